@@ -1,0 +1,1974 @@
+// Made by schemas/generate.ts from schemas/*.avsc: change those, then run `npm run generate`.
+
+/** AttemptError */
+export interface AttemptError {
+  /** Number of the attempt. */
+  attempt: number
+  /** When it ended. Unit: epoch ms. */
+  at: number
+  /** Who ran it. Default: null. */
+  worker: string | null
+  /** Name of the error's class, or a code. */
+  type: string
+  /** At most 1,000 characters. */
+  message: string
+}
+
+/** AttemptError as a writer may give it: fields with a default may be left out. */
+export interface AttemptErrorInput {
+  attempt: number
+  at: number
+  worker?: string | null | undefined
+  type: string
+  message: string
+}
+
+/** A run that used up its attempts, or failed with an error that is not retried. Key: job id. */
+export interface DeadLetter {
+  /** The last attempt's Execution in the Confluent wire format. */
+  execution: Buffer
+  /** Id of the job. */
+  jobId: string
+  /** Number of the run. */
+  runNo: number
+  /** Attempts made. */
+  attempts: number
+  /** When the owner decided. Unit: epoch ms. */
+  deadAt: number
+  /** The last five failed attempts. Default: []. */
+  errors: AttemptError[]
+}
+
+/** DeadLetter as a writer may give it: fields with a default may be left out. */
+export interface DeadLetterInput {
+  execution: Buffer
+  jobId: string
+  runNo: number
+  attempts: number
+  deadAt: number
+  errors?: AttemptErrorInput[] | undefined
+}
+
+export type ExecutionEventType = 'STARTED' | 'HEARTBEAT' | 'SUCCEEDED' | 'FAILED' | 'RELEASED' | 'RETRY_DUE'
+
+/** RunError */
+export interface RunError {
+  /** Name of the error's class, or a code. */
+  type: string
+  /** At most 1,000 characters. */
+  message: string
+  /** At most 4,000 characters. Default: null. */
+  stack: string | null
+  /** False dead-letters the run at once. Default: true. */
+  retryable: boolean
+  /** The handler's own delay before the next attempt; it takes the place of the backoff. Unit: ms. Default: null. */
+  retryAfterMs: number | null
+}
+
+/** RunError as a writer may give it: fields with a default may be left out. */
+export interface RunErrorInput {
+  type: string
+  message: string
+  stack?: string | null | undefined
+  retryable?: boolean | undefined
+  retryAfterMs?: number | null | undefined
+}
+
+/** What a worker or the retry forwarder reports to the owner of the job's partition. Key: job id; partition: that of the execution. */
+export interface ExecutionEvent {
+  /** STARTED: accepted and running. HEARTBEAT: alive. SUCCEEDED, FAILED: the attempt ended. RELEASED: the worker gives an attempt back unfinished. RETRY_DUE: a delay topic's record has come of age. */
+  type: ExecutionEventType
+  /** As in the execution. */
+  jobId: string
+  /** As in the execution. */
+  runNo: number
+  /** As in the execution; for RETRY_DUE the attempt to be made. */
+  attempt: number
+  /** As in the execution. */
+  specOffset: number
+  /** The reporter's clock. Unit: epoch ms. */
+  at: number
+  /** name@host:pid:boot of the reporter. Default: "". */
+  worker: string
+  /** When the handler was started. Set on STARTED, SUCCEEDED and FAILED, because a quick run sends only its last event. Unit: epoch ms. Default: null. */
+  startedAt: number | null
+  /** With SUCCEEDED: what the handler returned, as JSON. Default: null. */
+  result: Buffer | null
+  /** With FAILED: why. Default: null. */
+  error: RunError | null
+  /** With HEARTBEAT: share that is done. Default: null. */
+  progress: number | null
+  /** With HEARTBEAT: what the handler says of its progress. Default: null. */
+  message: string | null
+}
+
+/** ExecutionEvent as a writer may give it: fields with a default may be left out. */
+export interface ExecutionEventInput {
+  type: ExecutionEventType
+  jobId: string
+  runNo: number
+  attempt: number
+  specOffset: number
+  at: number
+  worker?: string | undefined
+  startedAt?: number | null | undefined
+  result?: Buffer | null | undefined
+  error?: RunErrorInput | null | undefined
+  progress?: number | null | undefined
+  message?: string | null | undefined
+}
+
+export type Trigger = 'SCHEDULE' | 'MANUAL'
+
+export type Priority = 'HIGH' | 'NORMAL' | 'LOW'
+
+/** One attempt of one run, dispatched to a pool of workers. Key: job id. jobId/runNo is the occurrence's identity, attempt its fencing token. */
+export interface Execution {
+  /** Id of the job. */
+  jobId: string
+  /** Number of the run, from 1, gap-free for each job. */
+  runNo: number
+  /** Number of the attempt, from 1. */
+  attempt: number
+  /** Offset in jobs of the definition that this run was made from; events must echo it. */
+  specOffset: number
+  /** Name of the handler. */
+  handler: string
+  /** Nominal time of the occurrence. Unit: epoch ms. */
+  scheduledFor: number
+  /** When this attempt must start: the nominal time, or the end of the backoff. A worker holds the record until then. Unit: epoch ms. */
+  dueAt: number
+  /** When the owner decided to dispatch. Unit: epoch ms. */
+  dispatchedAt: number
+  /** What made the run. Default: "SCHEDULE". */
+  trigger: Trigger
+  /** As in the definition. Default: null. */
+  payload: Buffer | null
+  /** As in the definition. Default: null. */
+  contentType: string | null
+  /** As in the definition. Default: {}. */
+  headers: Record<string, Buffer>
+  /** As in the definition. */
+  pool: string
+  /** As in the definition. Default: "NORMAL". */
+  priority: Priority
+  /** As in the definition. Unit: ms. */
+  attemptTimeoutMs: number
+  /** As in the definition. Unit: ms. */
+  leaseMs: number
+  /** A worker drops the attempt when it could not start by then; the owner records it as EXPIRED. Unit: epoch ms. */
+  startDeadlineAt: number
+}
+
+/** Execution as a writer may give it: fields with a default may be left out. */
+export interface ExecutionInput {
+  jobId: string
+  runNo: number
+  attempt: number
+  specOffset: number
+  handler: string
+  scheduledFor: number
+  dueAt: number
+  dispatchedAt: number
+  trigger?: Trigger | undefined
+  payload?: Buffer | null | undefined
+  contentType?: string | null | undefined
+  headers?: Record<string, Buffer> | undefined
+  pool: string
+  priority?: Priority | undefined
+  attemptTimeoutMs: number
+  leaseMs: number
+  startDeadlineAt: number
+}
+
+export type JobCommandType = 'TRIGGER' | 'PAUSE' | 'RESUME'
+
+/** What an operator asks of one job. Key: job id. */
+export interface JobCommand {
+  /** TRIGGER: one run now, besides the schedule. PAUSE: no occurrence fires. RESUME: fire again; what fell due meanwhile follows catchUp. */
+  type: JobCommandType
+  /** Chosen by the sender; a TRIGGER with the commandId of a recent run of the job makes no second one. */
+  commandId: string
+  /** The sender's clock. Unit: epoch ms. */
+  at: number
+  /** With TRIGGER: takes the place of the definition's payload in this run. Default: null. */
+  payload: Buffer | null
+  /** Who asked. Default: null. */
+  actor: string | null
+}
+
+/** JobCommand as a writer may give it: fields with a default may be left out. */
+export interface JobCommandInput {
+  type: JobCommandType
+  commandId: string
+  at: number
+  payload?: Buffer | null | undefined
+  actor?: string | null | undefined
+}
+
+export type IntervalFrom = 'START' | 'END'
+
+/** Schedule */
+export interface Schedule {
+  /** One run at this instant. An instant in the past is due at once. Unit: epoch ms. Default: null. */
+  at: number | null
+  /** One run so long after the broker appended the definition. Unit: ms. Default: null. */
+  delayMs: number | null
+  /** A run each so many milliseconds, counted from the anchor. Unit: ms. Default: null. */
+  everyMs: number | null
+  /** With everyMs: an instant that the runs are aligned to. Without it the broker's append time of the definition; the first run is one interval later. Unit: epoch ms. Default: null. */
+  anchor: number | null
+  /** With everyMs: START counts from the last nominal time, END from the end of the last run. Default: "START". */
+  from: IntervalFrom
+  /** A cron expression of 5 fields, or of 6 with seconds first; names, lists, ranges, steps, L, # and @daily and its kin. Default: null. */
+  cron: string | null
+  /** With cron: the IANA time zone in which the expression is read. Default: "UTC". */
+  timezone: string
+}
+
+/** Schedule as a writer may give it: fields with a default may be left out. */
+export interface ScheduleInput {
+  at?: number | null | undefined
+  delayMs?: number | null | undefined
+  everyMs?: number | null | undefined
+  anchor?: number | null | undefined
+  from?: IntervalFrom | undefined
+  cron?: string | null | undefined
+  timezone?: string | undefined
+}
+
+/** Target */
+export interface Target {
+  /** Name of the handler that a worker registered. */
+  handler: string
+  /** Pool of workers that serve the run; each pool has its own executions topics. Default: "default". */
+  pool: string
+}
+
+/** Target as a writer may give it: fields with a default may be left out. */
+export interface TargetInput {
+  handler: string
+  pool?: string | undefined
+}
+
+/** FixedBackoff */
+export interface FixedBackoff {
+  /** The delay. Unit: ms. */
+  delayMs: number
+}
+
+/** FixedBackoff as a writer may give it: fields with a default may be left out. */
+export interface FixedBackoffInput {
+  delayMs: number
+}
+
+/** LinearBackoff */
+export interface LinearBackoff {
+  /** One step. Unit: ms. */
+  stepMs: number
+}
+
+/** LinearBackoff as a writer may give it: fields with a default may be left out. */
+export interface LinearBackoffInput {
+  stepMs: number
+}
+
+/** ExponentialBackoff */
+export interface ExponentialBackoff {
+  /** Delay of the first retry. Unit: ms. */
+  baseMs: number
+  /** Growth from one retry to the next. Default: 2. */
+  factor: number
+  /** Upper bound of the delay. Unit: ms. Default: 3600000. */
+  maxMs: number
+}
+
+/** ExponentialBackoff as a writer may give it: fields with a default may be left out. */
+export interface ExponentialBackoffInput {
+  baseMs: number
+  factor?: number | undefined
+  maxMs?: number | undefined
+}
+
+/** Backoff */
+export interface Backoff {
+  /** One delay for each retry; the last repeats. Empty: not set. Unit: ms. Default: []. */
+  list: number[]
+  /** The same delay each time. Default: null. */
+  fixed: FixedBackoff | null
+  /** The n-th retry waits n steps. Default: null. */
+  linear: LinearBackoff | null
+  /** The n-th retry waits base × factor^(n−1), at most maxMs. Default: null. */
+  exponential: ExponentialBackoff | null
+}
+
+/** Backoff as a writer may give it: fields with a default may be left out. */
+export interface BackoffInput {
+  list?: number[] | undefined
+  fixed?: FixedBackoffInput | null | undefined
+  linear?: LinearBackoffInput | null | undefined
+  exponential?: ExponentialBackoffInput | null | undefined
+}
+
+/** Retry */
+export interface Retry {
+  /** Attempts of one run, the first included; then it is dead-lettered. Default: 5. */
+  maxAttempts: number
+  /** Delay before the next attempt. Exactly one of its fields is set. Default: {"list":[1000,5000,30000,120000,600000],"fixed":null,"linear":null,"exponential":null}. */
+  backoff: Backoff
+  /** Share of the delay that is spread, chosen from the hash of job id, run and attempt, so that a replay chooses the same. Default: 0. */
+  jitter: number
+  /** Error types that are dead-lettered at once. Default: []. */
+  nonRetryable: string[]
+}
+
+/** Retry as a writer may give it: fields with a default may be left out. */
+export interface RetryInput {
+  maxAttempts?: number | undefined
+  backoff?: BackoffInput | undefined
+  jitter?: number | undefined
+  nonRetryable?: string[] | undefined
+}
+
+export type CatchUp = 'SKIP' | 'LATEST' | 'ALL'
+
+export type Overlap = 'ALLOW' | 'SKIP'
+
+/** What a job is: when it is due, what runs, and what happens when that fails. The record's key is the job id; a null value deletes the job. */
+export interface JobDefinition {
+  /** When the job is due. Exactly one of at, delayMs, everyMs and cron is set. */
+  schedule: Schedule
+  /** What runs. */
+  target: Target
+  /** Bytes handed to the handler as they are. Default: null. */
+  payload: Buffer | null
+  /** Media type of the payload. application/json is parsed for the handler. Default: null. */
+  contentType: string | null
+  /** Headers handed to the handler as they are. Default: {}. */
+  headers: Record<string, Buffer>
+  /** Which executions topic of the pool carries the run; a full worker reads higher ones first. Default: "NORMAL". */
+  priority: Priority
+  /** What happens when an attempt fails. Default: {"maxAttempts":5,"backoff":{"list":[1000,5000,30000,120000,600000],"fixed":null,"linear":null,"exponential":null},"jitter":0,"nonRetryable":[]}. */
+  retry: Retry
+  /** Longest time of one attempt; then its signal is aborted and it counts as failed. Unit: ms. Default: 300000. */
+  attemptTimeoutMs: number
+  /** A running attempt that is silent for so long is lost and given to another worker. Unit: ms. Default: 30000. */
+  leaseMs: number
+  /** A run that no worker started so long after its nominal time has expired. Unit: ms. Default: 86400000. */
+  startDeadlineMs: number
+  /** What happens to occurrences that were missed by more than misfireThresholdMs: none of them runs, only the latest, or all up to catchUpMax. Default: "LATEST". */
+  catchUp: CatchUp
+  /** With catchUp ALL: the most missed occurrences that run; older ones are skipped and counted. Default: 100. */
+  catchUpMax: number
+  /** An occurrence fired later than this is a misfire. Unit: ms. Default: 1000. */
+  misfireThresholdMs: number
+  /** What happens when an occurrence is due while an earlier run is still active. Default: "ALLOW". */
+  overlap: Overlap
+  /** With overlap ALLOW: the most active runs of the job; a further occurrence is skipped and counted. Default: 16. */
+  maxConcurrentRuns: number
+  /** No occurrence is due before it. Unit: epoch ms. Default: null. */
+  startAt: number | null
+  /** No occurrence is due after it; then the job is COMPLETED. Unit: epoch ms. Default: null. */
+  endAt: number | null
+  /** Scheduled runs after which the job is COMPLETED. Default: null. */
+  maxRuns: number | null
+  /** True defines the job without letting it fire until it is resumed. Default: false. */
+  paused: boolean
+  /** A definition with a lower version than the one in force is ignored. Default: null. */
+  version: number | null
+  /** Words to find the job by. Default: []. */
+  tags: string[]
+  /** A completed job whose last run succeeded is deleted after so long. Unit: ms. Default: 3600000. */
+  retainCompletedMs: number
+  /** A completed job whose last run failed, expired or is dead is deleted after so long. Unit: ms. Default: 259200000. */
+  retainFailedMs: number
+}
+
+/** JobDefinition as a writer may give it: fields with a default may be left out. */
+export interface JobDefinitionInput {
+  schedule: ScheduleInput
+  target: TargetInput
+  payload?: Buffer | null | undefined
+  contentType?: string | null | undefined
+  headers?: Record<string, Buffer> | undefined
+  priority?: Priority | undefined
+  retry?: RetryInput | undefined
+  attemptTimeoutMs?: number | undefined
+  leaseMs?: number | undefined
+  startDeadlineMs?: number | undefined
+  catchUp?: CatchUp | undefined
+  catchUpMax?: number | undefined
+  misfireThresholdMs?: number | undefined
+  overlap?: Overlap | undefined
+  maxConcurrentRuns?: number | undefined
+  startAt?: number | null | undefined
+  endAt?: number | null | undefined
+  maxRuns?: number | null | undefined
+  paused?: boolean | undefined
+  version?: number | null | undefined
+  tags?: string[] | undefined
+  retainCompletedMs?: number | undefined
+  retainFailedMs?: number | undefined
+}
+
+export type JobStatus = 'ACTIVE' | 'PAUSED' | 'COMPLETED' | 'INVALID'
+
+export type RunStatus = 'DISPATCHED' | 'RUNNING' | 'RETRY_WAIT' | 'SUCCEEDED' | 'FAILED' | 'EXPIRED' | 'CANCELLED' | 'SKIPPED' | 'DEAD'
+
+/** ActiveRun */
+export interface ActiveRun {
+  /** Number of the run. */
+  runNo: number
+  /** Definition it was made from. */
+  specOffset: number
+  /** Nominal time. Unit: epoch ms. */
+  scheduledFor: number
+  /** What made the run. Default: "SCHEDULE". */
+  trigger: Trigger
+  /** With MANUAL: the command. Default: null. */
+  commandId: string | null
+  /** Where the run stands. */
+  status: RunStatus
+  /** Number of the current attempt. */
+  attempt: number
+  /** Attempts that ended by lease, release or a lost worker. Default: 0. */
+  lostAttempts: number
+  /** When the current attempt must start; while RETRY_WAIT the end of the backoff. Unit: epoch ms. */
+  dueAt: number
+  /** Until when the current attempt must have started. Unit: epoch ms. */
+  startDeadlineAt: number
+  /** As in the definition that made the run. Unit: ms. */
+  leaseMs: number
+  /** As in the definition that made the run. Unit: ms. */
+  attemptTimeoutMs: number
+  /** When the current attempt was dispatched. Unit: epoch ms. */
+  dispatchedAt: number
+  /** When the current attempt started. Unit: epoch ms. Default: null. */
+  startedAt: number | null
+  /** Who runs the current attempt. Default: null. */
+  worker: string | null
+  /** The last five failed attempts. Default: []. */
+  errors: AttemptError[]
+}
+
+/** ActiveRun as a writer may give it: fields with a default may be left out. */
+export interface ActiveRunInput {
+  runNo: number
+  specOffset: number
+  scheduledFor: number
+  trigger?: Trigger | undefined
+  commandId?: string | null | undefined
+  status: RunStatus
+  attempt: number
+  lostAttempts?: number | undefined
+  dueAt: number
+  startDeadlineAt: number
+  leaseMs: number
+  attemptTimeoutMs: number
+  dispatchedAt: number
+  startedAt?: number | null | undefined
+  worker?: string | null | undefined
+  errors?: AttemptErrorInput[] | undefined
+}
+
+/** FinishedRun */
+export interface FinishedRun {
+  /** Number of the run. */
+  runNo: number
+  /** Nominal time. Unit: epoch ms. */
+  scheduledFor: number
+  /** What made the run. Default: "SCHEDULE". */
+  trigger: Trigger
+  /** With MANUAL: the command. Default: null. */
+  commandId: string | null
+  /** How it ended. */
+  status: RunStatus
+  /** Attempts made. */
+  attempts: number
+  /** When the last attempt started. Unit: epoch ms. Default: null. */
+  startedAt: number | null
+  /** When the run ended. Unit: epoch ms. */
+  finishedAt: number
+  /** Who ran the last attempt. Default: null. */
+  worker: string | null
+  /** What the handler returned, as JSON. Default: null. */
+  result: Buffer | null
+  /** The last five failed attempts. Default: []. */
+  errors: AttemptError[]
+}
+
+/** FinishedRun as a writer may give it: fields with a default may be left out. */
+export interface FinishedRunInput {
+  runNo: number
+  scheduledFor: number
+  trigger?: Trigger | undefined
+  commandId?: string | null | undefined
+  status: RunStatus
+  attempts: number
+  startedAt?: number | null | undefined
+  finishedAt: number
+  worker?: string | null | undefined
+  result?: Buffer | null | undefined
+  errors?: AttemptErrorInput[] | undefined
+}
+
+/** JobState */
+export interface JobState {
+  /** ACTIVE fires, PAUSED does not until resumed, COMPLETED has no further occurrence, INVALID was refused. */
+  status: JobStatus
+  /** Offset in jobs of the definition that this state has taken into account. */
+  specOffset: number
+  /** Nominal time of the next occurrence; null when there is none. Unit: epoch ms. Default: null. */
+  nextFireAt: number | null
+  /** Number of the last run; the next has the next number. Default: 0. */
+  runNo: number
+  /** Runs made by the schedule; maxRuns counts these. Default: 0. */
+  scheduledRuns: number
+  /** Runs that succeeded. Default: 0. */
+  succeeded: number
+  /** Runs that are dead or expired. Default: 0. */
+  failed: number
+  /** Occurrences that were skipped by catch-up or overlap. Default: 0. */
+  skipped: number
+  /** When the job became COMPLETED; retention counts from it. Unit: epoch ms. Default: null. */
+  finishedAt: number | null
+  /** Why the job is INVALID, or why the last occurrence was skipped. Default: null. */
+  reason: string | null
+  /** Runs that have not ended. Default: []. */
+  active: ActiveRun[]
+  /** The run that ended last; older ones are in the R ring. Default: null. */
+  lastRun: FinishedRun | null
+}
+
+/** JobState as a writer may give it: fields with a default may be left out. */
+export interface JobStateInput {
+  status: JobStatus
+  specOffset: number
+  nextFireAt?: number | null | undefined
+  runNo?: number | undefined
+  scheduledRuns?: number | undefined
+  succeeded?: number | undefined
+  failed?: number | undefined
+  skipped?: number | undefined
+  finishedAt?: number | null | undefined
+  reason?: string | null | undefined
+  active?: ActiveRunInput[] | undefined
+  lastRun?: FinishedRunInput | null | undefined
+}
+
+/** Position */
+export interface Position {
+  /** The owner's claim number. */
+  epoch: number
+  /** Next offset of job-commands. */
+  commandsOffset: number
+  /** Next offset of execution-events. */
+  eventsOffset: number
+  /** The owner's clock. Unit: epoch ms. */
+  committedAt: number
+}
+
+/** Position as a writer may give it: fields with a default may be left out. */
+export interface PositionInput {
+  epoch: number
+  commandsOffset: number
+  eventsOffset: number
+  committedAt: number
+}
+
+/** Owner */
+export interface Owner {
+  /** host:pid:boot of the owner. */
+  instance: string
+  /** Claim number, one more than the one before. */
+  epoch: number
+  /** The owner's clock. Unit: epoch ms. */
+  claimedAt: number
+}
+
+/** Owner as a writer may give it: fields with a default may be left out. */
+export interface OwnerInput {
+  instance: string
+  epoch: number
+  claimedAt: number
+}
+
+/** A value of the changelog job-state. Exactly one field is set, by the key's prefix: S state, R run, P snapshot, M position or owner. */
+export interface StateEntry {
+  /** Key S: all that was decided about a job. Default: null. */
+  state: JobState | null
+  /** Key R: a finished run that is no longer the last. Default: null. */
+  run: FinishedRun | null
+  /** Key P: the framed Execution from which a run is dispatched again, kept when its definition was replaced, its payload overridden, or the run is dead. Default: null. */
+  snapshot: Buffer | null
+  /** Key M position: the inputs that are part of this state. Last record of each transaction. Default: null. */
+  position: Position | null
+  /** Key M owner: who claimed the partition. Default: null. */
+  owner: Owner | null
+}
+
+/** StateEntry as a writer may give it: fields with a default may be left out. */
+export interface StateEntryInput {
+  state?: JobStateInput | null | undefined
+  run?: FinishedRunInput | null | undefined
+  snapshot?: Buffer | null | undefined
+  position?: PositionInput | null | undefined
+  owner?: OwnerInput | null | undefined
+}
+
+export const deadLetterSchema = {
+  "type": "record",
+  "name": "DeadLetter",
+  "namespace": "duelog",
+  "doc": "A run that used up its attempts, or failed with an error that is not retried. Key: job id.",
+  "fields": [
+    {
+      "name": "execution",
+      "type": "bytes",
+      "doc": "The last attempt's Execution in the Confluent wire format."
+    },
+    {
+      "name": "jobId",
+      "type": "string",
+      "doc": "Id of the job."
+    },
+    {
+      "name": "runNo",
+      "type": "long",
+      "doc": "Number of the run."
+    },
+    {
+      "name": "attempts",
+      "type": "int",
+      "doc": "Attempts made."
+    },
+    {
+      "name": "deadAt",
+      "type": "long",
+      "unit": "epoch ms",
+      "doc": "When the owner decided."
+    },
+    {
+      "name": "errors",
+      "doc": "The last five failed attempts.",
+      "default": [],
+      "type": {
+        "type": "array",
+        "items": {
+          "type": "record",
+          "name": "AttemptError",
+          "fields": [
+            {
+              "name": "attempt",
+              "type": "int",
+              "doc": "Number of the attempt."
+            },
+            {
+              "name": "at",
+              "type": "long",
+              "unit": "epoch ms",
+              "doc": "When it ended."
+            },
+            {
+              "name": "worker",
+              "type": [
+                "null",
+                "string"
+              ],
+              "default": null,
+              "doc": "Who ran it."
+            },
+            {
+              "name": "type",
+              "type": "string",
+              "doc": "Name of the error's class, or a code."
+            },
+            {
+              "name": "message",
+              "type": "string",
+              "doc": "At most 1,000 characters."
+            }
+          ]
+        }
+      }
+    }
+  ]
+} as const
+
+export const executionEventSchema = {
+  "type": "record",
+  "name": "ExecutionEvent",
+  "namespace": "duelog",
+  "doc": "What a worker or the retry forwarder reports to the owner of the job's partition. Key: job id; partition: that of the execution.",
+  "fields": [
+    {
+      "name": "type",
+      "type": {
+        "type": "enum",
+        "name": "ExecutionEventType",
+        "symbols": [
+          "STARTED",
+          "HEARTBEAT",
+          "SUCCEEDED",
+          "FAILED",
+          "RELEASED",
+          "RETRY_DUE"
+        ]
+      },
+      "doc": "STARTED: accepted and running. HEARTBEAT: alive. SUCCEEDED, FAILED: the attempt ended. RELEASED: the worker gives an attempt back unfinished. RETRY_DUE: a delay topic's record has come of age."
+    },
+    {
+      "name": "jobId",
+      "type": "string",
+      "doc": "As in the execution."
+    },
+    {
+      "name": "runNo",
+      "type": "long",
+      "doc": "As in the execution."
+    },
+    {
+      "name": "attempt",
+      "type": "int",
+      "doc": "As in the execution; for RETRY_DUE the attempt to be made."
+    },
+    {
+      "name": "specOffset",
+      "type": "long",
+      "doc": "As in the execution."
+    },
+    {
+      "name": "at",
+      "type": "long",
+      "unit": "epoch ms",
+      "doc": "The reporter's clock."
+    },
+    {
+      "name": "worker",
+      "type": "string",
+      "default": "",
+      "doc": "name@host:pid:boot of the reporter."
+    },
+    {
+      "name": "startedAt",
+      "type": [
+        "null",
+        "long"
+      ],
+      "default": null,
+      "unit": "epoch ms",
+      "doc": "When the handler was started. Set on STARTED, SUCCEEDED and FAILED, because a quick run sends only its last event."
+    },
+    {
+      "name": "result",
+      "type": [
+        "null",
+        "bytes"
+      ],
+      "default": null,
+      "maxBytes": 65536,
+      "doc": "With SUCCEEDED: what the handler returned, as JSON."
+    },
+    {
+      "name": "error",
+      "default": null,
+      "doc": "With FAILED: why.",
+      "type": [
+        "null",
+        {
+          "type": "record",
+          "name": "RunError",
+          "fields": [
+            {
+              "name": "type",
+              "type": "string",
+              "doc": "Name of the error's class, or a code."
+            },
+            {
+              "name": "message",
+              "type": "string",
+              "doc": "At most 1,000 characters."
+            },
+            {
+              "name": "stack",
+              "type": [
+                "null",
+                "string"
+              ],
+              "default": null,
+              "doc": "At most 4,000 characters."
+            },
+            {
+              "name": "retryable",
+              "type": "boolean",
+              "default": true,
+              "doc": "False dead-letters the run at once."
+            },
+            {
+              "name": "retryAfterMs",
+              "type": [
+                "null",
+                "long"
+              ],
+              "default": null,
+              "unit": "ms",
+              "doc": "The handler's own delay before the next attempt; it takes the place of the backoff."
+            }
+          ]
+        }
+      ]
+    },
+    {
+      "name": "progress",
+      "type": [
+        "null",
+        "double"
+      ],
+      "default": null,
+      "minimum": 0,
+      "maximum": 1,
+      "doc": "With HEARTBEAT: share that is done."
+    },
+    {
+      "name": "message",
+      "type": [
+        "null",
+        "string"
+      ],
+      "default": null,
+      "doc": "With HEARTBEAT: what the handler says of its progress."
+    }
+  ]
+} as const
+
+export const executionSchema = {
+  "type": "record",
+  "name": "Execution",
+  "namespace": "duelog",
+  "doc": "One attempt of one run, dispatched to a pool of workers. Key: job id. jobId/runNo is the occurrence's identity, attempt its fencing token.",
+  "fields": [
+    {
+      "name": "jobId",
+      "type": "string",
+      "doc": "Id of the job."
+    },
+    {
+      "name": "runNo",
+      "type": "long",
+      "doc": "Number of the run, from 1, gap-free for each job."
+    },
+    {
+      "name": "attempt",
+      "type": "int",
+      "doc": "Number of the attempt, from 1."
+    },
+    {
+      "name": "specOffset",
+      "type": "long",
+      "doc": "Offset in jobs of the definition that this run was made from; events must echo it."
+    },
+    {
+      "name": "handler",
+      "type": "string",
+      "doc": "Name of the handler."
+    },
+    {
+      "name": "scheduledFor",
+      "type": "long",
+      "unit": "epoch ms",
+      "doc": "Nominal time of the occurrence."
+    },
+    {
+      "name": "dueAt",
+      "type": "long",
+      "unit": "epoch ms",
+      "doc": "When this attempt must start: the nominal time, or the end of the backoff. A worker holds the record until then."
+    },
+    {
+      "name": "dispatchedAt",
+      "type": "long",
+      "unit": "epoch ms",
+      "doc": "When the owner decided to dispatch."
+    },
+    {
+      "name": "trigger",
+      "type": {
+        "type": "enum",
+        "name": "Trigger",
+        "symbols": [
+          "SCHEDULE",
+          "MANUAL"
+        ]
+      },
+      "default": "SCHEDULE",
+      "doc": "What made the run."
+    },
+    {
+      "name": "payload",
+      "type": [
+        "null",
+        "bytes"
+      ],
+      "default": null,
+      "doc": "As in the definition."
+    },
+    {
+      "name": "contentType",
+      "type": [
+        "null",
+        "string"
+      ],
+      "default": null,
+      "doc": "As in the definition."
+    },
+    {
+      "name": "headers",
+      "type": {
+        "type": "map",
+        "values": "bytes"
+      },
+      "default": {},
+      "doc": "As in the definition."
+    },
+    {
+      "name": "pool",
+      "type": "string",
+      "doc": "As in the definition."
+    },
+    {
+      "name": "priority",
+      "type": {
+        "type": "enum",
+        "name": "Priority",
+        "symbols": [
+          "HIGH",
+          "NORMAL",
+          "LOW"
+        ]
+      },
+      "default": "NORMAL",
+      "doc": "As in the definition."
+    },
+    {
+      "name": "attemptTimeoutMs",
+      "type": "long",
+      "unit": "ms",
+      "doc": "As in the definition."
+    },
+    {
+      "name": "leaseMs",
+      "type": "long",
+      "unit": "ms",
+      "doc": "As in the definition."
+    },
+    {
+      "name": "startDeadlineAt",
+      "type": "long",
+      "unit": "epoch ms",
+      "doc": "A worker drops the attempt when it could not start by then; the owner records it as EXPIRED."
+    }
+  ]
+} as const
+
+export const jobCommandSchema = {
+  "type": "record",
+  "name": "JobCommand",
+  "namespace": "duelog",
+  "doc": "What an operator asks of one job. Key: job id.",
+  "fields": [
+    {
+      "name": "type",
+      "type": {
+        "type": "enum",
+        "name": "JobCommandType",
+        "symbols": [
+          "TRIGGER",
+          "PAUSE",
+          "RESUME"
+        ]
+      },
+      "doc": "TRIGGER: one run now, besides the schedule. PAUSE: no occurrence fires. RESUME: fire again; what fell due meanwhile follows catchUp."
+    },
+    {
+      "name": "commandId",
+      "type": "string",
+      "doc": "Chosen by the sender; a TRIGGER with the commandId of a recent run of the job makes no second one."
+    },
+    {
+      "name": "at",
+      "type": "long",
+      "unit": "epoch ms",
+      "doc": "The sender's clock."
+    },
+    {
+      "name": "payload",
+      "type": [
+        "null",
+        "bytes"
+      ],
+      "default": null,
+      "maxBytes": 524288,
+      "doc": "With TRIGGER: takes the place of the definition's payload in this run."
+    },
+    {
+      "name": "actor",
+      "type": [
+        "null",
+        "string"
+      ],
+      "default": null,
+      "doc": "Who asked."
+    }
+  ]
+} as const
+
+export const jobDefinitionSchema = {
+  "type": "record",
+  "name": "JobDefinition",
+  "namespace": "duelog",
+  "doc": "What a job is: when it is due, what runs, and what happens when that fails. The record's key is the job id; a null value deletes the job.",
+  "fields": [
+    {
+      "name": "schedule",
+      "doc": "When the job is due. Exactly one of at, delayMs, everyMs and cron is set.",
+      "type": {
+        "type": "record",
+        "name": "Schedule",
+        "fields": [
+          {
+            "name": "at",
+            "type": [
+              "null",
+              "long"
+            ],
+            "default": null,
+            "unit": "epoch ms",
+            "minimum": 0,
+            "maximum": 8640000000000000,
+            "doc": "One run at this instant. An instant in the past is due at once."
+          },
+          {
+            "name": "delayMs",
+            "type": [
+              "null",
+              "long"
+            ],
+            "default": null,
+            "unit": "ms",
+            "minimum": 0,
+            "maximum": 315360000000,
+            "doc": "One run so long after the broker appended the definition."
+          },
+          {
+            "name": "everyMs",
+            "type": [
+              "null",
+              "long"
+            ],
+            "default": null,
+            "unit": "ms",
+            "minimum": 100,
+            "maximum": 315360000000,
+            "doc": "A run each so many milliseconds, counted from the anchor."
+          },
+          {
+            "name": "anchor",
+            "type": [
+              "null",
+              "long"
+            ],
+            "default": null,
+            "unit": "epoch ms",
+            "minimum": 0,
+            "maximum": 8640000000000000,
+            "doc": "With everyMs: an instant that the runs are aligned to. Without it the broker's append time of the definition; the first run is one interval later."
+          },
+          {
+            "name": "from",
+            "type": {
+              "type": "enum",
+              "name": "IntervalFrom",
+              "symbols": [
+                "START",
+                "END"
+              ]
+            },
+            "default": "START",
+            "doc": "With everyMs: START counts from the last nominal time, END from the end of the last run."
+          },
+          {
+            "name": "cron",
+            "type": [
+              "null",
+              "string"
+            ],
+            "default": null,
+            "maxLength": 256,
+            "doc": "A cron expression of 5 fields, or of 6 with seconds first; names, lists, ranges, steps, L, # and @daily and its kin."
+          },
+          {
+            "name": "timezone",
+            "type": "string",
+            "default": "UTC",
+            "maxLength": 64,
+            "doc": "With cron: the IANA time zone in which the expression is read."
+          }
+        ]
+      }
+    },
+    {
+      "name": "target",
+      "doc": "What runs.",
+      "type": {
+        "type": "record",
+        "name": "Target",
+        "fields": [
+          {
+            "name": "handler",
+            "type": "string",
+            "minLength": 1,
+            "maxLength": 128,
+            "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]*$",
+            "doc": "Name of the handler that a worker registered."
+          },
+          {
+            "name": "pool",
+            "type": "string",
+            "default": "default",
+            "minLength": 1,
+            "maxLength": 64,
+            "pattern": "^[a-z0-9][a-z0-9_-]*$",
+            "doc": "Pool of workers that serve the run; each pool has its own executions topics."
+          }
+        ]
+      }
+    },
+    {
+      "name": "payload",
+      "type": [
+        "null",
+        "bytes"
+      ],
+      "default": null,
+      "maxBytes": 524288,
+      "doc": "Bytes handed to the handler as they are."
+    },
+    {
+      "name": "contentType",
+      "type": [
+        "null",
+        "string"
+      ],
+      "default": null,
+      "maxLength": 128,
+      "doc": "Media type of the payload. application/json is parsed for the handler."
+    },
+    {
+      "name": "headers",
+      "type": {
+        "type": "map",
+        "values": "bytes"
+      },
+      "default": {},
+      "maxEntries": 32,
+      "doc": "Headers handed to the handler as they are."
+    },
+    {
+      "name": "priority",
+      "type": {
+        "type": "enum",
+        "name": "Priority",
+        "symbols": [
+          "HIGH",
+          "NORMAL",
+          "LOW"
+        ]
+      },
+      "default": "NORMAL",
+      "doc": "Which executions topic of the pool carries the run; a full worker reads higher ones first."
+    },
+    {
+      "name": "retry",
+      "doc": "What happens when an attempt fails.",
+      "default": {
+        "maxAttempts": 5,
+        "backoff": {
+          "list": [
+            1000,
+            5000,
+            30000,
+            120000,
+            600000
+          ],
+          "fixed": null,
+          "linear": null,
+          "exponential": null
+        },
+        "jitter": 0,
+        "nonRetryable": []
+      },
+      "type": {
+        "type": "record",
+        "name": "Retry",
+        "fields": [
+          {
+            "name": "maxAttempts",
+            "type": "int",
+            "default": 5,
+            "minimum": 1,
+            "maximum": 1000,
+            "doc": "Attempts of one run, the first included; then it is dead-lettered."
+          },
+          {
+            "name": "backoff",
+            "doc": "Delay before the next attempt. Exactly one of its fields is set.",
+            "default": {
+              "list": [
+                1000,
+                5000,
+                30000,
+                120000,
+                600000
+              ],
+              "fixed": null,
+              "linear": null,
+              "exponential": null
+            },
+            "type": {
+              "type": "record",
+              "name": "Backoff",
+              "fields": [
+                {
+                  "name": "list",
+                  "type": {
+                    "type": "array",
+                    "items": "long"
+                  },
+                  "default": [],
+                  "unit": "ms",
+                  "minimum": 0,
+                  "maximum": 86400000,
+                  "maxEntries": 64,
+                  "doc": "One delay for each retry; the last repeats. Empty: not set."
+                },
+                {
+                  "name": "fixed",
+                  "default": null,
+                  "doc": "The same delay each time.",
+                  "type": [
+                    "null",
+                    {
+                      "type": "record",
+                      "name": "FixedBackoff",
+                      "fields": [
+                        {
+                          "name": "delayMs",
+                          "type": "long",
+                          "unit": "ms",
+                          "minimum": 0,
+                          "maximum": 86400000,
+                          "doc": "The delay."
+                        }
+                      ]
+                    }
+                  ]
+                },
+                {
+                  "name": "linear",
+                  "default": null,
+                  "doc": "The n-th retry waits n steps.",
+                  "type": [
+                    "null",
+                    {
+                      "type": "record",
+                      "name": "LinearBackoff",
+                      "fields": [
+                        {
+                          "name": "stepMs",
+                          "type": "long",
+                          "unit": "ms",
+                          "minimum": 1,
+                          "maximum": 86400000,
+                          "doc": "One step."
+                        }
+                      ]
+                    }
+                  ]
+                },
+                {
+                  "name": "exponential",
+                  "default": null,
+                  "doc": "The n-th retry waits base × factor^(n−1), at most maxMs.",
+                  "type": [
+                    "null",
+                    {
+                      "type": "record",
+                      "name": "ExponentialBackoff",
+                      "fields": [
+                        {
+                          "name": "baseMs",
+                          "type": "long",
+                          "unit": "ms",
+                          "minimum": 1,
+                          "maximum": 86400000,
+                          "doc": "Delay of the first retry."
+                        },
+                        {
+                          "name": "factor",
+                          "type": "double",
+                          "default": 2,
+                          "minimum": 1,
+                          "maximum": 100,
+                          "doc": "Growth from one retry to the next."
+                        },
+                        {
+                          "name": "maxMs",
+                          "type": "long",
+                          "default": 3600000,
+                          "unit": "ms",
+                          "minimum": 1,
+                          "maximum": 86400000,
+                          "doc": "Upper bound of the delay."
+                        }
+                      ]
+                    }
+                  ]
+                }
+              ]
+            }
+          },
+          {
+            "name": "jitter",
+            "type": "double",
+            "default": 0,
+            "minimum": 0,
+            "maximum": 1,
+            "doc": "Share of the delay that is spread, chosen from the hash of job id, run and attempt, so that a replay chooses the same."
+          },
+          {
+            "name": "nonRetryable",
+            "type": {
+              "type": "array",
+              "items": "string"
+            },
+            "default": [],
+            "maxEntries": 32,
+            "doc": "Error types that are dead-lettered at once."
+          }
+        ]
+      }
+    },
+    {
+      "name": "attemptTimeoutMs",
+      "type": "long",
+      "default": 300000,
+      "unit": "ms",
+      "minimum": 100,
+      "maximum": 604800000,
+      "doc": "Longest time of one attempt; then its signal is aborted and it counts as failed."
+    },
+    {
+      "name": "leaseMs",
+      "type": "long",
+      "default": 30000,
+      "unit": "ms",
+      "minimum": 1000,
+      "maximum": 3600000,
+      "doc": "A running attempt that is silent for so long is lost and given to another worker."
+    },
+    {
+      "name": "startDeadlineMs",
+      "type": "long",
+      "default": 86400000,
+      "unit": "ms",
+      "minimum": 1000,
+      "maximum": 2592000000,
+      "doc": "A run that no worker started so long after its nominal time has expired."
+    },
+    {
+      "name": "catchUp",
+      "type": {
+        "type": "enum",
+        "name": "CatchUp",
+        "symbols": [
+          "SKIP",
+          "LATEST",
+          "ALL"
+        ]
+      },
+      "default": "LATEST",
+      "doc": "What happens to occurrences that were missed by more than misfireThresholdMs: none of them runs, only the latest, or all up to catchUpMax."
+    },
+    {
+      "name": "catchUpMax",
+      "type": "int",
+      "default": 100,
+      "minimum": 1,
+      "maximum": 100000,
+      "doc": "With catchUp ALL: the most missed occurrences that run; older ones are skipped and counted."
+    },
+    {
+      "name": "misfireThresholdMs",
+      "type": "long",
+      "default": 1000,
+      "unit": "ms",
+      "minimum": 0,
+      "maximum": 86400000,
+      "doc": "An occurrence fired later than this is a misfire."
+    },
+    {
+      "name": "overlap",
+      "type": {
+        "type": "enum",
+        "name": "Overlap",
+        "symbols": [
+          "ALLOW",
+          "SKIP"
+        ]
+      },
+      "default": "ALLOW",
+      "doc": "What happens when an occurrence is due while an earlier run is still active."
+    },
+    {
+      "name": "maxConcurrentRuns",
+      "type": "int",
+      "default": 16,
+      "minimum": 1,
+      "maximum": 100,
+      "doc": "With overlap ALLOW: the most active runs of the job; a further occurrence is skipped and counted."
+    },
+    {
+      "name": "startAt",
+      "type": [
+        "null",
+        "long"
+      ],
+      "default": null,
+      "unit": "epoch ms",
+      "minimum": 0,
+      "maximum": 8640000000000000,
+      "doc": "No occurrence is due before it."
+    },
+    {
+      "name": "endAt",
+      "type": [
+        "null",
+        "long"
+      ],
+      "default": null,
+      "unit": "epoch ms",
+      "minimum": 0,
+      "maximum": 8640000000000000,
+      "doc": "No occurrence is due after it; then the job is COMPLETED."
+    },
+    {
+      "name": "maxRuns",
+      "type": [
+        "null",
+        "long"
+      ],
+      "default": null,
+      "minimum": 1,
+      "maximum": 9007199254740991,
+      "doc": "Scheduled runs after which the job is COMPLETED."
+    },
+    {
+      "name": "paused",
+      "type": "boolean",
+      "default": false,
+      "doc": "True defines the job without letting it fire until it is resumed."
+    },
+    {
+      "name": "version",
+      "type": [
+        "null",
+        "long"
+      ],
+      "default": null,
+      "minimum": 0,
+      "maximum": 9007199254740991,
+      "doc": "A definition with a lower version than the one in force is ignored."
+    },
+    {
+      "name": "tags",
+      "type": {
+        "type": "array",
+        "items": "string"
+      },
+      "default": [],
+      "maxEntries": 16,
+      "maxLength": 64,
+      "doc": "Words to find the job by."
+    },
+    {
+      "name": "retainCompletedMs",
+      "type": "long",
+      "default": 3600000,
+      "unit": "ms",
+      "minimum": 0,
+      "maximum": 2592000000,
+      "doc": "A completed job whose last run succeeded is deleted after so long."
+    },
+    {
+      "name": "retainFailedMs",
+      "type": "long",
+      "default": 259200000,
+      "unit": "ms",
+      "minimum": 0,
+      "maximum": 2592000000,
+      "doc": "A completed job whose last run failed, expired or is dead is deleted after so long."
+    }
+  ]
+} as const
+
+export const jobStateSchema = {
+  "type": "record",
+  "name": "StateEntry",
+  "namespace": "duelog",
+  "doc": "A value of the changelog job-state. Exactly one field is set, by the key's prefix: S state, R run, P snapshot, M position or owner.",
+  "fields": [
+    {
+      "name": "state",
+      "default": null,
+      "doc": "Key S: all that was decided about a job.",
+      "type": [
+        "null",
+        {
+          "type": "record",
+          "name": "JobState",
+          "fields": [
+            {
+              "name": "status",
+              "type": {
+                "type": "enum",
+                "name": "JobStatus",
+                "symbols": [
+                  "ACTIVE",
+                  "PAUSED",
+                  "COMPLETED",
+                  "INVALID"
+                ]
+              },
+              "doc": "ACTIVE fires, PAUSED does not until resumed, COMPLETED has no further occurrence, INVALID was refused."
+            },
+            {
+              "name": "specOffset",
+              "type": "long",
+              "doc": "Offset in jobs of the definition that this state has taken into account."
+            },
+            {
+              "name": "nextFireAt",
+              "type": [
+                "null",
+                "long"
+              ],
+              "default": null,
+              "unit": "epoch ms",
+              "doc": "Nominal time of the next occurrence; null when there is none."
+            },
+            {
+              "name": "runNo",
+              "type": "long",
+              "default": 0,
+              "doc": "Number of the last run; the next has the next number."
+            },
+            {
+              "name": "scheduledRuns",
+              "type": "long",
+              "default": 0,
+              "doc": "Runs made by the schedule; maxRuns counts these."
+            },
+            {
+              "name": "succeeded",
+              "type": "long",
+              "default": 0,
+              "doc": "Runs that succeeded."
+            },
+            {
+              "name": "failed",
+              "type": "long",
+              "default": 0,
+              "doc": "Runs that are dead or expired."
+            },
+            {
+              "name": "skipped",
+              "type": "long",
+              "default": 0,
+              "doc": "Occurrences that were skipped by catch-up or overlap."
+            },
+            {
+              "name": "finishedAt",
+              "type": [
+                "null",
+                "long"
+              ],
+              "default": null,
+              "unit": "epoch ms",
+              "doc": "When the job became COMPLETED; retention counts from it."
+            },
+            {
+              "name": "reason",
+              "type": [
+                "null",
+                "string"
+              ],
+              "default": null,
+              "doc": "Why the job is INVALID, or why the last occurrence was skipped."
+            },
+            {
+              "name": "active",
+              "doc": "Runs that have not ended.",
+              "default": [],
+              "type": {
+                "type": "array",
+                "items": {
+                  "type": "record",
+                  "name": "ActiveRun",
+                  "fields": [
+                    {
+                      "name": "runNo",
+                      "type": "long",
+                      "doc": "Number of the run."
+                    },
+                    {
+                      "name": "specOffset",
+                      "type": "long",
+                      "doc": "Definition it was made from."
+                    },
+                    {
+                      "name": "scheduledFor",
+                      "type": "long",
+                      "unit": "epoch ms",
+                      "doc": "Nominal time."
+                    },
+                    {
+                      "name": "trigger",
+                      "type": {
+                        "type": "enum",
+                        "name": "Trigger",
+                        "symbols": [
+                          "SCHEDULE",
+                          "MANUAL"
+                        ]
+                      },
+                      "default": "SCHEDULE",
+                      "doc": "What made the run."
+                    },
+                    {
+                      "name": "commandId",
+                      "type": [
+                        "null",
+                        "string"
+                      ],
+                      "default": null,
+                      "doc": "With MANUAL: the command."
+                    },
+                    {
+                      "name": "status",
+                      "type": {
+                        "type": "enum",
+                        "name": "RunStatus",
+                        "symbols": [
+                          "DISPATCHED",
+                          "RUNNING",
+                          "RETRY_WAIT",
+                          "SUCCEEDED",
+                          "FAILED",
+                          "EXPIRED",
+                          "CANCELLED",
+                          "SKIPPED",
+                          "DEAD"
+                        ]
+                      },
+                      "doc": "Where the run stands."
+                    },
+                    {
+                      "name": "attempt",
+                      "type": "int",
+                      "doc": "Number of the current attempt."
+                    },
+                    {
+                      "name": "lostAttempts",
+                      "type": "int",
+                      "default": 0,
+                      "doc": "Attempts that ended by lease, release or a lost worker."
+                    },
+                    {
+                      "name": "dueAt",
+                      "type": "long",
+                      "unit": "epoch ms",
+                      "doc": "When the current attempt must start; while RETRY_WAIT the end of the backoff."
+                    },
+                    {
+                      "name": "startDeadlineAt",
+                      "type": "long",
+                      "unit": "epoch ms",
+                      "doc": "Until when the current attempt must have started."
+                    },
+                    {
+                      "name": "leaseMs",
+                      "type": "long",
+                      "unit": "ms",
+                      "doc": "As in the definition that made the run."
+                    },
+                    {
+                      "name": "attemptTimeoutMs",
+                      "type": "long",
+                      "unit": "ms",
+                      "doc": "As in the definition that made the run."
+                    },
+                    {
+                      "name": "dispatchedAt",
+                      "type": "long",
+                      "unit": "epoch ms",
+                      "doc": "When the current attempt was dispatched."
+                    },
+                    {
+                      "name": "startedAt",
+                      "type": [
+                        "null",
+                        "long"
+                      ],
+                      "default": null,
+                      "unit": "epoch ms",
+                      "doc": "When the current attempt started."
+                    },
+                    {
+                      "name": "worker",
+                      "type": [
+                        "null",
+                        "string"
+                      ],
+                      "default": null,
+                      "doc": "Who runs the current attempt."
+                    },
+                    {
+                      "name": "errors",
+                      "default": [],
+                      "doc": "The last five failed attempts.",
+                      "type": {
+                        "type": "array",
+                        "items": {
+                          "type": "record",
+                          "name": "AttemptError",
+                          "fields": [
+                            {
+                              "name": "attempt",
+                              "type": "int",
+                              "doc": "Number of the attempt."
+                            },
+                            {
+                              "name": "at",
+                              "type": "long",
+                              "unit": "epoch ms",
+                              "doc": "When it ended."
+                            },
+                            {
+                              "name": "worker",
+                              "type": [
+                                "null",
+                                "string"
+                              ],
+                              "default": null,
+                              "doc": "Who ran it."
+                            },
+                            {
+                              "name": "type",
+                              "type": "string",
+                              "doc": "Name of the error's class, or a code."
+                            },
+                            {
+                              "name": "message",
+                              "type": "string",
+                              "doc": "At most 1,000 characters."
+                            }
+                          ]
+                        }
+                      }
+                    }
+                  ]
+                }
+              }
+            },
+            {
+              "name": "lastRun",
+              "default": null,
+              "doc": "The run that ended last; older ones are in the R ring.",
+              "type": [
+                "null",
+                {
+                  "type": "record",
+                  "name": "FinishedRun",
+                  "fields": [
+                    {
+                      "name": "runNo",
+                      "type": "long",
+                      "doc": "Number of the run."
+                    },
+                    {
+                      "name": "scheduledFor",
+                      "type": "long",
+                      "unit": "epoch ms",
+                      "doc": "Nominal time."
+                    },
+                    {
+                      "name": "trigger",
+                      "type": "Trigger",
+                      "default": "SCHEDULE",
+                      "doc": "What made the run."
+                    },
+                    {
+                      "name": "commandId",
+                      "type": [
+                        "null",
+                        "string"
+                      ],
+                      "default": null,
+                      "doc": "With MANUAL: the command."
+                    },
+                    {
+                      "name": "status",
+                      "type": "RunStatus",
+                      "doc": "How it ended."
+                    },
+                    {
+                      "name": "attempts",
+                      "type": "int",
+                      "doc": "Attempts made."
+                    },
+                    {
+                      "name": "startedAt",
+                      "type": [
+                        "null",
+                        "long"
+                      ],
+                      "default": null,
+                      "unit": "epoch ms",
+                      "doc": "When the last attempt started."
+                    },
+                    {
+                      "name": "finishedAt",
+                      "type": "long",
+                      "unit": "epoch ms",
+                      "doc": "When the run ended."
+                    },
+                    {
+                      "name": "worker",
+                      "type": [
+                        "null",
+                        "string"
+                      ],
+                      "default": null,
+                      "doc": "Who ran the last attempt."
+                    },
+                    {
+                      "name": "result",
+                      "type": [
+                        "null",
+                        "bytes"
+                      ],
+                      "default": null,
+                      "doc": "What the handler returned, as JSON."
+                    },
+                    {
+                      "name": "errors",
+                      "type": {
+                        "type": "array",
+                        "items": "AttemptError"
+                      },
+                      "default": [],
+                      "doc": "The last five failed attempts."
+                    }
+                  ]
+                }
+              ]
+            }
+          ]
+        }
+      ]
+    },
+    {
+      "name": "run",
+      "type": [
+        "null",
+        "FinishedRun"
+      ],
+      "default": null,
+      "doc": "Key R: a finished run that is no longer the last."
+    },
+    {
+      "name": "snapshot",
+      "type": [
+        "null",
+        "bytes"
+      ],
+      "default": null,
+      "doc": "Key P: the framed Execution from which a run is dispatched again, kept when its definition was replaced, its payload overridden, or the run is dead."
+    },
+    {
+      "name": "position",
+      "default": null,
+      "doc": "Key M position: the inputs that are part of this state. Last record of each transaction.",
+      "type": [
+        "null",
+        {
+          "type": "record",
+          "name": "Position",
+          "fields": [
+            {
+              "name": "epoch",
+              "type": "int",
+              "doc": "The owner's claim number."
+            },
+            {
+              "name": "commandsOffset",
+              "type": "long",
+              "doc": "Next offset of job-commands."
+            },
+            {
+              "name": "eventsOffset",
+              "type": "long",
+              "doc": "Next offset of execution-events."
+            },
+            {
+              "name": "committedAt",
+              "type": "long",
+              "unit": "epoch ms",
+              "doc": "The owner's clock."
+            }
+          ]
+        }
+      ]
+    },
+    {
+      "name": "owner",
+      "default": null,
+      "doc": "Key M owner: who claimed the partition.",
+      "type": [
+        "null",
+        {
+          "type": "record",
+          "name": "Owner",
+          "fields": [
+            {
+              "name": "instance",
+              "type": "string",
+              "doc": "host:pid:boot of the owner."
+            },
+            {
+              "name": "epoch",
+              "type": "int",
+              "doc": "Claim number, one more than the one before."
+            },
+            {
+              "name": "claimedAt",
+              "type": "long",
+              "unit": "epoch ms",
+              "doc": "The owner's clock."
+            }
+          ]
+        }
+      ]
+    }
+  ]
+} as const

@@ -1,0 +1,72 @@
+/**
+ * Every error a user can meet: one table of code, HTTP status and whether trying again can help.
+ * Codes are stable; texts are free to get better. docs/ERRORS.md is tested against this table.
+ */
+export const errorTable = {
+  'bad-config': { status: 500, retriable: false, meaning: 'A setting is unknown or its value is not allowed.' },
+  'bad-request': { status: 400, retriable: false, meaning: 'The request is not of the form the route takes.' },
+  'bad-definition': {
+    status: 400,
+    retriable: false,
+    meaning: 'A job definition has a field that is unknown, missing, out of its limits or in contradiction to another.',
+  },
+  'bad-job-id': {
+    status: 400,
+    retriable: false,
+    meaning: 'A job id is empty, longer than 255 bytes of UTF-8, or has control characters.',
+  },
+  'payload-too-large': { status: 413, retriable: false, meaning: 'A payload or body is over its limit.' },
+  'not-found': { status: 404, retriable: false, meaning: 'There is no such job, run or route.' },
+  'version-conflict': { status: 412, retriable: false, meaning: 'The job has changed since the version that If-Match names.' },
+  'wait-timeout': {
+    status: 202,
+    retriable: true,
+    meaning: 'The definition is durable, but the owner had not applied it within the wait.',
+  },
+  'not-ready': {
+    status: 503,
+    retriable: true,
+    meaning: 'The partition has no active owner at the moment, for example while it restores.',
+  },
+  'encode-failed': { status: 400, retriable: false, meaning: 'A value does not fit its schema.' },
+  undecodable: {
+    status: 422,
+    retriable: false,
+    meaning: 'Bytes on a topic are not Avro in the Confluent wire format with a known schema.',
+  },
+  'registry-unavailable': { status: 503, retriable: true, meaning: 'The schema registry could not be asked.' },
+  'broker-unavailable': { status: 503, retriable: true, meaning: 'No broker could be reached.' },
+  fenced: { status: 503, retriable: true, meaning: 'Another process has taken the partition over.' },
+  'unsafe-topic': {
+    status: 500,
+    retriable: false,
+    meaning: 'A topic exists with settings under which jobs could be lost or fire twice.',
+  },
+  'foreign-data': { status: 500, retriable: false, meaning: 'The data folder belongs to another version or another cluster.' },
+  'embedded-failed': { status: 500, retriable: false, meaning: 'The embedded broker or registry could not be started.' },
+  'handler-missing': { status: 500, retriable: false, meaning: 'No handler of that name is registered in the worker.' },
+  internal: { status: 500, retriable: false, meaning: 'A fault of Duelog itself.' },
+} as const satisfies Record<string, { status: number; retriable: boolean; meaning: string }>
+
+export type ErrorCode = keyof typeof errorTable
+
+/** An error whose code a user can rely on. The message says what happened, where, and what to do. */
+export class DuelogError extends Error {
+  readonly code: ErrorCode
+  constructor(code: ErrorCode, message: string, options?: { cause?: unknown }) {
+    super(message, options)
+    this.name = 'DuelogError'
+    this.code = code
+  }
+  get status(): number {
+    return errorTable[this.code].status
+  }
+  get retriable(): boolean {
+    return errorTable[this.code].retriable
+  }
+}
+
+/** What anything thrown says of itself, in one line. */
+export function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown)
+}

@@ -1,0 +1,54 @@
+/** Every metric of the process, in one registry; names as in docs/METRICS.md. Times are in seconds, as Prometheus expects. */
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+
+const latenessBuckets = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 60]
+
+/** A fresh set, so that two systems in one process do not share counts. */
+export function createMetrics() {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+  const registers = [registry]
+  const counter = (name: string, help: string, labelNames: string[] = []) =>
+    new Counter({ name: `duelog_${name}`, help, labelNames, registers })
+  const gauge = (name: string, help: string, labelNames: string[] = []) =>
+    new Gauge({ name: `duelog_${name}`, help, labelNames, registers })
+  const histogram = (name: string, help: string, buckets: number[], labelNames: string[] = []) =>
+    new Histogram({ name: `duelog_${name}`, help, buckets, labelNames, registers })
+  return {
+    registry,
+    startLateness: histogram(
+      'start_lateness_seconds',
+      'Start of a handler after the time its attempt was due.',
+      latenessBuckets,
+      ['pool'],
+    ),
+    dueToCommit: histogram(
+      'due_to_commit_seconds',
+      'Commit of a dispatch after the time it was due; below zero counts as the first bucket.',
+      latenessBuckets,
+    ),
+    commit: histogram('commit_seconds', 'Duration of a partition transaction.', latenessBuckets),
+    commitBatch: histogram('commit_batch_size', 'Records in a partition transaction.', [1, 5, 10, 50, 100, 500, 1000, 5000]),
+    timersOverdue: gauge('timers_overdue', 'Whether timers are due beyond the last scan of the partition.', ['partition']),
+    mailboxDepth: gauge('mailbox_depth', 'Records read and not yet folded.', ['partition']),
+    restoreRemaining: gauge('restore_remaining', 'Records still to be read before the partition can fire.', ['partition']),
+    reopens: counter('reopens_total', 'Partitions reopened after a producer error.', ['reason']),
+    fenced: counter('fenced_total', 'Partitions lost to a later owner.'),
+    clockSteps: counter('clock_step_total', 'Steps of the wall clock by more than 2 s.'),
+    leasesLost: counter('leases_lost_total', 'Attempts given up because their worker fell silent.'),
+    retryTierLag: gauge('retry_tier_lag_seconds', 'How long after its time the last record of a retry tier was forwarded.', [
+      'tier',
+    ]),
+    deadLetters: counter('dlq_total', 'Runs dead-lettered.'),
+    misrouted: counter('misrouted_total', 'Definitions moved because a client used another partitioner.'),
+    invalid: counter('invalid_total', 'Records that could not be applied.', ['reason']),
+    definitions: counter('definitions_total', 'Definitions applied.'),
+    dispatched: counter('dispatched_total', 'Attempts dispatched.', ['pool']),
+    skipped: counter('skipped_total', 'Occurrences skipped.', ['reason']),
+    runs: counter('runs_total', 'Runs ended.', ['status']),
+    attempts: counter('attempts_total', 'Attempts ended in this process.', ['pool', 'outcome']),
+    running: gauge('running', 'Handlers that run now.', ['pool']),
+    staleEvents: counter('stale_events_total', 'Events of attempts that are no longer current.', ['type']),
+  }
+}
+export type Metrics = ReturnType<typeof createMetrics>

@@ -1,0 +1,182 @@
+/**
+ * What the doers (scheduler, executor, retrier, api, client) need of a log. They know only these interfaces;
+ * src/kafka implements them over kafkajs, tests implement them in memory, and src/main.ts joins the two.
+ */
+
+import type { ActiveRun, FinishedRun, JobDefinition, JobStatus } from '../schemas/generated.ts'
+
+/** A record as read. `offset` and `timestampMs` are exact: both stay below 2^53. */
+export interface RecordIn {
+  topic: string
+  partition: number
+  offset: number
+  /** The broker's append time on LogAppendTime topics, else the producer's clock. */
+  timestampMs: number
+  key: Buffer | null
+  value: Buffer | null
+  headers: Record<string, Buffer>
+}
+
+/** A record to write. Without `partition` the key's murmur2 hash chooses (streams/topics.ts). */
+export interface RecordOut {
+  topic: string
+  partition?: number
+  key: Buffer | string | null
+  value: Buffer | null
+  headers?: Record<string, Buffer | string>
+}
+
+export interface TopicPartition {
+  topic: string
+  partition: number
+}
+
+/** The next offset to read. */
+export interface Position extends TopicPartition {
+  offset: number
+}
+
+/** Writes idempotently with acks=all; one call is one batch for each partition. Rejects when the broker refused it. */
+export interface LogWriter {
+  /** Resolves with the offset of the first record of each topic-partition, keyed `topic/partition`. */
+  write(records: RecordOut[]): Promise<Map<string, number>>
+  close(): Promise<void>
+}
+
+/**
+ * Writes whole transactions under one transactional id.
+ * Any rejection means the writer is finished and the outcome unknown: close it and open a new one (invariant I6).
+ * Rejects with code `fenced` when a later writer has taken the id.
+ */
+export interface TransactionalWriter {
+  /** Commits all records or none. Resolves with the offset of the first record of each topic-partition, keyed `topic/partition`. */
+  commit(records: RecordOut[]): Promise<Map<string, number>>
+  close(): Promise<void>
+}
+
+export interface Batch extends TopicPartition {
+  records: RecordIn[]
+  /** Next offset the broker will give, as known when the batch was fetched; it counts uncommitted and control records too. */
+  highWatermark: number
+}
+
+export interface GroupReaderOptions {
+  groupId: string
+  topics: string[]
+  /** name@host:pid:boot; carried in the member's metadata. */
+  instance: string
+  /** Opaque JSON-able data shown to describeGroups, such as the URL of this process. Read anew at each join. */
+  userData?: () => unknown
+  /** `co-partitioned`: partition i of every topic goes to one member, and stays with it where balance allows. Default: round robin. */
+  assignment?: 'co-partitioned' | 'round-robin'
+  /** First position of a partition without a committed or returned one. Default: 'earliest'. */
+  startAt?: 'earliest' | 'latest'
+  /** Default true. False also shows records of open and aborted transactions. */
+  readCommitted?: boolean
+  /**
+   * Called synchronously at each join of the group, before the first fetch, with all that this member now reads.
+   * What it returns is sought (and `paused` paused) before anything is fetched; all else starts at the group's committed offset.
+   */
+  onAssigned(assigned: TopicPartition[], generation: number): { positions?: Position[]; paused?: TopicPartition[] } | undefined
+  /** Records in offset order for each partition; the next batch of any partition of this reader is fetched after it settles. It must not throw. */
+  onBatch(batch: Batch): void | Promise<void>
+  /** The group session ended against our will and the reader could not recover by itself; it has stopped. */
+  onCrash(error: Error): void
+}
+
+/** A member of a consumer group. It never commits by itself. */
+export interface GroupReader {
+  start(): Promise<void>
+  /** Takes effect before the next fetch; records already handed over stay handed over. */
+  pause(partitions: TopicPartition[]): void
+  resume(partitions: TopicPartition[]): void
+  seek(position: Position): void
+  /** Non-transactional group offsets, for redelivery after a restart and for lag tools. */
+  commit(positions: Position[]): Promise<void>
+  /** Resolves at the first successful heartbeat sent after the call. */
+  nextHeartbeat(): Promise<void>
+  /** Leaves the group. Safe to call twice. */
+  stop(): Promise<void>
+}
+
+/** Offsets and metadata as the broker knows them. */
+export interface LogAdmin {
+  /** Earliest and next offset of each partition of the topic. */
+  offsets(topic: string): Promise<{ partition: number; earliest: number; next: number }[]>
+  clusterId(): Promise<string>
+  /** Members of a group with their decoded user data and assignment. */
+  groupMembers(groupId: string): Promise<{ memberId: string; instance: string; userData: unknown; assigned: TopicPartition[] }[]>
+  close(): Promise<void>
+}
+
+/** Everything a doer may ask of the log. */
+export interface Log {
+  writer(): Promise<LogWriter>
+  transactionalWriter(transactionalId: string): Promise<TransactionalWriter>
+  reader(options: GroupReaderOptions): GroupReader
+  admin(): Promise<LogAdmin>
+}
+
+/** Turns values into bytes in the Confluent wire format and back. Schemas are registered before a codec is handed out. */
+export interface Codec<Value, Input = Value> {
+  /** Throws DuelogError `encode-failed` naming the wrong fields. */
+  encode(value: Input): Buffer
+  /**
+   * A value at once where the writer's schema is known, else a promise while the registry is asked.
+   * Throws or rejects with DuelogError `undecodable` for bytes that are not of the wire format, of an unknown schema id or broken,
+   * and with `registry-unavailable` when the registry could not be asked: then the same bytes may decode later.
+   */
+  decode(bytes: Buffer): Value | Promise<Value>
+}
+
+/** A job as its owner sees it. */
+export interface JobView {
+  id: string
+  /** Partition and offset of the definition in force; the API's ETag is `"<partition>.<offset>"`. */
+  partition: number
+  offset: number
+  /** Absent while the job is INVALID because its bytes could not be decoded. */
+  definition: JobDefinition | undefined
+  status: JobStatus
+  nextFireAt: number | null
+  runNo: number
+  scheduledRuns: number
+  succeeded: number
+  failed: number
+  skipped: number
+  reason: string | null
+  active: ActiveRun[]
+  lastRun: FinishedRun | null
+}
+
+export interface JobFilter {
+  status?: JobStatus
+  tag?: string
+  handler?: string
+  /** Epoch ms: only jobs whose next occurrence is before it. */
+  dueBefore?: number
+}
+
+export interface PartitionView {
+  partition: number
+  /** restoring: reads its changelog. claiming: fences its predecessor. active: fires. */
+  phase: 'restoring' | 'claiming' | 'active' | 'closed'
+  /** Records of changelog and definitions still to be read while restoring. */
+  restoreRemaining: number
+  /** Records read and not yet folded. */
+  mailboxDepth: number
+  /** Next offset of jobs not yet applied. */
+  jobsOffset: number
+}
+
+/** What a partition's owner answers. Every call rejects with DuelogError `not-ready` where this process is not the active owner. */
+export interface PartitionQueries {
+  partitions(): PartitionView[]
+  job(partition: number, id: string): Promise<JobView | undefined>
+  /** Jobs in id order after `after`; `next` is absent at the end. It scans at most 10,000 jobs a call, so a page may be short or empty while `next` is set. */
+  list(partition: number, filter: JobFilter, limit: number, after?: string): Promise<{ jobs: JobView[]; next?: string }>
+  /** Active runs, then ended ones, newest first; at most the active ones and the last 11. */
+  runs(partition: number, id: string): Promise<{ active: ActiveRun[]; finished: FinishedRun[] } | undefined>
+  /** Resolves true once the owner has applied these offsets (each: the record's own), false after `timeoutMs`. */
+  applied(partition: number, offsets: { jobs?: number; commands?: number }, timeoutMs: number): Promise<boolean>
+}

@@ -1,0 +1,105 @@
+/**
+ * The topics: their names, how they are kept, and which partition a key belongs to.
+ * Everything that creates, checks or addresses a topic reads it here.
+ */
+import type { Priority } from '../schemas/generated.ts'
+
+/** Delay tiers of the retry topics, in ascending order. */
+export const retryTiers = [
+  { name: '1s', delayMs: 1_000 },
+  { name: '5s', delayMs: 5_000 },
+  { name: '30s', delayMs: 30_000 },
+  { name: '2m', delayMs: 120_000 },
+  { name: '10m', delayMs: 600_000 },
+  { name: '1h', delayMs: 3_600_000 },
+] as const
+
+export const priorities: readonly Priority[] = ['HIGH', 'NORMAL', 'LOW']
+
+const dayMs = 86_400_000
+
+/** What topic names a prefix stands for. */
+export function topicNames(prefix: string) {
+  return {
+    jobs: `${prefix}jobs`,
+    commands: `${prefix}job-commands`,
+    state: `${prefix}job-state`,
+    events: `${prefix}execution-events`,
+    deadLetters: `${prefix}executions.dlq`,
+    retry: (tier: string): string => `${prefix}retry.${tier}`,
+    /** `ahead` is the lane of runs dispatched earlier than the usual lead, so that a herd does not stand before a run that is due now. */
+    executions: (pool: string, priority: Priority, ahead = false): string =>
+      `${prefix}executions.${pool}.${priority.toLowerCase()}${ahead ? '.ahead' : ''}`,
+  }
+}
+export type TopicNames = ReturnType<typeof topicNames>
+
+export interface TopicPlan {
+  topic: string
+  config: Record<string, string>
+  /** Subject of the values and the schema they are written with. */
+  schema: 'job-definition' | 'job-command' | 'job-state' | 'execution' | 'execution-event' | 'dead-letter'
+}
+
+/** Every topic that a cluster needs for these pools. All have the same number of partitions. */
+export function topicPlans(names: TopicNames, pools: readonly string[]): TopicPlan[] {
+  const deleteAfter = (retentionMs: number): Record<string, string> => ({
+    'cleanup.policy': 'delete',
+    'retention.ms': String(retentionMs),
+  })
+  const compact = { 'cleanup.policy': 'compact', 'delete.retention.ms': String(7 * dayMs) }
+  return [
+    {
+      topic: names.jobs,
+      schema: 'job-definition',
+      config: { ...compact, 'min.compaction.lag.ms': String(dayMs), 'message.timestamp.type': 'LogAppendTime' },
+    },
+    { topic: names.state, schema: 'job-state', config: { ...compact, 'segment.bytes': String(64 * 1024 * 1024) } },
+    { topic: names.commands, schema: 'job-command', config: deleteAfter(7 * dayMs) },
+    { topic: names.events, schema: 'execution-event', config: deleteAfter(7 * dayMs) },
+    { topic: names.deadLetters, schema: 'dead-letter', config: deleteAfter(30 * dayMs) },
+    ...retryTiers.map(
+      (tier): TopicPlan => ({
+        topic: names.retry(tier.name),
+        schema: 'execution',
+        config: { ...deleteAfter(7 * dayMs), 'message.timestamp.type': 'LogAppendTime' },
+      }),
+    ),
+    ...pools.flatMap((pool) =>
+      priorities.flatMap((priority) =>
+        [false, true].map(
+          (ahead): TopicPlan => ({
+            topic: names.executions(pool, priority, ahead),
+            schema: 'execution',
+            config: deleteAfter(7 * dayMs),
+          }),
+        ),
+      ),
+    ),
+  ]
+}
+
+/** Partition of a job id: that of Kafka's own default partitioner, so that any client with murmur2 agrees. */
+export function partitionOf(jobId: string | Buffer, partitions: number): number {
+  return (murmur2(typeof jobId === 'string' ? Buffer.from(jobId) : jobId) & 0x7fffffff) % partitions
+}
+
+/** 32-bit MurmurHash2 (Austin Appleby, 2008) with the seed of Kafka's Java client; tested against kafkajs. */
+function murmur2(data: Buffer): number {
+  const mix = 0x5bd1e995
+  const length = data.length
+  let hash = 0x9747b28c ^ length
+  let at = 0
+  for (; at + 4 <= length; at += 4) {
+    let word = Math.imul(data.readInt32LE(at), mix)
+    word = Math.imul(word ^ (word >>> 24), mix)
+    hash = Math.imul(hash, mix) ^ word
+  }
+  const rest = length - at
+  if (rest > 0) {
+    for (let index = rest - 1; index >= 0; index--) hash ^= (data[at + index] ?? 0) << (8 * index)
+    hash = Math.imul(hash, mix)
+  }
+  hash = Math.imul(hash ^ (hash >>> 13), mix)
+  return hash ^ (hash >>> 15)
+}
