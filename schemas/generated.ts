@@ -354,7 +354,7 @@ export interface JobDefinition {
   attemptTimeoutMs: number
   /** A running attempt that is silent for so long is lost and given to another worker. Unit: ms. Default: 30000. */
   leaseMs: number
-  /** A run that no worker started so long after its nominal time has expired. Unit: ms. Default: 86400000. */
+  /** A run that no worker started so long after it was due, or dispatched if that was later, has expired. Unit: ms. Default: 86400000. */
   startDeadlineMs: number
   /** What happens to occurrences that were missed by more than misfireThresholdMs: none of them runs, only the latest, or all up to catchUpMax. Default: "LATEST". */
   catchUp: CatchUp
@@ -374,8 +374,6 @@ export interface JobDefinition {
   maxRuns: number | null
   /** True defines the job without letting it fire until it is resumed. Default: false. */
   paused: boolean
-  /** A definition with a lower version than the one in force is ignored. Default: null. */
-  version: number | null
   /** Words to find the job by. Default: []. */
   tags: string[]
   /** A completed job whose last run succeeded is deleted after so long. Unit: ms. Default: 3600000. */
@@ -405,7 +403,6 @@ export interface JobDefinitionInput {
   endAt?: number | null | undefined
   maxRuns?: number | null | undefined
   paused?: boolean | undefined
-  version?: number | null | undefined
   tags?: string[] | undefined
   retainCompletedMs?: number | undefined
   retainFailedMs?: number | undefined
@@ -431,10 +428,14 @@ export interface ActiveRun {
   status: RunStatus
   /** Number of the current attempt. */
   attempt: number
-  /** Attempts that ended by lease, release or a lost worker. Default: 0. */
+  /** Attempts given back by a stopping worker; they do not count against maxAttempts. Default: 0. */
   lostAttempts: number
   /** When the current attempt must start; while RETRY_WAIT the end of the backoff. Unit: epoch ms. */
   dueAt: number
+  /** While RETRY_WAIT: the rest of the backoff is in the time index, no longer in a retry topic. Default: false. */
+  parked: boolean
+  /** Whether key P holds the Execution that this run is dispatched from. Default: false. */
+  snapshot: boolean
   /** Until when the current attempt must have started. Unit: epoch ms. */
   startDeadlineAt: number
   /** As in the definition that made the run. Unit: ms. */
@@ -462,6 +463,8 @@ export interface ActiveRunInput {
   attempt: number
   lostAttempts?: number | undefined
   dueAt: number
+  parked?: boolean | undefined
+  snapshot?: boolean | undefined
   startDeadlineAt: number
   leaseMs: number
   attemptTimeoutMs: number
@@ -518,6 +521,8 @@ export interface JobState {
   status: JobStatus
   /** Offset in jobs of the definition that this state has taken into account. */
   specOffset: number
+  /** Append time that delays and unanchored intervals count from. It outlives a replacement that leaves the schedule as it is. Unit: epoch ms. Default: 0. */
+  anchorAt: number
   /** Nominal time of the next occurrence; null when there is none. Unit: epoch ms. Default: null. */
   nextFireAt: number | null
   /** Number of the last run; the next has the next number. Default: 0. */
@@ -530,8 +535,10 @@ export interface JobState {
   failed: number
   /** Occurrences that were skipped by catch-up or overlap. Default: 0. */
   skipped: number
-  /** When the job became COMPLETED; retention counts from it. Unit: epoch ms. Default: null. */
+  /** When the job became COMPLETED. Unit: epoch ms. Default: null. */
   finishedAt: number | null
+  /** When the COMPLETED job is deleted: finishedAt plus the retention. Unit: epoch ms. Default: null. */
+  deleteAt: number | null
   /** Why the job is INVALID, or why the last occurrence was skipped. Default: null. */
   reason: string | null
   /** Runs that have not ended. Default: []. */
@@ -544,6 +551,7 @@ export interface JobState {
 export interface JobStateInput {
   status: JobStatus
   specOffset: number
+  anchorAt?: number | undefined
   nextFireAt?: number | null | undefined
   runNo?: number | undefined
   scheduledRuns?: number | undefined
@@ -551,6 +559,7 @@ export interface JobStateInput {
   failed?: number | undefined
   skipped?: number | undefined
   finishedAt?: number | null | undefined
+  deleteAt?: number | null | undefined
   reason?: string | null | undefined
   active?: ActiveRunInput[] | undefined
   lastRun?: FinishedRunInput | null | undefined
@@ -1383,7 +1392,7 @@ export const jobDefinitionSchema = {
       "unit": "ms",
       "minimum": 1000,
       "maximum": 2592000000,
-      "doc": "A run that no worker started so long after its nominal time has expired."
+      "doc": "A run that no worker started so long after it was due, or dispatched if that was later, has expired."
     },
     {
       "name": "catchUp",
@@ -1479,17 +1488,6 @@ export const jobDefinitionSchema = {
       "doc": "True defines the job without letting it fire until it is resumed."
     },
     {
-      "name": "version",
-      "type": [
-        "null",
-        "long"
-      ],
-      "default": null,
-      "minimum": 0,
-      "maximum": 9007199254740991,
-      "doc": "A definition with a lower version than the one in force is ignored."
-    },
-    {
       "name": "tags",
       "type": {
         "type": "array",
@@ -1557,6 +1555,13 @@ export const jobStateSchema = {
               "doc": "Offset in jobs of the definition that this state has taken into account."
             },
             {
+              "name": "anchorAt",
+              "type": "long",
+              "default": 0,
+              "unit": "epoch ms",
+              "doc": "Append time that delays and unanchored intervals count from. It outlives a replacement that leaves the schedule as it is."
+            },
+            {
               "name": "nextFireAt",
               "type": [
                 "null",
@@ -1604,7 +1609,17 @@ export const jobStateSchema = {
               ],
               "default": null,
               "unit": "epoch ms",
-              "doc": "When the job became COMPLETED; retention counts from it."
+              "doc": "When the job became COMPLETED."
+            },
+            {
+              "name": "deleteAt",
+              "type": [
+                "null",
+                "long"
+              ],
+              "default": null,
+              "unit": "epoch ms",
+              "doc": "When the COMPLETED job is deleted: finishedAt plus the retention."
             },
             {
               "name": "reason",
@@ -1691,13 +1706,25 @@ export const jobStateSchema = {
                       "name": "lostAttempts",
                       "type": "int",
                       "default": 0,
-                      "doc": "Attempts that ended by lease, release or a lost worker."
+                      "doc": "Attempts given back by a stopping worker; they do not count against maxAttempts."
                     },
                     {
                       "name": "dueAt",
                       "type": "long",
                       "unit": "epoch ms",
                       "doc": "When the current attempt must start; while RETRY_WAIT the end of the backoff."
+                    },
+                    {
+                      "name": "parked",
+                      "type": "boolean",
+                      "default": false,
+                      "doc": "While RETRY_WAIT: the rest of the backoff is in the time index, no longer in a retry topic."
+                    },
+                    {
+                      "name": "snapshot",
+                      "type": "boolean",
+                      "default": false,
+                      "doc": "Whether key P holds the Execution that this run is dispatched from."
                     },
                     {
                       "name": "startDeadlineAt",
