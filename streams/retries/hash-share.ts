@@ -1,0 +1,12 @@
+/** A number in [0, 1) for a text, always the same for the same text and spread evenly. FNV-1a with MurmurHash3's finish. */
+export function hashShare(text: string): number {
+  let hash = 0x811c9dc5
+  for (let index = 0; index < text.length; index++) {
+    const unit = text.charCodeAt(index)
+    hash = Math.imul(hash ^ (unit & 0xff), 0x01000193)
+    hash = Math.imul(hash ^ (unit >>> 8), 0x01000193)
+  }
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
+  return ((hash ^ (hash >>> 16)) >>> 0) / 2 ** 32
+}

@@ -1,0 +1,130 @@
+/**
+ * When a job is due. Everything follows from the definition and the broker's append time of it; no clock is asked.
+ *
+ * Nominal times of one definition, ascending:
+ * - at: that instant, also in the past. delayMs: that long after the append time.
+ * - everyMs: from an anchor, the grid anchor + k × everyMs after the append time, a future anchor itself being the first.
+ *   Without an anchor the grid counts from startAt, which is then the first, or else from the append time, one interval later.
+ * - cron: strictly after the append time (streams/schedules/cron.ts says what daylight saving does).
+ * In every case none before startAt and none after endAt; an occurrence exactly at either counts.
+ *
+ * maxRuns is not known here. All functions throw RangeError for a cron expression that streams/jobs/validate.ts refuses.
+ */
+import type { JobDefinition } from '../../schemas/generated.ts'
+import { latestCron, nextCron } from './cron.ts'
+import { countPoints, type Grid, latestPoint, nextPoint } from './interval.ts'
+
+/** What a schedule is computed from besides itself. */
+export type ScheduleSource = Pick<JobDefinition, 'schedule' | 'startAt' | 'endAt'>
+
+/** Largest time that a Date, and so every part of Duelog, can hold. */
+const timeMax = 8_640_000_000_000_000
+
+/** First nominal time; null when there is none. appendedAt: broker append time of the definition, epoch ms. */
+export function firstFire(definition: ScheduleSource, appendedAt: number): number | null {
+  return nextFire(definition, appendedAt, Number.NEGATIVE_INFINITY)
+}
+
+/** First nominal time strictly after `after`; null when there is none. */
+export function nextFire(definition: ScheduleSource, appendedAt: number, after: number): number | null {
+  const { schedule } = definition
+  const last = lastAllowed(definition)
+  const once = onceAt(definition, appendedAt)
+  if (once !== null) return once > after && once >= (definition.startAt ?? once) && once <= last ? once : null
+  const from = Math.max(after, firstAllowed(definition, appendedAt) - 1)
+  const found =
+    schedule.everyMs !== null
+      ? nextPoint(gridOf(definition, schedule.everyMs, appendedAt), from)
+      : schedule.cron !== null
+        ? nextCron(schedule.cron, schedule.timezone, from)
+        : null
+  return found !== null && found <= last ? found : null
+}
+
+/** With from END: the nominal time that follows a run which ended at `endedAt`; null when there is none. */
+export function nextFireAfterEnd(definition: ScheduleSource, endedAt: number): number | null {
+  if (definition.schedule.everyMs === null) return null
+  const found = Math.max(endedAt + definition.schedule.everyMs, definition.startAt ?? 0)
+  return found <= lastAllowed(definition) ? found : null
+}
+
+/** Last nominal time after `after` and not after `notAfter`; null when there is none. Costs the same whatever lies between. */
+export function latestFire(definition: ScheduleSource, appendedAt: number, after: number, notAfter: number): number | null {
+  const { schedule } = definition
+  const until = Math.min(notAfter, lastAllowed(definition))
+  if (onceAt(definition, appendedAt) !== null) {
+    const once = nextFire(definition, appendedAt, after)
+    return once !== null && once <= until ? once : null
+  }
+  const from = Math.max(after, firstAllowed(definition, appendedAt) - 1)
+  if (until <= from) return null
+  const found =
+    schedule.everyMs !== null
+      ? latestPoint(gridOf(definition, schedule.everyMs, appendedAt), until)
+      : schedule.cron !== null
+        ? latestCron(schedule.cron, schedule.timezone, until)
+        : null
+  return found !== null && found > from ? found : null
+}
+
+/** Nominal times after `after` and not after `notAfter`, at most `max`. Arithmetic for everyMs; cron costs a step for each counted. */
+export function countFires(definition: ScheduleSource, appendedAt: number, after: number, notAfter: number, max: number): number {
+  const { everyMs } = definition.schedule
+  if (everyMs !== null && onceAt(definition, appendedAt) === null) {
+    const from = Math.max(after, firstAllowed(definition, appendedAt) - 1)
+    const until = Math.min(notAfter, lastAllowed(definition))
+    return until <= from ? 0 : Math.min(max, countPoints(gridOf(definition, everyMs, appendedAt), from, until))
+  }
+  let count = 0
+  let at = nextFire(definition, appendedAt, after)
+  while (count < max && at !== null && at <= notAfter) {
+    count++
+    at = nextFire(definition, appendedAt, at)
+  }
+  return count
+}
+
+export interface OccurrenceRange {
+  /** Epoch ms, inclusive. Default: from the first occurrence. */
+  from?: number
+  /** Epoch ms, exclusive, so that days laid end to end share none. Default: without end. */
+  to?: number
+  /** Most occurrences given. Default: without limit. */
+  max?: number
+}
+
+/** Nominal times of a range, ascending. Lazy, so an endless schedule may be cut off by its reader. */
+export function* occurrences(
+  definition: ScheduleSource,
+  appendedAt: number,
+  { from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY, max = Number.POSITIVE_INFINITY }: OccurrenceRange = {},
+): Generator<number, void, undefined> {
+  let at = nextFire(definition, appendedAt, from - 1)
+  for (let given = 0; given < max && at !== null && at < to; given++) {
+    yield at
+    at = nextFire(definition, appendedAt, at)
+  }
+}
+
+function onceAt({ schedule }: ScheduleSource, appendedAt: number): number | null {
+  if (schedule.at !== null) return schedule.at
+  return schedule.delayMs === null ? null : appendedAt + schedule.delayMs
+}
+
+function lastAllowed({ endAt }: ScheduleSource): number {
+  return endAt === null ? timeMax : Math.min(endAt, timeMax)
+}
+
+/** Earliest instant at which a repeated schedule may be due. */
+function firstAllowed({ schedule, startAt }: ScheduleSource, appendedAt: number): number {
+  let earliest = appendedAt + 1
+  if (startAt !== null && startAt >= appendedAt) earliest = startAt
+  if (schedule.everyMs !== null && schedule.anchor !== null && schedule.anchor > appendedAt) {
+    earliest = Math.max(earliest, schedule.anchor)
+  }
+  return earliest
+}
+
+function gridOf({ schedule, startAt }: ScheduleSource, everyMs: number, appendedAt: number): Grid {
+  return { base: schedule.anchor ?? startAt ?? appendedAt, everyMs }
+}
