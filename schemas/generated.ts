@@ -523,6 +523,8 @@ export interface JobState {
   specOffset: number
   /** Append time that delays and unanchored intervals count from. It outlives a replacement that leaves the schedule as it is. Unit: epoch ms. Default: 0. */
   anchorAt: number
+  /** Hash of the schedule and its window, by which a replacement that leaves them as they are is known. Default: 0. */
+  timesHash: number
   /** Nominal time of the next occurrence; null when there is none. Unit: epoch ms. Default: null. */
   nextFireAt: number | null
   /** Number of the last run; the next has the next number. Default: 0. */
@@ -552,6 +554,7 @@ export interface JobStateInput {
   status: JobStatus
   specOffset: number
   anchorAt?: number | undefined
+  timesHash?: number | undefined
   nextFireAt?: number | null | undefined
   runNo?: number | undefined
   scheduledRuns?: number | undefined
@@ -1560,6 +1563,12 @@ export const jobStateSchema = {
               "default": 0,
               "unit": "epoch ms",
               "doc": "Append time that delays and unanchored intervals count from. It outlives a replacement that leaves the schedule as it is."
+            },
+            {
+              "name": "timesHash",
+              "type": "long",
+              "default": 0,
+              "doc": "Hash of the schedule and its window, by which a replacement that leaves them as they are is known."
             },
             {
               "name": "nextFireAt",

@@ -1,0 +1,42 @@
+/** What the scheduler needs of a local store; src/store implements it over RocksDB, tests over a sorted map. */
+
+export interface StoreOp {
+  key: Buffer
+  /** null deletes. */
+  value: Buffer | null
+}
+
+export interface StoreEntry {
+  key: Buffer
+  /** Empty when only keys were asked for. */
+  value: Buffer
+}
+
+export interface ScanOptions {
+  /** First key, inclusive. */
+  from: Buffer
+  /** End, exclusive. */
+  to: Buffer
+  limit: number
+  keysOnly?: boolean
+}
+
+/** One partition's ordered keys and values. A store may be lost at any time: the logs hold everything (invariant I3). */
+export interface PartitionStore {
+  get(keys: Buffer[]): Promise<(Buffer | null)[]>
+  /** All or nothing; survives kill −9 of the process. */
+  apply(ops: StoreOp[]): Promise<void>
+  /** Entries in key order. */
+  scan(options: ScanOptions): Promise<StoreEntry[]>
+  /** Gives the space of a deleted range back. */
+  compact(from: Buffer, to: Buffer): Promise<void>
+  bytes(): Promise<number>
+  close(): Promise<void>
+}
+
+export interface PartitionStores {
+  /** Opens or creates the store. A store that cannot be opened is wiped and opened empty, `wiped` says why. */
+  open(partition: number): Promise<{ store: PartitionStore; wiped: string | undefined }>
+  /** Deletes the files of a closed store. */
+  wipe(partition: number): Promise<void>
+}

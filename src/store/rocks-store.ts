@@ -1,0 +1,73 @@
+/**
+ * The partition store over RocksDB: one directory for each partition, one column family, write-ahead log on.
+ *
+ * WAL without fsync is exactly enough: kill −9 loses nothing, and after a power loss RocksDB comes back with a prefix of the batches,
+ * whose own bookkeeping record says where the logs have to be read from again.
+ */
+import { mkdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import RocksDB from 'rocksdb-native'
+import { messageOf } from '../errors.ts'
+import type { PartitionStore, PartitionStores, ScanOptions, StoreEntry, StoreOp } from '../scheduler/ports.ts'
+
+/** A process may own 64 partitions: write buffers stay small. Two of these exist for each open store while one is flushed. */
+const writeBufferBytes = 8 * 1024 * 1024
+/** Entries that one hop to the thread pool brings back. */
+const scanCapacity = 1_024
+
+/** Stores in numbered folders under `folder`. */
+export function rocksStores(folder: string): PartitionStores {
+  const pathOf = (partition: number): string => join(folder, `partition-${partition}`)
+  const wipe = (partition: number): Promise<void> => rm(pathOf(partition), { recursive: true, force: true })
+  return {
+    wipe,
+    async open(partition) {
+      await mkdir(folder, { recursive: true })
+      try {
+        return { store: await openStore(pathOf(partition)), wiped: undefined }
+      } catch (error) {
+        // Whatever is wrong with the files, the logs hold everything: begin anew (invariant I3).
+        await wipe(partition)
+        return { store: await openStore(pathOf(partition)), wiped: messageOf(error) }
+      }
+    },
+  }
+}
+
+async function openStore(path: string): Promise<PartitionStore> {
+  const db = new RocksDB(path, { writeBufferSize: writeBufferBytes, maxBackgroundJobs: 2, maxOpenFiles: 256 })
+  await db.ready()
+  return {
+    async get(keys: Buffer[]): Promise<(Buffer | null)[]> {
+      if (keys.length === 0) return []
+      const batch = db.read({ capacity: keys.length, autoDestroy: true })
+      const values = keys.map((key) => batch.get(key))
+      batch.tryFlush()
+      return Promise.all(values)
+    },
+    async apply(ops: StoreOp[]): Promise<void> {
+      if (ops.length === 0) return
+      const batch = db.write({ capacity: ops.length, autoDestroy: true })
+      for (const { key, value } of ops) {
+        if (value === null) batch.tryDelete(key)
+        else batch.tryPut(key, value)
+      }
+      await batch.flush()
+    },
+    async scan({ from, to, limit, keysOnly = false }: ScanOptions): Promise<StoreEntry[]> {
+      const entries: StoreEntry[] = []
+      if (limit <= 0) return entries
+      const capacity = Math.min(limit, scanCapacity)
+      for await (const { key, value } of db.iterator({ gte: from, lt: to }, { limit, capacity, values: !keysOnly })) {
+        entries.push({ key, value: value ?? empty })
+        if (entries.length >= limit) break
+      }
+      return entries
+    },
+    compact: (from, to) => db.compactRange(from, to),
+    bytes: () => db.approximateSize(Buffer.of(0), Buffer.of(255), { includeMemtables: true }),
+    close: () => db.close(),
+  }
+}
+
+const empty = Buffer.alloc(0)

@@ -1,0 +1,27 @@
+/** The part of rocksdb-native that we use; the package brings no types. Read in its source, version 3.18.1. */
+declare module 'rocksdb-native' {
+  interface ReadBatch {
+    get(key: Buffer): Promise<Buffer | null>
+    tryFlush(): void
+  }
+  interface WriteBatch {
+    tryPut(key: Buffer, value: Buffer): void
+    tryDelete(key: Buffer): void
+    flush(): Promise<void>
+  }
+  interface Range {
+    gte?: Buffer
+    lt?: Buffer
+  }
+  export default class RocksDB {
+    constructor(path: string, options?: { writeBufferSize?: number; maxBackgroundJobs?: number; maxOpenFiles?: number; readOnly?: boolean })
+    ready(): Promise<void>
+    read(options: { capacity: number; autoDestroy: true }): ReadBatch
+    write(options: { capacity: number; autoDestroy: true }): WriteBatch
+    iterator(range: Range, options: { limit: number; capacity: number; values: boolean }): AsyncIterable<{ key: Buffer; value: Buffer | null }>
+    compactRange(from: Buffer, to: Buffer): Promise<void>
+    approximateSize(from: Buffer, to: Buffer, options?: { includeMemtables?: boolean }): Promise<number>
+    getProperty(name: string): Promise<string>
+    close(): Promise<void>
+  }
+}

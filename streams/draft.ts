@@ -1,0 +1,66 @@
+/**
+ * A decision in the making. Rules write into it; the job it was made from stays as it is, so that a rule that throws leaves no trace.
+ */
+import type { ActiveRun, JobDefinition, JobState } from '../schemas/generated.ts'
+import type { Decision, Job } from './job.ts'
+import { firstFire } from './schedules/next-fire.ts'
+
+export function draftOf(job: Job): Decision {
+  return {
+    job: { ...job },
+    out: [],
+    ring: [],
+    dropRing: false,
+    snapshotPuts: [],
+    snapshotDeletes: [],
+    extraTimers: [],
+    deferUntil: undefined,
+    notes: [],
+  }
+}
+
+/** The state a job has before anything was decided about it: a pure function of its definition. */
+export function pristineState(job: Job): JobState {
+  const definition = job.definition
+  const spec = definition?.spec
+  return {
+    status: spec === undefined ? 'INVALID' : spec.paused ? 'PAUSED' : 'ACTIVE',
+    specOffset: definition?.offset ?? -1,
+    anchorAt: definition?.appendedAt ?? 0,
+    timesHash: spec === undefined ? 0 : timesHash(spec),
+    nextFireAt: definition !== undefined && spec !== undefined ? firstFire(spec, definition.appendedAt) : null,
+    runNo: 0,
+    scheduledRuns: 0,
+    succeeded: 0,
+    failed: 0,
+    skipped: 0,
+    finishedAt: null,
+    deleteAt: null,
+    reason: definition?.problem ?? null,
+    active: [],
+    lastRun: null,
+  }
+}
+
+/** Changes fields of the drafted state, beginning from the pristine one when there is none. */
+export function patchState(draft: Decision, patch: Partial<JobState>): JobState {
+  const state = { ...(draft.job.state ?? pristineState(draft.job)), ...patch }
+  draft.job.state = state
+  return state
+}
+
+/** Changes fields of one active run and returns it as it is then. */
+export function patchRun(draft: Decision, run: ActiveRun, patch: Partial<ActiveRun>): ActiveRun {
+  const changed = { ...run, ...patch }
+  const state = draft.job.state ?? pristineState(draft.job)
+  patchState(draft, { active: state.active.map((other) => (other.runNo === run.runNo ? changed : other)) })
+  return changed
+}
+
+/** 32-bit FNV-1a (Fowler, Noll, Vo) over the schedule and its window: equal times give equal hashes. */
+export function timesHash(spec: JobDefinition): number {
+  const text = JSON.stringify([spec.schedule, spec.startAt, spec.endAt])
+  let hash = 0x811c9dc5
+  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193)
+  return hash >>> 0
+}

@@ -1,0 +1,99 @@
+/**
+ * The words of the decision core: what is known of a job, what can happen to it, and what was decided.
+ * Everything here is a value; nothing reads a clock, a disk or a socket.
+ */
+import type {
+  DeadLetter,
+  Execution,
+  ExecutionEvent,
+  FinishedRun,
+  JobCommand,
+  JobDefinition,
+  JobState,
+} from '../schemas/generated.ts'
+import type { Timer } from './keys.ts'
+import type { retryTiers } from './topics.ts'
+
+/** A definition with its place in the log. `spec` is absent when the record cannot be used; then `problem` says why. */
+export interface KnownDefinition {
+  offset: number
+  appendedAt: number
+  spec?: JobDefinition
+  problem?: string
+}
+
+export interface Job {
+  id: string
+  definition?: KnownDefinition | undefined
+  state?: JobState | undefined
+  /** Executions of active runs whose `snapshot` is true, by run number. */
+  snapshots?: Map<number, Execution>
+}
+
+export type Input =
+  | { kind: 'definition'; definition: KnownDefinition }
+  /** A null value in jobs. `observedOffset`: only if the definition in force is not newer than that. */
+  | { kind: 'deletion'; offset: number; observedOffset?: number }
+  | { kind: 'command'; command: JobCommand }
+  | { kind: 'event'; event: ExecutionEvent }
+  | { kind: 'timer'; timer: Timer }
+
+export interface Context {
+  /** The owner's clock, epoch ms. */
+  now: number
+  /** A run due in at most so many ms is dispatched to the usual lane, one due later to the `ahead` lane. */
+  leadMs: number
+  /** Until when a running attempt is taken to be alive, heartbeats counted. */
+  leaseUntil: (jobId: string, runNo: number, attempt: number) => number
+}
+
+export type Output =
+  | { kind: 'dispatch'; execution: Execution; ahead: boolean }
+  | { kind: 'retry'; tier: (typeof retryTiers)[number]; execution: Execution }
+  | { kind: 'dead-letter'; letter: Omit<DeadLetter, 'execution'>; execution: Execution }
+  /**
+   * A null record to jobs that deletes the job unless it was defined anew after `observedOffset`. It is written before the commit and
+   * outside the transaction; the owner then reads it like anybody's, so that definitions keep one order and jobs has no control records.
+   */
+  | { kind: 'tombstone'; observedOffset: number }
+  /** The definition in force once more, because a tombstone that must not win stands behind it in the log. */
+  | { kind: 'republish' }
+
+/** Things worth counting that leave no other trace. */
+export type Note =
+  | { kind: 'skipped'; reason: SkipReason; count: number }
+  | { kind: 'stale'; what: string }
+  | { kind: 'ended'; status: FinishedRun['status'] }
+  | { kind: 'lease-lost' }
+  | { kind: 'invalid'; reason: string }
+
+export type SkipReason = 'catch-up' | 'overlap' | 'max-concurrent-runs'
+
+export interface Decision {
+  /** The job afterwards. The same `state` object as before means that nothing was decided that must be logged. */
+  job: Job
+  out: Output[]
+  /** Finished runs that move into the ring. */
+  ring: FinishedRun[]
+  /** True deletes the whole ring. */
+  dropRing: boolean
+  snapshotPuts: Execution[]
+  snapshotDeletes: number[]
+  /** Timers besides those that follow from the state. */
+  extraTimers: Timer[]
+  /** The timer was not acted on; look at it again at this time. */
+  deferUntil: number | undefined
+  notes: Note[]
+}
+
+/** Whether a decision changes anything that the records of jobs do not say by themselves. */
+export function mustBeLogged(before: Job, decision: Decision): boolean {
+  return (
+    decision.job.state !== before.state ||
+    decision.out.some((output) => output.kind !== 'tombstone' && output.kind !== 'republish') ||
+    decision.ring.length > 0 ||
+    decision.dropRing ||
+    decision.snapshotPuts.length > 0 ||
+    decision.snapshotDeletes.length > 0
+  )
+}

@@ -1,0 +1,108 @@
+/**
+ * A definition arrives, replaces another, or is deleted.
+ *
+ * As long as nothing was decided about a job there is no state, and all about it follows from its record (invariant I2). A definition
+ * at or before `specOffset` is already part of the state; a later one is a new input to it.
+ */
+import type { ActiveRun, JobDefinition, JobState } from '../../schemas/generated.ts'
+import { patchState, pristineState, timesHash } from '../draft.ts'
+import type { Decision, Input, KnownDefinition } from '../job.ts'
+import { executionOf } from '../runs/dispatch.ts'
+import { completeIfDone } from '../runs/finish.ts'
+import { firstFire, nextFire } from '../schedules/next-fire.ts'
+
+export function acceptDefinition(draft: Decision, definition: KnownDefinition): void {
+  const before = { ...draft.job }
+  if (before.definition !== undefined && definition.offset <= before.definition.offset) return
+  if (before.state !== undefined && definition.offset < before.state.specOffset) return
+  draft.job.definition = definition
+  if (definition.spec === undefined) draft.notes.push({ kind: 'invalid', reason: definition.problem ?? '' })
+  if (before.state !== undefined && definition.offset === before.state.specOffset) return
+  const phase = keptPhase(before, definition)
+  if (before.state === undefined && !phase && pristineState(draft.job).nextFireAt !== null) return
+  if (before.state === undefined && definition.spec === undefined) return
+  keepActiveRuns(draft, before.definition, before.state)
+  replaceState(draft, definition, before, phase)
+}
+
+/** Whether the times in force stay so. An unanchored interval that is sent again and again would else never fire. */
+function keptPhase(before: Decision['job'], next: KnownDefinition): boolean {
+  if (next.spec === undefined || next.spec.schedule.delayMs !== null) return false
+  if (before.state === undefined && (next.spec.schedule.everyMs === null || next.spec.schedule.anchor !== null)) return false
+  if (before.state === undefined && before.definition?.spec === undefined) return false
+  return timesHash(next.spec) === (before.state ?? pristineState(before)).timesHash
+}
+
+/** Runs in flight keep the payload and target they were made with. */
+function keepActiveRuns(draft: Decision, old: KnownDefinition | undefined, state: JobState | undefined): void {
+  if (state === undefined || old?.spec === undefined || state.active.length === 0) return
+  const keep = (run: ActiveRun): ActiveRun => {
+    if (run.snapshot) return run
+    draft.snapshotPuts.push(executionOf({ ...draft.job, definition: old }, run, run.dispatchedAt))
+    return { ...run, snapshot: true }
+  }
+  patchState(draft, { active: state.active.map(keep) })
+}
+
+function replaceState(draft: Decision, definition: KnownDefinition, before: Decision['job'], phase: boolean): void {
+  const { spec, offset, appendedAt } = definition
+  if (spec === undefined) {
+    patchState(draft, {
+      specOffset: offset,
+      status: 'INVALID',
+      reason: definition.problem ?? null,
+      nextFireAt: null,
+      deleteAt: null,
+    })
+    return
+  }
+  const old = before.state ?? pristineState(before)
+  // A pause by command outlives a new definition; a pause by definition ends with it.
+  const pausedByCommand = old.status === 'PAUSED' && before.definition?.spec?.paused !== true
+  const anchorAt = phase ? old.anchorAt : appendedAt
+  patchState(draft, {
+    specOffset: offset,
+    anchorAt,
+    timesHash: timesHash(spec),
+    status: spec.paused || pausedByCommand ? 'PAUSED' : 'ACTIVE',
+    nextFireAt: fireAfterReplacement(spec, old, anchorAt, appendedAt, phase),
+    reason: null,
+    finishedAt: null,
+    deleteAt: null,
+  })
+  completeIfDone(draft, appendedAt)
+}
+
+function fireAfterReplacement(
+  spec: JobDefinition,
+  old: JobState,
+  anchorAt: number,
+  appendedAt: number,
+  phase: boolean,
+): number | null {
+  if (spec.maxRuns !== null && old.scheduledRuns >= spec.maxRuns) return null
+  if (!phase) {
+    // An interval from the END of a run that is still active goes on when that run ends.
+    return spec.schedule.from === 'END' && old.active.length > 0 ? null : firstFire(spec, appendedAt)
+  }
+  const recurring = spec.schedule.at === null
+  if (old.nextFireAt !== null || !recurring || old.active.length > 0) return old.nextFireAt
+  return nextFire(spec, anchorAt, appendedAt)
+}
+
+/** Forgets the job, unless the tombstone was meant for an older definition. */
+export function acceptDeletion(draft: Decision, deletion: Extract<Input, { kind: 'deletion' }>): void {
+  const { definition, state } = draft.job
+  if (definition !== undefined && definition.offset > deletion.offset) return
+  if (deletion.observedOffset !== undefined && definition !== undefined && definition.offset > deletion.observedOffset) {
+    // Compaction will keep only the tombstone: put the newer definition behind it again.
+    draft.out.push({ kind: 'republish' })
+    return
+  }
+  if (state !== undefined) {
+    draft.dropRing = state.runNo > 1
+    for (const run of state.active) if (run.snapshot) draft.snapshotDeletes.push(run.runNo)
+  }
+  draft.job.definition = undefined
+  draft.job.state = undefined
+}

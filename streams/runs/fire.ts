@@ -1,0 +1,128 @@
+/**
+ * A nominal time has come: it becomes one run, or a skip that is counted (invariant I4).
+ *
+ * The next time is computed from this nominal time and the definition, never from how the run goes, so that no failure can stop
+ * a recurring job, and lateness does not add up.
+ */
+import type { ActiveRun, JobDefinition, JobState, Trigger } from '../../schemas/generated.ts'
+import { patchState, pristineState } from '../draft.ts'
+import type { Context, Decision, SkipReason } from '../job.ts'
+import type { Timer } from '../keys.ts'
+import { countFires, latestFire, nextFire } from '../schedules/next-fire.ts'
+import { dispatch } from './dispatch.ts'
+import { completeIfDone } from './finish.ts'
+
+/** Missed occurrences are counted one by one up to here; beyond, `skipped` is a lower bound. */
+const skippedCountMax = 1_000
+
+export function fire(draft: Decision, timer: Timer, context: Context): void {
+  const spec = draft.job.definition?.spec
+  const state = draft.job.state ?? pristineState(draft.job)
+  if (spec === undefined || state.status !== 'ACTIVE' || state.nextFireAt !== timer.dueAt) return
+  const nominal = afterCatchUp(draft, spec, state, context.now)
+  if (nominal === undefined) return completeIfDone(draft, context.now)
+  if (spec.overlap === 'SKIP' && state.active.length > 0 && context.now < nominal) {
+    // Dispatched ahead of its time it would be skipped for a run that may well have ended by then.
+    draft.deferUntil = nominal
+    return
+  }
+  const current = patchState(draft, { nextFireAt: followingFire(spec, state, nominal) })
+  const refusal = overlapRefusal(spec, current)
+  if (refusal !== undefined) skip(draft, refusal, 1)
+  else startRun(draft, spec, 'SCHEDULE', nominal, nominal, context)
+  completeIfDone(draft, context.now)
+}
+
+/** Begins a run and dispatches its first attempt. */
+export function startRun(
+  draft: Decision,
+  spec: JobDefinition,
+  trigger: Trigger,
+  scheduledFor: number,
+  dueAt: number,
+  context: Context,
+  more: Partial<ActiveRun> = {},
+): ActiveRun {
+  const before = draft.job.state ?? pristineState(draft.job)
+  const runNo = before.runNo + 1
+  const run: ActiveRun = {
+    runNo,
+    specOffset: draft.job.definition?.offset ?? -1,
+    scheduledFor,
+    trigger,
+    commandId: null,
+    status: 'DISPATCHED',
+    attempt: 1,
+    lostAttempts: 0,
+    dueAt,
+    parked: false,
+    snapshot: false,
+    startDeadlineAt: Math.max(dueAt, context.now) + spec.startDeadlineMs,
+    leaseMs: spec.leaseMs,
+    attemptTimeoutMs: spec.attemptTimeoutMs,
+    dispatchedAt: context.now,
+    startedAt: null,
+    worker: null,
+    errors: [],
+    ...more,
+  }
+  const scheduledRuns = before.scheduledRuns + (trigger === 'SCHEDULE' ? 1 : 0)
+  const spent = spec.maxRuns !== null && scheduledRuns >= spec.maxRuns
+  patchState(draft, {
+    runNo,
+    scheduledRuns,
+    nextFireAt: spent ? null : before.nextFireAt,
+    active: [...before.active, run],
+    finishedAt: null,
+    deleteAt: null,
+  })
+  dispatch(draft, run, context)
+  return run
+}
+
+export function skip(draft: Decision, reason: SkipReason, count: number): void {
+  const state = draft.job.state ?? pristineState(draft.job)
+  patchState(draft, { skipped: state.skipped + count, reason: `skipped: ${reason}` })
+  draft.notes.push({ kind: 'skipped', reason, count })
+}
+
+function overlapRefusal(spec: JobDefinition, state: JobState): SkipReason | undefined {
+  if (spec.overlap === 'SKIP' && state.active.length > 0) return 'overlap'
+  return state.active.length >= spec.maxConcurrentRuns ? 'max-concurrent-runs' : undefined
+}
+
+const waitsForEnd = (spec: JobDefinition): boolean => spec.schedule.everyMs !== null && spec.schedule.from === 'END'
+
+/** null also for an interval from the END of the last run: finish.ts sets it then. */
+function followingFire(spec: JobDefinition, state: JobState, nominal: number): number | null {
+  return waitsForEnd(spec) ? null : nextFire(spec, state.anchorAt, nominal)
+}
+
+/**
+ * The nominal time that runs now: the one that is due, or under the catch-up policy a later one. Undefined when none of the missed
+ * ones runs; the draft then stands at the first future time.
+ */
+function afterCatchUp(draft: Decision, spec: JobDefinition, state: JobState, now: number): number | undefined {
+  const due = state.nextFireAt
+  if (due === null) return undefined
+  if (now - due <= spec.misfireThresholdMs) return due
+  if (spec.catchUp === 'SKIP') {
+    const missed = waitsForEnd(spec) ? 1 : countFires(spec, state.anchorAt, due - 1, now, skippedCountMax)
+    patchState(draft, { nextFireAt: waitsForEnd(spec) ? now + (spec.schedule.everyMs ?? 0) : nextFire(spec, state.anchorAt, now) })
+    skip(draft, 'catch-up', missed)
+    return undefined
+  }
+  const first = waitsForEnd(spec) ? due : firstToRun(spec, state.anchorAt, due, now)
+  if (first > due) skip(draft, 'catch-up', countFires(spec, state.anchorAt, due - 1, first - 1, skippedCountMax))
+  return first
+}
+
+/** LATEST: the last missed one. ALL: the earliest of the last catchUpMax missed ones. */
+function firstToRun(spec: JobDefinition, anchorAt: number, due: number, now: number): number {
+  const latest = latestFire(spec, anchorAt, due - 1, now) ?? due
+  if (spec.catchUp === 'LATEST') return latest
+  if (countFires(spec, anchorAt, due - 1, now, spec.catchUpMax + 1) <= spec.catchUpMax) return due
+  let first = latest
+  for (let kept = 1; kept < spec.catchUpMax; kept++) first = latestFire(spec, anchorAt, due - 1, first - 1) ?? first
+  return first
+}

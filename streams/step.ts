@@ -1,0 +1,54 @@
+/**
+ * The decision core: what is known of a job, something that happened, and the time → what follows.
+ * Pure: the same arguments give the same decision, on every machine, at any later time.
+ */
+import { draftOf, pristineState } from './draft.ts'
+import { acceptDefinition, acceptDeletion } from './jobs/accept.ts'
+import { applyCommand } from './jobs/command.ts'
+import type { Context, Decision, Input, Job } from './job.ts'
+import { type Timer, timerKind } from './keys.ts'
+import { applyEvent, applyRunTimer } from './runs/attempt.ts'
+import { fire } from './runs/fire.ts'
+
+export function step(job: Job, input: Input, context: Context): Decision {
+  const draft = draftOf(job)
+  switch (input.kind) {
+    case 'definition':
+      acceptDefinition(draft, input.definition)
+      break
+    case 'deletion':
+      acceptDeletion(draft, input)
+      break
+    case 'command':
+      applyCommand(draft, input.command, context)
+      break
+    case 'event':
+      applyEvent(draft, input.event, context)
+      break
+    case 'timer':
+      applyTimer(draft, input.timer, context)
+  }
+  return draft
+}
+
+function applyTimer(draft: Decision, timer: Timer, context: Context): void {
+  const { definition, state } = draft.job
+  if (definition === undefined) {
+    // The definition is gone, its tombstone was compacted away with it: what is left of the job goes too.
+    if (state !== undefined) acceptDeletion(draft, { kind: 'deletion', offset: Number.MAX_SAFE_INTEGER })
+    return
+  }
+  if (timer.kind === timerKind.fire) return fire(draft, timer, context)
+  if (timer.kind !== timerKind.delete) return applyRunTimer(draft, timer, context)
+  if (state?.deleteAt === timer.dueAt && state.active.length === 0) {
+    draft.out.push({ kind: 'tombstone', observedOffset: definition.offset })
+  }
+}
+
+/** The job as INVALID, for when a rule threw: the fault stays with this job. */
+export function invalidated(job: Job, reason: string): Decision {
+  const draft = draftOf(job)
+  draft.job.state = { ...(job.state ?? pristineState(job)), status: 'INVALID', reason, nextFireAt: null, deleteAt: null }
+  draft.notes.push({ kind: 'invalid', reason })
+  return draft
+}

@@ -1,0 +1,50 @@
+/**
+ * Which timers a job has: a pure function of what is known of it. Live updates write the difference between before and after,
+ * a restore writes them all, so both end in the same index; a timer that no longer follows from the state is dropped when popped.
+ */
+import type { ActiveRun, JobState } from '../schemas/generated.ts'
+import type { Job } from './job.ts'
+import { type Timer, timerKind } from './keys.ts'
+import { firstFire } from './schedules/next-fire.ts'
+
+/** How long the owner waits beyond attemptTimeoutMs for the worker's own report of a timeout. */
+export const attemptTimeoutGraceMs = 5_000
+
+export function timersOf(job: Job): Timer[] {
+  if (job.state !== undefined) return stateTimers(job.id, job.state)
+  const { definition } = job
+  if (definition?.spec === undefined || definition.spec.paused) return []
+  const dueAt = firstFire(definition.spec, definition.appendedAt)
+  return dueAt === null ? [] : [{ dueAt, kind: timerKind.fire, jobId: job.id, runNo: 0 }]
+}
+
+/** Timers that follow from a logged state alone, without its definition: what a restore needs. */
+export function stateTimers(jobId: string, state: JobState): Timer[] {
+  const timers: Timer[] = []
+  if (state.status === 'ACTIVE' && state.nextFireAt !== null) {
+    timers.push({ dueAt: state.nextFireAt, kind: timerKind.fire, jobId, runNo: 0 })
+  }
+  for (const run of state.active) runTimers(jobId, run, timers)
+  if (state.deleteAt !== null && state.active.length === 0) {
+    timers.push({ dueAt: state.deleteAt, kind: timerKind.delete, jobId, runNo: 0 })
+  }
+  return timers
+}
+
+function runTimers(jobId: string, run: ActiveRun, timers: Timer[]): void {
+  const { runNo } = run
+  switch (run.status) {
+    case 'DISPATCHED':
+      timers.push({ dueAt: run.startDeadlineAt, kind: timerKind.startDeadline, jobId, runNo })
+      break
+    case 'RUNNING': {
+      const startedAt = run.startedAt ?? run.dispatchedAt
+      timers.push({ dueAt: startedAt + run.leaseMs, kind: timerKind.lease, jobId, runNo })
+      timers.push({ dueAt: startedAt + run.attemptTimeoutMs + attemptTimeoutGraceMs, kind: timerKind.attemptTimeout, jobId, runNo })
+      break
+    }
+    case 'RETRY_WAIT':
+      if (run.parked) timers.push({ dueAt: run.dueAt, kind: timerKind.retryResidue, jobId, runNo })
+      break
+  }
+}
