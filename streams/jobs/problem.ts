@@ -1,0 +1,37 @@
+/** One thing wrong with what a user gave, in a form that API, CLI and client can show. */
+export interface Problem {
+  /** Path of the field, such as schedule.everyMs or tags[3]; empty for the value as a whole. */
+  field: string
+  /** What was found; sizes stand for long values. */
+  value: unknown
+  /** What is allowed. */
+  limit: string
+  /** A sentence with all three. */
+  message: string
+}
+
+/** Longest text of a user that is quoted whole. */
+const quotedLengthMax = 80
+
+/** A value in a message: short, on one line, whatever it is. Never throws. */
+export function quoted(value: unknown): string {
+  if (value === null || value === undefined || typeof value === 'boolean' || typeof value === 'number') return String(value)
+  if (typeof value === 'string') {
+    return JSON.stringify(value.length > quotedLengthMax ? `${value.slice(0, quotedLengthMax)}…` : value)
+  }
+  if (Array.isArray(value)) return 'an array'
+  if (value instanceof Uint8Array) return `${value.byteLength} bytes`
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`
+}
+
+/** A problem whose sentence is "field is value; allowed: limit." */
+export function notAllowed(field: string, value: unknown, limit: string, unit = ''): Problem {
+  const found = `${quoted(value)}${unit && typeof value === 'number' ? ` ${unit}` : ''}`
+  const shown = typeof value === 'object' && value !== null ? quoted(value) : value
+  return { field, value: shown, limit, message: `${field || 'the value'} is ${found}; allowed: ${limit}.` }
+}
+
+/** A problem with a sentence of its own. */
+export function contradiction(field: string, value: unknown, limit: string, message: string): Problem {
+  return { field, value, limit, message }
+}
