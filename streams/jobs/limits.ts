@@ -5,13 +5,10 @@
  * and maxBytes holds for keys and values together. Lengths count UTF-16 code units.
  */
 import { type AvroField, type AvroRecord, type Names, type Shape, shapeOf } from './avro-schema.ts'
-import { notAllowed, type Problem } from './problem.ts'
+import { notAllowed, type Problem, problemsMax } from './problem.ts'
 
 /** Adds what is wrong with a value. `path` is put together only for a value that is wrong. */
 type Check = (value: unknown, path: string, problems: Problem[]) => void
-
-/** Most problems reported of one value; a hostile one must not fill the memory or the answer. */
-const problemsMax = 50
 
 /** A function that says what is wrong with a decoded value. It never throws for anything that Avro or JSON can decode to. */
 export function limitChecker(schema: AvroRecord): (value: unknown) => Problem[] {

@@ -10,6 +10,9 @@ export interface Problem {
   message: string
 }
 
+/** Most problems reported of one value; a hostile one must not fill the memory or the answer. */
+export const problemsMax = 50
+
 /** Longest text of a user that is quoted whole. */
 const quotedLengthMax = 80
 
@@ -28,7 +31,8 @@ export function quoted(value: unknown): string {
 export function notAllowed(field: string, value: unknown, limit: string, unit = ''): Problem {
   const found = `${quoted(value)}${unit && typeof value === 'number' ? ` ${unit}` : ''}`
   const shown = typeof value === 'object' && value !== null ? quoted(value) : value
-  return { field, value: shown, limit, message: `${field || 'the value'} is ${found}; allowed: ${limit}.` }
+  const state = value === undefined ? 'is missing' : `is ${found}`
+  return { field, value: shown, limit, message: `${field || 'the value'} ${state}; allowed: ${limit}.` }
 }
 
 /** A problem with a sentence of its own. */

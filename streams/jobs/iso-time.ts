@@ -1,0 +1,29 @@
+/** Times of the JSON: ISO 8601 with an offset in, ISO 8601 in UTC out. */
+
+const form = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?(?:(Z)|([+-])(\d\d):?(\d\d))$/i
+
+/** What a time in JSON may look like, for messages. */
+export const timeLimit = 'a time in ISO 8601 with an offset, such as 2030-01-31T09:00:00Z, or epoch milliseconds'
+
+/** Epoch ms of a text such as 2030-01-31T09:00:00+01:00, cut to whole ms; undefined for any other text, or a day that does not exist. */
+export function parseIsoTime(text: string): number | undefined {
+  const match = form.exec(text)
+  if (match === null) return undefined
+  const [, year, month, day, hour, minute, second = '0', fraction = '0', , sign, offsetHours = '0', offsetMinutes = '0'] = match
+  const ms = Math.trunc(Number(`0.${fraction}`) * 1000 + 1e-6)
+  const date = new Date(0)
+  date.setUTCFullYear(Number(year), Number(month) - 1, Number(day))
+  date.setUTCHours(Number(hour), Number(minute), Number(second), ms)
+  // Date rolls over what does not exist, such as 30 February; ISO 8601 does not.
+  const kept =
+    date.getUTCMonth() === Number(month) - 1 && date.getUTCDate() === Number(day) && date.getUTCHours() === Number(hour)
+  if (!kept || Number(minute) > 59 || Number(second) > 59 || Number(offsetHours) > 23 || Number(offsetMinutes) > 59)
+    return undefined
+  const offsetMs = (Number(offsetHours) * 60 + Number(offsetMinutes)) * 60_000
+  return date.getTime() - (sign === '-' ? -offsetMs : offsetMs)
+}
+
+/** A time as JSON shows it, such as 2030-01-31T09:00:00.000Z; a number that no Date holds stays a number. */
+export function isoTime(ms: number): string | number {
+  return Number.isInteger(ms) && Math.abs(ms) <= 8_640_000_000_000_000 ? new Date(ms).toISOString() : ms
+}

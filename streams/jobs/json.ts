@@ -1,0 +1,95 @@
+/**
+ * Jobs in JSON, as API, CLI and files have them: the fields of the Avro schema, `id` beside them, times in ISO 8601 with an offset
+ * or epoch ms, durations in ms, header values as text, and the payload as streams/jobs/payload-json.ts says.
+ */
+import { type JobDefinition, type JobDefinitionInput, jobDefinitionSchema } from '../../schemas/generated.ts'
+import { completeDefinition } from './complete.ts'
+import { readPayload, writePayload } from './payload-json.ts'
+import { notAllowed, type Problem, problemsMax } from './problem.ts'
+import { isObject, recordReader, recordWriter, unknownField } from './record-json.ts'
+import { validateDefinition, validateJobId } from './validate.ts'
+
+export { completeDefinition } from './complete.ts'
+export { isoTime, parseIsoTime } from './iso-time.ts'
+
+export type FromJson = { ok: true; id: string | undefined; definition: JobDefinition } | { ok: false; problems: Problem[] }
+
+export interface FromJsonOptions {
+  /** Id known from elsewhere, such as the path of a request; the JSON may repeat it, but not name another. */
+  id?: string
+  /** Default false. True refuses a job without an id. */
+  idRequired?: boolean
+}
+
+const readFields = recordReader(jobDefinitionSchema)
+const writeFields = recordWriter(jobDefinitionSchema)
+const known = ['id', ...jobDefinitionSchema.fields.map((field) => field.name as string), 'payloadBase64']
+const knownSet = new Set(known)
+const required = jobDefinitionSchema.fields.filter((field) => !('default' in field)).map((field) => field.name)
+
+/** A complete, valid definition, or everything that is wrong with the JSON. Never throws for parsed JSON. */
+export function definitionFromJson(json: unknown, options: FromJsonOptions = {}): FromJson {
+  if (!isObject(json)) return { ok: false, problems: [notAllowed('', json, 'a job as a JSON object')] }
+  const problems: Problem[] = []
+  const fields: Record<string, unknown> = {}
+  for (const [name, value] of Object.entries(json)) {
+    if (problems.length >= problemsMax) break
+    if (!knownSet.has(name)) problems.push(unknownField('', name, known))
+    else if (value !== undefined) fields[name] = value
+  }
+  const id = idOf(fields.id, options, problems)
+  const payload = readPayload(fields, problems)
+  for (const name of ['id', 'payload', 'payloadBase64', 'contentType']) delete fields[name]
+  for (const name of required) if (fields[name] === undefined) problems.push(missing(name))
+  const input = { ...readFields(fields, problems), ...payload }
+  if (problems.length > 0) return { ok: false, problems }
+  const definition = completeDefinition(input as unknown as JobDefinitionInput)
+  const refused = validateDefinition(definition)
+  return refused.length > 0 ? { ok: false, problems: refused } : { ok: true, id, definition }
+}
+
+function idOf(given: unknown, { id, idRequired = false }: FromJsonOptions, problems: Problem[]): string | undefined {
+  const chosen = given ?? id
+  if (chosen === undefined) {
+    if (idRequired) problems.push(missing('id'))
+    return undefined
+  }
+  if (typeof chosen !== 'string') {
+    problems.push(notAllowed('id', chosen, 'text'))
+    return undefined
+  }
+  const problem = validateJobId(chosen)
+  if (problem !== undefined) problems.push(problem)
+  if (id !== undefined && chosen !== id) problems.push(notAllowed('id', chosen, `the id it was sent to, ${JSON.stringify(id)}`))
+  return chosen
+}
+
+function missing(field: string): Problem {
+  return { field, value: undefined, limit: 'required', message: `${field} is missing; it is required.` }
+}
+
+/** A definition as definitionFromJson takes it. Times in UTC; what is not set is left out. */
+export function definitionToJson(definition: JobDefinition): Record<string, unknown> {
+  const { payload: _, headers, schedule, ...rest } = writeFields({ ...definition, payload: null, headers: {} })
+  return {
+    schedule: scheduleToJson(schedule as Record<string, unknown>),
+    ...rest,
+    ...writePayload(definition),
+    ...headersToJson(definition.headers),
+  }
+}
+
+/** Fields that have a default but no meaning beside this kind of schedule are left out. */
+function scheduleToJson({ from, timezone, ...rest }: Record<string, unknown>): Record<string, unknown> {
+  return {
+    ...rest,
+    ...(rest.everyMs === undefined ? {} : { from }),
+    ...(rest.cron === undefined ? {} : { timezone }),
+  }
+}
+
+/** Header values as text; bytes that are not UTF-8 show replacement characters. */
+function headersToJson(headers: Record<string, Buffer>): { headers?: Record<string, string> } {
+  const entries = Object.entries(headers).map(([name, value]): [string, string] => [name, Buffer.from(value).toString()])
+  return entries.length === 0 ? {} : { headers: Object.fromEntries(entries) }
+}
