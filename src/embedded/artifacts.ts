@@ -1,0 +1,109 @@
+/**
+ * Brings the jars of the embedded broker and registry into the cache of this user, once for each pinned POM.
+ * A cache folder appears whole or not at all: Maven fills a folder beside it, which is then renamed.
+ */
+import { spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { createWriteStream, existsSync } from 'node:fs'
+import { mkdir, mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promises'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { DuelogError } from '../errors.ts'
+import { waitForFolder } from './folder-lock.ts'
+import type { StartContext } from './options.ts'
+import { kafkaVersion, registryVersion } from './versions.ts'
+
+export type ArtifactName = 'kafka' | 'registry'
+
+export const titles = {
+  kafka: `Apache Kafka ${kafkaVersion}`,
+  registry: `Apicurio Registry ${registryVersion}`,
+} as const
+
+const sizes = { kafka: '44 MB', registry: '142 MB' } as const
+const settings = { kafka: 'KAFKA_BROKERS', registry: 'SCHEMA_REGISTRY_URL' } as const
+
+/** The folder of the jars, fetched first if this user never had them. Throws DuelogError `embedded-failed`. */
+export async function artifactFolder(name: ArtifactName, context: StartContext): Promise<string> {
+  const { env } = context
+  const pom = fileURLToPath(new URL(`${name}.pom.xml`, import.meta.url))
+  const version = name === 'kafka' ? kafkaVersion : registryVersion
+  // The POM's hash is part of the name, so that a changed POM of the same version is not taken for what is cached.
+  const hash = createHash('sha256')
+    .update(await readFile(pom))
+    .digest('hex')
+    .slice(0, 8)
+  const cache = join(env.XDG_CACHE_HOME || join(env.HOME || homedir(), '.cache'), 'duelog')
+  const target = join(cache, `${name}-${version}-${hash}`)
+  if (existsSync(target)) return target
+
+  await mkdir(cache, { recursive: true })
+  // One at a time on this machine: Maven's own repository does not bear two that download the same.
+  const lock = await waitForFolder(cache)
+  try {
+    if (existsSync(target)) return target
+    // We hold the lock, so any unfinished folder was left by a process that died.
+    for (const entry of await readdir(cache)) {
+      if (entry.startsWith('unfinished-')) await rm(join(cache, entry), { recursive: true, force: true })
+    }
+    const unfinished = await mkdtemp(join(cache, 'unfinished-'))
+    await fetch(name, pom, unfinished, context)
+    await rename(unfinished, target)
+    return target
+  } finally {
+    await lock.release()
+  }
+}
+
+async function fetch(name: ArtifactName, pom: string, target: string, context: StartContext): Promise<void> {
+  const { env, logDir, onProgress } = context
+  onProgress(`Fetching ${titles[name]} (${sizes[name]}, this once) …`)
+  const logFile = join(logDir, `maven-${name}.log`)
+  const log = createWriteStream(logFile)
+  const lines: string[] = []
+  // Strict checksums: a jar that was damaged or altered on its way stops the start.
+  const args = ['-B', '--strict-checksums', '-f', pom, 'process-resources', `-Dduelog.target=${target}`]
+  const maven = spawn('mvn', args, { env, cwd: target, stdio: ['ignore', 'pipe', 'pipe'] })
+  const read = (line: string): void => {
+    log.write(`${line}\n`)
+    lines.push(line)
+    if (lines.length > LINES_MAX) lines.shift()
+    const file = /^(?:\[INFO\] )?Downloaded from \S+: \S*\/(\S+\.(?:jar|tar\.gz)) \((.+) at /.exec(line)
+    if (file) onProgress(`Fetched ${file[1]} (${file[2]})`)
+  }
+  createInterface(maven.stdout).on('line', read)
+  createInterface(maven.stderr).on('line', read)
+  const code = await new Promise<number | null>((resolve, reject) => {
+    maven.once('error', (error) => reject(mavenMissing(name, error)))
+    maven.once('close', resolve)
+  }).finally(() => log.end())
+  if (code !== 0) {
+    throw new DuelogError(
+      'embedded-failed',
+      `Maven could not fetch ${titles[name]}: ${reasonOf(lines)} (all of it: ${logFile}). Check the network and Maven's settings, or set ${settings[name]} to use your own.`,
+    )
+  }
+}
+
+/** Lines of Maven's output kept for the reason of a failure. */
+const LINES_MAX = 1_000
+
+function mavenMissing(name: ArtifactName, cause: unknown): DuelogError {
+  return new DuelogError(
+    'embedded-failed',
+    `Maven is needed once to fetch ${titles[name]}, and there is no \`mvn\` on the PATH. Install it (for example \`apt-get install maven\`), or set ${settings[name]} to use your own.`,
+    { cause },
+  )
+}
+
+/** Maven's first error line tells what happened; the ones after it are advice on Maven. */
+export function reasonOf(lines: readonly string[]): string {
+  const line =
+    lines.find((line) => line.startsWith('[ERROR] ')) ?? lines.findLast((line) => line.trim() !== '') ?? 'it said nothing'
+  return line
+    .replace('[ERROR] ', '')
+    .replace(/ -> \[Help \d+\]$/, '')
+    .trim()
+}

@@ -1,0 +1,162 @@
+/** The embedded broker: one Apache Kafka node that is broker and controller in one, on loopback only. */
+
+import { execFile } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
+import { createConnection } from 'node:net'
+import { join } from 'node:path'
+import { DuelogError } from '../errors.ts'
+import { artifactFolder, titles } from './artifacts.ts'
+import { childEnvironment } from './child-environment.ts'
+import { type GuardedProcess, reasonOf, startGuarded } from './guarded-process.ts'
+import type { StartContext } from './options.ts'
+import { markOf } from './stale-process.ts'
+
+/** Batches up to this size are taken; a payload of 1 MB and its envelope fit well. */
+const MESSAGE_BYTES_MAX = 4 * 1024 * 1024
+
+/** Settings of the one node. `logDir` is relative to the folder of this file. */
+export function brokerProperties(options: { port: number; partitionsDefault: number; logDir: string }): string {
+  const { port, partitionsDefault, logDir } = options
+  const settings: Record<string, string | number | boolean> = {
+    'process.roles': 'broker,controller',
+    'node.id': 1,
+    'controller.quorum.voters': `1@127.0.0.1:${port + 1}`,
+    listeners: `PLAINTEXT://127.0.0.1:${port},CONTROLLER://127.0.0.1:${port + 1}`,
+    'advertised.listeners': `PLAINTEXT://127.0.0.1:${port}`,
+    'controller.listener.names': 'CONTROLLER',
+    'listener.security.protocol.map': 'PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT',
+    'log.dirs': logDir,
+    'num.partitions': partitionsDefault,
+    'auto.create.topics.enable': false,
+    'default.replication.factor': 1,
+    'min.insync.replicas': 1,
+    'offsets.topic.replication.factor': 1,
+    'offsets.topic.num.partitions': 8,
+    'transaction.state.log.replication.factor': 1,
+    'transaction.state.log.min.isr': 1,
+    'transaction.state.log.num.partitions': 8,
+    'share.coordinator.state.topic.replication.factor': 1,
+    'share.coordinator.state.topic.min.isr': 1,
+    'share.coordinator.state.topic.num.partitions': 1,
+    // A group of one machine is complete as soon as it is there, and its members may time out within seconds.
+    'group.initial.rebalance.delay.ms': 0,
+    'group.min.session.timeout.ms': 1_000,
+    'message.max.bytes': MESSAGE_BYTES_MAX,
+    // Buffers and threads for one small machine; the defaults are for a server of its own.
+    'log.cleaner.enable': true,
+    'log.cleaner.threads': 1,
+    'log.cleaner.dedupe.buffer.size': 32 * 1024 * 1024,
+    'num.network.threads': 2,
+    'num.io.threads': 4,
+  }
+  const lines = Object.entries(settings).map(([name, value]) => `${name}=${value}`)
+  return `# Written by Duelog at each start.\n${lines.join('\n')}\n`
+}
+
+/** Starts the broker and resolves when it answers requests. */
+export async function startBroker(context: StartContext, onStart: (process: GuardedProcess) => void): Promise<string> {
+  const { dataDir, kafkaPort, partitionsDefault, java, logDir } = context
+  const jars = await artifactFolder('kafka', context)
+  const folder = join(dataDir, 'kafka')
+  await mkdir(join(folder, 'tmp'), { recursive: true })
+  const properties = join(folder, 'server.properties')
+  await writeFile(properties, brokerProperties({ port: kafkaPort, partitionsDefault, logDir: 'log' }))
+  const args = [
+    '-XX:+UseSerialGC',
+    '-XX:-UsePerfData',
+    '-XX:+ExitOnOutOfMemoryError',
+    `-Djava.io.tmpdir=${join(folder, 'tmp')}`,
+    '-Dorg.slf4j.simpleLogger.logFile=System.out',
+    '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn',
+    '-Dorg.slf4j.simpleLogger.log.kafka.server.KafkaRaftServer=info',
+    '-Dorg.slf4j.simpleLogger.showDateTime=true',
+    "-Dorg.slf4j.simpleLogger.dateTimeFormat=yyyy-MM-dd'T'HH:mm:ss.SSSXXX",
+    '-Dorg.slf4j.simpleLogger.showThreadName=false',
+    '-cp',
+    join(jars, '*'),
+  ]
+  const env = childEnvironment(context.env)
+  if (!existsSync(join(folder, 'log'))) await format(folder, { java, args, env }, context)
+  const process = startGuarded({
+    title: titles.kafka,
+    java,
+    args: ['-Xms128m', '-Xmx384m', markOf(dataDir), ...args, 'kafka.Kafka', properties],
+    cwd: folder,
+    env,
+    logFile: join(logDir, 'kafka.log'),
+    pidFile: join(dataDir, 'kafka.pid'),
+    dataDir,
+  })
+  onStart(process)
+  await process.line(/Kafka Server started/)
+  await answers(kafkaPort).catch((error: Error) => {
+    throw process.failure(`does not answer on port ${kafkaPort} (${error.message})`)
+  })
+  return `127.0.0.1:${kafkaPort}`
+}
+
+/** Gives the node its empty storage. The folder is made under another name first: a half-formatted one is never taken for storage. */
+async function format(
+  folder: string,
+  run: { java: string; args: string[]; env: NodeJS.ProcessEnv },
+  context: StartContext,
+): Promise<void> {
+  context.onProgress(`Preparing the storage of ${titles.kafka} …`)
+  await rm(join(folder, 'log.new'), { recursive: true, force: true })
+  const properties = join(folder, 'format.properties')
+  const { kafkaPort: port, partitionsDefault } = context
+  await writeFile(properties, brokerProperties({ port, partitionsDefault, logDir: 'log.new' }))
+  const clusterId = randomBytes(16).toString('base64url')
+  const args = [
+    '-Xmx128m',
+    '-XX:TieredStopAtLevel=1',
+    ...run.args,
+    'kafka.tools.StorageTool',
+    'format',
+    '-t',
+    clusterId,
+    '-c',
+    properties,
+  ]
+  await new Promise<void>((resolve, reject) => {
+    execFile(run.java, args, { cwd: folder, env: run.env }, (error, stdout, stderr) => {
+      if (!error) return resolve()
+      const why = reasonOf(`${stdout}\n${stderr}`)
+      reject(
+        new DuelogError('embedded-failed', `The storage of ${titles.kafka} in ${folder} could not be prepared: ${why}.`, {
+          cause: error,
+        }),
+      )
+    })
+  })
+  await rename(join(folder, 'log.new'), join(folder, 'log'))
+  await rm(properties)
+}
+
+const ANSWER_MS_MAX = 10_000
+
+/** Asks which versions of which requests the broker takes (ApiVersions v0), the one question that needs no other. */
+function answers(port: number): Promise<void> {
+  const correlationId = 7
+  const request = Buffer.alloc(14)
+  request.writeInt32BE(10, 0)
+  request.writeInt16BE(18, 4)
+  request.writeInt16BE(0, 6)
+  request.writeInt32BE(correlationId, 8)
+  request.writeInt16BE(-1, 12)
+  return new Promise((resolve, reject) => {
+    const socket = createConnection({ host: '127.0.0.1', port }, () => socket.write(request))
+    let answer = Buffer.alloc(0)
+    socket.setTimeout(ANSWER_MS_MAX, () => socket.destroy(new Error(`no answer within ${ANSWER_MS_MAX / 1000} s`)))
+    socket.on('data', (data) => {
+      answer = Buffer.concat([answer, data])
+      if (answer.length < 10) return
+      if (answer.readInt32BE(4) === correlationId && answer.readInt16BE(8) === 0) resolve()
+      socket.destroy(new Error('the answer is not that of a broker'))
+    })
+    socket.once('error', reject)
+    socket.once('close', () => reject(new Error('the connection was closed')))
+  })
+}

@@ -1,0 +1,137 @@
+/**
+ * A Java process that cannot outlive us: guard.sh runs it and ends it when its pipe to us closes, by `stop` or by our death.
+ * Its output goes straight to a file, so that it never waits for us to read.
+ */
+import { spawn } from 'node:child_process'
+import { closeSync, openSync, readFileSync, renameSync, watch } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { DuelogError } from '../errors.ts'
+import { stopStale } from './stale-process.ts'
+
+/** Between the request to end and the kill. */
+const STOP_SECONDS_MAX = 20
+/** A start that takes longer has failed; on an idle machine it takes 3 to 6 s. */
+const START_MS_MAX = 120_000
+
+export interface ProcessPlan {
+  /** Name and version for messages. */
+  title: string
+  java: string
+  args: string[]
+  cwd: string
+  /** The child sees these only, so that no variable of the user's changes what it does. */
+  env: NodeJS.ProcessEnv
+  logFile: string
+  pidFile: string
+  dataDir: string
+}
+
+export interface GuardedProcess {
+  /** Resolves when the program has ended, for whatever reason. */
+  readonly exited: Promise<void>
+  /** True once `stop` was called. */
+  readonly stopping: boolean
+  /** Resolves when a line of the output matches. Rejects with `embedded-failed` when the program ends before or takes too long. */
+  line(pattern: RegExp): Promise<void>
+  /** The error that says that the program failed `how`, with the line of its output that tells why. */
+  failure(how: string): DuelogError
+  /** Ends the program: SIGTERM, and SIGKILL after 20 s. Safe to call twice. */
+  stop(): Promise<void>
+}
+
+export function startGuarded(plan: ProcessPlan): GuardedProcess {
+  const { title, logFile, pidFile, dataDir } = plan
+  keepPrevious(logFile)
+  const log = openSync(logFile, 'w')
+  const guard = fileURLToPath(new URL('guard.sh', import.meta.url))
+  // Detached: a Ctrl-C at the terminal reaches us only, and we end the broker after its last user.
+  const child = spawn('/bin/sh', [guard, String(STOP_SECONDS_MAX), pidFile, plan.java, ...plan.args], {
+    cwd: plan.cwd,
+    env: plan.env,
+    stdio: ['pipe', log, log],
+    detached: true,
+  })
+  closeSync(log)
+  const exited = new Promise<void>((resolve) => {
+    child.once('exit', () => resolve())
+    child.once('error', () => resolve())
+  })
+  child.stdin?.on('error', () => {})
+  let stopped: Promise<void> | undefined
+
+  const failure = (how: string): DuelogError =>
+    new DuelogError('embedded-failed', `${title} ${how}: ${reasonOf(readLog(logFile))} (all of its output: ${logFile}).`)
+
+  return {
+    exited,
+    get stopping() {
+      return stopped !== undefined
+    },
+    line: (pattern) => lineIn(logFile, pattern, exited, failure),
+    failure,
+    stop() {
+      stopped ??= (async () => {
+        child.stdin?.end()
+        await exited
+        // Only if the guard itself was killed is there anything left to end here.
+        await stopStale(pidFile, dataDir)
+      })()
+      return stopped
+    },
+  }
+}
+
+async function lineIn(
+  file: string,
+  pattern: RegExp,
+  exited: Promise<void>,
+  failure: (how: string) => DuelogError,
+): Promise<void> {
+  const found = Promise.withResolvers<void>()
+  const look = (): void => {
+    if (pattern.test(readLog(file))) found.resolve()
+  }
+  const watcher = watch(file, look)
+  watcher.once('error', found.reject)
+  const limit = setTimeout(() => found.reject(failure(`was not ready within ${START_MS_MAX / 1000} s`)), START_MS_MAX)
+  exited.then(() => found.reject(failure('ended while it was starting')))
+  look()
+  try {
+    await found.promise
+  } finally {
+    clearTimeout(limit)
+    watcher.close()
+  }
+}
+
+/** The output of the run before stays readable as `….1`. */
+function keepPrevious(logFile: string): void {
+  try {
+    renameSync(logFile, `${logFile}.1`)
+  } catch {
+    // There was no run before.
+  }
+}
+
+function readLog(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return ''
+  }
+}
+
+/** The line of a Java program's output that most likely says why it ended: the deepest cause, else the last error, else the last line. */
+export function reasonOf(output: string): string {
+  const lines = output
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '' && !/^(at |\.\.\. \d+ more)/.test(line))
+  const full = lines.find((line) => /No space left on device/.test(line))
+  const line =
+    full ??
+    lines.findLast((line) => line.startsWith('Caused by: ')) ??
+    lines.findLast((line) => /error|exception|fatal|invalid|unable|cannot|could not/i.test(line)) ??
+    lines.at(-1)
+  return line?.replace('Caused by: ', '').replace(/\.$/, '') ?? 'it said nothing'
+}

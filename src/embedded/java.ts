@@ -1,0 +1,33 @@
+/** Finds a Java that is new enough, or says in one sentence what to install. */
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { DuelogError } from '../errors.ts'
+import { javaVersionMin } from './versions.ts'
+
+const advice = `Install Java ${javaVersionMin} or later (for example \`apt-get install openjdk-17-jre-headless\`) or point JAVA_HOME to one, or set KAFKA_BROKERS and SCHEMA_REGISTRY_URL to use a broker and a registry of your own.`
+
+/** The path of `java`: that of JAVA_HOME where set, else the first on the PATH. Throws DuelogError `embedded-failed`. */
+export async function findJava(env: NodeJS.ProcessEnv): Promise<string> {
+  const java = env.JAVA_HOME ? join(env.JAVA_HOME, 'bin', 'java') : 'java'
+  const said = await new Promise<string | undefined>((resolve) => {
+    execFile(java, ['-version'], { env }, (error, stdout, stderr) => resolve(error ? undefined : stderr + stdout))
+  })
+  if (said === undefined) {
+    const where = env.JAVA_HOME ? `JAVA_HOME is ${env.JAVA_HOME}, but ${java} does not run` : 'there is no `java` on the PATH'
+    throw new DuelogError('embedded-failed', `The embedded broker and registry need Java, and ${where}. ${advice}`)
+  }
+  const version = majorVersionOf(said)
+  if (version !== undefined && version < javaVersionMin) {
+    throw new DuelogError(
+      'embedded-failed',
+      `${java} is Java ${version}, which is too old for the embedded broker and registry. ${advice}`,
+    )
+  }
+  return java
+}
+
+/** 17 of `openjdk version "17.0.15" 2025-04-15`, 8 of `java version "1.8.0_402"`. */
+export function majorVersionOf(said: string): number | undefined {
+  const match = /version "(?:1\.)?(\d+)/.exec(said)
+  return match ? Number(match[1]) : undefined
+}

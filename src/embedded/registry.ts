@@ -1,0 +1,65 @@
+/** The embedded schema registry: Apicurio with its data in a file, on loopback only. */
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { messageOf } from '../errors.ts'
+import { artifactFolder, titles } from './artifacts.ts'
+import { childEnvironment } from './child-environment.ts'
+import { type GuardedProcess, startGuarded } from './guarded-process.ts'
+import type { StartContext } from './options.ts'
+import { markOf } from './stale-process.ts'
+import { registryVersion } from './versions.ts'
+
+/** Starts the registry and resolves with its URL when it answers requests. */
+export async function startRegistry(context: StartContext, onStart: (process: GuardedProcess) => void): Promise<string> {
+  const { dataDir, registryPort, java, logDir } = context
+  const app = await artifactFolder('registry', context)
+  const folder = join(dataDir, 'registry')
+  await mkdir(join(folder, 'tmp'), { recursive: true })
+  const process = startGuarded({
+    title: titles.registry,
+    java,
+    args: [
+      '-Xms48m',
+      '-Xmx160m',
+      markOf(dataDir),
+      '-XX:+UseSerialGC',
+      '-XX:-UsePerfData',
+      '-XX:+ExitOnOutOfMemoryError',
+      // It is asked a few times at each start and hardly ever later: quick to start matters more than quick for long.
+      '-XX:TieredStopAtLevel=1',
+      `-Djava.io.tmpdir=${join(folder, 'tmp')}`,
+      '-jar',
+      join(app, `apicurio-registry-app-${registryVersion}-runner.jar`),
+    ],
+    cwd: folder,
+    env: {
+      ...childEnvironment(context.env),
+      QUARKUS_HTTP_HOST: '127.0.0.1',
+      QUARKUS_HTTP_PORT: String(registryPort),
+      // The default is kept in memory, and would give an id of today to another schema tomorrow.
+      // No write delay: an id that was answered is on disk, even if the process is killed right after.
+      REGISTRY_DATASOURCE_URL: 'jdbc:h2:file:./registry;WRITE_DELAY=0',
+      QUARKUS_DATASOURCE_JDBC_INITIAL_SIZE: '2',
+      QUARKUS_DATASOURCE_JDBC_MIN_SIZE: '2',
+      QUARKUS_DATASOURCE_JDBC_MAX_SIZE: '8',
+    },
+    logFile: join(logDir, 'registry.log'),
+    pidFile: join(dataDir, 'registry.pid'),
+    dataDir,
+  })
+  onStart(process)
+  await process.line(/Listening on: http/)
+  const url = `http://127.0.0.1:${registryPort}/apis/ccompat/v7`
+  await answers(url).catch((error: unknown) => {
+    throw process.failure(`does not answer at ${url} (${messageOf(error)})`)
+  })
+  return url
+}
+
+const ANSWER_MS_MAX = 10_000
+
+async function answers(url: string): Promise<void> {
+  const response = await fetch(`${url}/subjects`, { signal: AbortSignal.timeout(ANSWER_MS_MAX) })
+  await response.body?.cancel()
+  if (!response.ok) throw new Error(`status ${response.status}`)
+}

@@ -1,0 +1,95 @@
+/** Starts the embedded broker and registry side by side, and stops both when one of them fails. */
+import { join } from 'node:path'
+import { DuelogError } from '../errors.ts'
+import { artifactFolder, titles } from './artifacts.ts'
+import { startBroker } from './broker.ts'
+import { claimVersion, openDataFolder, requireSpace } from './data-folder.ts'
+import { lockFolder } from './folder-lock.ts'
+import type { GuardedProcess } from './guarded-process.ts'
+import { findJava } from './java.ts'
+import { requireFreePort } from './loopback-port.ts'
+import type { Embedded, EmbeddedOptions, StartContext } from './options.ts'
+import { startRegistry } from './registry.ts'
+import { stopStale } from './stale-process.ts'
+
+/**
+ * Resolves when what is wanted answers requests. Needs Java 17, and Maven for the very first start of a user.
+ * Throws DuelogError `embedded-failed` or `foreign-data` in one sentence that says what to do; nothing runs on then.
+ */
+export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded> {
+  const { wantKafka, wantRegistry } = options
+  if (!wantKafka && !wantRegistry) return { brokers: undefined, registryUrl: undefined, stop: async () => {} }
+  const dataDir = await openDataFolder(options.dataDir)
+  const lock = await lockFolder(dataDir)
+  if (lock.state === 'taken') {
+    const holder = lock.pid === undefined ? 'another process' : `the process ${lock.pid}`
+    throw new DuelogError(
+      'embedded-failed',
+      `The data folder ${dataDir} is in use by ${holder}, another Duelog; stop that one, or give this one another folder with DUELOG_DATA_DIR.`,
+    )
+  }
+  const running: GuardedProcess[] = []
+  const stop = async (): Promise<void> => {
+    await Promise.all(running.map((process) => process.stop()))
+    await lock.release()
+  }
+  try {
+    const context = await prepare(options, dataDir)
+    const started = (process: GuardedProcess): void => {
+      running.push(process)
+    }
+    const [broker, registryUrl] = await Promise.all([
+      wantKafka ? startBroker(context, started) : undefined,
+      wantRegistry ? startRegistry(context, started) : undefined,
+    ])
+    for (const process of running) watch(process, options)
+    options.logger.info({ broker, registryUrl, dataDir }, 'embedded broker and registry are up')
+    return { brokers: broker === undefined ? undefined : [broker], registryUrl, stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+/** Everything that can be known to fail before a Java process is started. */
+async function prepare(options: EmbeddedOptions, dataDir: string): Promise<StartContext> {
+  const { wantKafka, wantRegistry, kafkaPort, registryPort, logger } = options
+  const env = options.env ?? process.env
+  await claimVersion(dataDir, { kafka: wantKafka, registry: wantRegistry })
+  await requireSpace(dataDir)
+  const java = await findJava(env)
+  for (const name of ['kafka', 'registry']) {
+    const pid = await stopStale(join(dataDir, `${name}.pid`), dataDir)
+    if (pid !== undefined) logger.warn({ pid, name, dataDir }, 'stopped a process that an earlier Duelog left behind')
+  }
+  if (wantKafka) {
+    await requireFreePort(kafkaPort, 'the embedded broker', 'DUELOG_EMBEDDED_KAFKA_PORT')
+    await requireFreePort(kafkaPort + 1, "the embedded broker's controller", 'DUELOG_EMBEDDED_KAFKA_PORT')
+  }
+  if (wantRegistry) await requireFreePort(registryPort, 'the embedded registry', 'DUELOG_EMBEDDED_REGISTRY_PORT')
+  const onProgress = options.onProgress ?? (() => {})
+  const context = {
+    ...options,
+    env,
+    dataDir,
+    java,
+    onProgress,
+    partitionsDefault: options.partitionsDefault ?? 4,
+    logDir: join(dataDir, 'logs'),
+  }
+  // Both before either starts, so that a failed download leaves nothing half up.
+  if (wantKafka) await artifactFolder('kafka', context)
+  if (wantRegistry) await artifactFolder('registry', context)
+  onProgress(`Starting ${[wantKafka && titles.kafka, wantRegistry && titles.registry].filter(Boolean).join(' and ')} …`)
+  return context
+}
+
+/** Says so when the process ends although nobody asked it to; there is no restart, because what it held is in doubt. */
+function watch(process: GuardedProcess, { logger, onExit }: EmbeddedOptions): void {
+  void process.exited.then(() => {
+    if (process.stopping) return
+    const error = process.failure('ended by itself')
+    logger.error(error.message)
+    onExit?.(error)
+  })
+}

@@ -1,0 +1,60 @@
+/**
+ * `npm test`: types, lint, then every test. The last line is `N passed, N failed`; the exit code is 0 only if nothing failed
+ * and something ran. A type or lint error counts as one failure each. Arguments go to vitest (`npm test -- test/store`).
+ */
+import { spawn } from 'node:child_process'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { type Counts, countsOf, lineOf, type VitestReport } from './setup/counts.ts'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const programs = join(root, 'node_modules')
+
+/** Runs a script of an installed package on this Node, its output on ours; resolves with whether it succeeded. */
+function succeeds(script: string, args: string[]): Promise<boolean> {
+  const child = spawn(process.execPath, [join(programs, script), ...args], { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] })
+  return new Promise((resolve, reject) => {
+    child.once('error', reject)
+    child.once('exit', (code) => resolve(code === 0))
+  })
+}
+
+async function testCounts(args: string[]): Promise<Counts> {
+  const folder = await mkdtemp(join(tmpdir(), 'duelog-report-'))
+  const file = join(folder, 'report.json')
+  try {
+    const passed = await succeeds('vitest/vitest.mjs', [
+      'run',
+      '--reporter=default',
+      '--reporter=json',
+      `--outputFile.json=${file}`,
+      ...args,
+    ])
+    const report = await readFile(file, 'utf8').then(
+      (text) => JSON.parse(text) as VitestReport,
+      () => undefined,
+    )
+    return countsOf(report, passed)
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+const gates = [
+  { name: 'types', script: 'typescript/bin/tsc', args: [] },
+  { name: 'lint', script: '@biomejs/biome/bin/biome', args: ['check', '.'] },
+]
+let gatesFailed = 0
+for (const { name, script, args } of gates) {
+  if (await succeeds(script, args)) console.log(`${name}: clean`)
+  else {
+    console.error(`${name}: failed`)
+    gatesFailed++
+  }
+}
+const counts = await testCounts(process.argv.slice(2))
+counts.failed += gatesFailed
+process.exitCode = counts.failed > 0 ? 1 : 0
+console.log(lineOf(counts))

@@ -1,0 +1,32 @@
+/**
+ * The broker and the registry of the whole test run: those of the environment where DUELOG_TEST_BROKERS is set
+ * (DUELOG_TEST_REGISTRY then goes with it), else embedded ones in a temporary folder, which end with the run.
+ */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pino } from 'pino'
+import { startEmbedded } from '../../src/embedded/start.ts'
+import { freePorts } from './free-ports.ts'
+
+export default async function setup(): Promise<(() => Promise<void>) | undefined> {
+  if (process.env.DUELOG_TEST_BROKERS) return undefined
+  const dataDir = await mkdtemp(join(tmpdir(), 'duelog-test-'))
+  const [kafkaPort, registryPort] = await freePorts()
+  const embedded = await startEmbedded({
+    dataDir,
+    kafkaPort,
+    registryPort,
+    wantKafka: true,
+    wantRegistry: true,
+    logger: pino({ level: 'warn' }),
+    onProgress: (message) => console.log(message),
+  })
+  // Set before the first fork: the workers inherit the environment.
+  process.env.DUELOG_TEST_BROKERS = embedded.brokers?.join(',')
+  process.env.DUELOG_TEST_REGISTRY = embedded.registryUrl
+  return async () => {
+    await embedded.stop()
+    await rm(dataDir, { recursive: true, force: true })
+  }
+}
