@@ -31,7 +31,7 @@ function addScheduleProblems({ schedule }: JobDefinition, problems: Problem[]): 
     const message = `schedule.timezone is ${quoted(schedule.timezone)}, which is not a known time zone; allowed: ${limit}.`
     problems.push(contradiction('schedule.timezone', schedule.timezone, limit, message))
   } else if (schedule.cron !== null) {
-    const reason = cronProblem(schedule.cron, schedule.timezone)
+    const reason = cronProblem(schedule.cron)
     if (reason !== undefined) {
       const limit = 'a cron expression of 5 fields, or of 6 with seconds first'
       problems.push(

@@ -12,6 +12,7 @@
  */
 import type { JobDefinition } from '../../schemas/generated.ts'
 import { latestCron, nextCron } from './cron.ts'
+import { countCron } from './cron-count.ts'
 import { countPoints, type Grid, latestPoint, nextPoint } from './interval.ts'
 
 /** What a schedule is computed from besides itself. */
@@ -67,21 +68,40 @@ export function latestFire(definition: ScheduleSource, appendedAt: number, after
   return found !== null && found > from ? found : null
 }
 
-/** Nominal times after `after` and not after `notAfter`, at most `max`. Arithmetic for everyMs; cron costs a step for each counted. */
-export function countFires(definition: ScheduleSource, appendedAt: number, after: number, notAfter: number, max: number): number {
-  const { everyMs } = definition.schedule
-  if (everyMs !== null && onceAt(definition, appendedAt) === null) {
-    const from = Math.max(after, firstAllowed(definition, appendedAt) - 1)
-    const until = Math.min(notAfter, lastAllowed(definition))
-    return until <= from ? 0 : Math.min(max, countPoints(gridOf(definition, everyMs, appendedAt), from, until))
+/** Number of nominal times after `after` and not after `notAfter`, at most `max`. Arithmetic for everyMs; cron takes a step for each day. */
+export function countFires(
+  definition: ScheduleSource,
+  appendedAt: number,
+  after: number,
+  notAfter: number,
+  max: number = Number.POSITIVE_INFINITY,
+): number {
+  const { everyMs, cron, timezone } = definition.schedule
+  if (onceAt(definition, appendedAt) !== null) {
+    return max >= 1 && latestFire(definition, appendedAt, after, notAfter) !== null ? 1 : 0
   }
-  let count = 0
-  let at = nextFire(definition, appendedAt, after)
-  while (count < max && at !== null && at <= notAfter) {
-    count++
-    at = nextFire(definition, appendedAt, at)
+  const from = Math.max(after, firstAllowed(definition, appendedAt) - 1)
+  const until = Math.min(notAfter, lastAllowed(definition))
+  if (until <= from) return 0
+  if (everyMs !== null) return Math.min(max, countPoints(gridOf(definition, everyMs, appendedAt), from, until))
+  return cron === null ? 0 : countCron(cron, timezone, from, until, max)
+}
+
+/** The last `max` nominal times after `after` and not after `notAfter`, ascending. Costs a step for each one given. */
+export function latestFires(
+  definition: ScheduleSource,
+  appendedAt: number,
+  after: number,
+  notAfter: number,
+  max: number,
+): number[] {
+  const found: number[] = []
+  let at = latestFire(definition, appendedAt, after, notAfter)
+  while (at !== null && found.length < max) {
+    found.push(at)
+    at = latestFire(definition, appendedAt, after, at - 1)
   }
-  return count
+  return found.reverse()
 }
 
 export interface OccurrenceRange {
