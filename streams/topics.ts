@@ -27,6 +27,8 @@ export function topicNames(prefix: string) {
     events: `${prefix}execution-events`,
     deadLetters: `${prefix}executions.dlq`,
     retry: (tier: string): string => `${prefix}retry.${tier}`,
+    /** Consumer group of a role, such as `exec.<pool>` or `retry`. */
+    group: (role: string): string => `${prefix}${role}`,
     /** `ahead` is the lane of runs dispatched earlier than the usual lead, so that a herd does not stand before a run that is due now. */
     executions: (pool: string, priority: Priority, ahead = false): string =>
       `${prefix}executions.${pool}.${priority.toLowerCase()}${ahead ? '.ahead' : ''}`,

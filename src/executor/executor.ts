@@ -1,0 +1,196 @@
+/**
+ * The worker of one pool: reads executions, holds each until it is due, runs its handler in one of `concurrency` slots and
+ * reports to the owner of the job's partition. It may touch the log, the clock and the handlers, nothing else.
+ *
+ *   intake ──► hold (Timetable) ──► ready (by priority) ──► runner ──► outbox ──► committer
+ *
+ * An offset is committed once the broker has an event about its attempt: a crash before that means redelivery, a crash
+ * after it is found by the owner through the lease.
+ */
+import type { Logger } from 'pino'
+import type { Execution, ExecutionEvent, ExecutionEventInput } from '../../schemas/generated.ts'
+import type { TopicNames } from '../../streams/topics.ts'
+import type { Clock } from '../clock.ts'
+import { DuelogError, messageOf } from '../errors.ts'
+import type { Metrics } from '../metrics.ts'
+import type { Codec, Log } from '../ports.ts'
+import type { Attempt } from './attempt.ts'
+import { Committer } from './committer.ts'
+import type { Handlers } from './handler.ts'
+import { Intake } from './intake.ts'
+import type { Entry } from './lane.ts'
+import { Outbox } from './outbox.ts'
+import { Runner } from './runner.ts'
+import { Timetable } from './timetable.ts'
+
+/** How long before it is due an owner dispatches usually; see DUELOG_LEAD_MS. */
+const LEAD_MS_DEFAULT = 100
+/** At the end of stop, how long the last reports may take to reach the broker. */
+const LAST_REPORTS_MS_MAX = 5_000
+
+export interface ExecutorOptions {
+  log: Log
+  codecs: { execution: Codec<Execution, never>; event: Codec<ExecutionEvent, ExecutionEventInput> }
+  names: TopicNames
+  pool: string
+  /** Handlers that run at once, at least 1. */
+  concurrency: number
+  handlers: Handlers
+  /** name@host:pid:boot, sent with each event. */
+  instance: string
+  clock: Clock
+  metrics: Metrics
+  logger: Logger
+  /** How long stop() lets handlers finish before it gives their attempts back. */
+  drainMs: number
+  /** The owners' usual lead in ms. Default 100. Records of the ahead lanes stay in the log until then. */
+  leadMs?: number
+}
+
+export interface ExecutorView {
+  pool: string
+  concurrency: number
+  /** Handlers that have not returned. */
+  running: { jobId: string; runNo: number; attempt: number; startedAt: number; progress: number | null; message: string | null }[]
+  /** Taken from the log and not started: not yet due, or waiting for a slot. */
+  held: number
+  /** Reports queued or on their way to the broker. */
+  reportsPending: number
+}
+
+export interface Executor {
+  /** Joins the group. Rejects when the broker cannot be reached. */
+  start(): Promise<void>
+  /**
+   * Takes nothing more, hands its partitions to others, lets handlers finish for `drainMs`, then aborts their signals and
+   * gives their attempts back. Safe to call twice, and before start.
+   */
+  stop(): Promise<void>
+  current(): ExecutorView
+}
+
+export function createExecutor(options: ExecutorOptions): Executor {
+  const { log, codecs, names, pool, concurrency, instance, clock, metrics } = options
+  if (!(Number.isInteger(concurrency) && concurrency >= 1)) {
+    throw new DuelogError(
+      'bad-config',
+      `concurrency of pool "${pool}" is ${concurrency}; it must be a whole number of at least 1`,
+    )
+  }
+  const logger = options.logger.child({ pool })
+  const committer = new Committer(clock, logger, async (positions) => {
+    await intake.commit(positions)
+    intake.committed()
+  })
+  const done = (entry: Entry): void => {
+    if (entry.state === 'done') return
+    entry.state = 'done'
+    entry.execution = undefined
+    committer.touch(entry.lane)
+  }
+  const outbox = new Outbox({
+    log,
+    codec: codecs.event,
+    topic: names.events,
+    instance,
+    clock,
+    logger,
+    onAcked: (attempts: readonly Attempt[]) => {
+      for (const attempt of attempts) done(attempt.entry)
+      runner.pump()
+    },
+  })
+  const runner: Runner = new Runner({
+    pool,
+    concurrency,
+    handlers: new Map(Object.entries(options.handlers)),
+    outbox,
+    clock,
+    metrics,
+    logger,
+    onStarted: (entry) => intake.release(entry),
+    onDone: done,
+  })
+  const hold = new Timetable<Entry>(
+    clock,
+    (entry) => runner.ready(entry),
+    () => runner.pump(),
+  )
+  const intake: Intake = new Intake({
+    log,
+    codec: codecs.execution,
+    names,
+    pool,
+    instance,
+    userData: () => ({ instance, pool, concurrency }),
+    leadMs: options.leadMs ?? LEAD_MS_DEFAULT,
+    clock,
+    metrics,
+    logger,
+    onTaken: (entry) => {
+      if (entry.dueAt <= clock.nowMs()) runner.ready(entry)
+      else hold.add(entry.dueAt, entry)
+    },
+    onBatchTaken: () => runner.pump(),
+    onDone: (lane) => committer.touch(lane),
+  })
+
+  const stop = async (): Promise<void> => {
+    intake.stopTaking()
+    runner.stopStarting()
+    hold.clear()
+    // What stands before a started record could not be passed over by the commit, and the started one would run again elsewhere.
+    for (const lane of intake.lanes) {
+      for (const entry of lane.heldBeforeStarted()) if (entry.execution !== undefined) runner.release(entry, entry.execution)
+    }
+    // Partitions go on to other workers before the drain, because what is due now shall not wait for our handlers.
+    await within(clock, LAST_REPORTS_MS_MAX, outbox.flush())
+    await within(clock, LAST_REPORTS_MS_MAX, committer.commitNow())
+    committer.stop()
+    await intake.leave().catch((error: unknown) => logger.warn({ error: messageOf(error) }, 'could not leave the group'))
+    await within(clock, options.drainMs, runner.drained())
+    runner.releaseAll()
+    await within(clock, LAST_REPORTS_MS_MAX, outbox.flush())
+    await outbox.close()
+  }
+  let stopping: Promise<void> | undefined
+  let started = false
+
+  return {
+    async start() {
+      started = true
+      await outbox.open()
+      await intake.start()
+    },
+    stop() {
+      stopping ??= started ? stop() : Promise.resolve()
+      return stopping
+    },
+    current: () => ({
+      pool,
+      concurrency,
+      running: Array.from(runner.running, ({ jobId, runNo, attempt, startedAt, progress, message }) => {
+        return { jobId, runNo, attempt, startedAt: startedAt ?? 0, progress, message }
+      }),
+      held: Array.from(intake.lanes).reduce((sum, lane) => sum + lane.held, 0),
+      reportsPending: outbox.pending,
+    }),
+  }
+}
+
+/** Waits for `work`, but not longer than so many ms. */
+function within(clock: Clock, limitMs: number, work: Promise<unknown>): Promise<void> {
+  return new Promise((resolve) => {
+    const callOff = clock.at(clock.nowMs() + limitMs, resolve)
+    work.then(
+      () => {
+        callOff()
+        resolve()
+      },
+      () => {
+        callOff()
+        resolve()
+      },
+    )
+  })
+}

@@ -1,0 +1,33 @@
+/** The handlers that every worker has. A user's handler of the same name takes their place. */
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Handler, Handlers, Run } from '../handler.ts'
+import { NonRetryableError } from '../handler-errors.ts'
+
+const SLEEP_MS_MAX = 604_800_000
+
+/** Does nothing, at once. */
+const noop: Handler = () => undefined
+
+/** Logs the payload. */
+const log: Handler = (run) => {
+  const payload = Buffer.isBuffer(run.payload) ? run.payload.toString('utf8') : run.payload
+  run.logger.info({ scheduledFor: new Date(run.scheduledFor).toISOString(), payload }, 'run')
+}
+
+/** `{"ms"}`: takes so long. */
+const sleep: Handler = (run) => wait(numberOf(run, 'ms', SLEEP_MS_MAX), undefined, { signal: run.signal })
+
+/** `{"times"}`: so many attempts fail, the next one succeeds. */
+const fail: Handler = (run) => {
+  const times = numberOf(run, 'times', Number.MAX_SAFE_INTEGER)
+  if (run.attempt <= times) throw new Error(`attempt ${run.attempt} of the ${times} that shall fail`)
+  return { attempt: run.attempt }
+}
+
+export const builtInHandlers: Handlers = { noop, log, sleep, fail }
+
+function numberOf(run: Run, field: string, max: number): number {
+  const value = (run.payload as Record<string, unknown> | null)?.[field]
+  if (typeof value === 'number' && value >= 0 && value <= max) return value
+  throw new NonRetryableError(`the payload must be JSON like {"${field}": 1}, a number from 0 to ${max}`)
+}

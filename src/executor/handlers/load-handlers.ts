@@ -1,0 +1,51 @@
+/** Loads a user's handlers from a module, at start, so that a mistake shows then and not at the first run. */
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { DuelogError, messageOf } from '../../errors.ts'
+import type { Handler, Handlers } from '../handler.ts'
+
+/**
+ * The functions that a module exports by name, and those of its default export when that is an object; the latter may
+ * have names that no identifier can, such as `send-report`. Relative paths count from the working directory.
+ * Throws DuelogError `bad-config` when the module is missing, fails to load, or exports anything else.
+ */
+export async function loadHandlers(modulePath: string): Promise<Handlers> {
+  const path = resolve(modulePath)
+  if (!existsSync(path)) throw new DuelogError('bad-config', `DUELOG_HANDLERS: there is no module at ${path}`)
+  let module: Record<string, unknown>
+  try {
+    module = (await import(pathToFileURL(path).href)) as Record<string, unknown>
+  } catch (error) {
+    throw new DuelogError('bad-config', `DUELOG_HANDLERS: ${path} could not be loaded: ${messageOf(error)}`, { cause: error })
+  }
+  const { default: byDefault, ...named } = module
+  // A CommonJS module shows its exports both by name and as the default; the default is the complete one.
+  const found = { ...named, ...objectOf(byDefault, path) }
+  delete found['module.exports']
+  const handlers: Handlers = {}
+  for (const [name, value] of Object.entries(found)) {
+    if (typeof value !== 'function') {
+      throw new DuelogError('bad-config', `DUELOG_HANDLERS: export "${name}" of ${path} is ${kindOf(value)}, not a function`)
+    }
+    handlers[name] = value as Handler
+  }
+  if (Object.keys(handlers).length === 0) {
+    throw new DuelogError('bad-config', `DUELOG_HANDLERS: ${path} exports no handler; export functions by the handlers' names`)
+  }
+  return handlers
+}
+
+function objectOf(value: unknown, path: string): Record<string, unknown> {
+  if (value === undefined) return {}
+  if (typeof value === 'object' && value !== null) return value as Record<string, unknown>
+  throw new DuelogError(
+    'bad-config',
+    `DUELOG_HANDLERS: the default export of ${path} is ${kindOf(value)}; make it an object of functions by the handlers' names`,
+  )
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return 'null'
+  return Array.isArray(value) ? 'an array' : `a ${typeof value}`
+}

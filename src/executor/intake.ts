@@ -1,0 +1,263 @@
+/**
+ * Takes execution records from the log: as many as the hold may have, and none of the ahead lanes before its time.
+ * A lane whose head is still far ahead is paused, sought back to that record and resumed shortly before the record is
+ * due, so that herds wait in Kafka and not in memory.
+ */
+import type { Logger } from 'pino'
+import type { Execution } from '../../schemas/generated.ts'
+import { priorities, type TopicNames } from '../../streams/topics.ts'
+import type { Clock } from '../clock.ts'
+import { DuelogError, messageOf } from '../errors.ts'
+import type { Metrics } from '../metrics.ts'
+import type { Batch, Codec, GroupReader, Log, Position, RecordIn, TopicPartition } from '../ports.ts'
+import { type Entry, Lane } from './lane.ts'
+
+/**
+ * Records taken and not started, shared evenly by the lanes of this worker; a lane at its share is paused until it is
+ * below half. A share is overrun by at most the one batch that reached it.
+ */
+export const HELD_RECORDS_MAX = 60_000
+export const HELD_BYTES_MAX = 96 * 1024 * 1024
+const LANE_RECORDS_MIN = 250
+const LANE_RECORDS_MAX = 5_000
+const LANE_BYTES_MIN = 1024 * 1024
+/** Taken and not committed in one lane: what stands behind a record that is held long is done, but cannot be committed. */
+export const UNCOMMITTED_PER_LANE_MAX = 50_000
+/** An ahead lane is read so much earlier than its lead: a resumed lane needs a poll (100 ms) and a fetch before it delivers. */
+export const AHEAD_MARGIN_MS = 250
+/** Until records are read again that could not be decoded because the registry was away. */
+const REGISTRY_RETRY_MS = 1_000
+const REJOIN_FIRST_MS = 1_000
+const REJOIN_MAX_MS = 30_000
+
+export interface IntakeOptions {
+  log: Log
+  codec: Codec<Execution, never>
+  names: TopicNames
+  pool: string
+  instance: string
+  userData: () => unknown
+  leadMs: number
+  clock: Clock
+  metrics: Metrics
+  logger: Logger
+  /** An execution was taken; it is held until the caller releases it from its lane. */
+  onTaken(entry: Entry): void
+  /** All of a batch was taken. */
+  onBatchTaken(): void
+  /** Something in this lane is done. */
+  onDone(lane: Lane): void
+}
+
+export class Intake {
+  readonly #options: IntakeOptions
+  readonly #lanes = new Map<string, Lane>()
+  readonly #topics: { topic: string; level: number; ahead: boolean }[]
+  readonly #horizonMs: number
+  #reader: GroupReader | undefined
+  #laneRecordsMax = LANE_RECORDS_MAX
+  #laneBytesMax = LANE_BYTES_MIN
+  #generation = -1
+  #rejoinMs = REJOIN_FIRST_MS
+  #rejoin: (() => void) | undefined
+  #stopped = false
+
+  constructor(options: IntakeOptions) {
+    this.#options = options
+    this.#horizonMs = options.leadMs + AHEAD_MARGIN_MS
+    this.#topics = priorities.flatMap((priority, level) =>
+      [false, true].map((ahead) => ({ topic: options.names.executions(options.pool, priority, ahead), level, ahead })),
+    )
+  }
+
+  get lanes(): Iterable<Lane> {
+    return this.#lanes.values()
+  }
+
+  async start(): Promise<void> {
+    const { log, names, pool, instance, userData } = this.#options
+    this.#reader = log.reader({
+      groupId: names.group(`exec.${pool}`),
+      topics: this.#topics.map(({ topic }) => topic),
+      instance,
+      userData,
+      assignment: 'co-partitioned',
+      onAssigned: (assigned, generation) => this.#assigned(assigned, generation),
+      onBatch: (batch) => this.#batch(batch),
+      onCrash: (error) => this.#crashed(error),
+    })
+    await this.#reader.start()
+  }
+
+  /** Takes nothing more; the membership stays, so that offsets can be committed. */
+  stopTaking(): void {
+    this.#stopped = true
+    this.#rejoin?.()
+    for (const lane of this.#lanes.values()) lane.wait?.()
+  }
+
+  /** Leaves the group: others get the partitions. */
+  async leave(): Promise<void> {
+    await this.#reader?.stop()
+  }
+
+  async commit(positions: Position[]): Promise<void> {
+    await this.#reader?.commit(positions)
+  }
+
+  /** An entry leaves the hold of its lane, which may make room. */
+  release(entry: Entry): void {
+    entry.lane.release(entry)
+    if (entry.lane.full) this.#reopen(entry.lane)
+  }
+
+  /** After a commit: reopens lanes that were full of what could not be committed. */
+  committed(): void {
+    for (const lane of this.#lanes.values()) if (lane.full) this.#reopen(lane)
+  }
+
+  #reopen(lane: Lane): void {
+    const room = lane.held * 2 <= this.#laneRecordsMax && lane.heldBytes * 2 <= this.#laneBytesMax
+    if (!room || lane.uncommitted >= UNCOMMITTED_PER_LANE_MAX) return
+    lane.full = false
+    if (lane.wait === undefined && lane.owned && !this.#stopped) {
+      this.#reader?.resume([{ topic: lane.topic, partition: lane.partition }])
+    }
+  }
+
+  #assigned(assigned: TopicPartition[], generation: number): { positions: Position[]; paused: TopicPartition[] } {
+    // A generation that passed without us may have given our partitions to others, whose commits are newer than our positions.
+    if (generation !== this.#generation + 1) this.#loseAll()
+    this.#generation = generation
+    this.#rejoinMs = REJOIN_FIRST_MS
+    const kept = new Set<Lane>()
+    for (const { topic, partition } of assigned) kept.add(this.#lane(topic, partition))
+    for (const lane of this.#lanes.values()) if (lane.owned && !kept.has(lane)) lane.lose()
+    const shareOf = (total: number): number => Math.floor(total / Math.max(kept.size, 1))
+    this.#laneRecordsMax = Math.min(Math.max(shareOf(HELD_RECORDS_MAX), LANE_RECORDS_MIN), LANE_RECORDS_MAX)
+    this.#laneBytesMax = Math.max(shareOf(HELD_BYTES_MAX), LANE_BYTES_MIN)
+    const positions: Position[] = []
+    const paused: TopicPartition[] = []
+    for (const lane of kept) {
+      lane.gain()
+      const { topic, partition, next } = lane
+      if (next !== undefined) positions.push({ topic, partition, offset: next })
+      if (lane.full || lane.wait !== undefined) paused.push({ topic, partition })
+    }
+    return { positions, paused }
+  }
+
+  #loseAll(): void {
+    for (const lane of this.#lanes.values()) if (lane.owned) lane.lose()
+  }
+
+  /** The reader is beyond recovery: begin again as a new member. */
+  #crashed(error: unknown): void {
+    this.#loseAll()
+    this.#generation = -1
+    if (this.#stopped) return
+    const { clock, logger, pool } = this.#options
+    logger.error({ error: messageOf(error), pool, retryMs: this.#rejoinMs }, 'the worker lost its group session, joining again')
+    this.#rejoin = clock.at(clock.nowMs() + this.#rejoinMs, () => {
+      this.start().catch((startError: unknown) => this.#crashed(startError))
+    })
+    this.#rejoinMs = Math.min(this.#rejoinMs * 2, REJOIN_MAX_MS)
+  }
+
+  #lane(topic: string, partition: number): Lane {
+    const key = `${topic}/${partition}`
+    let lane = this.#lanes.get(key)
+    if (lane === undefined) {
+      const place = this.#topics.find((candidate) => candidate.topic === topic)
+      lane = new Lane(topic, partition, place?.level ?? 0, place?.ahead ?? false)
+      this.#lanes.set(key, lane)
+    }
+    return lane
+  }
+
+  #batch(batch: Batch): void | Promise<void> {
+    const lane = this.#lanes.get(`${batch.topic}/${batch.partition}`)
+    if (lane === undefined || !lane.owned || this.#stopped) return
+    return this.#take(lane, batch.records, 0)
+  }
+
+  /** Decodes at once where it can; while a schema is fetched from the registry the reader waits. */
+  #take(lane: Lane, records: RecordIn[], from: number): void | Promise<void> {
+    const { epoch } = lane
+    for (let at = from; at < records.length; at++) {
+      const record = records[at] as RecordIn
+      let execution: Execution | Promise<Execution> | undefined
+      try {
+        execution = this.#decode(record)
+      } catch (error) {
+        if (!this.#refused(lane, record, error)) break
+        continue
+      }
+      if (execution instanceof Promise) {
+        const next = at + 1
+        const carryOn = (admitted: boolean) => (admitted ? this.#take(lane, records, next) : this.#taken(lane))
+        return execution.then(
+          (decoded) => (lane.epoch === epoch ? carryOn(this.#admitted(lane, record, decoded)) : undefined),
+          (error) => (lane.epoch === epoch ? carryOn(this.#refused(lane, record, error)) : undefined),
+        )
+      }
+      if (!this.#admitted(lane, record, execution)) break
+    }
+    this.#taken(lane)
+  }
+
+  #decode(record: RecordIn): Execution | Promise<Execution> {
+    if (record.value === null) throw new DuelogError('undecodable', 'an execution without a value')
+    return this.#options.codec.decode(record.value)
+  }
+
+  /** False when the record must stay in the log for now. */
+  #admitted(lane: Lane, record: RecordIn, execution: Execution): boolean {
+    if (lane.ahead && execution.dueAt > this.#options.clock.nowMs() + this.#horizonMs) {
+      this.#leave(lane, record.offset, execution.dueAt - this.#horizonMs)
+      return false
+    }
+    const entry = lane.take(record.offset, record.value?.length ?? 0, execution)
+    if (entry !== undefined) this.#options.onTaken(entry)
+    return true
+  }
+
+  /** A record that cannot be decoded is passed over, unless it was the registry that failed: then it is read again. */
+  #refused(lane: Lane, record: RecordIn, error: unknown): boolean {
+    const { clock, logger, metrics } = this.#options
+    const place = { topic: record.topic, partition: record.partition, offset: record.offset, error: messageOf(error) }
+    if (error instanceof DuelogError && error.code === 'registry-unavailable') {
+      logger.warn(place, 'could not ask the registry for the schema of an execution, trying again')
+      this.#leave(lane, record.offset, clock.nowMs() + REGISTRY_RETRY_MS)
+      return false
+    }
+    logger.error(place, 'passed over an execution that cannot be decoded')
+    metrics.invalid.inc({ reason: 'undecodable-execution' })
+    lane.take(record.offset, 0, undefined)
+    this.#options.onDone(lane)
+    return true
+  }
+
+  /** Leaves this offset and all behind it in the log until an instant. */
+  #leave(lane: Lane, offset: number, untilMs: number): void {
+    const { topic, partition } = lane
+    this.#reader?.pause([{ topic, partition }])
+    this.#reader?.seek({ topic, partition, offset })
+    lane.wait?.()
+    lane.wait = this.#options.clock.at(untilMs, () => {
+      lane.wait = undefined
+      if (!lane.full && lane.owned && !this.#stopped) this.#reader?.resume([{ topic, partition }])
+    })
+  }
+
+  /** Closes the lane when it has its share, and lets start what was taken. */
+  #taken(lane: Lane): void {
+    const within =
+      lane.held < this.#laneRecordsMax && lane.heldBytes < this.#laneBytesMax && lane.uncommitted < UNCOMMITTED_PER_LANE_MAX
+    if (!within && !lane.full) {
+      lane.full = true
+      this.#reader?.pause([{ topic: lane.topic, partition: lane.partition }])
+    }
+    this.#options.onBatchTaken()
+  }
+}

@@ -1,0 +1,145 @@
+/**
+ * One topic-partition of executions as this worker reads it: which records it has taken, which of them are done, and
+ * up to where the group may therefore commit.
+ *
+ * States of an entry:
+ *
+ *   held ──► started ──► done        done: the broker has acknowledged an event about it, or there is nothing to run
+ *    └─────► dropped                 its partition went to another worker before it could start
+ */
+import type { Execution } from '../../schemas/generated.ts'
+import type { Position, TopicPartition } from '../ports.ts'
+
+export class Entry {
+  readonly lane: Lane
+  readonly offset: number
+  readonly bytes: number
+  readonly dueAt: number
+  /** Let go when the entry is done, so that what waits to be committed stays small. */
+  execution: Execution | undefined
+  state: 'held' | 'started' | 'done' | 'dropped'
+
+  constructor(lane: Lane, offset: number, bytes: number, execution: Execution | undefined) {
+    this.lane = lane
+    this.offset = offset
+    this.bytes = bytes
+    this.dueAt = execution?.dueAt ?? 0
+    this.execution = execution
+    this.state = execution === undefined ? 'done' : 'held'
+  }
+}
+
+export class Lane implements TopicPartition {
+  readonly topic: string
+  readonly partition: number
+  /** Index of the priority, 0 is the highest. */
+  readonly level: number
+  /** Records far ahead of their time stay in the log. */
+  readonly ahead: boolean
+  owned = false
+  /** Grows each time the lane is lost, so that work begun before can tell. */
+  epoch = 0
+  /** Next offset to take; undefined until something was read since the lane was gained. */
+  next: number | undefined
+  /** Taken and not yet started. */
+  held = 0
+  heldBytes = 0
+  /** Intake is paused because too much is held. */
+  full = false
+  /** Intake is paused until an instant; calls that off. */
+  wait: (() => void) | undefined
+  #queue: Entry[] = []
+  #head = 0
+  #committed = -1
+  /** Started here before the lane was lost: the same records, read again, must not start twice in one process. */
+  #survivors: Map<number, Entry> | undefined
+
+  constructor(topic: string, partition: number, level: number, ahead: boolean) {
+    this.topic = topic
+    this.partition = partition
+    this.level = level
+    this.ahead = ahead
+  }
+
+  /** Entries between the committed offset and the next one. */
+  get uncommitted(): number {
+    return this.#queue.length - this.#head
+  }
+
+  /** Registers a record as taken. Undefined when it needs no start: already seen, or started here before the lane was lost. */
+  take(offset: number, bytes: number, execution: Execution | undefined): Entry | undefined {
+    if (this.next === undefined) this.#forgetSurvivorsBefore(offset)
+    else if (offset < this.next) return undefined
+    this.next = offset + 1
+    const survivor = this.#survivors?.get(offset)
+    const entry = survivor ?? new Entry(this, offset, bytes, execution)
+    this.#queue.push(entry)
+    if (survivor !== undefined || execution === undefined) return undefined
+    this.held++
+    this.heldBytes += bytes
+    return entry
+  }
+
+  /** A held entry leaves the hold, to start or to be dropped. */
+  release(entry: Entry): void {
+    this.held--
+    this.heldBytes -= entry.bytes
+  }
+
+  gain(): void {
+    this.owned = true
+  }
+
+  /** Forgets what has not started; that is read again by whoever has the lane now. */
+  lose(): void {
+    const survivors = this.#survivors ?? new Map<number, Entry>()
+    for (const entry of this.#queue.slice(this.#head)) {
+      if (entry.state === 'held') {
+        entry.state = 'dropped'
+        entry.execution = undefined
+      } else if (entry.state !== 'dropped') survivors.set(entry.offset, entry)
+    }
+    this.#survivors = survivors.size > 0 ? survivors : undefined
+    this.#queue = []
+    this.#head = 0
+    this.#committed = -1
+    this.next = undefined
+    this.held = 0
+    this.heldBytes = 0
+    this.full = false
+    this.wait?.()
+    this.wait = undefined
+    this.owned = false
+    this.epoch++
+  }
+
+  /** The position up to which everything is done, when it is beyond the one last handed out. */
+  committable(): Position | undefined {
+    while (this.#queue[this.#head]?.state === 'done') this.#head++
+    if (this.#head > 1_024 && this.#head * 2 > this.#queue.length) {
+      this.#queue = this.#queue.slice(this.#head)
+      this.#head = 0
+    }
+    const offset = this.#queue[this.#head]?.offset ?? this.next
+    if (!this.owned || offset === undefined || offset <= this.#committed) return undefined
+    return { topic: this.topic, partition: this.partition, offset }
+  }
+
+  committed(offset: number): void {
+    this.#committed = Math.max(this.#committed, offset)
+    this.#forgetSurvivorsBefore(offset)
+  }
+
+  #forgetSurvivorsBefore(offset: number): void {
+    if (this.#survivors === undefined) return
+    for (const survivor of this.#survivors.keys()) if (survivor < offset) this.#survivors.delete(survivor)
+    if (this.#survivors.size === 0) this.#survivors = undefined
+  }
+
+  /** Held entries that stand before one that has started: the committed offset cannot pass them. */
+  heldBeforeStarted(): Entry[] {
+    const open = this.#queue.slice(this.#head)
+    const lastStarted = open.findLastIndex((entry) => entry.state === 'started' || entry.state === 'done')
+    return open.slice(0, Math.max(lastStarted, 0)).filter((entry) => entry.state === 'held')
+  }
+}

@@ -1,0 +1,192 @@
+/**
+ * The reports on their way to the owners. Attempts queue here for at most 10 ms, then one send carries whatever is true
+ * of each by then: an attempt that has already ended sends only its final event. A send that fails is repeated until it
+ * succeeds; the owner takes an event twice without harm.
+ */
+import type { Logger } from 'pino'
+import type { ExecutionEvent, ExecutionEventInput } from '../../schemas/generated.ts'
+import type { Clock } from '../clock.ts'
+import { messageOf } from '../errors.ts'
+import type { Codec, Log, LogWriter, RecordOut } from '../ports.ts'
+import type { Attempt, Outcome } from './attempt.ts'
+import { runError } from './handler-errors.ts'
+
+/** How long a report waits for others to share its send. */
+export const EVENT_LINGER_MS = 10
+/** Events in one send. */
+export const EVENTS_PER_SEND_MAX = 1_000
+/** Sends on their way at once. */
+export const SENDS_IN_FLIGHT_MAX = 2
+/** Reports queued or on their way; with more no further handler is started. */
+export const EVENTS_PENDING_MAX = 10_000
+const RESEND_FIRST_MS = 100
+const RESEND_MAX_MS = 5_000
+
+export interface OutboxOptions {
+  log: Log
+  codec: Codec<ExecutionEvent, ExecutionEventInput>
+  /** Topic of the events. */
+  topic: string
+  instance: string
+  clock: Clock
+  logger: Logger
+  /** The broker has acknowledged a report about each of them. */
+  onAcked(attempts: readonly Attempt[]): void
+}
+
+export class Outbox {
+  readonly #options: OutboxOptions
+  #queue: Attempt[] = []
+  #inFlight = 0
+  #inFlightEvents = 0
+  #lingering: (() => void) | undefined
+  #writer: Promise<LogWriter> | undefined
+  #closed = false
+  #flushing = false
+  #idle: (() => void)[] = []
+
+  constructor(options: OutboxOptions) {
+    this.#options = options
+  }
+
+  get pending(): number {
+    return this.#queue.length + this.#inFlightEvents
+  }
+
+  get congested(): boolean {
+    return this.pending >= EVENTS_PENDING_MAX
+  }
+
+  /** Opens the writer, so that a broker that cannot be reached shows at start. */
+  async open(): Promise<void> {
+    await this.#openWriter()
+  }
+
+  push(attempt: Attempt): void {
+    if (attempt.queued) return
+    attempt.queued = true
+    this.#queue.push(attempt)
+    if (this.#queue.length >= EVENTS_PER_SEND_MAX || this.#flushing) this.#sendFull()
+    else this.#linger()
+  }
+
+  /** Sends all that is queued now and resolves when nothing is on its way. It waits as long as the broker is away. */
+  flush(): Promise<void> {
+    if (this.pending === 0) return Promise.resolve()
+    this.#flushing = true
+    const idle = new Promise<void>((resolve) => this.#idle.push(resolve))
+    this.#send()
+    return idle
+  }
+
+  /** Gives up what could not be sent: the owners' leases find out. */
+  async close(): Promise<void> {
+    this.#closed = true
+    this.#lingering?.()
+    this.#lingering = undefined
+    const writer = this.#writer
+    this.#writer = undefined
+    await writer?.then(
+      (opened) => opened.close(),
+      () => {},
+    )
+  }
+
+  #linger(): void {
+    if (this.#lingering !== undefined) return
+    const { clock } = this.#options
+    this.#lingering = clock.at(clock.nowMs() + EVENT_LINGER_MS, () => {
+      this.#lingering = undefined
+      this.#send()
+    })
+  }
+
+  #sendFull(): void {
+    if (this.#inFlight < SENDS_IN_FLIGHT_MAX) this.#send()
+  }
+
+  #send(): void {
+    while (this.#queue.length > 0 && this.#inFlight < SENDS_IN_FLIGHT_MAX && !this.#closed) {
+      const attempts = this.#queue.splice(0, EVENTS_PER_SEND_MAX)
+      const records = attempts.map((attempt) => this.#record(attempt))
+      this.#inFlight++
+      this.#inFlightEvents += attempts.length
+      void this.#deliver(records, attempts)
+    }
+  }
+
+  async #deliver(records: RecordOut[], attempts: Attempt[]): Promise<void> {
+    for (let waitMs = RESEND_FIRST_MS; !this.#closed; waitMs = Math.min(waitMs * 2, RESEND_MAX_MS)) {
+      if (await this.#written(records)) break
+      await new Promise<void>((resolve) => this.#options.clock.at(this.#options.clock.nowMs() + waitMs, resolve))
+    }
+    if (this.#closed) return
+    this.#inFlight--
+    this.#inFlightEvents -= attempts.length
+    this.#options.onAcked(attempts)
+    // While the sends were full, the linger of what queued meanwhile may have passed.
+    if (this.#lingering === undefined || this.#flushing || this.#queue.length >= EVENTS_PER_SEND_MAX) this.#send()
+    if (this.pending === 0) {
+      this.#flushing = false
+      for (const resolve of this.#idle.splice(0)) resolve()
+    }
+  }
+
+  /** False when the broker refused: the writer may be beyond use then, so the next try has a new one. */
+  async #written(records: RecordOut[]): Promise<boolean> {
+    const opening = this.#openWriter()
+    try {
+      await (await opening).write(records)
+      return true
+    } catch (error) {
+      if (this.#closed) return false
+      this.#options.logger.warn({ error: messageOf(error), events: records.length }, 'could not send run events, trying again')
+      if (this.#writer === opening) {
+        this.#writer = undefined
+        opening.then((writer) => writer.close()).catch(() => {})
+      }
+      return false
+    }
+  }
+
+  #openWriter(): Promise<LogWriter> {
+    this.#writer ??= this.#options.log.writer()
+    return this.#writer
+  }
+
+  #record(attempt: Attempt): RecordOut {
+    attempt.queued = false
+    const { entry, execution } = attempt
+    let value: Buffer
+    try {
+      value = this.#options.codec.encode(this.#event(attempt, attempt.outcome))
+    } catch (error) {
+      // What the handler gave does not fit the schema. The run must end all the same, so the report says just that.
+      const outcome: Outcome = { type: 'FAILED', error: runError('encode-failed', messageOf(error), false) }
+      attempt.progress = null
+      attempt.message = null
+      value = this.#options.codec.encode(this.#event(attempt, attempt.outcome === undefined ? undefined : outcome))
+    }
+    return { topic: this.#options.topic, partition: entry.lane.partition, key: execution.jobId, value }
+  }
+
+  #event(attempt: Attempt, outcome: Outcome | undefined): ExecutionEventInput {
+    const { execution } = attempt
+    const type = outcome?.type ?? (attempt.startedSent ? 'HEARTBEAT' : 'STARTED')
+    attempt.startedSent = true
+    return {
+      type,
+      jobId: execution.jobId,
+      runNo: execution.runNo,
+      attempt: execution.attempt,
+      specOffset: execution.specOffset,
+      at: outcome === undefined ? this.#options.clock.nowMs() : attempt.endedAt,
+      worker: this.#options.instance,
+      startedAt: type === 'HEARTBEAT' || type === 'RELEASED' ? null : attempt.startedAt,
+      result: outcome?.type === 'SUCCEEDED' ? outcome.result : null,
+      error: outcome?.type === 'FAILED' ? outcome.error : null,
+      progress: type === 'HEARTBEAT' ? attempt.progress : null,
+      message: type === 'HEARTBEAT' ? attempt.message : null,
+    }
+  }
+}

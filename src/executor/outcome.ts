@@ -1,0 +1,29 @@
+/** What a handler's return value becomes in the report. */
+import { executionEventSchema } from '../../schemas/generated.ts'
+import { type Outcome, succeededWithoutResult } from './attempt.ts'
+import { errorOf, runError } from './handler-errors.ts'
+
+const resultField = executionEventSchema.fields.find((field) => field.name === 'result')
+
+/** From the schema: 64 KB of JSON. */
+export const RESULT_BYTES_MAX: number = resultField !== undefined && 'maxBytes' in resultField ? resultField.maxBytes : 65_536
+
+/** `undefined` is no result. A result that is no JSON or too large fails the attempt for good: the next would return the same. */
+export function succeeded(returned: unknown): Outcome {
+  if (returned === undefined) return succeededWithoutResult
+  let json: string | undefined
+  try {
+    json = JSON.stringify(returned)
+  } catch (error) {
+    return { type: 'FAILED', error: { ...errorOf(error), type: 'ResultNotJson', retryable: false, retryAfterMs: null } }
+  }
+  if (json === undefined) return succeededWithoutResult
+  const result = Buffer.from(json)
+  if (result.length <= RESULT_BYTES_MAX) return { type: 'SUCCEEDED', result }
+  const message = `the handler's result is ${result.length} bytes of JSON, more than ${RESULT_BYTES_MAX}; store it elsewhere and return where`
+  return { type: 'FAILED', error: runError('ResultTooLarge', message, false) }
+}
+
+export function failed(thrown: unknown): Outcome {
+  return { type: 'FAILED', error: errorOf(thrown) }
+}

@@ -1,0 +1,239 @@
+/**
+ * The retry forwarder. In a delay topic every record waits equally long from the broker's append time, so its head is
+ * always the earliest: read the head, and while it is too young, pause the partition until it is not. A record that is of
+ * age is reported to the owner of its partition, who decides what happens; only then its offset is committed. There is no
+ * other state: after a crash some records are reported twice, and the owner ignores the second.
+ *
+ *   reading ──► waiting (paused, sought back to the head) ──► reading
+ */
+import type { Logger } from 'pino'
+import type { Execution, ExecutionEvent, ExecutionEventInput } from '../../schemas/generated.ts'
+import { retryTiers, type TopicNames } from '../../streams/topics.ts'
+import type { Clock } from '../clock.ts'
+import { DuelogError, messageOf } from '../errors.ts'
+import type { Metrics } from '../metrics.ts'
+import type { Batch, Codec, GroupReader, Log, LogWriter, RecordIn, RecordOut, TopicPartition } from '../ports.ts'
+import { TierLane } from './tier-lane.ts'
+
+/** Events in one write. */
+const FORWARDED_PER_WRITE_MAX = 1_000
+/** Until a partition is read again whose records could not be forwarded because broker or registry was away. */
+const AGAIN_MS = 1_000
+const REJOIN_FIRST_MS = 1_000
+const REJOIN_MAX_MS = 30_000
+
+export interface RetrierOptions {
+  log: Log
+  codecs: { execution: Codec<Execution, never>; event: Codec<ExecutionEvent, ExecutionEventInput> }
+  names: TopicNames
+  /** name@host:pid:boot, sent with each event. */
+  instance: string
+  clock: Clock
+  metrics: Metrics
+  logger: Logger
+}
+
+export interface Retrier {
+  /** Joins the group. Rejects when the broker cannot be reached. */
+  start(): Promise<void>
+  /** Leaves the group. Safe to call twice. */
+  stop(): Promise<void>
+}
+
+export function createRetrier(options: RetrierOptions): Retrier {
+  const forwarder = new Forwarder(options)
+  let stopping: Promise<void> | undefined
+  return {
+    start: () => forwarder.start(),
+    stop: () => {
+      stopping ??= forwarder.stop()
+      return stopping
+    },
+  }
+}
+
+class Forwarder {
+  readonly #options: RetrierOptions
+  readonly #lanes = new Map<string, TierLane>()
+  #reader: GroupReader | undefined
+  #writer: Promise<LogWriter> | undefined
+  #generation = -1
+  #rejoinMs = REJOIN_FIRST_MS
+  #rejoin: (() => void) | undefined
+  #stopped = false
+
+  constructor(options: RetrierOptions) {
+    this.#options = options
+  }
+
+  async start(): Promise<void> {
+    const { log, names, instance } = this.#options
+    await this.#openWriter()
+    this.#reader = log.reader({
+      groupId: names.group('retry'),
+      topics: retryTiers.map((tier) => names.retry(tier.name)),
+      instance,
+      assignment: 'co-partitioned',
+      onAssigned: (assigned, generation) => this.#assigned(assigned, generation),
+      onBatch: (batch) => this.#batch(batch),
+      onCrash: (error) => this.#crashed(error),
+    })
+    await this.#reader.start()
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true
+    this.#rejoin?.()
+    for (const lane of this.#lanes.values()) lane.lose()
+    await this.#reader?.stop()
+    await this.#writer?.then(
+      (writer) => writer.close(),
+      () => {},
+    )
+  }
+
+  #assigned(assigned: TopicPartition[], generation: number) {
+    // Generations that passed without us may have moved the group's offsets beyond our positions.
+    const missed = generation !== this.#generation + 1
+    this.#generation = generation
+    this.#rejoinMs = REJOIN_FIRST_MS
+    const kept = new Set(assigned.map(({ topic, partition }) => this.#lane(topic, partition)))
+    for (const lane of this.#lanes.values()) if (missed || !kept.has(lane)) lane.lose()
+    for (const lane of kept) lane.owned = true
+    const place = ({ topic, partition }: TierLane): TopicPartition => ({ topic, partition })
+    return {
+      positions: [...kept].flatMap((lane) => (lane.next === undefined ? [] : [{ ...place(lane), offset: lane.next }])),
+      paused: [...kept].filter((lane) => lane.wait !== undefined).map(place),
+    }
+  }
+
+  #lane(topic: string, partition: number): TierLane {
+    const key = `${topic}/${partition}`
+    let lane = this.#lanes.get(key)
+    if (lane === undefined) {
+      const tier = retryTiers.find(({ name }) => this.#options.names.retry(name) === topic)
+      if (tier === undefined) throw new DuelogError('internal', `${topic} is no retry topic`)
+      lane = new TierLane(topic, partition, tier)
+      this.#lanes.set(key, lane)
+    }
+    return lane
+  }
+
+  #crashed(error: unknown): void {
+    for (const lane of this.#lanes.values()) lane.lose()
+    this.#generation = -1
+    if (this.#stopped) return
+    const { clock, logger } = this.#options
+    logger.error(
+      { error: messageOf(error), retryMs: this.#rejoinMs },
+      'the retry forwarder lost its group session, joining again',
+    )
+    this.#rejoin = clock.at(clock.nowMs() + this.#rejoinMs, () => {
+      this.start().catch((startError: unknown) => this.#crashed(startError))
+    })
+    this.#rejoinMs = Math.min(this.#rejoinMs * 2, REJOIN_MAX_MS)
+  }
+
+  async #batch(batch: Batch): Promise<void> {
+    const lane = this.#lanes.get(`${batch.topic}/${batch.partition}`)
+    if (lane === undefined) return
+    for (let at = 0; at < batch.records.length && lane.owned && !this.#stopped; at += FORWARDED_PER_WRITE_MAX) {
+      if (!(await this.#forward(lane, batch.records.slice(at, at + FORWARDED_PER_WRITE_MAX)))) return
+    }
+  }
+
+  /** Forwards what is of age. False when some of it, or a failure, has the lane wait. */
+  async #forward(lane: TierLane, records: RecordIn[]): Promise<boolean> {
+    const { clock } = this.#options
+    const nowMs = clock.nowMs()
+    const young = records.find((record) => record.timestampMs + lane.delayMs > nowMs)
+    const due = young === undefined ? records : records.slice(0, records.indexOf(young))
+    const first = due[0]
+    if (first !== undefined) {
+      try {
+        const events = await this.#events(lane, due)
+        if (events.length > 0) await (await this.#openWriter()).write(events)
+      } catch (error) {
+        this.#failed(lane, first.offset, error)
+        return false
+      }
+      const last = due.at(-1) as RecordIn
+      this.#options.metrics.retryTierLag.set({ tier: lane.tier }, (clock.nowMs() - last.timestampMs - lane.delayMs) / 1_000)
+      if (!lane.owned) return false
+      lane.next = last.offset + 1
+      this.#commit(lane, lane.next)
+    }
+    if (young === undefined) return true
+    this.#wait(lane, young.offset, young.timestampMs + lane.delayMs)
+    return false
+  }
+
+  async #events(lane: TierLane, due: RecordIn[]): Promise<RecordOut[]> {
+    const { codecs, clock, names, instance, logger, metrics } = this.#options
+    const events: RecordOut[] = []
+    for (const { topic, partition, offset, value } of due) {
+      let execution: Execution
+      try {
+        if (value === null) throw new DuelogError('undecodable', 'a retry without a value')
+        const decoded = codecs.execution.decode(value)
+        execution = decoded instanceof Promise ? await decoded : decoded
+      } catch (error) {
+        if (error instanceof DuelogError && error.code === 'registry-unavailable') throw error
+        logger.error({ topic, partition, offset, error: messageOf(error) }, 'passed over a retry that cannot be decoded')
+        metrics.invalid.inc({ reason: 'undecodable-retry' })
+        continue
+      }
+      const { jobId, runNo, attempt, specOffset } = execution
+      const event = codecs.event.encode({
+        type: 'RETRY_DUE',
+        jobId,
+        runNo,
+        attempt,
+        specOffset,
+        at: clock.nowMs(),
+        worker: instance,
+      })
+      events.push({ topic: names.events, partition: lane.partition, key: jobId, value: event })
+    }
+    return events
+  }
+
+  /** Nothing waits for a commit: what it does not cover is forwarded again after a crash. */
+  #commit({ topic, partition }: TierLane, offset: number): void {
+    this.#reader?.commit([{ topic, partition, offset }]).catch((error: unknown) => {
+      this.#options.logger.debug({ topic, partition, offset, error: messageOf(error) }, 'could not commit retries')
+    })
+  }
+
+  #failed(lane: TierLane, offset: number, error: unknown): void {
+    const { clock, logger } = this.#options
+    if (this.#stopped || !lane.owned) return
+    logger.warn(
+      { topic: lane.topic, partition: lane.partition, error: messageOf(error) },
+      'could not forward retries, trying again',
+    )
+    // The writer may be beyond use after a refusal.
+    const writer = this.#writer
+    this.#writer = undefined
+    writer?.then((opened) => opened.close()).catch(() => {})
+    this.#wait(lane, offset, clock.nowMs() + AGAIN_MS)
+  }
+
+  /** Leaves this offset and all behind it in the log until an instant. */
+  #wait(lane: TierLane, offset: number, untilMs: number): void {
+    const { topic, partition } = lane
+    this.#reader?.pause([{ topic, partition }])
+    this.#reader?.seek({ topic, partition, offset })
+    lane.next = offset
+    lane.wait?.()
+    lane.wait = this.#options.clock.at(untilMs, () => {
+      lane.wait = undefined
+      if (lane.owned && !this.#stopped) this.#reader?.resume([{ topic, partition }])
+    })
+  }
+
+  #openWriter(): Promise<LogWriter> {
+    this.#writer ??= this.#options.log.writer()
+    return this.#writer
+  }
+}

@@ -1,0 +1,28 @@
+/** One partition of one delay topic: how far it has been read, and the pause until its head comes of age. */
+import type { TopicPartition } from '../ports.ts'
+
+export class TierLane implements TopicPartition {
+  readonly topic: string
+  readonly partition: number
+  readonly tier: string
+  readonly delayMs: number
+  owned = false
+  /** Next offset to forward; undefined until something was read since the lane was gained. */
+  next: number | undefined
+  /** Calls the wake-up off while the lane is paused. */
+  wait: (() => void) | undefined
+
+  constructor(topic: string, partition: number, tier: { name: string; delayMs: number }) {
+    this.topic = topic
+    this.partition = partition
+    this.tier = tier.name
+    this.delayMs = tier.delayMs
+  }
+
+  lose(): void {
+    this.owned = false
+    this.next = undefined
+    this.wait?.()
+    this.wait = undefined
+  }
+}
