@@ -1,0 +1,98 @@
+/**
+ * The group protocols. Both carry in each member's metadata a JSON
+ * `{ instance, userData, owned, generation }`, which describeGroups shows to anybody (design §10).
+ */
+import { type Assigner, AssignerProtocol, type Cluster, type GroupMember, type PartitionAssigner } from 'kafkajs'
+import { sharePartitions } from './shares.ts'
+
+/** What a member tells the group at each join. */
+export interface MemberNote {
+  instance: string
+  userData: unknown
+  /** Partition numbers it read until now. */
+  owned: number[]
+  generation: number
+}
+
+type Assignments = Map<string, Record<string, number[]>>
+type Rule = (members: { memberId: string; topics: string[]; note: MemberNote }[], counts: Map<string, number>) => Assignments
+
+/** `note` is asked at each join. */
+export function createAssigner(kind: 'co-partitioned' | 'round-robin', note: () => MemberNote): PartitionAssigner {
+  const rule = kind === 'co-partitioned' ? coPartitioned : roundRobin
+  // kafkajs passes the whole cluster, which its types narrow to a part.
+  return ({ cluster }: { cluster: Cluster }): Assigner => ({
+    name: `duelog-${kind}`,
+    version: 1,
+    async assign({ members, topics }) {
+      const counts = new Map(topics.map((topic) => [topic, cluster.findTopicPartitionMetadata(topic).length]))
+      const assignments = rule(members.map(readMember), counts)
+      return members.map(({ memberId }) => ({
+        memberId,
+        memberAssignment: AssignerProtocol.MemberAssignment.encode({
+          version: 1,
+          assignment: assignments.get(memberId) ?? {},
+          userData: Buffer.alloc(0),
+        }),
+      }))
+    },
+    protocol: ({ topics }) => ({
+      name: `duelog-${kind}`,
+      metadata: AssignerProtocol.MemberMetadata.encode({ version: 1, topics, userData: Buffer.from(JSON.stringify(note())) }),
+    }),
+  })
+}
+
+/** Partition i of every topic goes to one member and stays there where balance allows. */
+const coPartitioned: Rule = (members, counts) => {
+  const widest = Math.max(0, ...counts.values())
+  const shares = sharePartitions(
+    widest,
+    members.map(({ memberId, note }) => ({ memberId, owned: note.owned, generation: note.generation })),
+  )
+  const assignments: Assignments = new Map()
+  for (const { memberId, topics } of members) {
+    const share = shares.get(memberId) ?? []
+    const assignment: Record<string, number[]> = {}
+    for (const topic of topics) assignment[topic] = share.filter((partition) => partition < (counts.get(topic) ?? 0))
+    assignments.set(memberId, assignment)
+  }
+  return assignments
+}
+
+/** All partitions of all topics are dealt out in turn to those who read the topic. */
+const roundRobin: Rule = (members, counts) => {
+  const sorted = [...members].sort((a, b) => (a.memberId < b.memberId ? -1 : 1))
+  const assignments: Assignments = new Map(members.map(({ memberId }) => [memberId, {}]))
+  let turn = 0
+  for (const topic of [...counts.keys()].sort()) {
+    const readers = sorted.filter((member) => member.topics.includes(topic))
+    if (readers.length === 0) continue
+    for (let partition = 0; partition < (counts.get(topic) ?? 0); partition++) {
+      const assignment = assignments.get(readers[turn++ % readers.length]?.memberId ?? '')
+      if (assignment) assignment[topic] = [...(assignment[topic] ?? []), partition]
+    }
+  }
+  return assignments
+}
+
+function readMember({ memberId, memberMetadata }: GroupMember) {
+  const metadata = AssignerProtocol.MemberMetadata.decode(memberMetadata)
+  return { memberId, topics: metadata?.topics ?? [], note: readNote(memberId, metadata?.userData) }
+}
+
+/** Never fails: a member of another program has a note that says nothing. */
+export function readNote(memberId: string, bytes: Buffer | undefined): MemberNote {
+  const nothing: MemberNote = { instance: memberId, userData: null, owned: [], generation: 0 }
+  try {
+    const note = JSON.parse(bytes?.toString() ?? '') as Partial<MemberNote>
+    return {
+      instance: typeof note.instance === 'string' ? note.instance : memberId,
+      userData: note.userData ?? null,
+      owned: Array.isArray(note.owned) ? note.owned : [],
+      generation: Number(note.generation) || 0,
+    }
+  } catch {
+    return nothing
+  }
+}

@@ -1,0 +1,85 @@
+/** Avro types that are safe to feed with bytes from anywhere. */
+import avro, { type Schema, type Type } from 'avsc'
+
+/** The part of avsc's byte cursor that the guard needs; avsc does not publish its type. */
+interface Tap {
+  buf: Buffer
+  pos: number
+  readLong(): number
+  readString(): string
+  skipLong(): void
+  skipString(): void
+}
+interface Item {
+  _read(tap: Tap): unknown
+  _skip(tap: Tap): void
+}
+/** avsc's constructors as they are; its type declarations leave out the schema. */
+type Constructor = new (schema: unknown, options: unknown) => Type & { readonly itemsType: unknown; readonly valuesType: unknown }
+
+const ArrayType = avro.types.ArrayType as unknown as Constructor
+const MapType = avro.types.MapType as unknown as Constructor
+
+/**
+ * Count of the next block of an array or map. avsc believes any count and would loop 2^53 times over eight broken bytes;
+ * here each item must have at least one byte left. (An array of nulls, which has none, is refused; no schema of ours has one.)
+ */
+function blockSize(tap: Tap): number {
+  let size = tap.readLong()
+  if (size < 0) {
+    size = -size
+    tap.skipLong()
+  }
+  if (!(size <= tap.buf.length - tap.pos)) throw new Error(`a block claims ${size} items, more than there are bytes`)
+  return size
+}
+
+class GuardedArray extends ArrayType {
+  _read(tap: Tap): unknown[] {
+    const items = this.itemsType as Item
+    const value: unknown[] = []
+    for (let size = blockSize(tap); size > 0; size = blockSize(tap))
+      for (let index = 0; index < size; index++) value.push(items._read(tap))
+    return value
+  }
+  _skip(tap: Tap): void {
+    const items = this.itemsType as Item
+    for (let size = blockSize(tap); size > 0; size = blockSize(tap)) for (let index = 0; index < size; index++) items._skip(tap)
+  }
+}
+
+class GuardedMap extends MapType {
+  _read(tap: Tap): Record<string, unknown> {
+    const values = this.valuesType as Item
+    const value: Record<string, unknown> = {}
+    for (let size = blockSize(tap); size > 0; size = blockSize(tap))
+      for (let index = 0; index < size; index++) {
+        const key = tap.readString()
+        value[key] = values._read(tap)
+      }
+    return value
+  }
+  _skip(tap: Tap): void {
+    const values = this.valuesType as Item
+    for (let size = blockSize(tap); size > 0; size = blockSize(tap))
+      for (let index = 0; index < size; index++) {
+        tap.skipString()
+        values._skip(tap)
+      }
+  }
+}
+
+/** Puts the guards into every type that avsc makes with it. */
+export function guardedTypes(schema: Schema, options: unknown): Type | undefined {
+  const kind = (schema as { type?: unknown } | null)?.type
+  if (kind === 'array') return new GuardedArray(schema, options)
+  if (kind === 'map') return new GuardedMap(schema, options)
+  return undefined
+}
+
+export function avroType(schema: unknown): Type {
+  return avro.Type.forSchema(schema as Schema, { typeHook: guardedTypes })
+}
+
+/** Equal for schemas that mean the same bytes. */
+export const fingerprintOf = (type: Type): string => type.fingerprint('sha256').toString('hex')

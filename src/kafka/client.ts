@@ -1,0 +1,108 @@
+/**
+ * The connection to the brokers: what every producer, consumer and admin of this process shares.
+ * This room, src/kafka, alone imports kafkajs and the schema-registry client.
+ */
+import type { ConnectionOptions } from 'node:tls'
+import { type ISocketFactory, Kafka, type LogEntry, logLevel, type RetryOptions, type SASLOptions } from 'kafkajs'
+
+/** What is needed of a logger; a pino logger fits. */
+export interface Logger {
+  debug(facts: object, message: string): void
+  info(facts: object, message: string): void
+  warn(facts: object, message: string): void
+  error(facts: object, message: string): void
+}
+
+export interface LogOptions {
+  /** host:port of at least one broker. */
+  brokers: string[]
+  clientId: string
+  sasl?: SASLOptions
+  ssl?: boolean | ConnectionOptions
+  /** Absent: silent. */
+  logger?: Logger
+  /** A member that is silent for so long leaves its group. Default: 10,000. */
+  sessionTimeoutMs?: number
+  /** Default: 1,000. Shorter while somebody waits for a heartbeat. */
+  heartbeatIntervalMs?: number
+  /** Members that did not join again so long after a rebalance began are out. Default: 30,000. */
+  rebalanceTimeoutMs?: number
+  /** The coordinator aborts a transaction that is open for so long. Default: 15,000. */
+  transactionTimeoutMs?: number
+  /** An unanswered request fails after so long. Default: 10,000. */
+  requestTimeoutMs?: number
+  /** Longest time that the broker holds back a fetch without records; a resume or seek is noticed within it. Default: 100. */
+  fetchWaitMs?: number
+  /** Most bytes of one partition in one fetch. Default: 1,048,576. */
+  fetchPartitionBytes?: number
+  /** How sockets are opened; for proxies and fault tests. */
+  socketFactory?: ISocketFactory
+}
+
+/** LogOptions with every default filled in. */
+export interface LogSettings {
+  sessionTimeoutMs: number
+  heartbeatIntervalMs: number
+  rebalanceTimeoutMs: number
+  transactionTimeoutMs: number
+  requestTimeoutMs: number
+  fetchWaitMs: number
+  fetchPartitionBytes: number
+  logger: Logger
+}
+
+const silent: Logger = { debug() {}, info() {}, warn() {}, error() {} }
+
+export function settingsOf(options: LogOptions): LogSettings {
+  return {
+    sessionTimeoutMs: options.sessionTimeoutMs ?? 10_000,
+    heartbeatIntervalMs: options.heartbeatIntervalMs ?? 1_000,
+    rebalanceTimeoutMs: options.rebalanceTimeoutMs ?? 30_000,
+    transactionTimeoutMs: options.transactionTimeoutMs ?? 15_000,
+    requestTimeoutMs: options.requestTimeoutMs ?? 10_000,
+    fetchWaitMs: options.fetchWaitMs ?? 100,
+    fetchPartitionBytes: options.fetchPartitionBytes ?? 1_048_576,
+    logger: options.logger ?? silent,
+  }
+}
+
+/** About 9 s in all: enough for a leader election or a broker's restart, short enough to tell the caller in time. */
+export const retry: RetryOptions = { initialRetryTime: 100, maxRetryTime: 2_000, multiplier: 2, factor: 0.2, retries: 8 }
+
+/**
+ * A transaction that begins while the markers of the one before are still being written is refused for some milliseconds
+ * (CONCURRENT_TRANSACTIONS): start with short waits. About 6 s in all, less than the transaction's own timeout.
+ */
+export const transactionRetry: RetryOptions = {
+  initialRetryTime: 5,
+  maxRetryTime: 1_000,
+  multiplier: 2,
+  factor: 0.2,
+  retries: 12,
+}
+
+export function createKafka(options: LogOptions, settings: LogSettings): Kafka {
+  return new Kafka({
+    brokers: options.brokers,
+    clientId: options.clientId,
+    sasl: options.sasl,
+    ssl: options.ssl,
+    connectionTimeout: 3_000,
+    requestTimeout: settings.requestTimeoutMs,
+    retry,
+    socketFactory: options.socketFactory,
+    logLevel: logLevel.WARN,
+    logCreator: () => (entry) => relay(entry, settings.logger),
+  })
+}
+
+/** Everyday events that kafkajs reports as warnings or errors. */
+const everyday =
+  /rebalanc|re-joining|Limiting retries|not aware of this member|another concurrent operation|coordinator is (loading|not available)/i
+
+function relay({ level, namespace, log: { message, logger: _, timestamp: __, ...facts } }: LogEntry, logger: Logger): void {
+  const text = `kafkajs ${namespace}: ${message}`
+  if (everyday.test(message) || everyday.test(String(facts.error ?? ''))) logger.debug(facts, text)
+  else if (level === logLevel.ERROR) logger.warn(facts, text)
+  else logger.info(facts, text)
+}

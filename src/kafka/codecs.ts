@@ -1,0 +1,88 @@
+/** The codecs of all our records, with their schemas registered. */
+import type { Type } from 'avsc'
+import {
+  type DeadLetter,
+  type DeadLetterInput,
+  deadLetterSchema,
+  type Execution,
+  type ExecutionEvent,
+  type ExecutionEventInput,
+  type ExecutionInput,
+  executionEventSchema,
+  executionSchema,
+  type JobCommand,
+  type JobCommandInput,
+  type JobDefinition,
+  type JobDefinitionInput,
+  jobCommandSchema,
+  jobDefinitionSchema,
+  jobStateSchema,
+  type StateEntry,
+  type StateEntryInput,
+} from '../../schemas/generated.ts'
+import type { TopicPlan } from '../../streams/topics.ts'
+import type { Codec } from '../ports.ts'
+import { avroType } from './avro.ts'
+import { AvroCodec } from './codec.ts'
+import { Registry, type RegistryOptions } from './registry.ts'
+
+export type { KnownIds } from './registry.ts'
+
+export interface CodecsOptions extends RegistryOptions {
+  /** The topics whose subjects `<topic>-value` get their schemas. Every schema must be that of at least one. */
+  plans: TopicPlan[]
+}
+
+export interface Codecs {
+  definition: Codec<JobDefinition, JobDefinitionInput>
+  command: Codec<JobCommand, JobCommandInput>
+  state: Codec<StateEntry, StateEntryInput>
+  execution: Codec<Execution, ExecutionInput>
+  event: Codec<ExecutionEvent, ExecutionEventInput>
+  deadLetter: Codec<DeadLetter, DeadLetterInput>
+}
+
+/** Registered with their units, limits and docs: registries keep unknown attributes, and readers of the registry profit. */
+const schemas: Record<TopicPlan['schema'], unknown> = {
+  'job-definition': jobDefinitionSchema,
+  'job-command': jobCommandSchema,
+  'job-state': jobStateSchema,
+  execution: executionSchema,
+  'execution-event': executionEventSchema,
+  'dead-letter': deadLetterSchema,
+}
+type SchemaName = TopicPlan['schema']
+const schemaNames = Object.keys(schemas) as SchemaName[]
+
+/**
+ * Registers every schema at its subjects, compatible backwards with all earlier versions, and checks the known ids.
+ * Rejects with DuelogError `registry-unavailable`, or `foreign-data` when the registry's schemas are not those of our records.
+ */
+export async function createCodecs(options: CodecsOptions): Promise<Codecs> {
+  const registry = new Registry(options)
+  const types = Object.fromEntries(schemaNames.map((name) => [name, avroType(schemas[name])])) as Record<SchemaName, Type>
+  const ids = Object.fromEntries(
+    await Promise.all(schemaNames.map(async (name) => [name, await registerAll(registry, name, options.plans)])),
+  ) as Record<SchemaName, number[]>
+  await registry.verify(new Map(schemaNames.flatMap((name) => ids[name].map((id) => [id, types[name]] as const))))
+
+  const codec = <Value, Input>(name: SchemaName): Codec<Value, Input> =>
+    new AvroCodec<Value, Input>(types[name], ids[name], (id) => registry.writerOf(id))
+  return {
+    definition: codec('job-definition'),
+    command: codec('job-command'),
+    state: codec('job-state'),
+    execution: codec('execution'),
+    event: codec('execution-event'),
+    deadLetter: codec('dead-letter'),
+  }
+}
+
+/** All ids of the schema, mostly one. The first subject goes ahead, so that the others find the schema instead of racing to create it. */
+async function registerAll(registry: Registry, name: SchemaName, plans: TopicPlan[]): Promise<number[]> {
+  const [first, ...rest] = plans.filter(({ schema }) => schema === name).map(({ topic }) => `${topic}-value`)
+  if (first === undefined) return []
+  const id = await registry.register(first, schemas[name])
+  const others = await Promise.all(rest.map((subject) => registry.register(subject, schemas[name])))
+  return [...new Set([id, ...others])]
+}

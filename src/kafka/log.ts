@@ -1,0 +1,58 @@
+/** The log of a process: writers, readers and admins of one cluster. */
+import type { Kafka } from 'kafkajs'
+import type { GroupReader, GroupReaderOptions, Log, LogAdmin, LogWriter, TransactionalWriter } from '../ports.ts'
+import { KafkaAdmin } from './admin.ts'
+import { createKafka, type LogOptions, type LogSettings, settingsOf } from './client.ts'
+import { PartitionCounts } from './partition-counts.ts'
+import { KafkaGroupReader } from './reader.ts'
+import { ensureTopics, type TopicsWanted } from './topics.ts'
+import { FencedWriter } from './transactional-writer.ts'
+import { IdempotentWriter } from './writer.ts'
+
+export type { Logger, LogOptions } from './client.ts'
+
+export interface KafkaLog extends Log {
+  /**
+   * Creates missing topics and checks existing ones. Resolves with the number of partitions, which is that of the existing `jobs`
+   * where there is one. Rejects with DuelogError `unsafe-topic` naming topic, setting, value found and value needed.
+   */
+  ensureTopics(wanted: TopicsWanted): Promise<{ partitions: number; created: string[] }>
+}
+
+/** Opens nothing by itself: each writer, reader and admin has its own connections and is closed by itself. */
+export function connectLog(options: LogOptions): KafkaLog {
+  const settings = settingsOf(options)
+  return new KafkaJsLog(createKafka(options, settings), settings)
+}
+
+class KafkaJsLog implements KafkaLog {
+  readonly #kafka: Kafka
+  readonly #settings: LogSettings
+  readonly #counts: PartitionCounts
+
+  constructor(kafka: Kafka, settings: LogSettings) {
+    this.#kafka = kafka
+    this.#settings = settings
+    this.#counts = new PartitionCounts(kafka)
+  }
+
+  writer(): Promise<LogWriter> {
+    return new IdempotentWriter(this.#kafka, this.#counts, this.#settings).open()
+  }
+
+  transactionalWriter(transactionalId: string): Promise<TransactionalWriter> {
+    return FencedWriter.open(this.#kafka, transactionalId, this.#counts, this.#settings)
+  }
+
+  reader(options: GroupReaderOptions): GroupReader {
+    return new KafkaGroupReader(this.#kafka, this.#counts, this.#settings, options)
+  }
+
+  admin(): Promise<LogAdmin> {
+    return KafkaAdmin.open(this.#kafka)
+  }
+
+  ensureTopics(wanted: TopicsWanted): Promise<{ partitions: number; created: string[] }> {
+    return ensureTopics(this.#kafka, wanted, this.#settings.logger)
+  }
+}

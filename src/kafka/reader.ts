@@ -1,0 +1,231 @@
+/**
+ * A member of a consumer group over a kafkajs consumer.
+ *
+ *   start ──► joining ──GROUP_JOIN──► reading ──rebalance, crash that kafkajs heals──► joining …
+ *                 └──────── fatal crash or stop ────────┴──► stopped
+ *
+ * kafkajs fetches from each broker in rounds: the batches of one round are handed over concurrently, one for each partition,
+ * and the broker's next round is fetched when all of them have settled. So a batch that waits holds up the other partitions
+ * led by the same broker: onBatch should queue and pause rather than wait. Heartbeats go on meanwhile.
+ *
+ * After each join exactly what onAssigned said is sought and paused; earlier pauses are forgotten, as kafkajs forgets them
+ * whenever it restarts its runner.
+ */
+import type { Consumer, EachBatchPayload, Kafka } from 'kafkajs'
+import { DuelogError, messageOf } from '../errors.ts'
+import type { Batch, GroupReader, GroupReaderOptions, Position, TopicPartition } from '../ports.ts'
+import { createAssigner } from './assignors.ts'
+import { type LogSettings, retry } from './client.ts'
+import { faultOf } from './faults.ts'
+import { Heartbeats } from './heartbeats.ts'
+import type { PartitionCounts } from './partition-counts.ts'
+import { recordsOf } from './records.ts'
+
+/** Batches handed over at the same time; the number of partitions read, but at most so many. */
+const concurrencyMax = 256
+
+export class KafkaGroupReader implements GroupReader {
+  readonly #options: GroupReaderOptions
+  readonly #settings: LogSettings
+  readonly #counts: PartitionCounts
+  readonly #consumer: Consumer
+  readonly #heartbeats: Heartbeats
+  /** Topics and partitions that this member reads now, by topic. Empty unless joined. */
+  #assigned = new Map<string, number[]>()
+  /** Joins so far. It stands for the group's generation, which kafkajs tells only with the first heartbeat. */
+  #joins = 0
+  #joined = false
+  #stopped = false
+  #started: Promise<void> | undefined
+  #stopping: Promise<void> | undefined
+  /** Batches whose onBatch has not settled. */
+  #open = new Set<EachBatchPayload>()
+  #beating: NodeJS.Timeout | undefined
+  #settleStart: { resolve(): void; reject(error: Error): void } | undefined
+
+  constructor(kafka: Kafka, counts: PartitionCounts, settings: LogSettings, options: GroupReaderOptions) {
+    this.#options = options
+    this.#settings = settings
+    this.#counts = counts
+    this.#heartbeats = new Heartbeats(settings.heartbeatIntervalMs)
+    this.#consumer = kafka.consumer({
+      groupId: options.groupId,
+      partitionAssigners: [createAssigner(options.assignment ?? 'round-robin', () => this.#note())],
+      sessionTimeout: settings.sessionTimeoutMs,
+      rebalanceTimeout: settings.rebalanceTimeoutMs,
+      heartbeatInterval: this.#heartbeats.interval,
+      maxWaitTimeInMs: settings.fetchWaitMs,
+      minBytes: 1,
+      maxBytesPerPartition: settings.fetchPartitionBytes,
+      readUncommitted: options.readCommitted === false,
+      allowAutoTopicCreation: false,
+      retry: { ...retry, restartOnFailure: async () => !this.#stopped },
+    })
+    this.#listen()
+  }
+
+  /** Resolves at the first join. Rejects with DuelogError, for example `broker-unavailable` or `unsafe-topic`; then it has stopped. */
+  start(): Promise<void> {
+    this.#started ??= this.#start()
+    return this.#started
+  }
+
+  pause(partitions: TopicPartition[]): void {
+    const mine = this.#mine(partitions)
+    if (mine.length > 0) this.#consumer.pause(mine.map(({ topic, partition }) => ({ topic, partitions: [partition] })))
+  }
+
+  resume(partitions: TopicPartition[]): void {
+    const mine = this.#mine(partitions)
+    if (mine.length > 0) this.#consumer.resume(mine.map(({ topic, partition }) => ({ topic, partitions: [partition] })))
+  }
+
+  seek(position: Position): void {
+    if (this.#mine([position]).length > 0) this.#consumer.seek({ ...position, offset: String(position.offset) })
+  }
+
+  /** Positions of partitions that are no longer ours are left out: their new reader commits them. */
+  async commit(positions: Position[]): Promise<void> {
+    const offsets = this.#mine(positions).map(({ topic, partition, offset }) => ({ topic, partition, offset: String(offset) }))
+    if (offsets.length === 0) return
+    try {
+      await this.#consumer.commitOffsets(offsets)
+    } catch (thrown) {
+      throw faultOf(thrown, `Committing offsets of group ${this.#options.groupId}`)
+    }
+  }
+
+  /** Rejects with DuelogError `not-ready` when the reader stops first. */
+  nextHeartbeat(): Promise<void> {
+    if (this.#stopped) return Promise.reject(new DuelogError('not-ready', `The reader of ${this.#options.groupId} has stopped.`))
+    return this.#heartbeats.next()
+  }
+
+  stop(): Promise<void> {
+    this.#stopping ??= this.#stop()
+    return this.#stopping
+  }
+
+  async #start(): Promise<void> {
+    const { groupId, topics, startAt = 'earliest' } = this.#options
+    try {
+      const counts = await this.#counts.of(topics.map((topic) => ({ topic })))
+      const partitions = topics.reduce((sum, topic) => sum + (counts.get(topic) ?? 0), 0)
+      const joined = new Promise<void>((resolve, reject) => {
+        this.#settleStart = { resolve, reject }
+      })
+      // A stop or crash may come before anybody awaits it.
+      joined.catch(() => {})
+      await this.#consumer.connect()
+      await this.#consumer.subscribe({ topics, fromBeginning: startAt === 'earliest' })
+      if (this.#stopped) throw new DuelogError('not-ready', `The reader of ${groupId} was stopped while it started.`)
+      await this.#consumer.run({
+        autoCommit: false,
+        eachBatchAutoResolve: false,
+        partitionsConsumedConcurrently: Math.max(1, Math.min(partitions, concurrencyMax)),
+        eachBatch: (payload) => this.#handOver(payload),
+      })
+      await joined
+    } catch (thrown) {
+      this.#end()
+      await this.#consumer.disconnect().catch(() => {})
+      throw faultOf(thrown, `Joining group ${groupId}`)
+    }
+  }
+
+  async #stop(): Promise<void> {
+    this.#end()
+    this.#settleStart?.reject(new DuelogError('not-ready', `The reader of ${this.#options.groupId} was stopped.`))
+    await this.#started?.catch(() => {})
+    await this.#consumer
+      .disconnect()
+      .catch((error) => this.#settings.logger.debug({ error: messageOf(error) }, 'leaving a group failed'))
+  }
+
+  #end(): void {
+    this.#stopped = true
+    this.#heartbeats.end(`The reader of ${this.#options.groupId} has stopped.`)
+  }
+
+  #listen(): void {
+    const { GROUP_JOIN, STOP, CRASH } = this.#consumer.events
+    this.#heartbeats.listen(this.#consumer)
+    this.#consumer.on(GROUP_JOIN, ({ payload }) => this.#onJoin(payload.memberAssignment))
+    this.#consumer.on(STOP, () => this.#forget())
+    this.#consumer.on(CRASH, ({ payload }) => {
+      this.#forget()
+      // kafkajs decided to restart before a stop came in between: undo it once its timer is set.
+      if (payload.restart && this.#stopped) setImmediate(() => void this.#consumer.disconnect().catch(() => {}))
+      if (payload.restart || this.#stopped) return
+      this.#end()
+      const error = faultOf(payload.error, `Reading as a member of group ${this.#options.groupId}`)
+      if (this.#settleStart === undefined) this.#options.onCrash(error)
+      else this.#settleStart.reject(error)
+    })
+  }
+
+  /** Runs synchronously before the first fetch of the new assignment. */
+  #onJoin(assignment: Record<string, number[]>): void {
+    // Thrown into kafkajs's join, this ends a runner that was starting when stop() came and would outlive it.
+    if (this.#stopped) throw new DuelogError('not-ready', 'The reader was stopped.')
+    this.#assigned = new Map(Object.entries(assignment).map(([topic, partitions]) => [topic, [...partitions]]))
+    this.#joined = true
+    this.#joins++
+    this.#consumer.resume(this.#options.topics.map((topic) => ({ topic })))
+    const assigned = [...this.#assigned].flatMap(([topic, partitions]) => partitions.map((partition) => ({ topic, partition })))
+    const wanted = this.#options.onAssigned(assigned, this.#joins)
+    for (const position of wanted?.positions ?? []) this.seek(position)
+    this.pause(wanted?.paused ?? [])
+    this.#settleStart?.resolve()
+    this.#settleStart = undefined
+  }
+
+  #forget(): void {
+    this.#joined = false
+    this.#assigned = new Map()
+  }
+
+  async #handOver(payload: EachBatchPayload): Promise<void> {
+    const { topic, partition, messages, highWatermark } = payload.batch
+    const last = messages[messages.length - 1]
+    if (last === undefined) return
+    const joins = this.#joins
+    const batch: Batch = { topic, partition, records: recordsOf(topic, partition, messages), highWatermark: +highWatermark }
+    const settled = this.#options.onBatch(batch)
+    if (settled !== undefined) await this.#beatUntil(payload, settled)
+    // After a seek, or a join that placed the partition anew, the position is not ours to move.
+    if (joins === this.#joins && this.#joined && !payload.isStale()) payload.resolveOffset(last.offset)
+  }
+
+  /** Keeps the session alive while a batch waits. A refused heartbeat is repeated by kafkajs after the batch, and acted on there. */
+  async #beatUntil(payload: EachBatchPayload, settled: Promise<void>): Promise<void> {
+    this.#open.add(payload)
+    const beat = (): void => {
+      for (const { heartbeat } of this.#open) return void heartbeat().catch(() => {})
+    }
+    this.#beating ??= setInterval(beat, this.#settings.heartbeatIntervalMs)
+    this.#heartbeats.beat ??= beat
+    try {
+      await settled
+    } finally {
+      this.#open.delete(payload)
+      if (this.#open.size === 0) {
+        clearInterval(this.#beating)
+        this.#beating = undefined
+        this.#heartbeats.beat = undefined
+      }
+    }
+  }
+
+  #note() {
+    const { instance, userData } = this.#options
+    const owned = new Set<number>()
+    for (const partitions of this.#assigned.values()) for (const partition of partitions) owned.add(partition)
+    return { instance, userData: userData?.() ?? null, owned: [...owned], generation: this.#heartbeats.generation }
+  }
+
+  #mine<Place extends TopicPartition>(places: Place[]): Place[] {
+    if (!this.#joined) return []
+    return places.filter(({ topic, partition }) => this.#assigned.get(topic)?.includes(partition))
+  }
+}

@@ -1,0 +1,166 @@
+/** Schema ids: registers our schemas, looks others up, and notices when an id has come to mean another schema. */
+import { COMPATIBILITY, SchemaRegistry, SchemaType } from '@kafkajs/confluent-schema-registry'
+import type { Type } from 'avsc'
+import { DuelogError, type ErrorCode, messageOf } from '../errors.ts'
+import { fingerprintOf, guardedTypes } from './avro.ts'
+
+export interface RegistryOptions {
+  /** Base address of an API that is compatible with Confluent's, such as http://localhost:8081. */
+  registryUrl: string
+  auth?: { username: string; password: string }
+  /** Absent: ids are not watched. */
+  knownIds?: KnownIds
+}
+
+/**
+ * Where the ids that were seen are kept, with the fingerprint of each one's schema. A registry that lost its storage issues
+ * its ids anew, and retained records would be decoded with a wrong schema without anybody noticing (design §12).
+ */
+export interface KnownIds {
+  read(): Promise<Record<string, string>>
+  write(ids: Record<string, string>): Promise<void>
+}
+
+/** An id that the registry does not know is not asked for again so soon. */
+const unknownForMs = 10_000
+/** Unknown ids that are remembered; more, and all are forgotten. */
+const unknownMax = 1_000
+
+export class Registry {
+  readonly #client: SchemaRegistry
+  readonly #options: RegistryOptions
+  readonly #unknown = new Map<number, number>()
+  #known: Record<string, string> = {}
+  #writing: Promise<void> = Promise.resolve()
+
+  constructor(options: RegistryOptions) {
+    this.#options = options
+    const host = options.registryUrl.replace(/\/+$/, '')
+    this.#client = new SchemaRegistry(
+      { host, auth: options.auth, clientId: 'duelog' },
+      { [SchemaType.AVRO]: { typeHook: guardedTypes } },
+    )
+  }
+
+  /** Id of the schema, which is registered at the subject unless it is there already. */
+  async register(subject: string, schema: unknown): Promise<number> {
+    const text = JSON.stringify(schema)
+    const register = async (compatibility: COMPATIBILITY): Promise<number> =>
+      (await this.#client.register({ type: SchemaType.AVRO, schema: text }, { subject, compatibility })).id
+    try {
+      return await register(COMPATIBILITY.BACKWARD_TRANSITIVE).catch(async (thrown) => {
+        const level = /!= (\w+)\)/.exec(messageOf(thrown))?.[1]
+        if (level === undefined) throw thrown
+        // NONE is a subject whose level was never set, for example because its first registration was cut off. Any other
+        // level is its operator's choice.
+        if (level !== 'NONE') return register(level as COMPATIBILITY)
+        await this.#setLevel(subject)
+        return register(COMPATIBILITY.BACKWARD_TRANSITIVE)
+      })
+    } catch (thrown) {
+      throw this.#fault(thrown, `Registering the schema of ${subject}`, {
+        409: 'foreign-data',
+        422: 'foreign-data',
+        401: 'bad-config',
+        403: 'bad-config',
+      })
+    }
+  }
+
+  /** The schema that an id stands for. Rejects with `undecodable` when there is none, `registry-unavailable` when nobody answers. */
+  async lookup(id: number): Promise<Type> {
+    const since = this.#unknown.get(id)
+    if (since !== undefined && Date.now() - since < unknownForMs) throw unknownId(id)
+    let type: Type
+    try {
+      type = (await this.#client.getSchema(id)) as unknown as Type
+    } catch (thrown) {
+      const error = this.#fault(thrown, `Looking up schema ${id}`, { 404: 'undecodable', 401: 'bad-config', 403: 'bad-config' })
+      if (error.code !== 'undecodable') throw error
+      if (this.#unknown.size >= unknownMax) this.#unknown.clear()
+      this.#unknown.set(id, Date.now())
+      throw unknownId(id)
+    }
+    this.#compare(id, type)
+    await this.#remember([[id, type]])
+    return type
+  }
+
+  /** As `lookup`, for decoding: an id with a new meaning counts as `registry-unavailable`, since the right registry would decode it. */
+  async writerOf(id: number): Promise<Type> {
+    try {
+      return await this.lookup(id)
+    } catch (thrown) {
+      if (thrown instanceof DuelogError && thrown.code !== 'undecodable' && thrown.code !== 'registry-unavailable')
+        throw new DuelogError('registry-unavailable', thrown.message, { cause: thrown })
+      throw thrown
+    }
+  }
+
+  /** Compares all ids of the record with what the registry says now. Rejects with `foreign-data` when one has another meaning. */
+  async verify(ours: ReadonlyMap<number, Type>): Promise<void> {
+    if (!this.#options.knownIds) return
+    this.#known = { ...(await this.#options.knownIds.read()) }
+    for (const [id, type] of ours) this.#compare(id, type)
+    for (const id of Object.keys(this.#known)
+      .map(Number)
+      .filter((id) => !ours.has(id)))
+      await this.lookup(id).catch((error: DuelogError) => {
+        throw error.code === 'undecodable' ? this.#lost(id, 'no schema') : error
+      })
+    await this.#remember([...ours])
+  }
+
+  #compare(id: number, type: Type): void {
+    const before = this.#known[id]
+    if (before !== undefined && before !== fingerprintOf(type)) throw this.#lost(id, `another schema, ${type.name}`)
+  }
+
+  #lost(id: number, now: string): DuelogError {
+    return new DuelogError(
+      'foreign-data',
+      `Schema id ${id} now stands for ${now} in the registry ${this.#options.registryUrl}, so records written with it would be misread. ` +
+        'Use the registry that the records were written with, or restore its storage.',
+    )
+  }
+
+  async #remember(types: [number, Type][]): Promise<void> {
+    const store = this.#options.knownIds
+    const fresh = types.filter(([id]) => this.#known[id] === undefined)
+    if (!store || fresh.length === 0) return
+    for (const [id, type] of fresh) this.#known[id] = fingerprintOf(type)
+    this.#writing = this.#writing.then(() => store.write({ ...this.#known }))
+    await this.#writing
+  }
+
+  async #setLevel(subject: string): Promise<void> {
+    const { registryUrl, auth } = this.#options
+    const response = await fetch(`${registryUrl.replace(/\/+$/, '')}/config/${encodeURIComponent(subject)}`, {
+      method: 'PUT',
+      headers: {
+        'content-type': 'application/vnd.schemaregistry.v1+json',
+        ...(auth && { authorization: `Basic ${Buffer.from(`${auth.username}:${auth.password}`).toString('base64')}` }),
+      },
+      body: JSON.stringify({ compatibility: COMPATIBILITY.BACKWARD_TRANSITIVE }),
+    })
+    if (!response.ok) throw Object.assign(new Error(`status ${response.status}`), { status: response.status })
+  }
+
+  #fault(thrown: unknown, doing: string, codes: Partial<Record<number, ErrorCode>>): DuelogError {
+    if (thrown instanceof DuelogError) return thrown
+    const status = (thrown as { status?: number }).status ?? 0
+    const code = codes[status] ?? 'registry-unavailable'
+    const advice = {
+      'foreign-data': 'A schema of another version is registered there; use another topic prefix or registry.',
+      'bad-config': 'Check the credentials of the registry.',
+    }[code as string]
+    return new DuelogError(
+      code,
+      `${doing} at ${this.#options.registryUrl} failed: ${messageOf(thrown)}. ${advice ?? 'Check that the registry runs and can be reached.'}`,
+      { cause: thrown },
+    )
+  }
+}
+
+const unknownId = (id: number): DuelogError =>
+  new DuelogError('undecodable', `The registry knows no schema with id ${id}. Write records with a registered schema.`)

@@ -1,0 +1,117 @@
+/** Creates the topics that are missing and refuses those that exist with settings under which jobs could be lost or fire twice. */
+import kafkajs, { type Admin, type Kafka } from 'kafkajs'
+import type { TopicPlan } from '../../streams/topics.ts'
+import { DuelogError } from '../errors.ts'
+import type { Logger } from './client.ts'
+import { faultOf } from './faults.ts'
+
+export interface TopicsWanted {
+  plans: TopicPlan[]
+  /** Used where `jobs` does not exist yet. */
+  partitions: number
+  /** Copies of each partition. From 3 on, new topics get min.insync.replicas=2. */
+  replication: number
+}
+
+/** How long the brokers may take to create the topics and elect their leaders. */
+const createTimeoutMs = 30_000
+/** Shortest retention of topics that are not compacted: an outage of the readers must not cost runs. -1 is for ever. */
+const retentionMsMin = 86_400_000
+
+export async function ensureTopics(kafka: Kafka, wanted: TopicsWanted, logger: Logger) {
+  const admin = kafka.admin()
+  try {
+    await admin.connect()
+    const existing = new Set(await admin.listTopics())
+    const present = wanted.plans.filter(({ topic }) => existing.has(topic))
+    const counts = await partitionCounts(admin, present)
+    const jobs = wanted.plans.find(({ schema }) => schema === 'job-definition')
+    const partitions = (jobs && counts.get(jobs.topic)) ?? wanted.partitions
+    if (partitions !== wanted.partitions)
+      logger.warn(
+        { partitions, configured: wanted.partitions },
+        `${jobs?.topic} has ${partitions} partitions; the configured number is ignored`,
+      )
+    // Check before creating: a refused start should leave nothing behind.
+    checkCounts(counts, partitions)
+    await checkSettings(admin, present)
+    const missing = wanted.plans.filter(({ topic }) => !existing.has(topic))
+    const created = await create(admin, missing, partitions, wanted.replication)
+    if (created.length < missing.length) {
+      // Another process created some at the same time: what it made must fit as well.
+      checkCounts(await partitionCounts(admin, missing), partitions)
+      await checkSettings(admin, missing)
+    }
+    return { partitions, created }
+  } catch (thrown) {
+    throw faultOf(thrown, 'Checking the topics')
+  } finally {
+    await admin.disconnect().catch(() => {})
+  }
+}
+
+async function create(admin: Admin, plans: TopicPlan[], partitions: number, replication: number): Promise<string[]> {
+  if (plans.length === 0) return []
+  const safety: Record<string, string> = replication >= 3 ? { 'min.insync.replicas': '2' } : {}
+  const made = await admin.createTopics({
+    timeout: createTimeoutMs,
+    waitForLeaders: true,
+    topics: plans.map(({ topic, config }) => ({
+      topic,
+      numPartitions: partitions,
+      replicationFactor: replication,
+      configEntries: Object.entries({ ...safety, ...config }).map(([name, value]) => ({ name, value })),
+    })),
+  })
+  return made ? plans.map(({ topic }) => topic) : []
+}
+
+async function partitionCounts(admin: Admin, plans: TopicPlan[]): Promise<Map<string, number>> {
+  if (plans.length === 0) return new Map()
+  const { topics } = await admin.fetchTopicMetadata({ topics: plans.map(({ topic }) => topic) })
+  return new Map(topics.map(({ name, partitions }) => [name, partitions.length]))
+}
+
+function checkCounts(counts: Map<string, number>, partitions: number): void {
+  for (const [topic, count] of counts)
+    if (count !== partitions)
+      throw unsafe(topic, 'number of partitions', String(count), `${partitions}, as all topics of this prefix`)
+}
+
+async function checkSettings(admin: Admin, plans: TopicPlan[]): Promise<void> {
+  if (plans.length === 0) return
+  const { resources } = await admin.describeConfigs({
+    includeSynonyms: false,
+    resources: plans.map(({ topic }) => ({ type: kafkajs.ConfigResourceTypes.TOPIC, name: topic })),
+  })
+  for (const { resourceName, configEntries } of resources) {
+    const found = new Map(configEntries.map(({ configName, configValue }) => [configName, configValue]))
+    const plan = plans.find(({ topic }) => topic === resourceName)
+    if (plan) checkPlan(plan, found)
+  }
+}
+
+function checkPlan({ topic, config }: TopicPlan, found: ReadonlyMap<string, string>): void {
+  const must = (setting: string, fits: (value: string) => boolean, needed: string): void => {
+    const value = found.get(setting)
+    if (value !== undefined && !fits(value)) throw unsafe(topic, setting, value, needed)
+  }
+  for (const setting of ['cleanup.policy', 'message.timestamp.type']) {
+    const planned = config[setting]
+    if (planned !== undefined) must(setting, (value) => value === planned, planned)
+  }
+  for (const setting of ['delete.retention.ms', 'min.compaction.lag.ms']) {
+    const planned = config[setting]
+    if (planned !== undefined) must(setting, (value) => Number(value) >= Number(planned), `at least ${planned}`)
+  }
+  if (config['cleanup.policy'] === 'delete')
+    must('retention.ms', (value) => value === '-1' || Number(value) >= retentionMsMin, `at least ${retentionMsMin}, or -1`)
+}
+
+function unsafe(topic: string, setting: string, found: string, needed: string): DuelogError {
+  return new DuelogError(
+    'unsafe-topic',
+    `Topic ${topic} has ${setting} = ${found}; needed: ${needed}. Jobs could be lost or fire twice. ` +
+      'Change the topic, or use another topic prefix (DUELOG_TOPIC_PREFIX).',
+  )
+}

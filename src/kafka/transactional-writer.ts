@@ -1,0 +1,121 @@
+/**
+ * The transactional writer: whole transactions under one id, fenced against every other holder of the id.
+ *
+ *   open ──InitProducerId──► ready ──commit──► committing ──EndTxn──► ready
+ *                                                  └─any error──► finished (only close is left)
+ */
+import type { Kafka, Producer, Transaction } from 'kafkajs'
+import { DuelogError, messageOf } from '../errors.ts'
+import type { RecordOut, TransactionalWriter } from '../ports.ts'
+import { type LogSettings, transactionRetry } from './client.ts'
+import { faultOf } from './faults.ts'
+import type { PartitionCounts } from './partition-counts.ts'
+import { checkSizes, roundsOf } from './rounds.ts'
+
+export class FencedWriter implements TransactionalWriter {
+  readonly #id: string
+  readonly #producer: Producer
+  readonly #counts: PartitionCounts
+  readonly #settings: LogSettings
+  /** The next transaction. To begin one costs no request, so it is begun ahead. */
+  #transaction: Transaction | undefined
+  #state: 'ready' | 'committing' | 'finished' = 'ready'
+
+  private constructor(id: string, producer: Producer, transaction: Transaction, counts: PartitionCounts, settings: LogSettings) {
+    this.#id = id
+    this.#producer = producer
+    this.#transaction = transaction
+    this.#counts = counts
+    this.#settings = settings
+  }
+
+  /** Resolves when the id is fenced: earlier holders can commit no more, and what they had open is aborted. */
+  static async open(kafka: Kafka, id: string, counts: PartitionCounts, settings: LogSettings): Promise<FencedWriter> {
+    const producer = kafka.producer({
+      transactionalId: id,
+      transactionTimeout: settings.transactionTimeoutMs,
+      allowAutoTopicCreation: false,
+      retry: transactionRetry,
+      createPartitioner:
+        () =>
+        ({ message }) =>
+          message.partition as number,
+    })
+    try {
+      await producer.connect()
+      // The first transaction() of a producer sends InitProducerId, which is the fence; beginning is local.
+      const transaction = await producer.transaction()
+      return new FencedWriter(id, producer, transaction, counts, settings)
+    } catch (thrown) {
+      await producer.disconnect().catch(() => {})
+      throw faultOf(thrown, `Fencing the transactional id ${id}`)
+    }
+  }
+
+  async commit(records: RecordOut[]): Promise<Map<string, number>> {
+    if (this.#state !== 'ready')
+      throw new DuelogError(
+        'internal',
+        `The writer of ${this.#id} is ${this.#state}. Wait for a commit before the next; after an error open a new writer.`,
+      )
+    this.#state = 'committing'
+    try {
+      const offsets = await this.#withinTimeout(this.#commit(records))
+      this.#state = 'ready'
+      return offsets
+    } catch (thrown) {
+      this.#state = 'finished'
+      throw faultOf(thrown, `A transaction of ${this.#id}`)
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#state = 'finished'
+    await this.#producer
+      .disconnect()
+      .catch((error) => this.#settings.logger.debug({ id: this.#id, error: messageOf(error) }, 'closing a producer failed'))
+  }
+
+  async #commit(records: RecordOut[]): Promise<Map<string, number>> {
+    const offsets = new Map<string, number>()
+    checkSizes(records)
+    const counts = this.#counts.known(records) ?? (await this.#counts.of(records))
+    const transaction = this.#transaction ?? (await this.#producer.transaction())
+    this.#transaction = undefined
+    for (const { topicMessages } of roundsOf(records, counts)) {
+      const written = await transaction.sendBatch({ topicMessages, timeout: this.#settings.requestTimeoutMs })
+      for (const { topicName, partition, baseOffset } of written) {
+        const place = `${topicName}/${partition}`
+        if (!offsets.has(place)) offsets.set(place, Number(baseOffset))
+      }
+    }
+    await transaction.commit()
+    return offsets
+  }
+
+  /**
+   * kafkajs goes on retrying for longer than the coordinator keeps the transaction. Requests that it may still send after the
+   * caller was told carry this writer's epoch: the next writer's fence makes them fail.
+   */
+  async #withinTimeout<Value>(work: Promise<Value>): Promise<Value> {
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<never>((_, reject) => {
+      const afterMs = this.#settings.transactionTimeoutMs
+      timer = setTimeout(
+        () =>
+          reject(
+            new DuelogError(
+              'broker-unavailable',
+              `A transaction of ${this.#id} was not done in ${afterMs} ms. Open a new writer.`,
+            ),
+          ),
+        afterMs,
+      )
+    })
+    try {
+      return await Promise.race([work, late])
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+}
