@@ -18,6 +18,8 @@ import type { retryTiers } from './topics.ts'
 export interface KnownDefinition {
   offset: number
   appendedAt: number
+  /** The record's value as it was written. */
+  bytes: Buffer
   spec?: JobDefinition
   problem?: string
 }
@@ -31,7 +33,8 @@ export interface Job {
 }
 
 export type Input =
-  | { kind: 'definition'; definition: KnownDefinition }
+  /** `reread`: it was stored already, but the state that came to light afterwards has not taken it into account. */
+  | { kind: 'definition'; definition: KnownDefinition; reread?: boolean }
   /** A null value in jobs. `observedOffset`: only if the definition in force is not newer than that. */
   | { kind: 'deletion'; offset: number; observedOffset?: number }
   | { kind: 'command'; command: JobCommand }
@@ -43,8 +46,8 @@ export interface Context {
   now: number
   /** A run due in at most so many ms is dispatched to the usual lane, one due later to the `ahead` lane. */
   leadMs: number
-  /** Until when a running attempt is taken to be alive, heartbeats counted. */
-  leaseUntil: (jobId: string, runNo: number, attempt: number) => number
+  /** When a running attempt was last known to be alive, epoch ms; 0 when it was never heard of. */
+  seenAt: (jobId: string, runNo: number, attempt: number) => number
 }
 
 export type Output =

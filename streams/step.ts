@@ -3,9 +3,9 @@
  * Pure: the same arguments give the same decision, on every machine, at any later time.
  */
 import { draftOf, pristineState } from './draft.ts'
+import type { Context, Decision, Input, Job } from './job.ts'
 import { acceptDefinition, acceptDeletion } from './jobs/accept.ts'
 import { applyCommand } from './jobs/command.ts'
-import type { Context, Decision, Input, Job } from './job.ts'
 import { type Timer, timerKind } from './keys.ts'
 import { applyEvent, applyRunTimer } from './runs/attempt.ts'
 import { fire } from './runs/fire.ts'
@@ -14,7 +14,7 @@ export function step(job: Job, input: Input, context: Context): Decision {
   const draft = draftOf(job)
   switch (input.kind) {
     case 'definition':
-      acceptDefinition(draft, input.definition)
+      acceptDefinition(draft, input.definition, input.reread)
       break
     case 'deletion':
       acceptDeletion(draft, input)

@@ -40,7 +40,12 @@ function runTimers(jobId: string, run: ActiveRun, timers: Timer[]): void {
     case 'RUNNING': {
       const startedAt = run.startedAt ?? run.dispatchedAt
       timers.push({ dueAt: startedAt + run.leaseMs, kind: timerKind.lease, jobId, runNo })
-      timers.push({ dueAt: startedAt + run.attemptTimeoutMs + attemptTimeoutGraceMs, kind: timerKind.attemptTimeout, jobId, runNo })
+      timers.push({
+        dueAt: startedAt + run.attemptTimeoutMs + attemptTimeoutGraceMs,
+        kind: timerKind.attemptTimeout,
+        jobId,
+        runNo,
+      })
       break
     }
     case 'RETRY_WAIT':

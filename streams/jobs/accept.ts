@@ -11,8 +11,8 @@ import { executionOf } from '../runs/dispatch.ts'
 import { completeIfDone } from '../runs/finish.ts'
 import { firstFire, nextFire } from '../schedules/next-fire.ts'
 
-export function acceptDefinition(draft: Decision, definition: KnownDefinition): void {
-  const before = { ...draft.job }
+export function acceptDefinition(draft: Decision, definition: KnownDefinition, reread = false): void {
+  const before = { ...draft.job, definition: reread ? undefined : draft.job.definition }
   if (before.definition !== undefined && definition.offset <= before.definition.offset) return
   if (before.state !== undefined && definition.offset < before.state.specOffset) return
   draft.job.definition = definition

@@ -34,7 +34,8 @@ export function applyEvent(draft: Decision, event: ExecutionEvent, context: Cont
   }
   switch (event.type) {
     case 'STARTED':
-      if (run.status === 'DISPATCHED') patchRun(draft, run, { status: 'RUNNING', startedAt: event.startedAt ?? event.at, worker: event.worker })
+      if (run.status === 'DISPATCHED')
+        patchRun(draft, run, { status: 'RUNNING', startedAt: event.startedAt ?? event.at, worker: event.worker })
       else draft.notes.push({ kind: 'stale', what: event.type })
       return
     case 'SUCCEEDED': {
@@ -46,7 +47,11 @@ export function applyEvent(draft: Decision, event: ExecutionEvent, context: Cont
       return failAttempt(draft, seen, event.error ?? { type: 'Error', message: 'The worker gave no reason.' }, context)
     }
     case 'RELEASED':
-      return dispatch(draft, patchRun(draft, run, { attempt: run.attempt + 1, lostAttempts: run.lostAttempts + 1, dueAt: context.now }), context)
+      return dispatch(
+        draft,
+        patchRun(draft, run, { attempt: run.attempt + 1, lostAttempts: run.lostAttempts + 1, dueAt: context.now }),
+        context,
+      )
     case 'RETRY_DUE':
       if (run.dueAt - context.leadMs <= context.now) dispatch(draft, run, context)
       else patchRun(draft, run, { parked: true })
@@ -71,13 +76,21 @@ export function applyRunTimer(draft: Decision, timer: Timer, context: Context): 
       return
     case timerKind.attemptTimeout:
       if (run.status === 'RUNNING' && (run.startedAt ?? 0) + run.attemptTimeoutMs + attemptTimeoutGraceMs <= context.now) {
-        failAttempt(draft, run, { type: 'AttemptTimeout', message: `The attempt took longer than ${run.attemptTimeoutMs} ms and its worker did not say so.` }, context)
+        failAttempt(
+          draft,
+          run,
+          {
+            type: 'AttemptTimeout',
+            message: `The attempt took longer than ${run.attemptTimeoutMs} ms and its worker did not say so.`,
+          },
+          context,
+        )
       }
   }
 }
 
 function checkLease(draft: Decision, run: ActiveRun, context: Context): void {
-  const until = Math.max(context.leaseUntil(draft.job.id, run.runNo, run.attempt), (run.startedAt ?? 0) + run.leaseMs)
+  const until = Math.max(context.seenAt(draft.job.id, run.runNo, run.attempt), run.startedAt ?? 0) + run.leaseMs
   if (until > context.now) {
     draft.extraTimers.push({ dueAt: until, kind: timerKind.lease, jobId: draft.job.id, runNo: run.runNo })
     return

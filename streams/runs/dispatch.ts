@@ -40,5 +40,9 @@ export function dispatch(draft: Decision, run: ActiveRun, context: Context): voi
     startedAt: null,
     worker: null,
   })
-  draft.out.push({ kind: 'dispatch', execution: executionOf(draft.job, dispatched, now), ahead: run.dueAt - now > context.leadMs })
+  draft.out.push({
+    kind: 'dispatch',
+    execution: executionOf(draft.job, dispatched, now),
+    ahead: run.dueAt - now > context.leadMs,
+  })
 }

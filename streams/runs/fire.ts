@@ -108,7 +108,9 @@ function afterCatchUp(draft: Decision, spec: JobDefinition, state: JobState, now
   if (now - due <= spec.misfireThresholdMs) return due
   if (spec.catchUp === 'SKIP') {
     const missed = waitsForEnd(spec) ? 1 : countFires(spec, state.anchorAt, due - 1, now, skippedCountMax)
-    patchState(draft, { nextFireAt: waitsForEnd(spec) ? now + (spec.schedule.everyMs ?? 0) : nextFire(spec, state.anchorAt, now) })
+    patchState(draft, {
+      nextFireAt: waitsForEnd(spec) ? now + (spec.schedule.everyMs ?? 0) : nextFire(spec, state.anchorAt, now),
+    })
     skip(draft, 'catch-up', missed)
     return undefined
   }

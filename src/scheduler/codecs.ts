@@ -1,0 +1,22 @@
+/** The codecs that the scheduler folds with. */
+import type {
+  DeadLetter,
+  DeadLetterInput,
+  Execution,
+  ExecutionEvent,
+  ExecutionInput,
+  JobCommand,
+  JobDefinition,
+  StateEntry,
+  StateEntryInput,
+} from '../../schemas/generated.ts'
+import type { Codec } from '../ports.ts'
+
+export interface SchedulerCodecs {
+  definition: Codec<JobDefinition, unknown>
+  command: Codec<JobCommand, unknown>
+  state: Codec<StateEntry, StateEntryInput>
+  execution: Codec<Execution, ExecutionInput>
+  event: Codec<ExecutionEvent, unknown>
+  deadLetter: Codec<DeadLetter, DeadLetterInput>
+}

@@ -1,0 +1,159 @@
+/**
+ * Collects what a batch of decisions changes: records for the log, operations for the store.
+ * State is logged once for each touched job, as it is at the end of the batch; its timers are the difference between before and after.
+ */
+import type { ExecutionInput } from '../../schemas/generated.ts'
+import { type Decision, type Job, mustBeLogged } from '../../streams/job.ts'
+import { definitionKey, runKey, runRingSize, snapshotKey, stateKey, type Timer, timerKey } from '../../streams/keys.ts'
+import { timersOf } from '../../streams/timers.ts'
+import type { TopicNames } from '../../streams/topics.ts'
+import type { RecordOut } from '../ports.ts'
+import type { SchedulerCodecs } from './codecs.ts'
+import type { StoreOp } from './ports.ts'
+
+export class Effects {
+  readonly #partition: number
+  readonly #names: TopicNames
+  readonly #codecs: SchedulerCodecs
+  /** Executions, retries and dead letters. */
+  readonly out: RecordOut[] = []
+  /** Changelog entries that are not the state itself. */
+  readonly #entries: RecordOut[] = []
+  /** Written before the commit and outside of it. */
+  readonly asides: RecordOut[] = []
+  readonly #ops: StoreOp[] = []
+  readonly #loadedTimers = new Map<string, Timer[]>()
+  readonly #changed = new Map<string, { job: Job; logged: boolean }>()
+  readonly #extraTimers: Timer[] = []
+  #logged = false
+
+  constructor(partition: number, names: TopicNames, codecs: SchedulerCodecs) {
+    this.#partition = partition
+    this.#names = names
+    this.#codecs = codecs
+  }
+
+  /** Whether anything has to be committed. */
+  get logged(): boolean {
+    return this.#logged
+  }
+
+  get recordCount(): number {
+    return this.out.length + this.#entries.length + this.#changed.size
+  }
+
+  add(before: Job, decision: Decision): void {
+    const { job } = decision
+    const id = job.id
+    if (!this.#loadedTimers.has(id)) this.#loadedTimers.set(id, timersOf(before))
+    const logged = mustBeLogged(before, decision)
+    this.#logged ||= logged
+    this.#changed.set(id, { job, logged: logged || (this.#changed.get(id)?.logged ?? false) })
+    for (const output of decision.out) this.#output(job, output)
+    for (const run of decision.ring) this.#entry(runKey(id, run.runNo), this.#codecs.state.encode({ run }))
+    if (decision.dropRing) {
+      for (let slot = 0; slot < runRingSize; slot++) this.#entry(runKey(id, slot), null)
+    }
+    for (const execution of decision.snapshotPuts) {
+      const snapshot = this.#codecs.execution.encode(execution)
+      this.#entry(snapshotKey(id, execution.runNo), this.#codecs.state.encode({ snapshot }))
+    }
+    for (const runNo of decision.snapshotDeletes) this.#entry(snapshotKey(id, runNo), null)
+    this.#extraTimers.push(...decision.extraTimers)
+  }
+
+  /** A definition that came into force, or null for one that went. */
+  definition(id: string, value: Buffer | null): void {
+    this.#ops.push({ key: definitionKey(id), value })
+  }
+
+  /** A timer that was handed out: it goes, whatever was decided. */
+  popped(timer: Timer): void {
+    this.#ops.push({ key: timerKey(timer), value: null })
+  }
+
+  /** Ends the collection. `written` hears of each timer that is added. */
+  finish(written: (timer: Timer) => void): { changelog: RecordOut[]; ops: StoreOp[] } {
+    const changelog = [...this.#entries]
+    const ops = [...this.#ops]
+    for (const { job, logged } of this.#changed.values()) {
+      if (logged) {
+        const value = job.state === undefined ? null : this.#codecs.state.encode({ state: job.state })
+        changelog.push(this.#record(stateKey(job.id), value))
+      }
+      this.#timerOps(job, ops, written)
+    }
+    for (const { key, value } of changelog) ops.push({ key: key as Buffer, value })
+    for (const timer of this.#extraTimers) {
+      written(timer)
+      ops.push({ key: timerKey(timer), value: none })
+    }
+    return { changelog, ops }
+  }
+
+  #timerOps(job: Job, ops: StoreOp[], written: (timer: Timer) => void): void {
+    const before = this.#loadedTimers.get(job.id) ?? []
+    const after = timersOf(job)
+    for (const timer of before) {
+      if (!after.some((other) => sameTimer(timer, other))) ops.push({ key: timerKey(timer), value: null })
+    }
+    for (const timer of after) {
+      if (before.some((other) => sameTimer(timer, other))) continue
+      written(timer)
+      ops.push({ key: timerKey(timer), value: none })
+    }
+  }
+
+  #entry(key: Buffer, value: Buffer | null): void {
+    this.#entries.push(this.#record(key, value))
+  }
+
+  #record(key: Buffer, value: Buffer | null): RecordOut {
+    return { topic: this.#names.state, partition: this.#partition, key, value }
+  }
+
+  #output(job: Job, output: Decision['out'][number]): void {
+    const partition = this.#partition
+    const key = job.id
+    const encode = (execution: ExecutionInput): Buffer => this.#codecs.execution.encode(execution)
+    switch (output.kind) {
+      case 'dispatch': {
+        const { pool, priority } = output.execution
+        this.out.push({
+          topic: this.#names.executions(pool, priority, output.ahead),
+          partition,
+          key,
+          value: encode(output.execution),
+        })
+        return
+      }
+      case 'retry':
+        this.out.push({ topic: this.#names.retry(output.tier.name), partition, key, value: encode(output.execution) })
+        return
+      case 'dead-letter': {
+        const value = this.#codecs.deadLetter.encode({ ...output.letter, execution: encode(output.execution) })
+        this.out.push({ topic: this.#names.deadLetters, partition, key, value })
+        return
+      }
+      case 'tombstone':
+        this.asides.push({
+          topic: this.#names.jobs,
+          partition,
+          key,
+          value: null,
+          headers: { [observedOffsetHeader]: String(output.observedOffset) },
+        })
+        return
+      case 'republish':
+        this.asides.push({ topic: this.#names.jobs, partition, key, value: job.definition?.bytes ?? null })
+    }
+  }
+}
+
+/** Header of a tombstone that must lose against a newer definition. */
+export const observedOffsetHeader = 'observed-offset'
+
+const none = Buffer.alloc(0)
+
+const sameTimer = (left: Timer, right: Timer): boolean =>
+  left.dueAt === right.dueAt && left.kind === right.kind && left.runNo === right.runNo

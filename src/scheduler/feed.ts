@@ -1,0 +1,81 @@
+/** One partition's view of the reader: its four topics, where each is read next, and which of them flow. */
+import type { TopicNames } from '../../streams/topics.ts'
+import type { GroupReader, Position, TopicPartition } from '../ports.ts'
+import type { Source } from './mailbox.ts'
+
+export type FeedSource = Source | 'state'
+export const feedSources: readonly FeedSource[] = ['jobs', 'commands', 'events', 'state']
+
+export class Feed {
+  readonly #reader: GroupReader
+  readonly #names: TopicNames
+  readonly #partition: number
+  readonly #open = new Set<FeedSource>()
+  /** Open, but more than can be held was read. */
+  readonly #held = new Set<FeedSource>()
+  readonly #next = new Map<FeedSource, number>()
+
+  constructor(reader: GroupReader, names: TopicNames, partition: number) {
+    this.#reader = reader
+    this.#names = names
+    this.#partition = partition
+  }
+
+  /** The next offset to be received. */
+  next(source: FeedSource): number {
+    return this.#next.get(source) ?? 0
+  }
+
+  received(source: FeedSource, next: number): void {
+    this.#next.set(source, next)
+  }
+
+  /** Reads the topic from an offset on. */
+  open(source: FeedSource, offset: number): void {
+    this.#next.set(source, offset)
+    this.#open.add(source)
+    this.#held.delete(source)
+    this.#reader.seek({ ...this.#at(source), offset })
+    this.#reader.resume([this.#at(source)])
+  }
+
+  /** Reads no further; what still comes is not wanted. */
+  close(source: FeedSource): void {
+    this.#open.delete(source)
+    this.#held.delete(source)
+    this.#reader.pause([this.#at(source)])
+  }
+
+  /** Reads no further for now; what was fetched already still counts. */
+  hold(source: FeedSource): void {
+    if (!this.#open.has(source)) return
+    this.#held.add(source)
+    this.#reader.pause([this.#at(source)])
+  }
+
+  release(source: FeedSource): void {
+    if (this.#held.delete(source)) this.#reader.resume([this.#at(source)])
+  }
+
+  isOpen(source: FeedSource): boolean {
+    return this.#open.has(source)
+  }
+
+  /** What the reader has to be told when the group assigns the partition again. */
+  assignment(): { positions: Position[]; paused: TopicPartition[] } {
+    const positions: Position[] = []
+    for (const [source, offset] of this.#next) positions.push({ ...this.#at(source), offset })
+    return {
+      positions,
+      paused: feedSources.filter((source) => !this.#open.has(source) || this.#held.has(source)).map((source) => this.#at(source)),
+    }
+  }
+
+  nextHeartbeat(): Promise<void> {
+    return this.#reader.nextHeartbeat()
+  }
+
+  #at(source: FeedSource): TopicPartition {
+    return { topic: this.#names[source], partition: this.#partition }
+  }
+}

@@ -1,0 +1,136 @@
+/** Folds a batch of timers and mail into effects, job by job, through the pure step. */
+import type { Logger } from 'pino'
+import type { Decision, Input, Job, Note } from '../../streams/job.ts'
+import { definitionValue, type Timer } from '../../streams/keys.ts'
+import { invalidated, step } from '../../streams/step.ts'
+import type { TopicNames } from '../../streams/topics.ts'
+import { messageOf } from '../errors.ts'
+import type { Metrics } from '../metrics.ts'
+import type { SchedulerCodecs } from './codecs.ts'
+import { Effects } from './effects.ts'
+import { movedHeader } from './intake.ts'
+import { loadJobs } from './job-loader.ts'
+import type { Leases } from './leases.ts'
+import type { Mail } from './mailbox.ts'
+import type { PartitionStore } from './ports.ts'
+
+export interface FoldContext {
+  partition: number
+  names: TopicNames
+  codecs: SchedulerCodecs
+  store: PartitionStore
+  leases: Leases
+  leadMs: number
+  metrics: Metrics
+  logger: Logger
+}
+
+export interface Folded {
+  effects: Effects
+  /** Timers that were not acted on, and when to look at them again. */
+  deferred: { timer: Timer; untilMs: number }[]
+  /** Mail of the batch that was folded; less than all when `mayLog` was false and one needed a commit. */
+  mailFolded: number
+  notes: Note[]
+  dispatchedDueAt: number[]
+}
+
+/**
+ * With `mayLog` false the fold ends before the first mail whose decision would have to be logged: a partition that is not claimed
+ * may apply definitions, whose effect follows from jobs alone, and nothing else.
+ */
+export async function fold(context: FoldContext, timers: Timer[], mails: Mail[], now: number, mayLog: boolean): Promise<Folded> {
+  const ids = new Set<string>()
+  for (const timer of timers) ids.add(timer.jobId)
+  for (const mail of mails) if (mail.input !== undefined) ids.add(mail.jobId)
+  const jobs = await loadJobs(context.store, context.codecs, [...ids])
+  const effects = new Effects(context.partition, context.names, context.codecs)
+  const folded: Folded = { effects, deferred: [], mailFolded: 0, notes: [], dispatchedDueAt: [] }
+  const batch = new BatchFold(context, jobs, folded, now)
+  for (const timer of timers) batch.timer(timer)
+  for (const mail of mails) {
+    if (!batch.mail(mail, mayLog)) break
+    folded.mailFolded++
+  }
+  return folded
+}
+
+class BatchFold {
+  readonly #context: FoldContext
+  readonly #jobs: Map<string, Job>
+  readonly #folded: Folded
+  readonly #now: number
+
+  constructor(context: FoldContext, jobs: Map<string, Job>, folded: Folded, now: number) {
+    this.#context = context
+    this.#jobs = jobs
+    this.#folded = folded
+    this.#now = now
+  }
+
+  timer(timer: Timer): void {
+    const job = this.#jobs.get(timer.jobId) ?? { id: timer.jobId }
+    const decision = this.#step(job, { kind: 'timer', timer })
+    if (decision.deferUntil !== undefined) {
+      this.#folded.deferred.push({ timer, untilMs: decision.deferUntil })
+      return
+    }
+    this.#folded.effects.popped(timer)
+    this.#take(job, decision)
+  }
+
+  /** False: not folded, because it would have to be logged. */
+  mail(mail: Mail, mayLog: boolean): boolean {
+    if (mail.moved !== undefined) {
+      if (!mayLog) return false
+      this.#move(mail)
+      return true
+    }
+    if (mail.input === undefined) return true
+    const job = this.#jobs.get(mail.jobId) ?? { id: mail.jobId }
+    const decision = this.#step(job, mail.input)
+    if (!mayLog && (decision.job.state !== job.state || decision.out.length > 0)) return false
+    if (mail.input.kind === 'definition' && decision.job.definition === mail.input.definition) {
+      this.#folded.effects.definition(mail.jobId, definitionValue(mail.input.definition))
+      this.#context.metrics.definitions.inc()
+    } else if (decision.job.definition === undefined && job.definition !== undefined) {
+      this.#folded.effects.definition(mail.jobId, null)
+    }
+    this.#take(job, decision)
+    return true
+  }
+
+  #step(job: Job, input: Input): Decision {
+    const { leases, leadMs, logger } = this.#context
+    const context = { now: this.#now, leadMs, seenAt: leases.seenAt.bind(leases) }
+    try {
+      return step(job, input, context)
+    } catch (error) {
+      // A fault of ours stays with this job; its neighbours fire on.
+      logger.error(
+        { err: error, jobId: job.id, input: input.kind },
+        'A rule failed; the job is INVALID until it is defined anew.',
+      )
+      return invalidated(job, `A rule failed on ${input.kind}: ${messageOf(error)}`)
+    }
+  }
+
+  #take(before: Job, decision: Decision): void {
+    this.#jobs.set(before.id, decision.job)
+    for (const execution of decision.snapshotPuts) {
+      decision.job.snapshots ??= new Map()
+      decision.job.snapshots.set(execution.runNo, execution)
+    }
+    for (const output of decision.out) if (output.kind === 'dispatch') this.#folded.dispatchedDueAt.push(output.execution.dueAt)
+    this.#folded.notes.push(...decision.notes)
+    this.#folded.effects.add(before, decision)
+  }
+
+  #move({ moved }: Mail): void {
+    if (moved === undefined) return
+    const { names, partition } = this.#context
+    const { key, value, headers, to } = moved
+    this.#folded.effects.asides.push({ topic: names.jobs, partition: to, key, value, headers })
+    this.#folded.effects.asides.push({ topic: names.jobs, partition, key, value: null, headers: { [movedHeader]: String(to) } })
+  }
+}

@@ -1,0 +1,112 @@
+/**
+ * From records as read to mail for the fold. Bad records become mail that carries only their position: they are counted and logged
+ * with topic, partition and offset, and never stop a partition.
+ */
+import type { Logger } from 'pino'
+import type { ExecutionEvent, JobCommand } from '../../schemas/generated.ts'
+import type { Input } from '../../streams/job.ts'
+import { validateJobId } from '../../streams/jobs/validate.ts'
+import { partitionOf } from '../../streams/topics.ts'
+import { DuelogError, messageOf } from '../errors.ts'
+import type { Metrics } from '../metrics.ts'
+import type { Codec, RecordIn } from '../ports.ts'
+import type { SchedulerCodecs } from './codecs.ts'
+import { observedOffsetHeader } from './effects.ts'
+import { knownDefinition } from './job-loader.ts'
+import type { Leases } from './leases.ts'
+import type { Mail, Source } from './mailbox.ts'
+
+/** Header of a tombstone that a record left behind when it was moved to the partition of its key. */
+export const movedHeader = 'duelog-moved'
+
+export interface IntakeOptions {
+  partition: number
+  partitions: number
+  codecs: SchedulerCodecs
+  leases: Leases
+  metrics: Metrics
+  logger: Logger
+}
+
+export class Intake {
+  readonly #options: IntakeOptions
+
+  constructor(options: IntakeOptions) {
+    this.#options = options
+  }
+
+  /** Rejects only with DuelogError `registry-unavailable`; then the same record may be given again. */
+  async mail(source: Source, record: RecordIn, nowMs: number): Promise<Mail> {
+    const key = record.key
+    const problem = key === null ? undefined : validateJobId(key)
+    const mail: Mail = {
+      source,
+      offset: record.offset,
+      jobId: key === null || problem !== undefined ? '' : key.toString('utf8'),
+      input: undefined,
+      value: record.value,
+      bytes: (record.value?.length ?? 0) + 256,
+      moved: undefined,
+    }
+    if (key === null) return this.#bad(mail, record, 'no-key', 'The record has no key; the key must be the job id.')
+    if (problem !== undefined) return this.#bad(mail, record, 'bad-job-id', problem.message)
+    if (source === 'jobs') return this.#definition(mail, record, key)
+    try {
+      mail.input = source === 'commands' ? await this.#command(record) : await this.#event(record, mail.jobId, nowMs)
+    } catch (error) {
+      if (error instanceof DuelogError && error.code === 'registry-unavailable') throw error
+      return this.#bad(mail, record, 'undecodable', messageOf(error))
+    }
+    return mail
+  }
+
+  async #definition(mail: Mail, record: RecordIn, key: Buffer): Promise<Mail> {
+    const to = partitionOf(key, this.#options.partitions)
+    if (to !== this.#options.partition) return this.#misrouted(mail, record, key, to)
+    if (record.value === null) {
+      const observed = record.headers[observedOffsetHeader]
+      mail.input = { kind: 'deletion', offset: record.offset }
+      if (observed !== undefined) mail.input.observedOffset = Number(observed.toString())
+      return mail
+    }
+    const place = { offset: record.offset, appendedAt: record.timestampMs, bytes: record.value }
+    mail.input = { kind: 'definition', definition: await knownDefinition(this.#options.codecs, place) }
+    return mail
+  }
+
+  #misrouted(mail: Mail, record: RecordIn, key: Buffer, to: number): Mail {
+    // What a move left behind: its own record already stands in the right partition.
+    if (record.value === null && record.headers[movedHeader] !== undefined) return mail
+    mail.moved = { key, value: record.value, headers: record.headers, to }
+    this.#options.metrics.misrouted.inc()
+    return mail
+  }
+
+  async #command(record: RecordIn): Promise<Input> {
+    return { kind: 'command', command: await decodeRequired<JobCommand>(this.#options.codecs.command, record) }
+  }
+
+  /** Heartbeats end here: they only renew a lease. */
+  async #event(record: RecordIn, jobId: string, nowMs: number): Promise<Input | undefined> {
+    const event = await decodeRequired<ExecutionEvent>(this.#options.codecs.event, record)
+    if (event.jobId !== jobId) throw new Error(`The key says job ${jobId}, the value ${event.jobId}.`)
+    if (event.type === 'HEARTBEAT') {
+      this.#options.leases.heard(event.jobId, event.runNo, event.attempt, nowMs)
+      return undefined
+    }
+    if (event.type !== 'STARTED') this.#options.leases.ended(event.jobId, event.runNo, event.attempt)
+    return { kind: 'event', event }
+  }
+
+  #bad(mail: Mail, record: RecordIn, reason: string, message: string): Mail {
+    this.#options.metrics.invalid.inc({ reason })
+    const { topic, partition, offset } = record
+    this.#options.logger.warn({ topic, partition, offset, reason }, `A record cannot be applied and is passed over: ${message}`)
+    return mail
+  }
+}
+
+async function decodeRequired<Value>(codec: Codec<Value, never>, record: RecordIn): Promise<Value> {
+  if (record.value === null) throw new Error('The record has no value.')
+  return codec.decode(record.value)
+}

@@ -1,0 +1,69 @@
+/** Reads what the store knows of jobs. */
+
+import type { Job, KnownDefinition } from '../../streams/job.ts'
+import { validateDefinition } from '../../streams/jobs/validate.ts'
+import { definitionKey, snapshotKey, stateKey, storedDefinition } from '../../streams/keys.ts'
+import { DuelogError, messageOf } from '../errors.ts'
+import type { SchedulerCodecs } from './codecs.ts'
+import type { PartitionStore } from './ports.ts'
+
+/** Decodes and checks the value of a record in jobs: a pure function of its bytes, so a restore judges it as its first reader did. */
+export async function knownDefinition(
+  codecs: SchedulerCodecs,
+  record: { offset: number; appendedAt: number; bytes: Buffer },
+): Promise<KnownDefinition> {
+  const { offset, appendedAt, bytes } = record
+  try {
+    const decoded = codecs.definition.decode(bytes)
+    const spec = decoded instanceof Promise ? await decoded : decoded
+    const problems = validateDefinition(spec)
+    if (problems.length === 0) return { offset, appendedAt, bytes, spec }
+    return { offset, appendedAt, bytes, problem: problems.map((problem) => problem.message).join(' ') }
+  } catch (error) {
+    // Without the registry the bytes may well be good: whoever called has to wait for it.
+    if (error instanceof DuelogError && error.code === 'registry-unavailable') throw error
+    return { offset, appendedAt, bytes, problem: messageOf(error) }
+  }
+}
+
+/** Jobs with definition, state and the snapshots of their active runs; a job without either is there with its id alone. */
+export async function loadJobs(
+  store: PartitionStore,
+  codecs: SchedulerCodecs,
+  ids: readonly string[],
+): Promise<Map<string, Job>> {
+  const keys: Buffer[] = []
+  for (const id of ids) keys.push(definitionKey(id), stateKey(id))
+  const values = await store.get(keys)
+  const jobs = new Map<string, Job>()
+  const snapshots: { job: Job; runNo: number }[] = []
+  for (let index = 0; index < ids.length; index++) {
+    const id = ids[index] ?? ''
+    const job: Job = { id }
+    const definition = values[2 * index]
+    const state = values[2 * index + 1]
+    if (definition) job.definition = await knownDefinition(codecs, storedDefinition(definition))
+    if (state) job.state = (await codecs.state.decode(state)).state ?? undefined
+    for (const run of job.state?.active ?? []) if (run.snapshot) snapshots.push({ job, runNo: run.runNo })
+    jobs.set(id, job)
+  }
+  if (snapshots.length > 0) await loadSnapshots(store, codecs, snapshots)
+  return jobs
+}
+
+async function loadSnapshots(
+  store: PartitionStore,
+  codecs: SchedulerCodecs,
+  wanted: { job: Job; runNo: number }[],
+): Promise<void> {
+  const values = await store.get(wanted.map(({ job, runNo }) => snapshotKey(job.id, runNo)))
+  for (let index = 0; index < wanted.length; index++) {
+    const value = values[index]
+    const target = wanted[index]
+    if (!value || target === undefined) continue
+    const framed = (await codecs.state.decode(value)).snapshot
+    if (framed === null) continue
+    target.job.snapshots ??= new Map()
+    target.job.snapshots.set(target.runNo, await codecs.execution.decode(framed))
+  }
+}

@@ -1,0 +1,53 @@
+/**
+ * M·local: where this store stands in the logs, in the same write batch as the data it describes. It is the only checkpoint.
+ * JSON, for eyes: {version, clusterId, jobsOffset, stateOffset, savedAtMs}; both offsets are the next to read.
+ */
+import { metaKey } from '../../streams/keys.ts'
+import type { PartitionStore, StoreOp } from './ports.ts'
+
+export interface LocalRecord {
+  clusterId: string
+  jobsOffset: number
+  stateOffset: number
+  savedAtMs: number
+}
+
+const version = 1
+export const localKey = metaKey('local')
+export const positionKey = metaKey('position')
+export const ownerKey = metaKey('owner')
+
+export function localOp(local: LocalRecord): StoreOp {
+  return { key: localKey, value: Buffer.from(JSON.stringify({ version, ...local })) }
+}
+
+/** Undefined for an empty store and for one of another version. */
+export async function readLocal(store: PartitionStore): Promise<LocalRecord | undefined> {
+  const [value] = await store.get([localKey])
+  if (!value) return undefined
+  const parsed = JSON.parse(value.toString()) as LocalRecord & { version: number }
+  return parsed.version === version ? parsed : undefined
+}
+
+/** Why a local store cannot be continued, or undefined. `retentionMs` is delete.retention.ms of the compacted topics. */
+export function unusable(
+  local: LocalRecord,
+  log: { clusterId: string; jobs: Range; state: Range },
+  nowMs: number,
+  retentionMs: number,
+): string | undefined {
+  if (local.clusterId !== log.clusterId) return `it belongs to the cluster ${local.clusterId}, this one is ${log.clusterId}`
+  if (local.stateOffset > log.state.next)
+    return `it has read job-state up to ${local.stateOffset}, the log ends at ${log.state.next}`
+  if (local.jobsOffset > log.jobs.next) return `it has read jobs up to ${local.jobsOffset}, the log ends at ${log.jobs.next}`
+  // A tombstone may be gone for ever: what it deleted would live again here (design §5).
+  if (nowMs - local.savedAtMs > retentionMs * staleShare) return 'it is older than tombstones are kept'
+  return undefined
+}
+
+const staleShare = 0.8
+
+interface Range {
+  earliest: number
+  next: number
+}

@@ -1,0 +1,106 @@
+/** Records that were read and not yet folded, in order for each topic, with limits at which reading pauses. */
+import type { Input } from '../../streams/job.ts'
+
+export type Source = 'jobs' | 'commands' | 'events'
+
+/** One record of an input topic. Without `input` only its position counts. */
+export interface Mail {
+  source: Source
+  offset: number
+  jobId: string
+  input: Input | undefined
+  /** With a definition: the record's value, as it is stored. */
+  value: Buffer | null
+  bytes: number
+  /** With a record that belongs to another partition: what has to be written so that it gets there. */
+  moved: Move | undefined
+}
+
+export interface Move {
+  key: Buffer
+  value: Buffer | null
+  headers: Record<string, Buffer>
+  to: number
+}
+
+/** Reading pauses above these and resumes below half of them. */
+export const mailboxRecordsMax = 5_000
+export const mailboxBytesMax = 8 * 1024 * 1024
+
+export class Mailbox {
+  #items: Mail[] = []
+  #head = 0
+  #bytes = 0
+  #paused = false
+  #commands = 0
+
+  get depth(): number {
+    return this.#items.length - this.#head
+  }
+
+  /** Whether somebody waits for an answer, so that the batch should not linger. */
+  get urgent(): boolean {
+    return this.#commands > 0
+  }
+
+  get full(): boolean {
+    return this.depth > mailboxRecordsMax || this.#bytes > mailboxBytesMax
+  }
+
+  put(mail: Mail): void {
+    this.#items.push(mail)
+    this.#bytes += mail.bytes
+    if (mail.source === 'commands') this.#commands++
+  }
+
+  /** The oldest records, at most so many and, but for the first, so many bytes. */
+  take(records: number, bytes: number): Mail[] {
+    const taken: Mail[] = []
+    let sum = 0
+    while (taken.length < records && this.#head < this.#items.length) {
+      const mail = this.#items[this.#head]
+      if (mail === undefined || (taken.length > 0 && sum + mail.bytes > bytes)) break
+      sum += mail.bytes
+      taken.push(mail)
+      this.#head++
+      if (mail.source === 'commands') this.#commands--
+    }
+    this.#bytes -= sum
+    if (this.#head > mailboxRecordsMax || this.#head === this.#items.length) {
+      this.#items = this.#items.slice(this.#head)
+      this.#head = 0
+    }
+    return taken
+  }
+
+  /** Puts records back that were taken last and not folded. */
+  putBack(mails: Mail[]): void {
+    this.#items = [...mails, ...this.#items.slice(this.#head)]
+    this.#head = 0
+    for (const mail of mails) {
+      this.#bytes += mail.bytes
+      if (mail.source === 'commands') this.#commands++
+    }
+  }
+
+  clear(): void {
+    this.#items = []
+    this.#head = 0
+    this.#bytes = 0
+    this.#commands = 0
+    this.#paused = false
+  }
+
+  /** `pause` or `resume` when reading has to change, else undefined. */
+  flow(): 'pause' | 'resume' | undefined {
+    if (!this.#paused && this.full) {
+      this.#paused = true
+      return 'pause'
+    }
+    if (this.#paused && this.depth <= mailboxRecordsMax / 2 && this.#bytes <= mailboxBytesMax / 2) {
+      this.#paused = false
+      return 'resume'
+    }
+    return undefined
+  }
+}

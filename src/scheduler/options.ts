@@ -1,0 +1,42 @@
+/** What a scheduler is given. */
+import type { Logger } from 'pino'
+import type { TopicNames } from '../../streams/topics.ts'
+import type { Clock } from '../clock.ts'
+import type { Metrics } from '../metrics.ts'
+import type { Log, LogAdmin } from '../ports.ts'
+import type { SchedulerCodecs } from './codecs.ts'
+import type { PartitionStores } from './ports.ts'
+
+export interface SchedulerOptions {
+  log: Log
+  codecs: SchedulerCodecs
+  names: TopicNames
+  /** Prefix of the group and of the transactional ids. */
+  prefix: string
+  /** Partitions of every topic. */
+  partitions: number
+  /** name@host:pid:boot of this process. */
+  instance: string
+  /** Shown to describeGroups: how other processes reach this one's queries. */
+  userData: () => unknown
+  stores: PartitionStores
+  clock: Clock
+  metrics: Metrics
+  logger: Logger
+  /** ms before its due time at which a run is dispatched. */
+  leadMs: number
+  /** ms before its due time at which a run of a herd may be dispatched; at least leadMs. */
+  leadMsMax: number
+  /** ms between two commits of a partition while nothing is due. */
+  lingerMs: number
+  /** delete.retention.ms of jobs and job-state. */
+  tombstoneRetentionMs: number
+  /** Called when a partition fails in a way that trying again does not mend; the process should end. */
+  onFatal: (error: Error) => void
+}
+
+/** What the partitions of one scheduler share. */
+export interface Shared extends SchedulerOptions {
+  admin: LogAdmin
+  clusterId: string
+}

@@ -1,0 +1,167 @@
+/** What the owner of a partition answers about its jobs. Nothing here changes anything. */
+import type { FinishedRun } from '../../schemas/generated.ts'
+import { pristineState } from '../../streams/draft.ts'
+import type { Job } from '../../streams/job.ts'
+import {
+  definitionKey,
+  jobIdOfKey,
+  prefix,
+  rangeOf,
+  runKey,
+  runRingSize,
+  timerBound,
+  timerKind,
+  timerOfKey,
+} from '../../streams/keys.ts'
+import { DuelogError } from '../errors.ts'
+import type { JobFilter, JobView, PartitionQueries, PartitionView } from '../ports.ts'
+import { loadJobs } from './job-loader.ts'
+import type { SchedulerOptions } from './options.ts'
+import type { Partition } from './partition.ts'
+import type { PartitionStore } from './ports.ts'
+
+/** Jobs that one call looks at. */
+export const scannedJobsMax = 10_000
+const slice = 500
+
+export function partitionQueries(partitions: ReadonlyMap<number, Partition>, options: SchedulerOptions): PartitionQueries {
+  const { codecs, clock } = options
+
+  const storeOf = (number: number): PartitionStore => {
+    const store = partitions.get(number)?.store
+    if (store === undefined)
+      throw new DuelogError('not-ready', `Partition ${number} is not active in this process; try again shortly.`)
+    return store
+  }
+
+  return {
+    partitions: () =>
+      [...partitions.values()]
+        .filter(({ phase }) => phase !== 'closed')
+        .map(viewOfPartition)
+        .sort((a, b) => a.partition - b.partition),
+
+    async job(partition, id) {
+      const job = (await loadJobs(storeOf(partition), codecs, [id])).get(id)
+      return job === undefined ? undefined : viewOfJob(job, partition)
+    },
+
+    async list(partition, filter, limit, after) {
+      const store = storeOf(partition)
+      return filter.dueBefore === undefined ? listById(store, filter, limit, after) : listByDue(store, filter, limit, after)
+
+      async function listById(from: PartitionStore, wanted: JobFilter, room: number, last?: string) {
+        const jobs: JobView[] = []
+        let cursor = last
+        for (let scanned = 0; scanned < scannedJobsMax; ) {
+          const range = rangeOf(prefix.definition)
+          const start = cursor === undefined ? range.from : Buffer.concat([definitionKey(cursor), Buffer.of(0)])
+          const entries = await from.scan({ from: start, to: range.to, limit: slice, keysOnly: true })
+          const loaded = await loadJobs(
+            from,
+            codecs,
+            entries.map(({ key }) => jobIdOfKey(key)),
+          )
+          for (const job of loaded.values()) {
+            cursor = job.id
+            const view = viewOfJob(job, partition)
+            if (view === undefined || !matches(view, wanted)) continue
+            jobs.push(view)
+            if (jobs.length === room) return { jobs, next: cursor }
+          }
+          if (entries.length < slice) return { jobs }
+          scanned += entries.length
+        }
+        return { jobs, next: cursor }
+      }
+
+      /** Few jobs are due soon: the time index finds them without looking at the others. The cursor is still a job id. */
+      async function listByDue(from: PartitionStore, wanted: JobFilter, room: number, last?: string) {
+        const to = timerBound(wanted.dueBefore ?? 0)
+        const entries = await from.scan({ from: timerBound(0), to, limit: scannedJobsMax, keysOnly: true })
+        const ids = entries
+          .map(({ key }) => timerOfKey(key))
+          .filter(({ kind }) => kind === timerKind.fire)
+          .map(({ jobId }) => jobId)
+        const ordered = [...new Set(ids)].filter((id) => last === undefined || id > last).sort()
+        const jobs: JobView[] = []
+        for (let at = 0; at < ordered.length; at += slice) {
+          for (const job of (await loadJobs(from, codecs, ordered.slice(at, at + slice))).values()) {
+            const view = viewOfJob(job, partition)
+            if (view !== undefined && matches(view, wanted)) jobs.push(view)
+            if (jobs.length === room) return { jobs, next: job.id }
+          }
+        }
+        return { jobs }
+      }
+    },
+
+    async runs(partition, id) {
+      const store = storeOf(partition)
+      const job = (await loadJobs(store, codecs, [id])).get(id)
+      if (job?.definition === undefined) return undefined
+      const slots = await store.get(Array.from({ length: runRingSize }, (_, index) => runKey(id, index)))
+      const finished: FinishedRun[] = job.state?.lastRun ? [job.state.lastRun] : []
+      for (const value of slots) {
+        const run = value === null ? null : (await codecs.state.decode(value)).run
+        if (run !== null) finished.push(run)
+      }
+      return { active: job.state?.active ?? [], finished: finished.sort((a, b) => b.runNo - a.runNo) }
+    },
+
+    async applied(partition, offsets, timeoutMs) {
+      const owner = partitions.get(partition)
+      storeOf(partition)
+      if (owner === undefined) return false
+      const { promise, resolve } = Promise.withResolvers<boolean>()
+      const cancel = clock.at(clock.nowMs() + timeoutMs, () => resolve(false))
+      const waits: Promise<boolean>[] = []
+      if (offsets.jobs !== undefined) waits.push(owner.applied('jobs', offsets.jobs))
+      if (offsets.commands !== undefined) waits.push(owner.applied('commands', offsets.commands))
+      const done = await Promise.race([promise, Promise.all(waits).then((all) => all.every(Boolean))])
+      cancel()
+      return done
+    },
+  }
+}
+
+function viewOfPartition(partition: Partition): PartitionView {
+  const { phase } = partition
+  return {
+    partition: partition.number,
+    phase: phase === 'warming' ? 'restoring' : phase === 'draining' ? 'claiming' : phase,
+    restoreRemaining: partition.restoreRemaining,
+    mailboxDepth: partition.mailboxDepth,
+    jobsOffset: partition.jobsOffset,
+  }
+}
+
+function viewOfJob(job: Job, partition: number): JobView | undefined {
+  const { definition } = job
+  if (definition === undefined) return undefined
+  const { status, nextFireAt, runNo, scheduledRuns, succeeded, failed, skipped, reason, active, lastRun } =
+    job.state ?? pristineState(job)
+  return {
+    id: job.id,
+    partition,
+    offset: definition.offset,
+    definition: definition.spec,
+    status,
+    nextFireAt,
+    runNo,
+    scheduledRuns,
+    succeeded,
+    failed,
+    skipped,
+    reason,
+    active,
+    lastRun,
+  }
+}
+
+function matches(view: JobView, filter: JobFilter): boolean {
+  if (filter.status !== undefined && view.status !== filter.status) return false
+  if (filter.tag !== undefined && !view.definition?.tags.includes(filter.tag)) return false
+  if (filter.handler !== undefined && view.definition?.target.handler !== filter.handler) return false
+  return filter.dueBefore === undefined || (view.nextFireAt !== null && view.nextFireAt < filter.dueBefore)
+}

@@ -1,0 +1,32 @@
+/** From the changelog to the store: each record is put as it is, timers are derived from the state. Reads nothing, so it runs at the speed of the log. */
+import { jobIdOfKey, prefix, timerKey } from '../../streams/keys.ts'
+import { stateTimers } from '../../streams/timers.ts'
+import type { RecordIn } from '../ports.ts'
+import type { SchedulerCodecs } from './codecs.ts'
+import type { StoreOp } from './ports.ts'
+
+const none = Buffer.alloc(0)
+
+/**
+ * Operations that apply a slice of job-state. Timers that an earlier state had put are not removed: they no longer follow from the
+ * state and are dropped when popped. `touched` hears of each job whose state came.
+ */
+export async function changelogOps(
+  codecs: SchedulerCodecs,
+  records: RecordIn[],
+  touched: (jobId: string) => void,
+): Promise<StoreOp[]> {
+  const ops: StoreOp[] = []
+  for (const { key, value } of records) {
+    if (key === null) continue
+    ops.push({ key, value })
+    if (key[0] !== prefix.state) continue
+    const jobId = jobIdOfKey(key)
+    touched(jobId)
+    if (value === null) continue
+    const { state } = await codecs.state.decode(value)
+    if (state === null) continue
+    for (const timer of stateTimers(jobId, state)) ops.push({ key: timerKey(timer), value: none })
+  }
+  return ops
+}

@@ -1,0 +1,96 @@
+/**
+ * The scheduler of one process: a member of the group `<prefix>scheduler`, and the partitions it owns.
+ * The group says who should own a partition; the fence says who does (partition.ts).
+ */
+import type { Batch, GroupReader, LogWriter, PartitionQueries, Position, TopicPartition } from '../ports.ts'
+import { Feed, type FeedSource, feedSources } from './feed.ts'
+import type { SchedulerOptions, Shared } from './options.ts'
+import { Partition, type PartitionShares } from './partition.ts'
+import { partitionQueries } from './queries.ts'
+import { commitSlots, restoreSlots, Slots } from './slots.ts'
+
+export class Scheduler {
+  readonly #options: SchedulerOptions
+  readonly #partitions = new Map<number, Partition>()
+  readonly #sources = new Map<string, FeedSource>()
+  readonly #slots: PartitionShares = { commits: new Slots(commitSlots), restores: new Slots(restoreSlots) }
+  readonly queries: PartitionQueries
+  #shared: Shared | undefined
+  #reader: GroupReader | undefined
+  #asides: LogWriter | undefined
+
+  constructor(options: SchedulerOptions) {
+    this.#options = options
+    for (const source of feedSources) this.#sources.set(options.names[source], source)
+    this.queries = partitionQueries(this.#partitions, options)
+  }
+
+  /** Joins the group. Resolves when it has joined; partitions become active afterwards, see queries.partitions(). */
+  async start(): Promise<void> {
+    const { log, names, prefix, instance, userData } = this.#options
+    const admin = await log.admin()
+    this.#shared = { ...this.#options, admin, clusterId: await admin.clusterId() }
+    this.#asides = await log.writer()
+    this.#reader = log.reader({
+      groupId: `${prefix}scheduler`,
+      topics: feedSources.map((source) => names[source]),
+      instance,
+      userData,
+      assignment: 'co-partitioned',
+      startAt: 'earliest',
+      onAssigned: (assigned) => this.#assigned(assigned),
+      onBatch: (batch) => this.#received(batch),
+      onCrash: (error) => this.#options.onFatal(error),
+    })
+    await this.#reader.start()
+  }
+
+  /** Ends the turns at hand, leaves the group and closes the stores. */
+  async stop(): Promise<void> {
+    await Promise.all([...this.#partitions.values()].map((partition) => partition.close()))
+    await this.#reader?.stop()
+    await this.#asides?.close()
+    await this.#shared?.admin.close()
+  }
+
+  #assigned(assigned: TopicPartition[]): { positions: Position[]; paused: TopicPartition[] } {
+    const numbers = new Set(assigned.map(({ partition }) => partition))
+    for (const [number, partition] of this.#partitions) {
+      if (!numbers.has(number)) partition.leave()
+      if (partition.phase === 'closed') this.#partitions.delete(number)
+    }
+    const positions: Position[] = []
+    const paused: TopicPartition[] = []
+    for (const number of numbers) {
+      const partition = this.#kept(number) ?? this.#added(number)
+      const assignment = partition.feed.assignment()
+      positions.push(...assignment.positions)
+      paused.push(...assignment.paused)
+    }
+    this.#options.logger.info({ partitions: [...numbers].sort((a, b) => a - b) }, `Assigned ${numbers.size} partitions.`)
+    return { positions, paused }
+  }
+
+  #kept(number: number): Partition | undefined {
+    const partition = this.#partitions.get(number)
+    if (partition === undefined || partition.closing) return undefined
+    partition.stay()
+    return partition
+  }
+
+  #added(number: number): Partition {
+    const { names } = this.#options
+    if (this.#shared === undefined || this.#reader === undefined || this.#asides === undefined)
+      throw new Error('Assigned before the start.')
+    const before = this.#partitions.get(number)?.close()
+    const feed = new Feed(this.#reader, names, number)
+    const partition = new Partition(number, this.#shared, feed, this.#asides, this.#slots, before)
+    this.#partitions.set(number, partition)
+    return partition
+  }
+
+  #received(batch: Batch): Promise<void> | undefined {
+    const source = this.#sources.get(batch.topic)
+    return source === undefined ? undefined : this.#partitions.get(batch.partition)?.receive(source, batch)
+  }
+}

@@ -1,0 +1,29 @@
+/**
+ * At most so many partitions of a process do one thing at once, first come first served.
+ * A broker serves two transactions side by side faster than eight: their latencies add up, the throughput does not (design §4).
+ */
+export const commitSlots = 2
+/** Restores read as fast as they can; more of them at once would only share the same disk and thread. */
+export const restoreSlots = 2
+
+export class Slots {
+  #free: number
+  readonly #waiting: (() => void)[] = []
+
+  constructor(slots: number) {
+    this.#free = slots
+  }
+
+  /** Runs `task` when a slot is free. */
+  async run<T>(task: () => Promise<T>): Promise<T> {
+    if (this.#free > 0) this.#free--
+    else await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    try {
+      return await task()
+    } finally {
+      const next = this.#waiting.shift()
+      if (next === undefined) this.#free++
+      else next()
+    }
+  }
+}

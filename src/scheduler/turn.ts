@@ -1,0 +1,126 @@
+/**
+ * One turn of an owned partition: take what is due and what was read, fold it, commit it, apply it.
+ *
+ * Crash points, in order, and what the next owner finds:
+ *   before the commit is sent   nothing happened; inputs are read again from the logged position
+ *   sent, not committed         the fence aborts the transaction; as above
+ *   committed, not applied      the store is behind; the tail of the changelog repairs it
+ *   applied                     done; the store's own record says so
+ * The store is written only after the commit (invariant I3), in one batch with the record of where it stands.
+ */
+import type { Note } from '../../streams/job.ts'
+import type { Timer } from '../../streams/keys.ts'
+import type { LogWriter, RecordOut, TransactionalWriter } from '../ports.ts'
+import { type Folded, fold } from './fold.ts'
+import type { Leases } from './leases.ts'
+import { localOp, positionKey } from './local-record.ts'
+import type { Mail, Mailbox, Source } from './mailbox.ts'
+import type { Shared } from './options.ts'
+import type { PartitionStore } from './ports.ts'
+import type { Slots } from './slots.ts'
+import type { TimeIndex } from './time-index.ts'
+
+/** Records of one commit; timers get at most their share while mail waits, so that a storm cannot hold deletions up. */
+export const batchRecordsMax = 1_000
+export const timerShare = 0.7
+const batchBytesMax = 1024 * 1024
+
+export interface TurnContext {
+  shared: Shared
+  partition: number
+  epoch: number
+  store: PartitionStore
+  index: TimeIndex
+  mailbox: Mailbox
+  leases: Leases
+  /** Absent while the partition is not claimed: then nothing may be logged. */
+  writer: TransactionalWriter | undefined
+  /** For records outside the transaction. */
+  asides: LogWriter
+  slots: Slots
+  /** Next offsets that are part of the store. */
+  applied: Record<Source | 'state', number>
+}
+
+/** What a turn did. `blocked`: the next mail needs a claim first. */
+export interface TurnResult {
+  folded: number
+  committed: boolean
+  blocked: boolean
+  deferred: Folded['deferred']
+}
+
+export async function turn(context: TurnContext, timers: Timer[]): Promise<TurnResult> {
+  const { mailbox, shared, writer } = context
+  const room = Math.max(batchRecordsMax - timers.length, Math.ceil(batchRecordsMax * (1 - timerShare)))
+  const mails = mailbox.take(room, batchBytesMax)
+  if (timers.length + mails.length === 0) return { folded: 0, committed: false, blocked: false, deferred: [] }
+  const { names, codecs, leadMs, metrics, logger, clock } = shared
+  const { partition, store, leases } = context
+  const foldContext = { partition, names, codecs, store, leases, leadMs, metrics, logger }
+  const folded = await fold(foldContext, timers, mails, clock.nowMs(), writer !== undefined)
+  const blocked = folded.mailFolded < mails.length
+  if (blocked) mailbox.putBack(mails.slice(folded.mailFolded))
+  const committed = await persist(context, folded, mails.slice(0, folded.mailFolded))
+  count(shared, folded.notes)
+  return { folded: timers.length + folded.mailFolded, committed, blocked, deferred: folded.deferred }
+}
+
+async function persist(context: TurnContext, folded: Folded, mails: Mail[]): Promise<boolean> {
+  const { effects } = folded
+  const { applied, store, shared, index } = context
+  const next = { ...applied }
+  for (const mail of mails) next[mail.source] = Math.max(next[mail.source], mail.offset + 1)
+  const { changelog, ops } = effects.finish((timer) => index.written(timer))
+  if (effects.asides.length > 0) await context.asides.write(effects.asides)
+  const { logged } = effects
+  if (logged) {
+    const position = positionRecord(context, next)
+    next.state = await commit(context, [...effects.out, ...changelog, position])
+    ops.push({ key: positionKey, value: position.value })
+    const now = shared.clock.nowMs()
+    for (const dueAt of folded.dispatchedDueAt) shared.metrics.dueToCommit.observe((now - dueAt) / 1_000)
+  }
+  if (ops.length > 0 || mails.length > 0) {
+    ops.push(
+      localOp({ clusterId: shared.clusterId, jobsOffset: next.jobs, stateOffset: next.state, savedAtMs: shared.clock.nowMs() }),
+    )
+    await store.apply(ops)
+  }
+  Object.assign(applied, next)
+  return logged
+}
+
+/** Last record of each transaction: which inputs are part of the state that precedes it. */
+function positionRecord(context: TurnContext, next: TurnContext['applied']): RecordOut & { value: Buffer } {
+  const { shared, partition, epoch } = context
+  const position = { epoch, commandsOffset: next.commands, eventsOffset: next.events, committedAt: shared.clock.nowMs() }
+  return { topic: shared.names.state, partition, key: positionKey, value: shared.codecs.state.encode({ position }) }
+}
+
+/** Resolves with the next offset of the changelog. */
+async function commit(context: TurnContext, records: RecordOut[]): Promise<number> {
+  const { writer, shared, partition, slots } = context
+  if (writer === undefined) throw new Error(`Partition ${partition} has something to log before it is claimed.`)
+  const stateRecords = records.filter((record) => record.topic === shared.names.state).length
+  return slots.run(async () => {
+    const startedAt = performance.now()
+    const offsets = await writer.commit(records)
+    shared.metrics.commit.observe((performance.now() - startedAt) / 1_000)
+    shared.metrics.commitBatch.observe(records.length)
+    return (offsets.get(`${shared.names.state}/${partition}`) ?? 0) + stateRecords
+  })
+}
+
+function count({ metrics }: Shared, notes: Note[]): void {
+  for (const note of notes) {
+    if (note.kind === 'skipped') metrics.skipped.inc({ reason: note.reason }, note.count)
+    else if (note.kind === 'stale') metrics.staleEvents.inc({ type: note.what })
+    else if (note.kind === 'lease-lost') metrics.leasesLost.inc()
+    else if (note.kind === 'invalid') metrics.invalid.inc({ reason: 'bad-definition' })
+    else {
+      metrics.runs.inc({ status: note.status })
+      if (note.status === 'DEAD') metrics.deadLetters.inc()
+    }
+  }
+}
