@@ -1,0 +1,52 @@
+/** The rules between settings. */
+import type { Raw } from './raw.ts'
+import { apiTokensOf, brokersOf, isLoopback } from './values.ts'
+import { bad, named } from './wording.ts'
+
+/** What no single value shows: items of lists, and settings that need or exclude one another. */
+export function contradictions(raw: Raw): string[] {
+  const found: string[] = []
+  const claim = (right: boolean, sentence: string): void => {
+    if (!right) found.push(sentence)
+  }
+  if (raw.KAFKA_BROKERS !== undefined && !brokersOf(raw.KAFKA_BROKERS)) found.push(bad('KAFKA_BROKERS', raw.KAFKA_BROKERS))
+  if (raw.DUELOG_API_TOKENS !== undefined && !apiTokensOf(raw.DUELOG_API_TOKENS)) found.push(bad('DUELOG_API_TOKENS', undefined))
+  claim(
+    raw.DUELOG_API_TOKENS !== undefined || isLoopback(raw.DUELOG_HTTP_HOST),
+    `${named('DUELOG_HTTP_HOST')} is "${raw.DUELOG_HTTP_HOST}", which others can reach; set DUELOG_API_TOKENS, or use a loopback address such as 127.0.0.1.`,
+  )
+  claim(
+    raw.DUELOG_LEAD_MS <= raw.DUELOG_LEAD_MS_MAX,
+    `${named('DUELOG_LEAD_MS')} is ${raw.DUELOG_LEAD_MS}, more than DUELOG_LEAD_MS_MAX, which is ${raw.DUELOG_LEAD_MS_MAX}.`,
+  )
+  const hasMechanism = raw.KAFKA_SASL_MECHANISM !== undefined
+  for (const name of ['KAFKA_SASL_USERNAME', 'KAFKA_SASL_PASSWORD'] as const) {
+    claim(hasMechanism === (raw[name] !== undefined), `${named(name)} and KAFKA_SASL_MECHANISM need one another.`)
+  }
+  for (const name of ['KAFKA_SSL_CA_FILE', 'KAFKA_SSL_CERT_FILE', 'KAFKA_SSL_KEY_FILE'] as const) {
+    claim(raw.KAFKA_SSL_ENABLED || raw[name] === undefined, `${named(name)} is set, but KAFKA_SSL_ENABLED is false.`)
+  }
+  claim(
+    (raw.KAFKA_SSL_CERT_FILE === undefined) === (raw.KAFKA_SSL_KEY_FILE === undefined),
+    `${named('KAFKA_SSL_CERT_FILE')} and KAFKA_SSL_KEY_FILE need one another.`,
+  )
+  claim(
+    raw.KAFKA_BROKERS !== undefined || (!hasMechanism && !raw.KAFKA_SSL_ENABLED),
+    'KAFKA_SASL_… and KAFKA_SSL_… are for brokers of your own; set KAFKA_BROKERS, or leave them out.',
+  )
+  return [...found, ...portClashes(raw)]
+}
+
+function portClashes(raw: Raw): string[] {
+  const kafka = raw.DUELOG_EMBEDDED_KAFKA_PORT
+  const uses: [name: string, port: number][] = [['DUELOG_HTTP_PORT', raw.DUELOG_HTTP_PORT]]
+  if (raw.KAFKA_BROKERS === undefined)
+    uses.push(['DUELOG_EMBEDDED_KAFKA_PORT', kafka], ['DUELOG_EMBEDDED_KAFKA_PORT + 1', kafka + 1])
+  if (raw.SCHEMA_REGISTRY_URL === undefined) uses.push(['DUELOG_EMBEDDED_REGISTRY_PORT', raw.DUELOG_EMBEDDED_REGISTRY_PORT])
+  return uses.flatMap(([name, port], index) => {
+    if (port > 65_535)
+      return [`${named('DUELOG_EMBEDDED_KAFKA_PORT')} is ${kafka}; allowed: at most 65534, as the next one up is used too.`]
+    const earlier = uses.slice(0, index).find((other) => other[1] === port)
+    return earlier ? [`${earlier[0]} and ${name} are both ${port}; give each a port of its own.`] : []
+  })
+}

@@ -1,0 +1,37 @@
+/** The settings as schemas/config.json states them: the one source of their names, types, limits, defaults and words. */
+import schema from '../../schemas/config.json' with { type: 'json' }
+
+export interface Setting {
+  /** Name in the environment. */
+  name: string
+  type: 'string' | 'integer' | 'boolean'
+  description: string
+  default?: string | number | boolean
+  /** Default where KAFKA_BROKERS names a cluster. */
+  defaultCluster?: number
+  enum?: string[]
+  pattern?: string
+  minimum?: number
+  maximum?: number
+  unit?: string
+  /** Its value appears in no message and no log. */
+  secret?: boolean
+}
+
+export const configSchema = schema
+
+export const settings: readonly Setting[] = Object.entries(schema.properties).map(([name, property]) => ({
+  name,
+  ...(property as Omit<Setting, 'name'>),
+}))
+
+export const settingByName: ReadonlyMap<string, Setting> = new Map(settings.map((setting) => [setting.name, setting]))
+
+/** What a setting takes, in words. */
+export function allowedOf(setting: Setting): string {
+  const { type, minimum, maximum, unit, pattern, description } = setting
+  if (setting.enum) return `one of ${setting.enum.join(', ')}`
+  if (type === 'boolean') return 'true or false'
+  if (type === 'integer') return `an integer from ${minimum} to ${maximum}${unit ? ` (${unit})` : ''}`
+  return pattern ? `${description} It must match ${pattern}` : description
+}

@@ -1,0 +1,41 @@
+/** Settings that are more than one value in a string. */
+import { isIPv4 } from 'node:net'
+
+export const roles = ['scheduler', 'executor', 'retrier', 'api'] as const
+export type Role = (typeof roles)[number]
+
+export const apiRoles = ['viewer', 'operator', 'admin'] as const
+export interface ApiToken {
+  role: (typeof apiRoles)[number]
+  token: string
+}
+
+/** `all` or a comma-separated choice. */
+export function rolesOf(text: string): ReadonlySet<Role> {
+  return new Set(text === 'all' ? roles : (text.split(',') as Role[]))
+}
+
+/** `host:port` items between commas; spaces around an item are dropped. Undefined where one is not of that form. */
+export function brokersOf(text: string): string[] | undefined {
+  const brokers = text.split(',').map((broker) => broker.trim())
+  const right = (broker: string): boolean => {
+    const port = /^(?:\[[0-9a-fA-F:.]+\]|[^\s:/,]+):(\d{1,5})$/.exec(broker)?.[1]
+    return port !== undefined && Number(port) >= 1 && Number(port) <= 65_535
+  }
+  return brokers.every(right) ? brokers : undefined
+}
+
+/** `role:token` pairs between commas. Undefined where one is not of that form, or a token is there twice. */
+export function apiTokensOf(text: string): ApiToken[] | undefined {
+  const tokens: ApiToken[] = []
+  for (const pair of text.split(',')) {
+    const [, role, token] = /^\s*(viewer|operator|admin):(\S+)\s*$/.exec(pair) ?? []
+    if (role === undefined || token === undefined || tokens.some((other) => other.token === token)) return undefined
+    tokens.push({ role: role as ApiToken['role'], token })
+  }
+  return tokens
+}
+
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || host === '[::1]' || (isIPv4(host) && host.startsWith('127.'))
+}

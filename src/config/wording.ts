@@ -1,0 +1,20 @@
+/** How messages name a setting, a wrong value and a wrong name. */
+import { flagOf } from './flags.ts'
+import { nearestOf } from './near.ts'
+import { allowedOf, type Setting, settingByName } from './settings.ts'
+
+export function named(name: string): string {
+  return `${name} (${flagOf({ name })})`
+}
+
+export function unknown(name: string): string {
+  const known = [...settingByName.keys()].filter((name) => name.startsWith('DUELOG_'))
+  const nearest = nearestOf(name, known)
+  return `There is no setting ${name}${nearest ? `; did you mean ${nearest}?` : `; there are ${known.join(', ')}.`}`
+}
+
+export function bad(name: string, value: string | undefined): string {
+  const setting = settingByName.get(name) as Setting
+  const allowed = allowedOf(setting).replace(/\.$/, '')
+  return `${named(name)} is ${setting.secret ? 'not of the form allowed' : `"${value}"`}; allowed: ${allowed}.`
+}

@@ -1,0 +1,239 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
+import { readConfig } from '../../src/config/config.ts'
+import { settings } from '../../src/config/settings.ts'
+import { DuelogError } from '../../src/errors.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'duelog-config-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+/** The message with which an environment is refused. */
+function refusal(env: Record<string, string>): string {
+  try {
+    readConfig(env)
+  } catch (error) {
+    expect(error).toBeInstanceOf(DuelogError)
+    expect((error as DuelogError).code).toBe('bad-config')
+    return (error as DuelogError).message
+  }
+  throw new Error('the environment was not refused')
+}
+
+describe('an empty environment', () => {
+  test('gives the embedded defaults', () => {
+    expect(readConfig({})).toEqual({
+      brokers: undefined,
+      registryUrl: undefined,
+      sasl: undefined,
+      ssl: undefined,
+      roles: new Set(['scheduler', 'executor', 'retrier', 'api']),
+      httpHost: '127.0.0.1',
+      httpPort: 8080,
+      dataDir: resolve('data'),
+      embeddedKafkaPort: 19092,
+      embeddedRegistryPort: 18081,
+      topicPrefix: 'duelog.',
+      partitions: 4,
+      replication: 1,
+      handlers: undefined,
+      pools: ['default'],
+      concurrency: 50,
+      leadMs: 100,
+      leadMsMax: 10_000,
+      lingerMs: 25,
+      drainMs: 25_000,
+      logLevel: 'info',
+      apiTokens: undefined,
+    })
+  })
+
+  test('may hold names of others', () => {
+    expect(readConfig({ PATH: '/bin', KAFKA_HEAP_OPTS: '-Xmx1g' })).toEqual(readConfig({}))
+  })
+})
+
+test('a cluster has the defaults of a cluster, and what is set goes before them', () => {
+  const config = readConfig({ KAFKA_BROKERS: 'a:9092, b:9092,[::1]:9092' })
+  expect(config).toMatchObject({ brokers: ['a:9092', 'b:9092', '[::1]:9092'], partitions: 32, replication: 3 })
+  expect(readConfig({ KAFKA_BROKERS: 'a:9092', DUELOG_PARTITIONS: '8', DUELOG_REPLICATION: '1' })).toMatchObject({
+    partitions: 8,
+    replication: 1,
+  })
+})
+
+test('every setting is read into its field', () => {
+  const config = readConfig({
+    KAFKA_BROKERS: 'broker:9092',
+    SCHEMA_REGISTRY_URL: 'https://registry:8081',
+    KAFKA_SASL_MECHANISM: 'scram-sha-512',
+    KAFKA_SASL_USERNAME: 'me',
+    KAFKA_SASL_PASSWORD: 'secret',
+    KAFKA_SSL_ENABLED: 'true',
+    DUELOG_ROLES: 'api,scheduler',
+    DUELOG_HTTP_HOST: '0.0.0.0',
+    DUELOG_HTTP_PORT: '0',
+    DUELOG_DATA_DIR: '/var/lib/duelog',
+    DUELOG_EMBEDDED_KAFKA_PORT: '1000',
+    DUELOG_EMBEDDED_REGISTRY_PORT: '2000',
+    DUELOG_TOPIC_PREFIX: 'test.',
+    DUELOG_PARTITIONS: '6',
+    DUELOG_REPLICATION: '2',
+    DUELOG_HANDLERS: './handlers.ts',
+    DUELOG_POOLS: 'default,gpu,default',
+    DUELOG_CONCURRENCY: '7',
+    DUELOG_LEAD_MS: '5',
+    DUELOG_LEAD_MS_MAX: '50',
+    DUELOG_LINGER_MS: '1',
+    DUELOG_DRAIN_MS: '2',
+    DUELOG_LOG_LEVEL: 'debug',
+    DUELOG_API_TOKENS: 'viewer:v1, admin:a:b',
+  })
+  expect(config).toEqual({
+    brokers: ['broker:9092'],
+    registryUrl: 'https://registry:8081',
+    sasl: { mechanism: 'scram-sha-512', username: 'me', password: 'secret' },
+    ssl: { ca: undefined, cert: undefined, key: undefined },
+    roles: new Set(['api', 'scheduler']),
+    httpHost: '0.0.0.0',
+    httpPort: 0,
+    dataDir: '/var/lib/duelog',
+    embeddedKafkaPort: 1000,
+    embeddedRegistryPort: 2000,
+    topicPrefix: 'test.',
+    partitions: 6,
+    replication: 2,
+    handlers: './handlers.ts',
+    pools: ['default', 'gpu'],
+    concurrency: 7,
+    leadMs: 5,
+    leadMsMax: 50,
+    lingerMs: 1,
+    drainMs: 2,
+    logLevel: 'debug',
+    apiTokens: [
+      { role: 'viewer', token: 'v1' },
+      { role: 'admin', token: 'a:b' },
+    ],
+  })
+})
+
+describe('a bad value is refused with the name, the value and what is allowed', () => {
+  test.each([
+    ['DUELOG_HTTP_PORT', 'eighty', 'an integer from 0 to 65535'],
+    ['DUELOG_HTTP_PORT', '65536', 'an integer from 0 to 65535'],
+    ['DUELOG_HTTP_PORT', '80.5', 'an integer from 0 to 65535'],
+    ['DUELOG_EMBEDDED_KAFKA_PORT', '0', 'an integer from 1 to 65535'],
+    ['DUELOG_EMBEDDED_REGISTRY_PORT', '-1', 'an integer from 1 to 65535'],
+    ['DUELOG_PARTITIONS', '0', 'an integer from 1 to 1024'],
+    ['DUELOG_REPLICATION', '6', 'an integer from 1 to 5'],
+    ['DUELOG_CONCURRENCY', '0', 'an integer from 1 to 10000'],
+    ['DUELOG_LEAD_MS', '100ms', 'an integer from 0 to 10000 (ms)'],
+    ['DUELOG_LEAD_MS_MAX', '60001', 'an integer from 0 to 60000 (ms)'],
+    ['DUELOG_LINGER_MS', '-1', 'an integer from 0 to 1000 (ms)'],
+    ['DUELOG_DRAIN_MS', 'long', 'an integer from 0 to 600000 (ms)'],
+    ['DUELOG_LOG_LEVEL', 'loud', 'one of trace, debug, info, warn, error, fatal, silent'],
+    ['DUELOG_ROLES', 'scheduler,cook', 'all, or a comma-separated choice'],
+    ['DUELOG_TOPIC_PREFIX', 'a b', 'It must match'],
+    ['DUELOG_POOLS', 'Default', 'It must match'],
+    ['KAFKA_BROKERS', 'localhost', 'host:port'],
+    ['KAFKA_BROKERS', 'a:9092,,b:9092', 'host:port'],
+    ['KAFKA_BROKERS', 'a:99999', 'host:port'],
+    ['SCHEMA_REGISTRY_URL', 'registry:8081', '^https?://'],
+    ['KAFKA_SASL_MECHANISM', 'gssapi', 'one of plain, scram-sha-256, scram-sha-512'],
+    ['KAFKA_SSL_ENABLED', 'yes', 'true or false'],
+  ])('%s=%s', (name, value, allowed) => {
+    const message = refusal({ [name]: value })
+    expect(message).toContain(name)
+    expect(message).toContain(`"${value}"`)
+    expect(message).toContain(allowed)
+  })
+
+  test('all of them at once', () => {
+    const message = refusal({ DUELOG_HTTP_PORT: 'x', DUELOG_LOG_LEVEL: 'y' })
+    expect(message).toContain('DUELOG_HTTP_PORT (--http-port) is "x"')
+    expect(message).toContain('DUELOG_LOG_LEVEL (--log-level) is "y"')
+  })
+
+  test.each(settings.map(({ name }) => name))('%s is empty', (name) => {
+    expect(refusal({ [name]: '' })).toContain(`${name} `)
+  })
+})
+
+test.each(['admin', 'root:abc', 'admin:', 'admin:a b', 'admin:hidden,', 'admin:hidden,viewer:hidden'])(
+  'API tokens of the wrong form are refused without showing them: %s',
+  (value) => {
+    const message = refusal({ DUELOG_API_TOKENS: value })
+    expect(message).toMatch(/DUELOG_API_TOKENS .*allowed: Comma-separated role:token pairs/)
+    expect(message).not.toContain(value)
+    expect(message).not.toContain('hidden')
+  },
+)
+
+describe('an unknown DUELOG_ name', () => {
+  test('is refused with the name it most likely means', () => {
+    expect(refusal({ DUELOG_HTTPPORT: '80' })).toBe('There is no setting DUELOG_HTTPPORT; did you mean DUELOG_HTTP_PORT?')
+  })
+
+  test('is refused with all names where none is near', () => {
+    expect(refusal({ DUELOG_COLOUR_OF_THE_SKY: 'blue' })).toMatch(
+      /no setting DUELOG_COLOUR_OF_THE_SKY; there are .*DUELOG_DATA_DIR/,
+    )
+  })
+})
+
+describe('without API tokens', () => {
+  test.each(['127.0.0.1', '127.8.0.1', 'localhost', '::1'])('%s is taken as an HTTP address', (host) => {
+    expect(readConfig({ DUELOG_HTTP_HOST: host }).httpHost).toBe(host)
+  })
+
+  test.each(['0.0.0.0', '::', '10.0.0.1', '127.example.org'])('%s is refused as an HTTP address', (host) => {
+    expect(refusal({ DUELOG_HTTP_HOST: host })).toMatch(new RegExp(`DUELOG_HTTP_HOST .*"${host}".*DUELOG_API_TOKENS`))
+  })
+})
+
+describe('settings that contradict one another', () => {
+  test.each<[string, Record<string, string>, string]>([
+    ['a lead above its maximum', { DUELOG_LEAD_MS: '200', DUELOG_LEAD_MS_MAX: '100' }, 'more than DUELOG_LEAD_MS_MAX'],
+    [
+      'SASL without a password',
+      { KAFKA_BROKERS: 'a:1', KAFKA_SASL_MECHANISM: 'plain', KAFKA_SASL_USERNAME: 'me' },
+      'KAFKA_SASL_PASSWORD',
+    ],
+    ['a SASL user without a mechanism', { KAFKA_BROKERS: 'a:1', KAFKA_SASL_USERNAME: 'me' }, 'KAFKA_SASL_MECHANISM'],
+    ['a TLS file without TLS', { KAFKA_BROKERS: 'a:1', KAFKA_SSL_CA_FILE: 'ca.pem' }, 'KAFKA_SSL_ENABLED is false'],
+    [
+      'a certificate without its key',
+      { KAFKA_BROKERS: 'a:1', KAFKA_SSL_ENABLED: 'true', KAFKA_SSL_CERT_FILE: 'c.pem' },
+      'need one another',
+    ],
+    ['TLS to the embedded broker', { KAFKA_SSL_ENABLED: 'true' }, 'set KAFKA_BROKERS'],
+    ['one port for two', { DUELOG_HTTP_PORT: '18081' }, 'DUELOG_HTTP_PORT and DUELOG_EMBEDDED_REGISTRY_PORT are both 18081'],
+    ['the port of the controller', { DUELOG_HTTP_PORT: '19093' }, 'are both 19093'],
+    ['no port for the controller', { DUELOG_EMBEDDED_KAFKA_PORT: '65535' }, 'at most 65534'],
+  ])('%s is refused', (_, env, part) => {
+    expect(refusal(env)).toContain(part)
+  })
+
+  test('ports of embedded programs that are not started do not count', () => {
+    const env = { KAFKA_BROKERS: 'a:1', SCHEMA_REGISTRY_URL: 'http://b', DUELOG_HTTP_PORT: '18081' }
+    expect(readConfig(env).httpPort).toBe(18081)
+  })
+})
+
+describe('TLS files', () => {
+  const env = { KAFKA_BROKERS: 'a:1', KAFKA_SSL_ENABLED: 'true' }
+
+  test('are read', () => {
+    const file = join(folder, 'ca.pem')
+    writeFileSync(file, 'PEM')
+    expect(readConfig({ ...env, KAFKA_SSL_CA_FILE: file }).ssl).toEqual({ ca: 'PEM', cert: undefined, key: undefined })
+  })
+
+  test('that cannot be read are refused by name', () => {
+    expect(refusal({ ...env, KAFKA_SSL_CA_FILE: join(folder, 'absent.pem') })).toMatch(
+      /KAFKA_SSL_CA_FILE .*absent\.pem.*cannot be read/,
+    )
+  })
+})

@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest'
+import { readConfig } from '../../src/config/config.ts'
+import { environmentOf, flagsFromSchema } from '../../src/config/flags.ts'
+import { settings } from '../../src/config/settings.ts'
+
+test('every setting is a flag with its description and default', () => {
+  const flags = flagsFromSchema()
+  expect(flags.map(({ env }) => env)).toEqual(settings.map(({ name }) => name))
+  expect(new Set(flags.map(({ name }) => name)).size).toBe(flags.length)
+  expect(flags.find(({ name }) => name === '--http-port')).toEqual({
+    name: '--http-port',
+    key: 'httpPort',
+    env: 'DUELOG_HTTP_PORT',
+    argument: '<integer>',
+    description: 'Port of the HTTP server; 0 takes a free one.',
+    default: 8080,
+  })
+  expect(flags.find(({ env }) => env === 'KAFKA_BROKERS')).toMatchObject({ name: '--kafka-brokers', argument: '<string>' })
+  expect(flags.find(({ env }) => env === 'KAFKA_SSL_ENABLED')).toMatchObject({ argument: '[boolean]', default: false })
+})
+
+test('flags go before the environment', () => {
+  const env = { DUELOG_HTTP_PORT: '1', DUELOG_LOG_LEVEL: 'warn' }
+  const flags = environmentOf({ httpPort: '2', topicPrefix: undefined, other: 'x' })
+  expect(flags).toEqual({ DUELOG_HTTP_PORT: '2' })
+  expect(readConfig({ ...env, ...flags })).toMatchObject({ httpPort: 2, logLevel: 'warn' })
+})
