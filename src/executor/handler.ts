@@ -1,5 +1,6 @@
 /** What a handler is and what it is given. */
 import type { Logger } from 'pino'
+import { isJsonType } from '../../streams/jobs/payload-json.ts'
 import { NonRetryableError } from './handler-errors.ts'
 
 /** Share done and a word about it, both optional; shown in the API while the run is active. */
@@ -47,16 +48,10 @@ export type Handlers = Record<string, Handler>
 
 /** The value of a payload for the handler; see Run.payload. */
 export function payloadOf(payload: Buffer | null, contentType: string | null): unknown {
-  if (payload === null || contentType === null || !isJson(contentType)) return payload
+  if (payload === null || contentType === null || !isJsonType(contentType)) return payload
   try {
     return JSON.parse(payload.toString('utf8'))
   } catch (error) {
     throw new NonRetryableError('the payload is not JSON though its content type says so', { cause: error })
   }
-}
-
-function isJson(contentType: string): boolean {
-  if (contentType === 'application/json') return true
-  const type = (contentType.split(';', 1)[0] ?? '').trim().toLowerCase()
-  return type === 'application/json' || type.endsWith('+json')
 }

@@ -132,26 +132,26 @@ export class Outbox {
     }
   }
 
-  /** False when the broker refused: the writer may be beyond use then, so the next try has a new one. */
   async #written(records: RecordOut[]): Promise<boolean> {
-    const opening = this.#openWriter()
     try {
-      await (await opening).write(records)
+      await (await this.#openWriter()).write(records)
       return true
     } catch (error) {
-      if (this.#closed) return false
-      this.#options.logger.warn({ error: messageOf(error), events: records.length }, 'could not send run events, trying again')
-      if (this.#writer === opening) {
-        this.#writer = undefined
-        opening.then((writer) => writer.close()).catch(() => {})
+      if (!this.#closed) {
+        this.#options.logger.warn({ error: messageOf(error), events: records.length }, 'could not send run events, trying again')
       }
       return false
     }
   }
 
   #openWriter(): Promise<LogWriter> {
-    this.#writer ??= this.#options.log.writer()
-    return this.#writer
+    if (this.#writer !== undefined) return this.#writer
+    const opening = this.#options.log.writer()
+    this.#writer = opening
+    opening.catch(() => {
+      if (this.#writer === opening) this.#writer = undefined
+    })
+    return opening
   }
 
   #record(attempt: Attempt): RecordOut {

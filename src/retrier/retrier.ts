@@ -212,10 +212,6 @@ class Forwarder {
       { topic: lane.topic, partition: lane.partition, error: messageOf(error) },
       'could not forward retries, trying again',
     )
-    // The writer may be beyond use after a refusal.
-    const writer = this.#writer
-    this.#writer = undefined
-    writer?.then((opened) => opened.close()).catch(() => {})
     this.#wait(lane, offset, clock.nowMs() + AGAIN_MS)
   }
 
@@ -233,7 +229,12 @@ class Forwarder {
   }
 
   #openWriter(): Promise<LogWriter> {
-    this.#writer ??= this.#options.log.writer()
-    return this.#writer
+    if (this.#writer !== undefined) return this.#writer
+    const opening = this.#options.log.writer()
+    this.#writer = opening
+    opening.catch(() => {
+      if (this.#writer === opening) this.#writer = undefined
+    })
+    return opening
   }
 }

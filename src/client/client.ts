@@ -1,0 +1,147 @@
+/**
+ * Schedules jobs by writing their definitions to the `jobs` topic, without the HTTP API between. What resolved is durable;
+ * the owner of the job's partition applies it some milliseconds later.
+ */
+import type { JobDefinition, JobDefinitionInput } from '../../schemas/generated.ts'
+import { validateJobId } from '../../streams/jobs/validate.ts'
+import { DuelogError, messageOf } from '../errors.ts'
+import type { Codec, LogWriter } from '../ports.ts'
+import { BatchSender } from './batch-sender.ts'
+import { DefinitionReader } from './definition-reader.ts'
+import type { Job } from './job.ts'
+
+/** Rejections that the result of scheduleMany lists; all are counted and given to onRejected. */
+export const REJECTIONS_LISTED_MAX = 100
+
+/** Where the job's definition stands in the log. The API's ETag is `"<partition>.<offset>"`. */
+export interface Written {
+  partition: number
+  offset: number
+}
+
+export interface Rejection {
+  /** Place in the iterable, from 0. */
+  index: number
+  /** Id of the job, when it has one. */
+  id: string | undefined
+  /** `bad-definition`, `bad-job-id`, `payload-too-large` or `encode-failed`; the message has every problem. */
+  error: DuelogError
+}
+
+export interface ScheduledMany {
+  /** Jobs that are durable in the log. */
+  accepted: number
+  rejected: number
+  /** The first 100 that were rejected. */
+  rejections: Rejection[]
+}
+
+export interface Client {
+  /** Creates or replaces a job. Rejects with DuelogError `bad-definition`, `bad-job-id`, `payload-too-large` or `broker-unavailable`. */
+  schedule(job: Job): Promise<Written>
+  /**
+   * Creates or replaces any number of jobs, as fast as the log takes them; the iterable is read no faster than that. A job
+   * that is wrong is rejected by itself. Rejects with `broker-unavailable` when the log refuses; the message says how many
+   * jobs are durable. The same jobs may be sent again: an id is scheduled once.
+   */
+  scheduleMany(
+    jobs: Iterable<Job> | AsyncIterable<Job>,
+    options?: { onRejected?: (rejection: Rejection) => void },
+  ): Promise<ScheduledMany>
+  /** Deletes a job: no further occurrence fires. Deleting one that does not exist is no error. Rejects with `bad-job-id` or `broker-unavailable`. */
+  cancel(id: string): Promise<Written>
+  /** Waits for what is being written, then closes the connection. Safe to call twice. */
+  close(): Promise<void>
+}
+
+/** What a client writes with; src/connect.ts opens it at the first use. */
+export interface ClientPorts {
+  writer: LogWriter
+  definition: Codec<JobDefinition, JobDefinitionInput>
+  /** Topic of the definitions. */
+  topic: string
+}
+
+export function createJobClient(open: () => Promise<ClientPorts>): Client {
+  let opening: Promise<ClientPorts> | undefined
+  let closed = false
+  const ports = async (): Promise<ClientPorts> => {
+    if (closed) throw new DuelogError('bad-request', 'the client is closed; create another one')
+    opening ??= open()
+    try {
+      return await opening
+    } catch (error) {
+      // The next call tries again: a broker that was away may be back.
+      opening = undefined
+      throw error
+    }
+  }
+  const write = async (id: string, value: Buffer | null): Promise<Written> => {
+    const { writer, topic } = await ports()
+    const offsets = await writer.write([{ topic, key: id, value }])
+    for (const [place, offset] of offsets) return { partition: Number(place.slice(place.lastIndexOf('/') + 1)), offset }
+    throw new DuelogError('internal', `the log acknowledged job ${id} without an offset`)
+  }
+  return {
+    async schedule(job) {
+      const { definition } = await ports()
+      const { id, value } = new DefinitionReader(definition).read(job)
+      return write(id, value)
+    },
+    async scheduleMany(jobs, { onRejected } = {}) {
+      return scheduleMany(await ports(), jobs, onRejected)
+    },
+    async cancel(id) {
+      const problem = validateJobId(id)
+      if (problem !== undefined) throw new DuelogError('bad-job-id', problem.message)
+      return write(id, null)
+    },
+    async close() {
+      closed = true
+      const opened = await opening?.catch(() => undefined)
+      await opened?.writer.close()
+    },
+  }
+}
+
+async function scheduleMany(
+  { writer, definition, topic }: ClientPorts,
+  jobs: Iterable<Job> | AsyncIterable<Job>,
+  onRejected: ((rejection: Rejection) => void) | undefined,
+): Promise<ScheduledMany> {
+  const reader = new DefinitionReader(definition)
+  const sender = new BatchSender(writer)
+  const rejections: Rejection[] = []
+  let rejected = 0
+  let index = -1
+  /** True when the log must catch up first. */
+  const add = (job: Job): boolean => {
+    index++
+    try {
+      const { id, value } = reader.read(job)
+      return sender.add({ topic, key: id, value }, value.length + id.length)
+    } catch (thrown) {
+      const error =
+        thrown instanceof DuelogError ? thrown : new DuelogError('bad-definition', messageOf(thrown), { cause: thrown })
+      const rejection: Rejection = { index, id: (job as { id?: string } | null | undefined)?.id, error }
+      rejected++
+      if (rejections.length < REJECTIONS_LISTED_MAX) rejections.push(rejection)
+      onRejected?.(rejection)
+      return false
+    }
+  }
+  try {
+    if (Symbol.asyncIterator in jobs) {
+      for await (const job of jobs) if (add(job)) await sender.room()
+    } else {
+      for (const job of jobs) if (add(job)) await sender.room()
+    }
+    await sender.finish()
+  } catch (error) {
+    // The log refused, or the caller's iterable or callback threw: what is on its way ends first, so that the count is true.
+    await sender.finish().catch(() => {})
+    const message = `scheduleMany ended early with ${sender.written} jobs durable; send the same jobs again: ${messageOf(error)}`
+    throw new DuelogError(error instanceof DuelogError ? error.code : 'bad-request', message, { cause: error })
+  }
+  return { accepted: sender.written, rejected, rejections }
+}

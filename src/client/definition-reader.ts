@@ -1,0 +1,148 @@
+/**
+ * Jobs as users write them into values for the log. Most of a bulk differ only in id, time and payload; such a job is
+ * compared with the last one that was checked in full, and takes over all else from it.
+ */
+import { type JobDefinition, type JobDefinitionInput, jobDefinitionSchema } from '../../schemas/generated.ts'
+import { definitionFromJson, parseIsoTime } from '../../streams/jobs/json.ts'
+import { isJsonType } from '../../streams/jobs/payload-json.ts'
+import { type Problem, validateJobId } from '../../streams/jobs/validate.ts'
+import { DuelogError } from '../errors.ts'
+import type { Codec } from '../ports.ts'
+import type { Job } from './job.ts'
+
+/** A record must fit a batch of the log, and that the broker's usual limit of 1 MB. */
+export const RECORD_BYTES_MAX = 900_000
+
+const payloadField = jobDefinitionSchema.fields.find((field) => field.name === 'payload')
+const PAYLOAD_BYTES_MAX: number = payloadField !== undefined && 'maxBytes' in payloadField ? payloadField.maxBytes : 0
+/** The limits of the schema for an instant and a delay; what is beyond them takes the long way and is refused there. */
+const AT_MS_MAX = 8_640_000_000_000_000
+const DELAY_MS_MAX = 315_360_000_000
+
+export class DefinitionReader {
+  readonly #codec: Codec<JobDefinition, JobDefinitionInput>
+  #template: { job: Job; definition: JobDefinition } | undefined
+
+  constructor(codec: Codec<JobDefinition, JobDefinitionInput>) {
+    this.#codec = codec
+  }
+
+  /** Throws DuelogError `bad-definition` or `bad-job-id` with every problem, `encode-failed`, or `payload-too-large`. */
+  read(job: Job): { id: string; value: Buffer } {
+    if (!this.#readAlike(job)) this.#readInFull(job)
+    const value = this.#codec.encode((this.#template as { definition: JobDefinition }).definition)
+    if (value.length > RECORD_BYTES_MAX) {
+      throw new DuelogError('payload-too-large', `Job ${job.id} has ${value.length} bytes; the most is ${RECORD_BYTES_MAX}.`)
+    }
+    return { id: job.id, value }
+  }
+
+  #readInFull(job: Job): void {
+    const read = definitionFromJson(job, { idRequired: true })
+    if (!read.ok) throw refusal(read.problems)
+    this.#template = { job: shallowCopy(job), definition: read.definition }
+  }
+
+  /** Writes id, time and payload of a job like the last one into the template's definition. False: read it in full. */
+  #readAlike(job: Job): boolean {
+    if (this.#template === undefined || typeof job !== 'object' || job === null) return false
+    const { job: known, definition } = this.#template
+    if (!alike(job, known) || typeof job.id !== 'string' || validateJobId(job.id) !== undefined) return false
+    const { at: time, delayMs } = job.schedule ?? {}
+    const at = typeof time === 'string' ? parseIsoTime(time) : time
+    if (definition.schedule.at !== null) {
+      // Only with a window does it matter which instant it is.
+      if (definition.startAt !== null || definition.endAt !== null) return false
+      if (!isWhole(at, AT_MS_MAX)) return false
+    } else if (definition.schedule.delayMs !== null) {
+      if (!isWhole(delayMs, DELAY_MS_MAX)) return false
+    } else return false
+    const payload = payloadAlike(job, definition)
+    if (payload === undefined) return false
+    definition.schedule.at = definition.schedule.at === null ? null : (at as number)
+    definition.schedule.delayMs = definition.schedule.delayMs === null ? null : (delayMs as number)
+    definition.payload = payload
+    return true
+  }
+}
+
+/** Same fields, and all but id, payload and the schedule's one field of the same value. */
+function alike(job: Job, known: Job): boolean {
+  const record = job as unknown as Record<string, unknown>
+  const knownRecord = known as unknown as Record<string, unknown>
+  let fields = 0
+  for (const name in record) {
+    fields++
+    if (!(name in knownRecord)) return false
+    if (name === 'id' || name === 'payload') continue
+    const value = record[name]
+    const other = knownRecord[name]
+    if (name === 'schedule' ? !sameNames(value, other) : !sameShallow(value, other)) return false
+  }
+  for (const name in knownRecord) if (name !== '') fields--
+  return fields === 0
+}
+
+/** Bytes of the payload, null for none, undefined when it must be read in full. */
+function payloadAlike({ payload }: Job, definition: JobDefinition): Buffer | null | undefined {
+  if (payload === undefined || payload === null) return definition.payload === null ? null : undefined
+  if (definition.contentType === null || definition.payload === null || !isJsonType(definition.contentType)) return undefined
+  let text: string | undefined
+  try {
+    text = JSON.stringify(payload)
+  } catch {
+    return undefined
+  }
+  if (text === undefined) return undefined
+  const bytes = Buffer.from(text)
+  return bytes.length <= PAYLOAD_BYTES_MAX ? bytes : undefined
+}
+
+/** The template must not change with the user's objects; two levels are all that is compared. */
+function shallowCopy(job: Job): Job {
+  const copy: Record<string, unknown> = {}
+  for (const [name, value] of Object.entries(job)) {
+    if (name === 'id' || name === 'payload') copy[name] = null
+    else copy[name] = isPlain(value) ? { ...value } : value
+  }
+  return copy as unknown as Job
+}
+
+function sameNames(value: unknown, other: unknown): boolean {
+  if (!isPlain(value) || !isPlain(other)) return false
+  let names = 0
+  for (const name in value) {
+    if (!(name in other)) return false
+    names++
+  }
+  // A schedule of one field: with more, their values matter to one another.
+  return names === 1 && Object.keys(other).length === 1
+}
+
+/** Arrays and what is nested deeper count as different: such jobs are read in full. */
+function sameShallow(value: unknown, other: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return value === other
+  if (!isPlain(value) || !isPlain(other)) return false
+  let names = 0
+  for (const name in value) {
+    const inner = value[name]
+    if (typeof inner === 'object' && inner !== null) return false
+    if (inner !== other[name] || !(name in other)) return false
+    names++
+  }
+  for (const name in other) if (name !== '') names--
+  return names === 0
+}
+
+function isPlain(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !Buffer.isBuffer(value)
+}
+
+function isWhole(value: unknown, max: number): boolean {
+  return Number.isInteger(value) && (value as number) >= 0 && (value as number) <= max
+}
+
+function refusal(problems: Problem[]): DuelogError {
+  const code = problems.every((problem) => problem.field === 'id') ? 'bad-job-id' : 'bad-definition'
+  return new DuelogError(code, problems.map((problem) => problem.message).join(' '), { cause: problems })
+}

@@ -1,0 +1,61 @@
+/** A job as users write it: the JSON form of the contract. */
+import type { CatchUp, IntervalFrom, Overlap, Priority } from '../../schemas/generated.ts'
+
+/** ISO 8601 with an offset, or epoch ms. */
+export type Time = string | number
+
+export interface Job {
+  /** 1 to 255 bytes of UTF-8 without control characters. A job with the same id is replaced. */
+  id: string
+  /** Exactly one of `at`, `delayMs`, `everyMs` and `cron`. */
+  schedule: {
+    at?: Time
+    delayMs?: number
+    everyMs?: number
+    /** With everyMs. */
+    anchor?: Time
+    /** With everyMs. */
+    from?: IntervalFrom
+    cron?: string
+    /** With cron; IANA name. Default: UTC. */
+    timezone?: string
+  }
+  target: { handler: string; pool?: string }
+  /** Any JSON value, at most 512 KB; text when `contentType` says something else than JSON. */
+  payload?: unknown
+  /** Bytes, in place of `payload`. */
+  payloadBase64?: string
+  contentType?: string
+  headers?: Record<string, string>
+  priority?: Priority
+  /** Default: 5 attempts with 1 s, 5 s, 30 s, 2 min, 10 min between. */
+  retry?: {
+    maxAttempts?: number
+    backoff?:
+      | { list: number[] }
+      | { fixed: { delayMs: number } }
+      | { linear: { stepMs: number } }
+      | { exponential: { baseMs: number; factor?: number; maxMs?: number } }
+    jitter?: number
+    nonRetryable?: string[]
+  }
+  /** Default 300,000. */
+  attemptTimeoutMs?: number
+  /** Default 30,000. */
+  leaseMs?: number
+  /** Default 86,400,000. */
+  startDeadlineMs?: number
+  catchUp?: CatchUp
+  catchUpMax?: number
+  misfireThresholdMs?: number
+  overlap?: Overlap
+  maxConcurrentRuns?: number
+  startAt?: Time
+  endAt?: Time
+  maxRuns?: number
+  paused?: boolean
+  version?: number
+  tags?: string[]
+  retainCompletedMs?: number
+  retainFailedMs?: number
+}

@@ -1,0 +1,53 @@
+/** Joins the client to a real cluster: a log over the brokers and codecs over the registry, opened at the first use. */
+import { topicNames, topicPlans } from '../streams/topics.ts'
+import { type Client, createJobClient } from './client/client.ts'
+import { DuelogError } from './errors.ts'
+import { type Codecs, createCodecs } from './kafka/codecs.ts'
+import { connectLog, type KafkaLog, type LogOptions } from './kafka/log.ts'
+
+/** Where the embedded registry listens by default. */
+const REGISTRY_URL_DEFAULT = 'http://127.0.0.1:18081/apis/ccompat/v7'
+const TOPIC_PREFIX_DEFAULT = 'duelog.'
+
+export interface ClusterOptions extends Pick<LogOptions, 'sasl' | 'ssl' | 'logger'> {
+  /** host:port of at least one broker, as a list or separated by commas. */
+  brokers: string | string[]
+  /** Confluent-compatible registry. Default: that of an embedded Duelog on this machine. */
+  registryUrl?: string
+  registryAuth?: { username: string; password: string }
+  /** Prefix of every topic and group. Default `duelog.`. */
+  topicPrefix?: string
+  /** Name by which the brokers' logs show this process. Default `duelog`. */
+  clientId?: string
+}
+
+export interface Cluster {
+  log: KafkaLog
+  names: ReturnType<typeof topicNames>
+  /** Registers the schemas; rejects with DuelogError `registry-unavailable`. */
+  openCodecs(pools: readonly string[]): Promise<Codecs>
+}
+
+/** Opens nothing yet. Throws DuelogError `bad-config`. */
+export function clusterOf(options: ClusterOptions): Cluster {
+  const brokers = (typeof options.brokers === 'string' ? options.brokers.split(',') : (options.brokers ?? []))
+    .map((broker) => broker.trim())
+    .filter((broker) => broker !== '')
+  if (brokers.length === 0) throw new DuelogError('bad-config', 'brokers is empty; give host:port of at least one broker')
+  const { sasl, ssl, logger, clientId = 'duelog', registryUrl = REGISTRY_URL_DEFAULT, registryAuth: auth } = options
+  const names = topicNames(options.topicPrefix ?? TOPIC_PREFIX_DEFAULT)
+  return {
+    log: connectLog({ brokers, clientId, sasl, ssl, logger }),
+    names,
+    openCodecs: (pools) => createCodecs({ registryUrl, auth, plans: topicPlans(names, pools) }),
+  }
+}
+
+/** A client that connects at its first use. Throws DuelogError `bad-config` for a broker list that is empty. */
+export function createClient(options: ClusterOptions): Client {
+  const { log, names, openCodecs } = clusterOf(options)
+  return createJobClient(async () => {
+    const { definition } = await openCodecs(['default'])
+    return { writer: await log.writer(), definition, topic: names.jobs }
+  })
+}

@@ -1,0 +1,76 @@
+/** Joins an executor to a real cluster, for programs that run their own handlers. */
+import { randomBytes } from 'node:crypto'
+import { hostname } from 'node:os'
+import { type Logger, pino } from 'pino'
+import { systemClock } from './clock.ts'
+import { type ClusterOptions, clusterOf } from './connect.ts'
+import { createExecutor, type Executor, type ExecutorView } from './executor/executor.ts'
+import type { Handlers } from './executor/handler.ts'
+import { builtInHandlers } from './executor/handlers/built-in.ts'
+import { createMetrics, type Metrics } from './metrics.ts'
+
+export interface WorkerOptions extends Omit<ClusterOptions, 'logger'> {
+  /** Pool whose runs it takes; its topics must exist. Default `default`. */
+  pool?: string
+  /** Handlers that run at once, at least 1. Default 50. */
+  concurrency?: number
+  /** By name. The built-in ones (noop, log, sleep, fail) are there unless replaced. */
+  handlers: Handlers
+  /** First part of the worker's name in the API. Default `worker`. */
+  name?: string
+  /** How long close() lets handlers finish before it gives their runs back, in ms. Default 25,000. */
+  drainMs?: number
+  /** Default: warnings and errors, to standard output. */
+  logger?: Logger
+  /** To be shown by the program; see its `registry`. */
+  metrics?: Metrics
+}
+
+export interface Worker {
+  /** Joins the pool's group. Rejects with DuelogError `broker-unavailable`, `registry-unavailable` or `unsafe-topic`. */
+  start(): Promise<void>
+  /** Takes nothing more, lets handlers finish, gives back the rest and leaves. Safe to call twice. */
+  close(): Promise<void>
+  /** What it does now; undefined before start. */
+  current(): ExecutorView | undefined
+}
+
+/** Throws DuelogError `bad-config`. */
+export function createWorker(options: WorkerOptions): Worker {
+  const { pool = 'default', concurrency = 50, name = 'worker', drainMs = 25_000 } = options
+  const logger = options.logger ?? pino({ name, level: 'warn' })
+  const { log, names, openCodecs } = clusterOf({ ...options, logger })
+  let starting: Promise<Executor> | undefined
+  let executor: Executor | undefined
+  let closed = false
+  const open = async (): Promise<Executor> => {
+    const codecs = await openCodecs([pool])
+    executor = createExecutor({
+      log,
+      codecs,
+      names,
+      pool,
+      concurrency,
+      handlers: { ...builtInHandlers, ...options.handlers },
+      instance: `${name}@${hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`,
+      clock: systemClock,
+      metrics: options.metrics ?? createMetrics(),
+      logger,
+      drainMs,
+    })
+    if (!closed) await executor.start()
+    return executor
+  }
+  return {
+    async start() {
+      starting ??= open()
+      await starting
+    },
+    async close() {
+      closed = true
+      await starting?.catch(() => undefined)
+      await executor?.stop()
+    },
+    current: () => executor?.current(),
+  }
+}
