@@ -1,0 +1,139 @@
+/**
+ * The HTTP surface. It decides nothing: it checks requests, writes definitions and commands to their topics, and asks the owners of
+ * the partitions what is so. It holds no state besides the writes that are on their way.
+ */
+import type { Socket } from 'node:net'
+import { Ajv } from 'ajv'
+import { type FastifyInstance, fastify, LogController } from 'fastify'
+import { DuelogError, errorTable, messageOf } from '../errors.ts'
+import { authentication } from './auth.ts'
+import { batchRoutes } from './batch-routes.ts'
+import { commandRoutes } from './command-routes.ts'
+import { internalRoutes } from './internal-routes.ts'
+import { jobRoutes } from './job-routes.ts'
+import { JobWrites } from './job-writes.ts'
+import { type JsonParser, jsonReader } from './json-body.ts'
+import { bodyBytesMax, connectionIdleMs, stopGraceMs } from './limits.ts'
+import type { ApiContext, ApiOptions } from './options.ts'
+import { answerError, answerNotFound, problemOf, problemType } from './problem.ts'
+import { runRoutes } from './run-routes.ts'
+import { scheduleRoutes } from './schedule-routes.ts'
+import { systemRoutes } from './system-routes.ts'
+
+export type { ApiOptions, ApiToken, Health, Role } from './options.ts'
+
+export interface Api {
+  /** For tests, which inject requests without a socket. */
+  instance: FastifyInstance
+  /** Binds and resolves with the URL, without a slash at its end. Port 0 takes a free one. Rejects with `bad-config`. */
+  listen(host: string, port: number): Promise<string>
+  /** Takes no more requests, lets open ones end within limits.stopGraceMs, then cuts them off. Safe to call twice. */
+  stop(): Promise<void>
+}
+
+export function createApi(options: ApiOptions): Api {
+  const context: ApiContext = { ...options, writes: new JobWrites(options) }
+  const instance = createInstance(options)
+  let stopping: Promise<void> | undefined
+  instance.decorateRequest('role', null)
+  instance.addHook('onRequest', authentication(options.apiTokens ?? []))
+  instance.addHook('onRequest', async (_request, reply) => {
+    if (stopping === undefined) return
+    void reply.header('connection', 'close')
+    throw new DuelogError('not-ready', 'This process is stopping; send the request to another one, or again later.')
+  })
+  instance.setErrorHandler(answerError)
+  instance.setNotFoundHandler(answerNotFound)
+  setParsersAndValidators(instance)
+  const read = jsonReader(defaultParser(instance))
+  for (const routes of [jobRoutes, commandRoutes, runRoutes, scheduleRoutes, systemRoutes, internalRoutes])
+    routes(instance, context)
+  void instance.register(async (scope) => batchRoutes(scope, context, read))
+  return {
+    instance,
+    listen: (host, port) => listen(instance, host, port),
+    stop() {
+      stopping ??= close(instance)
+      return stopping
+    },
+  }
+}
+
+function createInstance(options: ApiOptions): FastifyInstance {
+  return fastify({
+    loggerInstance: options.logger,
+    logController: new LogController({ disableRequestLogging: true }),
+    bodyLimit: bodyBytesMax,
+    connectionTimeout: connectionIdleMs,
+    // We answer those ourselves, as a problem.
+    return503OnClosing: false,
+    // A job id of 255 bytes has up to three characters for each when percent-encoded.
+    routerOptions: { maxParamLength: 1_024 },
+    frameworkErrors: (error, request, reply) => void answerError(error, request, reply),
+    clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket),
+  })
+}
+
+/** Requests are checked as they are sent: nothing is converted in a body, nothing unknown is dropped. Answers are not filtered. */
+function setParsersAndValidators(instance: FastifyInstance): void {
+  const strict = new Ajv({ useDefaults: true, allowUnionTypes: true })
+  // Paths and queries are text, so numbers must be read from it.
+  const converting = new Ajv({ useDefaults: true, coerceTypes: true, allowUnionTypes: true })
+  instance.setValidatorCompiler(({ schema, httpPart }) => (httpPart === 'body' ? strict : converting).compile(schema as object))
+  instance.setSerializerCompiler(() => (answer) => JSON.stringify(answer))
+  const read = jsonReader(defaultParser(instance))
+  instance.removeAllContentTypeParsers()
+  instance.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) => read(body))
+}
+
+function defaultParser(instance: FastifyInstance): JsonParser {
+  const parse = instance.getDefaultJsonParser('error', 'error') as unknown as (
+    request: undefined,
+    text: string,
+    done: (error: Error | null, value?: unknown) => void,
+  ) => void
+  return (text, done) => parse(undefined, text, done)
+}
+
+async function listen(instance: FastifyInstance, host: string, port: number): Promise<string> {
+  try {
+    await instance.listen({ host, port })
+  } catch (error) {
+    throw new DuelogError(
+      'bad-config',
+      `The HTTP server cannot listen on ${host}:${port}: ${messageOf(error)}. End what uses the address, or set DUELOG_HTTP_HOST and DUELOG_HTTP_PORT.`,
+      { cause: error },
+    )
+  }
+  const address = instance.server.address()
+  const bound = typeof address === 'object' && address !== null ? address.port : port
+  return `http://${host.includes(':') ? `[${host}]` : host}:${bound}`
+}
+
+async function close(instance: FastifyInstance): Promise<void> {
+  const cut = setTimeout(() => instance.server.closeAllConnections(), stopGraceMs)
+  try {
+    await instance.close()
+  } finally {
+    clearTimeout(cut)
+  }
+}
+
+/** What is not even HTTP never becomes a request, so it is answered on the socket. */
+function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || socket.destroyed) return
+  if (socket.writable) {
+    const detail =
+      error.code === 'HPE_HEADER_OVERFLOW' ? 'The headers or the URL are too long.' : 'This is not a complete HTTP/1.1 request.'
+    const body = JSON.stringify(problemOf('bad-request', detail))
+    const { status } = errorTable['bad-request']
+    const head = [
+      `HTTP/1.1 ${status} Bad Request`,
+      `Content-Type: ${problemType}`,
+      `Content-Length: ${Buffer.byteLength(body)}`,
+      'Connection: close',
+    ]
+    socket.write(`${head.join('\r\n')}\r\n\r\n${body}`)
+  }
+  socket.destroySoon()
+}

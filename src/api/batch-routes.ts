@@ -1,0 +1,36 @@
+/** Many jobs in one request. The body is not parsed by fastify: it is read line by line (batch.ts). */
+import type { IncomingMessage } from 'node:http'
+import type { FastifyInstance } from 'fastify'
+import { DuelogError } from '../errors.ts'
+import { batchAnswer } from './batch.ts'
+import type { JsonReader } from './json-body.ts'
+import type { ApiContext } from './options.ts'
+import { batchSchema } from './schemas/jobs.ts'
+
+export const ndjsonType = 'application/x-ndjson'
+
+/** To be registered in a scope of its own, since this scope takes no other media type. */
+export function batchRoutes(instance: FastifyInstance, { writes }: ApiContext, read: JsonReader): void {
+  instance.removeAllContentTypeParsers()
+  instance.addContentTypeParser(ndjsonType, (_request, body, done) => done(null, body))
+
+  instance.post<{ Body: IncomingMessage | undefined }>(
+    '/v1/jobs/batch',
+    { config: { role: 'operator' }, schema: batchSchema },
+    async (request, reply) => {
+      const encoding = request.headers['content-encoding']
+      if (encoding !== undefined && encoding !== 'identity') {
+        throw new DuelogError(
+          'unsupported-media-type',
+          `The content encoding ${encoding} is not taken; send the lines as they are.`,
+        )
+      }
+      if (request.body === undefined) {
+        throw new DuelogError('unsupported-media-type', `Send the definitions as the body, with Content-Type: ${ndjsonType}.`)
+      }
+      const onFault = (error: unknown): void => request.log.error({ err: error }, 'lines of a batch were not written')
+      void reply.type(ndjsonType)
+      return reply.send(batchAnswer(request.body, { writes, read, onFault }))
+    },
+  )
+}

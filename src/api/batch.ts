@@ -1,0 +1,118 @@
+/**
+ * Many definitions in one request: lines in, result lines out, in order. While some groups of lines are on their way to the broker the
+ * next is read and checked; when the reader of the answer is slow, nothing more is read. Memory does not grow with the batch.
+ */
+import { Readable } from 'node:stream'
+import { DuelogError } from '../errors.ts'
+import { givenId, identifiedDefinitionOf } from './definition-body.ts'
+import type { PlacedRecord } from './group-commit.ts'
+import type { JobWrites } from './job-writes.ts'
+import type { JsonReader } from './json-body.ts'
+import { batchGroupsMax, bodyBytesMax } from './limits.ts'
+import { type Line, lineGroups } from './ndjson-lines.ts'
+import { describe } from './problem.ts'
+import { etagOf } from './version.ts'
+
+type Result = Record<string, unknown>
+/** A line whose record is to be written, or what was wrong with it. */
+type Checked = { line: number; id: string; record: PlacedRecord } | { result: Result }
+
+export interface BatchTools {
+  writes: JobWrites
+  read: JsonReader
+  /** Told of faults, which answers do not show. */
+  onFault(error: unknown): void
+}
+
+/** The answer as a stream. It fails when the request is cut off; complete lines before the cut are written. */
+export function batchAnswer(body: AsyncIterable<Buffer>, tools: BatchTools): Readable {
+  return Readable.from(answerGroups(body, tools), { objectMode: false, highWaterMark: 65_536 })
+}
+
+async function* answerGroups(body: AsyncIterable<Buffer>, tools: BatchTools): AsyncGenerator<string, void, undefined> {
+  const groups = lineGroups(body, bodyBytesMax)
+  const writing: Promise<string>[] = []
+  const readNext = (): Promise<Line[] | undefined> => groups.next().then(({ done, value }) => (done ? undefined : value))
+  let reading: Promise<Line[] | undefined> | undefined = readNext()
+  try {
+    while (reading !== undefined || writing.length > 0) {
+      const oldest = writing[0]
+      const full = writing.length >= batchGroupsMax
+      if (oldest !== undefined && (reading === undefined || full || (await settlesFirst(oldest, reading)))) {
+        yield await oldest
+        writing.shift()
+        continue
+      }
+      const group: Line[] | undefined = await reading
+      if (group === undefined) reading = undefined
+      else {
+        writing.push(writeGroup(group, tools))
+        reading = readNext()
+      }
+    }
+  } finally {
+    // The reader of the answer may have gone: what was being read then is of no use any more.
+    reading?.catch(() => {})
+  }
+}
+
+/** Whether the first settles before the second. A rejection of the second counts as settled and is met again where it is awaited. */
+function settlesFirst(first: Promise<unknown>, second: Promise<unknown>): Promise<boolean> {
+  return Promise.race([
+    first.then(() => true),
+    second.then(
+      () => false,
+      () => false,
+    ),
+  ])
+}
+
+/** Result lines of a group. It never rejects: what went wrong stands in the lines. */
+async function writeGroup(group: Line[], tools: BatchTools): Promise<string> {
+  const checked = group.map((line) => checkLine(line, tools))
+  const records = checked.flatMap((line) => ('record' in line ? [line.record] : []))
+  let offsets: number[] = []
+  let failure: unknown
+  try {
+    offsets = await tools.writes.writeAll(records)
+  } catch (error) {
+    failure = error
+    tools.onFault(error)
+  }
+  let written = 0
+  let text = ''
+  for (const line of checked) {
+    let result: Result
+    if ('result' in line) result = line.result
+    else if (failure !== undefined) result = refusal(line.line, line.id, failure)
+    else result = accepted(line, offsets[written++] ?? 0)
+    text += `${JSON.stringify(result)}\n`
+  }
+  return text
+}
+
+function checkLine({ line, bytes }: Line, { writes, read, onFault }: BatchTools): Checked {
+  let json: unknown
+  try {
+    if (bytes === 'too-long') throw new DuelogError('payload-too-large', `The line is longer than ${bodyBytesMax} bytes.`)
+    json = read(bytes)
+    const { id, definition } = identifiedDefinitionOf(json)
+    return { line, id, record: writes.definitionRecord(id, definition) }
+  } catch (error) {
+    if (!(error instanceof DuelogError)) onFault(error)
+    return { result: refusal(line, givenId(json), error) }
+  }
+}
+
+function accepted(
+  { line, id, record: { partition } }: { line: number; id: string; record: PlacedRecord },
+  offset: number,
+): Result {
+  return { line, ok: true, id, etag: etagOf({ partition, offset }), partition, offset }
+}
+
+function refusal(line: number, id: string | undefined, error: unknown): Result {
+  const { code, detail, problems } = describe(error)
+  const retriable = error instanceof DuelogError && error.retriable
+  return { line, ok: false, ...(id !== undefined && { id }), code, detail, retriable, ...(problems && { problems }) }
+}

@@ -1,0 +1,34 @@
+/** A definition out of a request, or the error that says all that is wrong with it. */
+import type { JobDefinition } from '../../schemas/generated.ts'
+import { definitionFromJson } from '../../streams/jobs/json.ts'
+import { validateJobId } from '../../streams/jobs/validate.ts'
+import { RequestError } from './problem.ts'
+
+/** The id as it is, where it may be one. Throws `bad-job-id`. */
+export function checkedId(id: string): string {
+  const problem = validateJobId(id)
+  if (problem !== undefined) throw new RequestError('bad-job-id', [problem])
+  return id
+}
+
+/** `id` as known from the path or made by the server. Throws `bad-definition`. */
+export function definitionOf(json: unknown, id: string): JobDefinition {
+  const read = definitionFromJson(json, { id })
+  if (!read.ok) throw new RequestError('bad-definition', read.problems)
+  return read.definition
+}
+
+/** A definition that carries its id. Throws `bad-definition` or `bad-job-id`. */
+export function identifiedDefinitionOf(json: unknown): { id: string; definition: JobDefinition } {
+  const given = givenId(json)
+  if (given !== undefined) checkedId(given)
+  const read = definitionFromJson(json, { idRequired: true })
+  if (!read.ok) throw new RequestError('bad-definition', read.problems)
+  return { id: read.id ?? '', definition: read.definition }
+}
+
+/** The id that a JSON value names, whatever else is wrong with it. */
+export function givenId(json: unknown): string | undefined {
+  const id = typeof json === 'object' && json !== null ? (json as { id?: unknown }).id : undefined
+  return typeof id === 'string' ? id : undefined
+}

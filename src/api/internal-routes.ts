@@ -1,0 +1,56 @@
+/** What this process's scheduler answers to the API of other processes. It asks nobody else, so a question never goes round in circles. */
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import { DuelogError } from '../errors.ts'
+import type { JobFilter, PartitionQueries } from '../ports.ts'
+import type { ApiContext } from './options.ts'
+import { internalAppliedSchema, internalJobSchema, internalListSchema, internalPartitionsSchema } from './schemas/internal.ts'
+import { encodeWire } from './wire.ts'
+
+interface PartitionParams {
+  partition: number
+}
+type JobParams = PartitionParams & { id: string }
+
+export function internalRoutes(instance: FastifyInstance, { local }: ApiContext): void {
+  const config = { role: 'viewer', internal: true } as const
+  const scheduler = (): PartitionQueries => {
+    if (local !== undefined) return local
+    throw new DuelogError('not-ready', 'This process has no scheduler role, so it owns no partition.')
+  }
+  const answer = (reply: FastifyReply, value: unknown): FastifyReply => reply.type('application/json').send(encodeWire(value))
+  const base = '/internal/v1/partitions'
+
+  instance.get(base, { config, schema: internalPartitionsSchema }, (_request, reply) =>
+    answer(reply, { partitions: local?.partitions() ?? [] }),
+  )
+
+  instance.get<{ Params: JobParams }>(
+    `${base}/:partition/jobs/:id`,
+    { config, schema: internalJobSchema },
+    async (request, reply) => answer(reply, { job: await scheduler().job(request.params.partition, request.params.id) }),
+  )
+
+  instance.get<{ Params: JobParams }>(
+    `${base}/:partition/jobs/:id/runs`,
+    { config, schema: internalJobSchema },
+    async (request, reply) => answer(reply, { runs: await scheduler().runs(request.params.partition, request.params.id) }),
+  )
+
+  instance.get<{ Params: PartitionParams; Querystring: JobFilter & { limit: number; after?: string } }>(
+    `${base}/:partition/jobs`,
+    { config, schema: internalListSchema },
+    async (request, reply) => {
+      const { limit, after, ...filter } = request.query
+      return answer(reply, await scheduler().list(request.params.partition, filter, limit, after))
+    },
+  )
+
+  instance.get<{ Params: PartitionParams; Querystring: { jobs?: number; commands?: number; timeoutMs: number } }>(
+    `${base}/:partition/applied`,
+    { config, schema: internalAppliedSchema },
+    async (request, reply) => {
+      const { timeoutMs, ...offsets } = request.query
+      return answer(reply, { applied: await scheduler().applied(request.params.partition, offsets, timeoutMs) })
+    },
+  )
+}

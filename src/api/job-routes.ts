@@ -1,0 +1,86 @@
+/** Jobs one by one: create, replace, read, delete, list. */
+import { randomUUID } from 'node:crypto'
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { JobStatus } from '../../schemas/generated.ts'
+import { checkedId, definitionOf } from './definition-body.ts'
+import { listJobs } from './job-list.ts'
+import { jobNotFound } from './job-writes.ts'
+import type { ApiContext } from './options.ts'
+import { deleteJobSchema, getJobSchema, listJobsSchema, postJobSchema, putJobSchema } from './schemas/jobs.ts'
+import { timeOf } from './time-input.ts'
+import { etagOf, parseIfMatch, type Version } from './version.ts'
+import { jobToJson } from './views.ts'
+
+interface OneJob {
+  Params: { id: string }
+  Querystring: { wait?: 'applied' }
+}
+interface ListQuery {
+  status?: JobStatus
+  tag?: string
+  handler?: string
+  dueBefore?: string
+  limit: number
+  cursor?: string
+}
+
+export function jobRoutes(instance: FastifyInstance, { owners, partitions, writes }: ApiContext): void {
+  const write = { role: 'operator' } as const
+  const read = { role: 'viewer' } as const
+
+  /** Waits where that was asked for; the status is 202 when the wait was in vain. */
+  const answerWritten = async (
+    reply: FastifyReply,
+    id: string,
+    version: Version,
+    wait: boolean,
+    status: number,
+  ): Promise<FastifyReply> => {
+    const applied = wait && (await writes.applied(version.partition, { jobs: version.offset }))
+    void reply.header('etag', etagOf(version))
+    const answer = { id, etag: etagOf(version), partition: version.partition, offset: version.offset, applied }
+    if (wait && !applied) return reply.code(202).send({ ...answer, ...waitTimeout })
+    return status === 204 ? reply.code(204).send() : reply.code(status).send(answer)
+  }
+
+  instance.put<OneJob>('/v1/jobs/:id', { config: write, schema: putJobSchema }, async (request, reply) => {
+    const id = checkedId(request.params.id)
+    const definition = definitionOf(request.body, id)
+    const { created, ...version } = await writes.put(id, definition, parseIfMatch(request.headers['if-match']))
+    return answerWritten(reply, id, version, request.query.wait === 'applied', created ? 201 : 200)
+  })
+
+  instance.post<Omit<OneJob, 'Params'>>('/v1/jobs', { config: write, schema: postJobSchema }, async (request, reply) => {
+    const id = randomUUID()
+    const version = await writes.create(id, definitionOf(request.body, id))
+    void reply.header('location', `/v1/jobs/${id}`)
+    return answerWritten(reply, id, version, request.query.wait === 'applied', 201)
+  })
+
+  instance.get<OneJob>('/v1/jobs/:id', { config: read, schema: getJobSchema }, async (request, reply) => {
+    const id = checkedId(request.params.id)
+    const job = await writes.current(id)
+    if (job === undefined) throw jobNotFound(id)
+    void reply.header('etag', etagOf(job))
+    return jobToJson(job)
+  })
+
+  instance.delete<OneJob>('/v1/jobs/:id', { config: write, schema: deleteJobSchema }, async (request, reply) => {
+    const id = checkedId(request.params.id)
+    const version = await writes.delete(id, parseIfMatch(request.headers['if-match']))
+    return answerWritten(reply, id, version, request.query.wait === 'applied', 204)
+  })
+
+  instance.get<{ Querystring: ListQuery }>('/v1/jobs', { config: read, schema: listJobsSchema }, async (request) => {
+    const { limit, cursor, dueBefore, ...filter } = request.query
+    const due = dueBefore === undefined ? {} : { dueBefore: timeOf('dueBefore', dueBefore) }
+    const page = await listJobs(owners, partitions, { filter: { ...filter, ...due }, limit, cursor })
+    return { jobs: page.jobs.map(jobToJson), cursor: page.cursor ?? null }
+  })
+}
+
+/** Says in the body of a 202 what the status alone does not. */
+export const waitTimeout = {
+  code: 'wait-timeout',
+  detail: 'The change is durable in the log, but its owner had not applied it within 5 s; it will.',
+} as const

@@ -1,0 +1,153 @@
+/**
+ * Writes of jobs and commands, and reads that see them.
+ *
+ * Writes of one job pass one after another, so that If-Match holds against every single write through this process. Two API processes
+ * may still pass the same If-Match at once; then the later record in the log wins.
+ */
+import { randomUUID } from 'node:crypto'
+import type { JobCommandType, JobDefinition } from '../../schemas/generated.ts'
+import { validateCommand } from '../../streams/jobs/validate.ts'
+import { partitionOf } from '../../streams/topics.ts'
+import { DuelogError } from '../errors.ts'
+import type { JobView } from '../ports.ts'
+import { checkSize, GroupCommit, type PlacedRecord } from './group-commit.ts'
+import { KeyedLock } from './keyed-lock.ts'
+import { appliedWaitMs, lastWritesMax, readOwnWriteWaitMs } from './limits.ts'
+import type { ApiOptions } from './options.ts'
+import { RequestError } from './problem.ts'
+import { type Condition, checkCondition, type Version } from './version.ts'
+
+export class JobWrites {
+  readonly #options: ApiOptions
+  readonly #commit: GroupCommit
+  readonly #lock = new KeyedLock()
+  /** Offset in jobs of the last single write of a job, until its owner was seen to have applied it; oldest first. */
+  readonly #lastWrites = new Map<string, number>()
+
+  constructor(options: ApiOptions) {
+    this.#options = options
+    this.#commit = new GroupCommit(options.writer)
+  }
+
+  /** Writes a definition. `created` is false when it replaced one. */
+  put(id: string, definition: JobDefinition, condition?: Condition): Promise<Version & { created: boolean }> {
+    const record = this.definitionRecord(id, definition)
+    return this.#lock.run(id, async () => {
+      const current = await this.#currentForWrite(id)
+      checkCondition(id, condition, current)
+      return { ...(await this.#writeJob(record)), created: current === undefined }
+    })
+  }
+
+  /** Writes the first definition of a job whose id nobody else can know yet, so nothing is read before. */
+  create(id: string, definition: JobDefinition): Promise<Version> {
+    return this.#writeJob(this.definitionRecord(id, definition))
+  }
+
+  /** Writes a tombstone. Rejects with `not-found` when there is no such job. */
+  delete(id: string, condition?: Condition): Promise<Version> {
+    return this.#lock.run(id, async () => {
+      const current = await this.#currentForWrite(id)
+      checkCondition(id, condition, current)
+      if (current === undefined) throw jobNotFound(id)
+      return this.#writeJob(this.#place(this.#options.names.jobs, id, null))
+    })
+  }
+
+  /** Writes a command. The version is that of the command's record in job-commands. */
+  async command(
+    id: string,
+    type: JobCommandType,
+    { payload = null, actor = null }: { payload?: Buffer | null; actor?: string | null },
+  ): Promise<Version & { commandId: string }> {
+    const commandId = randomUUID()
+    const { codecs, clock, names } = this.#options
+    const command = { type, commandId, at: clock.nowMs(), payload, actor }
+    const problems = validateCommand(command)
+    if (problems.length > 0) throw new RequestError('bad-request', problems)
+    const record = this.#place(names.commands, id, codecs.command.encode(command))
+    const [offset = 0] = await this.#commit.write([record])
+    return { partition: record.partition, offset, commandId }
+  }
+
+  /** The record of a definition, for writeAll. Throws `encode-failed` or `payload-too-large`. */
+  definitionRecord(id: string, definition: JobDefinition): PlacedRecord {
+    const record = this.#place(this.#options.names.jobs, id, this.#options.codecs.definition.encode(definition))
+    checkSize(record)
+    return record
+  }
+
+  /** Writes records as they are, without looking at what was there; resolves with their offsets. */
+  writeAll(records: PlacedRecord[]): Promise<number[]> {
+    return this.#commit.write(records)
+  }
+
+  /** The job as its owner has it, with what this process wrote before where the owner applies that soon enough. */
+  async current(id: string): Promise<JobView | undefined> {
+    await this.#ownWriteApplied(id, readOwnWriteWaitMs)
+    return this.#ask(id)
+  }
+
+  /** False when the owner did not apply the record in time, or could not be asked. */
+  async applied(partition: number, offsets: { jobs?: number; commands?: number }): Promise<boolean> {
+    try {
+      return await this.#options.owners.ask(partition, (owner) => owner.applied(partition, offsets, appliedWaitMs))
+    } catch (error) {
+      // The record is in the log all the same; whoever owns the partition next will apply it.
+      if (error instanceof DuelogError && error.retriable) return false
+      throw error
+    }
+  }
+
+  partitionOf(id: string): number {
+    return partitionOf(id, this.#options.partitions)
+  }
+
+  async #currentForWrite(id: string): Promise<JobView | undefined> {
+    if (!(await this.#ownWriteApplied(id, appliedWaitMs))) {
+      throw new DuelogError(
+        'not-ready',
+        `The owner of partition ${this.partitionOf(id)} has not applied the last write of job ${JSON.stringify(id)} within ${appliedWaitMs} ms; nothing was written. Send the request again.`,
+      )
+    }
+    return this.#ask(id)
+  }
+
+  async #ownWriteApplied(id: string, waitMs: number): Promise<boolean> {
+    const last = this.#lastWrites.get(id)
+    if (last === undefined) return true
+    const partition = this.partitionOf(id)
+    const applied = await this.#options.owners.ask(partition, (owner) => owner.applied(partition, { jobs: last }, waitMs))
+    if (applied && this.#lastWrites.get(id) === last) this.#lastWrites.delete(id)
+    return applied
+  }
+
+  #ask(id: string): Promise<JobView | undefined> {
+    const partition = this.partitionOf(id)
+    return this.#options.owners.ask(partition, (owner) => owner.job(partition, id))
+  }
+
+  async #writeJob(record: PlacedRecord): Promise<Version> {
+    const [offset = 0] = await this.#commit.write([record])
+    this.#lastWrites.delete(record.key)
+    this.#lastWrites.set(record.key, offset)
+    if (this.#lastWrites.size > lastWritesMax) {
+      for (const oldest of this.#lastWrites.keys()) {
+        this.#lastWrites.delete(oldest)
+        break
+      }
+    }
+    return { partition: record.partition, offset }
+  }
+
+  #place(topic: string, id: string, value: Buffer | null): PlacedRecord {
+    return { topic, partition: this.partitionOf(id), key: id, value }
+  }
+}
+
+export function jobNotFound(id: string): DuelogError {
+  return new DuelogError(
+    'not-found',
+    `There is no job ${JSON.stringify(id)}; it was never defined, was deleted, or its retention has passed.`,
+  )
+}

@@ -1,0 +1,53 @@
+/** Every limit of the HTTP surface, in one place; schemas, messages and tests read them here. */
+
+/** Largest body of a single request, and largest line of a batch, in bytes. */
+export const bodyBytesMax = 1_048_576
+/** Largest record that is sent to the broker, in bytes; below the broker's own default of 1,048,588 for a batch with its header. */
+export const recordBytesMax = 1_000_000
+
+/** Most records of one group commit. */
+export const groupRecordsMax = 2_000
+/** Most bytes of one group commit in any one partition. A single record may exceed it. */
+export const groupPartitionBytesMax = 900_000
+/** Most bytes that wait for a group commit; more is refused as `overloaded`. */
+export const queuedBytesMax = 64 * 1024 * 1024
+
+/** Writes to single jobs that wait for an earlier one of the same job; more are refused as `overloaded`. */
+export const lockWaitersMax = 10_000
+/** Jobs whose last write by this process is remembered. */
+export const lastWritesMax = 10_000
+
+/** How long a request waits for the owner to apply what it wrote. */
+export const appliedWaitMs = 5_000
+/** How long a read waits for what this process itself wrote before it. */
+export const readOwnWriteWaitMs = 1_000
+
+/** Groups of lines of one batch request that are written but not yet answered. */
+export const batchGroupsMax = 4
+
+export const listLimitDefault = 100
+export const listLimitMax = 1_000
+/** Jobs asked of one owner in one call, and in the first call, when their size is not known yet. */
+export const listChunkMax = 100
+export const listFirstChunkMax = 16
+/** Calls to owners that one list may make for each partition, besides those that a full page needs; each scans at most 10,000 jobs. */
+export const listCallsMax = 4
+/** Definitions of one page, in bytes of payload and headers; the page is cut short at it, never before its first job. */
+export const listBytesMax = 8 * 1024 * 1024
+
+export const previewCountDefault = 10
+export const previewCountMax = 1_000
+
+/** How old the map of owners may grow before it is read again. */
+export const ownersMaxAgeMs = 5_000
+/** Shortest time between two reads of the map of owners after errors. */
+export const ownersRefreshGapMs = 250
+/** How long another process may take to answer for its partitions, besides the wait that was asked for. */
+export const remoteTimeoutMs = 5_000
+
+/** Idle time after which a connection is closed. */
+export const connectionIdleMs = 60_000
+/** How long open requests may go on after stop. */
+export const stopGraceMs = 5_000
+/** What Retry-After says, in seconds. */
+export const retryAfterSeconds = 1

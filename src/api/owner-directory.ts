@@ -1,0 +1,161 @@
+/**
+ * Who owns which partition, and how to ask them. Owners are the members of the scheduler group; each shows the URL of its process in
+ * its user data. The scheduler of this process is asked directly, all others over HTTP (remote-queries.ts).
+ */
+import type { Clock } from '../clock.ts'
+import { DuelogError } from '../errors.ts'
+import type { LogAdmin, PartitionQueries, PartitionView } from '../ports.ts'
+import { ownersMaxAgeMs, ownersRefreshGapMs } from './limits.ts'
+
+/** What an owner answers about one of its partitions. */
+export type Owner = Pick<PartitionQueries, 'job' | 'list' | 'runs' | 'applied'>
+/** Another process, asked over HTTP. */
+export type RemoteOwner = Owner & { partitions(): Promise<PartitionView[]> }
+
+export interface PartitionOwnerView extends PartitionView {
+  /** name@host:pid:boot; null when no member is assigned or it answers no requests. */
+  instance: string | null
+  /** Null for the process that answers, and where there is no owner. */
+  url: string | null
+}
+
+export interface OwnerDirectory {
+  /**
+   * Puts a question to the owner of the partition; once more where the ownership has moved meanwhile.
+   * Rejects with `not-ready` when nobody owns it, or the owner is not active or does not answer.
+   */
+  ask<Answer>(partition: number, question: (owner: Owner) => Promise<Answer>): Promise<Answer>
+  /** Every partition as its owner sees it; `closed` where there is none. */
+  views(): Promise<PartitionOwnerView[]>
+}
+
+export interface OwnerDirectoryOptions {
+  admin: Pick<LogAdmin, 'groupMembers'>
+  /** `<prefix>scheduler` */
+  groupId: string
+  /** The topic whose assignment tells who owns a partition: `<prefix>jobs`. */
+  topic: string
+  partitions: number
+  local?: PartitionQueries | undefined
+  remote: (url: string) => RemoteOwner
+  clock: Clock
+}
+
+interface Member {
+  instance: string
+  url: string
+}
+
+export function createOwnerDirectory(options: OwnerDirectoryOptions): OwnerDirectory {
+  return new GroupOwnerDirectory(options)
+}
+
+class GroupOwnerDirectory implements OwnerDirectory {
+  readonly #options: OwnerDirectoryOptions
+  #members = new Map<number, Member>()
+  #readAtMs = Number.NEGATIVE_INFINITY
+  #stale = true
+  #reading: Promise<void> | undefined
+
+  constructor(options: OwnerDirectoryOptions) {
+    this.#options = options
+  }
+
+  async ask<Answer>(partition: number, question: (owner: Owner) => Promise<Answer>): Promise<Answer> {
+    const first = await this.#ownerOf(partition)
+    try {
+      return await question(first.owner)
+    } catch (error) {
+      if (!isOwnerLoss(error)) throw error
+      this.#stale = true
+      const second = await this.#ownerOf(partition)
+      // The same owner would say the same again: the caller is told to come back later.
+      if (second.name === first.name) throw error
+      return await question(second.owner)
+    }
+  }
+
+  async views(): Promise<PartitionOwnerView[]> {
+    const views = Array.from({ length: this.#options.partitions }, (_, partition) => noOwner(partition))
+    const offer = (view: PartitionOwnerView): void => {
+      if (worth[view.phase] > worth[views[view.partition]?.phase ?? 'active']) views[view.partition] = view
+    }
+    for (const view of this.#options.local?.partitions() ?? []) offer({ ...view, instance: null, url: null })
+    if (views.some((view) => view.phase !== 'active')) await this.#offerRemote(offer)
+    return views
+  }
+
+  async #offerRemote(offer: (view: PartitionOwnerView) => void): Promise<void> {
+    await this.#refresh()
+    const members = new Map([...this.#members.values()].map((member) => [member.url, member]))
+    await Promise.all(
+      [...members.values()].map(async ({ url, instance }) => {
+        try {
+          for (const view of await this.#options.remote(url).partitions()) offer({ ...view, instance, url })
+        } catch (error) {
+          // A process that does not answer shows as closed partitions; the others still show.
+          if (!isOwnerLoss(error)) throw error
+          this.#stale = true
+        }
+      }),
+    )
+  }
+
+  async #ownerOf(partition: number): Promise<{ name: string; owner: Owner }> {
+    const { local, remote } = this.#options
+    // A partition that this process still fires is answered here, even while the group already gives it to another member.
+    const here = local?.partitions().find((view) => view.partition === partition)
+    if (local !== undefined && here?.phase === 'active') return { name: 'local', owner: local }
+    await this.#refresh()
+    const member = this.#members.get(partition)
+    if (member !== undefined) return { name: member.url, owner: remote(member.url) }
+    this.#stale = true
+    throw new DuelogError(
+      'not-ready',
+      `Partition ${partition} has no owner that answers requests at the moment; ask again later.`,
+    )
+  }
+
+  /** Reads the group where the map is too old, or wrong; all who wait share one read. */
+  async #refresh(): Promise<void> {
+    const ageMs = this.#options.clock.nowMs() - this.#readAtMs
+    const due = this.#stale ? ownersRefreshGapMs : ownersMaxAgeMs
+    // A clock that was set back must not keep an old map alive.
+    if (ageMs >= 0 && ageMs < due) return
+    this.#reading ??= this.#read().finally(() => {
+      this.#reading = undefined
+    })
+    await this.#reading
+  }
+
+  async #read(): Promise<void> {
+    const { admin, groupId, topic, clock } = this.#options
+    const found = await admin.groupMembers(groupId)
+    const members = new Map<number, Member>()
+    for (const { instance, userData, assigned } of found) {
+      const url = urlOf(userData)
+      if (url === undefined) continue
+      for (const place of assigned) if (place.topic === topic) members.set(place.partition, { instance, url })
+    }
+    this.#members = members
+    this.#readAtMs = clock.nowMs()
+    this.#stale = false
+  }
+}
+
+/** Which of two views of a partition tells more of where it stands. */
+const worth = { closed: 0, restoring: 1, claiming: 2, active: 3 } as const
+
+function noOwner(partition: number): PartitionOwnerView {
+  return { partition, phase: 'closed', restoreRemaining: 0, mailboxDepth: 0, jobsOffset: 0, instance: null, url: null }
+}
+
+/** The URL that a member shows; members of another make may show anything. */
+function urlOf(userData: unknown): string | undefined {
+  const url = typeof userData === 'object' && userData !== null ? (userData as { url?: unknown }).url : undefined
+  return typeof url === 'string' && /^https?:\/\//.test(url) && URL.canParse(url) ? url : undefined
+}
+
+function isOwnerLoss(error: unknown): boolean {
+  return error instanceof DuelogError && (error.code === 'not-ready' || error.code === 'fenced')
+}

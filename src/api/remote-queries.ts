@@ -1,0 +1,100 @@
+/** The partitions of another process, asked over its internal routes (internal-routes.ts), which never ask on. */
+import type { ActiveRun, FinishedRun } from '../../schemas/generated.ts'
+import { DuelogError, errorTable, messageOf } from '../errors.ts'
+import type { JobFilter, JobView, PartitionView } from '../ports.ts'
+import { remoteTimeoutMs } from './limits.ts'
+import type { RemoteOwner } from './owner-directory.ts'
+import { decodeWire } from './wire.ts'
+
+export interface RemoteQueriesOptions {
+  /** Bearer token of the other process. Absent: none is sent. */
+  token?: string | undefined
+  /** How long an answer may take besides a wait that was asked for. Default: limits.remoteTimeoutMs. */
+  timeoutMs?: number
+}
+
+type Query = Record<string, string | number | undefined>
+
+/** Every call rejects with `not-ready` when the process cannot be reached, is too slow, or does not own the partition. */
+export function remoteQueries(url: string, options: RemoteQueriesOptions = {}): RemoteOwner {
+  const get = (path: string, query: Query = {}, waitMs = 0): Promise<Record<string, unknown>> =>
+    ask(new URL(`/internal/v1/partitions${path}${queryText(query)}`, url), waitMs, options)
+  const jobPath = (partition: number, id: string): string => `/${partition}/jobs/${encodeURIComponent(id)}`
+  return {
+    async partitions() {
+      return (await get('')).partitions as PartitionView[]
+    },
+    async job(partition, id) {
+      return (await get(jobPath(partition, id))).job as JobView | undefined
+    },
+    async list(partition: number, filter: JobFilter, limit: number, after?: string) {
+      return (await get(`/${partition}/jobs`, { ...filter, limit, after })) as { jobs: JobView[]; next?: string }
+    },
+    async runs(partition, id) {
+      return (await get(`${jobPath(partition, id)}/runs`)).runs as { active: ActiveRun[]; finished: FinishedRun[] } | undefined
+    },
+    async applied(partition, offsets, timeoutMs) {
+      return (await get(`/${partition}/applied`, { ...offsets, timeoutMs }, timeoutMs)).applied === true
+    },
+  }
+}
+
+async function ask(
+  url: URL,
+  waitMs: number,
+  { token, timeoutMs = remoteTimeoutMs }: RemoteQueriesOptions,
+): Promise<Record<string, unknown>> {
+  let status: number
+  let text: string
+  try {
+    const response = await fetch(url, {
+      headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
+      signal: AbortSignal.timeout(timeoutMs + waitMs),
+      // An owner answers itself or not at all; a redirect would send the token elsewhere.
+      redirect: 'error',
+    })
+    status = response.status
+    text = await response.text()
+  } catch (error) {
+    throw new DuelogError('not-ready', `The owner at ${url.origin} did not answer: ${causeOf(error)}. Ask again later.`, {
+      cause: error,
+    })
+  }
+  const answer = parse(text)
+  if (status === 200 && answer !== undefined) return answer
+  throw errorOf(url, status, answer)
+}
+
+/** The other process's own error where it is one of ours; anything else means that no owner of ours is there. */
+function errorOf(url: URL, status: number, answer: Record<string, unknown> | undefined): DuelogError {
+  const code = answer?.code
+  if (code === 'unauthorized' || code === 'forbidden') {
+    return new DuelogError(
+      'internal',
+      `The owner at ${url.origin} refused our token; all processes of one system need the same DUELOG_API_TOKENS.`,
+    )
+  }
+  if (typeof code === 'string' && Object.hasOwn(errorTable, code) && typeof answer?.detail === 'string') {
+    return new DuelogError(code as keyof typeof errorTable, answer.detail)
+  }
+  return new DuelogError('not-ready', `The owner at ${url.origin} answered with status ${status}; ask again later.`)
+}
+
+function parse(text: string): Record<string, unknown> | undefined {
+  try {
+    const value = decodeWire(text)
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** fetch hides what happened behind "fetch failed". */
+function causeOf(error: unknown): string {
+  return messageOf(error instanceof Error && error.cause !== undefined ? error.cause : error)
+}
+
+function queryText(query: Query): string {
+  const given = Object.entries(query).filter((entry): entry is [string, string | number] => entry[1] !== undefined)
+  return given.length === 0 ? '' : `?${new URLSearchParams(given.map(([name, value]) => [name, String(value)]))}`
+}

@@ -1,0 +1,29 @@
+/** What a schedule would do. Nothing is written. */
+import type { FastifyInstance } from 'fastify'
+import { definitionFromJson, isoTime } from '../../streams/jobs/json.ts'
+import { nextFire } from '../../streams/schedules/next-fire.ts'
+import type { ApiContext } from './options.ts'
+import { RequestError } from './problem.ts'
+import { previewSchema } from './schemas/system.ts'
+import { timeOf } from './time-input.ts'
+
+interface Preview {
+  Body: { schedule: Record<string, unknown>; from?: string | number; count: number }
+}
+
+export function scheduleRoutes(instance: FastifyInstance, { clock }: ApiContext): void {
+  instance.post<Preview>('/v1/schedules/preview', { config: { role: 'viewer' }, schema: previewSchema }, async (request) => {
+    const { schedule, count } = request.body
+    const from = request.body.from === undefined ? clock.nowMs() : timeOf('from', request.body.from)
+    const read = definitionFromJson({ schedule, target: { handler: 'preview' } })
+    if (!read.ok) throw new RequestError('bad-definition', read.problems)
+    const fires: { at: string | number; atMs: number }[] = []
+    // Delays and intervals count from the time that the preview starts from, as if the broker had taken the job then.
+    let at = nextFire(read.definition, from, from)
+    while (at !== null && fires.length < count) {
+      fires.push({ at: isoTime(at), atMs: at })
+      at = nextFire(read.definition, from, at)
+    }
+    return { fires }
+  })
+}

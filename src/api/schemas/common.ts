@@ -1,0 +1,81 @@
+/** Parts of the JSON schemas of several routes. Requests are checked against them; answers are documented by them. */
+
+import { jobIdBytesMax } from '../../../streams/jobs/validate.ts'
+import { errorTable } from '../../errors.ts'
+
+/** A request's own part is closed: a misspelt name is refused, not ignored. */
+export const closed = <Properties extends object>(properties: Properties, required: readonly string[] = []) => ({
+  type: 'object' as const,
+  additionalProperties: false as const,
+  properties,
+  required,
+})
+
+export const time = { type: 'string', description: 'Time in ISO 8601, UTC.' } as const
+export const timeOrNull = { type: ['string', 'null'], description: 'Time in ISO 8601, UTC; null where there is none.' } as const
+export const timeInput = { type: 'string', description: 'Time in ISO 8601 with an offset, or epoch ms.' } as const
+
+// The limit is in bytes, which JSON schema cannot say; the routes check it.
+export const idParams = closed(
+  { id: { type: 'string', description: `Job id, percent-encoded: 1 to ${jobIdBytesMax} bytes of UTF-8.` } },
+  ['id'],
+)
+
+export const ifMatchHeaders = {
+  type: 'object',
+  properties: { 'if-match': { type: 'string', description: 'Only if the job has this ETag; * for any. Else 412.' } },
+} as const
+
+export const waitQuery = closed({
+  wait: {
+    type: 'string',
+    enum: ['applied'],
+    description: 'Answer when the owner has applied the change; 202 when it has not within 5 s.',
+  },
+})
+
+export const problemSchema = {
+  type: 'object',
+  description: 'Problem details, RFC 9457.',
+  required: ['type', 'title', 'status', 'detail', 'code', 'retriable'],
+  properties: {
+    type: { type: 'string' },
+    title: { type: 'string', description: 'What the code means.' },
+    status: { type: 'integer' },
+    detail: { type: 'string', description: 'What happened, where, and what to do.' },
+    code: { type: 'string', enum: Object.keys(errorTable), description: 'Stable; programs may rely on it.' },
+    retriable: { type: 'boolean', description: 'Whether the same request may succeed later.' },
+    instance: { type: 'string', description: 'Names the request in the log of the server.' },
+    problems: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['field', 'limit', 'message'],
+        properties: { field: { type: 'string' }, value: {}, limit: { type: 'string' }, message: { type: 'string' } },
+      },
+    },
+  },
+} as const
+
+/** Every route may answer with a problem. */
+export const problemResponses = { '4xx': problemSchema, '5xx': problemSchema } as const
+
+/** A change that is in the log. `applied` tells whether the owner was seen to have taken it in. */
+export const acceptedSchema = {
+  type: 'object',
+  required: ['id', 'etag', 'partition', 'offset', 'applied'],
+  additionalProperties: false,
+  properties: {
+    id: { type: 'string' },
+    etag: { type: 'string', description: 'Version of the definition, as in the ETag header.' },
+    partition: { type: 'integer' },
+    offset: { type: 'integer' },
+    applied: { type: 'boolean' },
+    code: {
+      type: 'string',
+      const: 'wait-timeout',
+      description: 'With 202: the change is durable, but was not seen applied in time.',
+    },
+    detail: { type: 'string' },
+  },
+} as const

@@ -1,0 +1,41 @@
+/** Schemas of the routes between processes of one system. They are no part of the public surface. */
+import { listChunkMax } from '../limits.ts'
+import { closed } from './common.ts'
+
+const partition = { type: 'integer', minimum: 0 } as const
+const offset = { type: 'integer', minimum: 0 } as const
+
+/** Kept out of the published description. */
+const hide = { hide: true } as const
+
+export const internalPartitionsSchema = { ...hide, querystring: closed({}) } as const
+
+export const internalJobSchema = {
+  ...hide,
+  params: closed({ partition, id: { type: 'string' } }, ['partition', 'id']),
+  querystring: closed({}),
+} as const
+
+export const internalListSchema = {
+  ...hide,
+  params: closed({ partition }, ['partition']),
+  querystring: closed(
+    {
+      status: { type: 'string' },
+      tag: { type: 'string' },
+      handler: { type: 'string' },
+      dueBefore: { type: 'integer' },
+      limit: { type: 'integer', minimum: 1, maximum: listChunkMax },
+      after: { type: 'string' },
+    },
+    ['limit'],
+  ),
+} as const
+
+export const internalAppliedSchema = {
+  ...hide,
+  params: closed({ partition }, ['partition']),
+  querystring: closed({ jobs: offset, commands: offset, timeoutMs: { type: 'integer', minimum: 0, maximum: 60_000 } }, [
+    'timeoutMs',
+  ]),
+} as const

@@ -1,0 +1,125 @@
+/** Schemas of the routes of jobs and their lists. A definition's own fields are checked by streams/jobs, the one place of their limits. */
+import { listLimitDefault, listLimitMax } from '../limits.ts'
+import { acceptedSchema, closed, idParams, ifMatchHeaders, problemResponses, timeInput, timeOrNull, waitQuery } from './common.ts'
+import { runSchema } from './runs.ts'
+
+const statuses = ['ACTIVE', 'PAUSED', 'COMPLETED', 'INVALID'] as const
+
+const definitionSchema = {
+  type: 'object',
+  description: 'A job definition: the fields of the Avro schema JobDefinition, and id.',
+} as const
+
+export const jobSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: [
+    ...['id', 'etag', 'status', 'reason', 'nextFireAt', 'runNo', 'scheduledRuns', 'succeeded', 'failed', 'skipped'],
+    ...['active', 'lastRun', 'definition'],
+  ],
+  properties: {
+    id: { type: 'string' },
+    etag: { type: 'string' },
+    status: { type: 'string', enum: statuses },
+    reason: { type: ['string', 'null'], description: 'Why the job is INVALID, or why its last occurrence was skipped.' },
+    nextFireAt: timeOrNull,
+    runNo: { type: 'integer', description: 'Number of the last run.' },
+    scheduledRuns: { type: 'integer' },
+    succeeded: { type: 'integer' },
+    failed: { type: 'integer' },
+    skipped: { type: 'integer' },
+    active: { type: 'array', items: runSchema },
+    lastRun: { anyOf: [runSchema, { type: 'null' }] },
+    definition: { type: ['object', 'null'], description: 'Null while the job is INVALID because its bytes could not be read.' },
+  },
+} as const
+
+export const putJobSchema = {
+  summary: 'Create or replace a job',
+  params: idParams,
+  querystring: waitQuery,
+  headers: ifMatchHeaders,
+  body: definitionSchema,
+  response: { 200: acceptedSchema, 201: acceptedSchema, 202: acceptedSchema, ...problemResponses },
+} as const
+
+export const postJobSchema = {
+  summary: 'Create a job with an id made by the server',
+  querystring: waitQuery,
+  body: definitionSchema,
+  response: { 201: acceptedSchema, 202: acceptedSchema, ...problemResponses },
+} as const
+
+export const getJobSchema = {
+  summary: 'Definition and state of a job',
+  params: idParams,
+  querystring: closed({}),
+  response: { 200: jobSchema, ...problemResponses },
+} as const
+
+export const deleteJobSchema = {
+  summary: 'Delete a job',
+  params: idParams,
+  querystring: waitQuery,
+  headers: ifMatchHeaders,
+  response: { 202: acceptedSchema, 204: { type: 'null', description: 'The tombstone is in the log.' }, ...problemResponses },
+} as const
+
+export const listJobsSchema = {
+  summary: 'Jobs in the order of their ids',
+  querystring: closed({
+    status: { type: 'string', enum: statuses },
+    tag: { type: 'string', minLength: 1, maxLength: 64 },
+    handler: { type: 'string', minLength: 1, maxLength: 128 },
+    dueBefore: {
+      ...timeInput,
+      description: 'Only jobs whose next occurrence is before this time. ISO 8601 with an offset, or epoch ms.',
+    },
+    limit: { type: 'integer', minimum: 1, maximum: listLimitMax, default: listLimitDefault },
+    cursor: { type: 'string', minLength: 1, description: 'What the page before gave.' },
+  }),
+  response: {
+    200: {
+      type: 'object',
+      additionalProperties: false,
+      required: ['jobs', 'cursor'],
+      properties: {
+        jobs: { type: 'array', items: jobSchema },
+        cursor: {
+          type: ['string', 'null'],
+          description: 'Asks for the next page; null at the end. A page may be short, even empty, and still have one.',
+        },
+      },
+    },
+    ...problemResponses,
+  },
+} as const
+
+/** One line of the answer to a batch. */
+export const batchLineSchema = {
+  type: 'object',
+  required: ['line', 'ok'],
+  additionalProperties: false,
+  properties: {
+    line: { type: 'integer', description: 'Number of the line in the request, from 1.' },
+    ok: { type: 'boolean', description: 'Whether the definition is in the log.' },
+    id: { type: 'string' },
+    etag: { type: 'string' },
+    partition: { type: 'integer' },
+    offset: { type: 'integer' },
+    code: { type: 'string' },
+    detail: { type: 'string' },
+    retriable: { type: 'boolean' },
+    problems: { type: 'array' },
+  },
+} as const
+
+export const batchSchema = {
+  summary: 'Create or replace many jobs',
+  description:
+    'One definition with its id on each line; one result line for each, in order, while the request still goes on. Read the answer while you send: the server reads on only as fast as its results are taken. Blank lines are passed over.',
+  querystring: closed({}),
+  consumes: ['application/x-ndjson'],
+  produces: ['application/x-ndjson'],
+  response: { 200: { type: 'string', description: 'Lines of batchLineSchema.' }, ...problemResponses },
+} as const

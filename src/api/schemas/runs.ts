@@ -1,0 +1,109 @@
+/** Schemas of the routes of runs and commands. */
+import { closed, idParams, problemResponses, time, timeOrNull } from './common.ts'
+
+export const runSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['runId', 'jobId', 'runNo', 'status', 'trigger', 'scheduledFor', 'attempts', 'errors'],
+  properties: {
+    runId: { type: 'string', description: '<jobId>/<runNo>' },
+    jobId: { type: 'string' },
+    runNo: { type: 'integer' },
+    status: {
+      type: 'string',
+      enum: ['DISPATCHED', 'RUNNING', 'RETRY_WAIT', 'SUCCEEDED', 'FAILED', 'EXPIRED', 'CANCELLED', 'SKIPPED', 'DEAD'],
+    },
+    trigger: { type: 'string', enum: ['SCHEDULE', 'MANUAL'] },
+    commandId: { type: ['string', 'null'] },
+    scheduledFor: time,
+    attempts: { type: 'integer', description: 'Attempts made, the current one included.' },
+    dueAt: { ...time, description: 'While active: when the current attempt must start.' },
+    dispatchedAt: { ...time, description: 'While active: when the current attempt was dispatched.' },
+    startDeadlineAt: { ...time, description: 'While active: until when the current attempt must have started.' },
+    startedAt: timeOrNull,
+    finishedAt: timeOrNull,
+    worker: { type: ['string', 'null'] },
+    result: { description: 'What the handler returned.' },
+    errors: {
+      type: 'array',
+      description: 'The last five failed attempts.',
+      items: {
+        type: 'object',
+        properties: {
+          attempt: { type: 'integer' },
+          at: time,
+          worker: { type: ['string', 'null'] },
+          type: { type: 'string' },
+          message: { type: 'string' },
+        },
+      },
+    },
+  },
+} as const
+
+export const listRunsSchema = {
+  summary: 'Active runs, then the last ended ones, newest first',
+  params: idParams,
+  querystring: closed({}),
+  response: {
+    200: {
+      type: 'object',
+      required: ['runs'],
+      additionalProperties: false,
+      properties: { runs: { type: 'array', items: runSchema } },
+    },
+    ...problemResponses,
+  },
+} as const
+
+export const getRunSchema = {
+  summary: 'One run',
+  params: closed({ jobId: idParams.properties.id, runNo: { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER } }, [
+    'jobId',
+    'runNo',
+  ]),
+  querystring: closed({}),
+  response: { 200: runSchema, ...problemResponses },
+} as const
+
+/** A command that is in the log. */
+const commandSchema = {
+  type: 'object',
+  required: ['commandId', 'applied'],
+  additionalProperties: false,
+  properties: {
+    commandId: { type: 'string' },
+    applied: { type: 'boolean', description: 'Whether the owner was seen to have applied it within 5 s.' },
+    runId: { type: ['string', 'null'], description: 'The run that was made; null where none was, see reason.' },
+    reason: { type: ['string', 'null'] },
+    status: { type: 'string', description: 'Status of the job after the command.' },
+    code: { type: 'string', const: 'wait-timeout' },
+    detail: { type: 'string' },
+  },
+} as const
+
+// Without a body there is nothing to check, so the schema lets its absence pass.
+const triggerBody = {
+  type: ['object', 'null'],
+  additionalProperties: false,
+  properties: {
+    payload: { description: "In place of the definition's payload, as in the definition." },
+    payloadBase64: { type: 'string', description: 'The same as bytes.' },
+  },
+} as const
+
+export const triggerSchema = {
+  summary: 'One run now, besides the schedule',
+  params: idParams,
+  querystring: closed({}),
+  body: triggerBody,
+  response: { 202: commandSchema, ...problemResponses },
+} as const
+
+export const pauseSchema = {
+  summary: 'No occurrence fires until the job is resumed, or fire again',
+  params: idParams,
+  querystring: closed({}),
+  body: { ...triggerBody, properties: {} },
+  response: { 200: commandSchema, 202: commandSchema, ...problemResponses },
+} as const

@@ -1,0 +1,82 @@
+/** Jobs, runs and partitions as answers show them: times in ISO 8601, results as JSON. */
+import type { ActiveRun, AttemptError, FinishedRun } from '../../schemas/generated.ts'
+import { definitionToJson, isoTime } from '../../streams/jobs/json.ts'
+import type { JobView } from '../ports.ts'
+import { etagOf } from './version.ts'
+
+const timeOrNull = (ms: number | null): string | number | null => (ms === null ? null : isoTime(ms))
+
+/** Identity of an occurrence, the same through attempts, dead letter and redrive. */
+export const runIdOf = (jobId: string, runNo: number): string => `${jobId}/${runNo}`
+
+export function jobToJson(job: JobView): Record<string, unknown> {
+  return {
+    id: job.id,
+    etag: etagOf(job),
+    status: job.status,
+    reason: job.reason,
+    nextFireAt: timeOrNull(job.nextFireAt),
+    runNo: job.runNo,
+    scheduledRuns: job.scheduledRuns,
+    succeeded: job.succeeded,
+    failed: job.failed,
+    skipped: job.skipped,
+    active: job.active.map((run) => activeRunToJson(job.id, run)),
+    lastRun: job.lastRun === null ? null : finishedRunToJson(job.id, job.lastRun),
+    definition: job.definition === undefined ? null : definitionToJson(job.definition),
+  }
+}
+
+export function activeRunToJson(jobId: string, run: ActiveRun): Record<string, unknown> {
+  return {
+    runId: runIdOf(jobId, run.runNo),
+    jobId,
+    runNo: run.runNo,
+    status: run.status,
+    trigger: run.trigger,
+    commandId: run.commandId,
+    scheduledFor: isoTime(run.scheduledFor),
+    attempts: run.attempt,
+    dueAt: isoTime(run.dueAt),
+    dispatchedAt: isoTime(run.dispatchedAt),
+    startDeadlineAt: isoTime(run.startDeadlineAt),
+    startedAt: timeOrNull(run.startedAt),
+    finishedAt: null,
+    worker: run.worker,
+    result: null,
+    errors: run.errors.map(errorToJson),
+  }
+}
+
+export function finishedRunToJson(jobId: string, run: FinishedRun): Record<string, unknown> {
+  return {
+    runId: runIdOf(jobId, run.runNo),
+    jobId,
+    runNo: run.runNo,
+    status: run.status,
+    trigger: run.trigger,
+    commandId: run.commandId,
+    scheduledFor: isoTime(run.scheduledFor),
+    attempts: run.attempts,
+    startedAt: timeOrNull(run.startedAt),
+    finishedAt: isoTime(run.finishedAt),
+    worker: run.worker,
+    result: resultToJson(run.result),
+    errors: run.errors.map(errorToJson),
+  }
+}
+
+function errorToJson(error: AttemptError): Record<string, unknown> {
+  return { ...error, at: isoTime(error.at) }
+}
+
+/** What the handler returned; text where a worker of another make did not send JSON. */
+function resultToJson(result: Buffer | null): unknown {
+  if (result === null) return null
+  const text = Buffer.from(result).toString()
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
