@@ -14,6 +14,7 @@ export class Feed {
   /** Open, but more than can be held was read. */
   readonly #held = new Set<FeedSource>()
   readonly #next = new Map<FeedSource, number>()
+  readonly #openings = new Map<FeedSource, number>()
 
   constructor(reader: GroupReader, names: TopicNames, partition: number) {
     this.#reader = reader
@@ -33,6 +34,7 @@ export class Feed {
   /** Reads the topic from an offset on. */
   open(source: FeedSource, offset: number): void {
     this.#next.set(source, offset)
+    this.#openings.set(source, this.openings(source) + 1)
     this.#open.add(source)
     this.#held.delete(source)
     this.#reader.seek({ ...this.#at(source), offset })
@@ -41,6 +43,7 @@ export class Feed {
 
   /** Reads no further; what still comes is not wanted. */
   close(source: FeedSource): void {
+    this.#openings.set(source, this.openings(source) + 1)
     this.#open.delete(source)
     this.#held.delete(source)
     this.#reader.pause([this.#at(source)])
@@ -55,6 +58,11 @@ export class Feed {
 
   release(source: FeedSource): void {
     if (this.#held.delete(source)) this.#reader.resume([this.#at(source)])
+  }
+
+  /** Changes whenever the topic is opened or closed: who waited can tell whether what it holds is still wanted. */
+  openings(source: FeedSource): number {
+    return this.#openings.get(source) ?? 0
   }
 
   isOpen(source: FeedSource): boolean {

@@ -45,17 +45,20 @@ export const handoffMs = 30_000
 
 class Closed extends Error {}
 
+/** What the partitions of one scheduler share besides its options. */
 export interface PartitionShares {
   commits: Slots
   restores: Slots
+  asides: LogWriter
+  /** Told whenever a partition enters another phase. */
+  phaseChanged: () => void
 }
 
 export class Partition {
   readonly number: number
   readonly #shared: Shared
   readonly #feed: Feed
-  readonly #slots: PartitionShares
-  readonly #asides: LogWriter
+  readonly #shares: PartitionShares
   readonly #signal: Signal
   readonly #mailbox = new Mailbox()
   readonly #leases = new Leases(0)
@@ -74,12 +77,11 @@ export class Partition {
   readonly #ended: Promise<void>
 
   /** `after`: the end of an earlier ownership in this process, whose store has to be closed first. */
-  constructor(number: number, shared: Shared, feed: Feed, asides: LogWriter, slots: PartitionShares, after?: Promise<void>) {
+  constructor(number: number, shared: Shared, feed: Feed, shares: PartitionShares, after?: Promise<void>) {
     this.number = number
     this.#shared = shared
     this.#feed = feed
-    this.#asides = asides
-    this.#slots = slots
+    this.#shares = shares
     this.#signal = new Signal(shared.clock)
     const { partitions, codecs, metrics, logger } = shared
     this.#intake = new Intake({ partition: number, partitions, codecs, leases: this.#leases, metrics, logger })
@@ -118,9 +120,10 @@ export class Partition {
     this.#lastBatchAt = this.#shared.clock.nowMs()
     if (source === 'state') await this.#receiveState(records)
     else {
+      const openings = this.#feed.openings(source)
       for (const record of records) {
         const mail = await this.#mailOf(source, record)
-        if (mail === undefined) return
+        if (mail === undefined || openings !== this.#feed.openings(source)) return
         this.#mailbox.put(mail)
         this.#feed.received(source, record.offset + 1)
       }
@@ -164,8 +167,13 @@ export class Partition {
       }
       await this.#letGo()
     }
-    this.#phase = 'closed'
+    this.#enter('closed')
     for (const { resolve } of this.#waiting.splice(0)) resolve(false)
+  }
+
+  #enter(phase: Phase): void {
+    this.#phase = phase
+    this.#shares.phaseChanged()
   }
 
   async #beforeReopen(error: unknown): Promise<void> {
@@ -188,7 +196,7 @@ export class Partition {
     const [writer, store] = [this.#writer, this.#store]
     this.#writer = undefined
     this.#store = undefined
-    if (!this.#closing) this.#phase = 'restoring'
+    if (!this.#closing) this.#enter('restoring')
     for (const source of feedSources) this.#feed.close(source)
     this.#mailbox.clear()
     this.#touched.clear()
@@ -199,20 +207,20 @@ export class Partition {
   }
 
   async #live(): Promise<void> {
-    const store = await this.#slots.restores.run(() => this.#restore())
+    const store = await this.#shares.restores.run(() => this.#restore())
     const epoch = await this.#claim(store)
     const index = new TimeIndex(store)
     this.#mailbox.putBack(await reconcile(this.#shared.codecs, store, this.#touched, this.#applied.jobs))
     await this.#drain(this.#turnContext(store, index, epoch))
     this.#leases.grant(this.#shared.clock.nowMs())
-    this.#phase = 'active'
+    this.#enter('active')
     this.#shared.logger.info({ partition: this.number, epoch }, `Partition ${this.number} is active.`)
     await this.#fire(this.#turnContext(store, index, epoch))
   }
 
   /** restoring and warming: up to here the previous owner is not disturbed. */
   async #restore(): Promise<PartitionStore> {
-    this.#phase = 'restoring'
+    this.#enter('restoring')
     const { admin, names, clock } = this.#shared
     const store = await this.#openStore()
     const local = await readLocal(store)
@@ -222,7 +230,7 @@ export class Partition {
     this.#restoreEnd = state
     this.#feed.open('state', this.#applied.state)
     await this.#caughtUp(() => this.#applied.state, state)
-    this.#phase = 'warming'
+    this.#enter('warming')
     this.#restoreEnd = jobs
     this.#touched.clear()
     this.#feed.open('jobs', this.#applied.jobs)
@@ -241,7 +249,7 @@ export class Partition {
 
   /** claiming: takes the transactional id, and reads the changelog up to the record that says so. */
   async #claim(store: PartitionStore): Promise<number> {
-    this.#phase = 'claiming'
+    this.#enter('claiming')
     const { log, prefix, names, codecs, instance, clock } = this.#shared
     await this.#orClosed(this.#feed.nextHeartbeat())
     const writer = await log.transactionalWriter(`${prefix}scheduler-${this.number}`)
@@ -257,7 +265,7 @@ export class Partition {
 
   /** draining: what was sent before the takeover is folded before any timer fires. */
   async #drain(context: TurnContext): Promise<void> {
-    this.#phase = 'draining'
+    this.#enter('draining')
     const { admin, names, clock } = this.#shared
     const position = (await entryOf(this.#shared, context.store, positionKey))?.position
     this.#applied.commands = position?.commandsOffset ?? 0
@@ -320,8 +328,8 @@ export class Partition {
       mailbox: this.#mailbox,
       leases: this.#leases,
       writer: this.#writer,
-      asides: this.#asides,
-      slots: this.#slots.commits,
+      asides: this.#shares.asides,
+      slots: this.#shares.commits,
       applied: this.#applied,
     }
   }

@@ -13,11 +13,12 @@ export class Scheduler {
   readonly #options: SchedulerOptions
   readonly #partitions = new Map<number, Partition>()
   readonly #sources = new Map<string, FeedSource>()
-  readonly #slots: PartitionShares = { commits: new Slots(commitSlots), restores: new Slots(restoreSlots) }
+  readonly #waiting = new Set<() => void>()
   readonly queries: PartitionQueries
   #shared: Shared | undefined
   #reader: GroupReader | undefined
-  #asides: LogWriter | undefined
+  #joined = false
+  #shares: PartitionShares | undefined
 
   constructor(options: SchedulerOptions) {
     this.#options = options
@@ -30,7 +31,12 @@ export class Scheduler {
     const { log, names, prefix, instance, userData } = this.#options
     const admin = await log.admin()
     this.#shared = { ...this.#options, admin, clusterId: await admin.clusterId() }
-    this.#asides = await log.writer()
+    this.#shares = {
+      commits: new Slots(commitSlots),
+      restores: new Slots(restoreSlots),
+      asides: await log.writer(),
+      phaseChanged: () => this.#settleWaiting(),
+    }
     this.#reader = log.reader({
       groupId: `${prefix}scheduler`,
       topics: feedSources.map((source) => names[source]),
@@ -45,11 +51,24 @@ export class Scheduler {
     await this.#reader.start()
   }
 
+  /** Whether every partition that the group gave to this member fires. */
+  get active(): boolean {
+    return this.#joined && [...this.#partitions.values()].every(({ phase, closing }) => phase === 'active' || closing)
+  }
+
+  /** Resolves when `active`. */
+  ready(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#waiting.add(resolve)
+      this.#settleWaiting()
+    })
+  }
+
   /** Ends the turns at hand, leaves the group and closes the stores. */
   async stop(): Promise<void> {
     await Promise.all([...this.#partitions.values()].map((partition) => partition.close()))
     await this.#reader?.stop()
-    await this.#asides?.close()
+    await this.#shares?.asides.close()
     await this.#shared?.admin.close()
   }
 
@@ -67,8 +86,16 @@ export class Scheduler {
       positions.push(...assignment.positions)
       paused.push(...assignment.paused)
     }
+    this.#joined = true
+    this.#settleWaiting()
     this.#options.logger.info({ partitions: [...numbers].sort((a, b) => a - b) }, `Assigned ${numbers.size} partitions.`)
     return { positions, paused }
+  }
+
+  #settleWaiting(): void {
+    if (!this.active) return
+    for (const resolve of this.#waiting) resolve()
+    this.#waiting.clear()
   }
 
   #kept(number: number): Partition | undefined {
@@ -80,11 +107,11 @@ export class Scheduler {
 
   #added(number: number): Partition {
     const { names } = this.#options
-    if (this.#shared === undefined || this.#reader === undefined || this.#asides === undefined)
+    if (this.#shared === undefined || this.#reader === undefined || this.#shares === undefined)
       throw new Error('Assigned before the start.')
     const before = this.#partitions.get(number)?.close()
     const feed = new Feed(this.#reader, names, number)
-    const partition = new Partition(number, this.#shared, feed, this.#asides, this.#slots, before)
+    const partition = new Partition(number, this.#shared, feed, this.#shares, before)
     this.#partitions.set(number, partition)
     return partition
   }

@@ -14,11 +14,17 @@ declare module 'rocksdb-native' {
     lt?: Buffer
   }
   export default class RocksDB {
-    constructor(path: string, options?: { writeBufferSize?: number; maxBackgroundJobs?: number; maxOpenFiles?: number; readOnly?: boolean })
+    constructor(
+      path: string,
+      options?: { writeBufferSize?: number; maxBackgroundJobs?: number; maxOpenFiles?: number; readOnly?: boolean },
+    )
     ready(): Promise<void>
     read(options: { capacity: number; autoDestroy: true }): ReadBatch
     write(options: { capacity: number; autoDestroy: true }): WriteBatch
-    iterator(range: Range, options: { limit: number; capacity: number; values: boolean }): AsyncIterable<{ key: Buffer; value: Buffer | null }>
+    iterator(
+      range: Range,
+      options: { limit: number; capacity: number; values: boolean },
+    ): AsyncIterable<{ key: Buffer; value: Buffer | null }>
     compactRange(from: Buffer, to: Buffer): Promise<void>
     approximateSize(from: Buffer, to: Buffer, options?: { includeMemtables?: boolean }): Promise<number>
     getProperty(name: string): Promise<string>

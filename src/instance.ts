@@ -1,0 +1,7 @@
+/** Who this process is: name@host:pid:boot. The boot part tells two processes apart that were given the same pid. */
+import { randomBytes } from 'node:crypto'
+import { hostname } from 'node:os'
+
+export function newInstance(name = 'duelog'): string {
+  return `${name}@${hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`
+}

@@ -1,0 +1,234 @@
+/**
+ * The only wiring: from settings to a running system. Everything else knows ports; here they meet.
+ */
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type Logger, pino } from 'pino'
+import { topicNames, topicPlans } from '../streams/topics.ts'
+import { systemClock } from './clock.ts'
+import type { Config } from './config/config.ts'
+import { startEmbedded } from './embedded/start.ts'
+import { createExecutor, type Executor } from './executor/executor.ts'
+import type { Handlers } from './executor/handler.ts'
+import { builtInHandlers } from './executor/handlers/built-in.ts'
+import { loadHandlers } from './executor/handlers/load-handlers.ts'
+import { newInstance } from './instance.ts'
+import { type Codecs, createCodecs, type KnownIds } from './kafka/codecs.ts'
+import { connectLog, type KafkaLog } from './kafka/log.ts'
+import { createMetrics, type Metrics } from './metrics.ts'
+import { createRetrier, type Retrier } from './retrier/retrier.ts'
+import { Scheduler } from './scheduler/scheduler.ts'
+import { type HttpServer, startHttp } from './serve.ts'
+import { rocksStores } from './store/rocks-store.ts'
+
+export interface System {
+  /** Base URL of the HTTP server; undefined where no role needs one. */
+  url: string | undefined
+  brokers: string[]
+  registryUrl: string
+  /** Partitions of every topic. */
+  partitions: number
+  metrics: Metrics
+  /** Resolves when every partition assigned to this process fires. At once without the scheduler role. */
+  ready(): Promise<void>
+  /** Stops intake, finishes commits, drains handlers, leaves the groups, closes stores and stops what was embedded. Safe to call twice. */
+  stop(): Promise<void>
+}
+
+export interface SystemOptions {
+  config: Config
+  /** Handlers besides the built-in ones and those of DUELOG_HANDLERS. */
+  handlers?: Handlers
+  logger?: Logger
+  onProgress?: (message: string) => void
+  /** Told when the system cannot go on; the process should stop it and end. */
+  onFatal?: (error: Error) => void
+}
+
+/** delete.retention.ms of the compacted topics, as streams/topics.ts plans it. */
+const tombstoneRetentionMs = 7 * 86_400_000
+
+/** Starts the roles of this process. Rejects with one DuelogError sentence; nothing runs on then. */
+export async function startSystem(options: SystemOptions): Promise<System> {
+  const { config } = options
+  const logger = options.logger ?? pino({ level: config.logLevel })
+  const undo: (() => Promise<unknown>)[] = []
+  const stop = once(async () => {
+    for (const step of undo.splice(0).reverse())
+      await step().catch((error) => logger.warn({ err: error }, 'A part did not stop cleanly.'))
+  })
+  try {
+    return await assemble(options, logger, undo, stop)
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+async function assemble(
+  options: SystemOptions,
+  logger: Logger,
+  undo: (() => Promise<unknown>)[],
+  stop: () => Promise<void>,
+): Promise<System> {
+  const { config } = options
+  const onFatal = options.onFatal ?? ((error: Error) => logger.fatal({ err: error }, 'Duelog cannot go on.'))
+  const embedded = await startEmbedded({
+    dataDir: config.dataDir,
+    kafkaPort: config.embeddedKafkaPort,
+    registryPort: config.embeddedRegistryPort,
+    wantKafka: config.brokers === undefined,
+    wantRegistry: config.registryUrl === undefined,
+    partitionsDefault: config.partitions,
+    logger,
+    ...(options.onProgress === undefined ? {} : { onProgress: options.onProgress }),
+    onExit: onFatal,
+  })
+  undo.push(() => embedded.stop())
+  const brokers = config.brokers ?? embedded.brokers ?? []
+  const registryUrl = config.registryUrl ?? embedded.registryUrl ?? ''
+  const instance = newInstance()
+  const names = topicNames(config.topicPrefix)
+  const plans = topicPlans(names, config.pools)
+  const log = connectLog({ brokers, clientId: instance, logger, ...security(config) })
+  const { partitions } = await log.ensureTopics({ plans, partitions: config.partitions, replication: config.replication })
+  const codecs = await createCodecs({ registryUrl, plans, knownIds: knownIdsIn(config.dataDir) })
+  const parts: Parts = {
+    config,
+    logger,
+    log,
+    codecs,
+    names,
+    partitions,
+    instance,
+    metrics: createMetrics(),
+    undo,
+    onFatal,
+    url: undefined,
+  }
+
+  const executors = config.roles.has('executor') ? await startExecutors(parts, options.handlers ?? {}) : []
+  if (config.roles.has('retrier')) await startRetrier(parts)
+  const scheduler = config.roles.has('scheduler') ? newScheduler(parts) : undefined
+  if (scheduler !== undefined || config.roles.has('api')) {
+    // Before the scheduler joins: its member data carries the URL that is known only then.
+    parts.url = await startHttp({ ...parts, scheduler, executors, clock: systemClock })
+  }
+  if (scheduler !== undefined) {
+    undo.push(() => scheduler.stop())
+    await scheduler.start()
+  }
+  return {
+    url: parts.url?.url,
+    brokers,
+    registryUrl,
+    partitions,
+    metrics: parts.metrics,
+    ready: () => (scheduler === undefined ? Promise.resolve() : scheduler.ready()),
+    stop,
+  }
+}
+
+/** What the start of each role shares. */
+export interface Parts {
+  config: Config
+  logger: Logger
+  log: KafkaLog
+  codecs: Codecs
+  names: ReturnType<typeof topicNames>
+  partitions: number
+  instance: string
+  metrics: Metrics
+  undo: (() => Promise<unknown>)[]
+  onFatal: (error: Error) => void
+  url: HttpServer | undefined
+}
+
+async function startExecutors(parts: Parts, more: Handlers): Promise<Executor[]> {
+  const { config, logger, log, codecs, names, instance, metrics, undo } = parts
+  const handlers = { ...builtInHandlers, ...(config.handlers === undefined ? {} : await loadHandlers(config.handlers)), ...more }
+  const executors = config.pools.map((pool) =>
+    createExecutor({
+      log,
+      codecs,
+      names,
+      pool,
+      concurrency: config.concurrency,
+      handlers,
+      instance,
+      clock: systemClock,
+      metrics,
+      logger,
+      drainMs: config.drainMs,
+      leadMs: config.leadMs,
+    }),
+  )
+  undo.push(() => Promise.all(executors.map((executor) => executor.stop())))
+  await Promise.all(executors.map((executor) => executor.start()))
+  return executors
+}
+
+async function startRetrier({ log, codecs, names, instance, metrics, logger, undo }: Parts): Promise<Retrier> {
+  const retrier = createRetrier({ log, codecs, names, instance, clock: systemClock, metrics, logger })
+  undo.push(() => retrier.stop())
+  await retrier.start()
+  return retrier
+}
+
+function newScheduler(parts: Parts): Scheduler {
+  const { config, logger, log, codecs, names, partitions, instance, metrics, onFatal } = parts
+  return new Scheduler({
+    log,
+    codecs,
+    names,
+    prefix: config.topicPrefix,
+    partitions,
+    instance,
+    userData: () => ({ url: parts.url?.url }),
+    stores: rocksStores(join(config.dataDir, 'scheduler')),
+    clock: systemClock,
+    metrics,
+    logger,
+    leadMs: config.leadMs,
+    leadMsMax: Math.max(config.leadMs, config.leadMsMax),
+    lingerMs: config.lingerMs,
+    tombstoneRetentionMs,
+    onFatal,
+  })
+}
+
+function security(config: Config): Partial<Parameters<typeof connectLog>[0]> {
+  const { sasl, ssl } = config
+  return {
+    ...(sasl === undefined ? {} : { sasl }),
+    ...(ssl === undefined ? {} : { ssl: { ca: ssl.ca, cert: ssl.cert, key: ssl.key } }),
+  }
+}
+
+/** Schema ids and their fingerprints, kept beside the data so that a registry that lost its storage is found out. */
+function knownIdsIn(dataDir: string): KnownIds {
+  const path = join(dataDir, 'schema-ids.json')
+  return {
+    async read() {
+      try {
+        return JSON.parse(await readFile(path, 'utf8')) as Record<string, string>
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {}
+        throw error
+      }
+    },
+    async write(ids) {
+      await mkdir(dataDir, { recursive: true })
+      await writeFile(`${path}.new`, JSON.stringify(ids, null, 2))
+      await rename(`${path}.new`, path)
+    },
+  }
+}
+
+function once<T>(task: () => Promise<T>): () => Promise<T> {
+  let running: Promise<T> | undefined
+  return () => {
+    running ??= task()
+    return running
+  }
+}
