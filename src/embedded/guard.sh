@@ -9,22 +9,22 @@ exec 3<&0 </dev/null
 
 "$@" 3<&- &
 program=$!
-echo "$program" >"$pid_file"
 
 (
   while read -r _ <&3; do :; done
-  kill -TERM "$program"
-  sleep "$limit" &
-  nap=$!
   # Once the program has ended we are told so, and must not leave the sleep behind.
-  trap 'kill "$nap"; exit 0' TERM
-  wait "$nap"
+  trap 'kill "$!"; exit 0' TERM
+  sleep "$limit" &
+  kill -TERM "$program"
+  wait "$!"
   kill -KILL "$program"
 ) 2>/dev/null &
 watcher=$!
 
-# A signal meant for the whole group must not end the guard before its program.
+# A signal meant for the whole group must not end the guard before its program. Only now: the watcher must not inherit this.
 trap : HUP INT TERM
+echo "$program" >"$pid_file"
+
 code=129
 while [ "$code" -gt 128 ]; do
   wait "$program"

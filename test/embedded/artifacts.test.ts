@@ -1,0 +1,56 @@
+import { mkdir, readdir, readFile } from 'node:fs/promises'
+import { delimiter, join } from 'node:path'
+import { expect, test } from 'vitest'
+import { artifactFolder } from '../../src/embedded/artifacts.ts'
+import { lockFolder, waitForFolder } from '../../src/embedded/folder-lock.ts'
+import type { StartContext } from '../../src/embedded/options.ts'
+import { kafkaVersion, registryVersion } from '../../src/embedded/versions.ts'
+import { optionsFor, program, temporaryFolder } from './harness.ts'
+
+const pomOf = (name: string) => readFile(new URL(`../../src/embedded/${name}.pom.xml`, import.meta.url), 'utf8')
+
+test('the POMs pin the versions that the program speaks of', async () => {
+  expect(await pomOf('kafka')).toContain(`<version>${kafkaVersion}</version>`)
+  expect(await pomOf('registry')).toContain(`<version>${registryVersion}</version>`)
+})
+
+test('two that want the same jars at once fetch them once, and what a crashed fetch left is cleared away', async () => {
+  const folder = await temporaryFolder()
+  const cache = join(folder, 'duelog')
+  await mkdir(join(cache, 'unfinished-abc'), { recursive: true })
+  await program(
+    folder,
+    'mvn',
+    `echo called >> ${folder}/calls; for a; do case $a in -Dduelog.target=*) echo jar > "\${a#*=}/some.jar";; esac; done
+echo 'Downloaded from central: https://repo.example.org/some.jar (5.1 MB at 3 MB/s)'`,
+  )
+  const said: string[] = []
+  const { options } = await optionsFor(folder)
+  const context: StartContext = {
+    ...options,
+    java: 'java',
+    partitionsDefault: 4,
+    env: { PATH: `${folder}${delimiter}/bin${delimiter}/usr/bin`, XDG_CACHE_HOME: folder },
+    logDir: folder,
+    onProgress: (message: string) => void said.push(message),
+  }
+  const [one, two] = await Promise.all([artifactFolder('kafka', context), artifactFolder('kafka', context)])
+  expect(one).toBe(two)
+  expect(await readdir(one)).toEqual(['some.jar'])
+  expect(await readdir(cache)).toHaveLength(1)
+  expect(await readFile(join(folder, 'calls'), 'utf8')).toBe('called\n')
+  expect(said).toEqual([`Fetching Apache Kafka ${kafkaVersion} (44 MB, this once) …`, 'Fetched some.jar (5.1 MB)'])
+})
+
+test('a folder has one holder, who is named, and the next in line gets it when he lets go', async () => {
+  const folder = await temporaryFolder()
+  const first = await lockFolder(folder)
+  if (first.state !== 'held') throw new Error('not held')
+  expect(await lockFolder(folder)).toEqual({ state: 'taken', pid: process.pid })
+  const waiting = waitForFolder(folder)
+  await first.release()
+  await first.release()
+  const second = await waiting
+  expect((await lockFolder(folder)).state).toBe('taken')
+  await second.release()
+})

@@ -1,0 +1,96 @@
+import { Kafka, logLevel } from 'kafkajs'
+import { expect, test } from 'vitest'
+import type { Embedded } from '../../src/embedded/options.ts'
+import { startEmbedded } from '../../src/embedded/start.ts'
+import { DuelogError } from '../../src/errors.ts'
+import { freePorts } from '../setup/free-ports.ts'
+import { lives, optionsFor, pidIn, temporaryFolder } from './harness.ts'
+
+/** Runs `work` with an admin client of the broker. */
+async function administer<T>(embedded: Embedded, work: (admin: ReturnType<Kafka['admin']>) => Promise<T>): Promise<T> {
+  const admin = new Kafka({ brokers: embedded.brokers ?? [], logLevel: logLevel.NOTHING }).admin()
+  await admin.connect()
+  try {
+    return await work(admin)
+  } finally {
+    await admin.disconnect()
+  }
+}
+
+async function registerSchema(embedded: Embedded, subject: string, name: string): Promise<number> {
+  const response = await fetch(`${embedded.registryUrl}/subjects/${subject}/versions`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/vnd.schemaregistry.v1+json' },
+    body: JSON.stringify({ schema: JSON.stringify({ type: 'record', name, fields: [] }) }),
+  })
+  return ((await response.json()) as { id: number }).id
+}
+
+test('topics and schema ids are found again at the next start, on other ports, and one Duelog at a time has the folder', async () => {
+  const dataDir = await temporaryFolder()
+  const { options } = await optionsFor(dataDir)
+  const first = await startEmbedded(options)
+  let secondId: number
+  let pids: number[]
+  try {
+    expect(first.brokers).toEqual([`127.0.0.1:${options.kafkaPort}`])
+    expect(await administer(first, (admin) => admin.createTopics({ topics: [{ topic: 'kept', numPartitions: 3 }] }))).toBe(true)
+    await registerSchema(first, 'one', 'One')
+    secondId = await registerSchema(first, 'two', 'Two')
+    pids = [await pidIn(dataDir, 'kafka'), await pidIn(dataDir, 'registry')]
+    expect(pids.map(lives)).toEqual([true, true])
+
+    const second = startEmbedded((await optionsFor(dataDir)).options)
+    await expect(second).rejects.toThrow(`The data folder ${dataDir} is in use by the process ${process.pid}, another Duelog;`)
+
+    const elsewhere = await temporaryFolder()
+    const samePort = startEmbedded({ ...(await optionsFor(elsewhere)).options, kafkaPort: options.kafkaPort })
+    await expect(samePort).rejects.toThrow(
+      `Port ${options.kafkaPort} of 127.0.0.1, wanted for the embedded broker, is taken by another process.`,
+    )
+    await expect(samePort).rejects.toThrow('DUELOG_EMBEDDED_KAFKA_PORT')
+  } finally {
+    await Promise.all([first.stop(), first.stop()])
+  }
+  expect(pids.map(lives)).toEqual([false, false])
+
+  const [kafkaPort, registryPort] = await freePorts()
+  const next = await startEmbedded({ ...options, kafkaPort, registryPort })
+  try {
+    const { topics } = await administer(next, (admin) => admin.fetchTopicMetadata({ topics: ['kept'] }))
+    expect(topics[0]?.partitions).toHaveLength(3)
+    expect(await registerSchema(next, 'two', 'Two')).toBe(secondId)
+    expect(await registerSchema(next, 'three', 'Three')).toBe(secondId + 1)
+  } finally {
+    await next.stop()
+  }
+})
+
+test('an id that the registry gave survives its being killed right after, and the owner is told of its end', async () => {
+  const dataDir = await temporaryFolder()
+  const { options } = await optionsFor(dataDir)
+  const exit = Promise.withResolvers<DuelogError>()
+  const first = await startEmbedded({ ...options, wantKafka: false, onExit: exit.resolve })
+  expect(first.brokers).toBeUndefined()
+  const id = await registerSchema(first, 'one', 'One')
+  process.kill(await pidIn(dataDir, 'registry'), 'SIGKILL')
+  const error = await exit.promise
+  expect(error).toBeInstanceOf(DuelogError)
+  expect(error.message).toContain('ended by itself')
+  await first.stop()
+
+  const next = await startEmbedded({ ...options, wantKafka: false })
+  try {
+    expect(await registerSchema(next, 'two', 'Two')).toBe(id + 1)
+    expect(await registerSchema(next, 'one', 'One')).toBe(id)
+  } finally {
+    await next.stop()
+  }
+})
+
+test('nothing is started where nothing is wanted', async () => {
+  const { options } = await optionsFor('/nowhere')
+  const embedded = await startEmbedded({ ...options, wantKafka: false, wantRegistry: false })
+  expect(embedded).toMatchObject({ brokers: undefined, registryUrl: undefined })
+  await embedded.stop()
+})
