@@ -1,0 +1,177 @@
+/**
+ * A TCP proxy in front of one broker that understands Kafka's framing, so that tests can lose or hold back single answers.
+ *
+ *   request   size i32 | api key i16 | api version i16 | correlation id i32 | …
+ *   response  size i32 | correlation id i32 | …
+ *
+ * Brokers tell their clients their own address; give `socketFactory` to the client so that it comes here all the same.
+ */
+import { connect, createServer, type Server, type Socket } from 'node:net'
+
+/** Kafka's numbers of the requests that tests are interested in. */
+export const apiKeys = {
+  produce: 0,
+  fetch: 1,
+  findCoordinator: 10,
+  joinGroup: 11,
+  heartbeat: 12,
+  syncGroup: 14,
+  initProducerId: 22,
+  addPartitionsToTxn: 24,
+  endTxn: 26,
+  txnOffsetCommit: 28,
+} as const
+
+export interface ProxyOptions {
+  /** host:port of the broker. */
+  target: string
+  /** The broker does the work, the client never hears of it. */
+  dropResponse?: (apiKey: number) => boolean
+  /** The response waits for `release()`. */
+  holdResponse?: (apiKey: number) => boolean
+  /** The request, and everything after it on its connection, waits for `release()`. */
+  holdRequest?: (apiKey: number) => boolean
+}
+
+export interface Seen {
+  apiKey: number
+  apiVersion: number
+}
+
+export interface Proxy {
+  address: string
+  port: number
+  /** Opens connections to the target here instead; for kafkajs's option of that name. */
+  socketFactory(args: { host: string; port: number; onConnect: () => void }): Socket
+  /** Every request that came by, in order. */
+  requests: Seen[]
+  /** Resolves when the next response to such a request was dropped or held, or, without such an option, passed on. */
+  answered(apiKey: number): Promise<void>
+  /** Resolves when the next such request has come in, held or not. */
+  asked(apiKey: number): Promise<void>
+  /** Lets go of everything held, and holds and drops nothing until `arm()`. */
+  release(): void
+  /** Holds and drops again. */
+  arm(): void
+  /** Ends all connections as a crashed network would. */
+  cut(): void
+  /** Refuses new connections, or takes them again. */
+  refuse(yes: boolean): void
+  close(): Promise<void>
+}
+
+type Signal = 'asked' | 'answered'
+
+export async function startProxy(options: ProxyOptions): Promise<Proxy> {
+  const [host = '127.0.0.1', targetPort = ''] = options.target.split(':')
+  const sockets = new Set<Socket>()
+  const requests: Seen[] = []
+  const held: (() => void)[] = []
+  const waiters: { signal: Signal; apiKey: number; resolve: () => void }[] = []
+  let armed = true
+  let refusing = false
+
+  const tell = (signal: Signal, apiKey: number): void => {
+    for (let index = waiters.length - 1; index >= 0; index--) {
+      const waiter = waiters[index]
+      if (waiter?.signal === signal && waiter.apiKey === apiKey) waiters.splice(index, 1)[0]?.resolve()
+    }
+  }
+  const wait = (signal: Signal, apiKey: number): Promise<void> =>
+    new Promise((resolve) => void waiters.push({ signal, apiKey, resolve }))
+  const destroyAll = (): void => {
+    for (const socket of sockets) socket.destroy()
+    sockets.clear()
+  }
+
+  const server: Server = createServer((client) => {
+    if (refusing) return void client.destroy()
+    const broker = connect(Number(targetPort), host)
+    const asked = new Map<number, number>()
+    for (const [socket, other] of [
+      [client, broker],
+      [broker, client],
+    ] as const) {
+      sockets.add(socket)
+      socket.setNoDelay(true)
+      socket.on('error', () => {})
+      socket.on('close', () => {
+        sockets.delete(socket)
+        other.destroy()
+      })
+    }
+    client.on(
+      'data',
+      framer((frame) => {
+        const apiKey = frame.readInt16BE(4)
+        asked.set(frame.readInt32BE(8), apiKey)
+        requests.push({ apiKey, apiVersion: frame.readInt16BE(6) })
+        tell('asked', apiKey)
+        if (armed && options.holdRequest?.(apiKey)) {
+          client.pause()
+          held.push(() => {
+            broker.write(frame)
+            client.resume()
+          })
+        } else broker.write(frame)
+      }),
+    )
+    broker.on(
+      'data',
+      framer((frame) => {
+        const id = frame.readInt32BE(4)
+        const apiKey = asked.get(id) ?? -1
+        asked.delete(id)
+        if (armed && options.dropResponse?.(apiKey)) tell('answered', apiKey)
+        else if (armed && options.holdResponse?.(apiKey)) {
+          held.push(() => client.write(frame))
+          tell('answered', apiKey)
+        } else {
+          client.write(frame)
+          tell('answered', apiKey)
+        }
+      }),
+    )
+  })
+  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as { port: number }
+  return {
+    port,
+    address: `127.0.0.1:${port}`,
+    requests,
+    socketFactory: ({ host: wantedHost, port: wantedPort, onConnect }) =>
+      wantedPort === Number(targetPort) ? connect(port, '127.0.0.1', onConnect) : connect(wantedPort, wantedHost, onConnect),
+    asked: (apiKey) => wait('asked', apiKey),
+    answered: (apiKey) => wait('answered', apiKey),
+    release() {
+      armed = false
+      for (const go of held.splice(0)) go()
+    },
+    arm() {
+      armed = true
+    },
+    cut: destroyAll,
+    refuse(yes) {
+      refusing = yes
+    },
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        destroyAll()
+      }),
+  }
+}
+
+/** Cuts a stream into frames, sizes included. */
+function framer(onFrame: (frame: Buffer) => void): (chunk: Buffer) => void {
+  let rest: Buffer = Buffer.alloc(0)
+  return (chunk) => {
+    rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
+    while (rest.length >= 4 && rest.length >= 4 + rest.readInt32BE(0)) {
+      const end = 4 + rest.readInt32BE(0)
+      const frame = rest.subarray(0, end)
+      rest = rest.subarray(end)
+      onFrame(frame)
+    }
+  }
+}
