@@ -18,12 +18,12 @@ import { connectLog, type KafkaLog } from './kafka/log.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 import { createRetrier, type Retrier } from './retrier/retrier.ts'
 import { Scheduler } from './scheduler/scheduler.ts'
-import { type HttpServer, startHttp } from './serve.ts'
+import { startHttp } from './serve.ts'
 import { rocksStores } from './store/rocks-store.ts'
 
 export interface System {
-  /** Base URL of the HTTP server; undefined where no role needs one. */
-  url: string | undefined
+  /** Base URL of the HTTP server. */
+  url: string
   brokers: string[]
   registryUrl: string
   /** Partitions of every topic. */
@@ -107,19 +107,17 @@ async function assemble(
     url: undefined,
   }
 
-  const executors = config.roles.has('executor') ? await startExecutors(parts, options.handlers ?? {}) : []
+  if (config.roles.has('executor')) await startExecutors(parts, options.handlers ?? {})
   if (config.roles.has('retrier')) await startRetrier(parts)
   const scheduler = config.roles.has('scheduler') ? newScheduler(parts) : undefined
-  if (scheduler !== undefined || config.roles.has('api')) {
-    // Before the scheduler joins: its member data carries the URL that is known only then.
-    parts.url = await startHttp({ ...parts, scheduler, executors, clock: systemClock })
-  }
+  // Before the scheduler joins: its member data carries the URL that is known only then.
+  parts.url = await startHttp(parts, scheduler)
   if (scheduler !== undefined) {
     undo.push(() => scheduler.stop())
     await scheduler.start()
   }
   return {
-    url: parts.url?.url,
+    url: parts.url,
     brokers,
     registryUrl,
     partitions,
@@ -141,7 +139,8 @@ export interface Parts {
   metrics: Metrics
   undo: (() => Promise<unknown>)[]
   onFatal: (error: Error) => void
-  url: HttpServer | undefined
+  /** Of the HTTP server, once it listens. */
+  url: string | undefined
 }
 
 async function startExecutors(parts: Parts, more: Handlers): Promise<Executor[]> {
@@ -184,7 +183,7 @@ function newScheduler(parts: Parts): Scheduler {
     prefix: config.topicPrefix,
     partitions,
     instance,
-    userData: () => ({ url: parts.url?.url }),
+    userData: () => ({ url: parts.url }),
     stores: rocksStores(join(config.dataDir, 'scheduler')),
     clock: systemClock,
     metrics,

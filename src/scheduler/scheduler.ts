@@ -2,7 +2,7 @@
  * The scheduler of one process: a member of the group `<prefix>scheduler`, and the partitions it owns.
  * The group says who should own a partition; the fence says who does (partition.ts).
  */
-import type { Batch, GroupReader, LogWriter, PartitionQueries, Position, TopicPartition } from '../ports.ts'
+import type { Batch, GroupReader, PartitionQueries, Position, TopicPartition } from '../ports.ts'
 import { Feed, type FeedSource, feedSources } from './feed.ts'
 import type { SchedulerOptions, Shared } from './options.ts'
 import { Partition, type PartitionShares } from './partition.ts'

@@ -1,0 +1,51 @@
+/** Joins the HTTP surface to what this process has: its scheduler, its workers, the log. */
+
+import { createApi, type Health } from './api/api.ts'
+import { createOwnerDirectory } from './api/owner-directory.ts'
+import { remoteQueries } from './api/remote-queries.ts'
+import { systemClock } from './clock.ts'
+import type { Parts } from './main.ts'
+import type { Scheduler } from './scheduler/scheduler.ts'
+
+/** Every process serves HTTP: metrics and probes in any role, the API, and the questions of other processes to the owners here. */
+export async function startHttp(parts: Parts, scheduler: Scheduler | undefined): Promise<string> {
+  const { config, log, codecs, names, partitions, metrics, logger, undo } = parts
+  const writer = await log.writer()
+  undo.push(() => writer.close())
+  const admin = await log.admin()
+  undo.push(() => admin.close())
+  const token = config.apiTokens?.find(({ role }) => role === 'viewer') ?? config.apiTokens?.[0]
+  const owners = createOwnerDirectory({
+    admin,
+    groupId: `${config.topicPrefix}scheduler`,
+    topic: names.jobs,
+    partitions,
+    local: scheduler?.queries,
+    remote: (url) => remoteQueries(url, { token: token?.token }),
+    clock: systemClock,
+  })
+  const api = createApi({
+    writer,
+    codecs,
+    names,
+    partitions,
+    owners,
+    local: scheduler?.queries,
+    metrics,
+    clock: systemClock,
+    logger,
+    apiTokens: config.apiTokens,
+    health: () => healthOf(scheduler),
+  })
+  undo.push(() => api.stop())
+  return api.listen(config.httpHost, config.httpPort)
+}
+
+function healthOf(scheduler: Scheduler | undefined): Health {
+  if (scheduler === undefined || scheduler.active) return { live: true, ready: true, reasons: [] }
+  const waiting = scheduler.queries.partitions().filter(({ phase }) => phase !== 'active')
+  const reasons = waiting.map(
+    ({ partition, phase, restoreRemaining }) => `Partition ${partition} is ${phase}, ${restoreRemaining} records to read.`,
+  )
+  return { live: true, ready: false, reasons: reasons.length > 0 ? reasons : ['The scheduler has not joined its group yet.'] }
+}
