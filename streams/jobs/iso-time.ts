@@ -23,7 +23,10 @@ export function parseIsoTime(text: string): number | undefined {
   return date.getTime() - (sign === '-' ? -offsetMs : offsetMs)
 }
 
-/** A time as JSON shows it, such as 2030-01-31T09:00:00.000Z; a number that no Date holds stays a number. */
+/** From the year 10000 on ISO 8601 needs a sign and six digits, which few readers take. */
+const isoEndAt = Date.UTC(10_000, 0, 1)
+
+/** A time as JSON shows it, such as 2030-01-31T09:00:00.000Z; outside the years 0 to 9999 the number itself. */
 export function isoTime(ms: number): string | number {
-  return Number.isInteger(ms) && Math.abs(ms) <= 8_640_000_000_000_000 ? new Date(ms).toISOString() : ms
+  return Number.isInteger(ms) && ms >= -62_167_219_200_000 && ms < isoEndAt ? new Date(ms).toISOString() : ms
 }

@@ -3,11 +3,11 @@
 /** Longest name that is compared; the cost grows with its square. */
 const comparedLengthMax = 40
 
-/** The nearest known name within two edits, capitals aside; undefined when none is near. */
+/** The nearest known name within three edits (two of a short name), capitals aside; undefined when none is near. */
 export function suggestion(name: string, known: readonly string[]): string | undefined {
   if (name.length > comparedLengthMax) return undefined
   let best: string | undefined
-  let bestEdits = Math.min(2, Math.floor(name.length / 2)) + 1
+  let bestEdits = Math.min(3, Math.floor(name.length / 2)) + 1
   for (const candidate of known) {
     const edits = editsBetween(name.toLowerCase(), candidate.toLowerCase())
     if (edits < bestEdits) {
