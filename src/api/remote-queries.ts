@@ -96,5 +96,7 @@ function causeOf(error: unknown): string {
 
 function queryText(query: Query): string {
   const given = Object.entries(query).filter((entry): entry is [string, string | number] => entry[1] !== undefined)
-  return given.length === 0 ? '' : `?${new URLSearchParams(given.map(([name, value]) => [name, String(value)]))}`
+  return given.length === 0
+    ? ''
+    : `?${new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)]))}`
 }

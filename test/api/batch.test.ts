@@ -1,0 +1,160 @@
+import { once } from 'node:events'
+import { request } from 'node:http'
+import { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { describe, expect, it } from 'vitest'
+import { batchAnswer } from '../../src/api/batch.ts'
+import { JobWrites } from '../../src/api/job-writes.ts'
+import { jsonReader } from '../../src/api/json-body.ts'
+import { bodyBytesMax } from '../../src/api/limits.ts'
+import { DuelogError } from '../../src/errors.ts'
+import { atNoon, codecs, createSystem, MemoryLog, names } from './system-in-memory.ts'
+
+const ndjson = { 'content-type': 'application/x-ndjson' }
+const line = (id: string): string => JSON.stringify({ id, ...atNoon })
+const send = async (payload: string | Buffer, system = createSystem()) => {
+  await using used = system
+  const answer = await used.api.instance.inject({ method: 'POST', url: '/v1/jobs/batch', headers: ndjson, payload })
+  const results = answer.body
+    .split('\n')
+    .filter((text) => text !== '')
+    .map((text) => JSON.parse(text))
+  return { answer, results, written: used.log.written }
+}
+
+describe('POST /v1/jobs/batch', () => {
+  it('answers 10,000 lines in order, and bad ones stop no others', async () => {
+    const bad = [
+      '{"id":"x"',
+      '{"id":"","a":1}',
+      '{"id":"b","schedule":{}}',
+      '[]',
+      'null',
+      '{"id":"p","__proto__":{}}',
+      JSON.stringify(atNoon),
+    ]
+    const lines = Array.from({ length: 10_000 }, (_, index) =>
+      index % 100 === 99 ? (bad[((index / 100) % bad.length) | 0] ?? '') : line(`j${index}`),
+    )
+    const { answer, results, written } = await send(`${lines.join('\n')}\n`)
+    expect(answer.statusCode).toBe(200)
+    expect(answer.headers['content-type']).toBe('application/x-ndjson')
+    expect(results.map((result) => result.line)).toEqual(Array.from({ length: 10_000 }, (_, index) => index + 1))
+    expect(results.filter((result) => !result.ok)).toHaveLength(100)
+    for (const result of results) {
+      expect(result.ok).toBe(result.line % 100 !== 0)
+      if (!result.ok) expect(['bad-request', 'bad-definition', 'bad-job-id']).toContain(result.code)
+    }
+    expect(written.map((record) => record.key)).toEqual(results.filter((result) => result.ok).map((result) => result.id))
+  })
+
+  it('tells each line its own offset', async () => {
+    const { results, written } = await send(Array.from({ length: 50 }, (_, index) => line(`j${index % 7}`)).join('\n'))
+    const next = new Map<number, number>()
+    for (const [index, { id, partition, offset, etag }] of results.entries()) {
+      expect(written[index]?.key).toBe(id)
+      expect(offset).toBe(next.get(partition) ?? 0)
+      expect(etag).toBe(`"${partition}.${offset}"`)
+      next.set(partition, offset + 1)
+    }
+  })
+
+  it('says what is wrong with a line and which job it names', async () => {
+    const { results } = await send(`{"id":"a","schedule":{"cron":"x"},"target":{"handler":"h"}}\n{"id":"a\\u0000"}\n{bad\n`)
+    expect(results[0]).toMatchObject({
+      line: 1,
+      ok: false,
+      id: 'a',
+      code: 'bad-definition',
+      problems: [{ field: 'schedule.cron' }],
+    })
+    expect(results[1]).toMatchObject({ line: 2, ok: false, code: 'bad-job-id' })
+    expect(results[2]).toMatchObject({ line: 3, ok: false, code: 'bad-request', retriable: false })
+  })
+
+  it('takes lines that end with CR LF, blank ones between, a last one without an end, and no lines at all', async () => {
+    const { results } = await send(`${line('a')}\r\n\r\n  \n${line('b')}\n\n${line('é')}`)
+    expect(results.map((result) => [result.line, result.id])).toEqual([
+      [1, 'a'],
+      [4, 'b'],
+      [6, 'é'],
+    ])
+    expect((await send('')).results).toEqual([])
+    expect((await send('\n\n')).results).toEqual([])
+  })
+
+  it('refuses a line over the limit or not in UTF-8, and takes the next', async () => {
+    const long = Buffer.from(`{"id":"${'x'.repeat(bodyBytesMax)}"}\n`)
+    const broken = Buffer.concat([Buffer.from('{"id":"'), Buffer.from([0xff]), Buffer.from('"}\n')])
+    const { results, written } = await send(Buffer.concat([long, broken, Buffer.from(line('a'))]))
+    expect(results.map((result) => result.code ?? result.id)).toEqual(['payload-too-large', 'bad-request', 'a'])
+    expect(written).toHaveLength(1)
+  })
+
+  it('tells the lines of a failed write so, and goes on', async () => {
+    const system = createSystem()
+    let call = 0
+    system.log.hold = () => {
+      if (call++ === 0) throw new DuelogError('broker-unavailable', 'No broker.')
+    }
+    const lines = Array.from({ length: 5_000 }, (_, index) => line(`j${index}`))
+    const { results } = await send(lines.join('\n'), system)
+    const failed = results.filter((result) => !result.ok)
+    expect(failed.length).toBeGreaterThan(0)
+    expect(failed.length).toBeLessThan(5_000)
+    expect(failed.every((result) => result.code === 'broker-unavailable' && result.retriable && result.id)).toBe(true)
+    expect(results).toHaveLength(5_000)
+  })
+
+  it('answers a line before the next is sent', async () => {
+    await using system = createSystem()
+    const url = await system.api.listen('127.0.0.1', 0)
+    const call = request(`${url}/v1/jobs/batch`, { method: 'POST', headers: ndjson })
+    call.write(`${line('a')}\n`)
+    const [answer] = await once(call, 'response')
+    const [first] = await once(answer, 'data')
+    expect(JSON.parse(String(first))).toMatchObject({ line: 1, ok: true, id: 'a' })
+    call.end(line('b'))
+    expect(await text(answer)).toContain('"id":"b"')
+  })
+
+  it('writes the complete lines of a request that is cut off, never a part of one', async () => {
+    await using system = createSystem()
+    const url = await system.api.listen('127.0.0.1', 0)
+    const call = request(`${url}/v1/jobs/batch`, { method: 'POST', headers: ndjson })
+    call.on('error', () => {})
+    call.write(`${line('a')}\n${line('b')}`)
+    const [answer] = await once(call, 'response')
+    answer.on('error', () => {})
+    await once(answer, 'data')
+    const closed = new Promise((resolve) => answer.once('close', resolve))
+    call.destroy()
+    await closed
+    expect((await fetch(`${url}/livez`)).status).toBe(200)
+    expect(system.log.written.map((record) => record.key)).toEqual(['a'])
+  })
+
+  it('reads no further while nobody takes the answers', async () => {
+    const log = new MemoryLog()
+    const writes = new JobWrites({
+      ...({} as ConstructorParameters<typeof JobWrites>[0]),
+      writer: log,
+      codecs,
+      names,
+      partitions: 4,
+    })
+    const groupLines = 200
+    let given = 0
+    async function* body(): AsyncGenerator<Buffer> {
+      for (; given < 2_000; given++)
+        yield Buffer.from(`${Array.from({ length: groupLines }, (_, index) => line(`j${given}-${index}`)).join('\n')}\n`)
+    }
+    const read = jsonReader((json, done) => done(null, JSON.parse(json)))
+    const answer = batchAnswer(Readable.from(body(), { objectMode: true, highWaterMark: 1 }), { writes, read, onFault: () => {} })
+    await once(answer, 'readable')
+    // Whatever can still move without the reader moves within these turns.
+    for (let turn = 0; turn < 200; turn++) await new Promise(setImmediate)
+    expect(given).toBeLessThan(40)
+    answer.destroy()
+  })
+})

@@ -1,0 +1,220 @@
+import { describe, expect, it } from 'vitest'
+import { partitionOf } from '../../streams/topics.ts'
+import { atNoon, createSystem, names } from './system-in-memory.ts'
+
+const put = (url: string, payload: object, headers: Record<string, string> = {}) => ({
+  method: 'PUT' as const,
+  url,
+  payload,
+  headers,
+})
+
+describe('PUT /v1/jobs/{id}', () => {
+  it('creates a job with 201, replaces it with 200, and gives the version of each', async () => {
+    await using system = createSystem({ partitions: 1 })
+    const first = await system.api.instance.inject(put('/v1/jobs/a', atNoon))
+    expect(first.statusCode).toBe(201)
+    expect(first.headers.etag).toBe('"0.0"')
+    expect(first.json()).toEqual({ id: 'a', etag: '"0.0"', partition: 0, offset: 0, applied: false })
+    const second = await system.api.instance.inject(put('/v1/jobs/a', { ...atNoon, id: 'a' }))
+    expect(second.statusCode).toBe(200)
+    expect(second.headers.etag).toBe('"0.1"')
+  })
+
+  it.each(['a/b', 'é✓', 'a b', '100%', '%2F', 'a%2Fb', '?x=1#y', '\'"', 'x'.repeat(255), '✓'.repeat(85)])(
+    'takes the percent-encoded id %s as it is',
+    async (id) => {
+      await using system = createSystem()
+      const url = `/v1/jobs/${encodeURIComponent(id)}`
+      expect((await system.api.instance.inject(put(url, atNoon))).statusCode).toBe(201)
+      expect(system.log.written.map((record) => record.key)).toEqual([id])
+      expect(system.log.written[0]?.partition).toBe(partitionOf(id, 4))
+      expect((await system.api.instance.inject(url)).json().id).toBe(id)
+      expect((await system.api.instance.inject({ method: 'DELETE', url })).statusCode).toBe(204)
+    },
+  )
+
+  it.each([
+    ['%00', 'bad-job-id'],
+    ['a%0Ab', 'bad-job-id'],
+    ['x'.repeat(256), 'bad-job-id'],
+    ['%E2%9C%93'.repeat(86), 'bad-job-id'],
+    ['x'.repeat(2_000), 'bad-request'],
+    ['%ff', 'bad-request'],
+    ['%zz', 'bad-request'],
+  ])('refuses the id %s as %s', async (id, code) => {
+    await using system = createSystem()
+    const answer = await system.api.instance.inject(put(`/v1/jobs/${id}`, atNoon))
+    expect(answer.statusCode).toBe(400)
+    expect(answer.headers['content-type']).toMatch('application/problem+json')
+    expect(answer.json()).toMatchObject({ code, status: 400 })
+    expect(system.log.written).toEqual([])
+  })
+
+  it('says everything that is wrong with a definition', async () => {
+    await using system = createSystem()
+    const answer = await system.api.instance.inject(
+      put('/v1/jobs/a', { schedul: {}, target: { handler: '' }, schedule: { cron: 'x' }, tag: 3 }),
+    )
+    expect(answer.statusCode).toBe(400)
+    expect(answer.json().code).toBe('bad-definition')
+    const fields = answer.json().problems.map((problem: { field: string }) => problem.field)
+    expect(fields).toContain('schedul')
+    expect(fields).toContain('tag')
+  })
+
+  it('refuses a body that names another id', async () => {
+    await using system = createSystem()
+    const answer = await system.api.instance.inject(put('/v1/jobs/a', { ...atNoon, id: 'b' }))
+    expect(answer.json()).toMatchObject({ status: 400, code: 'bad-definition', problems: [{ field: 'id' }] })
+  })
+
+  it('writes only where If-Match names the version in force', async () => {
+    await using system = createSystem({ partitions: 1 })
+    const { instance } = system.api
+    const missing = await instance.inject(put('/v1/jobs/a', atNoon, { 'if-match': '*' }))
+    expect(missing.json()).toMatchObject({ status: 412, code: 'version-conflict' })
+    await instance.inject(put('/v1/jobs/a', atNoon))
+    expect((await instance.inject(put('/v1/jobs/a', atNoon, { 'if-match': '"0.0"' }))).statusCode).toBe(200)
+    expect((await instance.inject(put('/v1/jobs/a', atNoon, { 'if-match': '"0.0"' }))).statusCode).toBe(412)
+    expect((await instance.inject(put('/v1/jobs/a', atNoon, { 'if-match': 'W/"0.1"' }))).statusCode).toBe(412)
+    expect((await instance.inject(put('/v1/jobs/a', atNoon, { 'if-match': '"9.9", "0.1"' }))).statusCode).toBe(200)
+    expect((await instance.inject(put('/v1/jobs/a', atNoon, { 'if-match': '0.2' }))).json().code).toBe('bad-request')
+    expect((await instance.inject({ method: 'DELETE', url: '/v1/jobs/a', headers: { 'if-match': '"0.0"' } })).statusCode).toBe(
+      412,
+    )
+    expect((await instance.inject({ method: 'DELETE', url: '/v1/jobs/a', headers: { 'if-match': '*' } })).statusCode).toBe(204)
+  })
+
+  it('lets one of many at once pass the same If-Match', async () => {
+    await using system = createSystem({ partitions: 1 })
+    await system.api.instance.inject(put('/v1/jobs/a', atNoon))
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => system.api.instance.inject(put('/v1/jobs/a', atNoon, { 'if-match': '"0.0"' }))),
+    )
+    expect(answers.map((answer) => answer.statusCode).sort()).toEqual([200, ...Array(19).fill(412)])
+  })
+
+  it('waits with ?wait=applied, and answers 202 when the owner takes too long', async () => {
+    await using system = createSystem()
+    const applied = await system.api.instance.inject(put('/v1/jobs/a?wait=applied', atNoon))
+    expect(applied.statusCode).toBe(201)
+    expect(applied.json().applied).toBe(true)
+    system.owner.applies = false
+    const late = await system.api.instance.inject(put('/v1/jobs/b?wait=applied', atNoon))
+    expect(late.statusCode).toBe(202)
+    expect(late.headers.etag).toBeDefined()
+    expect(late.json()).toMatchObject({ id: 'b', applied: false, code: 'wait-timeout' })
+  })
+
+  it('does not answer from an owner that has not applied the last write of the job', async () => {
+    await using system = createSystem({ partitions: 1 })
+    system.owner.applies = false
+    await system.api.instance.inject(put('/v1/jobs/a', atNoon))
+    const again = await system.api.instance.inject(put('/v1/jobs/a', atNoon))
+    expect(again.json()).toMatchObject({ status: 503, code: 'not-ready', retriable: true })
+    expect(system.log.written).toHaveLength(1)
+  })
+
+  it('answers 503 with Retry-After while the partition has no active owner, and others go on', async () => {
+    await using system = createSystem()
+    const partition = partitionOf('a', 4)
+    const other = Array.from({ length: 100 }, (_, index) => `o${index}`).find((id) => partitionOf(id, 4) !== partition)
+    system.owner.notReady.add(partition)
+    const answer = await system.api.instance.inject(put('/v1/jobs/a', atNoon))
+    expect(answer.statusCode).toBe(503)
+    expect(answer.headers['retry-after']).toBe('1')
+    expect(answer.json()).toMatchObject({ code: 'not-ready', retriable: true })
+    expect((await system.api.instance.inject(put(`/v1/jobs/${other}`, atNoon))).statusCode).toBe(201)
+  })
+
+  it('sends the writes that arrive while one is on its way together as the next', async () => {
+    await using system = createSystem({ partitions: 1 })
+    const opened = Promise.withResolvers<void>()
+    const started = Promise.withResolvers<void>()
+    system.log.hold = () => {
+      started.resolve()
+      return opened.promise
+    }
+    const first = system.api.instance.inject(put('/v1/jobs/first', atNoon))
+    await started.promise
+    let read = 0
+    const job = system.owner.job.bind(system.owner)
+    const allRead = Promise.withResolvers<void>()
+    system.owner.job = (partition, id) => job(partition, id).finally(() => ++read === 50 && allRead.resolve())
+    const others = Array.from({ length: 50 }, (_, index) => system.api.instance.inject(put(`/v1/jobs/j${index}`, atNoon)))
+    await allRead.promise
+    await new Promise(setImmediate)
+    opened.resolve()
+    const answers = await Promise.all([first, ...others])
+    expect(system.log.calls).toEqual([1, 50])
+    expect(new Set(answers.map((answer) => answer.headers.etag)).size).toBe(51)
+    for (const answer of answers) {
+      const { id, offset } = answer.json()
+      expect(system.log.written[offset]?.key).toBe(id)
+    }
+  })
+
+  it('tells the code of a write that the broker refused', async () => {
+    await using system = createSystem()
+    system.log.hold = () => Promise.reject(new Error('secret detail'))
+    const answer = await system.api.instance.inject(put('/v1/jobs/a', atNoon))
+    expect(answer.json()).toMatchObject({ status: 500, code: 'internal' })
+    expect(answer.body).not.toContain('secret')
+  })
+})
+
+describe('other routes of a job', () => {
+  it('makes an id for POST /v1/jobs', async () => {
+    await using system = createSystem()
+    const answer = await system.api.instance.inject({ method: 'POST', url: '/v1/jobs?wait=applied', payload: atNoon })
+    expect(answer.statusCode).toBe(201)
+    expect(answer.headers.location).toBe(`/v1/jobs/${answer.json().id}`)
+    expect((await system.api.instance.inject(String(answer.headers.location))).statusCode).toBe(200)
+    const named = await system.api.instance.inject({ method: 'POST', url: '/v1/jobs', payload: { ...atNoon, id: 'mine' } })
+    expect(named.json()).toMatchObject({ status: 400, problems: [{ field: 'id' }] })
+  })
+
+  it('shows definition and state with times in ISO 8601', async () => {
+    await using system = createSystem()
+    system.add('a', { nextFireAt: Date.UTC(2031, 0, 1, 12), status: 'PAUSED', runNo: 7 })
+    const answer = await system.api.instance.inject('/v1/jobs/a')
+    expect(answer.headers.etag).toBe(`"${partitionOf('a', 4)}.0"`)
+    expect(answer.json()).toMatchObject({
+      id: 'a',
+      status: 'PAUSED',
+      runNo: 7,
+      nextFireAt: '2031-01-01T12:00:00.000Z',
+      lastRun: null,
+    })
+    expect(answer.json().definition.schedule.at).toBe('2031-01-01T12:00:00.000Z')
+  })
+
+  it('shows a job whose bytes could not be read', async () => {
+    await using system = createSystem()
+    system.add('a', { definition: undefined, status: 'INVALID', reason: 'not Avro' })
+    expect((await system.api.instance.inject('/v1/jobs/a')).json()).toMatchObject({
+      status: 'INVALID',
+      reason: 'not Avro',
+      definition: null,
+    })
+  })
+
+  it('answers 404 for a job that is not there', async () => {
+    await using system = createSystem()
+    for (const method of ['GET', 'DELETE'] as const) {
+      const answer = await system.api.instance.inject({ method, url: '/v1/jobs/none' })
+      expect(answer.json()).toMatchObject({ status: 404, code: 'not-found' })
+    }
+    expect(system.log.written).toEqual([])
+  })
+
+  it('writes a tombstone to the partition of the job', async () => {
+    await using system = createSystem()
+    system.add('a')
+    const answer = await system.api.instance.inject({ method: 'DELETE', url: '/v1/jobs/a' })
+    expect(answer.statusCode).toBe(204)
+    expect(answer.body).toBe('')
+    expect(system.log.written).toEqual([{ topic: names.jobs, partition: partitionOf('a', 4), key: 'a', value: null }])
+  })
+})

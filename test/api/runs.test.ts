@@ -1,0 +1,105 @@
+import { describe, expect, it } from 'vitest'
+import type { JobCommand } from '../../schemas/generated.ts'
+import { activeRun, codecs, createSystem, finishedRun, names, nowMs } from './system-in-memory.ts'
+
+describe('commands', () => {
+  it('answers a trigger with the id of the run that it made', async () => {
+    await using system = createSystem()
+    system.add('a/b', { runNo: 4 })
+    const answer = await system.api.instance.inject({ method: 'POST', url: '/v1/jobs/a%2Fb/trigger' })
+    expect(answer.statusCode).toBe(202)
+    expect(answer.json()).toMatchObject({ runId: 'a/b/5', applied: true })
+    const [record] = system.log.written
+    expect(record).toMatchObject({ topic: names.commands, key: 'a/b' })
+    const command = codecs.command.decode(record?.value as Buffer) as JobCommand
+    expect(command).toMatchObject({ type: 'TRIGGER', at: nowMs, payload: null, actor: null, commandId: answer.json().commandId })
+  })
+
+  it('finds the run of a trigger that has already ended', async () => {
+    await using system = createSystem()
+    system.add('a')
+    system.owner.triggered = (job, { commandId }) => {
+      job.lastRun = { ...finishedRun(9), commandId }
+    }
+    const last = await system.api.instance.inject({ method: 'POST', url: '/v1/jobs/a/trigger' })
+    expect(last.json().runId).toBe('a/9')
+    system.owner.triggered = (job, { commandId }) => {
+      system.owner.finished.set(job.id, [finishedRun(9), { ...finishedRun(8), commandId }])
+    }
+    const older = await system.api.instance.inject({ method: 'POST', url: '/v1/jobs/a/trigger' })
+    expect(older.json().runId).toBe('a/8')
+  })
+
+  it('gives each trigger an id of its own', async () => {
+    await using system = createSystem()
+    system.add('a')
+    const trigger = () => system.api.instance.inject({ method: 'POST', url: '/v1/jobs/a/trigger' })
+    const [first, second] = [await trigger(), await trigger()]
+    expect(first.json().commandId).not.toBe(second.json().commandId)
+  })
+
+  it('hands over a payload in place of the definition’s', async () => {
+    await using system = createSystem()
+    system.add('a')
+    await system.api.instance.inject({ method: 'POST', url: '/v1/jobs/a/trigger', payload: { payload: { to: 'x' } } })
+    const command = codecs.command.decode(system.log.written[0]?.value as Buffer) as JobCommand
+    expect(command.payload?.toString()).toBe('{"to":"x"}')
+    const tooLarge = { payload: 'x'.repeat(600_000) }
+    const refused = await system.api.instance.inject({ method: 'POST', url: '/v1/jobs/a/trigger', payload: tooLarge })
+    expect(refused.json()).toMatchObject({ status: 400, code: 'bad-request', problems: [{ field: 'payload' }] })
+  })
+
+  it('says why a trigger made no run', async () => {
+    await using system = createSystem()
+    system.add('a', { reason: 'overlap' })
+    system.owner.triggered = () => {}
+    const answer = await system.api.instance.inject({ method: 'POST', url: '/v1/jobs/a/trigger' })
+    expect(answer.statusCode).toBe(202)
+    expect(answer.json()).toMatchObject({ runId: null, reason: 'overlap', applied: true })
+  })
+
+  it('answers without a run id when the owner takes too long', async () => {
+    await using system = createSystem()
+    system.add('a')
+    system.owner.applies = false
+    const answer = await system.api.instance.inject({ method: 'POST', url: '/v1/jobs/a/trigger' })
+    expect(answer.statusCode).toBe(202)
+    expect(answer.json()).toMatchObject({ applied: false, code: 'wait-timeout' })
+    expect(answer.json().runId).toBeUndefined()
+  })
+
+  it('pauses and resumes', async () => {
+    await using system = createSystem()
+    system.add('a')
+    const command = (what: string) => system.api.instance.inject({ method: 'POST', url: `/v1/jobs/a/${what}` })
+    expect((await command('pause')).json()).toMatchObject({ applied: true, status: 'PAUSED' })
+    expect((await system.api.instance.inject('/v1/jobs/a')).json().status).toBe('PAUSED')
+    const resumed = await command('resume')
+    expect(resumed.statusCode).toBe(200)
+    expect(resumed.json()).toMatchObject({ applied: true, status: 'ACTIVE' })
+    system.owner.applies = false
+    expect((await command('pause')).statusCode).toBe(202)
+  })
+})
+
+describe('runs', () => {
+  it('lists active runs before ended ones, with times in ISO 8601 and results as JSON', async () => {
+    await using system = createSystem()
+    system.add('a/b', { active: [activeRun(3)] })
+    system.owner.finished.set('a/b', [finishedRun(2, { sent: 1 }), finishedRun(1)])
+    const { runs } = (await system.api.instance.inject('/v1/jobs/a%2Fb/runs')).json()
+    expect(runs.map((run: { runId: string }) => run.runId)).toEqual(['a/b/3', 'a/b/2', 'a/b/1'])
+    expect(runs[0]).toMatchObject({ status: 'RUNNING', startedAt: '2030-01-01T00:00:00.000Z', finishedAt: null })
+    expect(runs[1]).toMatchObject({ status: 'SUCCEEDED', result: { sent: 1 }, finishedAt: '2030-01-01T00:00:00.005Z' })
+    expect(runs[1].errors[0]).toMatchObject({ attempt: 1, at: '2030-01-01T00:00:00.000Z' })
+  })
+
+  it('shows one run, active or ended', async () => {
+    await using system = createSystem()
+    system.add('a/b', { active: [activeRun(3)] })
+    system.owner.finished.set('a/b', [finishedRun(2)])
+    expect((await system.api.instance.inject('/v1/runs/a%2Fb/3')).json()).toMatchObject({ jobId: 'a/b', runNo: 3 })
+    expect((await system.api.instance.inject('/v1/runs/a%2Fb/2')).json().attempts).toBe(2)
+    expect((await system.api.instance.inject('/v1/runs/a%2Fb/1')).json()).toMatchObject({ status: 404, code: 'not-found' })
+  })
+})

@@ -1,0 +1,197 @@
+/** A log and an owner in memory behind a real API, so that requests can be injected and what they do can be seen. */
+import { pino } from 'pino'
+import type { ActiveRun, FinishedRun, JobCommand, JobDefinition } from '../../schemas/generated.ts'
+import { type Api, type ApiOptions, createApi } from '../../src/api/api.ts'
+import type { OwnerDirectory } from '../../src/api/owner-directory.ts'
+import { decodeWire, encodeWire } from '../../src/api/wire.ts'
+import { DuelogError } from '../../src/errors.ts'
+import { createMetrics } from '../../src/metrics.ts'
+import type { Codec, JobView, LogWriter, PartitionQueries, PartitionView, RecordOut } from '../../src/ports.ts'
+import { completeDefinition } from '../../streams/jobs/json.ts'
+import { partitionOf, topicNames } from '../../streams/topics.ts'
+
+export const nowMs = Date.UTC(2030, 0, 1)
+export const names = topicNames('test.')
+
+/** Bytes of no wire format, but exact. */
+function memoryCodec<Value, Input>(): Codec<Value, Input> {
+  return { encode: (value) => Buffer.from(encodeWire(value)), decode: (bytes) => decodeWire(bytes.toString()) as Value }
+}
+export const codecs: ApiOptions['codecs'] = { definition: memoryCodec(), command: memoryCodec() }
+
+export class MemoryLog implements LogWriter {
+  readonly written: RecordOut[] = []
+  /** Sizes of the writes, in order. */
+  readonly calls: number[] = []
+  /** Each write waits for what this returns. */
+  hold: () => Promise<void> | void = () => {}
+  onRecord: (record: RecordOut & { partition: number }, offset: number) => void = () => {}
+  readonly #next = new Map<string, number>()
+
+  async write(records: RecordOut[]): Promise<Map<string, number>> {
+    this.calls.push(records.length)
+    await this.hold()
+    const bases = new Map<string, number>()
+    for (const record of records) {
+      const partition = record.partition ?? 0
+      const place = `${record.topic}/${partition}`
+      const offset = this.#next.get(place) ?? 0
+      this.#next.set(place, offset + 1)
+      if (!bases.has(place)) bases.set(place, offset)
+      this.written.push(record)
+      this.onRecord({ ...record, partition }, offset)
+    }
+    return bases
+  }
+  async close(): Promise<void> {}
+}
+
+/** Owns all partitions and applies every record at once, unless told not to. */
+export class MemoryOwner implements PartitionQueries {
+  readonly jobs = new Map<string, JobView>()
+  readonly finished = new Map<string, FinishedRun[]>()
+  readonly #applied = new Map<string, number>()
+  readonly #partitions: number
+  /** Partitions that answer nothing. */
+  readonly notReady = new Set<number>()
+  /** False: records stay unapplied, and waits are in vain. */
+  applies = true
+  /** What a trigger makes. */
+  triggered: (job: JobView, command: JobCommand) => void = (job, command) => {
+    job.runNo++
+    job.active.push({ ...activeRun(job.runNo), commandId: command.commandId, trigger: 'MANUAL' })
+  }
+
+  constructor(partitions: number) {
+    this.#partitions = partitions
+  }
+
+  apply(record: RecordOut & { partition: number }, offset: number): void {
+    if (!this.applies) return
+    const id = String(record.key)
+    if (record.topic === names.jobs) {
+      if (record.value === null) this.jobs.delete(id)
+      else this.jobs.set(id, view(id, codecs.definition.decode(record.value) as JobDefinition, record.partition, offset))
+    } else if (record.topic === names.commands && record.value !== null) {
+      const job = this.jobs.get(id)
+      const command = codecs.command.decode(record.value) as JobCommand
+      if (job !== undefined && command.type === 'TRIGGER') this.triggered(job, command)
+      else if (job !== undefined) job.status = command.type === 'PAUSE' ? 'PAUSED' : 'ACTIVE'
+    }
+    this.#applied.set(`${record.topic}/${record.partition}`, offset)
+  }
+
+  partitions(): PartitionView[] {
+    return Array.from({ length: this.#partitions }, (_, partition) => ({
+      partition,
+      phase: this.notReady.has(partition) ? 'restoring' : 'active',
+      restoreRemaining: 0,
+      mailboxDepth: 0,
+      jobsOffset: 0,
+    }))
+  }
+  async job(partition: number, id: string): Promise<JobView | undefined> {
+    this.#check(partition)
+    return structuredCloneKeepingBuffers(this.jobs.get(id))
+  }
+  async list(
+    partition: number,
+    filter: { status?: string; tag?: string; handler?: string; dueBefore?: number },
+    limit: number,
+    after?: string,
+  ) {
+    this.#check(partition)
+    const found = [...this.jobs.values()]
+      .filter((job) => job.partition === partition)
+      .sort((left, right) => Buffer.compare(Buffer.from(left.id), Buffer.from(right.id)))
+      .filter((job) => after === undefined || Buffer.compare(Buffer.from(job.id), Buffer.from(after)) > 0)
+      .filter((job) => filter.status === undefined || job.status === filter.status)
+      .filter((job) => filter.tag === undefined || job.definition?.tags.includes(filter.tag))
+      .filter((job) => filter.handler === undefined || job.definition?.target.handler === filter.handler)
+      .filter((job) => filter.dueBefore === undefined || (job.nextFireAt !== null && job.nextFireAt < filter.dueBefore))
+    const jobs = found.slice(0, limit)
+    const next = found.length > limit ? jobs.at(-1)?.id : undefined
+    return { jobs, ...(next !== undefined && { next }) }
+  }
+  async runs(partition: number, id: string) {
+    this.#check(partition)
+    const job = this.jobs.get(id)
+    return job === undefined ? undefined : { active: job.active, finished: this.finished.get(id) ?? [] }
+  }
+  async applied(partition: number, offsets: { jobs?: number; commands?: number }): Promise<boolean> {
+    this.#check(partition)
+    const reached = (topic: string, offset = -1): boolean => (this.#applied.get(`${topic}/${partition}`) ?? -1) >= offset
+    return reached(names.jobs, offsets.jobs) && reached(names.commands, offsets.commands)
+  }
+  #check(partition: number): void {
+    if (this.notReady.has(partition)) throw new DuelogError('not-ready', `Partition ${partition} restores.`)
+  }
+}
+
+export function view(id: string, definition: JobDefinition | undefined, partition: number, offset: number): JobView {
+  return {
+    ...{ id, definition, partition, offset, status: 'ACTIVE', nextFireAt: definition?.schedule.at ?? null, runNo: 0 },
+    ...{ scheduledRuns: 0, succeeded: 0, failed: 0, skipped: 0, reason: null, active: [], lastRun: null },
+  }
+}
+
+export function activeRun(runNo: number): ActiveRun {
+  return {
+    ...{ runNo, specOffset: 0, scheduledFor: nowMs, trigger: 'SCHEDULE', commandId: null, status: 'RUNNING', attempt: 1 },
+    ...{ lostAttempts: 0, dueAt: nowMs, parked: false, snapshot: false, startDeadlineAt: nowMs, leaseMs: 1_000 },
+    ...{ attemptTimeoutMs: 1_000, dispatchedAt: nowMs, startedAt: nowMs, worker: 'w@h:1:b', errors: [] },
+  } as ActiveRun
+}
+
+export function finishedRun(runNo: number, result: unknown = null): FinishedRun {
+  return {
+    ...{ runNo, scheduledFor: nowMs, trigger: 'SCHEDULE', commandId: null, status: 'SUCCEEDED', attempts: 2, startedAt: nowMs },
+    ...{ finishedAt: nowMs + 5, worker: 'w@h:1:b', result: result === null ? null : Buffer.from(JSON.stringify(result)) },
+    errors: [{ attempt: 1, at: nowMs, worker: null, type: 'Error', message: 'first' }],
+  } as FinishedRun
+}
+
+export const atNoon = { schedule: { at: '2031-01-01T12:00:00Z' }, target: { handler: 'noop' } }
+export const atNoonDefinition = (): JobDefinition =>
+  completeDefinition({ schedule: { at: Date.UTC(2031, 0, 1, 12) }, target: { handler: 'noop' } })
+
+export interface MemorySystem {
+  api: Api
+  log: MemoryLog
+  owner: MemoryOwner
+  partitions: number
+  /** Puts a job where its owner has it. */
+  add(id: string, change?: Partial<JobView>): JobView
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+export function createSystem(change: Partial<ApiOptions> = {}): MemorySystem {
+  const partitions = change.partitions ?? 4
+  const log = new MemoryLog()
+  const owner = new MemoryOwner(partitions)
+  log.onRecord = (record, offset) => owner.apply(record, offset)
+  const owners: OwnerDirectory = {
+    ask: async (_partition, question) => question(owner),
+    views: async () => owner.partitions().map((partition) => ({ ...partition, instance: 'i@h:1:b', url: null })),
+  }
+  const api = createApi({
+    ...{ writer: log, codecs, names, partitions, owners, local: owner, metrics: createMetrics() },
+    clock: { nowMs: () => nowMs, at: () => () => {} },
+    logger: pino({ level: 'silent' }),
+    health: () => ({ live: true, ready: true, reasons: [] }),
+    ...change,
+  })
+  return {
+    ...{ api, log, owner, partitions },
+    add(id, changed = {}) {
+      const job = { ...view(id, atNoonDefinition(), partitionOf(id, partitions), 0), ...changed }
+      owner.jobs.set(id, job)
+      return job
+    },
+    [Symbol.asyncDispose]: () => api.stop(),
+  }
+}
+
+function structuredCloneKeepingBuffers<Value>(value: Value): Value {
+  return value === undefined ? value : (decodeWire(encodeWire(value)) as Value)
+}
