@@ -1,12 +1,11 @@
 /** Joins an executor to a real cluster, for programs that run their own handlers. */
-import { randomBytes } from 'node:crypto'
-import { hostname } from 'node:os'
 import { type Logger, pino } from 'pino'
 import { systemClock } from './clock.ts'
 import { type ClusterOptions, clusterOf } from './connect.ts'
 import { createExecutor, type Executor, type ExecutorView } from './executor/executor.ts'
 import type { Handlers } from './executor/handler.ts'
 import { builtInHandlers } from './executor/handlers/built-in.ts'
+import { newInstance } from './instance.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 
 export interface WorkerOptions extends Omit<ClusterOptions, 'logger'> {
@@ -52,7 +51,7 @@ export function createWorker(options: WorkerOptions): Worker {
       pool,
       concurrency,
       handlers: { ...builtInHandlers, ...options.handlers },
-      instance: `${name}@${hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`,
+      instance: newInstance(name),
       clock: systemClock,
       metrics: options.metrics ?? createMetrics(),
       logger,

@@ -1,0 +1,361 @@
+import { describe, expect, it } from 'vitest'
+import { NonRetryableError, RetryLaterError } from '../../src/executor/handler-errors.ts'
+import { EVENT_LINGER_MS } from '../../src/executor/outbox.ts'
+import { RESULT_BYTES_MAX } from '../../src/executor/outcome.ts'
+import { Harness, names } from './harness.ts'
+import { rest } from './manual-clock.ts'
+
+const never = () => new Promise<never>(() => {})
+
+describe('starting', () => {
+  it('starts an attempt exactly when it is due and never before', async () => {
+    const harness = await new Harness().start()
+    const dueAt = harness.clock.nowMs() + 90
+    harness.put({ jobId: 'a', dueAt })
+    await rest()
+    await harness.clock.advance(89)
+    expect(harness.starts).toEqual([])
+    await harness.clock.advance(1)
+    expect(harness.starts).toEqual([{ jobId: 'a', atMs: dueAt }])
+    await harness.stop()
+  })
+
+  it('starts held attempts in the order in which they are due, whatever their order in the log', async () => {
+    const harness = await new Harness().start()
+    const now = harness.clock.nowMs()
+    for (const [jobId, inMs] of [
+      ['c', 30],
+      ['a', 10],
+      ['d', 40],
+      ['b', 20],
+    ] as const)
+      harness.put({ jobId, dueAt: now + inMs })
+    await rest()
+    await harness.clock.advance(50)
+    expect(harness.starts.map(({ jobId, atMs }) => [jobId, atMs - now])).toEqual([
+      ['a', 10],
+      ['b', 20],
+      ['c', 30],
+      ['d', 40],
+    ])
+    await harness.stop()
+  })
+
+  it('gives free slots to higher priorities first', async () => {
+    const release: (() => void)[] = []
+    const slow = () => new Promise<void>((resolve) => release.push(resolve))
+    const harness = await new Harness({ slow }, { concurrency: 1 }).start()
+    harness.put({ jobId: 'first', handler: 'slow' })
+    await rest()
+    harness.put({ jobId: 'low', handler: 'slow' }, { priority: 'LOW' })
+    harness.put({ jobId: 'normal', handler: 'slow' })
+    harness.put({ jobId: 'high', handler: 'slow' }, { priority: 'HIGH' })
+    await rest()
+    for (let left = 4; left > 0; left--) {
+      release.shift()?.()
+      await rest()
+    }
+    expect(harness.starts.map(({ jobId }) => jobId)).toEqual(['first', 'high', 'normal', 'low'])
+    await harness.stop()
+  })
+
+  it('runs no more handlers at once than it has slots', async () => {
+    const harness = await new Harness({ never }, { concurrency: 3 }).start()
+    for (let runNo = 1; runNo <= 10; runNo++) harness.put({ runNo, handler: 'never' })
+    await rest()
+    expect(harness.executor.current().running).toHaveLength(3)
+    expect(harness.executor.current().held).toBe(7)
+    await harness.stop()
+  })
+
+  it('drops an attempt whose start deadline has passed, reports nothing and counts it as done', async () => {
+    const harness = await new Harness().start()
+    harness.put({ startDeadlineAt: harness.clock.nowMs() - 1 })
+    await rest()
+    await harness.clock.advance(2_000)
+    expect(harness.starts).toEqual([])
+    expect(harness.events()).toEqual([])
+    expect(harness.committed()).toBe(1)
+    await harness.stop()
+  })
+})
+
+describe('reporting', () => {
+  it('sends only the final event of a handler that ends within the linger', async () => {
+    const harness = await new Harness({ answer: () => ({ answer: 42 }) }).start()
+    const startedAt = harness.clock.nowMs()
+    harness.put({ jobId: 'a', runNo: 3, attempt: 2, handler: 'answer' }, { partition: 1 })
+    await rest()
+    await harness.clock.advance(EVENT_LINGER_MS)
+    expect(harness.events(1)).toMatchObject([
+      { type: 'SUCCEEDED', jobId: 'a', runNo: 3, attempt: 2, specOffset: 7, startedAt, worker: 'worker@test:1:a', error: null },
+    ])
+    expect(JSON.parse(String(harness.events(1)[0]?.result))).toEqual({ answer: 42 })
+    expect(harness.log.records(names.events, 1)[0]?.key?.toString()).toBe('a')
+    await harness.stop()
+  })
+
+  it('reports the start of a longer handler, its heartbeats with progress, and its end', async () => {
+    let finish = (): void => {}
+    const harness = await new Harness({
+      slow: ({ heartbeat }) => {
+        heartbeat({ progress: 0.4, message: 'half way' })
+        return new Promise<void>((resolve) => {
+          finish = resolve
+        })
+      },
+    }).start()
+    harness.put({ handler: 'slow', leaseMs: 3_000 })
+    await rest()
+    await harness.clock.advance(2_500)
+    finish()
+    await rest()
+    await harness.clock.advance(EVENT_LINGER_MS)
+    const events = harness.events()
+    expect(events.map(({ type }) => type)).toEqual(['STARTED', 'HEARTBEAT', 'HEARTBEAT', 'SUCCEEDED'])
+    expect(events[1]).toMatchObject({ progress: 0.4, message: 'half way' })
+    await harness.stop()
+  })
+
+  it('passes progress on within about a second instead of waiting for the next heartbeat', async () => {
+    let beat = (_share: number): void => {}
+    const harness = await new Harness({
+      slow: (run) => {
+        beat = (progress) => run.heartbeat({ progress })
+        return never()
+      },
+    }).start()
+    harness.put({ handler: 'slow', leaseMs: 3_600_000, attemptTimeoutMs: 604_800_000 })
+    await rest()
+    await harness.clock.advance(5_000)
+    for (const share of [0.1, 0.2, 7]) beat(share)
+    await harness.clock.advance(1_100)
+    beat(0.5)
+    await harness.clock.advance(1_100)
+    expect(harness.events().map(({ type, progress }) => [type, progress])).toEqual([
+      ['STARTED', null],
+      ['HEARTBEAT', 1],
+      ['HEARTBEAT', 0.5],
+    ])
+    await harness.stop()
+  })
+
+  it('tells how a handler failed: name, message, stack, and whether and when to try again', async () => {
+    class Odd extends Error {
+      override name = 'Odd'
+    }
+    const throws: Record<string, () => unknown> = {
+      plain: () => {
+        throw new Odd('x'.repeat(2_000))
+      },
+      rejects: async () => {
+        throw new TypeError('no such thing')
+      },
+      final: () => {
+        throw new NonRetryableError('never again')
+      },
+      later: () => {
+        throw new RetryLaterError(1_234)
+      },
+      text: () => {
+        throw 'just text'
+      },
+    }
+    const harness = await new Harness(throws).start()
+    Object.keys(throws).forEach((handler, index) => void harness.put({ jobId: handler, runNo: index + 1, handler }))
+    await rest()
+    await harness.clock.advance(EVENT_LINGER_MS)
+    const errors = Object.fromEntries(harness.events().map(({ jobId, error }) => [jobId, error]))
+    expect(errors.plain).toMatchObject({ type: 'Odd', retryable: true, retryAfterMs: null })
+    expect(errors.plain?.message).toHaveLength(1_000)
+    expect(errors.plain?.stack?.length).toBeLessThanOrEqual(4_000)
+    expect(errors.rejects).toMatchObject({ type: 'TypeError', message: 'no such thing' })
+    expect(errors.final).toMatchObject({ type: 'NonRetryableError', retryable: false })
+    expect(errors.later).toMatchObject({ type: 'RetryLaterError', retryable: true, retryAfterMs: 1_234 })
+    expect(errors.text).toMatchObject({ type: 'Error', message: 'just text', retryable: true })
+    await harness.stop()
+  })
+
+  it('fails for good where the result is too large or no JSON', async () => {
+    const harness = await new Harness({ large: () => 'x'.repeat(RESULT_BYTES_MAX), odd: () => 1n }).start()
+    harness.put({ jobId: 'large', handler: 'large' })
+    harness.put({ jobId: 'odd', handler: 'odd' })
+    await rest()
+    await harness.clock.advance(EVENT_LINGER_MS)
+    expect(harness.events().map(({ type, error }) => [type, error?.type, error?.retryable])).toEqual([
+      ['FAILED', 'ResultTooLarge', false],
+      ['FAILED', 'ResultNotJson', false],
+    ])
+    await harness.stop()
+  })
+
+  it('reports an unknown handler as a failure that another worker may not have', async () => {
+    const harness = await new Harness().start()
+    for (const handler of ['nobody', 'constructor', '__proto__']) harness.put({ jobId: handler, handler })
+    await rest()
+    await harness.clock.advance(EVENT_LINGER_MS)
+    expect(harness.events()).toHaveLength(3)
+    for (const event of harness.events()) {
+      expect(event).toMatchObject({ type: 'FAILED', error: { type: 'handler-missing', retryable: true } })
+    }
+    await harness.stop()
+  })
+
+  it('fails an attempt that JSON content type and payload contradict, once its handler reads the payload', async () => {
+    const harness = await new Harness({ read: (run) => ({ got: run.payload }) }).start()
+    harness.put({ jobId: 'good', handler: 'read', payload: Buffer.from('{"a":1}'), contentType: 'application/json' })
+    harness.put({ jobId: 'bad', handler: 'read', payload: Buffer.from('{"a":'), contentType: 'application/json' })
+    await rest()
+    await harness.clock.advance(EVENT_LINGER_MS)
+    expect(harness.events().map(({ type }) => type)).toEqual(['SUCCEEDED', 'FAILED'])
+    expect(harness.events()[1]?.error).toMatchObject({ type: 'NonRetryableError', retryable: false })
+    await harness.stop()
+  })
+
+  it('goes on sending until the broker takes the events, and starts nothing twice meanwhile', async () => {
+    const harness = await new Harness().start()
+    harness.log.refusal = new Error('the broker is away')
+    harness.put({ jobId: 'a' })
+    await rest()
+    await harness.clock.advance(10_000)
+    expect(harness.events()).toEqual([])
+    expect(harness.committed()).toBeUndefined()
+    harness.log.refusal = undefined
+    await harness.clock.advance(10_000)
+    expect(harness.events().map(({ type }) => type)).toEqual(['SUCCEEDED'])
+    expect(harness.starts).toHaveLength(1)
+    expect(harness.committed()).toBe(1)
+    await harness.stop()
+  })
+})
+
+describe('timeouts', () => {
+  it('aborts the signal and reports AttemptTimeout; what the handler does later changes nothing', async () => {
+    let aborted = ''
+    let finish = (): void => {}
+    const harness = await new Harness(
+      {
+        stubborn: (run) => {
+          run.signal.addEventListener('abort', () => {
+            aborted = (run.signal.reason as Error).name
+          })
+          return new Promise<void>((resolve) => {
+            finish = resolve
+          })
+        },
+      },
+      { concurrency: 1 },
+    ).start()
+    harness.put({ jobId: 'slow', handler: 'stubborn', attemptTimeoutMs: 5_000 })
+    harness.put({ jobId: 'next' })
+    await rest()
+    await harness.clock.advance(6_000)
+    expect(aborted).toBe('AttemptTimeout')
+    expect(harness.events().map(({ type, error }) => [type, error?.type])).toEqual([
+      ['STARTED', undefined],
+      ['FAILED', 'AttemptTimeout'],
+    ])
+    // It ignored its signal, so it keeps its slot.
+    expect(harness.starts.map(({ jobId }) => jobId)).toEqual(['slow'])
+    finish()
+    await rest()
+    await harness.clock.advance(EVENT_LINGER_MS)
+    expect(
+      harness
+        .events()
+        .map(({ type, jobId }) => [type, jobId])
+        .slice(2),
+    ).toEqual([['SUCCEEDED', 'next']])
+    await harness.stop()
+  })
+})
+
+describe('offsets', () => {
+  it('commits only up to the first attempt that has not started', async () => {
+    const harness = await new Harness().start()
+    const now = harness.clock.nowMs()
+    harness.put({ jobId: 'a' })
+    harness.put({ jobId: 'b', dueAt: now + 5_000 })
+    harness.put({ jobId: 'c' })
+    await rest()
+    await harness.clock.advance(2_000)
+    expect(harness.starts.map(({ jobId }) => jobId)).toEqual(['a', 'c'])
+    expect(harness.committed()).toBe(1)
+    await harness.clock.advance(5_000)
+    expect(harness.committed()).toBe(3)
+    await harness.stop()
+  })
+
+  it('counts a running attempt as done once its start is acknowledged', async () => {
+    const harness = await new Harness({ never }).start()
+    harness.put({ handler: 'never' })
+    await rest()
+    await harness.clock.advance(1_500)
+    expect(harness.events().map(({ type }) => type)).toEqual(['STARTED'])
+    expect(harness.committed()).toBe(1)
+    await harness.stop()
+  })
+
+  it('is handed an attempt again when it crashed before the start was acknowledged', async () => {
+    const first = await new Harness({ never }).start()
+    let open = (): void => {}
+    first.log.gate = new Promise((resolve) => {
+      open = resolve
+    })
+    first.put({ jobId: 'a', handler: 'never' })
+    await rest()
+    await first.clock.advance(5_000)
+    expect(first.starts).toHaveLength(1)
+    expect(first.committed()).toBeUndefined()
+    // The first worker is gone without a word; its write never arrived.
+    await first.reader.stop()
+    first.log.gate = undefined
+    const second = await new Harness({ never }, {}, first).start()
+    await rest()
+    expect(second.starts.map(({ jobId }) => jobId)).toEqual(['a'])
+    await second.stop()
+    open()
+    await first.stop()
+  })
+
+  it('has no timer while it has nothing to do', async () => {
+    const harness = await new Harness().start()
+    expect(harness.clock.armed).toBe(0)
+    harness.put({})
+    await rest()
+    await harness.clock.advance(3_000)
+    expect(harness.committed()).toBe(1)
+    expect(harness.clock.armed).toBe(0)
+    await harness.stop()
+  })
+
+  it('tries a refused commit again', async () => {
+    const harness = await new Harness().start()
+    harness.reader.commitRefusal = new Error('the group rebalances')
+    harness.put({})
+    await rest()
+    await harness.clock.advance(3_000)
+    expect(harness.committed()).toBeUndefined()
+    harness.reader.commitRefusal = undefined
+    await harness.clock.advance(1_000)
+    expect(harness.committed()).toBe(1)
+    await harness.stop()
+  })
+
+  it('passes over what cannot be decoded, counts it, and runs its neighbours', async () => {
+    const harness = await new Harness().start()
+    harness.put({ jobId: 'a' })
+    harness.putBytes(Buffer.from('not avro'))
+    harness.putBytes(null)
+    harness.putBytes(Buffer.concat([Buffer.from([0, 0, 0, 0, 1]), Buffer.from([0xff])]))
+    harness.put({ jobId: 'b' })
+    await rest()
+    await harness.clock.advance(2_000)
+    expect(harness.starts.map(({ jobId }) => jobId)).toEqual(['a', 'b'])
+    expect(harness.committed()).toBe(5)
+    expect(await harness.metrics.registry.getSingleMetricAsString('duelog_invalid_total')).toContain(
+      '{reason="undecodable-execution"} 3',
+    )
+    await harness.stop()
+  })
+})

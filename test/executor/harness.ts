@@ -1,0 +1,132 @@
+/** An executor over a log in memory and a clock by hand, and what it reported. */
+import { pino } from 'pino'
+import {
+  type Execution,
+  type ExecutionEvent,
+  type ExecutionEventInput,
+  type ExecutionInput,
+  executionEventSchema,
+  executionSchema,
+  type Priority,
+} from '../../schemas/generated.ts'
+import { createExecutor, type ExecutorOptions } from '../../src/executor/executor.ts'
+import type { Handler, Handlers } from '../../src/executor/handler.ts'
+import { avroType } from '../../src/kafka/avro.ts'
+import { AvroCodec } from '../../src/kafka/codec.ts'
+import { createMetrics } from '../../src/metrics.ts'
+import { topicNames } from '../../streams/topics.ts'
+import { ManualClock, rest } from './manual-clock.ts'
+import { MemoryLog, type MemoryReader } from './memory-log.ts'
+
+const unknownSchema = () => Promise.reject(new Error('unknown schema id'))
+export const codecs = {
+  execution: new AvroCodec<Execution, ExecutionInput>(avroType(executionSchema), [1], unknownSchema),
+  event: new AvroCodec<ExecutionEvent, ExecutionEventInput>(avroType(executionEventSchema), [2], unknownSchema),
+}
+export const names = topicNames('test.')
+export const silent = pino({ level: 'silent' })
+
+/** An attempt that is due at once, with generous limits. */
+export function executionOf(clock: ManualClock, wanted: Partial<ExecutionInput> = {}): ExecutionInput {
+  const dueAt = wanted.dueAt ?? clock.nowMs()
+  return {
+    jobId: 'job',
+    runNo: 1,
+    attempt: 1,
+    specOffset: 7,
+    handler: 'noop',
+    scheduledFor: dueAt,
+    dueAt,
+    dispatchedAt: clock.nowMs(),
+    pool: 'default',
+    attemptTimeoutMs: 300_000,
+    leaseMs: 30_000,
+    startDeadlineAt: dueAt + 86_400_000,
+    ...wanted,
+  }
+}
+
+export interface Place {
+  priority?: Priority
+  ahead?: boolean
+  partition?: number
+}
+
+export class Harness {
+  readonly clock: ManualClock
+  readonly log: MemoryLog
+  readonly metrics = createMetrics()
+  readonly executor: ReturnType<typeof createExecutor>
+  /** jobId of every start, in order, with the time of it. */
+  readonly starts: { jobId: string; atMs: number }[] = []
+
+  constructor(
+    handlers: Handlers = {},
+    options: Partial<ExecutorOptions> = {},
+    shared: { clock?: ManualClock; log?: MemoryLog } = {},
+  ) {
+    this.clock = shared.clock ?? new ManualClock()
+    this.log = shared.log ?? new MemoryLog()
+    this.log.nowMs = () => this.clock.nowMs()
+    const watched: Handlers = {}
+    for (const [name, handler] of Object.entries<Handler>({ noop: () => undefined, ...handlers })) {
+      watched[name] = (run) => {
+        this.starts.push({ jobId: run.jobId, atMs: this.clock.nowMs() })
+        return handler(run)
+      }
+    }
+    this.executor = createExecutor({
+      log: this.log,
+      codecs,
+      names,
+      pool: 'default',
+      concurrency: 4,
+      handlers: watched,
+      instance: 'worker@test:1:a',
+      clock: this.clock,
+      metrics: this.metrics,
+      logger: silent,
+      drainMs: 1_000,
+      ...options,
+    })
+  }
+
+  async start(): Promise<this> {
+    await this.executor.start()
+    await rest()
+    return this
+  }
+
+  get reader(): MemoryReader {
+    return this.log.readers.at(-1) as MemoryReader
+  }
+
+  topic({ priority = 'NORMAL', ahead = false }: Place = {}): string {
+    return names.executions('default', priority, ahead)
+  }
+
+  put(wanted: Partial<ExecutionInput>, place: Place = {}): number {
+    const execution = executionOf(this.clock, wanted)
+    return this.putBytes(codecs.execution.encode(execution), place, execution.jobId)
+  }
+
+  putBytes(value: Buffer | null, place: Place = {}, key = 'job'): number {
+    return this.log.append({ topic: this.topic(place), partition: place.partition ?? 0, key, value })
+  }
+
+  events(partition?: number): ExecutionEvent[] {
+    return this.log.records(names.events, partition).map(({ value }) => codecs.event.decode(value as Buffer) as ExecutionEvent)
+  }
+
+  committed(place: Place = {}): number | undefined {
+    return this.log.committed.get(`test.exec.default ${this.topic(place)}/${place.partition ?? 0}`)
+  }
+
+  /** Stops while the clock goes on, as it does in life. */
+  async stop(): Promise<void> {
+    const stopped = this.executor.stop()
+    await rest()
+    await this.clock.advance(20_000)
+    await stopped
+  }
+}
