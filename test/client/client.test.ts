@@ -1,0 +1,248 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { type JobDefinition, type JobDefinitionInput, jobDefinitionSchema } from '../../schemas/generated.ts'
+import { BATCH_RECORDS_MAX, BATCHES_IN_FLIGHT_MAX } from '../../src/client/batch-sender.ts'
+import { createJobClient, type Rejection } from '../../src/client/client.ts'
+import { DefinitionReader } from '../../src/client/definition-reader.ts'
+import type { Job } from '../../src/client/job.ts'
+import { avroType } from '../../src/kafka/avro.ts'
+import { AvroCodec } from '../../src/kafka/codec.ts'
+import { definitionFromJson } from '../../streams/jobs/json.ts'
+import { rest } from '../executor/manual-clock.ts'
+import { MemoryLog } from '../executor/memory-log.ts'
+
+const definition = new AvroCodec<JobDefinition, JobDefinitionInput>(avroType(jobDefinitionSchema), [1], () =>
+  Promise.reject(new Error('unknown schema id')),
+)
+const jobOf = (id: string, more: Partial<Job> = {}): Job => ({
+  id,
+  schedule: { delayMs: 5 },
+  target: { handler: 'noop' },
+  ...more,
+})
+
+function setUp() {
+  const log = new MemoryLog(4)
+  const client = createJobClient(async () => ({ writer: await log.writer(), definition, topic: 'jobs' }))
+  const stored = () =>
+    new Map(log.records('jobs').map(({ key, value }) => [String(key), value && (definition.decode(value) as JobDefinition)]))
+  return { log, client, stored }
+}
+
+describe('schedule and cancel', () => {
+  it('write the definition and its tombstone to the partition of the id, and say where', async () => {
+    const { log, client } = setUp()
+    const written = await client.schedule(jobOf('a', { payload: { to: 'x' } }))
+    const deleted = await client.cancel('a')
+    expect(deleted).toEqual({ partition: written.partition, offset: written.offset + 1 })
+    const [first, second] = log.records('jobs', written.partition)
+    expect(definition.decode(first?.value as Buffer)).toMatchObject({
+      schedule: { delayMs: 5, at: null },
+      payload: Buffer.from('{"to":"x"}'),
+      contentType: 'application/json',
+    })
+    expect(second?.value).toBeNull()
+    await client.close()
+  })
+
+  it('refuse what is wrong with every problem in one message', async () => {
+    const { client, log } = setUp()
+    await expect(client.schedule({ ...jobOf('a'), schedule: { cron: 'x' }, priority: 'URGENT' } as never)).rejects.toMatchObject({
+      code: 'bad-definition',
+    })
+    await expect(client.schedule(jobOf(''))).rejects.toMatchObject({ code: 'bad-job-id' })
+    await expect(client.cancel('a\u0000b')).rejects.toMatchObject({ code: 'bad-job-id' })
+    expect(log.records('jobs')).toEqual([])
+    await client.close()
+  })
+
+  it('open the log at the first use, and again when that failed', async () => {
+    const log = new MemoryLog()
+    let opened = 0
+    const client = createJobClient(async () => {
+      if (++opened === 1) throw new Error('nobody there')
+      return { writer: await log.writer(), definition, topic: 'jobs' }
+    })
+    expect(opened).toBe(0)
+    await expect(client.schedule(jobOf('a'))).rejects.toThrow('nobody there')
+    await client.schedule(jobOf('a'))
+    await client.close()
+    await client.close()
+    expect(log.openWriters).toBe(0)
+    await expect(client.schedule(jobOf('a'))).rejects.toThrow('closed')
+  })
+})
+
+describe('scheduleMany', () => {
+  it('writes everything of an iterable and of an async one, in batches', async () => {
+    const { log, client, stored } = setUp()
+    const jobs = Array.from({ length: 5_300 }, (_, index) => jobOf(`job-${index}`, { payload: { index } }))
+    expect(await client.scheduleMany(jobs)).toEqual({ accepted: 5_300, rejected: 0, rejections: [] })
+    expect(log.writes).toBe(6)
+    async function* more() {
+      for (let index = 0; index < 10; index++) yield jobOf(`more-${index}`)
+    }
+    expect((await client.scheduleMany(more())).accepted).toBe(10)
+    expect(stored().size).toBe(5_310)
+    expect(stored().get('job-77')?.payload?.toString()).toBe('{"index":77}')
+    expect(await client.scheduleMany([])).toEqual({ accepted: 0, rejected: 0, rejections: [] })
+    await client.close()
+  })
+
+  it('rejects bad jobs one by one and writes the others', async () => {
+    const { client, stored } = setUp()
+    const told: Rejection[] = []
+    const cycle: Record<string, unknown> = {}
+    cycle.self = cycle
+    const jobs = [
+      jobOf('a'),
+      jobOf(''),
+      null,
+      jobOf('b', { schedule: {} }),
+      jobOf('c', { payload: 'x'.repeat(600_000) }),
+      jobOf('d', { payload: cycle }),
+      jobOf('e', { payload: 1n }),
+      jobOf('f'),
+    ] as Job[]
+    const result = await client.scheduleMany(jobs, { onRejected: (rejection) => told.push(rejection) })
+    expect(result).toMatchObject({ accepted: 2, rejected: 6 })
+    expect(told).toEqual(result.rejections)
+    expect(told.map(({ index, id, error }) => [index, id, error.code])).toEqual([
+      [1, '', 'bad-job-id'],
+      [2, undefined, 'bad-definition'],
+      [3, 'b', 'bad-definition'],
+      [4, 'c', 'bad-definition'],
+      [5, 'd', 'bad-definition'],
+      [6, 'e', 'bad-definition'],
+    ])
+    expect([...stored().keys()].sort()).toEqual(['a', 'f'])
+    await client.close()
+  })
+
+  it('reads the iterable no faster than the log takes it', async () => {
+    const { log, client } = setUp()
+    let open = (): void => {}
+    log.gate = new Promise((resolve) => {
+      open = resolve
+    })
+    let read = 0
+    function* endless() {
+      for (let index = 0; index < 50_000; index++) {
+        read++
+        yield jobOf(`job-${index}`)
+      }
+    }
+    const scheduling = client.scheduleMany(endless())
+    await rest()
+    expect(read).toBe(BATCH_RECORDS_MAX * BATCHES_IN_FLIGHT_MAX)
+    open()
+    expect((await scheduling).accepted).toBe(50_000)
+    await client.close()
+  })
+
+  it('says how many jobs are durable when the log refuses, and stops reading', async () => {
+    const { log, client } = setUp()
+    let read = 0
+    function* jobs() {
+      for (let index = 0; index < 50_000; index++) {
+        if (index === 20_000) log.refusal = new Error('the broker is away')
+        read++
+        yield jobOf(`job-${index}`)
+      }
+    }
+    await expect(client.scheduleMany(jobs())).rejects.toThrow(/with \d+ jobs durable.*the broker is away/)
+    expect(read).toBeLessThan(50_000)
+    await client.close()
+  })
+
+  it('ends with the error of the iterable itself', async () => {
+    const { client, stored } = setUp()
+    async function* jobs() {
+      yield jobOf('a')
+      throw new Error('the file ended in the middle')
+    }
+    await expect(client.scheduleMany(jobs())).rejects.toThrow(/with 1 jobs durable.*the file ended in the middle/)
+    expect(stored().size).toBe(1)
+    await client.close()
+  })
+})
+
+describe('the short way for jobs like the last', () => {
+  const anyPayload = fc.option(fc.oneof(fc.jsonValue(), fc.string()), { nil: undefined, freq: 4 })
+  const anyTime = fc.oneof(
+    fc.integer({ min: -5, max: 4_000_000_000_000 }),
+    fc.constant('2030-01-31T09:00:00Z'),
+    fc.constant('soon'),
+    fc.double(),
+  )
+  const anySchedule = fc.oneof(
+    fc.record({ at: anyTime }),
+    fc.record({ delayMs: fc.oneof(fc.integer({ min: -1, max: 400_000_000_000 }), fc.double()) }),
+    fc.record({ at: anyTime, delayMs: fc.nat() }, { requiredKeys: [] }),
+    fc.record(
+      { cron: fc.constantFrom('0 9 * * *', 'x'), timezone: fc.constantFrom('UTC', 'Europe/Paris', 'Mars') },
+      { requiredKeys: ['cron'] },
+    ),
+    fc.constant(null),
+  )
+  const anyJob = fc.record(
+    {
+      id: fc.oneof(fc.constantFrom('a', 'b', ''), fc.string()),
+      schedule: anySchedule,
+      target: fc.constantFrom({ handler: 'noop' }, { handler: 'log' }, { handler: 'log', pool: 'big' }, { handler: '' }),
+      payload: anyPayload,
+      payloadBase64: fc.constantFrom('AAEC', '?'),
+      contentType: fc.constantFrom('application/json', 'text/plain'),
+      headers: fc.constantFrom({ a: 'b' }, {}),
+      priority: fc.constantFrom('HIGH', 'LOW', 'NONE'),
+      tags: fc.constantFrom(['a'], []),
+      startAt: fc.constantFrom(5, 3_000_000_000_000),
+      retry: fc.constantFrom({ maxAttempts: 2 }, { backoff: { fixed: { delayMs: 5 } } }),
+    },
+    { requiredKeys: ['id', 'schedule', 'target'] },
+  )
+
+  it('gives the same bytes and the same refusals as the long way, in any sequence', () => {
+    const say = (job: Job, reader: DefinitionReader): string => {
+      try {
+        return reader.read(job).value.toString('hex')
+      } catch (error) {
+        return String(error)
+      }
+    }
+    fc.assert(
+      fc.property(
+        fc.array(
+          fc.tuple(
+            anyJob,
+            fc.array(fc.record({ id: fc.string(), schedule: anySchedule, payload: anyPayload }, { requiredKeys: [] }), {
+              maxLength: 4,
+            }),
+          ),
+        ),
+        (groups) => {
+          const reader = new DefinitionReader(definition)
+          for (const [first, variants] of groups)
+            for (const variant of [{}, ...variants, {}]) {
+              const job = { ...first, ...variant } as unknown as Job
+              const read = definitionFromJson(job, { idRequired: true })
+              expect(say(job, reader)).toBe(
+                read.ok ? definition.encode(read.definition).toString('hex') : say(job, new DefinitionReader(definition)),
+              )
+            }
+        },
+      ),
+      { numRuns: 300 },
+    )
+  })
+
+  it('is not fooled by objects that the caller changes afterwards', () => {
+    const reader = new DefinitionReader(definition)
+    const target = { handler: 'noop' }
+    reader.read({ id: 'a', schedule: { at: 1 }, target })
+    target.handler = 'log'
+    expect(definition.decode(reader.read({ id: 'b', schedule: { at: 2 }, target }).value)).toMatchObject({
+      target: { handler: 'log' },
+    })
+  })
+})

@@ -1,0 +1,39 @@
+import { expect, it } from 'vitest'
+import type { Run } from '../../../src/executor/handler.ts'
+import { builtInHandlers } from '../../../src/executor/handlers/built-in.ts'
+
+const run = (wanted: Partial<Run>) => ({ attempt: 1, payload: null, signal: new AbortController().signal, ...wanted }) as Run
+const call = async (name: string, wanted: Partial<Run>) => builtInHandlers[name]?.(run(wanted))
+
+it('fail fails as often as it is told, then succeeds', async () => {
+  const payload = { times: 2 }
+  await expect(call('fail', { payload, attempt: 1 })).rejects.toThrow('attempt 1 of the 2')
+  await expect(call('fail', { payload, attempt: 2 })).rejects.toThrow('attempt 2 of the 2')
+  expect(await call('fail', { payload, attempt: 3 })).toEqual({ attempt: 3 })
+})
+
+it('sleep ends when its signal is aborted', async () => {
+  const abort = new AbortController()
+  const sleeping = call('sleep', { payload: { ms: 600_000 }, signal: abort.signal })
+  abort.abort(new Error('enough'))
+  await expect(sleeping).rejects.toThrow()
+  expect(await call('sleep', { payload: { ms: 0 } })).toBeUndefined()
+})
+
+it('sleep and fail say what payload they need, and are not tried again without it', async () => {
+  for (const name of ['sleep', 'fail'])
+    for (const payload of [null, {}, { ms: -1, times: -1 }, { ms: '1', times: '1' }, 'text', Buffer.from('x')]) {
+      await expect(call(name, { payload })).rejects.toMatchObject({
+        name: 'NonRetryableError',
+        message: /payload must be JSON like/,
+      })
+    }
+})
+
+it('log writes the payload, and noop nothing', async () => {
+  const lines: unknown[] = []
+  const logger = { info: (facts: unknown) => lines.push(facts) } as unknown as Run['logger']
+  await call('log', { payload: Buffer.from('plain'), scheduledFor: 0, logger })
+  expect(lines).toEqual([{ scheduledFor: '1970-01-01T00:00:00.000Z', payload: 'plain' }])
+  expect(await call('noop', {})).toBeUndefined()
+})

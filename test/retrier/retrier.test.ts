@@ -1,0 +1,174 @@
+import { expect, it } from 'vitest'
+import type { ExecutionEvent } from '../../schemas/generated.ts'
+import { createMetrics } from '../../src/metrics.ts'
+import { createRetrier } from '../../src/retrier/retrier.ts'
+import { codecs, executionOf, names, silent } from '../executor/harness.ts'
+import { ManualClock, rest } from '../executor/manual-clock.ts'
+import { MemoryLog, type MemoryReader } from '../executor/memory-log.ts'
+
+class Harness {
+  readonly clock = new ManualClock()
+  readonly log = new MemoryLog()
+  readonly metrics = createMetrics()
+  readonly retrier = createRetrier({
+    log: this.log,
+    codecs,
+    names,
+    instance: 'retrier@test:1:a',
+    clock: this.clock,
+    metrics: this.metrics,
+    logger: silent,
+  })
+
+  async start(): Promise<this> {
+    this.log.nowMs = () => this.clock.nowMs()
+    await this.retrier.start()
+    await rest()
+    return this
+  }
+
+  get reader(): MemoryReader {
+    return this.log.readers.at(-1) as MemoryReader
+  }
+
+  put(tier: string, jobId: string, partition = 0): void {
+    const value = codecs.execution.encode(executionOf(this.clock, { jobId, runNo: 4, attempt: 2 }))
+    this.log.append({ topic: names.retry(tier), partition, key: jobId, value })
+  }
+
+  events(partition?: number): ExecutionEvent[] {
+    return this.log.records(names.events, partition).map(({ value }) => codecs.event.decode(value as Buffer) as ExecutionEvent)
+  }
+
+  jobs(partition?: number): string[] {
+    return this.events(partition).map(({ jobId }) => jobId)
+  }
+
+  committed(tier: string, partition = 0): number | undefined {
+    return this.log.committed.get(`test.retry ${names.retry(tier)}/${partition}`)
+  }
+}
+
+it('reports a retry to the owner of its partition when its tier has passed since the append, not before', async () => {
+  const harness = await new Harness().start()
+  harness.put('5s', 'a', 1)
+  await rest()
+  await harness.clock.advance(4_999)
+  expect(harness.events()).toEqual([])
+  await harness.clock.advance(1)
+  expect(harness.events(1)).toMatchObject([
+    { type: 'RETRY_DUE', jobId: 'a', runNo: 4, attempt: 2, specOffset: 7, worker: 'retrier@test:1:a', error: null },
+  ])
+  expect(harness.committed('5s', 1)).toBe(1)
+  await harness.retrier.stop()
+})
+
+it('does not let a slow tier hold up a fast one', async () => {
+  const harness = await new Harness().start()
+  harness.put('1h', 'slow')
+  harness.put('1s', 'fast')
+  await rest()
+  await harness.clock.advance(1_000)
+  expect(harness.jobs()).toEqual(['fast'])
+  await harness.clock.advance(3_600_000)
+  expect(harness.jobs()).toEqual(['fast', 'slow'])
+  await harness.retrier.stop()
+})
+
+it('forwards what is of age together and waits for the first that is not', async () => {
+  const harness = await new Harness().start()
+  for (let index = 0; index < 2_500; index++) harness.put('1s', `early-${index}`)
+  await rest()
+  await harness.clock.advance(400)
+  harness.put('1s', 'late')
+  await harness.clock.advance(600)
+  await rest()
+  expect(harness.jobs()).toHaveLength(2_500)
+  expect(harness.committed('1s')).toBe(2_500)
+  expect(harness.log.writes).toBeLessThanOrEqual(4)
+  await harness.clock.advance(400)
+  expect(harness.jobs().at(-1)).toBe('late')
+  expect(harness.committed('1s')).toBe(2_501)
+  await harness.retrier.stop()
+})
+
+it('has one timer for each waiting head and none when it waits for nothing', async () => {
+  const harness = await new Harness().start()
+  expect(harness.clock.armed).toBe(0)
+  harness.put('1s', 'a')
+  harness.put('1s', 'b', 1)
+  await rest()
+  expect(harness.clock.armed).toBe(2)
+  await harness.clock.advance(1_000)
+  expect(harness.clock.armed).toBe(0)
+  await harness.retrier.stop()
+})
+
+it('commits nothing that the broker has not taken, and tries again', async () => {
+  const harness = await new Harness().start()
+  harness.put('1s', 'a')
+  await rest()
+  harness.log.refusal = new Error('the broker is away')
+  await harness.clock.advance(5_000)
+  expect(harness.committed('1s')).toBeUndefined()
+  harness.log.refusal = undefined
+  await harness.clock.advance(1_000)
+  expect(harness.jobs()).toEqual(['a'])
+  expect(harness.committed('1s')).toBe(1)
+  await harness.retrier.stop()
+})
+
+it('forwards again after a crash between the event and the commit', async () => {
+  const harness = await new Harness().start()
+  harness.reader.commitRefusal = new Error('the group rebalances')
+  harness.put('1s', 'a')
+  await rest()
+  await harness.clock.advance(1_000)
+  harness.reader.crash(new Error('no coordinator'))
+  await harness.clock.advance(2_000)
+  expect(harness.log.readers).toHaveLength(2)
+  expect(harness.jobs()).toEqual(['a', 'a'])
+  expect(harness.committed('1s')).toBe(1)
+  await harness.retrier.stop()
+})
+
+it('keeps its place and its pauses in a rebalance, and forgets lost partitions', async () => {
+  const harness = await new Harness().start()
+  harness.put('5s', 'kept', 0)
+  harness.put('5s', 'lost', 1)
+  await rest()
+  const { delivered } = harness.reader
+  harness.reader.assign(harness.reader.options.topics.map((topic) => ({ topic, partition: 0 })))
+  await rest()
+  expect(harness.reader.delivered).toBe(delivered)
+  await harness.clock.advance(6_000)
+  expect(harness.jobs()).toEqual(['kept'])
+  await harness.retrier.stop()
+})
+
+it('passes over what cannot be decoded and counts it', async () => {
+  const harness = await new Harness().start()
+  harness.put('1s', 'a')
+  for (const value of [Buffer.from('not avro'), null]) {
+    harness.log.append({ topic: names.retry('1s'), partition: 0, key: 'x', value })
+  }
+  harness.put('1s', 'b')
+  await rest()
+  await harness.clock.advance(1_000)
+  expect(harness.jobs()).toEqual(['a', 'b'])
+  expect(harness.committed('1s')).toBe(4)
+  expect(await harness.metrics.registry.getSingleMetricAsString('duelog_invalid_total')).toContain(
+    '{reason="undecodable-retry"} 2',
+  )
+  await harness.retrier.stop()
+})
+
+it('stops twice, leaves no timer and closes its writer', async () => {
+  const harness = await new Harness().start()
+  harness.put('1h', 'a')
+  await rest()
+  await Promise.all([harness.retrier.stop(), harness.retrier.stop()])
+  expect(harness.clock.armed).toBe(0)
+  expect(harness.log.openWriters).toBe(0)
+  expect(harness.reader.running).toBe(false)
+})
