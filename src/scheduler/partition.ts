@@ -17,6 +17,7 @@
  * unknown transaction. Only a member whose heartbeat succeeded since may do so; otherwise two processes could fence each other for ever.
  */
 import type { StateEntry } from '../../schemas/generated.ts'
+import type { Timer } from '../../streams/keys.ts'
 import { DuelogError, messageOf } from '../errors.ts'
 import type { Batch, LogWriter, TransactionalWriter } from '../ports.ts'
 import { type Feed, type FeedSource, feedSources } from './feed.ts'
@@ -32,7 +33,7 @@ import { Signal } from './signal.ts'
 import type { Slots } from './slots.ts'
 import { TimeIndex } from './time-index.ts'
 import { TimerTaker } from './timer-taker.ts'
-import { batchRecordsMax, type TurnContext, turn } from './turn.ts'
+import { batchRecordsMax, type TurnContext, type TurnResult, turn } from './turn.ts'
 
 export type Phase = 'restoring' | 'warming' | 'claiming' | 'draining' | 'active' | 'closed'
 
@@ -287,7 +288,7 @@ export class Partition {
   /** active: the loop that fires. */
   async #fire(context: TurnContext): Promise<void> {
     const { clock, lingerMs } = this.#shared
-    const taker = new TimerTaker(context.index, this.#shared)
+    const taker = new TimerTaker(context.index, context.store, this.#shared)
     let lingerUntil = 0
     for (;;) {
       const now = clock.nowMs()
@@ -301,18 +302,18 @@ export class Partition {
         await this.#nap(lingerUntil)
         continue
       }
-      const result = await this.#turn(context, timers)
+      const result = await this.#turn(context, timers, (timer) => taker.written(timer))
       taker.defer(result.deferred)
       if (result.committed) lingerUntil = clock.nowMs() + lingerMs
       if (result.folded > 0) continue
       await context.index.compactPassed()
-      await this.#nap(Math.min(taker.wakeAt(), this.#leavingAt))
+      await this.#nap(Math.min(taker.wakeAt(clock.nowMs()), this.#leavingAt))
     }
   }
 
-  async #turn(context: TurnContext, timers: Parameters<typeof turn>[1]): Promise<Awaited<ReturnType<typeof turn>>> {
+  async #turn(context: TurnContext, timers: Timer[], written?: (timer: Timer) => void): Promise<TurnResult> {
     if (this.#closing) throw new Closed()
-    const result = await turn({ ...context, writer: this.#writer, applied: this.#applied }, timers)
+    const result = await turn({ ...context, writer: this.#writer, applied: this.#applied }, timers, written)
     this.#flow()
     this.#settleWaiting()
     return result

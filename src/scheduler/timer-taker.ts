@@ -1,17 +1,24 @@
-/** Chooses the timers of the next turn: those that are due within the lead, and those that were put off until now. */
+/**
+ * Chooses the timers of the next turn: those due within the lead first, then those that were put off until now, then herds that are
+ * dispatched ahead of their time.
+ */
 import { type Timer, timerKind } from '../../streams/keys.ts'
+import { Herds } from './herds.ts'
 import type { Shared } from './options.ts'
+import type { PartitionStore } from './ports.ts'
 import type { TimeIndex } from './time-index.ts'
 import { batchRecordsMax, timerShare } from './turn.ts'
 
 export class TimerTaker {
   readonly #index: TimeIndex
+  readonly #herds: Herds
   readonly #shared: Shared
-  /** In order of `untilMs`; at most the timers of one lead. */
+  /** In order of `untilMs`; at most the timers of one lead, and of herds whose jobs do not overlap. */
   #deferred: { timer: Timer; untilMs: number }[] = []
 
-  constructor(index: TimeIndex, shared: Shared) {
+  constructor(index: TimeIndex, store: PartitionStore, shared: Shared) {
     this.#index = index
+    this.#herds = new Herds(store, shared.leadMs, shared.leadMsMax)
     this.#shared = shared
   }
 
@@ -24,11 +31,19 @@ export class TimerTaker {
     const { clock, leadMs } = this.#shared
     const max = shareWithMail ? Math.floor(batchRecordsMax * timerShare) : batchRecordsMax
     const now = clock.nowMs()
-    const ready = this.#deferred.filter((entry) => entry.untilMs <= now).slice(0, max)
-    if (ready.length > 0) this.#deferred = this.#deferred.filter((entry) => !ready.includes(entry))
-    const timers = await this.#index.take(now + leadMs, max - ready.length)
-    for (const timer of timers) if (!mayActOn(timer, now)) this.#put(timer, timer.dueAt)
-    return [...ready.map((entry) => entry.timer), ...timers.filter((timer) => mayActOn(timer, now))]
+    const timers = this.#takeDeferred(now, max)
+    for (const timer of await this.#index.take(now + leadMs, max - timers.length)) {
+      if (mayActOn(timer, now)) timers.push(timer)
+      else this.#put(timer, timer.dueAt)
+    }
+    timers.push(...(await this.#herds.take(now, max - timers.length)))
+    return timers
+  }
+
+  /** Must be told of each timer that is written. */
+  written(timer: Timer): void {
+    this.#index.written(timer)
+    this.#herds.written(timer)
   }
 
   defer(entries: readonly { timer: Timer; untilMs: number }[]): void {
@@ -36,10 +51,17 @@ export class TimerTaker {
   }
 
   /** When to look again at the latest. */
-  wakeAt(): number {
+  wakeAt(now: number): number {
     const next = this.#index.nextDue
-    const due = next === undefined ? 0 : next - this.#shared.leadMs
-    return Math.min(due, this.#deferred[0]?.untilMs ?? Number.POSITIVE_INFINITY)
+    if (next === undefined) return now
+    const deferred = this.#deferred[0]?.untilMs ?? Number.POSITIVE_INFINITY
+    return Math.min(next - this.#shared.leadMs, deferred, this.#herds.wakeAt(now, next))
+  }
+
+  #takeDeferred(now: number, max: number): Timer[] {
+    let ready = 0
+    while (ready < max && (this.#deferred[ready]?.untilMs ?? Number.POSITIVE_INFINITY) <= now) ready++
+    return ready === 0 ? [] : this.#deferred.splice(0, ready).map(({ timer }) => timer)
   }
 
   #put(timer: Timer, untilMs: number): void {

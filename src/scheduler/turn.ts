@@ -50,7 +50,12 @@ export interface TurnResult {
   deferred: Folded['deferred']
 }
 
-export async function turn(context: TurnContext, timers: Timer[]): Promise<TurnResult> {
+/** `written` hears of each timer before it is put into the store; by default the time index does. */
+export async function turn(
+  context: TurnContext,
+  timers: Timer[],
+  written = (timer: Timer): void => context.index.written(timer),
+): Promise<TurnResult> {
   const { mailbox, shared, writer } = context
   const room = Math.max(batchRecordsMax - timers.length, Math.ceil(batchRecordsMax * (1 - timerShare)))
   const mails = mailbox.take(room, batchBytesMax)
@@ -61,17 +66,17 @@ export async function turn(context: TurnContext, timers: Timer[]): Promise<TurnR
   const folded = await fold(foldContext, timers, mails, clock.nowMs(), writer !== undefined)
   const blocked = folded.mailFolded < mails.length
   if (blocked) mailbox.putBack(mails.slice(folded.mailFolded))
-  const committed = await persist(context, folded, mails.slice(0, folded.mailFolded))
+  const committed = await persist(context, folded, mails.slice(0, folded.mailFolded), written)
   count(shared, folded.notes)
   return { folded: timers.length + folded.mailFolded, committed, blocked, deferred: folded.deferred }
 }
 
-async function persist(context: TurnContext, folded: Folded, mails: Mail[]): Promise<boolean> {
+async function persist(context: TurnContext, folded: Folded, mails: Mail[], written: (timer: Timer) => void): Promise<boolean> {
   const { effects } = folded
-  const { applied, store, shared, index } = context
+  const { applied, store, shared } = context
   const next = { ...applied }
   for (const mail of mails) next[mail.source] = Math.max(next[mail.source], mail.offset + 1)
-  const { changelog, ops } = effects.finish((timer) => index.written(timer))
+  const { changelog, ops } = effects.finish(written)
   if (effects.asides.length > 0) await context.asides.write(effects.asides)
   const { logged } = effects
   if (logged) {
