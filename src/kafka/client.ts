@@ -73,7 +73,13 @@ export const retry: RetryOptions = { initialRetryTime: 100, maxRetryTime: 2_000,
  * A transaction that begins while the markers of the one before are still being written is refused for some milliseconds
  * (CONCURRENT_TRANSACTIONS): start with short waits, where kafkajs's own would cost 300 ms. About 5 s in all, less than the transaction's own timeout.
  */
-export const transactionRetry: RetryOptions = { initialRetryTime: 3, maxRetryTime: 1_000, multiplier: 1.6, factor: 0.2, retries: 16 }
+export const transactionRetry: RetryOptions = {
+  initialRetryTime: 3,
+  maxRetryTime: 1_000,
+  multiplier: 1.6,
+  factor: 0.2,
+  retries: 16,
+}
 
 export function createKafka(options: LogOptions, settings: LogSettings): Kafka {
   return new Kafka({

@@ -142,6 +142,14 @@ export class KafkaGroupReader implements GroupReader {
       .catch((error) => this.#settings.logger.debug({ error: messageOf(error) }, 'leaving a group failed'))
   }
 
+  /** onBatch must not throw; kafkajs would deliver the batch again and again for ever. */
+  #fail(error: Error): void {
+    if (this.#stopped) return
+    this.#options.onCrash(error)
+    // Not awaited: leaving waits for the batch that called us.
+    void this.stop()
+  }
+
   #end(): void {
     this.#stopped = true
     this.#heartbeats.end(`The reader of ${this.#options.groupId} has stopped.`)
@@ -191,8 +199,12 @@ export class KafkaGroupReader implements GroupReader {
     if (last === undefined) return
     const joins = this.#joins
     const batch: Batch = { topic, partition, records: recordsOf(topic, partition, messages), highWatermark: +highWatermark }
-    const settled = this.#options.onBatch(batch)
-    if (settled !== undefined) await this.#beatUntil(payload, settled)
+    try {
+      const settled = this.#options.onBatch(batch)
+      if (settled !== undefined) await this.#beatUntil(payload, settled)
+    } catch (thrown) {
+      return this.#fail(faultOf(thrown, `Handling a batch of ${topic}/${partition}`))
+    }
     // After a seek, or a join that placed the partition anew, the position is not ours to move.
     if (joins === this.#joins && this.#joined && !payload.isStale()) payload.resolveOffset(last.offset)
   }

@@ -57,6 +57,8 @@ export interface Proxy {
   cut(): void
   /** Refuses new connections, or takes them again. */
   refuse(yes: boolean): void
+  /** Resolves when so many connections have been refused, all told. */
+  refused(count: number): Promise<void>
   close(): Promise<void>
 }
 
@@ -70,6 +72,8 @@ export async function startProxy(options: ProxyOptions): Promise<Proxy> {
   const waiters: { signal: Signal; apiKey: number; resolve: () => void }[] = []
   let armed = true
   let refusing = false
+  let refusals = 0
+  const refusalChecks: (() => void)[] = []
 
   const tell = (signal: Signal, apiKey: number): void => {
     for (let index = waiters.length - 1; index >= 0; index--) {
@@ -85,7 +89,11 @@ export async function startProxy(options: ProxyOptions): Promise<Proxy> {
   }
 
   const server: Server = createServer((client) => {
-    if (refusing) return void client.destroy()
+    if (refusing) {
+      refusals++
+      for (const check of refusalChecks) check()
+      return void client.destroy()
+    }
     const broker = connect(Number(targetPort), host)
     const asked = new Map<number, number>()
     for (const [socket, other] of [
@@ -154,6 +162,14 @@ export async function startProxy(options: ProxyOptions): Promise<Proxy> {
     refuse(yes) {
       refusing = yes
     },
+    refused: (count) =>
+      new Promise((resolve) => {
+        const check = (): void => {
+          if (refusals >= count) resolve()
+        }
+        refusalChecks.push(check)
+        check()
+      }),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve())
