@@ -2,8 +2,8 @@
 
 /** Largest body of a single request, and largest line of a batch, in bytes. */
 export const bodyBytesMax = 1_048_576
-/** Largest record that is sent to the broker, in bytes; below the broker's own default of 1,048,588 for a batch with its header. */
-export const recordBytesMax = 1_000_000
+/** Largest record that is sent to the broker, in bytes of key and value; the writer adds some and takes at most 1,000,000. */
+export const recordBytesMax = 990_000
 
 /** Most records of one group commit. */
 export const groupRecordsMax = 2_000

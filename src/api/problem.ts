@@ -69,7 +69,10 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
     instance: `urn:duelog:request:${request.id}`,
     ...(rest.problems && { problems: rest.problems }),
   })
-  if (problem.status >= 500) request.log.error({ err: error, method: request.method, url: request.url }, 'request failed')
+  const facts = { err: error, method: request.method, url: request.url }
+  // Other statuses from 500 on are states of the system that its own parts report; one line for each refused request would bury them.
+  if (problem.status === 500) request.log.error(facts, 'request failed')
+  else if (problem.status > 500) request.log.debug(facts, 'request refused for now')
   return sendProblem(reply, problem)
 }
 

@@ -12,6 +12,7 @@ const apiTokens: ApiToken[] = [
 describe('with tokens', () => {
   const calls = [
     ['GET', '/v1/jobs', 'viewer'],
+    ['HEAD', '/v1/jobs', 'viewer'],
     ['GET', '/v1/jobs/a', 'viewer'],
     ['GET', '/v1/jobs/a/runs', 'viewer'],
     ['GET', '/v1/partitions', 'viewer'],
