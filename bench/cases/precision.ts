@@ -1,0 +1,35 @@
+/** precision: a steady rate of jobs due at random milliseconds. The figure is the lateness of handler starts, in the open loop of real due times. */
+import { createClient } from '../../src/connect.ts'
+import { type Bed, jobs, Stage } from '../tools/bed.ts'
+import { applied } from './accept.ts'
+import { settled } from './settled.ts'
+
+const perSecondDue = 1_000
+const aheadMs = 20_000
+
+export async function precision(bed: Bed, n = 60_000): Promise<Record<string, unknown>> {
+  const stage = await Stage.open(bed)
+  try {
+    const executor = await stage.start('executor,retrier', 'executor')
+    const owner = await stage.start('scheduler', 'owner')
+    const spanMs = (n / perSecondDue) * 1_000
+    const from = Date.now() + aheadMs
+    const client = createClient({ brokers: bed.brokers, registryUrl: bed.registryUrl, topicPrefix: stage.prefix })
+    await client.scheduleMany(jobs(n, () => Math.floor(from + Math.random() * spanMs), 100))
+    await applied(stage, owner.url)
+    await client.close()
+    const report = await settled(executor, n, from + spanMs)
+    return {
+      n,
+      perSecondDue,
+      duplicates: report.duplicates,
+      lost: n - report.distinct,
+      early: report.early,
+      latenessMs: report.latenessMs,
+      schedulerCpuMs: Math.round((await owner.report()).cpuMs),
+      executorCpuMs: Math.round(report.cpuMs),
+    }
+  } finally {
+    await stage.close()
+  }
+}

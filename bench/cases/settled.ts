@@ -1,0 +1,23 @@
+/** Waits until a worker has started everything, or starts nothing more. */
+import { setTimeout as delay } from 'node:timers/promises'
+import type { ChildReport, DuelogProcess } from '../tools/processes.ts'
+
+/** A worker that started nothing for so long has ended, complete or not: what is missing is reported as lost. */
+const quietMs = 15_000
+const lookMs = 500
+
+export async function settled(executor: DuelogProcess, n: number, lastDueAt: number): Promise<ChildReport> {
+  // No looking before: a report walks over all that was counted.
+  await delay(Math.max(0, lastDueAt - Date.now()) + lookMs)
+  let changedAt = Date.now()
+  let before = -1
+  for (;;) {
+    const report = await executor.report()
+    if (report.distinct >= n) return report
+    if (report.starts !== before) {
+      before = report.starts
+      changedAt = Date.now()
+    } else if (Date.now() - changedAt > quietMs) return report
+    await delay(lookMs)
+  }
+}

@@ -1,0 +1,34 @@
+/**
+ * npm run bench -- CASE [--n N] [--runs R]: one JSON line for each run on stdout, then one with the median of each figure.
+ * It brings its own broker and registry unless KAFKA_BROKERS and SCHEMA_REGISTRY_URL are set.
+ */
+import { cpus } from 'node:os'
+import { parseArgs } from 'node:util'
+import { accept } from './cases/accept.ts'
+import { precision } from './cases/precision.ts'
+import { restore } from './cases/restore.ts'
+import { storm } from './cases/storm.ts'
+import { type Bed, withBed } from './tools/bed.ts'
+import { medians } from './tools/medians.ts'
+
+const cases: Record<string, (bed: Bed, n?: number) => Promise<Record<string, unknown>>> = { accept, storm, precision, restore }
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { n: { type: 'string' }, runs: { type: 'string', default: '1' } },
+})
+const [name = ''] = positionals
+const run = cases[name]
+if (run === undefined) {
+  console.error(`There is no case "${name}". Usage: npm run bench -- ${Object.keys(cases).join('|')} [--n N] [--runs R]`)
+  process.exit(1)
+}
+await withBed(async (bed) => {
+  const results: Record<string, unknown>[] = []
+  for (let turn = 0; turn < Number(values.runs); turn++) {
+    const result = await run(bed, values.n === undefined ? undefined : Number(values.n))
+    results.push(result)
+    console.log(JSON.stringify({ case: name, run: turn + 1, cores: cpus().length, ...result }))
+  }
+  if (results.length > 1) console.log(JSON.stringify({ case: name, median: true, runs: results.length, ...medians(results) }))
+})

@@ -1,0 +1,110 @@
+/** What a case runs on: a broker and a registry, a fresh topic prefix, and the processes it starts; all are gone at the end. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pino } from 'pino'
+import { type Embedded } from '../../src/embedded/options.ts'
+import { startEmbedded } from '../../src/embedded/start.ts'
+import { type Codecs, createCodecs } from '../../src/kafka/codecs.ts'
+import { connectLog, type KafkaLog } from '../../src/kafka/log.ts'
+import { type TopicNames, topicNames, topicPlans } from '../../streams/topics.ts'
+import { DuelogProcess } from './processes.ts'
+
+export interface Bed {
+  brokers: string[]
+  registryUrl: string
+}
+
+/** Uses KAFKA_BROKERS and SCHEMA_REGISTRY_URL where they are set, else starts its own for the length of `task`. */
+export async function withBed(task: (bed: Bed) => Promise<void>): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'duelog-bench-'))
+  const { KAFKA_BROKERS, SCHEMA_REGISTRY_URL } = process.env
+  const ports = { kafkaPort: 29_092, registryPort: 28_081 }
+  const logger = pino({ level: 'warn' })
+  let embedded: Embedded | undefined
+  try {
+    embedded = await startEmbedded({
+      dataDir: folder,
+      ...ports,
+      wantKafka: KAFKA_BROKERS === undefined,
+      wantRegistry: SCHEMA_REGISTRY_URL === undefined,
+      logger,
+    })
+    await task({
+      brokers: embedded.brokers ?? KAFKA_BROKERS?.split(',') ?? [],
+      registryUrl: embedded.registryUrl ?? SCHEMA_REGISTRY_URL ?? '',
+    })
+  } finally {
+    await embedded?.stop()
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/** One run of a case: its own topics, its own folders. */
+export class Stage {
+  readonly bed: Bed
+  readonly prefix: string
+  readonly names: TopicNames
+  readonly log: KafkaLog
+  readonly codecs: Codecs
+  readonly folder: string
+  readonly #processes = new Set<DuelogProcess>()
+
+  private constructor(bed: Bed, prefix: string, log: KafkaLog, codecs: Codecs, folder: string) {
+    this.bed = bed
+    this.prefix = prefix
+    this.names = topicNames(prefix)
+    this.log = log
+    this.codecs = codecs
+    this.folder = folder
+  }
+
+  static async open(bed: Bed, partitions = 4): Promise<Stage> {
+    const prefix = `bench-${Date.now()}.`
+    const plans = topicPlans(topicNames(prefix), ['default'])
+    const log = connectLog({ brokers: bed.brokers, clientId: 'bench' })
+    await log.ensureTopics({ plans, partitions, replication: 1 })
+    const codecs = await createCodecs({ registryUrl: bed.registryUrl, plans })
+    return new Stage(bed, prefix, log, codecs, await mkdtemp(join(tmpdir(), 'duelog-bench-run-')))
+  }
+
+  /** `store`: processes with the same name share the local stores of earlier ones. */
+  async start(
+    roles: string,
+    store: string,
+    env: Record<string, string> = {},
+    nodeOptions: string[] = [],
+  ): Promise<DuelogProcess> {
+    const { brokers, registryUrl } = this.bed
+    const started = await DuelogProcess.start(
+      {
+        KAFKA_BROKERS: brokers.join(','),
+        SCHEMA_REGISTRY_URL: registryUrl,
+        DUELOG_TOPIC_PREFIX: this.prefix,
+        DUELOG_ROLES: roles,
+        DUELOG_HTTP_PORT: '0',
+        DUELOG_DATA_DIR: join(this.folder, store),
+        DUELOG_PARTITIONS: '4',
+        DUELOG_REPLICATION: '1',
+        ...env,
+      },
+      nodeOptions,
+    )
+    this.#processes.add(started)
+    return started
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#processes].map((started) => started.stop()))
+    await rm(this.folder, { recursive: true, force: true })
+  }
+}
+
+/** A job definition with a payload of so many bytes. */
+export function benchJob(id: string, at: number, payloadBytes: number) {
+  return { id, schedule: { at }, target: { handler: 'bench' }, payload: 'x'.repeat(payloadBytes), contentType: 'text/plain' }
+}
+
+export function* jobs(count: number, atOf: (index: number) => number, payloadBytes: number, from = 0) {
+  for (let index = 0; index < count; index++) yield benchJob(`job-${from + index}`, atOf(index), payloadBytes)
+}

@@ -1,0 +1,58 @@
+/** A Duelog process under test. It runs the roles of its environment, counts what its handler saw, and reports over IPC. */
+import { createHistogram } from 'node:perf_hooks'
+import { readConfig } from '../../src/config/config.ts'
+import { startSystem } from '../../src/main.ts'
+import type { ChildReport } from './processes.ts'
+
+const startedAt = performance.timeOrigin
+const lateness = createHistogram({ lowest: 1, highest: 3_600_000_000, figures: 3 })
+const seen = new Map<string, number>()
+let early = 0
+let firstStartAt = 0
+let lastStartAt = 0
+
+/** Counts a start; lateness is kept in microseconds. */
+function counted(run: { jobId: string; runNo: number; dueAt: number }): void {
+  const now = performance.timeOrigin + performance.now()
+  const lateUs = Math.round((now - run.dueAt) * 1_000)
+  if (lateUs < 0) early++
+  lateness.record(Math.max(1, lateUs))
+  if (firstStartAt === 0) firstStartAt = now
+  lastStartAt = Math.max(lastStartAt, now)
+  const id = `${run.jobId}/${run.runNo}`
+  seen.set(id, (seen.get(id) ?? 0) + 1)
+}
+
+const system = await startSystem({ config: readConfig(process.env), handlers: { bench: counted } })
+await system.ready()
+
+function report(): ChildReport {
+  let duplicates = 0
+  for (const times of seen.values()) duplicates += times - 1
+  const ms = (percentile: number): number => lateness.percentile(percentile) / 1_000
+  return {
+    starts: seen.size + duplicates,
+    distinct: seen.size,
+    duplicates,
+    early,
+    firstStartAt,
+    lastStartAt,
+    latenessMs: { p50: ms(50), p90: ms(90), p99: ms(99), p999: ms(99.9), max: lateness.max / 1_000 },
+    rssBytes: process.memoryUsage.rss(),
+    rssPeakBytes: process.resourceUsage().maxRSS * 1_024,
+    cpuMs: (process.cpuUsage().user + process.cpuUsage().system) / 1_000,
+  }
+}
+
+process.on('message', (message) => {
+  if (message === 'report') process.send?.({ kind: 'report', report: report() })
+  if (message === 'stop') {
+    void system.stop().then(() => {
+      process.send?.({ kind: 'stopped' })
+      process.disconnect()
+    })
+  }
+})
+// The parent is gone: nothing may be left behind.
+process.on('disconnect', () => void system.stop().then(() => process.exit(0)))
+process.send?.({ kind: 'ready', url: system.url, readyMs: Date.now() - startedAt })

@@ -1,0 +1,75 @@
+/** Starts Duelog processes for a benchmark and speaks to them. */
+import { type ChildProcess, fork } from 'node:child_process'
+import { join } from 'node:path'
+
+export interface ChildReport {
+  starts: number
+  distinct: number
+  duplicates: number
+  early: number
+  firstStartAt: number
+  lastStartAt: number
+  latenessMs: { p50: number; p90: number; p99: number; p999: number; max: number }
+  rssBytes: number
+  rssPeakBytes: number
+  cpuMs: number
+}
+
+type Message = { kind: 'ready'; url: string; readyMs: number } | { kind: 'report'; report: ChildReport } | { kind: 'stopped' }
+
+export class DuelogProcess {
+  readonly #child: ChildProcess
+  url = ''
+  /** From the start of the process until all its partitions fired. */
+  readyMs = 0
+
+  private constructor(child: ChildProcess) {
+    this.#child = child
+  }
+
+  static async start(env: Record<string, string>, nodeOptions: string[] = []): Promise<DuelogProcess> {
+    const child = fork(join(import.meta.dirname, 'child.ts'), {
+      env: { PATH: process.env.PATH, HOME: process.env.HOME, DUELOG_LOG_LEVEL: 'warn', ...env },
+      execArgv: ['--disable-warning=TimeoutNegativeWarning', ...nodeOptions],
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    })
+    const started = new DuelogProcess(child)
+    const { url, readyMs } = await started.#next('ready')
+    started.url = url
+    started.readyMs = readyMs
+    return started
+  }
+
+  async report(): Promise<ChildReport> {
+    const answer = this.#next('report')
+    this.#child.send('report')
+    return (await answer).report
+  }
+
+  async stop(): Promise<void> {
+    if (this.#child.exitCode !== null) return
+    const ended = new Promise((resolve) => this.#child.once('exit', resolve))
+    this.#child.send('stop')
+    await ended
+  }
+
+  #next<Kind extends Message['kind']>(kind: Kind): Promise<Extract<Message, { kind: Kind }>> {
+    return new Promise((resolve, reject) => {
+      const done = (): void => {
+        this.#child.off('message', onMessage)
+        this.#child.off('exit', onExit)
+      }
+      const onMessage = (message: unknown): void => {
+        if ((message as Message).kind !== kind) return
+        done()
+        resolve(message as Extract<Message, { kind: Kind }>)
+      }
+      const onExit = (code: number | null): void => {
+        done()
+        reject(new Error(`A Duelog process under test ended with code ${code}.`))
+      }
+      this.#child.on('message', onMessage)
+      this.#child.on('exit', onExit)
+    })
+  }
+}
