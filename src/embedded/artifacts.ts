@@ -70,7 +70,8 @@ async function fetch(name: ArtifactName, pom: string, target: string, context: S
     log.write(`${line}\n`)
     lines.push(line)
     if (lines.length > LINES_MAX) lines.shift()
-    const file = /^(?:\[INFO\] )?Downloaded from \S+: \S*\/(\S+\.(?:jar|tar\.gz)) \((.+) at /.exec(line)
+    // The large ones only; most of the files are small.
+    const file = /Downloaded from \S+: \S*\/(\S+\.(?:jar|tar\.gz)) \((.+ MB) at /.exec(line)
     if (file) onProgress(`Fetched ${file[1]} (${file[2]})`)
   }
   createInterface(maven.stdout).on('line', read)

@@ -3,7 +3,7 @@
  * Its output goes straight to a file, so that it never waits for us to read.
  */
 import { spawn } from 'node:child_process'
-import { closeSync, openSync, readFileSync, renameSync, watch } from 'node:fs'
+import { closeSync, openSync, readFileSync, renameSync, unwatchFile, watch, watchFile } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { DuelogError } from '../errors.ts'
 import { stopStale } from './stale-process.ts'
@@ -91,8 +91,7 @@ async function lineIn(
   const look = (): void => {
     if (pattern.test(readLog(file))) found.resolve()
   }
-  const watcher = watch(file, look)
-  watcher.once('error', found.reject)
+  const unwatch = onChange(file, look)
   const limit = setTimeout(() => found.reject(failure(`was not ready within ${START_MS_MAX / 1000} s`)), START_MS_MAX)
   exited.then(() => found.reject(failure('ended while it was starting')))
   look()
@@ -100,7 +99,20 @@ async function lineIn(
     await found.promise
   } finally {
     clearTimeout(limit)
-    watcher.close()
+    unwatch()
+  }
+}
+
+const LOOK_MS = 100
+
+function onChange(file: string, look: () => void): () => void {
+  try {
+    const watcher = watch(file, look).on('error', () => {})
+    return () => watcher.close()
+  } catch {
+    // The kernel's watches are used up, or the file system has none: look from time to time.
+    watchFile(file, { interval: LOOK_MS }, look)
+    return () => unwatchFile(file, look)
   }
 }
 

@@ -1,6 +1,6 @@
 /** Starts the embedded broker and registry side by side, and stops both when one of them fails. */
 import { join } from 'node:path'
-import { DuelogError } from '../errors.ts'
+import { DuelogError, messageOf } from '../errors.ts'
 import { artifactFolder, titles } from './artifacts.ts'
 import { startBroker } from './broker.ts'
 import { claimVersion, openDataFolder, requireSpace } from './data-folder.ts'
@@ -47,8 +47,17 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
     return { brokers: broker === undefined ? undefined : [broker], registryUrl, stop }
   } catch (error) {
     await stop()
-    throw error
+    throw error instanceof DuelogError ? error : new DuelogError('embedded-failed', sentenceOf(error, dataDir), { cause: error })
   }
+}
+
+/** What the file system refuses without warning, such as a cache that is not ours to write or a disk that filled up meanwhile. */
+function sentenceOf(error: unknown, dataDir: string): string {
+  const full = (error as NodeJS.ErrnoException).code === 'ENOSPC'
+  const advice = full
+    ? 'The disk is full: free some, or choose another folder with DUELOG_DATA_DIR.'
+    : 'Make the path it names usable.'
+  return `The embedded broker and registry in ${dataDir} could not be started: ${messageOf(error)}. ${advice}`
 }
 
 /** Everything that can be known to fail before a Java process is started. */

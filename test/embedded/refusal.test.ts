@@ -83,6 +83,14 @@ describe('Maven', () => {
   })
 })
 
+test('a cache folder that cannot be made is named', async () => {
+  const options = await withPrograms({ java: javaOf17 })
+  await writeFile(join(options.env.HOME, '.cache'), '')
+  const { code, message } = await refusal(options)
+  expect(code).toBe('embedded-failed')
+  expect(message).toContain(join(options.env.HOME, '.cache'))
+})
+
 describe('a Java program that fails at its start', () => {
   test('is quoted, and nothing stays up', async () => {
     const mvn = 'for a; do case $a in -Dduelog.target=*) echo jar > "${a#*=}/some.jar";; esac; done'
