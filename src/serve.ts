@@ -1,6 +1,7 @@
 /** Joins the HTTP surface to what this process has: its scheduler, its workers, the log. */
 
 import { createApi, type Health } from './api/api.ts'
+import { leastToken } from './api/auth.ts'
 import { createOwnerDirectory } from './api/owner-directory.ts'
 import { remoteQueries } from './api/remote-queries.ts'
 import { systemClock } from './clock.ts'
@@ -14,14 +15,13 @@ export async function startHttp(parts: Parts, scheduler: Scheduler | undefined):
   undo.push(() => writer.close())
   const admin = await log.admin()
   undo.push(() => admin.close())
-  const token = config.apiTokens?.find(({ role }) => role === 'viewer') ?? config.apiTokens?.[0]
   const owners = createOwnerDirectory({
     admin,
     groupId: `${config.topicPrefix}scheduler`,
     topic: names.jobs,
     partitions,
     local: scheduler?.queries,
-    remote: (url) => remoteQueries(url, { token: token?.token }),
+    remote: (url) => remoteQueries(url, { token: leastToken(config.apiTokens) }),
     clock: systemClock,
   })
   const api = createApi({
