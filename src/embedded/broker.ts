@@ -43,6 +43,9 @@ export function brokerProperties(options: { port: number; partitionsDefault: num
     // A group of one machine is complete as soon as it is there, and its members may time out within seconds.
     'group.initial.rebalance.delay.ms': 0,
     'group.min.session.timeout.ms': 1_000,
+    // After a crash the controller waits out the session of the broker that was, which is this one.
+    'broker.session.timeout.ms': 4_000,
+    'broker.heartbeat.interval.ms': 1_000,
     'message.max.bytes': MESSAGE_BYTES_MAX,
     // Buffers and threads for one small machine; the defaults are for a server of its own.
     'log.cleaner.enable': true,
