@@ -3,11 +3,14 @@ import { type Admin, AssignerProtocol, type Kafka } from 'kafkajs'
 import type { LogAdmin, TopicPartition } from '../ports.ts'
 import { readNote } from './assignors.ts'
 import { faultOf } from './faults.ts'
+import { patiently } from './patience.ts'
 
 export class KafkaAdmin implements LogAdmin {
-  readonly #admin: Admin
+  readonly #kafka: Kafka
+  #admin: Admin
 
-  private constructor(admin: Admin) {
+  private constructor(kafka: Kafka, admin: Admin) {
+    this.#kafka = kafka
     this.#admin = admin
   }
 
@@ -15,7 +18,7 @@ export class KafkaAdmin implements LogAdmin {
     const admin = kafka.admin()
     try {
       await admin.connect()
-      return new KafkaAdmin(admin)
+      return new KafkaAdmin(kafka, admin)
     } catch (thrown) {
       await admin.disconnect().catch(() => {})
       throw faultOf(thrown, 'Connecting to the brokers')
@@ -23,7 +26,10 @@ export class KafkaAdmin implements LogAdmin {
   }
 
   async offsets(topic: string): Promise<{ partition: number; earliest: number; next: number }[]> {
-    const offsets = await this.#ask(`Looking up offsets of ${topic}`, () => this.#admin.fetchTopicOffsets(topic))
+    const offsets = await this.#ask(`Looking up offsets of ${topic}`, () =>
+      // A topic that does not exist is an answer; kafkajs has waited for it already.
+      patiently(() => this.#fetchOffsets(topic), ['UNKNOWN_TOPIC_OR_PARTITION']),
+    )
     return offsets
       .map(({ partition, low, high }) => ({ partition, earliest: Number(low), next: Number(high) }))
       .sort((a, b) => a.partition - b.partition)
@@ -45,6 +51,18 @@ export class KafkaAdmin implements LogAdmin {
 
   async close(): Promise<void> {
     await this.#admin.disconnect().catch(() => {})
+  }
+
+  /** After a failure with a fresh admin: kafkajs would ask the leaders that it knows, moved or not, until its metadata expire. */
+  async #fetchOffsets(topic: string) {
+    try {
+      return await this.#admin.fetchTopicOffsets(topic)
+    } catch (thrown) {
+      const stale = this.#admin
+      this.#admin = this.#kafka.admin()
+      await Promise.all([stale.disconnect().catch(() => {}), this.#admin.connect()])
+      throw thrown
+    }
   }
 
   async #ask<Value>(doing: string, ask: () => Promise<Value>): Promise<Value> {

@@ -4,6 +4,7 @@ import type { TopicPlan } from '../../streams/topics.ts'
 import { DuelogError } from '../errors.ts'
 import type { Logger } from './client.ts'
 import { faultOf } from './faults.ts'
+import { patiently } from './patience.ts'
 
 export interface TopicsWanted {
   plans: TopicPlan[]
@@ -13,8 +14,8 @@ export interface TopicsWanted {
   replication: number
 }
 
-/** How long the brokers may take to create the topics and elect their leaders. */
-const createTimeoutMs = 30_000
+/** How long the controller may take to create the topics. */
+const createTimeoutMs = 10_000
 /** Shortest retention of topics that are not compacted: an outage of the readers must not cost runs. -1 is for ever. */
 const retentionMsMin = 86_400_000
 
@@ -55,7 +56,8 @@ async function create(admin: Admin, plans: TopicPlan[], partitions: number, repl
   const safety: Record<string, string> = replication >= 3 ? { 'min.insync.replicas': '2' } : {}
   const made = await admin.createTopics({
     timeout: createTimeoutMs,
-    waitForLeaders: true,
+    // kafkajs's own wait fails when the broker it asks has not heard of the topic yet.
+    waitForLeaders: false,
     topics: plans.map(({ topic, config }) => ({
       topic,
       numPartitions: partitions,
@@ -63,12 +65,21 @@ async function create(admin: Admin, plans: TopicPlan[], partitions: number, repl
       configEntries: Object.entries({ ...safety, ...config }).map(([name, value]) => ({ name, value })),
     })),
   })
+  await untilLed(
+    admin,
+    plans.map(({ topic }) => topic),
+  )
   return made ? plans.map(({ topic }) => topic) : []
+}
+
+/** A topic is in the brokers' metadata before its leaders serve it; whether they do, the question for its offsets tells. */
+async function untilLed(admin: Admin, topics: string[]): Promise<void> {
+  for (const topic of topics) await patiently(() => admin.fetchTopicOffsets(topic))
 }
 
 async function partitionCounts(admin: Admin, plans: TopicPlan[]): Promise<Map<string, number>> {
   if (plans.length === 0) return new Map()
-  const { topics } = await admin.fetchTopicMetadata({ topics: plans.map(({ topic }) => topic) })
+  const { topics } = await patiently(() => admin.fetchTopicMetadata({ topics: plans.map(({ topic }) => topic) }))
   return new Map(topics.map(({ name, partitions }) => [name, partitions.length]))
 }
 

@@ -1,0 +1,34 @@
+/** Asking again where Kafka has no signal for "ready now": new topics, moved leaders. */
+import { setTimeout as wait } from 'node:timers/promises'
+
+const patienceMs = 20_000
+const intervalMs = 50
+
+/** What another moment can heal: the broker asked has not yet heard of the topic, or is not yet, or no longer, its leader. */
+const passing = new Set([
+  'UNKNOWN_TOPIC_OR_PARTITION',
+  'LEADER_NOT_AVAILABLE',
+  'NOT_LEADER_FOR_PARTITION',
+  'REPLICA_NOT_AVAILABLE',
+  'FENCED_LEADER_EPOCH',
+  'UNKNOWN_LEADER_EPOCH',
+])
+
+/** Repeats the question while its error is a passing one, for 20 s at most. `exceptions` are then final as well. */
+export async function patiently<Value>(ask: () => Promise<Value>, exceptions: readonly string[] = []): Promise<Value> {
+  const endMs = Date.now() + patienceMs
+  while (true) {
+    try {
+      return await ask()
+    } catch (thrown) {
+      const type = typeOf(thrown)
+      if (!passing.has(type) || exceptions.includes(type) || Date.now() >= endMs) throw thrown
+    }
+    await wait(intervalMs)
+  }
+}
+
+function typeOf(thrown: unknown): string {
+  const error = thrown as { type?: string; cause?: unknown }
+  return error.type ?? (error.cause ? typeOf(error.cause) : '')
+}

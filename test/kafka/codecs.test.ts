@@ -1,0 +1,155 @@
+import { createServer, type Server } from 'node:http'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { jobDefinitionSchema } from '../../schemas/generated.ts'
+import { type Codecs, createCodecs, type KnownIds } from '../../src/kafka/codecs.ts'
+import { type TopicPlan, topicNames, topicPlans } from '../../streams/topics.ts'
+import { registryUrl, uniquePrefix } from './harness.ts'
+
+const plansOf = (prefix: string): TopicPlan[] => topicPlans(topicNames(prefix), ['default'])
+const open = (prefix = uniquePrefix(), knownIds?: KnownIds): Promise<Codecs> =>
+  createCodecs({ registryUrl, plans: plansOf(prefix), knownIds })
+const idOf = (codecs: Codecs): number =>
+  codecs.definition.encode({ schedule: { at: 1 }, target: { handler: 'h' } }).readInt32BE(1)
+
+async function register(subject: string, schema: unknown): Promise<number> {
+  const response = await fetch(`${registryUrl}/subjects/${subject}/versions`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ schema: JSON.stringify(schema) }),
+  })
+  return ((await response.json()) as { id: number }).id
+}
+
+/** A registry that answers what it is told to. */
+async function fakeRegistry(answer: (path: string, method: string) => { status: number; body: unknown }): Promise<string> {
+  const server: Server = createServer((request, response) => {
+    const { status, body } = answer(request.url ?? '', request.method ?? '')
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void server.close())
+  return `http://127.0.0.1:${(server.address() as { port: number }).port}`
+}
+
+describe('codecs with a registry', () => {
+  test('register every schema at its subjects, backward compatible with all versions', async () => {
+    const prefix = uniquePrefix()
+    await open(prefix)
+    for (const { topic } of plansOf(prefix)) {
+      const config = (await (await fetch(`${registryUrl}/config/${topic}-value`)).json()) as { compatibilityLevel: string }
+      expect(config.compatibilityLevel).toBe('BACKWARD_TRANSITIVE')
+    }
+    const latest = (await (await fetch(`${registryUrl}/subjects/${prefix}jobs-value/versions/latest`)).json()) as {
+      schema: string
+    }
+    // Units and limits can be read in the registry.
+    expect(JSON.parse(latest.schema)).toEqual(jobDefinitionSchema)
+  })
+
+  test('get the same id each time, and for each topic of the same schema', async () => {
+    const prefix = uniquePrefix()
+    expect(idOf(await open(prefix))).toBe(idOf(await open(prefix)))
+    expect(idOf(await open())).toBe(idOf(await open()))
+  })
+
+  test('read what another version of the schema wrote', async () => {
+    const codecs = await open()
+    const fields = jobDefinitionSchema.fields.filter(({ name }) => name === 'schedule' || name === 'target')
+    const id = await register(`${uniquePrefix()}older-value`, { ...jobDefinitionSchema, fields })
+    const bytes = codecs.definition.encode({ schedule: { at: 9 }, target: { handler: 'h' } })
+    // A record of the first two fields ends after them: cut the defaults of the others off by finding the shortest that decodes.
+    bytes.writeInt32BE(id, 1)
+    const lengths = Array.from({ length: bytes.length }, (_, length) => length)
+    const outcomes = await Promise.all(
+      lengths.map(async (length) => {
+        try {
+          return await codecs.definition.decode(bytes.subarray(0, length))
+        } catch {
+          return undefined
+        }
+      }),
+    )
+    const decoded = outcomes.filter((outcome) => outcome !== undefined)
+    expect(decoded).toHaveLength(1)
+    expect(decoded[0]).toMatchObject({ schedule: { at: 9 }, target: { handler: 'h' }, leaseMs: 30_000 })
+  })
+
+  test('call an id that the registry does not know undecodable', async () => {
+    const codecs = await open()
+    const unknown = Buffer.from([0, 0x7f, 0xff, 0xff, 0xfe, 1, 2, 3])
+    await expect(codecs.definition.decode(unknown)).rejects.toMatchObject({ code: 'undecodable' })
+    await expect(codecs.definition.decode(unknown)).rejects.toMatchObject({ code: 'undecodable' })
+  })
+
+  test('say that the registry cannot be reached', async () => {
+    const plans = plansOf(uniquePrefix())
+    await expect(createCodecs({ registryUrl: 'http://127.0.0.1:1', plans })).rejects.toMatchObject({
+      code: 'registry-unavailable',
+    })
+  })
+
+  test('tell an outage from an unknown id while they decode', async () => {
+    let down = false
+    const url = await fakeRegistry((path, method) => {
+      if (down) return { status: 503, body: { message: 'down' } }
+      if (path.startsWith('/config') && method === 'GET') return { status: 404, body: { message: 'none' } }
+      if (path.startsWith('/schemas')) return { status: 404, body: { error_code: 40403 } }
+      return { status: 200, body: { id: 5 } }
+    })
+    const codecs = await createCodecs({ registryUrl: url, plans: plansOf(uniquePrefix()) })
+    down = true
+    await expect(codecs.command.decode(Buffer.from([0, 0, 0, 0, 77, 1]))).rejects.toMatchObject({ code: 'registry-unavailable' })
+    down = false
+    await expect(codecs.command.decode(Buffer.from([0, 0, 0, 0, 78, 1]))).rejects.toMatchObject({ code: 'undecodable' })
+  })
+
+  test('refuse a subject that carries an incompatible schema', async () => {
+    const prefix = uniquePrefix()
+    const subject = `${prefix}jobs-value`
+    await register(subject, {
+      type: 'record',
+      name: 'JobDefinition',
+      namespace: 'duelog',
+      fields: [{ name: 'schedule', type: 'long' }],
+    })
+    await expect(open(prefix)).rejects.toMatchObject({ code: 'foreign-data', message: expect.stringContaining(subject) })
+  })
+})
+
+describe('known ids', () => {
+  const remembering = (ids: Record<string, string> = {}): KnownIds & { ids: Record<string, string> } => {
+    const store = {
+      ids,
+      read: async () => store.ids,
+      write: async (next: Record<string, string>) => {
+        store.ids = next
+      },
+    }
+    return store
+  }
+
+  test('are recorded, and a second start finds them right', async () => {
+    const prefix = uniquePrefix()
+    const store = remembering()
+    const codecs = await open(prefix, store)
+    expect(Object.keys(store.ids)).toContain(String(idOf(codecs)))
+    expect(Object.keys(store.ids)).toHaveLength(6)
+    await open(prefix, store)
+  })
+
+  test('refuse a registry in which an id of ours has come to mean another schema', async () => {
+    const prefix = uniquePrefix()
+    const store = remembering()
+    const id = idOf(await open(prefix, store))
+    store.ids = { ...store.ids, [id]: 'another fingerprint' }
+    await expect(open(prefix, store)).rejects.toMatchObject({
+      code: 'foreign-data',
+      message: expect.stringContaining(`id ${id}`),
+    })
+  })
+
+  test('refuse a registry that has forgotten an id', async () => {
+    const store = remembering({ '2147483646': 'fingerprint' })
+    await expect(open(uniquePrefix(), store)).rejects.toMatchObject({ code: 'foreign-data' })
+  })
+})
