@@ -1,7 +1,7 @@
 /**
  * The retry forwarder. In a delay topic every record waits equally long from the broker's append time, so its head is
  * always the earliest: read the head, and while it is too young, pause the partition until it is not. A record that is of
- * age is reported to the owner of its partition, who decides what happens; only then its offset is committed. There is no
+ * age, or will be within the owners' lead, is reported to the owner of its partition, who decides what happens; only then its offset is committed. There is no
  * other state: after a crash some records are reported twice, and the owner ignores the second.
  *
  *   reading ──► waiting (paused, sought back to the head) ──► reading
@@ -15,6 +15,8 @@ import type { Metrics } from '../metrics.ts'
 import type { Batch, Codec, GroupReader, Log, LogWriter, RecordIn, RecordOut, TopicPartition } from '../ports.ts'
 import { TierLane } from './tier-lane.ts'
 
+/** See DUELOG_LEAD_MS. */
+const LEAD_MS_DEFAULT = 100
 /** Events in one write. */
 const FORWARDED_PER_WRITE_MAX = 1_000
 /** Until a partition is read again whose records could not be forwarded because broker or registry was away. */
@@ -31,6 +33,8 @@ export interface RetrierOptions {
   clock: Clock
   metrics: Metrics
   logger: Logger
+  /** The owners' usual lead in ms: a retry is reported so much before it is due, so that its attempt is dispatched in time. Default 100. */
+  leadMs?: number
 }
 
 export interface Retrier {
@@ -61,6 +65,8 @@ class Forwarder {
   #rejoinMs = REJOIN_FIRST_MS
   #rejoin: (() => void) | undefined
   #stopped = false
+  /** Writes and commits that have begun. */
+  readonly #underway = new Set<Promise<unknown>>()
 
   constructor(options: RetrierOptions) {
     this.#options = options
@@ -84,12 +90,21 @@ class Forwarder {
   async stop(): Promise<void> {
     this.#stopped = true
     this.#rejoin?.()
-    for (const lane of this.#lanes.values()) lane.lose()
+    for (const lane of this.#lanes.values()) lane.wait?.()
+    // What has been reported is committed too, so that the next forwarder does not report it again.
+    while (this.#underway.size > 0) await Promise.allSettled(this.#underway)
     await this.#reader?.stop()
     await this.#writer?.then(
       (writer) => writer.close(),
       () => {},
     )
+  }
+
+  #track<Result>(work: Promise<Result>): Promise<Result> {
+    this.#underway.add(work)
+    const ended = () => void this.#underway.delete(work)
+    work.then(ended, ended)
+    return work
   }
 
   #assigned(assigned: TopicPartition[], generation: number) {
@@ -138,7 +153,8 @@ class Forwarder {
     const lane = this.#lanes.get(`${batch.topic}/${batch.partition}`)
     if (lane === undefined) return
     for (let at = 0; at < batch.records.length && lane.owned && !this.#stopped; at += FORWARDED_PER_WRITE_MAX) {
-      if (!(await this.#forward(lane, batch.records.slice(at, at + FORWARDED_PER_WRITE_MAX)))) return
+      const records = batch.records.slice(at, at + FORWARDED_PER_WRITE_MAX)
+      if (!(await this.#track(this.#forward(lane, records)))) return
     }
   }
 
@@ -146,7 +162,7 @@ class Forwarder {
   async #forward(lane: TierLane, records: RecordIn[]): Promise<boolean> {
     const { clock } = this.#options
     const nowMs = clock.nowMs()
-    const young = records.find((record) => record.timestampMs + lane.delayMs > nowMs)
+    const young = records.find((record) => this.#forwardAtMs(lane, record) > nowMs)
     const due = young === undefined ? records : records.slice(0, records.indexOf(young))
     const first = due[0]
     if (first !== undefined) {
@@ -158,14 +174,18 @@ class Forwarder {
         return false
       }
       const last = due.at(-1) as RecordIn
-      this.#options.metrics.retryTierLag.set({ tier: lane.tier }, (clock.nowMs() - last.timestampMs - lane.delayMs) / 1_000)
+      this.#options.metrics.retryTierLag.set({ tier: lane.tier }, (clock.nowMs() - this.#forwardAtMs(lane, last)) / 1_000)
       if (!lane.owned) return false
       lane.next = last.offset + 1
       this.#commit(lane, lane.next)
     }
     if (young === undefined) return true
-    this.#wait(lane, young.offset, young.timestampMs + lane.delayMs)
+    this.#wait(lane, young.offset, this.#forwardAtMs(lane, young))
     return false
+  }
+
+  #forwardAtMs(lane: TierLane, { timestampMs }: RecordIn): number {
+    return timestampMs + lane.delayMs - (this.#options.leadMs ?? LEAD_MS_DEFAULT)
   }
 
   async #events(lane: TierLane, due: RecordIn[]): Promise<RecordOut[]> {
@@ -200,9 +220,10 @@ class Forwarder {
 
   /** Nothing waits for a commit: what it does not cover is forwarded again after a crash. */
   #commit({ topic, partition }: TierLane, offset: number): void {
-    this.#reader?.commit([{ topic, partition, offset }]).catch((error: unknown) => {
+    const committing = this.#reader?.commit([{ topic, partition, offset }]).catch((error: unknown) => {
       this.#options.logger.debug({ topic, partition, offset, error: messageOf(error) }, 'could not commit retries')
     })
+    if (committing !== undefined) void this.#track(committing)
   }
 
   #failed(lane: TierLane, offset: number, error: unknown): void {
@@ -217,6 +238,7 @@ class Forwarder {
 
   /** Leaves this offset and all behind it in the log until an instant. */
   #wait(lane: TierLane, offset: number, untilMs: number): void {
+    if (this.#stopped) return
     const { topic, partition } = lane
     this.#reader?.pause([{ topic, partition }])
     this.#reader?.seek({ topic, partition, offset })

@@ -49,7 +49,12 @@ export function applyEvent(draft: Decision, event: ExecutionEvent, context: Cont
     case 'RELEASED':
       return dispatch(
         draft,
-        patchRun(draft, run, { attempt: run.attempt + 1, lostAttempts: run.lostAttempts + 1, dueAt: context.now }),
+        // A stopping worker also gives back what it held and had not started: that is still not due before its time.
+        patchRun(draft, run, {
+          attempt: run.attempt + 1,
+          lostAttempts: run.lostAttempts + 1,
+          dueAt: Math.max(run.dueAt, context.now),
+        }),
         context,
       )
     case 'RETRY_DUE':

@@ -18,6 +18,7 @@ class Harness {
     clock: this.clock,
     metrics: this.metrics,
     logger: silent,
+    leadMs: 0,
   })
 
   async start(): Promise<this> {

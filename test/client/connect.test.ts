@@ -1,0 +1,86 @@
+/** What `import … from 'duelog'` gives, on the real broker. */
+import { expect, it, onTestFinished } from 'vitest'
+import type { JobDefinition } from '../../schemas/generated.ts'
+import { createClient, createWorker, NonRetryableError } from '../../src/index.ts'
+import { partitionOf } from '../../streams/topics.ts'
+import { openCluster, PARTITIONS } from '../executor/cluster.ts'
+import { silent } from '../executor/harness.ts'
+import { brokers, registryUrl, Watcher } from '../kafka/harness.ts'
+
+it('schedules a bulk of jobs that any reader of the topic can decode, at the partition of Kafka’s own partitioner', async () => {
+  const { prefix, names, codecs } = await openCluster()
+  const client = createClient({ brokers, registryUrl, topicPrefix: prefix })
+  onTestFinished(() => client.close())
+  const result = await client.scheduleMany(
+    Array.from({ length: 3_000 }, (_, index) => ({
+      id: `job-${index}`,
+      schedule: { at: Date.now() + 3_600_000 + index },
+      target: { handler: 'noop' },
+      payload: { index },
+    })),
+  )
+  expect(result).toEqual({ accepted: 3_000, rejected: 0, rejections: [] })
+  const single = await client.schedule({
+    id: 'nightly',
+    schedule: { cron: '0 2 * * *', timezone: 'Europe/Paris' },
+    target: { handler: 'log' },
+  })
+  const gone = await client.cancel('nightly')
+  expect(gone).toEqual({ partition: partitionOf('nightly', PARTITIONS), offset: single.offset + 1 })
+
+  const watcher = new Watcher({ topics: [names.jobs], groupId: `${prefix}watch-jobs` })
+  await watcher.reader.start()
+  await watcher.until(() => watcher.records.length >= 3_002)
+  for (const { key, partition, value } of watcher.records) {
+    const id = String(key)
+    expect(partition).toBe(partitionOf(id, PARTITIONS))
+    if (!id.startsWith('job-')) continue
+    const definition = codecs.definition.decode(value as Buffer) as JobDefinition
+    expect(JSON.parse(String(definition.payload))).toEqual({ index: Number(id.slice(4)) })
+  }
+})
+
+it('runs a program’s own handlers, and the built-in ones', async () => {
+  const cluster = await openCluster()
+  const { events, until } = await cluster.watchEvents()
+  const worker = createWorker({
+    brokers: brokers.join(','),
+    registryUrl,
+    topicPrefix: cluster.prefix,
+    logger: silent,
+    concurrency: 5,
+    handlers: {
+      'send-report': async (run) => {
+        run.heartbeat({ progress: 0.4, message: 'half way' })
+        const { to } = run.payload as { to: string }
+        if (to === '') throw new NonRetryableError('nobody to send it to')
+        return { sentTo: to }
+      },
+    },
+  })
+  onTestFinished(() => worker.close())
+  await worker.start()
+  const payload = (value: unknown) => ({ payload: Buffer.from(JSON.stringify(value)), contentType: 'application/json' })
+  await cluster.dispatch([
+    cluster.record({ jobId: 'good', handler: 'send-report', ...payload({ to: 'a@example.org' }) }),
+    cluster.record({ jobId: 'bad', handler: 'send-report', ...payload({ to: '' }) }),
+    cluster.record({ jobId: 'built-in', handler: 'fail', ...payload({ times: 1 }) }),
+  ])
+  const ends = () => events.filter(({ type }) => type === 'SUCCEEDED' || type === 'FAILED')
+  await until(() => ends().length === 3)
+  const byJob = Object.fromEntries(ends().map((event) => [event.jobId, event]))
+  expect(JSON.parse(String(byJob.good?.result))).toEqual({ sentTo: 'a@example.org' })
+  expect(byJob.good?.worker).toMatch(/^worker@.+:\d+:[0-9a-f]+$/)
+  expect(byJob.bad?.error).toMatchObject({ type: 'NonRetryableError', retryable: false })
+  expect(byJob['built-in']?.error).toMatchObject({ type: 'Error', retryable: true })
+  await worker.close()
+  await worker.close()
+})
+
+it('says what is wrong when brokers or topics are missing', async () => {
+  expect(() => createClient({ brokers: '' })).toThrow(/brokers is empty/)
+  await expect(createWorker({ brokers, registryUrl, concurrency: 0, handlers: {} }).start()).rejects.toThrow(/concurrency/)
+  const worker = createWorker({ brokers, registryUrl, topicPrefix: 'no-such-prefix.', logger: silent, handlers: {} })
+  await expect(worker.start()).rejects.toMatchObject({ code: 'unsafe-topic' })
+  await worker.close()
+})

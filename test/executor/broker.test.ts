@@ -1,0 +1,96 @@
+/** The executor on the real broker. */
+import { expect, it } from 'vitest'
+import type { Handler } from '../../src/executor/handler.ts'
+import { openCluster, PARTITIONS } from './cluster.ts'
+
+const countsOf = (ids: Iterable<string>): Map<string, number> => {
+  const counts = new Map<string, number>()
+  for (const id of ids) counts.set(id, (counts.get(id) ?? 0) + 1)
+  return counts
+}
+
+it('runs 1,000 executions of all lanes once, none early, each reported to its own partition, and commits them all', async () => {
+  const cluster = await openCluster()
+  const { events, until } = await cluster.watchEvents()
+  const early: string[] = []
+  const starts: string[] = []
+  const noop: Handler = (run) => {
+    starts.push(run.executionId)
+    if (Date.now() < run.dueAt) early.push(run.executionId)
+    return run.attempt % 2 === 0 ? undefined : Promise.resolve({ run: run.runNo })
+  }
+  const executor = cluster.executor({ handlers: { noop } })
+  await executor.start()
+  const from = Date.now() + 500
+  const records = Array.from({ length: 1_000 }, (_, index) =>
+    cluster.record(
+      {
+        jobId: `job-${index}`,
+        attempt: 1 + (index % 2),
+        dueAt: from + (index % 700),
+        priority: (['HIGH', 'NORMAL', 'LOW'] as const)[index % 3],
+      },
+      index % 5 === 0,
+    ),
+  )
+  await cluster.dispatch(records)
+  await until(() => new Set(events.filter(({ type }) => type === 'SUCCEEDED').map(({ jobId }) => jobId)).size === 1_000)
+  await executor.stop()
+
+  expect(early).toEqual([])
+  expect(new Set(starts).size).toBe(1_000)
+  expect(starts).toHaveLength(1_000)
+  const finals = countsOf(events.filter(({ type }) => type === 'SUCCEEDED').map(({ jobId }) => jobId))
+  expect(finals.size).toBe(1_000)
+  expect([...finals.values()].every((count) => count === 1)).toBe(true)
+  for (const event of events) expect(event.startedAt).toBeGreaterThanOrEqual(from)
+  const partitions = new Map(records.map(({ key, partition }) => [key, partition]))
+  for (const { jobId, partition } of events) expect(partition).toBe(partitions.get(jobId))
+
+  // Everything is committed: a successor is handed nothing.
+  const successor = cluster.executor({ handlers: { noop } })
+  await successor.start()
+  await cluster.dispatch(Array.from({ length: PARTITIONS * 8 }, (_, index) => cluster.record({ jobId: `after-${index}` })))
+  await until(
+    () => events.filter(({ type, jobId }) => type === 'SUCCEEDED' && jobId.startsWith('after-')).length === PARTITIONS * 8,
+  )
+  expect(starts).toHaveLength(1_000 + PARTITIONS * 8)
+})
+
+it('hands over to another worker while it is stopped: every run starts once, or is given back before it starts', async () => {
+  const cluster = await openCluster()
+  const { events, until } = await cluster.watchEvents()
+  const starts: string[] = []
+  const noop: Handler = (run) => void starts.push(run.jobId)
+  const first = cluster.executor({ handlers: { noop } })
+  await first.start()
+  const from = Date.now()
+  await cluster.dispatch(
+    Array.from({ length: 2_000 }, (_, index) => cluster.record({ jobId: `job-${index}`, dueAt: from + 1_500 + (index % 1_000) })),
+  )
+  await until(() => events.length >= 500)
+  const second = cluster.executor({ handlers: { noop } })
+  await Promise.all([first.stop(), second.start()])
+  const ended = () => events.filter(({ type }) => type === 'SUCCEEDED' || type === 'RELEASED').map(({ jobId }) => jobId)
+  await until(() => new Set(ended()).size === 2_000)
+  expect(ended()).toHaveLength(2_000)
+  const releases = events.filter(({ type }) => type === 'RELEASED').map(({ jobId }) => jobId)
+  expect([...starts, ...releases].sort()).toEqual(ended().sort())
+})
+
+it('loses nothing when a second worker joins in the middle', async () => {
+  const cluster = await openCluster()
+  const { events, until } = await cluster.watchEvents()
+  const byWorker = [new Set<string>(), new Set<string>()]
+  const workers = byWorker.map((mine) => cluster.executor({ handlers: { noop: (run) => void mine.add(run.executionId) } }))
+  await workers[0]?.start()
+  const from = Date.now()
+  await cluster.dispatch(
+    Array.from({ length: 2_000 }, (_, index) => cluster.record({ jobId: `job-${index}`, dueAt: from + 1_000 + 2 * index })),
+  )
+  await until(() => events.length >= 100)
+  await workers[1]?.start()
+  await until(() => new Set(events.filter(({ type }) => type === 'SUCCEEDED').map(({ jobId }) => jobId)).size === 2_000)
+  expect(new Set([...(byWorker[0] ?? []), ...(byWorker[1] ?? [])]).size).toBe(2_000)
+  expect(byWorker.every((mine) => mine.size > 0)).toBe(true)
+})

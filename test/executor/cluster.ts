@@ -1,0 +1,97 @@
+/** A set of topics of its own on the real broker, with codecs, and executors that are stopped after the test. */
+import { randomUUID } from 'node:crypto'
+import { onTestFinished } from 'vitest'
+import type { ExecutionEvent, ExecutionInput } from '../../schemas/generated.ts'
+import { systemClock } from '../../src/clock.ts'
+import { createExecutor, type Executor, type ExecutorOptions } from '../../src/executor/executor.ts'
+import { createCodecs } from '../../src/kafka/codecs.ts'
+import { createMetrics } from '../../src/metrics.ts'
+import type { RecordOut } from '../../src/ports.ts'
+import { partitionOf, topicNames, topicPlans } from '../../streams/topics.ts'
+import { openLog, registryUrl, uniquePrefix, Watcher } from '../kafka/harness.ts'
+import { silent } from './harness.ts'
+
+export const PARTITIONS = 4
+
+export async function openCluster() {
+  const prefix = uniquePrefix()
+  const names = topicNames(prefix)
+  const plans = topicPlans(names, ['default'])
+  const log = openLog()
+  await log.ensureTopics({ plans, partitions: PARTITIONS, replication: 1 })
+  const codecs = await createCodecs({ registryUrl, plans })
+
+  const record = (wanted: Partial<ExecutionInput> & { jobId: string }, ahead = false): RecordOut => {
+    const dueAt = wanted.dueAt ?? Date.now()
+    const execution: ExecutionInput = {
+      runNo: 1,
+      attempt: 1,
+      specOffset: 0,
+      handler: 'noop',
+      scheduledFor: dueAt,
+      dueAt,
+      dispatchedAt: Date.now(),
+      pool: 'default',
+      attemptTimeoutMs: 300_000,
+      leaseMs: 30_000,
+      startDeadlineAt: dueAt + 86_400_000,
+      ...wanted,
+    }
+    return {
+      topic: names.executions('default', execution.priority ?? 'NORMAL', ahead),
+      partition: partitionOf(execution.jobId, PARTITIONS),
+      key: execution.jobId,
+      value: codecs.execution.encode(execution),
+    }
+  }
+
+  /** Reads execution-events from the start and keeps what it saw. */
+  const watchEvents = async () => {
+    const events: (ExecutionEvent & { partition: number; timestampMs: number })[] = []
+    const watcher = new Watcher(
+      {
+        topics: [names.events],
+        groupId: `${prefix}watch-${randomUUID()}`,
+        onBatch: ({ records }) => {
+          for (const { partition, timestampMs, value } of records) {
+            events.push({ ...(codecs.event.decode(value as Buffer) as ExecutionEvent), partition, timestampMs })
+          }
+        },
+      },
+      log,
+    )
+    await watcher.reader.start()
+    return { events, until: (condition: () => boolean) => watcher.until(condition) }
+  }
+
+  const executor = (options: Partial<ExecutorOptions> = {}): Executor => {
+    const made = createExecutor({
+      log: openLog(),
+      codecs,
+      names,
+      pool: 'default',
+      concurrency: 50,
+      handlers: { noop: () => undefined },
+      instance: `worker@test:1:${randomUUID().slice(0, 4)}`,
+      clock: systemClock,
+      metrics: createMetrics(),
+      logger: silent,
+      drainMs: 1_000,
+      ...options,
+    })
+    onTestFinished(() => made.stop())
+    return made
+  }
+
+  /** Commits the records in transactions, as an owner does. */
+  const dispatch = async (records: RecordOut[], transactionMax = 250): Promise<void> => {
+    const writer = await log.transactionalWriter(`${prefix}owner-${randomUUID()}`)
+    try {
+      for (let at = 0; at < records.length; at += transactionMax) await writer.commit(records.slice(at, at + transactionMax))
+    } finally {
+      await writer.close()
+    }
+  }
+
+  return { prefix, names, log, codecs, record, watchEvents, executor, dispatch }
+}
