@@ -4,7 +4,7 @@
  */
 import type { Logger } from 'pino'
 import type { ExecutionEvent, JobCommand } from '../../schemas/generated.ts'
-import type { Input } from '../../streams/job.ts'
+import type { Input, KnownDefinition } from '../../streams/job.ts'
 import { validateJobId } from '../../streams/jobs/validate.ts'
 import { partitionOf } from '../../streams/topics.ts'
 import { DuelogError, messageOf } from '../errors.ts'
@@ -35,8 +35,8 @@ export class Intake {
     this.#options = options
   }
 
-  /** Rejects only with DuelogError `registry-unavailable`; then the same record may be given again. */
-  async mail(source: Source, record: RecordIn, nowMs: number): Promise<Mail> {
+  /** At once unless a schema has to be asked for. Throws or rejects only with `registry-unavailable`; then the same record may be given again. */
+  mail(source: Source, record: RecordIn, nowMs: number): Mail | Promise<Mail> {
     const key = record.key
     const problem = key === null ? undefined : validateJobId(key)
     const mail: Mail = {
@@ -50,9 +50,12 @@ export class Intake {
     }
     if (key === null) return this.#bad(mail, record, 'no-key', 'The record has no key; the key must be the job id.')
     if (problem !== undefined) return this.#bad(mail, record, 'bad-job-id', problem.message)
-    if (source === 'jobs') return this.#definition(mail, record, key)
+    return source === 'jobs' ? this.#definition(mail, record, key) : this.#report(mail, record, nowMs)
+  }
+
+  async #report(mail: Mail, record: RecordIn, nowMs: number): Promise<Mail> {
     try {
-      mail.input = source === 'commands' ? await this.#command(record) : await this.#event(record, mail.jobId, nowMs)
+      mail.input = mail.source === 'commands' ? await this.#command(record) : await this.#event(record, mail.jobId, nowMs)
     } catch (error) {
       if (error instanceof DuelogError && error.code === 'registry-unavailable') throw error
       return this.#bad(mail, record, 'undecodable', messageOf(error))
@@ -60,7 +63,7 @@ export class Intake {
     return mail
   }
 
-  async #definition(mail: Mail, record: RecordIn, key: Buffer): Promise<Mail> {
+  #definition(mail: Mail, record: RecordIn, key: Buffer): Mail | Promise<Mail> {
     const to = partitionOf(key, this.#options.partitions)
     if (to !== this.#options.partition) return this.#misrouted(mail, record, key, to)
     if (record.value === null) {
@@ -70,8 +73,9 @@ export class Intake {
       return mail
     }
     const place = { offset: record.offset, appendedAt: record.timestampMs, bytes: record.value }
-    mail.input = { kind: 'definition', definition: await knownDefinition(this.#options.codecs, place) }
-    return mail
+    const definition = knownDefinition(this.#options.codecs, place)
+    if (definition instanceof Promise) return definition.then((known) => withDefinition(mail, known))
+    return withDefinition(mail, definition)
   }
 
   #misrouted(mail: Mail, record: RecordIn, key: Buffer, to: number): Mail {
@@ -104,6 +108,11 @@ export class Intake {
     this.#options.logger.warn({ topic, partition, offset, reason }, `A record cannot be applied and is passed over: ${message}`)
     return mail
   }
+}
+
+function withDefinition(mail: Mail, definition: KnownDefinition): Mail {
+  mail.input = { kind: 'definition', definition }
+  return mail
 }
 
 async function decodeRequired<Value>(codec: Codec<Value, never>, record: RecordIn): Promise<Value> {

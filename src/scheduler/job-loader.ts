@@ -1,28 +1,33 @@
 /** Reads what the store knows of jobs. */
 
+import type { JobDefinition } from '../../schemas/generated.ts'
 import type { Job, KnownDefinition } from '../../streams/job.ts'
 import { validateDefinition } from '../../streams/jobs/validate.ts'
-import { definitionKey, snapshotKey, stateKey, storedDefinition } from '../../streams/keys.ts'
+import { definitionKey, type StoredDefinition, snapshotKey, stateKey, storedDefinition } from '../../streams/keys.ts'
 import { DuelogError, messageOf } from '../errors.ts'
 import type { SchedulerCodecs } from './codecs.ts'
 import type { PartitionStore } from './ports.ts'
 
-/** Decodes and checks the value of a record in jobs: a pure function of its bytes, so a restore judges it as its first reader did. */
-export async function knownDefinition(
+/** Decodes and checks the value of a record in jobs: a pure function of its bytes, so a restore judges it as its first reader did. At once unless the writer's schema has to be asked for. */
+export function knownDefinition(
   codecs: SchedulerCodecs,
-  record: { offset: number; appendedAt: number; bytes: Buffer },
-): Promise<KnownDefinition> {
-  const { offset, appendedAt, bytes } = record
-  try {
-    const decoded = codecs.definition.decode(bytes)
-    const spec = decoded instanceof Promise ? await decoded : decoded
+  { offset, appendedAt, bytes }: StoredDefinition,
+): KnownDefinition | Promise<KnownDefinition> {
+  const checked = (spec: JobDefinition): KnownDefinition => {
     const problems = validateDefinition(spec)
     if (problems.length === 0) return { offset, appendedAt, bytes, spec }
     return { offset, appendedAt, bytes, problem: problems.map((problem) => problem.message).join(' ') }
-  } catch (error) {
+  }
+  const refused = (error: unknown): KnownDefinition => {
     // Without the registry the bytes may well be good: whoever called has to wait for it.
     if (error instanceof DuelogError && error.code === 'registry-unavailable') throw error
     return { offset, appendedAt, bytes, problem: messageOf(error) }
+  }
+  try {
+    const decoded = codecs.definition.decode(bytes)
+    return decoded instanceof Promise ? decoded.then(checked, refused) : checked(decoded)
+  } catch (error) {
+    return refused(error)
   }
 }
 

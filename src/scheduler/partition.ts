@@ -123,7 +123,8 @@ export class Partition {
     else {
       const openings = this.#feed.openings(source)
       for (const record of records) {
-        const mail = await this.#mailOf(source, record)
+        const now = this.#intakeOf(source, record)
+        const mail = now instanceof Promise ? await now : now
         if (mail === undefined || openings !== this.#feed.openings(source)) return
         this.#mailbox.put(mail)
         this.#feed.received(source, record.offset + 1)
@@ -370,6 +371,16 @@ export class Partition {
     await store.apply(ops)
     this.#applied.state = next
     this.#feed.received('state', next)
+  }
+
+  /** At once wherever that is possible: this runs for every record. */
+  #intakeOf(source: Source, record: Batch['records'][number]) {
+    try {
+      const mail = this.#intake.mail(source, record, this.#shared.clock.nowMs())
+      return mail instanceof Promise ? mail.catch(() => this.#mailOf(source, record)) : mail
+    } catch {
+      return this.#mailOf(source, record)
+    }
   }
 
   /** Waits for the registry as long as it takes: the record may be good. */

@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import RocksDB from 'rocksdb-native'
 import { messageOf } from '../errors.ts'
 import type { PartitionStore, PartitionStores, ScanOptions, StoreEntry, StoreOp } from '../scheduler/ports.ts'
+import { withPresenceFilter } from './presence-filter.ts'
 
 /** A process may own 64 partitions: write buffers stay small. Two of these exist for each open store while one is flushed. */
 const writeBufferBytes = 8 * 1024 * 1024
@@ -24,14 +25,20 @@ export function rocksStores(folder: string): PartitionStores {
     async open(partition) {
       await mkdir(folder, { recursive: true })
       try {
-        return { store: await openStore(pathOf(partition)), wiped: undefined }
+        return { store: await openFiltered(pathOf(partition)), wiped: undefined }
       } catch (error) {
         // Whatever is wrong with the files, the logs hold everything: begin anew (invariant I3).
         await wipe(partition)
-        return { store: await openStore(pathOf(partition)), wiped: messageOf(error) }
+        return { store: await openFiltered(pathOf(partition)), wiped: messageOf(error) }
       }
     },
   }
+}
+
+async function openFiltered(path: string): Promise<PartitionStore> {
+  const store = await openStore(path)
+  const [first] = await store.scan({ from: Buffer.of(0), to: Buffer.of(255), limit: 1, keysOnly: true })
+  return first === undefined ? withPresenceFilter(store) : store
 }
 
 async function openStore(path: string): Promise<PartitionStore> {

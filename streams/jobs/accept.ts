@@ -19,11 +19,13 @@ export function acceptDefinition(draft: Decision, definition: KnownDefinition, r
   if (definition.spec === undefined) draft.notes.push({ kind: 'invalid', reason: definition.problem ?? '' })
   if (before.state !== undefined && definition.offset === before.state.specOffset) return
   const phase = keptPhase(before, definition)
-  if (before.state === undefined && !phase && pristineState(draft.job).nextFireAt !== null) return
+  if (before.state === undefined && !phase && hasFire(definition)) return
   if (before.state === undefined && definition.spec === undefined) return
   keepActiveRuns(draft, before.definition, before.state)
   replaceState(draft, definition, before, phase)
 }
+
+const hasFire = ({ spec, appendedAt }: KnownDefinition): boolean => spec !== undefined && firstFire(spec, appendedAt) !== null
 
 /** Whether the times in force stay so. An unanchored interval that is sent again and again would else never fire. */
 function keptPhase(before: Decision['job'], next: KnownDefinition): boolean {
