@@ -1,0 +1,13 @@
+#!/usr/bin/env node
+/** The command `duelog`. It imports nothing by itself, so that a Node which is too old is told so rather than failing on the first import. */
+export {}
+
+const NODE_MAJOR_MIN = 24
+
+if (Number(process.versions.node.split('.')[0]) < NODE_MAJOR_MIN) {
+  process.stderr.write(`duelog: Node ${NODE_MAJOR_MIN} or later is needed; this is ${process.version}.\n`)
+  process.exit(1)
+}
+const { main } = await import('./program.ts')
+// What is left of sockets and timers must not hold back the end: everything that matters was stopped before.
+process.exit(await main(process.argv.slice(2)))

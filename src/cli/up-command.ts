@@ -1,0 +1,101 @@
+/** `duelog up`: the system, or the roles chosen, until a signal ends it. */
+import { Command, Option } from 'commander'
+import { type Logger, pino } from 'pino'
+import pkg from '../../package.json' with { type: 'json' }
+import { type Config, readConfig } from '../config/config.ts'
+import { environmentOf, type Flag, flagsFromSchema } from '../config/flags.ts'
+import { type System, startSystem } from '../main.ts'
+import { type Signals, watchSignals } from './signals.ts'
+import type { Output, Terminal } from './terminal.ts'
+
+export function upCommand(terminal: Terminal, exit: (code: number) => void): Command {
+  const command = new Command('up').description(
+    'Start Duelog and keep it running until SIGINT or SIGTERM. A flag wins over the environment.',
+  )
+  for (const flag of flagsFromSchema()) command.addOption(optionOf(flag))
+  return command.action(async (values: Record<string, unknown>) => {
+    const env = { ...terminal.env, ...environmentOf(values) }
+    const signals = watchSignals()
+    try {
+      exit(await up({ config: readConfig(env), levelChosen: env.DUELOG_LOG_LEVEL !== undefined, terminal, signals }))
+    } finally {
+      signals.dispose()
+    }
+  })
+}
+
+function optionOf({ name, argument, description, env, default: value }: Flag): Option {
+  const shown = value === undefined ? '' : `, default ${value}`
+  // Not commander's own default, which would win over the environment.
+  return new Option(`${name} ${argument}`, `${description} [${env}${shown}]`)
+}
+
+export interface UpOptions {
+  config: Config
+  /** Whether the user named a log level; without one a terminal shows warnings only. */
+  levelChosen: boolean
+  terminal: Terminal
+  signals: Pick<Signals, 'stop'>
+  start?: typeof startSystem
+}
+
+/** Resolves with the exit code: 0 after a signal, 1 when the system could not go on. Rejects when it does not start. */
+export async function up(options: UpOptions): Promise<number> {
+  const { config, terminal, signals, start = startSystem } = options
+  const logger = loggerFor(options)
+  const say = sayOn(terminal.stdout.isTTY ? terminal.stdout : terminal.stderr)
+  const ended = Promise.withResolvers<Error | undefined>()
+  const onStop = (): void => {
+    say('Stopping; a second signal ends at once.')
+    ended.resolve(undefined)
+  }
+  if (signals.stop.aborted) onStop()
+  else signals.stop.addEventListener('abort', onStop, { once: true })
+  try {
+    say(`Duelog ${pkg.version}, ${rolesOf(config)}`)
+    const system = await start({ config, logger, onProgress: say, onFatal: (error) => ended.resolve(error) })
+    const end = await Promise.race([ended.promise, announce(system, logger, say).then(() => ended.promise)])
+    if (end !== undefined) terminal.stderr.write(`duelog: ${end.message}\n`)
+    await system.stop()
+    say('Stopped.')
+    return end === undefined ? 0 : 1
+  } finally {
+    signals.stop.removeEventListener('abort', onStop)
+  }
+}
+
+/** Told once everything assigned to this process fires. A system that stops first is announced by nobody. */
+async function announce(system: System, logger: Logger, say: (line: string) => void): Promise<void> {
+  try {
+    await system.ready()
+  } catch (error) {
+    logger.warn({ err: error }, 'Not every partition became ready.')
+    return
+  }
+  const { url, brokers, registryUrl } = system
+  logger.info({ url, brokers, registryUrl, partitions: system.partitions }, 'ready')
+  say('Ready.')
+  const places = [
+    ['API', `${url}/v1`],
+    ['Metrics', `${url}/metrics`],
+    ['Health', `${url}/readyz`],
+    ['Brokers', brokers.join(',')],
+    ['Registry', registryUrl],
+  ] as const
+  for (const [name, place] of places) say(`  ${name.padEnd(10)}${place}`)
+}
+
+function rolesOf({ roles, pools, dataDir }: Config): string {
+  const names = [...roles].map((role) => (role === 'executor' ? `executor of ${pools.join(', ')}` : role))
+  return `roles ${names.join(', ')}; data in ${dataDir}`
+}
+
+function sayOn(output: Output): (line: string) => void {
+  return (line) => void output.write(`${line}\n`)
+}
+
+/** JSON lines on stdout. */
+function loggerFor({ config, levelChosen, terminal }: UpOptions): Logger {
+  const quiet = terminal.stdout.isTTY === true && !levelChosen
+  return pino({ level: quiet ? 'warn' : config.logLevel }, { write: (line: string) => void terminal.stdout.write(line) })
+}

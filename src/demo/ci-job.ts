@@ -1,0 +1,35 @@
+/** An occurrence as a one-shot job, and the handler that stands for the CI build. */
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Job } from '../client/job.ts'
+import type { Handler } from '../executor/handler.ts'
+import { NonRetryableError } from '../executor/handler-errors.ts'
+import type { Occurrence } from './day-plan.ts'
+import { attemptsMax, backoffMs, fateOf } from './fate.ts'
+
+export const handlerName = 'ci-build'
+
+/** The job that runs the occurrence once in a day that starts at `startAt`. */
+export function jobOf({ id, job, nominalAt, delayMs }: Occurrence, startAt: number): Job {
+  const { name, group, cluster } = job
+  return {
+    id,
+    schedule: { at: startAt + delayMs },
+    target: { handler: handlerName },
+    payload: { name, group, cluster, nominalTime: new Date(nominalAt).toISOString() },
+    retry: { maxAttempts: attemptsMax, backoff: { list: [...backoffMs] } },
+    tags: [group],
+  }
+}
+
+/** A job that says that all before it in the logs of its partition has been seen. */
+export function markOf(id: string, at: number): Job {
+  return { id, schedule: { at }, target: { handler: 'noop' } }
+}
+
+export const ciBuild: Handler = async (run) => {
+  const { attempts, dead, hopeless, durationMs } = fateOf(run.jobId)
+  await wait(durationMs, undefined, { signal: run.signal })
+  if (hopeless) throw new NonRetryableError('the build has no such target')
+  if (run.attempt < attempts || dead) throw new Error(`a flaky build failed at attempt ${run.attempt}`)
+  return { built: (run.payload as { name: string }).name, attempt: run.attempt }
+}

@@ -1,0 +1,60 @@
+/**
+ * A day of occurrences, each placed within a shorter time. It is pure: the same jobs give the same plan, so what has to come of it is
+ * known before anything runs.
+ */
+import { hashShare } from '../../streams/retries/hash-share.ts'
+import { occurrences } from '../../streams/schedules/next-fire.ts'
+import { type Fate, fateOf } from './fate.ts'
+import type { PeriodicJob } from './periodic-jobs.ts'
+
+export const dayMs = 86_400_000
+/** A Monday, so that the jobs of working days run too. */
+export const dayStart = Date.UTC(2025, 5, 2)
+
+export interface Occurrence {
+  /** `<name>@<nominal time>`: the id of its one-shot job. */
+  id: string
+  job: PeriodicJob
+  /** When the real schedule has it, epoch ms. */
+  nominalAt: number
+  /** The same distance from the start of the day in compressed time, ms. */
+  delayMs: number
+  fate: Fate
+}
+
+/** Every occurrence of one day, in the order of their times. */
+export function planDay(jobs: readonly PeriodicJob[], compressedMs: number): Occurrence[] {
+  return jobs
+    .flatMap((job) =>
+      [...occurrences(job.definition, definedAt(job), { from: dayStart, to: dayStart + dayMs })].map((nominalAt) => {
+        const id = `${job.name}@${new Date(nominalAt).toISOString()}`
+        const delayMs = Math.floor(((nominalAt - dayStart) * compressedMs) / dayMs)
+        return { id, job, nominalAt, delayMs, fate: fateOf(id) }
+      }),
+    )
+    .sort((a, b) => a.nominalAt - b.nominalAt)
+}
+
+/** Intervals count from the instant the job was defined at. The real ones were defined at all times of the day; so are these. */
+function definedAt({ name, definition }: PeriodicJob): number {
+  return dayStart - 1 - Math.floor(hashShare(name) * (definition.schedule.everyMs ?? 0))
+}
+
+export interface Totals {
+  occurrences: number
+  succeeded: number
+  /** Occurrences that need more than one attempt. */
+  retried: number
+  dead: number
+}
+
+/** What the plan comes to when everything works. */
+export function totalsOf(plan: readonly Occurrence[]): Totals {
+  const count = (which: (fate: Fate) => boolean): number => plan.filter(({ fate }) => which(fate)).length
+  return {
+    occurrences: plan.length,
+    succeeded: count(({ dead }) => !dead),
+    retried: count(({ attempts }) => attempts > 1),
+    dead: count(({ dead }) => dead),
+  }
+}

@@ -1,0 +1,69 @@
+/** Shows how far the day is: a bar where there is a terminal, else a line every few seconds. */
+import { SingleBar } from 'cli-progress'
+import type { Counts } from './ledger.ts'
+import type { Output } from './output.ts'
+import { numberText } from './output.ts'
+
+const BAR_INTERVAL_MS = 100
+const LINE_INTERVAL_MS = 5_000
+/** What stands beside the bar, at its widest. */
+const BESIDE_BAR_CHARS = 58
+
+export interface ProgressOptions {
+  output: Output
+  counts(): Counts
+  /** Share of the day that has passed; below 0 before it begins, above 1 after it. */
+  dayShare(): number
+}
+
+/** Returns what ends the display. */
+export function showProgress(options: ProgressOptions): () => void {
+  return options.output.isTTY ? showBar(options) : showLines(options)
+}
+
+function showBar({ output, counts, dayShare }: ProgressOptions): () => void {
+  const bar = new SingleBar({
+    stream: output as NodeJS.WriteStream,
+    format: '{clock} {bar} {ended} of {expected} ended, {retried} retried, {dead} dead',
+    barsize: Math.min(40, Math.max(10, (output.columns ?? 80) - BESIDE_BAR_CHARS)),
+    barCompleteChar: '█',
+    barIncompleteChar: '░',
+    hideCursor: true,
+    linewrap: false,
+    // Both a signal and the end of the day stop it here.
+    gracefulExit: false,
+    clearOnComplete: false,
+  })
+  const payload = () => {
+    const { expected, retried, dead, succeeded } = counts()
+    return { clock: clockText(dayShare()), expected: numberText(expected), ended: numberText(succeeded + dead), retried, dead }
+  }
+  const ended = (): number => counts().succeeded + counts().dead
+  bar.start(counts().expected, ended(), payload())
+  const timer = setInterval(() => bar.update(ended(), payload()), BAR_INTERVAL_MS)
+  return () => {
+    clearInterval(timer)
+    bar.update(ended(), payload())
+    bar.stop()
+  }
+}
+
+function showLines({ output, counts, dayShare }: ProgressOptions): () => void {
+  const print = (): void => {
+    const { expected, started, retried, dead, succeeded } = counts()
+    const ended = `${numberText(succeeded + dead)} of ${numberText(expected)} ended`
+    output.write(`${clockText(dayShare())}  ${numberText(started)} started, ${ended}, ${retried} retried, ${dead} dead\n`)
+  }
+  const timer = setInterval(print, LINE_INTERVAL_MS)
+  return () => {
+    clearInterval(timer)
+    print()
+  }
+}
+
+/** The time of the compressed day, in minutes. */
+export function clockText(dayShare: number): string {
+  const minutes = Math.floor(Math.min(Math.max(dayShare, 0), 1) * 1_440)
+  const two = (value: number): string => String(value).padStart(2, '0')
+  return `${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`
+}

@@ -1,0 +1,96 @@
+/** One compressed day on a running system: import, follow in the log, mark the end, judge. */
+import { partitionOf } from '../../streams/topics.ts'
+import { type ClusterOptions, clusterOf, createClient } from '../connect.ts'
+import { DuelogError } from '../errors.ts'
+import { resolvedWithin, unlessAborted } from './abort.ts'
+import { jobOf, markOf } from './ci-job.ts'
+import type { Occurrence } from './day-plan.ts'
+import { showProgress } from './day-progress.ts'
+import { backoffMs } from './fate.ts'
+import { Ledger, type Verdict } from './ledger.ts'
+import { LogFollower } from './log-follower.ts'
+import { numberText, type Output } from './output.ts'
+
+export interface DayOptions {
+  cluster: ClusterOptions
+  /** Partitions of every topic. */
+  partitions: number
+  plan: readonly Occurrence[]
+  /** How long the day takes. */
+  compressedMs: number
+  output: Output
+  signal: AbortSignal
+}
+
+/** From the first definition sent to the first occurrence due. Importing takes a part of it. */
+const HEAD_START_MS = 3_000
+/** How long after the last retry could have ended the rest is given up as lost. */
+const GRACE_MS = 30_000
+const markPrefix = 'end-of-day-'
+
+/** Rejects when the log refuses, and with the signal's reason. */
+export async function runDay(options: DayOptions): Promise<{ verdict: Verdict; readToEnd: boolean }> {
+  const { cluster, plan, compressedMs, output } = options
+  const failed = new AbortController()
+  const signal = AbortSignal.any([options.signal, failed.signal])
+  const { log, names, openCodecs } = clusterOf(cluster)
+  const client = createClient(cluster)
+  let follower: LogFollower | undefined
+  try {
+    const codecs = await unlessAborted(openCodecs(['default']), signal)
+    // Opens the client's connections, so that the head start is for the import alone.
+    await unlessAborted(client.scheduleMany([]), signal)
+    const startAt = Date.now() + HEAD_START_MS
+    const expected = plan.map(({ id, delayMs }) => ({ id, dueAt: startAt + delayMs }))
+    const ledger = new Ledger(expected, backoffMs)
+    const isMark = (id: string): boolean => id.startsWith(markPrefix)
+    follower = new LogFollower({ log, codecs, names, ledger, isMark, onError: (error) => failed.abort(error) })
+    const imported = importAll(client, plan, startAt, output)
+    await unlessAborted(Promise.all([imported, follower.start()]), signal)
+
+    const dayShare = (): number => (Date.now() - startAt) / compressedMs
+    const hide = showProgress({ output, counts: () => ledger.counts, dayShare })
+    try {
+      await resolvedWithin(follower.complete, lastEndAt(startAt, plan) + GRACE_MS - Date.now(), signal)
+    } finally {
+      hide()
+    }
+    const marks = marksOf(options.partitions)
+    const now = Date.now()
+    await unlessAborted(client.scheduleMany(marks.map((id) => markOf(id, now))), signal)
+    const readToEnd = await resolvedWithin(follower.seen(new Set(marks)), GRACE_MS, signal)
+    return { verdict: ledger.verdict(), readToEnd }
+  } finally {
+    await Promise.all([follower?.stop(), client.close()])
+  }
+}
+
+async function importAll(
+  client: ReturnType<typeof createClient>,
+  plan: readonly Occurrence[],
+  startAt: number,
+  output: Output,
+): Promise<void> {
+  const from = performance.now()
+  const { accepted, rejections } = await client.scheduleMany(plan.map((occurrence) => jobOf(occurrence, startAt)))
+  const [rejection] = rejections
+  if (rejection) throw new DuelogError('internal', `The demo's job ${rejection.id} was refused: ${rejection.error.message}`)
+  output.write(`Imported ${numberText(accepted)} jobs in ${Math.round(performance.now() - from)} ms; the day begins.\n`)
+}
+
+function lastEndAt(startAt: number, plan: readonly Occurrence[]): number {
+  const allBackoffsMs = backoffMs.reduce((sum, delayMs) => sum + delayMs, 0)
+  const endsMs = plan.map(({ delayMs, fate }) => delayMs + allBackoffsMs + fate.attempts * fate.durationMs)
+  return startAt + endsMs.reduce((last, endMs) => Math.max(last, endMs), 0)
+}
+
+/** One id for each partition: once its run is seen there, so is all that was written there before it. */
+function marksOf(partitions: number): string[] {
+  const marks = new Map<number, string>()
+  for (let n = 1; marks.size < partitions; n++) {
+    const id = `${markPrefix}${n}`
+    const partition = partitionOf(id, partitions)
+    if (!marks.has(partition)) marks.set(partition, id)
+  }
+  return [...marks.values()]
+}

@@ -1,0 +1,123 @@
+/**
+ * The main job on real input, from nothing: a day of real periodic CI jobs in a minute, on a broker and a registry of its own in a
+ * temporary folder, which is removed at the end. What was downloaded stays in the cache.
+ */
+import { rmSync } from 'node:fs'
+import { mkdtemp, readFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Logger } from 'pino'
+import { type Config, readConfig } from '../config/config.ts'
+import { messageOf } from '../errors.ts'
+import { type System, startSystem } from '../main.ts'
+import { unlessAborted } from './abort.ts'
+import { ciBuild, handlerName } from './ci-job.ts'
+import { planDay, totalsOf } from './day-plan.ts'
+import { runDay } from './day-run.ts'
+import { freePorts } from './free-ports.ts'
+import { numberText, type Output } from './output.ts'
+import { periodicJobsOf } from './periodic-jobs.ts'
+import { isProved, summaryText } from './summary.ts'
+
+export interface DemoOptions {
+  /** How long the day takes. */
+  seconds: number
+  /** How many of the periodic jobs take part. */
+  jobs: number
+  output: Output
+  /** Ends the demo early; what it started is stopped first. */
+  signal: AbortSignal
+  logger: Logger
+  /** A running cluster in place of the embedded one, for tests. */
+  env?: { KAFKA_BROKERS: string; SCHEMA_REGISTRY_URL: string; DUELOG_TOPIC_PREFIX: string }
+}
+
+export type DemoOutcome = 'proved' | 'not-proved' | 'interrupted'
+
+const input = new URL('../../examples/kubernetes-ci-periodics.ndjson', import.meta.url)
+/** Where Duelog listens by default. */
+const usualPorts = { kafka: 19_092, registry: 18_081, http: 8_080 }
+/** Builds wait more than they work, so that many may run at once. */
+const CONCURRENCY = 512
+
+/** Rejects with DuelogError when the system does not start or cannot go on. Nothing runs on and no data is left, in any case. */
+export async function runDemo(options: DemoOptions): Promise<DemoOutcome> {
+  const { output, signal } = options
+  const dataDir = await mkdtemp(join(tmpdir(), 'duelog-demo-'))
+  const remove = (): void => rmSync(dataDir, { recursive: true, force: true, maxRetries: 3 })
+  // A second signal ends the process without coming back here.
+  process.once('exit', remove)
+  let keep = false
+  try {
+    const outcome = await demoIn(dataDir, options)
+    if (outcome === 'proved') output.write(nextSteps)
+    return outcome
+  } catch (error) {
+    if (signal.aborted) return 'interrupted'
+    // The message names a file in it that tells more.
+    keep = messageOf(error).includes(dataDir)
+    throw error
+  } finally {
+    process.off('exit', remove)
+    if (!keep) remove()
+  }
+}
+
+async function demoIn(dataDir: string, options: DemoOptions): Promise<DemoOutcome> {
+  const { seconds, output, logger } = options
+  const begunAt = performance.now()
+  const failed = new AbortController()
+  const signal = AbortSignal.any([options.signal, failed.signal])
+  const jobs = periodicJobsOf(await readFile(input, 'utf8')).slice(0, options.jobs)
+  const plan = planDay(jobs, seconds * 1_000)
+  output.write(`A day of the Kubernetes project's CI in ${seconds} seconds:\n`)
+  output.write(
+    `${numberText(jobs.length)} periodic jobs with ${numberText(plan.length)} occurrences, each to run exactly once.\n\n`,
+  )
+  const onStop = (): unknown => output.write('\nStopping; a second signal ends at once.\n')
+  options.signal.addEventListener('abort', onStop, { once: true })
+  let system: System | undefined
+  try {
+    system = await startSystem({
+      config: await configOf(dataDir, options),
+      handlers: { [handlerName]: ciBuild },
+      logger,
+      onProgress: (message) => output.write(`${message}\n`),
+      onFatal: (error) => failed.abort(error),
+    })
+    await unlessAborted(system.ready(), signal)
+    const startMs = performance.now() - begunAt
+    output.write(`Ready after ${(startMs / 1_000).toFixed(1)} s: API ${system.url}, broker ${system.brokers.join(',')}\n`)
+    const { brokers, registryUrl, partitions } = system
+    const cluster = { brokers, registryUrl, topicPrefix: options.env?.DUELOG_TOPIC_PREFIX, clientId: 'duelog-demo', logger }
+    const { verdict, readToEnd } = await runDay({ cluster, partitions, plan, compressedMs: seconds * 1_000, output, signal })
+    output.write(`\n${summaryText({ verdict, totals: totalsOf(plan), startMs, readToEnd })}`)
+    return isProved({ verdict, readToEnd }) ? 'proved' : 'not-proved'
+  } finally {
+    options.signal.removeEventListener('abort', onStop)
+    await system?.stop()
+  }
+}
+
+/** The user's own settings are left aside: the demo is the same everywhere and touches no cluster of theirs. */
+async function configOf(dataDir: string, { env }: DemoOptions): Promise<Config> {
+  const ports = await freePorts(usualPorts)
+  return readConfig({
+    DUELOG_DATA_DIR: dataDir,
+    DUELOG_EMBEDDED_KAFKA_PORT: String(ports.kafka),
+    DUELOG_EMBEDDED_REGISTRY_PORT: String(ports.registry),
+    DUELOG_HTTP_PORT: String(ports.http),
+    DUELOG_PARTITIONS: '4',
+    DUELOG_REPLICATION: '1',
+    DUELOG_CONCURRENCY: String(CONCURRENCY),
+    ...env,
+  })
+}
+
+const nextSteps = `
+Next:
+  npm start     the same system with its data in ./data and its API at port 8080
+  curl -X PUT http://127.0.0.1:8080/v1/jobs/hello -H 'content-type: application/json' \\
+       -d '{"schedule": {"everyMs": 5000}, "target": {"handler": "log"}}'
+  curl http://127.0.0.1:8080/v1/jobs/hello/runs
+`

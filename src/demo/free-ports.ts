@@ -1,0 +1,41 @@
+/** Ports of 127.0.0.1 for the demo: the usual ones where they are free, so that its URLs are those of the documentation, else any. */
+import { createServer } from 'node:net'
+
+export interface DemoPorts {
+  /** The next one up is free too. */
+  kafka: number
+  registry: number
+  http: number
+}
+
+/** Attempts to find two free ports side by side. */
+const TRIES_MAX = 50
+
+export async function freePorts(preferred: DemoPorts): Promise<DemoPorts> {
+  const registry = (await portIfFree(preferred.registry)) ?? (await anyPort())
+  const http = (await portIfFree(preferred.http)) ?? (await anyPort())
+  let kafka = preferred.kafka
+  for (let tries = 0; tries < TRIES_MAX; tries++) {
+    const mine = [kafka, kafka + 1]
+    const others = [registry, http]
+    if (!mine.some((port) => others.includes(port)) && (await portIfFree(kafka)) && (await portIfFree(kafka + 1))) break
+    kafka = await anyPort()
+  }
+  return { kafka, registry, http }
+}
+
+async function anyPort(): Promise<number> {
+  return (await portIfFree(0)) ?? 0
+}
+
+/** The port, or any free one for 0; undefined where it is taken. */
+function portIfFree(port: number): Promise<number | undefined> {
+  return new Promise((resolve) => {
+    const server = createServer()
+    server.once('error', () => resolve(undefined))
+    server.listen({ host: '127.0.0.1', port, exclusive: true }, () => {
+      const address = server.address()
+      server.close(() => resolve(typeof address === 'object' ? address?.port : undefined))
+    })
+  })
+}
