@@ -32,8 +32,9 @@ export class KafkaGroupReader implements GroupReader {
   readonly #heartbeats: Heartbeats
   /** Topics and partitions that this member reads now, by topic. Empty unless joined. */
   #assigned = new Map<string, number[]>()
-  /** Joins so far. It stands for the group's generation, which kafkajs tells only with the first heartbeat. */
+  /** Counts joins. It stands for the group's generation, which kafkajs tells only with the first heartbeat. */
   #joins = 0
+  #memberId: string | undefined
   #joined = false
   #stopped = false
   #started: Promise<void> | undefined
@@ -158,7 +159,7 @@ export class KafkaGroupReader implements GroupReader {
   #listen(): void {
     const { GROUP_JOIN, STOP, CRASH } = this.#consumer.events
     this.#heartbeats.listen(this.#consumer)
-    this.#consumer.on(GROUP_JOIN, ({ payload }) => this.#onJoin(payload.memberAssignment))
+    this.#consumer.on(GROUP_JOIN, ({ payload }) => this.#onJoin(payload.memberAssignment, payload.memberId))
     this.#consumer.on(STOP, () => this.#forget())
     this.#consumer.on(CRASH, ({ payload }) => {
       this.#forget()
@@ -173,12 +174,14 @@ export class KafkaGroupReader implements GroupReader {
   }
 
   /** Runs synchronously before the first fetch of the new assignment. */
-  #onJoin(assignment: Record<string, number[]>): void {
+  #onJoin(assignment: Record<string, number[]>, memberId: string): void {
     // Thrown into kafkajs's join, this ends a runner that was starting when stop() came and would outlive it.
     if (this.#stopped) throw new DuelogError('not-ready', 'The reader was stopped.')
     this.#assigned = new Map(Object.entries(assignment).map(([topic, partitions]) => [topic, [...partitions]]))
     this.#joined = true
-    this.#joins++
+    // A new member id says that the group had counted us out: others may have had our partitions meanwhile. The gap tells it on.
+    this.#joins += this.#memberId === undefined || this.#memberId === memberId ? 1 : 2
+    this.#memberId = memberId
     this.#consumer.resume(this.#options.topics.map((topic) => ({ topic })))
     const assigned = [...this.#assigned].flatMap(([topic, partitions]) => partitions.map((partition) => ({ topic, partition })))
     const wanted = this.#options.onAssigned(assigned, this.#joins)

@@ -4,7 +4,7 @@ import { onTestFinished } from 'vitest'
 import { connectLog, type KafkaLog, type LogOptions } from '../../src/kafka/log.ts'
 import type { Batch, GroupReader, GroupReaderOptions, LogWriter, RecordIn, TransactionalWriter } from '../../src/ports.ts'
 import type { TopicPlan } from '../../streams/topics.ts'
-import { type Proxy, type ProxyOptions, startProxy } from '../tools/tcp-proxy.ts'
+import { type KafkaProxy, type ProxyOptions, startProxy } from '../tools/tcp-proxy.ts'
 
 export const brokers = (process.env.DUELOG_TEST_BROKERS ?? '').split(',')
 export const registryUrl = process.env.DUELOG_TEST_REGISTRY ?? ''
@@ -17,7 +17,7 @@ export function openLog(options: Partial<LogOptions> = {}): KafkaLog {
 
 /** A log whose every connection passes a proxy. */
 export async function openThroughProxy(proxy: Partial<ProxyOptions>, options: Partial<LogOptions> = {}) {
-  const opened: Proxy = await startProxy({ target: brokers[0] ?? '', ...proxy })
+  const opened: KafkaProxy = await startProxy({ target: brokers[0] ?? '', ...proxy })
   onTestFinished(() => opened.close())
   return { proxy: opened, log: openLog({ socketFactory: opened.socketFactory, ...options }) }
 }

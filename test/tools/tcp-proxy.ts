@@ -38,7 +38,7 @@ export interface Seen {
   apiVersion: number
 }
 
-export interface Proxy {
+export interface KafkaProxy {
   address: string
   port: number
   /** Opens connections to the target here instead; for kafkajs's option of that name. */
@@ -64,7 +64,7 @@ export interface Proxy {
 
 type Signal = 'asked' | 'answered'
 
-export async function startProxy(options: ProxyOptions): Promise<Proxy> {
+export async function startProxy(options: ProxyOptions): Promise<KafkaProxy> {
   const [host = '127.0.0.1', targetPort = ''] = options.target.split(':')
   const sockets = new Set<Socket>()
   const requests: Seen[] = []

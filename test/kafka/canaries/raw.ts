@@ -1,14 +1,14 @@
 /** kafkajs as it is, without our room around it. When a canary fails after an upgrade, read design §2 before changing the test. */
 import { type Consumer, Kafka, type KafkaConfig, logLevel, type Producer, type ProducerConfig } from 'kafkajs'
 import { onTestFinished } from 'vitest'
-import { type Proxy, type ProxyOptions, startProxy } from '../../tools/tcp-proxy.ts'
+import { type KafkaProxy, type ProxyOptions, startProxy } from '../../tools/tcp-proxy.ts'
 import { brokers } from '../harness.ts'
 
 export function rawKafka(config: Partial<KafkaConfig> = {}): Kafka {
   return new Kafka({ brokers, clientId: 'canary', logLevel: logLevel.NOTHING, ...config })
 }
 
-export async function proxied(options: Partial<ProxyOptions> = {}): Promise<Proxy> {
+export async function proxied(options: Partial<ProxyOptions> = {}): Promise<KafkaProxy> {
   const proxy = await startProxy({ target: brokers[0] ?? '', ...options })
   onTestFinished(() => proxy.close())
   return proxy
