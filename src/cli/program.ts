@@ -45,7 +45,6 @@ export function createProgram(terminal: Terminal, exit: (code: number) => void):
     command.addOption(new Option('--verbose', 'show where an error happened'))
     program.addCommand(command.copyInheritedSettings(program))
   }
-  program.action(() => program.help({ error: true }))
   return program
 }
 

@@ -23,26 +23,26 @@ export function isProved({ verdict, readToEnd }: Pick<SummaryInput, 'verdict' | 
 /** At most 80 columns wide; no colours. */
 export function summaryText(input: SummaryInput): string {
   const { verdict, totals, startMs } = input
+  const { lateness } = verdict
   const table = new Table({
     head: ['occurrences', 'planned', 'in the log'],
     colAligns: ['left', 'right', 'right'],
-    style: { head: [], border: [] },
+    style: { head: [], border: [], compact: true },
   })
-  const row = (name: string, planned: number, found: number): void => {
-    table.push([name, numberText(planned), numberText(found)])
-  }
-  row('expected', totals.occurrences, verdict.expected)
-  row('started', totals.occurrences, verdict.started)
-  row('succeeded', totals.succeeded, verdict.succeeded)
-  row('retried', totals.retried, verdict.retried)
-  row('dead', totals.dead, verdict.dead)
-  for (const { name, ids } of faultsOf(verdict)) row(name, 0, ids.length)
-  const { lateness } = verdict
-  const times = [
-    `Start lateness  ${lateness ? `p50 ${lateness.p50} ms, p99 ${lateness.p99} ms, max ${lateness.max} ms` : 'unknown: nothing started'}`,
-    `Time to start   ${(startMs / 1_000).toFixed(1)} s`,
-  ]
-  return `${table.toString()}\n${times.join('\n')}\n\n${sentencesOf(input).join('\n')}\n`
+  const msText = (value: number | undefined): string => (value === undefined ? 'unknown' : `${numberText(value)} ms`)
+  table.push(
+    ['expected', numberText(totals.occurrences), ''],
+    ['started', numberText(totals.occurrences), numberText(verdict.started)],
+    ['succeeded', numberText(totals.succeeded), numberText(verdict.succeeded)],
+    ['retried', numberText(totals.retried), numberText(verdict.retried)],
+    ['dead', numberText(totals.dead), numberText(verdict.dead)],
+    ...faultsOf(verdict).map(({ name, ids }) => [name, '0', numberText(ids.length)]),
+    ['start lateness, p50', '', msText(lateness?.p50)],
+    ['start lateness, p99', '', msText(lateness?.p99)],
+    ['start lateness, max', '', msText(lateness?.max)],
+    ['time to start', '', `${(startMs / 1_000).toFixed(1)} s`],
+  )
+  return `${table.toString()}\n\n${sentencesOf(input).join('\n')}\n`
 }
 
 function faultsOf({ lost, duplicate, early, unexpected }: Verdict): { name: string; ids: string[] }[] {
