@@ -76,6 +76,7 @@ export interface GroupReaderOptions {
   /**
    * Called synchronously at each join of the group, before the first fetch, with all that this member now reads.
    * What it returns is sought (and `paused` paused) before anything is fetched; all else starts at the group's committed offset.
+   * `generation` grows by one with each join, and by more when the membership had lapsed before it, so that others may have read what this member still has.
    */
   onAssigned(assigned: TopicPartition[], generation: number): { positions?: Position[]; paused?: TopicPartition[] } | undefined
   /** Records in offset order for each partition; the next batch of any partition of this reader is fetched after it settles. It must not throw. */
