@@ -212,7 +212,7 @@ export type IntervalFrom = 'START' | 'END'
 export interface Schedule {
   /** One run at this instant. An instant in the past is due at once. Unit: epoch ms. Default: null. */
   at: number | null
-  /** One run so long after the broker appended the definition. Unit: ms. Default: null. */
+  /** One run so long after the broker appended the definition, but not before startAt. Unit: ms. Default: null. */
   delayMs: number | null
   /** A run each so many milliseconds, counted from the anchor. Unit: ms. Default: null. */
   everyMs: number | null
@@ -1069,7 +1069,7 @@ export const jobDefinitionSchema = {
             "unit": "ms",
             "minimum": 0,
             "maximum": 315360000000,
-            "doc": "One run so long after the broker appended the definition."
+            "doc": "One run so long after the broker appended the definition, but not before startAt."
           },
           {
             "name": "everyMs",
@@ -1183,6 +1183,7 @@ export const jobDefinitionSchema = {
       },
       "default": {},
       "maxEntries": 32,
+      "maxBytes": 16384,
       "doc": "Headers handed to the handler as they are."
     },
     {
@@ -1365,6 +1366,7 @@ export const jobDefinitionSchema = {
             },
             "default": [],
             "maxEntries": 32,
+            "maxLength": 128,
             "doc": "Error types that are dead-lettered at once."
           }
         ]

@@ -23,3 +23,24 @@ export const systemClock: Clock = {
     return () => clearTimeout(timer)
   },
 }
+
+/** A wall clock that moves by more than this against the steady one has been set, or the machine slept. */
+const stepMsMin = 2_000
+const stepLookMs = 1_000
+
+/**
+ * Tells of each step of the wall clock: timers wait for it, so whoever runs them wants to know. Returns a function that ends the watch.
+ * A step back delays timers and repeats nothing; a step forward is seen like a sleep, and what it passed over as misfires.
+ */
+export function watchClock(stepped: (byMs: number) => void): () => void {
+  let wallMs = Date.now()
+  let steadyMs = performance.now()
+  const timer = setInterval(() => {
+    const byMs = Date.now() - wallMs - (performance.now() - steadyMs)
+    wallMs = Date.now()
+    steadyMs = performance.now()
+    if (Math.abs(byMs) > stepMsMin) stepped(Math.round(byMs))
+  }, stepLookMs)
+  timer.unref()
+  return () => clearInterval(timer)
+}

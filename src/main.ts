@@ -5,7 +5,7 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Logger, pino } from 'pino'
 import { topicNames, topicPlans } from '../streams/topics.ts'
-import { systemClock } from './clock.ts'
+import { systemClock, watchClock } from './clock.ts'
 import type { Config } from './config/config.ts'
 import { startEmbedded } from './embedded/start.ts'
 import { createExecutor, type Executor } from './executor/executor.ts'
@@ -113,6 +113,11 @@ async function assemble(
   // Before the scheduler joins: its member data carries the URL that is known only then.
   parts.url = await startHttp(parts, scheduler)
   if (scheduler !== undefined) {
+    const endWatch = watchClock((byMs) => {
+      parts.metrics.clockSteps.inc()
+      logger.warn({ byMs }, `The wall clock of this machine stepped by ${byMs} ms; check its time service.`)
+    })
+    undo.push(async () => endWatch())
     undo.push(() => scheduler.stop())
     await scheduler.start()
   }

@@ -32,7 +32,7 @@ export interface Folded {
   /** Mail of the batch that was folded; less than all when `mayLog` was false and one needed a commit. */
   mailFolded: number
   notes: Note[]
-  dispatchedDueAt: number[]
+  dispatched: { pool: string; dueAt: number }[]
 }
 
 /**
@@ -45,7 +45,7 @@ export async function fold(context: FoldContext, timers: Timer[], mails: Mail[],
   for (const mail of mails) if (mail.input !== undefined) ids.add(mail.jobId)
   const jobs = await loadJobs(context.store, context.codecs, [...ids])
   const effects = new Effects(context.partition, context.names, context.codecs)
-  const folded: Folded = { effects, deferred: [], mailFolded: 0, notes: [], dispatchedDueAt: [] }
+  const folded: Folded = { effects, deferred: [], mailFolded: 0, notes: [], dispatched: [] }
   const batch = new BatchFold(context, jobs, folded, now)
   for (const timer of timers) batch.timer(timer)
   for (const mail of mails) {
@@ -121,7 +121,7 @@ class BatchFold {
       decision.job.snapshots ??= new Map()
       decision.job.snapshots.set(execution.runNo, execution)
     }
-    for (const output of decision.out) if (output.kind === 'dispatch') this.#folded.dispatchedDueAt.push(output.execution.dueAt)
+    for (const output of decision.out) if (output.kind === 'dispatch') this.#folded.dispatched.push(output.execution)
     this.#folded.notes.push(...decision.notes)
     this.#folded.effects.add(before, decision)
   }

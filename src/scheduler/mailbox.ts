@@ -24,7 +24,7 @@ export interface Move {
 }
 
 /** Reading pauses above these and resumes below half of them. */
-export const mailboxRecordsMax = 5_000
+export const mailboxRecordsMax = 2_000
 export const mailboxBytesMax = 8 * 1024 * 1024
 
 export class Mailbox {

@@ -175,6 +175,7 @@ export class Partition {
 
   #enter(phase: Phase): void {
     this.#phase = phase
+    this.#shared.metrics.restoreRemaining.set({ partition: this.number }, this.restoreRemaining)
     this.#shares.phaseChanged()
   }
 
@@ -297,6 +298,7 @@ export class Partition {
         this.#closing = true
         throw new Closed()
       }
+      this.#measure(taker.overdue(now))
       const hurry = taker.overdue(now) || this.#mailbox.urgent || this.#mailbox.depth >= batchRecordsMax
       const timers = now >= lingerUntil || hurry ? await taker.take(this.#mailbox.depth > 0) : undefined
       if (timers === undefined) {
@@ -310,6 +312,12 @@ export class Partition {
       await context.index.compactPassed()
       await this.#nap(Math.min(taker.wakeAt(clock.nowMs()), this.#leavingAt))
     }
+  }
+
+  #measure(overdue: boolean): void {
+    const { metrics } = this.#shared
+    metrics.timersOverdue.set({ partition: this.number }, overdue ? 1 : 0)
+    metrics.mailboxDepth.set({ partition: this.number }, this.#mailbox.depth)
   }
 
   async #turn(context: TurnContext, timers: Timer[], written?: (timer: Timer) => void): Promise<TurnResult> {
@@ -370,6 +378,7 @@ export class Partition {
     ops.push(localOp({ clusterId, jobsOffset: this.#applied.jobs, stateOffset: next, savedAtMs: clock.nowMs() }))
     await store.apply(ops)
     this.#applied.state = next
+    this.#shared.metrics.restoreRemaining.set({ partition: this.number }, this.restoreRemaining)
     this.#feed.received('state', next)
   }
 

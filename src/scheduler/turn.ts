@@ -83,8 +83,7 @@ async function persist(context: TurnContext, folded: Folded, mails: Mail[], writ
     const position = positionRecord(context, next)
     next.state = await commit(context, [...effects.out, ...changelog, position])
     ops.push({ key: positionKey, value: position.value })
-    const now = shared.clock.nowMs()
-    for (const dueAt of folded.dispatchedDueAt) shared.metrics.dueToCommit.observe((now - dueAt) / 1_000)
+    measureDispatches(shared, folded)
   }
   if (ops.length > 0 || mails.length > 0) {
     ops.push(
@@ -115,6 +114,14 @@ async function commit(context: TurnContext, records: RecordOut[]): Promise<numbe
     shared.metrics.commitBatch.observe(records.length)
     return (offsets.get(`${shared.names.state}/${partition}`) ?? 0) + stateRecords
   })
+}
+
+function measureDispatches({ clock, metrics }: Shared, { dispatched }: Folded): void {
+  const now = clock.nowMs()
+  for (const { pool, dueAt } of dispatched) {
+    metrics.dispatched.inc({ pool })
+    metrics.dueToCommit.observe((now - dueAt) / 1_000)
+  }
 }
 
 function count({ metrics }: Shared, notes: Note[]): void {

@@ -126,9 +126,10 @@ export function* occurrences(
   }
 }
 
-function onceAt({ schedule }: ScheduleSource, appendedAt: number): number | null {
+function onceAt({ schedule, startAt }: ScheduleSource, appendedAt: number): number | null {
   if (schedule.at !== null) return schedule.at
-  return schedule.delayMs === null ? null : appendedAt + schedule.delayMs
+  // A delay that ends before the window opens waits for it: nobody can know the append time beforehand.
+  return schedule.delayMs === null ? null : Math.max(appendedAt + schedule.delayMs, startAt ?? 0)
 }
 
 function lastAllowed({ endAt }: ScheduleSource): number {
