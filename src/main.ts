@@ -13,9 +13,10 @@ import type { Handlers } from './executor/handler.ts'
 import { builtInHandlers } from './executor/handlers/built-in.ts'
 import { loadHandlers } from './executor/handlers/load-handlers.ts'
 import { newInstance } from './instance.ts'
-import { type Codecs, createCodecs, type KnownIds } from './kafka/codecs.ts'
-import { connectLog, type KafkaLog } from './kafka/log.ts'
+import { createCodecs, type KnownIds } from './kafka/codecs.ts'
+import { connectLog } from './kafka/log.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
+import type { Parts } from './parts.ts'
 import { createRetrier, type Retrier } from './retrier/retrier.ts'
 import { Scheduler } from './scheduler/scheduler.ts'
 import { startHttp } from './serve.ts'
@@ -130,22 +131,6 @@ async function assemble(
     ready: () => (scheduler === undefined ? Promise.resolve() : scheduler.ready()),
     stop,
   }
-}
-
-/** What the start of each role shares. */
-export interface Parts {
-  config: Config
-  logger: Logger
-  log: KafkaLog
-  codecs: Codecs
-  names: ReturnType<typeof topicNames>
-  partitions: number
-  instance: string
-  metrics: Metrics
-  undo: (() => Promise<unknown>)[]
-  onFatal: (error: Error) => void
-  /** Of the HTTP server, once it listens. */
-  url: string | undefined
 }
 
 async function startExecutors(parts: Parts, more: Handlers): Promise<Executor[]> {

@@ -5,7 +5,7 @@ import { leastToken } from './api/auth.ts'
 import { createOwnerDirectory } from './api/owner-directory.ts'
 import { remoteQueries } from './api/remote-queries.ts'
 import { systemClock } from './clock.ts'
-import type { Parts } from './main.ts'
+import type { Parts } from './parts.ts'
 import type { Scheduler } from './scheduler/scheduler.ts'
 
 /** Every process serves HTTP: metrics and probes in any role, the API, and the questions of other processes to the owners here. */

@@ -2,7 +2,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { DuelogError } from '../errors.ts'
 import type { JobFilter, PartitionQueries } from '../ports.ts'
-import type { ApiContext } from './options.ts'
+import type { ApiContext } from './context.ts'
 import { internalAppliedSchema, internalJobSchema, internalListSchema, internalPartitionsSchema } from './schemas/internal.ts'
 import { encodeWire } from './wire.ts'
 

@@ -1,11 +1,10 @@
-/** What the API is given by main.ts, and what its routes share. */
+/** What the API is given by main.ts. */
 import type { FastifyBaseLogger } from 'fastify'
 import type { JobCommand, JobCommandInput, JobDefinition, JobDefinitionInput } from '../../schemas/generated.ts'
 import type { TopicNames } from '../../streams/topics.ts'
 import type { Clock } from '../clock.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Codec, LogWriter, PartitionQueries } from '../ports.ts'
-import type { JobWrites } from './job-writes.ts'
 import type { OwnerDirectory } from './owner-directory.ts'
 
 /** viewer reads; operator also writes jobs and commands; admin may do all. */
@@ -40,10 +39,6 @@ export interface ApiOptions {
   /** Absent or empty: no authentication; then only requests from this machine are served. */
   apiTokens?: readonly ApiToken[] | undefined
   health: () => Health
-}
-
-export interface ApiContext extends ApiOptions {
-  writes: JobWrites
 }
 
 declare module 'fastify' {

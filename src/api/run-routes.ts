@@ -2,9 +2,9 @@
 import type { FastifyInstance } from 'fastify'
 import { partitionOf } from '../../streams/topics.ts'
 import { DuelogError } from '../errors.ts'
+import type { ApiContext } from './context.ts'
 import { checkedId } from './definition-body.ts'
 import { jobNotFound } from './job-writes.ts'
-import type { ApiContext } from './options.ts'
 import { getRunSchema, listRunsSchema } from './schemas/runs.ts'
 import { activeRunToJson, finishedRunToJson, runIdOf } from './views.ts'
 

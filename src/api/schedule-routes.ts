@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify'
 import { definitionFromJson, isoTime } from '../../streams/jobs/json.ts'
 import { nextFire } from '../../streams/schedules/next-fire.ts'
-import type { ApiContext } from './options.ts'
+import type { ApiContext } from './context.ts'
 import { RequestError } from './problem.ts'
 import { previewSchema } from './schemas/system.ts'
 import { timeOf } from './time-input.ts'

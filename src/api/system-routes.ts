@@ -1,6 +1,6 @@
 /** Partitions, metrics and probes. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { ApiContext } from './options.ts'
+import type { ApiContext } from './context.ts'
 import { problemOf, sendProblem } from './problem.ts'
 import { metricsSchema, partitionsSchema, probeSchema } from './schemas/system.ts'
 

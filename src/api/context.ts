@@ -1,0 +1,7 @@
+/** What the routes share: all that the API was given, and its writes. */
+import type { JobWrites } from './job-writes.ts'
+import type { ApiOptions } from './options.ts'
+
+export interface ApiContext extends ApiOptions {
+  writes: JobWrites
+}

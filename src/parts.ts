@@ -1,0 +1,22 @@
+/** What the start of each role of one process shares. */
+import type { Logger } from 'pino'
+import type { topicNames } from '../streams/topics.ts'
+import type { Config } from './config/config.ts'
+import type { Codecs } from './kafka/codecs.ts'
+import type { KafkaLog } from './kafka/log.ts'
+import type { Metrics } from './metrics.ts'
+
+export interface Parts {
+  config: Config
+  logger: Logger
+  log: KafkaLog
+  codecs: Codecs
+  names: ReturnType<typeof topicNames>
+  partitions: number
+  instance: string
+  metrics: Metrics
+  undo: (() => Promise<unknown>)[]
+  onFatal: (error: Error) => void
+  /** Of the HTTP server, once it listens. */
+  url: string | undefined
+}

@@ -1,0 +1,103 @@
+import { expect, test } from 'vitest'
+import { brokenArrows, importCycles, impurePlaces, roomOf } from './arrows.ts'
+import { codeOf, filesIn, type HouseFile, importsOf } from './tree.ts'
+
+const house = filesIn(['schemas', 'streams', 'src', 'bench', 'test', 'docs'])
+const file = (path: string, ...lines: string[]): HouseFile => ({ path, text: lines.join('\n') })
+const importing = (path: string, target: string): HouseFile => file(path, `import { x } from '${target}'`)
+
+test('the house is read as a whole', () => {
+  expect(house.length).toBeGreaterThan(200)
+  expect(house.filter(({ path }) => path.startsWith('src/')).map(({ path }) => [path, roomOf(path)])).not.toContainEqual([
+    expect.anything(),
+    undefined,
+  ])
+})
+
+test('no arrow is broken', () => {
+  expect(brokenArrows(house)).toEqual([])
+})
+
+test('streams touch no clock, chance, socket, disk or environment, and doers ask their clock', () => {
+  expect(impurePlaces(house)).toEqual([])
+})
+
+test('no file imports itself by a detour, types included', () => {
+  expect(importCycles(house)).toEqual([])
+})
+
+test.each([
+  ['src/api/a.ts', '../scheduler/b.ts', 'api may not know scheduler'],
+  ['src/scheduler/a.ts', '../executor/b.ts', 'scheduler may not know executor'],
+  ['src/retrier/a.ts', '../main.ts', 'retrier may not know joiners'],
+  ['src/executor/a.ts', '../kafka/b.ts', 'executor may not know kafka'],
+  ['src/store/a.ts', '../scheduler/partition.ts', 'store may not know scheduler'],
+  ['src/errors.ts', './config/settings.ts', 'shared may not know config'],
+  ['src/main.ts', './cli/program.ts', 'joiners may not know cli'],
+  ['src/attic/a.ts', '../errors.ts', 'is in no room'],
+  ['src/api/a.ts', '../../test/api/b.ts', 'the program does not know its test'],
+  ['streams/a.ts', '../src/clock.ts', 'streams know schemas only'],
+  ['streams/a.ts', 'node:fs', 'streams touch nothing outside'],
+  ['schemas/a.ts', '../streams/keys.ts', 'schemas know nobody'],
+  ['src/api/a.ts', 'kafkajs', 'may'],
+  ['src/api/a.ts', 'kafkajs/src/protocol', 'may'],
+  ['src/client/a.ts', '@kafkajs/confluent-schema-registry', 'may'],
+  ['src/scheduler/a.ts', 'rocksdb-native', 'may'],
+])('red: %s must not import %s', (path, target, why) => {
+  expect(brokenArrows([importing(path, target)])).toEqual([expect.stringContaining(why)])
+  expect(brokenArrows([file(path, `export type { X } from '${target}'`)])).toHaveLength(1)
+  expect(brokenArrows([file(path, 'import {', '  type A,', `} from '${target}'`)])).toHaveLength(1)
+  expect(brokenArrows([file(path, `const x = await import('${target}')`)])).toHaveLength(1)
+  expect(brokenArrows([file(path, `// import { x } from '${target}'`)])).toEqual([])
+})
+
+test('green: a broken arrow says which file and which target', () => {
+  expect(brokenArrows([importing('src/api/a.ts', '../scheduler/b.ts')])).toEqual([
+    'src/api/a.ts imports src/scheduler/b.ts: api may not know scheduler',
+  ])
+  expect(brokenArrows([importing('src/store/a.ts', '../scheduler/ports.ts')])).toEqual([])
+})
+
+test.each([
+  'const now = Date.now()',
+  'const now = new Date()',
+  'const share = Math.random()',
+  'const home = process.env.HOME',
+  'setTimeout(() => {}, 1)',
+  'const t = performance.now()',
+  'await fetch(url)',
+  ['const text = `', '{Date.now()}`'].join('$'),
+])('red: streams must not say %s', (line) => {
+  expect(impurePlaces([file('streams/a.ts', '', line)])).toEqual([expect.stringMatching(/^streams\/a\.ts:2 /)])
+})
+
+test('red: a doer must not ask the wall clock itself', () => {
+  expect(impurePlaces([file('src/scheduler/a.ts', 'const now = Date.now()')])).toEqual(['src/scheduler/a.ts:1 Date.now'])
+  expect(impurePlaces([file('src/clock.ts', 'const now = Date.now()')])).toEqual([])
+})
+
+test('words in comments and quotes are no deeds', () => {
+  const text = ["/** Like Date.now() of old. */ const a = 'Math.random' // process.env", 'const b = "setTimeout"'].join('\n')
+  expect(impurePlaces([{ path: 'streams/a.ts', text }])).toEqual([])
+  expect(codeOf(text).split('\n')).toHaveLength(2)
+})
+
+test('red: a cycle over types is a cycle', () => {
+  const cycle = [
+    importing('src/api/a.ts', './b.ts'),
+    file('src/api/b.ts', "import type { C } from './c.ts'"),
+    importing('src/api/c.ts', './a.ts'),
+  ]
+  expect(importCycles(cycle)).toEqual(['src/api/a.ts → src/api/b.ts → src/api/c.ts → src/api/a.ts'])
+  expect(importCycles(cycle.slice(0, 2))).toEqual([])
+})
+
+test('every form of import is seen', () => {
+  const text = [
+    "import './a.ts'",
+    "export * from './b.ts'",
+    "import x, { type y } from 'c'",
+    "import z from '@d/e' with { type: 'json' }",
+  ]
+  expect(importsOf(file('src/x.ts', ...text))).toEqual(['src/a.ts', 'src/b.ts', 'c', '@d/e'])
+})

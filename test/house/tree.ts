@@ -1,0 +1,66 @@
+/** The house as its gates see it: files with their text, what they import, and their code without comments and strings. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { posix } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+export interface HouseFile {
+  /** From the root of the project, with slashes. */
+  path: string
+  text: string
+}
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const rooms = ['schemas', 'streams', 'src', 'bench', 'test', 'docs', 'docker', 'examples', '.ci']
+
+export function readHouseFile(path: string): HouseFile {
+  return { path, text: readFileSync(`${root}${path}`, 'utf8') }
+}
+
+/** Every file in these rooms whose name ends so, in order of path. */
+export function filesIn(inRooms: readonly string[] = rooms, ending = '.ts'): HouseFile[] {
+  return inRooms
+    .flatMap((room) =>
+      readdirSync(`${root}${room}`, { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile() && entry.name.endsWith(ending))
+        .map((entry) => `${entry.parentPath}/${entry.name}`.slice(root.length).replaceAll('\\', '/')),
+    )
+    .sort()
+    .map(readHouseFile)
+}
+
+/** Files and folders at the top. */
+export function topLevel(): string[] {
+  return readdirSync(root)
+}
+
+/**
+ * What a file imports, types included: project files as their path from the root, packages and Node's own modules by their name.
+ * A type is an arrow as well: a file cannot be understood without the one it takes its types from.
+ */
+export function importsOf({ path, text }: HouseFile): string[] {
+  const found =
+    /^\s*(?:import|export)\b[^'"`;]*?\bfrom\s*['"]([^'"]+)['"]|^\s*import\s*['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]/gm
+  const targets = Array.from(withoutComments(text).matchAll(found), (match) => match[1] ?? match[2] ?? match[3] ?? '')
+  return targets.map((target) => (target.startsWith('.') ? posix.join(posix.dirname(path), target) : target))
+}
+
+/** The text with comments blanked; lines stay where they are. */
+export function withoutComments(text: string): string {
+  return text.replace(token, (match) => (match.startsWith('/') ? blank(match) : match))
+}
+
+/** The text with comments and quoted strings blanked. Template literals stay, because code stands in them. */
+export function codeOf(text: string): string {
+  return text.replace(token, (match) => (match.startsWith('`') ? match : blank(match)))
+}
+
+const token = /\/\*[\s\S]*?\*\/|\/\/[^\n]*|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`/g
+const blank = (text: string): string => text.replace(/[^\n]/g, ' ')
+
+/** `path:line` of each match, followed by what was found. */
+export function placesOf(path: string, text: string, pattern: RegExp): string[] {
+  return text.split('\n').flatMap((line, index) => {
+    const found = pattern.exec(line)
+    return found === null ? [] : [`${path}:${index + 1} ${found[0].trim()}`]
+  })
+}
