@@ -86,16 +86,19 @@ function alike(job: Job, known: Job): boolean {
 /** Bytes of the payload, null for none, undefined when it must be read in full. */
 function payloadAlike({ payload }: Job, definition: JobDefinition): Buffer | null | undefined {
   if (payload === undefined || payload === null) return definition.payload === null ? null : undefined
-  if (definition.contentType === null || definition.payload === null || !isJsonType(definition.contentType)) return undefined
-  let text: string | undefined
+  if (definition.contentType === null || definition.payload === null) return undefined
+  const text = isJsonType(definition.contentType) ? jsonOf(payload) : payload
+  if (typeof text !== 'string') return undefined
+  const bytes = Buffer.from(text)
+  return bytes.length <= PAYLOAD_BYTES_MAX ? bytes : undefined
+}
+
+function jsonOf(payload: unknown): string | undefined {
   try {
-    text = JSON.stringify(payload)
+    return JSON.stringify(payload)
   } catch {
     return undefined
   }
-  if (text === undefined) return undefined
-  const bytes = Buffer.from(text)
-  return bytes.length <= PAYLOAD_BYTES_MAX ? bytes : undefined
 }
 
 /** The template must not change with the user's objects; two levels are all that is compared. */
