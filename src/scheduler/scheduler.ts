@@ -5,7 +5,8 @@
 import type { Batch, GroupReader, PartitionQueries, Position, TopicPartition } from '../ports.ts'
 import { Feed, type FeedSource, feedSources } from './feed.ts'
 import type { SchedulerOptions, Shared } from './options.ts'
-import { Partition, type PartitionShares } from './partition.ts'
+import type { PartitionShares } from './ownership.ts'
+import { Partition } from './partition.ts'
 import { partitionQueries } from './queries.ts'
 import { commitSlots, restoreSlots, Slots } from './slots.ts'
 

@@ -1,0 +1,39 @@
+/** active: the loop that fires. */
+import { Closed, type Ownership } from './ownership.ts'
+import type { PartitionStore } from './ports.ts'
+import type { TimeIndex } from './time-index.ts'
+import { TimerTaker } from './timer-taker.ts'
+import { batchRecordsMax } from './turn.ts'
+
+/**
+ * Never resolves: it ends with an error, or with Closed. Between two commits it lingers, so that they carry more, unless something is
+ * due already, somebody waits for an answer, or a batch is full.
+ */
+export async function fireForEver(own: Ownership, store: PartitionStore, index: TimeIndex, epoch: number): Promise<never> {
+  const { shared, mailbox } = own
+  const { clock, lingerMs, metrics } = shared
+  const { partition } = own
+  const taker = new TimerTaker(index, store, shared)
+  let lingerUntil = 0
+  for (;;) {
+    const now = clock.nowMs()
+    if (now >= own.leavingAt) {
+      own.beginClose()
+      throw new Closed()
+    }
+    const overdue = taker.overdue(now)
+    metrics.timersOverdue.set({ partition }, overdue ? 1 : 0)
+    metrics.mailboxDepth.set({ partition }, mailbox.depth)
+    if (now < lingerUntil && !overdue && !mailbox.urgent && mailbox.depth < batchRecordsMax) {
+      await own.nap(lingerUntil)
+      continue
+    }
+    const timers = await taker.take(mailbox.depth > 0)
+    const result = await own.turn(store, index, epoch, timers, (timer) => taker.written(timer))
+    taker.defer(result.deferred)
+    if (result.committed) lingerUntil = clock.nowMs() + lingerMs
+    if (result.folded > 0) continue
+    await index.compactPassed()
+    await own.nap(Math.min(taker.wakeAt(clock.nowMs()), own.leavingAt))
+  }
+}

@@ -1,0 +1,183 @@
+/**
+ * What a partition has in memory from its assignment to its end, and how its phases wait: for records, for a time, or for the end.
+ * The phases are functions over it: restoring.ts, claiming.ts, firing.ts; partition.ts leads from one to the next.
+ */
+import type { StateEntry } from '../../schemas/generated.ts'
+import type { Timer } from '../../streams/keys.ts'
+import type { LogWriter, TransactionalWriter } from '../ports.ts'
+import type { Feed } from './feed.ts'
+import { Leases } from './leases.ts'
+import { Mailbox, type Source } from './mailbox.ts'
+import type { Shared } from './options.ts'
+import type { PartitionStore } from './ports.ts'
+import { Signal } from './signal.ts'
+import type { Slots } from './slots.ts'
+import type { TimeIndex } from './time-index.ts'
+import { type TurnContext, type TurnResult, turn } from './turn.ts'
+
+export type Phase = 'restoring' | 'warming' | 'claiming' | 'draining' | 'active' | 'closed'
+
+/** What the partitions of one scheduler share besides its options. */
+export interface PartitionShares {
+  commits: Slots
+  restores: Slots
+  asides: LogWriter
+  /** Told whenever a partition enters another phase. */
+  phaseChanged: () => void
+}
+
+/** Thrown out of a wait when the partition closes; no fault. */
+export class Closed extends Error {}
+
+/** Reading that brings nothing for so long is at the end: what is left are control records and aborted ones, which no batch shows. */
+const quietMs = 2_000
+
+export class Ownership {
+  readonly partition: number
+  readonly shared: Shared
+  readonly feed: Feed
+  readonly shares: PartitionShares
+  readonly mailbox = new Mailbox()
+  readonly leases = new Leases(0)
+  readonly signal: Signal
+  phase: Phase = 'restoring'
+  store: PartitionStore | undefined
+  writer: TransactionalWriter | undefined
+  applied: TurnContext['applied'] = { jobs: 0, commands: 0, events: 0, state: 0 }
+  /** Jobs whose state came while definitions were read already. */
+  readonly touched = new Set<string>()
+  /** Where the log that is being restored ended when that began. */
+  restoreEnd = 0
+  closing = false
+  /** When a partition that was given to another member stops firing at the latest. */
+  leavingAt = Number.POSITIVE_INFINITY
+  readonly #closed = Promise.withResolvers<never>()
+  readonly #waiting: { source: Source; offset: number; resolve: (applied: boolean) => void }[] = []
+  #progressAt = 0
+
+  constructor(partition: number, shared: Shared, feed: Feed, shares: PartitionShares) {
+    this.partition = partition
+    this.shared = shared
+    this.feed = feed
+    this.shares = shares
+    this.signal = new Signal(shared.clock)
+    this.#closed.promise.catch(() => undefined)
+  }
+
+  enter(phase: Phase): void {
+    this.phase = phase
+    this.#progressAt = this.shared.clock.nowMs()
+    this.measureRestore()
+    this.shares.phaseChanged()
+  }
+
+  /** Begins the end: every wait throws Closed from now on. */
+  beginClose(): void {
+    this.closing = true
+    this.#closed.reject(new Closed())
+    this.signal.wake()
+  }
+
+  /** Forgets all that is not in the store. */
+  forget(): void {
+    this.mailbox.clear()
+    this.touched.clear()
+    this.store = undefined
+    this.writer = undefined
+  }
+
+  get restoreRemaining(): number {
+    if (this.phase === 'active' || this.phase === 'closed') return 0
+    return Math.max(0, this.restoreEnd - (this.phase === 'restoring' ? this.applied.state : this.applied.jobs))
+  }
+
+  measureRestore(): void {
+    this.shared.metrics.restoreRemaining.set({ partition: this.partition }, this.restoreRemaining)
+  }
+
+  /** Must be told whenever records came or were folded. */
+  progress(): void {
+    this.#progressAt = this.shared.clock.nowMs()
+  }
+
+  /** Sleeps until something came. False: nothing has for so long that there is nothing more. */
+  async more(): Promise<boolean> {
+    if (this.shared.clock.nowMs() - this.#progressAt >= quietMs) return false
+    await this.nap(this.#progressAt + quietMs)
+    return true
+  }
+
+  async until(condition: () => boolean): Promise<void> {
+    while (!condition()) await this.nap(Number.POSITIVE_INFINITY)
+  }
+
+  async nap(untilMs: number): Promise<void> {
+    if (this.closing) throw new Closed()
+    await this.signal.wait(untilMs)
+    if (this.closing) throw new Closed()
+  }
+
+  /** Waits so long whatever comes, unless the partition closes first. */
+  rest(forMs: number): Promise<void> {
+    const { clock } = this.shared
+    return this.orClosed(new Promise((resolve) => clock.at(clock.nowMs() + forMs, resolve)))
+  }
+
+  /** The promise's value, unless the partition closes first. */
+  orClosed<T>(promise: Promise<T>): Promise<T> {
+    return Promise.race([promise, this.#closed.promise])
+  }
+
+  /** One turn. `index` and `epoch` are those of the phase; without a writer nothing that must be logged is folded. */
+  async turn(
+    store: PartitionStore,
+    index: TimeIndex,
+    epoch: number,
+    timers: Timer[],
+    written?: (timer: Timer) => void,
+  ): Promise<TurnResult> {
+    if (this.closing) throw new Closed()
+    const { shared, partition, mailbox, leases, writer, applied, shares } = this
+    const { asides, commits: slots } = shares
+    const context = { shared, partition, epoch, store, index, mailbox, leases, writer, asides, slots, applied }
+    const result = await turn(context, timers, written)
+    if (result.folded > 0) this.progress()
+    this.flow()
+    this.#settleWaiting()
+    return result
+  }
+
+  /** Pauses or resumes reading by what the mailbox holds. */
+  flow(): void {
+    const change = this.mailbox.flow()
+    if (change === undefined) return
+    for (const source of ['jobs', 'commands', 'events'] as const) {
+      if (change === 'pause') this.feed.hold(source)
+      else this.feed.release(source)
+    }
+  }
+
+  /** Resolves true once the record at `offset` is part of the store, false when the partition ends first. */
+  whenApplied(source: Source, offset: number): Promise<boolean> {
+    if (this.applied[source] > offset) return Promise.resolve(true)
+    return new Promise((resolve) => this.#waiting.push({ source, offset, resolve }))
+  }
+
+  refuseWaiting(): void {
+    for (const { resolve } of this.#waiting.splice(0)) resolve(false)
+  }
+
+  #settleWaiting(): void {
+    if (this.#waiting.length === 0) return
+    for (const waiter of this.#waiting.splice(0)) {
+      if (this.applied[waiter.source] > waiter.offset) waiter.resolve(true)
+      else this.#waiting.push(waiter)
+    }
+  }
+
+  /** An entry of the changelog's bookkeeping as the store has it. */
+  async entry(store: PartitionStore, key: Buffer): Promise<StateEntry | undefined> {
+    const [value] = await store.get([key])
+    return value ? this.shared.codecs.state.decode(value) : undefined
+  }
+}

@@ -1,0 +1,76 @@
+/** restoring and warming: from the logs to a store that is nearly up to date. The previous owner is not disturbed and fires on. */
+
+import type { Batch } from '../ports.ts'
+import { localOp, readLocal, unusable } from './local-record.ts'
+import { endOf, rangeOf } from './log-ends.ts'
+import type { Ownership } from './ownership.ts'
+import type { PartitionStore } from './ports.ts'
+import { changelogOps } from './restore.ts'
+import { TimeIndex } from './time-index.ts'
+
+/** A partition so close to the end of a log goes on; the rest is read behind the claim. */
+const nearlyCaughtUp = 1_000
+
+export async function restore(own: Ownership): Promise<PartitionStore> {
+  own.enter('restoring')
+  const { admin, names } = own.shared
+  const store = await openStore(own)
+  const local = await readLocal(store)
+  const state = await endOf(admin, names.state, own.partition)
+  const jobs = await endOf(admin, names.jobs, own.partition)
+  own.applied = { jobs: local?.jobsOffset ?? 0, state: local?.stateOffset ?? 0, commands: 0, events: 0 }
+  own.restoreEnd = state
+  own.progress()
+  own.feed.open('state', own.applied.state)
+  while (state - own.applied.state > nearlyCaughtUp && (await own.more()));
+  own.touched.clear()
+  own.restoreEnd = jobs
+  own.enter('warming')
+  own.feed.open('jobs', own.applied.jobs)
+  const index = new TimeIndex(store)
+  while (jobs - own.applied.jobs > nearlyCaughtUp) {
+    const { folded, blocked } = await own.turn(store, index, 0, [])
+    // What has to be logged waits for the claim, and with it all behind it.
+    if (blocked || (folded === 0 && !(await own.more()))) break
+  }
+  return store
+}
+
+/** Applies a slice of job-state, up to the claim. */
+export async function receiveState(own: Ownership, records: Batch['records']): Promise<void> {
+  const { store, shared } = own
+  const last = records.at(-1)
+  if (store === undefined || last === undefined) return
+  const ops = await changelogOps(shared.codecs, records, (jobId) => {
+    if (own.phase !== 'restoring') own.touched.add(jobId)
+  })
+  const next = last.offset + 1
+  const { clusterId, clock } = shared
+  ops.push(localOp({ clusterId, jobsOffset: own.applied.jobs, stateOffset: next, savedAtMs: clock.nowMs() }))
+  await store.apply(ops)
+  own.applied.state = next
+  own.feed.received('state', next)
+  own.measureRestore()
+}
+
+async function openStore(own: Ownership): Promise<PartitionStore> {
+  const { stores, admin, names, clusterId, clock, tombstoneRetentionMs, logger } = own.shared
+  const { partition } = own
+  const opened = await stores.open(partition)
+  own.store = opened.store
+  if (opened.wiped !== undefined) logger.warn({ partition }, `The local store was unreadable and is built anew: ${opened.wiped}`)
+  const local = await readLocal(opened.store)
+  if (local === undefined) return opened.store
+  const log = {
+    clusterId,
+    jobs: await rangeOf(admin, names.jobs, partition),
+    state: await rangeOf(admin, names.state, partition),
+  }
+  const reason = unusable(local, log, clock.nowMs(), tombstoneRetentionMs)
+  if (reason === undefined) return opened.store
+  logger.warn({ partition }, `The local store of partition ${partition} is built anew: ${reason}.`)
+  await opened.store.close()
+  await stores.wipe(partition)
+  own.store = (await stores.open(partition)).store
+  return own.store
+}
