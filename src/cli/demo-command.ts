@@ -15,7 +15,7 @@ export function demoCommand(terminal: Terminal, exit: (code: number) => void): C
     .action(async ({ seconds, jobs }: { seconds: number; jobs: number }) => {
       const signals = watchSignals()
       // Only what breaks: the bar has the screen.
-      const logger = pino({ level: 'fatal' }, { write: (line: string) => void terminal.stderr.write(line) })
+      const logger = pino({ level: 'error' }, { write: (line: string) => void terminal.stderr.write(line) })
       try {
         const outcome = await runDemo({ seconds, jobs, output: terminal.stdout, signal: signals.stop, logger })
         exit(outcome === 'proved' ? 0 : (signals.exitCode ?? 1))

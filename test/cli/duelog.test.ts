@@ -1,0 +1,66 @@
+/** The program as a process of its own. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+
+const file = fileURLToPath(new URL('../../src/cli/duelog.ts', import.meta.url))
+
+function start(args: string[], env: Record<string, string> = {}) {
+  const child = spawn(process.execPath, [file, ...args], {
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const text = { out: '', err: '' }
+  child.stdout.on('data', (chunk) => {
+    text.out += chunk
+  })
+  child.stderr.on('data', (chunk) => {
+    text.err += chunk
+  })
+  const closed = once(child, 'close') as Promise<[code: number | null, signal: string | null]>
+  const said = async (words: string): Promise<void> => {
+    while (!text.err.includes(words)) {
+      const more = await Promise.race([once(child.stderr, 'data'), closed])
+      if (child.exitCode !== null && more.length === 2) throw new Error(`It ended before it said "${words}":\n${text.err}`)
+    }
+  }
+  return { child, text, closed, said }
+}
+
+describe('duelog', () => {
+  it('is a program that a shell can run', async () => {
+    expect((await stat(file)).mode & 0o111).not.toBe(0)
+  })
+  it('ends a wrong start with one line on stderr and exit code 1', async () => {
+    const { text, closed } = start(['up', '--http-port', 'abc'])
+    expect((await closed)[0]).toBe(1)
+    expect(text.err.trim().split('\n')).toHaveLength(1)
+    expect(text.out).toBe('')
+  })
+  it('runs until SIGTERM and then ends gracefully with exit code 0, having said where it listens', async () => {
+    const dataDir = await mkdtemp(join(tmpdir(), 'duelog-cli-'))
+    const { child, text, closed, said } = start(['up', '--http-port', '0', '--partitions', '2', '--replication', '1'], {
+      KAFKA_BROKERS: process.env.DUELOG_TEST_BROKERS ?? '',
+      SCHEMA_REGISTRY_URL: process.env.DUELOG_TEST_REGISTRY ?? '',
+      DUELOG_TOPIC_PREFIX: `cli-${process.pid}-${Date.now()}.`,
+      DUELOG_DATA_DIR: dataDir,
+    })
+    try {
+      await said('Registry')
+      const url = /http:\/\/127\.0\.0\.1:\d+(?=\/readyz)/.exec(text.err)?.[0]
+      expect((await fetch(`${url}/readyz`)).status).toBe(200)
+      child.kill('SIGTERM')
+      expect(await closed).toEqual([0, null])
+      expect(text.err).toContain('Stopped.')
+      for (const line of text.out.trim().split('\n')) expect(JSON.parse(line)).toHaveProperty('msg')
+      expect(text.err).not.toContain('Warning')
+    } finally {
+      child.kill('SIGKILL')
+      await rm(dataDir, { recursive: true, force: true })
+    }
+  })
+})

@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest'
+import { up } from '../../src/cli/up-command.ts'
+import { readConfig } from '../../src/config/config.ts'
+import { DuelogError } from '../../src/errors.ts'
+import type { System, SystemOptions } from '../../src/main.ts'
+import { createMetrics } from '../../src/metrics.ts'
+import { FakeTerminal } from './fake-terminal.ts'
+
+/** A system that only says what is asked of it. */
+function fakeSystem() {
+  const asked: string[] = []
+  let options: SystemOptions | undefined
+  const started = Promise.withResolvers<void>()
+  const start = async (given: SystemOptions): Promise<System> => {
+    options = given
+    given.onProgress?.('Fetching something (1 MB) …')
+    given.logger?.info('told')
+    started.resolve()
+    return {
+      url: 'http://127.0.0.1:1',
+      brokers: ['b:1'],
+      registryUrl: 'http://r',
+      partitions: 4,
+      metrics: createMetrics(),
+      ready: async () => void asked.push('ready'),
+      stop: async () => void asked.push('stop'),
+    }
+  }
+  return { start, asked, started: started.promise, fail: (error: Error) => options?.onFatal?.(error) }
+}
+
+function setting({ isTTY = false, levelChosen = false } = {}) {
+  const terminal = new FakeTerminal({ isTTY })
+  const controller = new AbortController()
+  const system = fakeSystem()
+  const ended = up({ config: readConfig({}), levelChosen, terminal, signals: { stop: controller.signal }, start: system.start })
+  return { terminal, controller, system, ended }
+}
+
+describe('up', () => {
+  it('says what it fetches and, when ready, where everything is; a signal stops it with exit code 0', async () => {
+    const { terminal, controller, system, ended } = setting()
+    await system.started
+    await new Promise(setImmediate)
+    controller.abort()
+    expect(await ended).toBe(0)
+    expect(system.asked).toEqual(['ready', 'stop'])
+    const said = terminal.err.join('')
+    for (const part of ['Fetching', 'Ready.', 'http://127.0.0.1:1/v1', '/metrics', '/readyz', 'b:1', 'http://r', 'Stopped.']) {
+      expect(said).toContain(part)
+    }
+  })
+  it('logs JSON to stdout where that is no terminal', async () => {
+    const { terminal, controller, ended } = setting()
+    controller.abort()
+    await ended
+    expect(terminal.out.map((line) => JSON.parse(line).msg)).toContain('told')
+  })
+  it('keeps a terminal free of logs below warnings, unless a level was chosen', async () => {
+    for (const levelChosen of [false, true]) {
+      const { terminal, controller, ended } = setting({ isTTY: true, levelChosen })
+      controller.abort()
+      await ended
+      expect(terminal.out.some((line) => line.includes('"told"'))).toBe(levelChosen)
+      expect(terminal.err).toEqual([])
+    }
+  })
+  it('stops what it started when the signal came during the start', async () => {
+    const { controller, system, ended } = setting()
+    controller.abort()
+    expect(await ended).toBe(0)
+    expect(system.asked.at(-1)).toBe('stop')
+  })
+  it('stops and fails with one sentence when the system cannot go on', async () => {
+    const { terminal, system, ended } = setting()
+    await system.started
+    system.fail(new DuelogError('embedded-failed', 'The broker ended by itself.'))
+    expect(await ended).toBe(1)
+    expect(system.asked.at(-1)).toBe('stop')
+    expect(terminal.err).toContain('duelog: The broker ended by itself.\n')
+  })
+  it('passes on why the system does not start', async () => {
+    const start = async (): Promise<System> => {
+      throw new DuelogError('embedded-failed', 'Port 19092 is taken.')
+    }
+    const signals = { stop: new AbortController().signal }
+    const ended = up({ config: readConfig({}), levelChosen: false, terminal: new FakeTerminal(), signals, start })
+    await expect(ended).rejects.toThrow('Port 19092 is taken.')
+  })
+})
