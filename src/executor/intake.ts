@@ -10,19 +10,9 @@ import type { Clock } from '../clock.ts'
 import { DuelogError, messageOf } from '../errors.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Batch, Codec, GroupReader, Log, Position, RecordIn, TopicPartition } from '../ports.ts'
+import { HoldShare } from './hold-share.ts'
 import { type Entry, Lane } from './lane.ts'
 
-/**
- * Records taken and not started, shared evenly by the lanes of this worker; a lane at its share is paused until it is
- * below half. A share is overrun by at most the one batch that reached it.
- */
-export const HELD_RECORDS_MAX = 60_000
-export const HELD_BYTES_MAX = 96 * 1024 * 1024
-const LANE_RECORDS_MIN = 250
-const LANE_RECORDS_MAX = 5_000
-const LANE_BYTES_MIN = 1024 * 1024
-/** Taken and not committed in one lane: what stands behind a record that is held long is done, but cannot be committed. */
-export const UNCOMMITTED_PER_LANE_MAX = 50_000
 /** An ahead lane is read so much earlier than its lead: a resumed lane needs a poll (100 ms) and a fetch before it delivers. */
 export const AHEAD_MARGIN_MS = 250
 /** Until records are read again that could not be decoded because the registry was away. */
@@ -55,8 +45,7 @@ export class Intake {
   readonly #topics: { topic: string; level: number; ahead: boolean }[]
   readonly #horizonMs: number
   #reader: GroupReader | undefined
-  #laneRecordsMax = LANE_RECORDS_MAX
-  #laneBytesMax = LANE_BYTES_MIN
+  readonly #share = new HoldShare()
   #generation = -1
   #rejoinMs = REJOIN_FIRST_MS
   #rejoin: (() => void) | undefined
@@ -117,8 +106,7 @@ export class Intake {
   }
 
   #reopen(lane: Lane): void {
-    const room = lane.held * 2 <= this.#laneRecordsMax && lane.heldBytes * 2 <= this.#laneBytesMax
-    if (!room || lane.uncommitted >= UNCOMMITTED_PER_LANE_MAX) return
+    if (!this.#share.hasRoom(lane)) return
     lane.full = false
     if (lane.wait === undefined && lane.owned && !this.#stopped) {
       this.#reader?.resume([{ topic: lane.topic, partition: lane.partition }])
@@ -133,9 +121,7 @@ export class Intake {
     const kept = new Set<Lane>()
     for (const { topic, partition } of assigned) kept.add(this.#lane(topic, partition))
     for (const lane of this.#lanes.values()) if (lane.owned && !kept.has(lane)) lane.lose()
-    const shareOf = (total: number): number => Math.floor(total / Math.max(kept.size, 1))
-    this.#laneRecordsMax = Math.min(Math.max(shareOf(HELD_RECORDS_MAX), LANE_RECORDS_MIN), LANE_RECORDS_MAX)
-    this.#laneBytesMax = Math.max(shareOf(HELD_BYTES_MAX), LANE_BYTES_MIN)
+    this.#share.divide(kept.size)
     const positions: Position[] = []
     const paused: TopicPartition[] = []
     for (const lane of kept) {
@@ -252,9 +238,7 @@ export class Intake {
 
   /** Closes the lane when it has its share, and lets start what was taken. */
   #taken(lane: Lane): void {
-    const within =
-      lane.held < this.#laneRecordsMax && lane.heldBytes < this.#laneBytesMax && lane.uncommitted < UNCOMMITTED_PER_LANE_MAX
-    if (!within && !lane.full) {
+    if (!lane.full && this.#share.isUsedUp(lane)) {
       lane.full = true
       this.#reader?.pause([{ topic: lane.topic, partition: lane.partition }])
     }

@@ -6,13 +6,11 @@
  *
  *   reading ──► waiting (paused, sought back to the head) ──► reading
  */
-import type { Logger } from 'pino'
-import type { Execution, ExecutionEvent, ExecutionEventInput } from '../../schemas/generated.ts'
-import { retryTiers, type TopicNames } from '../../streams/topics.ts'
-import type { Clock } from '../clock.ts'
+import { retryTiers } from '../../streams/topics.ts'
 import { DuelogError, messageOf } from '../errors.ts'
-import type { Metrics } from '../metrics.ts'
-import type { Batch, Codec, GroupReader, Log, LogWriter, RecordIn, RecordOut, TopicPartition } from '../ports.ts'
+import type { Batch, GroupReader, LogWriter, RecordIn, TopicPartition } from '../ports.ts'
+import type { RetrierOptions } from './options.ts'
+import { retryEvents } from './retry-events.ts'
 import { TierLane } from './tier-lane.ts'
 
 /** See DUELOG_LEAD_MS. */
@@ -24,18 +22,7 @@ const AGAIN_MS = 1_000
 const REJOIN_FIRST_MS = 1_000
 const REJOIN_MAX_MS = 30_000
 
-export interface RetrierOptions {
-  log: Log
-  codecs: { execution: Codec<Execution, never>; event: Codec<ExecutionEvent, ExecutionEventInput> }
-  names: TopicNames
-  /** name@host:pid:boot, sent with each event. */
-  instance: string
-  clock: Clock
-  metrics: Metrics
-  logger: Logger
-  /** The owners' usual lead in ms: a retry is reported so much before it is due, so that its attempt is dispatched in time. Default 100. */
-  leadMs?: number
-}
+export type { RetrierOptions } from './options.ts'
 
 export interface Retrier {
   /** Joins the group. Rejects when the broker cannot be reached. */
@@ -167,7 +154,7 @@ class Forwarder {
     const first = due[0]
     if (first !== undefined) {
       try {
-        const events = await this.#events(lane, due)
+        const events = await retryEvents(this.#options, due)
         if (events.length > 0) await (await this.#openWriter()).write(events)
       } catch (error) {
         this.#failed(lane, first.offset, error)
@@ -186,36 +173,6 @@ class Forwarder {
 
   #forwardAtMs(lane: TierLane, { timestampMs }: RecordIn): number {
     return timestampMs + lane.delayMs - (this.#options.leadMs ?? LEAD_MS_DEFAULT)
-  }
-
-  async #events(lane: TierLane, due: RecordIn[]): Promise<RecordOut[]> {
-    const { codecs, clock, names, instance, logger, metrics } = this.#options
-    const events: RecordOut[] = []
-    for (const { topic, partition, offset, value } of due) {
-      let execution: Execution
-      try {
-        if (value === null) throw new DuelogError('undecodable', 'a retry without a value')
-        const decoded = codecs.execution.decode(value)
-        execution = decoded instanceof Promise ? await decoded : decoded
-      } catch (error) {
-        if (error instanceof DuelogError && error.code === 'registry-unavailable') throw error
-        logger.error({ topic, partition, offset, error: messageOf(error) }, 'passed over a retry that cannot be decoded')
-        metrics.invalid.inc({ reason: 'undecodable-retry' })
-        continue
-      }
-      const { jobId, runNo, attempt, specOffset } = execution
-      const event = codecs.event.encode({
-        type: 'RETRY_DUE',
-        jobId,
-        runNo,
-        attempt,
-        specOffset,
-        at: clock.nowMs(),
-        worker: instance,
-      })
-      events.push({ topic: names.events, partition: lane.partition, key: jobId, value: event })
-    }
-    return events
   }
 
   /** Nothing waits for a commit: what it does not cover is forwarded again after a crash. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { DuelogError } from '../../src/errors.ts'
 import { AHEAD_MARGIN_MS } from '../../src/executor/intake.ts'
-import { Harness, names } from './harness.ts'
+import { codecs, Harness, names } from './harness.ts'
 import { rest } from './manual-clock.ts'
 
 const never = () => new Promise<never>(() => {})
@@ -37,6 +38,32 @@ describe('the hold', () => {
     harness.log.refusal = undefined
     await harness.clock.advance(10_000)
     expect(harness.events()).toHaveLength(15_000)
+    await harness.stop()
+  })
+})
+
+describe('a registry that is away', () => {
+  it('has the lane read again later; nothing is passed over and nothing runs twice', async () => {
+    let away = true
+    const execution = {
+      encode: codecs.execution.encode,
+      decode: async (bytes: Buffer) => {
+        const decoded = await codecs.execution.decode(bytes)
+        if (away && decoded.jobId === 'unknown') throw new DuelogError('registry-unavailable', 'nobody answers')
+        return decoded
+      },
+    }
+    const harness = await new Harness({}, { codecs: { ...codecs, execution } }).start()
+    for (const jobId of ['a', 'unknown', 'b']) harness.put({ jobId })
+    harness.put({ jobId: 'elsewhere' }, { partition: 1 })
+    await rest()
+    await harness.clock.advance(3_500)
+    expect(harness.starts.map(({ jobId }) => jobId).sort()).toEqual(['a', 'elsewhere'])
+    expect(harness.committed()).toBe(1)
+    away = false
+    await harness.clock.advance(3_000)
+    expect(harness.starts.map(({ jobId }) => jobId).slice(2)).toEqual(['unknown', 'b'])
+    expect(harness.committed()).toBe(3)
     await harness.stop()
   })
 })

@@ -1,0 +1,20 @@
+/** What the retry forwarder needs. */
+import type { Logger } from 'pino'
+import type { Execution, ExecutionEvent, ExecutionEventInput } from '../../schemas/generated.ts'
+import type { TopicNames } from '../../streams/topics.ts'
+import type { Clock } from '../clock.ts'
+import type { Metrics } from '../metrics.ts'
+import type { Codec, Log } from '../ports.ts'
+
+export interface RetrierOptions {
+  log: Log
+  codecs: { execution: Codec<Execution, never>; event: Codec<ExecutionEvent, ExecutionEventInput> }
+  names: TopicNames
+  /** name@host:pid:boot, sent with each event. */
+  instance: string
+  clock: Clock
+  metrics: Metrics
+  logger: Logger
+  /** The owners' usual lead in ms: a retry is reported so much before it is due, so that its attempt is dispatched in time. Default 100. */
+  leadMs?: number
+}

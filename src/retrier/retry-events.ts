@@ -1,0 +1,29 @@
+/** What the owners are told of retries that have come of age. */
+import type { Execution } from '../../schemas/generated.ts'
+import { DuelogError, messageOf } from '../errors.ts'
+import type { RecordIn, RecordOut } from '../ports.ts'
+import type { RetrierOptions } from './options.ts'
+
+/** One event for each record that can be decoded; the others are counted and passed over. Rejects with `registry-unavailable`. */
+export async function retryEvents(options: RetrierOptions, due: readonly RecordIn[]): Promise<RecordOut[]> {
+  const { codecs, clock, names, instance, logger, metrics } = options
+  const events: RecordOut[] = []
+  for (const { topic, partition, offset, value } of due) {
+    let execution: Execution
+    try {
+      if (value === null) throw new DuelogError('undecodable', 'a retry without a value')
+      const decoded = codecs.execution.decode(value)
+      execution = decoded instanceof Promise ? await decoded : decoded
+    } catch (error) {
+      if (error instanceof DuelogError && error.code === 'registry-unavailable') throw error
+      logger.error({ topic, partition, offset, error: messageOf(error) }, 'passed over a retry that cannot be decoded')
+      metrics.invalid.inc({ reason: 'undecodable-retry' })
+      continue
+    }
+    const { jobId, runNo, attempt, specOffset } = execution
+    const at = clock.nowMs()
+    const event = codecs.event.encode({ type: 'RETRY_DUE', jobId, runNo, attempt, specOffset, at, worker: instance })
+    events.push({ topic: names.events, partition, key: jobId, value: event })
+  }
+  return events
+}
