@@ -45,10 +45,10 @@ function applyTimer(draft: Decision, timer: Timer, context: Context): void {
   }
 }
 
-/** The job as INVALID, for when a rule threw: the fault stays with this job. */
+/** The job as INVALID, for when a rule threw: the fault stays with this job. Its next time is frozen, as that of a paused one. */
 export function invalidated(job: Job, reason: string): Decision {
   const draft = draftOf(job)
-  draft.job.state = { ...(job.state ?? pristineState(job)), status: 'INVALID', reason, nextFireAt: null, deleteAt: null }
+  draft.job.state = { ...(job.state ?? pristineState(job)), status: 'INVALID', reason, deleteAt: null }
   draft.notes.push({ kind: 'invalid', reason })
   return draft
 }

@@ -25,6 +25,7 @@ export class Effects {
   readonly #loadedTimers = new Map<string, Timer[]>()
   readonly #changed = new Map<string, { job: Job; logged: boolean }>()
   readonly #extraTimers: Timer[] = []
+  readonly #popped = new Map<string, Timer[]>()
   #logged = false
 
   constructor(partition: number, names: TopicNames, codecs: SchedulerCodecs) {
@@ -70,6 +71,9 @@ export class Effects {
   /** A timer that was handed out: it goes, whatever was decided. */
   popped(timer: Timer): void {
     this.#ops.push({ key: timerKey(timer), value: null })
+    const timers = this.#popped.get(timer.jobId)
+    if (timers === undefined) this.#popped.set(timer.jobId, [timer])
+    else timers.push(timer)
   }
 
   /** Ends the collection. `written` hears of each timer that is added. */
@@ -94,11 +98,13 @@ export class Effects {
   #timerOps(job: Job, ops: StoreOp[], written: (timer: Timer) => void): void {
     const before = this.#loadedTimers.get(job.id) ?? []
     const after = timersOf(job)
+    const popped = this.#popped.get(job.id) ?? []
     for (const timer of before) {
       if (!after.some((other) => sameTimer(timer, other))) ops.push({ key: timerKey(timer), value: null })
     }
     for (const timer of after) {
-      if (before.some((other) => sameTimer(timer, other))) continue
+      // One that was handed out in this batch is deleted by it, but may follow from the state once more.
+      if (before.some((other) => sameTimer(timer, other)) && !popped.some((other) => sameTimer(timer, other))) continue
       written(timer)
       ops.push({ key: timerKey(timer), value: none })
     }

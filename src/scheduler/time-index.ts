@@ -32,7 +32,8 @@ export class TimeIndex {
     if (max <= 0 || (this.#nextDue !== undefined && this.#nextDue > notAfter)) return []
     const to = timerBound(notAfter + 1)
     if (Buffer.compare(this.#lowWater, to) >= 0) {
-      await this.#peek(to)
+      // What lies between was handed out already and may still be in the store.
+      await this.#peek(this.#lowWater)
       return []
     }
     const before = this.#lowWater

@@ -53,7 +53,6 @@ function replaceState(draft: Decision, definition: KnownDefinition, before: Deci
       specOffset: offset,
       status: 'INVALID',
       reason: definition.problem ?? null,
-      nextFireAt: null,
       deleteAt: null,
     })
     return
@@ -84,21 +83,26 @@ function fireAfterReplacement(
 ): number | null {
   if (spec.maxRuns !== null && old.scheduledRuns >= spec.maxRuns) return null
   if (!phase) {
-    // An interval from the END of a run that is still active goes on when that run ends.
-    return spec.schedule.from === 'END' && old.active.length > 0 ? null : firstFire(spec, appendedAt)
+    return waitsForEnd(spec, old) ? null : firstFire(spec, appendedAt)
   }
   const recurring = spec.schedule.at === null
-  if (old.nextFireAt !== null || !recurring || old.active.length > 0) return old.nextFireAt
+  if (old.nextFireAt !== null || !recurring || waitsForEnd(spec, old)) return old.nextFireAt
   return nextFire(spec, anchorAt, appendedAt)
 }
+
+/** An interval from the END of a scheduled run that is still active goes on when that run ends. */
+const waitsForEnd = (spec: JobDefinition, { active }: JobState): boolean =>
+  spec.schedule.from === 'END' && active.some((run) => run.trigger === 'SCHEDULE')
 
 /** Forgets the job, unless the tombstone was meant for an older definition. */
 export function acceptDeletion(draft: Decision, deletion: Extract<Input, { kind: 'deletion' }>): void {
   const { definition, state } = draft.job
-  if (definition !== undefined && definition.offset > deletion.offset) return
-  if (deletion.observedOffset !== undefined && definition !== undefined && definition.offset > deletion.observedOffset) {
+  // The definition in force; while its record has not been read again, the one that the state has taken into account.
+  const inForce = definition?.offset ?? state?.specOffset ?? -1
+  if (inForce > deletion.offset) return
+  if (deletion.observedOffset !== undefined && inForce > deletion.observedOffset) {
     // Compaction will keep only the tombstone: put the newer definition behind it again.
-    draft.out.push({ kind: 'republish' })
+    if (definition !== undefined) draft.out.push({ kind: 'republish' })
     return
   }
   if (state !== undefined) {

@@ -13,7 +13,7 @@ import type { ActiveRun, ExecutionEvent, RunError, RunErrorInput } from '../../s
 import { patchRun } from '../draft.ts'
 import type { Context, Decision } from '../job.ts'
 import { type Timer, timerKind } from '../keys.ts'
-import { retryDelayMs } from '../retries/backoff.ts'
+import { retryDelayMaxMs, retryDelayMs } from '../retries/backoff.ts'
 import { tierFor } from '../retries/tier.ts'
 import { attemptTimeoutGraceMs } from '../timers.ts'
 import { dispatch, executionOf } from './dispatch.ts'
@@ -35,32 +35,41 @@ export function applyEvent(draft: Decision, event: ExecutionEvent, context: Cont
   switch (event.type) {
     case 'STARTED':
       if (run.status === 'DISPATCHED')
-        patchRun(draft, run, { status: 'RUNNING', startedAt: event.startedAt ?? event.at, worker: event.worker })
+        patchRun(draft, run, { status: 'RUNNING', startedAt: startOf(run, event, context), worker: event.worker })
       else draft.notes.push({ kind: 'stale', what: event.type })
       return
     case 'SUCCEEDED': {
-      const { startedAt, worker, result } = event
+      const { worker, result } = event
+      const startedAt = event.startedAt === null ? run.startedAt : startOf(run, event, context)
       return finishRun(draft, run, { status: 'SUCCEEDED', finishedAt: context.now, startedAt, worker, result })
     }
     case 'FAILED': {
-      const seen = patchRun(draft, run, { startedAt: event.startedAt ?? run.startedAt, worker: event.worker })
+      const seen = patchRun(draft, run, {
+        startedAt: event.startedAt === null ? run.startedAt : startOf(run, event, context),
+        worker: event.worker,
+      })
       return failAttempt(draft, seen, event.error ?? { type: 'Error', message: 'The worker gave no reason.' }, context)
     }
-    case 'RELEASED':
-      return dispatch(
-        draft,
-        // A stopping worker also gives back what it held and had not started: that is still not due before its time.
-        patchRun(draft, run, {
-          attempt: run.attempt + 1,
-          lostAttempts: run.lostAttempts + 1,
-          dueAt: Math.max(run.dueAt, context.now),
-        }),
-        context,
-      )
+    case 'RELEASED': {
+      // A stopping worker also gives back what it held and had not started: that is still not due before its time.
+      const next = nextAttempt(run, Math.max(run.dueAt, context.now))
+      return dispatch(draft, patchRun(draft, run, { ...next, lostAttempts: run.lostAttempts + 1 }), context)
+    }
     case 'RETRY_DUE':
       if (run.dueAt - context.leadMs <= context.now) dispatch(draft, run, context)
-      else patchRun(draft, run, { parked: true })
+      else if (!run.parked) patchRun(draft, run, { parked: true })
   }
+}
+
+/** When the attempt started, as its worker says, within what our own clock allows: leases and limits are counted from it. */
+function startOf(run: ActiveRun, { startedAt, at }: ExecutionEvent, { now }: Context): number {
+  return Math.max(run.dispatchedAt, Math.min(startedAt ?? at, now))
+}
+
+/** The attempt after this one, due at `dueAt`, with as long a time to be started as this one had. */
+function nextAttempt(run: ActiveRun, dueAt: number): Pick<ActiveRun, 'attempt' | 'dueAt' | 'startDeadlineAt'> {
+  const startDeadlineMs = run.startDeadlineAt - Math.max(run.dueAt, run.dispatchedAt)
+  return { attempt: run.attempt + 1, dueAt, startDeadlineAt: Math.max(dueAt, run.dispatchedAt) + startDeadlineMs }
 }
 
 /** Acts on a timer of a run. Timers that no longer follow from the run's state do nothing. */
@@ -72,26 +81,27 @@ export function applyRunTimer(draft: Decision, timer: Timer, context: Context): 
       if (run.status === 'RETRY_WAIT' && run.parked && run.dueAt === timer.dueAt) dispatch(draft, run, context)
       return
     case timerKind.startDeadline:
-      if (run.status === 'DISPATCHED' && run.startDeadlineAt <= context.now) {
-        finishRun(draft, run, { status: 'EXPIRED', finishedAt: context.now })
-      }
+      if (run.status !== 'DISPATCHED') return
+      if (run.startDeadlineAt <= context.now) finishRun(draft, run, { status: 'EXPIRED', finishedAt: context.now })
+      // The clock went back since the timer was taken, or it is that of an earlier attempt.
+      else if (timer.dueAt === run.startDeadlineAt) draft.deferUntil = timer.dueAt
       return
     case timerKind.lease:
       if (run.status === 'RUNNING') checkLease(draft, run, context)
       return
     case timerKind.attemptTimeout:
-      if (run.status === 'RUNNING' && (run.startedAt ?? 0) + run.attemptTimeoutMs + attemptTimeoutGraceMs <= context.now) {
-        failAttempt(
-          draft,
-          run,
-          {
-            type: 'AttemptTimeout',
-            message: `The attempt took longer than ${run.attemptTimeoutMs} ms and its worker did not say so.`,
-          },
-          context,
-        )
-      }
+      if (run.status === 'RUNNING') checkTimeout(draft, run, timer, context)
   }
+}
+
+function checkTimeout(draft: Decision, run: ActiveRun, timer: Timer, context: Context): void {
+  const until = (run.startedAt ?? 0) + run.attemptTimeoutMs + attemptTimeoutGraceMs
+  if (until > context.now) {
+    if (timer.dueAt === until) draft.deferUntil = until
+    return
+  }
+  const message = `The attempt took longer than ${run.attemptTimeoutMs} ms and its worker did not say so.`
+  failAttempt(draft, run, { type: 'AttemptTimeout', message }, context)
 }
 
 function checkLease(draft: Decision, run: ActiveRun, context: Context): void {
@@ -115,12 +125,14 @@ function failAttempt(draft: Decision, run: ActiveRun, error: RunErrorInput | Run
   const attemptsMade = run.attempt - run.lostAttempts
   const retryable = error.retryable !== false && retry !== undefined && !retry.nonRetryable.includes(error.type)
   if (!retryable || attemptsMade >= retry.maxAttempts) return giveUp(draft, failed, now)
-  const delayMs = error.retryAfterMs ?? retryDelayMs(retry, attemptsMade, draft.job.id, run.runNo)
+  const delayMs =
+    typeof error.retryAfterMs === 'number'
+      ? Math.min(Math.max(0, error.retryAfterMs), retryDelayMaxMs)
+      : retryDelayMs(retry, attemptsMade, draft.job.id, run.runNo)
   const tier = tierFor(delayMs)
   const waiting = patchRun(draft, failed, {
+    ...nextAttempt(run, now + delayMs),
     status: 'RETRY_WAIT',
-    attempt: run.attempt + 1,
-    dueAt: now + delayMs,
     parked: tier === undefined,
     worker: null,
   })

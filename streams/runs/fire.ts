@@ -8,7 +8,7 @@ import type { ActiveRun, JobDefinition, JobState, Trigger } from '../../schemas/
 import { patchState, pristineState } from '../draft.ts'
 import type { Context, Decision, SkipReason } from '../job.ts'
 import type { Timer } from '../keys.ts'
-import { countFires, latestFire, nextFire } from '../schedules/next-fire.ts'
+import { countFires, latestFire, nextFire, nextFireAfterEnd } from '../schedules/next-fire.ts'
 import { dispatch } from './dispatch.ts'
 import { completeIfDone } from './finish.ts'
 
@@ -21,15 +21,21 @@ export function fire(draft: Decision, timer: Timer, context: Context): void {
   if (spec === undefined || state.status !== 'ACTIVE' || state.nextFireAt !== timer.dueAt) return
   const nominal = afterCatchUp(draft, spec, state, context.now)
   if (nominal === undefined) return completeIfDone(draft, context.now)
-  if (spec.overlap === 'SKIP' && state.active.length > 0 && context.now < nominal) {
+  const refusal = overlapRefusal(spec, state)
+  if (refusal !== undefined && context.now < nominal) {
     // Dispatched ahead of its time it would be skipped for a run that may well have ended by then.
     draft.deferUntil = nominal
     return
   }
-  const current = patchState(draft, { nextFireAt: followingFire(spec, state, nominal) })
-  const refusal = overlapRefusal(spec, current)
-  if (refusal !== undefined) skip(draft, refusal, 1)
-  else startRun(draft, spec, 'SCHEDULE', nominal, nominal, context)
+  if (refusal === undefined) {
+    patchState(draft, { nextFireAt: followingFire(spec, state, nominal) })
+    startRun(draft, spec, 'SCHEDULE', nominal, nominal, context)
+  } else {
+    // Without a run there is no end to count from: the interval goes on from now.
+    const next = waitsForEnd(spec) ? nextFireAfterEnd(spec, context.now) : followingFire(spec, state, nominal)
+    patchState(draft, { nextFireAt: next })
+    skip(draft, refusal, 1)
+  }
   completeIfDone(draft, context.now)
 }
 
@@ -106,17 +112,24 @@ function afterCatchUp(draft: Decision, spec: JobDefinition, state: JobState, now
   const due = state.nextFireAt
   if (due === null) return undefined
   if (now - due <= spec.misfireThresholdMs) return due
-  if (spec.catchUp === 'SKIP') {
-    const missed = waitsForEnd(spec) ? 1 : countFires(spec, state.anchorAt, due - 1, now, skippedCountMax)
-    patchState(draft, {
-      nextFireAt: waitsForEnd(spec) ? now + (spec.schedule.everyMs ?? 0) : nextFire(spec, state.anchorAt, now),
-    })
-    skip(draft, 'catch-up', missed)
-    return undefined
-  }
+  if (spec.catchUp === 'SKIP') return afterSkipped(draft, spec, state, due, now)
   const first = waitsForEnd(spec) ? due : firstToRun(spec, state.anchorAt, due, now)
   if (first > due) skip(draft, 'catch-up', countFires(spec, state.anchorAt, due - 1, first - 1, skippedCountMax))
   return first
+}
+
+/** SKIP: what is late by no more than the threshold was not missed and still runs. */
+function afterSkipped(draft: Decision, spec: JobDefinition, state: JobState, due: number, now: number): number | undefined {
+  if (waitsForEnd(spec)) {
+    patchState(draft, { nextFireAt: nextFireAfterEnd(spec, now) })
+    skip(draft, 'catch-up', 1)
+    return undefined
+  }
+  const missedUntil = now - spec.misfireThresholdMs - 1
+  const next = nextFire(spec, state.anchorAt, missedUntil)
+  patchState(draft, { nextFireAt: next })
+  skip(draft, 'catch-up', countFires(spec, state.anchorAt, due - 1, missedUntil, skippedCountMax))
+  return next !== null && next <= now ? next : undefined
 }
 
 /** LATEST: the last missed one. ALL: the earliest of the last catchUpMax missed ones. */
