@@ -2,8 +2,11 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { pino } from 'pino'
 import { runDemo } from '../demo/demo.ts'
+import { firstLines } from './first-lines.ts'
 import { watchSignals } from './signals.ts'
 import type { Terminal } from './terminal.ts'
+
+const ERRORS_SHOWN_MAX = 5
 
 export function demoCommand(terminal: Terminal, exit: (code: number) => void): Command {
   return new Command('demo')
@@ -15,7 +18,7 @@ export function demoCommand(terminal: Terminal, exit: (code: number) => void): C
     .action(async ({ seconds, jobs }: { seconds: number; jobs: number }) => {
       const signals = watchSignals()
       // Only what breaks: the bar has the screen.
-      const logger = pino({ level: 'error' }, { write: (line: string) => void terminal.stderr.write(line) })
+      const logger = pino({ level: 'error' }, firstLines(terminal.stderr, ERRORS_SHOWN_MAX))
       try {
         const outcome = await runDemo({ seconds, jobs, output: terminal.stdout, signal: signals.stop, logger })
         exit(outcome === 'proved' ? 0 : (signals.exitCode ?? 1))
