@@ -578,6 +578,8 @@ export interface Position {
   eventsOffset: number
   /** The owner's clock. Unit: epoch ms. */
   committedAt: number
+  /** Latest due time in the ahead lanes. They are read in offset order, so nothing due earlier may be appended there. Unit: epoch ms. Default: 0. */
+  aheadUntil: number
 }
 
 /** Position as a writer may give it: fields with a default may be left out. */
@@ -586,6 +588,7 @@ export interface PositionInput {
   commandsOffset: number
   eventsOffset: number
   committedAt: number
+  aheadUntil?: number | undefined
 }
 
 /** Owner */
@@ -1973,6 +1976,13 @@ export const jobStateSchema = {
               "type": "long",
               "unit": "epoch ms",
               "doc": "The owner's clock."
+            },
+            {
+              "name": "aheadUntil",
+              "type": "long",
+              "default": 0,
+              "unit": "epoch ms",
+              "doc": "Latest due time in the ahead lanes. They are read in offset order, so nothing due earlier may be appended there."
             }
           ]
         }

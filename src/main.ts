@@ -157,8 +157,8 @@ async function startExecutors(parts: Parts, more: Handlers): Promise<Executor[]>
   return executors
 }
 
-async function startRetrier({ log, codecs, names, instance, metrics, logger, undo }: Parts): Promise<Retrier> {
-  const retrier = createRetrier({ log, codecs, names, instance, clock: systemClock, metrics, logger })
+async function startRetrier({ config, log, codecs, names, instance, metrics, logger, undo }: Parts): Promise<Retrier> {
+  const retrier = createRetrier({ log, codecs, names, instance, clock: systemClock, metrics, logger, leadMs: config.leadMs })
   undo.push(() => retrier.stop())
   await retrier.start()
   return retrier

@@ -46,6 +46,8 @@ export interface Context {
   now: number
   /** A run due in at most so many ms is dispatched to the usual lane, one due later to the `ahead` lane. */
   leadMs: number
+  /** Only what is due then or later may go to an `ahead` lane, which is read in offset order: epoch ms. */
+  aheadFrom: number
   /** When a running attempt was last known to be alive, epoch ms; 0 when it was never heard of. */
   seenAt: (jobId: string, runNo: number, attempt: number) => number
 }

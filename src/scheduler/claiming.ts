@@ -34,6 +34,7 @@ export async function drain(own: Ownership, store: PartitionStore, index: TimeIn
   const position = (await own.entry(store, positionKey))?.position
   own.applied.commands = position?.commandsOffset ?? 0
   own.applied.events = position?.eventsOffset ?? 0
+  own.ahead.until = position?.aheadUntil ?? 0
   const jobs = await endOf(admin, names.jobs, own.partition)
   const commands = await endOf(admin, names.commands, own.partition)
   own.restoreEnd = jobs

@@ -28,7 +28,7 @@ export async function fireForEver(own: Ownership, store: PartitionStore, index: 
       await own.nap(lingerUntil)
       continue
     }
-    const timers = await taker.take(mailbox.depth > 0)
+    const timers = await taker.take(mailbox.depth > 0, own.ahead.until)
     const result = await own.turn(store, index, epoch, timers, (timer) => taker.written(timer))
     taker.defer(result.deferred)
     if (result.committed) lingerUntil = clock.nowMs() + lingerMs

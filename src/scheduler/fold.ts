@@ -21,6 +21,7 @@ export interface FoldContext {
   store: PartitionStore
   leases: Leases
   leadMs: number
+  aheadFrom: number
   metrics: Metrics
   logger: Logger
 }
@@ -33,6 +34,8 @@ export interface Folded {
   mailFolded: number
   notes: Note[]
   dispatched: { pool: string; dueAt: number }[]
+  /** Latest due time that went to an ahead lane; 0 when none did. */
+  aheadUntil: number
 }
 
 /**
@@ -45,7 +48,7 @@ export async function fold(context: FoldContext, timers: Timer[], mails: Mail[],
   for (const mail of mails) if (mail.input !== undefined) ids.add(mail.jobId)
   const jobs = await loadJobs(context.store, context.codecs, [...ids])
   const effects = new Effects(context.partition, context.names, context.codecs)
-  const folded: Folded = { effects, deferred: [], mailFolded: 0, notes: [], dispatched: [] }
+  const folded: Folded = { effects, deferred: [], mailFolded: 0, notes: [], dispatched: [], aheadUntil: 0 }
   const batch = new BatchFold(context, jobs, folded, now)
   for (const timer of timers) batch.timer(timer)
   for (const mail of mails) {
@@ -101,8 +104,8 @@ class BatchFold {
   }
 
   #step(job: Job, input: Input): Decision {
-    const { leases, leadMs, logger } = this.#context
-    const context = { now: this.#now, leadMs, seenAt: leases.seenAt.bind(leases) }
+    const { leases, leadMs, aheadFrom, logger } = this.#context
+    const context = { now: this.#now, leadMs, aheadFrom, seenAt: leases.seenAt.bind(leases) }
     try {
       return step(job, input, context)
     } catch (error) {
@@ -121,7 +124,11 @@ class BatchFold {
       decision.job.snapshots ??= new Map()
       decision.job.snapshots.set(execution.runNo, execution)
     }
-    for (const output of decision.out) if (output.kind === 'dispatch') this.#folded.dispatched.push(output.execution)
+    for (const output of decision.out) {
+      if (output.kind !== 'dispatch') continue
+      this.#folded.dispatched.push(output.execution)
+      if (output.ahead) this.#folded.aheadUntil = Math.max(this.#folded.aheadUntil, output.execution.dueAt)
+    }
     this.#folded.notes.push(...decision.notes)
     this.#folded.effects.add(before, decision)
   }

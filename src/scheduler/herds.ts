@@ -19,7 +19,7 @@ const countedMax = 40_000
 /** Keys of one counting scan. */
 const slice = 1_000
 /** Between two looks at what came into view. */
-const lookMs = 200
+const lookMs = 500
 
 export class Herds {
   readonly #store: PartitionStore
@@ -29,6 +29,7 @@ export class Herds {
   /** Buckets before it were counted. */
   #seenUntil = 0
   #lookedAt = 0
+  #aheadFrom = 0
   /** Where the herd at hand is read on. */
   #cursor: { bucket: number; from: Buffer } | undefined
 
@@ -45,10 +46,14 @@ export class Herds {
     if (bucket < this.#seenUntil) this.#counts.set(bucket, (this.#counts.get(bucket) ?? 0) + 1)
   }
 
-  /** Timers of the next herd, at most `max`, in due order. They stay in the store until they were acted on. */
-  async take(now: number, max: number): Promise<Timer[]> {
+  /**
+   * Timers of the next herd, at most `max`, in due order. They stay in the store until they were acted on. A herd due before
+   * `aheadFrom` would stand behind a later one in its lane: it is left to the usual lead.
+   */
+  async take(now: number, max: number, aheadFrom: number): Promise<Timer[]> {
     if (this.#leadMsMax <= this.#leadMs || max <= 0) return []
     await this.#look(now)
+    this.#aheadFrom = aheadFrom
     const next = this.#plan(now)
     if (next === undefined || next.startAt > now) return []
     const { bucket } = next
@@ -95,7 +100,7 @@ export class Herds {
    * counted backwards from the end of what is in view.
    */
   #plan(now: number): { bucket: number; startAt: number } | undefined {
-    const usual = Math.floor((now + this.#leadMs) / bucketMs)
+    const usual = Math.floor(Math.max(now + this.#leadMs, this.#aheadFrom - bucketMs) / bucketMs)
     const buckets = [...this.#counts.keys()].filter((bucket) => bucket > usual).sort((left, right) => right - left)
     let startAt = Number.POSITIVE_INFINITY
     let next: { bucket: number; startAt: number } | undefined

@@ -44,6 +44,7 @@ export class Ownership {
   store: PartitionStore | undefined
   writer: TransactionalWriter | undefined
   applied: TurnContext['applied'] = { jobs: 0, commands: 0, events: 0, state: 0 }
+  readonly ahead: TurnContext['ahead'] = { until: 0 }
   /** Jobs whose state came while definitions were read already. */
   readonly touched = new Set<string>()
   /** Where the log that is being restored ended when that began. */
@@ -137,9 +138,9 @@ export class Ownership {
     written?: (timer: Timer) => void,
   ): Promise<TurnResult> {
     if (this.closing) throw new Closed()
-    const { shared, partition, mailbox, leases, writer, applied, shares } = this
+    const { shared, partition, mailbox, leases, writer, applied, ahead, shares } = this
     const { asides, commits: slots } = shares
-    const context = { shared, partition, epoch, store, index, mailbox, leases, writer, asides, slots, applied }
+    const context = { shared, partition, epoch, store, index, mailbox, leases, writer, asides, slots, applied, ahead }
     const result = await turn(context, timers, written)
     if (result.folded > 0) this.progress()
     this.flow()

@@ -27,7 +27,7 @@ export class TimerTaker {
     return (this.#index.nextDue ?? 0) <= now || (this.#deferred[0]?.untilMs ?? Number.POSITIVE_INFINITY) <= now
   }
 
-  async take(shareWithMail: boolean): Promise<Timer[]> {
+  async take(shareWithMail: boolean, aheadFrom: number): Promise<Timer[]> {
     const { clock, leadMs } = this.#shared
     const max = shareWithMail ? Math.floor(batchRecordsMax * timerShare) : batchRecordsMax
     const now = clock.nowMs()
@@ -36,7 +36,7 @@ export class TimerTaker {
       if (mayActOn(timer, now)) timers.push(timer)
       else this.#put(timer, timer.dueAt)
     }
-    timers.push(...(await this.#herds.take(now, max - timers.length)))
+    timers.push(...(await this.#herds.take(now, max - timers.length, aheadFrom)))
     return timers
   }
 

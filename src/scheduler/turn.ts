@@ -40,6 +40,8 @@ export interface TurnContext {
   slots: Slots
   /** Next offsets that are part of the store. */
   applied: Record<Source | 'state', number>
+  /** What the ahead lanes hold, across turns and owners. */
+  ahead: { until: number }
 }
 
 /** What a turn did. `blocked`: the next mail needs a claim first. */
@@ -62,7 +64,7 @@ export async function turn(
   if (timers.length + mails.length === 0) return { folded: 0, committed: false, blocked: false, deferred: [] }
   const { names, codecs, leadMs, metrics, logger, clock } = shared
   const { partition, store, leases } = context
-  const foldContext = { partition, names, codecs, store, leases, leadMs, metrics, logger }
+  const foldContext = { partition, names, codecs, store, leases, leadMs, aheadFrom: context.ahead.until, metrics, logger }
   const folded = await fold(foldContext, timers, mails, clock.nowMs(), writer !== undefined)
   const blocked = folded.mailFolded < mails.length
   if (blocked) mailbox.putBack(mails.slice(folded.mailFolded))
@@ -79,8 +81,9 @@ async function persist(context: TurnContext, folded: Folded, mails: Mail[], writ
   const { changelog, ops } = effects.finish(written)
   if (effects.asides.length > 0) await context.asides.write(effects.asides)
   const { logged } = effects
+  const aheadUntil = Math.max(context.ahead.until, folded.aheadUntil)
   if (logged) {
-    const position = positionRecord(context, next)
+    const position = positionRecord(context, next, aheadUntil)
     next.state = await commit(context, [...effects.out, ...changelog, position])
     ops.push({ key: positionKey, value: position.value })
     measureDispatches(shared, folded)
@@ -92,13 +95,20 @@ async function persist(context: TurnContext, folded: Folded, mails: Mail[], writ
     await store.apply(ops)
   }
   Object.assign(applied, next)
+  context.ahead.until = aheadUntil
   return logged
 }
 
 /** Last record of each transaction: which inputs are part of the state that precedes it. */
-function positionRecord(context: TurnContext, next: TurnContext['applied']): RecordOut & { value: Buffer } {
+function positionRecord(context: TurnContext, next: TurnContext['applied'], aheadUntil: number): RecordOut & { value: Buffer } {
   const { shared, partition, epoch } = context
-  const position = { epoch, commandsOffset: next.commands, eventsOffset: next.events, committedAt: shared.clock.nowMs() }
+  const position = {
+    epoch,
+    commandsOffset: next.commands,
+    eventsOffset: next.events,
+    committedAt: shared.clock.nowMs(),
+    aheadUntil,
+  }
   return { topic: shared.names.state, partition, key: positionKey, value: shared.codecs.state.encode({ position }) }
 }
 
