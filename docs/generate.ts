@@ -1,0 +1,38 @@
+/**
+ * Writes the pages that repeat what the code says, and the table of limits in README.md. Run it with `npm run generate`;
+ * a test fails when its output and a committed file differ.
+ */
+import { readFileSync, writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { configurationPage } from './pages/configuration.ts'
+import { errorsPage } from './pages/errors.ts'
+import { jobsPage } from './pages/jobs.ts'
+import { limitsTable } from './pages/limits.ts'
+import { metricsPage } from './pages/metrics.ts'
+import { topicsPage } from './pages/topics.ts'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+
+/** Path of each made file and its text. */
+export function madeFiles(): Map<string, string> {
+  return new Map([
+    ['docs/CONFIGURATION.md', configurationPage()],
+    ['docs/ERRORS.md', errorsPage()],
+    ['docs/JOBS.md', jobsPage()],
+    ['docs/METRICS.md', metricsPage()],
+    ['docs/TOPICS.md', topicsPage()],
+    ['README.md', withLimits(readFileSync(`${root}README.md`, 'utf8'))],
+  ])
+}
+
+const from = '<!-- limits: made by docs/generate.ts -->'
+const to = '<!-- /limits -->'
+
+/** The text with the table between the two marks made anew. Throws when a mark is missing. */
+export function withLimits(text: string): string {
+  const [start, end] = [text.indexOf(from), text.indexOf(to)]
+  if (start < 0 || end < start) throw new Error(`README.md must have ${from} and, after it, ${to}.`)
+  return `${text.slice(0, start + from.length)}\n${limitsTable()}\n${text.slice(end)}`
+}
+
+if (import.meta.main) for (const [path, text] of madeFiles()) writeFileSync(`${root}${path}`, text)

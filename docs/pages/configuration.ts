@@ -1,0 +1,46 @@
+/** docs/CONFIGURATION.md: every setting of schemas/config.json. */
+import { flagOf } from '../../src/config/flags.ts'
+import { type Setting, settings } from '../../src/config/settings.ts'
+import { code, heading, numberText, page, table } from './markdown.ts'
+
+export function configurationPage(): string {
+  const rows = settings.map((setting) => [
+    code(setting.name),
+    code(flagOf(setting)),
+    defaultOf(setting),
+    allowedOf(setting),
+    setting.secret ? `${setting.description} Secret: it appears in no message and no log.` : setting.description,
+  ])
+  return page(
+    heading(
+      'Configuration',
+      'schemas/config.json',
+      'Each setting is an environment variable and a flag of `duelog up`; a flag wins. An unknown `DUELOG_…` name, a value that is not allowed, or two settings that contradict one another stop the start with one sentence that names them.',
+    ),
+    table(['Name', 'Flag', 'Default', 'Allowed', 'Meaning'], rows),
+    [
+      '## Notes',
+      '',
+      '- *cluster* is the default where `KAFKA_BROKERS` is set; the other one is that of the embedded broker.',
+      '- `DUELOG_PARTITIONS` counts at the first start only. Later the topics that exist decide, and a differing value is reported and ignored.',
+      '- Without `DUELOG_API_TOKENS` the server binds to loopback only and refuses requests that a web page of another origin could have sent.',
+      '- Every process serves HTTP, whatever its roles, because probes, metrics and the questions of other processes go there.',
+    ].join('\n'),
+  )
+}
+
+function defaultOf({ default: value, defaultCluster }: Setting): string {
+  if (value === undefined) return '—'
+  const text = typeof value === 'number' ? plain(value) : code(String(value))
+  return defaultCluster === undefined ? text : `${text}; cluster ${plain(defaultCluster)}`
+}
+
+function allowedOf({ type, enum: symbols, minimum, maximum, unit, pattern }: Setting): string {
+  if (symbols !== undefined) return symbols.map(code).join(', ')
+  if (type === 'boolean') return '`true`, `false`'
+  if (type === 'integer') return `${plain(minimum ?? 0)} to ${plain(maximum ?? Number.MAX_SAFE_INTEGER)}${unit ? ` ${unit}` : ''}`
+  return pattern === undefined ? 'text' : code(pattern)
+}
+
+/** Ports and counts below 100,000 are written as they are typed. */
+const plain = (value: number): string => (value < 100_000 ? String(value) : numberText(value))

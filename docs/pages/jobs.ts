@@ -1,0 +1,81 @@
+/** docs/JOBS.md: the fields of a definition, from schemas/job-definition.avsc. */
+import { jobDefinitionSchema } from '../../schemas/generated.ts'
+import { jobIdBytesMax } from '../../streams/jobs/validate.ts'
+import { fieldTable } from './fields.ts'
+import { heading, page } from './markdown.ts'
+
+/** Jobs in JSON that the page shows; a test reads each of them as the API would. */
+export const jobExamples: readonly { title: string; job: Record<string, unknown> }[] = [
+  {
+    title: 'Once, at an instant',
+    job: {
+      id: 'invoice-4711',
+      schedule: { at: '2030-01-31T08:00:00+01:00' },
+      target: { handler: 'send-invoice' },
+      payload: { no: 4711 },
+    },
+  },
+  {
+    title: 'Once, some time after it was accepted; two tries, 30 s apart',
+    job: {
+      id: 'cart-17-reminder',
+      schedule: { delayMs: 86_400_000 },
+      target: { handler: 'remind' },
+      retry: { maxAttempts: 2, backoff: { fixed: { delayMs: 30_000 } } },
+    },
+  },
+  {
+    title: 'Each working day at nine in Paris; a run that was missed is made up for once, and no two overlap',
+    job: {
+      id: 'report-7',
+      schedule: { cron: '0 9 * * MON-FRI', timezone: 'Europe/Paris' },
+      target: { handler: 'send-report' },
+      payload: { to: 'a@example.org' },
+      tags: ['reports'],
+      overlap: 'SKIP',
+      catchUp: 'LATEST',
+    },
+  },
+  {
+    title: 'Every five minutes on the clock, backing off exponentially',
+    job: {
+      id: 'sync',
+      schedule: { everyMs: 300_000, anchor: 0 },
+      target: { handler: 'sync', pool: 'default' },
+      retry: { maxAttempts: 6, backoff: { exponential: { baseMs: 1_000, factor: 2, maxMs: 60_000 } }, jitter: 0.2 },
+    },
+  },
+]
+
+export function jobsPage(): string {
+  const examples = jobExamples.map(({ title, job }) => `${title}:\n\n\`\`\`json\n${JSON.stringify(job, null, 2)}\n\`\`\``)
+  return page(
+    heading(
+      'Jobs',
+      'schemas/job-definition.avsc',
+      `A job is a record on the topic \`jobs\`: its key is the job's id (1 to ${jobIdBytesMax} bytes of UTF-8 without control characters), its value this definition. Writing the same id again replaces the job; a null value deletes it.`,
+    ),
+    '## In JSON',
+    [
+      'The HTTP API and `createClient` take the same fields with `id` beside them.',
+      '',
+      '- Times are ISO 8601 with an offset, or epoch ms; durations are ms.',
+      '- `payload` is any JSON value; text where `contentType` names something else than JSON; `payloadBase64` in its place is bytes. Header values are text.',
+      '- Enum values may be in lower case. An unknown field is refused, with the name it may have been meant to be.',
+      '- `schedule` and `retry.backoff` have exactly one of their alternatives set.',
+    ].join('\n'),
+    ...examples,
+    '## Fields',
+    fieldTable(jobDefinitionSchema),
+    [
+      '## When it is due',
+      '',
+      '- The next time is computed from the last nominal time and the definition, never from how a run went: no failure stops a recurring job, and lateness does not add up.',
+      '- Replacing a definition without changing `schedule`, `startAt` and `endAt` keeps the times in force, so an interval that is sent again and again still fires; only a delay counts anew. Changing them begins anew from the append time of the new definition.',
+      '- A pause by command outlives a replacement; a pause by definition ends with it. Runs in flight keep the payload and target they were made with.',
+      '- A cron expression with one second, minute and hour is a fixed time: where daylight saving leaves it out it fires once at the first instant after the gap, where it comes twice it fires at the first only. Any other expression is an interval: what is inside a gap is left out, what comes twice fires twice.',
+      '- An occurrence that is later than `misfireThresholdMs` follows `catchUp`. What is skipped is counted in `skipped`, exactly up to 1,000 at a time.',
+      '- A job without a further occurrence is `COMPLETED` and is deleted after `retainCompletedMs` or `retainFailedMs`.',
+    ].join('\n'),
+  )
+}

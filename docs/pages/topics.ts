@@ -1,0 +1,87 @@
+/** docs/TOPICS.md: what Duelog keeps in Kafka, from streams/topics.ts and the schemas of the values. */
+import {
+  deadLetterSchema,
+  executionEventSchema,
+  executionSchema,
+  jobCommandSchema,
+  jobDefinitionSchema,
+  jobStateSchema,
+} from '../../schemas/generated.ts'
+import { observedOffsetHeader } from '../../src/scheduler/effects.ts'
+import { movedHeader } from '../../src/scheduler/intake.ts'
+import type { AvroRecord } from '../../streams/jobs/avro-schema.ts'
+import { type TopicPlan, topicNames, topicPlans } from '../../streams/topics.ts'
+import { fieldTable } from './fields.ts'
+import { code, heading, page, table } from './markdown.ts'
+
+type SchemaName = TopicPlan['schema']
+
+const schemas: Record<SchemaName, AvroRecord & { doc: string }> = {
+  'job-definition': jobDefinitionSchema,
+  'job-command': jobCommandSchema,
+  'job-state': jobStateSchema,
+  execution: executionSchema,
+  'execution-event': executionEventSchema,
+  'dead-letter': deadLetterSchema,
+}
+
+const names = topicNames('duelog.')
+const plans = topicPlans(names, ['default'])
+
+/** Who writes and who reads; a topic of the plan without a line here stops the generation. */
+function trafficOf({ topic, schema }: TopicPlan): [writer: string, reader: string] {
+  if (schema === 'job-definition') return ['any producer, client, API', 'owner']
+  if (schema === 'job-command') return ['API', 'owner']
+  if (schema === 'job-state') return ['owner', 'owner']
+  if (schema === 'execution-event') return ['workers, forwarder', 'owner']
+  if (schema === 'dead-letter') return ['owner', 'people, alerting']
+  return topic.startsWith(names.retry('')) ? ['owner', 'forwarder'] : ['owner', 'workers of the pool']
+}
+
+export function topicsPage(): string {
+  const rows = plans.map((plan) => {
+    const { 'cleanup.policy': cleanup = '', ...settings } = plan.config
+    const [writer, reader] = trafficOf(plan)
+    const more = Object.entries(settings).map(([name, value]) => code(`${name}=${value}`))
+    return [code(plan.topic), code(`${plan.schema}.avsc`), cleanup, more.join(' '), writer, reader]
+  })
+  const records = (Object.keys(schemas) as SchemaName[]).filter((name) => name !== 'job-definition')
+  return page(
+    heading(
+      'Topics',
+      'streams/topics.ts and schemas/*.avsc',
+      'All topics have the same number of partitions, fixed when they are created. Keys are job ids in UTF-8 (in `job-state` a one-byte prefix and the id, see `streams/keys.ts`), values are Avro in the Confluent wire format under the subject `<topic>-value`, compatible backwards with all earlier versions.',
+    ),
+    table(['Topic', 'Value', 'Cleanup', 'Settings', 'Written by', 'Read by'], rows),
+    [
+      'The prefix is `DUELOG_TOPIC_PREFIX`; each pool of `DUELOG_POOLS` has its own six `executions` topics. Duelog creates what is missing and refuses to start on a topic whose cleanup, timestamp type, retention or number of partitions could lose or double jobs (`unsafe-topic`).',
+      '',
+      '## Writing jobs from another language',
+      '',
+      "- Any Kafka client with a Confluent serializer will do; the schema is `schemas/job-definition.avsc`. Use the **murmur2** partitioner of Kafka's own Java client (librdkafka: `partitioner=murmur2_random`). A record in the wrong partition is moved by its owner and counted in `duelog_misrouted_total`.",
+      '- Write to `jobs` idempotently and without transactions.',
+      '- Read `executions.*`, `retry.*`, `executions.dlq` and `job-state` with `read_committed`: what an aborted transaction left behind is no execution.',
+      '',
+      '## Groups, ids and headers',
+    ].join('\n'),
+    table(
+      ['Name', 'Is'],
+      [
+        [
+          code(names.group('scheduler')),
+          'consumer group of the owners; partition *i* of `jobs`, `job-commands`, `execution-events` and `job-state` goes to one member',
+        ],
+        [code(names.group('exec.<pool>')), 'consumer group of the workers of a pool'],
+        [code(names.group('retry')), 'consumer group of the retry forwarders'],
+        [code(names.group('scheduler-<partition>')), "transactional id of a partition's owner"],
+        [
+          code(observedOffsetHeader),
+          'header of a tombstone that Duelog wrote for a completed job: it counts only if the job was not defined anew after that offset',
+        ],
+        [code(movedHeader), 'header of the tombstone that a record left behind when it was moved to the partition of its key'],
+      ],
+    ),
+    ...records.map((name) => `## ${name}\n\n${schemas[name].doc}\n\n${fieldTable(schemas[name])}`),
+    '## job-definition\n\nSee [JOBS.md](JOBS.md).',
+  )
+}

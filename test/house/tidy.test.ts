@@ -1,0 +1,125 @@
+import { expect, test } from 'vitest'
+import {
+  badNames,
+  functionLinesMax,
+  linesMax,
+  longFiles,
+  longFunctions,
+  machinePlaces,
+  registryPlaces,
+  testLinesMax,
+  unfinishedPlaces,
+  unfinishedTests,
+  withoutHeader,
+} from './tidy.ts'
+import { filesIn, type HouseFile, topLevel } from './tree.ts'
+
+const house = filesIn(['schemas', 'streams', 'src', 'bench', 'test', 'docs'])
+const papers = filesIn(['docs', 'docker', 'examples', '.ci'], '').filter(({ path }) => !path.endsWith('.ndjson'))
+const file = (path: string, ...lines: string[]): HouseFile => ({ path, text: `${lines.join('\n')}\n` })
+const linesOf = (count: number): string[] => new Array<string>(count).fill('x()')
+
+/** Alarms that were looked at, each with its reason. A file that has become short again must leave the list. */
+const longFilesLookedAt = ['schemas/generated.ts']
+/** One function each whose parts are closures over one another: the wiring of the executor, the answers of one owner. */
+const longFunctionsLookedAt = ['src/executor/executor.ts', 'src/scheduler/queries.ts']
+
+test('nothing says that it is not done', () => {
+  expect(unfinishedPlaces([...house, ...papers])).toEqual([])
+})
+
+test('every test runs', () => {
+  expect(unfinishedTests(house)).toEqual([])
+})
+
+test('every file of the program begins with what it is', () => {
+  expect(withoutHeader(house)).toEqual([])
+})
+
+test('no path of one machine and no package registry stands in the program', () => {
+  expect(machinePlaces(house, [])).toEqual([])
+  expect(registryPlaces([...house.filter(({ path }) => !path.startsWith('test/house/')), ...papers])).toEqual([])
+})
+
+test('files that are long were looked at', () => {
+  expect(longFiles(house)).toEqual(longFilesLookedAt)
+})
+
+test('functions that are long were looked at', () => {
+  const found = longFunctions(house.filter(({ path }) => /^(src|streams|docs)\//.test(path)))
+  expect([...new Set(found.map((place) => place.split(':')[0]))], found.join('\n')).toEqual(longFunctionsLookedAt)
+})
+
+test('names are kebab-case and say something', () => {
+  expect(badNames(house)).toEqual([])
+})
+
+test('the top of the house has what newcomers look for', () => {
+  expect(topLevel()).toEqual(
+    expect.arrayContaining([
+      'README.md',
+      'CHANGELOG.md',
+      'LICENSE',
+      'AGENTS.md',
+      'package.json',
+      'tsconfig.json',
+      '.ci',
+      'docker',
+    ]),
+  )
+})
+
+test('red: words of unfinished work', () => {
+  expect(unfinishedPlaces([file('src/a.ts', '/** A. */', `// ${'TO'}${'DO'}: later`)])).toEqual([`src/a.ts:2 ${'TO'}${'DO'}`])
+  expect(unfinishedPlaces([file('docs/a.md', `${'FIX'}${'ME'}`)])).toHaveLength(1)
+})
+
+test.each(['only', 'skip', 'todo'])('red: a test with .%s', (word) => {
+  expect(unfinishedTests([file('test/a.test.ts', `test.${word}('x', () => {})`)])).toEqual([`test/a.test.ts:1 test.${word}`])
+  expect(unfinishedTests([file('test/a.test.ts', `test('x.${word}', () => {})`)])).toEqual([])
+})
+
+test('red: a file without a header, a green one with it', () => {
+  const green = [file('src/a.ts', '/** A. */', 'const a = 1'), file('src/b.ts', '#!/usr/bin/env node', '/** B. */')]
+  expect(withoutHeader([file('streams/a.ts', 'const a = 1'), ...green])).toEqual(['streams/a.ts'])
+})
+
+test('red: a machine path, unless it is exempt or in a comment', () => {
+  const planted = file('src/a.ts', "const cache = '/tmp/cache'", '// see /work/shared', 'const route = "/v1/jobs"')
+  expect(machinePlaces([planted], [])).toEqual(["src/a.ts:1 '/tmp/cache'"])
+  expect(machinePlaces([planted], [/^src\/a\.ts:1 /])).toEqual([])
+})
+
+test('red: the host of a package registry', () => {
+  expect(registryPlaces([file('src/a.ts', `const host = 'registry.${'npm'}js.org'`)])).toHaveLength(1)
+  expect(registryPlaces([file('src/a.ts', "const registryUrl = 'http://127.0.0.1:18081'")])).toEqual([])
+})
+
+test('red: a file one line too long', () => {
+  const files = [
+    file('src/a.ts', ...linesOf(linesMax + 1)),
+    file('src/b.ts', ...linesOf(linesMax)),
+    file('test/c.ts', ...linesOf(testLinesMax + 1)),
+    file('test/d.ts', ...linesOf(testLinesMax)),
+  ]
+  expect(longFiles(files)).toEqual(['src/a.ts', 'test/c.ts'])
+})
+
+test.each([
+  'export async function a(): Promise<void> {',
+  'const a = (b: number): void => {',
+  '): Promise<void> {',
+  '  async #a(b: number): Promise<void> {',
+  '  static override a<B>(b: B): void {',
+])('red: a function one line too long: %s', (line) => {
+  const indent = /^ */.exec(line)?.[0] ?? ''
+  const body = linesOf(functionLinesMax - 2).map((text) => `${indent}  ${text}`)
+  expect(longFunctions([file('src/a.ts', line, ...body, `${indent}}`)])).toEqual([])
+  expect(longFunctions([file('src/a.ts', '', line, ...body, `${indent}  x()`, `${indent}}`)])).toEqual([
+    `src/a.ts:2 ${functionLinesMax + 1} lines`,
+  ])
+})
+
+test.each(['src/jobUtil.ts', 'src/utils/a.ts', 'src/Reader.ts', 'src/helpers.ts'])('red: the name %s', (path) => {
+  expect(badNames([file(path)])).toEqual([path])
+})

@@ -1,0 +1,96 @@
+/** Habits that no compiler checks. Each rule takes files and answers with the places that break it. */
+import { codeOf, type HouseFile, placesOf, withoutComments } from './tree.ts'
+
+/** A file of the program that grows beyond it is looked at, because it may be a room with two jobs. */
+export const linesMax = 250
+/** The same for tests and benchmarks, whose cases stand side by side. */
+export const testLinesMax = 400
+/** A function that grows beyond it is looked at. */
+export const functionLinesMax = 70
+
+/** Words of what is not done yet, written so that the rule does not find itself. */
+const unfinished = /\b(T[O]DO|F[I]XME|H[A]CK)\b/
+const unfinishedTest = /\b(test|it|describe)\.(only|skip|todo|fails)\b/
+const machinePath = /['"`](\/(work|root|tmp|home|Users|mnt|opt|var|etc)\b[^'"`]*)['"`]/
+const registryHost = /[\w.-]*(npmjs|maven\.(org|apache\.org\/repo)|artifactory|nexus|jfrog|crates\.io|pypi)[\w.-]*/i
+
+/** Places that say that something is not done. */
+export function unfinishedPlaces(files: readonly HouseFile[]): string[] {
+  return files.flatMap(({ path, text }) => placesOf(path, text, unfinished))
+}
+
+/** Tests that do not run, and tests that keep others from running. */
+export function unfinishedTests(files: readonly HouseFile[]): string[] {
+  return files
+    .filter(({ path }) => path.startsWith('test/'))
+    .flatMap(({ path, text }) => placesOf(path, codeOf(text), unfinishedTest))
+}
+
+/** Source files that do not begin by saying what the room is. */
+export function withoutHeader(files: readonly HouseFile[]): string[] {
+  return files
+    .filter(({ path }) => /^(src|streams)\//.test(path))
+    .filter(({ text }) => !/^(#![^\n]*\n)?(\/\*\*|\/\/ )/.test(text))
+    .map(({ path }) => path)
+}
+
+/** Paths of one machine in what ships. What a container or the system itself promises is exempt by name. */
+export function machinePlaces(files: readonly HouseFile[], exempt: readonly RegExp[]): string[] {
+  return files
+    .filter(({ path }) => /^(src|streams|schemas)\//.test(path))
+    .flatMap(({ path, text }) => placesOf(path, withoutComments(text), machinePath))
+    .filter((place) => !exempt.some((pattern) => pattern.test(place)))
+}
+
+/** Names of package registries: where packages come from is the business of whoever installs. */
+export function registryPlaces(files: readonly HouseFile[]): string[] {
+  return files.flatMap(({ path, text }) => placesOf(path, text, registryHost))
+}
+
+/** Files longer than linesMax, or testLinesMax. */
+export function longFiles(files: readonly HouseFile[]): string[] {
+  return files
+    .filter(({ path, text }) => linesOf(text) > (/^(test|bench)\//.test(path) ? testLinesMax : linesMax))
+    .map(({ path }) => path)
+}
+
+/** File and folder names that are not kebab-case nouns, or that say nothing. */
+export function badNames(files: readonly HouseFile[]): string[] {
+  return files
+    .map(({ path }) => path)
+    .filter((path) => {
+      const names = path.replace(/(\.(test|d))?\.ts$/, '').split('/')
+      return names.some(
+        (name) => !/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(name) || /^(utils?|helpers?|misc|common-utils?)$/.test(name),
+      )
+    })
+}
+
+/**
+ * Functions longer than functionLinesMax, as `path:line lines`. A function is taken to begin at a line that declares one, or a
+ * method, and to end at the first line of the same indentation that closes it: so the formatter writes it.
+ */
+export function longFunctions(files: readonly HouseFile[]): string[] {
+  return files.flatMap(({ path, text }) => {
+    const lines = codeOf(text).split('\n')
+    return lines.flatMap((line, index) => {
+      if (!beginsFunction(line)) return []
+      const indent = /^ */.exec(line)?.[0] ?? ''
+      const length = lines.slice(index).findIndex((later) => later.startsWith(`${indent}}`)) + 1
+      return length > functionLinesMax ? [`${path}:${index + 1} ${length} lines`] : []
+    })
+  })
+}
+
+function beginsFunction(line: string): boolean {
+  if (!line.trimEnd().endsWith('{')) return false
+  if (/^ *(if|for|while|switch|catch|else|return|do|try|class|interface|const \{|describe|test)\b/.test(line)) return false
+  if (/^ *\).*\{\s*$/.test(line)) return true
+  return (
+    /\bfunction\b/.test(line) ||
+    /=> \{\s*$/.test(line) ||
+    /^ *((private|static|async|override|get|set) )*[#\w]+(<[^>]*>)?\(.*\).*\{\s*$/.test(line)
+  )
+}
+
+const linesOf = (text: string): number => text.split('\n').length - 1
