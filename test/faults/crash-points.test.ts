@@ -1,0 +1,32 @@
+/** kill −9 of the owner at every point of a commit (design §4), then a restart with what it left on disk, and one without. */
+import { rm } from 'node:fs/promises'
+import { describe, expect, test } from 'vitest'
+import { clean } from '../tools/checker-audit.ts'
+import { crashPoints } from '../tools/duelog-process-plan.ts'
+import { oneShots, openSite, recurring } from './harness.ts'
+
+const cases = crashPoints.flatMap((point) => (['kept', 'lost'] as const).map((store) => ({ point, store })))
+
+describe.concurrent('an owner killed in the middle of a commit', () => {
+  test.for(cases)('$point, store $store: every occurrence is dispatched once', async ({ point, store }, context) => {
+    const site = await openSite(context, { partitions: 1 })
+    const from = Date.now() + 700
+    const shots = oneShots('shot', 60, from, 40)
+    const repeats = recurring('again', 3, from, 300, 8)
+    const expected = [...shots.expected, ...repeats.expected]
+    await site.client.scheduleMany([...shots.jobs, ...repeats.jobs])
+
+    const victim = await site.scheduler({ crash: { point, nth: 3 } })
+    expect(await victim.exited).toEqual({ code: null, signal: 'SIGKILL' })
+    if (store === 'lost') await rm(site.plan.folder, { recursive: true })
+
+    const heir = await site.scheduler()
+    await site.checker.dispatched(expected)
+    await heir.stop()
+    expect(await site.checker.audit(expected)).toEqual(clean)
+    // The crash came where it was meant to: only a commit that was sent and not ended leaves records that nobody may see.
+    const aborted = (await site.checker.writtenAtAll()) - site.checker.executions.length
+    if (point === 'before-end') expect(aborted).toBeGreaterThan(0)
+    else expect(aborted).toBe(0)
+  })
+})

@@ -1,0 +1,97 @@
+/** What the fault tests share: topics of their own on the real broker, jobs with the occurrences that must follow, and the checker. */
+import { randomUUID } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createClient, type Job } from '../../src/index.ts'
+import { connectLog } from '../../src/kafka/log.ts'
+import { topicNames, topicPlans } from '../../streams/topics.ts'
+import { Checker } from '../tools/checker.ts'
+import type { Occurrence } from '../tools/checker-audit.ts'
+import { DuelogProcess, type Test } from '../tools/duelog-process.ts'
+import type { SchedulerPlan } from '../tools/duelog-process-plan.ts'
+
+export const brokers = (process.env.DUELOG_TEST_BROKERS ?? '').split(',')
+export const registryUrl = process.env.DUELOG_TEST_REGISTRY ?? ''
+
+/** A folder that goes with the test. */
+export async function temporaryFolder(test: Test): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'duelog-faults-'))
+  test.onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  return folder
+}
+
+export interface Site {
+  prefix: string
+  names: ReturnType<typeof topicNames>
+  folder: string
+  plan: SchedulerPlan
+  checker: Checker
+  client: ReturnType<typeof createClient>
+  /** A scheduler process that has been told to go. */
+  scheduler(more?: Partial<SchedulerPlan>): Promise<DuelogProcess>
+}
+
+/** Topics, a folder, a client and a checker, all for one test. Tests that run at the same time each have their own. */
+export async function openSite(
+  test: Test,
+  options: { partitions?: number; brokers?: string[]; registryUrl?: string } = {},
+): Promise<Site> {
+  const { partitions = 2 } = options
+  const bed = { brokers: options.brokers ?? brokers, registryUrl: options.registryUrl ?? registryUrl }
+  const prefix = `f-${randomUUID().slice(0, 8)}.`
+  const names = topicNames(prefix)
+  const folder = await temporaryFolder(test)
+  const log = connectLog({ brokers: bed.brokers, clientId: 'faults' })
+  await log.ensureTopics({ plans: topicPlans(names, ['default']), partitions, replication: 1 })
+  const client = createClient({ ...bed, topicPrefix: prefix })
+  test.onTestFinished(() => client.close())
+  const checker = await Checker.open({ brokers: bed.brokers, prefix, partitions })
+  test.onTestFinished(() => checker.close())
+  const plan: SchedulerPlan = { ...bed, prefix, partitions, folder: join(folder, 'store') }
+  const scheduler = async (more: Partial<SchedulerPlan> = {}) => (await DuelogProcess.scheduler(test, { ...plan, ...more })).go()
+  return { prefix, names, folder, plan, checker, client, scheduler }
+}
+
+/** One-shot jobs at even distances, and what must follow from them. */
+export function oneShots(name: string, count: number, from: number, everyMs: number): { jobs: Job[]; expected: Occurrence[] } {
+  const jobs: Job[] = []
+  const expected: Occurrence[] = []
+  for (let index = 0; index < count; index++) {
+    const id = `${name}-${index}`
+    const at = Math.round(from + index * everyMs)
+    jobs.push({ id, schedule: { at }, target: { handler: 'noop' } })
+    expected.push({ jobId: id, scheduledFor: at })
+  }
+  return { jobs, expected }
+}
+
+/** Jobs that recur each `everyMs`, `times` times, and catch up with whatever they miss. */
+export function recurring(
+  name: string,
+  count: number,
+  from: number,
+  everyMs: number,
+  times: number,
+): { jobs: Job[]; expected: Occurrence[] } {
+  const jobs: Job[] = []
+  const expected: Occurrence[] = []
+  for (let index = 0; index < count; index++) {
+    const id = `${name}-${index}`
+    const anchor = from + index
+    const endAt = anchor + (times - 1) * everyMs
+    const schedule = { everyMs, anchor }
+    jobs.push({
+      id,
+      schedule,
+      startAt: anchor,
+      endAt,
+      target: { handler: 'noop' },
+      catchUp: 'ALL',
+      catchUpMax: 1_000,
+      maxConcurrentRuns: 100,
+    })
+    for (let time = 0; time < times; time++) expected.push({ jobId: id, scheduledFor: anchor + time * everyMs })
+  }
+  return { jobs, expected }
+}

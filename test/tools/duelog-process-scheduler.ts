@@ -1,0 +1,173 @@
+/** A scheduler under test over the real broker and the real store; only the ports it is given may be wrapped, its code is that of the product. */
+import { connect, type Socket } from 'node:net'
+import { pino } from 'pino'
+import { systemClock } from '../../src/clock.ts'
+import { newInstance } from '../../src/instance.ts'
+import { createCodecs } from '../../src/kafka/codecs.ts'
+import { connectLog, type LogOptions } from '../../src/kafka/log.ts'
+import { createMetrics } from '../../src/metrics.ts'
+import type { Log, RecordOut } from '../../src/ports.ts'
+import type { PartitionStores } from '../../src/scheduler/ports.ts'
+import { Scheduler } from '../../src/scheduler/scheduler.ts'
+import { rocksStores } from '../../src/store/rocks-store.ts'
+import { topicNames, topicPlans } from '../../streams/topics.ts'
+import type { Crash, SchedulerPlan, SchedulerReport } from './duelog-process-plan.ts'
+import { apiKeys } from './tcp-proxy.ts'
+
+export interface SchedulerUnderTest {
+  scheduler: Scheduler
+  report(): Promise<SchedulerReport>
+}
+
+/** `onLog` hears of every line from level info on; `onFatal` of what the program would end for. */
+export async function schedulerOf(
+  plan: SchedulerPlan,
+  onLog: (level: number, message: string) => void,
+  onFatal: (error: Error) => void,
+): Promise<SchedulerUnderTest> {
+  const names = topicNames(plan.prefix)
+  const plans = topicPlans(names, ['default'])
+  const instance = newInstance()
+  const metrics = createMetrics()
+  const logger = pino(
+    { level: 'info' },
+    {
+      write(line: string) {
+        const { level, msg } = JSON.parse(line) as { level: number; msg: string }
+        onLog(level, msg)
+      },
+    },
+  )
+  const crash = plan.crash === undefined ? undefined : new Crashing(plan.crash, plan.prefix)
+  const { sessionTimeoutMs = 1_500, requestTimeoutMs, transactionTimeoutMs } = plan
+  const options: LogOptions = {
+    brokers: plan.brokers,
+    clientId: instance,
+    logger,
+    sessionTimeoutMs,
+    heartbeatIntervalMs: Math.floor(sessionTimeoutMs / 6),
+    rebalanceTimeoutMs: Math.max(sessionTimeoutMs * 2, 5_000),
+    socketFactory: ({ host, port, onConnect }) => {
+      const socket =
+        plan.proxyPort === undefined ? connect(port, host, onConnect) : connect(plan.proxyPort, '127.0.0.1', onConnect)
+      socket.setKeepAlive(true, 60_000)
+      return crash === undefined ? socket : crash.socket(socket)
+    },
+    ...(requestTimeoutMs === undefined ? {} : { requestTimeoutMs }),
+    ...(transactionTimeoutMs === undefined ? {} : { transactionTimeoutMs }),
+  }
+  const log = connectLog(options)
+  const stores = rocksStores(plan.folder)
+  const scheduler = new Scheduler({
+    log: crash === undefined ? log : crash.log(log),
+    codecs: await createCodecs({ registryUrl: plan.registryUrl, plans }),
+    names,
+    prefix: plan.prefix,
+    partitions: plan.partitions,
+    instance,
+    userData: () => null,
+    stores: crash === undefined ? stores : crash.stores(stores),
+    clock: systemClock,
+    metrics,
+    logger,
+    leadMs: 100,
+    leadMsMax: 10_000,
+    lingerMs: 25,
+    tombstoneRetentionMs: 7 * 86_400_000,
+    onFatal,
+  })
+  return {
+    scheduler,
+    async report() {
+      const counts = async (metric: { get(): Promise<{ values: { value: number; labels: object }[] }> }) =>
+        Object.fromEntries((await metric.get()).values.map(({ value, labels }) => [Object.values(labels).join(), value]))
+      const single = async (metric: Parameters<typeof counts>[0]) => (await metric.get()).values[0]?.value ?? 0
+      return {
+        partitions: scheduler.queries.partitions().map(({ partition, phase }) => ({ partition, phase })),
+        fenced: await single(metrics.fenced),
+        reopens: await counts(metrics.reopens),
+        invalid: await counts(metrics.invalid),
+        misrouted: await single(metrics.misrouted),
+      }
+    },
+  }
+}
+
+/** Ends this process at one point, by wrapping what the scheduler is given. */
+class Crashing {
+  readonly #crash: Crash
+  readonly #executions: string
+  #dispatches = 0
+  /** The commit at hand is the one. */
+  #now = false
+
+  constructor(crash: Crash, prefix: string) {
+    this.#crash = crash
+    this.#executions = `${prefix}executions.`
+  }
+
+  log(log: Log): Log {
+    return {
+      writer: () => log.writer(),
+      reader: (options) => log.reader(options),
+      admin: () => log.admin(),
+      transactionalWriter: async (id) => {
+        const writer = await log.transactionalWriter(id)
+        this.#at('before-claim', true)
+        return {
+          close: () => writer.close(),
+          commit: async (records) => {
+            this.#now ||= this.#isTheOne(records)
+            this.#at('before-send', this.#now)
+            const offsets = await writer.commit(records)
+            this.#at('after-commit', this.#now)
+            return offsets
+          },
+        }
+      },
+    }
+  }
+
+  stores(stores: PartitionStores): PartitionStores {
+    return {
+      wipe: (partition) => stores.wipe(partition),
+      open: async (partition) => {
+        const opened = await stores.open(partition)
+        const { store } = opened
+        const apply = async (ops: Parameters<typeof store.apply>[0]): Promise<void> => {
+          await store.apply(ops)
+          this.#at('after-apply', this.#now)
+        }
+        return { ...opened, store: { ...store, apply } }
+      },
+    }
+  }
+
+  socket(socket: Socket): Socket {
+    const write = socket.write.bind(socket) as (frame: Buffer, ...rest: unknown[]) => boolean
+    socket.write = ((frame: Buffer, ...rest: unknown[]): boolean => {
+      const ending = this.#now && frame.length > 6 && frame.readInt16BE(4) === apiKeys.endTxn
+      this.#at('before-end', ending)
+      const written = write(frame, ...rest)
+      if (ending && this.#crash.point === 'end-sent') flushed(socket, () => this.#at('end-sent', true))
+      return written
+    }) as typeof socket.write
+    return socket
+  }
+
+  /** Each partition's commits are counted together; with two at once the first that reaches its number is taken. */
+  #isTheOne(records: RecordOut[]): boolean {
+    if (!records.some(({ topic }) => topic.startsWith(this.#executions))) return false
+    return ++this.#dispatches === this.#crash.nth
+  }
+
+  #at(point: Crash['point'], here: boolean): void {
+    if (here && point === this.#crash.point) process.kill(process.pid, 'SIGKILL')
+  }
+}
+
+/** Calls back when all that was written has been handed to the kernel, which delivers it also for a dead process. */
+function flushed(socket: Socket, done: () => void): void {
+  if (socket.writableLength === 0) done()
+  else socket.once('drain', done)
+}

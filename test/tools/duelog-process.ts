@@ -1,0 +1,154 @@
+/** Duelog processes that a test starts, speaks to, stops, suspends and kills. None outlives its test. */
+import { type ChildProcess, fork } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import type { TestContext } from 'vitest'
+import { duelogEnvironment } from '../setup/environment.ts'
+import type { ChildMessage, SchedulerPlan, SchedulerReport } from './duelog-process-plan.ts'
+
+const warnLevel = 40
+
+/** The test that something belongs to and ends with: the context that vitest gives, because concurrent tests have no other way. */
+export type Test = Pick<TestContext, 'onTestFinished' | 'onTestFailed'>
+
+export interface Exit {
+  code: number | null
+  signal: NodeJS.Signals | null
+}
+
+export class DuelogProcess {
+  readonly #child: ChildProcess
+  readonly exited: Promise<Exit>
+  /** All it said, for tests to look back at. */
+  readonly messages: ChildMessage[] = []
+  readonly #heardAt: number[] = []
+  readonly #bornAt = Date.now()
+  readonly #waiting = new Set<() => void>()
+  #ended: Exit | undefined
+
+  constructor(test: Test, script: string, args: string[], env: Record<string, string> = {}) {
+    this.#child = fork(fileURLToPath(new URL(script, import.meta.url)), args, {
+      env: duelogEnvironment(env),
+      execArgv: ['--disable-warning=TimeoutNegativeWarning'],
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    })
+    this.exited = new Promise((resolve) => {
+      this.#child.once('exit', (code, signal) => {
+        this.#ended = { code, signal }
+        this.#look()
+        resolve(this.#ended)
+      })
+    })
+    this.#child.on('message', (message) => {
+      this.messages.push(message as ChildMessage)
+      this.#heardAt.push(Date.now())
+      this.#look()
+    })
+    test.onTestFailed(() => console.log(this.story()))
+    test.onTestFinished(async () => {
+      if (this.#ended === undefined) this.signal('SIGKILL')
+      await this.exited
+    })
+  }
+
+  /** A scheduler that has loaded and waits for `go`. */
+  static async scheduler(test: Test, plan: SchedulerPlan): Promise<DuelogProcess> {
+    const started = new DuelogProcess(test, 'duelog-process-child.ts', [JSON.stringify(plan)])
+    await started.next('loaded')
+    return started
+  }
+
+  get pid(): number {
+    return this.#child.pid ?? 0
+  }
+  get ended(): Exit | undefined {
+    return this.#ended
+  }
+
+  go(): this {
+    this.#child.send('go')
+    return this
+  }
+
+  /** Resolves with the first message of the kind that fits and was not there before the call, or ever when `ever` is set. Rejects when the process ends first. */
+  next<Kind extends ChildMessage['kind']>(
+    kind: Kind,
+    fits: (message: Extract<ChildMessage, { kind: Kind }>) => boolean = () => true,
+    from = 0,
+  ): Promise<Extract<ChildMessage, { kind: Kind }>> {
+    return new Promise((resolve, reject) => {
+      let seen = from
+      const look = (): void => {
+        for (; seen < this.messages.length; seen++) {
+          const message = this.messages[seen] as ChildMessage
+          if (message.kind !== kind || !fits(message as Extract<ChildMessage, { kind: Kind }>)) continue
+          this.#waiting.delete(look)
+          resolve(message as Extract<ChildMessage, { kind: Kind }>)
+          return
+        }
+        if (this.#ended === undefined) return
+        this.#waiting.delete(look)
+        reject(new Error(`The process ended with ${JSON.stringify(this.#ended)} before it said "${kind}". ${this.troubles()}`))
+      }
+      this.#waiting.add(look)
+      look()
+    })
+  }
+
+  /** Resolves with a report that fits; one is asked for whenever the process says anything. */
+  async reportThat(fits: (report: SchedulerReport) => boolean): Promise<SchedulerReport> {
+    for (;;) {
+      const from = this.messages.length
+      const { report } = await this.#report()
+      if (fits(report)) return report
+      await this.next('log', () => true, from)
+    }
+  }
+
+  /** Ends it in good order. Rejects when it ends in another way. */
+  async stop(): Promise<void> {
+    if (this.#ended !== undefined) return
+    this.#child.send('stop')
+    const { code, signal } = await this.exited
+    if (code !== 0) throw new Error(`The process ended with ${code ?? signal}. ${this.troubles()}`)
+  }
+
+  /** kill −9, and waits for the end. */
+  async kill(): Promise<void> {
+    this.signal('SIGKILL')
+    await this.exited
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.#child.kill(signal)
+  }
+
+  /** Warnings and errors that it logged. */
+  troubles(): string {
+    const lines = this.messages.flatMap((message) =>
+      message.kind === 'fatal' || (message.kind === 'log' && message.level >= warnLevel) ? [message.message] : [],
+    )
+    return lines.slice(-10).join('\n')
+  }
+
+  /** What it said and when, for a test that failed. */
+  story(): string {
+    const lines = this.messages.slice(-60).map((message, index) => {
+      const atMs = (this.#heardAt[this.messages.length - Math.min(this.messages.length, 60) + index] ?? 0) - this.#bornAt
+      return `  ${String(atMs).padStart(6)} ms ${JSON.stringify(message).slice(0, 400)}`
+    })
+    return [
+      `Process ${this.pid}, born ${new Date(this.#bornAt).toISOString()}, ended ${JSON.stringify(this.#ended)}:`,
+      ...lines,
+    ].join('\n')
+  }
+
+  #report() {
+    const answer = this.next('report', () => true, this.messages.length)
+    this.#child.send('report')
+    return answer
+  }
+
+  #look(): void {
+    for (const look of [...this.#waiting]) look()
+  }
+}
