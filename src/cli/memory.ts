@@ -1,0 +1,11 @@
+/** Memory of a Duelog process, which is meant to be flat. */
+import { setFlagsFromString } from 'node:v8'
+
+/**
+ * Keeps V8's young generation at the size it starts with, some 15 MB. By default it grows to 128 MB under load: a scheduler that
+ * restores a million jobs then peaks at 560 MB of resident memory, with this at 370 MB. Objects here live either for a turn or for ever,
+ * so a larger one would gain little. It must be called before the first load.
+ */
+export function boundYoungGeneration(): void {
+  setFlagsFromString('--semi-space-growth-factor=1')
+}
