@@ -1,0 +1,91 @@
+import { expect, test } from 'vitest'
+import { madeFiles, withLimits } from '../../docs/generate.ts'
+import { attemptErrorTypes } from '../../docs/pages/errors.ts'
+import { generate } from '../../schemas/generate.ts'
+import { errorTable } from '../../src/errors.ts'
+import { builtInHandlers } from '../../src/executor/handlers/built-in.ts'
+import { createMetrics } from '../../src/metrics.ts'
+import { filesIn, type HouseFile, readHouseFile, withoutComments } from './tree.ts'
+
+const program = filesIn(['src', 'streams'])
+
+/** Codes in the first column of a Markdown table whose heading is `head`. */
+function firstColumn(text: string, head: string): string[] {
+  const start = text.indexOf(`| ${head} |`)
+  const table = text.slice(start, text.indexOf('\n\n', start) < 0 ? undefined : text.indexOf('\n\n', start))
+  return Array.from(table.matchAll(/^\| `([^`]+)`/gm), (match) => match[1] ?? '')
+}
+
+/** Error types that the program itself writes into attempts. */
+function writtenErrorTypes(files: readonly HouseFile[]): string[] {
+  const found = files
+    .filter(({ path }) => /^(src\/executor|streams\/runs)\//.test(path))
+    .flatMap(({ text }) =>
+      Array.from(
+        withoutComments(text).matchAll(/\brunError\(\s*'([\w-]+)'|\btype: '([A-Z][A-Za-z]*[a-z][A-Za-z]*)'/g),
+        (match) => match[1] ?? match[2] ?? '',
+      ),
+    )
+  return [...new Set(found)].sort()
+}
+
+/** Properties of createMetrics that nothing in the program sets. */
+function unsetMetrics(names: readonly string[], files: readonly HouseFile[]): string[] {
+  const code = files.filter(({ path }) => path !== 'src/metrics.ts').map(({ text }) => withoutComments(text))
+  return names.filter(
+    (name) => !code.some((text) => new RegExp(`\\bmetrics\\??\\.${name}\\b|\\b${name}\\.(labels|set|inc|observe)\\b`).test(text)),
+  )
+}
+
+test('schemas/generated.ts is what the schemas say', () => {
+  expect(readHouseFile('schemas/generated.ts').text).toBe(generate())
+})
+
+test.each([...madeFiles()])('%s is what the code says; npm run generate makes it so', (path, text) => {
+  expect(readHouseFile(path).text).toBe(text)
+})
+
+test('every error code is documented, and no other', () => {
+  const documented = firstColumn(readHouseFile('docs/ERRORS.md').text, 'Code')
+  expect(documented.toSorted()).toEqual(Object.keys(errorTable).sort())
+})
+
+test('every error code is thrown or written somewhere', () => {
+  const code = program.filter(({ path }) => path !== 'src/errors.ts').map(({ text }) => text)
+  expect(Object.keys(errorTable).filter((name) => !code.some((text) => text.includes(`'${name}'`)))).toEqual([])
+})
+
+test('every type that Duelog writes into failed attempts is documented', () => {
+  const documented = firstColumn(readHouseFile('docs/ERRORS.md').text, 'Type')
+  expect(documented.toSorted()).toEqual(Object.keys(attemptErrorTypes).sort())
+  // The two classes that handlers throw are known by their names.
+  expect(documented.filter((type) => !['NonRetryableError', 'RetryLaterError'].includes(type)).sort()).toEqual(
+    writtenErrorTypes(program),
+  )
+})
+
+test('every metric is measured', () => {
+  const names = Object.keys(createMetrics()).filter((name) => name !== 'registry')
+  expect(unsetMetrics(names, program)).toEqual([])
+})
+
+test('the README names the built-in handlers', () => {
+  const { text } = readHouseFile('README.md')
+  for (const name of Object.keys(builtInHandlers)) expect(text).toContain(`\`${name}\``)
+})
+
+test('red: a table with a row less, a type that is written only, a metric that nobody sets', () => {
+  expect(firstColumn('x\n\n| Code | A |\n|---|---|\n| `a` | 1 |\n| `b` | 2 |\n\n| Code2 |\n| `c` |', 'Code')).toEqual(['a', 'b'])
+  const planted = { path: 'src/executor/a.ts', text: "fail(runError('NewKind', 'x'), { type: 'OtherKind' }, { type: 'FAILED' })" }
+  expect(writtenErrorTypes([planted])).toEqual(['NewKind', 'OtherKind'])
+  const user = { path: 'src/a.ts', text: 'metrics.runs.inc() // metrics.lost.inc()' }
+  expect(unsetMetrics(['runs', 'lost'], [user, { path: 'src/metrics.ts', text: 'metrics.lost.inc()' }])).toEqual(['lost'])
+})
+
+test('red: the table of limits in a README that is older than the schema', () => {
+  const current = readHouseFile('README.md').text
+  const older = current.replace('| Payload | 5', '| Payload | 4')
+  expect(older).not.toBe(current)
+  expect(withLimits(older)).toBe(current)
+  expect(() => withLimits('# No marks')).toThrow('README.md must have')
+})

@@ -1,0 +1,75 @@
+/** What documents promise, against what is there. */
+import { posix } from 'node:path'
+import type { HouseFile } from './tree.ts'
+
+/** Commands that a text tells people to type. */
+export interface Typed {
+  scripts: string[]
+  /** Words after `npx duelog` or `duelog`. */
+  commands: string[]
+}
+
+export function typedIn(text: string): Typed {
+  const all = (pattern: RegExp): string[] => [...new Set(Array.from(text.matchAll(pattern), (match) => match[1] ?? ''))]
+  const scripts = all(/\bnpm run ([\w:-]+)/g)
+  for (const own of ['start', 'test']) if (new RegExp(`\\bnpm ${own}\\b`).test(text)) scripts.push(own)
+  return { scripts, commands: all(/(?:`|npx )duelog ([a-z]+)/g) }
+}
+
+/** Relative links of Markdown files whose target is not there, as `file → target`. */
+export function brokenLinks(files: readonly HouseFile[], exists: (path: string) => boolean): string[] {
+  return files.flatMap(({ path, text }) =>
+    Array.from(text.matchAll(/\]\(([^)\s]+)\)/g), (match) => match[1] ?? '')
+      .filter((target) => !/^([a-z]+:|#)/.test(target))
+      .filter((target) => !exists(posix.join(posix.dirname(path), target.split('#')[0] ?? '')))
+      .map((target) => `${path} → ${target}`),
+  )
+}
+
+/** Paths of this house in backticks, such as `scheduler/turn.ts`, that are not there; a path may leave `src/` out. */
+export function brokenPaths(files: readonly HouseFile[], exists: (path: string) => boolean): string[] {
+  return files.flatMap(({ path, text }) =>
+    Array.from(text.matchAll(/`((?:[\w.-]+\/)+[\w.-]+\.(?:ts|avsc|json|sh))`/g), (match) => match[1] ?? '')
+      .filter((named) => !exists(named) && !exists(`src/${named}`))
+      .map((named) => `${path} → ${named}`),
+  )
+}
+
+/** Names of settings in a text. Those of the test run are no settings. */
+export function settingsIn(text: string): string[] {
+  const found = text.match(/\b(DUELOG|KAFKA|SCHEMA)_[A-Z]+(_[A-Z]+)*\b(?!_)/g) ?? []
+  return [...new Set(found)].filter((name) => !name.startsWith('DUELOG_TEST_'))
+}
+
+const parts = ['Context', 'Decision', 'Alternatives', 'Consequences']
+
+/** What is wrong with the decisions: numbers, titles, parts, and the index. */
+export function adrProblems(files: readonly HouseFile[], index: string): string[] {
+  const problems: string[] = []
+  const numbers = new Map<string, string>()
+  for (const { path, text } of files) {
+    const name = posix.basename(path)
+    const number = /^(\d{4})-[a-z0-9]+(-[a-z0-9]+)*\.md$/.exec(name)?.[1]
+    if (number === undefined) {
+      problems.push(`${name}: the name is not NNNN-kebab-case.md`)
+      continue
+    }
+    const other = numbers.get(number)
+    if (other !== undefined) problems.push(`${name}: ${other} has the same number`)
+    numbers.set(number, name)
+    const title = /^# (.+)$/m.exec(text)?.[1] ?? ''
+    if (!title.startsWith(`${number} `)) problems.push(`${name}: the title does not begin with ${number}`)
+    const found = Array.from(text.matchAll(/^## (.+)$/gm), (match) => match[1])
+    if (found.join() !== parts.join()) problems.push(`${name}: the parts are ${found.join(', ')}, not ${parts.join(', ')}`)
+    if (!index.includes(`- [${title}](${name})`)) problems.push(`${name}: the index does not list it with its title`)
+  }
+  for (const [, name = ''] of index.matchAll(/\]\((\d{4}[^)]*)\)/g)) {
+    if (!files.some(({ path }) => posix.basename(path) === name)) problems.push(`${name}: listed, but not there`)
+  }
+  return problems
+}
+
+/** The blocks of code of one language in a Markdown text. */
+export function blocksOf(text: string, language: string): string[] {
+  return Array.from(text.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm')), (match) => match[1] ?? '')
+}
