@@ -1,0 +1,69 @@
+/** A steady load of jobs that fall due while the test goes on, and the list of what must follow. */
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Job } from '../../src/index.ts'
+import type { Occurrence } from '../tools/checker-audit.ts'
+import { recurring, type Site } from './harness.ts'
+import type { Chance } from './seeded.ts'
+
+/** Jobs are written so long before they are due, in portions of a span. */
+const aheadMs = 400
+const spanMs = 500
+const recurrences = 12
+const recurringEachMs = 5_000
+
+export class Load {
+  readonly expected: Occurrence[] = []
+  readonly #site: Site
+  readonly #perSecond: number
+  readonly #chance: Chance
+  readonly #stopped = new AbortController()
+  readonly #running: Promise<void>
+  #count = 0
+
+  constructor(site: Site, perSecond: number, chance: Chance) {
+    this.#site = site
+    this.#perSecond = perSecond
+    this.#chance = chance
+    this.#running = this.#run()
+    this.#running.catch(() => undefined)
+  }
+
+  /** Ends the load; rejects when it could not be written. */
+  async stop(): Promise<void> {
+    this.#stopped.abort()
+    await this.#running
+  }
+
+  async #run(): Promise<void> {
+    let from = Date.now() + aheadMs
+    let recurringFrom = from
+    while (!this.#stopped.signal.aborted) {
+      const jobs: Job[] = []
+      if (from >= recurringFrom) {
+        const repeats = recurring(`again-${from}`, 4, from, 400, recurrences)
+        jobs.push(...repeats.jobs)
+        this.expected.push(...repeats.expected)
+        recurringFrom += recurringEachMs
+      }
+      for (let index = 0; index < (this.#perSecond * spanMs) / 1_000; index++) jobs.push(this.#oneShot(from))
+      const { rejections } = await this.#site.client.scheduleMany(jobs)
+      if (rejections[0] !== undefined) throw rejections[0].error
+      from += spanMs
+      await wait(Math.max(0, from - aheadMs - Date.now()))
+    }
+  }
+
+  /** Mostly plain ones; some are gone soon after they ended, some need a second attempt. */
+  #oneShot(from: number): Job {
+    const chance = this.#chance
+    const id = `shot-${this.#count++}`
+    const scheduledFor = from + chance.below(spanMs)
+    this.expected.push({ jobId: id, scheduledFor })
+    const job: Job = { id, schedule: { at: scheduledFor }, target: { handler: 'noop' } }
+    const kind = chance.below(10)
+    if (kind === 0) return { ...job, retainCompletedMs: 300 }
+    if (kind === 1)
+      return { ...job, target: { handler: 'fail' }, payload: { times: 1 }, retry: { backoff: { fixed: { delayMs: 200 } } } }
+    return kind === 2 ? { ...job, priority: chance.pick(['HIGH', 'LOW']) } : job
+  }
+}

@@ -1,0 +1,56 @@
+/**
+ * kill −9 at random moments, over and over, under load. Between two lives the local store is kept, deleted, put back to an older
+ * state or damaged. Several independent systems run at once, because most of each takeover is waiting for a session to end.
+ */
+import { setTimeout as wait } from 'node:timers/promises'
+import { pino } from 'pino'
+import { expect, test } from 'vitest'
+import { createWorker } from '../../src/index.ts'
+import { clean } from '../tools/checker-audit.ts'
+import { DuelogProcess, type Test } from '../tools/duelog-process.ts'
+import { openSite } from './harness.ts'
+import { Load } from './load.ts'
+import { type Chance, chance, printedSeed } from './seeded.ts'
+import { damages, StoreFolder } from './store-damage.ts'
+
+const systems = 3
+const killsOfEach = 17
+const duePerSecondOfEach = 100
+
+test(`of an owner killed ${systems * killsOfEach} times at random moments under load nothing is lost, doubled or early`, {
+  timeout: 240_000,
+}, async (context) => {
+  const seed = printedSeed()
+  await Promise.all(Array.from({ length: systems }, (_, index) => survive(context, chance(seed + index))))
+})
+
+async function survive(test: Test, luck: Chance): Promise<void> {
+  const site = await openSite(test)
+  const { brokers, registryUrl, prefix, folder } = site.plan
+  const worker = createWorker({ brokers, registryUrl, topicPrefix: prefix, handlers: {}, logger: pino({ level: 'silent' }) })
+  test.onTestFinished(() => worker.close())
+  await worker.start()
+  const store = new StoreFolder(folder)
+  const load = new Load(site, duePerSecondOfEach, luck)
+  let next = DuelogProcess.scheduler(test, site.plan)
+  for (let kill = 0; kill < killsOfEach; kill++) {
+    const owner = (await next).go()
+    next = DuelogProcess.scheduler(test, site.plan)
+    await moment(owner, luck)
+    await owner.kill()
+    if (luck.next() < 0.4) await store.copy()
+    await store.suffer(luck.pick(damages), luck)
+  }
+  const last = (await next).go()
+  await load.stop()
+  await site.checker.succeeded(load.expected)
+  await last.stop()
+  expect(await site.checker.audit(load.expected)).toEqual(clean)
+}
+
+/** Some time after the start, which may be while it joins, restores or claims, or some time after it began to fire. */
+async function moment(owner: DuelogProcess, luck: Chance): Promise<void> {
+  if (luck.next() < 0.35) return void (await wait(luck.below(2_500)))
+  await owner.next('active')
+  await wait(luck.below(700))
+}
