@@ -1,6 +1,6 @@
 /**
  * The group protocols. Both carry in each member's metadata a JSON
- * `{ instance, userData, owned, generation }`, which describeGroups shows to anybody (design §10).
+ * `{ instance, userData, owned, generation }`, which describeGroups shows to anybody.
  */
 import { type Assigner, AssignerProtocol, type Cluster, type GroupMember, type PartitionAssigner } from 'kafkajs'
 import { sharePartitions } from './shares.ts'

@@ -1,6 +1,6 @@
 /**
  * Lets callers wait for a heartbeat that was sent after they asked: the proof that the group still counts us as a member
- * (design §4 "who may fence"). An earlier heartbeat whose answer arrives later proves nothing.
+ * (ADR 0003). An earlier heartbeat whose answer arrives later proves nothing.
  */
 import type { Consumer } from 'kafkajs'
 import { DuelogError } from '../errors.ts'

@@ -1,4 +1,4 @@
-/** How many partitions each topic has; looked up once, because Duelog's topics keep their number (design §11). */
+/** How many partitions each topic has; looked up once, because Duelog's topics keep their number. */
 import type { Kafka } from 'kafkajs'
 import { faultOf } from './faults.ts'
 

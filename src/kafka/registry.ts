@@ -14,7 +14,7 @@ export interface RegistryOptions {
 
 /**
  * Where the ids that were seen are kept, with the fingerprint of each one's schema. A registry that lost its storage issues
- * its ids anew, and retained records would be decoded with a wrong schema without anybody noticing (design §12).
+ * its ids anew, and retained records would be decoded with a wrong schema without anybody noticing (ADR 0014).
  */
 export interface KnownIds {
   read(): Promise<Record<string, string>>

@@ -1,6 +1,6 @@
 /**
  * Sees herds coming: stretches of the near future in which more is due than can be committed within the usual lead. They are
- * dispatched earlier, to the `ahead` lane, so that they lie in the log when their time comes (design §6, "lead that follows the load").
+ * dispatched earlier, to the `ahead` lane, so that they lie in the log when their time comes (ADR 0010).
  *
  * The future is counted in buckets. A bucket is counted once by a scan when it comes into view, and by each timer that is written
  * into it afterwards; timers that go are not subtracted, so a count may be too high, and the worst of that is an early dispatch.

@@ -40,7 +40,7 @@ export function unusable(
   if (local.stateOffset > log.state.next)
     return `it has read job-state up to ${local.stateOffset}, the log ends at ${log.state.next}`
   if (local.jobsOffset > log.jobs.next) return `it has read jobs up to ${local.jobsOffset}, the log ends at ${log.jobs.next}`
-  // A tombstone may be gone for ever: what it deleted would live again here (design §5).
+  // A tombstone may be gone for ever: what it deleted would live again here.
   if (nowMs - local.savedAtMs > retentionMs * staleShare) return 'it is older than tombstones are kept'
   return undefined
 }

@@ -27,7 +27,7 @@ import type { PartitionStore } from './ports.ts'
 import { receiveState, restore } from './restoring.ts'
 import { TimeIndex } from './time-index.ts'
 
-/** A member that lost the partition goes on firing at most so long while nobody fences it (design §4). */
+/** A member that lost the partition goes on firing at most so long while nobody fences it (ADR 0003). */
 export const handoffMs = 30_000
 /** A partition that fails again before it was active waits longer each time, up to the maximum. */
 const reopenWaitMsMin = 50

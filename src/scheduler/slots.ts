@@ -1,6 +1,6 @@
 /**
  * At most so many partitions of a process do one thing at once, first come first served.
- * A broker serves two transactions side by side faster than eight: their latencies add up, the throughput does not (design §4).
+ * A broker serves two transactions side by side faster than eight: their latencies add up, the throughput does not (ADR 0003).
  */
 export const commitSlots = 2
 /** Restores read as fast as they can; more of them at once would only share the same disk and thread. */

@@ -6,7 +6,7 @@
  *              └──────────────────────── horizon
  *
  * Scans begin at the horizon and not at the start of the index, because an ordered store walks over each deleted entry in its way: a
- * peek behind 299,000 of them took 148 ms, from a low-water mark 0.33 ms (design §6). A timer written before the horizon joins the
+ * peek behind 299,000 of them took 148 ms, from a low-water mark 0.33 ms. A timer written before the horizon joins the
  * near ones. A near timer whose job has changed meanwhile is still handed out; whoever acts on it checks it against the job.
  */
 import { prefix, type Timer, timerBound, timerKey, timerOfKey } from '../../streams/keys.ts'
@@ -83,7 +83,7 @@ export class TimeIndex {
     return this.#near[this.#head]?.timer.dueAt ?? (this.#horizon === end ? Number.POSITIVE_INFINITY : undefined)
   }
 
-  /** Frees the space of passed timers after a storm of them. Call it while idle. */
+  /** Frees the space of passed timers after a herd. Call it while idle. */
   async compactPassed(): Promise<void> {
     const to = this.#near[this.#head]?.key
     if (this.#passed < compactAfter || to === undefined) return

@@ -20,7 +20,7 @@ import type { PartitionStore } from './ports.ts'
 import type { Slots } from './slots.ts'
 import type { TimeIndex } from './time-index.ts'
 
-/** Records of one commit; timers get at most their share while mail waits, so that a storm cannot hold deletions up. */
+/** Records of one commit; timers get at most their share while mail waits, so that a herd cannot hold deletions up. */
 export const batchRecordsMax = 1_000
 export const timerShare = 0.7
 const batchBytesMax = 1024 * 1024

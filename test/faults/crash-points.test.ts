@@ -1,4 +1,4 @@
-/** kill −9 of the owner at every point of a commit (design §4), then a restart with what it left on disk, and one without. */
+/** kill −9 of the owner at every point of a commit, then a restart with what it left on disk, and one without. */
 import { rm } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'
 import { clean } from '../tools/checker-audit.ts'

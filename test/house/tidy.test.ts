@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import {
   badNames,
+  foreignCitations,
   functionLinesMax,
   linesMax,
   longFiles,
@@ -39,6 +40,10 @@ test('every file of the program begins with what it is', () => {
 test('no path of one machine and no package registry stands in the program', () => {
   expect(machinePlaces(house, [])).toEqual([])
   expect(registryPlaces([...house.filter(({ path }) => !path.startsWith('test/house/')), ...papers])).toEqual([])
+})
+
+test('no paper is cited that is not in the house', () => {
+  expect(foreignCitations([...house.filter(({ path }) => !path.startsWith('test/house/')), ...papers])).toEqual([])
 })
 
 test('files that are long were looked at', () => {
@@ -93,6 +98,11 @@ test('red: a machine path, unless it is exempt or in a comment', () => {
 test('red: the host of a package registry', () => {
   expect(registryPlaces([file('src/a.ts', `const host = 'registry.${'npm'}js.org'`)])).toHaveLength(1)
   expect(registryPlaces([file('src/a.ts', "const registryUrl = 'http://127.0.0.1:18081'")])).toEqual([])
+})
+
+test('red: a citation of a paper elsewhere', () => {
+  expect(foreignCitations([file('src/a.ts', '/** As design §4 says. */')])).toEqual(['src/a.ts:1 design §4'])
+  expect(foreignCitations([file('src/a.ts', '/** By design, as ADR 0003 says. */')])).toEqual([])
 })
 
 test('red: a file one line too long', () => {

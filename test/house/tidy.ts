@@ -47,6 +47,13 @@ export function registryPlaces(files: readonly HouseFile[]): string[] {
   return files.flatMap(({ path, text }) => placesOf(path, text, registryHost))
 }
 
+/** Places that cite a paper which is not in this house; decisions are in docs/adr. */
+export function foreignCitations(files: readonly HouseFile[]): string[] {
+  return files.flatMap(({ path, text }) =>
+    placesOf(path, text, /\b(desig[n] §\d*|(?:design|contract|peers|examples-to-follow)\.m[d])/),
+  )
+}
+
 /** Files longer than linesMax, or testLinesMax. */
 export function longFiles(files: readonly HouseFile[]): string[] {
   return files
