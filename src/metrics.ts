@@ -29,7 +29,9 @@ export function createMetrics() {
     ),
     commit: histogram('commit_seconds', 'Duration of a partition transaction.', latenessBuckets),
     commitBatch: histogram('commit_batch_size', 'Records in a partition transaction.', [1, 5, 10, 50, 100, 500, 1000, 5000]),
-    timersOverdue: gauge('timers_overdue', 'Whether timers of the partition are due and not yet handed out: 1 or 0.', ['partition']),
+    timersOverdue: gauge('timers_overdue', 'Whether timers of the partition are due and not yet handed out: 1 or 0.', [
+      'partition',
+    ]),
     mailboxDepth: gauge('mailbox_depth', 'Records read and not yet folded.', ['partition']),
     restoreRemaining: gauge('restore_remaining', 'Records still to be read before the partition can fire.', ['partition']),
     reopens: counter('reopens_total', 'Partitions reopened after a producer error.', ['reason']),

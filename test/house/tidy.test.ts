@@ -13,11 +13,16 @@ import {
   unfinishedTests,
   withoutHeader,
 } from './tidy.ts'
-import { filesIn, type HouseFile, topLevel } from './tree.ts'
+import { filesIn, type HouseFile, readHouseFile, topLevel } from './tree.ts'
 
 const house = filesIn(['schemas', 'streams', 'src', 'bench', 'test', 'docs'])
 const papers = filesIn(['docs', 'docker', 'examples', '.ci'], '').filter(({ path }) => !path.endsWith('.ndjson'))
 const file = (path: string, ...lines: string[]): HouseFile => ({ path, text: `${lines.join('\n')}\n` })
+/** Hosts of packages in a lock file, but the public one that npm asks by default. */
+const hostsOfLock = (text: string): string[] =>
+  Array.from(text.matchAll(/"resolved": "https?:\/\/([^/"]+)/g), (match) => match[1] ?? '').filter(
+    (host) => host !== 'registry.npmjs.org',
+  )
 const linesOf = (count: number): string[] => new Array<string>(count).fill('x()')
 
 /** Alarms that were looked at, each with its reason. A file that has become short again must leave the list. */
@@ -40,6 +45,13 @@ test('every file of the program begins with what it is', () => {
 test('no path of one machine and no package registry stands in the program', () => {
   expect(machinePlaces(house, [])).toEqual([])
   expect(registryPlaces([...house.filter(({ path }) => !path.startsWith('test/house/')), ...papers])).toEqual([])
+})
+
+test('the lock file sends nobody to a host of ours', () => {
+  expect(hostsOfLock(readHouseFile('package-lock.json').text)).toEqual([])
+  expect(hostsOfLock('"resolved": "https://mirror.example.org/a.tgz", "resolved": "https://registry.npmjs.org/a.tgz"')).toEqual([
+    'mirror.example.org',
+  ])
 })
 
 test('no paper is cited that is not in the house', () => {
