@@ -429,7 +429,7 @@ export interface ActiveRun {
   /** Number of the current attempt. */
   attempt: number
   /** Attempts given back by a stopping worker; they do not count against maxAttempts. Default: 0. */
-  lostAttempts: number
+  releasedAttempts: number
   /** When the current attempt must start; while RETRY_WAIT the end of the backoff. Unit: epoch ms. */
   dueAt: number
   /** While RETRY_WAIT: the rest of the backoff is in the time index, no longer in a retry topic. Default: false. */
@@ -461,7 +461,7 @@ export interface ActiveRunInput {
   commandId?: string | null | undefined
   status: RunStatus
   attempt: number
-  lostAttempts?: number | undefined
+  releasedAttempts?: number | undefined
   dueAt: number
   parked?: boolean | undefined
   snapshot?: boolean | undefined
@@ -614,7 +614,7 @@ export interface StateEntry {
   state: JobState | null
   /** Key R: a finished run that is no longer the last. Default: null. */
   run: FinishedRun | null
-  /** Key P: the framed Execution from which a run is dispatched again, kept when its definition was replaced, its payload overridden, or the run is dead. Default: null. */
+  /** Key P: the framed Execution from which a run is dispatched again, kept while it is active when its definition was replaced or its payload overridden. Default: null. */
   snapshot: Buffer | null
   /** Key M position: the inputs that are part of this state. Last record of each transaction. Default: null. */
   position: Position | null
@@ -1717,7 +1717,7 @@ export const jobStateSchema = {
                       "doc": "Number of the current attempt."
                     },
                     {
-                      "name": "lostAttempts",
+                      "name": "releasedAttempts",
                       "type": "int",
                       "default": 0,
                       "doc": "Attempts given back by a stopping worker; they do not count against maxAttempts."
@@ -1944,7 +1944,7 @@ export const jobStateSchema = {
         "bytes"
       ],
       "default": null,
-      "doc": "Key P: the framed Execution from which a run is dispatched again, kept when its definition was replaced, its payload overridden, or the run is dead."
+      "doc": "Key P: the framed Execution from which a run is dispatched again, kept while it is active when its definition was replaced or its payload overridden."
     },
     {
       "name": "position",

@@ -4,7 +4,7 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Logger, pino } from 'pino'
-import { topicNames, topicPlans } from '../streams/topics.ts'
+import { tombstoneRetentionMs, topicNames, topicPlans } from '../streams/topics.ts'
 import { systemClock, watchClock } from './clock.ts'
 import type { Config } from './config/config.ts'
 import { startEmbedded } from './embedded/start.ts'
@@ -45,9 +45,6 @@ export interface SystemOptions {
   /** Told when the system cannot go on; the process should stop it and end. */
   onFatal?: (error: Error) => void
 }
-
-/** delete.retention.ms of the compacted topics, as streams/topics.ts plans it. */
-const tombstoneRetentionMs = 7 * 86_400_000
 
 /** Starts the roles of this process. Rejects with one DuelogError sentence; nothing runs on then. */
 export async function startSystem(options: SystemOptions): Promise<System> {

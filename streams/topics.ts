@@ -17,6 +17,8 @@ export const retryTiers = [
 export const priorities: readonly Priority[] = ['HIGH', 'NORMAL', 'LOW']
 
 const dayMs = 86_400_000
+/** How long the tombstones of compacted topics are kept: a copy that is older may have missed a deletion. */
+export const tombstoneRetentionMs = 7 * dayMs
 
 /** What topic names a prefix stands for. */
 export function topicNames(prefix: string) {
@@ -49,7 +51,7 @@ export function topicPlans(names: TopicNames, pools: readonly string[]): TopicPl
     'cleanup.policy': 'delete',
     'retention.ms': String(retentionMs),
   })
-  const compact = { 'cleanup.policy': 'compact', 'delete.retention.ms': String(7 * dayMs) }
+  const compact = { 'cleanup.policy': 'compact', 'delete.retention.ms': String(tombstoneRetentionMs) }
   return [
     {
       topic: names.jobs,

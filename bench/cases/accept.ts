@@ -16,7 +16,7 @@ export async function accept(bed: Bed, n = 100_000): Promise<Record<string, unkn
   try {
     const at = Date.now() + farMs
     const bareMs = await bare(stage, n, at)
-    const owner = await stage.start('scheduler', 'owner', {}, process.env.PROF ? ['--cpu-prof', '--cpu-prof-dir=/tmp/prof'] : [])
+    const owner = await stage.start('scheduler', 'owner')
     const client = createClient({ brokers: bed.brokers, registryUrl: bed.registryUrl, topicPrefix: stage.prefix })
     // Connections and compiled code on both sides, as the bare writer had them.
     await client.scheduleMany(jobs(5_000, () => at, payloadBytes, n))

@@ -10,13 +10,8 @@ const aheadMs = 20_000
 export async function precision(bed: Bed, n = 60_000): Promise<Record<string, unknown>> {
   const stage = await Stage.open(bed)
   try {
-    const executor = await stage.start(
-      'executor,retrier',
-      'executor',
-      {},
-      process.env.PROF ? ['--cpu-prof', '--cpu-prof-dir=/tmp/prof2'] : [],
-    )
-    const owner = await stage.start('scheduler', 'owner', {}, process.env.PROF ? ['--cpu-prof', '--cpu-prof-dir=/tmp/prof'] : [])
+    const executor = await stage.start('executor,retrier', 'executor')
+    const owner = await stage.start('scheduler', 'owner')
     const spanMs = (n / perSecondDue) * 1_000
     const from = Date.now() + aheadMs
     const client = createClient({ brokers: bed.brokers, registryUrl: bed.registryUrl, topicPrefix: stage.prefix })

@@ -69,27 +69,19 @@ export class Stage {
   }
 
   /** `store`: processes with the same name share the local stores of earlier ones. */
-  async start(
-    roles: string,
-    store: string,
-    env: Record<string, string> = {},
-    nodeOptions: string[] = [],
-  ): Promise<DuelogProcess> {
+  async start(roles: string, store: string, env: Record<string, string> = {}): Promise<DuelogProcess> {
     const { brokers, registryUrl } = this.bed
-    const started = await DuelogProcess.start(
-      {
-        KAFKA_BROKERS: brokers.join(','),
-        SCHEMA_REGISTRY_URL: registryUrl,
-        DUELOG_TOPIC_PREFIX: this.prefix,
-        DUELOG_ROLES: roles,
-        DUELOG_HTTP_PORT: '0',
-        DUELOG_DATA_DIR: join(this.folder, store),
-        DUELOG_PARTITIONS: '4',
-        DUELOG_REPLICATION: '1',
-        ...env,
-      },
-      nodeOptions,
-    )
+    const started = await DuelogProcess.start({
+      KAFKA_BROKERS: brokers.join(','),
+      SCHEMA_REGISTRY_URL: registryUrl,
+      DUELOG_TOPIC_PREFIX: this.prefix,
+      DUELOG_ROLES: roles,
+      DUELOG_HTTP_PORT: '0',
+      DUELOG_DATA_DIR: join(this.folder, store),
+      DUELOG_PARTITIONS: '4',
+      DUELOG_REPLICATION: '1',
+      ...env,
+    })
     this.#processes.add(started)
     return started
   }

@@ -27,10 +27,17 @@ export class DuelogProcess {
     this.#child = child
   }
 
-  static async start(env: Record<string, string>, nodeOptions: string[] = []): Promise<DuelogProcess> {
+  static async start(env: Record<string, string>): Promise<DuelogProcess> {
     const child = fork(join(import.meta.dirname, 'child.ts'), {
-      env: { PATH: process.env.PATH, HOME: process.env.HOME, DUELOG_LOG_LEVEL: 'warn', ...env },
-      execArgv: ['--disable-warning=TimeoutNegativeWarning', ...nodeOptions],
+      // NODE_OPTIONS lets a profiler in.
+      env: {
+        PATH: process.env.PATH,
+        HOME: process.env.HOME,
+        NODE_OPTIONS: process.env.NODE_OPTIONS,
+        DUELOG_LOG_LEVEL: 'warn',
+        ...env,
+      },
+      execArgv: ['--disable-warning=TimeoutNegativeWarning'],
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     })
     const started = new DuelogProcess(child)

@@ -9,9 +9,10 @@
  *
  * A report is applied only to the attempt it names; any other is counted and dropped.
  */
-import type { ActiveRun, ExecutionEvent, RunError, RunErrorInput } from '../../schemas/generated.ts'
+import type { ActiveRun, ExecutionEvent, Retry, RunError, RunErrorInput } from '../../schemas/generated.ts'
 import { patchRun } from '../draft.ts'
 import type { Context, Decision } from '../job.ts'
+import { completeDefinition } from '../jobs/json.ts'
 import { type Timer, timerKind } from '../keys.ts'
 import { retryDelayMaxMs, retryDelayMs } from '../retries/backoff.ts'
 import { tierFor } from '../retries/tier.ts'
@@ -22,6 +23,8 @@ import { finishRun } from './finish.ts'
 /** Failed attempts that a run remembers. */
 const errorsKept = 5
 const messageCharsMax = 1_000
+/** For a run whose definition was replaced by one that cannot be used: a bad update must not end what is under way. */
+const retryDefault: Retry = completeDefinition({ schedule: { at: 0 }, target: { handler: 'none' } }).retry
 
 /** Applies a worker's or the forwarder's report. */
 export function applyEvent(draft: Decision, event: ExecutionEvent, context: Context): void {
@@ -53,7 +56,7 @@ export function applyEvent(draft: Decision, event: ExecutionEvent, context: Cont
     case 'RELEASED': {
       // A stopping worker also gives back what it held and had not started: that is still not due before its time.
       const next = nextAttempt(run, Math.max(run.dueAt, context.now))
-      return dispatch(draft, patchRun(draft, run, { ...next, lostAttempts: run.lostAttempts + 1 }), context)
+      return dispatch(draft, patchRun(draft, run, { ...next, releasedAttempts: run.releasedAttempts + 1 }), context)
     }
     case 'RETRY_DUE':
       if (run.dueAt - context.leadMs <= context.now) dispatch(draft, run, context)
@@ -121,9 +124,9 @@ function failAttempt(draft: Decision, run: ActiveRun, error: RunErrorInput | Run
   const message = error.message.slice(0, messageCharsMax)
   const failure = { attempt: run.attempt, at: now, worker: run.worker, type: error.type, message }
   const failed = patchRun(draft, run, { errors: [...run.errors, failure].slice(-errorsKept) })
-  const retry = draft.job.definition?.spec?.retry
-  const attemptsMade = run.attempt - run.lostAttempts
-  const retryable = error.retryable !== false && retry !== undefined && !retry.nonRetryable.includes(error.type)
+  const retry = draft.job.definition?.spec?.retry ?? retryDefault
+  const attemptsMade = run.attempt - run.releasedAttempts
+  const retryable = error.retryable !== false && !retry.nonRetryable.includes(error.type)
   if (!retryable || attemptsMade >= retry.maxAttempts) return giveUp(draft, failed, now)
   const delayMs =
     typeof error.retryAfterMs === 'number'

@@ -59,7 +59,7 @@ export function startRun(
     commandId: null,
     status: 'DISPATCHED',
     attempt: 1,
-    lostAttempts: 0,
+    releasedAttempts: 0,
     dueAt,
     parked: false,
     snapshot: false,

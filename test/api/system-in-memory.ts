@@ -138,7 +138,7 @@ export function view(id: string, definition: JobDefinition | undefined, partitio
 export function activeRun(runNo: number): ActiveRun {
   return {
     ...{ runNo, specOffset: 0, scheduledFor: nowMs, trigger: 'SCHEDULE', commandId: null, status: 'RUNNING', attempt: 1 },
-    ...{ lostAttempts: 0, dueAt: nowMs, parked: false, snapshot: false, startDeadlineAt: nowMs, leaseMs: 1_000 },
+    ...{ releasedAttempts: 0, dueAt: nowMs, parked: false, snapshot: false, startDeadlineAt: nowMs, leaseMs: 1_000 },
     ...{ attemptTimeoutMs: 1_000, dispatchedAt: nowMs, startedAt: nowMs, worker: 'w@h:1:b', errors: [] },
   } as ActiveRun
 }
