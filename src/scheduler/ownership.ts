@@ -55,6 +55,8 @@ export class Ownership {
   readonly #closed = Promise.withResolvers<never>()
   readonly #waiting: { source: Source; offset: number; resolve: (applied: boolean) => void }[] = []
   #progressAt = 0
+  /** What went wrong while records were taken in. */
+  #fault: { error: unknown } | undefined
 
   constructor(partition: number, shared: Shared, feed: Feed, shares: PartitionShares) {
     this.partition = partition
@@ -79,8 +81,15 @@ export class Ownership {
     this.signal.wake()
   }
 
+  /** Ends the phase at hand with this error: its next wait or turn throws it. */
+  fail(error: unknown): void {
+    this.#fault ??= { error }
+    this.signal.wake()
+  }
+
   /** Forgets all that is not in the store. */
   forget(): void {
+    this.#fault = undefined
     this.mailbox.clear()
     this.touched.clear()
     this.store = undefined
@@ -113,9 +122,14 @@ export class Ownership {
   }
 
   async nap(untilMs: number): Promise<void> {
-    if (this.closing) throw new Closed()
+    this.#check()
     await this.signal.wait(untilMs)
+    this.#check()
+  }
+
+  #check(): void {
     if (this.closing) throw new Closed()
+    if (this.#fault !== undefined) throw this.#fault.error
   }
 
   /** Waits so long whatever comes, unless the partition closes first. */
@@ -137,7 +151,7 @@ export class Ownership {
     timers: Timer[],
     written?: (timer: Timer) => void,
   ): Promise<TurnResult> {
-    if (this.closing) throw new Closed()
+    this.#check()
     const { shared, partition, mailbox, leases, writer, applied, ahead, shares } = this
     const { asides, commits: slots } = shares
     const context = { shared, partition, epoch, store, index, mailbox, leases, writer, asides, slots, applied, ahead }

@@ -82,8 +82,14 @@ export class Partition {
     const records = batch.records.filter((record) => record.offset >= feed.next(source))
     if (records.length === 0 || this.#own.closing || !feed.isOpen(source)) return
     this.#own.progress()
-    if (source === 'state') await receiveState(this.#own, records)
-    else await this.#receiveInputs(source, records)
+    const openings = feed.openings(source)
+    try {
+      if (source === 'state') await receiveState(this.#own, records)
+      else await this.#receiveInputs(source, records)
+    } catch (error) {
+      // Closed meanwhile, and the store with it: the records come again. Else it is the partition's trouble, not the reader's.
+      if (openings === feed.openings(source)) this.#own.fail(error)
+    }
     this.#own.signal.wake()
   }
 
@@ -149,7 +155,9 @@ export class Partition {
     }
     metrics.reopens.inc({ reason: error instanceof DuelogError ? error.code : 'internal' })
     logger.warn({ err: error, partition: own.partition }, `Partition ${own.partition} is reopened: ${messageOf(error)}`)
-    // Only a live member may fence. Should the group take the partition away meanwhile, leave() closes it.
+    // Left at once: the store answers no more questions, and should the group take the partition away meanwhile, leave() closes it.
+    own.enter('restoring')
+    // Only a live member may fence.
     const waitMs = this.#failures === 0 ? 0 : Math.min(reopenWaitMsMin * 2 ** this.#failures, reopenWaitMsMax)
     this.#failures++
     await own.orClosed(own.feed.nextHeartbeat()).catch(() => undefined)

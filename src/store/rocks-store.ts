@@ -19,26 +19,64 @@ const scanCapacity = 1_024
 /** Stores in numbered folders under `folder`. */
 export function rocksStores(folder: string): PartitionStores {
   const pathOf = (partition: number): string => join(folder, `partition-${partition}`)
-  const wipe = (partition: number): Promise<void> => rm(pathOf(partition), { recursive: true, force: true })
+  /** Why a store must not be opened again as it is: reading it found rotten data. */
+  const rotten = new Map<number, string>()
+  const wipe = async (partition: number): Promise<void> => {
+    await rm(pathOf(partition), { recursive: true, force: true })
+    rotten.delete(partition)
+  }
+  const opened = async (partition: number): Promise<PartitionStore> =>
+    noticingRot(await openFiltered(pathOf(partition)), (reason) => rotten.set(partition, reason))
   return {
     wipe,
     async open(partition) {
       await mkdir(folder, { recursive: true })
-      try {
-        return { store: await openFiltered(pathOf(partition)), wiped: undefined }
-      } catch (error) {
-        // Whatever is wrong with the files, the logs hold everything: begin anew (invariant I3).
-        await wipe(partition)
-        return { store: await openFiltered(pathOf(partition)), wiped: messageOf(error) }
+      let wiped = rotten.get(partition)
+      if (wiped === undefined) {
+        try {
+          return { store: await opened(partition), wiped }
+        } catch (error) {
+          wiped = messageOf(error)
+        }
       }
+      // Whatever is wrong with the files, the logs hold everything: begin anew (invariant I3).
+      await wipe(partition)
+      return { store: await opened(partition), wiped }
     },
   }
 }
 
 async function openFiltered(path: string): Promise<PartitionStore> {
   const store = await openStore(path)
-  const [first] = await store.scan({ from: Buffer.of(0), to: Buffer.of(255), limit: 1, keysOnly: true })
-  return first === undefined ? withPresenceFilter(store) : store
+  try {
+    const [first] = await store.scan({ from: Buffer.of(0), to: Buffer.of(255), limit: 1, keysOnly: true })
+    return first === undefined ? withPresenceFilter(store) : store
+  } catch (error) {
+    // Left open it would keep the lock, and the emptied folder could never be opened by this process.
+    await store.close()
+    throw error
+  }
+}
+
+/** Damaged blocks show only when they are read, long after the open. The partition then reopens, which wipes what was told here. */
+function noticingRot(store: PartitionStore, tell: (reason: string) => void): PartitionStore {
+  const watched =
+    <Args extends unknown[], Value>(task: (...args: Args) => Promise<Value>) =>
+    async (...args: Args): Promise<Value> => {
+      try {
+        return await task(...args)
+      } catch (error) {
+        if (isRot(error)) tell(messageOf(error))
+        throw error
+      }
+    }
+  return {
+    ...store,
+    get: watched(store.get),
+    apply: watched(store.apply),
+    scan: watched(store.scan),
+    compact: watched(store.compact),
+  }
 }
 
 async function openStore(path: string): Promise<PartitionStore> {
@@ -78,3 +116,7 @@ async function openStore(path: string): Promise<PartitionStore> {
 }
 
 const empty = Buffer.alloc(0)
+
+/** RocksDB's own word for it; everything else, such as a full disk, may pass. */
+const isRot = (error: unknown): boolean =>
+  /corrupt|checksum|bad block|truncated/i.test(`${(error as { code?: string }).code} ${messageOf(error)}`)

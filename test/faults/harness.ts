@@ -47,6 +47,7 @@ export async function openSite(
   const client = createClient({ ...bed, topicPrefix: prefix })
   test.onTestFinished(() => client.close())
   const checker = await Checker.open({ brokers: bed.brokers, prefix, partitions })
+  test.onTestFailed(() => console.log(checker.story()))
   test.onTestFinished(() => checker.close())
   const plan: SchedulerPlan = { ...bed, prefix, partitions, folder: join(folder, 'store') }
   const scheduler = async (more: Partial<SchedulerPlan> = {}) => (await DuelogProcess.scheduler(test, { ...plan, ...more })).go()

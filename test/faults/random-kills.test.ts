@@ -3,15 +3,14 @@
  * state or damaged. Several independent systems run at once, because most of each takeover is waiting for a session to end.
  */
 import { setTimeout as wait } from 'node:timers/promises'
-import { pino } from 'pino'
 import { expect, test } from 'vitest'
-import { createWorker } from '../../src/index.ts'
 import { clean } from '../tools/checker-audit.ts'
 import { DuelogProcess, type Test } from '../tools/duelog-process.ts'
 import { openSite } from './harness.ts'
 import { Load } from './load.ts'
 import { type Chance, chance, printedSeed } from './seeded.ts'
 import { damages, StoreFolder } from './store-damage.ts'
+import { openWorker } from './worker.ts'
 
 const systems = 3
 const killsOfEach = 17
@@ -26,11 +25,8 @@ test(`of an owner killed ${systems * killsOfEach} times at random moments under 
 
 async function survive(test: Test, luck: Chance): Promise<void> {
   const site = await openSite(test)
-  const { brokers, registryUrl, prefix, folder } = site.plan
-  const worker = createWorker({ brokers, registryUrl, topicPrefix: prefix, handlers: {}, logger: pino({ level: 'silent' }) })
-  test.onTestFinished(() => worker.close())
-  await worker.start()
-  const store = new StoreFolder(folder)
+  await openWorker(test, site)
+  const store = new StoreFolder(site.plan.folder)
   const load = new Load(site, duePerSecondOfEach, luck)
   let next = DuelogProcess.scheduler(test, site.plan)
   for (let kill = 0; kill < killsOfEach; kill++) {

@@ -56,6 +56,8 @@ export class Checker {
   readonly #checks = new Set<() => void>()
   readonly #dispatched = new Set<string>()
   readonly #succeeded = new Set<string>()
+  /** What callers wait for still. */
+  readonly #awaited: string[][] = []
   /** Occurrence of each run, and runs that were reported as succeeded: events and executions are read in any order. */
   readonly #occurrences = new Map<string, string>()
   readonly #ended = new Set<string>()
@@ -161,15 +163,28 @@ export class Checker {
     return written
   }
 
+  /** What was read so far, for a test that failed. */
+  story(): string {
+    const read = [...this.#next].map(([place, next]) => `${place} up to ${next}`)
+    const missing = this.#awaited.flatMap((ids) => (ids.length === 0 ? [] : [`${ids.at(-1)}, maybe others of ${ids.length}`]))
+    return [
+      `The checker has read ${this.executions.length} executions, ${this.events.length} events:`,
+      ...read,
+      'It waits for:',
+      ...missing,
+    ].join('\n  ')
+  }
+
   async close(): Promise<void> {
     await Promise.all([this.#consumer.disconnect(), this.#producer.disconnect()])
   }
 
   #all(expected: readonly Occurrence[], seen: ReadonlySet<string>): Promise<void> {
-    // Looked at after each batch, so what was found once is not looked for again.
-    let missing = expected.map(occurrenceId)
+    // Looked at after each batch: one that is still missing is enough to know.
+    const missing = expected.map(occurrenceId)
+    this.#awaited.push(missing)
     return this.until(() => {
-      missing = missing.filter((id) => !seen.has(id))
+      for (let last = missing.at(-1); last !== undefined && seen.has(last); last = missing.at(-1)) missing.pop()
       return missing.length === 0
     })
   }

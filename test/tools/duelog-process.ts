@@ -1,11 +1,14 @@
 /** Duelog processes that a test starts, speaks to, stops, suspends and kills. None outlives its test. */
 import { type ChildProcess, fork } from 'node:child_process'
+import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { TestContext } from 'vitest'
 import { duelogEnvironment } from '../setup/environment.ts'
 import type { ChildMessage, SchedulerPlan, SchedulerReport } from './duelog-process-plan.ts'
 
 const warnLevel = 40
+/** A phase that ends without a word shows in the next report. */
+const reportEachMs = 50
 
 /** The test that something belongs to and ends with: the context that vitest gives, because concurrent tests have no other way. */
 export type Test = Pick<TestContext, 'onTestFinished' | 'onTestFailed'>
@@ -94,13 +97,12 @@ export class DuelogProcess {
     })
   }
 
-  /** Resolves with a report that fits; one is asked for whenever the process says anything. */
+  /** Resolves with a report that fits; the process is asked again and again. */
   async reportThat(fits: (report: SchedulerReport) => boolean): Promise<SchedulerReport> {
     for (;;) {
-      const from = this.messages.length
       const { report } = await this.#report()
       if (fits(report)) return report
-      await this.next('log', () => true, from)
+      await wait(reportEachMs)
     }
   }
 
@@ -132,9 +134,12 @@ export class DuelogProcess {
 
   /** What it said and when, for a test that failed. */
   story(): string {
-    const lines = this.messages.slice(-60).map((message, index) => {
-      const atMs = (this.#heardAt[this.messages.length - Math.min(this.messages.length, 60) + index] ?? 0) - this.#bornAt
-      return `  ${String(atMs).padStart(6)} ms ${JSON.stringify(message).slice(0, 400)}`
+    const lines: string[] = []
+    this.messages.forEach((message, index) => {
+      const line = JSON.stringify(message).slice(0, 400)
+      // Of reports that say the same the first is enough.
+      if (message.kind === 'report' && lines.at(-1)?.endsWith(line)) return
+      lines.push(`  ${String((this.#heardAt[index] ?? 0) - this.#bornAt).padStart(6)} ms ${line}`)
     })
     return [
       `Process ${this.pid}, born ${new Date(this.#bornAt).toISOString()}, ended ${JSON.stringify(this.#ended)}:`,
