@@ -19,7 +19,7 @@ export async function accept(bed: Bed, n = 100_000): Promise<Record<string, unkn
     const owner = await stage.start('scheduler', 'owner')
     const client = createClient({ brokers: bed.brokers, registryUrl: bed.registryUrl, topicPrefix: stage.prefix })
     // Connections and compiled code on both sides, as the bare writer had them.
-    await client.scheduleMany(jobs(5_000, () => at, payloadBytes, n))
+    await client.scheduleMany(jobs(5_000, () => at, payloadBytes, 'warm'))
     await applied(stage, owner.url)
     const startedAt = performance.now()
     await client.scheduleMany(jobs(n, (index) => at + index, payloadBytes))

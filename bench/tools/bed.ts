@@ -97,6 +97,6 @@ export function benchJob(id: string, at: number, payloadBytes: number) {
   return { id, schedule: { at }, target: { handler: 'bench' }, payload: 'x'.repeat(payloadBytes), contentType: 'text/plain' }
 }
 
-export function* jobs(count: number, atOf: (index: number) => number, payloadBytes: number, from = 0) {
-  for (let index = 0; index < count; index++) yield benchJob(`job-${from + index}`, atOf(index), payloadBytes)
+export function* jobs(count: number, atOf: (index: number) => number, payloadBytes: number, name = 'job') {
+  for (let index = 0; index < count; index++) yield benchJob(`${name}-${index}`, atOf(index), payloadBytes)
 }

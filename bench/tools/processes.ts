@@ -2,6 +2,15 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { join } from 'node:path'
 
+/** Percentiles of the time from due to started, in ms. */
+export interface Lateness {
+  p50: number
+  p90: number
+  p99: number
+  p999: number
+  max: number
+}
+
 export interface ChildReport {
   starts: number
   distinct: number
@@ -9,7 +18,8 @@ export interface ChildReport {
   early: number
   firstStartAt: number
   lastStartAt: number
-  latenessMs: { p50: number; p90: number; p99: number; p999: number; max: number }
+  latenessMs: Lateness
+  warmUpLatenessMs: Lateness
   rssBytes: number
   rssPeakBytes: number
   cpuMs: number
