@@ -98,7 +98,7 @@ export function createKafka(options: LogOptions, settings: LogSettings): Kafka {
 
 /** Everyday events that kafkajs reports as warnings or errors. */
 const everyday =
-  /rebalanc|re-joining|Limiting retries|not aware of this member|not the (leader for that|correct coordinator)|another concurrent operation|coordinator is (loading|not available)/i
+  /rebalanc|re-joining|Limiting retries|not aware of this member|not the (leader for that|correct coordinator)|another concurrent operation|Restarting the consumer|coordinator is (loading|not available)/i
 
 function relay({ level, namespace, log: { message, logger: _, timestamp: __, ...facts } }: LogEntry, logger: Logger): void {
   const text = `kafkajs ${namespace}: ${message}`
