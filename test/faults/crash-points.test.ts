@@ -13,8 +13,7 @@ describe.concurrent('an owner killed in the middle of a commit', () => {
     const from = Date.now() + 700
     const shots = oneShots('shot', 60, from, 40)
     const repeats = recurring('again', 3, from, 300, 8)
-    const expected = [...shots.expected, ...repeats.expected]
-    await site.client.scheduleMany([...shots.jobs, ...repeats.jobs])
+    const expected = await site.write(shots, repeats)
 
     const victim = await site.scheduler({ crash: { point, nth: 3 } })
     expect(await victim.exited).toEqual({ code: null, signal: 'SIGKILL' })

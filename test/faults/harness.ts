@@ -21,6 +21,14 @@ export async function temporaryFolder(test: Test): Promise<string> {
   return folder
 }
 
+/** Jobs, and what must follow from them. */
+export interface Portion {
+  jobs: Job[]
+  expected: Occurrence[]
+  /** A recurring job has no occurrence before its definition was appended. */
+  recurs: boolean
+}
+
 export interface Site {
   prefix: string
   names: ReturnType<typeof topicNames>
@@ -28,6 +36,8 @@ export interface Site {
   plan: SchedulerPlan
   checker: Checker
   client: ReturnType<typeof createClient>
+  /** Writes the jobs and resolves with what must follow. */
+  write(...portions: Portion[]): Promise<Occurrence[]>
   /** A scheduler process that has been told to go. */
   scheduler(more?: Partial<SchedulerPlan>): Promise<DuelogProcess>
 }
@@ -51,11 +61,19 @@ export async function openSite(
   test.onTestFinished(() => checker.close())
   const plan: SchedulerPlan = { ...bed, prefix, partitions, folder: join(folder, 'store') }
   const scheduler = async (more: Partial<SchedulerPlan> = {}) => (await DuelogProcess.scheduler(test, { ...plan, ...more })).go()
-  return { prefix, names, folder, plan, checker, client, scheduler }
+  const write = async (...portions: Portion[]): Promise<Occurrence[]> => {
+    const { rejections } = await client.scheduleMany(portions.flatMap(({ jobs }) => jobs))
+    if (rejections[0] !== undefined) throw rejections[0].error
+    const writtenAt = Date.now()
+    return portions.flatMap(({ expected, recurs }) =>
+      recurs ? expected.map((each) => ({ ...each, optional: each.scheduledFor <= writtenAt })) : expected,
+    )
+  }
+  return { prefix, names, folder, plan, checker, client, write, scheduler }
 }
 
 /** One-shot jobs at even distances, and what must follow from them. */
-export function oneShots(name: string, count: number, from: number, everyMs: number): { jobs: Job[]; expected: Occurrence[] } {
+export function oneShots(name: string, count: number, from: number, everyMs: number): Portion {
   const jobs: Job[] = []
   const expected: Occurrence[] = []
   for (let index = 0; index < count; index++) {
@@ -64,17 +82,11 @@ export function oneShots(name: string, count: number, from: number, everyMs: num
     jobs.push({ id, schedule: { at }, target: { handler: 'noop' } })
     expected.push({ jobId: id, scheduledFor: at })
   }
-  return { jobs, expected }
+  return { jobs, expected, recurs: false }
 }
 
 /** Jobs that recur each `everyMs`, `times` times, and catch up with whatever they miss. */
-export function recurring(
-  name: string,
-  count: number,
-  from: number,
-  everyMs: number,
-  times: number,
-): { jobs: Job[]; expected: Occurrence[] } {
+export function recurring(name: string, count: number, from: number, everyMs: number, times: number): Portion {
   const jobs: Job[] = []
   const expected: Occurrence[] = []
   for (let index = 0; index < count; index++) {
@@ -94,5 +106,5 @@ export function recurring(
     })
     for (let time = 0; time < times; time++) expected.push({ jobId: id, scheduledFor: anchor + time * everyMs })
   }
-  return { jobs, expected }
+  return { jobs, expected, recurs: true }
 }

@@ -2,7 +2,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Job } from '../../src/index.ts'
 import type { Occurrence } from '../tools/checker-audit.ts'
-import { recurring, type Site } from './harness.ts'
+import { type Portion, recurring, type Site } from './harness.ts'
 import type { Chance } from './seeded.ts'
 
 /** Jobs are written so long before they are due, in portions of a span. */
@@ -38,28 +38,32 @@ export class Load {
     let from = Date.now() + aheadMs
     let recurringFrom = from
     while (!this.#stopped.signal.aborted) {
-      const jobs: Job[] = []
+      const portions: Portion[] = [this.#oneShots(from)]
       if (from >= recurringFrom) {
-        const repeats = recurring(`again-${from}`, 4, from, 400, recurrences)
-        jobs.push(...repeats.jobs)
-        this.expected.push(...repeats.expected)
+        portions.push(recurring(`again-${from}`, 4, from, 400, recurrences))
         recurringFrom += recurringEachMs
       }
-      for (let index = 0; index < (this.#perSecond * spanMs) / 1_000; index++) jobs.push(this.#oneShot(from))
-      const { rejections } = await this.#site.client.scheduleMany(jobs)
-      if (rejections[0] !== undefined) throw rejections[0].error
+      this.expected.push(...(await this.#site.write(...portions)))
       from += spanMs
       await wait(Math.max(0, from - aheadMs - Date.now()))
     }
   }
 
+  #oneShots(from: number): Portion {
+    const portion: Portion = { jobs: [], expected: [], recurs: false }
+    for (let index = 0; index < (this.#perSecond * spanMs) / 1_000; index++) {
+      const jobId = `shot-${this.#count++}`
+      const scheduledFor = from + this.#chance.below(spanMs)
+      portion.expected.push({ jobId, scheduledFor })
+      portion.jobs.push(this.#oneShot(jobId, scheduledFor))
+    }
+    return portion
+  }
+
   /** Mostly plain ones; some are gone soon after they ended, some need a second attempt. */
-  #oneShot(from: number): Job {
+  #oneShot(id: string, at: number): Job {
     const chance = this.#chance
-    const id = `shot-${this.#count++}`
-    const scheduledFor = from + chance.below(spanMs)
-    this.expected.push({ jobId: id, scheduledFor })
-    const job: Job = { id, schedule: { at: scheduledFor }, target: { handler: 'noop' } }
+    const job: Job = { id, schedule: { at }, target: { handler: 'noop' } }
     const kind = chance.below(10)
     if (kind === 0) return { ...job, retainCompletedMs: 300 }
     if (kind === 1)

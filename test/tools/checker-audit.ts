@@ -5,6 +5,8 @@ import type { Execution, ExecutionEvent } from '../../schemas/generated.ts'
 export interface Occurrence {
   jobId: string
   scheduledFor: number
+  /** It may also not be there, as the first of a recurring job whose definition may have been appended just before or after it. */
+  optional?: boolean
 }
 
 export interface SeenExecution extends Execution {
@@ -75,7 +77,10 @@ export function audit(
     first.set(id, seen)
     if (!wanted.has(id)) findings.unexpected.push(`${id} at ${placeOf(seen)}`)
   }
-  for (const id of wanted) if (!first.has(id)) findings.lost.push(id)
+  for (const occurrence of expected) {
+    const id = occurrenceId(occurrence)
+    if (!occurrence.optional && !first.has(id)) findings.lost.push(id)
+  }
   for (const [jobId, numbers] of runs) {
     for (let runNo = 1; runNo <= numbers.size; runNo++) {
       if (numbers.has(runNo)) continue

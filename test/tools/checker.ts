@@ -181,7 +181,7 @@ export class Checker {
 
   #all(expected: readonly Occurrence[], seen: ReadonlySet<string>): Promise<void> {
     // Looked at after each batch: one that is still missing is enough to know.
-    const missing = expected.map(occurrenceId)
+    const missing = expected.filter(({ optional }) => !optional).map(occurrenceId)
     this.#awaited.push(missing)
     return this.until(() => {
       for (let last = missing.at(-1); last !== undefined && seen.has(last); last = missing.at(-1)) missing.pop()

@@ -1,0 +1,40 @@
+/** Two schedulers that hand partitions over while they fire: one comes, leaves in good order or is killed, again and again. */
+import { setTimeout as wait } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { clean } from '../tools/checker-audit.ts'
+import type { SchedulerReport } from '../tools/duelog-process-plan.ts'
+import { openSite } from './harness.ts'
+import { Load } from './load.ts'
+import { chance, printedSeed } from './seeded.ts'
+import { openWorker } from './worker.ts'
+
+const partitions = 4
+const all = (report: SchedulerReport): boolean => ownedBy(report).length === partitions
+const half = (report: SchedulerReport): boolean =>
+  ownedBy(report).length === partitions / 2 && report.partitions.length === partitions / 2
+const ownedBy = (report: SchedulerReport): number[] =>
+  report.partitions.flatMap(({ partition, phase }) => (phase === 'active' ? [partition] : []))
+
+test('partitions that are handed over while they fire lose, double and hasten nothing', { timeout: 150_000 }, async (context) => {
+  const luck = chance(printedSeed())
+  const site = await openSite(context, { partitions })
+  await openWorker(context, site)
+  const load = new Load(site, 120, luck)
+  const stays = await site.scheduler({ folder: `${site.plan.folder}-stays` })
+  await stays.reportThat(all)
+  for (let visit = 0; visit < 6; visit++) {
+    const guest = await site.scheduler({ folder: `${site.plan.folder}-guest` })
+    if (luck.next() < 0.7) await guest.reportThat(half)
+    else await wait(luck.below(800))
+    if (visit % 3 === 2) await guest.kill()
+    else await guest.stop()
+    if (luck.next() < 0.5) await stays.reportThat(all)
+  }
+  const second = await site.scheduler({ folder: `${site.plan.folder}-second` })
+  const reports = await Promise.all([stays.reportThat(half), second.reportThat(half)])
+  expect(reports.flatMap(ownedBy).sort()).toEqual([0, 1, 2, 3])
+  await load.stop()
+  await site.checker.succeeded(load.expected)
+  await Promise.all([stays.stop(), second.stop()])
+  expect(await site.checker.audit(load.expected)).toEqual(clean)
+})

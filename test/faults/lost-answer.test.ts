@@ -1,0 +1,35 @@
+/** The broker commits, and its answer never arrives: the owner cannot know the outcome, and must neither repeat nor forget it. */
+import { describe, expect, test } from 'vitest'
+import { clean } from '../tools/checker-audit.ts'
+import { apiKeys, startProxy } from '../tools/tcp-proxy.ts'
+import { brokers, oneShots, openSite, recurring } from './harness.ts'
+
+const sum = (counts: Record<string, number>): number => Object.values(counts).reduce((total, count) => total + count, 0)
+
+/** Numbers of the EndTxn requests whose answer is lost; the first is that of the claim. */
+const cases = [
+  { name: 'one commit', lost: [4] },
+  { name: 'the claim', lost: [1] },
+  { name: 'three commits and the claim after one of them', lost: [3, 4, 7, 9] },
+]
+
+describe.concurrent('an answer to EndTxn that is lost', () => {
+  test.for(cases)('$name: the partition is reopened, nothing is lost or doubled', async ({ lost }, context) => {
+    const site = await openSite(context, { partitions: 1 })
+    let ends = 0
+    const dropResponse = (apiKey: number): boolean => apiKey === apiKeys.endTxn && lost.includes(++ends)
+    const proxy = await startProxy({ target: brokers[0] ?? '', dropResponse })
+    context.onTestFinished(() => proxy.close())
+    const from = Date.now() + 1_000
+    const shots = oneShots('shot', 100, from, 40)
+    const repeats = recurring('again', 3, from, 300, 12)
+    const expected = await site.write(shots, repeats)
+    const owner = await site.scheduler({ proxyPort: proxy.port, requestTimeoutMs: 1_000, transactionTimeoutMs: 5_000 })
+    await site.checker.dispatched(expected)
+    const report = await owner.reportThat(() => true)
+    await owner.stop()
+    expect(await site.checker.audit(expected)).toEqual(clean)
+    expect(ends).toBeGreaterThanOrEqual(Math.max(...lost))
+    expect(sum(report.reopens)).toBe(lost.length)
+  })
+})
