@@ -9,26 +9,29 @@ import type { SchedulerCodecs } from './codecs.ts'
 import type { PartitionStore } from './ports.ts'
 
 /** Decodes and checks the value of a record in jobs: a pure function of its bytes, so a restore judges it as its first reader did. At once unless the writer's schema has to be asked for. */
-export function knownDefinition(
-  codecs: SchedulerCodecs,
-  { offset, appendedAt, bytes }: StoredDefinition,
-): KnownDefinition | Promise<KnownDefinition> {
-  const checked = (spec: JobDefinition): KnownDefinition => {
-    const problems = validateDefinition(spec)
-    if (problems.length === 0) return { offset, appendedAt, bytes, spec }
-    return { offset, appendedAt, bytes, problem: problems.map((problem) => problem.message).join(' ') }
-  }
-  const refused = (error: unknown): KnownDefinition => {
-    // Without the registry the bytes may well be good: whoever called has to wait for it.
-    if (error instanceof DuelogError && error.code === 'registry-unavailable') throw error
-    return { offset, appendedAt, bytes, problem: messageOf(error) }
-  }
+export function knownDefinition(codecs: SchedulerCodecs, record: StoredDefinition): KnownDefinition | Promise<KnownDefinition> {
   try {
-    const decoded = codecs.definition.decode(bytes)
-    return decoded instanceof Promise ? decoded.then(checked, refused) : checked(decoded)
+    const decoded = codecs.definition.decode(record.bytes)
+    if (!(decoded instanceof Promise)) return checked(record, decoded)
+    return decoded.then(
+      (spec) => checked(record, spec),
+      (error) => refused(record, error),
+    )
   } catch (error) {
-    return refused(error)
+    return refused(record, error)
   }
+}
+
+function checked({ offset, appendedAt, bytes }: StoredDefinition, spec: JobDefinition): KnownDefinition {
+  const problems = validateDefinition(spec)
+  if (problems.length === 0) return { offset, appendedAt, bytes, spec }
+  return { offset, appendedAt, bytes, problem: problems.map((problem) => problem.message).join(' ') }
+}
+
+/** Without the registry the bytes may well be good: whoever called has to wait for it. */
+function refused({ offset, appendedAt, bytes }: StoredDefinition, error: unknown): KnownDefinition {
+  if (error instanceof DuelogError && error.code === 'registry-unavailable') throw error
+  return { offset, appendedAt, bytes, problem: messageOf(error) }
 }
 
 /** Jobs with definition, state and the snapshots of their active runs; a job without either is there with its id alone. */

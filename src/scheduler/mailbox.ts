@@ -47,6 +47,11 @@ export class Mailbox {
     return this.depth > mailboxRecordsMax || this.#bytes > mailboxBytesMax
   }
 
+  /** Whether it has emptied enough to be filled again. */
+  get roomy(): boolean {
+    return this.depth <= mailboxRecordsMax / 2 && this.#bytes <= mailboxBytesMax / 2
+  }
+
   put(mail: Mail): void {
     this.#items.push(mail)
     this.#bytes += mail.bytes
@@ -97,7 +102,7 @@ export class Mailbox {
       this.#paused = true
       return 'pause'
     }
-    if (this.#paused && this.depth <= mailboxRecordsMax / 2 && this.#bytes <= mailboxBytesMax / 2) {
+    if (this.#paused && this.roomy) {
       this.#paused = false
       return 'resume'
     }

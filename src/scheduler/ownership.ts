@@ -31,6 +31,8 @@ export class Closed extends Error {}
 
 /** Reading that brings nothing for so long is at the end: what is left are control records and aborted ones, which no batch shows. */
 const quietMs = 2_000
+/** How long a full mailbox holds the next fetch back before reading is paused. */
+const roomWaitMs = 250
 
 export class Ownership {
   readonly partition: number
@@ -54,6 +56,7 @@ export class Ownership {
   leavingAt = Number.POSITIVE_INFINITY
   readonly #closed = Promise.withResolvers<never>()
   readonly #waiting: { source: Source; offset: number; resolve: (applied: boolean) => void }[] = []
+  readonly #roomWaiting: (() => void)[] = []
   #progressAt = 0
   /** What went wrong while records were taken in. */
   #fault: { error: unknown } | undefined
@@ -87,8 +90,14 @@ export class Ownership {
     this.signal.wake()
   }
 
+  #makeRoom(): void {
+    for (const resolve of this.#roomWaiting.splice(0)) resolve()
+    this.flow()
+  }
+
   /** Forgets all that is not in the store. */
   forget(): void {
+    this.#makeRoom()
     this.#fault = undefined
     this.mailbox.clear()
     this.touched.clear()
@@ -157,9 +166,26 @@ export class Ownership {
     const context = { shared, partition, epoch, store, index, mailbox, leases, writer, asides, slots, applied, ahead }
     const result = await turn(context, timers, written)
     if (result.folded > 0) this.progress()
-    this.flow()
+    if (mailbox.roomy) this.#makeRoom()
     this.#settleWaiting()
     return result
+  }
+
+  /**
+   * Resolves when more may be read. A full mailbox holds the next fetch back for a moment, because a pause costs more: the reader notices
+   * its end only after the longest wait of a fetch. A partition that does not empty in that moment is paused, so that the others go on.
+   */
+  async room(): Promise<void> {
+    if (!this.mailbox.full) return
+    await new Promise<void>((resolve) => {
+      const { clock } = this.shared
+      const cancel = clock.at(clock.nowMs() + roomWaitMs, resolve)
+      this.#roomWaiting.push(() => {
+        cancel()
+        resolve()
+      })
+    })
+    this.flow()
   }
 
   /** Pauses or resumes reading by what the mailbox holds. */

@@ -91,6 +91,7 @@ export class Partition {
       if (openings === feed.openings(source)) this.#own.fail(error)
     }
     this.#own.signal.wake()
+    await this.#own.room()
   }
 
   /** Resolves true once the record at `offset` is part of the store, false when the partition ends first. */
@@ -187,7 +188,6 @@ export class Partition {
       mailbox.put(mail)
       feed.received(source, record.offset + 1)
     }
-    this.#own.flow()
   }
 
   /** At once wherever that is possible: this runs for every record. */
