@@ -56,6 +56,13 @@ export class Feed {
     this.#reader.pause([this.#at(source)])
   }
 
+  /** Reads no further for now, and begins again at the next offset to be received. */
+  rewind(source: FeedSource): void {
+    if (!this.#open.has(source)) return
+    this.hold(source)
+    this.#reader.seek({ ...this.#at(source), offset: this.next(source) })
+  }
+
   release(source: FeedSource): void {
     if (this.#held.delete(source)) this.#reader.resume([this.#at(source)])
   }

@@ -4,7 +4,7 @@
  */
 import type { Logger } from 'pino'
 import type { ExecutionEvent, JobCommand } from '../../schemas/generated.ts'
-import type { Input, KnownDefinition } from '../../streams/job.ts'
+import type { KnownDefinition } from '../../streams/job.ts'
 import { validateJobId } from '../../streams/jobs/validate.ts'
 import { partitionOf } from '../../streams/topics.ts'
 import { DuelogError, messageOf } from '../errors.ts'
@@ -53,14 +53,17 @@ export class Intake {
     return source === 'jobs' ? this.#definition(mail, record, key) : this.#report(mail, record, nowMs)
   }
 
-  async #report(mail: Mail, record: RecordIn, nowMs: number): Promise<Mail> {
-    try {
-      mail.input = mail.source === 'commands' ? await this.#command(record) : await this.#event(record, mail.jobId, nowMs)
-    } catch (error) {
+  #report(mail: Mail, record: RecordIn, nowMs: number): Mail | Promise<Mail> {
+    const refused = (error: unknown): Mail => {
       if (error instanceof DuelogError && error.code === 'registry-unavailable') throw error
       return this.#bad(mail, record, 'undecodable', messageOf(error))
     }
-    return mail
+    try {
+      const taken = mail.source === 'commands' ? this.#command(mail, record) : this.#event(mail, record, nowMs)
+      return taken instanceof Promise ? taken.catch(refused) : taken
+    } catch (error) {
+      return refused(error)
+    }
   }
 
   #definition(mail: Mail, record: RecordIn, key: Buffer): Mail | Promise<Mail> {
@@ -86,20 +89,27 @@ export class Intake {
     return mail
   }
 
-  async #command(record: RecordIn): Promise<Input> {
-    return { kind: 'command', command: await decodeRequired<JobCommand>(this.#options.codecs.command, record) }
+  #command(mail: Mail, record: RecordIn): Mail | Promise<Mail> {
+    return afterDecoding<JobCommand, Mail>(this.#options.codecs.command, record, (command) => {
+      mail.input = { kind: 'command', command }
+      return mail
+    })
   }
 
   /** Heartbeats end here: they only renew a lease. */
-  async #event(record: RecordIn, jobId: string, nowMs: number): Promise<Input | undefined> {
-    const event = await decodeRequired<ExecutionEvent>(this.#options.codecs.event, record)
-    if (event.jobId !== jobId) throw new Error(`The key says job ${jobId}, the value ${event.jobId}.`)
-    if (event.type === 'HEARTBEAT') {
-      this.#options.leases.heard(event.jobId, event.runNo, event.attempt, nowMs)
-      return undefined
-    }
-    if (event.type !== 'STARTED') this.#options.leases.ended(event.jobId, event.runNo, event.attempt)
-    return { kind: 'event', event }
+  #event(mail: Mail, record: RecordIn, nowMs: number): Mail | Promise<Mail> {
+    const { codecs, leases } = this.#options
+    return afterDecoding<ExecutionEvent, Mail>(codecs.event, record, (event) => {
+      const { jobId, runNo, attempt, type } = event
+      if (jobId !== mail.jobId) throw new Error(`The key says job ${mail.jobId}, the value ${jobId}.`)
+      if (type === 'HEARTBEAT') {
+        leases.heard(jobId, runNo, attempt, nowMs)
+        return mail
+      }
+      if (type !== 'STARTED') leases.ended(jobId, runNo, attempt)
+      mail.input = { kind: 'event', event }
+      return mail
+    })
   }
 
   #bad(mail: Mail, record: RecordIn, reason: string, message: string): Mail {
@@ -115,7 +125,13 @@ function withDefinition(mail: Mail, definition: KnownDefinition): Mail {
   return mail
 }
 
-async function decodeRequired<Value>(codec: Codec<Value, never>, record: RecordIn): Promise<Value> {
+/** At once unless the writer's schema has to be asked for. */
+function afterDecoding<Value, Result>(
+  codec: Codec<Value, never>,
+  record: RecordIn,
+  take: (value: Value) => Result,
+): Result | Promise<Result> {
   if (record.value === null) throw new Error('The record has no value.')
-  return codec.decode(record.value)
+  const decoded = codec.decode(record.value)
+  return decoded instanceof Promise ? decoded.then(take) : take(decoded)
 }

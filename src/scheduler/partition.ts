@@ -20,7 +20,7 @@ import { claim, drain } from './claiming.ts'
 import { type Feed, type FeedSource, feedSources } from './feed.ts'
 import { fireForEver } from './firing.ts'
 import { Intake } from './intake.ts'
-import type { Source } from './mailbox.ts'
+import type { Mail, Source } from './mailbox.ts'
 import type { Shared } from './options.ts'
 import { Closed, Ownership, type PartitionShares, type Phase } from './ownership.ts'
 import type { PartitionStore } from './ports.ts'
@@ -34,6 +34,8 @@ const reopenWaitMsMin = 50
 const reopenWaitMsMax = 5_000
 /** How long a record whose schema is unknown waits before the registry is asked again. */
 const registryRetryMs = 1_000
+/** How long all reading waits for an answer of the registry, before only the topic does that needs it. */
+const registryWaitMs = 300
 
 export class Partition {
   readonly #own: Ownership
@@ -178,39 +180,47 @@ export class Partition {
   }
 
   async #receiveInputs(source: Source, records: Batch['records']): Promise<void> {
-    const { feed, mailbox } = this.#own
+    const { feed, mailbox, shared } = this.#own
     const openings = feed.openings(source)
     for (const record of records) {
-      const now = this.#intakeOf(source, record)
-      const mail = now instanceof Promise ? await now : now
+      let mail: Mail
+      try {
+        const now = this.#intake.mail(source, record, shared.clock.nowMs())
+        // At once wherever that is possible: this runs for every record.
+        mail = now instanceof Promise ? await this.#within(now) : now
+      } catch (error) {
+        if (openings === feed.openings(source)) this.#askAgain(source, openings, error)
+        break
+      }
       // Opened anew meanwhile: the record comes again.
-      if (mail === undefined || openings !== feed.openings(source)) return
+      if (openings !== feed.openings(source)) return
       mailbox.put(mail)
       feed.received(source, record.offset + 1)
     }
   }
 
-  /** At once wherever that is possible: this runs for every record. */
-  #intakeOf(source: Source, record: Batch['records'][number]) {
+  /** The answer of the registry, if it comes soon: while it is awaited no other topic is read. */
+  async #within<T>(answer: Promise<T>): Promise<T> {
+    const { clock } = this.#own.shared
+    const { promise, reject } = Promise.withResolvers<never>()
+    const cancel = clock.at(clock.nowMs() + registryWaitMs, () => reject(new Error('The registry has not answered yet.')))
     try {
-      const mail = this.#intake.mail(source, record, this.#own.shared.clock.nowMs())
-      return mail instanceof Promise ? mail.catch(() => this.#mailOf(source, record)) : mail
-    } catch {
-      return this.#mailOf(source, record)
+      return await Promise.race([answer, promise])
+    } finally {
+      cancel()
     }
   }
 
-  /** Waits for the registry as long as it takes: the record may be good. */
-  async #mailOf(source: Source, record: Batch['records'][number]) {
-    const { clock, logger } = this.#own.shared
-    for (;;) {
-      try {
-        return await this.#intake.mail(source, record, clock.nowMs())
-      } catch (error) {
-        if (this.#own.closing) return undefined
-        logger.warn({ err: error, partition: this.#own.partition }, 'A record waits for the schema registry; firing goes on.')
-        await new Promise<void>((resolve) => clock.at(clock.nowMs() + registryRetryMs, resolve))
-      }
-    }
+  /** The record may be good: this one topic of this one partition waits for the registry, as long as it takes. */
+  #askAgain(source: Source, openings: number, error: unknown): void {
+    const { feed, mailbox, shared } = this.#own
+    shared.logger.warn(
+      { err: error, partition: this.#own.partition, source },
+      'A record waits for the schema registry; firing goes on.',
+    )
+    feed.rewind(source)
+    shared.clock.at(shared.clock.nowMs() + registryRetryMs, () => {
+      if (openings === feed.openings(source) && !mailbox.full) feed.release(source)
+    })
   }
 }

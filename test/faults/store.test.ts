@@ -52,7 +52,7 @@ const cases: Case[] = [
   // Seen only when these blocks are read, while the partition restores or fires.
   {
     name: 'with tables that rot behind their first block',
-    rebuilt: /is reopened[^]*unreadable/,
+    rebuilt: /is reopened[\s\S]*unreadable/,
     damage: (site) => rot(site, 9_000),
   },
   {
