@@ -40,6 +40,8 @@ export interface Site {
   write(...portions: Portion[]): Promise<Occurrence[]>
   /** A scheduler process that has been told to go. */
   scheduler(more?: Partial<SchedulerPlan>): Promise<DuelogProcess>
+  /** A process of these roles, up and ready. Each folder is a machine. */
+  system(roles: string, machine: string, settings?: Record<string, string>): Promise<DuelogProcess>
 }
 
 /** Topics, a folder, a client and a checker, all for one test. Tests that run at the same time each have their own. */
@@ -69,7 +71,18 @@ export async function openSite(
       recurs ? expected.map((each) => ({ ...each, optional: each.scheduledFor <= writtenAt })) : expected,
     )
   }
-  return { prefix, names, folder, plan, checker, client, write, scheduler }
+  const system = (roles: string, machine: string, settings: Record<string, string> = {}) =>
+    DuelogProcess.system(test, {
+      KAFKA_BROKERS: bed.brokers.join(','),
+      SCHEMA_REGISTRY_URL: bed.registryUrl,
+      DUELOG_TOPIC_PREFIX: prefix,
+      DUELOG_ROLES: roles,
+      DUELOG_DATA_DIR: join(folder, machine),
+      DUELOG_PARTITIONS: String(partitions),
+      DUELOG_REPLICATION: '1',
+      ...settings,
+    })
+  return { prefix, names, folder, plan, checker, client, write, scheduler, system }
 }
 
 /** One-shot jobs at even distances, and what must follow from them. */

@@ -60,6 +60,17 @@ export class DuelogProcess {
     return started
   }
 
+  /** The roles of these settings, up and ready. */
+  static async system(test: Test, settings: Record<string, string>): Promise<DuelogProcess> {
+    const started = new DuelogProcess(test, 'duelog-process-system.ts', [], {
+      DUELOG_LOG_LEVEL: 'fatal',
+      DUELOG_HTTP_PORT: '0',
+      ...settings,
+    })
+    await started.next('system')
+    return started
+  }
+
   get pid(): number {
     return this.#child.pid ?? 0
   }
@@ -70,6 +81,11 @@ export class DuelogProcess {
   go(): this {
     this.#child.send('go')
     return this
+  }
+
+  /** Lets the handlers that hold return. */
+  release(): void {
+    this.#child.send('release')
   }
 
   /** Resolves with the first message of the kind that fits and was not there before the call, or ever when `ever` is set. Rejects when the process ends first. */

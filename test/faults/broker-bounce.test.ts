@@ -1,0 +1,60 @@
+/** The broker dies and comes back while jobs are due: every role goes on by itself. */
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pino } from 'pino'
+import { expect, test } from 'vitest'
+import type { Embedded } from '../../src/embedded/options.ts'
+import { startEmbedded } from '../../src/embedded/start.ts'
+import { freePorts } from '../setup/free-ports.ts'
+import { clean } from '../tools/checker-audit.ts'
+import { oneShots, openSite, type Portion, recurring, temporaryFolder } from './harness.ts'
+
+test('a broker that is killed and started again while jobs are due costs nothing but time', {
+  timeout: 150_000,
+}, async (context) => {
+  const dataDir = await temporaryFolder(context)
+  const [kafkaPort, registryPort] = await freePorts()
+  const start = () =>
+    startEmbedded({
+      dataDir,
+      kafkaPort,
+      registryPort,
+      wantKafka: true,
+      wantRegistry: false,
+      logger: pino({ level: 'silent' }),
+      onExit: () => died(),
+    })
+  let died = (): void => undefined
+  let broker: Embedded = await start()
+  context.onTestFinished(() => broker.stop())
+  const site = await openSite(context, { brokers: broker.brokers ?? [] })
+  const all = await site.system('scheduler,executor,retrier', 'first')
+  const second = await site.system('scheduler,executor,retrier', 'second')
+
+  const from = Date.now() + 1_000
+  const failing = oneShots('failing', 30, from, 300)
+  for (const job of failing.jobs) Object.assign(job, failsOnce)
+  const expected = await site.write(oneShots('shot', 600, from, 20), failing, recurring('again', 4, from + 1_000, 500, 30))
+  for (let bounce = 0; bounce < 2; bounce++) {
+    const seen = site.checker.executions.length
+    await site.checker.until(() => site.checker.executions.length > seen + 50)
+    const dead = new Promise<void>((resolve) => {
+      died = resolve
+    })
+    process.kill(Number(await readFile(join(dataDir, 'kafka.pid'), 'utf8')), 'SIGKILL')
+    await dead
+    await broker.stop()
+    broker = await start()
+  }
+  await site.checker.succeeded(expected)
+  await Promise.all([all.stop(), second.stop()])
+  expect(await site.checker.audit(expected)).toEqual(clean)
+  for (const { kind } of [...all.messages, ...second.messages]) expect(kind).not.toBe('fatal')
+})
+
+/** A retry of one second goes through a delay topic. */
+const failsOnce: Partial<Portion['jobs'][number]> = {
+  target: { handler: 'fail' },
+  payload: { times: 1 },
+  retry: { backoff: { fixed: { delayMs: 1_000 } } },
+}

@@ -1,0 +1,109 @@
+/** Workers that die or stop while handlers run. */
+import { Kafka, logLevel } from 'kafkajs'
+import { describe, expect, test } from 'vitest'
+import type { Job } from '../../src/index.ts'
+import { clean } from '../tools/checker-audit.ts'
+import type { DuelogProcess, Test } from '../tools/duelog-process.ts'
+import { brokers, openSite, type Portion, type Site } from './harness.ts'
+
+const holding = (count: number, more: Partial<Job> = {}): Portion => {
+  const at = Date.now() + 300
+  const jobs = Array.from({ length: count }, (_, index) => ({
+    id: `held-${index}`,
+    schedule: { at },
+    target: { handler: 'hold' },
+    ...more,
+  }))
+  return { jobs, expected: jobs.map(({ id }) => ({ jobId: id, scheduledFor: at })), recurs: false }
+}
+
+/** Resolves when so many handlers hold in this process, with what they run. */
+async function runsIn(worker: DuelogProcess, count: number): Promise<{ jobId: string; attempt: number }[]> {
+  let seen = 0
+  await worker.next('run', () => ++seen === count)
+  return worker.messages.filter((message) => message.kind === 'run')
+}
+
+/** Resolves when the group has committed so many executions: from then on only the lease can tell that their worker is gone. */
+async function accepted(test: Test, { names }: Site, count: number): Promise<void> {
+  const admin = new Kafka({ brokers, logLevel: logLevel.NOTHING }).admin()
+  await admin.connect()
+  test.onTestFinished(() => admin.disconnect())
+  const topic = names.executions('default', 'NORMAL')
+  const ends = (await admin.fetchTopicOffsets(topic)).map(({ partition, high }) => ({ partition, end: Number(high) }))
+  expect(ends.reduce((sum, { end }) => sum + end, 0)).toBeGreaterThanOrEqual(count)
+  const committed = async () => {
+    const [group] = await admin.fetchOffsets({ groupId: names.group('exec.default'), topics: [topic] })
+    // Behind the last execution stands the mark of its transaction.
+    return ends.every(
+      ({ partition, end }) => Number(group?.partitions.find((each) => each.partition === partition)?.offset) >= end - 1,
+    )
+  }
+  await expect.poll(committed, { timeout: 30_000 }).toBe(true)
+}
+
+describe.concurrent('a worker that ends with handlers running', () => {
+  test('by kill −9: its runs are given to another once their lease is over', async (context) => {
+    const site = await openSite(context)
+    await site.system('scheduler,retrier', 'owner')
+    const victim = await site.system('executor', 'victim')
+    const expected = await site.write(holding(10, { leaseMs: 2_000 }))
+    await runsIn(victim, 10)
+    await accepted(context, site, 10)
+    await victim.kill()
+    const heir = await site.system('executor', 'heir')
+    const runs = await runsIn(heir, 10)
+    expect(runs.map(({ attempt }) => attempt)).toEqual(Array(10).fill(2))
+    heir.release()
+    await site.checker.succeeded(expected)
+    expect(await site.checker.audit(expected)).toEqual(clean)
+    expect(site.checker.executions).toHaveLength(20)
+    for (const second of site.checker.executions.filter(({ attempt }) => attempt === 2)) {
+      const started = site.checker.events.find(({ jobId, type }) => jobId === second.jobId && type === 'STARTED')
+      expect(second.dispatchedAt).toBeGreaterThanOrEqual((started?.startedAt ?? Number.NaN) + 2_000)
+    }
+  })
+
+  test('by SIGTERM: what ends within the drain counts, nothing runs twice', async (context) => {
+    const site = await openSite(context)
+    await site.system('scheduler,retrier', 'owner')
+    const worker = await site.system('executor', 'worker')
+    const expected = await site.write(holding(10))
+    await runsIn(worker, 10)
+    worker.signal('SIGTERM')
+    // Its partitions have gone on to another, who has nothing to do with what still runs here.
+    const other = await site.system('executor', 'other')
+    const late = { id: 'late', schedule: { at: Date.now() }, target: { handler: 'noop' } }
+    const lateOne = await site.write({
+      jobs: [late],
+      expected: [{ jobId: 'late', scheduledFor: late.schedule.at }],
+      recurs: false,
+    })
+    await site.checker.succeeded(lateOne)
+    expect(worker.ended).toBeUndefined()
+    worker.release()
+    expect(await worker.exited).toEqual({ code: 0, signal: null })
+    expected.push(...lateOne)
+    await site.checker.succeeded(expected)
+    expect(await site.checker.audit(expected)).toEqual(clean)
+    expect(site.checker.executions).toHaveLength(11)
+    expect(other.messages.filter(({ kind }) => kind === 'run')).toEqual([])
+  })
+
+  test('by SIGTERM: what outlasts the drain is given back and given to another', async (context) => {
+    const site = await openSite(context)
+    await site.system('scheduler,retrier', 'owner')
+    const worker = await site.system('executor', 'worker', { DUELOG_DRAIN_MS: '500' })
+    const expected = await site.write(holding(10, { leaseMs: 3_600_000 }))
+    await runsIn(worker, 10)
+    const other = await site.system('executor', 'other')
+    worker.signal('SIGTERM')
+    expect(await worker.exited).toEqual({ code: 0, signal: null })
+    const runs = await runsIn(other, 10)
+    expect(runs.map(({ attempt }) => attempt)).toEqual(Array(10).fill(2))
+    other.release()
+    await site.checker.succeeded(expected)
+    expect(await site.checker.audit(expected)).toEqual(clean)
+    expect(site.checker.events.filter(({ type }) => type === 'RELEASED')).toHaveLength(10)
+  })
+})
