@@ -19,6 +19,9 @@ import type { Mail, Source } from './mailbox.ts'
 /** Header of a tombstone that a record left behind when it was moved to the partition of its key. */
 export const movedHeader = 'duelog-moved'
 
+/** Header, and key, of a record without meaning that an owner writes to find the end of a log. */
+export const markHeader = 'duelog-mark'
+
 export interface IntakeOptions {
   partition: number
   partitions: number
@@ -48,6 +51,7 @@ export class Intake {
       bytes: (record.value?.length ?? 0) + 256,
       moved: undefined,
     }
+    if (record.value === null && record.headers[markHeader] !== undefined) return mail
     if (key === null) return this.#bad(mail, record, 'no-key', 'The record has no key; the key must be the job id.')
     if (problem !== undefined) return this.#bad(mail, record, 'bad-job-id', problem.message)
     return source === 'jobs' ? this.#definition(mail, record, key) : this.#report(mail, record, nowMs)

@@ -29,8 +29,8 @@ export interface PartitionShares {
 /** Thrown out of a wait when the partition closes; no fault. */
 export class Closed extends Error {}
 
-/** Reading that brings nothing for so long is at the end: what is left are control records and aborted ones, which no batch shows. */
-const quietMs = 2_000
+/** Reading that brings nothing for so long may be at the end: what is left are control records and aborted ones, which no batch shows. */
+export const quietMs = 2_000
 /** How long a full mailbox holds the next fetch back before reading is paused. */
 const roomWaitMs = 250
 
@@ -119,7 +119,7 @@ export class Ownership {
     this.#progressAt = this.shared.clock.nowMs()
   }
 
-  /** Sleeps until something came. False: nothing has for so long that there is nothing more. */
+  /** Sleeps until something came. False: nothing has for so long that there may be nothing more. */
   async more(): Promise<boolean> {
     if (this.shared.clock.nowMs() - this.#progressAt >= quietMs) return false
     await this.nap(this.#progressAt + quietMs)

@@ -10,12 +10,15 @@ const cases = crashPoints.flatMap((point) => (['kept', 'lost'] as const).map((st
 describe.concurrent('an owner killed in the middle of a commit', () => {
   test.for(cases)('$point, store $store: every occurrence is dispatched once', async ({ point, store }, context) => {
     const site = await openSite(context, { partitions: 1 })
-    const from = Date.now() + 700
-    const shots = oneShots('shot', 60, from, 40)
-    const repeats = recurring('again', 3, from, 300, 8)
-    const expected = await site.write(shots, repeats)
-
     const victim = await site.scheduler({ crash: { point, nth: 3 } })
+    if (point !== 'before-claim') await victim.next('active')
+    const expected = await site.write(recurring('again', 3, Date.now() + 300, 300, 8))
+    // One portion after the other, so that there is a commit to die in however slow the machine is.
+    for (let portion = 0; victim.ended === undefined; portion++) {
+      const shots = await site.write(oneShots(`shot-${portion}`, 20, Date.now() + 50, 20))
+      expected.push(...shots)
+      await Promise.race([victim.exited, site.checker.dispatched(shots)])
+    }
     expect(await victim.exited).toEqual({ code: null, signal: 'SIGKILL' })
     if (store === 'lost') await rm(site.plan.folder, { recursive: true })
 

@@ -56,7 +56,7 @@ export async function schedulerOf(
     ...(requestTimeoutMs === undefined ? {} : { requestTimeoutMs }),
     ...(transactionTimeoutMs === undefined ? {} : { transactionTimeoutMs }),
   }
-  const log = connectLog(options)
+  const log = late(connectLog(options), names.jobs, plan.lateJobsMs ?? 0)
   const stores = rocksStores(plan.folder)
   const scheduler = new Scheduler({
     log: crash === undefined ? log : crash.log(log),
@@ -89,6 +89,31 @@ export async function schedulerOf(
         invalid: await counts(metrics.invalid),
         misrouted: await single(metrics.misrouted),
       }
+    },
+  }
+}
+
+/** A log whose reader gets nothing of one topic for some time, as while the leader of its partitions changes. */
+function late(log: Log, topic: string, forMs: number): Log {
+  if (forMs === 0) return log
+  let until: number | undefined
+  return {
+    writer: () => log.writer(),
+    transactionalWriter: (id) => log.transactionalWriter(id),
+    admin: () => log.admin(),
+    reader(options) {
+      const reader = log.reader({
+        ...options,
+        onBatch(batch) {
+          const [first] = batch.records
+          until ??= Date.now() + forMs
+          if (batch.topic !== topic || first === undefined || Date.now() >= until) return options.onBatch(batch)
+          reader.pause([batch])
+          reader.seek({ topic, partition: batch.partition, offset: first.offset })
+          setTimeout(() => reader.resume([batch]), until - Date.now())
+        },
+      })
+      return reader
     },
   }
 }

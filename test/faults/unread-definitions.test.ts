@@ -1,0 +1,57 @@
+/** Takeovers in which the end of the definitions is hard to find: nothing may be decided before each of them is known. */
+import { randomUUID } from 'node:crypto'
+import { rm } from 'node:fs/promises'
+import { Kafka, logLevel } from 'kafkajs'
+import { expect, test } from 'vitest'
+import { createCodecs } from '../../src/kafka/codecs.ts'
+import { topicPlans } from '../../streams/topics.ts'
+import { clean, type Occurrence } from '../tools/checker-audit.ts'
+import { brokers, openSite, recurring, registryUrl } from './harness.ts'
+
+test('an owner that has to wait long for definitions fires none of their jobs anew, and none that was deleted', async (context) => {
+  const site = await openSite(context, { partitions: 1 })
+  const from = Date.now() + 500
+  const repeats = recurring('again', 5, from, 300, 40)
+  const doomed = { id: 'doomed', schedule: { at: from + 6_000 }, target: { handler: 'noop' } }
+  const expected = await site.write(repeats, { jobs: [doomed], expected: [], recurs: false })
+  const first = await site.scheduler()
+  await site.checker.until(() => site.checker.executions.length > 40)
+  await first.stop()
+  await rm(site.plan.folder, { recursive: true })
+  await site.client.cancel('doomed')
+
+  const second = await site.scheduler({ lateJobsMs: 4_000 })
+  await site.checker.dispatched(expected)
+  await second.stop()
+  expect(await site.checker.audit(expected)).toEqual(clean)
+})
+
+test('definitions that a foreign client wrote in transactions are found to their end', async (context) => {
+  const site = await openSite(context, { partitions: 1 })
+  const codecs = await createCodecs({ registryUrl, plans: topicPlans(site.names, ['default']) })
+  const producer = new Kafka({ brokers, logLevel: logLevel.NOTHING }).producer({
+    transactionalId: `${site.prefix}foreign`,
+    idempotent: true,
+    maxInFlightRequests: 1,
+  })
+  await producer.connect()
+  context.onTestFinished(() => producer.disconnect())
+  const at = Date.now() + 6_000
+  const value = codecs.definition.encode({ schedule: { at }, target: { handler: 'noop' } })
+  const expected: Occurrence[] = []
+  for (const kept of [true, false, true, false, false]) {
+    const transaction = await producer.transaction()
+    const ids = Array.from({ length: 5 }, () => randomUUID())
+    await transaction.send({ topic: site.names.jobs, messages: ids.map((key) => ({ key, value })) })
+    if (kept) expected.push(...ids.map((jobId) => ({ jobId, scheduledFor: at })))
+    await (kept ? transaction.commit() : transaction.abort())
+  }
+  for (let life = 0; life < 3; life++) {
+    const owner = await site.scheduler()
+    await owner.next('active')
+    if (life === 2) await site.checker.dispatched(expected)
+    await owner.stop()
+    if (life === 0) await rm(site.plan.folder, { recursive: true })
+  }
+  expect(await site.checker.audit(expected)).toEqual(clean)
+})
