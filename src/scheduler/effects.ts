@@ -22,7 +22,8 @@ export class Effects {
   /** Written before the commit and outside of it. */
   readonly asides: RecordOut[] = []
   readonly #ops: StoreOp[] = []
-  readonly #loadedTimers = new Map<string, Timer[]>()
+  /** Each touched job as it was loaded, and its timers then. */
+  readonly #loaded = new Map<string, { state: Job['state']; timers: Timer[] }>()
   readonly #changed = new Map<string, { job: Job; logged: boolean }>()
   readonly #extraTimers: Timer[] = []
   readonly #popped = new Map<string, Timer[]>()
@@ -46,7 +47,7 @@ export class Effects {
   add(before: Job, decision: Decision): void {
     const { job } = decision
     const id = job.id
-    if (!this.#loadedTimers.has(id)) this.#loadedTimers.set(id, timersOf(before))
+    if (!this.#loaded.has(id)) this.#loaded.set(id, { state: before.state, timers: timersOf(before) })
     const logged = mustBeLogged(before, decision)
     this.#logged ||= logged
     this.#changed.set(id, { job, logged: logged || (this.#changed.get(id)?.logged ?? false) })
@@ -96,15 +97,18 @@ export class Effects {
   }
 
   #timerOps(job: Job, ops: StoreOp[], written: (timer: Timer) => void): void {
-    const before = this.#loadedTimers.get(job.id) ?? []
+    const loaded = this.#loaded.get(job.id)
+    const before = loaded?.timers ?? []
     const after = timersOf(job)
     const popped = this.#popped.get(job.id) ?? []
     for (const timer of before) {
       if (!after.some((other) => sameTimer(timer, other))) ops.push({ key: timerKey(timer), value: null })
     }
     for (const timer of after) {
-      // One that was handed out in this batch is deleted by it, but may follow from the state once more.
-      if (before.some((other) => sameTimer(timer, other)) && !popped.some((other) => sameTimer(timer, other))) continue
+      const known = before.some((other) => sameTimer(timer, other))
+      // One that was handed out in this batch is deleted by it. A changed state may need it once more; an unchanged one has decided
+      // to wait for something else, such as a lease that was renewed.
+      if (known && (job.state === loaded?.state || !popped.some((other) => sameTimer(timer, other)))) continue
       written(timer)
       ops.push({ key: timerKey(timer), value: none })
     }

@@ -134,7 +134,7 @@ export class Partition {
 
   async #live(): Promise<never> {
     const own = this.#own
-    const store = await own.shares.restores.run(() => restore(own))
+    const store = await restore(own)
     const epoch = await claim(own, store)
     const index = new TimeIndex(store)
     await drain(own, store, index, epoch)

@@ -11,6 +11,9 @@ import { TimeIndex } from './time-index.ts'
 /** A partition so close to the end of a log goes on; the rest is read behind the claim. */
 const nearlyCaughtUp = 1_000
 
+/** More to read than this is a large restore; only so many of them go on side by side (slots.ts), small ones never wait. */
+const largeRestore = 50_000
+
 export async function restore(own: Ownership): Promise<PartitionStore> {
   own.enter('restoring')
   const { admin, names } = own.shared
@@ -19,6 +22,13 @@ export async function restore(own: Ownership): Promise<PartitionStore> {
   const state = await endOf(admin, names.state, own.partition)
   const jobs = await endOf(admin, names.jobs, own.partition)
   own.applied = { jobs: local?.jobsOffset ?? 0, state: local?.stateOffset ?? 0, commands: 0, events: 0 }
+  const read = (): Promise<void> => readLogs(own, store, state, jobs)
+  const large = state - own.applied.state + jobs - own.applied.jobs > largeRestore
+  await (large ? own.shares.restores.run(read) : read())
+  return store
+}
+
+async function readLogs(own: Ownership, store: PartitionStore, state: number, jobs: number): Promise<void> {
   own.restoreEnd = state
   own.progress()
   own.feed.open('state', own.applied.state)
@@ -33,7 +43,6 @@ export async function restore(own: Ownership): Promise<PartitionStore> {
     // What has to be logged waits for the claim, and with it all behind it.
     if (blocked || (folded === 0 && !(await own.more()))) break
   }
-  return store
 }
 
 /** Applies a slice of job-state, up to the claim. */

@@ -3,8 +3,11 @@
  * A broker serves two transactions side by side faster than eight: their latencies add up, the throughput does not (ADR 0003).
  */
 export const commitSlots = 2
-/** Restores read as fast as they can; more of them at once would only share the same disk and thread. */
-export const restoreSlots = 2
+/**
+ * Large restores go one after another: they share one thread anyhow, and a store that is filled at full speed takes some 60 MB beyond
+ * what it takes afterwards.
+ */
+export const restoreSlots = 1
 
 export class Slots {
   #free: number

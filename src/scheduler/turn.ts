@@ -80,7 +80,8 @@ async function persist(context: TurnContext, folded: Folded, mails: Mail[], writ
   for (const mail of mails) next[mail.source] = Math.max(next[mail.source], mail.offset + 1)
   const { changelog, ops } = effects.finish(written)
   if (effects.asides.length > 0) await context.asides.write(effects.asides)
-  const { logged } = effects
+  // A command that changed nothing must not be folded again when there is something for it to change.
+  const logged = effects.logged || mails.some(({ source }) => source === 'commands')
   const aheadUntil = Math.max(context.ahead.until, folded.aheadUntil)
   if (logged) {
     const position = positionRecord(context, next, aheadUntil)

@@ -1,0 +1,251 @@
+/**
+ * Random histories of one partition under a virtual clock: definitions, deletions, commands, workers that succeed, fail, vanish and give
+ * back, owners that die at every step of a commit, stores that are kept, lost or old. The seed of a failure is printed by fast-check.
+ */
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { Execution, JobDefinitionInput, Schedule } from '../../schemas/generated.ts'
+import { knownDefinition } from '../../src/scheduler/job-loader.ts'
+import type { Job } from '../../streams/job.ts'
+import { completeDefinition } from '../../streams/jobs/json.ts'
+import { jobIdOfKey, prefix, storedDefinition, timerKey } from '../../streams/keys.ts'
+import { occurrences } from '../../streams/schedules/next-fire.ts'
+import { timersOf } from '../../streams/timers.ts'
+import { type MemoryStore, memoryStore } from '../tools/memory-store.ts'
+import { type CrashPoint, codecs, leadMs, names, World } from './world.ts'
+
+type Action =
+  | {
+      do: 'define'
+      job: number
+      schedule: Partial<Schedule>
+      overlap: 'ALLOW' | 'SKIP'
+      catchUp: 'SKIP' | 'LATEST' | 'ALL'
+      maxRuns: number | null
+    }
+  | { do: 'remove' | 'pause' | 'resume' | 'trigger'; job: number }
+  | { do: 'garbage'; job: number }
+  | { do: 'wait'; ms: number }
+  | { do: 'crash'; at: CrashPoint }
+  | { do: 'owner'; store: 'kept' | 'lost' | 'old' }
+  | { do: 'workers'; outcome: 'succeed' | 'fail' | 'vanish' | 'start' | 'release' }
+
+const job = fc.integer({ min: 0, max: 3 })
+const action: fc.Arbitrary<Action> = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      do: fc.constant('define' as const),
+      job,
+      schedule: schedules(),
+      overlap: fc.constantFrom('ALLOW', 'SKIP'),
+      catchUp: fc.constantFrom('SKIP', 'LATEST', 'ALL'),
+      maxRuns: fc.option(fc.integer({ min: 1, max: 3 })),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ do: fc.constantFrom('remove', 'pause', 'resume', 'trigger'), job }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('garbage' as const), job }) },
+  { weight: 8, arbitrary: fc.record({ do: fc.constant('wait' as const), ms: fc.integer({ min: 0, max: 4_000 }) }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      do: fc.constant('crash' as const),
+      at: fc.constantFrom('before-send', 'after-send', 'after-commit', 'after-apply'),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('owner' as const), store: fc.constantFrom('kept', 'lost', 'old') }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      do: fc.constant('workers' as const),
+      outcome: fc.constantFrom('succeed', 'fail', 'vanish', 'start', 'release'),
+    }),
+  },
+)
+
+function schedules(): fc.Arbitrary<Partial<Schedule>> {
+  return fc.oneof(
+    fc.integer({ min: -2_000, max: 6_000 }).map((ms) => ({ at: new World().now + ms })),
+    fc.integer({ min: 0, max: 5_000 }).map((delayMs) => ({ delayMs })),
+    fc.integer({ min: 100, max: 3_000 }).map((everyMs) => ({ everyMs })),
+    fc.integer({ min: 100, max: 3_000 }).map((everyMs) => ({ everyMs, from: 'END' as const })),
+    fc.constant({ cron: '*/2 * * * * *' }),
+  )
+}
+
+const steady: JobDefinitionInput = {
+  schedule: { everyMs: 700 },
+  target: { handler: 'noop' },
+  catchUp: 'ALL',
+  catchUpMax: 100_000,
+  maxConcurrentRuns: 100,
+}
+
+class History {
+  readonly world = new World()
+  #old: MemoryStore = memoryStore()
+  #commands = 0
+  readonly #forwarded = new Map<string, number>()
+  readonly #steadyFrom: number
+
+  constructor() {
+    this.#steadyFrom = this.world.now
+    this.world.define('steady', steady)
+  }
+
+  async run(action: Action): Promise<void> {
+    const { world } = this
+    const id = 'job' in action ? `job-${action.job}` : ''
+    switch (action.do) {
+      case 'define': {
+        const { schedule, overlap, catchUp, maxRuns } = action
+        const retry = { maxAttempts: 3, backoff: { list: [400, 1_700] } }
+        world.define(id, {
+          schedule,
+          target: { handler: 'noop' },
+          overlap,
+          catchUp,
+          maxRuns,
+          retry,
+          leaseMs: 1_000,
+          retainCompletedMs: 2_000,
+          retainFailedMs: 3_000,
+          payload: Buffer.from(String(world.log(names.jobs).length)),
+        })
+        break
+      }
+      case 'remove':
+        world.remove(id)
+        break
+      case 'garbage':
+        world.append({ topic: names.jobs, key: id, value: Buffer.from('garbage') })
+        break
+      case 'wait':
+        world.now += action.ms
+        break
+      case 'crash':
+        world.crashAt = action.at
+        break
+      case 'owner': {
+        const before = world.store.copy()
+        world.dropOwner(action.store === 'kept' ? world.store : action.store === 'lost' ? memoryStore() : this.#old.copy())
+        this.#old = before
+        break
+      }
+      case 'workers':
+        this.#work(action.outcome)
+        break
+      default:
+        world.command(id, { type: action.do.toUpperCase() as 'PAUSE', commandId: `c${this.#commands++}`, at: world.now })
+    }
+    world.forwardRetries(this.#forwarded)
+    await this.settle()
+  }
+
+  async settle(): Promise<void> {
+    let crashes = 0
+    while ((await this.world.settle()) === 'crashed') expect(crashes++, 'crashes').toBeLessThan(10)
+  }
+
+  #work(outcome: Extract<Action, { do: 'workers' }>['outcome']): void {
+    for (const execution of this.world.handOut()) {
+      const { jobId, runNo, attempt, specOffset } = execution
+      const event = { jobId, runNo, attempt, specOffset, at: this.world.now, startedAt: this.world.now, worker: 'w' }
+      const end = jobId === 'steady' ? 'succeed' : outcome
+      if (end === 'succeed') this.world.report({ type: 'SUCCEEDED', ...event })
+      else if (end === 'fail') this.world.report({ type: 'FAILED', ...event, error: { type: 'Error', message: 'as told' } })
+      else if (end === 'start') this.world.report({ type: 'STARTED', ...event })
+      else if (end === 'release') this.world.report({ type: 'RELEASED', ...event })
+    }
+  }
+
+  /** A job's life ends with each tombstone: then its runs are numbered anew. */
+  lifeOf({ jobId, specOffset }: Execution): number {
+    return this.world
+      .log(names.jobs)
+      .filter(({ key, value, offset }) => value === null && offset < specOffset && key?.toString() === jobId).length
+  }
+
+  checkExecutions(): void {
+    const attempts = new Set<string>()
+    const occurrences = new Set<string>()
+    const runs = new Map<string, number[]>()
+    for (const execution of this.world.executions()) {
+      const { jobId, runNo, attempt, dueAt, dispatchedAt, specOffset, scheduledFor, trigger } = execution
+      const life = `${jobId} life ${this.lifeOf(execution)}`
+      expect(attempts, 'each attempt is dispatched once').not.toContain(`${life} ${runNo}/${attempt}`)
+      attempts.add(`${life} ${runNo}/${attempt}`)
+      expect(dispatchedAt, `${jobId} is not early`).toBeGreaterThanOrEqual(dueAt - leadMs)
+      if (attempt > 1) continue
+      runs.set(life, [...(runs.get(life) ?? []), runNo])
+      if (trigger === 'MANUAL') continue
+      expect(occurrences, 'each occurrence of a definition fires once').not.toContain(`${jobId} ${specOffset} ${scheduledFor}`)
+      occurrences.add(`${jobId} ${specOffset} ${scheduledFor}`)
+    }
+    for (const [life, numbers] of runs)
+      expect(
+        numbers.sort((a, b) => a - b),
+        life,
+      ).toEqual(numbers.map((_, index) => index + 1))
+  }
+
+  checkSteady(): void {
+    const fired = this.world
+      .executions()
+      .filter(({ jobId, attempt }) => jobId === 'steady' && attempt === 1)
+      .map(({ scheduledFor }) => scheduledFor)
+    const due = [...occurrences(completeDefinition(steady), this.#steadyFrom, { to: this.world.now + leadMs + 1 })]
+    expect(fired).toEqual(due)
+  }
+
+  /** The fold of jobs and job-state from nothing is the live store, byte for byte, and every timer that follows from it is there. */
+  async checkRebuild(): Promise<void> {
+    this.world.crashAt = undefined
+    await this.settle()
+    const live = this.world.store
+    const durable = durableOf(live)
+    const commits = this.world.log(names.state).length
+    this.world.dropOwner(memoryStore())
+    await this.settle()
+    expect(this.world.log(names.state).length, 'a restore decides nothing anew').toBe(commits)
+    expect(durableOf(this.world.store)).toEqual(durable)
+    for (const store of [live, this.world.store]) await expectTimers(store)
+  }
+}
+
+const durable = new Set<number>([prefix.definition, prefix.state, prefix.run, prefix.snapshot])
+const durableOf = (store: MemoryStore): [string, string][] =>
+  store.dump().filter(([key]) => durable.has(Number.parseInt(key.slice(0, 2), 16)))
+
+async function expectTimers(store: MemoryStore): Promise<void> {
+  const jobs = new Map<string, Job>()
+  for (const [hexKey, hexValue] of store.dump()) {
+    const [key, value] = [Buffer.from(hexKey, 'hex'), Buffer.from(hexValue, 'hex')]
+    if (key[0] !== prefix.definition && key[0] !== prefix.state) continue
+    const known = jobs.get(jobIdOfKey(key)) ?? { id: jobIdOfKey(key) }
+    if (key[0] === prefix.definition) known.definition = await knownDefinition(codecs, storedDefinition(value))
+    else known.state = (await codecs.state.decode(value)).state ?? undefined
+    jobs.set(known.id, known)
+  }
+  const stored = new Set(store.dump().map(([key]) => key))
+  for (const known of jobs.values()) {
+    for (const timer of timersOf(known))
+      expect(stored, `${known.id} has its timer of kind ${timer.kind}`).toContain(timerKey(timer).toString('hex'))
+  }
+}
+
+describe('a partition under random histories', () => {
+  it('fires each occurrence exactly once, never early, and is rebuilt from the logs byte for byte', async () => {
+    const runs = Number(process.env.DUELOG_MODEL_RUNS ?? 300)
+    await fc.assert(
+      fc.asyncProperty(fc.array(action, { minLength: 5, maxLength: 40 }), async (actions) => {
+        const history = new History()
+        for (const next of actions) await history.run(next)
+        history.checkExecutions()
+        history.checkSteady()
+        await history.checkRebuild()
+      }),
+      { numRuns: runs, endOnFailure: true },
+    )
+  })
+})

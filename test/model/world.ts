@@ -1,0 +1,276 @@
+/**
+ * A whole partition without a broker: in-memory logs with transactions, a virtual clock, workers that do as they are told, and owners
+ * that die at any step of a commit. The rules, the fold, the effects, the time index and the restore are the real ones.
+ */
+import { pino } from 'pino'
+import type { Execution, ExecutionEventInput, JobCommandInput, JobDefinitionInput } from '../../schemas/generated.ts'
+import {
+  deadLetterSchema,
+  executionEventSchema,
+  executionSchema,
+  jobCommandSchema,
+  jobDefinitionSchema,
+  jobStateSchema,
+} from '../../schemas/generated.ts'
+import type { Clock } from '../../src/clock.ts'
+import { avroType } from '../../src/kafka/avro.ts'
+import { AvroCodec } from '../../src/kafka/codec.ts'
+import { createMetrics } from '../../src/metrics.ts'
+import type { RecordIn, RecordOut } from '../../src/ports.ts'
+import type { SchedulerCodecs } from '../../src/scheduler/codecs.ts'
+import { Intake } from '../../src/scheduler/intake.ts'
+import { Leases } from '../../src/scheduler/leases.ts'
+import { localOp, positionKey, readLocal } from '../../src/scheduler/local-record.ts'
+import { Mailbox, type Source } from '../../src/scheduler/mailbox.ts'
+import type { Shared } from '../../src/scheduler/options.ts'
+import { reconcile } from '../../src/scheduler/reconcile.ts'
+import { changelogOps } from '../../src/scheduler/restore.ts'
+import { Slots } from '../../src/scheduler/slots.ts'
+import { TimeIndex } from '../../src/scheduler/time-index.ts'
+import { TimerTaker } from '../../src/scheduler/timer-taker.ts'
+import { type TurnContext, turn } from '../../src/scheduler/turn.ts'
+import { type TopicNames, topicNames } from '../../streams/topics.ts'
+import { type MemoryStore, memoryStore } from '../tools/memory-store.ts'
+
+export const names: TopicNames = topicNames('model.')
+export const leadMs = 100
+
+const refuse = async (): Promise<never> => {
+  throw new Error('no other schema')
+}
+const codec = <Value, Input>(schema: unknown, id: number) => new AvroCodec<Value, Input>(avroType(schema), [id], refuse)
+export const codecs = {
+  definition: codec(jobDefinitionSchema, 1),
+  command: codec(jobCommandSchema, 2),
+  state: codec(jobStateSchema, 3),
+  execution: codec(executionSchema, 4),
+  event: codec(executionEventSchema, 5),
+  deadLetter: codec(deadLetterSchema, 6),
+} as unknown as SchedulerCodecs & {
+  definition: { encode(value: JobDefinitionInput): Buffer }
+  command: { encode(value: JobCommandInput): Buffer }
+  event: { encode(value: ExecutionEventInput): Buffer }
+}
+
+/** Where an owner dies. */
+export type CrashPoint = 'before-send' | 'after-send' | 'after-commit' | 'after-apply'
+export class Crash extends Error {}
+
+const logs = { jobs: names.jobs, commands: names.commands, events: names.events } as const
+
+export class World {
+  now = 1_800_000_000_000
+  readonly records = new Map<string, RecordIn[]>()
+  crashAt: CrashPoint | undefined
+  store: MemoryStore = memoryStore()
+  #owner: Owner | undefined
+  readonly #handed = new Map<string, number>()
+
+  readonly clock: Clock = { nowMs: () => this.now, at: () => () => {} }
+
+  log(topic: string): RecordIn[] {
+    const log = this.records.get(topic) ?? []
+    this.records.set(topic, log)
+    return log
+  }
+
+  append({ topic, key, value, headers = {} }: RecordOut): number {
+    const log = this.log(topic)
+    const bytes = typeof key === 'string' ? Buffer.from(key) : key
+    const asBuffers = Object.fromEntries(Object.entries(headers).map(([name, text]) => [name, Buffer.from(text)]))
+    return log.push({ topic, partition: 0, offset: log.length, timestampMs: this.now, key: bytes, value, headers: asBuffers }) - 1
+  }
+
+  define(id: string, definition: JobDefinitionInput): void {
+    this.append({ topic: names.jobs, key: id, value: codecs.definition.encode(definition) })
+  }
+
+  remove(id: string): void {
+    this.append({ topic: names.jobs, key: id, value: null })
+  }
+
+  command(id: string, command: JobCommandInput): void {
+    this.append({ topic: names.commands, key: id, value: codecs.command.encode(command) })
+  }
+
+  report(event: ExecutionEventInput): void {
+    this.append({ topic: names.events, key: event.jobId, value: codecs.event.encode(event) })
+  }
+
+  /** Every committed execution, in the order of their commits within each lane. */
+  executions(): Execution[] {
+    const all: Execution[] = []
+    for (const [topic, records] of this.records) {
+      if (!topic.startsWith('model.executions.') || topic === names.deadLetters) continue
+      for (const { value } of records) if (value !== null) all.push(codecs.execution.decode(value) as Execution)
+    }
+    return all.sort((left, right) => left.dispatchedAt - right.dispatchedAt)
+  }
+
+  /** Executions that no worker was given yet. */
+  handOut(): Execution[] {
+    const fresh: Execution[] = []
+    for (const [topic, records] of this.records) {
+      if (!topic.startsWith('model.executions.') || topic === names.deadLetters) continue
+      for (const { value } of records.slice(this.#handed.get(topic) ?? 0)) {
+        if (value !== null) fresh.push(codecs.execution.decode(value) as Execution)
+      }
+      this.#handed.set(topic, records.length)
+    }
+    return fresh
+  }
+
+  /** Records of the delay topics whose time has come go back to the owner. */
+  forwardRetries(forwarded: Map<string, number>): void {
+    for (const [topic, records] of this.records) {
+      if (!topic.startsWith('model.retry.')) continue
+      for (let at = forwarded.get(topic) ?? 0; at < records.length; at++) {
+        const { jobId, runNo, attempt, specOffset } = codecs.execution.decode(records[at]?.value ?? Buffer.alloc(0)) as Execution
+        this.report({ type: 'RETRY_DUE', jobId, runNo, attempt, specOffset, at: this.now })
+      }
+      forwarded.set(topic, records.length)
+    }
+  }
+
+  /** Lets the owner do all that is to be done now. A crash ends it; the next call takes over from what is left. */
+  async settle(): Promise<'settled' | 'crashed'> {
+    try {
+      this.#owner ??= await Owner.takeOver(this)
+      await this.#owner.work()
+      return 'settled'
+    } catch (error) {
+      if (!(error instanceof Crash)) throw error
+      this.#owner = undefined
+      this.crashAt = undefined
+      return 'crashed'
+    }
+  }
+
+  /** The owner is gone; its store stays, is lost, or comes back as it was. */
+  dropOwner(store: MemoryStore = this.store): void {
+    this.#owner = undefined
+    this.store = store
+  }
+
+  reach(point: CrashPoint): void {
+    if (this.crashAt === point) throw new Crash(point)
+  }
+}
+
+/** An owner that has not come to rest by then never will. */
+const turnsMax = 2_000
+const logger = pino({ level: 'silent' })
+
+class Owner {
+  readonly #world: World
+  readonly #shared: Shared
+  readonly #mailbox = new Mailbox()
+  readonly #leases: Leases
+  readonly #intake: Intake
+  readonly #context: TurnContext
+  readonly #taker: TimerTaker
+  readonly #read: Record<Source, number>
+
+  private constructor(world: World, applied: TurnContext['applied'], aheadUntil: number) {
+    this.#world = world
+    const metrics = createMetrics()
+    const { clock } = world
+    this.#shared = { names, codecs, clock, metrics, logger, leadMs, leadMsMax: leadMs, clusterId: 'model' } as unknown as Shared
+    this.#leases = new Leases(world.now)
+    this.#intake = new Intake({ partition: 0, partitions: 1, codecs, leases: this.#leases, metrics, logger })
+    this.#read = { jobs: applied.jobs, commands: applied.commands, events: applied.events }
+    const { store } = world
+    const crashing = { ...store, apply: async (ops: Parameters<typeof store.apply>[0]) => this.#apply(ops) }
+    const index = new TimeIndex(crashing)
+    this.#taker = new TimerTaker(index, crashing, this.#shared)
+    this.#context = {
+      shared: this.#shared,
+      partition: 0,
+      epoch: 1,
+      store: crashing,
+      index,
+      mailbox: this.#mailbox,
+      leases: this.#leases,
+      writer: { commit: (records) => this.#commit(records), close: async () => {} },
+      asides: { write: (records) => this.#write(records), close: async () => {} },
+      slots: new Slots(1),
+      applied,
+      ahead: { until: aheadUntil },
+    }
+  }
+
+  /** What activation does: changelog into the store, then definitions and inputs from their positions. */
+  static async takeOver(world: World): Promise<Owner> {
+    const { store } = world
+    const local = await readLocal(store)
+    const changelog = world.log(names.state).slice(local?.stateOffset ?? 0)
+    const touched = new Set<string>()
+    const ops = await changelogOps(codecs, changelog, (jobId) => touched.add(jobId))
+    const state = world.log(names.state).length
+    const jobs = local?.jobsOffset ?? 0
+    ops.push(localOp({ clusterId: 'model', jobsOffset: jobs, stateOffset: state, savedAtMs: world.now }))
+    await store.apply(ops)
+    const [value] = await store.get([positionKey])
+    const position = value ? (await codecs.state.decode(value)).position : null
+    const applied = { jobs, state, commands: position?.commandsOffset ?? 0, events: position?.eventsOffset ?? 0 }
+    const owner = new Owner(world, applied, position?.aheadUntil ?? 0)
+    owner.#mailbox.putBack(await reconcile(codecs, store, touched, jobs))
+    await owner.#drain()
+    return owner
+  }
+
+  async work(): Promise<void> {
+    await this.#drain()
+    for (let turns = 0; ; turns++) {
+      if (turns > turnsMax) throw new Error(`The owner is still busy after ${turns} turns at one instant.`)
+      const timers = await this.#taker.take(false, this.#context.ahead.until)
+      const { folded, deferred } = await turn(this.#context, timers, (timer) => this.#taker.written(timer))
+      this.#taker.defer(deferred)
+      if (folded === 0) return
+      await this.#takeIn()
+    }
+  }
+
+  async #drain(): Promise<void> {
+    let turns = 0
+    do {
+      if (turns++ > turnsMax) throw new Error(`The owner still reads after ${turns} turns at one instant.`)
+      await this.#takeIn()
+    } while ((await turn(this.#context, [], (timer) => this.#taker.written(timer))).folded > 0)
+  }
+
+  async #takeIn(): Promise<void> {
+    for (const source of ['jobs', 'commands', 'events'] as const) {
+      const log = this.#world.log(logs[source])
+      for (let at = this.#read[source]; at < log.length; at++) {
+        const record = log[at]
+        if (record !== undefined) this.#mailbox.put(await this.#intake.mail(source, record, this.#world.now))
+      }
+      this.#read[source] = log.length
+    }
+  }
+
+  async #commit(records: RecordOut[]): Promise<Map<string, number>> {
+    this.#world.reach('before-send')
+    // Sent and not committed: read_committed readers never see it.
+    this.#world.reach('after-send')
+    const offsets = new Map<string, number>()
+    for (const record of records) {
+      const offset = this.#world.append(record)
+      const place = `${record.topic}/0`
+      if (!offsets.has(place)) offsets.set(place, offset)
+    }
+    this.#world.reach('after-commit')
+    return offsets
+  }
+
+  async #write(records: RecordOut[]): Promise<Map<string, number>> {
+    for (const record of records) this.#world.append(record)
+    return new Map()
+  }
+
+  async #apply(ops: Parameters<MemoryStore['apply']>[0]): Promise<void> {
+    await this.#world.store.apply(ops)
+    this.#world.reach('after-apply')
+  }
+}
