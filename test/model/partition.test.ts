@@ -8,7 +8,7 @@ import type { Execution, JobDefinitionInput, Schedule } from '../../schemas/gene
 import { knownDefinition } from '../../src/scheduler/job-loader.ts'
 import type { Job } from '../../streams/job.ts'
 import { completeDefinition } from '../../streams/jobs/json.ts'
-import { jobIdOfKey, prefix, storedDefinition, timerKey } from '../../streams/keys.ts'
+import { jobIdOfKey, prefix, storedDefinition, type Timer, timerKind, timerOfKey } from '../../streams/keys.ts'
 import { occurrences } from '../../streams/schedules/next-fire.ts'
 import { timersOf } from '../../streams/timers.ts'
 import { type MemoryStore, memoryStore } from '../tools/memory-store.ts'
@@ -227,10 +227,16 @@ async function expectTimers(store: MemoryStore): Promise<void> {
     else known.state = (await codecs.state.decode(value)).state ?? undefined
     jobs.set(known.id, known)
   }
-  const stored = new Set(store.dump().map(([key]) => key))
+  const stored = store.dump().map(([key]) => Buffer.from(key, 'hex'))
+  const timers = stored.filter((key) => key[0] === prefix.timer).map(timerOfKey)
   for (const known of jobs.values()) {
-    for (const timer of timersOf(known))
-      expect(stored, `${known.id} has its timer of kind ${timer.kind}`).toContain(timerKey(timer).toString('hex'))
+    for (const timer of timersOf(known)) {
+      // A renewed lease has its timer later than the state says: heartbeats are not logged.
+      const same = (other: Timer): boolean =>
+        other.jobId === timer.jobId && other.kind === timer.kind && other.runNo === timer.runNo
+      const there = timers.some((other) => same(other) && (other.dueAt === timer.dueAt || timer.kind === timerKind.lease))
+      expect(there, `${known.id} has its timer of kind ${timer.kind}`).toBe(true)
+    }
   }
 }
 
