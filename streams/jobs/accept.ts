@@ -97,12 +97,12 @@ const waitsForEnd = (spec: JobDefinition, { active }: JobState): boolean =>
 /** Forgets the job, unless the tombstone was meant for an older definition. */
 export function acceptDeletion(draft: Decision, deletion: Extract<Input, { kind: 'deletion' }>): void {
   const { definition, state } = draft.job
-  // The definition in force; while its record has not been read again, the one that the state has taken into account.
-  const inForce = definition?.offset ?? state?.specOffset ?? -1
+  // The definition in force. While its record has not been read again the state knows of a later one than the store.
+  const inForce = Math.max(definition?.offset ?? -1, state?.specOffset ?? -1)
   if (inForce > deletion.offset) return
   if (deletion.observedOffset !== undefined && inForce > deletion.observedOffset) {
     // Compaction will keep only the tombstone: put the newer definition behind it again.
-    if (definition !== undefined) draft.out.push({ kind: 'republish' })
+    if (definition?.offset === inForce) draft.out.push({ kind: 'republish' })
     return
   }
   if (state !== undefined) {

@@ -200,7 +200,9 @@ class History {
 
   /** The fold of jobs and job-state from nothing is the live store, byte for byte, and every timer that follows from it is there. */
   async checkRebuild(): Promise<void> {
+    // A new owner with the store as it is: what the old one had put off, it decides at once, as any new owner would.
     this.world.crashAt = undefined
+    this.world.dropOwner()
     await this.settle()
     const live = this.world.store
     const durable = durableOf(live)
