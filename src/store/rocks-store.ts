@@ -13,20 +13,30 @@ import { withPresenceFilter } from './presence-filter.ts'
 
 /** A process may own 64 partitions: write buffers stay small. Two of these exist for each open store while one is flushed. */
 const writeBufferBytes = 8 * 1024 * 1024
+/** A store that failed so often for reasons it does not name is wiped. */
+const failuresMax = 3
 /** Entries that one hop to the thread pool brings back. */
 const scanCapacity = 1_024
 
 /** Stores in numbered folders under `folder`. */
 export function rocksStores(folder: string): PartitionStores {
   const pathOf = (partition: number): string => join(folder, `partition-${partition}`)
-  /** Why a store must not be opened again as it is: reading it found rotten data. */
+  /** Why a store must not be opened again as it is. */
   const rotten = new Map<number, string>()
+  const failures = new Map<number, number>()
   const wipe = async (partition: number): Promise<void> => {
     await rm(pathOf(partition), { recursive: true, force: true })
     rotten.delete(partition)
+    failures.delete(partition)
+  }
+  const failed = (partition: number, error: unknown): void => {
+    const times = (failures.get(partition) ?? 0) + 1
+    failures.set(partition, times)
+    const reason = reasonOf(error)
+    if (isRot(reason) || times >= failuresMax) rotten.set(partition, reason)
   }
   const opened = async (partition: number): Promise<PartitionStore> =>
-    noticingRot(await openFiltered(pathOf(partition)), (reason) => rotten.set(partition, reason))
+    noticing(await openFiltered(pathOf(partition)), (error) => failed(partition, error))
   return {
     wipe,
     async open(partition) {
@@ -58,15 +68,19 @@ async function openFiltered(path: string): Promise<PartitionStore> {
   }
 }
 
-/** Damaged blocks show only when they are read, long after the open. The partition then reopens, which wipes what was told here. */
-function noticingRot(store: PartitionStore, tell: (reason: string) => void): PartitionStore {
+/**
+ * Damaged blocks show only when they are read, by us or by a compaction, after which every write fails. The partition then reopens,
+ * and the store is wiped if `tell` found reason to.
+ */
+function noticing(store: PartitionStore, tell: (error: unknown) => void): PartitionStore {
+  let closed = false
   const watched =
     <Args extends unknown[], Value>(task: (...args: Args) => Promise<Value>) =>
     async (...args: Args): Promise<Value> => {
       try {
         return await task(...args)
       } catch (error) {
-        if (isRot(error)) tell(messageOf(error))
+        if (!closed) tell(error)
         throw error
       }
     }
@@ -76,6 +90,10 @@ function noticingRot(store: PartitionStore, tell: (reason: string) => void): Par
     apply: watched(store.apply),
     scan: watched(store.scan),
     compact: watched(store.compact),
+    close() {
+      closed = true
+      return store.close()
+    },
   }
 }
 
@@ -117,6 +135,12 @@ async function openStore(path: string): Promise<PartitionStore> {
 
 const empty = Buffer.alloc(0)
 
-/** RocksDB's own word for it; everything else, such as a full disk, may pass. */
-const isRot = (error: unknown): boolean =>
-  /corrupt|checksum|bad block|truncated/i.test(`${(error as { code?: string }).code} ${messageOf(error)}`)
+/** RocksDB's own words for it; everything else, such as a full disk, may pass. */
+const isRot = (reason: string): boolean => /corrupt|checksum|bad block|truncated/i.test(reason)
+
+/** The binding says of a write only that it failed; the cause says why. */
+function reasonOf(error: unknown): string {
+  const { code, cause, errors } = error as { code?: string; cause?: unknown; errors?: unknown[] }
+  const inner = cause ?? errors?.[0]
+  return inner === undefined ? `${messageOf(error)}${code === undefined ? '' : ` (${code})`}` : reasonOf(inner)
+}

@@ -8,33 +8,33 @@ import { chance, printedSeed } from './seeded.ts'
 import { openWorker } from './worker.ts'
 
 const sum = (counts: Record<string, number>): number => Object.values(counts).reduce((total, count) => total + count, 0)
-const active = ({ partitions }: SchedulerReport): number => partitions.filter(({ phase }) => phase === 'active').length
+const activeIn = ({ partitions }: SchedulerReport): number[] =>
+  partitions.flatMap(({ partition, phase }) => (phase === 'active' ? [partition] : []))
+const all = (report: SchedulerReport): boolean => activeIn(report).length === 4
+const half = (report: SchedulerReport): boolean => activeIn(report).length === 2 && report.partitions.length === 2
 
 test('a zombie is fenced, rejoins and takes its share; nothing is doubled', { timeout: 120_000 }, async (context) => {
   const site = await openSite(context, { partitions: 4 })
   await openWorker(context, site)
   const load = new Load(site, 80, chance(printedSeed()))
   const zombie = await site.scheduler({ folder: `${site.plan.folder}-zombie` })
-  await zombie.reportThat((report) => active(report) === 4)
+  await zombie.reportThat(all)
   for (let round = 1; round <= 2; round++) {
     const before = await zombie.reportThat(() => true)
     zombie.signal('SIGSTOP')
     const heir = await site.scheduler({ folder: `${site.plan.folder}-heir` })
-    await heir.reportThat((report) => active(report) === 4)
+    await heir.reportThat(all)
     // It has fired what the zombie believes to be due.
     await site.checker.dispatched([...load.expected])
     zombie.signal('SIGCONT')
-    const [back, stayed] = await Promise.all([
-      zombie.reportThat((report) => active(report) === 2 && report.partitions.length === 2),
-      heir.reportThat((report) => active(report) === 2 && report.partitions.length === 2),
-    ])
-    expect(back.fenced).toBeGreaterThan(before.fenced)
+    const halves = async () => (await Promise.all([zombie.reportThat(half), heir.reportThat(half)])).flatMap(activeIn).sort()
+    await expect.poll(halves, { timeout: 60_000 }).toEqual([0, 1, 2, 3])
+    expect((await zombie.reportThat(() => true)).fenced).toBeGreaterThan(before.fenced)
     // What stayed with the heir was never touched by the zombie: it lost what it handed over and nothing else.
-    expect(sum(stayed.reopens)).toBe(0)
-    expect([...back.partitions, ...stayed.partitions].map(({ partition }) => partition).sort()).toEqual([0, 1, 2, 3])
+    expect(sum((await heir.reportThat(() => true)).reopens)).toBe(0)
     await site.checker.dispatched([...load.expected])
     await heir.stop()
-    await zombie.reportThat((report) => active(report) === 4)
+    await zombie.reportThat(all)
   }
   await load.stop()
   await site.checker.succeeded(load.expected)
