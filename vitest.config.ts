@@ -9,6 +9,8 @@ export default defineConfig({
     env: { NODE_ENV: 'production' },
     // Two cores carry the broker, the registry and the tests.
     maxWorkers: 2,
+    // Of the concurrent cases of a file: each of those brings processes of its own.
+    maxConcurrency: 3,
     // These limits end a test that hangs; no test asserts by them.
     testTimeout: 60_000,
     hookTimeout: 120_000,

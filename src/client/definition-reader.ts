@@ -47,6 +47,8 @@ export class DefinitionReader {
   #readAlike(job: Job): boolean {
     if (this.#template === undefined || typeof job !== 'object' || job === null) return false
     const { job: known, definition } = this.#template
+    // Bytes and a payload exclude one another: whether both are there is judged in full.
+    if (job.payloadBase64 !== undefined && job.payloadBase64 !== null) return false
     if (!alike(job, known) || typeof job.id !== 'string' || validateJobId(job.id) !== undefined) return false
     const { at: time, delayMs } = job.schedule ?? {}
     const at = typeof time === 'string' ? parseIsoTime(time) : time

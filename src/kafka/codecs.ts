@@ -61,9 +61,9 @@ const schemaNames = Object.keys(schemas) as SchemaName[]
 export async function createCodecs(options: CodecsOptions): Promise<Codecs> {
   const registry = new Registry(options)
   const types = Object.fromEntries(schemaNames.map((name) => [name, avroType(schemas[name])])) as Record<SchemaName, Type>
-  const ids = Object.fromEntries(
-    await Promise.all(schemaNames.map(async (name) => [name, await registerAll(registry, name, options.plans)])),
-  ) as Record<SchemaName, number[]>
+  const ids = {} as Record<SchemaName, number[]>
+  // One after another: a registry that many processes start against at once has few connections to its database.
+  for (const name of schemaNames) ids[name] = await registerAll(registry, name, options.plans)
   await registry.verify(new Map(schemaNames.flatMap((name) => ids[name].map((id) => [id, types[name]] as const))))
 
   const codec = <Value, Input>(name: SchemaName): Codec<Value, Input> =>
@@ -78,11 +78,9 @@ export async function createCodecs(options: CodecsOptions): Promise<Codecs> {
   }
 }
 
-/** All ids of the schema, mostly one. The first subject goes ahead, so that the others find the schema instead of racing to create it. */
+/** All ids of the schema, mostly one. */
 async function registerAll(registry: Registry, name: SchemaName, plans: TopicPlan[]): Promise<number[]> {
-  const [first, ...rest] = plans.filter(({ schema }) => schema === name).map(({ topic }) => `${topic}-value`)
-  if (first === undefined) return []
-  const id = await registry.register(first, schemas[name])
-  const others = await Promise.all(rest.map((subject) => registry.register(subject, schemas[name])))
-  return [...new Set([id, ...others])]
+  const ids = new Set<number>()
+  for (const { topic, schema } of plans) if (schema === name) ids.add(await registry.register(`${topic}-value`, schemas[name]))
+  return [...ids]
 }

@@ -23,6 +23,9 @@ export interface KnownIds {
 
 /** An id that the registry does not know is not asked for again so soon. */
 const unknownForMs = 10_000
+/** Waits between tries of a registration that the registry could not carry out: 0.2 s, doubled up to some 6 s. */
+const registerWaitMsMin = 200
+const registerWaitMsMax = 6_400
 /** Unknown ids that are remembered; more, and all are forgotten. */
 const unknownMax = 1_000
 
@@ -48,7 +51,7 @@ export class Registry {
     const register = async (compatibility: COMPATIBILITY): Promise<number> =>
       (await this.#client.register({ type: SchemaType.AVRO, schema: text }, { subject, compatibility })).id
     try {
-      return await register(COMPATIBILITY.BACKWARD_TRANSITIVE).catch(async (thrown) => {
+      return await this.#patiently(() => register(COMPATIBILITY.BACKWARD_TRANSITIVE)).catch(async (thrown) => {
         const level = /!= (\w+)\)/.exec(messageOf(thrown))?.[1]
         if (level === undefined) throw thrown
         // NONE is a subject whose level was never set, for example because its first registration was cut off. Any other
@@ -64,6 +67,18 @@ export class Registry {
         401: 'bad-config',
         403: 'bad-config',
       })
+    }
+  }
+
+  /** Tries again while the registry answers that something in it is busy or broken: registering twice is registering once. */
+  async #patiently<Value>(request: () => Promise<Value>): Promise<Value> {
+    for (let waitMs = registerWaitMsMin; ; waitMs *= 2) {
+      try {
+        return await request()
+      } catch (thrown) {
+        if (!(Number((thrown as { status?: number }).status) >= 500) || waitMs > registerWaitMsMax) throw thrown
+        await new Promise((resolve) => setTimeout(resolve, waitMs))
+      }
     }
   }
 
