@@ -22,6 +22,8 @@ export interface FoldContext {
   leases: Leases
   leadMs: number
   aheadFrom: number
+  /** Definitions at lower offsets that belong to another partition were moved there, by an owner that then logged it. */
+  movedBefore: number
   metrics: Metrics
   logger: Logger
 }
@@ -86,7 +88,7 @@ class BatchFold {
   mail(mail: Mail, mayLog: boolean): boolean {
     if (mail.moved !== undefined) {
       if (!mayLog) return false
-      this.#move(mail)
+      if (mail.offset >= this.#context.movedBefore) this.#move(mail)
       return true
     }
     if (mail.input === undefined) return true
@@ -137,7 +139,9 @@ class BatchFold {
     if (moved === undefined) return
     const { names, partition } = this.#context
     const { key, value, headers, to } = moved
-    this.#folded.effects.asides.push({ topic: names.jobs, partition: to, key, value, headers })
-    this.#folded.effects.asides.push({ topic: names.jobs, partition, key, value: null, headers: { [movedHeader]: String(to) } })
+    this.#folded.effects.moved([
+      { topic: names.jobs, partition: to, key, value, headers },
+      { topic: names.jobs, partition, key, value: null, headers: { [movedHeader]: String(to) } },
+    ])
   }
 }
