@@ -543,8 +543,6 @@ export interface JobState {
   deleteAt: number | null
   /** Why the job is INVALID, or why the last occurrence was skipped. Default: null. */
   reason: string | null
-  /** Whether key P with run number 0 holds the definition, because a tombstone that must not win stands behind it in jobs. Default: false. */
-  definitionKept: boolean
   /** Runs that have not ended. Default: []. */
   active: ActiveRun[]
   /** The run that ended last; older ones are in the R ring. Default: null. */
@@ -566,7 +564,6 @@ export interface JobStateInput {
   finishedAt?: number | null | undefined
   deleteAt?: number | null | undefined
   reason?: string | null | undefined
-  definitionKept?: boolean | undefined
   active?: ActiveRunInput[] | undefined
   lastRun?: FinishedRunInput | null | undefined
 }
@@ -579,8 +576,6 @@ export interface Position {
   commandsOffset: number
   /** Next offset of execution-events. */
   eventsOffset: number
-  /** Next offset of jobs. Records before it that belong to another partition were moved there. Default: 0. */
-  jobsOffset: number
   /** The owner's clock. Unit: epoch ms. */
   committedAt: number
   /** Latest due time in the ahead lanes. They are read in offset order, so nothing due earlier may be appended there. Unit: epoch ms. Default: 0. */
@@ -592,7 +587,6 @@ export interface PositionInput {
   epoch: number
   commandsOffset: number
   eventsOffset: number
-  jobsOffset?: number | undefined
   committedAt: number
   aheadUntil?: number | undefined
 }
@@ -1651,12 +1645,6 @@ export const jobStateSchema = {
               "doc": "Why the job is INVALID, or why the last occurrence was skipped."
             },
             {
-              "name": "definitionKept",
-              "type": "boolean",
-              "default": false,
-              "doc": "Whether key P with run number 0 holds the definition, because a tombstone that must not win stands behind it in jobs."
-            },
-            {
               "name": "active",
               "doc": "Runs that have not ended.",
               "default": [],
@@ -1982,12 +1970,6 @@ export const jobStateSchema = {
               "name": "eventsOffset",
               "type": "long",
               "doc": "Next offset of execution-events."
-            },
-            {
-              "name": "jobsOffset",
-              "type": "long",
-              "default": 0,
-              "doc": "Next offset of jobs. Records before it that belong to another partition were moved there."
             },
             {
               "name": "committedAt",

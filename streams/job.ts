@@ -61,6 +61,8 @@ export type Output =
    * outside the transaction; the owner then reads it like anybody's, so that definitions keep one order and jobs has no control records.
    */
   | { kind: 'tombstone'; observedOffset: number }
+  /** The definition in force once more, because a tombstone that must not win stands behind it in the log. */
+  | { kind: 'republish' }
 
 /** Things worth counting that leave no other trace. */
 export type Note =
@@ -82,8 +84,6 @@ export interface Decision {
   dropRing: boolean
   snapshotPuts: Execution[]
   snapshotDeletes: number[]
-  /** A definition that jobs may lose to compaction and the changelog has to hold; null: it need not any more. */
-  keptDefinition: KnownDefinition | null | undefined
   /** Timers besides those that follow from the state. */
   extraTimers: Timer[]
   /** The timer was not acted on; look at it again at this time. */
@@ -95,7 +95,7 @@ export interface Decision {
 export function mustBeLogged(before: Job, decision: Decision): boolean {
   return (
     decision.job.state !== before.state ||
-    decision.out.some((output) => output.kind !== 'tombstone') ||
+    decision.out.some((output) => output.kind !== 'tombstone' && output.kind !== 'republish') ||
     decision.ring.length > 0 ||
     decision.dropRing ||
     decision.snapshotPuts.length > 0 ||

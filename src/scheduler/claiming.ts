@@ -5,7 +5,7 @@ import { ownerKey, positionKey } from './local-record.ts'
 import { rangeOf } from './log-ends.ts'
 import { type Ownership, quietMs } from './ownership.ts'
 import type { PartitionStore } from './ports.ts'
-import { putKeptDefinitions, reconcile } from './reconcile.ts'
+import { reconcile } from './reconcile.ts'
 import type { TimeIndex } from './time-index.ts'
 
 /**
@@ -35,7 +35,6 @@ const drained = ['jobs', 'commands'] as const
  * state whose definition is still unread. It has no time limit: where the log is slow, the partition waits for it.
  */
 export async function drain(own: Ownership, store: PartitionStore, index: TimeIndex, epoch: number): Promise<void> {
-  await putKeptDefinitions(own.shared.codecs, store)
   own.mailbox.putBack(await reconcile(own.shared.codecs, store, own.touched, own.applied.jobs))
   own.enter('draining')
   const { admin, names, clock } = own.shared
@@ -43,7 +42,6 @@ export async function drain(own: Ownership, store: PartitionStore, index: TimeIn
   own.applied.commands = position?.commandsOffset ?? 0
   own.applied.events = position?.eventsOffset ?? 0
   own.ahead.until = position?.aheadUntil ?? 0
-  own.movedBefore = position?.jobsOffset ?? 0
   const ends = {
     jobs: readableEnd(await rangeOf(admin, names.jobs, own.partition)),
     commands: readableEnd(await rangeOf(admin, names.commands, own.partition)),

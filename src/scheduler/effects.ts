@@ -4,17 +4,7 @@
  */
 import type { ExecutionInput } from '../../schemas/generated.ts'
 import { type Decision, type Job, mustBeLogged } from '../../streams/job.ts'
-import {
-  definitionKey,
-  definitionValue,
-  keptDefinitionKey,
-  runKey,
-  runRingSize,
-  snapshotKey,
-  stateKey,
-  type Timer,
-  timerKey,
-} from '../../streams/keys.ts'
+import { definitionKey, runKey, runRingSize, snapshotKey, stateKey, type Timer, timerKey } from '../../streams/keys.ts'
 import { timersOf } from '../../streams/timers.ts'
 import type { TopicNames } from '../../streams/topics.ts'
 import type { RecordOut } from '../ports.ts'
@@ -61,7 +51,7 @@ export class Effects {
     const logged = mustBeLogged(before, decision)
     this.#logged ||= logged
     this.#changed.set(id, { job, logged: logged || (this.#changed.get(id)?.logged ?? false) })
-    for (const output of decision.out) this.#output(id, output)
+    for (const output of decision.out) this.#output(job, output)
     for (const run of decision.ring) this.#entry(runKey(id, run.runNo), this.#codecs.state.encode({ run }))
     if (decision.dropRing) {
       for (let slot = 0; slot < runRingSize; slot++) this.#entry(runKey(id, slot), null)
@@ -71,23 +61,12 @@ export class Effects {
       this.#entry(snapshotKey(id, execution.runNo), this.#codecs.state.encode({ snapshot }))
     }
     for (const runNo of decision.snapshotDeletes) this.#entry(snapshotKey(id, runNo), null)
-    const { keptDefinition: kept } = decision
-    if (kept !== undefined) {
-      const value = kept === null ? null : this.#codecs.state.encode({ snapshot: definitionValue(kept) })
-      this.#entry(keptDefinitionKey(id), value)
-    }
     this.#extraTimers.push(...decision.extraTimers)
   }
 
   /** A definition that came into force, or null for one that went. */
   definition(id: string, value: Buffer | null): void {
     this.#ops.push({ key: definitionKey(id), value })
-  }
-
-  /** Records for another partition. That they were sent there is logged, or a rebuild would send them once more. */
-  moved(records: RecordOut[]): void {
-    this.asides.push(...records)
-    this.#logged = true
   }
 
   /** A timer that was handed out: it goes, whatever was decided. */
@@ -143,8 +122,9 @@ export class Effects {
     return { topic: this.#names.state, partition: this.#partition, key, value }
   }
 
-  #output(key: string, output: Decision['out'][number]): void {
+  #output(job: Job, output: Decision['out'][number]): void {
     const partition = this.#partition
+    const key = job.id
     const encode = (execution: ExecutionInput): Buffer => this.#codecs.execution.encode(execution)
     switch (output.kind) {
       case 'dispatch': {
@@ -173,6 +153,9 @@ export class Effects {
           value: null,
           headers: { [observedOffsetHeader]: String(output.observedOffset) },
         })
+        return
+      case 'republish':
+        this.asides.push({ topic: this.#names.jobs, partition, key, value: job.definition?.bytes ?? null })
     }
   }
 }

@@ -22,8 +22,6 @@ export interface FoldContext {
   leases: Leases
   leadMs: number
   aheadFrom: number
-  /** Definitions at lower offsets that belong to another partition were moved there, by an owner that then logged it. */
-  movedBefore: number
   metrics: Metrics
   logger: Logger
 }
@@ -88,7 +86,7 @@ class BatchFold {
   mail(mail: Mail, mayLog: boolean): boolean {
     if (mail.moved !== undefined) {
       if (!mayLog) return false
-      if (mail.offset >= this.#context.movedBefore) this.#move(mail)
+      this.#move(mail)
       return true
     }
     if (mail.input === undefined) return true
@@ -139,9 +137,7 @@ class BatchFold {
     if (moved === undefined) return
     const { names, partition } = this.#context
     const { key, value, headers, to } = moved
-    this.#folded.effects.moved([
-      { topic: names.jobs, partition: to, key, value, headers },
-      { topic: names.jobs, partition, key, value: null, headers: { [movedHeader]: String(to) } },
-    ])
+    this.#folded.effects.asides.push({ topic: names.jobs, partition: to, key, value, headers })
+    this.#folded.effects.asides.push({ topic: names.jobs, partition, key, value: null, headers: { [movedHeader]: String(to) } })
   }
 }

@@ -47,8 +47,6 @@ export class Ownership {
   writer: TransactionalWriter | undefined
   applied: TurnContext['applied'] = { jobs: 0, commands: 0, events: 0, state: 0 }
   readonly ahead: TurnContext['ahead'] = { until: 0 }
-  /** What the position in the changelog says of jobs: what had to be moved from before it was moved. */
-  movedBefore = 0
   /** Jobs whose state came while definitions were read already. */
   readonly touched = new Set<string>()
   /** Where the log that is being restored ended when that began. */
@@ -163,23 +161,9 @@ export class Ownership {
     written?: (timer: Timer) => void,
   ): Promise<TurnResult> {
     this.#check()
-    const { shared, partition, mailbox, leases, writer, applied, ahead, movedBefore, shares } = this
+    const { shared, partition, mailbox, leases, writer, applied, ahead, shares } = this
     const { asides, commits: slots } = shares
-    const context = {
-      shared,
-      partition,
-      epoch,
-      store,
-      index,
-      mailbox,
-      leases,
-      writer,
-      asides,
-      slots,
-      applied,
-      ahead,
-      movedBefore,
-    }
+    const context = { shared, partition, epoch, store, index, mailbox, leases, writer, asides, slots, applied, ahead }
     const result = await turn(context, timers, written)
     if (result.folded > 0) this.progress()
     if (mailbox.roomy) this.#makeRoom()

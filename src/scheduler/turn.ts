@@ -42,8 +42,6 @@ export interface TurnContext {
   applied: Record<Source | 'state', number>
   /** What the ahead lanes hold, across turns and owners. */
   ahead: { until: number }
-  /** Definitions before this offset that belong to another partition were moved there already. */
-  movedBefore: number
 }
 
 /** What a turn did. `blocked`: the next mail needs a claim first. */
@@ -66,18 +64,7 @@ export async function turn(
   if (timers.length + mails.length === 0) return { folded: 0, committed: false, blocked: false, deferred: [] }
   const { names, codecs, leadMs, metrics, logger, clock } = shared
   const { partition, store, leases } = context
-  const foldContext = {
-    partition,
-    names,
-    codecs,
-    store,
-    leases,
-    leadMs,
-    aheadFrom: context.ahead.until,
-    movedBefore: context.movedBefore,
-    metrics,
-    logger,
-  }
+  const foldContext = { partition, names, codecs, store, leases, leadMs, aheadFrom: context.ahead.until, metrics, logger }
   const folded = await fold(foldContext, timers, mails, clock.nowMs(), writer !== undefined)
   const blocked = folded.mailFolded < mails.length
   if (blocked) mailbox.putBack(mails.slice(folded.mailFolded))
@@ -120,7 +107,6 @@ function positionRecord(context: TurnContext, next: TurnContext['applied'], ahea
     epoch,
     commandsOffset: next.commands,
     eventsOffset: next.events,
-    jobsOffset: next.jobs,
     committedAt: shared.clock.nowMs(),
     aheadUntil,
   }

@@ -48,10 +48,6 @@ function keepActiveRuns(draft: Decision, old: KnownDefinition | undefined, state
 
 function replaceState(draft: Decision, definition: KnownDefinition, before: Decision['job'], phase: boolean): void {
   const { spec, offset, appendedAt } = definition
-  if (before.state?.definitionKept) {
-    draft.keptDefinition = null
-    patchState(draft, { definitionKept: false })
-  }
   if (spec === undefined) {
     patchState(draft, {
       specOffset: offset,
@@ -105,18 +101,13 @@ export function acceptDeletion(draft: Decision, deletion: Extract<Input, { kind:
   const inForce = Math.max(definition?.offset ?? -1, state?.specOffset ?? -1)
   if (inForce > deletion.offset) return
   if (deletion.observedOffset !== undefined && inForce > deletion.observedOffset) {
-    // Compaction will keep only the tombstone, so the newer definition has to live in the changelog. It cannot be sent to jobs again:
-    // the copy might overtake a definition or a deletion that somebody sends at this moment.
-    if (definition?.offset === inForce && !state?.definitionKept) {
-      patchState(draft, { definitionKept: true })
-      draft.keptDefinition = definition
-    }
+    // Compaction will keep only the tombstone: put the newer definition behind it again.
+    if (definition?.offset === inForce) draft.out.push({ kind: 'republish' })
     return
   }
   if (state !== undefined) {
     draft.dropRing = state.runNo > 1
     for (const run of state.active) if (run.snapshot) draft.snapshotDeletes.push(run.runNo)
-    if (state.definitionKept) draft.keptDefinition = null
   }
   draft.job.definition = undefined
   draft.job.state = undefined

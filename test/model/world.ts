@@ -23,7 +23,7 @@ import { Leases } from '../../src/scheduler/leases.ts'
 import { localOp, positionKey, readLocal } from '../../src/scheduler/local-record.ts'
 import { Mailbox, type Source } from '../../src/scheduler/mailbox.ts'
 import type { Shared } from '../../src/scheduler/options.ts'
-import { putKeptDefinitions, reconcile } from '../../src/scheduler/reconcile.ts'
+import { reconcile } from '../../src/scheduler/reconcile.ts'
 import { changelogOps } from '../../src/scheduler/restore.ts'
 import { Slots } from '../../src/scheduler/slots.ts'
 import { TimeIndex } from '../../src/scheduler/time-index.ts'
@@ -196,7 +196,6 @@ class Owner {
       slots: new Slots(1),
       applied,
       ahead: { until: aheadUntil },
-      movedBefore: 0,
     }
   }
 
@@ -215,7 +214,6 @@ class Owner {
     const position = value ? (await codecs.state.decode(value)).position : null
     const applied = { jobs, state, commands: position?.commandsOffset ?? 0, events: position?.eventsOffset ?? 0 }
     const owner = new Owner(world, applied, position?.aheadUntil ?? 0)
-    await putKeptDefinitions(codecs, store)
     owner.#mailbox.putBack(await reconcile(codecs, store, touched, jobs))
     await owner.#drain()
     return owner
