@@ -6,7 +6,6 @@
  *   S·jobId                                    JobState (StateEntry, framed)
  *   R·jobId·00·slot u8                         finished run, slot = runNo mod 10: a ring, so nothing is ever deleted from it
  *   P·jobId·00·runNo u64 BE                    Execution that a run is dispatched from again
- *   L…                                         the store's own: src/store/links.ts
  *   T·dueAt u64 BE·kind u8·jobId·00·runNo u64  timer, empty value
  *
  * Big-endian unsigned numbers compare as bytes in the order of their values, so T keys iterate in due order, then by kind,
