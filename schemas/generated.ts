@@ -543,6 +543,8 @@ export interface JobState {
   deleteAt: number | null
   /** Why the job is INVALID, or why the last occurrence was skipped. Default: null. */
   reason: string | null
+  /** Whether key P with run number 0 holds the definition, because a tombstone that must not win stands behind it in jobs. Default: false. */
+  definitionKept: boolean
   /** Runs that have not ended. Default: []. */
   active: ActiveRun[]
   /** The run that ended last; older ones are in the R ring. Default: null. */
@@ -564,18 +566,21 @@ export interface JobStateInput {
   finishedAt?: number | null | undefined
   deleteAt?: number | null | undefined
   reason?: string | null | undefined
+  definitionKept?: boolean | undefined
   active?: ActiveRunInput[] | undefined
   lastRun?: FinishedRunInput | null | undefined
 }
 
 /** Position */
 export interface Position {
-  /** The owner's claim number. */
-  epoch: number
+  /** Offset of the claim of the owner that wrote this. */
+  claimOffset: number
   /** Next offset of job-commands. */
   commandsOffset: number
   /** Next offset of execution-events. */
   eventsOffset: number
+  /** Next offset of jobs. Records before it that belong to another partition were moved there. Default: 0. */
+  jobsOffset: number
   /** The owner's clock. Unit: epoch ms. */
   committedAt: number
   /** Latest due time in the ahead lanes. They are read in offset order, so nothing due earlier may be appended there. Unit: epoch ms. Default: 0. */
@@ -584,9 +589,10 @@ export interface Position {
 
 /** Position as a writer may give it: fields with a default may be left out. */
 export interface PositionInput {
-  epoch: number
+  claimOffset: number
   commandsOffset: number
   eventsOffset: number
+  jobsOffset?: number | undefined
   committedAt: number
   aheadUntil?: number | undefined
 }
@@ -595,8 +601,6 @@ export interface PositionInput {
 export interface Owner {
   /** host:pid:boot of the owner. */
   instance: string
-  /** Claim number, one more than the one before. */
-  epoch: number
   /** The owner's clock. Unit: epoch ms. */
   claimedAt: number
 }
@@ -604,7 +608,6 @@ export interface Owner {
 /** Owner as a writer may give it: fields with a default may be left out. */
 export interface OwnerInput {
   instance: string
-  epoch: number
   claimedAt: number
 }
 
@@ -1645,6 +1648,12 @@ export const jobStateSchema = {
               "doc": "Why the job is INVALID, or why the last occurrence was skipped."
             },
             {
+              "name": "definitionKept",
+              "type": "boolean",
+              "default": false,
+              "doc": "Whether key P with run number 0 holds the definition, because a tombstone that must not win stands behind it in jobs."
+            },
+            {
               "name": "active",
               "doc": "Runs that have not ended.",
               "default": [],
@@ -1957,9 +1966,9 @@ export const jobStateSchema = {
           "name": "Position",
           "fields": [
             {
-              "name": "epoch",
-              "type": "int",
-              "doc": "The owner's claim number."
+              "name": "claimOffset",
+              "type": "long",
+              "doc": "Offset of the claim of the owner that wrote this."
             },
             {
               "name": "commandsOffset",
@@ -1970,6 +1979,12 @@ export const jobStateSchema = {
               "name": "eventsOffset",
               "type": "long",
               "doc": "Next offset of execution-events."
+            },
+            {
+              "name": "jobsOffset",
+              "type": "long",
+              "default": 0,
+              "doc": "Next offset of jobs. Records before it that belong to another partition were moved there."
             },
             {
               "name": "committedAt",
@@ -2002,11 +2017,6 @@ export const jobStateSchema = {
               "name": "instance",
               "type": "string",
               "doc": "host:pid:boot of the owner."
-            },
-            {
-              "name": "epoch",
-              "type": "int",
-              "doc": "Claim number, one more than the one before."
             },
             {
               "name": "claimedAt",

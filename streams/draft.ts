@@ -13,6 +13,7 @@ export function draftOf(job: Job): Decision {
     dropRing: false,
     snapshotPuts: [],
     snapshotDeletes: [],
+    keptDefinition: undefined,
     extraTimers: [],
     deferUntil: undefined,
     notes: [],
@@ -37,6 +38,7 @@ export function pristineState(job: Job): JobState {
     finishedAt: null,
     deleteAt: null,
     reason: definition?.problem ?? null,
+    definitionKept: false,
     active: [],
     lastRun: null,
   }

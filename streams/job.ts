@@ -33,10 +33,10 @@ export interface Job {
 }
 
 export type Input =
-  /** `reread`: it was stored already, but the state that came to light afterwards has not taken it into account. */
-  | { kind: 'definition'; definition: KnownDefinition; reread?: boolean }
-  /** A null value in jobs. `observedOffset`: only if the definition in force is not newer than that. */
-  | { kind: 'deletion'; offset: number; observedOffset?: number }
+  /** `decided`: an owner has taken it into account already and logged what followed; only the definition itself is restored. */
+  | { kind: 'definition'; definition: KnownDefinition; decided?: boolean }
+  /** A null value in jobs. `observedOffset`: only if the definition in force is not newer than that. `decided`: as above. */
+  | { kind: 'deletion'; offset: number; observedOffset?: number; decided?: boolean }
   | { kind: 'command'; command: JobCommand }
   | { kind: 'event'; event: ExecutionEvent }
   | { kind: 'timer'; timer: Timer }
@@ -61,8 +61,6 @@ export type Output =
    * outside the transaction; the owner then reads it like anybody's, so that definitions keep one order and jobs has no control records.
    */
   | { kind: 'tombstone'; observedOffset: number }
-  /** The definition in force once more, because a tombstone that must not win stands behind it in the log. */
-  | { kind: 'republish' }
 
 /** Things worth counting that leave no other trace. */
 export type Note =
@@ -84,6 +82,8 @@ export interface Decision {
   dropRing: boolean
   snapshotPuts: Execution[]
   snapshotDeletes: number[]
+  /** A definition that jobs may lose to compaction and the changelog has to hold; null: it need not any more. */
+  keptDefinition: KnownDefinition | null | undefined
   /** Timers besides those that follow from the state. */
   extraTimers: Timer[]
   /** The timer was not acted on; look at it again at this time. */
@@ -95,7 +95,7 @@ export interface Decision {
 export function mustBeLogged(before: Job, decision: Decision): boolean {
   return (
     decision.job.state !== before.state ||
-    decision.out.some((output) => output.kind !== 'tombstone' && output.kind !== 'republish') ||
+    decision.out.some((output) => output.kind !== 'tombstone') ||
     decision.ring.length > 0 ||
     decision.dropRing ||
     decision.snapshotPuts.length > 0 ||

@@ -5,7 +5,8 @@
  *   D·jobId                                    definition: offset i64 BE, append time i64 BE, the record's value as it came
  *   S·jobId                                    JobState (StateEntry, framed)
  *   R·jobId·00·slot u8                         finished run, slot = runNo mod 10: a ring, so nothing is ever deleted from it
- *   P·jobId·00·runNo u64 BE                    Execution that a run is dispatched from again
+ *   P·jobId·00·runNo u64 BE                    Execution that a run is dispatched from again; with run number 0 the job's definition
+ *   L…                                         the store's own: src/store/links.ts
  *   T·dueAt u64 BE·kind u8·jobId·00·runNo u64  timer, empty value
  *
  * Big-endian unsigned numbers compare as bytes in the order of their values, so T keys iterate in due order, then by kind,
@@ -54,6 +55,11 @@ export function snapshotKey(jobId: string, runNo: number): Buffer {
   writeU64(key, runNo, key.length - 8)
   return key
 }
+
+/** Key of a definition that jobs may lose to compaction. */
+export const keptDefinitionKey = (jobId: string): Buffer => snapshotKey(jobId, 0)
+
+export const isKeptDefinition = (key: Buffer): boolean => key[0] === prefix.snapshot && readU64(key, key.length - 8) === 0
 
 export function timerKey(timer: Timer): Buffer {
   const length = Buffer.byteLength(timer.jobId)

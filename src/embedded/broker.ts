@@ -118,8 +118,8 @@ async function format(
     ...run.args,
     'kafka.tools.StorageTool',
     'format',
-    '-t',
-    clusterId,
+    // One word, because an id may begin with a dash.
+    `--cluster-id=${clusterId}`,
     '-c',
     properties,
   ]

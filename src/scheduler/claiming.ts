@@ -1,66 +1,79 @@
 /** claiming and draining: from a nearly up-to-date store to the right to fire. */
 
+import { DuelogError } from '../errors.ts'
 import { markHeader } from './intake.ts'
-import { ownerKey, positionKey } from './local-record.ts'
+import { putKeptDefinitions } from './kept-definitions.ts'
+import { isBesideTheLog, ownerKey, positionKey } from './local-record.ts'
 import { rangeOf } from './log-ends.ts'
 import { type Ownership, quietMs } from './ownership.ts'
 import type { PartitionStore } from './ports.ts'
-import { reconcile } from './reconcile.ts'
 import type { TimeIndex } from './time-index.ts'
+import type { TurnResult } from './turn.ts'
 
 /**
  * Takes the transactional id, which ends the previous owner, and reads the changelog up to our own claim record: the state is then the
- * fold of all committed transactions. Resolves with the claim's number.
+ * fold of all committed transactions.
  */
-export async function claim(own: Ownership, store: PartitionStore): Promise<number> {
+export async function claim(own: Ownership, store: PartitionStore): Promise<void> {
   own.enter('claiming')
   const { log, prefix, names, codecs, instance, clock } = own.shared
   // Only a live member may fence, or an owner on its way out and its successor would fence each other for ever.
   await own.orClosed(own.feed.nextHeartbeat())
   const writer = await log.transactionalWriter(`${prefix}scheduler-${own.partition}`)
   own.writer = writer
-  const epoch = ((await own.entry(store, ownerKey))?.owner?.epoch ?? 0) + 1
-  const value = codecs.state.encode({ owner: { instance, epoch, claimedAt: clock.nowMs() } })
+  const value = codecs.state.encode({ owner: { instance, claimedAt: clock.nowMs() } })
   const offsets = await writer.commit([{ topic: names.state, partition: own.partition, key: ownerKey, value }])
-  const claimedAt = offsets.get(`${names.state}/${own.partition}`) ?? 0
-  await own.until(() => own.applied.state > claimedAt)
+  const claimOffset = offsets.get(`${names.state}/${own.partition}`) ?? 0
+  await own.until(() => own.applied.state > claimOffset)
   own.feed.close('state')
-  return epoch
-}
-
-const drained = ['jobs', 'commands'] as const
-
-/**
- * Folds what was sent before the takeover, so that a deletion acknowledged then is seen before any timer fires, and no timer finds a
- * state whose definition is still unread. It has no time limit: where the log is slow, the partition waits for it.
- */
-export async function drain(own: Ownership, store: PartitionStore, index: TimeIndex, epoch: number): Promise<void> {
-  own.mailbox.putBack(await reconcile(own.shared.codecs, store, own.touched, own.applied.jobs))
-  own.enter('draining')
-  const { admin, names, clock } = own.shared
-  const position = (await own.entry(store, positionKey))?.position
+  const position = (await own.entry(store, positionKey))?.position ?? null
+  if (isBesideTheLog({ jobsOffset: own.applied.jobs, claimOffset: own.claimOffset }, position)) await startOver(own, store)
+  own.claimOffset = claimOffset
   own.applied.commands = position?.commandsOffset ?? 0
   own.applied.events = position?.eventsOffset ?? 0
-  own.ahead.until = position?.aheadUntil ?? 0
-  const ends = {
-    jobs: readableEnd(await rangeOf(admin, names.jobs, own.partition)),
-    commands: readableEnd(await rangeOf(admin, names.commands, own.partition)),
-  }
-  own.restoreEnd = ends.jobs
+  own.logged = { jobsOffset: position?.jobsOffset ?? 0, aheadUntil: position?.aheadUntil ?? 0 }
+}
+
+/** Reopens the partition with an empty store. */
+async function startOver(own: Ownership, store: PartitionStore): Promise<never> {
+  own.store = undefined
+  await store.close()
+  await own.shared.stores.wipe(own.partition)
+  throw new DuelogError('fenced', 'The local store went on while another process owned the partition; it is built anew.')
+}
+
+/**
+ * Folds what was sent before the takeover, so that a deletion acknowledged then is seen before any timer fires. Definitions come first:
+ * no event, command or timer may find a state whose definition is still unread. It has no time limit: where the log is slow, the
+ * partition waits for it.
+ */
+export async function drain(own: Ownership, store: PartitionStore, index: TimeIndex): Promise<void> {
+  await putKeptDefinitions(own.shared.codecs, store)
+  own.enter('draining')
+  const foldMail = (): Promise<TurnResult> => own.turn(store, index)
+  await readToEnd(own, 'jobs', foldMail)
+  await own.logPosition(store, index)
   own.feed.open('commands', own.applied.commands)
   own.feed.open('events', own.applied.events)
+  await readToEnd(own, 'commands', foldMail)
+}
+
+/** Folds all mail, and that of the source up to where its log ends now. */
+async function readToEnd(own: Ownership, source: 'jobs' | 'commands', foldMail: () => Promise<TurnResult>): Promise<void> {
+  const { admin, names, clock } = own.shared
+  let end = readableEnd(await rangeOf(admin, names[source], own.partition))
+  if (source === 'jobs') own.restoreEnd = end
   let seen = { at: -1, since: 0 }
   let marked = false
   for (;;) {
-    const behind = drained.filter((source) => own.feed.next(source) < ends[source])
-    if (behind.length === 0 && own.mailbox.depth === 0) return
-    const at = own.feed.next('jobs') + own.feed.next('commands')
+    const at = own.feed.next(source)
+    if (at >= end && own.mailbox.depth === 0) return
     if (at !== seen.at) seen = { at, since: clock.nowMs() }
-    else if (!marked && behind.length > 0 && clock.nowMs() - seen.since >= quietMs) {
+    else if (!marked && at < end && clock.nowMs() - seen.since >= quietMs) {
       marked = true
-      for (const source of behind) ends[source] = await mark(own, source)
+      end = await mark(own, source)
     }
-    const { folded } = await own.turn(store, index, epoch, [])
+    const { folded } = await foldMail()
     if (folded === 0) await own.nap(marked ? Number.POSITIVE_INFINITY : seen.since + quietMs)
   }
 }

@@ -4,7 +4,17 @@
  */
 import type { ExecutionInput } from '../../schemas/generated.ts'
 import { type Decision, type Job, mustBeLogged } from '../../streams/job.ts'
-import { definitionKey, runKey, runRingSize, snapshotKey, stateKey, type Timer, timerKey } from '../../streams/keys.ts'
+import {
+  definitionKey,
+  definitionValue,
+  keptDefinitionKey,
+  runKey,
+  runRingSize,
+  snapshotKey,
+  stateKey,
+  type Timer,
+  timerKey,
+} from '../../streams/keys.ts'
 import { timersOf } from '../../streams/timers.ts'
 import type { TopicNames } from '../../streams/topics.ts'
 import type { RecordOut } from '../ports.ts'
@@ -44,14 +54,18 @@ export class Effects {
     return this.out.length + this.#entries.length + this.#changed.size
   }
 
-  add(before: Job, decision: Decision): void {
+  /**
+   * `restored`: only a definition came back, beside a state that was put as the changelog had it. Which timers the store has is not
+   * known then, and all that the job needs are written.
+   */
+  add(before: Job, decision: Decision, restored = false): void {
     const { job } = decision
     const id = job.id
-    if (!this.#loaded.has(id)) this.#loaded.set(id, { state: before.state, timers: timersOf(before) })
+    if (!this.#loaded.has(id)) this.#loaded.set(id, { state: before.state, timers: restored ? [] : timersOf(before) })
     const logged = mustBeLogged(before, decision)
     this.#logged ||= logged
     this.#changed.set(id, { job, logged: logged || (this.#changed.get(id)?.logged ?? false) })
-    for (const output of decision.out) this.#output(job, output)
+    for (const output of decision.out) this.#output(id, output)
     for (const run of decision.ring) this.#entry(runKey(id, run.runNo), this.#codecs.state.encode({ run }))
     if (decision.dropRing) {
       for (let slot = 0; slot < runRingSize; slot++) this.#entry(runKey(id, slot), null)
@@ -61,12 +75,23 @@ export class Effects {
       this.#entry(snapshotKey(id, execution.runNo), this.#codecs.state.encode({ snapshot }))
     }
     for (const runNo of decision.snapshotDeletes) this.#entry(snapshotKey(id, runNo), null)
+    const { keptDefinition: kept } = decision
+    if (kept !== undefined) {
+      const value = kept === null ? null : this.#codecs.state.encode({ snapshot: definitionValue(kept) })
+      this.#entry(keptDefinitionKey(id), value)
+    }
     this.#extraTimers.push(...decision.extraTimers)
   }
 
   /** A definition that came into force, or null for one that went. */
   definition(id: string, value: Buffer | null): void {
     this.#ops.push({ key: definitionKey(id), value })
+  }
+
+  /** A definition that goes to another partition: in the transaction, or a delay could begin there a second time. */
+  moved(records: RecordOut[]): void {
+    this.out.push(...records)
+    this.#logged = true
   }
 
   /** A timer that was handed out: it goes, whatever was decided. */
@@ -122,9 +147,8 @@ export class Effects {
     return { topic: this.#names.state, partition: this.#partition, key, value }
   }
 
-  #output(job: Job, output: Decision['out'][number]): void {
+  #output(key: string, output: Decision['out'][number]): void {
     const partition = this.#partition
-    const key = job.id
     const encode = (execution: ExecutionInput): Buffer => this.#codecs.execution.encode(execution)
     switch (output.kind) {
       case 'dispatch': {
@@ -153,9 +177,6 @@ export class Effects {
           value: null,
           headers: { [observedOffsetHeader]: String(output.observedOffset) },
         })
-        return
-      case 'republish':
-        this.asides.push({ topic: this.#names.jobs, partition, key, value: job.definition?.bytes ?? null })
     }
   }
 }

@@ -9,7 +9,7 @@ import { batchRecordsMax } from './turn.ts'
  * Never resolves: it ends with an error, or with Closed. Between two commits it lingers, so that they carry more, unless something is
  * due already, somebody waits for an answer, or a batch is full.
  */
-export async function fireForEver(own: Ownership, store: PartitionStore, index: TimeIndex, epoch: number): Promise<never> {
+export async function fireForEver(own: Ownership, store: PartitionStore, index: TimeIndex): Promise<never> {
   const { shared, mailbox } = own
   const { clock, lingerMs, metrics } = shared
   const { partition } = own
@@ -28,8 +28,8 @@ export async function fireForEver(own: Ownership, store: PartitionStore, index: 
       await own.nap(lingerUntil)
       continue
     }
-    const timers = await taker.take(mailbox.depth > 0, own.ahead.until)
-    const result = await own.turn(store, index, epoch, timers, (timer) => taker.written(timer))
+    const timers = await taker.take(mailbox.depth > 0, own.logged.aheadUntil)
+    const result = await own.turn(store, index, timers, (timer) => taker.written(timer))
     taker.defer(result.deferred)
     if (result.committed) lingerUntil = clock.nowMs() + lingerMs
     if (result.folded > 0) continue

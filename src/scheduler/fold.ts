@@ -22,6 +22,8 @@ export interface FoldContext {
   leases: Leases
   leadMs: number
   aheadFrom: number
+  /** What stands in jobs before this offset an owner has folded, and logged what followed; of it only the definition is restored. */
+  decidedBefore: number
   metrics: Metrics
   logger: Logger
 }
@@ -38,10 +40,7 @@ export interface Folded {
   aheadUntil: number
 }
 
-/**
- * With `mayLog` false the fold ends before the first mail whose decision would have to be logged: a partition that is not claimed
- * may apply definitions, whose effect follows from jobs alone, and nothing else.
- */
+/** With `mayLog` false the fold ends before the first mail that is not decided yet: a partition that is not claimed decides nothing. */
 export async function fold(context: FoldContext, timers: Timer[], mails: Mail[], now: number, mayLog: boolean): Promise<Folded> {
   const ids = new Set<string>()
   for (const timer of timers) ids.add(timer.jobId)
@@ -84,22 +83,22 @@ class BatchFold {
 
   /** False: not folded, because it would have to be logged. */
   mail(mail: Mail, mayLog: boolean): boolean {
+    const decided = mail.source === 'jobs' && mail.offset < this.#context.decidedBefore
+    if (!decided && !mayLog) return false
     if (mail.moved !== undefined) {
-      if (!mayLog) return false
-      this.#move(mail)
+      if (!decided) this.#move(mail)
       return true
     }
     if (mail.input === undefined) return true
     const job = this.#jobs.get(mail.jobId) ?? { id: mail.jobId }
-    const decision = this.#step(job, mail.input)
-    if (!mayLog && (decision.job.state !== job.state || decision.out.length > 0)) return false
+    const decision = this.#step(job, decided ? asDecided(mail.input) : mail.input)
     if (mail.input.kind === 'definition' && decision.job.definition === mail.input.definition) {
       this.#folded.effects.definition(mail.jobId, definitionValue(mail.input.definition))
       this.#context.metrics.definitions.inc()
     } else if (decision.job.definition === undefined && job.definition !== undefined) {
       this.#folded.effects.definition(mail.jobId, null)
     }
-    this.#take(job, decision)
+    this.#take(job, decision, decided)
     return true
   }
 
@@ -118,7 +117,7 @@ class BatchFold {
     }
   }
 
-  #take(before: Job, decision: Decision): void {
+  #take(before: Job, decision: Decision, restored = false): void {
     this.#jobs.set(before.id, decision.job)
     for (const execution of decision.snapshotPuts) {
       decision.job.snapshots ??= new Map()
@@ -130,14 +129,19 @@ class BatchFold {
       if (output.ahead) this.#folded.aheadUntil = Math.max(this.#folded.aheadUntil, output.execution.dueAt)
     }
     this.#folded.notes.push(...decision.notes)
-    this.#folded.effects.add(before, decision)
+    this.#folded.effects.add(before, decision, restored)
   }
 
   #move({ moved }: Mail): void {
     if (moved === undefined) return
     const { names, partition } = this.#context
     const { key, value, headers, to } = moved
-    this.#folded.effects.asides.push({ topic: names.jobs, partition: to, key, value, headers })
-    this.#folded.effects.asides.push({ topic: names.jobs, partition, key, value: null, headers: { [movedHeader]: String(to) } })
+    this.#folded.effects.moved([
+      { topic: names.jobs, partition: to, key, value, headers },
+      { topic: names.jobs, partition, key, value: null, headers: { [movedHeader]: String(to) } },
+    ])
   }
 }
+
+const asDecided = (input: Input): Input =>
+  input.kind === 'definition' || input.kind === 'deletion' ? { ...input, decided: true } : input

@@ -1,7 +1,8 @@
 /**
  * M·local: where this store stands in the logs, in the same write batch as the data it describes. It is the only checkpoint.
- * JSON, for eyes: {version, clusterId, jobsOffset, stateOffset, savedAtMs}; both offsets are the next to read.
+ * JSON, for eyes: {version, clusterId, jobsOffset, stateOffset, claimOffset, savedAtMs}; the first two offsets are the next to read.
  */
+import type { Position } from '../../schemas/generated.ts'
 import { metaKey } from '../../streams/keys.ts'
 import type { PartitionStore, StoreOp } from './ports.ts'
 
@@ -9,6 +10,8 @@ export interface LocalRecord {
   clusterId: string
   jobsOffset: number
   stateOffset: number
+  /** Claim under which jobs was folded last; -1 when that was never. */
+  claimOffset: number
   savedAtMs: number
 }
 
@@ -46,6 +49,14 @@ export function unusable(
 }
 
 const staleShare = 0.8
+
+/**
+ * Whether the store has folded definitions as an owner that was one no more, and so without the states of its successor. An owner
+ * logs how far it has folded jobs, though not each time: a store that is further than the log says is sound as long as nobody else
+ * has logged anything since.
+ */
+export const isBesideTheLog = (local: Pick<LocalRecord, 'jobsOffset' | 'claimOffset'>, logged: Position | null): boolean =>
+  logged !== null && local.jobsOffset > logged.jobsOffset && local.claimOffset !== logged.claimOffset
 
 interface Range {
   earliest: number

@@ -13,7 +13,7 @@ import type { PartitionStore } from './ports.ts'
 import { Signal } from './signal.ts'
 import type { Slots } from './slots.ts'
 import type { TimeIndex } from './time-index.ts'
-import { type TurnContext, type TurnResult, turn } from './turn.ts'
+import { logPosition, type TurnContext, type TurnResult, turn } from './turn.ts'
 
 export type Phase = 'restoring' | 'warming' | 'claiming' | 'draining' | 'active' | 'closed'
 
@@ -46,9 +46,9 @@ export class Ownership {
   store: PartitionStore | undefined
   writer: TransactionalWriter | undefined
   applied: TurnContext['applied'] = { jobs: 0, commands: 0, events: 0, state: 0 }
-  readonly ahead: TurnContext['ahead'] = { until: 0 }
-  /** Jobs whose state came while definitions were read already. */
-  readonly touched = new Set<string>()
+  logged: TurnContext['logged'] = { jobsOffset: 0, aheadUntil: 0 }
+  /** Our claim, or before it the one under which the store folded jobs last; -1: never. */
+  claimOffset = -1
   /** Where the log that is being restored ended when that began. */
   restoreEnd = 0
   closing = false
@@ -100,7 +100,6 @@ export class Ownership {
     this.#makeRoom()
     this.#fault = undefined
     this.mailbox.clear()
-    this.touched.clear()
     this.store = undefined
     this.writer = undefined
   }
@@ -152,23 +151,30 @@ export class Ownership {
     return Promise.race([promise, this.#closed.promise])
   }
 
-  /** One turn. `index` and `epoch` are those of the phase; without a writer nothing that must be logged is folded. */
+  /** One turn. Without a writer only what is decided already is folded. */
   async turn(
     store: PartitionStore,
     index: TimeIndex,
-    epoch: number,
-    timers: Timer[],
+    timers: Timer[] = [],
     written?: (timer: Timer) => void,
   ): Promise<TurnResult> {
     this.#check()
-    const { shared, partition, mailbox, leases, writer, applied, ahead, shares } = this
-    const { asides, commits: slots } = shares
-    const context = { shared, partition, epoch, store, index, mailbox, leases, writer, asides, slots, applied, ahead }
-    const result = await turn(context, timers, written)
+    const result = await turn(this.#turnContext(store, index), timers, written)
     if (result.folded > 0) this.progress()
-    if (mailbox.roomy) this.#makeRoom()
+    if (this.mailbox.roomy) this.#makeRoom()
     this.#settleWaiting()
     return result
+  }
+
+  logPosition(store: PartitionStore, index: TimeIndex): Promise<void> {
+    this.#check()
+    return logPosition(this.#turnContext(store, index))
+  }
+
+  #turnContext(store: PartitionStore, index: TimeIndex): TurnContext {
+    const { shared, partition, claimOffset, mailbox, leases, writer, applied, logged, shares } = this
+    const { asides, commits: slots } = shares
+    return { shared, partition, claimOffset, store, index, mailbox, leases, writer, asides, slots, applied, logged }
   }
 
   /**

@@ -135,14 +135,14 @@ export class Partition {
   async #live(): Promise<never> {
     const own = this.#own
     const store = await restore(own)
-    const epoch = await claim(own, store)
+    await claim(own, store)
     const index = new TimeIndex(store)
-    await drain(own, store, index, epoch)
+    await drain(own, store, index)
     this.#failures = 0
     own.leases.grant(own.shared.clock.nowMs())
     own.enter('active')
-    own.shared.logger.info({ partition: own.partition, epoch }, `Partition ${own.partition} is active.`)
-    return fireForEver(own, store, index, epoch)
+    own.shared.logger.info({ partition: own.partition, claimOffset: own.claimOffset }, `Partition ${own.partition} is active.`)
+    return fireForEver(own, store, index)
   }
 
   async #beforeReopen(error: unknown): Promise<void> {

@@ -9,20 +9,15 @@ const none = Buffer.alloc(0)
 
 /**
  * Operations that apply a slice of job-state. Timers that an earlier state had put are not removed: they no longer follow from the
- * state and are dropped when popped. `touched` hears of each job whose state came.
+ * state and are dropped when popped.
  */
-export async function changelogOps(
-  codecs: SchedulerCodecs,
-  records: RecordIn[],
-  touched: (jobId: string) => void,
-): Promise<StoreOp[]> {
+export async function changelogOps(codecs: SchedulerCodecs, records: RecordIn[]): Promise<StoreOp[]> {
   const ops: StoreOp[] = []
   for (const { key, value } of records) {
     if (key === null) continue
     ops.push({ key, value })
     if (key[0] !== prefix.state) continue
     const jobId = jobIdOfKey(key)
-    touched(jobId)
     if (value === null) continue
     const { state } = await codecs.state.decode(value)
     if (state === null) continue

@@ -1,7 +1,7 @@
 /** restoring and warming: from the logs to a store that is nearly up to date. The previous owner is not disturbed and fires on. */
 
 import type { Batch } from '../ports.ts'
-import { localOp, readLocal, unusable } from './local-record.ts'
+import { localOp, positionKey, readLocal, unusable } from './local-record.ts'
 import { endOf, rangeOf } from './log-ends.ts'
 import type { Ownership } from './ownership.ts'
 import type { PartitionStore } from './ports.ts'
@@ -21,6 +21,7 @@ export async function restore(own: Ownership): Promise<PartitionStore> {
   const local = await readLocal(store)
   const state = await endOf(admin, names.state, own.partition)
   const jobs = await endOf(admin, names.jobs, own.partition)
+  own.claimOffset = local?.claimOffset ?? -1
   own.applied = { jobs: local?.jobsOffset ?? 0, state: local?.stateOffset ?? 0, commands: 0, events: 0 }
   const read = (): Promise<void> => readLogs(own, store, state, jobs)
   const large = state - own.applied.state + jobs - own.applied.jobs > largeRestore
@@ -33,14 +34,14 @@ async function readLogs(own: Ownership, store: PartitionStore, state: number, jo
   own.progress()
   own.feed.open('state', own.applied.state)
   while (state - own.applied.state > nearlyCaughtUp && (await own.more()));
-  own.touched.clear()
+  own.logged = { jobsOffset: (await own.entry(store, positionKey))?.position?.jobsOffset ?? 0, aheadUntil: 0 }
   own.restoreEnd = jobs
   own.enter('warming')
   own.feed.open('jobs', own.applied.jobs)
   const index = new TimeIndex(store)
   while (jobs - own.applied.jobs > nearlyCaughtUp) {
-    const { folded, blocked } = await own.turn(store, index, 0, [])
-    // What has to be logged waits for the claim, and with it all behind it.
+    const { folded, blocked } = await own.turn(store, index)
+    // What nobody has decided yet waits for the claim.
     if (blocked || (folded === 0 && !(await own.more()))) break
   }
 }
@@ -50,12 +51,11 @@ export async function receiveState(own: Ownership, records: Batch['records']): P
   const { store, shared } = own
   const last = records.at(-1)
   if (store === undefined || last === undefined) return
-  const ops = await changelogOps(shared.codecs, records, (jobId) => {
-    if (own.phase !== 'restoring') own.touched.add(jobId)
-  })
+  const ops = await changelogOps(shared.codecs, records)
   const next = last.offset + 1
   const { clusterId, clock } = shared
-  ops.push(localOp({ clusterId, jobsOffset: own.applied.jobs, stateOffset: next, savedAtMs: clock.nowMs() }))
+  const { claimOffset, applied } = own
+  ops.push(localOp({ clusterId, jobsOffset: applied.jobs, stateOffset: next, claimOffset, savedAtMs: clock.nowMs() }))
   await store.apply(ops)
   own.applied.state = next
   own.feed.received('state', next)

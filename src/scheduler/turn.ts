@@ -16,7 +16,7 @@ import type { Leases } from './leases.ts'
 import { localOp, positionKey } from './local-record.ts'
 import type { Mail, Mailbox, Source } from './mailbox.ts'
 import type { Shared } from './options.ts'
-import type { PartitionStore } from './ports.ts'
+import type { PartitionStore, StoreOp } from './ports.ts'
 import type { Slots } from './slots.ts'
 import type { TimeIndex } from './time-index.ts'
 
@@ -24,11 +24,16 @@ import type { TimeIndex } from './time-index.ts'
 export const batchRecordsMax = 1_000
 export const timerShare = 0.7
 const batchBytesMax = 1024 * 1024
+/**
+ * Definitions say by themselves what follows from them, so they need no commit. Now and then one says how many were folded: what the
+ * position covers a successor may read before it takes over.
+ */
+const unloggedDefinitionsMax = 10_000
 
 export interface TurnContext {
   shared: Shared
   partition: number
-  epoch: number
+  claimOffset: number
   store: PartitionStore
   index: TimeIndex
   mailbox: Mailbox
@@ -40,8 +45,8 @@ export interface TurnContext {
   slots: Slots
   /** Next offsets that are part of the store. */
   applied: Record<Source | 'state', number>
-  /** What the ahead lanes hold, across turns and owners. */
-  ahead: { until: number }
+  /** What the last position in the changelog says, whoever wrote it: what is decided already, and what the ahead lanes hold. */
+  logged: { jobsOffset: number; aheadUntil: number }
 }
 
 /** What a turn did. `blocked`: the next mail needs a claim first. */
@@ -64,7 +69,18 @@ export async function turn(
   if (timers.length + mails.length === 0) return { folded: 0, committed: false, blocked: false, deferred: [] }
   const { names, codecs, leadMs, metrics, logger, clock } = shared
   const { partition, store, leases } = context
-  const foldContext = { partition, names, codecs, store, leases, leadMs, aheadFrom: context.ahead.until, metrics, logger }
+  const foldContext = {
+    partition,
+    names,
+    codecs,
+    store,
+    leases,
+    leadMs,
+    aheadFrom: context.logged.aheadUntil,
+    decidedBefore: context.logged.jobsOffset,
+    metrics,
+    logger,
+  }
   const folded = await fold(foldContext, timers, mails, clock.nowMs(), writer !== undefined)
   const blocked = folded.mailFolded < mails.length
   if (blocked) mailbox.putBack(mails.slice(folded.mailFolded))
@@ -81,8 +97,11 @@ async function persist(context: TurnContext, folded: Folded, mails: Mail[], writ
   const { changelog, ops } = effects.finish(written)
   if (effects.asides.length > 0) await context.asides.write(effects.asides)
   // A command that changed nothing must not be folded again when there is something for it to change.
-  const logged = effects.logged || mails.some(({ source }) => source === 'commands')
-  const aheadUntil = Math.max(context.ahead.until, folded.aheadUntil)
+  const logged =
+    effects.logged ||
+    mails.some(({ source }) => source === 'commands') ||
+    next.jobs - context.logged.jobsOffset >= unloggedDefinitionsMax
+  const aheadUntil = Math.max(context.logged.aheadUntil, folded.aheadUntil)
   if (logged) {
     const position = positionRecord(context, next, aheadUntil)
     next.state = await commit(context, [...effects.out, ...changelog, position])
@@ -90,23 +109,38 @@ async function persist(context: TurnContext, folded: Folded, mails: Mail[], writ
     measureDispatches(shared, folded)
   }
   if (ops.length > 0 || mails.length > 0) {
-    ops.push(
-      localOp({ clusterId: shared.clusterId, jobsOffset: next.jobs, stateOffset: next.state, savedAtMs: shared.clock.nowMs() }),
-    )
+    ops.push(localRecord(context, next))
     await store.apply(ops)
   }
   Object.assign(applied, next)
-  context.ahead.until = aheadUntil
+  if (logged) Object.assign(context.logged, { jobsOffset: next.jobs, aheadUntil })
   return logged
+}
+
+/** Logs how far jobs is folded, if the changelog does not say so yet. */
+export async function logPosition(context: TurnContext): Promise<void> {
+  const { applied, logged, store } = context
+  if (applied.jobs <= logged.jobsOffset) return
+  const position = positionRecord(context, applied, logged.aheadUntil)
+  const next = { ...applied, state: await commit(context, [position]) }
+  await store.apply([{ key: positionKey, value: position.value }, localRecord(context, next)])
+  Object.assign(applied, next)
+  logged.jobsOffset = next.jobs
+}
+
+function localRecord({ shared, claimOffset }: TurnContext, next: TurnContext['applied']): StoreOp {
+  const { clusterId, clock } = shared
+  return localOp({ clusterId, jobsOffset: next.jobs, stateOffset: next.state, claimOffset, savedAtMs: clock.nowMs() })
 }
 
 /** Last record of each transaction: which inputs are part of the state that precedes it. */
 function positionRecord(context: TurnContext, next: TurnContext['applied'], aheadUntil: number): RecordOut & { value: Buffer } {
-  const { shared, partition, epoch } = context
+  const { shared, partition, claimOffset } = context
   const position = {
-    epoch,
+    claimOffset,
     commandsOffset: next.commands,
     eventsOffset: next.events,
+    jobsOffset: next.jobs,
     committedAt: shared.clock.nowMs(),
     aheadUntil,
   }

@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import RocksDB from 'rocksdb-native'
 import { messageOf } from '../errors.ts'
 import type { PartitionStore, PartitionStores, ScanOptions, StoreEntry, StoreOp } from '../scheduler/ports.ts'
+import { withLinks } from './links.ts'
 import { withPresenceFilter } from './presence-filter.ts'
 
 /** A process may own 64 partitions: write buffers stay small. Two of these exist for each open store while one is flushed. */
@@ -36,7 +37,7 @@ export function rocksStores(folder: string): PartitionStores {
     if (isRot(reason) || times >= failuresMax) rotten.set(partition, reason)
   }
   const opened = async (partition: number): Promise<PartitionStore> =>
-    noticing(await openFiltered(pathOf(partition)), (error) => failed(partition, error))
+    noticing(await openChecked(pathOf(partition)), (error) => failed(partition, error))
   return {
     wipe,
     async open(partition) {
@@ -46,7 +47,7 @@ export function rocksStores(folder: string): PartitionStores {
         try {
           return { store: await opened(partition), wiped }
         } catch (error) {
-          wiped = messageOf(error)
+          wiped = reasonOf(error)
         }
       }
       // Whatever is wrong with the files, the logs hold everything: begin anew (invariant I3).
@@ -56,11 +57,12 @@ export function rocksStores(folder: string): PartitionStores {
   }
 }
 
-async function openFiltered(path: string): Promise<PartitionStore> {
+async function openChecked(path: string): Promise<PartitionStore> {
   const store = await openStore(path)
   try {
     const [first] = await store.scan({ from: Buffer.of(0), to: Buffer.of(255), limit: 1, keysOnly: true })
-    return first === undefined ? withPresenceFilter(store) : store
+    const linked = await withLinks(store)
+    return first === undefined ? withPresenceFilter(linked) : linked
   } catch (error) {
     // Left open it would keep the lock, and the emptied folder could never be opened by this process.
     await store.close()

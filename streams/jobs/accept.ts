@@ -11,26 +11,33 @@ import { executionOf } from '../runs/dispatch.ts'
 import { completeIfDone } from '../runs/finish.ts'
 import { firstFire, nextFire } from '../schedules/next-fire.ts'
 
-export function acceptDefinition(draft: Decision, definition: KnownDefinition, reread = false): void {
-  const before = { ...draft.job, definition: reread ? undefined : draft.job.definition }
+export function acceptDefinition(draft: Decision, definition: KnownDefinition, decided = false): void {
+  const before = { ...draft.job }
   if (before.definition !== undefined && definition.offset <= before.definition.offset) return
   if (before.state !== undefined && definition.offset < before.state.specOffset) return
   draft.job.definition = definition
+  if (decided) return
   if (definition.spec === undefined) draft.notes.push({ kind: 'invalid', reason: definition.problem ?? '' })
   if (before.state !== undefined && definition.offset === before.state.specOffset) return
   const phase = keptPhase(before, definition)
-  if (before.state === undefined && !phase && hasFire(definition)) return
+  if (before.state === undefined && followsFromRecord(before, definition, phase)) return
   if (before.state === undefined && definition.spec === undefined) return
   keepActiveRuns(draft, before.definition, before.state)
   replaceState(draft, definition, before, phase)
 }
 
-const hasFire = ({ spec, appendedAt }: KnownDefinition): boolean => spec !== undefined && firstFire(spec, appendedAt) !== null
+/** Whether all about a job without state still follows from its record alone. */
+function followsFromRecord(before: Decision['job'], { spec, appendedAt }: KnownDefinition, phase: boolean): boolean {
+  const first = spec === undefined ? null : firstFire(spec, appendedAt)
+  return first !== null && (!phase || first === pristineState(before).nextFireAt)
+}
 
-/** Whether the times in force stay so. An unanchored interval that is sent again and again would else never fire. */
+/**
+ * Whether the times in force stay so. An unanchored interval that is sent again and again would else never fire, and what is due and
+ * has not fired yet would be forgotten.
+ */
 function keptPhase(before: Decision['job'], next: KnownDefinition): boolean {
   if (next.spec === undefined || next.spec.schedule.delayMs !== null) return false
-  if (before.state === undefined && (next.spec.schedule.everyMs === null || next.spec.schedule.anchor !== null)) return false
   if (before.state === undefined && before.definition?.spec === undefined) return false
   return timesHash(next.spec) === (before.state ?? pristineState(before)).timesHash
 }
@@ -48,6 +55,10 @@ function keepActiveRuns(draft: Decision, old: KnownDefinition | undefined, state
 
 function replaceState(draft: Decision, definition: KnownDefinition, before: Decision['job'], phase: boolean): void {
   const { spec, offset, appendedAt } = definition
+  if (before.state?.definitionKept) {
+    draft.keptDefinition = null
+    patchState(draft, { definitionKept: false })
+  }
   if (spec === undefined) {
     patchState(draft, {
       specOffset: offset,
@@ -82,12 +93,18 @@ function fireAfterReplacement(
   phase: boolean,
 ): number | null {
   if (spec.maxRuns !== null && old.scheduledRuns >= spec.maxRuns) return null
-  if (!phase) {
-    return waitsForEnd(spec, old) ? null : firstFire(spec, appendedAt)
-  }
-  const recurring = spec.schedule.at === null
-  if (old.nextFireAt !== null || !recurring || waitsForEnd(spec, old)) return old.nextFireAt
-  return nextFire(spec, anchorAt, appendedAt)
+  const recurs = spec.schedule.everyMs !== null || spec.schedule.cron !== null
+  if (phase && (old.nextFireAt !== null || !recurs)) return old.nextFireAt
+  if (waitsForEnd(spec, old)) return null
+  // What was dispatched ahead of its time is not yet past, and must not fire again.
+  const after = recurs ? Math.max(latestDispatched(old), phase ? appendedAt : Number.NEGATIVE_INFINITY) : Number.NEGATIVE_INFINITY
+  return nextFire(spec, anchorAt, after)
+}
+
+/** Latest nominal time that became a run. What is not yet past is in flight, or has ended as the last one. */
+function latestDispatched({ active, lastRun }: JobState): number {
+  const times = [...active, ...(lastRun === null ? [] : [lastRun])].filter(({ trigger }) => trigger === 'SCHEDULE')
+  return Math.max(Number.NEGATIVE_INFINITY, ...times.map(({ scheduledFor }) => scheduledFor))
 }
 
 /** An interval from the END of a scheduled run that is still active goes on when that run ends. */
@@ -100,15 +117,25 @@ export function acceptDeletion(draft: Decision, deletion: Extract<Input, { kind:
   // The definition in force. While its record has not been read again the state knows of a later one than the store.
   const inForce = Math.max(definition?.offset ?? -1, state?.specOffset ?? -1)
   if (inForce > deletion.offset) return
+  if (deletion.decided) {
+    // The state, if there is one, came from the changelog and outlived this.
+    if ((definition?.offset ?? -1) <= (deletion.observedOffset ?? deletion.offset)) draft.job.definition = undefined
+    return
+  }
   if (deletion.observedOffset !== undefined && inForce > deletion.observedOffset) {
-    // Compaction will keep only the tombstone: put the newer definition behind it again.
-    if (definition?.offset === inForce) draft.out.push({ kind: 'republish' })
+    // Compaction will keep only the tombstone, so the newer definition has to live in the changelog. It cannot be sent to jobs again:
+    // the copy might overtake a definition or a deletion that somebody sends at this moment.
+    if (definition?.offset === inForce && !state?.definitionKept) {
+      patchState(draft, { definitionKept: true })
+      draft.keptDefinition = definition
+    }
     return
   }
   if (state !== undefined) {
     draft.dropRing = state.runNo > 1
     for (const run of state.active) if (run.snapshot) draft.snapshotDeletes.push(run.runNo)
+    if (state.definitionKept) draft.keptDefinition = null
   }
-  draft.job.definition = undefined
-  draft.job.state = undefined
+  // Nothing of it may show in a job of the same id: run numbers begin anew.
+  draft.job = { id: draft.job.id }
 }

@@ -1,15 +1,16 @@
 /** Damage in a store that its opening does not show: it comes to light later, and must not stop the partition for ever. */
-import { stat } from 'node:fs/promises'
+import { cp, stat, truncate } from 'node:fs/promises'
+import { basename, join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { PartitionStores } from '../../src/scheduler/ports.ts'
 import { rocksStores } from '../../src/store/rocks-store.ts'
 import { temporaryFolder } from './harness.ts'
 import { filesIn, flip } from './store-damage.ts'
 
-const everything = { from: Buffer.of(0), to: Buffer.of(255), limit: 100_000 }
+const everything = { from: Buffer.from('M'), to: Buffer.from('U'), limit: 100_000 }
 const entry = (life: number, index: number) => ({ key: Buffer.from(`S${index}-${life}`), value: Buffer.alloc(300, index) })
 
-/** A store of several tables, all but the first block of each of them damaged. */
+/** A store of so many tables, all but the first block of each of them damaged. From four tables on an open has them compacted. */
 async function damaged(folder: string, lives: number): Promise<PartitionStores> {
   for (let life = 0; life < lives; life++) {
     const { store } = await rocksStores(folder).open(0)
@@ -26,7 +27,7 @@ async function damaged(folder: string, lives: number): Promise<PartitionStores> 
 }
 
 test('a store that cannot be read through is opened anew and empty after it said so', async (context) => {
-  const stores = await damaged(await temporaryFolder(context), 4)
+  const stores = await damaged(await temporaryFolder(context), 2)
   const first = await stores.open(0)
   expect(first.wiped).toBeUndefined()
   await expect(first.store.scan(everything)).rejects.toThrow()
@@ -58,6 +59,36 @@ test('a store that takes no writes any more is wiped within a few openings', asy
   }
   expect(wiped).toBeDefined()
 })
+
+test('a store whose list of files was cut short shows no hole: it is whole up to some write, or wiped', async (context) => {
+  const folder = await temporaryFolder(context)
+  const original = join(folder, 'original')
+  for (let life = 0; life < 3; life++) {
+    const { store } = await rocksStores(original).open(0)
+    for (let index = 0; index < 50; index++) await store.apply([entry(life, index), position(life * 50 + index + 1)])
+    await store.close()
+  }
+  const seen = new Set<string>()
+  for (const pattern of [/MANIFEST/, /\.log$/, /CURRENT/, /\.sst$/]) {
+    for (const file of (await filesIn(original)).filter((name) => pattern.test(name))) {
+      const { size } = await stat(file)
+      for (let length = 0; length <= size; length += Math.ceil(size / 12)) {
+        const copy = join(folder, `${basename(file)}-${length}`)
+        await cp(original, copy, { recursive: true })
+        await truncate(file.replace(original, copy), length)
+        const { store, wiped } = await rocksStores(copy).open(0)
+        const [written] = await store.get([position(0).key])
+        const entries = await store.scan({ from: Buffer.from('S'), to: Buffer.from('T'), limit: 1_000, keysOnly: true })
+        await store.close()
+        expect({ file, length, entries: entries.length }).toEqual({ file, length, entries: Number(written ?? 0) })
+        seen.add(wiped === undefined ? 'whole' : 'wiped')
+      }
+    }
+  }
+  expect([...seen].sort()).toEqual(['whole', 'wiped'])
+})
+
+const position = (count: number) => ({ key: Buffer.from('Mcount'), value: Buffer.from(String(count)) })
 
 /** Repeats the write until it is refused. */
 async function refused(write: () => Promise<void>): Promise<unknown> {

@@ -19,11 +19,11 @@ import { createMetrics } from '../../src/metrics.ts'
 import type { RecordIn, RecordOut } from '../../src/ports.ts'
 import type { SchedulerCodecs } from '../../src/scheduler/codecs.ts'
 import { Intake } from '../../src/scheduler/intake.ts'
+import { putKeptDefinitions } from '../../src/scheduler/kept-definitions.ts'
 import { Leases } from '../../src/scheduler/leases.ts'
 import { localOp, positionKey, readLocal } from '../../src/scheduler/local-record.ts'
 import { Mailbox, type Source } from '../../src/scheduler/mailbox.ts'
 import type { Shared } from '../../src/scheduler/options.ts'
-import { reconcile } from '../../src/scheduler/reconcile.ts'
 import { changelogOps } from '../../src/scheduler/restore.ts'
 import { Slots } from '../../src/scheduler/slots.ts'
 import { TimeIndex } from '../../src/scheduler/time-index.ts'
@@ -160,6 +160,7 @@ export class World {
 /** An owner that has not come to rest by then never will. */
 const turnsMax = 2_000
 const logger = pino({ level: 'silent' })
+const sources = ['jobs', 'commands', 'events'] as const
 
 class Owner {
   readonly #world: World
@@ -171,7 +172,7 @@ class Owner {
   readonly #taker: TimerTaker
   readonly #read: Record<Source, number>
 
-  private constructor(world: World, applied: TurnContext['applied'], aheadUntil: number) {
+  private constructor(world: World, applied: TurnContext['applied'], logged: TurnContext['logged']) {
     this.#world = world
     const metrics = createMetrics()
     const { clock } = world
@@ -186,7 +187,7 @@ class Owner {
     this.#context = {
       shared: this.#shared,
       partition: 0,
-      epoch: 1,
+      claimOffset: 0,
       store: crashing,
       index,
       mailbox: this.#mailbox,
@@ -195,7 +196,7 @@ class Owner {
       asides: { write: (records) => this.#write(records), close: async () => {} },
       slots: new Slots(1),
       applied,
-      ahead: { until: aheadUntil },
+      logged,
     }
   }
 
@@ -204,17 +205,17 @@ class Owner {
     const { store } = world
     const local = await readLocal(store)
     const changelog = world.log(names.state).slice(local?.stateOffset ?? 0)
-    const touched = new Set<string>()
-    const ops = await changelogOps(codecs, changelog, (jobId) => touched.add(jobId))
+    const ops = await changelogOps(codecs, changelog)
     const state = world.log(names.state).length
     const jobs = local?.jobsOffset ?? 0
-    ops.push(localOp({ clusterId: 'model', jobsOffset: jobs, stateOffset: state, savedAtMs: world.now }))
+    ops.push(localOp({ clusterId: 'model', jobsOffset: jobs, stateOffset: state, claimOffset: 0, savedAtMs: world.now }))
     await store.apply(ops)
     const [value] = await store.get([positionKey])
     const position = value ? (await codecs.state.decode(value)).position : null
     const applied = { jobs, state, commands: position?.commandsOffset ?? 0, events: position?.eventsOffset ?? 0 }
-    const owner = new Owner(world, applied, position?.aheadUntil ?? 0)
-    owner.#mailbox.putBack(await reconcile(codecs, store, touched, jobs))
+    const owner = new Owner(world, applied, { jobsOffset: position?.jobsOffset ?? 0, aheadUntil: position?.aheadUntil ?? 0 })
+    await putKeptDefinitions(codecs, store)
+    await owner.#drain(['jobs'])
     await owner.#drain()
     return owner
   }
@@ -223,7 +224,7 @@ class Owner {
     await this.#drain()
     for (let turns = 0; ; turns++) {
       if (turns > turnsMax) throw new Error(`The owner is still busy after ${turns} turns at one instant.`)
-      const timers = await this.#taker.take(false, this.#context.ahead.until)
+      const timers = await this.#taker.take(false, this.#context.logged.aheadUntil)
       const { folded, deferred } = await turn(this.#context, timers, (timer) => this.#taker.written(timer))
       this.#taker.defer(deferred)
       if (folded === 0) return
@@ -231,16 +232,16 @@ class Owner {
     }
   }
 
-  async #drain(): Promise<void> {
+  async #drain(wanted: readonly Source[] = sources): Promise<void> {
     let turns = 0
     do {
       if (turns++ > turnsMax) throw new Error(`The owner still reads after ${turns} turns at one instant.`)
-      await this.#takeIn()
+      await this.#takeIn(wanted)
     } while ((await turn(this.#context, [], (timer) => this.#taker.written(timer))).folded > 0)
   }
 
-  async #takeIn(): Promise<void> {
-    for (const source of ['jobs', 'commands', 'events'] as const) {
+  async #takeIn(wanted: readonly Source[] = sources): Promise<void> {
+    for (const source of wanted) {
       const log = this.#world.log(logs[source])
       for (let at = this.#read[source]; at < log.length; at++) {
         const record = log[at]

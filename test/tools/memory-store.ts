@@ -1,7 +1,10 @@
 /** A PartitionStore over a sorted array, for models; what was applied survives as long as the object. */
-import type { PartitionStore, StoreOp } from '../../src/scheduler/ports.ts'
+import type { PartitionStore, ScanOptions, StoreEntry, StoreOp } from '../../src/scheduler/ports.ts'
 
 export interface MemoryStore extends PartitionStore {
+  getNow(keys: Buffer[]): (Buffer | null)[]
+  applyNow(ops: StoreOp[]): void
+  scanNow(options: ScanOptions): StoreEntry[]
   /** Entries in key order, as hex. */
   dump(): [key: string, value: string][]
   copy(): MemoryStore
@@ -13,20 +16,37 @@ export function memoryStore(entries = new Map<string, Buffer>()): MemoryStore {
     order ??= [...entries.keys()].sort()
     return order
   }
+  const firstAt = (from: string): number => {
+    const keys = sorted()
+    let [low, high] = [0, keys.length]
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if ((keys[middle] ?? '') < from) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+  const getNow = (keys: Buffer[]): (Buffer | null)[] => keys.map((key) => entries.get(key.toString('hex')) ?? null)
+  const applyNow = (ops: StoreOp[]): void => {
+    for (const { key, value } of ops) {
+      const hex = key.toString('hex')
+      if (value === null ? entries.delete(hex) : !entries.has(hex)) order = undefined
+      if (value !== null) entries.set(hex, value)
+    }
+  }
+  const scanNow = ({ from, to, limit, keysOnly = false }: ScanOptions): StoreEntry[] => {
+    const [first, end] = [firstAt(from.toString('hex')), firstAt(to.toString('hex'))]
+    const keys = sorted().slice(first, Math.min(end, first + Math.max(0, limit)))
+    const valueAt = (key: string): Buffer => (keysOnly ? Buffer.alloc(0) : (entries.get(key) ?? Buffer.alloc(0)))
+    return keys.map((key) => ({ key: Buffer.from(key, 'hex'), value: valueAt(key) }))
+  }
   return {
-    get: async (keys) => keys.map((key) => entries.get(key.toString('hex')) ?? null),
-    async apply(ops: StoreOp[]) {
-      for (const { key, value } of ops) {
-        if (value === null) entries.delete(key.toString('hex'))
-        else entries.set(key.toString('hex'), value)
-      }
-      order = undefined
-    },
-    async scan({ from, to, limit }) {
-      const [low, high] = [from.toString('hex'), to.toString('hex')]
-      const found = sorted().filter((key) => key >= low && key < high)
-      return found.slice(0, limit).map((key) => ({ key: Buffer.from(key, 'hex'), value: entries.get(key) ?? Buffer.alloc(0) }))
-    },
+    getNow,
+    applyNow,
+    scanNow,
+    get: async (keys) => getNow(keys),
+    apply: async (ops) => applyNow(ops),
+    scan: async (options) => scanNow(options),
     compact: async () => {},
     bytes: async () => 0,
     close: async () => {},

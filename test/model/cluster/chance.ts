@@ -1,0 +1,40 @@
+/** Random choices that a seed repeats. Mulberry32 (Tommy Ettinger, 2017). */
+export class Chance {
+  #state: number
+
+  constructor(seed: number) {
+    this.#state = seed >>> 0
+  }
+
+  /** In [0, 1). */
+  share(): number {
+    this.#state = (this.#state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(this.#state ^ (this.#state >>> 15), this.#state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+
+  /** A whole number from `min` to `max`, both included. */
+  int(min: number, max: number): number {
+    return min + Math.floor(this.share() * (max - min + 1))
+  }
+
+  happens(probability: number): boolean {
+    return this.share() < probability
+  }
+
+  pick<T>(values: readonly T[]): T {
+    return values[this.int(0, values.length - 1)] as T
+  }
+
+  /** One of the keys, each as often as its weight says. */
+  weighted<Name extends string>(weights: Partial<Record<Name, number>>): Name | undefined {
+    const entries = (Object.entries(weights) as [Name, number][]).filter(([, weight]) => weight > 0)
+    let left = this.share() * entries.reduce((sum, [, weight]) => sum + weight, 0)
+    for (const [name, weight] of entries) {
+      left -= weight
+      if (left < 0) return name
+    }
+    return entries.at(-1)?.[0]
+  }
+}

@@ -1,0 +1,22 @@
+/**
+ * Whole clusters under a virtual clock: the real scheduler in one or two processes over a simulated log, group and disk, with every step
+ * of theirs in an order that a seed chooses, and every misfortune between any two of them.
+ *
+ * DUELOG_MODEL_HISTORIES sets how many histories, DUELOG_MODEL_FIRST_SEED where they begin: one history of one seed repeats a failure.
+ */
+import { describe, expect, it } from 'vitest'
+import { history } from './history.ts'
+
+const histories = Number(process.env.DUELOG_MODEL_HISTORIES ?? 150)
+const firstSeed = Number(process.env.DUELOG_MODEL_FIRST_SEED ?? 1)
+const rounds = 10
+
+describe('a cluster under random histories', () => {
+  for (let round = 0; round < rounds; round++) {
+    const [from, to] = [Math.ceil((histories * round) / rounds), Math.ceil((histories * (round + 1)) / rounds)]
+    if (from === to) continue
+    it(`keeps every promise in the histories of the seeds ${firstSeed + from} to ${firstSeed + to - 1}`, async () => {
+      for (let seed = firstSeed + from; seed < firstSeed + to; seed++) expect(await history(seed)).toEqual([])
+    })
+  }
+})

@@ -1,0 +1,179 @@
+/**
+ * A consumer group: eager rebalances, members that learn of their assignment one after the other, members that are thrown out while
+ * they stand still and join again when they find out.
+ */
+import { DuelogError } from '../../../src/errors.ts'
+import type { GroupReader, GroupReaderOptions, Position, TopicPartition } from '../../../src/ports.ts'
+import type { MemoryLog } from '../../tools/memory-log.ts'
+import type { Chance } from './chance.ts'
+import type { Io, Machine } from './io.ts'
+
+const placeOf = ({ topic, partition }: TopicPartition): string => `${topic}/${partition}`
+
+export class Group {
+  readonly log: MemoryLog
+  readonly io: Io
+  readonly chance: Chance
+  readonly members = new Set<Member>()
+  /** What went wrong that no member may do. */
+  readonly faults: string[] = []
+  #generation = 0
+
+  constructor(log: MemoryLog, io: Io, chance: Chance) {
+    this.log = log
+    this.io = io
+    this.chance = chance
+  }
+
+  /** Assigns anew. Members that stand still are thrown out. */
+  rebalance(): void {
+    this.#generation++
+    for (const member of this.members) {
+      member.fetching = false
+      if (member.machine.frozen || !member.machine.alive) this.members.delete(member)
+    }
+    const members = [...this.members]
+    const start = this.chance.int(0, 7)
+    for (const member of members) member.promised = { generation: this.#generation, partitions: [] }
+    for (let partition = 0; partition < this.log.partitions; partition++) {
+      members[(partition + start) % members.length]?.promised?.partitions.push(partition)
+    }
+  }
+
+  join(member: Member): void {
+    this.members.add(member)
+    this.rebalance()
+  }
+
+  leave(member: Member): void {
+    if (this.members.delete(member)) this.rebalance()
+  }
+}
+
+export class Member implements GroupReader {
+  readonly machine: Machine
+  readonly #group: Group
+  readonly #options: GroupReaderOptions
+  /** Assigned by the group, and not yet known here. */
+  promised: { generation: number; partitions: number[] } | undefined
+  /** In the group as far as it knows, with the assignment it knows. */
+  fetching = false
+  #assigned = new Map<string, { topic: string; partition: number; position: number; paused: boolean; seeks: number }>()
+  #busy = false
+  #stopped = false
+  #started = Promise.withResolvers<void>()
+  #heartbeats: { resolve(): void; reject(error: Error): void }[] = []
+  #joins = 0
+
+  constructor(machine: Machine, group: Group, options: GroupReaderOptions) {
+    this.machine = machine
+    this.#group = group
+    this.#options = options
+  }
+
+  async start(): Promise<void> {
+    await this.#group.io.submit(this.machine, 'joins', () => this.#group.join(this))
+    await this.#started.promise
+  }
+
+  pause(places: TopicPartition[]): void {
+    for (const place of places) this.#set(place, { paused: true })
+  }
+
+  resume(places: TopicPartition[]): void {
+    for (const place of places) this.#set(place, { paused: false })
+  }
+
+  seek(position: Position): void {
+    const known = this.#assigned.get(placeOf(position))
+    if (known !== undefined) Object.assign(known, { position: position.offset, seeks: known.seeks + 1 })
+  }
+
+  async commit(): Promise<void> {}
+
+  nextHeartbeat(): Promise<void> {
+    if (this.#stopped) return Promise.reject(new DuelogError('not-ready', 'The reader has stopped.'))
+    return new Promise((resolve, reject) => this.#heartbeats.push({ resolve, reject }))
+  }
+
+  async stop(): Promise<void> {
+    if (this.#stopped) return
+    this.#stopped = true
+    this.fetching = false
+    for (const { reject } of this.#heartbeats.splice(0)) reject(new DuelogError('not-ready', 'The reader has stopped.'))
+    await this.#group.io.submit(this.machine, 'leaves', () => this.#group.leave(this))
+  }
+
+  get #live(): boolean {
+    return this.machine.alive && !this.machine.frozen && !this.#stopped
+  }
+
+  /** What it can do now. */
+  get moves(): ('learn' | 'beat' | 'rejoin' | 'fetch')[] {
+    if (!this.#live || this.#joins + (this.promised ? 1 : 0) === 0) return []
+    const inGroup = this.#group.members.has(this)
+    if (!inGroup) return ['rejoin']
+    if (this.promised !== undefined) return ['learn']
+    const moves: ('beat' | 'fetch')[] = []
+    if (this.fetching && this.#heartbeats.length > 0) moves.push('beat')
+    if (this.fetching && !this.#busy && this.#readable().length > 0) moves.push('fetch')
+    return moves
+  }
+
+  move(what: 'learn' | 'beat' | 'rejoin' | 'fetch'): void {
+    if (what === 'rejoin') this.#group.join(this)
+    else if (what === 'learn') this.#learn()
+    else if (what === 'fetch') void this.#fetch()
+    else for (const { resolve } of this.#heartbeats.splice(0)) resolve()
+  }
+
+  #set(place: TopicPartition, change: { paused: boolean }): void {
+    const known = this.#assigned.get(placeOf(place))
+    if (known !== undefined) Object.assign(known, change)
+  }
+
+  #learn(): void {
+    const { generation, partitions } = this.promised ?? { generation: 0, partitions: [] }
+    this.promised = undefined
+    this.#joins++
+    this.#assigned = new Map()
+    const places = this.#options.topics.flatMap((topic) => partitions.map((partition) => ({ topic, partition })))
+    for (const place of places) this.#assigned.set(placeOf(place), { ...place, position: 0, paused: false, seeks: 0 })
+    const wanted = this.#options.onAssigned(places, generation)
+    for (const position of wanted?.positions ?? []) this.seek(position)
+    this.pause(wanted?.paused ?? [])
+    this.fetching = true
+    this.#started.resolve()
+  }
+
+  #readable() {
+    return [...this.#assigned.values()].filter(({ topic, partition, position, paused }) => {
+      const log = this.#group.log.at(topic, partition)
+      return !paused && position < log.stableEnd && log.earliest < log.stableEnd
+    })
+  }
+
+  /** One round: a batch of some of the partitions; the next comes when all of them were taken. */
+  async #fetch(): Promise<void> {
+    const { chance, log, faults } = this.#group
+    this.#busy = true
+    const assigned = this.#assigned
+    const rounds = this.#readable().filter(() => chance.happens(0.7))
+    const max = chance.pick([1, 3, 50])
+    await Promise.all(
+      rounds.map(async (place) => {
+        const { topic, partition, position, seeks } = place
+        const { records, next } = log.at(topic, partition).read(position, max)
+        if (records.length > 0) {
+          try {
+            await this.#options.onBatch({ topic, partition, records, highWatermark: log.at(topic, partition).next })
+          } catch (error) {
+            faults.push(`onBatch of ${topic}/${partition} threw ${String(error)}`)
+          }
+        }
+        if (assigned === this.#assigned && place.seeks === seeks) place.position = next
+      }),
+    )
+    this.#busy = false
+  }
+}

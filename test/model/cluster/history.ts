@@ -1,0 +1,41 @@
+/** One history from its beginning to its judgement. */
+import { jobIdOfKey } from '../../../streams/keys.ts'
+import { partitionOf } from '../../../streams/topics.ts'
+import { names } from '../world.ts'
+import { type Life, livesOf, problemsOf } from './oracle.ts'
+import { durableOf, unsettled } from './settled.ts'
+import { Simulation } from './simulation.ts'
+
+/** What is wrong with the history of a seed, in words; empty when nothing is. */
+export async function history(seed: number): Promise<string[]> {
+  const world = new Simulation(seed)
+  const problems: string[] = []
+  try {
+    await world.live(world.chance.pick([300, 900, 2_500]))
+    await world.rest(45_000)
+    problems.push(...world.problems, ...problemsOf(world.log))
+    const lives = (partition: number): Map<string, Life[]> =>
+      new Map([...livesOf(world.log)].filter(([id]) => partitionOf(id, world.log.partitions) === partition))
+    const exact = !world.trace.some((line) => line.includes('long-time'))
+    const live = world.ownedStores()
+    for (const [partition, store] of live) problems.push(...unsettled(store, world.time.nowMs, lives(partition), exact))
+    const changelogOf = (partition: number) => world.log.at(names.state, partition)
+    const ends = new Map([...live.keys()].map((partition) => [partition, changelogOf(partition).next]))
+    const fresh = await world.startAnew()
+    for (const [partition, store] of live) {
+      const rebuilt = fresh.disk.get(partition)
+      // Time went on meanwhile, and some jobs with it.
+      const later = changelogOf(partition).archive.filter(({ offset }) => offset >= (ends.get(partition) ?? 0))
+      const changed = new Set(later.flatMap(({ record }) => (record?.key ? [jobIdOfKey(record.key)] : [])))
+      const [was, is] = [new Set(durableOf(store, changed)), new Set(rebuilt === undefined ? [] : durableOf(rebuilt, changed))]
+      for (const line of was) if (!is.has(line)) problems.push(`A rebuild of ${partition} has lost ${line}`)
+      for (const line of is) if (!was.has(line)) problems.push(`A rebuild of ${partition} has got ${line}`)
+      if (rebuilt !== undefined) problems.push(...unsettled(rebuilt, world.time.nowMs, lives(partition), exact))
+    }
+    problems.push(...world.problems)
+  } catch (error) {
+    problems.push(error instanceof Error ? (error.stack ?? error.message) : String(error))
+  }
+  if (problems.length > 0 && process.env.DUELOG_MODEL_TRACE) console.log(world.trace.join('\n'))
+  return problems.map((problem) => `seed ${seed}: ${problem}`)
+}

@@ -1,0 +1,83 @@
+/**
+ * Everything that a process asks of the world, waiting until the simulator lets it happen: in any order, late, or, when the process
+ * dies, perhaps not at all. Between two such steps only promises run, so a history depends on its seed alone.
+ */
+import { ManualClock, type VirtualTime } from '../../tools/manual-clock.ts'
+import type { Chance } from './chance.ts'
+
+export class Machine {
+  readonly name: string
+  readonly clock: ManualClock
+  alive = true
+  /** True time of its death. */
+  diedAt = Number.POSITIVE_INFINITY
+
+  constructor(name: string, time: VirtualTime) {
+    this.name = name
+    this.clock = new ManualClock(time)
+  }
+
+  get frozen(): boolean {
+    return this.alive && this.clock.stopped
+  }
+}
+
+interface Waiting {
+  machine: Machine
+  name: string
+  /** Takes effect and answers. */
+  happen: () => void
+  /** Takes effect without anybody hearing of it. */
+  land: () => void
+}
+
+export class Io {
+  readonly #chance: Chance
+  #waiting: Waiting[] = []
+
+  constructor(chance: Chance) {
+    this.#chance = chance
+  }
+
+  /** Resolves with what `effect` gives, once the simulator lets it happen. */
+  submit<T>(machine: Machine, name: string, effect: () => T): Promise<T> {
+    return new Promise((resolve, reject) => {
+      if (!machine.alive) return
+      const happen = (): void => {
+        try {
+          resolve(effect())
+        } catch (error) {
+          reject(error)
+        }
+      }
+      const land = (): void => {
+        try {
+          effect()
+        } catch {
+          // The dead hear no refusal.
+        }
+      }
+      this.#waiting.push({ machine, name, happen, land })
+    })
+  }
+
+  get ready(): number {
+    return this.#waiting.filter(({ machine }) => !machine.frozen).length
+  }
+
+  /** Lets one of the waiting things happen. Returns what it was. */
+  step(): string {
+    const candidates = this.#waiting.filter(({ machine }) => !machine.frozen)
+    const chosen = this.#chance.pick(candidates)
+    this.#waiting = this.#waiting.filter((other) => other !== chosen)
+    chosen.happen()
+    return `${chosen.machine.name} ${chosen.name}`
+  }
+
+  /** The machine died: what it had asked for may still come about. */
+  drop(machine: Machine): void {
+    const lost = this.#waiting.filter((waiting) => waiting.machine === machine)
+    this.#waiting = this.#waiting.filter((waiting) => waiting.machine !== machine)
+    for (const waiting of lost) if (this.#chance.happens(0.5)) waiting.land()
+  }
+}

@@ -1,0 +1,240 @@
+/**
+ * What must be true of a history, judged from the logs alone and by plainer means than the scheduler's own: each definition and
+ * deletion in the order of its log, each execution that a read_committed reader sees, each state that was committed.
+ */
+import type { Execution, JobState } from '../../../schemas/generated.ts'
+import { knownDefinition } from '../../../src/scheduler/job-loader.ts'
+import { ownerKey } from '../../../src/scheduler/local-record.ts'
+import type { KnownDefinition } from '../../../streams/job.ts'
+import { jobIdOfKey, prefix } from '../../../streams/keys.ts'
+import { nextFire } from '../../../streams/schedules/next-fire.ts'
+import { partitionOf } from '../../../streams/topics.ts'
+import { type Entry, isShown, type MemoryLog } from '../../tools/memory-log.ts'
+import { codecs, leadMs, names } from '../world.ts'
+
+export interface Dispatch {
+  execution: Execution
+  /** Order of the commit that carried it. */
+  sequence: number
+  /** True time at which it was appended. */
+  at: number
+  /** Order among all appends. */
+  order: number
+}
+
+/** A job's definitions between two deletions. */
+export interface Life {
+  definitions: KnownDefinition[]
+  /** Offset and order of the tombstone that ended it. */
+  endedBy: { offset: number; order: number } | undefined
+}
+
+export function livesOf(log: MemoryLog): Map<string, Life[]> {
+  const lives = new Map<string, Life[]>()
+  for (const { partition, log: jobs } of log.allOf(names.jobs)) {
+    for (const { record, order } of jobs.archive.filter(isShown)) {
+      if (!record?.key || record.key.length === 0 || record.key.includes(1)) continue
+      const id = record.key.toString()
+      if (partitionOf(id, log.partitions) !== partition) continue
+      const of = lives.get(id) ?? []
+      const current = of.at(-1)?.endedBy === undefined ? of.at(-1) : undefined
+      const { offset, timestampMs: appendedAt, value } = record
+      if (value !== null) {
+        const known = knownDefinition(codecs, { offset, appendedAt, bytes: value }) as KnownDefinition
+        lives.set(id, of)
+        if (current === undefined) of.push({ definitions: [known], endedBy: undefined })
+        else current.definitions.push(known)
+      } else if (current !== undefined) {
+        const observed = record.headers['observed-offset']
+        const inForce = current.definitions.at(-1)?.offset ?? -1
+        if (observed === undefined || Number(observed.toString()) >= inForce) current.endedBy = { offset, order }
+      }
+    }
+  }
+  return lives
+}
+
+export function dispatchesOf(log: MemoryLog): Dispatch[] {
+  return log
+    .allOf('model.executions.default')
+    .flatMap(({ log: lane }) => lane.archive.filter(isShown))
+    .map(({ record, transaction, at, order }) => ({
+      at,
+      order,
+      execution: codecs.execution.decode(record?.value ?? Buffer.alloc(0)) as Execution,
+      sequence: transaction?.sequence ?? -1,
+    }))
+    .sort((left, right) => left.sequence - right.sequence || left.order - right.order)
+}
+
+export function problemsOf(log: MemoryLog): string[] {
+  const lives = livesOf(log)
+  const problems: string[] = []
+  const dispatches = dispatchesOf(log).map((dispatch) => {
+    const { jobId, specOffset } = dispatch.execution
+    const of = lives.get(jobId) ?? []
+    const life = of.findIndex(({ definitions }) => definitions.some(({ offset }) => offset === specOffset))
+    if (life < 0) problems.push(`${jobId} was dispatched from the offset ${specOffset}, where it was not defined`)
+    return { ...dispatch, life: of[life], lifeNo: life }
+  })
+  const judged = dispatches.filter((dispatch): dispatch is Judged => dispatch.life !== undefined)
+  checkNumbers(judged, problems)
+  checkTimes(judged, problems)
+  checkPayloads(judged, problems)
+  checkDeletions(log, judged, problems)
+  checkOverlap(log, lives, problems)
+  return problems
+}
+
+interface Judged extends Dispatch {
+  life: Life
+  lifeNo: number
+}
+
+const nameOf = ({ execution: { jobId, runNo, attempt }, lifeNo }: Judged): string =>
+  `${jobId}(life ${lifeNo})/${runNo}/${attempt}`
+
+/** Each attempt once, runs and attempts without a gap and in order. */
+function checkNumbers(dispatches: Judged[], problems: string[]): void {
+  const runs = new Map<string, number>()
+  const attempts = new Map<string, number>()
+  for (const dispatch of dispatches) {
+    const { jobId, runNo, attempt } = dispatch.execution
+    const life = `${jobId}(life ${dispatch.lifeNo})`
+    const run = `${life}/${runNo}`
+    if (attempt === 1) {
+      if (runNo !== (runs.get(life) ?? 0) + 1) problems.push(`${run} came after run ${runs.get(life) ?? 0}`)
+      runs.set(life, runNo)
+    }
+    if (attempt !== (attempts.get(run) ?? 0) + 1) problems.push(`${run}/${attempt} came after attempt ${attempts.get(run) ?? 0}`)
+    attempts.set(run, attempt)
+  }
+}
+
+const timesOf = ({ spec }: KnownDefinition): string =>
+  spec === undefined ? '' : JSON.stringify([spec.schedule, spec.startAt, spec.endAt])
+
+/** Nominal times are those of the schedule, each once as long as the schedule stays; and nothing is dispatched before its lead. */
+function checkTimes(dispatches: Judged[], problems: string[]): void {
+  const fired = new Set<string>()
+  const dueTimes = new Map<string, number>()
+  for (const dispatch of dispatches) {
+    const { execution, life } = dispatch
+    const { scheduledFor, trigger, attempt, specOffset, dueAt, dispatchedAt } = execution
+    // One that was released keeps its time, also for an owner whose clock is behind.
+    const run = `${execution.jobId} ${dispatch.lifeNo} ${execution.runNo}`
+    const released = dueTimes.get(run) === dueAt
+    dueTimes.set(run, dueAt)
+    // By the owner's clock, which may be wrong, and in truth.
+    if (!released && Math.max(dispatchedAt, dispatch.at) < dueAt - leadMs)
+      problems.push(`${nameOf(dispatch)} was dispatched ${dueAt - dispatchedAt} ms early`)
+    if (attempt > 1 || trigger === 'MANUAL') continue
+    const at = life.definitions.findIndex(({ offset }) => offset === specOffset)
+    const definition = life.definitions[at]
+    const { spec } = definition ?? {}
+    if (definition === undefined || spec === undefined) {
+      problems.push(`${nameOf(dispatch)} fired an invalid definition`)
+      continue
+    }
+    // The schedule may have been in force since an earlier definition, whose append time then still counts.
+    let since = at
+    for (let index = at - 1; index >= 0; index--) {
+      const before = life.definitions[index]
+      if (before?.spec === undefined) continue
+      if (timesOf(before) !== timesOf(definition)) break
+      since = index
+    }
+    const same = life.definitions.slice(since, at + 1)
+    if (spec.schedule.from !== 'END') {
+      const nominal = same.some(({ appendedAt }) => nextFire(spec, appendedAt, scheduledFor - 1) === scheduledFor)
+      if (!nominal) problems.push(`${nameOf(dispatch)} fired at ${scheduledFor}, which is none of its times`)
+    }
+    const phase = spec.schedule.delayMs === null ? since : at
+    const occurrence = `${execution.jobId} ${dispatch.lifeNo} ${phase} ${scheduledFor}`
+    if (fired.has(occurrence)) problems.push(`${nameOf(dispatch)} fired ${scheduledFor} a second time`)
+    fired.add(occurrence)
+  }
+}
+
+/** A run keeps the payload that it was made with, whatever becomes of its job. */
+function checkPayloads(dispatches: Judged[], problems: string[]): void {
+  const first = new Map<string, string>()
+  for (const dispatch of dispatches) {
+    const { execution, life, lifeNo } = dispatch
+    const { jobId, runNo, attempt, trigger, specOffset } = execution
+    const run = `${jobId} ${lifeNo} ${runNo}`
+    const payload = execution.payload?.toString() ?? ''
+    if (attempt === 1) {
+      const spec = life.definitions.find(({ offset }) => offset === specOffset)?.spec
+      if (trigger === 'SCHEDULE' && payload !== (spec?.payload?.toString() ?? ''))
+        problems.push(`${nameOf(dispatch)} carries the payload of another definition`)
+      first.set(run, payload)
+    } else if (first.get(run) !== payload) problems.push(`${nameOf(dispatch)} carries another payload than its first attempt`)
+  }
+}
+
+/** Once a deletion was applied, or stood in the log when an owner took over, nothing of what it deleted is dispatched. */
+function checkDeletions(log: MemoryLog, dispatches: Judged[], problems: string[]): void {
+  for (const { partition, log: changelog } of log.allOf(names.state)) {
+    const mine = dispatches.filter(({ execution }) => partitionOf(execution.jobId, log.partitions) === partition)
+    const specOffsets = new Map<string, number>()
+    const claims: { sequence: number; order: number }[] = []
+    for (const entry of changelog.archive.filter(isShown)) {
+      const { key, value } = entry.record ?? {}
+      if (!key) continue
+      const sequence = entry.transaction?.sequence ?? -1
+      if (key.equals(ownerKey)) claims.push({ sequence, order: orderOfCommit(changelog.archive, entry) })
+      if (key[0] !== prefix.state) continue
+      const id = jobIdOfKey(key)
+      if (value) {
+        const state = stateOf(value)
+        specOffsets.set(id, Math.max(state?.specOffset ?? -1, specOffsets.get(id) ?? -1))
+        continue
+      }
+      const gone = specOffsets.get(id) ?? -1
+      for (const dispatch of mine) {
+        const { execution } = dispatch
+        if (execution.jobId === id && dispatch.sequence > sequence && execution.specOffset <= gone)
+          problems.push(`${nameOf(dispatch)} was dispatched after its deletion was applied`)
+      }
+    }
+    for (const dispatch of mine) {
+      // A trigger and a deletion come from different topics: one that was sent before the deletion may be read before it.
+      if (dispatch.execution.trigger === 'MANUAL') continue
+      const { endedBy } = dispatch.life
+      const claim = claims.findLast(({ sequence }) => sequence < dispatch.sequence)
+      if (endedBy !== undefined && claim !== undefined && endedBy.order < claim.order)
+        problems.push(`${nameOf(dispatch)} was dispatched by an owner that took over after its deletion`)
+    }
+  }
+}
+
+/** When a transaction's control record was appended: from then on it is committed. */
+function orderOfCommit(archive: Entry[], { transaction }: Entry): number {
+  return archive.find((entry) => entry.transaction === transaction && entry.record === undefined)?.order ?? 0
+}
+
+/** A scheduled run was never begun beside as many as its definition allows. */
+function checkOverlap(log: MemoryLog, lives: Map<string, Life[]>, problems: string[]): void {
+  for (const { log: changelog } of log.allOf(names.state)) {
+    for (const { record } of changelog.archive.filter(isShown)) {
+      if (record?.key?.[0] !== prefix.state || !record.value) continue
+      const id = jobIdOfKey(record.key)
+      const definitions = (lives.get(id) ?? []).flatMap((life) => life.definitions)
+      const active = stateOf(record.value)?.active ?? []
+      for (const run of active) {
+        if (run.trigger === 'MANUAL') continue
+        const spec = definitions.find(({ offset }) => offset === run.specOffset)?.spec
+        const older = active.filter(({ runNo }) => runNo < run.runNo).length
+        const allowed = spec?.overlap === 'SKIP' ? 1 : (spec?.maxConcurrentRuns ?? 1)
+        if (older >= allowed) problems.push(`${id}/${run.runNo} began beside ${older} other runs; ${allowed} are allowed`)
+      }
+    }
+  }
+}
+
+const stateOf = (value: Buffer): JobState | null => {
+  const entry = codecs.state.decode(value)
+  if (entry instanceof Promise) throw new Error('An unknown schema.')
+  return entry.state
+}

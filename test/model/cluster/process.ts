@@ -1,0 +1,172 @@
+/** One process with the real scheduler on one machine, its log and its disk being simulated. */
+import { pino } from 'pino'
+import { DuelogError } from '../../../src/errors.ts'
+import { createMetrics } from '../../../src/metrics.ts'
+import type { GroupReader, Log, LogAdmin, LogWriter, RecordOut, TransactionalWriter } from '../../../src/ports.ts'
+import type { PartitionStore, PartitionStores } from '../../../src/scheduler/ports.ts'
+import { Scheduler } from '../../../src/scheduler/scheduler.ts'
+import type { VirtualTime } from '../../tools/manual-clock.ts'
+import type { MemoryLog } from '../../tools/memory-log.ts'
+import { type MemoryStore, memoryStore } from '../../tools/memory-store.ts'
+import { codecs, leadMs, names } from '../world.ts'
+import type { Chance } from './chance.ts'
+import { type Group, Member } from './group.ts'
+import { type Io, Machine } from './io.ts'
+
+export const lingerMs = 25
+export const tombstoneRetentionMs = 7 * 86_400_000
+
+/** Registering the metrics of Node itself takes long; the histories of one test share one set. */
+const metrics = createMetrics()
+const logger = pino({ level: process.env.DUELOG_MODEL_LOG ?? 'silent' })
+
+export interface Cluster {
+  time: VirtualTime
+  log: MemoryLog
+  group: Group
+  io: Io
+  chance: Chance
+  /** Share of commits whose answer is lost, and of other writes that fail. */
+  lossiness: number
+  clusterId: string
+}
+
+/** What a disk holds: it outlives the processes on it. */
+export type Disk = Map<number, MemoryStore>
+
+export class Process {
+  readonly machine: Machine
+  readonly disk: Disk
+  readonly scheduler: Scheduler
+  member: Member | undefined
+  readonly fatal: Error[] = []
+  started = false
+
+  constructor(cluster: Cluster, name: string, disk: Disk) {
+    this.machine = new Machine(name, cluster.time)
+    this.disk = disk
+    this.scheduler = new Scheduler({
+      log: logOf(cluster, this),
+      codecs,
+      names,
+      prefix: 'model.',
+      partitions: cluster.log.partitions,
+      instance: name,
+      userData: () => null,
+      stores: storesOf(cluster, this),
+      clock: this.machine.clock,
+      metrics,
+      logger: logger.child({ machine: name }),
+      leadMs,
+      leadMsMax: leadMs,
+      lingerMs,
+      tombstoneRetentionMs,
+      onFatal: (error) => this.fatal.push(error),
+    })
+  }
+
+  start(): void {
+    void this.scheduler.start().then(
+      () => {
+        this.started = true
+      },
+      (error) => this.fatal.push(error as Error),
+    )
+  }
+}
+
+function logOf(cluster: Cluster, process: Process): Log {
+  const { log, io, group, chance } = cluster
+  const { machine } = process
+  const unknown = (what: string): Error => new DuelogError('broker-unavailable', `The answer to ${what} was lost.`)
+  return {
+    reader(options): GroupReader {
+      process.member = new Member(machine, group, options)
+      return process.member
+    },
+    async admin(): Promise<LogAdmin> {
+      return {
+        offsets: (topic) =>
+          io.submit(machine, `asks for the offsets of ${topic}`, () =>
+            Array.from({ length: log.partitions }, (_, partition) => {
+              const { earliest, next } = log.at(topic, partition)
+              return { partition, earliest, next }
+            }),
+          ),
+        clusterId: () => io.submit(machine, 'asks for the cluster', () => cluster.clusterId),
+        groupMembers: async () => [],
+        close: async () => {},
+      }
+    },
+    async writer(): Promise<LogWriter> {
+      return {
+        write: (records) =>
+          io.submit(machine, 'writes', () => {
+            if (chance.happens(cluster.lossiness)) throw unknown('a write that did not arrive')
+            const offsets = log.append(records)
+            if (chance.happens(cluster.lossiness)) throw unknown('a write')
+            return offsets
+          }),
+        close: async () => {},
+      }
+    },
+    transactionalWriter: (id) => transactionalWriter(cluster, machine, id),
+  }
+}
+
+async function transactionalWriter(cluster: Cluster, machine: Machine, id: string): Promise<TransactionalWriter> {
+  const { log, io, chance } = cluster
+  const lost = (): boolean => chance.happens(cluster.lossiness)
+  const epoch = await io.submit(machine, `fences ${id}`, () => {
+    if (lost()) throw new DuelogError('broker-unavailable', 'The fence was not answered.')
+    return log.fence(id)
+  })
+  let finished = false
+  return {
+    async commit(records: RecordOut[]) {
+      if (finished) throw new Error('The writer is finished.')
+      finished = true
+      const offsets = await io.submit(machine, 'sends a transaction', () => log.append(records, log.begin(id, epoch)))
+      await io.submit(machine, 'commits', () => {
+        if (lost()) throw new DuelogError('broker-unavailable', 'The commit did not arrive.')
+        log.commit(id, epoch)
+        if (lost()) throw new DuelogError('broker-unavailable', 'The answer to the commit was lost.')
+      })
+      finished = false
+      return offsets
+    },
+    close: async () => {},
+  }
+}
+
+function storesOf({ io }: Cluster, { machine, disk }: Process): PartitionStores {
+  return {
+    open: (partition) =>
+      io.submit(machine, `opens store ${partition}`, () => {
+        const store = disk.get(partition) ?? memoryStore()
+        disk.set(partition, store)
+        return { store: opened(io, machine, store), wiped: undefined }
+      }),
+    wipe: (partition) => io.submit(machine, `wipes store ${partition}`, () => void disk.delete(partition)),
+  }
+}
+
+/** A store as its process sees it: nothing works once it is closed. */
+function opened(io: Io, machine: Machine, store: MemoryStore): PartitionStore {
+  let closed = false
+  const open = <T>(name: string, effect: () => T): Promise<T> => {
+    if (closed) return Promise.reject(new Error(`The store is closed: ${name}.`))
+    return io.submit(machine, name, effect)
+  }
+  return {
+    get: (keys) => open('reads', () => store.getNow(keys)),
+    scan: (options) => open('scans', () => store.scanNow(options)),
+    apply: (ops) => open('applies', () => store.applyNow(ops)),
+    compact: () => open('compacts', () => undefined),
+    bytes: async () => 0,
+    close: async () => {
+      closed = true
+      await io.submit(machine, 'closes a store', () => undefined)
+    },
+  }
+}

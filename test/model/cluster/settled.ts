@@ -1,0 +1,107 @@
+/** What must be true of a store once everything has come to rest. */
+import type { JobState } from '../../../schemas/generated.ts'
+import { knownDefinition } from '../../../src/scheduler/job-loader.ts'
+import { ownerKey } from '../../../src/scheduler/local-record.ts'
+import type { Job, KnownDefinition } from '../../../streams/job.ts'
+import { jobIdOfKey, prefix, storedDefinition, type Timer, timerKind, timerOfKey } from '../../../streams/keys.ts'
+import { countFires } from '../../../streams/schedules/next-fire.ts'
+import { timersOf } from '../../../streams/timers.ts'
+import type { MemoryStore } from '../../tools/memory-store.ts'
+import { codecs, leadMs } from '../world.ts'
+import type { Life } from './oracle.ts'
+
+const durable = new Set<number>([prefix.definition, prefix.state, prefix.run, prefix.snapshot])
+
+/** The keys and values that the logs alone decide, as text that a test can compare; without those of some jobs. */
+export function durableOf(store: MemoryStore, without: ReadonlySet<string>): string[] {
+  return store
+    .dump()
+    .filter(([key]) => durable.has(Number.parseInt(key.slice(0, 2), 16)) && !without.has(jobIdOfKey(Buffer.from(key, 'hex'))))
+    .map(([key, value]) => `${readable(key)} ${value}`)
+}
+
+const readable = (key: string): string => JSON.stringify(Buffer.from(key, 'hex').toString('latin1'))
+
+export function jobsOf(store: MemoryStore): Map<string, Job> {
+  const jobs = new Map<string, Job>()
+  for (const [hexKey, hexValue] of store.dump()) {
+    const [key, value] = [Buffer.from(hexKey, 'hex'), Buffer.from(hexValue, 'hex')]
+    if (key[0] !== prefix.definition && key[0] !== prefix.state) continue
+    const job: Job = jobs.get(jobIdOfKey(key)) ?? { id: jobIdOfKey(key) }
+    if (key[0] === prefix.definition) job.definition = knownDefinition(codecs, storedDefinition(value)) as KnownDefinition
+    else job.state = stateOf(value) ?? undefined
+    jobs.set(job.id, job)
+  }
+  return jobs
+}
+
+function stateOf(value: Buffer): JobState | null {
+  const entry = codecs.state.decode(value)
+  if (entry instanceof Promise) throw new Error('An unknown schema.')
+  return entry.state
+}
+
+const timersIn = (store: MemoryStore): Timer[] =>
+  store
+    .dump()
+    .map(([key]) => Buffer.from(key, 'hex'))
+    .filter((key) => key[0] === prefix.timer)
+    .map(timerOfKey)
+
+/** `lives`: those of the oracle. `exact`: no stretch of time was so long that skipped occurrences are only estimated. */
+export function unsettled(store: MemoryStore, nowMs: number, lives: Map<string, Life[]>, exact: boolean): string[] {
+  const problems: string[] = []
+  const timers = timersIn(store)
+  for (const job of jobsOf(store).values()) {
+    checkTimers(job, timers, problems)
+    checkJob(job, nowMs, problems)
+    const life = lives.get(job.id)?.at(-1)
+    if (life?.endedBy !== undefined) problems.push(`${job.id} was deleted and is still there`)
+    else if (life !== undefined && exact) checkCounts(job, life, problems)
+  }
+  for (const [id, of] of lives) {
+    if (of.at(-1)?.endedBy === undefined && !jobsOf(store).has(id) && store.dump().length > 0) problems.push(`${id} is missing`)
+  }
+  if (store.getNow([ownerKey])[0] === null) problems.push('Nobody has claimed the partition.')
+  return problems
+}
+
+function checkTimers(job: Job, timers: Timer[], problems: string[]): void {
+  for (const timer of timersOf(job)) {
+    const same = timers.filter(({ jobId, kind, runNo }) => jobId === timer.jobId && kind === timer.kind && runNo === timer.runNo)
+    // A lease that was renewed has its timer later than the state says.
+    if (timer.kind === timerKind.lease ? same.length > 0 : same.some(({ dueAt }) => dueAt === timer.dueAt)) continue
+    problems.push(`${job.id} has lost its timer of kind ${timer.kind} at ${timer.dueAt}`)
+  }
+}
+
+function checkJob({ id, definition, state }: Job, nowMs: number, problems: string[]): void {
+  if (definition === undefined) return void problems.push(`${id} has a state and no definition`)
+  if (state === undefined) return
+  if (state.specOffset !== definition.offset)
+    problems.push(`${id} stands at the definition ${definition.offset}, its state at ${state.specOffset}`)
+  const { succeeded, failed, active, runNo } = state
+  if (succeeded + failed + active.length !== runNo) problems.push(`${id} has ${runNo} runs, ${succeeded + failed} ended`)
+  if (state.status === 'ACTIVE' && state.nextFireAt !== null && state.nextFireAt < nowMs - leadMs)
+    problems.push(`${id} is overdue by ${nowMs - state.nextFireAt} ms`)
+  if (state.status === 'ACTIVE' && state.nextFireAt === null && active.length === 0) problems.push(`${id} waits for nothing`)
+  for (const run of active) {
+    const latest = Math.max(run.startDeadlineAt, (run.startedAt ?? 0) + run.attemptTimeoutMs + 5_000, run.dueAt) + 3_000
+    if (latest < nowMs) problems.push(`${id}/${run.runNo} is ${run.status} for ever`)
+  }
+}
+
+/** With one schedule in a whole life, every occurrence up to now was run or counted as skipped. */
+function checkCounts({ id, state }: Job, { definitions }: Life, problems: string[]): void {
+  const usable = definitions.filter(({ spec }) => spec !== undefined)
+  const [first] = usable
+  if (state === undefined || first?.spec === undefined || usable.length < definitions.length) return
+  const { schedule, maxRuns } = first.spec
+  const timesOf = ({ spec }: KnownDefinition): string => JSON.stringify([spec?.schedule, spec?.startAt, spec?.endAt])
+  if (usable.some((other) => timesOf(other) !== timesOf(first)) || usable.some(({ spec }) => spec?.maxRuns !== null)) return
+  if (schedule.from === 'END' || schedule.delayMs !== null || maxRuns !== null) return
+  const until = state.nextFireAt === null ? Number.MAX_SAFE_INTEGER : state.nextFireAt - 1
+  const due = countFires(first.spec, first.appendedAt, Number.NEGATIVE_INFINITY, until)
+  if (state.scheduledRuns + state.skipped !== due)
+    problems.push(`${id} ran ${state.scheduledRuns} and skipped ${state.skipped} of ${due} occurrences`)
+}

@@ -1,0 +1,293 @@
+/** One history: processes, users, workers and misfortunes, step by step as the seed says; then peace until all has come to rest. */
+import { localKey, positionKey } from '../../../src/scheduler/local-record.ts'
+import { VirtualTime } from '../../tools/manual-clock.ts'
+import { type Entry, isShown, MemoryLog, type PartitionLog } from '../../tools/memory-log.ts'
+import type { MemoryStore } from '../../tools/memory-store.ts'
+import { codecs, names } from '../world.ts'
+import { Forwarder, Users, Workers } from './actors.ts'
+import { Chance } from './chance.ts'
+import { Group } from './group.ts'
+import { Io } from './io.ts'
+import { type Cluster, type Disk, Process } from './process.ts'
+
+const dayMs = 86_400_000
+const transactionTimeoutMs = 15_000
+const sessionMs = 10_000
+
+type Misfortune =
+  | 'kill'
+  | 'stop'
+  | 'freeze'
+  | 'thaw'
+  | 'rebalance'
+  | 'clock'
+  | 'lossy'
+  | 'reliable'
+  | 'disk'
+  | 'compact'
+  | 'long-time'
+  | 'boot'
+
+export class Simulation {
+  readonly time = new VirtualTime()
+  readonly chance: Chance
+  readonly cluster: Cluster
+  readonly log: MemoryLog
+  readonly users: Users
+  readonly workers: Workers
+  readonly forwarder: Forwarder
+  /** What happened, for whoever has to understand a failure. */
+  readonly trace: string[] = []
+  readonly slots: { process: Process | undefined; disk: Disk; old: Disk; boots: number }[] = []
+  readonly #misfortunes: Partial<Record<Misfortune, number>>
+  readonly #everyone: Process[] = []
+
+  constructor(seed: number) {
+    this.chance = new Chance(seed)
+    const { chance, time } = this
+    this.log = new MemoryLog(2, () => time.nowMs)
+    const io = new Io(chance)
+    const group = new Group(this.log, io, chance)
+    this.cluster = { time, log: this.log, io, group, chance, lossiness: 0, clusterId: 'here' }
+    this.users = new Users(this.cluster)
+    this.workers = new Workers(this.cluster)
+    this.forwarder = new Forwarder(this.cluster)
+    // Each history knows only some misfortunes, so that some go far and some are rough.
+    const all: Partial<Record<Misfortune, number>> = {
+      kill: 3,
+      stop: 1,
+      freeze: 2,
+      rebalance: 2,
+      clock: 2,
+      lossy: 2,
+      disk: 2,
+      compact: 2,
+      'long-time': 0.3,
+    }
+    for (const name of Object.keys(all) as Misfortune[]) if (chance.happens(0.4)) delete all[name]
+    this.#misfortunes = { ...all, thaw: 4, reliable: 2, boot: 5 }
+    const machines = chance.pick([1, 2, 2])
+    for (let slot = 0; slot < machines; slot++) this.slots.push({ process: undefined, disk: new Map(), old: new Map(), boots: 0 })
+    for (const index of this.slots.keys()) this.#boot(index)
+  }
+
+  /** Lives through so many steps. */
+  async live(steps: number): Promise<void> {
+    for (let step = 0; step < steps; step++) await this.#step(true)
+  }
+
+  /** Nothing bad happens any more; ends when nothing more is to be done for now, at least so much later. */
+  async rest(forMs: number): Promise<void> {
+    this.cluster.lossiness = 0
+    this.workers.fates = { succeed: 1 }
+    for (const { process } of this.slots) {
+      if (process === undefined) continue
+      process.machine.clock.stopped = false
+      process.machine.clock.skewMs = 0
+    }
+    const until = this.time.nowMs + forMs
+    for (let steps = 0; ; steps++) {
+      if (steps > 100_000) throw new Error('The cluster does not come to rest.')
+      for (const [index, { process }] of this.slots.entries()) if (process === undefined) this.#boot(index)
+      if (this.time.nowMs >= until && !(await this.#busy())) return
+      await this.#step(false)
+    }
+  }
+
+  /** Leaves one process that knows nothing but the log. */
+  async startAnew(): Promise<Process> {
+    for (const [index, { process }] of this.slots.entries()) if (process !== undefined) this.#kill(index)
+    for (const member of this.cluster.group.members) this.cluster.group.leave(member)
+    const slot = { process: undefined, disk: new Map(), old: new Map(), boots: 0 }
+    this.slots.splice(0, this.slots.length, slot)
+    const process = this.#boot(0)
+    for (let steps = 0; !process.scheduler.active || (await this.#busy()); steps++) {
+      if (steps > 50_000) throw new Error('The fresh process does not become active.')
+      await this.#step(false)
+    }
+    return process
+  }
+
+  /** The store of each partition as its owner has it, once at rest. */
+  ownedStores(): Map<number, MemoryStore> {
+    const stores = new Map<number, MemoryStore>()
+    for (const { process } of this.slots) {
+      for (const { partition, phase } of process?.scheduler.queries.partitions() ?? []) {
+        const store = process?.disk.get(partition)
+        if (phase === 'active' && store !== undefined) stores.set(partition, store.copy())
+      }
+    }
+    return stores
+  }
+
+  get problems(): string[] {
+    const fatal = this.#everyone.flatMap((process) => process.fatal.map((error) => `${process.machine.name}: ${error.message}`))
+    return [...this.cluster.group.faults, ...fatal]
+  }
+
+  async #busy(): Promise<boolean> {
+    await calm()
+    const { io, group } = this.cluster
+    const moves = [...this.#members()].some((member) => member.moves.length > 0)
+    const { nowMs, nextMs } = this.time
+    return (
+      io.ready > 0 || moves || nextMs <= nowMs || this.forwarder.nextMs <= nowMs || this.workers.ready || group.members.size === 0
+    )
+  }
+
+  #members() {
+    return this.#everyone.flatMap(({ member, machine }) => (member !== undefined && machine.alive ? [member] : []))
+  }
+
+  async #step(rough: boolean): Promise<void> {
+    await calm()
+    const { chance, time, cluster } = this
+    const moves = this.#members().flatMap((member) => member.moves.map((move) => ({ member, move })))
+    const what = chance.weighted({
+      io: cluster.io.ready > 0 ? 12 : 0,
+      move: moves.length > 0 ? 6 : 0,
+      timer: time.nextMs <= time.nowMs ? 6 : 0,
+      work: this.workers.ready ? 2 : 0,
+      forward: this.forwarder.nextMs <= time.nowMs ? 2 : 0,
+      user: rough ? 0.5 : 0,
+      misfortune: rough ? 0.15 : 0,
+      tick: rough ? 0.6 : 0,
+      idle: 0.0001,
+    })
+    if (what === 'io') this.#note(cluster.io.step())
+    else if (what === 'move') {
+      const { member, move } = chance.pick(moves)
+      this.#note(`${member.machine.name} ${move}`)
+      member.move(move)
+    } else if (what === 'timer') time.runDue()
+    else if (what === 'work') this.workers.take()
+    else if (what === 'forward') this.forwarder.forward()
+    else if (what === 'user') this.#note(this.users.act())
+    else if (what === 'misfortune') this.#suffer(chance.weighted(this.#misfortunes))
+    else if (what === 'tick') this.#advance(chance.pick([1, 5, 30, 300]))
+    else this.#advance(chance.int(500, 2_000))
+  }
+
+  /** To the next thing that is due, at most so much later. */
+  #advance(maxMs: number): void {
+    const { time } = this
+    const next = Math.min(time.nextMs, this.forwarder.nextMs)
+    time.nowMs = Math.max(time.nowMs, Math.min(next, time.nowMs + maxMs))
+    this.log.expireTransactions(transactionTimeoutMs)
+    for (const member of this.cluster.group.members) {
+      if (time.nowMs - member.machine.diedAt >= sessionMs) this.cluster.group.leave(member)
+    }
+  }
+
+  #suffer(what: Misfortune | undefined): void {
+    const { chance, cluster, time } = this
+    const index = chance.int(0, this.slots.length - 1)
+    const slot = this.slots[index]
+    if (slot === undefined || what === undefined) return
+    const { process } = slot
+    this.#note(`— ${what} ${index}`)
+    if (what === 'kill' && process !== undefined) this.#kill(index)
+    else if (what === 'boot' && process === undefined) this.#boot(index)
+    else if (what === 'stop' && process?.started && !process.machine.frozen) this.#stop(index, process)
+    else if (what === 'freeze' && process !== undefined) {
+      process.machine.clock.stopped = true
+      if (chance.happens(0.7)) cluster.group.rebalance()
+    } else if (what === 'thaw' && process !== undefined) process.machine.clock.stopped = false
+    else if (what === 'rebalance') cluster.group.rebalance()
+    else if (what === 'clock' && process !== undefined) process.machine.clock.skewMs += chance.int(-5_000, 5_000)
+    else if (what === 'lossy') cluster.lossiness = 0.15
+    else if (what === 'reliable') cluster.lossiness = 0
+    else if (what === 'compact') this.#compact()
+    else if (what === 'long-time') time.nowMs += chance.pick([60_000, 3_600_000, 2 * dayMs, 6 * dayMs, 9 * dayMs])
+    else if (what === 'disk') this.#damage(index)
+  }
+
+  #boot(index: number): Process {
+    const slot = this.slots[index]
+    if (slot === undefined) throw new Error(`There is no machine ${index}.`)
+    const process = new Process(this.cluster, `${index}.${slot.boots++}`, slot.disk)
+    slot.process = process
+    this.#everyone.push(process)
+    process.start()
+    return process
+  }
+
+  #kill(index: number): void {
+    const slot = this.slots[index]
+    const process = slot?.process
+    if (slot === undefined || process === undefined) return
+    process.machine.clock.stopped = true
+    process.machine.alive = false
+    this.cluster.io.drop(process.machine)
+    process.machine.diedAt = this.time.nowMs
+    slot.process = undefined
+  }
+
+  /** Ends a process as SIGTERM does. Its machine boots no other before it has ended. */
+  #stop(index: number, process: Process): void {
+    process.started = false
+    void process.scheduler.stop().then(() => {
+      const slot = this.slots[index]
+      if (slot?.process !== process) return
+      process.machine.alive = false
+      slot.process = undefined
+    })
+  }
+
+  /** What may become of a disk while no process uses it: it is lost, an old copy comes back, or it is that of another cluster. */
+  #damage(index: number): void {
+    const slot = this.slots[index]
+    if (slot === undefined) return
+    const copy: Disk = new Map([...slot.disk].map(([partition, store]) => [partition, store.copy()]))
+    if (slot.process === undefined) {
+      const fate = this.chance.pick(['lost', 'old', 'foreign'] as const)
+      this.#note(`disk ${index} ${fate}`)
+      if (fate !== 'foreign') slot.disk.clear()
+      if (fate === 'old') for (const [partition, store] of slot.old) slot.disk.set(partition, store.copy())
+      if (fate === 'foreign') for (const store of slot.disk.values()) makeForeign(store)
+    }
+    slot.old = copy
+  }
+
+  #compact(): void {
+    const { log, chance, time } = this
+    for (let partition = 0; partition < log.partitions; partition++) {
+      const state = log.at(names.state, partition)
+      const isOld = ({ at }: Entry): boolean => at < time.nowMs - 7 * dayMs
+      log.compact(state, chance.int(state.earliest, state.next), isOld)
+      const jobs = log.at(names.jobs, partition)
+      const young = jobs.entries.find(({ at }) => at > time.nowMs - dayMs)
+      // What was compacted before any owner read it did not happen (docs/adr/0009): the model does not judge what follows then.
+      log.compact(jobs, Math.min(young?.offset ?? jobs.next, jobsOffsetIn(state)), isOld)
+      for (const topic of [names.commands, names.events]) log.expire(log.at(topic, partition), time.nowMs - 7 * dayMs)
+    }
+  }
+
+  #note(what: string): void {
+    this.trace.push(`${this.time.nowMs - 1_800_000_000_000} ${what}`)
+  }
+}
+
+/** What the last committed position says of jobs. */
+function jobsOffsetIn(changelog: PartitionLog): number {
+  const last = changelog.entries.findLast((entry) => isShown(entry) && entry.record?.key?.equals(positionKey))
+  const value = last?.record?.value
+  if (!value) return 0
+  const entry = codecs.state.decode(value)
+  return entry instanceof Promise ? 0 : (entry.position?.jobsOffset ?? 0)
+}
+
+function makeForeign(store: {
+  getNow(keys: Buffer[]): (Buffer | null)[]
+  applyNow(ops: { key: Buffer; value: Buffer }[]): void
+}): void {
+  const [value] = store.getNow([localKey])
+  if (!value) return
+  const local = { ...JSON.parse(value.toString()), clusterId: 'elsewhere' }
+  store.applyNow([{ key: localKey, value: Buffer.from(JSON.stringify(local)) }])
+}
+
+/** Until all promises have run: none of them waits for anything outside. */
+function calm(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
+}

@@ -1,0 +1,187 @@
+/**
+ * Kafka's log in memory, without time or network of its own: transactions with fencing, control records that take offsets, readers
+ * that see only what is committed below the first open transaction, and compaction. Every call takes effect at once.
+ */
+import { DuelogError } from '../../src/errors.ts'
+import type { RecordIn, RecordOut } from '../../src/ports.ts'
+import { partitionOf } from '../../streams/topics.ts'
+
+export interface Transaction {
+  readonly id: string
+  state: 'open' | 'committed' | 'aborted'
+  /** Order of commits, over all ids. */
+  sequence: number
+  readonly places: Set<PartitionLog>
+  readonly openedAt: number
+}
+
+export interface Entry {
+  readonly offset: number
+  /** Order of all appends to all logs. */
+  readonly order: number
+  /** Broker time of the append. */
+  readonly at: number
+  readonly transaction: Transaction | undefined
+  /** Absent in control records. */
+  readonly record: RecordIn | undefined
+}
+
+export class PartitionLog {
+  /** What compaction and retention have left. */
+  entries: Entry[] = []
+  /** Everything that was ever appended. */
+  readonly archive: Entry[] = []
+  earliest = 0
+  next = 0
+
+  push(entry: Entry): void {
+    this.entries.push(entry)
+    this.archive.push(entry)
+    this.next = entry.offset + 1
+  }
+
+  /** Offset of the first record of an open transaction, or the end: committed readers stop there. */
+  get stableEnd(): number {
+    return this.entries.find((entry) => entry.transaction?.state === 'open')?.offset ?? this.next
+  }
+
+  /** At most `max` committed records from an offset on, and where to read next. */
+  read(from: number, max: number): { records: RecordIn[]; next: number } {
+    const end = this.stableEnd
+    const records: RecordIn[] = []
+    let next = Math.max(from, this.earliest)
+    for (const { offset, record, transaction } of this.entries) {
+      if (offset < next) continue
+      if (offset >= end) break
+      if (records.length === max) return { records, next }
+      next = offset + 1
+      if (record !== undefined && transaction?.state !== 'aborted') records.push(record)
+    }
+    return { records, next: Math.max(next, end) }
+  }
+}
+
+export const isShown = ({ record, transaction }: Entry): boolean =>
+  record !== undefined && (transaction === undefined || transaction.state === 'committed')
+
+export class MemoryLog {
+  readonly partitions: number
+  readonly #now: () => number
+  readonly #logs = new Map<string, PartitionLog>()
+  readonly #epochs = new Map<string, number>()
+  readonly #open = new Map<string, Transaction>()
+  #commits = 0
+  #appends = 0
+
+  constructor(partitions: number, now: () => number) {
+    this.partitions = partitions
+    this.#now = now
+  }
+
+  at(topic: string, partition: number): PartitionLog {
+    const place = `${topic}/${partition}`
+    let log = this.#logs.get(place)
+    if (log === undefined) {
+      log = new PartitionLog()
+      this.#logs.set(place, log)
+    }
+    return log
+  }
+
+  /** Every log of the topics whose name begins so. */
+  allOf(topicStart: string): { topic: string; partition: number; log: PartitionLog }[] {
+    return [...this.#logs].flatMap(([place, log]) => {
+      const slash = place.lastIndexOf('/')
+      const [topic, partition] = [place.slice(0, slash), Number(place.slice(slash + 1))]
+      return topic.startsWith(topicStart) ? [{ topic, partition, log }] : []
+    })
+  }
+
+  /** Appends records and resolves with the first offset of each place. */
+  append(records: readonly RecordOut[], transaction?: Transaction): Map<string, number> {
+    const first = new Map<string, number>()
+    for (const { topic, partition: wanted, key, value, headers = {} } of records) {
+      const partition = wanted ?? partitionOf(key ?? '', this.partitions)
+      const log = this.at(topic, partition)
+      const [offset, timestampMs] = [log.next, this.#now()]
+      const record: RecordIn = {
+        topic,
+        partition,
+        offset,
+        timestampMs,
+        key: typeof key === 'string' ? Buffer.from(key) : key,
+        value,
+        headers: Object.fromEntries(Object.entries(headers).map(([name, text]) => [name, Buffer.from(text)])),
+      }
+      log.push({ offset, order: this.#appends++, at: timestampMs, transaction, record })
+      transaction?.places.add(log)
+      const place = `${topic}/${partition}`
+      if (!first.has(place)) first.set(place, offset)
+    }
+    return first
+  }
+
+  /** A new holder of a transactional id: the one before is fenced, what it had open is aborted. */
+  fence(id: string): number {
+    this.#end(id, 'aborted')
+    const epoch = (this.#epochs.get(id) ?? 0) + 1
+    this.#epochs.set(id, epoch)
+    return epoch
+  }
+
+  begin(id: string, epoch: number): Transaction {
+    this.#checkEpoch(id, epoch)
+    const transaction: Transaction = { id, state: 'open', sequence: -1, places: new Set(), openedAt: this.#now() }
+    this.#open.set(id, transaction)
+    return transaction
+  }
+
+  commit(id: string, epoch: number): void {
+    this.#checkEpoch(id, epoch)
+    this.#end(id, 'committed')
+  }
+
+  /** Transactions that were left open for so long are aborted, and their owners fenced. */
+  expireTransactions(timeoutMs: number): void {
+    for (const [id, { openedAt }] of this.#open) if (this.#now() - openedAt >= timeoutMs) this.fence(id)
+  }
+
+  /**
+   * Of the records before `upTo`, only the last of each key stays; and no tombstone that may be dropped. The last entry
+   * stays, as do records of open transactions and all behind them.
+   */
+  compact(log: PartitionLog, upTo: number, mayDrop: (tombstone: Entry) => boolean): void {
+    const end = Math.min(upTo, log.stableEnd, log.next - 1)
+    const last = new Map<string, number>()
+    for (const entry of log.entries) {
+      if (entry.offset < end && isShown(entry) && entry.record?.key) last.set(entry.record.key.toString('hex'), entry.offset)
+    }
+    log.entries = log.entries.filter((entry) => {
+      const { offset, record } = entry
+      if (offset >= end) return true
+      if (!isShown(entry) || !record?.key || last.get(record.key.toString('hex')) !== offset) return false
+      return record.value !== null || !mayDrop(entry)
+    })
+  }
+
+  /** Retention: what was appended before is gone. */
+  expire(log: PartitionLog, before: number): void {
+    while (log.entries.length > 1 && (log.entries[0]?.at ?? before) < before && (log.entries[0]?.offset ?? 0) < log.stableEnd) {
+      log.earliest = (log.entries.shift()?.offset ?? 0) + 1
+    }
+  }
+
+  #end(id: string, state: 'committed' | 'aborted'): void {
+    const transaction = this.#open.get(id)
+    if (transaction === undefined) return
+    this.#open.delete(id)
+    transaction.state = state
+    if (state === 'committed') transaction.sequence = this.#commits++
+    for (const log of transaction.places)
+      log.push({ offset: log.next, order: this.#appends++, at: this.#now(), transaction, record: undefined })
+  }
+
+  #checkEpoch(id: string, epoch: number): void {
+    if (this.#epochs.get(id) !== epoch) throw new DuelogError('fenced', `The transactional id ${id} has a later holder.`)
+  }
+}
