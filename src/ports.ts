@@ -79,6 +79,8 @@ export interface GroupReaderOptions {
    * `generation` grows by one with each join, and by more when the membership had lapsed before it, so that others may have read what this member still has.
    */
   onAssigned(assigned: TopicPartition[], generation: number): { positions?: Position[]; paused?: TopicPartition[] } | undefined
+  /** The group is about to give its partitions out anew; until it has, what is done can still be committed. */
+  onRebalance?(): void
   /** Records in offset order for each partition; the next batch of any partition of this reader is fetched after it settles. It must not throw. */
   onBatch(batch: Batch): void | Promise<void>
   /** The group session ended against our will and the reader could not recover by itself; it has stopped. */

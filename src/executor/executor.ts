@@ -127,6 +127,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
     clock,
     metrics,
     logger,
+    onRebalance: () => void committer.commitNow(),
     onTaken: (entry) => {
       if (entry.dueAt <= clock.nowMs()) runner.ready(entry)
       else hold.add(entry.dueAt, entry)

@@ -37,6 +37,8 @@ export interface IntakeOptions {
   onBatchTaken(): void
   /** Something in this lane is done. */
   onDone(lane: Lane): void
+  /** What is done should be committed now. */
+  onRebalance(): void
 }
 
 export class Intake {
@@ -72,6 +74,7 @@ export class Intake {
       userData,
       assignment: 'co-partitioned',
       onAssigned: (assigned, generation) => this.#assigned(assigned, generation),
+      onRebalance: this.#options.onRebalance,
       onBatch: (batch) => this.#batch(batch),
       onCrash: (error) => this.#crashed(error),
     })

@@ -157,9 +157,10 @@ export class KafkaGroupReader implements GroupReader {
   }
 
   #listen(): void {
-    const { GROUP_JOIN, STOP, CRASH } = this.#consumer.events
+    const { GROUP_JOIN, REBALANCING, STOP, CRASH } = this.#consumer.events
     this.#heartbeats.listen(this.#consumer)
     this.#consumer.on(GROUP_JOIN, ({ payload }) => this.#onJoin(payload.memberAssignment, payload.memberId))
+    this.#consumer.on(REBALANCING, () => this.#options.onRebalance?.())
     this.#consumer.on(STOP, () => this.#forget())
     this.#consumer.on(CRASH, ({ payload }) => {
       this.#forget()

@@ -1,7 +1,7 @@
 /** claiming and draining: from a nearly up-to-date store to the right to fire. */
 
 import { DuelogError } from '../errors.ts'
-import { markHeader } from './intake.ts'
+import { markHeader, markKey } from './intake.ts'
 import { putKeptDefinitions } from './kept-definitions.ts'
 import { isBesideTheLog, ownerKey, positionKey } from './local-record.ts'
 import { rangeOf } from './log-ends.ts'
@@ -88,6 +88,6 @@ const readableEnd = ({ earliest, next }: { earliest: number; next: number }): nu
 async function mark(own: Ownership, source: 'jobs' | 'commands'): Promise<number> {
   const topic = own.shared.names[source]
   const headers = { [markHeader]: own.shared.instance }
-  const offsets = await own.shares.asides.write([{ topic, partition: own.partition, key: markHeader, value: null, headers }])
+  const offsets = await own.shares.asides.write([{ topic, partition: own.partition, key: markKey, value: null, headers }])
   return (offsets.get(`${topic}/${own.partition}`) ?? 0) + 1
 }

@@ -19,8 +19,10 @@ import type { Mail, Source } from './mailbox.ts'
 /** Header of a tombstone that a record left behind when it was moved to the partition of its key. */
 export const movedHeader = 'duelog-moved'
 
-/** Header, and key, of a record without meaning that an owner writes to find the end of a log. */
+/** Header of a record without meaning that an owner writes to find the end of a log. */
 export const markHeader = 'duelog-mark'
+/** Its key. No job can have it for an id, so compaction removes no definition for it. */
+export const markKey = '\u0000duelog-mark'
 
 export interface IntakeOptions {
   partition: number

@@ -7,7 +7,7 @@
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import RocksDB from 'rocksdb-native'
-import { messageOf } from '../errors.ts'
+import { DuelogError, messageOf } from '../errors.ts'
 import type { PartitionStore, PartitionStores, ScanOptions, StoreEntry, StoreOp } from '../scheduler/ports.ts'
 import { withLinks } from './links.ts'
 import { withPresenceFilter } from './presence-filter.ts'
@@ -48,6 +48,7 @@ export function rocksStores(folder: string): PartitionStores {
           return { store: await opened(partition), wiped }
         } catch (error) {
           wiped = reasonOf(error)
+          if (isLocked(wiped)) throw lockedBy(pathOf(partition), error)
         }
       }
       // Whatever is wrong with the files, the logs hold everything: begin anew (invariant I3).
@@ -139,6 +140,18 @@ const empty = Buffer.alloc(0)
 
 /** RocksDB's own words for it; everything else, such as a full disk, may pass. */
 const isRot = (reason: string): boolean => /corrupt|checksum|bad block|truncated/i.test(reason)
+
+/** RocksDB's own words when another process, or this one, has the store open. */
+const isLocked = (reason: string): boolean => /lock (file|hold)|LOCK: /i.test(reason)
+
+const lockedBy = (path: string, cause: unknown): DuelogError =>
+  new DuelogError(
+    'foreign-data',
+    `The local store ${path} is open in another process. Give each process a DUELOG_DATA_DIR of its own.`,
+    {
+      cause,
+    },
+  )
 
 /** The binding says of a write only that it failed; the cause says why. */
 function reasonOf(error: unknown): string {

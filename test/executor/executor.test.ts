@@ -296,6 +296,19 @@ describe('offsets', () => {
     await harness.stop()
   })
 
+  it('commits at once when the group is about to give its partitions out anew', async () => {
+    const harness = await new Harness({ never }).start()
+    harness.put({ handler: 'never' })
+    await rest()
+    await harness.clock.advance(500)
+    expect(harness.events().map(({ type }) => type)).toEqual(['STARTED'])
+    expect(harness.committed()).toBeUndefined()
+    harness.reader.options.onRebalance?.()
+    await rest()
+    expect(harness.committed()).toBe(1)
+    await harness.stop()
+  })
+
   it('is handed an attempt again when it crashed before the start was acknowledged', async () => {
     const first = await new Harness({ never }).start()
     let open = (): void => {}

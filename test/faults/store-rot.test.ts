@@ -60,6 +60,15 @@ test('a store that takes no writes any more is wiped within a few openings', asy
   expect(wiped).toBeDefined()
 })
 
+test('a store that is open elsewhere is refused with its name, and never wiped', async (context) => {
+  const folder = await temporaryFolder(context)
+  const { store } = await rocksStores(folder).open(0)
+  await store.apply([entry(0, 0)])
+  await expect(rocksStores(folder).open(0)).rejects.toThrow(/partition-0 is open in another process.*DUELOG_DATA_DIR/)
+  expect(await store.scan(everything)).toHaveLength(1)
+  await store.close()
+})
+
 test('a store whose list of files was cut short shows no hole: it is whole up to some write, or wiped', async (context) => {
   const folder = await temporaryFolder(context)
   const original = join(folder, 'original')
