@@ -24,7 +24,7 @@ import type { Mail, Source } from './mailbox.ts'
 import type { Shared } from './options.ts'
 import { Closed, Ownership, type PartitionShares, type Phase } from './ownership.ts'
 import type { PartitionStore } from './ports.ts'
-import { receiveState, restore } from './restoring.ts'
+import { open, receiveState, restore } from './restoring.ts'
 import { TimeIndex } from './time-index.ts'
 
 /** A member that lost the partition goes on firing at most so long while nobody fences it (ADR 0003). */
@@ -134,10 +134,15 @@ export class Partition {
 
   async #live(): Promise<never> {
     const own = this.#own
-    const store = await restore(own)
-    await claim(own, store)
+    const { store, ends, large } = await open(own)
     const index = new TimeIndex(store)
-    await drain(own, store, index)
+    const catchUp = async (): Promise<void> => {
+      if (own.closing) throw new Closed()
+      await restore(own, store, ends)
+      await claim(own, store)
+      await drain(own, store, index)
+    }
+    await (large ? own.orClosed(own.shares.restores.run(catchUp)) : catchUp())
     this.#failures = 0
     own.leases.grant(own.shared.clock.nowMs())
     own.enter('active')

@@ -14,7 +14,14 @@ const nearlyCaughtUp = 1_000
 /** More to read than this is a large restore; only so many of them go on side by side (slots.ts), small ones never wait. */
 const largeRestore = 50_000
 
-export async function restore(own: Ownership): Promise<PartitionStore> {
+/** Where the logs of a partition end as it is restored. */
+export interface Ends {
+  state: number
+  jobs: number
+}
+
+/** Opens the local store, or a new one, and finds out how much there is to read. */
+export async function open(own: Ownership): Promise<{ store: PartitionStore; ends: Ends; large: boolean }> {
   own.enter('restoring')
   const { admin, names } = own.shared
   const store = await openStore(own)
@@ -23,13 +30,10 @@ export async function restore(own: Ownership): Promise<PartitionStore> {
   const jobs = await endOf(admin, names.jobs, own.partition)
   own.claimOffset = local?.claimOffset ?? -1
   own.applied = { jobs: local?.jobsOffset ?? 0, state: local?.stateOffset ?? 0, commands: 0, events: 0 }
-  const read = (): Promise<void> => readLogs(own, store, state, jobs)
-  const large = state - own.applied.state + jobs - own.applied.jobs > largeRestore
-  await (large ? own.shares.restores.run(read) : read())
-  return store
+  return { store, ends: { state, jobs }, large: state - own.applied.state + jobs - own.applied.jobs > largeRestore }
 }
 
-async function readLogs(own: Ownership, store: PartitionStore, state: number, jobs: number): Promise<void> {
+export async function restore(own: Ownership, store: PartitionStore, { state, jobs }: Ends): Promise<void> {
   own.restoreEnd = state
   own.progress()
   own.feed.open('state', own.applied.state)
