@@ -13,7 +13,7 @@ import { withLinks } from './links.ts'
 import { withPresenceFilter } from './presence-filter.ts'
 
 /** A process may own 64 partitions: write buffers stay small. Two of these exist for each open store while one is flushed. */
-const writeBufferBytes = 8 * 1024 * 1024
+const writeBufferBytes = 4 * 1024 * 1024
 /** A store that failed so often for reasons it does not name is wiped. */
 const failuresMax = 3
 /** Entries that one hop to the thread pool brings back. */
