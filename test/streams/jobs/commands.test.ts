@@ -73,6 +73,21 @@ describe('a pause', () => {
     expect(job.state.status).toBe('PAUSED')
     expect(job.until(9_000).fired).toEqual([])
   })
+  it('outlives a definition that cannot be used, and its repair', () => {
+    const job = new JobHistory()
+      .define({ schedule: { everyMs: 1_000 } })
+      .command('PAUSE')
+      .garble()
+      .define({ schedule: { everyMs: 1_000 } })
+    expect(job.state.status).toBe('PAUSED')
+    expect(job.until(5_000).fired).toEqual([])
+  })
+  it('outlives the end of a pause by definition', () => {
+    const job = new JobHistory().define({ paused: true }).command('PAUSE').define({ paused: false })
+    expect(job.state.status).toBe('PAUSED')
+    job.command('RESUME')
+    expect(job.state.status).toBe('ACTIVE')
+  })
   it('by definition ends with that definition', () => {
     const job = everySecond({ paused: true }).until(5_500)
     expect(job.fired).toEqual([])

@@ -92,6 +92,26 @@ describe('a definition that is sent again with the same times', () => {
   })
 })
 
+describe('a one-shot whose window is changed', () => {
+  it('does not run again what was dispatched ahead of its time', () => {
+    const job = new JobHistory()
+      .define({ schedule: { at: 1_000 } })
+      .until(500)
+      .fireAhead()
+      .until(600)
+    job.define({ schedule: { at: 1_000 }, endAt: 9_000 }).until(5_000)
+    expect(job.fired).toEqual([1_000])
+  })
+  it('runs at another instant', () => {
+    const job = new JobHistory()
+      .define({ schedule: { at: 1_000 } })
+      .until(500)
+      .fireAhead()
+      .until(600)
+    expect(job.define({ schedule: { at: 900 } }).until(5_000).fired).toEqual([1_000, 900])
+  })
+})
+
 describe('a definition with other times', () => {
   it.each<[string, Definition, next: number]>([
     ['an instant', { schedule: { at: 4_000 } }, 4_000],
@@ -218,6 +238,15 @@ describe('a definition that cannot be used', () => {
     const job = new JobHistory().garble()
     expect(job.job.state).toBeUndefined()
     expect(job.notes).toEqual(['invalid'])
+  })
+  it('forgets neither the phase nor what is due of a job that has not fired', () => {
+    const job = new JobHistory().define({ schedule: { everyMs: 1_000 } })
+    job.now = 1_400
+    job
+      .garble()
+      .define({ schedule: { everyMs: 1_000 } })
+      .until(2_500)
+    expect(job.fired).toEqual([1_000, 2_000])
   })
   it('lets active runs go on with what they were made with', () => {
     const job = new JobHistory()

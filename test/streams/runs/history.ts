@@ -128,7 +128,7 @@ export class JobHistory {
       now: this.now,
       leadMs: this.#options.leadMs ?? 0,
       aheadFrom: 0,
-      seenAt: (_, runNo, attempt) => this.#seenAt.get(`${runNo}/${attempt}`) ?? 0,
+      seenAt: (_, { runNo, attempt }) => this.#seenAt.get(`${runNo}/${attempt}`) ?? 0,
     })
     this.decisions.push(decision)
     this.#keep(before, decision, input.kind === 'timer' ? input.timer : undefined)

@@ -116,12 +116,14 @@ describe('every occurrence that was due', () => {
         for (const { ms, down, end } of stretches) {
           if (down) job.downUntil(job.now + ms)
           else job.until(job.now + ms)
-          if (end && job.sent.length > 0) job.report('SUCCEEDED')
+          if (end && job.sent.length > 0) job.report('SUCCEEDED').until(job.now)
         }
         const due = Math.floor(job.now / grid)
         const skipped = Object.values(job.skips).reduce((sum, count) => sum + count, 0)
-        expect(job.fired.length + skipped).toBe(due)
-        expect(job.next).toBe((due + 1) * grid)
+        const waits = job.job.state?.waiting === true
+        const waiting = waits ? due - (job.state.nextFireAt ?? 0) / grid + 1 : 0
+        expect(job.fired.length + skipped + waiting).toBe(due)
+        if (!waits) expect(job.next).toBe((due + 1) * grid)
         expect(job.fired).toEqual([...new Set(job.fired)].sort((left, right) => left - right))
         for (const { scheduledFor, dispatchedAt } of job.dispatched) {
           expect(scheduledFor % grid).toBe(0)

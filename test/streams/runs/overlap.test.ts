@@ -17,6 +17,22 @@ describe('overlap ALLOW', () => {
     const job = everySecond({ maxConcurrentRuns: 2 }).until(3_500).report('SUCCEEDED', { runNo: 1 }).until(4_000)
     expect(job.dispatched.at(-1)).toMatchObject({ runNo: 3, scheduledFor: 4_000 })
   })
+  it('with catchUp ALL skips nothing: what finds the job full waits for an end', () => {
+    const job = everySecond({ maxConcurrentRuns: 2, catchUp: 'ALL' }).until(4_500)
+    expect(job.fired).toEqual([1_000, 2_000])
+    expect(job.state).toMatchObject({ waiting: true, nextFireAt: 3_000, skipped: 0 })
+    job.report('SUCCEEDED', { runNo: 1 }).until(4_500)
+    expect(job.fired).toEqual([1_000, 2_000, 3_000])
+    job.report('SUCCEEDED', { runNo: 2 }).report('SUCCEEDED', { runNo: 3 }).until(4_500)
+    expect(job.fired).toEqual([1_000, 2_000, 3_000, 4_000])
+    expect(job.state).toMatchObject({ waiting: false, nextFireAt: 5_000, skipped: 0 })
+  })
+  it('with catchUp ALL runs all that were missed, a few at a time', () => {
+    const job = everySecond({ maxConcurrentRuns: 3, catchUp: 'ALL' }).downUntil(50_500)
+    for (let runNo = 1; runNo <= 50; runNo++) job.report('SUCCEEDED', { runNo }).until(50_500)
+    expect(job.fired).toHaveLength(50)
+    expect(job.skips).toEqual({})
+  })
   it('counts a triggered run as one, but refuses no trigger', () => {
     const job = everySecond({ maxConcurrentRuns: 1 }).command('TRIGGER').command('TRIGGER').until(1_000)
     expect(job.state.active).toHaveLength(2)

@@ -39,6 +39,14 @@ describe('a failed attempt', () => {
     expect(job.last.out).toMatchObject([{ letter: { attempts: 5 }, execution: { attempt: 5 } }])
     expect(job.state).toMatchObject({ failed: 1, active: [], lastRun: { status: 'DEAD', attempts: 5 } })
   })
+  it('of a run that was dispatched ahead is not made again before its time', () => {
+    const job = new JobHistory()
+      .define({ schedule: { at: 60_000 } })
+      .fireAhead()
+      .fail()
+    job.until(1_000).report('RETRY_DUE')
+    expect(job.sent.every(({ dueAt, scheduledFor }) => dueAt >= scheduledFor)).toBe(true)
+  })
   it('may succeed at last; its run remembers what failed', () => {
     const job = dispatched()
       .fail('Timeout')
