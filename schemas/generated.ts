@@ -118,7 +118,7 @@ export interface ExecutionEventInput {
   message?: string | null | undefined
 }
 
-export type Trigger = 'SCHEDULE' | 'MANUAL'
+export type Trigger = 'SCHEDULE' | 'MANUAL' | 'REDRIVE' | 'BACKFILL' | 'FOLLOW_UP'
 
 export type Priority = 'HIGH' | 'NORMAL' | 'LOW'
 
@@ -181,11 +181,11 @@ export interface ExecutionInput {
   startDeadlineAt: number
 }
 
-export type JobCommandType = 'TRIGGER' | 'PAUSE' | 'RESUME'
+export type JobCommandType = 'TRIGGER' | 'PAUSE' | 'RESUME' | 'CANCEL' | 'CANCEL_RUN' | 'REDRIVE' | 'BACKFILL'
 
 /** What an operator asks of one job. Key: job id. */
 export interface JobCommand {
-  /** TRIGGER: one run now, besides the schedule. PAUSE: no occurrence fires. RESUME: fire again; what fell due meanwhile follows catchUp. */
+  /** TRIGGER: one run now, besides the schedule. PAUSE: no occurrence fires. RESUME: fire again; what fell due meanwhile follows catchUp. CANCEL: ends all runs and the job. CANCEL_RUN: ends one run. REDRIVE: makes a dead run again, as a new run. BACKFILL: one run for each occurrence of a past range. */
   type: JobCommandType
   /** Chosen by the sender; a TRIGGER with the commandId of a recent run of the job makes no second one. */
   commandId: string
@@ -193,6 +193,12 @@ export interface JobCommand {
   at: number
   /** With TRIGGER: takes the place of the definition's payload in this run. Default: null. */
   payload: Buffer | null
+  /** With CANCEL_RUN and REDRIVE: which run. Default: null. */
+  runNo: number | null
+  /** With BACKFILL: first nominal time, inclusive. Unit: epoch ms. Default: null. */
+  from: number | null
+  /** With BACKFILL: end of the range, exclusive; at most the present. Unit: epoch ms. Default: null. */
+  to: number | null
   /** Who asked. Default: null. */
   actor: string | null
 }
@@ -203,6 +209,9 @@ export interface JobCommandInput {
   commandId: string
   at: number
   payload?: Buffer | null | undefined
+  runNo?: number | null | undefined
+  from?: number | null | undefined
+  to?: number | null | undefined
   actor?: string | null | undefined
 }
 
@@ -316,6 +325,8 @@ export interface Retry {
   maxAttempts: number
   /** Delay before the next attempt. Exactly one of its fields is set. Default: {"list":[1000,5000,30000,120000,600000],"fixed":null,"linear":null,"exponential":null}. */
   backoff: Backoff
+  /** A run is given up instead of retried when its next attempt would be due so long after its nominal time. Unit: ms. Default: null. */
+  maxAgeMs: number | null
   /** Share of the delay that is spread, chosen from the hash of job id, run and attempt, so that a replay chooses the same. Default: 0. */
   jitter: number
   /** Error types that are dead-lettered at once. Default: []. */
@@ -326,13 +337,14 @@ export interface Retry {
 export interface RetryInput {
   maxAttempts?: number | undefined
   backoff?: BackoffInput | undefined
+  maxAgeMs?: number | null | undefined
   jitter?: number | undefined
   nonRetryable?: string[] | undefined
 }
 
 export type CatchUp = 'SKIP' | 'LATEST' | 'ALL'
 
-export type Overlap = 'ALLOW' | 'SKIP'
+export type Overlap = 'ALLOW' | 'SKIP' | 'QUEUE_ONE' | 'CANCEL_PREVIOUS'
 
 /** What a job is: when it is due, what runs, and what happens when that fails. The record's key is the job id; a null value deletes the job. */
 export interface JobDefinition {
@@ -348,7 +360,7 @@ export interface JobDefinition {
   headers: Record<string, Buffer>
   /** Which executions topic of the pool carries the run; a full worker reads higher ones first. Default: "NORMAL". */
   priority: Priority
-  /** What happens when an attempt fails. Default: {"maxAttempts":5,"backoff":{"list":[1000,5000,30000,120000,600000],"fixed":null,"linear":null,"exponential":null},"jitter":0,"nonRetryable":[]}. */
+  /** What happens when an attempt fails. Default: {"maxAttempts":5,"backoff":{"list":[1000,5000,30000,120000,600000],"fixed":null,"linear":null,"exponential":null},"maxAgeMs":null,"jitter":0,"nonRetryable":[]}. */
   retry: Retry
   /** Longest time of one attempt; then its signal is aborted and it counts as failed. Unit: ms. Default: 300000. */
   attemptTimeoutMs: number
@@ -362,7 +374,7 @@ export interface JobDefinition {
   catchUpMax: number
   /** An occurrence fired later than this is a misfire. Unit: ms. Default: 1000. */
   misfireThresholdMs: number
-  /** What happens when an occurrence is due while an earlier run is still active. Default: "ALLOW". */
+  /** What happens when an occurrence is due while an earlier run is still active: both run; it is skipped; it waits, the first of those that fall due meanwhile, and runs when the other has ended; or the other is cancelled. Default: "ALLOW". */
   overlap: Overlap
   /** With overlap ALLOW: the most active runs of the job. A further occurrence is skipped and counted; with catchUp ALL it waits until one ends. Default: 16. */
   maxConcurrentRuns: number
@@ -370,10 +382,22 @@ export interface JobDefinition {
   startAt: number | null
   /** No occurrence is due after it; then the job is COMPLETED. Unit: epoch ms. Default: null. */
   endAt: number | null
+  /** End of validity: no occurrence fires after it, also none that was due before, and a run that has not started by then has expired. Unit: epoch ms. Default: null. */
+  expireAt: number | null
   /** Scheduled runs after which the job is COMPLETED. Default: null. */
   maxRuns: number | null
   /** True defines the job without letting it fire until it is resumed. Default: false. */
   paused: boolean
+  /** Version token of the writer. A definition with a lower one than that in force is dropped; without one it is taken. Default: null. */
+  version: number | null
+  /** A definition of this job with the same key as the one in force, appended within dedupWindowMs of it, is acknowledged and dropped. Default: null. */
+  dedupKey: string | null
+  /** With dedupKey: how long. Unit: ms. Default: 0. */
+  dedupWindowMs: number
+  /** Ids of jobs that are triggered when a run of this job has succeeded. Default: []. */
+  onSuccess: string[]
+  /** Ids of jobs that are triggered when a run of this job is dead or has expired. Default: []. */
+  onFailure: string[]
   /** Words to find the job by. Default: []. */
   tags: string[]
   /** A completed job whose last run succeeded is deleted after so long. Unit: ms. Default: 3600000. */
@@ -401,14 +425,65 @@ export interface JobDefinitionInput {
   maxConcurrentRuns?: number | undefined
   startAt?: number | null | undefined
   endAt?: number | null | undefined
+  expireAt?: number | null | undefined
   maxRuns?: number | null | undefined
   paused?: boolean | undefined
+  version?: number | null | undefined
+  dedupKey?: string | null | undefined
+  dedupWindowMs?: number | undefined
+  onSuccess?: string[] | undefined
+  onFailure?: string[] | undefined
   tags?: string[] | undefined
   retainCompletedMs?: number | undefined
   retainFailedMs?: number | undefined
 }
 
 export type JobStatus = 'ACTIVE' | 'PAUSED' | 'COMPLETED' | 'INVALID'
+
+/** Backfill */
+export interface Backfill {
+  /** The command. */
+  commandId: string
+  /** Nominal time of its next run. Unit: epoch ms. */
+  nextAt: number
+  /** End of the range, exclusive. Unit: epoch ms. */
+  to: number
+}
+
+/** Backfill as a writer may give it: fields with a default may be left out. */
+export interface BackfillInput {
+  commandId: string
+  nextAt: number
+  to: number
+}
+
+export type RefusalKind = 'SKIPPED' | 'QUEUED' | 'WAITING' | 'EXPIRED' | 'CANCELLED' | 'DROPPED' | 'DEAD'
+
+/** Refusal */
+export interface Refusal {
+  /** When it was decided. Unit: epoch ms. */
+  at: number
+  /** SKIPPED, QUEUED and WAITING: an occurrence. EXPIRED, CANCELLED and DEAD: a run. DROPPED: a definition or command. */
+  what: RefusalKind
+  /** A stable word, such as overlap or catch-up. */
+  reason: string
+  /** The occurrence, or the first of them. Unit: epoch ms. Default: null. */
+  scheduledFor: number | null
+  /** The run. Default: null. */
+  runNo: number | null
+  /** How many in a row, for the same reason. Default: 1. */
+  count: number
+}
+
+/** Refusal as a writer may give it: fields with a default may be left out. */
+export interface RefusalInput {
+  at: number
+  what: RefusalKind
+  reason: string
+  scheduledFor?: number | null | undefined
+  runNo?: number | null | undefined
+  count?: number | undefined
+}
 
 export type RunStatus = 'DISPATCHED' | 'RUNNING' | 'RETRY_WAIT' | 'SUCCEEDED' | 'FAILED' | 'EXPIRED' | 'CANCELLED' | 'SKIPPED' | 'DEAD'
 
@@ -535,6 +610,8 @@ export interface JobState {
   succeeded: number
   /** Runs that are dead or expired. Default: 0. */
   failed: number
+  /** Runs that were cancelled. Default: 0. */
+  cancelled: number
   /** Occurrences that were skipped by catch-up or overlap. Default: 0. */
   skipped: number
   /** When the job became COMPLETED. Unit: epoch ms. Default: null. */
@@ -543,6 +620,14 @@ export interface JobState {
   deleteAt: number | null
   /** Why the job is INVALID, or why the last occurrence was skipped. Default: null. */
   reason: string | null
+  /** With overlap QUEUE_ONE: nominal time of the occurrence that waits for the active run to end. Unit: epoch ms. Default: null. */
+  queuedFor: number | null
+  /** The range of the past that is being run. Default: null. */
+  backfill: Backfill | null
+  /** Dead runs that can be redriven: key P holds what they were. The last ten. Default: []. */
+  deadRuns: number[]
+  /** What was decided against, the last twelve, oldest first: why something did not fire, or not then. Default: []. */
+  decisions: Refusal[]
   /** Whether the next occurrence is due and waits for an active run to end, because all have to run and the job is full. Default: false. */
   waiting: boolean
   /** Whether a PAUSE is in force. It outlives new definitions, also ones that cannot be used, until a RESUME. Default: false. */
@@ -566,10 +651,15 @@ export interface JobStateInput {
   scheduledRuns?: number | undefined
   succeeded?: number | undefined
   failed?: number | undefined
+  cancelled?: number | undefined
   skipped?: number | undefined
   finishedAt?: number | null | undefined
   deleteAt?: number | null | undefined
   reason?: string | null | undefined
+  queuedFor?: number | null | undefined
+  backfill?: BackfillInput | null | undefined
+  deadRuns?: number[] | undefined
+  decisions?: RefusalInput[] | undefined
   waiting?: boolean | undefined
   pausedByCommand?: boolean | undefined
   definitionKept?: boolean | undefined
@@ -921,7 +1011,10 @@ export const executionSchema = {
         "name": "Trigger",
         "symbols": [
           "SCHEDULE",
-          "MANUAL"
+          "MANUAL",
+          "REDRIVE",
+          "BACKFILL",
+          "FOLLOW_UP"
         ]
       },
       "default": "SCHEDULE",
@@ -1008,10 +1101,14 @@ export const jobCommandSchema = {
         "symbols": [
           "TRIGGER",
           "PAUSE",
-          "RESUME"
+          "RESUME",
+          "CANCEL",
+          "CANCEL_RUN",
+          "REDRIVE",
+          "BACKFILL"
         ]
       },
-      "doc": "TRIGGER: one run now, besides the schedule. PAUSE: no occurrence fires. RESUME: fire again; what fell due meanwhile follows catchUp."
+      "doc": "TRIGGER: one run now, besides the schedule. PAUSE: no occurrence fires. RESUME: fire again; what fell due meanwhile follows catchUp. CANCEL: ends all runs and the job. CANCEL_RUN: ends one run. REDRIVE: makes a dead run again, as a new run. BACKFILL: one run for each occurrence of a past range."
     },
     {
       "name": "commandId",
@@ -1033,6 +1130,41 @@ export const jobCommandSchema = {
       "default": null,
       "maxBytes": 524288,
       "doc": "With TRIGGER: takes the place of the definition's payload in this run."
+    },
+    {
+      "name": "runNo",
+      "type": [
+        "null",
+        "long"
+      ],
+      "default": null,
+      "minimum": 1,
+      "maximum": 9007199254740991,
+      "doc": "With CANCEL_RUN and REDRIVE: which run."
+    },
+    {
+      "name": "from",
+      "type": [
+        "null",
+        "long"
+      ],
+      "default": null,
+      "unit": "epoch ms",
+      "minimum": 0,
+      "maximum": 8640000000000000,
+      "doc": "With BACKFILL: first nominal time, inclusive."
+    },
+    {
+      "name": "to",
+      "type": [
+        "null",
+        "long"
+      ],
+      "default": null,
+      "unit": "epoch ms",
+      "minimum": 0,
+      "maximum": 8640000000000000,
+      "doc": "With BACKFILL: end of the range, exclusive; at most the present."
     },
     {
       "name": "actor",
@@ -1229,6 +1361,7 @@ export const jobDefinitionSchema = {
           "linear": null,
           "exponential": null
         },
+        "maxAgeMs": null,
         "jitter": 0,
         "nonRetryable": []
       },
@@ -1363,6 +1496,18 @@ export const jobDefinitionSchema = {
             }
           },
           {
+            "name": "maxAgeMs",
+            "type": [
+              "null",
+              "long"
+            ],
+            "default": null,
+            "unit": "ms",
+            "minimum": 1,
+            "maximum": 2592000000,
+            "doc": "A run is given up instead of retried when its next attempt would be due so long after its nominal time."
+          },
+          {
             "name": "jitter",
             "type": "double",
             "default": 0,
@@ -1449,11 +1594,13 @@ export const jobDefinitionSchema = {
         "name": "Overlap",
         "symbols": [
           "ALLOW",
-          "SKIP"
+          "SKIP",
+          "QUEUE_ONE",
+          "CANCEL_PREVIOUS"
         ]
       },
       "default": "ALLOW",
-      "doc": "What happens when an occurrence is due while an earlier run is still active."
+      "doc": "What happens when an occurrence is due while an earlier run is still active: both run; it is skipped; it waits, the first of those that fall due meanwhile, and runs when the other has ended; or the other is cancelled."
     },
     {
       "name": "maxConcurrentRuns",
@@ -1488,6 +1635,18 @@ export const jobDefinitionSchema = {
       "doc": "No occurrence is due after it; then the job is COMPLETED."
     },
     {
+      "name": "expireAt",
+      "type": [
+        "null",
+        "long"
+      ],
+      "default": null,
+      "unit": "epoch ms",
+      "minimum": 0,
+      "maximum": 8640000000000000,
+      "doc": "End of validity: no occurrence fires after it, also none that was due before, and a run that has not started by then has expired."
+    },
+    {
       "name": "maxRuns",
       "type": [
         "null",
@@ -1503,6 +1662,59 @@ export const jobDefinitionSchema = {
       "type": "boolean",
       "default": false,
       "doc": "True defines the job without letting it fire until it is resumed."
+    },
+    {
+      "name": "version",
+      "type": [
+        "null",
+        "long"
+      ],
+      "default": null,
+      "minimum": 0,
+      "maximum": 9007199254740991,
+      "doc": "Version token of the writer. A definition with a lower one than that in force is dropped; without one it is taken."
+    },
+    {
+      "name": "dedupKey",
+      "type": [
+        "null",
+        "string"
+      ],
+      "default": null,
+      "minLength": 1,
+      "maxLength": 255,
+      "doc": "A definition of this job with the same key as the one in force, appended within dedupWindowMs of it, is acknowledged and dropped."
+    },
+    {
+      "name": "dedupWindowMs",
+      "type": "long",
+      "default": 0,
+      "unit": "ms",
+      "minimum": 0,
+      "maximum": 2592000000,
+      "doc": "With dedupKey: how long."
+    },
+    {
+      "name": "onSuccess",
+      "type": {
+        "type": "array",
+        "items": "string"
+      },
+      "default": [],
+      "maxEntries": 16,
+      "maxLength": 255,
+      "doc": "Ids of jobs that are triggered when a run of this job has succeeded."
+    },
+    {
+      "name": "onFailure",
+      "type": {
+        "type": "array",
+        "items": "string"
+      },
+      "default": [],
+      "maxEntries": 16,
+      "maxLength": 255,
+      "doc": "Ids of jobs that are triggered when a run of this job is dead or has expired."
     },
     {
       "name": "tags",
@@ -1619,6 +1831,12 @@ export const jobStateSchema = {
               "doc": "Runs that are dead or expired."
             },
             {
+              "name": "cancelled",
+              "type": "long",
+              "default": 0,
+              "doc": "Runs that were cancelled."
+            },
+            {
               "name": "skipped",
               "type": "long",
               "default": 0,
@@ -1652,6 +1870,123 @@ export const jobStateSchema = {
               ],
               "default": null,
               "doc": "Why the job is INVALID, or why the last occurrence was skipped."
+            },
+            {
+              "name": "queuedFor",
+              "type": [
+                "null",
+                "long"
+              ],
+              "default": null,
+              "unit": "epoch ms",
+              "doc": "With overlap QUEUE_ONE: nominal time of the occurrence that waits for the active run to end."
+            },
+            {
+              "name": "backfill",
+              "default": null,
+              "doc": "The range of the past that is being run.",
+              "type": [
+                "null",
+                {
+                  "type": "record",
+                  "name": "Backfill",
+                  "fields": [
+                    {
+                      "name": "commandId",
+                      "type": "string",
+                      "doc": "The command."
+                    },
+                    {
+                      "name": "nextAt",
+                      "type": "long",
+                      "unit": "epoch ms",
+                      "doc": "Nominal time of its next run."
+                    },
+                    {
+                      "name": "to",
+                      "type": "long",
+                      "unit": "epoch ms",
+                      "doc": "End of the range, exclusive."
+                    }
+                  ]
+                }
+              ]
+            },
+            {
+              "name": "deadRuns",
+              "type": {
+                "type": "array",
+                "items": "long"
+              },
+              "default": [],
+              "doc": "Dead runs that can be redriven: key P holds what they were. The last ten."
+            },
+            {
+              "name": "decisions",
+              "default": [],
+              "doc": "What was decided against, the last twelve, oldest first: why something did not fire, or not then.",
+              "type": {
+                "type": "array",
+                "items": {
+                  "type": "record",
+                  "name": "Refusal",
+                  "fields": [
+                    {
+                      "name": "at",
+                      "type": "long",
+                      "unit": "epoch ms",
+                      "doc": "When it was decided."
+                    },
+                    {
+                      "name": "what",
+                      "type": {
+                        "type": "enum",
+                        "name": "RefusalKind",
+                        "symbols": [
+                          "SKIPPED",
+                          "QUEUED",
+                          "WAITING",
+                          "EXPIRED",
+                          "CANCELLED",
+                          "DROPPED",
+                          "DEAD"
+                        ]
+                      },
+                      "doc": "SKIPPED, QUEUED and WAITING: an occurrence. EXPIRED, CANCELLED and DEAD: a run. DROPPED: a definition or command."
+                    },
+                    {
+                      "name": "reason",
+                      "type": "string",
+                      "doc": "A stable word, such as overlap or catch-up."
+                    },
+                    {
+                      "name": "scheduledFor",
+                      "type": [
+                        "null",
+                        "long"
+                      ],
+                      "default": null,
+                      "unit": "epoch ms",
+                      "doc": "The occurrence, or the first of them."
+                    },
+                    {
+                      "name": "runNo",
+                      "type": [
+                        "null",
+                        "long"
+                      ],
+                      "default": null,
+                      "doc": "The run."
+                    },
+                    {
+                      "name": "count",
+                      "type": "long",
+                      "default": 1,
+                      "doc": "How many in a row, for the same reason."
+                    }
+                  ]
+                }
+              }
             },
             {
               "name": "waiting",
@@ -1704,7 +2039,10 @@ export const jobStateSchema = {
                         "name": "Trigger",
                         "symbols": [
                           "SCHEDULE",
-                          "MANUAL"
+                          "MANUAL",
+                          "REDRIVE",
+                          "BACKFILL",
+                          "FOLLOW_UP"
                         ]
                       },
                       "default": "SCHEDULE",
