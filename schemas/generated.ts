@@ -158,6 +158,8 @@ export interface Execution {
   leaseMs: number
   /** A worker drops the attempt when it could not start by then; the owner records it as EXPIRED. Unit: epoch ms. */
   startDeadlineAt: number
+  /** As in the definition. Set: the execution travels on worker-control, and only the worker of this name or host runs it. Default: null. */
+  pinTo: string | null
 }
 
 /** Execution as a writer may give it: fields with a default may be left out. */
@@ -179,6 +181,7 @@ export interface ExecutionInput {
   attemptTimeoutMs: number
   leaseMs: number
   startDeadlineAt: number
+  pinTo?: string | null | undefined
 }
 
 export type JobCommandType = 'TRIGGER' | 'PAUSE' | 'RESUME' | 'CANCEL' | 'CANCEL_RUN' | 'REDRIVE' | 'BACKFILL'
@@ -360,6 +363,8 @@ export interface JobDefinition {
   headers: Record<string, Buffer>
   /** Which executions topic of the pool carries the run; a full worker reads higher ones first. Default: "NORMAL". */
   priority: Priority
+  /** Only the worker of this name runs it, or one on the host of this name; while there is none, the run waits until its start deadline and expires. Default: null. */
+  pinTo: string | null
   /** What happens when an attempt fails. Default: {"maxAttempts":5,"backoff":{"list":[1000,5000,30000,120000,600000],"fixed":null,"linear":null,"exponential":null},"maxAgeMs":null,"jitter":0,"nonRetryable":[]}. */
   retry: Retry
   /** Longest time of one attempt; then its signal is aborted and it counts as failed. Unit: ms. Default: 300000. */
@@ -414,6 +419,7 @@ export interface JobDefinitionInput {
   contentType?: string | null | undefined
   headers?: Record<string, Buffer> | undefined
   priority?: Priority | undefined
+  pinTo?: string | null | undefined
   retry?: RetryInput | undefined
   attemptTimeoutMs?: number | undefined
   leaseMs?: number | undefined
@@ -728,6 +734,37 @@ export interface StateEntryInput {
   snapshot?: Buffer | null | undefined
   position?: PositionInput | null | undefined
   owner?: OwnerInput | null | undefined
+}
+
+export type WorkerControlType = 'CANCEL' | 'RUN'
+
+/** What an owner tells every worker of one attempt. Key: job id. Each worker reads all of them, in a group of its own. */
+export interface WorkerControl {
+  /** CANCEL: the attempt shall not run, or not go on. RUN: the attempt is for the worker that `instance` names. */
+  type: WorkerControlType
+  /** Id of the job. */
+  jobId: string
+  /** Number of the run. */
+  runNo: number
+  /** Number of the attempt; any other attempt of the run is left alone. */
+  attempt: number
+  /** With CANCEL: why, for the handler and the worker's log. Default: "". */
+  reason: string
+  /** With RUN: name or host of the worker, as in pinTo. Default: null. */
+  instance: string | null
+  /** With RUN: the framed Execution. Default: null. */
+  execution: Buffer | null
+}
+
+/** WorkerControl as a writer may give it: fields with a default may be left out. */
+export interface WorkerControlInput {
+  type: WorkerControlType
+  jobId: string
+  runNo: number
+  attempt: number
+  reason?: string | undefined
+  instance?: string | null | undefined
+  execution?: Buffer | null | undefined
 }
 
 export const deadLetterSchema = {
@@ -1083,6 +1120,15 @@ export const executionSchema = {
       "type": "long",
       "unit": "epoch ms",
       "doc": "A worker drops the attempt when it could not start by then; the owner records it as EXPIRED."
+    },
+    {
+      "name": "pinTo",
+      "type": [
+        "null",
+        "string"
+      ],
+      "default": null,
+      "doc": "As in the definition. Set: the execution travels on worker-control, and only the worker of this name or host runs it."
     }
   ]
 } as const
@@ -1343,6 +1389,18 @@ export const jobDefinitionSchema = {
       },
       "default": "NORMAL",
       "doc": "Which executions topic of the pool carries the run; a full worker reads higher ones first."
+    },
+    {
+      "name": "pinTo",
+      "type": [
+        "null",
+        "string"
+      ],
+      "default": null,
+      "minLength": 1,
+      "maxLength": 255,
+      "pattern": "^[^@:\\s]+$",
+      "doc": "Only the worker of this name runs it, or one on the host of this name; while there is none, the run waits until its start deadline and expires."
     },
     {
       "name": "retry",
@@ -2383,6 +2441,66 @@ export const jobStateSchema = {
           ]
         }
       ]
+    }
+  ]
+} as const
+
+export const workerControlSchema = {
+  "type": "record",
+  "name": "WorkerControl",
+  "namespace": "duelog",
+  "doc": "What an owner tells every worker of one attempt. Key: job id. Each worker reads all of them, in a group of its own.",
+  "fields": [
+    {
+      "name": "type",
+      "type": {
+        "type": "enum",
+        "name": "WorkerControlType",
+        "symbols": [
+          "CANCEL",
+          "RUN"
+        ]
+      },
+      "doc": "CANCEL: the attempt shall not run, or not go on. RUN: the attempt is for the worker that `instance` names."
+    },
+    {
+      "name": "jobId",
+      "type": "string",
+      "doc": "Id of the job."
+    },
+    {
+      "name": "runNo",
+      "type": "long",
+      "doc": "Number of the run."
+    },
+    {
+      "name": "attempt",
+      "type": "int",
+      "doc": "Number of the attempt; any other attempt of the run is left alone."
+    },
+    {
+      "name": "reason",
+      "type": "string",
+      "default": "",
+      "doc": "With CANCEL: why, for the handler and the worker's log."
+    },
+    {
+      "name": "instance",
+      "type": [
+        "null",
+        "string"
+      ],
+      "default": null,
+      "doc": "With RUN: name or host of the worker, as in pinTo."
+    },
+    {
+      "name": "execution",
+      "type": [
+        "null",
+        "bytes"
+      ],
+      "default": null,
+      "doc": "With RUN: the framed Execution."
     }
   ]
 } as const

@@ -19,6 +19,8 @@ export const priorities: readonly Priority[] = ['HIGH', 'NORMAL', 'LOW']
 const dayMs = 86_400_000
 /** How long the tombstones of compacted topics are kept: a copy that is older may have missed a deletion. */
 export const tombstoneRetentionMs = 7 * dayMs
+/** Workers read it as it is written; a worker that starts reads the cancellations in it as well. */
+const controlRetentionMs = 3_600_000
 
 /** What topic names a prefix stands for. */
 export function topicNames(prefix: string) {
@@ -28,8 +30,10 @@ export function topicNames(prefix: string) {
     state: `${prefix}job-state`,
     events: `${prefix}execution-events`,
     deadLetters: `${prefix}executions.dlq`,
+    /** What owners tell all workers: cancellations, and executions that are pinned to one of them. */
+    control: `${prefix}worker-control`,
     retry: (tier: string): string => `${prefix}retry.${tier}`,
-    /** Consumer group of a role, such as `exec.<pool>` or `retry`. */
+    /** Consumer group of a role, such as `exec.<pool>`, `retry`, or `control.<pool>.<instance>` of one worker alone. */
     group: (role: string): string => `${prefix}${role}`,
     /** `ahead` is the lane of runs dispatched earlier than the usual lead, so that a herd does not stand before a run that is due now. */
     executions: (pool: string, priority: Priority, ahead = false): string =>
@@ -42,7 +46,7 @@ export interface TopicPlan {
   topic: string
   config: Record<string, string>
   /** Subject of the values and the schema they are written with. */
-  schema: 'job-definition' | 'job-command' | 'job-state' | 'execution' | 'execution-event' | 'dead-letter'
+  schema: 'job-definition' | 'job-command' | 'job-state' | 'execution' | 'execution-event' | 'dead-letter' | 'worker-control'
 }
 
 /** Every topic that a cluster needs for these pools. All have the same number of partitions. */
@@ -62,6 +66,7 @@ export function topicPlans(names: TopicNames, pools: readonly string[]): TopicPl
     { topic: names.commands, schema: 'job-command', config: deleteAfter(7 * dayMs) },
     { topic: names.events, schema: 'execution-event', config: deleteAfter(7 * dayMs) },
     { topic: names.deadLetters, schema: 'dead-letter', config: deleteAfter(30 * dayMs) },
+    { topic: names.control, schema: 'worker-control', config: deleteAfter(controlRetentionMs) },
     ...retryTiers.map(
       (tier): TopicPlan => ({
         topic: names.retry(tier.name),

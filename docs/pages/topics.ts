@@ -6,6 +6,7 @@ import {
   jobCommandSchema,
   jobDefinitionSchema,
   jobStateSchema,
+  workerControlSchema,
 } from '../../schemas/generated.ts'
 import { observedOffsetHeader } from '../../src/scheduler/effects.ts'
 import { movedHeader } from '../../src/scheduler/intake.ts'
@@ -23,6 +24,7 @@ const schemas: Record<SchemaName, AvroRecord & { doc: string }> = {
   execution: executionSchema,
   'execution-event': executionEventSchema,
   'dead-letter': deadLetterSchema,
+  'worker-control': workerControlSchema,
 }
 
 const names = topicNames('duelog.')
@@ -34,6 +36,7 @@ function trafficOf({ topic, schema }: TopicPlan): [writer: string, reader: strin
   if (schema === 'job-command') return ['API', 'owner']
   if (schema === 'job-state') return ['owner', 'owner']
   if (schema === 'execution-event') return ['workers, forwarder', 'owner']
+  if (schema === 'worker-control') return ['owner', 'every worker']
   if (schema === 'dead-letter') return ['owner', 'people, alerting']
   return topic.startsWith(names.retry('')) ? ['owner', 'forwarder'] : ['owner', 'workers of the pool']
 }
@@ -72,6 +75,10 @@ export function topicsPage(): string {
           'consumer group of the owners; partition *i* of `jobs`, `job-commands`, `execution-events` and `job-state` goes to one member',
         ],
         [code(names.group('exec.<pool>')), 'consumer group of the workers of a pool'],
+        [
+          code(names.group('control.<pool>.<worker>')),
+          'consumer group of one worker, which reads all of `worker-control` and commits nothing; the broker forgets it when the worker has left',
+        ],
         [code(names.group('retry')), 'consumer group of the retry forwarders'],
         [code(names.group('scheduler-<partition>')), "transactional id of a partition's owner"],
         [

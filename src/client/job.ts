@@ -28,6 +28,8 @@ export interface Job {
   contentType?: string
   headers?: Record<string, string>
   priority?: Priority
+  /** Name or host of the one worker that may run it. */
+  pinTo?: string
   /** Default: 5 attempts with 1 s, 5 s, 30 s, 2 min, 10 min between. */
   retry?: {
     maxAttempts?: number

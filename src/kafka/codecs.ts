@@ -19,6 +19,9 @@ import {
   jobStateSchema,
   type StateEntry,
   type StateEntryInput,
+  type WorkerControl,
+  type WorkerControlInput,
+  workerControlSchema,
 } from '../../schemas/generated.ts'
 import type { TopicPlan } from '../../streams/topics.ts'
 import type { Codec } from '../ports.ts'
@@ -40,6 +43,7 @@ export interface Codecs {
   execution: Codec<Execution, ExecutionInput>
   event: Codec<ExecutionEvent, ExecutionEventInput>
   deadLetter: Codec<DeadLetter, DeadLetterInput>
+  control: Codec<WorkerControl, WorkerControlInput>
 }
 
 /** Registered with their units, limits and docs: registries keep unknown attributes, and readers of the registry profit. */
@@ -50,6 +54,7 @@ const schemas: Record<TopicPlan['schema'], unknown> = {
   execution: executionSchema,
   'execution-event': executionEventSchema,
   'dead-letter': deadLetterSchema,
+  'worker-control': workerControlSchema,
 }
 type SchemaName = TopicPlan['schema']
 const schemaNames = Object.keys(schemas) as SchemaName[]
@@ -75,6 +80,7 @@ export async function createCodecs(options: CodecsOptions): Promise<Codecs> {
     execution: codec('execution'),
     event: codec('execution-event'),
     deadLetter: codec('dead-letter'),
+    control: codec('worker-control'),
   }
 }
 

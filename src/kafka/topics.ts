@@ -16,7 +16,7 @@ export interface TopicsWanted {
 
 /** How long the controller may take to create the topics. */
 const createTimeoutMs = 10_000
-/** Shortest retention of topics that are not compacted: an outage of the readers must not cost runs. -1 is for ever. */
+/** Shortest retention of topics that are not compacted and not planned shorter: an outage of the readers must not cost runs. -1 is for ever. */
 const retentionMsMin = 86_400_000
 
 export async function ensureTopics(kafka: Kafka, wanted: TopicsWanted, logger: Logger) {
@@ -115,8 +115,10 @@ function checkPlan({ topic, config }: TopicPlan, found: ReadonlyMap<string, stri
     const planned = config[setting]
     if (planned !== undefined) must(setting, (value) => Number(value) >= Number(planned), `at least ${planned}`)
   }
-  if (config['cleanup.policy'] === 'delete')
-    must('retention.ms', (value) => value === '-1' || Number(value) >= retentionMsMin, `at least ${retentionMsMin}, or -1`)
+  if (config['cleanup.policy'] === 'delete') {
+    const least = Math.min(retentionMsMin, Number(config['retention.ms']))
+    must('retention.ms', (value) => value === '-1' || Number(value) >= least, `at least ${least}, or -1`)
+  }
 }
 
 function unsafe(topic: string, setting: string, found: string, needed: string): DuelogError {

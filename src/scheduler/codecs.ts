@@ -9,6 +9,8 @@ import type {
   JobDefinition,
   StateEntry,
   StateEntryInput,
+  WorkerControl,
+  WorkerControlInput,
 } from '../../schemas/generated.ts'
 import type { Codec } from '../ports.ts'
 
@@ -19,4 +21,5 @@ export interface SchedulerCodecs {
   execution: Codec<Execution, ExecutionInput>
   event: Codec<ExecutionEvent, unknown>
   deadLetter: Codec<DeadLetter, DeadLetterInput>
+  control: Codec<WorkerControl, WorkerControlInput>
 }

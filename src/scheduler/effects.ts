@@ -2,7 +2,7 @@
  * Collects what a batch of decisions changes: records for the log, operations for the store.
  * State is logged once for each touched job, as it is at the end of the batch; its timers are the difference between before and after.
  */
-import type { ExecutionInput } from '../../schemas/generated.ts'
+import type { Execution, ExecutionInput } from '../../schemas/generated.ts'
 import { type Decision, type Job, mustBeLogged } from '../../streams/job.ts'
 import {
   definitionKey,
@@ -147,12 +147,20 @@ export class Effects {
     return { topic: this.#names.state, partition: this.#partition, key, value }
   }
 
+  #pinned(key: string, execution: Execution, instance: string): void {
+    const { jobId, runNo, attempt } = execution
+    const framed = this.#codecs.execution.encode(execution)
+    const value = this.#codecs.control.encode({ type: 'RUN', jobId, runNo, attempt, instance, execution: framed })
+    this.out.push({ topic: this.#names.control, partition: this.#partition, key, value })
+  }
+
   #output(key: string, output: Decision['out'][number]): void {
     const partition = this.#partition
     const encode = (execution: ExecutionInput): Buffer => this.#codecs.execution.encode(execution)
     switch (output.kind) {
       case 'dispatch': {
-        const { pool, priority } = output.execution
+        const { pool, priority, pinTo } = output.execution
+        if (pinTo !== null) return this.#pinned(key, output.execution, pinTo)
         this.out.push({
           topic: this.#names.executions(pool, priority, output.ahead),
           partition,

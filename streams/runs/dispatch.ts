@@ -25,6 +25,7 @@ export function executionOf(job: Job, run: ActiveRun, dispatchedAt: number): Exe
     attemptTimeoutMs: run.attemptTimeoutMs,
     leaseMs: run.leaseMs,
     startDeadlineAt: run.startDeadlineAt,
+    pinTo: kept !== undefined ? kept.pinTo : (spec?.pinTo ?? null),
   }
 }
 
@@ -40,9 +41,8 @@ export function dispatch(draft: Decision, run: ActiveRun, context: Context): voi
     startedAt: null,
     worker: null,
   })
-  draft.out.push({
-    kind: 'dispatch',
-    execution: executionOf(draft.job, dispatched, now),
-    ahead: run.dueAt - now > context.leadMs,
-  })
+  const execution = executionOf(draft.job, dispatched, now)
+  // A pinned one travels apart from the others, where there is no ahead lane.
+  const ahead = execution.pinTo === null && run.dueAt - now > context.leadMs
+  draft.out.push({ kind: 'dispatch', execution, ahead })
 }

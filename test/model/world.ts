@@ -11,6 +11,7 @@ import {
   jobCommandSchema,
   jobDefinitionSchema,
   jobStateSchema,
+  workerControlSchema,
 } from '../../schemas/generated.ts'
 import type { Clock } from '../../src/clock.ts'
 import { avroType } from '../../src/kafka/avro.ts'
@@ -46,6 +47,7 @@ export const codecs = {
   execution: codec(executionSchema, 4),
   event: codec(executionEventSchema, 5),
   deadLetter: codec(deadLetterSchema, 6),
+  control: codec(workerControlSchema, 7),
 } as unknown as SchedulerCodecs & {
   definition: { encode(value: JobDefinitionInput): Buffer }
   command: { encode(value: JobCommandInput): Buffer }
