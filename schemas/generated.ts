@@ -196,6 +196,8 @@ export interface JobCommand {
   at: number
   /** With TRIGGER: takes the place of the definition's payload in this run. Default: null. */
   payload: Buffer | null
+  /** With TRIGGER: what the run is said to be made by. Default: "MANUAL". */
+  trigger: Trigger
   /** With CANCEL_RUN and REDRIVE: which run. Default: null. */
   runNo: number | null
   /** With BACKFILL: first nominal time, inclusive. Unit: epoch ms. Default: null. */
@@ -212,6 +214,7 @@ export interface JobCommandInput {
   commandId: string
   at: number
   payload?: Buffer | null | undefined
+  trigger?: Trigger | undefined
   runNo?: number | null | undefined
   from?: number | null | undefined
   to?: number | null | undefined
@@ -1176,6 +1179,22 @@ export const jobCommandSchema = {
       "default": null,
       "maxBytes": 524288,
       "doc": "With TRIGGER: takes the place of the definition's payload in this run."
+    },
+    {
+      "name": "trigger",
+      "type": {
+        "type": "enum",
+        "name": "Trigger",
+        "symbols": [
+          "SCHEDULE",
+          "MANUAL",
+          "REDRIVE",
+          "BACKFILL",
+          "FOLLOW_UP"
+        ]
+      },
+      "default": "MANUAL",
+      "doc": "With TRIGGER: what the run is said to be made by."
     },
     {
       "name": "runNo",

@@ -62,6 +62,10 @@ export interface Context {
 export type Output =
   | { kind: 'dispatch'; execution: Execution; ahead: boolean }
   | { kind: 'retry'; tier: (typeof retryTiers)[number]; execution: Execution }
+  /** Tells every worker that the attempt shall not run, or not go on. */
+  | { kind: 'cancel'; runNo: number; attempt: number; reason: string }
+  /** Triggers another job. */
+  | { kind: 'trigger'; jobId: string; commandId: string; at: number }
   | { kind: 'dead-letter'; letter: Omit<DeadLetter, 'execution'>; execution: Execution }
   /**
    * A null record to jobs that deletes the job unless it was defined anew after `observedOffset`. It is written before the commit and
@@ -77,7 +81,7 @@ export type Note =
   | { kind: 'lease-lost' }
   | { kind: 'invalid'; reason: string }
 
-export type SkipReason = 'catch-up' | 'overlap' | 'max-concurrent-runs'
+export type SkipReason = 'catch-up' | 'overlap' | 'max-concurrent-runs' | 'expired'
 
 export interface Decision {
   /** The job afterwards. The same `state` object as before means that nothing was decided that must be logged. */

@@ -5,7 +5,8 @@
  * may still pass the same If-Match at once; then the later record in the log wins.
  */
 import { randomUUID } from 'node:crypto'
-import type { JobCommandType, JobDefinition } from '../../schemas/generated.ts'
+import type { JobCommandInput, JobCommandType, JobDefinition } from '../../schemas/generated.ts'
+import { completeCommand } from '../../streams/jobs/complete.ts'
 import { validateCommand } from '../../streams/jobs/validate.ts'
 import { partitionOf } from '../../streams/topics.ts'
 import { DuelogError } from '../errors.ts'
@@ -58,11 +59,11 @@ export class JobWrites {
   async command(
     id: string,
     type: JobCommandType,
-    { payload = null, actor = null }: { payload?: Buffer | null; actor?: string | null },
+    more: Partial<JobCommandInput>,
   ): Promise<Version & { commandId: string }> {
     const commandId = randomUUID()
     const { codecs, clock, names } = this.#options
-    const command = { type, commandId, at: clock.nowMs(), payload, actor }
+    const command = completeCommand({ type, commandId, at: clock.nowMs(), ...more })
     const problems = validateCommand(command)
     if (problems.length > 0) throw new RequestError('bad-request', problems)
     const record = this.#place(names.commands, id, codecs.command.encode(command))

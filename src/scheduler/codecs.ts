@@ -6,6 +6,7 @@ import type {
   ExecutionEvent,
   ExecutionInput,
   JobCommand,
+  JobCommandInput,
   JobDefinition,
   StateEntry,
   StateEntryInput,
@@ -16,7 +17,7 @@ import type { Codec } from '../ports.ts'
 
 export interface SchedulerCodecs {
   definition: Codec<JobDefinition, unknown>
-  command: Codec<JobCommand, unknown>
+  command: Codec<JobCommand, JobCommandInput>
   state: Codec<StateEntry, StateEntryInput>
   execution: Codec<Execution, ExecutionInput>
   event: Codec<ExecutionEvent, unknown>

@@ -16,13 +16,14 @@ import {
   timerKey,
 } from '../../streams/keys.ts'
 import { timersOf } from '../../streams/timers.ts'
-import type { TopicNames } from '../../streams/topics.ts'
+import { partitionOf, type TopicNames } from '../../streams/topics.ts'
 import type { RecordOut } from '../ports.ts'
 import type { SchedulerCodecs } from './codecs.ts'
 import type { StoreOp } from './ports.ts'
 
 export class Effects {
   readonly #partition: number
+  readonly #partitions: number
   readonly #names: TopicNames
   readonly #codecs: SchedulerCodecs
   /** Executions, retries and dead letters. */
@@ -39,8 +40,9 @@ export class Effects {
   readonly #popped = new Map<string, Timer[]>()
   #logged = false
 
-  constructor(partition: number, names: TopicNames, codecs: SchedulerCodecs) {
+  constructor(partition: number, partitions: number, names: TopicNames, codecs: SchedulerCodecs) {
     this.#partition = partition
+    this.#partitions = partitions
     this.#names = names
     this.#codecs = codecs
   }
@@ -175,6 +177,18 @@ export class Effects {
       case 'dead-letter': {
         const value = this.#codecs.deadLetter.encode({ ...output.letter, execution: encode(output.execution) })
         this.out.push({ topic: this.#names.deadLetters, partition, key, value })
+        return
+      }
+      case 'cancel': {
+        const { runNo, attempt, reason } = output
+        const value = this.#codecs.control.encode({ type: 'CANCEL', jobId: key, runNo, attempt, reason })
+        this.out.push({ topic: this.#names.control, partition, key, value })
+        return
+      }
+      case 'trigger': {
+        const { jobId, commandId, at } = output
+        const value = this.#codecs.command.encode({ type: 'TRIGGER', trigger: 'FOLLOW_UP', commandId, at, actor: `job ${key}` })
+        this.out.push({ topic: this.#names.commands, partition: partitionOf(jobId, this.#partitions), key: jobId, value })
         return
       }
       case 'tombstone':

@@ -16,6 +16,7 @@ import type { PartitionStore } from './ports.ts'
 
 export interface FoldContext {
   partition: number
+  partitions: number
   names: TopicNames
   codecs: SchedulerCodecs
   store: PartitionStore
@@ -45,8 +46,8 @@ export async function fold(context: FoldContext, timers: Timer[], mails: Mail[],
   const ids = new Set<string>()
   for (const timer of timers) ids.add(timer.jobId)
   for (const mail of mails) if (mail.input !== undefined) ids.add(mail.jobId)
-  const jobs = await loadJobs(context.store, context.codecs, [...ids])
-  const effects = new Effects(context.partition, context.names, context.codecs)
+  const jobs = await loadJobs(context.store, context.codecs, [...ids], redriven(mails))
+  const effects = new Effects(context.partition, context.partitions, context.names, context.codecs)
   const folded: Folded = { effects, deferred: [], mailFolded: 0, notes: [], dispatched: [], aheadUntil: 0 }
   const batch = new BatchFold(context, jobs, folded, now)
   for (const timer of timers) batch.timer(timer)
@@ -141,6 +142,16 @@ class BatchFold {
       { topic: names.jobs, partition, key, value: null, headers: { [movedHeader]: String(to) } },
     ])
   }
+}
+
+/** Dead runs that are to be made again, by job. */
+function redriven(mails: Mail[]): Map<string, number[]> {
+  const runs = new Map<string, number[]>()
+  for (const { input, jobId } of mails) {
+    if (input?.kind !== 'command' || input.command.type !== 'REDRIVE' || input.command.runNo === null) continue
+    runs.set(jobId, [...(runs.get(jobId) ?? []), input.command.runNo])
+  }
+  return runs
 }
 
 const asDecided = (input: Input): Input =>

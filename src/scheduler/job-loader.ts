@@ -34,11 +34,12 @@ function refused({ offset, appendedAt, bytes }: StoredDefinition, error: unknown
   return { offset, appendedAt, bytes, problem: messageOf(error) }
 }
 
-/** Jobs with definition, state and the snapshots of their active runs; a job without either is there with its id alone. */
+/** Jobs with definition, state and the snapshots of their active runs and of `more`; a job without either is there with its id alone. */
 export async function loadJobs(
   store: PartitionStore,
   codecs: SchedulerCodecs,
   ids: readonly string[],
+  more: ReadonlyMap<string, readonly number[]> = new Map(),
 ): Promise<Map<string, Job>> {
   const keys: Buffer[] = []
   for (const id of ids) keys.push(definitionKey(id), stateKey(id))
@@ -53,6 +54,7 @@ export async function loadJobs(
     if (definition) job.definition = await knownDefinition(codecs, storedDefinition(definition))
     if (state) job.state = (await codecs.state.decode(state)).state ?? undefined
     for (const run of job.state?.active ?? []) if (run.snapshot) snapshots.push({ job, runNo: run.runNo })
+    for (const runNo of more.get(id) ?? []) snapshots.push({ job, runNo })
     jobs.set(id, job)
   }
   if (snapshots.length > 0) await loadSnapshots(store, codecs, snapshots)

@@ -71,6 +71,7 @@ export async function turn(
   const { partition, store, leases } = context
   const foldContext = {
     partition,
+    partitions: shared.partitions,
     names,
     codecs,
     store,

@@ -7,16 +7,23 @@
 import type { ActiveRun, JobDefinition, JobState } from '../../schemas/generated.ts'
 import { patchState, pristineState, timesHash } from '../draft.ts'
 import type { Decision, Input, KnownDefinition } from '../job.ts'
+import { refuse } from '../refusals.ts'
+import { completeIfDone } from '../runs/complete.ts'
 import { executionOf } from '../runs/dispatch.ts'
-import { completeIfDone } from '../runs/finish.ts'
 import { firstFire, nextFire } from '../schedules/next-fire.ts'
 
 export function acceptDefinition(draft: Decision, definition: KnownDefinition, decided = false): void {
   const before = { ...draft.job }
   if (before.definition !== undefined && definition.offset <= before.definition.offset) return
   if (before.state !== undefined && definition.offset < before.state.specOffset) return
+  if (decided) {
+    // Whatever was taken stands in the state: a later one was dropped.
+    if (before.state === undefined || definition.offset <= before.state.specOffset) draft.job.definition = definition
+    return
+  }
+  const dropped = reasonToDrop(before.definition, definition)
+  if (dropped !== undefined) return drop(draft, before.definition, definition, dropped)
   draft.job.definition = definition
-  if (decided) return
   if (definition.spec === undefined) draft.notes.push({ kind: 'invalid', reason: definition.problem ?? '' })
   if (before.state !== undefined && definition.offset === before.state.specOffset) return
   const phase = keptPhase(before, definition)
@@ -24,6 +31,22 @@ export function acceptDefinition(draft: Decision, definition: KnownDefinition, d
   if (before.state === undefined && definition.spec === undefined && before.definition?.spec === undefined) return
   keepActiveRuns(draft, before.definition, before.state)
   replaceState(draft, definition, before, phase)
+}
+
+/** Why a definition is not taken although it is sound. */
+function reasonToDrop(inForce: KnownDefinition | undefined, next: KnownDefinition): 'stale-version' | 'duplicate' | undefined {
+  const [old, spec] = [inForce?.spec, next.spec]
+  if (inForce === undefined || old === undefined || spec === undefined) return undefined
+  if (old.version !== null && spec.version !== null && spec.version < old.version) return 'stale-version'
+  const repeated = spec.dedupKey !== null && spec.dedupKey === old.dedupKey
+  return repeated && next.appendedAt - inForce.appendedAt <= spec.dedupWindowMs ? 'duplicate' : undefined
+}
+
+/** Compaction will keep only the one that was dropped, so the one in force has to live in the changelog. */
+function drop(draft: Decision, inForce: KnownDefinition | undefined, { appendedAt }: KnownDefinition, reason: string): void {
+  if (draft.job.state?.definitionKept !== true) draft.keptDefinition = inForce
+  patchState(draft, { definitionKept: true })
+  refuse(draft, { at: appendedAt, what: 'DROPPED', reason })
 }
 
 /** Whether all about a job without state still follows from its record alone. */
@@ -138,6 +161,7 @@ export function acceptDeletion(draft: Decision, deletion: Extract<Input, { kind:
   if (state !== undefined) {
     draft.dropRing = state.runNo > 1
     for (const run of state.active) if (run.snapshot) draft.snapshotDeletes.push(run.runNo)
+    draft.snapshotDeletes.push(...state.deadRuns)
     if (state.definitionKept) draft.keptDefinition = null
   }
   // Nothing of it may show in a job of the same id: run numbers begin anew.

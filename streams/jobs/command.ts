@@ -2,13 +2,19 @@
 import type { JobCommand } from '../../schemas/generated.ts'
 import { patchState, pristineState } from '../draft.ts'
 import type { Context, Decision } from '../job.ts'
+import { refuse } from '../refusals.ts'
+import { beginBackfill, goOnWithBackfill } from '../runs/backfill.ts'
+import { cancelRun } from '../runs/cancel.ts'
+import { completeIfDone } from '../runs/complete.ts'
 import { executionOf } from '../runs/dispatch.ts'
-import { startRun } from '../runs/fire.ts'
+import { startQueued } from '../runs/queue.ts'
+import { startRun } from '../runs/start.ts'
 
 export function applyCommand(draft: Decision, command: JobCommand, context: Context): void {
   const state = draft.job.state ?? pristineState(draft.job)
   if (draft.job.definition?.spec === undefined) {
     draft.notes.push({ kind: 'stale', what: command.type })
+    if (draft.job.definition !== undefined) refuse(draft, { at: context.now, what: 'DROPPED', reason: 'invalid-definition' })
     return
   }
   switch (command.type) {
@@ -20,8 +26,48 @@ export function applyCommand(draft: Decision, command: JobCommand, context: Cont
       return
     case 'RESUME':
       // The frozen time may have passed: its timer then pops at once and catch-up decides.
-      if (state.status === 'PAUSED') patchState(draft, { status: 'ACTIVE', pausedByCommand: false })
+      if (state.status !== 'PAUSED') return
+      patchState(draft, { status: 'ACTIVE', pausedByCommand: false })
+      startQueued(draft, context)
+      return goOnWithBackfill(draft, context)
+    case 'CANCEL':
+      return cancelJob(draft, context)
+    case 'CANCEL_RUN': {
+      const run = state.active.find(({ runNo }) => runNo === command.runNo)
+      if (run !== undefined) return cancelRun(draft, run, 'command', context)
+      return refuse(draft, { at: context.now, what: 'DROPPED', reason: 'no-such-run', runNo: command.runNo })
+    }
+    case 'REDRIVE':
+      return redrive(draft, command, context)
+    case 'BACKFILL':
+      return beginBackfill(draft, command, context)
   }
+}
+
+/** Nothing more of the job runs. A new definition revives it. */
+function cancelJob(draft: Decision, context: Context): void {
+  patchState(draft, { nextFireAt: null, queuedFor: null, backfill: null, waiting: false, reason: 'cancelled' })
+  refuse(draft, { at: context.now, what: 'CANCELLED', reason: 'command' })
+  for (const run of draft.job.state?.active ?? []) cancelRun(draft, run, 'command', context)
+  // An interval from END would go on from the end of the run that was cancelled.
+  patchState(draft, { nextFireAt: null })
+  completeIfDone(draft, context.now)
+}
+
+/** A dead run once more, as a run of its own with all that the first was made with. */
+function redrive(draft: Decision, { commandId, runNo }: JobCommand, context: Context): void {
+  const state = draft.job.state ?? pristineState(draft.job)
+  const spec = draft.job.definition?.spec
+  const kept = runNo === null ? undefined : draft.job.snapshots?.get(runNo)
+  if (spec === undefined || runNo === null || kept === undefined || !state.deadRuns.includes(runNo)) {
+    return refuse(draft, { at: context.now, what: 'DROPPED', reason: 'no-such-dead-run', runNo })
+  }
+  draft.job.snapshots = new Map(draft.job.snapshots).set(state.runNo + 1, kept)
+  draft.snapshotDeletes.push(runNo)
+  patchState(draft, { deadRuns: state.deadRuns.filter((other) => other !== runNo) })
+  const { scheduledFor } = kept
+  const run = startRun(draft, spec, 'REDRIVE', scheduledFor, context.now, context, { commandId, snapshot: true })
+  draft.snapshotPuts.push(executionOf(draft.job, run, context.now))
 }
 
 function trigger(draft: Decision, command: JobCommand, context: Context): void {
@@ -30,12 +76,12 @@ function trigger(draft: Decision, command: JobCommand, context: Context): void {
   const repeated =
     state.lastRun?.commandId === command.commandId || state.active.some((run) => run.commandId === command.commandId)
   if (spec === undefined || repeated) return
-  const { payload, commandId } = command
+  const { payload, commandId, trigger: made } = command
   const adjusted = payload === null ? spec : { ...spec, payload }
   const definition = draft.job.definition
   // The run is made from the adjusted definition, the job keeps its own.
   if (definition !== undefined) draft.job.definition = { ...definition, spec: adjusted }
-  const run = startRun(draft, adjusted, 'MANUAL', context.now, context.now, context, { commandId, snapshot: payload !== null })
+  const run = startRun(draft, adjusted, made, context.now, context.now, context, { commandId, snapshot: payload !== null })
   if (payload !== null) draft.snapshotPuts.push(executionOf({ ...draft.job, snapshots: new Map() }, run, context.now))
   draft.job.definition = definition
 }

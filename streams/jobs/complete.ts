@@ -1,5 +1,12 @@
 /** Fills what a writer left out with the schema's own defaults. */
-import { type JobDefinition, type JobDefinitionInput, jobDefinitionSchema } from '../../schemas/generated.ts'
+import {
+  type JobCommand,
+  type JobCommandInput,
+  type JobDefinition,
+  type JobDefinitionInput,
+  jobCommandSchema,
+  jobDefinitionSchema,
+} from '../../schemas/generated.ts'
 import { type AvroRecord, type Names, type Shape, shapeOf } from './avro-schema.ts'
 
 type Complete = (value: unknown) => unknown
@@ -42,8 +49,14 @@ function shapeCompleter(shape: Shape, names: Names): Complete {
 }
 
 const complete = completer(jobDefinitionSchema)
+const completeCommandRecord = completer(jobCommandSchema)
 
 /** The definition with every default filled in. Limits are checked by streams/jobs/validate.ts, not here. */
 export function completeDefinition(input: JobDefinitionInput): JobDefinition {
   return complete(input) as JobDefinition
+}
+
+/** The command with every default filled in. */
+export function completeCommand(input: JobCommandInput): JobCommand {
+  return completeCommandRecord(input) as JobCommand
 }

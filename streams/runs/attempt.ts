@@ -44,7 +44,7 @@ export function applyEvent(draft: Decision, event: ExecutionEvent, context: Cont
     case 'SUCCEEDED': {
       const { worker, result } = event
       const startedAt = event.startedAt === null ? run.startedAt : startOf(run, event, context)
-      return finishRun(draft, run, { status: 'SUCCEEDED', finishedAt: context.now, startedAt, worker, result })
+      return finishRun(draft, run, { status: 'SUCCEEDED', finishedAt: context.now, startedAt, worker, result }, context)
     }
     case 'FAILED': {
       const seen = patchRun(draft, run, {
@@ -85,7 +85,8 @@ export function applyRunTimer(draft: Decision, timer: Timer, context: Context): 
       return
     case timerKind.startDeadline:
       if (run.status !== 'DISPATCHED') return
-      if (run.startDeadlineAt <= context.now) finishRun(draft, run, { status: 'EXPIRED', finishedAt: context.now })
+      if (run.startDeadlineAt <= context.now)
+        finishRun(draft, run, { status: 'EXPIRED', finishedAt: context.now, reason: 'start-deadline' }, context)
       // The clock went back since the timer was taken, or it is that of an earlier attempt.
       else if (timer.dueAt === run.startDeadlineAt) draft.deferUntil = timer.dueAt
       return
@@ -127,14 +128,17 @@ function failAttempt(draft: Decision, run: ActiveRun, error: RunErrorInput | Run
   const retry = draft.job.definition?.spec?.retry ?? retryDefault
   const attemptsMade = run.attempt - run.releasedAttempts
   const retryable = error.retryable !== false && !retry.nonRetryable.includes(error.type)
-  if (!retryable || attemptsMade >= retry.maxAttempts) return giveUp(draft, failed, now)
+  if (!retryable) return giveUp(draft, failed, 'not-retryable', context)
+  if (attemptsMade >= retry.maxAttempts) return giveUp(draft, failed, 'attempts', context)
   const delayMs =
     typeof error.retryAfterMs === 'number'
       ? Math.min(Math.max(0, error.retryAfterMs), retryDelayMaxMs)
       : retryDelayMs(retry, attemptsMade, draft.job.id, run.runNo)
+  const dueAt = Math.max(run.dueAt, now) + delayMs
+  if (retry.maxAgeMs !== null && dueAt - run.scheduledFor > retry.maxAgeMs) return giveUp(draft, failed, 'max-age', context)
   const tier = tierFor(delayMs)
   const waiting = patchRun(draft, failed, {
-    ...nextAttempt(run, Math.max(run.dueAt, now) + delayMs),
+    ...nextAttempt(run, dueAt),
     status: 'RETRY_WAIT',
     startedAt: null,
     parked: tier === undefined,
@@ -144,9 +148,13 @@ function failAttempt(draft: Decision, run: ActiveRun, error: RunErrorInput | Run
   else if (tier !== undefined) draft.out.push({ kind: 'retry', tier, execution: executionOf(draft.job, waiting, now) })
 }
 
-function giveUp(draft: Decision, run: ActiveRun, now: number): void {
+function giveUp(draft: Decision, run: ActiveRun, reason: string, context: Context): void {
+  const { now } = context
   const { runNo, attempt, errors } = run
   const letter = { jobId: draft.job.id, runNo, attempts: attempt, deadAt: now, errors }
-  draft.out.push({ kind: 'dead-letter', letter, execution: executionOf(draft.job, run, run.dispatchedAt) })
-  finishRun(draft, run, { status: 'DEAD', finishedAt: now })
+  const execution = executionOf(draft.job, run, run.dispatchedAt)
+  draft.out.push({ kind: 'dead-letter', letter, execution })
+  // Kept, so that it can be made again as it was.
+  if (!run.snapshot) draft.snapshotPuts.push(execution)
+  finishRun(draft, run, { status: 'DEAD', finishedAt: now, reason }, context)
 }

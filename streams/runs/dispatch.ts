@@ -37,7 +37,10 @@ export function dispatch(draft: Decision, run: ActiveRun, context: Context): voi
     status: 'DISPATCHED',
     parked: false,
     dispatchedAt: now,
-    startDeadlineAt: Math.max(run.dueAt, now) + startDeadlineMs,
+    startDeadlineAt: Math.min(
+      Math.max(run.dueAt, now) + startDeadlineMs,
+      draft.job.definition?.spec?.expireAt ?? Number.POSITIVE_INFINITY,
+    ),
     startedAt: null,
     worker: null,
   })

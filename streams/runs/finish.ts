@@ -1,18 +1,27 @@
 /** The end of a run: its record, the job's counters, and what the job does next. */
-import type { ActiveRun, FinishedRun, RunStatus } from '../../schemas/generated.ts'
+import type { ActiveRun, FinishedRun, JobState, RunStatus } from '../../schemas/generated.ts'
 import { patchState, pristineState } from '../draft.ts'
-import type { Decision } from '../job.ts'
+import type { Context, Decision } from '../job.ts'
+import { refuse } from '../refusals.ts'
 import { nextFireAfterEnd } from '../schedules/next-fire.ts'
+import { goOnWithBackfill } from './backfill.ts'
+import { completeIfDone } from './complete.ts'
+import { startQueued } from './queue.ts'
 
 export interface Ending {
-  status: Extract<RunStatus, 'SUCCEEDED' | 'DEAD' | 'EXPIRED'>
+  status: Extract<RunStatus, 'SUCCEEDED' | 'DEAD' | 'EXPIRED' | 'CANCELLED'>
   finishedAt: number
   startedAt?: number | null
   worker?: string | null
   result?: Buffer | null
+  /** Why, where that is not plain from the status. */
+  reason?: string
 }
 
-export function finishRun(draft: Decision, run: ActiveRun, ending: Ending): void {
+/** Dead runs whose making is kept for a redrive. */
+const deadRunsKept = 10
+
+export function finishRun(draft: Decision, run: ActiveRun, ending: Ending, context: Context): void {
   const state = draft.job.state ?? pristineState(draft.job)
   const finished: FinishedRun = {
     runNo: run.runNo,
@@ -28,18 +37,42 @@ export function finishRun(draft: Decision, run: ActiveRun, ending: Ending): void
     errors: run.errors,
   }
   if (state.lastRun !== null) draft.ring.push(state.lastRun)
-  if (run.snapshot) draft.snapshotDeletes.push(run.runNo)
-  const succeeded = ending.status === 'SUCCEEDED'
+  const dead = ending.status === 'DEAD'
+  if (run.snapshot && !dead) draft.snapshotDeletes.push(run.runNo)
+  const deadRuns = dead ? [...state.deadRuns, run.runNo] : state.deadRuns
+  for (const runNo of deadRuns.slice(0, -deadRunsKept)) draft.snapshotDeletes.push(runNo)
   patchState(draft, {
     active: state.active.filter((other) => other.runNo !== run.runNo),
     lastRun: finished,
     waiting: false,
-    succeeded: state.succeeded + (succeeded ? 1 : 0),
-    failed: state.failed + (succeeded ? 0 : 1),
+    deadRuns: deadRuns.slice(-deadRunsKept),
+    ...countersOf(state, ending.status),
   })
+  if (ending.status !== 'SUCCEEDED') {
+    const { status: what, finishedAt: at, reason = 'attempts' } = ending
+    refuse(draft, { at, what, reason, scheduledFor: run.scheduledFor, runNo: run.runNo })
+  }
   draft.notes.push({ kind: 'ended', status: ending.status })
+  followUp(draft, run, ending)
   armIntervalFromEnd(draft, run, ending.finishedAt)
+  startQueued(draft, context)
+  goOnWithBackfill(draft, context)
   completeIfDone(draft, ending.finishedAt)
+}
+
+function countersOf({ succeeded, failed, cancelled }: JobState, status: Ending['status']): Partial<JobState> {
+  if (status === 'SUCCEEDED') return { succeeded: succeeded + 1 }
+  return status === 'CANCELLED' ? { cancelled: cancelled + 1 } : { failed: failed + 1 }
+}
+
+/** Triggers the jobs that are to follow. Their commands are part of the transaction, and the run's id makes a repetition harmless. */
+function followUp(draft: Decision, run: ActiveRun, { status, finishedAt }: Ending): void {
+  const spec = draft.job.definition?.spec
+  if (spec === undefined || status === 'CANCELLED') return
+  const commandId = `after:${draft.job.id}/${run.specOffset}/${run.runNo}`
+  for (const jobId of status === 'SUCCEEDED' ? spec.onSuccess : spec.onFailure) {
+    draft.out.push({ kind: 'trigger', jobId, commandId, at: finishedAt })
+  }
 }
 
 function armIntervalFromEnd(draft: Decision, run: ActiveRun, endedAt: number): void {
@@ -49,14 +82,4 @@ function armIntervalFromEnd(draft: Decision, run: ActiveRun, endedAt: number): v
   if (spec.schedule.everyMs === null || spec.schedule.from !== 'END' || state.nextFireAt !== null) return
   if (spec.maxRuns !== null && state.scheduledRuns >= spec.maxRuns) return
   patchState(draft, { nextFireAt: nextFireAfterEnd(spec, endedAt) })
-}
-
-/** A job with nothing ahead and nothing active is COMPLETED, and its deletion is set. */
-export function completeIfDone(draft: Decision, now: number): void {
-  const { state, definition } = draft.job
-  if (state === undefined || state.nextFireAt !== null || state.active.length > 0) return
-  if (state.status === 'INVALID' || definition?.spec === undefined) return
-  const { retainCompletedMs, retainFailedMs } = definition.spec
-  const failed = state.lastRun !== null && state.lastRun.status !== 'SUCCEEDED'
-  patchState(draft, { status: 'COMPLETED', finishedAt: now, deleteAt: now + (failed ? retainFailedMs : retainCompletedMs) })
 }

@@ -4,13 +4,15 @@
  * The next time is computed from this nominal time and the definition, never from how the run goes, so that no failure can stop
  * a recurring job, and lateness does not add up.
  */
-import type { ActiveRun, JobDefinition, JobState, Trigger } from '../../schemas/generated.ts'
+import type { JobDefinition, JobState } from '../../schemas/generated.ts'
 import { patchState, pristineState } from '../draft.ts'
 import type { Context, Decision, SkipReason } from '../job.ts'
 import type { Timer } from '../keys.ts'
+import { refuse, skip } from '../refusals.ts'
 import { countFires, latestFire, nextFire, nextFireAfterEnd } from '../schedules/next-fire.ts'
-import { dispatch } from './dispatch.ts'
-import { completeIfDone } from './finish.ts'
+import { cancelRun } from './cancel.ts'
+import { completeIfDone } from './complete.ts'
+import { startRun } from './start.ts'
 
 /** Missed occurrences are counted one by one up to here; beyond, `skipped` is a lower bound. */
 const skippedCountMax = 1_000
@@ -19,84 +21,56 @@ export function fire(draft: Decision, timer: Timer, context: Context): void {
   const spec = draft.job.definition?.spec
   const state = draft.job.state ?? pristineState(draft.job)
   if (spec === undefined || state.status !== 'ACTIVE' || state.waiting || state.nextFireAt !== timer.dueAt) return
+  if (spec.expireAt !== null && context.now > spec.expireAt) {
+    expire(draft, spec, state, context.now)
+    return completeIfDone(draft, context.now)
+  }
   const nominal = afterCatchUp(draft, spec, state, context.now)
   if (nominal === undefined) return completeIfDone(draft, context.now)
   const refusal = overlapRefusal(spec, state)
   if (refusal !== undefined && context.now < nominal) {
-    // Dispatched ahead of its time it would be skipped for a run that may well have ended by then.
+    // Dispatched ahead of its time it would be refused for a run that may well have ended by then.
     draft.deferUntil = nominal
     return
   }
-  // Where all have to run none is skipped because the job is full: the end of a run lets it go on (finish.ts).
-  if (refusal === 'max-concurrent-runs' && spec.catchUp === 'ALL')
-    return void patchState(draft, { nextFireAt: nominal, waiting: true })
   if (refusal === undefined) {
     patchState(draft, { nextFireAt: followingFire(spec, state, nominal) })
     startRun(draft, spec, 'SCHEDULE', nominal, nominal, context)
-  } else {
-    // Without a run there is no end to count from: the interval goes on from now.
-    const next = waitsForEnd(spec) ? nextFireAfterEnd(spec, context.now) : followingFire(spec, state, nominal)
-    patchState(draft, { nextFireAt: next })
-    skip(draft, refusal, 1)
-  }
+  } else settleOverlap(draft, spec, nominal, refusal, context)
   completeIfDone(draft, context.now)
 }
 
-/** Begins a run and dispatches its first attempt. */
-export function startRun(
-  draft: Decision,
-  spec: JobDefinition,
-  trigger: Trigger,
-  scheduledFor: number,
-  dueAt: number,
-  context: Context,
-  more: Partial<ActiveRun> = {},
-): ActiveRun {
-  const before = draft.job.state ?? pristineState(draft.job)
-  const runNo = before.runNo + 1
-  const run: ActiveRun = {
-    runNo,
-    specOffset: draft.job.definition?.offset ?? -1,
-    scheduledFor,
-    trigger,
-    commandId: null,
-    status: 'DISPATCHED',
-    attempt: 1,
-    releasedAttempts: 0,
-    dueAt,
-    parked: false,
-    snapshot: false,
-    startDeadlineAt: Math.max(dueAt, context.now) + spec.startDeadlineMs,
-    leaseMs: spec.leaseMs,
-    attemptTimeoutMs: spec.attemptTimeoutMs,
-    dispatchedAt: context.now,
-    startedAt: null,
-    worker: null,
-    errors: [],
-    ...more,
+/** An occurrence that is due beside as many runs as the job may have. */
+function settleOverlap(draft: Decision, spec: JobDefinition, nominal: number, reason: SkipReason, context: Context): void {
+  const state = draft.job.state ?? pristineState(draft.job)
+  const refusal = { at: context.now, reason, scheduledFor: nominal }
+  // Where all have to run none is skipped because the job is full: the end of a run lets it go on (finish.ts).
+  if (reason === 'max-concurrent-runs' && spec.catchUp === 'ALL') {
+    patchState(draft, { nextFireAt: nominal, waiting: true })
+    return refuse(draft, { ...refusal, what: 'WAITING' })
   }
-  const scheduledRuns = before.scheduledRuns + (trigger === 'SCHEDULE' ? 1 : 0)
-  const spent = spec.maxRuns !== null && scheduledRuns >= spec.maxRuns
-  patchState(draft, {
-    runNo,
-    scheduledRuns,
-    nextFireAt: spent ? null : before.nextFireAt,
-    active: [...before.active, run],
-    finishedAt: null,
-    deleteAt: null,
-  })
-  dispatch(draft, run, context)
-  return run
+  // Without a run there is no end to count from: the interval goes on from now.
+  const next = waitsForEnd(spec) ? nextFireAfterEnd(spec, context.now) : followingFire(spec, state, nominal)
+  patchState(draft, { nextFireAt: next })
+  if (spec.overlap === 'CANCEL_PREVIOUS' && reason === 'overlap') {
+    for (const run of state.active) cancelRun(draft, run, 'overlap', context)
+    startRun(draft, spec, 'SCHEDULE', nominal, nominal, context)
+  } else if (spec.overlap === 'QUEUE_ONE' && reason === 'overlap' && state.queuedFor === null) {
+    patchState(draft, { queuedFor: nominal })
+    refuse(draft, { ...refusal, what: 'QUEUED' })
+  } else skip(draft, reason, 1, refusal)
 }
 
-export function skip(draft: Decision, reason: SkipReason, count: number): void {
-  const state = draft.job.state ?? pristineState(draft.job)
-  patchState(draft, { skipped: state.skipped + count, reason: `skipped: ${reason}` })
-  draft.notes.push({ kind: 'skipped', reason, count })
+/** The job's validity is over: nothing of what it missed runs, and nothing more falls due. */
+function expire(draft: Decision, spec: JobDefinition, state: JobState, now: number): void {
+  const first = state.nextFireAt ?? now
+  const count = waitsForEnd(spec) ? 1 : countFires(spec, state.anchorAt, first - 1, now, skippedCountMax)
+  patchState(draft, { nextFireAt: null })
+  skip(draft, 'expired', count, { at: now, scheduledFor: first })
 }
 
 function overlapRefusal(spec: JobDefinition, state: JobState): SkipReason | undefined {
-  if (spec.overlap === 'SKIP' && state.active.length > 0) return 'overlap'
+  if (spec.overlap !== 'ALLOW') return state.active.length > 0 ? 'overlap' : undefined
   return state.active.length >= spec.maxConcurrentRuns ? 'max-concurrent-runs' : undefined
 }
 
@@ -117,7 +91,10 @@ function afterCatchUp(draft: Decision, spec: JobDefinition, state: JobState, now
   if (now - due <= spec.misfireThresholdMs) return due
   if (spec.catchUp === 'SKIP') return afterSkipped(draft, spec, state, due, now)
   const first = waitsForEnd(spec) ? due : firstToRun(spec, state.anchorAt, due, now)
-  if (first > due) skip(draft, 'catch-up', countFires(spec, state.anchorAt, due - 1, first - 1, skippedCountMax))
+  if (first > due) {
+    const count = countFires(spec, state.anchorAt, due - 1, first - 1, skippedCountMax)
+    skip(draft, 'catch-up', count, { at: now, scheduledFor: due })
+  }
   return first
 }
 
@@ -125,13 +102,14 @@ function afterCatchUp(draft: Decision, spec: JobDefinition, state: JobState, now
 function afterSkipped(draft: Decision, spec: JobDefinition, state: JobState, due: number, now: number): number | undefined {
   if (waitsForEnd(spec)) {
     patchState(draft, { nextFireAt: nextFireAfterEnd(spec, now) })
-    skip(draft, 'catch-up', 1)
+    skip(draft, 'catch-up', 1, { at: now, scheduledFor: due })
     return undefined
   }
   const missedUntil = now - spec.misfireThresholdMs - 1
   const next = nextFire(spec, state.anchorAt, missedUntil)
   patchState(draft, { nextFireAt: next })
-  skip(draft, 'catch-up', countFires(spec, state.anchorAt, due - 1, missedUntil, skippedCountMax))
+  const count = countFires(spec, state.anchorAt, due - 1, missedUntil, skippedCountMax)
+  skip(draft, 'catch-up', count, { at: now, scheduledFor: due })
   return next !== null && next <= now ? next : undefined
 }
 

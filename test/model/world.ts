@@ -178,7 +178,17 @@ class Owner {
     this.#world = world
     const metrics = createMetrics()
     const { clock } = world
-    this.#shared = { names, codecs, clock, metrics, logger, leadMs, leadMsMax: leadMs, clusterId: 'model' } as unknown as Shared
+    this.#shared = {
+      partitions: 1,
+      names,
+      codecs,
+      clock,
+      metrics,
+      logger,
+      leadMs,
+      leadMsMax: leadMs,
+      clusterId: 'model',
+    } as unknown as Shared
     this.#leases = new Leases(world.now)
     this.#intake = new Intake({ partition: 0, partitions: 1, codecs, leases: this.#leases, metrics, logger })
     this.#read = { jobs: applied.jobs, commands: applied.commands, events: applied.events }

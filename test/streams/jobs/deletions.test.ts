@@ -83,12 +83,19 @@ describe('a deletion that was meant for an older definition', () => {
 
 describe('what an earlier owner has decided', () => {
   it('restores a definition and nothing else', () => {
+    const job = new JobHistory().define(everySecond)
+    job.now = 1_400
+    job.define({ schedule: { everyMs: 300 } }, true)
+    expect(job.job.state).toBeUndefined()
+    expect(job.job.definition).toMatchObject({ offset: 1, spec: { schedule: { everyMs: 300 } } })
+    expect(job.last).toMatchObject({ out: [], notes: [], snapshotPuts: [], keptDefinition: undefined })
+  })
+  it('does not restore what its owner has dropped: the state stands at an earlier one', () => {
     const job = new JobHistory().define(everySecond).until(1_000)
     const { state } = job
     job.define({ schedule: { everyMs: 300 } }, true)
     expect(job.state).toBe(state)
-    expect(job.job.definition).toMatchObject({ offset: 1, spec: { schedule: { everyMs: 300 } } })
-    expect(job.last).toMatchObject({ out: [], notes: [], snapshotPuts: [], keptDefinition: undefined })
+    expect(job.job.definition).toMatchObject({ offset: 0, spec: { schedule: { everyMs: 1_000 } } })
   })
   it('says nothing of a bad definition once more', () => {
     const job = new JobHistory().definition({ problem: 'Why.' }, true)

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { JobDefinition, JobDefinitionInput } from '../../../schemas/generated.ts'
+import { completeCommand } from '../../../streams/jobs/complete.ts'
 import { validateCommand, validateDefinition, validateJobId } from '../../../streams/jobs/validate.ts'
 import { firstFire } from '../../../streams/schedules/next-fire.ts'
 import { anything, definitionOf, wildDefinition } from './samples.ts'
@@ -138,7 +139,7 @@ describe('a definition', () => {
 
 describe('a command', () => {
   it('is held to the limits of its schema', () => {
-    const command = { type: 'TRIGGER', commandId: 'c', at: 0, payload: null, actor: null }
+    const command = completeCommand({ type: 'TRIGGER', commandId: 'c', at: 0 })
     expect(validateCommand(command)).toEqual([])
     expect(validateCommand({ ...command, type: 'EXPLODE' })[0]?.message).toMatch(/^type is "EXPLODE"; allowed: TRIGGER/)
   })

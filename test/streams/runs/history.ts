@@ -27,6 +27,7 @@ export interface HistoryOptions {
 }
 
 /** Decisions after which a history is taken to run in a circle. */
+const noRange = { trigger: 'MANUAL', runNo: null, from: null, to: null } as const
 const decisionsMax = 20_000
 
 export class JobHistory {
@@ -74,7 +75,7 @@ export class JobHistory {
   command(type: JobCommand['type'], more: Partial<JobCommand> = {}): this {
     return this.step({
       kind: 'command',
-      command: { type, commandId: `c${this.decisions.length}`, at: this.now, payload: null, actor: null, ...more },
+      command: { type, commandId: `c${this.decisions.length}`, at: this.now, payload: null, actor: null, ...noRange, ...more },
     })
   }
 

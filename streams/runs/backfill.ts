@@ -1,0 +1,54 @@
+/** One run for each occurrence of a past range, a few at a time: as many as the job may have beside one another. */
+import type { JobCommand, JobDefinition, JobState } from '../../schemas/generated.ts'
+import { patchState, pristineState } from '../draft.ts'
+import type { Context, Decision } from '../job.ts'
+import { refuse } from '../refusals.ts'
+import { nextFire, type ScheduleSource } from '../schedules/next-fire.ts'
+import { startRun } from './start.ts'
+
+/** Begins a backfill. Refused while another goes on, without a range, and for a schedule that does not recur. */
+export function beginBackfill(draft: Decision, { commandId, from, to }: JobCommand, context: Context): void {
+  const state = draft.job.state ?? pristineState(draft.job)
+  const spec = draft.job.definition?.spec
+  if (spec === undefined) return
+  const end = Math.min(to ?? 0, context.now)
+  const nextAt = from === null ? null : occurrenceAt(spec, state, from, end)
+  const recurs = spec.schedule.at === null && spec.schedule.delayMs === null
+  const reason = state.backfill !== null ? 'backfill-active' : !recurs ? 'does-not-recur' : nextAt === null ? 'empty-range' : ''
+  if (reason !== '' || nextAt === null) {
+    return refuse(draft, { at: context.now, what: 'DROPPED', reason, scheduledFor: from })
+  }
+  patchState(draft, { backfill: { commandId, nextAt, to: end } })
+  goOnWithBackfill(draft, context)
+}
+
+/** Starts as many runs of the backfill as there is room for. */
+export function goOnWithBackfill(draft: Decision, context: Context): void {
+  for (;;) {
+    const { state, definition } = draft.job
+    const spec = definition?.spec
+    const backfill = state?.backfill ?? null
+    if (state === undefined || spec === undefined || backfill === null || state.status === 'PAUSED') return
+    if (state.active.length >= (spec.overlap === 'ALLOW' ? spec.maxConcurrentRuns : 1)) return
+    const { commandId, nextAt, to } = backfill
+    const following = occurrenceAt(spec, state, nextAt + 1, to)
+    patchState(draft, { backfill: following === null ? null : { ...backfill, nextAt: following } })
+    startRun(draft, spec, 'BACKFILL', nextAt, context.now, context, { commandId })
+  }
+}
+
+/** First nominal time at or after `from` and before `to`, also one before the job was defined. */
+function occurrenceAt(spec: JobDefinition, { anchorAt }: JobState, from: number, to: number): number | null {
+  const found = nextFire(unbounded(spec, anchorAt, from), from - 1, from - 1)
+  return found !== null && found < to ? found : null
+}
+
+/** The schedule without the bound of its append time: an interval keeps its grid and gets an anchor before the range. */
+function unbounded(spec: JobDefinition, anchorAt: number, from: number): ScheduleSource {
+  const { schedule, startAt, endAt } = spec
+  const { everyMs } = schedule
+  if (everyMs === null) return { schedule, startAt, endAt }
+  const base = schedule.anchor ?? startAt ?? anchorAt
+  const anchor = base - Math.max(0, Math.ceil((base - from + 1) / everyMs)) * everyMs
+  return { schedule: { ...schedule, anchor }, startAt, endAt }
+}

@@ -1,0 +1,11 @@
+/** A run that is to end before it has ended by itself. */
+import type { ActiveRun } from '../../schemas/generated.ts'
+import type { Context, Decision } from '../job.ts'
+import { finishRun } from './finish.ts'
+
+/** Ends the run now. What its worker still says of it is stale; the worker is told, so that it stops. */
+export function cancelRun(draft: Decision, run: ActiveRun, reason: string, context: Context): void {
+  const { runNo, attempt, status } = run
+  if (status !== 'RETRY_WAIT') draft.out.push({ kind: 'cancel', runNo, attempt, reason })
+  finishRun(draft, run, { status: 'CANCELLED', finishedAt: context.now, reason }, context)
+}
