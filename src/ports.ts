@@ -4,6 +4,7 @@
  */
 
 import type { ActiveRun, FinishedRun, JobDefinition, JobStatus } from '../schemas/generated.ts'
+import type { Reason } from '../streams/jobs/why.ts'
 
 /** A record as read. `offset` and `timestampMs` are exact: both stay below 2^53. */
 export interface RecordIn {
@@ -147,15 +148,22 @@ export interface JobView {
   succeeded: number
   failed: number
   skipped: number
+  cancelled: number
   reason: string | null
   active: ActiveRun[]
   lastRun: FinishedRun | null
+  /** Dead runs that can be redriven. */
+  deadRuns: number[]
+  /** What stands in its way now, then what was decided against, newest first. */
+  why: Reason[]
 }
 
 export interface JobFilter {
   status?: JobStatus
   tag?: string
   handler?: string
+  /** Only jobs with runs that can be redriven. */
+  dead?: boolean
   /** Epoch ms: only jobs whose next occurrence is before it. */
   dueBefore?: number
 }

@@ -10,6 +10,7 @@ import { authentication } from './auth.ts'
 import { batchRoutes } from './batch-routes.ts'
 import { commandRoutes } from './command-routes.ts'
 import type { ApiContext } from './context.ts'
+import { deadLetterRoutes } from './dead-letter-routes.ts'
 import { internalRoutes } from './internal-routes.ts'
 import { jobRoutes } from './job-routes.ts'
 import { JobWrites } from './job-writes.ts'
@@ -17,6 +18,7 @@ import { type JsonParser, jsonReader } from './json-body.ts'
 import { bodyBytesMax, connectionIdleMs, stopGraceMs } from './limits.ts'
 import type { ApiOptions } from './options.ts'
 import { answerError, answerNotFound, problemOf, problemType } from './problem.ts'
+import { runCommandRoutes } from './run-command-routes.ts'
 import { runRoutes } from './run-routes.ts'
 import { scheduleRoutes } from './schedule-routes.ts'
 import { systemRoutes } from './system-routes.ts'
@@ -47,7 +49,16 @@ export function createApi(options: ApiOptions): Api {
   instance.setNotFoundHandler(answerNotFound)
   setParsersAndValidators(instance)
   const read = jsonReader(defaultParser(instance))
-  for (const routes of [jobRoutes, commandRoutes, runRoutes, scheduleRoutes, systemRoutes, internalRoutes])
+  for (const routes of [
+    jobRoutes,
+    commandRoutes,
+    runCommandRoutes,
+    runRoutes,
+    deadLetterRoutes,
+    scheduleRoutes,
+    systemRoutes,
+    internalRoutes,
+  ])
     routes(instance, context)
   void instance.register(async (scope) => batchRoutes(scope, context, read))
   return {

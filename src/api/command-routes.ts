@@ -1,60 +1,52 @@
 /** Commands to one job. Each answers when the owner has applied it, so that its effect can be told. */
 import type { FastifyInstance } from 'fastify'
 import { readPayload } from '../../streams/jobs/payload-json.ts'
-import type { Problem } from '../../streams/jobs/problem.ts'
+import { notAllowed, type Problem } from '../../streams/jobs/problem.ts'
 import type { JobView } from '../ports.ts'
+import { Commands } from './commands.ts'
 import type { ApiContext } from './context.ts'
-import { checkedId } from './definition-body.ts'
-import { waitTimeout } from './job-routes.ts'
-import { jobNotFound } from './job-writes.ts'
 import { RequestError } from './problem.ts'
-import { pauseSchema, triggerSchema } from './schemas/runs.ts'
-import { runIdOf } from './views.ts'
+import { backfillSchema, cancelJobSchema, pauseSchema, triggerSchema } from './schemas/runs.ts'
+import { timeOf } from './time-input.ts'
 
 interface Command {
   Params: { id: string }
   Body: { payload?: unknown; payloadBase64?: string } | null | undefined
 }
+interface Backfill {
+  Params: { id: string }
+  Body: { from: string | number; to: string | number }
+}
 
-export function commandRoutes(instance: FastifyInstance, { owners, writes }: ApiContext): void {
+const simple = [
+  ['PAUSE', pauseSchema],
+  ['RESUME', pauseSchema],
+  ['CANCEL', cancelJobSchema],
+] as const
+
+export function commandRoutes(instance: FastifyInstance, context: ApiContext): void {
   const config = { role: 'operator' } as const
-  const existing = async (given: string): Promise<JobView> => {
-    const id = checkedId(given)
-    const job = await writes.current(id)
-    if (job === undefined) throw jobNotFound(id)
-    return job
-  }
+  const commands = new Commands(context)
 
   instance.post<Command>('/v1/jobs/:id/trigger', { config, schema: triggerSchema }, async (request, reply) => {
-    const job = await existing(request.params.id)
+    const job = await commands.existing(request.params.id)
     const payload = payloadOf(request.body, job)
-    const { partition, offset, commandId } = await writes.command(job.id, 'TRIGGER', { payload, actor: request.role })
-    void reply.code(202)
-    if (!(await writes.applied(partition, { commands: offset }))) return { commandId, applied: false, ...waitTimeout }
-    const [after, runs] = await owners.ask(partition, (owner) =>
-      Promise.all([owner.job(partition, job.id), owner.runs(partition, job.id)]),
-    )
-    if (after === undefined) throw jobNotFound(job.id)
-    const run = [...after.active, after.lastRun, ...(runs?.active ?? []), ...(runs?.finished ?? [])].find(
-      (candidate) => candidate?.commandId === commandId,
-    )
-    // Without a run the owner has refused it, for example because as many runs as the job allows are active.
-    if (run == null) return { commandId, applied: true, runId: null, reason: after.reason, status: after.status }
-    return { commandId, applied: true, runId: runIdOf(job.id, run.runNo), reason: null, status: after.status }
+    return commands.makeRun(job.id, 'TRIGGER', { payload, actor: request.role }, reply)
   })
 
-  for (const type of ['PAUSE', 'RESUME'] as const) {
-    instance.post<Command>(`/v1/jobs/:id/${type.toLowerCase()}`, { config, schema: pauseSchema }, async (request, reply) => {
-      const job = await existing(request.params.id)
-      const { partition, offset, commandId } = await writes.command(job.id, type, { actor: request.role })
-      if (!(await writes.applied(partition, { commands: offset }))) {
-        return reply.code(202).send({ commandId, applied: false, ...waitTimeout })
-      }
-      const after = await owners.ask(partition, (owner) => owner.job(partition, job.id))
-      if (after === undefined) throw jobNotFound(job.id)
-      return { commandId, applied: true, reason: after.reason, status: after.status }
+  for (const [type, schema] of simple) {
+    instance.post<Command>(`/v1/jobs/:id/${type.toLowerCase()}`, { config, schema }, async (request, reply) => {
+      const job = await commands.existing(request.params.id)
+      return commands.carryOut(job.id, type, { actor: request.role }, reply)
     })
   }
+
+  instance.post<Backfill>('/v1/jobs/:id/backfill', { config, schema: backfillSchema }, async (request, reply) => {
+    const job = await commands.existing(request.params.id)
+    const [from, to] = [timeOf('from', request.body.from), timeOf('to', request.body.to)]
+    if (to <= from) throw new RequestError('bad-request', [notAllowed('to', request.body.to, 'a time after from')])
+    return commands.carryOut(job.id, 'BACKFILL', { from, to, actor: request.role }, reply)
+  })
 }
 
 /** The payload is read as the job's own would be, so that its media type stays true. */

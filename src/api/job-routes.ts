@@ -7,9 +7,10 @@ import { checkedId, definitionOf } from './definition-body.ts'
 import { listJobs } from './job-list.ts'
 import { jobNotFound } from './job-writes.ts'
 import { deleteJobSchema, getJobSchema, listJobsSchema, postJobSchema, putJobSchema } from './schemas/jobs.ts'
+import { whySchema } from './schemas/runs.ts'
 import { timeOf } from './time-input.ts'
 import { etagOf, parseIfMatch, type Version } from './version.ts'
-import { jobToJson } from './views.ts'
+import { jobToJson, whyToJson } from './views.ts'
 
 interface OneJob {
   Params: { id: string }
@@ -63,6 +64,13 @@ export function jobRoutes(instance: FastifyInstance, { owners, partitions, write
     if (job === undefined) throw jobNotFound(id)
     void reply.header('etag', etagOf(job))
     return jobToJson(job)
+  })
+
+  instance.get<OneJob>('/v1/jobs/:id/why', { config: read, schema: whySchema }, async (request) => {
+    const id = checkedId(request.params.id)
+    const job = await writes.current(id)
+    if (job === undefined) throw jobNotFound(id)
+    return whyToJson(job)
   })
 
   instance.delete<OneJob>('/v1/jobs/:id', { config: write, schema: deleteJobSchema }, async (request, reply) => {

@@ -56,11 +56,7 @@ export class JobWrites {
   }
 
   /** Writes a command. The version is that of the command's record in job-commands. */
-  async command(
-    id: string,
-    type: JobCommandType,
-    more: Partial<JobCommandInput>,
-  ): Promise<Version & { commandId: string }> {
+  async command(id: string, type: JobCommandType, more: Partial<JobCommandInput>): Promise<Version & { commandId: string }> {
     const commandId = randomUUID()
     const { codecs, clock, names } = this.#options
     const command = completeCommand({ type, commandId, at: clock.nowMs(), ...more })

@@ -51,3 +51,6 @@ export const connectionIdleMs = 60_000
 export const stopGraceMs = 5_000
 /** What Retry-After says, in seconds. */
 export const retryAfterSeconds = 1
+
+/** Dead runs that one call redrives. */
+export const redriveMax = 1_000

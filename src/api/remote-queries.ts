@@ -13,7 +13,7 @@ export interface RemoteQueriesOptions {
   timeoutMs?: number
 }
 
-type Query = Record<string, string | number | undefined>
+type Query = Record<string, string | number | boolean | undefined>
 
 /** Every call rejects with `not-ready` when the process cannot be reached, is too slow, or does not own the partition. */
 export function remoteQueries(url: string, options: RemoteQueriesOptions = {}): RemoteOwner {

@@ -21,10 +21,16 @@ export function jobToJson(job: JobView): Record<string, unknown> {
     succeeded: job.succeeded,
     failed: job.failed,
     skipped: job.skipped,
+    cancelled: job.cancelled,
+    deadRuns: job.deadRuns,
     active: job.active.map((run) => activeRunToJson(job.id, run)),
     lastRun: job.lastRun === null ? null : finishedRunToJson(job.id, job.lastRun),
     definition: job.definition === undefined ? null : definitionToJson(job.definition),
   }
+}
+
+export function whyToJson({ id, status, why }: JobView): Record<string, unknown> {
+  return { id, status, why: why.map(({ at, ...reason }) => ({ ...reason, at: timeOrNull(at) })) }
 }
 
 export function activeRunToJson(jobId: string, run: ActiveRun): Record<string, unknown> {

@@ -2,6 +2,7 @@
 import type { FinishedRun } from '../../schemas/generated.ts'
 import { pristineState } from '../../streams/draft.ts'
 import type { Job } from '../../streams/job.ts'
+import { whyOf } from '../../streams/jobs/why.ts'
 import {
   definitionKey,
   jobIdOfKey,
@@ -43,7 +44,7 @@ export function partitionQueries(partitions: ReadonlyMap<number, Partition>, opt
 
     async job(partition, id) {
       const job = (await loadJobs(storeOf(partition), codecs, [id])).get(id)
-      return job === undefined ? undefined : viewOfJob(job, partition)
+      return job === undefined ? undefined : viewOfJob(job, partition, clock.nowMs())
     },
 
     async list(partition, filter, limit, after) {
@@ -64,7 +65,7 @@ export function partitionQueries(partitions: ReadonlyMap<number, Partition>, opt
           )
           for (const job of loaded.values()) {
             cursor = job.id
-            const view = viewOfJob(job, partition)
+            const view = viewOfJob(job, partition, clock.nowMs())
             if (view === undefined || !matches(view, wanted)) continue
             jobs.push(view)
             if (jobs.length === room) return { jobs, next: cursor }
@@ -87,7 +88,7 @@ export function partitionQueries(partitions: ReadonlyMap<number, Partition>, opt
         const jobs: JobView[] = []
         for (let at = 0; at < ordered.length; at += slice) {
           for (const job of (await loadJobs(from, codecs, ordered.slice(at, at + slice))).values()) {
-            const view = viewOfJob(job, partition)
+            const view = viewOfJob(job, partition, clock.nowMs())
             if (view !== undefined && matches(view, wanted)) jobs.push(view)
             if (jobs.length === room) return { jobs, next: job.id }
           }
@@ -136,10 +137,10 @@ function viewOfPartition(partition: Partition): PartitionView {
   }
 }
 
-function viewOfJob(job: Job, partition: number): JobView | undefined {
+function viewOfJob(job: Job, partition: number, nowMs: number): JobView | undefined {
   const { definition } = job
   if (definition === undefined) return undefined
-  const { status, nextFireAt, runNo, scheduledRuns, succeeded, failed, skipped, reason, active, lastRun } =
+  const { status, nextFireAt, runNo, scheduledRuns, succeeded, failed, skipped, cancelled, reason, active, lastRun, deadRuns } =
     job.state ?? pristineState(job)
   return {
     id: job.id,
@@ -153,13 +154,17 @@ function viewOfJob(job: Job, partition: number): JobView | undefined {
     succeeded,
     failed,
     skipped,
+    cancelled,
     reason,
     active,
     lastRun,
+    deadRuns,
+    why: whyOf(job, nowMs),
   }
 }
 
 function matches(view: JobView, filter: JobFilter): boolean {
+  if (filter.dead === true && view.deadRuns.length === 0) return false
   if (filter.status !== undefined && view.status !== filter.status) return false
   if (filter.tag !== undefined && !view.definition?.tags.includes(filter.tag)) return false
   if (filter.handler !== undefined && view.definition?.target.handler !== filter.handler) return false

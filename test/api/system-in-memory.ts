@@ -6,7 +6,7 @@ import type { OwnerDirectory } from '../../src/api/owner-directory.ts'
 import { decodeWire, encodeWire } from '../../src/api/wire.ts'
 import { DuelogError } from '../../src/errors.ts'
 import { createMetrics } from '../../src/metrics.ts'
-import type { Codec, JobView, LogWriter, PartitionQueries, PartitionView, RecordOut } from '../../src/ports.ts'
+import type { Codec, JobFilter, JobView, LogWriter, PartitionQueries, PartitionView, RecordOut } from '../../src/ports.ts'
 import { completeDefinition } from '../../streams/jobs/json.ts'
 import { partitionOf, topicNames } from '../../streams/topics.ts'
 
@@ -96,7 +96,7 @@ export class MemoryOwner implements PartitionQueries {
   }
   async list(
     partition: number,
-    filter: { status?: string; tag?: string; handler?: string; dueBefore?: number },
+    filter: JobFilter,
     limit: number,
     after?: string,
   ) {
@@ -108,6 +108,7 @@ export class MemoryOwner implements PartitionQueries {
       .filter((job) => filter.status === undefined || job.status === filter.status)
       .filter((job) => filter.tag === undefined || job.definition?.tags.includes(filter.tag))
       .filter((job) => filter.handler === undefined || job.definition?.target.handler === filter.handler)
+      .filter((job) => filter.dead !== true || job.deadRuns.length > 0)
       .filter((job) => filter.dueBefore === undefined || (job.nextFireAt !== null && job.nextFireAt < filter.dueBefore))
     const jobs = found.slice(0, limit)
     const next = found.length > limit ? jobs.at(-1)?.id : undefined
@@ -131,7 +132,8 @@ export class MemoryOwner implements PartitionQueries {
 export function view(id: string, definition: JobDefinition | undefined, partition: number, offset: number): JobView {
   return {
     ...{ id, definition, partition, offset, status: 'ACTIVE', nextFireAt: definition?.schedule.at ?? null, runNo: 0 },
-    ...{ scheduledRuns: 0, succeeded: 0, failed: 0, skipped: 0, reason: null, active: [], lastRun: null },
+    ...{ scheduledRuns: 0, succeeded: 0, failed: 0, skipped: 0, cancelled: 0, reason: null, active: [], lastRun: null },
+    ...{ deadRuns: [], why: [] },
   }
 }
 

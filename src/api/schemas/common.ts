@@ -13,6 +13,7 @@ export const closed = <Properties extends object>(properties: Properties, requir
 
 export const time = { type: 'string', description: 'Time in ISO 8601, UTC.' } as const
 export const timeOrNull = { type: ['string', 'null'], description: 'Time in ISO 8601, UTC; null where there is none.' } as const
+export const timeOrMs = { type: ['string', 'integer'], description: 'Time in ISO 8601 with an offset, or epoch ms.' } as const
 export const timeInput = { type: 'string', description: 'Time in ISO 8601 with an offset, or epoch ms.' } as const
 
 // The limit is in bytes, which JSON schema cannot say; the routes check it.

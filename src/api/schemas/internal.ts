@@ -24,6 +24,7 @@ export const internalListSchema = {
       status: { type: 'string' },
       tag: { type: 'string' },
       handler: { type: 'string' },
+      dead: { type: 'boolean' },
       dueBefore: { type: 'integer' },
       limit: { type: 'integer', minimum: 1, maximum: listChunkMax },
       after: { type: 'string' },

@@ -1,5 +1,6 @@
 /** Schemas of the routes of runs and commands. */
-import { closed, idParams, problemResponses, time, timeOrNull } from './common.ts'
+import { listLimitDefault, listLimitMax, redriveMax } from '../limits.ts'
+import { closed, idParams, problemResponses, time, timeOrMs, timeOrNull } from './common.ts'
 
 export const runSchema = {
   type: 'object',
@@ -13,7 +14,7 @@ export const runSchema = {
       type: 'string',
       enum: ['DISPATCHED', 'RUNNING', 'RETRY_WAIT', 'SUCCEEDED', 'FAILED', 'EXPIRED', 'CANCELLED', 'SKIPPED', 'DEAD'],
     },
-    trigger: { type: 'string', enum: ['SCHEDULE', 'MANUAL'] },
+    trigger: { type: 'string', enum: ['SCHEDULE', 'MANUAL', 'REDRIVE', 'BACKFILL', 'FOLLOW_UP'] },
     commandId: { type: ['string', 'null'] },
     scheduledFor: time,
     attempts: { type: 'integer', description: 'Attempts made, the current one included.' },
@@ -56,12 +57,14 @@ export const listRunsSchema = {
   },
 } as const
 
+const runParams = closed(
+  { jobId: idParams.properties.id, runNo: { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER } },
+  ['jobId', 'runNo'],
+)
+
 export const getRunSchema = {
   summary: 'One run',
-  params: closed({ jobId: idParams.properties.id, runNo: { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER } }, [
-    'jobId',
-    'runNo',
-  ]),
+  params: runParams,
   querystring: closed({}),
   response: { 200: runSchema, ...problemResponses },
 } as const
@@ -106,4 +109,121 @@ export const pauseSchema = {
   querystring: closed({}),
   body: { ...triggerBody, properties: {} },
   response: { 200: commandSchema, 202: commandSchema, ...problemResponses },
+} as const
+
+const noBody = { ...triggerBody, properties: {} } as const
+
+export const cancelJobSchema = {
+  summary: 'End the runs of a job and let nothing more of it fire; a new definition revives it',
+  params: idParams,
+  querystring: closed({}),
+  body: noBody,
+  response: { 200: commandSchema, 202: commandSchema, ...problemResponses },
+} as const
+
+export const backfillSchema = {
+  summary: 'One run for each occurrence of a past range',
+  params: idParams,
+  querystring: closed({}),
+  body: closed(
+    {
+      from: { ...timeOrMs, description: 'First nominal time, inclusive.' },
+      to: { ...timeOrMs, description: 'End, exclusive; at most now.' },
+    },
+    ['from', 'to'],
+  ),
+  response: { 200: commandSchema, 202: commandSchema, ...problemResponses },
+} as const
+
+export const cancelRunSchema = {
+  summary: 'End one run; its handler is told by its AbortSignal',
+  params: runParams,
+  querystring: closed({}),
+  body: noBody,
+  response: { 200: commandSchema, 202: commandSchema, ...problemResponses },
+} as const
+
+export const redriveRunSchema = {
+  summary: 'Make a dead run once more, as a new run with the same payload and target',
+  params: runParams,
+  querystring: closed({}),
+  body: noBody,
+  response: { 202: commandSchema, ...problemResponses },
+} as const
+
+export const whySchema = {
+  summary: 'Why a job fired or did not: what is so now, then the last decisions, newest first',
+  params: idParams,
+  querystring: closed({}),
+  response: {
+    200: {
+      type: 'object',
+      additionalProperties: false,
+      required: ['id', 'status', 'why'],
+      properties: {
+        id: { type: 'string' },
+        status: { type: 'string' },
+        why: {
+          type: 'array',
+          items: {
+            type: 'object',
+            required: ['code', 'text', 'at'],
+            properties: { code: { type: 'string' }, text: { type: 'string' }, at: timeOrNull },
+          },
+        },
+      },
+    },
+    ...problemResponses,
+  },
+} as const
+
+const deadFilter = {
+  tag: { type: 'string', minLength: 1, maxLength: 64 },
+  handler: { type: 'string', minLength: 1, maxLength: 128 },
+} as const
+
+export const deadLettersSchema = {
+  summary: 'Dead runs that can be redriven, in the order of their jobs',
+  querystring: closed({
+    ...deadFilter,
+    limit: { type: 'integer', minimum: 1, maximum: listLimitMax, default: listLimitDefault, description: 'Jobs, not runs.' },
+    cursor: { type: 'string', minLength: 1, description: 'What the page before gave.' },
+  }),
+  response: {
+    200: {
+      type: 'object',
+      additionalProperties: false,
+      required: ['runs', 'cursor'],
+      properties: {
+        runs: { type: 'array', items: runSchema },
+        cursor: { type: ['string', 'null'], description: 'Asks for the next page; null at the end.' },
+      },
+    },
+    ...problemResponses,
+  },
+} as const
+
+export const redriveManySchema = {
+  summary: 'Redrive all dead runs that a filter finds',
+  querystring: closed({}),
+  body: {
+    type: ['object', 'null'],
+    additionalProperties: false,
+    properties: {
+      ...deadFilter,
+      max: { type: 'integer', minimum: 1, maximum: redriveMax, default: redriveMax, description: 'Runs.' },
+    },
+  },
+  response: {
+    202: {
+      type: 'object',
+      additionalProperties: false,
+      required: ['runIds', 'more'],
+      properties: {
+        runIds: { type: 'array', items: { type: 'string' }, description: 'Dead runs whose redrive is in the log.' },
+        more: { type: 'boolean', description: 'Whether the filter may find further ones.' },
+      },
+    },
+    ...problemResponses,
+  },
 } as const

@@ -1,0 +1,55 @@
+/** Runs whose attempts were used up: which there are, and all that a filter finds once more. */
+import type { FastifyInstance } from 'fastify'
+import type { JobView } from '../ports.ts'
+import type { ApiContext } from './context.ts'
+import { listJobs } from './job-list.ts'
+import { listLimitMax, redriveMax } from './limits.ts'
+import { deadLettersSchema, redriveManySchema } from './schemas/runs.ts'
+import { finishedRunToJson, runIdOf } from './views.ts'
+
+interface DeadFilter {
+  tag?: string
+  handler?: string
+}
+
+export function deadLetterRoutes(instance: FastifyInstance, { owners, partitions, writes }: ApiContext): void {
+  const deadRunsOf = async (job: JobView): Promise<Record<string, unknown>[]> => {
+    const runs = await owners.ask(job.partition, (owner) => owner.runs(job.partition, job.id))
+    const dead = (runs?.finished ?? []).filter(({ runNo }) => job.deadRuns.includes(runNo))
+    return dead.map((run) => finishedRunToJson(job.id, run))
+  }
+
+  instance.get<{ Querystring: DeadFilter & { limit: number; cursor?: string } }>(
+    '/v1/dead-letters',
+    { config: { role: 'viewer' }, schema: deadLettersSchema },
+    async (request) => {
+      const { limit, cursor, ...filter } = request.query
+      const page = await listJobs(owners, partitions, { filter: { ...filter, dead: true }, limit, cursor })
+      return { runs: (await Promise.all(page.jobs.map(deadRunsOf))).flat(), cursor: page.cursor ?? null }
+    },
+  )
+
+  instance.post<{ Body: (DeadFilter & { max: number }) | null | undefined }>(
+    '/v1/dead-letters/redrive',
+    { config: { role: 'operator' }, schema: redriveManySchema },
+    async (request, reply) => {
+      const { max = redriveMax, ...filter } = request.body ?? {}
+      const runIds: string[] = []
+      let cursor: string | undefined
+      let more = false
+      do {
+        const page = await listJobs(owners, partitions, { filter: { ...filter, dead: true }, limit: listLimitMax, cursor })
+        for (const { id, deadRuns } of page.jobs) {
+          for (const runNo of deadRuns) {
+            more ||= runIds.length >= max
+            if (more) break
+            await writes.command(id, 'REDRIVE', { runNo, actor: request.role })
+            runIds.push(runIdOf(id, runNo))
+          }
+        }
+        cursor = page.cursor
+      } while (cursor !== undefined && !more)
+      return reply.code(202).send({ runIds, more })
+    },
+  )
+}

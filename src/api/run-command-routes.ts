@@ -1,0 +1,36 @@
+/** Commands to one run. */
+import type { FastifyInstance } from 'fastify'
+import { DuelogError } from '../errors.ts'
+import { Commands } from './commands.ts'
+import type { ApiContext } from './context.ts'
+import { cancelRunSchema, redriveRunSchema } from './schemas/runs.ts'
+import { runIdOf } from './views.ts'
+
+interface OneRun {
+  Params: { jobId: string; runNo: number }
+}
+
+export function runCommandRoutes(instance: FastifyInstance, context: ApiContext): void {
+  const config = { role: 'operator' } as const
+  const commands = new Commands(context)
+
+  instance.post<OneRun>('/v1/runs/:jobId/:runNo/cancel', { config, schema: cancelRunSchema }, async (request, reply) => {
+    const { jobId, runNo } = request.params
+    const job = await commands.existing(jobId)
+    if (!job.active.some((run) => run.runNo === runNo)) throw notFound(jobId, runNo, 'active')
+    return commands.carryOut(job.id, 'CANCEL_RUN', { runNo, actor: request.role }, reply)
+  })
+
+  instance.post<OneRun>('/v1/runs/:jobId/:runNo/redrive', { config, schema: redriveRunSchema }, async (request, reply) => {
+    const { jobId, runNo } = request.params
+    const job = await commands.existing(jobId)
+    if (!job.deadRuns.includes(runNo)) throw notFound(jobId, runNo, 'dead')
+    return commands.makeRun(job.id, 'REDRIVE', { runNo, actor: request.role }, reply)
+  })
+}
+
+const notFound = (jobId: string, runNo: number, kind: string): DuelogError =>
+  new DuelogError(
+    'not-found',
+    `There is no ${kind} run ${runIdOf(jobId, runNo)}, or it is older than the last ones that are kept.`,
+  )

@@ -1,0 +1,75 @@
+/** Why a job fired or did not: what stands in its way now, and what was decided against, in words. */
+import type { JobState, Refusal } from '../../schemas/generated.ts'
+import { pristineState } from '../draft.ts'
+import type { Job } from '../job.ts'
+
+export interface Reason {
+  /** A stable word for programs. */
+  code: string
+  /** One sentence for people. */
+  text: string
+  /** Epoch ms: when it was decided, or when it will be; null for what is so now. */
+  at: number | null
+}
+
+/** Sentences for each reason that the core gives (streams/refusals.ts and whoever calls it). */
+const reasons: Record<string, string> = {
+  'catch-up': 'it was missed, and catchUp leaves it out',
+  overlap: 'an earlier run was still active',
+  'max-concurrent-runs': 'as many runs as maxConcurrentRuns allows were active',
+  expired: 'expireAt had passed',
+  command: 'a command asked for it',
+  attempts: 'its attempts were used up',
+  'not-retryable': 'its error is not retryable',
+  'max-age': 'its next attempt would have been later than retry.maxAgeMs allows',
+  'start-deadline': 'no worker started it before its start deadline',
+  'stale-version': 'its version is lower than that of the definition in force',
+  duplicate: 'its dedupKey is that of the definition in force, within dedupWindowMs',
+  'invalid-definition': 'the definition in force cannot be used',
+  'no-such-run': 'there is no such active run',
+  'no-such-dead-run': 'there is no such dead run any more',
+  'backfill-active': 'another backfill is going on',
+  'does-not-recur': 'the schedule does not recur',
+  'empty-range': 'no occurrence lies in the range',
+}
+
+const subjects: Record<Refusal['what'], (refusal: Refusal) => string> = {
+  SKIPPED: ({ count }) => (count === 1 ? 'An occurrence was skipped' : `${count} occurrences were skipped`),
+  QUEUED: () => 'An occurrence was queued',
+  WAITING: () => 'An occurrence waits',
+  EXPIRED: ({ runNo }) => `Run ${runNo} expired`,
+  CANCELLED: ({ runNo }) => (runNo === null ? 'The job was cancelled' : `Run ${runNo} was cancelled`),
+  DROPPED: () => 'A definition or command was dropped',
+  DEAD: ({ runNo }) => `Run ${runNo} was given up`,
+}
+
+/** What is so now first, then the last decisions, newest first. Never empty. */
+export function whyOf(job: Job, nowMs: number): Reason[] {
+  const state = job.state ?? pristineState(job)
+  const past = [...state.decisions].reverse().map((refusal): Reason => {
+    const { what, reason, at, scheduledFor } = refusal
+    const when = scheduledFor === null ? '' : ` (due ${new Date(scheduledFor).toISOString()})`
+    return { code: reason, at, text: `${subjects[what](refusal)}${when}: ${reasons[reason] ?? reason}.` }
+  })
+  return [...present(state, nowMs), ...past]
+}
+
+function present(state: JobState, nowMs: number): Reason[] {
+  const now: Reason[] = []
+  const say = (code: string, text: string, at: number | null = null): void => void now.push({ code, text, at })
+  if (state.status === 'INVALID') say('invalid', `The definition cannot be used, so nothing fires: ${state.reason ?? ''}`)
+  if (state.status === 'PAUSED') {
+    const by = state.pausedByCommand ? 'by a command' : 'by its definition'
+    say('paused', `The job is paused ${by}; nothing fires until it is resumed, and then catchUp decides about what was due.`)
+  }
+  if (state.status === 'COMPLETED') say('completed', 'The job has no further occurrence.', state.finishedAt)
+  if (state.queuedFor !== null) say('queued', 'One occurrence waits for the active run to end.', state.queuedFor)
+  if (state.waiting) say('waiting', 'The next occurrence is due and waits until one of the active runs ends.', state.nextFireAt)
+  else if (state.status === 'ACTIVE' && state.nextFireAt !== null) {
+    const due = state.nextFireAt <= nowMs ? 'is due now' : `is due in ${state.nextFireAt - nowMs} ms`
+    say('scheduled', `The next occurrence ${due}.`, state.nextFireAt)
+  }
+  for (const { runNo, status, dueAt } of state.active) say('active', `Run ${runNo} is ${status}.`, dueAt)
+  if (state.backfill !== null) say('backfill', 'A range of the past is being run.', state.backfill.nextAt)
+  return now
+}
