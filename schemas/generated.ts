@@ -643,6 +643,8 @@ export interface JobState {
   pausedByCommand: boolean
   /** Whether key P with run number 0 holds the definition, because a tombstone that must not win stands behind it in jobs. Default: false. */
   definitionKept: boolean
+  /** Offset in jobs of the last definition that was dropped; -1: none since that in force. Default: -1. */
+  droppedOffset: number
   /** Runs that have not ended. Default: []. */
   active: ActiveRun[]
   /** The run that ended last; older ones are in the R ring. Default: null. */
@@ -672,6 +674,7 @@ export interface JobStateInput {
   waiting?: boolean | undefined
   pausedByCommand?: boolean | undefined
   definitionKept?: boolean | undefined
+  droppedOffset?: number | undefined
   active?: ActiveRunInput[] | undefined
   lastRun?: FinishedRunInput | null | undefined
 }
@@ -2082,6 +2085,12 @@ export const jobStateSchema = {
               "type": "boolean",
               "default": false,
               "doc": "Whether key P with run number 0 holds the definition, because a tombstone that must not win stands behind it in jobs."
+            },
+            {
+              "name": "droppedOffset",
+              "type": "long",
+              "default": -1,
+              "doc": "Offset in jobs of the last definition that was dropped; -1: none since that in force."
             },
             {
               "name": "active",

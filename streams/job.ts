@@ -81,7 +81,7 @@ export type Note =
   | { kind: 'lease-lost' }
   | { kind: 'invalid'; reason: string }
 
-export type SkipReason = 'catch-up' | 'overlap' | 'max-concurrent-runs' | 'expired'
+export type SkipReason = 'catch-up' | 'overlap' | 'max-concurrent-runs' | 'expired' | 'replaced'
 
 export interface Decision {
   /** The job afterwards. The same `state` object as before means that nothing was decided that must be logged. */

@@ -7,7 +7,8 @@
 import type { ActiveRun, JobDefinition, JobState } from '../../schemas/generated.ts'
 import { patchState, pristineState, timesHash } from '../draft.ts'
 import type { Decision, Input, KnownDefinition } from '../job.ts'
-import { refuse } from '../refusals.ts'
+import { timerKind } from '../keys.ts'
+import { refuse, skip } from '../refusals.ts'
 import { completeIfDone } from '../runs/complete.ts'
 import { executionOf } from '../runs/dispatch.ts'
 import { firstFire, nextFire } from '../schedules/next-fire.ts'
@@ -43,9 +44,14 @@ function reasonToDrop(inForce: KnownDefinition | undefined, next: KnownDefinitio
 }
 
 /** Compaction will keep only the one that was dropped, so the one in force has to live in the changelog. */
-function drop(draft: Decision, inForce: KnownDefinition | undefined, { appendedAt }: KnownDefinition, reason: string): void {
+function drop(
+  draft: Decision,
+  inForce: KnownDefinition | undefined,
+  { offset, appendedAt }: KnownDefinition,
+  reason: string,
+): void {
   if (draft.job.state?.definitionKept !== true) draft.keptDefinition = inForce
-  patchState(draft, { definitionKept: true })
+  patchState(draft, { definitionKept: true, droppedOffset: offset })
   refuse(draft, { at: appendedAt, what: 'DROPPED', reason })
 }
 
@@ -80,7 +86,7 @@ function replaceState(draft: Decision, definition: KnownDefinition, before: Deci
   const { spec, offset, appendedAt } = definition
   if (before.state?.definitionKept) {
     draft.keptDefinition = null
-    patchState(draft, { definitionKept: false })
+    patchState(draft, { definitionKept: false, droppedOffset: -1 })
   }
   if (spec === undefined) {
     // What was due and the phase outlive it: a definition that can be used again goes on from there.
@@ -94,6 +100,7 @@ function replaceState(draft: Decision, definition: KnownDefinition, before: Deci
     return
   }
   const old = before.state ?? pristineState(before)
+  if (!phase) dropPending(draft, appendedAt)
   const anchorAt = phase ? old.anchorAt : appendedAt
   patchState(draft, {
     specOffset: offset,
@@ -107,6 +114,19 @@ function replaceState(draft: Decision, definition: KnownDefinition, before: Deci
     deleteAt: null,
   })
   completeIfDone(draft, appendedAt)
+}
+
+/** Other times: what waits under the old ones does not run under the new. */
+function dropPending(draft: Decision, at: number): void {
+  const { queuedFor = null, backfill = null } = draft.job.state ?? {}
+  if (queuedFor !== null) {
+    patchState(draft, { queuedFor: null })
+    skip(draft, 'replaced', 1, { at, scheduledFor: queuedFor })
+  }
+  if (backfill !== null) {
+    patchState(draft, { backfill: null })
+    refuse(draft, { at, what: 'DROPPED', reason: 'replaced', scheduledFor: backfill.nextAt })
+  }
 }
 
 function fireAfterReplacement(
@@ -149,14 +169,8 @@ export function acceptDeletion(draft: Decision, deletion: Extract<Input, { kind:
     if ((definition?.offset ?? -1) <= (deletion.observedOffset ?? deletion.offset)) draft.job.definition = undefined
     return
   }
-  if (deletion.observedOffset !== undefined && inForce > deletion.observedOffset) {
-    // Compaction will keep only the tombstone, so the newer definition has to live in the changelog. It cannot be sent to jobs again:
-    // the copy might overtake a definition or a deletion that somebody sends at this moment.
-    if (definition?.offset === inForce && !state?.definitionKept) {
-      patchState(draft, { definitionKept: true })
-      draft.keptDefinition = definition
-    }
-    return
+  if (deletion.observedOffset !== undefined && Math.max(inForce, state?.droppedOffset ?? -1) > deletion.observedOffset) {
+    return outlive(draft, inForce)
   }
   if (state !== undefined) {
     draft.dropRing = state.runNo > 1
@@ -166,4 +180,19 @@ export function acceptDeletion(draft: Decision, deletion: Extract<Input, { kind:
   }
   // Nothing of it may show in a job of the same id: run numbers begin anew.
   draft.job = { id: draft.job.id }
+}
+
+/**
+ * The tombstone was meant for an older definition. Compaction will keep only the tombstone, so the newer definition has to live in the
+ * changelog. It cannot be sent to jobs again: the copy might overtake a definition or a deletion that somebody sends at this moment.
+ */
+function outlive(draft: Decision, inForce: number): void {
+  const { definition, state } = draft.job
+  if (definition?.offset === inForce && !state?.definitionKept) {
+    patchState(draft, { definitionKept: true })
+    draft.keptDefinition = definition
+  }
+  // What is newer may have been dropped. The job is deleted all the same, by a tombstone that knows of it.
+  const deleteAt = state?.deleteAt ?? null
+  if (deleteAt !== null) draft.extraTimers.push({ dueAt: deleteAt, kind: timerKind.delete, jobId: draft.job.id, runNo: 0 })
 }

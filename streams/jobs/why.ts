@@ -25,6 +25,7 @@ const reasons: Record<string, string> = {
   'start-deadline': 'no worker started it before its start deadline',
   'stale-version': 'its version is lower than that of the definition in force',
   duplicate: 'its dedupKey is that of the definition in force, within dedupWindowMs',
+  replaced: 'a definition with other times took its place',
   'invalid-definition': 'the definition in force cannot be used',
   'no-such-run': 'there is no such active run',
   'no-such-dead-run': 'there is no such dead run any more',

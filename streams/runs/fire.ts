@@ -53,8 +53,9 @@ function settleOverlap(draft: Decision, spec: JobDefinition, nominal: number, re
   const next = waitsForEnd(spec) ? nextFireAfterEnd(spec, context.now) : followingFire(spec, state, nominal)
   patchState(draft, { nextFireAt: next })
   if (spec.overlap === 'CANCEL_PREVIOUS' && reason === 'overlap') {
-    for (const run of state.active) cancelRun(draft, run, 'overlap', context)
+    // Before the others end, or what waits for their end would begin beside it.
     startRun(draft, spec, 'SCHEDULE', nominal, nominal, context)
+    for (const run of state.active) cancelRun(draft, run, 'overlap', context)
   } else if (spec.overlap === 'QUEUE_ONE' && reason === 'overlap' && state.queuedFor === null) {
     patchState(draft, { queuedFor: nominal })
     refuse(draft, { ...refusal, what: 'QUEUED' })
