@@ -25,6 +25,8 @@ export interface Dispatch {
 /** A job's definitions between two deletions. */
 export interface Life {
   definitions: KnownDefinition[]
+  /** Of the last one that was not taken. */
+  droppedOffset: number
   /** Offset and order of the tombstone that ended it. */
   endedBy: { offset: number; order: number } | undefined
 }
@@ -42,11 +44,12 @@ export function livesOf(log: MemoryLog): Map<string, Life[]> {
       if (value !== null) {
         const known = knownDefinition(codecs, { offset, appendedAt, bytes: value }) as KnownDefinition
         lives.set(id, of)
-        if (current === undefined) of.push({ definitions: [known], endedBy: undefined })
-        else if (!isDropped(current.definitions.at(-1), known)) current.definitions.push(known)
+        if (current === undefined) of.push({ definitions: [known], droppedOffset: -1, endedBy: undefined })
+        else if (isDropped(current.definitions.at(-1), known)) current.droppedOffset = offset
+        else current.definitions.push(known)
       } else if (current !== undefined) {
         const observed = record.headers['observed-offset']
-        const inForce = current.definitions.at(-1)?.offset ?? -1
+        const inForce = Math.max(current.definitions.at(-1)?.offset ?? -1, current.droppedOffset)
         if (observed === undefined || Number(observed.toString()) >= inForce) current.endedBy = { offset, order }
       }
     }
