@@ -6,13 +6,15 @@
  */
 import type { ActiveRun, JobDefinition, JobState } from '../../schemas/generated.ts'
 import { patchState, pristineState, timesHash } from '../draft.ts'
-import type { Decision, Input, KnownDefinition } from '../job.ts'
+import type { Context, Decision, Input, KnownDefinition } from '../job.ts'
 import { refuse } from '../refusals.ts'
+import { goOnWithBackfill } from '../runs/backfill.ts'
 import { completeIfDone } from '../runs/complete.ts'
 import { executionOf } from '../runs/dispatch.ts'
+import { startQueued } from '../runs/queue.ts'
 import { firstFire, nextFire } from '../schedules/next-fire.ts'
 
-export function acceptDefinition(draft: Decision, definition: KnownDefinition, decided = false): void {
+export function acceptDefinition(draft: Decision, definition: KnownDefinition, context: Context, decided = false): void {
   const before = { ...draft.job }
   if (before.definition !== undefined && definition.offset <= before.definition.offset) return
   if (before.state !== undefined && definition.offset < before.state.specOffset) return
@@ -31,6 +33,11 @@ export function acceptDefinition(draft: Decision, definition: KnownDefinition, d
   if (before.state === undefined && definition.spec === undefined && before.definition?.spec === undefined) return
   keepActiveRuns(draft, before.definition, before.state)
   replaceState(draft, definition, before, phase)
+  if (definition.spec === undefined) return
+  // What waited while the job was paused or its definition could not be used.
+  startQueued(draft, context)
+  goOnWithBackfill(draft, context)
+  completeIfDone(draft, definition.appendedAt)
 }
 
 /** Why a definition is not taken although it is sound. */
@@ -106,7 +113,6 @@ function replaceState(draft: Decision, definition: KnownDefinition, before: Deci
     finishedAt: null,
     deleteAt: null,
   })
-  completeIfDone(draft, appendedAt)
 }
 
 function fireAfterReplacement(
@@ -118,7 +124,9 @@ function fireAfterReplacement(
 ): number | null {
   if (spec.maxRuns !== null && old.scheduledRuns >= spec.maxRuns) return null
   const recurs = spec.schedule.everyMs !== null || spec.schedule.cron !== null
-  if (phase && (old.nextFireAt !== null || !recurs)) return old.nextFireAt
+  // An instant ahead that is not due any more was cancelled, and is revived.
+  const revived = !recurs && old.nextFireAt === null && (spec.schedule.at ?? 0) > appendedAt
+  if (phase && (old.nextFireAt !== null || (!recurs && !revived))) return old.nextFireAt
   if (waitsForEnd(spec, old)) return null
   // What was dispatched ahead of its time is not yet past, and must not fire again.
   if (spec.schedule.at !== null && runsOf(old).some(({ scheduledFor }) => scheduledFor === spec.schedule.at)) return null
@@ -134,9 +142,9 @@ function runsOf({ active, lastRun }: JobState): { scheduledFor: number }[] {
 const latestDispatched = (state: JobState): number =>
   Math.max(Number.NEGATIVE_INFINITY, ...runsOf(state).map(({ scheduledFor }) => scheduledFor))
 
-/** An interval from the END of a scheduled run that is still active goes on when that run ends. */
-const waitsForEnd = (spec: JobDefinition, { active }: JobState): boolean =>
-  spec.schedule.from === 'END' && active.some((run) => run.trigger === 'SCHEDULE')
+/** An interval from the END of a scheduled run that is still active, or queued, goes on when that run ends. */
+const waitsForEnd = (spec: JobDefinition, { active, queuedFor }: JobState): boolean =>
+  spec.schedule.from === 'END' && (queuedFor !== null || active.some((run) => run.trigger === 'SCHEDULE'))
 
 /** Forgets the job, unless the tombstone was meant for an older definition. */
 export function acceptDeletion(draft: Decision, deletion: Extract<Input, { kind: 'deletion' }>): void {

@@ -29,7 +29,8 @@ export function applyCommand(draft: Decision, command: JobCommand, context: Cont
       if (state.status !== 'PAUSED') return
       patchState(draft, { status: 'ACTIVE', pausedByCommand: false })
       startQueued(draft, context)
-      return goOnWithBackfill(draft, context)
+      goOnWithBackfill(draft, context)
+      return completeIfDone(draft, context.now)
     case 'CANCEL':
       return cancelJob(draft, context)
     case 'CANCEL_RUN': {

@@ -16,6 +16,7 @@ export interface Reason {
 const reasons: Record<string, string> = {
   'catch-up': 'it was missed, and catchUp leaves it out',
   overlap: 'an earlier run was still active',
+  'CANCELLED overlap': 'a later occurrence took its place',
   'max-concurrent-runs': 'as many runs as maxConcurrentRuns allows were active',
   expired: 'expireAt had passed',
   command: 'a command asked for it',
@@ -49,7 +50,11 @@ export function whyOf(job: Job, nowMs: number): Reason[] {
   const past = [...state.decisions].reverse().map((refusal): Reason => {
     const { what, reason, at, scheduledFor } = refusal
     const when = scheduledFor === null ? '' : ` (due ${new Date(scheduledFor).toISOString()})`
-    return { code: reason, at, text: `${subjects[what](refusal)}${when}: ${reasons[reason] ?? reason}.` }
+    return {
+      code: reason,
+      at,
+      text: `${subjects[what](refusal)}${when}: ${reasons[`${what} ${reason}`] ?? reasons[reason] ?? reason}.`,
+    }
   })
   return [...present(state, nowMs), ...past]
 }

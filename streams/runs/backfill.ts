@@ -12,7 +12,8 @@ export function beginBackfill(draft: Decision, { commandId, from, to }: JobComma
   const spec = draft.job.definition?.spec
   if (spec === undefined) return
   const end = Math.min(to ?? 0, context.now)
-  const nextAt = from === null ? null : occurrenceAt(spec, state, from, end)
+  // Also what no calendar can hold: a command may come from any program.
+  const nextAt = from === null || from < 0 || from >= end ? null : occurrenceAt(spec, state, from, end)
   const recurs = spec.schedule.at === null && spec.schedule.delayMs === null
   const reason = state.backfill !== null ? 'backfill-active' : !recurs ? 'does-not-recur' : nextAt === null ? 'empty-range' : ''
   if (reason !== '' || nextAt === null) {

@@ -79,6 +79,8 @@ function armIntervalFromEnd(draft: Decision, run: ActiveRun, endedAt: number): v
   const { state, definition } = draft.job
   const spec = definition?.spec
   if (state === undefined || spec === undefined || run.trigger !== 'SCHEDULE') return
+  // The one that took its place has an end of its own.
+  if (state.active.some(({ trigger }) => trigger === 'SCHEDULE')) return
   if (spec.schedule.everyMs === null || spec.schedule.from !== 'END' || state.nextFireAt !== null) return
   if (spec.maxRuns !== null && state.scheduledRuns >= spec.maxRuns) return
   patchState(draft, { nextFireAt: nextFireAfterEnd(spec, endedAt) })

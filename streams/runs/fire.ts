@@ -21,7 +21,8 @@ export function fire(draft: Decision, timer: Timer, context: Context): void {
   const spec = draft.job.definition?.spec
   const state = draft.job.state ?? pristineState(draft.job)
   if (spec === undefined || state.status !== 'ACTIVE' || state.waiting || state.nextFireAt !== timer.dueAt) return
-  if (spec.expireAt !== null && context.now > spec.expireAt) {
+  // An occurrence that is taken ahead of its time is judged as it would be then.
+  if (spec.expireAt !== null && Math.max(context.now, timer.dueAt) > spec.expireAt) {
     expire(draft, spec, state, context.now)
     return completeIfDone(draft, context.now)
   }
@@ -49,13 +50,17 @@ function settleOverlap(draft: Decision, spec: JobDefinition, nominal: number, re
     patchState(draft, { nextFireAt: nominal, waiting: true })
     return refuse(draft, { ...refusal, what: 'WAITING' })
   }
+  const replaces = spec.overlap === 'CANCEL_PREVIOUS' && reason === 'overlap'
+  const queues = spec.overlap === 'QUEUE_ONE' && reason === 'overlap' && state.queuedFor === null
   // Without a run there is no end to count from: the interval goes on from now.
-  const next = waitsForEnd(spec) ? nextFireAfterEnd(spec, context.now) : followingFire(spec, state, nominal)
+  const skips = !replaces && !queues
+  const next = skips && waitsForEnd(spec) ? nextFireAfterEnd(spec, context.now) : followingFire(spec, state, nominal)
   patchState(draft, { nextFireAt: next })
-  if (spec.overlap === 'CANCEL_PREVIOUS' && reason === 'overlap') {
-    for (const run of state.active) cancelRun(draft, run, 'overlap', context)
+  if (replaces) {
+    // It starts first, so that what goes on at the end of a run does not take its place.
     startRun(draft, spec, 'SCHEDULE', nominal, nominal, context)
-  } else if (spec.overlap === 'QUEUE_ONE' && reason === 'overlap' && state.queuedFor === null) {
+    for (const run of state.active) cancelRun(draft, run, 'overlap', context)
+  } else if (queues) {
     patchState(draft, { queuedFor: nominal })
     refuse(draft, { ...refusal, what: 'QUEUED' })
   } else skip(draft, reason, 1, refusal)
@@ -64,7 +69,7 @@ function settleOverlap(draft: Decision, spec: JobDefinition, nominal: number, re
 /** The job's validity is over: nothing of what it missed runs, and nothing more falls due. */
 function expire(draft: Decision, spec: JobDefinition, state: JobState, now: number): void {
   const first = state.nextFireAt ?? now
-  const count = waitsForEnd(spec) ? 1 : countFires(spec, state.anchorAt, first - 1, now, skippedCountMax)
+  const count = waitsForEnd(spec) ? 1 : countFires(spec, state.anchorAt, first - 1, Math.max(first, now), skippedCountMax)
   patchState(draft, { nextFireAt: null })
   skip(draft, 'expired', count, { at: now, scheduledFor: first })
 }

@@ -124,7 +124,7 @@ export class JobHistory {
 
   step(input: Input): this {
     if (this.decisions.length > decisionsMax) throw new Error('The history does not end.')
-    const before = this.#load()
+    const before = this.#load(input)
     const decision = step(before, input, {
       now: this.now,
       leadMs: this.#options.leadMs ?? 0,
@@ -188,11 +188,14 @@ export class JobHistory {
   }
 
   /** The job as a store gives it: frozen, because a rule must not change what it decides from. */
-  #load(): Job {
+  #load(input: Input): Job {
     const snapshots = new Map<number, Execution>()
-    for (const { runNo, snapshot } of this.job.state?.active ?? []) {
+    const wanted = (this.job.state?.active ?? []).filter(({ snapshot }) => snapshot).map(({ runNo }) => runNo)
+    // Of dead runs an owner loads the one that is to be redriven.
+    if (input.kind === 'command' && input.command.runNo !== null) wanted.push(input.command.runNo)
+    for (const runNo of wanted) {
       const kept = this.#snapshots.get(runNo)
-      if (snapshot && kept !== undefined) snapshots.set(runNo, kept)
+      if (kept !== undefined) snapshots.set(runNo, kept)
     }
     freeze(this.job.state)
     freeze(this.job.definition)

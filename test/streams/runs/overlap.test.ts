@@ -79,6 +79,116 @@ describe('overlap SKIP', () => {
   })
 })
 
+describe('overlap QUEUE_ONE', () => {
+  const queueing = (more: Partial<JobDefinitionInput> = {}): JobHistory => everySecond({ overlap: 'QUEUE_ONE', ...more })
+  it('lets the first that is due meanwhile wait, and skips the others', () => {
+    const job = queueing().until(3_500)
+    expect(job.fired).toEqual([1_000])
+    expect(job.skips).toEqual({ overlap: 1 })
+    expect(job.state).toMatchObject({ queuedFor: 2_000, nextFireAt: 4_000 })
+  })
+  it.each<[string, (job: JobHistory) => unknown]>([
+    ['has succeeded', (job) => job.report('SUCCEEDED')],
+    ['is given up', (job) => job.fail('Error', { retryable: false })],
+    ['is cancelled', (job) => job.command('CANCEL_RUN', { runNo: 1 })],
+  ])('runs what waits at once when the run %s', (_, end) => {
+    const job = queueing().until(2_300)
+    end(job)
+    expect(job.dispatched.at(-1)).toMatchObject({ runNo: 2, scheduledFor: 2_000, dueAt: 2_300, trigger: 'SCHEDULE' })
+    expect(job.state.queuedFor).toBeNull()
+  })
+  it('queues again once what waited is running', () => {
+    const job = queueing().until(2_300).report('SUCCEEDED').until(3_000).report('SUCCEEDED')
+    expect(job.fired).toEqual([1_000, 2_000, 3_000])
+    expect(job.skips).toEqual({})
+  })
+  it('waits through retries of the run', () => {
+    const job = queueing().until(1_000).fail('Error', { retryAfterMs: 0 }).until(2_000)
+    expect(job.fired).toEqual([1_000])
+    expect(job.state.queuedFor).toBe(2_000)
+  })
+  it.each<[string, (job: JobHistory) => unknown, (job: JobHistory) => unknown]>([
+    ['paused by command', (job) => job.command('PAUSE'), (job) => job.command('RESUME')],
+    ['paused by definition', (job) => redefine(job, { paused: true }), (job) => redefine(job)],
+    ['INVALID', (job) => job.garble(), (job) => redefine(job)],
+  ])('holds what waits of a job that is %s, and runs it afterwards', (_, stop, goOn) => {
+    const job = queueing().until(2_000)
+    stop(job)
+    job.report('SUCCEEDED')
+    expect(job.fired).toEqual([1_000])
+    goOn(job)
+    expect(job.fired).toEqual([1_000, 2_000])
+  })
+  it('completes the job only when the last occurrence, which waits, has had its run', () => {
+    const job = queueing({ endAt: 2_000 }).until(2_500)
+    expect(job.state).toMatchObject({ status: 'ACTIVE', nextFireAt: null, queuedFor: 2_000 })
+    expect(job.report('SUCCEEDED').state.status).toBe('ACTIVE')
+    expect(job.report('SUCCEEDED').state).toMatchObject({ status: 'COMPLETED', succeeded: 2 })
+  })
+  it('counts an interval from END from the end of the run that waited', () => {
+    const job = queueing({ schedule: { everyMs: 1_000, from: 'END' } })
+      .command('TRIGGER')
+      .until(1_500)
+    expect(job.state).toMatchObject({ queuedFor: 1_000, nextFireAt: null })
+    job.report('SUCCEEDED', { runNo: 1 }).until(4_000).report('SUCCEEDED', { runNo: 2 })
+    expect(job.fired).toEqual([1_000])
+    expect(job.next).toBe(5_000)
+  })
+  it('counts what waited against maxRuns', () => {
+    const job = queueing({ maxRuns: 2 }).until(2_500).report('SUCCEEDED').report('SUCCEEDED').until(9_000)
+    expect(job.fired).toEqual([1_000, 2_000])
+    expect(job.state.status).toBe('COMPLETED')
+  })
+  it('runs what waits before a backfill goes on', () => {
+    const job = queueing().until(2_500).command('BACKFILL', { from: 1_000, to: 2_500 }).report('SUCCEEDED')
+    expect(job.dispatched.map(({ trigger }) => trigger)).toEqual(['SCHEDULE', 'SCHEDULE'])
+    job.report('SUCCEEDED')
+    expect(job.dispatched.at(-1)).toMatchObject({ trigger: 'BACKFILL', scheduledFor: 1_000 })
+  })
+  const redefine = (job: JobHistory, more: Partial<JobDefinitionInput> = {}): JobHistory =>
+    job.define({ schedule: { everyMs: 1_000 }, overlap: 'QUEUE_ONE', ...more })
+})
+
+describe('overlap CANCEL_PREVIOUS', () => {
+  const replacing = (more: Partial<JobDefinitionInput> = {}): JobHistory => everySecond({ overlap: 'CANCEL_PREVIOUS', ...more })
+  it('cancels the earlier run, tells its worker, and runs', () => {
+    const job = replacing().until(1_000).report('STARTED').until(2_000)
+    expect(job.fired).toEqual([1_000, 2_000])
+    expect(job.out).toContainEqual({ kind: 'cancel', runNo: 1, attempt: 1, reason: 'overlap' })
+    expect(job.state).toMatchObject({ cancelled: 1, skipped: 0, lastRun: { runNo: 1, status: 'CANCELLED', finishedAt: 2_000 } })
+    expect(job.state.active.map(({ runNo }) => runNo)).toEqual([2])
+  })
+  it('cancels all runs, also one that was triggered', () => {
+    const job = replacing().command('TRIGGER').command('TRIGGER').until(1_000)
+    expect(job.state.active.map(({ runNo }) => runNo)).toEqual([3])
+    expect(job.state.cancelled).toBe(2)
+  })
+  it('cancels nothing when the earlier run has ended', () => {
+    expect(replacing().until(1_500).report('SUCCEEDED').until(2_000).state.cancelled).toBe(0)
+  })
+  it('cancels nothing ahead of the time that is due', () => {
+    const job = everySecond({ overlap: 'CANCEL_PREVIOUS' }, 100).until(1_999)
+    expect(job.fired).toEqual([1_000])
+    expect(job.report('SUCCEEDED').state).toMatchObject({ succeeded: 1, cancelled: 0 })
+  })
+  it('leaves a job ACTIVE while its last occurrence, which took the place of another, runs', () => {
+    const job = replacing({ endAt: 2_000 }).until(2_000)
+    expect(job.state).toMatchObject({ status: 'ACTIVE', nextFireAt: null, finishedAt: null })
+    expect(job.report('SUCCEEDED').state).toMatchObject({ status: 'COMPLETED', succeeded: 1, cancelled: 1 })
+  })
+  it('lets a backfill go on only when its own run has ended', () => {
+    const job = replacing().until(1_000).report('SUCCEEDED').until(1_500).command('BACKFILL', { from: 0, to: 1_500 }).until(2_000)
+    expect(job.state.active).toMatchObject([{ trigger: 'SCHEDULE', scheduledFor: 2_000 }])
+  })
+  it('counts an interval from END from the end of the run that took the place', () => {
+    const job = replacing({ schedule: { everyMs: 1_000, from: 'END' } })
+      .command('TRIGGER')
+      .until(1_000)
+    expect(job.next).toBeNull()
+    expect(job.until(3_000).report('SUCCEEDED').next).toBe(4_000)
+  })
+})
+
 describe('an occurrence that is taken ahead of its time', () => {
   const leadMs = 100
   it('is dispatched then, with its own time to start at', () => {

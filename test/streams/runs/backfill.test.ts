@@ -1,0 +1,151 @@
+/** One run for each occurrence of a past range, a few at a time. */
+import { describe, expect, it } from 'vitest'
+import type { JobDefinitionInput } from '../../../schemas/generated.ts'
+import { JobHistory } from './history.ts'
+
+type Definition = Partial<JobDefinitionInput>
+const backfilled = (job: JobHistory): number[] =>
+  job.dispatched.filter(({ trigger, attempt }) => trigger === 'BACKFILL' && attempt === 1).map(({ scheduledFor }) => scheduledFor)
+/** A job that is defined at a time after the range. */
+const definedAt = (time: number, definition: Definition, worker = true): JobHistory => {
+  const job = new JobHistory(worker ? { worker: { type: 'SUCCEEDED' } } : {})
+  job.now = time
+  return job.define({ startDeadlineMs: 2_592_000_000, ...definition })
+}
+const minute = 60_000
+
+describe('the range of a backfill', () => {
+  const every: Definition = { schedule: { everyMs: 1_000, anchor: 0 }, misfireThresholdMs: 0, catchUp: 'SKIP' }
+  it.each([
+    [2_000, 4_000, [2_000, 3_000]],
+    [2_001, 4_001, [3_000, 4_000]],
+    [0, 1, [0]],
+    [0, 1_000, [0]],
+  ])('from %d to %d holds its beginning and not its end: %j', (from, to, expected) => {
+    expect(backfilled(definedAt(9_500, every).command('BACKFILL', { from, to }))).toEqual(expected)
+  })
+  it('ends at the present: what is ahead is left to the schedule', () => {
+    const job = definedAt(9_500, every).command('BACKFILL', { from: 8_000, to: 60_000 }).until(10_000)
+    expect(backfilled(job)).toEqual([8_000, 9_000])
+    expect(job.fired).toEqual([10_000])
+  })
+  it('lies within startAt and endAt of the definition', () => {
+    const job = definedAt(9_500, { ...every, startAt: 3_000, endAt: 5_000 }).command('BACKFILL', { from: 0, to: 9_000 })
+    expect(backfilled(job)).toEqual([3_000, 4_000, 5_000])
+  })
+})
+
+describe('a backfill of the time before the job was defined', () => {
+  it.each<[string, Definition, number, number[]]>([
+    ['an interval, on its grid from the append time', { schedule: { everyMs: 1_000 } }, 9_300, [6_300, 7_300]],
+    ['an interval from startAt', { schedule: { everyMs: 1_000 }, startAt: 6_700 }, 9_300, [6_700, 7_700]],
+    ['an anchored interval', { schedule: { everyMs: 1_000, anchor: 250 } }, 9_300, [6_250, 7_250]],
+    ['an interval whose anchor is ahead', { schedule: { everyMs: 1_000, anchor: 20_400 } }, 9_300, [6_400, 7_400]],
+    ['an interval from END, on the same grid', { schedule: { everyMs: 1_000, from: 'END' } }, 9_300, [6_300, 7_300]],
+    ['cron', { schedule: { cron: '* * * * * *' } }, 9_300, [6_000, 7_000]],
+  ])('follows the schedule: %s', (_, definition, time, expected) => {
+    expect(backfilled(definedAt(time, definition).command('BACKFILL', { from: 6_000, to: 8_000 }))).toEqual(expected)
+  })
+  it('reads cron in its time zone', () => {
+    const day = Date.UTC(2026, 2, 30)
+    const job = definedAt(day, { schedule: { cron: '0 9 * * *', timezone: 'Europe/Paris' } })
+    job.command('BACKFILL', { from: Date.UTC(2026, 2, 28), to: day })
+    expect(backfilled(job)).toEqual([Date.UTC(2026, 2, 28, 8), Date.UTC(2026, 2, 29, 7)])
+  })
+})
+
+describe('the runs of a backfill', () => {
+  const minutely: Definition = { schedule: { everyMs: minute, anchor: 0 }, maxConcurrentRuns: 2 }
+  const range = { from: 0, to: 5 * minute }
+  it('are due now, know their command, and count for nothing of the schedule', () => {
+    const job = definedAt(5 * minute + 1, minutely, false).command('BACKFILL', { ...range, commandId: 'b' })
+    expect(job.dispatched[0]).toMatchObject({ trigger: 'BACKFILL', scheduledFor: 0, dueAt: 5 * minute + 1 })
+    expect(job.state).toMatchObject({
+      scheduledRuns: 0,
+      nextFireAt: 6 * minute,
+      active: [{ commandId: 'b' }, { commandId: 'b' }],
+    })
+  })
+  it('are as many at a time as the job may have, in order, and each occurrence is run once', () => {
+    const job = definedAt(5 * minute + 1, minutely, false).command('BACKFILL', range)
+    expect(backfilled(job)).toEqual([0, minute])
+    expect(job.state.backfill).toMatchObject({ nextAt: 2 * minute, to: 5 * minute })
+    for (let runNo = 1; runNo <= 5; runNo++) {
+      job.report('SUCCEEDED', { runNo })
+      expect(job.state.active.length).toBeLessThanOrEqual(2)
+    }
+    expect(backfilled(job)).toEqual([0, 1, 2, 3, 4].map((count) => count * minute))
+    expect(job.state).toMatchObject({ backfill: null, succeeded: 5, active: [] })
+  })
+  it.each(['SKIP', 'QUEUE_ONE', 'CANCEL_PREVIOUS'] as const)('are one at a time with overlap %s', (overlap) => {
+    const job = definedAt(5 * minute + 1, { ...minutely, overlap }, false).command('BACKFILL', range)
+    expect(job.state.active).toHaveLength(1)
+    expect(job.report('SUCCEEDED').state.active).toHaveLength(1)
+  })
+  it('begin when there is room, and go on after a run however it ended', () => {
+    const job = definedAt(5 * minute + 1, { ...minutely, maxConcurrentRuns: 1 }, false)
+      .command('TRIGGER')
+      .command('BACKFILL', range)
+    expect(backfilled(job)).toEqual([])
+    job.report('SUCCEEDED').fail('Error', { retryable: false }).command('CANCEL_RUN', { runNo: 3 })
+    expect(backfilled(job)).toEqual([0, minute, 2 * minute])
+  })
+  it('keep the job from being COMPLETED until the last has ended', () => {
+    const job = definedAt(9 * minute, { ...minutely, endAt: 3 * minute, overlap: 'SKIP' }, false)
+    job.command('BACKFILL', range)
+    for (let runNo = 1; runNo <= 4; runNo++) expect(job.report('SUCCEEDED').state.finishedAt === null).toBe(runNo < 4)
+    expect(job.state.status).toBe('COMPLETED')
+  })
+})
+
+describe('a backfill that is held up', () => {
+  const definition: Definition = { schedule: { everyMs: minute, anchor: 0 }, overlap: 'SKIP' }
+  const begun = (): JobHistory => definedAt(5 * minute + 1, definition, false).command('BACKFILL', { from: 0, to: 5 * minute })
+  it.each<[string, (job: JobHistory) => unknown, (job: JobHistory) => unknown]>([
+    ['a command', (job) => job.command('PAUSE'), (job) => job.command('RESUME')],
+    ['a definition', (job) => job.define({ ...definition, paused: true }), (job) => job.define(definition)],
+    ['a definition that cannot be used', (job) => job.garble(), (job) => job.define(definition)],
+  ])('by %s goes on when that is over', (_, stop, goOn) => {
+    const job = begun()
+    stop(job)
+    job.report('SUCCEEDED')
+    expect(backfilled(job)).toEqual([0])
+    goOn(job)
+    expect(backfilled(job)).toEqual([0, minute])
+  })
+  it('from the beginning, of a job that is PAUSED, begins when it is resumed', () => {
+    const job = definedAt(5 * minute + 1, { ...definition, paused: true }).command('BACKFILL', { from: 0, to: 2 * minute })
+    expect(backfilled(job)).toEqual([])
+    expect(backfilled(job.command('RESUME'))).toEqual([0, minute])
+  })
+  it('for good by the end of the job runs nothing more', () => {
+    const job = begun().command('CANCEL')
+    expect(job.state).toMatchObject({ backfill: null, active: [], status: 'COMPLETED' })
+    expect(backfilled(job)).toEqual([0])
+  })
+})
+
+describe('a backfill is refused', () => {
+  it.each<[string, string, Definition, { from: number | null; to: number | null }]>([
+    ['without a range', 'empty-range', {}, { from: null, to: null }],
+    ['without an end', 'empty-range', {}, { from: 0, to: null }],
+    ['for a range without an occurrence', 'empty-range', {}, { from: 1, to: minute }],
+    ['for a range that ends before it begins', 'empty-range', {}, { from: 3 * minute, to: minute }],
+    ['for a range ahead', 'empty-range', {}, { from: 6 * minute, to: 9 * minute }],
+    ['for a range that no calendar holds', 'empty-range', { schedule: { cron: '* * * * *' } }, { from: 9e18, to: 9.1e18 }],
+    ['for a range before all time', 'empty-range', { schedule: { cron: '* * * * *' } }, { from: -9e18, to: minute }],
+    ['for an instant', 'does-not-recur', { schedule: { at: 1_000 } }, { from: 0, to: 5 * minute }],
+    ['for a delay', 'does-not-recur', { schedule: { delayMs: 1_000 } }, { from: 0, to: 5 * minute }],
+  ])('%s: %s', (_, reason, definition, range) => {
+    const job = definedAt(5 * minute, { schedule: { everyMs: minute, anchor: 0 }, ...definition }).command('BACKFILL', range)
+    expect(backfilled(job)).toEqual([])
+    expect(job.state).toMatchObject({ backfill: null, decisions: [{ what: 'DROPPED', reason }] })
+  })
+  it('while another goes on', () => {
+    const job = definedAt(5 * minute, { schedule: { everyMs: minute, anchor: 0 }, overlap: 'SKIP' }, false)
+    job.command('BACKFILL', { from: 0, to: 2 * minute }).command('BACKFILL', { from: 2 * minute, to: 4 * minute })
+    expect(job.state.decisions.at(-1)).toMatchObject({ what: 'DROPPED', reason: 'backfill-active' })
+    job.report('SUCCEEDED').report('SUCCEEDED')
+    expect(backfilled(job)).toEqual([0, minute])
+  })
+})

@@ -1,0 +1,95 @@
+/** A dead run is made once more, as a run of its own. */
+import { describe, expect, it } from 'vitest'
+import type { JobDefinitionInput } from '../../../schemas/generated.ts'
+import { JobHistory } from './history.ts'
+
+const once: Partial<JobDefinitionInput> = { retry: { maxAttempts: 1 }, payload: Buffer.from('old') }
+const dead = (more: Partial<JobDefinitionInput> = {}): JobHistory =>
+  new JobHistory()
+    .define({ ...once, ...more })
+    .until(1_000)
+    .fail()
+
+describe('a redrive', () => {
+  it('makes a new run, due now, for the same nominal time', () => {
+    const job = dead().until(5_000).command('REDRIVE', { runNo: 1, commandId: 'again' })
+    expect(job.dispatched.at(-1)).toMatchObject({ runNo: 2, attempt: 1, trigger: 'REDRIVE', scheduledFor: 1_000, dueAt: 5_000 })
+    expect(job.state).toMatchObject({ failed: 1, scheduledRuns: 1, active: [{ runNo: 2, commandId: 'again' }] })
+  })
+  it('has the payload, headers and target that the dead run had, in each attempt', () => {
+    const job = dead({ retry: { maxAttempts: 2 }, headers: { a: Buffer.from('b') }, priority: 'HIGH' })
+    job.report('RETRY_DUE').until(2_000).report('RETRY_DUE').fail()
+    job.define({ payload: Buffer.from('new'), target: { handler: 'other', pool: 'else' } }).command('REDRIVE', { runNo: 1 })
+    job.fail('Error', { retryAfterMs: 0 })
+    const again = job.dispatched.filter(({ runNo }) => runNo === 2)
+    expect(again.map(({ attempt }) => attempt)).toEqual([1, 2])
+    for (const { payload, headers, handler, pool, priority } of again) {
+      expect([String(payload), String(headers.a), handler, pool, priority]).toEqual(['old', 'b', 'noop', 'default', 'HIGH'])
+    }
+  })
+  it('has the payload of the trigger that made the dead run', () => {
+    const job = new JobHistory()
+      .define({ ...once, schedule: { at: 900_000 } })
+      .command('TRIGGER', { payload: Buffer.from('special') })
+      .fail()
+    expect(String(job.command('REDRIVE', { runNo: 1 }).dispatched.at(-1)?.payload)).toBe('special')
+  })
+  it('can be made of each dead run once: then it is another run', () => {
+    const job = dead().command('REDRIVE', { runNo: 1 })
+    expect(job.state.deadRuns).toEqual([])
+    expect(job.command('REDRIVE', { runNo: 1 }).dispatched).toHaveLength(2)
+    expect(job.state.decisions.at(-1)).toMatchObject({ what: 'DROPPED', reason: 'no-such-dead-run', runNo: 1 })
+  })
+  it('that dies as well can be redriven in its turn', () => {
+    const job = dead().command('REDRIVE', { runNo: 1 }).fail()
+    expect(job.state.deadRuns).toEqual([2])
+    expect(job.command('REDRIVE', { runNo: 2 }).report('SUCCEEDED').state).toMatchObject({
+      succeeded: 1,
+      failed: 2,
+      deadRuns: [],
+    })
+    expect(String(job.dispatched.at(-1)?.payload)).toBe('old')
+  })
+  it('keeps a COMPLETED job from being deleted while it runs', () => {
+    const job = dead({ retainFailedMs: 5_000 }).until(4_000).command('REDRIVE', { runNo: 1 })
+    expect(job.state).toMatchObject({ finishedAt: null, deleteAt: null })
+    expect(job.until(8_000).report('SUCCEEDED').state).toMatchObject({ status: 'COMPLETED', finishedAt: 8_000 })
+  })
+  it('is possible while the job is PAUSED', () => {
+    const job = dead({ schedule: { everyMs: 1_000 } })
+      .command('PAUSE')
+      .command('REDRIVE', { runNo: 1 })
+    expect(job.dispatched).toHaveLength(2)
+  })
+  it.each<[string, (job: JobHistory) => unknown, number | null]>([
+    ['names no run', () => {}, null],
+    ['names a run that there never was', () => {}, 7],
+    ['names a run that is active', (job) => job.command('TRIGGER'), 2],
+    ['names a run that has succeeded', (job) => job.command('TRIGGER').report('SUCCEEDED'), 2],
+    ['names a run that was cancelled', (job) => job.command('TRIGGER').command('CANCEL_RUN', { runNo: 2 }), 2],
+  ])('that %s is refused', (_, act, runNo) => {
+    const job = dead()
+    act(job)
+    const before = job.dispatched.length
+    job.command('REDRIVE', { runNo })
+    expect(job.dispatched).toHaveLength(before)
+    expect(job.state.decisions.at(-1)).toMatchObject({ what: 'DROPPED', reason: 'no-such-dead-run' })
+  })
+})
+
+describe('dead runs', () => {
+  it('are remembered up to the last ten, and no longer than that kept', () => {
+    const job = new JobHistory().define({ ...once, schedule: { everyMs: 1_000 } })
+    for (let time = 1_000; time <= 12_000; time += 1_000) job.until(time).fail()
+    expect(job.state.deadRuns).toEqual([3, 4, 5, 6, 7, 8, 9, 10, 11, 12])
+    expect(job.decisions.flatMap(({ snapshotDeletes }) => snapshotDeletes)).toEqual([1, 2])
+    expect(job.command('REDRIVE', { runNo: 2 }).state.decisions.at(-1)).toMatchObject({ reason: 'no-such-dead-run' })
+  })
+  it('are forgotten with the job', () => {
+    expect(dead().remove().last.snapshotDeletes).toEqual([1])
+  })
+  it('are not those that expired: nothing of them is kept', () => {
+    const job = new JobHistory().define({ ...once, startDeadlineMs: 1_000 }).until(2_000)
+    expect(job.state).toMatchObject({ failed: 1, deadRuns: [], lastRun: { status: 'EXPIRED' } })
+  })
+})
