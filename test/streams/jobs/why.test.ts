@@ -1,0 +1,109 @@
+/** What an operator is told who asks why a job did or did not fire. */
+import { describe, expect, it } from 'vitest'
+import type { JobDefinitionInput } from '../../../schemas/generated.ts'
+import { type Reason, whyOf } from '../../../streams/jobs/why.ts'
+import { JobHistory } from '../runs/history.ts'
+
+type Definition = Partial<JobDefinitionInput>
+const every = (more: Definition = {}): JobHistory => new JobHistory().define({ schedule: { everyMs: 1_000 }, ...more })
+const why = (job: JobHistory): Reason[] => whyOf(job.job, job.now)
+const codes = (job: JobHistory): string[] => why(job).map(({ code }) => code)
+
+describe('what is so now', () => {
+  it.each<[string, JobHistory, Partial<Reason>]>([
+    ['nothing decided yet', every(), { code: 'scheduled', at: 1_000, text: 'The next occurrence is due in 1000 ms.' }],
+    ['paused by command', every().command('PAUSE'), { code: 'paused', text: expect.stringContaining('by a command') }],
+    ['paused by definition', every({ paused: true }), { code: 'paused', text: expect.stringContaining('by its definition') }],
+    ['a bad definition', new JobHistory().garble('No cron.'), { code: 'invalid', text: expect.stringContaining('No cron.') }],
+    ['a bad update', every().until(1_000).garble('No cron.'), { code: 'invalid', text: expect.stringContaining('No cron.') }],
+    ['completed', every({ endAt: 1_000 }).until(1_000).report('SUCCEEDED'), { code: 'completed', at: 1_000 }],
+    ['no occurrence at all', every({ endAt: 5 }), { code: 'completed' }],
+    ['queued', every({ overlap: 'QUEUE_ONE' }).until(2_000), { code: 'queued', at: 2_000 }],
+    ['waiting', every({ maxConcurrentRuns: 1, catchUp: 'ALL' }).until(2_000), { code: 'waiting', at: 2_000 }],
+    ['active', every({ schedule: { at: 1_000 } }).until(1_000), { code: 'active', at: 1_000, text: 'Run 1 is DISPATCHED.' }],
+    [
+      'backfill',
+      every({ overlap: 'SKIP' }).until(5_000).command('BACKFILL', { from: 1_000, to: 4_000 }),
+      { code: 'backfill', at: 1_000 },
+    ],
+  ])('is told of %s', (_, job, reason) => {
+    expect(why(job)).toContainEqual(expect.objectContaining(reason))
+  })
+  it('is told of what is due and was not acted on yet', () => {
+    const job = every()
+    job.now = 1_500
+    expect(why(job)[0]?.text).toBe('The next occurrence is due now.')
+  })
+})
+
+describe('what was decided against', () => {
+  const failing = { retry: { maxAttempts: 1 } }
+  const cases: [reason: string, what: string, job: JobHistory][] = [
+    ['catch-up', 'SKIPPED', every({ catchUp: 'SKIP' }).downUntil(9_500)],
+    ['overlap', 'SKIPPED', every({ overlap: 'SKIP' }).until(2_000)],
+    ['overlap', 'QUEUED', every({ overlap: 'QUEUE_ONE' }).until(2_000)],
+    ['overlap', 'CANCELLED', every({ overlap: 'CANCEL_PREVIOUS' }).until(2_000)],
+    ['max-concurrent-runs', 'SKIPPED', every({ maxConcurrentRuns: 1 }).until(2_000)],
+    ['max-concurrent-runs', 'WAITING', every({ maxConcurrentRuns: 1, catchUp: 'ALL' }).until(2_000)],
+    ['expired', 'SKIPPED', every({ expireAt: 500 }).until(1_000)],
+    ['command', 'CANCELLED', every().until(1_000).command('CANCEL_RUN', { runNo: 1 })],
+    ['command', 'CANCELLED', every().command('CANCEL')],
+    ['attempts', 'DEAD', every(failing).until(1_000).fail()],
+    ['not-retryable', 'DEAD', every().until(1_000).fail('Error', { retryable: false })],
+    [
+      'max-age',
+      'DEAD',
+      every({ retry: { maxAgeMs: 1 } })
+        .until(1_000)
+        .fail(),
+    ],
+    ['start-deadline', 'EXPIRED', every({ startDeadlineMs: 1_000, endAt: 1_000 }).until(2_000)],
+    ['stale-version', 'DROPPED', every({ version: 2 }).define({ version: 1 })],
+    ['duplicate', 'DROPPED', every({ dedupKey: 'k', dedupWindowMs: 9 }).define({ dedupKey: 'k', dedupWindowMs: 9 })],
+    ['invalid-definition', 'DROPPED', every().garble().command('TRIGGER')],
+    ['no-such-run', 'DROPPED', every().command('CANCEL_RUN', { runNo: 3 })],
+    ['no-such-dead-run', 'DROPPED', every().command('REDRIVE', { runNo: 3 })],
+    ['backfill-active', 'DROPPED', backfilling().command('BACKFILL', { from: 1_000, to: 4_000 })],
+    ['does-not-recur', 'DROPPED', every({ schedule: { at: 9_000 } }).command('BACKFILL', { from: 0, to: 1 })],
+    ['empty-range', 'DROPPED', every().until(500).command('BACKFILL', { from: 100, to: 200 })],
+  ]
+  function backfilling(): JobHistory {
+    return every({ overlap: 'SKIP' }).until(5_500).command('BACKFILL', { from: 1_000, to: 4_000 })
+  }
+  it.each(cases)('for the reason %s (%s) is a sentence', (reason, what, job) => {
+    expect(job.state.decisions).toContainEqual(expect.objectContaining({ reason, what }))
+    const told = why(job).filter(({ code }) => code === reason)
+    expect(told).not.toEqual([])
+    for (const { text, at } of told) {
+      expect(text).toMatch(/^(An? |The |Run |\d+ occurrences ).{10,}\.$/)
+      expect(text).not.toContain(`: ${reason}.`)
+      expect(at).not.toBeNull()
+    }
+  })
+  it('says of a run that made room for a later one that it was that', () => {
+    const job = every({ overlap: 'CANCEL_PREVIOUS' }).until(2_000)
+    expect(why(job).find(({ code }) => code === 'overlap')?.text).toMatch(
+      /^Run 1 was cancelled .*: a later occurrence took its place\.$/,
+    )
+  })
+  it('counts what was skipped in a row', () => {
+    const job = every({ overlap: 'SKIP' }).until(4_000)
+    expect(why(job).find(({ code }) => code === 'overlap')).toMatchObject({
+      at: 4_000,
+      text: expect.stringMatching(/^3 occurrences were/),
+    })
+  })
+})
+
+describe('the order', () => {
+  it('is what is so now, then the last decisions, newest first', () => {
+    const job = every({ overlap: 'SKIP' }).until(2_000).command('CANCEL_RUN', { runNo: 9 }).until(2_500)
+    expect(codes(job)).toEqual(['scheduled', 'active', 'no-such-run', 'overlap'])
+  })
+  it('holds the last twelve decisions', () => {
+    const job = every()
+    for (let runNo = 1; runNo <= 20; runNo++) job.command('CANCEL_RUN', { runNo })
+    expect(job.state.decisions.map(({ runNo }) => runNo)).toEqual([9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20])
+    expect(why(job)).toHaveLength(13)
+  })
+})

@@ -1,0 +1,130 @@
+/** Until when an occurrence may fire and a run may be tried: expireAt of the job, and retry.maxAgeMs of each run. */
+import { describe, expect, it } from 'vitest'
+import type { JobDefinitionInput } from '../../../schemas/generated.ts'
+import { JobHistory } from './history.ts'
+
+type Definition = Partial<JobDefinitionInput>
+const every: Definition = { schedule: { everyMs: 1_000 } }
+
+describe('expireAt', () => {
+  it.each<[string, Definition]>([
+    ['an interval', every],
+    ['cron', { schedule: { cron: '* * * * * *' } }],
+  ])('lets nothing fire after it, and then the job is COMPLETED: %s', (_, definition) => {
+    const job = new JobHistory({ worker: { type: 'SUCCEEDED' } }).define({ ...definition, expireAt: 2_500 }).until(60_000)
+    expect(job.fired).toEqual([1_000, 2_000])
+    expect(job.skips).toEqual({ expired: 1 })
+    expect(job.decisions.find(({ job: { state } }) => state?.status === 'COMPLETED')?.job.state).toMatchObject({
+      finishedAt: 3_000,
+    })
+  })
+  it.each(['SKIP', 'LATEST', 'ALL'] as const)(
+    'lets nothing fire that was due before and was missed, with catchUp %s',
+    (catchUp) => {
+      const job = new JobHistory().define({ ...every, catchUp, expireAt: 3_500 }).downUntil(3_501)
+      expect(job.fired).toEqual([])
+      expect(job.state).toMatchObject({ status: 'COMPLETED', skipped: 3, decisions: [{ reason: 'expired', count: 3 }] })
+    },
+  )
+  it('lets catch up what was missed as long as it has not passed', () => {
+    expect(new JobHistory().define({ ...every, catchUp: 'ALL', expireAt: 3_500 }).downUntil(3_500).fired).toEqual([
+      1_000, 2_000, 3_000,
+    ])
+  })
+  it('ends an instant that was missed', () => {
+    const job = new JobHistory().define({ schedule: { at: 1_000 }, expireAt: 2_000 }).downUntil(5_000)
+    expect(job.fired).toEqual([])
+    expect(job.state).toMatchObject({ status: 'COMPLETED', runNo: 0, skipped: 1 })
+  })
+  it.each([0, 200])('holds also for what is taken ahead of its time, with a lead of %d ms', (leadMs) => {
+    const job = new JobHistory({ leadMs, worker: { type: 'SUCCEEDED' } }).define({ ...every, expireAt: 2_900 }).until(9_000)
+    expect(job.fired).toEqual([1_000, 2_000])
+    expect(job.skips).toEqual({ expired: 1 })
+  })
+  it('expires a run that has not started by then, before its start deadline', () => {
+    const job = new JobHistory().define({ schedule: { at: 1_000 }, expireAt: 4_000 }).until(3_999)
+    expect(job.dispatched[0]?.startDeadlineAt).toBe(4_000)
+    expect(job.state.active).toHaveLength(1)
+    expect(job.until(4_000).state).toMatchObject({ failed: 1, lastRun: { status: 'EXPIRED', finishedAt: 4_000 } })
+  })
+  it('does not lengthen a start deadline that is earlier', () => {
+    const job = new JobHistory().define({ schedule: { at: 1_000 }, startDeadlineMs: 1_000, expireAt: 90_000 }).until(1_000)
+    expect(job.dispatched[0]?.startDeadlineAt).toBe(2_000)
+  })
+  it('does not end a run that has started', () => {
+    const job = new JobHistory()
+      .define({ schedule: { at: 1_000 }, expireAt: 4_000 })
+      .until(1_000)
+      .report('STARTED')
+      .until(20_000)
+    expect(job.report('SUCCEEDED').state).toMatchObject({ succeeded: 1, failed: 0 })
+  })
+  it('expires an attempt that was given back and not started again', () => {
+    const job = new JobHistory()
+      .define({ schedule: { at: 1_000 }, expireAt: 4_000 })
+      .until(2_000)
+      .report('STARTED')
+      .report('RELEASED')
+    expect(job.until(4_000).state.lastRun).toMatchObject({ status: 'EXPIRED', finishedAt: 4_000 })
+  })
+  it('skips what was queued when it passes', () => {
+    const job = new JobHistory()
+      .define({ ...every, overlap: 'QUEUE_ONE', expireAt: 2_500 })
+      .until(1_000)
+      .report('STARTED')
+    job.until(2_600).report('SUCCEEDED')
+    expect(job.fired).toEqual([1_000])
+    expect(job.state).toMatchObject({ queuedFor: null, decisions: [{ what: 'QUEUED' }, { what: 'SKIPPED', reason: 'expired' }] })
+  })
+  it('completes a job that is resumed when what was queued has expired and nothing is ahead', () => {
+    const job = new JobHistory().define({ ...every, overlap: 'QUEUE_ONE', endAt: 2_000, expireAt: 2_500 }).until(2_000)
+    job.command('PAUSE').report('SUCCEEDED').until(3_000).command('RESUME')
+    expect(job.state).toMatchObject({ status: 'COMPLETED', queuedFor: null, active: [] })
+  })
+  it('may be put off by a new definition before it has passed', () => {
+    const job = new JobHistory({ worker: { type: 'SUCCEEDED' } }).define({ ...every, expireAt: 1_500 }).until(1_200)
+    expect(job.define({ ...every, expireAt: 3_500 }).until(9_000).fired).toEqual([1_000, 2_000, 3_000])
+  })
+})
+
+describe('retry.maxAgeMs', () => {
+  const aging = (maxAgeMs: number | null): JobHistory =>
+    new JobHistory().define({
+      schedule: { at: 1_000 },
+      retry: { maxAttempts: 10, maxAgeMs, backoff: { list: [], fixed: { delayMs: 1_000 } } },
+    })
+  it('lets a run be retried while its next attempt is due within it', () => {
+    const job = aging(2_000).until(2_000).fail()
+    expect(job.state.active).toMatchObject([{ status: 'RETRY_WAIT', dueAt: 3_000 }])
+  })
+  it('gives a run up instead of retrying it beyond', () => {
+    const job = aging(2_000).until(2_001).fail()
+    expect(job.state).toMatchObject({
+      failed: 1,
+      deadRuns: [1],
+      active: [],
+      decisions: [{ what: 'DEAD', reason: 'max-age', runNo: 1 }],
+    })
+    expect(job.out.at(-1)).toMatchObject({ kind: 'dead-letter', letter: { runNo: 1, attempts: 1 } })
+  })
+  it('counts from the nominal time, however late the run began', () => {
+    const job = aging(2_000).downUntil(60_000).fail()
+    expect(job.dispatched).toHaveLength(1)
+    expect(job.state.lastRun).toMatchObject({ status: 'DEAD', attempts: 1 })
+  })
+  it('counts the delay that a worker asks for', () => {
+    expect(aging(2_000).until(1_000).fail('Error', { retryAfterMs: 2_001 }).state.lastRun).toMatchObject({ status: 'DEAD' })
+    expect(aging(2_000).until(1_000).fail('Error', { retryAfterMs: 2_000 }).state.active).toHaveLength(1)
+  })
+  it('ends also a run whose worker fell silent', () => {
+    const job = aging(2_000).until(1_000).report('STARTED').until(40_000)
+    expect(job.state).toMatchObject({ failed: 1, lastRun: { status: 'DEAD', errors: [{ type: 'LeaseLost' }] } })
+  })
+  it('does not end an attempt that is given back: nothing has failed', () => {
+    const job = aging(2_000).until(9_000).report('RELEASED')
+    expect(job.dispatched.at(-1)?.attempt).toBe(2)
+  })
+  it('is without limit when it is not set', () => {
+    expect(aging(null).until(500_000).fail().state.active).toMatchObject([{ status: 'RETRY_WAIT' }])
+  })
+})
