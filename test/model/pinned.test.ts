@@ -39,7 +39,8 @@ it('its next attempt is pinned as well, also when the definition was replaced by
   await world.settle()
   world.define('a', job())
   await world.settle()
-  const { jobId, runNo, attempt, specOffset } = told(world)[0]?.execution as Execution
+  const [first] = world.executions()
+  const { jobId, runNo, attempt, specOffset } = first as Execution
   const error = { type: 'Error', message: 'no' }
   world.report({ type: 'FAILED', jobId, runNo, attempt, specOffset, at: world.now, worker: 'gpu@h:1:b', error })
   await world.settle()
