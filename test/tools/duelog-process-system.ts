@@ -22,7 +22,7 @@ const hold: Handler = ({ jobId, runNo, attempt, signal }) =>
 const stuck: Handler = ({ jobId, runNo, attempt, heartbeat }) => {
   say({ kind: 'run', jobId, runNo, attempt })
   if (attempt > 1) return undefined
-  setInterval(() => heartbeat({ message: 'still there' }), 200)
+  setInterval(() => heartbeat({ progress: 0.5, message: 'still there' }), 200)
   return new Promise<never>(() => {})
 }
 /** Nothing happens in this process any more, as in an endless loop. */
