@@ -12,6 +12,7 @@ import { createExecutor, type Executor } from './executor/executor.ts'
 import type { Handlers } from './executor/handler.ts'
 import { builtInHandlers } from './executor/handlers/built-in.ts'
 import { loadHandlers } from './executor/handlers/load-handlers.ts'
+import { startExecutorProcesses } from './executor-processes.ts'
 import { newInstance } from './instance.ts'
 import { createCodecs, type KnownIds } from './kafka/codecs.ts'
 import { connectLog } from './kafka/log.ts'
@@ -105,7 +106,10 @@ async function assemble(
     url: undefined,
   }
 
-  if (config.roles.has('executor')) await startExecutors(parts, options.handlers ?? {})
+  if (config.roles.has('executor')) {
+    if (config.executorProcesses === 0) await startExecutors(parts, options.handlers ?? {})
+    else startExecutorProcesses(parts, { brokers, registryUrl }, options.handlers)
+  }
   if (config.roles.has('retrier')) await startRetrier(parts)
   const scheduler = config.roles.has('scheduler') ? newScheduler(parts) : undefined
   // Before the scheduler joins: its member data carries the URL that is known only then.

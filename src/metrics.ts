@@ -49,6 +49,11 @@ export function createMetrics() {
     skipped: counter('skipped_total', 'Occurrences skipped.', ['reason']),
     runs: counter('runs_total', 'Runs ended.', ['status']),
     attempts: counter('attempts_total', 'Attempts ended in this process.', ['pool', 'outcome']),
+    executorEnds: counter(
+      'executor_process_ends_total',
+      'Executor processes of this process that ended without being asked to, and were started again.',
+      ['end'],
+    ),
     running: gauge('running', 'Handlers that run now.', ['pool']),
     staleEvents: counter('stale_events_total', 'Events of attempts that are no longer current.', ['type']),
   }

@@ -133,6 +133,20 @@ export interface Codec<Value, Input = Value> {
   decode(bytes: Buffer): Value | Promise<Value>
 }
 
+/** What the worker of a running attempt last said of it. */
+export interface Heartbeat {
+  /** The owner's clock when it read the heartbeat, epoch ms. */
+  checkedAt: number
+  /** Share that is done, from 0 to 1. */
+  progress: number | null
+  message: string | null
+}
+
+/** An active run, with the last heartbeat of its current attempt. A new owner knows heartbeats only from its own time. */
+export interface ActiveRunView extends ActiveRun {
+  heartbeat: Heartbeat | null
+}
+
 /** A job as its owner sees it. */
 export interface JobView {
   id: string
@@ -150,7 +164,7 @@ export interface JobView {
   skipped: number
   cancelled: number
   reason: string | null
-  active: ActiveRun[]
+  active: ActiveRunView[]
   lastRun: FinishedRun | null
   /** Dead runs that can be redriven. */
   deadRuns: number[]
@@ -187,7 +201,7 @@ export interface PartitionQueries {
   /** Jobs in id order after `after`; `next` is absent at the end. It scans at most 10,000 jobs a call, so a page may be short or empty while `next` is set. */
   list(partition: number, filter: JobFilter, limit: number, after?: string): Promise<{ jobs: JobView[]; next?: string }>
   /** Active runs, then ended ones, newest first; at most the active ones and the last 11. */
-  runs(partition: number, id: string): Promise<{ active: ActiveRun[]; finished: FinishedRun[] } | undefined>
+  runs(partition: number, id: string): Promise<{ active: ActiveRunView[]; finished: FinishedRun[] } | undefined>
   /** Resolves true once the owner has applied these offsets (each: the record's own), false after `timeoutMs`. */
   applied(partition: number, offsets: { jobs?: number; commands?: number }, timeoutMs: number): Promise<boolean>
 }

@@ -2,6 +2,7 @@
 import { type Logger, pino } from 'pino'
 import { systemClock } from './clock.ts'
 import { type ClusterOptions, clusterOf } from './connect.ts'
+import { DuelogError } from './errors.ts'
 import { createExecutor, type Executor, type ExecutorView } from './executor/executor.ts'
 import type { Handlers } from './executor/handler.ts'
 import { builtInHandlers } from './executor/handlers/built-in.ts'
@@ -13,9 +14,12 @@ export interface WorkerOptions extends Omit<ClusterOptions, 'logger'> {
   pool?: string
   /** Handlers that run at once, at least 1. Default 50. */
   concurrency?: number
-  /** By name. The built-in ones (noop, log, sleep, fail) are there unless replaced. */
+  /** By name; a handler may take runs in batches, see BatchHandler. The built-in ones (noop, log, sleep, fail) are there unless replaced. */
   handlers: Handlers
-  /** First part of the worker's name in the API. Default `worker`. */
+  /**
+   * First part of the worker's name in the API, and what a job's `pinTo` names; of several workers with one name, one takes the run.
+   * 1 to 255 characters without `@`, `:` and spaces. Default `worker`.
+   */
   name?: string
   /** How long close() lets handlers finish before it gives their runs back, in ms. Default 25,000. */
   drainMs?: number
@@ -37,6 +41,10 @@ export interface Worker {
 /** Throws DuelogError `bad-config`. */
 export function createWorker(options: WorkerOptions): Worker {
   const { pool = 'default', concurrency = 50, name = 'worker', drainMs = 25_000 } = options
+  if (!/^[^@:\s]{1,255}$/.test(name)) {
+    const allowed = '1 to 255 characters without "@", ":" and spaces'
+    throw new DuelogError('bad-config', `name of the worker is ${JSON.stringify(name)}; allowed: ${allowed}`)
+  }
   const logger = options.logger ?? pino({ name, level: 'warn' })
   const { log, names, openCodecs } = clusterOf({ ...options, logger })
   let starting: Promise<Executor> | undefined

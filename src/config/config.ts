@@ -1,5 +1,6 @@
 /** Reads the settings from an environment: every name and value is checked before anything starts. */
 import { readFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { Ajv, type ErrorObject } from 'ajv'
 import { DuelogError, messageOf } from '../errors.ts'
@@ -34,6 +35,8 @@ export interface Config {
   handlers: string | undefined
   pools: string[]
   concurrency: number
+  /** 0: the executor role runs in this process. */
+  executorProcesses: number
   leadMs: number
   leadMsMax: number
   lingerMs: number
@@ -41,6 +44,8 @@ export interface Config {
   logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent'
   /** Undefined: no authentication; then `httpHost` is a loopback address. */
   apiTokens: ApiToken[] | undefined
+  /** The settings as they were given, secrets included: for processes of ours alone. */
+  given: Readonly<Record<string, string>>
 }
 
 const ajv = new Ajv({ coerceTypes: true, useDefaults: true, allErrors: true })
@@ -68,10 +73,10 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   }
   const checked = raw as unknown as Raw
   refuse(contradictions(checked))
-  return configOf(checked)
+  return { ...configOf(checked), given: Object.fromEntries(ours) }
 }
 
-function configOf(raw: Raw): Config {
+function configOf(raw: Raw): Omit<Config, 'given'> {
   const { KAFKA_SASL_MECHANISM: mechanism, KAFKA_SASL_USERNAME: username = '', KAFKA_SASL_PASSWORD: password = '' } = raw
   return {
     brokers: raw.KAFKA_BROKERS === undefined ? undefined : brokersOf(raw.KAFKA_BROKERS),
@@ -96,6 +101,7 @@ function configOf(raw: Raw): Config {
     handlers: raw.DUELOG_HANDLERS,
     pools: [...new Set(raw.DUELOG_POOLS.split(','))],
     concurrency: raw.DUELOG_CONCURRENCY,
+    executorProcesses: raw.DUELOG_EXECUTOR_PROCESSES === 'cpus' ? availableParallelism() : Number(raw.DUELOG_EXECUTOR_PROCESSES),
     leadMs: raw.DUELOG_LEAD_MS,
     leadMsMax: raw.DUELOG_LEAD_MS_MAX,
     lingerMs: raw.DUELOG_LINGER_MS,

@@ -1,6 +1,6 @@
 /** The rules between settings. */
 import type { Raw } from './raw.ts'
-import { apiTokensOf, brokersOf, isLoopback } from './values.ts'
+import { apiTokensOf, brokersOf, isLoopback, rolesOf } from './values.ts'
 import { bad, named } from './wording.ts'
 
 /** What no single value shows: items of lists, and settings that need or exclude one another. */
@@ -18,6 +18,10 @@ export function contradictions(raw: Raw): string[] {
   claim(
     raw.DUELOG_LEAD_MS <= raw.DUELOG_LEAD_MS_MAX,
     `${named('DUELOG_LEAD_MS')} is ${raw.DUELOG_LEAD_MS}, more than DUELOG_LEAD_MS_MAX, which is ${raw.DUELOG_LEAD_MS_MAX}.`,
+  )
+  claim(
+    raw.DUELOG_EXECUTOR_PROCESSES === '0' || rolesOf(raw.DUELOG_ROLES).has('executor'),
+    `${named('DUELOG_EXECUTOR_PROCESSES')} is ${raw.DUELOG_EXECUTOR_PROCESSES}, but DUELOG_ROLES has no executor; add it, or leave this out.`,
   )
   const hasMechanism = raw.KAFKA_SASL_MECHANISM !== undefined
   for (const name of ['KAFKA_SASL_USERNAME', 'KAFKA_SASL_PASSWORD'] as const) {

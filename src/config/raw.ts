@@ -21,6 +21,7 @@ export interface Raw {
   DUELOG_HANDLERS?: string
   DUELOG_POOLS: string
   DUELOG_CONCURRENCY: number
+  DUELOG_EXECUTOR_PROCESSES: string
   DUELOG_LEAD_MS: number
   DUELOG_LEAD_MS_MAX: number
   DUELOG_LINGER_MS: number

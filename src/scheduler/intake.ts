@@ -106,10 +106,10 @@ export class Intake {
   #event(mail: Mail, record: RecordIn, nowMs: number): Mail | Promise<Mail> {
     const { codecs, leases } = this.#options
     return afterDecoding<ExecutionEvent, Mail>(codecs.event, record, (event) => {
-      const { jobId, type } = event
+      const { jobId, type, progress, message } = event
       if (jobId !== mail.jobId) throw new Error(`The key says job ${mail.jobId}, the value ${jobId}.`)
       if (type === 'HEARTBEAT') {
-        leases.heard(jobId, event, nowMs)
+        leases.heard(jobId, event, { checkedAt: nowMs, progress, message })
         return mail
       }
       if (type !== 'STARTED') leases.ended(jobId, event)

@@ -1,5 +1,5 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { availableParallelism, tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { readConfig } from '../../src/config/config.ts'
@@ -40,12 +40,14 @@ describe('an empty environment', () => {
       handlers: undefined,
       pools: ['default'],
       concurrency: 50,
+      executorProcesses: 0,
       leadMs: 100,
       leadMsMax: 10_000,
       lingerMs: 25,
       drainMs: 25_000,
       logLevel: 'info',
       apiTokens: undefined,
+      given: {},
     })
   })
 
@@ -64,14 +66,14 @@ test('a cluster has the defaults of a cluster, and what is set goes before them'
 })
 
 test('every setting is read into its field', () => {
-  const config = readConfig({
+  const given = {
     KAFKA_BROKERS: 'broker:9092',
     SCHEMA_REGISTRY_URL: 'https://registry:8081',
     KAFKA_SASL_MECHANISM: 'scram-sha-512',
     KAFKA_SASL_USERNAME: 'me',
     KAFKA_SASL_PASSWORD: 'secret',
     KAFKA_SSL_ENABLED: 'true',
-    DUELOG_ROLES: 'api,scheduler',
+    DUELOG_ROLES: 'api,executor',
     DUELOG_HTTP_HOST: '0.0.0.0',
     DUELOG_HTTP_PORT: '0',
     DUELOG_DATA_DIR: '/var/lib/duelog',
@@ -83,19 +85,21 @@ test('every setting is read into its field', () => {
     DUELOG_HANDLERS: './handlers.ts',
     DUELOG_POOLS: 'default,gpu,default',
     DUELOG_CONCURRENCY: '7',
+    DUELOG_EXECUTOR_PROCESSES: '3',
     DUELOG_LEAD_MS: '5',
     DUELOG_LEAD_MS_MAX: '50',
     DUELOG_LINGER_MS: '1',
     DUELOG_DRAIN_MS: '2',
     DUELOG_LOG_LEVEL: 'debug',
     DUELOG_API_TOKENS: 'viewer:v1, admin:a:b',
-  })
-  expect(config).toEqual({
+  }
+  expect(readConfig({ ...given, PATH: '/bin' })).toEqual({
+    given,
     brokers: ['broker:9092'],
     registryUrl: 'https://registry:8081',
     sasl: { mechanism: 'scram-sha-512', username: 'me', password: 'secret' },
     ssl: { ca: undefined, cert: undefined, key: undefined },
-    roles: new Set(['api', 'scheduler']),
+    roles: new Set(['api', 'executor']),
     httpHost: '0.0.0.0',
     httpPort: 0,
     dataDir: '/var/lib/duelog',
@@ -107,6 +111,7 @@ test('every setting is read into its field', () => {
     handlers: './handlers.ts',
     pools: ['default', 'gpu'],
     concurrency: 7,
+    executorProcesses: 3,
     leadMs: 5,
     leadMsMax: 50,
     lingerMs: 1,
@@ -117,6 +122,14 @@ test('every setting is read into its field', () => {
       { role: 'admin', token: 'a:b' },
     ],
   })
+})
+
+test('executor processes may be one for each processor', () => {
+  expect(readConfig({ DUELOG_EXECUTOR_PROCESSES: 'cpus' }).executorProcesses).toBe(availableParallelism())
+})
+
+test('executor processes without the executor role are refused', () => {
+  expect(() => readConfig({ DUELOG_EXECUTOR_PROCESSES: '2', DUELOG_ROLES: 'api' })).toThrow(/DUELOG_ROLES has no executor/)
 })
 
 describe('a bad value is refused with the name, the value and what is allowed', () => {

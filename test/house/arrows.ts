@@ -8,7 +8,9 @@ import { codeOf, type HouseFile, importsOf, placesOf } from './tree.ts'
 
 /** Rooms of src by folder; files directly in src are shared or joiners. */
 const shared = ['ports', 'errors', 'clock', 'metrics', 'instance'].map((name) => `src/${name}.ts`)
-const joiners = ['main', 'serve', 'parts', 'connect', 'worker', 'index'].map((name) => `src/${name}.ts`)
+const joiners = ['main', 'serve', 'parts', 'connect', 'worker', 'executor-processes', 'kept-process', 'index'].map(
+  (name) => `src/${name}.ts`,
+)
 
 /** What each room may import besides itself, `streams` and `schemas`. */
 const mayImport: Record<string, readonly string[]> = {
@@ -26,7 +28,9 @@ const mayImport: Record<string, readonly string[]> = {
   joiners: ['shared', 'scheduler', 'executor', 'retrier', 'api', 'client', 'kafka', 'store', 'config', 'embedded'],
   // The demo is a program of its own over the public surface; it reads the log to check it.
   demo: ['shared', 'joiners', 'client', 'config', 'executor', 'kafka'],
-  cli: ['shared', 'joiners', 'config', 'demo'],
+  // A load is put on any Duelog from outside, and judged by the log as the demo's is.
+  generate: ['shared', 'joiners', 'client', 'kafka', 'demo'],
+  cli: ['shared', 'joiners', 'config', 'demo', 'generate'],
 }
 
 /** Packages that one room alone may use, so that each can be replaced there. */
@@ -41,7 +45,7 @@ const soleImporters: Record<string, RegExp> = {
   'prom-client': /^src\/metrics\.ts$/,
   commander: /^src\/cli\//,
   'cli-progress': /^src\/demo\//,
-  'cli-table3': /^src\/demo\//,
+  'cli-table3': /^src\/(demo|generate)\//,
 }
 
 /** Only these of Node's modules compute and touch nothing; Buffer is there without an import as well. */

@@ -22,6 +22,7 @@ type Action =
       overlap: 'ALLOW' | 'SKIP'
       catchUp: 'SKIP' | 'LATEST' | 'ALL'
       maxRuns: number | null
+      pinTo: string | null
     }
   | { do: 'remove' | 'pause' | 'resume' | 'trigger'; job: number }
   | { do: 'garbage'; job: number }
@@ -41,6 +42,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
       overlap: fc.constantFrom('ALLOW', 'SKIP'),
       catchUp: fc.constantFrom('SKIP', 'LATEST', 'ALL'),
       maxRuns: fc.option(fc.integer({ min: 1, max: 3 })),
+      pinTo: fc.option(fc.constant('gpu'), { freq: 1 }),
     }),
   },
   { weight: 2, arbitrary: fc.record({ do: fc.constantFrom('remove', 'pause', 'resume', 'trigger'), job }) },
@@ -98,7 +100,7 @@ class History {
     const id = 'job' in action ? `job-${action.job}` : ''
     switch (action.do) {
       case 'define': {
-        const { schedule, overlap, catchUp, maxRuns } = action
+        const { schedule, overlap, catchUp, maxRuns, pinTo } = action
         const retry = { maxAttempts: 3, backoff: { list: [400, 1_700] } }
         world.define(id, {
           schedule,
@@ -106,6 +108,7 @@ class History {
           overlap,
           catchUp,
           maxRuns,
+          pinTo,
           retry,
           leaseMs: 1_000,
           retainCompletedMs: 2_000,

@@ -3,7 +3,14 @@
  * that die at any step of a commit. The rules, the fold, the effects, the time index and the restore are the real ones.
  */
 import { pino } from 'pino'
-import type { Execution, ExecutionEventInput, JobCommandInput, JobDefinitionInput } from '../../schemas/generated.ts'
+import type {
+  Execution,
+  ExecutionEventInput,
+  JobCommandInput,
+  JobDefinitionInput,
+  WorkerControl,
+  WorkerControlInput,
+} from '../../schemas/generated.ts'
 import {
   deadLetterSchema,
   executionEventSchema,
@@ -17,7 +24,7 @@ import type { Clock } from '../../src/clock.ts'
 import { avroType } from '../../src/kafka/avro.ts'
 import { AvroCodec } from '../../src/kafka/codec.ts'
 import { createMetrics } from '../../src/metrics.ts'
-import type { RecordIn, RecordOut } from '../../src/ports.ts'
+import type { Codec, RecordIn, RecordOut } from '../../src/ports.ts'
 import type { SchedulerCodecs } from '../../src/scheduler/codecs.ts'
 import { Intake } from '../../src/scheduler/intake.ts'
 import { putKeptDefinitions } from '../../src/scheduler/kept-definitions.ts'
@@ -48,7 +55,8 @@ export const codecs = {
   event: codec(executionEventSchema, 5),
   deadLetter: codec(deadLetterSchema, 6),
   control: codec(workerControlSchema, 7),
-} as unknown as SchedulerCodecs & {
+} as unknown as Omit<SchedulerCodecs, 'control'> & {
+  control: Codec<WorkerControl, WorkerControlInput>
   definition: { encode(value: JobDefinitionInput): Buffer }
   command: { encode(value: JobCommandInput): Buffer }
   event: { encode(value: ExecutionEventInput): Buffer }
@@ -103,8 +111,8 @@ export class World {
   executions(): Execution[] {
     const all: Execution[] = []
     for (const [topic, records] of this.records) {
-      if (!topic.startsWith('model.executions.') || topic === names.deadLetters) continue
-      for (const { value } of records) if (value !== null) all.push(codecs.execution.decode(value) as Execution)
+      if (!carriesExecutions(topic)) continue
+      for (const { value } of records) if (value !== null) all.push(executionIn(topic, value))
     }
     return all.sort((left, right) => left.dispatchedAt - right.dispatchedAt)
   }
@@ -113,9 +121,9 @@ export class World {
   handOut(): Execution[] {
     const fresh: Execution[] = []
     for (const [topic, records] of this.records) {
-      if (!topic.startsWith('model.executions.') || topic === names.deadLetters) continue
+      if (!carriesExecutions(topic)) continue
       for (const { value } of records.slice(this.#handed.get(topic) ?? 0)) {
-        if (value !== null) fresh.push(codecs.execution.decode(value) as Execution)
+        if (value !== null) fresh.push(executionIn(topic, value))
       }
       this.#handed.set(topic, records.length)
     }
@@ -157,6 +165,15 @@ export class World {
   reach(point: CrashPoint): void {
     if (this.crashAt === point) throw new Crash(point)
   }
+}
+
+const carriesExecutions = (topic: string): boolean =>
+  topic === names.control || (topic.startsWith('model.executions.') && topic !== names.deadLetters)
+
+/** A pinned one is wrapped in what its worker is told. */
+function executionIn(topic: string, value: Buffer): Execution {
+  const bytes = topic === names.control ? ((codecs.control.decode(value) as WorkerControl).execution ?? value) : value
+  return codecs.execution.decode(bytes) as Execution
 }
 
 /** An owner that has not come to rest by then never will. */

@@ -1,6 +1,6 @@
 /** The handlers that every worker has. A user's handler of the same name takes their place. */
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Handler, Handlers, Run } from '../handler.ts'
+import type { Handler, Run } from '../handler.ts'
 import { NonRetryableError } from '../handler-errors.ts'
 
 const SLEEP_MS_MAX = 604_800_000
@@ -24,7 +24,7 @@ const fail: Handler = (run) => {
   return { attempt: run.attempt }
 }
 
-export const builtInHandlers: Handlers = { noop, log, sleep, fail }
+export const builtInHandlers: Record<string, Handler> = { noop, log, sleep, fail }
 
 function numberOf(run: Run, field: string, max: number): number {
   const value = (run.payload as Record<string, unknown> | null)?.[field]
