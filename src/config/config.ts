@@ -6,7 +6,7 @@ import { DuelogError, messageOf } from '../errors.ts'
 import { contradictions } from './contradictions.ts'
 import type { Raw } from './raw.ts'
 import { configSchema, settingByName, settings } from './settings.ts'
-import { type ApiToken, apiTokensOf, brokersOf, type Role, rolesOf } from './values.ts'
+import { type ApiToken, apiTokensOf, brokersOf, listOf, networksOf, type Role, rolesOf } from './values.ts'
 import { bad, named, unknown } from './wording.ts'
 
 export type { ApiToken, Role }
@@ -34,6 +34,14 @@ export interface Config {
   handlers: string | undefined
   pools: string[]
   concurrency: number
+  /** Allow-list of topics; may have `*`. */
+  targetTopics: string[]
+  /** Topics with schedules of other schedulers. */
+  intakeTopics: { etf1: string[]; karafka: string[] }
+  /** As it was given, whsec_ and base64. */
+  httpSigningKey: string | undefined
+  /** Addresses and networks. */
+  httpDeny: string[]
   leadMs: number
   leadMsMax: number
   lingerMs: number
@@ -96,6 +104,10 @@ function configOf(raw: Raw): Config {
     handlers: raw.DUELOG_HANDLERS,
     pools: [...new Set(raw.DUELOG_POOLS.split(','))],
     concurrency: raw.DUELOG_CONCURRENCY,
+    targetTopics: listOf(raw.DUELOG_TARGET_TOPICS),
+    intakeTopics: { etf1: listOf(raw.DUELOG_INTAKE_ETF1_TOPICS), karafka: listOf(raw.DUELOG_INTAKE_KARAFKA_TOPICS) },
+    httpSigningKey: raw.DUELOG_HTTP_SIGNING_KEY,
+    httpDeny: networksOf(raw.DUELOG_HTTP_DENY) ?? [],
     leadMs: raw.DUELOG_LEAD_MS,
     leadMsMax: raw.DUELOG_LEAD_MS_MAX,
     lingerMs: raw.DUELOG_LINGER_MS,

@@ -20,6 +20,11 @@ export interface Raw {
   DUELOG_REPLICATION: number
   DUELOG_HANDLERS?: string
   DUELOG_POOLS: string
+  DUELOG_TARGET_TOPICS?: string
+  DUELOG_INTAKE_ETF1_TOPICS?: string
+  DUELOG_INTAKE_KARAFKA_TOPICS?: string
+  DUELOG_HTTP_SIGNING_KEY?: string
+  DUELOG_HTTP_DENY: string
   DUELOG_CONCURRENCY: number
   DUELOG_LEAD_MS: number
   DUELOG_LEAD_MS_MAX: number

@@ -6,7 +6,7 @@
  * A handler that has not returned when its attempt ended (timeout, drain) keeps its slot until it does.
  */
 import type { Logger } from 'pino'
-import type { Execution, RunError } from '../../schemas/generated.ts'
+import type { Execution, HttpTarget, RunError } from '../../schemas/generated.ts'
 import { type Progress, payloadOf, type Run } from './handler.ts'
 import type { Entry } from './lane.ts'
 
@@ -75,6 +75,12 @@ export class Attempt implements Run {
   }
   get headers(): Record<string, Buffer> {
     return this.execution.headers
+  }
+  get http(): HttpTarget | null {
+    return this.execution.httpTarget
+  }
+  get payloadBytes(): Buffer | null {
+    return this.execution.payload
   }
   get payload(): unknown {
     this.#payload ??= { value: payloadOf(this.execution.payload, this.execution.contentType) }

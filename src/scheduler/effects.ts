@@ -3,7 +3,7 @@
  * State is logged once for each touched job, as it is at the end of the batch; its timers are the difference between before and after.
  */
 import type { ExecutionInput } from '../../schemas/generated.ts'
-import { type Decision, type Job, mustBeLogged } from '../../streams/job.ts'
+import { type Decision, type Job, mustBeLogged, type TopicRecord } from '../../streams/job.ts'
 import {
   definitionKey,
   definitionValue,
@@ -37,6 +37,8 @@ export class Effects {
   readonly #changed = new Map<string, { job: Job; logged: boolean }>()
   readonly #extraTimers: Timer[] = []
   readonly #popped = new Map<string, Timer[]>()
+  /** Topics of the user's that something goes to. */
+  readonly targets = new Set<string>()
   #logged = false
 
   constructor(partition: number, names: TopicNames, codecs: SchedulerCodecs) {
@@ -91,6 +93,13 @@ export class Effects {
   /** A definition that goes to another partition: in the transaction, or a delay could begin there a second time. */
   moved(records: RecordOut[]): void {
     this.out.push(...records)
+    this.#logged = true
+  }
+
+  /** A record for a topic of the user's. */
+  written({ topic, partition, key, value, headers }: TopicRecord): void {
+    this.out.push({ topic, key, value, headers, ...(partition === null ? {} : { partition }) })
+    this.targets.add(topic)
     this.#logged = true
   }
 
@@ -151,6 +160,9 @@ export class Effects {
     const partition = this.#partition
     const encode = (execution: ExecutionInput): Buffer => this.#codecs.execution.encode(execution)
     switch (output.kind) {
+      case 'record':
+        this.written(output.record)
+        return
       case 'dispatch': {
         const { pool, priority } = output.execution
         this.out.push({

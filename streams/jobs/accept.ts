@@ -6,12 +6,13 @@
  */
 import type { ActiveRun, JobDefinition, JobState } from '../../schemas/generated.ts'
 import { patchState, pristineState, timesHash } from '../draft.ts'
-import type { Decision, Input, KnownDefinition } from '../job.ts'
+import type { Context, Decision, Input, KnownDefinition } from '../job.ts'
 import { executionOf } from '../runs/dispatch.ts'
 import { completeIfDone } from '../runs/finish.ts'
+import { recordBytes, topicRecord } from '../runs/topic-record.ts'
 import { firstFire, nextFire } from '../schedules/next-fire.ts'
 
-export function acceptDefinition(draft: Decision, definition: KnownDefinition, decided = false): void {
+export function acceptDefinition(draft: Decision, definition: KnownDefinition, context: Context, decided = false): void {
   const before = { ...draft.job }
   if (before.definition !== undefined && definition.offset <= before.definition.offset) return
   if (before.state !== undefined && definition.offset < before.state.specOffset) return
@@ -19,11 +20,21 @@ export function acceptDefinition(draft: Decision, definition: KnownDefinition, d
   if (decided) return
   if (definition.spec === undefined) draft.notes.push({ kind: 'invalid', reason: definition.problem ?? '' })
   if (before.state !== undefined && definition.offset === before.state.specOffset) return
+  const refusal = targetProblem(before.id, definition, context)
+  if (refusal !== undefined) draft.notes.push({ kind: 'invalid', reason: refusal })
   const phase = keptPhase(before, definition)
-  if (before.state === undefined && followsFromRecord(before, definition, phase)) return
+  if (before.state === undefined && refusal === undefined && followsFromRecord(before, definition, phase)) return
   if (before.state === undefined && definition.spec === undefined) return
   keepActiveRuns(draft, before.definition, before.state)
   replaceState(draft, definition, before, phase)
+  // Whether a topic is there does not follow from the record, so this is logged; the next time is frozen, as that of a paused job.
+  if (refusal !== undefined) patchState(draft, { status: 'INVALID', reason: refusal, finishedAt: null, deleteAt: null })
+}
+
+/** Why the topic that the job writes to cannot be written to. */
+function targetProblem(jobId: string, { spec }: KnownDefinition, { topicProblem }: Context): string | undefined {
+  if (spec === undefined || spec.target.topic === null) return undefined
+  return topicProblem(spec.target.topic, recordBytes(topicRecord(jobId, 1, 0, spec.target.topic, spec)))
 }
 
 /** Whether all about a job without state still follows from its record alone. */

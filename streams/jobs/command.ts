@@ -35,6 +35,7 @@ function trigger(draft: Decision, command: JobCommand, context: Context): void {
   // The run is made from the adjusted definition, the job keeps its own.
   if (definition !== undefined) draft.job.definition = { ...definition, spec: adjusted }
   const run = startRun(draft, adjusted, 'MANUAL', context.now, context.now, context, { commandId, snapshot: payload !== null })
-  if (payload !== null) draft.snapshotPuts.push(executionOf({ ...draft.job, snapshots: new Map() }, run, context.now))
+  const active = draft.job.state?.active.some(({ runNo }) => runNo === run.runNo) ?? false
+  if (payload !== null && active) draft.snapshotPuts.push(executionOf({ ...draft.job, snapshots: new Map() }, run, context.now))
   draft.job.definition = definition
 }

@@ -32,6 +32,8 @@ function seen(jobId: string, runNo: number, more: Partial<SeenExecution> = {}): 
     attemptTimeoutMs: 1,
     leaseMs: 1,
     startDeadlineAt: 1,
+    httpTarget: null,
+    topicTarget: null,
     topic: 't',
     partition: 0,
     offset: 0,
