@@ -7,14 +7,11 @@ import { type Logger, pino } from 'pino'
 import { tombstoneRetentionMs, topicNames, topicPlans } from '../streams/topics.ts'
 import { systemClock, watchClock } from './clock.ts'
 import type { Config } from './config/config.ts'
-import { lateWriter } from './connect.ts'
 import { startEmbedded } from './embedded/start.ts'
 import { createExecutor, type Executor } from './executor/executor.ts'
 import type { Handlers } from './executor/handler.ts'
-import { builtInHandlers } from './executor/handlers/built-in.ts'
 import { loadHandlers } from './executor/handlers/load-handlers.ts'
 import { newInstance } from './instance.ts'
-import { createForeignIntake } from './intake/intake.ts'
 import { createCodecs, type KnownIds } from './kafka/codecs.ts'
 import { connectLog } from './kafka/log.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
@@ -23,6 +20,7 @@ import { createRetrier, type Retrier } from './retrier/retrier.ts'
 import { Scheduler } from './scheduler/scheduler.ts'
 import { startHttp } from './serve.ts'
 import { rocksStores } from './store/rocks-store.ts'
+import { builtInsOf, startIntake, startTargets } from './targets.ts'
 
 export interface System {
   /** Base URL of the HTTP server. */
@@ -108,13 +106,10 @@ async function assemble(
     url: undefined,
   }
 
-  if (config.roles.has('scheduler') || config.roles.has('intake')) {
-    undo.push(() => parts.targets.stop())
-    await parts.targets.start()
-  }
+  await startTargets(parts)
   if (config.roles.has('executor')) await startExecutors(parts, options.handlers ?? {})
   if (config.roles.has('retrier')) await startRetrier(parts)
-  if (config.roles.has('intake')) await startIntake(parts)
+  await startIntake(parts)
   const scheduler = config.roles.has('scheduler') ? newScheduler(parts) : undefined
   // Before the scheduler joins: its member data carries the URL that is known only then.
   parts.url = await startHttp(parts, scheduler)
@@ -140,16 +135,11 @@ async function assemble(
 
 async function startExecutors(parts: Parts, more: Handlers): Promise<Executor[]> {
   const { config, logger, log, codecs, names, instance, metrics, undo } = parts
-  const produced = lateWriter(log)
-  undo.push(() => produced.close())
-  const builtIn = builtInHandlers({
-    httpDeny: config.httpDeny,
-    httpSigningKey: config.httpSigningKey,
-    writer: produced.open,
-    prefix: config.topicPrefix,
-    clock: systemClock,
-  })
-  const handlers = { ...builtIn, ...(config.handlers === undefined ? {} : await loadHandlers(config.handlers)), ...more }
+  const handlers = {
+    ...builtInsOf(parts),
+    ...(config.handlers === undefined ? {} : await loadHandlers(config.handlers)),
+    ...more,
+  }
   const executors = config.pools.map((pool) =>
     createExecutor({
       log,
@@ -176,29 +166,6 @@ async function startRetrier({ config, log, codecs, names, instance, metrics, log
   undo.push(() => retrier.stop())
   await retrier.start()
   return retrier
-}
-
-/** Without a topic to read there is nothing to join a group for. */
-async function startIntake(parts: Parts): Promise<void> {
-  const { config, log, codecs, names, instance, metrics, logger, targets, undo } = parts
-  const topics = config.intakeTopics
-  if (topics.etf1.length + topics.karafka.length === 0) return
-  const { definition } = codecs
-  const prefix = config.topicPrefix
-  const intake = createForeignIntake({
-    log,
-    definition,
-    names,
-    prefix,
-    topics,
-    targets,
-    instance,
-    clock: systemClock,
-    metrics,
-    logger,
-  })
-  undo.push(() => intake.stop())
-  await intake.start()
 }
 
 function newScheduler(parts: Parts): Scheduler {

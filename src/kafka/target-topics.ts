@@ -14,6 +14,8 @@ import { faultOf } from './faults.ts'
 import type { PartitionCounts } from './partition-counts.ts'
 
 export const checkIntervalMs = 30_000
+/** What is used is looked at again when the last look is older. */
+const staleMs = 5_000
 /** How long a topic that refused a record is left alone. */
 const refusedMs = 60_000
 /** A batch costs so much besides its records. */
@@ -40,6 +42,7 @@ export class CheckedTopics implements TargetTopics {
   readonly #allowed: (topic: string) => boolean
   #seen: ReadonlyMap<string, Seen> = new Map()
   readonly #refused = new Map<string, { untilMs: number; reason: string }>()
+  #lookedAtMs = 0
   #timer: NodeJS.Timeout | undefined
   #checking: Promise<void> | undefined
 
@@ -65,6 +68,7 @@ export class CheckedTopics implements TargetTopics {
   }
 
   problem({ name, partition }: { name: string; partition: number | null }, bytes: number): string | undefined {
+    if (this.#patterns.length > 0 && Date.now() - this.#lookedAtMs > staleMs) void this.check()
     if (!this.#allowed(name)) return `Topic ${name} is not allowed; DUELOG_TARGET_TOPICS says which are.`
     const seen = this.#seen.get(name)
     if (seen === undefined) return `Topic ${name} does not exist.`
@@ -82,7 +86,10 @@ export class CheckedTopics implements TargetTopics {
     await this.check()
     // What a broker that is away answers says nothing of the topic.
     if (code === 'broker-unavailable') return
-    for (const topic of topics) {
+    const involved = [...topics]
+    // Where one is gone, that was the reason, and the next try goes without it.
+    if (involved.some((topic) => !this.#seen.has(topic))) return
+    for (const topic of involved) {
       const reason = `Topic ${topic} may have refused a record and is left alone for ${refusedMs / 1_000} s: ${messageOf(error)}`
       this.#refused.set(topic, { untilMs: Date.now() + refusedMs, reason })
     }
@@ -99,6 +106,7 @@ export class CheckedTopics implements TargetTopics {
   }
 
   async #look(): Promise<void> {
+    this.#lookedAtMs = Date.now()
     const admin = this.#kafka.admin()
     try {
       await admin.connect()
