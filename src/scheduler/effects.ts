@@ -96,6 +96,11 @@ export class Effects {
     this.#logged = true
   }
 
+  /** Something was judged by what no record says, such as whether a topic is there: the position is logged, so that nobody judges it anew. */
+  judged(): void {
+    this.#logged = true
+  }
+
   /** A record for a topic of the user's. */
   written({ topic, partition, key, value, headers }: TopicRecord): void {
     this.out.push({ topic, key, value, headers, ...(partition === null ? {} : { partition }) })

@@ -114,6 +114,7 @@ class BatchFold {
     if (mail.input.kind === 'definition' && decision.job.definition === mail.input.definition) {
       this.#folded.effects.definition(mail.jobId, definitionValue(mail.input.definition))
       this.#context.metrics.definitions.inc()
+      if (!decided && mail.input.definition.spec?.target.topic) this.#folded.effects.judged()
     } else if (decision.job.definition === undefined && job.definition !== undefined) {
       this.#folded.effects.definition(mail.jobId, null)
     }
