@@ -42,6 +42,13 @@ export type Input =
   | { kind: 'event'; event: ExecutionEvent }
   | { kind: 'timer'; timer: Timer }
 
+/** What tells an attempt of a job from all others, also from those of an earlier job of the same id. */
+export interface AttemptId {
+  runNo: number
+  attempt: number
+  specOffset: number
+}
+
 export interface Context {
   /** The owner's clock, epoch ms. */
   now: number
@@ -52,7 +59,7 @@ export interface Context {
   /** Why a record can not be written to a topic of the user's now, or undefined when it can. Its answer is only used in what is logged. */
   topicProblem: (place: TopicTarget, bytes: number) => string | undefined
   /** When a running attempt was last known to be alive, epoch ms; 0 when it was never heard of. */
-  seenAt: (jobId: string, runNo: number, attempt: number) => number
+  seenAt: (jobId: string, attempt: AttemptId) => number
 }
 
 /** What goes to a topic of the user's, in the transaction that records it. */
