@@ -12,6 +12,7 @@ import type { TargetTopics } from '../ports.ts'
 import type { Logger } from './client.ts'
 import { faultOf } from './faults.ts'
 import type { PartitionCounts } from './partition-counts.ts'
+import { batchBytesMax } from './rounds.ts'
 
 export const checkIntervalMs = 30_000
 /** What is used is looked at again when the last look is older. */
@@ -74,8 +75,9 @@ export class CheckedTopics implements TargetTopics {
     if (seen === undefined) return `Topic ${name} does not exist.`
     if (partition !== null && partition >= seen.partitions)
       return `Topic ${name} has ${seen.partitions} partitions; there is none with the number ${partition}.`
-    if (seen.maxMessageBytes !== undefined && bytes + batchOverheadBytes > seen.maxMessageBytes)
-      return `A record of ${bytes} bytes is too large for topic ${name}, whose max.message.bytes is ${seen.maxMessageBytes}.`
+    const bytesMax = Math.min(seen.maxMessageBytes ?? batchBytesMax, batchBytesMax)
+    if (bytes + batchOverheadBytes > bytesMax)
+      return `A record of ${bytes} bytes is too large for topic ${name}, which takes batches of ${bytesMax} (max.message.bytes).`
     const refused = this.#refused.get(name)
     return refused !== undefined && Date.now() < refused.untilMs ? refused.reason : undefined
   }

@@ -155,16 +155,17 @@ async function commit(context: TurnContext, records: RecordOut[], targets: Reado
   const { writer, shared, partition, slots } = context
   if (writer === undefined) throw new Error(`Partition ${partition} has something to log before it is claimed.`)
   const stateRecords = records.filter((record) => record.topic === shared.names.state).length
-  return slots.run(async () => {
+  const committing = slots.run(async () => {
     const startedAt = performance.now()
-    const offsets = await writer.commit(records).catch(async (error) => {
-      // A topic of the user's may be at fault: what is seen of it before the next try keeps it out of that one.
-      if (targets.size > 0) await shared.targets?.failed(targets, error)
-      throw error
-    })
+    const offsets = await writer.commit(records)
     shared.metrics.commit.observe((performance.now() - startedAt) / 1_000)
     shared.metrics.commitBatch.observe(records.length)
     return (offsets.get(`${shared.names.state}/${partition}`) ?? 0) + stateRecords
+  })
+  return committing.catch(async (error) => {
+    // A topic of the user's may be at fault: what is seen of it before the next try keeps it out of that one.
+    if (targets.size > 0) await shared.targets?.failed(targets, error)
+    throw error
   })
 }
 

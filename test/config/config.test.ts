@@ -32,7 +32,7 @@ describe('an empty environment', () => {
       registryUrl: undefined,
       sasl: undefined,
       ssl: undefined,
-      roles: new Set(['scheduler', 'executor', 'retrier', 'api']),
+      roles: new Set(['scheduler', 'executor', 'retrier', 'intake', 'api']),
       httpHost: '127.0.0.1',
       httpPort: 8080,
       dataDir: resolve('data'),
