@@ -44,6 +44,12 @@ export interface LogWriter {
   close(): Promise<void>
 }
 
+/** Offsets of a consumer group that a transaction commits with its records. They fence nobody: the transactional id does. */
+export interface GroupPositions {
+  groupId: string
+  positions: Position[]
+}
+
 /**
  * Writes whole transactions under one transactional id.
  * Any rejection means the writer is finished and the outcome unknown: close it and open a new one (invariant I6).
@@ -51,8 +57,16 @@ export interface LogWriter {
  */
 export interface TransactionalWriter {
   /** Commits all records or none. Resolves with the offset of the first record of each topic-partition, keyed `topic/partition`. */
-  commit(records: RecordOut[]): Promise<Map<string, number>>
+  commit(records: RecordOut[], group?: GroupPositions): Promise<Map<string, number>>
   close(): Promise<void>
+}
+
+/** Topics of the user's that may be written to inside a partition's transaction. */
+export interface TargetTopics {
+  /** Why a record of so many bytes cannot be written there now, or undefined when it can. */
+  problem(place: { name: string; partition: number | null }, bytes: number): string | undefined
+  /** A transaction with records for these topics failed. Resolves when it is known again which of them can be written to. */
+  failed(topics: Iterable<string>, error: unknown): Promise<void>
 }
 
 export interface Batch extends TopicPartition {
@@ -108,6 +122,8 @@ export interface LogAdmin {
   /** Earliest and next offset of each partition of the topic. */
   offsets(topic: string): Promise<{ partition: number; earliest: number; next: number }[]>
   clusterId(): Promise<string>
+  /** What the group has committed for each partition of the topic; partitions without a commit are absent. */
+  committed(groupId: string, topic: string): Promise<{ partition: number; offset: number }[]>
   /** Members of a group with their decoded user data and assignment. */
   groupMembers(groupId: string): Promise<{ memberId: string; instance: string; userData: unknown; assigned: TopicPartition[] }[]>
   close(): Promise<void>

@@ -7,7 +7,7 @@ import { DuelogError, messageOf } from '../errors.ts'
 import { contradictions } from './contradictions.ts'
 import type { Raw } from './raw.ts'
 import { configSchema, settingByName, settings } from './settings.ts'
-import { type ApiToken, apiTokensOf, brokersOf, type Role, rolesOf } from './values.ts'
+import { type ApiToken, apiTokensOf, brokersOf, listOf, networksOf, type Role, rolesOf } from './values.ts'
 import { bad, named, unknown } from './wording.ts'
 
 export type { ApiToken, Role }
@@ -37,6 +37,14 @@ export interface Config {
   concurrency: number
   /** 0: the executor role runs in this process. */
   executorProcesses: number
+  /** Allow-list of topics; may have `*`. */
+  targetTopics: string[]
+  /** Topics with schedules of other schedulers. */
+  intakeTopics: { etf1: string[]; karafka: string[] }
+  /** As it was given, whsec_ and base64. */
+  httpSigningKey: string | undefined
+  /** Addresses and networks. */
+  httpDeny: string[]
   leadMs: number
   leadMsMax: number
   lingerMs: number
@@ -102,6 +110,10 @@ function configOf(raw: Raw): Omit<Config, 'given'> {
     pools: [...new Set(raw.DUELOG_POOLS.split(','))],
     concurrency: raw.DUELOG_CONCURRENCY,
     executorProcesses: raw.DUELOG_EXECUTOR_PROCESSES === 'cpus' ? availableParallelism() : Number(raw.DUELOG_EXECUTOR_PROCESSES),
+    targetTopics: listOf(raw.DUELOG_TARGET_TOPICS),
+    intakeTopics: { etf1: listOf(raw.DUELOG_INTAKE_ETF1_TOPICS), karafka: listOf(raw.DUELOG_INTAKE_KARAFKA_TOPICS) },
+    httpSigningKey: raw.DUELOG_HTTP_SIGNING_KEY,
+    httpDeny: networksOf(raw.DUELOG_HTTP_DENY) ?? [],
     leadMs: raw.DUELOG_LEAD_MS,
     leadMsMax: raw.DUELOG_LEAD_MS_MAX,
     lingerMs: raw.DUELOG_LINGER_MS,

@@ -7,7 +7,7 @@
  * A cancelled attempt has no report: its owner has decided already.
  */
 import type { Logger } from 'pino'
-import type { Execution, RunError } from '../../schemas/generated.ts'
+import type { Execution, HttpTarget, RunError } from '../../schemas/generated.ts'
 import { type Progress, payloadOf, type Run } from './handler.ts'
 import type { Entry } from './lane.ts'
 
@@ -81,6 +81,12 @@ export class Attempt implements Run {
   }
   get headers(): Record<string, Buffer> {
     return this.execution.headers
+  }
+  get http(): HttpTarget | null {
+    return this.execution.httpTarget
+  }
+  get payloadBytes(): Buffer | null {
+    return this.execution.payload
   }
   get payload(): unknown {
     this.#payload ??= { value: payloadOf(this.execution.payload, this.execution.contentType) }

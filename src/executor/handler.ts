@@ -1,5 +1,6 @@
 /** What a handler is and what it is given. */
 import type { Logger } from 'pino'
+import type { HttpTarget } from '../../schemas/generated.ts'
 import { isJsonType } from '../../streams/jobs/payload-json.ts'
 import { NonRetryableError } from './handler-errors.ts'
 
@@ -29,8 +30,12 @@ export interface Run {
    * Reading it throws NonRetryableError when the bytes are not JSON though they say so.
    */
   readonly payload: unknown
+  /** The payload's bytes as they were given, whatever the content type; null without a payload. */
+  readonly payloadBytes: Buffer | null
   readonly contentType: string | null
   readonly headers: Readonly<Record<string, Buffer>>
+  /** With target.http: the request that the built-in handler http makes; else null. */
+  readonly http: HttpTarget | null
   /**
    * Aborted at the attempt's timeout (its reason is named AttemptTimeout), when the run is cancelled (Cancelled; nothing that the handler
    * does counts any more), and when the worker stops and its drain time is over (WorkerStopping).

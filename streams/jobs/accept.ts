@@ -13,6 +13,7 @@ import { goOnWithBackfill } from '../runs/backfill.ts'
 import { completeIfDone } from '../runs/complete.ts'
 import { executionOf } from '../runs/dispatch.ts'
 import { startQueued } from '../runs/queue.ts'
+import { recordBytes, topicRecord } from '../runs/topic-record.ts'
 import { firstFire, nextFire } from '../schedules/next-fire.ts'
 
 export function acceptDefinition(draft: Decision, definition: KnownDefinition, context: Context, decided = false): void {
@@ -29,11 +30,16 @@ export function acceptDefinition(draft: Decision, definition: KnownDefinition, c
   draft.job.definition = definition
   if (definition.spec === undefined) draft.notes.push({ kind: 'invalid', reason: definition.problem ?? '' })
   if (before.state !== undefined && definition.offset === before.state.specOffset) return
+  const refusal = targetProblem(before.id, definition, context)
+  if (refusal !== undefined) draft.notes.push({ kind: 'invalid', reason: refusal })
   const phase = keptPhase(before, definition)
-  if (before.state === undefined && followsFromRecord(before, definition, phase)) return
+  if (before.state === undefined && refusal === undefined && followsFromRecord(before, definition, phase)) return
   if (before.state === undefined && definition.spec === undefined && before.definition?.spec === undefined) return
   keepActiveRuns(draft, before.definition, before.state)
   replaceState(draft, definition, before, phase)
+  // Whether a topic is there does not follow from the record, so this is logged; the next time is frozen, as that of a paused job.
+  if (refusal !== undefined)
+    return void patchState(draft, { status: 'INVALID', reason: refusal, finishedAt: null, deleteAt: null })
   if (definition.spec === undefined) return
   // What waited while the job was paused or its definition could not be used.
   startQueued(draft, context)
@@ -60,6 +66,12 @@ function drop(
   if (draft.job.state?.definitionKept !== true) draft.keptDefinition = inForce
   patchState(draft, { definitionKept: true, droppedOffset: offset })
   refuse(draft, { at: appendedAt, what: 'DROPPED', reason })
+}
+
+/** Why the topic that the job writes to cannot be written to. */
+function targetProblem(jobId: string, { spec }: KnownDefinition, { topicProblem }: Context): string | undefined {
+  if (spec === undefined || spec.target.topic === null) return undefined
+  return topicProblem(spec.target.topic, recordBytes(topicRecord(jobId, 1, 0, spec.target.topic, spec)))
 }
 
 /** Whether all about a job without state still follows from its record alone. */

@@ -27,6 +27,8 @@ const reasons: Record<string, string> = {
   'stale-version': 'its version is lower than that of the definition in force',
   duplicate: 'its dedupKey is that of the definition in force, within dedupWindowMs',
   replaced: 'a definition with other times took its place',
+  'topic-unavailable': 'its topic could not be written to before its start deadline',
+  'topic-target': 'a backfill is for handlers; a topic target is written when it is due',
   'invalid-definition': 'the definition in force cannot be used',
   'no-such-run': 'there is no such active run',
   'no-such-dead-run': 'there is no such dead run any more',

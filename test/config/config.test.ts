@@ -24,11 +24,15 @@ function refusal(env: Record<string, string>): string {
 describe('an empty environment', () => {
   test('gives the embedded defaults', () => {
     expect(readConfig({})).toEqual({
+      targetTopics: [],
+      intakeTopics: { etf1: [], karafka: [] },
+      httpSigningKey: undefined,
+      httpDeny: ['169.254.0.0/16', 'fe80::/10', 'fd00:ec2::254', '100.100.100.200', '168.63.129.16'],
       brokers: undefined,
       registryUrl: undefined,
       sasl: undefined,
       ssl: undefined,
-      roles: new Set(['scheduler', 'executor', 'retrier', 'api']),
+      roles: new Set(['scheduler', 'executor', 'retrier', 'intake', 'api']),
       httpHost: '127.0.0.1',
       httpPort: 8080,
       dataDir: resolve('data'),
@@ -92,9 +96,18 @@ test('every setting is read into its field', () => {
     DUELOG_DRAIN_MS: '2',
     DUELOG_LOG_LEVEL: 'debug',
     DUELOG_API_TOKENS: 'viewer:v1, admin:a:b',
+    DUELOG_TARGET_TOPICS: 'orders,mail.*,orders',
+    DUELOG_INTAKE_ETF1_TOPICS: 'schedules',
+    DUELOG_INTAKE_KARAFKA_TOPICS: 'later,much-later',
+    DUELOG_HTTP_SIGNING_KEY: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+    DUELOG_HTTP_DENY: '10.0.0.0/8, ::1',
   }
   expect(readConfig({ ...given, PATH: '/bin' })).toEqual({
     given,
+    targetTopics: ['orders', 'mail.*'],
+    intakeTopics: { etf1: ['schedules'], karafka: ['later', 'much-later'] },
+    httpSigningKey: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+    httpDeny: ['10.0.0.0/8', '::1'],
     brokers: ['broker:9092'],
     registryUrl: 'https://registry:8081',
     sasl: { mechanism: 'scram-sha-512', username: 'me', password: 'secret' },
@@ -249,4 +262,23 @@ describe('TLS files', () => {
       /KAFKA_SSL_CA_FILE .*absent\.pem.*cannot be read/,
     )
   })
+})
+
+test('topics of other schedulers are neither our own nor of two kinds, and networks are networks', () => {
+  const problem = (env: Record<string, string>): string => {
+    try {
+      readConfig(env)
+      return 'taken'
+    } catch (error) {
+      return (error as Error).message
+    }
+  }
+  expect(problem({ DUELOG_INTAKE_ETF1_TOPICS: 'duelog.jobs' })).toMatch(/duelog\.jobs, which is one of Duelog's own/)
+  expect(problem({ DUELOG_INTAKE_ETF1_TOPICS: 'a,b', DUELOG_INTAKE_KARAFKA_TOPICS: 'b' })).toMatch(/both have b/)
+  expect(problem({ DUELOG_TARGET_TOPICS: 'a, b' })).toMatch(/DUELOG_TARGET_TOPICS/)
+  expect(problem({ DUELOG_HTTP_DENY: 'localhost' })).toMatch(/DUELOG_HTTP_DENY .* is "localhost"/)
+  expect(problem({ DUELOG_HTTP_DENY: '10.0.0.0/33' })).toMatch(/DUELOG_HTTP_DENY/)
+  const key = problem({ DUELOG_HTTP_SIGNING_KEY: 'whsec_short-and-secret' })
+  expect(key).toMatch(/DUELOG_HTTP_SIGNING_KEY/)
+  expect(key).not.toMatch(/short-and-secret/)
 })

@@ -92,6 +92,11 @@ export class MemoryLog implements Log {
           return { partition, earliest: 0, next: this.records(topic, partition).length }
         }),
       clusterId: async () => 'memory',
+      committed: async (groupId, topic) =>
+        Array.from({ length: this.partitions }, (_, partition) => ({
+          partition,
+          offset: this.committed.get(`${groupId} ${topic}/${partition}`) ?? -1,
+        })).filter(({ offset }) => offset >= 0),
       groupMembers: async (groupId) =>
         this.readers
           .filter(({ options, running }) => running && options.groupId === groupId)

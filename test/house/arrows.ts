@@ -1,14 +1,14 @@
 /**
  * Who may know whom. An arrow that is not listed here is broken; docs/ARCHITECTURE.md draws the same picture.
  *
- *   schemas ─► streams ─► src:  shared ─► doers (scheduler executor retrier api client) ─► joiners ─► demo ─► cli
+ *   schemas ─► streams ─► src:  shared ─► doers (scheduler executor retrier intake api client) ─► joiners ─► demo ─► cli
  *                                    └─► hands (kafka store) and starters (config embedded) ─┘
  */
 import { codeOf, type HouseFile, importsOf, placesOf } from './tree.ts'
 
 /** Rooms of src by folder; files directly in src are shared or joiners. */
 const shared = ['ports', 'errors', 'clock', 'metrics', 'instance'].map((name) => `src/${name}.ts`)
-const joiners = ['main', 'serve', 'parts', 'connect', 'worker', 'executor-processes', 'kept-process', 'index'].map(
+const joiners = ['main', 'serve', 'parts', 'connect', 'worker', 'executor-processes', 'kept-process', 'targets', 'index'].map(
   (name) => `src/${name}.ts`,
 )
 
@@ -18,6 +18,7 @@ const mayImport: Record<string, readonly string[]> = {
   scheduler: ['shared'],
   executor: ['shared'],
   retrier: ['shared'],
+  intake: ['shared'],
   api: ['shared'],
   client: ['shared'],
   kafka: ['shared'],
@@ -25,7 +26,7 @@ const mayImport: Record<string, readonly string[]> = {
   store: ['shared', 'src/scheduler/ports.ts'],
   config: ['shared'],
   embedded: ['shared'],
-  joiners: ['shared', 'scheduler', 'executor', 'retrier', 'api', 'client', 'kafka', 'store', 'config', 'embedded'],
+  joiners: ['shared', 'scheduler', 'executor', 'retrier', 'intake', 'api', 'client', 'kafka', 'store', 'config', 'embedded'],
   // The demo is a program of its own over the public surface; it reads the log to check it.
   demo: ['shared', 'joiners', 'client', 'config', 'executor', 'kafka'],
   // A load is put on any Duelog from outside, and judged by the log as the demo's is.
@@ -54,7 +55,7 @@ const pureNodeModules = ['node:buffer']
 const impure =
   /\bDate\.now\b|\bnew Date\(\s*\)|\bMath\.random\b|\brandomUUID\b|\bprocess\.\w+|\bperformance\.\w+|\bset(Timeout|Interval|Immediate)\b|\bqueueMicrotask\b|\bfetch\(|\bconsole\.\w+|\bimport\.meta\b|\bglobalThis\b/
 /** Doers know time by their Clock alone, so that tests can move it. */
-const clockBound = /^src\/(scheduler|executor|retrier|api|client)\//
+const clockBound = /^src\/(scheduler|executor|retrier|intake|api|client)\//
 const wallClock = /\bDate\.now\b|\bnew Date\(\s*\)/
 
 /** The room of a file in src. Undefined: it has no place in the picture. */

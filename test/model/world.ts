@@ -24,7 +24,7 @@ import type { Clock } from '../../src/clock.ts'
 import { avroType } from '../../src/kafka/avro.ts'
 import { AvroCodec } from '../../src/kafka/codec.ts'
 import { createMetrics } from '../../src/metrics.ts'
-import type { Codec, RecordIn, RecordOut } from '../../src/ports.ts'
+import type { Codec, RecordIn, RecordOut, TargetTopics } from '../../src/ports.ts'
 import type { SchedulerCodecs } from '../../src/scheduler/codecs.ts'
 import { Intake } from '../../src/scheduler/intake.ts'
 import { putKeptDefinitions } from '../../src/scheduler/kept-definitions.ts'
@@ -37,11 +37,15 @@ import { Slots } from '../../src/scheduler/slots.ts'
 import { TimeIndex } from '../../src/scheduler/time-index.ts'
 import { TimerTaker } from '../../src/scheduler/timer-taker.ts'
 import { type TurnContext, turn } from '../../src/scheduler/turn.ts'
+import { replyHeaders } from '../../streams/jobs/receipt.ts'
 import { type TopicNames, topicNames } from '../../streams/topics.ts'
 import { type MemoryStore, memoryStore } from '../tools/memory-store.ts'
 
 export const names: TopicNames = topicNames('model.')
 export const leadMs = 100
+/** Topics of the user's: one that jobs write to, and one for receipts. */
+export const ordersTopic = 'orders'
+export const repliesTopic = 'replies'
 
 const refuse = async (): Promise<never> => {
   throw new Error('no other schema')
@@ -72,6 +76,8 @@ export class World {
   now = 1_800_000_000_000
   readonly records = new Map<string, RecordIn[]>()
   crashAt: CrashPoint | undefined
+  /** Whether the topic that jobs write to exists. */
+  ordersThere = true
   store: MemoryStore = memoryStore()
   #owner: Owner | undefined
   readonly #handed = new Map<string, number>()
@@ -92,11 +98,18 @@ export class World {
   }
 
   define(id: string, definition: JobDefinitionInput): void {
-    this.append({ topic: names.jobs, key: id, value: codecs.definition.encode(definition) })
+    this.append({ topic: names.jobs, key: id, value: codecs.definition.encode(definition), headers: this.#asking() })
   }
 
   remove(id: string): void {
-    this.append({ topic: names.jobs, key: id, value: null })
+    this.append({ topic: names.jobs, key: id, value: null, headers: this.#asking() })
+  }
+
+  /** Every second record asks for a receipt: one that does not may need no commit. */
+  #asking(): Record<string, string> {
+    const { length } = this.log(names.jobs)
+    if (length % 2 === 0) return {}
+    return { [replyHeaders.topic]: repliesTopic, [replyHeaders.correlationId]: String(length) }
   }
 
   command(id: string, command: JobCommandInput): void {
@@ -195,6 +208,11 @@ class Owner {
     this.#world = world
     const metrics = createMetrics()
     const { clock } = world
+    const targets: TargetTopics = {
+      problem: ({ name }) => (name === ordersTopic && !world.ordersThere ? `Topic ${name} does not exist.` : undefined),
+      failed: async () => {},
+    }
+    const lead = { leadMs, leadMsMax: leadMs }
     this.#shared = {
       partitions: 1,
       names,
@@ -202,8 +220,8 @@ class Owner {
       clock,
       metrics,
       logger,
-      leadMs,
-      leadMsMax: leadMs,
+      ...lead,
+      targets,
       clusterId: 'model',
     } as unknown as Shared
     this.#leases = new Leases(world.now)
