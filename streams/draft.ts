@@ -14,6 +14,7 @@ export function draftOf(job: Job): Decision {
     snapshotPuts: [],
     snapshotDeletes: [],
     keptDefinition: undefined,
+    deliveries: [],
     extraTimers: [],
     deferUntil: undefined,
     notes: [],

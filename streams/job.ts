@@ -110,6 +110,8 @@ export interface Decision {
   snapshotDeletes: number[]
   /** A definition that jobs may lose to compaction and the changelog has to hold; null: it need not any more. */
   keptDefinition: KnownDefinition | null | undefined
+  /** Runs whose target is a topic, to be written at the end of the step. */
+  deliveries: number[]
   /** Timers besides those that follow from the state. */
   extraTimers: Timer[]
   /** The timer was not acted on; look at it again at this time. */

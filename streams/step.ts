@@ -8,6 +8,7 @@ import { acceptDefinition, acceptDeletion } from './jobs/accept.ts'
 import { applyCommand } from './jobs/command.ts'
 import { type Timer, timerKind } from './keys.ts'
 import { applyEvent, applyRunTimer } from './runs/attempt.ts'
+import { deliverAll } from './runs/deliver.ts'
 import { fire } from './runs/fire.ts'
 
 export function step(job: Job, input: Input, context: Context): Decision {
@@ -28,6 +29,7 @@ export function step(job: Job, input: Input, context: Context): Decision {
     case 'timer':
       applyTimer(draft, input.timer, context)
   }
+  deliverAll(draft, context)
   return draft
 }
 

@@ -68,8 +68,7 @@ function redrive(draft: Decision, { commandId, runNo }: JobCommand, context: Con
   patchState(draft, { deadRuns: state.deadRuns.filter((other) => other !== runNo) })
   const { scheduledFor } = kept
   const run = startRun(draft, spec, 'REDRIVE', scheduledFor, context.now, context, { commandId, snapshot: true })
-  const active = draft.job.state?.active.some((other) => other.runNo === run.runNo) ?? false
-  if (active) draft.snapshotPuts.push(executionOf(draft.job, run, context.now))
+  draft.snapshotPuts.push(executionOf(draft.job, run, context.now))
 }
 
 function trigger(draft: Decision, command: JobCommand, context: Context): void {
@@ -84,7 +83,10 @@ function trigger(draft: Decision, command: JobCommand, context: Context): void {
   // The run is made from the adjusted definition, the job keeps its own.
   if (definition !== undefined) draft.job.definition = { ...definition, spec: adjusted }
   const run = startRun(draft, adjusted, made, context.now, context.now, context, { commandId, snapshot: payload !== null })
-  const active = draft.job.state?.active.some(({ runNo }) => runNo === run.runNo) ?? false
-  if (payload !== null && active) draft.snapshotPuts.push(executionOf({ ...draft.job, snapshots: new Map() }, run, context.now))
+  if (payload !== null) {
+    const kept = executionOf({ ...draft.job, snapshots: new Map() }, run, context.now)
+    draft.snapshotPuts.push(kept)
+    draft.job.snapshots = new Map(draft.job.snapshots).set(run.runNo, kept)
+  }
   draft.job.definition = definition
 }

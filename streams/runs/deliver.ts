@@ -7,6 +7,7 @@
 import type { ActiveRun, Execution, TopicTarget } from '../../schemas/generated.ts'
 import { patchRun } from '../draft.ts'
 import type { Context, Decision } from '../job.ts'
+import { executionOf } from './dispatch.ts'
 import { finishRun } from './finish.ts'
 import { recordBytes, topicRecord } from './topic-record.ts'
 
@@ -16,7 +17,17 @@ export const topicRecheckMs = 30_000
 const errorType = 'TopicUnavailable'
 const errorsKept = 5
 
-export function deliver(draft: Decision, run: ActiveRun, execution: Execution, place: TopicTarget, context: Context): void {
+/** Writes what the step has made due. The end of a run may make another due. */
+export function deliverAll(draft: Decision, context: Context): void {
+  for (let runNo = draft.deliveries.shift(); runNo !== undefined; runNo = draft.deliveries.shift()) {
+    const run = draft.job.state?.active.find((candidate) => candidate.runNo === runNo)
+    if (run === undefined) continue
+    const execution = executionOf(draft.job, run, context.now)
+    if (execution.topicTarget !== null) deliver(draft, run, execution, execution.topicTarget, context)
+  }
+}
+
+function deliver(draft: Decision, run: ActiveRun, execution: Execution, place: TopicTarget, context: Context): void {
   const { now } = context
   const record = topicRecord(draft.job.id, run.runNo, run.scheduledFor, place, execution)
   const problem = context.topicProblem(place, recordBytes(record))

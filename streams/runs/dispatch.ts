@@ -2,7 +2,6 @@
 import type { ActiveRun, Execution, Target } from '../../schemas/generated.ts'
 import { patchRun } from '../draft.ts'
 import type { Context, Decision, Job } from '../job.ts'
-import { deliver } from './deliver.ts'
 
 /** The Execution of a run's current attempt: from its snapshot, or from the definition that it was made from. */
 export function executionOf(job: Job, run: ActiveRun, dispatchedAt: number): Execution {
@@ -43,8 +42,7 @@ const handlerOf = ({ handler, http }: Target): string => handler ?? (http === nu
 /** Hands the current attempt of a run to the workers, or writes the record that is all of it. */
 export function dispatch(draft: Decision, run: ActiveRun, context: Context): void {
   const { now } = context
-  const record = executionOf(draft.job, run, now)
-  if (record.topicTarget !== null) return deliver(draft, run, record, record.topicTarget, context)
+  if (executionOf(draft.job, run, now).topicTarget !== null) return void draft.deliveries.push(run.runNo)
   const startDeadlineMs = run.startDeadlineAt - Math.max(run.dueAt, run.dispatchedAt)
   const dispatched = patchRun(draft, run, {
     status: 'DISPATCHED',
