@@ -17,7 +17,7 @@ export function beginBackfill(draft: Decision, { commandId, from, to }: JobComma
   const recurs = spec.schedule.at === null && spec.schedule.delayMs === null
   const reason = state.backfill !== null ? 'backfill-active' : !recurs ? 'does-not-recur' : nextAt === null ? 'empty-range' : ''
   if (reason !== '' || nextAt === null) {
-    return refuse(draft, { at: context.now, what: 'DROPPED', reason, scheduledFor: from })
+    return refuse(draft, { at: context.now, what: 'DROPPED', reason })
   }
   patchState(draft, { backfill: { commandId, nextAt, to: end } })
   goOnWithBackfill(draft, context)
