@@ -54,7 +54,7 @@ export function finishRun(draft: Decision, run: ActiveRun, ending: Ending, conte
   }
   draft.notes.push({ kind: 'ended', status: ending.status })
   followUp(draft, run, ending)
-  armIntervalFromEnd(draft, run, ending.finishedAt)
+  armIntervalFromEnd(draft, run, ending)
   startQueued(draft, context)
   goOnWithBackfill(draft, context)
   completeIfDone(draft, ending.finishedAt)
@@ -75,13 +75,13 @@ function followUp(draft: Decision, run: ActiveRun, { status, finishedAt }: Endin
   }
 }
 
-function armIntervalFromEnd(draft: Decision, run: ActiveRun, endedAt: number): void {
+function armIntervalFromEnd(draft: Decision, run: ActiveRun, { status, finishedAt }: Ending): void {
   const { state, definition } = draft.job
   const spec = definition?.spec
   if (state === undefined || spec === undefined || run.trigger !== 'SCHEDULE') return
   // The one that took its place has an end of its own.
-  if (state.active.some(({ trigger }) => trigger === 'SCHEDULE')) return
+  if (status === 'CANCELLED' && state.active.some(({ trigger }) => trigger === 'SCHEDULE')) return
   if (spec.schedule.everyMs === null || spec.schedule.from !== 'END' || state.nextFireAt !== null) return
   if (spec.maxRuns !== null && state.scheduledRuns >= spec.maxRuns) return
-  patchState(draft, { nextFireAt: nextFireAfterEnd(spec, endedAt) })
+  patchState(draft, { nextFireAt: nextFireAfterEnd(spec, finishedAt) })
 }

@@ -94,12 +94,7 @@ export class MemoryOwner implements PartitionQueries {
     this.#check(partition)
     return structuredCloneKeepingBuffers(this.jobs.get(id))
   }
-  async list(
-    partition: number,
-    filter: JobFilter,
-    limit: number,
-    after?: string,
-  ) {
+  async list(partition: number, filter: JobFilter, limit: number, after?: string) {
     this.#check(partition)
     const found = [...this.jobs.values()]
       .filter((job) => job.partition === partition)

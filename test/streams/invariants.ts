@@ -23,6 +23,8 @@ export class Invariants {
     for (const decision of decisions.slice(this.#seen)) this.#checkDecision(decision, input)
     this.#seen = decisions.length
     this.#checkSnapshots()
+    const { job, now } = this.#job
+    if (job.definition !== undefined) must(whyOf(job, now).length > 0, 'nobody can say why')
   }
 
   #checkDecision(decision: Decision, input: Input['kind'] | 'RESUME'): void {
@@ -46,13 +48,15 @@ export class Invariants {
     this.#checkState(decision)
   }
 
-  #checkState({ job, out, notes }: Decision): void {
+  #checkState({ job, out }: Decision): void {
     const { state, definition } = job
     for (const { dueAt } of timersOf(job)) must(Number.isSafeInteger(dueAt), `a timer is due at ${dueAt}`)
-    if (definition !== undefined) must(whyOf(job, this.#job.now).length > 0, 'nobody can say why')
-    if (state === undefined) return must(out.length === 0 || notes.length >= 0, 'something was sent and nothing logged')
+    if (state === undefined) return must(out.length === 0, 'something was sent and nothing logged')
     const { runNo, succeeded, failed, cancelled, active, status } = state
-    must(succeeded + failed + cancelled + active.length === runNo, `${runNo} runs are ${succeeded}+${failed}+${cancelled}+${active.length}`)
+    must(
+      succeeded + failed + cancelled + active.length === runNo,
+      `${runNo} runs are ${succeeded}+${failed}+${cancelled}+${active.length}`,
+    )
     must(new Set(active.map((run) => run.runNo)).size === active.length, 'a run is active twice')
     must(runNo === this.#lastRunNo || definition === undefined, `the last run is ${runNo}, dispatched was ${this.#lastRunNo}`)
     if (active.length > 0) {
@@ -69,7 +73,10 @@ export class Invariants {
   /** Whatever is dispatched from a snapshot has one, and no snapshot outlives its use. */
   #checkSnapshots(): void {
     const { state } = this.#job.job
-    const wanted = [...(state?.active ?? []).filter(({ snapshot }) => snapshot).map(({ runNo }) => runNo), ...(state?.deadRuns ?? [])]
+    const wanted = [
+      ...(state?.active ?? []).filter(({ snapshot }) => snapshot).map(({ runNo }) => runNo),
+      ...(state?.deadRuns ?? []),
+    ]
     const found = [...this.#job.snapshots.keys()]
     const text = (runNos: number[]): string => runNos.sort((left, right) => left - right).join()
     must(text(wanted) === text(found), `snapshots are kept of runs ${text(found)} instead of ${text(wanted)}`)
