@@ -122,6 +122,42 @@ export type Trigger = 'SCHEDULE' | 'MANUAL' | 'REDRIVE' | 'BACKFILL' | 'FOLLOW_U
 
 export type Priority = 'HIGH' | 'NORMAL' | 'LOW'
 
+export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
+/** HttpTarget */
+export interface HttpTarget {
+  /** Where the request goes. User and password have no place in it; use headers. */
+  url: string
+  /** Method of the request. Default: "POST". */
+  method: HttpMethod
+  /** Headers of the request, besides those of the definition and our own. Default: {}. */
+  headers: Record<string, string>
+}
+
+/** HttpTarget as a writer may give it: fields with a default may be left out. */
+export interface HttpTargetInput {
+  url: string
+  method?: HttpMethod | undefined
+  headers?: Record<string, string> | undefined
+}
+
+/** TopicTarget */
+export interface TopicTarget {
+  /** Name of the topic; it must be allowed by DUELOG_TARGET_TOPICS and exist. */
+  name: string
+  /** Key of the record. Without it the job id. Default: null. */
+  key: Buffer | null
+  /** Partition the record goes to. Without it the one that Kafka's default partitioner (murmur2) chooses for the key. Default: null. */
+  partition: number | null
+}
+
+/** TopicTarget as a writer may give it: fields with a default may be left out. */
+export interface TopicTargetInput {
+  name: string
+  key?: Buffer | null | undefined
+  partition?: number | null | undefined
+}
+
 /** One attempt of one run, dispatched to a pool of workers. Key: job id. jobId/runNo is the occurrence's identity, attempt its fencing token. */
 export interface Execution {
   /** Id of the job. */
@@ -160,6 +196,10 @@ export interface Execution {
   startDeadlineAt: number
   /** As in the definition. Set: the execution travels on worker-control, and only the worker of this name or host runs it. Default: null. */
   pinTo: string | null
+  /** With an http target: the request that the handler http makes. Default: null. */
+  httpTarget: HttpTarget | null
+  /** Only in a snapshot: the topic that the owner itself writes to. Default: null. */
+  topicTarget: TopicTarget | null
 }
 
 /** Execution as a writer may give it: fields with a default may be left out. */
@@ -182,6 +222,8 @@ export interface ExecutionInput {
   leaseMs: number
   startDeadlineAt: number
   pinTo?: string | null | undefined
+  httpTarget?: HttpTargetInput | null | undefined
+  topicTarget?: TopicTargetInput | null | undefined
 }
 
 export type JobCommandType = 'TRIGGER' | 'PAUSE' | 'RESUME' | 'CANCEL' | 'CANCEL_RUN' | 'REDRIVE' | 'BACKFILL'
@@ -254,15 +296,21 @@ export interface ScheduleInput {
 
 /** Target */
 export interface Target {
-  /** Name of the handler that a worker registered. */
-  handler: string
-  /** Pool of workers that serve the run; each pool has its own executions topics. Default: "default". */
+  /** Name of the handler that a worker registered. Default: null. */
+  handler: string | null
+  /** The owner writes payload and headers to this topic when the job is due, exactly once and with no worker; never before its time. Default: null. */
+  topic: TopicTarget | null
+  /** A worker of the pool sends the payload in a request, at least once (built-in handler http). Default: null. */
+  http: HttpTarget | null
+  /** With handler and http: pool of workers that serve the run; each pool has its own executions topics. Default: "default". */
   pool: string
 }
 
 /** Target as a writer may give it: fields with a default may be left out. */
 export interface TargetInput {
-  handler: string
+  handler?: string | null | undefined
+  topic?: TopicTargetInput | null | undefined
+  http?: HttpTargetInput | null | undefined
   pool?: string | undefined
 }
 
@@ -356,7 +404,7 @@ export type Overlap = 'ALLOW' | 'SKIP' | 'QUEUE_ONE' | 'CANCEL_PREVIOUS'
 export interface JobDefinition {
   /** When the job is due. Exactly one of at, delayMs, everyMs and cron is set. */
   schedule: Schedule
-  /** What runs. */
+  /** What runs. Exactly one of handler, topic and http is set. */
   target: Target
   /** Bytes handed to the handler as they are. Default: null. */
   payload: Buffer | null
@@ -643,6 +691,8 @@ export interface JobState {
   pausedByCommand: boolean
   /** Whether key P with run number 0 holds the definition, because a tombstone that must not win stands behind it in jobs. Default: false. */
   definitionKept: boolean
+  /** Offset in jobs of the last definition that was dropped; -1: none since that in force. Default: -1. */
+  droppedOffset: number
   /** Runs that have not ended. Default: []. */
   active: ActiveRun[]
   /** The run that ended last; older ones are in the R ring. Default: null. */
@@ -672,6 +722,7 @@ export interface JobStateInput {
   waiting?: boolean | undefined
   pausedByCommand?: boolean | undefined
   definitionKept?: boolean | undefined
+  droppedOffset?: number | undefined
   active?: ActiveRunInput[] | undefined
   lastRun?: FinishedRunInput | null | undefined
 }
@@ -1132,6 +1183,87 @@ export const executionSchema = {
       ],
       "default": null,
       "doc": "As in the definition. Set: the execution travels on worker-control, and only the worker of this name or host runs it."
+    },
+    {
+      "name": "httpTarget",
+      "default": null,
+      "doc": "With an http target: the request that the handler http makes.",
+      "type": [
+        "null",
+        {
+          "type": "record",
+          "name": "HttpTarget",
+          "fields": [
+            {
+              "name": "url",
+              "type": "string",
+              "doc": "Where the request goes. User and password have no place in it; use headers."
+            },
+            {
+              "name": "method",
+              "type": {
+                "type": "enum",
+                "name": "HttpMethod",
+                "symbols": [
+                  "GET",
+                  "POST",
+                  "PUT",
+                  "PATCH",
+                  "DELETE"
+                ]
+              },
+              "default": "POST",
+              "doc": "Method of the request."
+            },
+            {
+              "name": "headers",
+              "type": {
+                "type": "map",
+                "values": "string"
+              },
+              "default": {},
+              "doc": "Headers of the request, besides those of the definition and our own."
+            }
+          ]
+        }
+      ]
+    },
+    {
+      "name": "topicTarget",
+      "default": null,
+      "doc": "Only in a snapshot: the topic that the owner itself writes to.",
+      "type": [
+        "null",
+        {
+          "type": "record",
+          "name": "TopicTarget",
+          "fields": [
+            {
+              "name": "name",
+              "type": "string",
+              "doc": "Name of the topic; it must be allowed by DUELOG_TARGET_TOPICS and exist."
+            },
+            {
+              "name": "key",
+              "type": [
+                "null",
+                "bytes"
+              ],
+              "default": null,
+              "doc": "Key of the record. Without it the job id."
+            },
+            {
+              "name": "partition",
+              "type": [
+                "null",
+                "int"
+              ],
+              "default": null,
+              "doc": "Partition the record goes to. Without it the one that Kafka's default partitioner (murmur2) chooses for the key."
+            }
+          ]
+        }
+      ]
     }
   ]
 } as const
@@ -1339,18 +1471,114 @@ export const jobDefinitionSchema = {
     },
     {
       "name": "target",
-      "doc": "What runs.",
+      "doc": "What runs. Exactly one of handler, topic and http is set.",
       "type": {
         "type": "record",
         "name": "Target",
         "fields": [
           {
             "name": "handler",
-            "type": "string",
+            "type": [
+              "null",
+              "string"
+            ],
+            "default": null,
             "minLength": 1,
             "maxLength": 128,
             "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]*$",
             "doc": "Name of the handler that a worker registered."
+          },
+          {
+            "name": "topic",
+            "default": null,
+            "doc": "The owner writes payload and headers to this topic when the job is due, exactly once and with no worker; never before its time.",
+            "type": [
+              "null",
+              {
+                "type": "record",
+                "name": "TopicTarget",
+                "fields": [
+                  {
+                    "name": "name",
+                    "type": "string",
+                    "minLength": 1,
+                    "maxLength": 249,
+                    "pattern": "^[A-Za-z0-9._-]+$",
+                    "doc": "Name of the topic; it must be allowed by DUELOG_TARGET_TOPICS and exist."
+                  },
+                  {
+                    "name": "key",
+                    "type": [
+                      "null",
+                      "bytes"
+                    ],
+                    "default": null,
+                    "maxBytes": 4096,
+                    "doc": "Key of the record. Without it the job id."
+                  },
+                  {
+                    "name": "partition",
+                    "type": [
+                      "null",
+                      "int"
+                    ],
+                    "default": null,
+                    "minimum": 0,
+                    "maximum": 1000000,
+                    "doc": "Partition the record goes to. Without it the one that Kafka's default partitioner (murmur2) chooses for the key."
+                  }
+                ]
+              }
+            ]
+          },
+          {
+            "name": "http",
+            "default": null,
+            "doc": "A worker of the pool sends the payload in a request, at least once (built-in handler http).",
+            "type": [
+              "null",
+              {
+                "type": "record",
+                "name": "HttpTarget",
+                "fields": [
+                  {
+                    "name": "url",
+                    "type": "string",
+                    "minLength": 8,
+                    "maxLength": 2048,
+                    "pattern": "^https?://",
+                    "doc": "Where the request goes. User and password have no place in it; use headers."
+                  },
+                  {
+                    "name": "method",
+                    "type": {
+                      "type": "enum",
+                      "name": "HttpMethod",
+                      "symbols": [
+                        "GET",
+                        "POST",
+                        "PUT",
+                        "PATCH",
+                        "DELETE"
+                      ]
+                    },
+                    "default": "POST",
+                    "doc": "Method of the request."
+                  },
+                  {
+                    "name": "headers",
+                    "type": {
+                      "type": "map",
+                      "values": "string"
+                    },
+                    "default": {},
+                    "maxEntries": 32,
+                    "maxLength": 4096,
+                    "doc": "Headers of the request, besides those of the definition and our own."
+                  }
+                ]
+              }
+            ]
           },
           {
             "name": "pool",
@@ -1359,7 +1587,7 @@ export const jobDefinitionSchema = {
             "minLength": 1,
             "maxLength": 64,
             "pattern": "^[a-z0-9][a-z0-9_-]*$",
-            "doc": "Pool of workers that serve the run; each pool has its own executions topics."
+            "doc": "With handler and http: pool of workers that serve the run; each pool has its own executions topics."
           }
         ]
       }
@@ -2082,6 +2310,12 @@ export const jobStateSchema = {
               "type": "boolean",
               "default": false,
               "doc": "Whether key P with run number 0 holds the definition, because a tombstone that must not win stands behind it in jobs."
+            },
+            {
+              "name": "droppedOffset",
+              "type": "long",
+              "default": -1,
+              "doc": "Offset in jobs of the last definition that was dropped; -1: none since that in force."
             },
             {
               "name": "active",

@@ -4,10 +4,11 @@ import { type Client, createJobClient } from './client/client.ts'
 import { DuelogError } from './errors.ts'
 import { type Codecs, createCodecs } from './kafka/codecs.ts'
 import { connectLog, type KafkaLog, type LogOptions } from './kafka/log.ts'
+import type { Log, LogWriter } from './ports.ts'
 
 /** Where the embedded registry listens by default. */
 const REGISTRY_URL_DEFAULT = 'http://127.0.0.1:18081/apis/ccompat/v7'
-const TOPIC_PREFIX_DEFAULT = 'duelog.'
+export const TOPIC_PREFIX_DEFAULT = 'duelog.'
 
 export interface ClusterOptions extends Pick<LogOptions, 'sasl' | 'ssl' | 'logger'> {
   /** host:port of at least one broker, as a list or separated by commas. */
@@ -40,6 +41,24 @@ export function clusterOf(options: ClusterOptions): Cluster {
     log: connectLog({ brokers, clientId, sasl, ssl, logger }),
     names,
     openCodecs: (pools) => createCodecs({ registryUrl, auth, plans: topicPlans(names, pools) }),
+  }
+}
+
+/** A writer that is opened at its first use, and at the next one again where that failed. */
+export function lateWriter(log: Log): { open(): Promise<LogWriter>; close(): Promise<void> } {
+  let opening: Promise<LogWriter> | undefined
+  return {
+    open() {
+      opening ??= log.writer().catch((error) => {
+        opening = undefined
+        throw error
+      })
+      return opening
+    },
+    async close() {
+      const writer = await opening?.catch(() => undefined)
+      await writer?.close()
+    },
   }
 }
 

@@ -10,8 +10,8 @@ import type { Config } from './config/config.ts'
 import { startEmbedded } from './embedded/start.ts'
 import { createExecutor, type Executor } from './executor/executor.ts'
 import type { Handlers } from './executor/handler.ts'
-import { builtInHandlers } from './executor/handlers/built-in.ts'
 import { loadHandlers } from './executor/handlers/load-handlers.ts'
+import { startExecutorProcesses } from './executor-processes.ts'
 import { newInstance } from './instance.ts'
 import { createCodecs, type KnownIds } from './kafka/codecs.ts'
 import { connectLog } from './kafka/log.ts'
@@ -21,6 +21,7 @@ import { createRetrier, type Retrier } from './retrier/retrier.ts'
 import { Scheduler } from './scheduler/scheduler.ts'
 import { startHttp } from './serve.ts'
 import { rocksStores } from './store/rocks-store.ts'
+import { builtInsOf, startIntake, startTargets } from './targets.ts'
 
 export interface System {
   /** Base URL of the HTTP server. */
@@ -100,13 +101,19 @@ async function assemble(
     partitions,
     instance,
     metrics: createMetrics(),
+    targets: log.targetTopics({ patterns: config.targetTopics, prefix: config.topicPrefix }),
     undo,
     onFatal,
     url: undefined,
   }
 
-  if (config.roles.has('executor')) await startExecutors(parts, options.handlers ?? {})
+  await startTargets(parts)
+  if (config.roles.has('executor')) {
+    if (config.executorProcesses === 0) await startExecutors(parts, options.handlers ?? {})
+    else startExecutorProcesses(parts, { brokers, registryUrl }, options.handlers)
+  }
   if (config.roles.has('retrier')) await startRetrier(parts)
+  await startIntake(parts)
   const scheduler = config.roles.has('scheduler') ? newScheduler(parts) : undefined
   // Before the scheduler joins: its member data carries the URL that is known only then.
   parts.url = await startHttp(parts, scheduler)
@@ -132,7 +139,11 @@ async function assemble(
 
 async function startExecutors(parts: Parts, more: Handlers): Promise<Executor[]> {
   const { config, logger, log, codecs, names, instance, metrics, undo } = parts
-  const handlers = { ...builtInHandlers, ...(config.handlers === undefined ? {} : await loadHandlers(config.handlers)), ...more }
+  const handlers = {
+    ...builtInsOf(parts),
+    ...(config.handlers === undefined ? {} : await loadHandlers(config.handlers)),
+    ...more,
+  }
   const executors = config.pools.map((pool) =>
     createExecutor({
       log,
@@ -179,6 +190,7 @@ function newScheduler(parts: Parts): Scheduler {
     leadMsMax: Math.max(config.leadMs, config.leadMsMax),
     lingerMs: config.lingerMs,
     tombstoneRetentionMs,
+    targets: parts.targets,
     onFatal,
   })
 }

@@ -46,9 +46,26 @@ export function createMetrics() {
     invalid: counter('invalid_total', 'Records that could not be applied.', ['reason']),
     definitions: counter('definitions_total', 'Definitions applied.'),
     dispatched: counter('dispatched_total', 'Attempts dispatched.', ['pool']),
+    targetRecords: counter('target_records_total', 'Records written to target topics, each a run.', ['topic']),
+    targetLateness: histogram(
+      'target_lateness_seconds',
+      'Commit of a record to a target topic after the nominal time of its run.',
+      latenessBuckets,
+    ),
+    receipts: counter('receipts_total', 'Receipts sent to those who asked for one.', ['outcome']),
+    receiptsDropped: counter(
+      'receipts_dropped_total',
+      'Receipts that could not be sent, as their topic is not allowed or missing.',
+    ),
+    foreign: counter('foreign_schedules_total', 'Records of other schedulers that were read.', ['source', 'outcome']),
     skipped: counter('skipped_total', 'Occurrences skipped.', ['reason']),
     runs: counter('runs_total', 'Runs ended.', ['status']),
     attempts: counter('attempts_total', 'Attempts ended in this process.', ['pool', 'outcome']),
+    executorEnds: counter(
+      'executor_process_ends_total',
+      'Executor processes of this process that ended without being asked to, and were started again.',
+      ['end'],
+    ),
     running: gauge('running', 'Handlers that run now.', ['pool']),
     staleEvents: counter('stale_events_total', 'Events of attempts that are no longer current.', ['type']),
   }

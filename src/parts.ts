@@ -4,6 +4,7 @@ import type { topicNames } from '../streams/topics.ts'
 import type { Config } from './config/config.ts'
 import type { Codecs } from './kafka/codecs.ts'
 import type { KafkaLog } from './kafka/log.ts'
+import type { CheckedTopics } from './kafka/target-topics.ts'
 import type { Metrics } from './metrics.ts'
 
 export interface Parts {
@@ -15,6 +16,7 @@ export interface Parts {
   partitions: number
   instance: string
   metrics: Metrics
+  targets: CheckedTopics
   undo: (() => Promise<unknown>)[]
   onFatal: (error: Error) => void
   /** Of the HTTP server, once it listens. */

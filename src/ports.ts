@@ -44,6 +44,12 @@ export interface LogWriter {
   close(): Promise<void>
 }
 
+/** Offsets of a consumer group that a transaction commits with its records. They fence nobody: the transactional id does. */
+export interface GroupPositions {
+  groupId: string
+  positions: Position[]
+}
+
 /**
  * Writes whole transactions under one transactional id.
  * Any rejection means the writer is finished and the outcome unknown: close it and open a new one (invariant I6).
@@ -51,8 +57,16 @@ export interface LogWriter {
  */
 export interface TransactionalWriter {
   /** Commits all records or none. Resolves with the offset of the first record of each topic-partition, keyed `topic/partition`. */
-  commit(records: RecordOut[]): Promise<Map<string, number>>
+  commit(records: RecordOut[], group?: GroupPositions): Promise<Map<string, number>>
   close(): Promise<void>
+}
+
+/** Topics of the user's that may be written to inside a partition's transaction. */
+export interface TargetTopics {
+  /** Why a record of so many bytes cannot be written there now, or undefined when it can. */
+  problem(place: { name: string; partition: number | null }, bytes: number): string | undefined
+  /** A transaction with records for these topics failed. Resolves when it is known again which of them can be written to. */
+  failed(topics: Iterable<string>, error: unknown): Promise<void>
 }
 
 export interface Batch extends TopicPartition {
@@ -108,6 +122,8 @@ export interface LogAdmin {
   /** Earliest and next offset of each partition of the topic. */
   offsets(topic: string): Promise<{ partition: number; earliest: number; next: number }[]>
   clusterId(): Promise<string>
+  /** What the group has committed for each partition of the topic; partitions without a commit are absent. */
+  committed(groupId: string, topic: string): Promise<{ partition: number; offset: number }[]>
   /** Members of a group with their decoded user data and assignment. */
   groupMembers(groupId: string): Promise<{ memberId: string; instance: string; userData: unknown; assigned: TopicPartition[] }[]>
   close(): Promise<void>
@@ -133,6 +149,20 @@ export interface Codec<Value, Input = Value> {
   decode(bytes: Buffer): Value | Promise<Value>
 }
 
+/** What the worker of a running attempt last said of it. */
+export interface Heartbeat {
+  /** The owner's clock when it read the heartbeat, epoch ms. */
+  checkedAt: number
+  /** Share that is done, from 0 to 1. */
+  progress: number | null
+  message: string | null
+}
+
+/** An active run, with the last heartbeat of its current attempt. A new owner knows heartbeats only from its own time. */
+export interface ActiveRunView extends ActiveRun {
+  heartbeat: Heartbeat | null
+}
+
 /** A job as its owner sees it. */
 export interface JobView {
   id: string
@@ -150,7 +180,7 @@ export interface JobView {
   skipped: number
   cancelled: number
   reason: string | null
-  active: ActiveRun[]
+  active: ActiveRunView[]
   lastRun: FinishedRun | null
   /** Dead runs that can be redriven. */
   deadRuns: number[]
@@ -187,7 +217,7 @@ export interface PartitionQueries {
   /** Jobs in id order after `after`; `next` is absent at the end. It scans at most 10,000 jobs a call, so a page may be short or empty while `next` is set. */
   list(partition: number, filter: JobFilter, limit: number, after?: string): Promise<{ jobs: JobView[]; next?: string }>
   /** Active runs, then ended ones, newest first; at most the active ones and the last 11. */
-  runs(partition: number, id: string): Promise<{ active: ActiveRun[]; finished: FinishedRun[] } | undefined>
+  runs(partition: number, id: string): Promise<{ active: ActiveRunView[]; finished: FinishedRun[] } | undefined>
   /** Resolves true once the owner has applied these offsets (each: the record's own), false after `timeoutMs`. */
   applied(partition: number, offsets: { jobs?: number; commands?: number }, timeoutMs: number): Promise<boolean>
 }

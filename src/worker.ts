@@ -1,21 +1,36 @@
 /** Joins an executor to a real cluster, for programs that run their own handlers. */
 import { type Logger, pino } from 'pino'
 import { systemClock } from './clock.ts'
-import { type ClusterOptions, clusterOf } from './connect.ts'
+import { configSchema } from './config/settings.ts'
+import { listOf } from './config/values.ts'
+import { type ClusterOptions, clusterOf, lateWriter, TOPIC_PREFIX_DEFAULT } from './connect.ts'
+import { DuelogError } from './errors.ts'
 import { createExecutor, type Executor, type ExecutorView } from './executor/executor.ts'
 import type { Handlers } from './executor/handler.ts'
 import { builtInHandlers } from './executor/handlers/built-in.ts'
 import { newInstance } from './instance.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 
+const httpDenyDefault = configSchema.properties.DUELOG_HTTP_DENY.default
+
 export interface WorkerOptions extends Omit<ClusterOptions, 'logger'> {
   /** Pool whose runs it takes; its topics must exist. Default `default`. */
   pool?: string
   /** Handlers that run at once, at least 1. Default 50. */
   concurrency?: number
-  /** By name. The built-in ones (noop, log, sleep, fail) are there unless replaced. */
+  /**
+   * By name; a handler may take runs in batches, see BatchHandler. The built-in ones (noop, log, sleep, fail, http, kafka.produce) are
+   * there unless replaced.
+   */
   handlers: Handlers
-  /** First part of the worker's name in the API. Default `worker`. */
+  /** Addresses and networks that http targets must not reach. Default: that of DUELOG_HTTP_DENY. */
+  httpDeny?: string[]
+  /** Key that signs the requests of http targets: whsec_ and 24 to 64 bytes in base64. Default: none. */
+  httpSigningKey?: string
+  /**
+   * First part of the worker's name in the API, and what a job's `pinTo` names; of several workers with one name, one takes the run.
+   * 1 to 255 characters without `@`, `:` and spaces. Default `worker`.
+   */
   name?: string
   /** How long close() lets handlers finish before it gives their runs back, in ms. Default 25,000. */
   drainMs?: number
@@ -37,11 +52,23 @@ export interface Worker {
 /** Throws DuelogError `bad-config`. */
 export function createWorker(options: WorkerOptions): Worker {
   const { pool = 'default', concurrency = 50, name = 'worker', drainMs = 25_000 } = options
+  if (!/^[^@:\s]{1,255}$/.test(name)) {
+    const allowed = '1 to 255 characters without "@", ":" and spaces'
+    throw new DuelogError('bad-config', `name of the worker is ${JSON.stringify(name)}; allowed: ${allowed}`)
+  }
   const logger = options.logger ?? pino({ name, level: 'warn' })
   const { log, names, openCodecs } = clusterOf({ ...options, logger })
   let starting: Promise<Executor> | undefined
   let executor: Executor | undefined
   let closed = false
+  const produced = lateWriter(log)
+  const builtIn = builtInHandlers({
+    httpDeny: options.httpDeny ?? listOf(httpDenyDefault),
+    httpSigningKey: options.httpSigningKey,
+    writer: produced.open,
+    prefix: options.topicPrefix ?? TOPIC_PREFIX_DEFAULT,
+    clock: systemClock,
+  })
   const open = async (): Promise<Executor> => {
     const codecs = await openCodecs([pool])
     executor = createExecutor({
@@ -50,7 +77,7 @@ export function createWorker(options: WorkerOptions): Worker {
       names,
       pool,
       concurrency,
-      handlers: { ...builtInHandlers, ...options.handlers },
+      handlers: { ...builtIn, ...options.handlers },
       instance: newInstance(name),
       clock: systemClock,
       metrics: options.metrics ?? createMetrics(),
@@ -69,6 +96,7 @@ export function createWorker(options: WorkerOptions): Worker {
       closed = true
       await starting?.catch(() => undefined)
       await executor?.stop()
+      await produced.close()
     },
     current: () => executor?.current(),
   }

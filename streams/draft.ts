@@ -46,6 +46,7 @@ export function pristineState(job: Job): JobState {
     waiting: false,
     pausedByCommand: false,
     definitionKept: false,
+    droppedOffset: -1,
     active: [],
     lastRun: null,
   }

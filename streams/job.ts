@@ -10,6 +10,7 @@ import type {
   JobCommand,
   JobDefinition,
   JobState,
+  TopicTarget,
 } from '../schemas/generated.ts'
 import type { Timer } from './keys.ts'
 import type { retryTiers } from './topics.ts'
@@ -55,12 +56,26 @@ export interface Context {
   leadMs: number
   /** Only what is due then or later may go to an `ahead` lane, which is read in offset order: epoch ms. */
   aheadFrom: number
+  /** Why a record can not be written to a topic of the user's now, or undefined when it can. Its answer is only used in what is logged. */
+  topicProblem: (place: TopicTarget, bytes: number) => string | undefined
   /** When a running attempt was last known to be alive, epoch ms; 0 when it was never heard of. */
   seenAt: (jobId: string, attempt: AttemptId) => number
 }
 
+/** What goes to a topic of the user's, in the transaction that records it. */
+export interface TopicRecord {
+  topic: string
+  /** Null: the partition follows from the key. */
+  partition: number | null
+  key: Buffer | string
+  value: Buffer | null
+  headers: Record<string, Buffer | string>
+}
+
 export type Output =
   | { kind: 'dispatch'; execution: Execution; ahead: boolean }
+  /** A record to a topic of the user's: the whole run. */
+  | { kind: 'record'; record: TopicRecord; scheduledFor: number }
   | { kind: 'retry'; tier: (typeof retryTiers)[number]; execution: Execution }
   /** Tells every worker that the attempt shall not run, or not go on. */
   | { kind: 'cancel'; runNo: number; attempt: number; reason: string }
@@ -81,7 +96,7 @@ export type Note =
   | { kind: 'lease-lost' }
   | { kind: 'invalid'; reason: string }
 
-export type SkipReason = 'catch-up' | 'overlap' | 'max-concurrent-runs' | 'expired'
+export type SkipReason = 'catch-up' | 'overlap' | 'max-concurrent-runs' | 'expired' | 'replaced'
 
 export interface Decision {
   /** The job afterwards. The same `state` object as before means that nothing was decided that must be logged. */

@@ -41,7 +41,7 @@ function applyTimer(draft: Decision, timer: Timer, context: Context): void {
   if (timer.kind === timerKind.fire) return fire(draft, timer, context)
   if (timer.kind !== timerKind.delete) return applyRunTimer(draft, timer, context)
   if (state?.deleteAt === timer.dueAt && state.active.length === 0) {
-    draft.out.push({ kind: 'tombstone', observedOffset: definition.offset })
+    draft.out.push({ kind: 'tombstone', observedOffset: Math.max(definition.offset, state.droppedOffset) })
   }
 }
 

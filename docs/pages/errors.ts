@@ -13,6 +13,10 @@ export const attemptErrorTypes: Record<string, { retried: string; meaning: strin
   RetryLaterError: { retried: 'yes, after its own delay', meaning: 'The handler threw it with the delay it wants.' },
   ResultNotJson: { retried: 'no', meaning: 'What the handler returned cannot be written as JSON.' },
   ResultTooLarge: { retried: 'no', meaning: 'What the handler returned is over 64 KB of JSON.' },
+  BatchOutcomesWrong: {
+    retried: 'no',
+    meaning: 'What a batch handler returned does not fit the runs it was given; what became of each of them is unknown.',
+  },
   'encode-failed': { retried: 'no', meaning: 'What the handler gave does not fit the record of the report.' },
   'handler-missing': { retried: 'yes', meaning: 'The worker that got the run has no handler of that name; another one may.' },
   Error: { retried: 'yes', meaning: 'The handler threw something that is not an Error, or that cannot be read.' },

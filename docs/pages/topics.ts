@@ -8,9 +8,11 @@ import {
   jobStateSchema,
   workerControlSchema,
 } from '../../schemas/generated.ts'
+import { sourceHeader } from '../../src/intake/translating.ts'
 import { observedOffsetHeader } from '../../src/scheduler/effects.ts'
 import { movedHeader } from '../../src/scheduler/intake.ts'
 import type { AvroRecord } from '../../streams/jobs/avro-schema.ts'
+import { replyHeaders } from '../../streams/jobs/receipt.ts'
 import { type TopicPlan, topicNames, topicPlans } from '../../streams/topics.ts'
 import { fieldTable } from './fields.ts'
 import { code, heading, page, table } from './markdown.ts'
@@ -32,7 +34,7 @@ const plans = topicPlans(names, ['default'])
 
 /** Who writes and who reads; a topic of the plan without a line here stops the generation. */
 function trafficOf({ topic, schema }: TopicPlan): [writer: string, reader: string] {
-  if (schema === 'job-definition') return ['any producer, client, API', 'owner']
+  if (schema === 'job-definition') return ['any producer, client, API, intake', 'owner']
   if (schema === 'job-command') return ['API', 'owner']
   if (schema === 'job-state') return ['owner', 'owner']
   if (schema === 'execution-event') return ['workers, forwarder', 'owner']
@@ -80,11 +82,18 @@ export function topicsPage(): string {
           'consumer group of one worker, which reads all of `worker-control` and commits nothing; the broker forgets it when the worker has left',
         ],
         [code(names.group('retry')), 'consumer group of the retry forwarders'],
+        [code(names.group('intake')), 'consumer group of the intake of foreign schedules'],
+        [code(names.group('intake-<topic>-<partition>')), 'transactional id of who reads a partition of foreign schedules'],
         [code(names.group('scheduler-<partition>')), "transactional id of a partition's owner"],
         [
           code(observedOffsetHeader),
           'header of a tombstone that Duelog wrote for a completed job: it counts only if the job was not defined anew after that offset',
         ],
+        [
+          `${code(replyHeaders.topic)}, ${code(replyHeaders.correlationId)}`,
+          'headers of a record on `jobs` that asks for a receipt, see [TARGETS](TARGETS.md)',
+        ],
+        [code(sourceHeader), 'header of a definition that was made from a foreign schedule: where that stands'],
         [code(movedHeader), 'header of the tombstone that a record left behind when it was moved to the partition of its key'],
       ],
     ),

@@ -1,7 +1,7 @@
 /** Jobs, runs and partitions as answers show them: times in ISO 8601, results as JSON. */
-import type { ActiveRun, AttemptError, FinishedRun } from '../../schemas/generated.ts'
+import type { AttemptError, FinishedRun } from '../../schemas/generated.ts'
 import { definitionToJson, isoTime } from '../../streams/jobs/json.ts'
-import type { JobView } from '../ports.ts'
+import type { ActiveRunView, JobView } from '../ports.ts'
 import { etagOf } from './version.ts'
 
 const timeOrNull = (ms: number | null): string | number | null => (ms === null ? null : isoTime(ms))
@@ -33,7 +33,7 @@ export function whyToJson({ id, status, why }: JobView): Record<string, unknown>
   return { id, status, why: why.map(({ at, ...reason }) => ({ ...reason, at: timeOrNull(at) })) }
 }
 
-export function activeRunToJson(jobId: string, run: ActiveRun): Record<string, unknown> {
+export function activeRunToJson(jobId: string, run: ActiveRunView): Record<string, unknown> {
   return {
     runId: runIdOf(jobId, run.runNo),
     jobId,
@@ -49,6 +49,9 @@ export function activeRunToJson(jobId: string, run: ActiveRun): Record<string, u
     startedAt: timeOrNull(run.startedAt),
     finishedAt: null,
     worker: run.worker,
+    progress: run.heartbeat?.progress ?? null,
+    message: run.heartbeat?.message ?? null,
+    checkedAt: timeOrNull(run.heartbeat?.checkedAt ?? null),
     result: null,
     errors: run.errors.map(errorToJson),
   }

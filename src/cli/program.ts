@@ -3,6 +3,7 @@ import { Command, CommanderError, Option } from 'commander'
 import pkg from '../../package.json' with { type: 'json' }
 import { DuelogError, messageOf } from '../errors.ts'
 import { demoCommand } from './demo-command.ts'
+import { generateCommand } from './generate-command.ts'
 import { processTerminal, type Terminal } from './terminal.ts'
 import { upCommand } from './up-command.ts'
 
@@ -41,7 +42,7 @@ export function createProgram(terminal: Terminal, exit: (code: number) => void):
       getErrHelpWidth: () => terminal.stderr.columns ?? 80,
     })
     .exitOverride()
-  for (const command of [upCommand(terminal, exit), demoCommand(terminal, exit)]) {
+  for (const command of [upCommand(terminal, exit), demoCommand(terminal, exit), generateCommand(terminal, exit)]) {
     command.addOption(new Option('--verbose', 'show where an error happened'))
     program.addCommand(command.copyInheritedSettings(program))
   }

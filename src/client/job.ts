@@ -1,8 +1,11 @@
 /** A job as users write it: the JSON form of the contract. */
-import type { CatchUp, IntervalFrom, Overlap, Priority } from '../../schemas/generated.ts'
+import type { CatchUp, HttpMethod, IntervalFrom, Overlap, Priority } from '../../schemas/generated.ts'
 
 /** ISO 8601 with an offset, or epoch ms. */
 export type Time = string | number
+
+/** Text, or bytes in base64. */
+export type Bytes = string | { base64: string }
 
 export interface Job {
   /** 1 to 255 bytes of UTF-8 without control characters. A job with the same id is replaced. */
@@ -20,13 +23,18 @@ export interface Job {
     /** With cron; IANA name. Default: UTC. */
     timezone?: string
   }
-  target: { handler: string; pool?: string }
+  /** Exactly one of `handler`, `topic` and `http`. */
+  target:
+    | { handler: string; pool?: string }
+    /** Written by the owner when it is due, exactly once. Without a key: the job id. */
+    | { topic: { name: string; key?: Bytes; partition?: number } }
+    | { http: { url: string; method?: HttpMethod; headers?: Record<string, string> }; pool?: string }
   /** Any JSON value, at most 512 KB; text when `contentType` says something else than JSON. */
   payload?: unknown
   /** Bytes, in place of `payload`. */
   payloadBase64?: string
   contentType?: string
-  headers?: Record<string, string>
+  headers?: Record<string, Bytes>
   priority?: Priority
   /** Name or host of the one worker that may run it. */
   pinTo?: string

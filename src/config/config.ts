@@ -1,12 +1,13 @@
 /** Reads the settings from an environment: every name and value is checked before anything starts. */
 import { readFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { Ajv, type ErrorObject } from 'ajv'
 import { DuelogError, messageOf } from '../errors.ts'
 import { contradictions } from './contradictions.ts'
 import type { Raw } from './raw.ts'
 import { configSchema, settingByName, settings } from './settings.ts'
-import { type ApiToken, apiTokensOf, brokersOf, type Role, rolesOf } from './values.ts'
+import { type ApiToken, apiTokensOf, brokersOf, listOf, networksOf, type Role, rolesOf } from './values.ts'
 import { bad, named, unknown } from './wording.ts'
 
 export type { ApiToken, Role }
@@ -34,6 +35,16 @@ export interface Config {
   handlers: string | undefined
   pools: string[]
   concurrency: number
+  /** 0: the executor role runs in this process. */
+  executorProcesses: number
+  /** Allow-list of topics; may have `*`. */
+  targetTopics: string[]
+  /** Topics with schedules of other schedulers. */
+  intakeTopics: { etf1: string[]; karafka: string[] }
+  /** As it was given, whsec_ and base64. */
+  httpSigningKey: string | undefined
+  /** Addresses and networks. */
+  httpDeny: string[]
   leadMs: number
   leadMsMax: number
   lingerMs: number
@@ -41,6 +52,8 @@ export interface Config {
   logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent'
   /** Undefined: no authentication; then `httpHost` is a loopback address. */
   apiTokens: ApiToken[] | undefined
+  /** The settings as they were given, secrets included: for processes of ours alone. */
+  given: Readonly<Record<string, string>>
 }
 
 const ajv = new Ajv({ coerceTypes: true, useDefaults: true, allErrors: true })
@@ -68,10 +81,10 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   }
   const checked = raw as unknown as Raw
   refuse(contradictions(checked))
-  return configOf(checked)
+  return { ...configOf(checked), given: Object.fromEntries(ours) }
 }
 
-function configOf(raw: Raw): Config {
+function configOf(raw: Raw): Omit<Config, 'given'> {
   const { KAFKA_SASL_MECHANISM: mechanism, KAFKA_SASL_USERNAME: username = '', KAFKA_SASL_PASSWORD: password = '' } = raw
   return {
     brokers: raw.KAFKA_BROKERS === undefined ? undefined : brokersOf(raw.KAFKA_BROKERS),
@@ -96,6 +109,11 @@ function configOf(raw: Raw): Config {
     handlers: raw.DUELOG_HANDLERS,
     pools: [...new Set(raw.DUELOG_POOLS.split(','))],
     concurrency: raw.DUELOG_CONCURRENCY,
+    executorProcesses: raw.DUELOG_EXECUTOR_PROCESSES === 'cpus' ? availableParallelism() : Number(raw.DUELOG_EXECUTOR_PROCESSES),
+    targetTopics: listOf(raw.DUELOG_TARGET_TOPICS),
+    intakeTopics: { etf1: listOf(raw.DUELOG_INTAKE_ETF1_TOPICS), karafka: listOf(raw.DUELOG_INTAKE_KARAFKA_TOPICS) },
+    httpSigningKey: raw.DUELOG_HTTP_SIGNING_KEY,
+    httpDeny: networksOf(raw.DUELOG_HTTP_DENY) ?? [],
     leadMs: raw.DUELOG_LEAD_MS,
     leadMsMax: raw.DUELOG_LEAD_MS_MAX,
     lingerMs: raw.DUELOG_LINGER_MS,

@@ -1,6 +1,6 @@
 /** The rules between settings. */
 import type { Raw } from './raw.ts'
-import { apiTokensOf, brokersOf, isLoopback } from './values.ts'
+import { apiTokensOf, brokersOf, isLoopback, listOf, networksOf, rolesOf } from './values.ts'
 import { bad, named } from './wording.ts'
 
 /** What no single value shows: items of lists, and settings that need or exclude one another. */
@@ -11,6 +11,8 @@ export function contradictions(raw: Raw): string[] {
   }
   if (raw.KAFKA_BROKERS !== undefined && !brokersOf(raw.KAFKA_BROKERS)) found.push(bad('KAFKA_BROKERS', raw.KAFKA_BROKERS))
   if (raw.DUELOG_API_TOKENS !== undefined && !apiTokensOf(raw.DUELOG_API_TOKENS)) found.push(bad('DUELOG_API_TOKENS', undefined))
+  if (!networksOf(raw.DUELOG_HTTP_DENY)) found.push(bad('DUELOG_HTTP_DENY', raw.DUELOG_HTTP_DENY))
+  found.push(...intakeClashes(raw))
   claim(
     raw.DUELOG_API_TOKENS !== undefined || isLoopback(raw.DUELOG_HTTP_HOST),
     `${named('DUELOG_HTTP_HOST')} is "${raw.DUELOG_HTTP_HOST}", which others can reach; set DUELOG_API_TOKENS, or use a loopback address such as 127.0.0.1.`,
@@ -18,6 +20,10 @@ export function contradictions(raw: Raw): string[] {
   claim(
     raw.DUELOG_LEAD_MS <= raw.DUELOG_LEAD_MS_MAX,
     `${named('DUELOG_LEAD_MS')} is ${raw.DUELOG_LEAD_MS}, more than DUELOG_LEAD_MS_MAX, which is ${raw.DUELOG_LEAD_MS_MAX}.`,
+  )
+  claim(
+    raw.DUELOG_EXECUTOR_PROCESSES === '0' || rolesOf(raw.DUELOG_ROLES).has('executor'),
+    `${named('DUELOG_EXECUTOR_PROCESSES')} is ${raw.DUELOG_EXECUTOR_PROCESSES}, but DUELOG_ROLES has no executor; add it, or leave this out.`,
   )
   const hasMechanism = raw.KAFKA_SASL_MECHANISM !== undefined
   for (const name of ['KAFKA_SASL_USERNAME', 'KAFKA_SASL_PASSWORD'] as const) {
@@ -35,6 +41,27 @@ export function contradictions(raw: Raw): string[] {
     'KAFKA_SASL_… and KAFKA_SSL_… are for brokers of your own; set KAFKA_BROKERS, or leave them out.',
   )
   return [...found, ...portClashes(raw)]
+}
+
+/** Foreign schedules must not be read as two things, nor our own topics as foreign ones. */
+function intakeClashes(raw: Raw): string[] {
+  const lists = (['DUELOG_INTAKE_ETF1_TOPICS', 'DUELOG_INTAKE_KARAFKA_TOPICS'] as const).map((name) => ({
+    name,
+    topics: listOf(raw[name]),
+  }))
+  const own = lists.flatMap(({ name, topics }) =>
+    topics
+      .filter((topic) => topic.startsWith(raw.DUELOG_TOPIC_PREFIX))
+      .map(
+        (topic) =>
+          `${named(name)} has ${topic}, which is one of Duelog's own; take another topic, or another DUELOG_TOPIC_PREFIX.`,
+      ),
+  )
+  const both = lists[0]?.topics.filter((topic) => lists[1]?.topics.includes(topic)) ?? []
+  return [
+    ...own,
+    ...both.map((topic) => `${lists[0]?.name} and ${lists[1]?.name} both have ${topic}; a topic holds records of one of them.`),
+  ]
 }
 
 function portClashes(raw: Raw): string[] {

@@ -1,7 +1,7 @@
 /** Settings that are more than one value in a string. */
-import { isIPv4 } from 'node:net'
+import { isIP, isIPv4 } from 'node:net'
 
-export const roles = ['scheduler', 'executor', 'retrier', 'api'] as const
+export const roles = ['scheduler', 'executor', 'retrier', 'intake', 'api'] as const
 export type Role = (typeof roles)[number]
 
 export const apiRoles = ['viewer', 'operator', 'admin'] as const
@@ -34,6 +34,20 @@ export function apiTokensOf(text: string): ApiToken[] | undefined {
     tokens.push({ role: role as ApiToken['role'], token })
   }
   return tokens
+}
+
+/** Items between commas, without what is there twice. */
+export const listOf = (text: string | undefined): string[] => (text === undefined ? [] : [...new Set(text.split(','))])
+
+/** Addresses and networks between commas. Undefined where one is not of that form. */
+export function networksOf(text: string): string[] | undefined {
+  const networks = text.split(',').map((network) => network.trim())
+  const right = (network: string): boolean => {
+    const [address = '', prefix = '0', ...rest] = network.split('/')
+    const family = isIP(address)
+    return family !== 0 && rest.length === 0 && /^\d{1,3}$/.test(prefix) && Number(prefix) <= (family === 6 ? 128 : 32)
+  }
+  return networks.every(right) ? networks : undefined
 }
 
 export function isLoopback(host: string): boolean {

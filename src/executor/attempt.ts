@@ -1,22 +1,28 @@
 /**
  * One attempt while this worker runs it. It is what the handler sees (Run) and what the outbox reports from.
  *
- *   running ──► ended (succeeded | failed | released)     ended: the outcome is fixed, its report may still be on the way
+ *   running ──► ended (succeeded | failed | released | cancelled)     ended: the outcome is fixed, its report may still be on the way
  *
- * A handler that has not returned when its attempt ended (timeout, drain) keeps its slot until it does.
+ * A handler that has not returned when its attempt ended (timeout, drain, cancellation) keeps its slot until it does.
+ * A cancelled attempt has no report: its owner has decided already.
  */
 import type { Logger } from 'pino'
-import type { Execution, RunError } from '../../schemas/generated.ts'
+import type { Execution, HttpTarget, RunError } from '../../schemas/generated.ts'
 import { type Progress, payloadOf, type Run } from './handler.ts'
 import type { Entry } from './lane.ts'
 
 const PROGRESS_MESSAGE_MAX = 1_000
 
-export type Outcome = { type: 'SUCCEEDED'; result: Buffer | null } | { type: 'FAILED'; error: RunError } | { type: 'RELEASED' }
+export type Outcome =
+  | { type: 'SUCCEEDED'; result: Buffer | null }
+  | { type: 'FAILED'; error: RunError }
+  | { type: 'RELEASED' }
+  | { type: 'CANCELLED' }
 
 /** Shared by all successes without a result, which are most. */
 export const succeededWithoutResult: Outcome = { type: 'SUCCEEDED', result: null }
 export const released: Outcome = { type: 'RELEASED' }
+export const cancelled: Outcome = { type: 'CANCELLED' }
 
 /** What an attempt asks of the executor that runs it. */
 export interface AttemptHost {
@@ -75,6 +81,12 @@ export class Attempt implements Run {
   }
   get headers(): Record<string, Buffer> {
     return this.execution.headers
+  }
+  get http(): HttpTarget | null {
+    return this.execution.httpTarget
+  }
+  get payloadBytes(): Buffer | null {
+    return this.execution.payload
   }
   get payload(): unknown {
     this.#payload ??= { value: payloadOf(this.execution.payload, this.execution.contentType) }

@@ -2,13 +2,14 @@
  * The worker of one pool: reads executions, holds each until it is due, runs its handler in one of `concurrency` slots and
  * reports to the owner of the job's partition. It may touch the log, the clock and the handlers, nothing else.
  *
- *   intake ──► hold (Timetable) ──► ready (by priority) ──► runner ──► outbox ──► committer
+ *   control ──┐   cancellations, pinned runs
+ *   intake ───┴──► hold (Timetable) ──► ready (by priority) ──► runner ──► outbox ──► committer
  *
  * An offset is committed once the broker has an event about its attempt: a crash before that means redelivery, a crash
  * after it is found by the owner through the lease.
  */
 import type { Logger } from 'pino'
-import type { Execution, ExecutionEvent, ExecutionEventInput } from '../../schemas/generated.ts'
+import type { Execution, ExecutionEvent, ExecutionEventInput, WorkerControl } from '../../schemas/generated.ts'
 import type { TopicNames } from '../../streams/topics.ts'
 import type { Clock } from '../clock.ts'
 import { DuelogError, messageOf } from '../errors.ts'
@@ -16,10 +17,12 @@ import type { Metrics } from '../metrics.ts'
 import type { Codec, Log } from '../ports.ts'
 import type { Attempt } from './attempt.ts'
 import { Committer } from './committer.ts'
-import type { Handlers } from './handler.ts'
+import { Control } from './control.ts'
+import { type Handlers, handlerProblem } from './handler.ts'
 import { Intake } from './intake.ts'
 import type { Entry } from './lane.ts'
 import { Outbox } from './outbox.ts'
+import { Pinned } from './pinned.ts'
 import { Runner } from './runner.ts'
 import { Timetable } from './timetable.ts'
 
@@ -30,7 +33,11 @@ const LAST_REPORTS_MS_MAX = 5_000
 
 export interface ExecutorOptions {
   log: Log
-  codecs: { execution: Codec<Execution, never>; event: Codec<ExecutionEvent, ExecutionEventInput> }
+  codecs: {
+    execution: Codec<Execution, never>
+    event: Codec<ExecutionEvent, ExecutionEventInput>
+    control: Codec<WorkerControl, never>
+  }
   names: TopicNames
   pool: string
   /** Handlers that run at once, at least 1. */
@@ -77,6 +84,10 @@ export function createExecutor(options: ExecutorOptions): Executor {
       `concurrency of pool "${pool}" is ${concurrency}; it must be a whole number of at least 1`,
     )
   }
+  for (const [name, handler] of Object.entries(options.handlers)) {
+    const problem = handlerProblem(name, handler)
+    if (problem !== undefined) throw new DuelogError('bad-config', problem)
+  }
   const logger = options.logger.child({ pool })
   const committer = new Committer(clock, logger, async (positions) => {
     await intake.commit(positions)
@@ -103,12 +114,12 @@ export function createExecutor(options: ExecutorOptions): Executor {
   const runner: Runner = new Runner({
     pool,
     concurrency,
-    handlers: new Map(Object.entries(options.handlers)),
+    handlers: options.handlers,
     outbox,
     clock,
     metrics,
     logger,
-    onStarted: (entry) => intake.release(entry),
+    onStarted: (entry) => (pinned.has(entry) ? pinned.release(entry) : intake.release(entry)),
     onDone: done,
   })
   const hold = new Timetable<Entry>(
@@ -116,6 +127,30 @@ export function createExecutor(options: ExecutorOptions): Executor {
     (entry) => runner.ready(entry),
     () => runner.pump(),
   )
+  const taken = (entry: Entry): void => {
+    if (entry.dueAt <= clock.nowMs()) runner.ready(entry)
+    else hold.add(entry.dueAt, entry)
+  }
+  const pinned = new Pinned()
+  const control = new Control({
+    log,
+    codecs,
+    names,
+    pool,
+    instance,
+    clock,
+    metrics,
+    logger,
+    onCancel: (controls) => runner.cancel(controls),
+    onRun: (record, execution) => {
+      // One that comes now is for a worker that is no longer there.
+      if (stopping !== undefined) return
+      const entry = pinned.take(record, execution)
+      if (entry !== undefined) taken(entry)
+      runner.pump()
+      return pinned.room()
+    },
+  })
   const intake: Intake = new Intake({
     log,
     codec: codecs.execution,
@@ -128,10 +163,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
     metrics,
     logger,
     onRebalance: () => void committer.commitNow(),
-    onTaken: (entry) => {
-      if (entry.dueAt <= clock.nowMs()) runner.ready(entry)
-      else hold.add(entry.dueAt, entry)
-    },
+    onTaken: taken,
     onBatchTaken: () => runner.pump(),
     onDone: (lane) => committer.touch(lane),
   })
@@ -140,6 +172,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
     intake.stopTaking()
     runner.stopStarting()
     hold.clear()
+    for (const entry of pinned.heldEntries()) if (entry.execution !== undefined) runner.release(entry, entry.execution)
     // What stands before a started record could not be passed over by the commit, and the started one would run again elsewhere.
     for (const lane of intake.lanes) {
       for (const entry of lane.heldBeforeStarted()) if (entry.execution !== undefined) runner.release(entry, entry.execution)
@@ -149,8 +182,9 @@ export function createExecutor(options: ExecutorOptions): Executor {
     await within(clock, LAST_REPORTS_MS_MAX, committer.commitNow())
     committer.stop()
     await intake.leave().catch((error: unknown) => logger.warn({ error: messageOf(error) }, 'could not leave the group'))
-    await within(clock, options.drainMs, runner.drained())
-    runner.releaseAll()
+    await within(clock, options.drainMs, runner.calls.drained())
+    runner.calls.releaseAll()
+    await control.stop().catch((error: unknown) => logger.warn({ error: messageOf(error) }, 'could not leave worker-control'))
     await within(clock, LAST_REPORTS_MS_MAX, outbox.flush())
     await outbox.close()
   }
@@ -161,7 +195,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
     async start() {
       started = true
       await outbox.open()
-      await intake.start()
+      await Promise.all([control.start(), intake.start()])
     },
     stop() {
       stopping ??= started ? stop() : Promise.resolve()
@@ -170,10 +204,10 @@ export function createExecutor(options: ExecutorOptions): Executor {
     current: () => ({
       pool,
       concurrency,
-      running: Array.from(runner.running, ({ jobId, runNo, attempt, startedAt, progress, message }) => {
+      running: Array.from(runner.calls.running, ({ jobId, runNo, attempt, startedAt, progress, message }) => {
         return { jobId, runNo, attempt, startedAt: startedAt ?? 0, progress, message }
       }),
-      held: Array.from(intake.lanes).reduce((sum, lane) => sum + lane.held, 0),
+      held: Array.from(intake.lanes).reduce((sum, lane) => sum + lane.held, pinned.held),
       reportsPending: outbox.pending,
     }),
   }

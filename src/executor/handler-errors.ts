@@ -57,3 +57,10 @@ export function errorOf(thrown: unknown): RunError {
 function cut(text: string, charsMax: number): string {
   return (text.length > charsMax ? text.slice(0, charsMax) : text).toWellFormed()
 }
+
+/** The reason that a signal is aborted with. */
+export function namedError(name: string, message: string): Error {
+  const error = new Error(message)
+  error.name = name
+  return error
+}

@@ -1,5 +1,6 @@
 /** What a handler is and what it is given. */
 import type { Logger } from 'pino'
+import type { HttpTarget } from '../../schemas/generated.ts'
 import { isJsonType } from '../../streams/jobs/payload-json.ts'
 import { NonRetryableError } from './handler-errors.ts'
 
@@ -29,9 +30,16 @@ export interface Run {
    * Reading it throws NonRetryableError when the bytes are not JSON though they say so.
    */
   readonly payload: unknown
+  /** The payload's bytes as they were given, whatever the content type; null without a payload. */
+  readonly payloadBytes: Buffer | null
   readonly contentType: string | null
   readonly headers: Readonly<Record<string, Buffer>>
-  /** Aborted at the attempt's timeout, and when the worker stops and its drain time is over. */
+  /** With target.http: the request that the built-in handler http makes; else null. */
+  readonly http: HttpTarget | null
+  /**
+   * Aborted at the attempt's timeout (its reason is named AttemptTimeout), when the run is cancelled (Cancelled; nothing that the handler
+   * does counts any more), and when the worker stops and its drain time is over (WorkerStopping).
+   */
   readonly signal: AbortSignal
   /** Carries progress to the owner, at most once a second. The lease is renewed by itself; there is no need to call this for it. */
   heartbeat(progress?: Progress): void
@@ -44,7 +52,55 @@ export interface Run {
  */
 export type Handler = (run: Run) => unknown | Promise<unknown>
 
-export type Handlers = Record<string, Handler>
+/** How one run of a batch ended: `{}` is a success without a result; `error` is what a handler of single runs would throw. */
+export type BatchOutcome = { result?: unknown } | { error: unknown }
+
+/**
+ * Runs attempts of many jobs at once, for work that is cheaper together. A batch takes one slot of the worker's concurrency, whatever its
+ * size. Leases, progress, timeouts and cancellation stay those of each run: one run's signal may be aborted while the others go on.
+ *
+ * It returns one outcome for each run, in the order of the runs, or nothing when all succeeded. What it throws fails all of them, each to
+ * be retried by its own job's policy. Outcomes that do not fit the runs fail them for good (BatchOutcomesWrong).
+ */
+export interface BatchHandler {
+  batch: {
+    /** Most runs in one batch, 1 to 1,000. */
+    maxSize: number
+    /** How long after it was due a run may wait for others to fill the batch, in ms, 0 to 60,000. It adds to lateness. */
+    maxWaitMs: number
+  }
+  /** `runs` has at least one. */
+  run(runs: readonly Run[]): BatchOutcomes | Promise<BatchOutcomes>
+}
+// biome-ignore lint/suspicious/noConfusingVoidType: a handler that returns nothing is declared so.
+export type BatchOutcomes = readonly BatchOutcome[] | undefined | void
+
+/** By name. */
+export type Handlers = Record<string, Handler | BatchHandler>
+
+export const BATCH_SIZE_MAX = 1_000
+export const BATCH_WAIT_MS_MAX = 60_000
+
+export function isBatchHandler(handler: Handler | BatchHandler): handler is BatchHandler {
+  return typeof handler !== 'function'
+}
+
+/** What is wrong with a handler, as a sentence; undefined when nothing is. */
+export function handlerProblem(name: string, handler: unknown): string | undefined {
+  if (typeof handler === 'function') return undefined
+  const { batch, run } = (handler ?? {}) as Partial<BatchHandler>
+  if (typeof run !== 'function' || typeof batch !== 'object' || batch === null)
+    return `handler "${name}" is neither a function nor { batch: { maxSize, maxWaitMs }, run(runs) }`
+  const limits = [
+    ['maxSize', batch.maxSize, 1, BATCH_SIZE_MAX],
+    ['maxWaitMs', batch.maxWaitMs, 0, BATCH_WAIT_MS_MAX],
+  ] as const
+  for (const [field, value, min, max] of limits) {
+    if (!(Number.isInteger(value) && value >= min && value <= max))
+      return `batch.${field} of handler "${name}" is ${value}; allowed: an integer from ${min} to ${max}`
+  }
+  return undefined
+}
 
 /** The value of a payload for the handler; see Run.payload. */
 export function payloadOf(payload: Buffer | null, contentType: string | null): unknown {

@@ -136,6 +136,11 @@ export class Lane implements TopicPartition {
     if (this.#survivors.size === 0) this.#survivors = undefined
   }
 
+  /** All that was taken and not started. */
+  heldEntries(): Entry[] {
+    return this.#queue.slice(this.#head).filter((entry) => entry.state === 'held')
+  }
+
   /** Held entries that stand before one that has started: the committed offset cannot pass them. */
   heldBeforeStarted(): Entry[] {
     const open = this.#queue.slice(this.#head)

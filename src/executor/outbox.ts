@@ -107,12 +107,29 @@ export class Outbox {
 
   #send(): void {
     while (this.#queue.length > 0 && this.#inFlight < SENDS_IN_FLIGHT_MAX && !this.#closed) {
-      const attempts = this.#queue.splice(0, EVENTS_PER_SEND_MAX)
+      const attempts = this.#withoutCancelled(this.#queue.splice(0, EVENTS_PER_SEND_MAX))
+      if (attempts.length === 0) continue
       const records = attempts.map((attempt) => this.#record(attempt))
       this.#inFlight++
       this.#inFlightEvents += attempts.length
       void this.#deliver(records, attempts)
     }
+    this.#lookIdle()
+  }
+
+  /** What an owner has cancelled it needs to hear nothing of; for the offset that is as good as a report. */
+  #withoutCancelled(attempts: Attempt[]): Attempt[] {
+    const silent = attempts.filter(({ outcome }) => outcome?.type === 'CANCELLED')
+    if (silent.length === 0) return attempts
+    for (const attempt of silent) attempt.queued = false
+    this.#options.onAcked(silent)
+    return attempts.filter(({ outcome }) => outcome?.type !== 'CANCELLED')
+  }
+
+  #lookIdle(): void {
+    if (this.pending > 0) return
+    this.#flushing = false
+    for (const resolve of this.#idle.splice(0)) resolve()
   }
 
   async #deliver(records: RecordOut[], attempts: Attempt[]): Promise<void> {
@@ -126,10 +143,7 @@ export class Outbox {
     this.#options.onAcked(attempts)
     // While the sends were full, the linger of what queued meanwhile may have passed.
     if (this.#lingering === undefined || this.#flushing || this.#queue.length >= EVENTS_PER_SEND_MAX) this.#send()
-    if (this.pending === 0) {
-      this.#flushing = false
-      for (const resolve of this.#idle.splice(0)) resolve()
-    }
+    this.#lookIdle()
   }
 
   async #written(records: RecordOut[]): Promise<boolean> {
@@ -172,7 +186,8 @@ export class Outbox {
 
   #event(attempt: Attempt, outcome: Outcome | undefined): ExecutionEventInput {
     const { execution } = attempt
-    const type = outcome?.type ?? (attempt.startedSent ? 'HEARTBEAT' : 'STARTED')
+    const ended = outcome === undefined || outcome.type === 'CANCELLED' ? undefined : outcome.type
+    const type = ended ?? (attempt.startedSent ? 'HEARTBEAT' : 'STARTED')
     attempt.startedSent = true
     return {
       type,

@@ -24,6 +24,24 @@ export function succeeded(returned: unknown): Outcome {
   return { type: 'FAILED', error: runError('ResultTooLarge', message, false) }
 }
 
+/** The outcome of each run of a batch by its place, from what the handler returned. */
+export function batchOutcomes(returned: unknown, runs: number): (index: number) => Outcome {
+  if (returned === undefined) return () => succeededWithoutResult
+  if (!Array.isArray(returned)) return () => wrong('what a batch handler returned is no list of outcomes')
+  if (returned.length !== runs)
+    return () => wrong(`a batch handler returned ${returned.length} outcomes for ${runs} runs; return one for each`)
+  return (index) => outcomeOf(returned[index])
+}
+
+function outcomeOf(outcome: unknown): Outcome {
+  const names = typeof outcome === 'object' && outcome !== null ? Object.keys(outcome).join() : 'none'
+  if (names === 'error') return failed((outcome as { error: unknown }).error)
+  if (names === 'result' || names === '') return succeeded((outcome as { result?: unknown }).result)
+  return wrong('an outcome of a batch handler must be { result } or { error }, or {}')
+}
+
+const wrong = (message: string): Outcome => ({ type: 'FAILED', error: runError('BatchOutcomesWrong', message, false) })
+
 export function failed(thrown: unknown): Outcome {
   return { type: 'FAILED', error: errorOf(thrown) }
 }

@@ -28,13 +28,26 @@ export class ReadyQueue<Item extends { readonly dueAt: number }> {
     return this.#size
   }
 
+  /** Highest level that has something, -1 when nothing waits. */
+  get top(): number {
+    return this.#levels.findIndex(hasItems)
+  }
+
+  /** When the head that is due longest was due; Infinity when nothing waits. */
+  get oldestDueAt(): number {
+    return this.#levels.reduce(
+      (oldest, level) => Math.min(oldest, level.items[level.head]?.dueAt ?? oldest),
+      Number.POSITIVE_INFINITY,
+    )
+  }
+
   push(level: number, item: Item): void {
     this.#levels[level]?.items.push(item)
     this.#size++
   }
 
   next(): Item | undefined {
-    const top = this.#levels.findIndex(hasItems)
+    const { top } = this
     if (top < 0) return undefined
     const lower = ++this.#picks % LOWER_PICK_EVERY === 0 ? this.#longestDueBelow(top) : top
     this.#size--

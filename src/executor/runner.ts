@@ -1,33 +1,31 @@
 /**
- * Starts what is due while there are slots, watches it while it runs, and fixes its outcome.
+ * Starts what is due while there are slots, and fixes the outcomes.
  * A handler that returns at once never leaves the loop of #pump: no promise, timer or closure is made for it.
  */
 import type { Logger } from 'pino'
+import type { Execution, WorkerControl } from '../../schemas/generated.ts'
 import { priorities } from '../../streams/topics.ts'
 import type { Clock } from '../clock.ts'
 import type { Metrics } from '../metrics.ts'
 import { Attempt, type AttemptHost, type Outcome, released } from './attempt.ts'
-import type { Handler } from './handler.ts'
+import { Calls } from './calls.ts'
+import { Cancels } from './cancels.ts'
+import { BatchTurn, Gatherer } from './gatherer.ts'
+import { type Handler, type Handlers, isBatchHandler } from './handler.ts'
 import { runError } from './handler-errors.ts'
 import type { Entry } from './lane.ts'
 import type { Outbox } from './outbox.ts'
-import { failed, succeeded } from './outcome.ts'
+import { batchOutcomes, failed, succeeded } from './outcome.ts'
 import { ReadyQueue } from './ready-queue.ts'
-import { Timetable } from './timetable.ts'
+import { Supervisor } from './supervisor.ts'
 
 /** Handlers started before the event loop may do something else. */
 export const STARTS_PER_TURN_MAX = 256
-/** The wheel looks at running attempts at multiples of this; timeouts and heartbeats are late by at most so much. */
-const WHEEL_TICK_MS = 20
-/** A handler's progress is passed on at most so often. */
-const PROGRESS_INTERVAL_MS = 1_000
-/** Reports for each lease while an attempt runs: two may get lost before the lease does. */
-const BEATS_PER_LEASE = 3
 
 export interface RunnerOptions {
   pool: string
   concurrency: number
-  handlers: ReadonlyMap<string, Handler>
+  handlers: Handlers
   outbox: Outbox
   clock: Clock
   metrics: Metrics
@@ -40,42 +38,54 @@ export interface RunnerOptions {
 
 export class Runner implements AttemptHost {
   readonly logger: Logger
+  readonly calls: Calls
   readonly #options: RunnerOptions
-  readonly #ready = new ReadyQueue<Entry>(priorities.length)
-  readonly #wheel: Timetable<Attempt>
-  /** Attempts whose handler has not returned: each has a slot. */
-  readonly #running = new Set<Attempt>()
+  readonly #handlers: ReadonlyMap<string, Handler | Gatherer>
+  readonly #ready = new ReadyQueue<Entry | BatchTurn>(priorities.length)
+  readonly #supervisor: Supervisor
+  readonly #cancels = new Cancels()
   readonly #lateness: { observe(seconds: number): void }
-  readonly #runningGauge: { inc(): void; dec(): void }
   readonly #ended: Record<Outcome['type'], { inc(): void }>
   readonly #expired: { inc(): void }
   #pumping = false
   #turn: NodeJS.Immediate | undefined
   #stopped = false
-  #emptied: (() => void)[] = []
 
   constructor(options: RunnerOptions) {
     this.#options = options
     this.logger = options.logger
-    const { pool, metrics, clock } = options
-    this.#wheel = new Timetable(clock, (attempt) => this.#look(attempt))
+    const { pool, metrics, clock, outbox } = options
+    this.#supervisor = new Supervisor(clock, outbox, (attempt, outcome) => this.#end(attempt, outcome))
+    this.calls = new Calls({
+      supervisor: this.#supervisor,
+      outbox,
+      gauge: metrics.running.labels(pool),
+      fix: (attempt, outcome) => this.#fix(attempt, outcome),
+      onFree: () => this.pump(),
+    })
+    this.#handlers = new Map(
+      Object.entries(options.handlers).map(([name, handler]): [string, Handler | Gatherer] => {
+        if (!isBatchHandler(handler)) return [name, handler]
+        const onRipe = (turn: BatchTurn): void => this.#ready.push(turn.level, turn)
+        return [name, new Gatherer(handler, priorities.length, clock, onRipe, () => this.pump())]
+      }),
+    )
     this.#lateness = metrics.startLateness.labels(pool)
-    this.#runningGauge = metrics.running.labels(pool)
     this.#expired = metrics.attempts.labels(pool, 'expired')
     this.#ended = {
       SUCCEEDED: metrics.attempts.labels(pool, 'succeeded'),
       FAILED: metrics.attempts.labels(pool, 'failed'),
       RELEASED: metrics.attempts.labels(pool, 'released'),
+      CANCELLED: metrics.attempts.labels(pool, 'cancelled'),
     }
-  }
-
-  get running(): ReadonlySet<Attempt> {
-    return this.#running
   }
 
   /** The entry is due. It starts with the next pump that has a slot for it. */
   ready(entry: Entry): void {
-    if (entry.state === 'held' && !this.#stopped) this.#ready.push(entry.lane.level, entry)
+    if (entry.state !== 'held' || this.#stopped) return
+    const handler = this.#handlers.get(entry.execution?.handler ?? '')
+    if (handler instanceof Gatherer) handler.add(entry)
+    else this.#ready.push(entry.lane.level, entry)
   }
 
   /** Starts what it may. Call it when something became due, a slot or the outbox free. */
@@ -83,46 +93,37 @@ export class Runner implements AttemptHost {
     if (this.#pumping) return
     this.#pumping = true
     let left = STARTS_PER_TURN_MAX
-    while (this.#running.size < this.#options.concurrency && !this.#options.outbox.congested) {
-      if (left-- === 0) {
+    while (this.calls.slots < this.#options.concurrency && !this.#options.outbox.congested) {
+      if (left <= 0) {
         this.#turn ??= setImmediate(() => {
           this.#turn = undefined
           this.pump()
         })
         break
       }
-      const entry = this.#ready.next()
-      if (entry === undefined) break
-      if (entry.state === 'held') this.#start(entry)
+      const item = this.#ready.next()
+      if (item === undefined) break
+      if (item instanceof BatchTurn) left -= this.#startBatch(item)
+      else if (item.state === 'held') this.#start(item)
+      left--
     }
     this.#pumping = false
   }
 
   progressed(attempt: Attempt): void {
-    const atMs = Math.max(this.#options.clock.nowMs(), attempt.beatAt + PROGRESS_INTERVAL_MS)
-    if (atMs < attempt.wakeAt) this.#watch(attempt, atMs)
+    this.#supervisor.progressed(attempt)
+  }
+
+  /** Aborts those of these attempts that run, and remembers the others: they are dropped when their turn comes. */
+  cancel(controls: readonly WorkerControl[]): void {
+    for (const control of this.calls.cancel(controls)) this.#cancels.add(control)
   }
 
   /** Nothing more starts. */
   stopStarting(): void {
     this.#stopped = true
     this.#ready.clear()
-  }
-
-  /** Resolves when every handler has returned. */
-  drained(): Promise<void> {
-    if (this.#running.size === 0) return Promise.resolve()
-    return new Promise((resolve) => this.#emptied.push(resolve))
-  }
-
-  /** Gives back what still runs. The report is fixed first, so that what the handler does at the abort cannot change it. */
-  releaseAll(): void {
-    for (const attempt of this.#running) {
-      if (attempt.outcome !== undefined) continue
-      this.#end(attempt, released)
-      attempt.abort(namedError('WorkerStopping', 'the worker is stopping; this attempt was given back'))
-    }
-    this.#wheel.clear()
+    for (const handler of this.#handlers.values()) if (handler instanceof Gatherer) handler.clear()
   }
 
   /** Gives back an entry that never started. */
@@ -131,29 +132,21 @@ export class Runner implements AttemptHost {
   }
 
   #start(entry: Entry): void {
-    const execution = entry.execution as NonNullable<Entry['execution']>
     const nowMs = this.#options.clock.nowMs()
-    if (nowMs > execution.startDeadlineAt) {
-      // The owner has the same deadline and records EXPIRED by itself.
-      entry.state = 'started'
-      this.#options.onStarted(entry)
-      this.#expired.inc()
-      this.#options.onDone(entry)
-      return
-    }
-    const attempt = this.#begin(entry, execution, nowMs)
-    const handler = this.#options.handlers.get(execution.handler)
-    if (handler === undefined) {
-      const message = `no handler named "${execution.handler}" in this worker of pool "${this.#options.pool}"; it has: ${this.#names()}`
+    const attempt = this.#admitted(entry, nowMs)
+    if (attempt === undefined) return
+    const handler = this.#handlers.get(attempt.execution.handler)
+    if (typeof handler !== 'function') {
+      const message = `no handler named "${attempt.execution.handler}" in this worker of pool "${this.#options.pool}"; it has: ${this.#names()}`
       this.#end(attempt, { type: 'FAILED', error: runError('handler-missing', message, true) })
       return
     }
-    this.#lateness.observe(Math.max(nowMs - execution.dueAt, 0) / 1_000)
+    this.#lateness.observe(Math.max(nowMs - attempt.dueAt, 0) / 1_000)
     let returned: unknown
     try {
       returned = handler(attempt)
       if (isThenable(returned)) {
-        this.#follow(attempt, returned)
+        this.calls.follow([attempt], returned, (value) => () => succeeded(value))
         return
       }
     } catch (error) {
@@ -163,79 +156,70 @@ export class Runner implements AttemptHost {
     this.#end(attempt, succeeded(returned))
   }
 
-  #begin(entry: Entry, execution: NonNullable<Entry['execution']>, startedAt: number | null): Attempt {
+  /** Answers with the number of runs that it started. */
+  #startBatch(turn: BatchTurn): number {
+    const nowMs = this.#options.clock.nowMs()
+    const attempts: Attempt[] = []
+    for (const entry of turn.gatherer.take(turn)) {
+      const attempt = entry.state === 'held' ? this.#admitted(entry, nowMs) : undefined
+      if (attempt !== undefined) attempts.push(attempt)
+    }
+    if (attempts.length === 0) return 0
+    for (const { dueAt } of attempts) this.#lateness.observe(Math.max(nowMs - dueAt, 0) / 1_000)
+    const outcomes = (returned: unknown) => batchOutcomes(returned, attempts.length)
+    let outcomeOf: (index: number) => Outcome
+    try {
+      const returned: unknown = turn.gatherer.handler.run([...attempts])
+      if (isThenable(returned)) {
+        this.calls.follow(attempts, returned, outcomes)
+        return attempts.length
+      }
+      outcomeOf = outcomes(returned)
+    } catch (error) {
+      outcomeOf = () => failed(error)
+    }
+    attempts.forEach((attempt, index) => {
+      this.#end(attempt, outcomeOf(index))
+    })
+    return attempts.length
+  }
+
+  /** The attempt to run, unless it may not start any more; its owner knows that by itself. */
+  #admitted(entry: Entry, nowMs: number): Attempt | undefined {
+    const execution = entry.execution as Execution
+    const late = nowMs > execution.startDeadlineAt
+    if (!late && !this.#cancels.take(execution)) return this.#begin(entry, execution, nowMs)
+    entry.state = 'started'
+    this.#options.onStarted(entry)
+    const counter = late ? this.#expired : this.#ended.CANCELLED
+    counter.inc()
+    this.#options.onDone(entry)
+    return undefined
+  }
+
+  #begin(entry: Entry, execution: Execution, startedAt: number | null): Attempt {
     entry.state = 'started'
     entry.execution = undefined
     this.#options.onStarted(entry)
     return new Attempt(this, entry, execution, startedAt)
   }
 
-  #follow(attempt: Attempt, returned: PromiseLike<unknown>): void {
-    this.#running.add(attempt)
-    this.#runningGauge.inc()
-    attempt.beatAt = attempt.startedAt ?? 0
-    this.#watch(attempt, this.#nextLook(attempt))
-    this.#options.outbox.push(attempt)
-    // Promise.resolve, because a foreign thenable may call back twice.
-    Promise.resolve(returned).then(
-      (value) => this.#returned(attempt, attempt.outcome ?? succeeded(value)),
-      (error) => this.#returned(attempt, attempt.outcome ?? failed(error)),
-    )
-  }
-
-  #returned(attempt: Attempt, outcome: Outcome): void {
-    this.#running.delete(attempt)
-    this.#runningGauge.dec()
-    this.#wheel.delete(attempt.wakeAt, attempt)
-    if (attempt.outcome === undefined) this.#end(attempt, outcome)
-    this.pump()
-    if (this.#running.size === 0) for (const resolve of this.#emptied.splice(0)) resolve()
-  }
-
   #end(attempt: Attempt, outcome: Outcome): void {
+    this.#fix(attempt, outcome)
+    this.#options.outbox.push(attempt)
+  }
+
+  #fix(attempt: Attempt, outcome: Outcome): void {
     attempt.outcome = outcome
     attempt.endedAt = this.#options.clock.nowMs()
     this.#ended[outcome.type].inc()
-    this.#options.outbox.push(attempt)
-  }
-
-  #nextLook(attempt: Attempt): number {
-    const timeoutAt = (attempt.startedAt ?? 0) + attempt.execution.attemptTimeoutMs
-    return Math.min(timeoutAt, attempt.beatAt + attempt.execution.leaseMs / BEATS_PER_LEASE)
-  }
-
-  #watch(attempt: Attempt, atMs: number): void {
-    this.#wheel.delete(attempt.wakeAt, attempt)
-    attempt.wakeAt = Math.ceil(atMs / WHEEL_TICK_MS) * WHEEL_TICK_MS
-    this.#wheel.add(attempt.wakeAt, attempt)
-  }
-
-  #look(attempt: Attempt): void {
-    if (attempt.outcome !== undefined) return
-    const nowMs = this.#options.clock.nowMs()
-    const { attemptTimeoutMs } = attempt.execution
-    if (nowMs >= (attempt.startedAt ?? 0) + attemptTimeoutMs) {
-      const message = `the handler had not returned ${attemptTimeoutMs} ms after its start`
-      this.#end(attempt, { type: 'FAILED', error: runError('AttemptTimeout', message, true) })
-      attempt.abort(namedError('AttemptTimeout', message))
-      return
-    }
-    attempt.beatAt = nowMs
-    this.#options.outbox.push(attempt)
-    this.#watch(attempt, this.#nextLook(attempt))
   }
 
   #names(): string {
-    return [...this.#options.handlers.keys()].slice(0, 20).join(', ') || 'none'
+    return [...this.#handlers.keys()].slice(0, 20).join(', ') || 'none'
   }
 }
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
-}
-
-function namedError(name: string, message: string): Error {
-  const error = new Error(message)
-  error.name = name
-  return error
 }

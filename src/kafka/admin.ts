@@ -39,6 +39,15 @@ export class KafkaAdmin implements LogAdmin {
     return (await this.#ask('Looking up the cluster', () => this.#admin.describeCluster())).clusterId
   }
 
+  async committed(groupId: string, topic: string) {
+    const [found] = await this.#ask(`Looking up what ${groupId} has committed`, () =>
+      this.#admin.fetchOffsets({ groupId, topics: [topic] }),
+    )
+    return (found?.partitions ?? [])
+      .map(({ partition, offset }) => ({ partition, offset: Number(offset) }))
+      .filter(({ offset }) => offset >= 0)
+  }
+
   async groupMembers(groupId: string) {
     const { groups } = await this.#ask(`Describing group ${groupId}`, () => this.#admin.describeGroups([groupId]))
     return (groups[0]?.members ?? []).map(({ memberId, memberMetadata, memberAssignment }) => {

@@ -5,6 +5,7 @@ import { KafkaAdmin } from './admin.ts'
 import { createKafka, type LogOptions, type LogSettings, settingsOf } from './client.ts'
 import { PartitionCounts } from './partition-counts.ts'
 import { KafkaGroupReader } from './reader.ts'
+import { CheckedTopics, type TargetTopicsOptions } from './target-topics.ts'
 import { ensureTopics, type TopicsWanted } from './topics.ts'
 import { FencedWriter } from './transactional-writer.ts'
 import { IdempotentWriter } from './writer.ts'
@@ -17,6 +18,8 @@ export interface KafkaLog extends Log {
    * where there is one. Rejects with DuelogError `unsafe-topic` naming topic, setting, value found and value needed.
    */
   ensureTopics(wanted: TopicsWanted): Promise<{ partitions: number; created: string[] }>
+  /** The topics of the user's that may be written to; nothing is known of them before its start. */
+  targetTopics(options: TargetTopicsOptions): CheckedTopics
 }
 
 /** Opens nothing by itself: each writer, reader and admin has its own connections and is closed by itself. */
@@ -50,6 +53,10 @@ class KafkaJsLog implements KafkaLog {
 
   admin(): Promise<LogAdmin> {
     return KafkaAdmin.open(this.#kafka)
+  }
+
+  targetTopics(options: TargetTopicsOptions): CheckedTopics {
+    return new CheckedTopics(this.#kafka, this.#counts, this.#settings.logger, options)
   }
 
   ensureTopics(wanted: TopicsWanted): Promise<{ partitions: number; created: string[] }> {

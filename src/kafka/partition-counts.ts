@@ -1,4 +1,4 @@
-/** How many partitions each topic has; looked up once, because Duelog's topics keep their number. */
+/** How many partitions each topic has; looked up once, because Duelog's topics keep their number; those of users are told of by target-topics.ts. */
 import type { Kafka } from 'kafkajs'
 import { faultOf } from './faults.ts'
 
@@ -27,6 +27,15 @@ export class PartitionCounts {
     this.#lookup = lookup.catch(() => {})
     await lookup
     return this.#counts
+  }
+
+  /** What somebody else has just looked up. */
+  learn(topic: string, partitions: number): void {
+    this.#counts.set(topic, partitions)
+  }
+
+  forget(topic: string): void {
+    this.#counts.delete(topic)
   }
 
   async #ask(targets: { topic: string }[]): Promise<void> {

@@ -6,7 +6,7 @@
  */
 import type { Kafka, Producer, Transaction } from 'kafkajs'
 import { DuelogError, messageOf } from '../errors.ts'
-import type { RecordOut, TransactionalWriter } from '../ports.ts'
+import type { GroupPositions, RecordOut, TransactionalWriter } from '../ports.ts'
 import { type LogSettings, transactionRetry } from './client.ts'
 import { faultOf } from './faults.ts'
 import type { PartitionCounts } from './partition-counts.ts'
@@ -52,7 +52,7 @@ export class FencedWriter implements TransactionalWriter {
     }
   }
 
-  async commit(records: RecordOut[]): Promise<Map<string, number>> {
+  async commit(records: RecordOut[], group?: GroupPositions): Promise<Map<string, number>> {
     if (this.#state !== 'ready')
       throw new DuelogError(
         'internal',
@@ -60,7 +60,7 @@ export class FencedWriter implements TransactionalWriter {
       )
     this.#state = 'committing'
     try {
-      const offsets = await this.#withinTimeout(this.#commit(records))
+      const offsets = await this.#withinTimeout(this.#commit(records, group))
       this.#state = 'ready'
       return offsets
     } catch (thrown) {
@@ -76,7 +76,7 @@ export class FencedWriter implements TransactionalWriter {
       .catch((error) => this.#settings.logger.debug({ id: this.#id, error: messageOf(error) }, 'closing a producer failed'))
   }
 
-  async #commit(records: RecordOut[]): Promise<Map<string, number>> {
+  async #commit(records: RecordOut[], group: GroupPositions | undefined): Promise<Map<string, number>> {
     const offsets = new Map<string, number>()
     checkSizes(records)
     const counts = this.#counts.known(records) ?? (await this.#counts.of(records))
@@ -89,6 +89,7 @@ export class FencedWriter implements TransactionalWriter {
         if (!offsets.has(place)) offsets.set(place, Number(baseOffset))
       }
     }
+    if (group !== undefined) await transaction.sendOffsets(groupOffsets(group))
     await transaction.commit()
     return offsets
   }
@@ -118,4 +119,9 @@ export class FencedWriter implements TransactionalWriter {
       clearTimeout(timer)
     }
   }
+}
+
+function groupOffsets({ groupId, positions }: GroupPositions): Parameters<Transaction['sendOffsets']>[0] {
+  const topics = positions.map(({ topic, partition, offset }) => ({ topic, partitions: [{ partition, offset: String(offset) }] }))
+  return { consumerGroupId: groupId, topics }
 }

@@ -3,7 +3,7 @@
  * State is logged once for each touched job, as it is at the end of the batch; its timers are the difference between before and after.
  */
 import type { Execution, ExecutionInput } from '../../schemas/generated.ts'
-import { type Decision, type Job, mustBeLogged } from '../../streams/job.ts'
+import { type Decision, type Job, mustBeLogged, type TopicRecord } from '../../streams/job.ts'
 import {
   definitionKey,
   definitionValue,
@@ -38,6 +38,8 @@ export class Effects {
   readonly #changed = new Map<string, { job: Job; logged: boolean }>()
   readonly #extraTimers: Timer[] = []
   readonly #popped = new Map<string, Timer[]>()
+  /** Topics of the user's that something goes to. */
+  readonly targets = new Set<string>()
   #logged = false
 
   constructor(partition: number, partitions: number, names: TopicNames, codecs: SchedulerCodecs) {
@@ -93,6 +95,18 @@ export class Effects {
   /** A definition that goes to another partition: in the transaction, or a delay could begin there a second time. */
   moved(records: RecordOut[]): void {
     this.out.push(...records)
+    this.#logged = true
+  }
+
+  /** Something was judged by what no record says, such as whether a topic is there: the position is logged, so that nobody judges it anew. */
+  judged(): void {
+    this.#logged = true
+  }
+
+  /** A record for a topic of the user's. */
+  written({ topic, partition, key, value, headers }: TopicRecord): void {
+    this.out.push({ topic, key, value, headers, ...(partition === null ? {} : { partition }) })
+    this.targets.add(topic)
     this.#logged = true
   }
 
@@ -160,6 +174,9 @@ export class Effects {
     const partition = this.#partition
     const encode = (execution: ExecutionInput): Buffer => this.#codecs.execution.encode(execution)
     switch (output.kind) {
+      case 'record':
+        this.written(output.record)
+        return
       case 'dispatch': {
         const { pool, priority, pinTo } = output.execution
         if (pinTo !== null) return this.#pinned(key, output.execution, pinTo)

@@ -1,11 +1,14 @@
 /** Folds a batch of timers and mail into effects, job by job, through the pure step. */
 import type { Logger } from 'pino'
 import type { Decision, Input, Job, Note } from '../../streams/job.ts'
+import { answerTo, type Receipt, receiptRecord } from '../../streams/jobs/receipt.ts'
 import { definitionValue, type Timer } from '../../streams/keys.ts'
+import { recordBytes } from '../../streams/runs/topic-record.ts'
 import { invalidated, step } from '../../streams/step.ts'
 import type { TopicNames } from '../../streams/topics.ts'
 import { messageOf } from '../errors.ts'
 import type { Metrics } from '../metrics.ts'
+import type { TargetTopics } from '../ports.ts'
 import type { SchedulerCodecs } from './codecs.ts'
 import { Effects } from './effects.ts'
 import { movedHeader } from './intake.ts'
@@ -25,6 +28,7 @@ export interface FoldContext {
   aheadFrom: number
   /** What stands in jobs before this offset an owner has folded, and logged what followed; of it only the definition is restored. */
   decidedBefore: number
+  targets: TargetTopics | undefined
   metrics: Metrics
   logger: Logger
 }
@@ -37,6 +41,9 @@ export interface Folded {
   mailFolded: number
   notes: Note[]
   dispatched: { pool: string; dueAt: number }[]
+  /** Records to topics of the user's. */
+  written: { topic: string; scheduledFor: number }[]
+  receipts: Receipt['outcome'][]
   /** Latest due time that went to an ahead lane; 0 when none did. */
   aheadUntil: number
 }
@@ -48,7 +55,16 @@ export async function fold(context: FoldContext, timers: Timer[], mails: Mail[],
   for (const mail of mails) if (mail.input !== undefined) ids.add(mail.jobId)
   const jobs = await loadJobs(context.store, context.codecs, [...ids], redriven(mails))
   const effects = new Effects(context.partition, context.partitions, context.names, context.codecs)
-  const folded: Folded = { effects, deferred: [], mailFolded: 0, notes: [], dispatched: [], aheadUntil: 0 }
+  const folded: Folded = {
+    effects,
+    deferred: [],
+    mailFolded: 0,
+    notes: [],
+    dispatched: [],
+    written: [],
+    receipts: [],
+    aheadUntil: 0,
+  }
   const batch = new BatchFold(context, jobs, folded, now)
   for (const timer of timers) batch.timer(timer)
   for (const mail of mails) {
@@ -90,22 +106,50 @@ class BatchFold {
       if (!decided) this.#move(mail)
       return true
     }
-    if (mail.input === undefined) return true
+    if (mail.input === undefined) {
+      if (!decided && mail.refusal !== undefined) this.#answer(mail, { outcome: 'rejected', reason: mail.refusal })
+      return true
+    }
     const job = this.#jobs.get(mail.jobId) ?? { id: mail.jobId }
     const decision = this.#step(job, decided ? asDecided(mail.input) : mail.input)
     if (mail.input.kind === 'definition' && decision.job.definition === mail.input.definition) {
       this.#folded.effects.definition(mail.jobId, definitionValue(mail.input.definition))
       this.#context.metrics.definitions.inc()
+      if (!decided && mail.input.definition.spec?.target.topic) this.#folded.effects.judged()
     } else if (decision.job.definition === undefined && job.definition !== undefined) {
       this.#folded.effects.definition(mail.jobId, null)
     }
     this.#take(job, decision, decided)
+    if (!decided && mail.replyTo !== undefined) this.#answer(mail, answerTo(job, mail.input, decision))
     return true
+  }
+
+  /** Only of what is not decided yet: the position that this transaction logs covers the mail, so nobody answers it again. */
+  #answer(mail: Mail, answer: Pick<Receipt, 'outcome' | 'reason' | 'nextFireAt'>): void {
+    const { replyTo, offset } = mail
+    if (replyTo === undefined) return
+    const { names, partition, logger } = this.#context
+    const receipt = { ...answer, jobId: mail.jobId, topic: names[mail.source], partition, offset }
+    const record = receiptRecord(replyTo, receipt)
+    const problem = this.#topicProblem({ name: record.topic, partition: null }, recordBytes(record))
+    if (problem === undefined) {
+      this.#folded.effects.written(record)
+      this.#folded.receipts.push(answer.outcome)
+      return
+    }
+    this.#context.metrics.receiptsDropped.inc()
+    logger.warn({ topic: names[mail.source], partition, offset }, `A receipt that was asked for cannot be sent: ${problem}`)
+  }
+
+  #topicProblem(place: { name: string; partition: number | null }, bytes: number): string | undefined {
+    const { targets } = this.#context
+    return targets === undefined ? `Topic ${place.name} is not allowed; no topic is.` : targets.problem(place, bytes)
   }
 
   #step(job: Job, input: Input): Decision {
     const { leases, leadMs, aheadFrom, logger } = this.#context
-    const context = { now: this.#now, leadMs, aheadFrom, seenAt: leases.seenAt.bind(leases) }
+    const topicProblem = this.#topicProblem.bind(this)
+    const context = { now: this.#now, leadMs, aheadFrom, topicProblem, seenAt: leases.seenAt.bind(leases) }
     try {
       return step(job, input, context)
     } catch (error) {
@@ -125,6 +169,7 @@ class BatchFold {
       decision.job.snapshots.set(execution.runNo, execution)
     }
     for (const output of decision.out) {
+      if (output.kind === 'record') this.#folded.written.push({ topic: output.record.topic, scheduledFor: output.scheduledFor })
       if (output.kind !== 'dispatch') continue
       this.#folded.dispatched.push(output.execution)
       if (output.ahead) this.#folded.aheadUntil = Math.max(this.#folded.aheadUntil, output.execution.dueAt)

@@ -5,6 +5,7 @@
 import type { Logger } from 'pino'
 import type { ExecutionEvent, JobCommand } from '../../schemas/generated.ts'
 import type { KnownDefinition } from '../../streams/job.ts'
+import { replyToOf } from '../../streams/jobs/receipt.ts'
 import { validateJobId } from '../../streams/jobs/validate.ts'
 import { partitionOf } from '../../streams/topics.ts'
 import { DuelogError, messageOf } from '../errors.ts'
@@ -53,6 +54,7 @@ export class Intake {
       bytes: (record.value?.length ?? 0) + 256,
       moved: undefined,
     }
+    if (source === 'jobs') mail.replyTo = replyToOf(record.headers)
     if (record.value === null && record.headers[markHeader] !== undefined) return mail
     if (key === null) return this.#bad(mail, record, 'no-key', 'The record has no key; the key must be the job id.')
     if (problem !== undefined) return this.#bad(mail, record, 'bad-job-id', problem.message)
@@ -106,10 +108,10 @@ export class Intake {
   #event(mail: Mail, record: RecordIn, nowMs: number): Mail | Promise<Mail> {
     const { codecs, leases } = this.#options
     return afterDecoding<ExecutionEvent, Mail>(codecs.event, record, (event) => {
-      const { jobId, type } = event
+      const { jobId, type, progress, message } = event
       if (jobId !== mail.jobId) throw new Error(`The key says job ${mail.jobId}, the value ${jobId}.`)
       if (type === 'HEARTBEAT') {
-        leases.heard(jobId, event, nowMs)
+        leases.heard(jobId, event, { checkedAt: nowMs, progress, message })
         return mail
       }
       if (type !== 'STARTED') leases.ended(jobId, event)
@@ -119,6 +121,7 @@ export class Intake {
   }
 
   #bad(mail: Mail, record: RecordIn, reason: string, message: string): Mail {
+    mail.refusal = message
     this.#options.metrics.invalid.inc({ reason })
     const { topic, partition, offset } = record
     this.#options.logger.warn({ topic, partition, offset, reason }, `A record cannot be applied and is passed over: ${message}`)

@@ -1,12 +1,20 @@
 /**
- * When each running attempt was last heard of. Soft state: it is not logged, and a new owner grants every running attempt a full
+ * What was last heard of each running attempt, and when. Soft state: it is not logged, and a new owner grants every running attempt a full
  * lease, so a heartbeat costs no write.
  */
 import type { AttemptId } from '../../streams/job.ts'
+import type { Heartbeat } from '../ports.ts'
+
+/** Longest lease that a definition may have: what was not heard of for so long is over. */
+const leaseMsMax = 3_600_000
+/** Attempts that are kept without looking for those that are over. */
+const sweptFromMin = 10_000
 
 export class Leases {
-  readonly #seenAt = new Map<string, number>()
+  readonly #heard = new Map<string, Heartbeat>()
   #floorMs: number
+  /** Attempts whose end nobody reported are looked for when there are so many. */
+  #sweptFrom = sweptFromMin
 
   /** Nothing counts as silent before `grantedAtMs`. */
   constructor(grantedAtMs: number) {
@@ -15,19 +23,30 @@ export class Leases {
 
   grant(atMs: number): void {
     this.#floorMs = atMs
-    this.#seenAt.clear()
+    this.#heard.clear()
   }
 
-  heard(jobId: string, attempt: AttemptId, atMs: number): void {
-    this.#seenAt.set(keyOf(jobId, attempt), atMs)
+  heard(jobId: string, attempt: AttemptId, heartbeat: Heartbeat): void {
+    this.#heard.set(keyOf(jobId, attempt), heartbeat)
+    if (this.#heard.size > this.#sweptFrom) this.#sweep(heartbeat.checkedAt - leaseMsMax)
   }
 
   ended(jobId: string, attempt: AttemptId): void {
-    this.#seenAt.delete(keyOf(jobId, attempt))
+    this.#heard.delete(keyOf(jobId, attempt))
   }
 
   seenAt(jobId: string, attempt: AttemptId): number {
-    return Math.max(this.#seenAt.get(keyOf(jobId, attempt)) ?? 0, this.#floorMs)
+    return Math.max(this.#heard.get(keyOf(jobId, attempt))?.checkedAt ?? 0, this.#floorMs)
+  }
+
+  /** The last heartbeat of an attempt, if this owner has heard one. */
+  last(jobId: string, attempt: AttemptId): Heartbeat | undefined {
+    return this.#heard.get(keyOf(jobId, attempt))
+  }
+
+  #sweep(beforeMs: number): void {
+    for (const [key, { checkedAt }] of this.#heard) if (checkedAt < beforeMs) this.#heard.delete(key)
+    this.#sweptFrom = Math.max(sweptFromMin, this.#heard.size * 2)
   }
 }
 

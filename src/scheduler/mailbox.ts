@@ -1,5 +1,6 @@
 /** Records that were read and not yet folded, in order for each topic, with limits at which reading pauses. */
 import type { Input } from '../../streams/job.ts'
+import type { ReplyTo } from '../../streams/jobs/receipt.ts'
 
 export type Source = 'jobs' | 'commands' | 'events'
 
@@ -14,6 +15,10 @@ export interface Mail {
   bytes: number
   /** With a record that belongs to another partition: what has to be written so that it gets there. */
   moved: Move | undefined
+  /** Who asked to be told what became of it. */
+  replyTo?: ReplyTo | undefined
+  /** Without `input`: why it cannot be applied. */
+  refusal?: string
 }
 
 export interface Move {

@@ -3,7 +3,7 @@ import type { Logger } from 'pino'
 import type { TopicNames } from '../../streams/topics.ts'
 import type { Clock } from '../clock.ts'
 import type { Metrics } from '../metrics.ts'
-import type { Log, LogAdmin } from '../ports.ts'
+import type { Log, LogAdmin, TargetTopics } from '../ports.ts'
 import type { SchedulerCodecs } from './codecs.ts'
 import type { PartitionStores } from './ports.ts'
 
@@ -31,6 +31,8 @@ export interface SchedulerOptions {
   lingerMs: number
   /** delete.retention.ms of jobs and job-state. */
   tombstoneRetentionMs: number
+  /** Topics of the user's that jobs and receipts may go to. Default: none. */
+  targets?: TargetTopics | undefined
   /** Called when a partition fails in a way that trying again does not mend; the process should end. */
   onFatal: (error: Error) => void
 }

@@ -20,6 +20,7 @@ import { claim, drain } from './claiming.ts'
 import { type Feed, type FeedSource, feedSources } from './feed.ts'
 import { fireForEver } from './firing.ts'
 import { Intake } from './intake.ts'
+import type { Leases } from './leases.ts'
 import type { Mail, Source } from './mailbox.ts'
 import type { Shared } from './options.ts'
 import { Closed, Ownership, type PartitionShares, type Phase } from './ownership.ts'
@@ -67,6 +68,9 @@ export class Partition {
   /** Present while the partition is active. */
   get store(): PartitionStore | undefined {
     return this.#own.phase === 'active' ? this.#own.store : undefined
+  }
+  get leases(): Leases {
+    return this.#own.leases
   }
   get mailboxDepth(): number {
     return this.#own.mailbox.depth

@@ -1,5 +1,5 @@
 /** What the owner of a partition answers about its jobs. Nothing here changes anything. */
-import type { FinishedRun } from '../../schemas/generated.ts'
+import type { ActiveRun, FinishedRun } from '../../schemas/generated.ts'
 import { pristineState } from '../../streams/draft.ts'
 import type { Job } from '../../streams/job.ts'
 import { whyOf } from '../../streams/jobs/why.ts'
@@ -15,7 +15,7 @@ import {
   timerOfKey,
 } from '../../streams/keys.ts'
 import { DuelogError } from '../errors.ts'
-import type { JobFilter, JobView, PartitionQueries, PartitionView } from '../ports.ts'
+import type { ActiveRunView, JobFilter, JobView, PartitionQueries, PartitionView } from '../ports.ts'
 import { loadJobs } from './job-loader.ts'
 import type { SchedulerOptions } from './options.ts'
 import type { Partition } from './partition.ts'
@@ -35,6 +35,13 @@ export function partitionQueries(partitions: ReadonlyMap<number, Partition>, opt
     return store
   }
 
+  const withHeartbeats = (number: number, id: string, active: readonly ActiveRun[]): ActiveRunView[] => {
+    const leases = partitions.get(number)?.leases
+    return active.map((run) => ({ ...run, heartbeat: leases?.last(id, run) ?? null }))
+  }
+  const viewOf = (job: Job, number: number): JobView | undefined =>
+    viewOfJob(job, number, clock.nowMs(), (active) => withHeartbeats(number, job.id, active))
+
   return {
     partitions: () =>
       [...partitions.values()]
@@ -44,7 +51,7 @@ export function partitionQueries(partitions: ReadonlyMap<number, Partition>, opt
 
     async job(partition, id) {
       const job = (await loadJobs(storeOf(partition), codecs, [id])).get(id)
-      return job === undefined ? undefined : viewOfJob(job, partition, clock.nowMs())
+      return job === undefined ? undefined : viewOf(job, partition)
     },
 
     async list(partition, filter, limit, after) {
@@ -65,7 +72,7 @@ export function partitionQueries(partitions: ReadonlyMap<number, Partition>, opt
           )
           for (const job of loaded.values()) {
             cursor = job.id
-            const view = viewOfJob(job, partition, clock.nowMs())
+            const view = viewOf(job, partition)
             if (view === undefined || !matches(view, wanted)) continue
             jobs.push(view)
             if (jobs.length === room) return { jobs, next: cursor }
@@ -88,7 +95,7 @@ export function partitionQueries(partitions: ReadonlyMap<number, Partition>, opt
         const jobs: JobView[] = []
         for (let at = 0; at < ordered.length; at += slice) {
           for (const job of (await loadJobs(from, codecs, ordered.slice(at, at + slice))).values()) {
-            const view = viewOfJob(job, partition, clock.nowMs())
+            const view = viewOf(job, partition)
             if (view !== undefined && matches(view, wanted)) jobs.push(view)
             if (jobs.length === room) return { jobs, next: job.id }
           }
@@ -107,7 +114,10 @@ export function partitionQueries(partitions: ReadonlyMap<number, Partition>, opt
         const run = value === null ? null : (await codecs.state.decode(value)).run
         if (run !== null) finished.push(run)
       }
-      return { active: job.state?.active ?? [], finished: finished.sort((a, b) => b.runNo - a.runNo) }
+      return {
+        active: withHeartbeats(partition, id, job.state?.active ?? []),
+        finished: finished.sort((a, b) => b.runNo - a.runNo),
+      }
     },
 
     async applied(partition, offsets, timeoutMs) {
@@ -137,7 +147,12 @@ function viewOfPartition(partition: Partition): PartitionView {
   }
 }
 
-function viewOfJob(job: Job, partition: number, nowMs: number): JobView | undefined {
+function viewOfJob(
+  job: Job,
+  partition: number,
+  nowMs: number,
+  withHeartbeats: (active: readonly ActiveRun[]) => ActiveRunView[],
+): JobView | undefined {
   const { definition } = job
   if (definition === undefined) return undefined
   const { status, nextFireAt, runNo, scheduledRuns, succeeded, failed, skipped, cancelled, reason, active, lastRun, deadRuns } =
@@ -156,7 +171,7 @@ function viewOfJob(job: Job, partition: number, nowMs: number): JobView | undefi
     skipped,
     cancelled,
     reason,
-    active,
+    active: withHeartbeats(active),
     lastRun,
     deadRuns,
     why: whyOf(job, nowMs),

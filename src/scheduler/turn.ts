@@ -67,7 +67,7 @@ export async function turn(
   const room = Math.max(batchRecordsMax - timers.length, Math.ceil(batchRecordsMax * (1 - timerShare)))
   const mails = mailbox.take(room, batchBytesMax)
   if (timers.length + mails.length === 0) return { folded: 0, committed: false, blocked: false, deferred: [] }
-  const { names, codecs, leadMs, metrics, logger, clock } = shared
+  const { names, codecs, leadMs, targets, metrics, logger, clock } = shared
   const { partition, store, leases } = context
   const foldContext = {
     partition,
@@ -79,6 +79,7 @@ export async function turn(
     leadMs,
     aheadFrom: context.logged.aheadUntil,
     decidedBefore: context.logged.jobsOffset,
+    targets,
     metrics,
     logger,
   }
@@ -105,7 +106,7 @@ async function persist(context: TurnContext, folded: Folded, mails: Mail[], writ
   const aheadUntil = Math.max(context.logged.aheadUntil, folded.aheadUntil)
   if (logged) {
     const position = positionRecord(context, next, aheadUntil)
-    next.state = await commit(context, [...effects.out, ...changelog, position])
+    next.state = await commit(context, [...effects.out, ...changelog, position], effects.targets)
     ops.push({ key: positionKey, value: position.value })
     measureDispatches(shared, folded)
   }
@@ -148,26 +149,38 @@ function positionRecord(context: TurnContext, next: TurnContext['applied'], ahea
   return { topic: shared.names.state, partition, key: positionKey, value: shared.codecs.state.encode({ position }) }
 }
 
+const none: ReadonlySet<string> = new Set()
+
 /** Resolves with the next offset of the changelog. */
-async function commit(context: TurnContext, records: RecordOut[]): Promise<number> {
+async function commit(context: TurnContext, records: RecordOut[], targets: ReadonlySet<string> = none): Promise<number> {
   const { writer, shared, partition, slots } = context
   if (writer === undefined) throw new Error(`Partition ${partition} has something to log before it is claimed.`)
   const stateRecords = records.filter((record) => record.topic === shared.names.state).length
-  return slots.run(async () => {
+  const committing = slots.run(async () => {
     const startedAt = performance.now()
     const offsets = await writer.commit(records)
     shared.metrics.commit.observe((performance.now() - startedAt) / 1_000)
     shared.metrics.commitBatch.observe(records.length)
     return (offsets.get(`${shared.names.state}/${partition}`) ?? 0) + stateRecords
   })
+  return committing.catch(async (error) => {
+    // A topic of the user's may be at fault: what is seen of it before the next try keeps it out of that one.
+    if (targets.size > 0) await shared.targets?.failed(targets, error)
+    throw error
+  })
 }
 
-function measureDispatches({ clock, metrics }: Shared, { dispatched }: Folded): void {
+function measureDispatches({ clock, metrics }: Shared, { dispatched, written, receipts }: Folded): void {
   const now = clock.nowMs()
   for (const { pool, dueAt } of dispatched) {
     metrics.dispatched.inc({ pool })
     metrics.dueToCommit.observe((now - dueAt) / 1_000)
   }
+  for (const { topic, scheduledFor } of written) {
+    metrics.targetRecords.inc({ topic })
+    metrics.targetLateness.observe((now - scheduledFor) / 1_000)
+  }
+  for (const outcome of receipts) metrics.receipts.inc({ outcome })
 }
 
 function count({ metrics }: Shared, notes: Note[]): void {

@@ -7,11 +7,13 @@
 import type { ActiveRun, JobDefinition, JobState } from '../../schemas/generated.ts'
 import { patchState, pristineState, timesHash } from '../draft.ts'
 import type { Context, Decision, Input, KnownDefinition } from '../job.ts'
-import { refuse } from '../refusals.ts'
+import { timerKind } from '../keys.ts'
+import { refuse, skip } from '../refusals.ts'
 import { goOnWithBackfill } from '../runs/backfill.ts'
 import { completeIfDone } from '../runs/complete.ts'
 import { executionOf } from '../runs/dispatch.ts'
 import { startQueued } from '../runs/queue.ts'
+import { recordBytes, topicRecord } from '../runs/topic-record.ts'
 import { firstFire, nextFire } from '../schedules/next-fire.ts'
 
 export function acceptDefinition(draft: Decision, definition: KnownDefinition, context: Context, decided = false): void {
@@ -28,11 +30,16 @@ export function acceptDefinition(draft: Decision, definition: KnownDefinition, c
   draft.job.definition = definition
   if (definition.spec === undefined) draft.notes.push({ kind: 'invalid', reason: definition.problem ?? '' })
   if (before.state !== undefined && definition.offset === before.state.specOffset) return
+  const refusal = targetProblem(before.id, definition, context)
+  if (refusal !== undefined) draft.notes.push({ kind: 'invalid', reason: refusal })
   const phase = keptPhase(before, definition)
-  if (before.state === undefined && followsFromRecord(before, definition, phase)) return
+  if (before.state === undefined && refusal === undefined && followsFromRecord(before, definition, phase)) return
   if (before.state === undefined && definition.spec === undefined && before.definition?.spec === undefined) return
   keepActiveRuns(draft, before.definition, before.state)
   replaceState(draft, definition, before, phase)
+  // Whether a topic is there does not follow from the record, so this is logged; the next time is frozen, as that of a paused job.
+  if (refusal !== undefined)
+    return void patchState(draft, { status: 'INVALID', reason: refusal, finishedAt: null, deleteAt: null })
   if (definition.spec === undefined) return
   // What waited while the job was paused or its definition could not be used.
   startQueued(draft, context)
@@ -50,10 +57,21 @@ function reasonToDrop(inForce: KnownDefinition | undefined, next: KnownDefinitio
 }
 
 /** Compaction will keep only the one that was dropped, so the one in force has to live in the changelog. */
-function drop(draft: Decision, inForce: KnownDefinition | undefined, { appendedAt }: KnownDefinition, reason: string): void {
+function drop(
+  draft: Decision,
+  inForce: KnownDefinition | undefined,
+  { offset, appendedAt }: KnownDefinition,
+  reason: string,
+): void {
   if (draft.job.state?.definitionKept !== true) draft.keptDefinition = inForce
-  patchState(draft, { definitionKept: true })
+  patchState(draft, { definitionKept: true, droppedOffset: offset })
   refuse(draft, { at: appendedAt, what: 'DROPPED', reason })
+}
+
+/** Why the topic that the job writes to cannot be written to. */
+function targetProblem(jobId: string, { spec }: KnownDefinition, { topicProblem }: Context): string | undefined {
+  if (spec === undefined || spec.target.topic === null) return undefined
+  return topicProblem(spec.target.topic, recordBytes(topicRecord(jobId, 1, 0, spec.target.topic, spec)))
 }
 
 /** Whether all about a job without state still follows from its record alone. */
@@ -87,7 +105,7 @@ function replaceState(draft: Decision, definition: KnownDefinition, before: Deci
   const { spec, offset, appendedAt } = definition
   if (before.state?.definitionKept) {
     draft.keptDefinition = null
-    patchState(draft, { definitionKept: false })
+    patchState(draft, { definitionKept: false, droppedOffset: -1 })
   }
   if (spec === undefined) {
     // What was due and the phase outlive it: a definition that can be used again goes on from there.
@@ -101,6 +119,7 @@ function replaceState(draft: Decision, definition: KnownDefinition, before: Deci
     return
   }
   const old = before.state ?? pristineState(before)
+  if (!phase) dropPending(draft, appendedAt)
   const anchorAt = phase ? old.anchorAt : appendedAt
   patchState(draft, {
     specOffset: offset,
@@ -113,6 +132,19 @@ function replaceState(draft: Decision, definition: KnownDefinition, before: Deci
     finishedAt: null,
     deleteAt: null,
   })
+}
+
+/** Other times: what waits under the old ones does not run under the new. */
+function dropPending(draft: Decision, at: number): void {
+  const { queuedFor = null, backfill = null } = draft.job.state ?? {}
+  if (queuedFor !== null) {
+    patchState(draft, { queuedFor: null })
+    skip(draft, 'replaced', 1, { at, scheduledFor: queuedFor })
+  }
+  if (backfill !== null) {
+    patchState(draft, { backfill: null })
+    refuse(draft, { at, what: 'DROPPED', reason: 'replaced', scheduledFor: backfill.nextAt })
+  }
 }
 
 function fireAfterReplacement(
@@ -157,14 +189,8 @@ export function acceptDeletion(draft: Decision, deletion: Extract<Input, { kind:
     if ((definition?.offset ?? -1) <= (deletion.observedOffset ?? deletion.offset)) draft.job.definition = undefined
     return
   }
-  if (deletion.observedOffset !== undefined && inForce > deletion.observedOffset) {
-    // Compaction will keep only the tombstone, so the newer definition has to live in the changelog. It cannot be sent to jobs again:
-    // the copy might overtake a definition or a deletion that somebody sends at this moment.
-    if (definition?.offset === inForce && !state?.definitionKept) {
-      patchState(draft, { definitionKept: true })
-      draft.keptDefinition = definition
-    }
-    return
+  if (deletion.observedOffset !== undefined && Math.max(inForce, state?.droppedOffset ?? -1) > deletion.observedOffset) {
+    return outlive(draft, inForce)
   }
   if (state !== undefined) {
     draft.dropRing = state.runNo > 1
@@ -174,4 +200,19 @@ export function acceptDeletion(draft: Decision, deletion: Extract<Input, { kind:
   }
   // Nothing of it may show in a job of the same id: run numbers begin anew.
   draft.job = { id: draft.job.id }
+}
+
+/**
+ * The tombstone was meant for an older definition. Compaction will keep only the tombstone, so the newer definition has to live in the
+ * changelog. It cannot be sent to jobs again: the copy might overtake a definition or a deletion that somebody sends at this moment.
+ */
+function outlive(draft: Decision, inForce: number): void {
+  const { definition, state } = draft.job
+  if (definition?.offset === inForce && !state?.definitionKept) {
+    patchState(draft, { definitionKept: true })
+    draft.keptDefinition = definition
+  }
+  // What is newer may have been dropped. The job is deleted all the same, by a tombstone that knows of it.
+  const deleteAt = state?.deleteAt ?? null
+  if (deleteAt !== null) draft.extraTimers.push({ dueAt: deleteAt, kind: timerKind.delete, jobId: draft.job.id, runNo: 0 })
 }

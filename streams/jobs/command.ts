@@ -68,7 +68,8 @@ function redrive(draft: Decision, { commandId, runNo }: JobCommand, context: Con
   patchState(draft, { deadRuns: state.deadRuns.filter((other) => other !== runNo) })
   const { scheduledFor } = kept
   const run = startRun(draft, spec, 'REDRIVE', scheduledFor, context.now, context, { commandId, snapshot: true })
-  draft.snapshotPuts.push(executionOf(draft.job, run, context.now))
+  const active = draft.job.state?.active.some((other) => other.runNo === run.runNo) ?? false
+  if (active) draft.snapshotPuts.push(executionOf(draft.job, run, context.now))
 }
 
 function trigger(draft: Decision, command: JobCommand, context: Context): void {
@@ -83,6 +84,7 @@ function trigger(draft: Decision, command: JobCommand, context: Context): void {
   // The run is made from the adjusted definition, the job keeps its own.
   if (definition !== undefined) draft.job.definition = { ...definition, spec: adjusted }
   const run = startRun(draft, adjusted, made, context.now, context.now, context, { commandId, snapshot: payload !== null })
-  if (payload !== null) draft.snapshotPuts.push(executionOf({ ...draft.job, snapshots: new Map() }, run, context.now))
+  const active = draft.job.state?.active.some(({ runNo }) => runNo === run.runNo) ?? false
+  if (payload !== null && active) draft.snapshotPuts.push(executionOf({ ...draft.job, snapshots: new Map() }, run, context.now))
   draft.job.definition = definition
 }

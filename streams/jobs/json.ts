@@ -1,12 +1,12 @@
 /**
  * Jobs in JSON, as API, CLI and files have them: the fields of the Avro schema, `id` beside them, times in ISO 8601 with an offset
- * or epoch ms, durations in ms, header values as text, and the payload as streams/jobs/payload-json.ts says.
+ * or epoch ms, durations in ms, header values and keys as text or {"base64"}, and the payload as streams/jobs/payload-json.ts says.
  */
-import { type JobDefinition, type JobDefinitionInput, jobDefinitionSchema } from '../../schemas/generated.ts'
+import { type JobDefinition, type JobDefinitionInput, jobDefinitionSchema, type Target } from '../../schemas/generated.ts'
 import { completeDefinition } from './complete.ts'
 import { readPayload, writePayload } from './payload-json.ts'
 import { notAllowed, type Problem, problemsMax } from './problem.ts'
-import { isObject, recordReader, recordWriter, unknownField } from './record-json.ts'
+import { isObject, recordReader, recordWriter, textOrBase64, unknownField } from './record-json.ts'
 import { validateDefinition, validateJobId } from './validate.ts'
 
 export { completeDefinition } from './complete.ts'
@@ -70,9 +70,10 @@ function missing(field: string): Problem {
 
 /** A definition as definitionFromJson takes it. Times in UTC; what is not set is left out. */
 export function definitionToJson(definition: JobDefinition): Record<string, unknown> {
-  const { payload: _, headers, schedule, ...rest } = writeFields({ ...definition, payload: null, headers: {} })
+  const { payload: _, headers, schedule, target, ...rest } = writeFields({ ...definition, payload: null, headers: {} })
   return {
     schedule: scheduleToJson(schedule as Record<string, unknown>),
+    target: targetToJson(target as Record<string, unknown>, definition.target),
     ...rest,
     ...writePayload(definition),
     ...headersToJson(definition.headers),
@@ -88,8 +89,13 @@ function scheduleToJson({ from, timezone, ...rest }: Record<string, unknown>): R
   }
 }
 
-/** Header values as text; bytes that are not UTF-8 show replacement characters. */
-function headersToJson(headers: Record<string, Buffer>): { headers?: Record<string, string> } {
-  const entries = Object.entries(headers).map(([name, value]): [string, string] => [name, Buffer.from(value).toString()])
+function targetToJson({ pool, ...rest }: Record<string, unknown>, { topic }: Target): Record<string, unknown> {
+  if (topic === null) return { ...rest, pool }
+  const { key, ...place } = rest.topic as Record<string, unknown>
+  return { topic: { ...place, ...(topic.key === null ? {} : { key: textOrBase64(topic.key) }) } }
+}
+
+function headersToJson(headers: Record<string, Buffer>): { headers?: Record<string, string | { base64: string }> } {
+  const entries = Object.entries(headers).map(([name, value]) => [name, textOrBase64(value)] as const)
   return entries.length === 0 ? {} : { headers: Object.fromEntries(entries) }
 }

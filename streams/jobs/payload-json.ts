@@ -4,6 +4,7 @@
  */
 import { isUtf8 } from 'node:buffer'
 import { contradiction, notAllowed, type Problem, quoted } from './problem.ts'
+import { bytesOfBase64 } from './record-json.ts'
 
 export const jsonType = 'application/json'
 
@@ -43,7 +44,8 @@ export function readPayload(
 }
 
 function bytesOf(text: unknown, problems: Problem[]): Buffer | null {
-  if (typeof text === 'string' && /^[A-Za-z0-9+/]*={0,2}$/.test(text) && text.length % 4 === 0) return Buffer.from(text, 'base64')
+  const bytes = bytesOfBase64(text)
+  if (bytes !== undefined) return bytes
   problems.push(notAllowed('payloadBase64', text, 'base64 with padding'))
   return null
 }

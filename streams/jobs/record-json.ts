@@ -1,7 +1,8 @@
 /**
  * JSON to and from the records of a schema, field by field as the schema says: times (unit "epoch ms") are ISO 8601 or epoch ms,
- * bytes are text, enum symbols may come in lower case. Unknown fields are refused, so that a typing error is never a silent default.
+ * bytes are text or {"base64"}, enum symbols may come in lower case. Unknown fields are refused, so that a typing error is never a silent default.
  */
+import { isUtf8 } from 'node:buffer'
 import type { AvroField, AvroRecord, Names, Shape } from './avro-schema.ts'
 import { shapeOf } from './avro-schema.ts'
 import { isoTime, parseIsoTime, timeLimit } from './iso-time.ts'
@@ -103,8 +104,20 @@ function symbolOf(json: unknown, symbols: readonly string[]): unknown {
 
 function readBytes(json: unknown, path: string, problems: Problem[]): unknown {
   if (typeof json === 'string') return Buffer.from(json)
-  problems.push(notAllowed(path, json, 'text'))
-  return undefined
+  const bytes = isObject(json) && Object.keys(json).length === 1 ? bytesOfBase64(json.base64) : undefined
+  if (bytes === undefined) problems.push(notAllowed(path, json, 'text, or {"base64"} with padding for bytes'))
+  return bytes
+}
+
+export function bytesOfBase64(text: unknown): Buffer | undefined {
+  if (typeof text !== 'string' || !/^[A-Za-z0-9+/]*={0,2}$/.test(text) || text.length % 4 !== 0) return undefined
+  return Buffer.from(text, 'base64')
+}
+
+/** Bytes as a reader takes them: text where they are, else base64. */
+export function textOrBase64(value: Uint8Array): string | { base64: string } {
+  const bytes = Buffer.from(value.buffer, value.byteOffset, value.byteLength)
+  return isUtf8(bytes) ? bytes.toString() : { base64: bytes.toString('base64') }
 }
 
 function mapReader(readValue: Read): Read {

@@ -3,12 +3,14 @@ import type { JobDefinition } from '../../schemas/generated.ts'
 import { cronProblem } from '../schedules/cron.ts'
 import { zoneOf } from '../schedules/zone.ts'
 import { contradiction, type Problem, quoted } from './problem.ts'
+import { addTargetProblems } from './target-rules.ts'
 
 const kinds = ['at', 'delayMs', 'everyMs', 'cron'] as const
 const backoffs = ['list', 'fixed', 'linear', 'exponential'] as const
 
 export function addRuleProblems(definition: JobDefinition, problems: Problem[]): void {
   addScheduleProblems(definition, problems)
+  addTargetProblems(definition, problems)
   addWindowProblems(definition, problems)
   addBackoffProblems(definition, problems)
 }

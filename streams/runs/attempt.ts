@@ -17,7 +17,7 @@ import { type Timer, timerKind } from '../keys.ts'
 import { retryDelayMaxMs, retryDelayMs } from '../retries/backoff.ts'
 import { tierFor } from '../retries/tier.ts'
 import { attemptTimeoutGraceMs } from '../timers.ts'
-import { dispatch, executionOf } from './dispatch.ts'
+import { dispatch, executionOf, mayBeEarly } from './dispatch.ts'
 import { finishRun } from './finish.ts'
 
 /** Failed attempts that a run remembers. */
@@ -81,7 +81,9 @@ export function applyRunTimer(draft: Decision, timer: Timer, context: Context): 
   if (run === undefined) return
   switch (timer.kind) {
     case timerKind.retryResidue:
-      if (run.status === 'RETRY_WAIT' && run.parked && run.dueAt === timer.dueAt) dispatch(draft, run, context)
+      if (run.status !== 'RETRY_WAIT' || !run.parked || run.dueAt !== timer.dueAt) return
+      if (run.dueAt > context.now && !mayBeEarly(draft.job, run)) draft.deferUntil = run.dueAt
+      else dispatch(draft, run, context)
       return
     case timerKind.startDeadline:
       if (run.status !== 'DISPATCHED') return

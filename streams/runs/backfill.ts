@@ -15,7 +15,16 @@ export function beginBackfill(draft: Decision, { commandId, from, to }: JobComma
   // Also what no calendar can hold: a command may come from any program.
   const nextAt = from === null || from < 0 || from >= end ? null : occurrenceAt(spec, state, from, end)
   const recurs = spec.schedule.at === null && spec.schedule.delayMs === null
-  const reason = state.backfill !== null ? 'backfill-active' : !recurs ? 'does-not-recur' : nextAt === null ? 'empty-range' : ''
+  const reason =
+    spec.target.topic !== null
+      ? 'topic-target'
+      : state.backfill !== null
+        ? 'backfill-active'
+        : !recurs
+          ? 'does-not-recur'
+          : nextAt === null
+            ? 'empty-range'
+            : ''
   if (reason !== '' || nextAt === null) {
     return refuse(draft, { at: context.now, what: 'DROPPED', reason })
   }

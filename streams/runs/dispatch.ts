@@ -1,7 +1,8 @@
 /** From a run to the record that a worker reads. */
-import type { ActiveRun, Execution } from '../../schemas/generated.ts'
+import type { ActiveRun, Execution, Target } from '../../schemas/generated.ts'
 import { patchRun } from '../draft.ts'
 import type { Context, Decision, Job } from '../job.ts'
+import { deliver } from './deliver.ts'
 
 /** The Execution of a run's current attempt: from its snapshot, or from the definition that it was made from. */
 export function executionOf(job: Job, run: ActiveRun, dispatchedAt: number): Execution {
@@ -12,7 +13,7 @@ export function executionOf(job: Job, run: ActiveRun, dispatchedAt: number): Exe
     runNo: run.runNo,
     attempt: run.attempt,
     specOffset: run.specOffset,
-    handler: kept?.handler ?? spec?.target.handler ?? '',
+    handler: kept?.handler ?? (spec === undefined ? '' : handlerOf(spec.target)),
     scheduledFor: run.scheduledFor,
     dueAt: run.dueAt,
     dispatchedAt,
@@ -26,12 +27,24 @@ export function executionOf(job: Job, run: ActiveRun, dispatchedAt: number): Exe
     leaseMs: run.leaseMs,
     startDeadlineAt: run.startDeadlineAt,
     pinTo: kept !== undefined ? kept.pinTo : (spec?.pinTo ?? null),
+    httpTarget: kept !== undefined ? kept.httpTarget : (spec?.target.http ?? null),
+    topicTarget: kept !== undefined ? kept.topicTarget : (spec?.target.topic ?? null),
   }
 }
 
-/** Hands the current attempt of a run to the workers. */
+/** A worker holds what comes early until it is due. Nobody holds a record in a topic of the user's: it is written when it is due. */
+export const mayBeEarly = (job: Job, run: ActiveRun): boolean => executionOf(job, run, run.dispatchedAt).topicTarget === null
+
+/** The built-in handler that makes the requests of http targets. */
+export const httpHandlerName = 'http'
+
+const handlerOf = ({ handler, http }: Target): string => handler ?? (http === null ? '' : httpHandlerName)
+
+/** Hands the current attempt of a run to the workers, or writes the record that is all of it. */
 export function dispatch(draft: Decision, run: ActiveRun, context: Context): void {
   const { now } = context
+  const record = executionOf(draft.job, run, now)
+  if (record.topicTarget !== null) return deliver(draft, run, record, record.topicTarget, context)
   const startDeadlineMs = run.startDeadlineAt - Math.max(run.dueAt, run.dispatchedAt)
   const dispatched = patchRun(draft, run, {
     status: 'DISPATCHED',

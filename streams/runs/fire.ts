@@ -29,8 +29,9 @@ export function fire(draft: Decision, timer: Timer, context: Context): void {
   const nominal = afterCatchUp(draft, spec, state, context.now)
   if (nominal === undefined) return completeIfDone(draft, context.now)
   const refusal = overlapRefusal(spec, state)
-  if (refusal !== undefined && context.now < nominal) {
-    // Dispatched ahead of its time it would be refused for a run that may well have ended by then.
+  if (context.now < nominal && (refusal !== undefined || spec.target.topic !== null)) {
+    // Dispatched ahead of its time it would be refused for a run that may well have ended by then; and nobody holds a record in a
+    // topic of the user's until it is due (dispatch.ts, mayBeEarly).
     draft.deferUntil = nominal
     return
   }

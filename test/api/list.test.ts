@@ -41,7 +41,7 @@ describe('GET /v1/jobs', () => {
   it('filters by status, tag, handler and due time', async () => {
     await using system = createSystem()
     const tagged = { ...atNoonDefinition(), tags: ['red'] }
-    const other = { ...atNoonDefinition(), target: { handler: 'mail', pool: 'default' } }
+    const other = { ...atNoonDefinition(), target: { ...atNoonDefinition().target, handler: 'mail' } }
     system.add('a', { definition: tagged, nextFireAt: Date.UTC(2031, 0, 1) })
     system.add('b', { definition: other, status: 'PAUSED', nextFireAt: Date.UTC(2032, 0, 1) })
     system.add('c', { nextFireAt: null })

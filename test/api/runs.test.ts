@@ -94,6 +94,18 @@ describe('runs', () => {
     expect(runs[1].errors[0]).toMatchObject({ attempt: 1, at: '2030-01-01T00:00:00.000Z' })
   })
 
+  it('shows what the worker of an active run last said: progress, message and when', async () => {
+    await using system = createSystem()
+    const heartbeat = { checkedAt: nowMs + 250, progress: 0.4, message: 'half way' }
+    system.add('a', { active: [activeRun(3, heartbeat), activeRun(4)] })
+    const shown = { progress: 0.4, message: 'half way', checkedAt: '2030-01-01T00:00:00.250Z' }
+    const silent = { progress: null, message: null, checkedAt: null }
+    expect((await system.api.instance.inject('/v1/runs/a/3')).json()).toMatchObject(shown)
+    expect((await system.api.instance.inject('/v1/runs/a/4')).json()).toMatchObject(silent)
+    expect((await system.api.instance.inject('/v1/jobs/a/runs')).json().runs).toMatchObject([shown, silent])
+    expect((await system.api.instance.inject('/v1/jobs/a')).json().active).toMatchObject([shown, silent])
+  })
+
   it('shows one run, active or ended', async () => {
     await using system = createSystem()
     system.add('a/b', { active: [activeRun(3)] })

@@ -1,12 +1,22 @@
 /** A log and an owner in memory behind a real API, so that requests can be injected and what they do can be seen. */
 import { pino } from 'pino'
-import type { ActiveRun, FinishedRun, JobCommand, JobDefinition } from '../../schemas/generated.ts'
+import type { FinishedRun, JobCommand, JobDefinition } from '../../schemas/generated.ts'
 import { type Api, type ApiOptions, createApi } from '../../src/api/api.ts'
 import type { OwnerDirectory } from '../../src/api/owner-directory.ts'
 import { decodeWire, encodeWire } from '../../src/api/wire.ts'
 import { DuelogError } from '../../src/errors.ts'
 import { createMetrics } from '../../src/metrics.ts'
-import type { Codec, JobFilter, JobView, LogWriter, PartitionQueries, PartitionView, RecordOut } from '../../src/ports.ts'
+import type {
+  ActiveRunView,
+  Codec,
+  Heartbeat,
+  JobFilter,
+  JobView,
+  LogWriter,
+  PartitionQueries,
+  PartitionView,
+  RecordOut,
+} from '../../src/ports.ts'
 import { completeDefinition } from '../../streams/jobs/json.ts'
 import { partitionOf, topicNames } from '../../streams/topics.ts'
 
@@ -132,12 +142,12 @@ export function view(id: string, definition: JobDefinition | undefined, partitio
   }
 }
 
-export function activeRun(runNo: number): ActiveRun {
+export function activeRun(runNo: number, heartbeat: Heartbeat | null = null): ActiveRunView {
   return {
     ...{ runNo, specOffset: 0, scheduledFor: nowMs, trigger: 'SCHEDULE', commandId: null, status: 'RUNNING', attempt: 1 },
     ...{ releasedAttempts: 0, dueAt: nowMs, parked: false, snapshot: false, startDeadlineAt: nowMs, leaseMs: 1_000 },
-    ...{ attemptTimeoutMs: 1_000, dispatchedAt: nowMs, startedAt: nowMs, worker: 'w@h:1:b', errors: [] },
-  } as ActiveRun
+    ...{ attemptTimeoutMs: 1_000, dispatchedAt: nowMs, startedAt: nowMs, worker: 'w@h:1:b', errors: [], heartbeat },
+  } as ActiveRunView
 }
 
 export function finishedRun(runNo: number, result: unknown = null): FinishedRun {

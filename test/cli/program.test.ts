@@ -25,7 +25,7 @@ describe('the command line', () => {
   it('lists only what it can do', async () => {
     const { out, code } = await run(['--help'])
     expect(code).toBe(0)
-    expect([...out.matchAll(/^ {2}([a-z]+) /gm)].map(([, name]) => name)).toEqual(['up', 'demo'])
+    expect([...out.matchAll(/^ {2}([a-z]+) /gm)].map(([, name]) => name)).toEqual(['up', 'demo', 'generate'])
   })
   it('prints its version', async () => {
     expect(await run(['--version'])).toMatchObject({ code: 0, out: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) })

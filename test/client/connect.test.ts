@@ -80,6 +80,7 @@ it('runs a program’s own handlers, and the built-in ones', async () => {
 it('says what is wrong when brokers or topics are missing', async () => {
   expect(() => createClient({ brokers: '' })).toThrow(/brokers is empty/)
   await expect(createWorker({ brokers, registryUrl, concurrency: 0, handlers: {} }).start()).rejects.toThrow(/concurrency/)
+  expect(() => createWorker({ brokers, registryUrl, name: 'gpu@1', handlers: {} })).toThrow(/name of the worker is "gpu@1"/)
   const worker = createWorker({ brokers, registryUrl, topicPrefix: 'no-such-prefix.', logger: silent, handlers: {} })
   await expect(worker.start()).rejects.toMatchObject({ code: 'unsafe-topic' })
   await worker.close()

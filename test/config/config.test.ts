@@ -1,5 +1,5 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { availableParallelism, tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { readConfig } from '../../src/config/config.ts'
@@ -24,11 +24,15 @@ function refusal(env: Record<string, string>): string {
 describe('an empty environment', () => {
   test('gives the embedded defaults', () => {
     expect(readConfig({})).toEqual({
+      targetTopics: [],
+      intakeTopics: { etf1: [], karafka: [] },
+      httpSigningKey: undefined,
+      httpDeny: ['169.254.0.0/16', 'fe80::/10', 'fd00:ec2::254', '100.100.100.200', '168.63.129.16'],
       brokers: undefined,
       registryUrl: undefined,
       sasl: undefined,
       ssl: undefined,
-      roles: new Set(['scheduler', 'executor', 'retrier', 'api']),
+      roles: new Set(['scheduler', 'executor', 'retrier', 'intake', 'api']),
       httpHost: '127.0.0.1',
       httpPort: 8080,
       dataDir: resolve('data'),
@@ -40,12 +44,14 @@ describe('an empty environment', () => {
       handlers: undefined,
       pools: ['default'],
       concurrency: 50,
+      executorProcesses: 0,
       leadMs: 100,
       leadMsMax: 10_000,
       lingerMs: 25,
       drainMs: 25_000,
       logLevel: 'info',
       apiTokens: undefined,
+      given: {},
     })
   })
 
@@ -64,14 +70,14 @@ test('a cluster has the defaults of a cluster, and what is set goes before them'
 })
 
 test('every setting is read into its field', () => {
-  const config = readConfig({
+  const given = {
     KAFKA_BROKERS: 'broker:9092',
     SCHEMA_REGISTRY_URL: 'https://registry:8081',
     KAFKA_SASL_MECHANISM: 'scram-sha-512',
     KAFKA_SASL_USERNAME: 'me',
     KAFKA_SASL_PASSWORD: 'secret',
     KAFKA_SSL_ENABLED: 'true',
-    DUELOG_ROLES: 'api,scheduler',
+    DUELOG_ROLES: 'api,executor',
     DUELOG_HTTP_HOST: '0.0.0.0',
     DUELOG_HTTP_PORT: '0',
     DUELOG_DATA_DIR: '/var/lib/duelog',
@@ -83,19 +89,30 @@ test('every setting is read into its field', () => {
     DUELOG_HANDLERS: './handlers.ts',
     DUELOG_POOLS: 'default,gpu,default',
     DUELOG_CONCURRENCY: '7',
+    DUELOG_EXECUTOR_PROCESSES: '3',
     DUELOG_LEAD_MS: '5',
     DUELOG_LEAD_MS_MAX: '50',
     DUELOG_LINGER_MS: '1',
     DUELOG_DRAIN_MS: '2',
     DUELOG_LOG_LEVEL: 'debug',
     DUELOG_API_TOKENS: 'viewer:v1, admin:a:b',
-  })
-  expect(config).toEqual({
+    DUELOG_TARGET_TOPICS: 'orders,mail.*,orders',
+    DUELOG_INTAKE_ETF1_TOPICS: 'schedules',
+    DUELOG_INTAKE_KARAFKA_TOPICS: 'later,much-later',
+    DUELOG_HTTP_SIGNING_KEY: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+    DUELOG_HTTP_DENY: '10.0.0.0/8, ::1',
+  }
+  expect(readConfig({ ...given, PATH: '/bin' })).toEqual({
+    given,
+    targetTopics: ['orders', 'mail.*'],
+    intakeTopics: { etf1: ['schedules'], karafka: ['later', 'much-later'] },
+    httpSigningKey: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+    httpDeny: ['10.0.0.0/8', '::1'],
     brokers: ['broker:9092'],
     registryUrl: 'https://registry:8081',
     sasl: { mechanism: 'scram-sha-512', username: 'me', password: 'secret' },
     ssl: { ca: undefined, cert: undefined, key: undefined },
-    roles: new Set(['api', 'scheduler']),
+    roles: new Set(['api', 'executor']),
     httpHost: '0.0.0.0',
     httpPort: 0,
     dataDir: '/var/lib/duelog',
@@ -107,6 +124,7 @@ test('every setting is read into its field', () => {
     handlers: './handlers.ts',
     pools: ['default', 'gpu'],
     concurrency: 7,
+    executorProcesses: 3,
     leadMs: 5,
     leadMsMax: 50,
     lingerMs: 1,
@@ -117,6 +135,14 @@ test('every setting is read into its field', () => {
       { role: 'admin', token: 'a:b' },
     ],
   })
+})
+
+test('executor processes may be one for each processor', () => {
+  expect(readConfig({ DUELOG_EXECUTOR_PROCESSES: 'cpus' }).executorProcesses).toBe(availableParallelism())
+})
+
+test('executor processes without the executor role are refused', () => {
+  expect(() => readConfig({ DUELOG_EXECUTOR_PROCESSES: '2', DUELOG_ROLES: 'api' })).toThrow(/DUELOG_ROLES has no executor/)
 })
 
 describe('a bad value is refused with the name, the value and what is allowed', () => {
@@ -236,4 +262,23 @@ describe('TLS files', () => {
       /KAFKA_SSL_CA_FILE .*absent\.pem.*cannot be read/,
     )
   })
+})
+
+test('topics of other schedulers are neither our own nor of two kinds, and networks are networks', () => {
+  const problem = (env: Record<string, string>): string => {
+    try {
+      readConfig(env)
+      return 'taken'
+    } catch (error) {
+      return (error as Error).message
+    }
+  }
+  expect(problem({ DUELOG_INTAKE_ETF1_TOPICS: 'duelog.jobs' })).toMatch(/duelog\.jobs, which is one of Duelog's own/)
+  expect(problem({ DUELOG_INTAKE_ETF1_TOPICS: 'a,b', DUELOG_INTAKE_KARAFKA_TOPICS: 'b' })).toMatch(/both have b/)
+  expect(problem({ DUELOG_TARGET_TOPICS: 'a, b' })).toMatch(/DUELOG_TARGET_TOPICS/)
+  expect(problem({ DUELOG_HTTP_DENY: 'localhost' })).toMatch(/DUELOG_HTTP_DENY .* is "localhost"/)
+  expect(problem({ DUELOG_HTTP_DENY: '10.0.0.0/33' })).toMatch(/DUELOG_HTTP_DENY/)
+  const key = problem({ DUELOG_HTTP_SIGNING_KEY: 'whsec_short-and-secret' })
+  expect(key).toMatch(/DUELOG_HTTP_SIGNING_KEY/)
+  expect(key).not.toMatch(/short-and-secret/)
 })

@@ -84,12 +84,16 @@ it('loses nothing when a second worker joins in the middle', async () => {
   const byWorker = [new Set<string>(), new Set<string>()]
   const workers = byWorker.map((mine) => cluster.executor({ handlers: { noop: (run) => void mine.add(run.executionId) } }))
   await workers[0]?.start()
-  const from = Date.now()
-  await cluster.dispatch(
-    Array.from({ length: 2_000 }, (_, index) => cluster.record({ jobId: `job-${index}`, dueAt: from + 1_000 + 2 * index })),
-  )
+  const dispatch = (from: number): Promise<unknown> =>
+    cluster.dispatch(
+      Array.from({ length: 1_000 }, (_, index) =>
+        cluster.record({ jobId: `job-${from + index}`, dueAt: Date.now() + 1_000 + 2 * index }),
+      ),
+    )
+  await dispatch(0)
   await until(() => events.length >= 100)
   await workers[1]?.start()
+  await dispatch(1_000)
   await until(() => new Set(events.filter(({ type }) => type === 'SUCCEEDED').map(({ jobId }) => jobId)).size === 2_000)
   expect(new Set([...(byWorker[0] ?? []), ...(byWorker[1] ?? [])]).size).toBe(2_000)
   expect(byWorker.every((mine) => mine.size > 0)).toBe(true)

@@ -8,9 +8,12 @@ import {
   executionEventSchema,
   executionSchema,
   type Priority,
+  type WorkerControl,
+  type WorkerControlInput,
+  workerControlSchema,
 } from '../../schemas/generated.ts'
 import { createExecutor, type ExecutorOptions } from '../../src/executor/executor.ts'
-import type { Handler, Handlers } from '../../src/executor/handler.ts'
+import { type Handlers, isBatchHandler } from '../../src/executor/handler.ts'
 import { avroType } from '../../src/kafka/avro.ts'
 import { AvroCodec } from '../../src/kafka/codec.ts'
 import { createMetrics } from '../../src/metrics.ts'
@@ -21,6 +24,7 @@ import { MemoryLog, type MemoryReader } from './memory-log.ts'
 const unknownSchema = () => Promise.reject(new Error('unknown schema id'))
 export const codecs = {
   execution: new AvroCodec<Execution, ExecutionInput>(avroType(executionSchema), [1], unknownSchema),
+  control: new AvroCodec<WorkerControl, WorkerControlInput>(avroType(workerControlSchema), [3], unknownSchema),
   event: new AvroCodec<ExecutionEvent, ExecutionEventInput>(avroType(executionEventSchema), [2], unknownSchema),
 }
 export const names = topicNames('test.')
@@ -69,7 +73,11 @@ export class Harness {
     this.log = shared.log ?? new MemoryLog()
     this.log.nowMs = () => this.clock.nowMs()
     const watched: Handlers = {}
-    for (const [name, handler] of Object.entries<Handler>({ noop: () => undefined, ...handlers })) {
+    for (const [name, handler] of Object.entries<Handlers[string]>({ noop: () => undefined, ...handlers })) {
+      if (isBatchHandler(handler)) {
+        watched[name] = handler
+        continue
+      }
       watched[name] = (run) => {
         this.starts.push({ jobId: run.jobId, atMs: this.clock.nowMs() })
         return handler(run)
@@ -98,7 +106,7 @@ export class Harness {
   }
 
   get reader(): MemoryReader {
-    return this.log.readers.at(-1) as MemoryReader
+    return this.log.readers.findLast(({ options }) => options.groupId === 'test.exec.default') as MemoryReader
   }
 
   topic({ priority = 'NORMAL', ahead = false }: Place = {}): string {
@@ -112,6 +120,18 @@ export class Harness {
 
   putBytes(value: Buffer | null, place: Place = {}, key = 'job'): number {
     return this.log.append({ topic: this.topic(place), partition: place.partition ?? 0, key, value })
+  }
+
+  control(control: WorkerControlInput, partition = 0): number {
+    const value = codecs.control.encode(control)
+    return this.log.append({ topic: names.control, partition, key: control.jobId, value })
+  }
+
+  /** Pins an attempt, as an owner does. */
+  pin(wanted: Partial<ExecutionInput> & { pinTo: string }): number {
+    const execution = executionOf(this.clock, wanted)
+    const { jobId, runNo, attempt, pinTo: instance } = execution
+    return this.control({ type: 'RUN', jobId, runNo, attempt, instance, execution: codecs.execution.encode(execution) })
   }
 
   events(partition?: number): ExecutionEvent[] {

@@ -85,8 +85,24 @@ export class MemoryLog implements Log {
     throw new Error('no transactions here')
   }
 
-  admin(): Promise<LogAdmin> {
-    throw new Error('no admin here')
+  async admin(): Promise<LogAdmin> {
+    return {
+      offsets: async (topic) =>
+        Array.from({ length: this.partitions }, (_, partition) => {
+          return { partition, earliest: 0, next: this.records(topic, partition).length }
+        }),
+      clusterId: async () => 'memory',
+      committed: async (groupId, topic) =>
+        Array.from({ length: this.partitions }, (_, partition) => ({
+          partition,
+          offset: this.committed.get(`${groupId} ${topic}/${partition}`) ?? -1,
+        })).filter(({ offset }) => offset >= 0),
+      groupMembers: async (groupId) =>
+        this.readers
+          .filter(({ options, running }) => running && options.groupId === groupId)
+          .map(({ options: { instance } }) => ({ memberId: instance, instance, userData: null, assigned: [] })),
+      close: async () => {},
+    }
   }
 }
 

@@ -107,3 +107,42 @@ describe.concurrent('a worker that ends with handlers running', () => {
     expect(site.checker.events.filter(({ type }) => type === 'RELEASED')).toHaveLength(10)
   })
 })
+
+describe.concurrent('a worker that hangs', () => {
+  test('with its event loop blocked: its runs are given to another once their lease is over', async (context) => {
+    const site = await openSite(context)
+    await site.system('scheduler,retrier', 'owner')
+    const victim = await site.system('executor', 'victim')
+    const expected = await site.write(holding(5, { leaseMs: 2_000 }))
+    await runsIn(victim, 5)
+    await accepted(context, site, 5)
+    victim.block()
+    const heir = await site.system('executor', 'heir')
+    const runs = await runsIn(heir, 5)
+    expect(runs.map(({ attempt }) => attempt)).toEqual(Array(5).fill(2))
+    heir.release()
+    await site.checker.succeeded(expected)
+    expect(await site.checker.audit(expected)).toEqual(clean)
+    expect(victim.ended).toBeUndefined()
+  })
+
+  test('in a handler that never returns and goes on with heartbeats: its attempt times out and the run is tried again', async (context) => {
+    const site = await openSite(context)
+    await site.system('scheduler,retrier', 'owner')
+    const worker = await site.system('executor', 'worker')
+    const more: Partial<Job> = {
+      target: { handler: 'stuck' },
+      leaseMs: 1_000,
+      attemptTimeoutMs: 3_000,
+      retry: { backoff: { list: [0] } },
+    }
+    const expected = await site.write(holding(3, more))
+    await site.checker.succeeded(expected)
+    expect(await site.checker.audit(expected)).toEqual(clean)
+    const failures = site.checker.events.filter(({ type }) => type === 'FAILED')
+    expect(failures.map(({ attempt, error }) => [attempt, error?.type])).toEqual(Array(3).fill([1, 'AttemptTimeout']))
+    // Longer than three leases without one being lost: it was alive all the time.
+    expect(site.checker.executions).toHaveLength(6)
+    expect(worker.messages.filter(({ kind }) => kind === 'run')).toHaveLength(6)
+  })
+})

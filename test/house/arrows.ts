@@ -1,14 +1,16 @@
 /**
  * Who may know whom. An arrow that is not listed here is broken; docs/ARCHITECTURE.md draws the same picture.
  *
- *   schemas ─► streams ─► src:  shared ─► doers (scheduler executor retrier api client) ─► joiners ─► demo ─► cli
+ *   schemas ─► streams ─► src:  shared ─► doers (scheduler executor retrier intake api client) ─► joiners ─► demo ─► cli
  *                                    └─► hands (kafka store) and starters (config embedded) ─┘
  */
 import { codeOf, type HouseFile, importsOf, placesOf } from './tree.ts'
 
 /** Rooms of src by folder; files directly in src are shared or joiners. */
 const shared = ['ports', 'errors', 'clock', 'metrics', 'instance'].map((name) => `src/${name}.ts`)
-const joiners = ['main', 'serve', 'parts', 'connect', 'worker', 'index'].map((name) => `src/${name}.ts`)
+const joiners = ['main', 'serve', 'parts', 'connect', 'worker', 'executor-processes', 'kept-process', 'targets', 'index'].map(
+  (name) => `src/${name}.ts`,
+)
 
 /** What each room may import besides itself, `streams` and `schemas`. */
 const mayImport: Record<string, readonly string[]> = {
@@ -16,6 +18,7 @@ const mayImport: Record<string, readonly string[]> = {
   scheduler: ['shared'],
   executor: ['shared'],
   retrier: ['shared'],
+  intake: ['shared'],
   api: ['shared'],
   client: ['shared'],
   kafka: ['shared'],
@@ -23,10 +26,12 @@ const mayImport: Record<string, readonly string[]> = {
   store: ['shared', 'src/scheduler/ports.ts'],
   config: ['shared'],
   embedded: ['shared'],
-  joiners: ['shared', 'scheduler', 'executor', 'retrier', 'api', 'client', 'kafka', 'store', 'config', 'embedded'],
+  joiners: ['shared', 'scheduler', 'executor', 'retrier', 'intake', 'api', 'client', 'kafka', 'store', 'config', 'embedded'],
   // The demo is a program of its own over the public surface; it reads the log to check it.
   demo: ['shared', 'joiners', 'client', 'config', 'executor', 'kafka'],
-  cli: ['shared', 'joiners', 'config', 'demo'],
+  // A load is put on any Duelog from outside, and judged by the log as the demo's is.
+  generate: ['shared', 'joiners', 'client', 'kafka', 'demo'],
+  cli: ['shared', 'joiners', 'config', 'demo', 'generate'],
 }
 
 /** Packages that one room alone may use, so that each can be replaced there. */
@@ -41,7 +46,7 @@ const soleImporters: Record<string, RegExp> = {
   'prom-client': /^src\/metrics\.ts$/,
   commander: /^src\/cli\//,
   'cli-progress': /^src\/demo\//,
-  'cli-table3': /^src\/demo\//,
+  'cli-table3': /^src\/(demo|generate)\//,
 }
 
 /** Only these of Node's modules compute and touch nothing; Buffer is there without an import as well. */
@@ -50,7 +55,7 @@ const pureNodeModules = ['node:buffer']
 const impure =
   /\bDate\.now\b|\bnew Date\(\s*\)|\bMath\.random\b|\brandomUUID\b|\bprocess\.\w+|\bperformance\.\w+|\bset(Timeout|Interval|Immediate)\b|\bqueueMicrotask\b|\bfetch\(|\bconsole\.\w+|\bimport\.meta\b|\bglobalThis\b/
 /** Doers know time by their Clock alone, so that tests can move it. */
-const clockBound = /^src\/(scheduler|executor|retrier|api|client)\//
+const clockBound = /^src\/(scheduler|executor|retrier|intake|api|client)\//
 const wallClock = /\bDate\.now\b|\bnew Date\(\s*\)/
 
 /** The room of a file in src. Undefined: it has no place in the picture. */

@@ -8,11 +8,12 @@ import type { Execution, JobDefinitionInput, Schedule } from '../../schemas/gene
 import { knownDefinition } from '../../src/scheduler/job-loader.ts'
 import type { Job } from '../../streams/job.ts'
 import { completeDefinition } from '../../streams/jobs/json.ts'
+import { replyHeaders } from '../../streams/jobs/receipt.ts'
 import { jobIdOfKey, prefix, storedDefinition, type Timer, timerKind, timerOfKey } from '../../streams/keys.ts'
 import { occurrences } from '../../streams/schedules/next-fire.ts'
 import { timersOf } from '../../streams/timers.ts'
 import { type MemoryStore, memoryStore } from '../tools/memory-store.ts'
-import { type CrashPoint, codecs, leadMs, names, World } from './world.ts'
+import { type CrashPoint, codecs, leadMs, names, ordersTopic, repliesTopic, World } from './world.ts'
 
 type Action =
   | {
@@ -22,9 +23,12 @@ type Action =
       overlap: 'ALLOW' | 'SKIP'
       catchUp: 'SKIP' | 'LATEST' | 'ALL'
       maxRuns: number | null
+      pinTo: string | null
     }
   | { do: 'remove' | 'pause' | 'resume' | 'trigger'; job: number }
   | { do: 'garbage'; job: number }
+  /** The topic that job 0 writes to comes and goes. */
+  | { do: 'topic'; there: boolean }
   | { do: 'wait'; ms: number }
   | { do: 'crash'; at: CrashPoint }
   | { do: 'owner'; store: 'kept' | 'lost' | 'old' }
@@ -41,10 +45,12 @@ const action: fc.Arbitrary<Action> = fc.oneof(
       overlap: fc.constantFrom('ALLOW', 'SKIP'),
       catchUp: fc.constantFrom('SKIP', 'LATEST', 'ALL'),
       maxRuns: fc.option(fc.integer({ min: 1, max: 3 })),
+      pinTo: fc.option(fc.constant('gpu'), { freq: 1 }),
     }),
   },
   { weight: 2, arbitrary: fc.record({ do: fc.constantFrom('remove', 'pause', 'resume', 'trigger'), job }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('garbage' as const), job }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('topic' as const), there: fc.boolean() }) },
   { weight: 8, arbitrary: fc.record({ do: fc.constant('wait' as const), ms: fc.integer({ min: 0, max: 4_000 }) }) },
   {
     weight: 4,
@@ -98,14 +104,15 @@ class History {
     const id = 'job' in action ? `job-${action.job}` : ''
     switch (action.do) {
       case 'define': {
-        const { schedule, overlap, catchUp, maxRuns } = action
+        const { schedule, overlap, catchUp, maxRuns, pinTo } = action
         const retry = { maxAttempts: 3, backoff: { list: [400, 1_700] } }
         world.define(id, {
           schedule,
-          target: { handler: 'noop' },
+          target: action.job === 0 ? { topic: { name: ordersTopic } } : { handler: 'noop' },
           overlap,
           catchUp,
           maxRuns,
+          pinTo,
           retry,
           leaseMs: 1_000,
           retainCompletedMs: 2_000,
@@ -119,6 +126,9 @@ class History {
         break
       case 'garbage':
         world.append({ topic: names.jobs, key: id, value: Buffer.from('garbage') })
+        break
+      case 'topic':
+        world.ordersThere = action.there
         break
       case 'wait':
         world.now += action.ms
@@ -160,7 +170,7 @@ class History {
   }
 
   /** A job's life ends with each tombstone: then its runs are numbered anew. */
-  lifeOf({ jobId, specOffset }: Execution): number {
+  lifeOf({ jobId, specOffset }: Pick<Execution, 'jobId' | 'specOffset'>): number {
     return this.world
       .log(names.jobs)
       .filter(({ key, value, offset }) => value === null && offset < specOffset && key?.toString() === jobId).length
@@ -187,6 +197,28 @@ class History {
         numbers.sort((a, b) => a - b),
         life,
       ).toEqual(numbers.map((_, index) => index + 1))
+  }
+
+  /** What is written to a topic of the user's is a run by itself: once, and never before its time. The payload is the definition's place. */
+  checkRecords(): void {
+    const seen = new Set<string>()
+    for (const { key, value, headers, timestampMs } of this.world.log(ordersTopic)) {
+      const jobId = key?.toString() ?? ''
+      const life = this.lifeOf({ jobId, specOffset: Number(value) })
+      const run = `${jobId} life ${life} run ${headers['duelog-run-no']}`
+      expect(seen, 'each run is written once').not.toContain(run)
+      seen.add(run)
+      expect(timestampMs, 'a record is not early').toBeGreaterThanOrEqual(Number(headers['duelog-scheduled-for']))
+    }
+  }
+
+  checkReceipts(): void {
+    const asked = this.world.log(names.jobs).filter(({ headers }) => headers[replyHeaders.topic] !== undefined)
+    const told = this.world.log(repliesTopic).map(({ headers }) => Number(headers[replyHeaders.correlationId]))
+    expect(
+      told.toSorted((a, b) => a - b),
+      'each record that asked is answered once',
+    ).toEqual(asked.map(({ offset }) => offset))
   }
 
   checkSteady(): void {
@@ -253,6 +285,8 @@ describe('a partition under random histories', () => {
         const history = new History()
         for (const next of actions) await history.run(next)
         history.checkExecutions()
+        history.checkRecords()
+        history.checkReceipts()
         history.checkSteady()
         await history.checkRebuild()
       }),

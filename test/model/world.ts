@@ -3,7 +3,14 @@
  * that die at any step of a commit. The rules, the fold, the effects, the time index and the restore are the real ones.
  */
 import { pino } from 'pino'
-import type { Execution, ExecutionEventInput, JobCommandInput, JobDefinitionInput } from '../../schemas/generated.ts'
+import type {
+  Execution,
+  ExecutionEventInput,
+  JobCommandInput,
+  JobDefinitionInput,
+  WorkerControl,
+  WorkerControlInput,
+} from '../../schemas/generated.ts'
 import {
   deadLetterSchema,
   executionEventSchema,
@@ -17,7 +24,7 @@ import type { Clock } from '../../src/clock.ts'
 import { avroType } from '../../src/kafka/avro.ts'
 import { AvroCodec } from '../../src/kafka/codec.ts'
 import { createMetrics } from '../../src/metrics.ts'
-import type { RecordIn, RecordOut } from '../../src/ports.ts'
+import type { Codec, RecordIn, RecordOut, TargetTopics } from '../../src/ports.ts'
 import type { SchedulerCodecs } from '../../src/scheduler/codecs.ts'
 import { Intake } from '../../src/scheduler/intake.ts'
 import { putKeptDefinitions } from '../../src/scheduler/kept-definitions.ts'
@@ -30,11 +37,15 @@ import { Slots } from '../../src/scheduler/slots.ts'
 import { TimeIndex } from '../../src/scheduler/time-index.ts'
 import { TimerTaker } from '../../src/scheduler/timer-taker.ts'
 import { type TurnContext, turn } from '../../src/scheduler/turn.ts'
+import { replyHeaders } from '../../streams/jobs/receipt.ts'
 import { type TopicNames, topicNames } from '../../streams/topics.ts'
 import { type MemoryStore, memoryStore } from '../tools/memory-store.ts'
 
 export const names: TopicNames = topicNames('model.')
 export const leadMs = 100
+/** Topics of the user's: one that jobs write to, and one for receipts. */
+export const ordersTopic = 'orders'
+export const repliesTopic = 'replies'
 
 const refuse = async (): Promise<never> => {
   throw new Error('no other schema')
@@ -48,7 +59,8 @@ export const codecs = {
   event: codec(executionEventSchema, 5),
   deadLetter: codec(deadLetterSchema, 6),
   control: codec(workerControlSchema, 7),
-} as unknown as SchedulerCodecs & {
+} as unknown as Omit<SchedulerCodecs, 'control'> & {
+  control: Codec<WorkerControl, WorkerControlInput>
   definition: { encode(value: JobDefinitionInput): Buffer }
   command: { encode(value: JobCommandInput): Buffer }
   event: { encode(value: ExecutionEventInput): Buffer }
@@ -64,6 +76,8 @@ export class World {
   now = 1_800_000_000_000
   readonly records = new Map<string, RecordIn[]>()
   crashAt: CrashPoint | undefined
+  /** Whether the topic that jobs write to exists. */
+  ordersThere = true
   store: MemoryStore = memoryStore()
   #owner: Owner | undefined
   readonly #handed = new Map<string, number>()
@@ -84,11 +98,18 @@ export class World {
   }
 
   define(id: string, definition: JobDefinitionInput): void {
-    this.append({ topic: names.jobs, key: id, value: codecs.definition.encode(definition) })
+    this.append({ topic: names.jobs, key: id, value: codecs.definition.encode(definition), headers: this.#asking() })
   }
 
   remove(id: string): void {
-    this.append({ topic: names.jobs, key: id, value: null })
+    this.append({ topic: names.jobs, key: id, value: null, headers: this.#asking() })
+  }
+
+  /** Every second record asks for a receipt: one that does not may need no commit. */
+  #asking(): Record<string, string> {
+    const { length } = this.log(names.jobs)
+    if (length % 2 === 0) return {}
+    return { [replyHeaders.topic]: repliesTopic, [replyHeaders.correlationId]: String(length) }
   }
 
   command(id: string, command: JobCommandInput): void {
@@ -103,8 +124,8 @@ export class World {
   executions(): Execution[] {
     const all: Execution[] = []
     for (const [topic, records] of this.records) {
-      if (!topic.startsWith('model.executions.') || topic === names.deadLetters) continue
-      for (const { value } of records) if (value !== null) all.push(codecs.execution.decode(value) as Execution)
+      if (!carriesExecutions(topic)) continue
+      for (const { value } of records) if (value !== null) all.push(executionIn(topic, value))
     }
     return all.sort((left, right) => left.dispatchedAt - right.dispatchedAt)
   }
@@ -113,9 +134,9 @@ export class World {
   handOut(): Execution[] {
     const fresh: Execution[] = []
     for (const [topic, records] of this.records) {
-      if (!topic.startsWith('model.executions.') || topic === names.deadLetters) continue
+      if (!carriesExecutions(topic)) continue
       for (const { value } of records.slice(this.#handed.get(topic) ?? 0)) {
-        if (value !== null) fresh.push(codecs.execution.decode(value) as Execution)
+        if (value !== null) fresh.push(executionIn(topic, value))
       }
       this.#handed.set(topic, records.length)
     }
@@ -159,6 +180,15 @@ export class World {
   }
 }
 
+const carriesExecutions = (topic: string): boolean =>
+  topic === names.control || (topic.startsWith('model.executions.') && topic !== names.deadLetters)
+
+/** A pinned one is wrapped in what its worker is told. */
+function executionIn(topic: string, value: Buffer): Execution {
+  const bytes = topic === names.control ? ((codecs.control.decode(value) as WorkerControl).execution ?? value) : value
+  return codecs.execution.decode(bytes) as Execution
+}
+
 /** An owner that has not come to rest by then never will. */
 const turnsMax = 2_000
 const logger = pino({ level: 'silent' })
@@ -178,6 +208,11 @@ class Owner {
     this.#world = world
     const metrics = createMetrics()
     const { clock } = world
+    const targets: TargetTopics = {
+      problem: ({ name }) => (name === ordersTopic && !world.ordersThere ? `Topic ${name} does not exist.` : undefined),
+      failed: async () => {},
+    }
+    const lead = { leadMs, leadMsMax: leadMs }
     this.#shared = {
       partitions: 1,
       names,
@@ -185,8 +220,8 @@ class Owner {
       clock,
       metrics,
       logger,
-      leadMs,
-      leadMsMax: leadMs,
+      ...lead,
+      targets,
       clusterId: 'model',
     } as unknown as Shared
     this.#leases = new Leases(world.now)

@@ -33,6 +33,8 @@ function seen(jobId: string, runNo: number, more: Partial<SeenExecution> = {}): 
     leaseMs: 1,
     startDeadlineAt: 1,
     pinTo: null,
+    httpTarget: null,
+    topicTarget: null,
     topic: 't',
     partition: 0,
     offset: 0,

@@ -32,6 +32,8 @@ export interface SchedulerPlan {
   /** A proxy that is asked in place of the broker. */
   proxyPort?: number
   crash?: Crash
+  /** A topic of the user's that jobs may write to; commits that write to it count as dispatching. */
+  targetTopic?: string
   /** For so long after the first fetch no definition arrives, as while the leader of that partition changes; all else does. */
   lateJobsMs?: number
 }

@@ -38,7 +38,7 @@ export async function schedulerOf(
       },
     },
   )
-  const crash = plan.crash === undefined ? undefined : new Crashing(plan.crash, plan.prefix)
+  const crash = plan.crash === undefined ? undefined : new Crashing(plan.crash, plan.prefix, plan.targetTopic)
   const { sessionTimeoutMs = 1_500, requestTimeoutMs, transactionTimeoutMs } = plan
   const options: LogOptions = {
     brokers: plan.brokers,
@@ -58,6 +58,9 @@ export async function schedulerOf(
   }
   const log = late(connectLog(options), names.jobs, plan.lateJobsMs ?? 0)
   const stores = rocksStores(plan.folder)
+  const patterns = plan.targetTopic === undefined ? [] : [plan.targetTopic]
+  const targets = connectLog(options).targetTopics({ patterns, prefix: plan.prefix })
+  await targets.start()
   const scheduler = new Scheduler({
     log: crash === undefined ? log : crash.log(log),
     codecs: await createCodecs({ registryUrl: plan.registryUrl, plans }),
@@ -74,6 +77,7 @@ export async function schedulerOf(
     leadMsMax: 10_000,
     lingerMs: 25,
     tombstoneRetentionMs: 7 * 86_400_000,
+    targets,
     onFatal,
   })
   return {
@@ -122,13 +126,15 @@ function late(log: Log, topic: string, forMs: number): Log {
 class Crashing {
   readonly #crash: Crash
   readonly #executions: string
+  readonly #targetTopic: string | undefined
   #dispatches = 0
   /** The commit at hand is the one. */
   #now = false
 
-  constructor(crash: Crash, prefix: string) {
+  constructor(crash: Crash, prefix: string, targetTopic: string | undefined) {
     this.#crash = crash
     this.#executions = `${prefix}executions.`
+    this.#targetTopic = targetTopic
   }
 
   log(log: Log): Log {
@@ -182,7 +188,7 @@ class Crashing {
 
   /** Each partition's commits are counted together; with two at once the first that reaches its number is taken. */
   #isTheOne(records: RecordOut[]): boolean {
-    if (!records.some(({ topic }) => topic.startsWith(this.#executions))) return false
+    if (!records.some(({ topic }) => topic.startsWith(this.#executions) || topic === this.#targetTopic)) return false
     return ++this.#dispatches === this.#crash.nth
   }
 

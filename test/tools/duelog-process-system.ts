@@ -1,6 +1,7 @@
 /**
  * The roles of its environment in a process of their own, as the program runs them. Besides the built-in handlers there is `hold`, which
- * says that it runs and returns when the test releases it, or when its attempt is aborted. It ends with its parent.
+ * says that it runs and returns when the test releases it, or when its attempt is aborted, and `stuck`, whose first attempt does neither,
+ * but goes on with heartbeats. It ends with its parent.
  */
 import { readConfig } from '../../src/config/config.ts'
 import type { Handler } from '../../src/index.ts'
@@ -18,9 +19,20 @@ const hold: Handler = ({ jobId, runNo, attempt, signal }) =>
     say({ kind: 'run', jobId, runNo, attempt })
   })
 
+const stuck: Handler = ({ jobId, runNo, attempt, heartbeat }) => {
+  say({ kind: 'run', jobId, runNo, attempt })
+  if (attempt > 1) return undefined
+  setInterval(() => heartbeat({ progress: 0.5, message: 'still there' }), 200)
+  return new Promise<never>(() => {})
+}
+/** Nothing happens in this process any more, as in an endless loop. */
+const block = (): void => {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
+}
+
 const system = await startSystem({
   config: readConfig(process.env),
-  handlers: { hold },
+  handlers: { hold, stuck },
   onFatal: (error) => say({ kind: 'fatal', message: error.message }),
 })
 await system.ready()
@@ -33,6 +45,7 @@ const stop = (): void => {
 }
 process.on('message', (message) => {
   if (message === 'stop') stop()
+  if (message === 'block') block()
   if (message === 'release') for (const release of held) release()
 })
 process.on('SIGTERM', stop)

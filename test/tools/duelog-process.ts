@@ -88,6 +88,11 @@ export class DuelogProcess {
     this.#child.send('release')
   }
 
+  /** Blocks its event loop for good, as a handler that computes without end does. */
+  block(): void {
+    this.#child.send('block')
+  }
+
   /** Resolves with the first message of the kind that fits and was not there before the call, or ever when `ever` is set. Rejects when the process ends first. */
   next<Kind extends ChildMessage['kind']>(
     kind: Kind,

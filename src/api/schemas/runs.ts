@@ -24,6 +24,9 @@ export const runSchema = {
     startedAt: timeOrNull,
     finishedAt: timeOrNull,
     worker: { type: ['string', 'null'] },
+    progress: { type: ['number', 'null'], description: 'While it runs: the share done, as the handler last said, from 0 to 1.' },
+    message: { type: ['string', 'null'], description: 'While it runs: what the handler last said of its progress.' },
+    checkedAt: { ...timeOrNull, description: 'While it runs: when the last heartbeat was read.' },
     result: { description: 'What the handler returned.' },
     errors: {
       type: 'array',

@@ -1,7 +1,14 @@
 /** The handlers that every worker has. A user's handler of the same name takes their place. */
 import { setTimeout as wait } from 'node:timers/promises'
+import { httpHandlerName } from '../../../streams/runs/dispatch.ts'
+import type { Clock } from '../../clock.ts'
+import type { LogWriter } from '../../ports.ts'
 import type { Handler, Handlers, Run } from '../handler.ts'
 import { NonRetryableError } from '../handler-errors.ts'
+import { addressGuard } from './address-guard.ts'
+import { httpHandler } from './http.ts'
+import { kafkaProduceHandler } from './kafka-produce.ts'
+import { signingKeyOf } from './standard-webhooks.ts'
 
 const SLEEP_MS_MAX = 604_800_000
 
@@ -24,7 +31,28 @@ const fail: Handler = (run) => {
   return { attempt: run.attempt }
 }
 
-export const builtInHandlers: Handlers = { noop, log, sleep, fail }
+const plain: Handlers = { noop, log, sleep, fail }
+
+export interface BuiltInOptions {
+  /** Addresses and networks that http targets must not reach. */
+  httpDeny: readonly string[]
+  /** Key that signs their requests, as whsec_… */
+  httpSigningKey: string | undefined
+  /** Opens the writer of kafka.produce, at its first run. */
+  writer: () => Promise<LogWriter>
+  /** Prefix of our own topics. */
+  prefix: string
+  clock: Clock
+}
+
+export function builtInHandlers({ httpDeny, httpSigningKey, writer, prefix, clock }: BuiltInOptions): Handlers {
+  const signingKey = httpSigningKey === undefined ? undefined : signingKeyOf(httpSigningKey)
+  return {
+    ...plain,
+    [httpHandlerName]: httpHandler({ guard: addressGuard(httpDeny), signingKey, clock }),
+    'kafka.produce': kafkaProduceHandler(writer, prefix),
+  }
+}
 
 function numberOf(run: Run, field: string, max: number): number {
   const value = (run.payload as Record<string, unknown> | null)?.[field]

@@ -3,10 +3,10 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { DuelogError, messageOf } from '../../errors.ts'
-import type { Handler, Handlers } from '../handler.ts'
+import { type BatchHandler, type Handler, type Handlers, handlerProblem } from '../handler.ts'
 
 /**
- * The functions that a module exports by name, and those of its default export when that is an object; the latter may
+ * The functions and batch handlers that a module exports by name, and those of its default export when that is an object; the latter may
  * have names that no identifier can, such as `send-report`. Relative paths count from the working directory.
  * Throws DuelogError `bad-config` when the module is missing, fails to load, or exports anything else.
  */
@@ -25,10 +25,12 @@ export async function loadHandlers(modulePath: string): Promise<Handlers> {
   delete found['module.exports']
   const handlers: Handlers = {}
   for (const [name, value] of Object.entries(found)) {
-    if (typeof value !== 'function') {
+    if (typeof value !== 'function' && (typeof value !== 'object' || value === null)) {
       throw new DuelogError('bad-config', `DUELOG_HANDLERS: export "${name}" of ${path} is ${kindOf(value)}, not a function`)
     }
-    handlers[name] = value as Handler
+    const problem = handlerProblem(name, value)
+    if (problem !== undefined) throw new DuelogError('bad-config', `DUELOG_HANDLERS: ${problem} (${path})`)
+    handlers[name] = value as Handler | BatchHandler
   }
   if (Object.keys(handlers).length === 0) {
     throw new DuelogError('bad-config', `DUELOG_HANDLERS: ${path} exports no handler; export functions by the handlers' names`)

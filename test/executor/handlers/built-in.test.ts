@@ -1,9 +1,17 @@
 import { expect, it } from 'vitest'
-import type { Run } from '../../../src/executor/handler.ts'
+import { systemClock } from '../../../src/clock.ts'
+import type { Handler, Run } from '../../../src/executor/handler.ts'
 import { builtInHandlers } from '../../../src/executor/handlers/built-in.ts'
 
+const handlers = builtInHandlers({
+  httpDeny: [],
+  httpSigningKey: undefined,
+  writer: () => Promise.reject(new Error('no log here')),
+  prefix: 'duelog.',
+  clock: systemClock,
+})
 const run = (wanted: Partial<Run>) => ({ attempt: 1, payload: null, signal: new AbortController().signal, ...wanted }) as Run
-const call = async (name: string, wanted: Partial<Run>) => builtInHandlers[name]?.(run(wanted))
+const call = async (name: string, wanted: Partial<Run>) => (handlers[name] as Handler)(run(wanted))
 
 it('fail fails as often as it is told, then succeeds', async () => {
   const payload = { times: 2 }

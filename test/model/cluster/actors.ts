@@ -1,5 +1,5 @@
 /** Everybody around the scheduler: workers, the retry forwarder, and users. They write to the log directly; none of them is under test. */
-import type { Execution, ExecutionEventInput, JobDefinitionInput, Schedule } from '../../../schemas/generated.ts'
+import type { Execution, ExecutionEventInput, JobCommandType, JobDefinitionInput, Schedule } from '../../../schemas/generated.ts'
 import { partitionOf, retryTiers } from '../../../streams/topics.ts'
 import { ManualClock } from '../../tools/manual-clock.ts'
 import { codecs, names } from '../world.ts'
@@ -134,13 +134,26 @@ export class Users {
   act(): string {
     const { chance } = this.#cluster
     const id = chance.pick(jobIds)
-    const what = chance.weighted({ define: 8, again: 3, remove: 2, trigger: 2, pause: 1, resume: 2, garbage: 1, strange: 1 })
-    if (what === 'define') this.#define(id, this.#definition())
+    const what = chance.weighted({
+      define: 8,
+      again: 3,
+      remove: 2,
+      trigger: 2,
+      pause: 1,
+      resume: 2,
+      cancel: 0.5,
+      cancel_run: 1,
+      redrive: 1,
+      backfill: 0.5,
+      garbage: 1,
+      strange: 1,
+    })
+    if (what === 'define') this.#define(id, this.#definition(id))
     else if (what === 'again') this.#again(id)
     else if (what === 'remove') this.#append(names.jobs, id, null)
     else if (what === 'garbage') this.#append(names.jobs, id, Buffer.from('garbage'))
     else if (what === 'strange') this.#strange(id)
-    else this.#command(id, what?.toUpperCase() as 'TRIGGER')
+    else this.#command(id, what?.toUpperCase() as JobCommandType)
     return `user: ${what} ${id}`
   }
 
@@ -173,12 +186,17 @@ export class Users {
     log.append([{ topic, partition: partitionOf(id, log.partitions), key, value }])
   }
 
-  #command(id: string, type: 'TRIGGER' | 'PAUSE' | 'RESUME'): void {
+  #command(id: string, type: JobCommandType): void {
     const { chance, time } = this.#cluster
     // A client that got no answer sends its command again.
     if (!chance.happens(0.2)) this.#commands++
     const payload = chance.happens(0.5) ? this.#payload() : null
-    this.#append(names.commands, id, codecs.command.encode({ type, commandId: `c${this.#commands}`, at: time.nowMs, payload }))
+    const range = { runNo: chance.int(1, 5), from: time.nowMs - chance.int(0, 20_000), to: time.nowMs - chance.int(0, 9_000) }
+    this.#append(
+      names.commands,
+      id,
+      codecs.command.encode({ ...range, type, commandId: `c${this.#commands}`, at: time.nowMs, payload }),
+    )
   }
 
   #append(topic: string, key: string, value: Buffer | null): void {
@@ -189,7 +207,7 @@ export class Users {
     return Buffer.from(String(this.#cluster.chance.int(0, 1_000_000)))
   }
 
-  #definition(): JobDefinitionInput {
+  #definition(id: string): JobDefinitionInput {
     const { chance, time } = this.#cluster
     const now = time.nowMs
     const schedules: (() => Partial<Schedule>)[] = [
@@ -208,14 +226,26 @@ export class Users {
       target: { handler: 'noop' },
       payload: this.#payload(),
       priority: chance.pick(['HIGH', 'NORMAL', 'LOW']),
-      retry: { maxAttempts: chance.int(1, 3), backoff: chance.pick(retries), jitter: chance.pick([0, 0.5]) },
+      retry: {
+        maxAttempts: chance.int(1, 3),
+        maxAgeMs: chance.happens(0.1) ? 5_000 : null,
+        backoff: chance.pick(retries),
+        jitter: chance.pick([0, 0.5]),
+      },
       attemptTimeoutMs: chance.pick([1_000, 4_000]),
       leaseMs: chance.pick([1_000, 3_000]),
       startDeadlineMs: chance.pick([1_000, 5_000, 30_000]),
       catchUp: chance.pick(['SKIP', 'LATEST', 'ALL']),
       catchUpMax: chance.int(1, 5),
       misfireThresholdMs: chance.pick([0, 1_000]),
-      overlap: chance.pick(['ALLOW', 'SKIP']),
+      overlap: chance.pick(['ALLOW', 'SKIP', 'QUEUE_ONE', 'CANCEL_PREVIOUS']),
+      expireAt: chance.happens(0.1) ? now + chance.int(2_000, 20_000) : null,
+      version: chance.happens(0.3) ? chance.int(1, 4) : null,
+      dedupKey: chance.happens(0.2) ? chance.pick(['k', 'l']) : null,
+      dedupWindowMs: 1_500,
+      // Only to later ids, or two jobs could trigger one another for ever.
+      onSuccess: chance.happens(0.2) ? jobIds.filter((other) => other > id && chance.happens(0.4)) : [],
+      onFailure: chance.happens(0.2) ? jobIds.filter((other) => other > id && chance.happens(0.4)) : [],
       maxConcurrentRuns: chance.pick([1, 3, 16]),
       maxRuns: chance.happens(0.2) ? chance.int(1, 4) : null,
       startAt: repeated && chance.happens(0.2) ? now + chance.int(-2_000, 4_000) : null,

@@ -17,8 +17,10 @@ export async function history(seed: number): Promise<string[]> {
     const lives = (partition: number): Map<string, Life[]> =>
       new Map([...livesOf(world.log)].filter(([id]) => partitionOf(id, world.log.partitions) === partition))
     const exact = !world.trace.some((line) => line.includes('long-time'))
+    const cancelled = new Set(world.trace.flatMap((line) => /user: cancel (.*)/.exec(line)?.[1] ?? []))
     const live = world.ownedStores()
-    for (const [partition, store] of live) problems.push(...unsettled(store, world.time.nowMs, lives(partition), exact))
+    for (const [partition, store] of live)
+      problems.push(...unsettled(store, world.time.nowMs, lives(partition), exact, cancelled))
     const changelogOf = (partition: number) => world.log.at(names.state, partition)
     const ends = new Map([...live.keys()].map((partition) => [partition, changelogOf(partition).next]))
     const fresh = await world.startAnew()
@@ -30,7 +32,7 @@ export async function history(seed: number): Promise<string[]> {
       const [was, is] = [new Set(durableOf(store, changed)), new Set(rebuilt === undefined ? [] : durableOf(rebuilt, changed))]
       for (const line of was) if (!is.has(line)) problems.push(`A rebuild of ${partition} has lost ${line}`)
       for (const line of is) if (!was.has(line)) problems.push(`A rebuild of ${partition} has got ${line}`)
-      if (rebuilt !== undefined) problems.push(...unsettled(rebuilt, world.time.nowMs, lives(partition), exact))
+      if (rebuilt !== undefined) problems.push(...unsettled(rebuilt, world.time.nowMs, lives(partition), exact, cancelled))
     }
     problems.push(...world.problems)
   } catch (error) {

@@ -25,6 +25,8 @@ export interface Dispatch {
 /** A job's definitions between two deletions. */
 export interface Life {
   definitions: KnownDefinition[]
+  /** Of the last one that was not taken. */
+  droppedOffset: number
   /** Offset and order of the tombstone that ended it. */
   endedBy: { offset: number; order: number } | undefined
 }
@@ -42,16 +44,25 @@ export function livesOf(log: MemoryLog): Map<string, Life[]> {
       if (value !== null) {
         const known = knownDefinition(codecs, { offset, appendedAt, bytes: value }) as KnownDefinition
         lives.set(id, of)
-        if (current === undefined) of.push({ definitions: [known], endedBy: undefined })
+        if (current === undefined) of.push({ definitions: [known], droppedOffset: -1, endedBy: undefined })
+        else if (isDropped(current.definitions.at(-1), known)) current.droppedOffset = offset
         else current.definitions.push(known)
       } else if (current !== undefined) {
         const observed = record.headers['observed-offset']
-        const inForce = current.definitions.at(-1)?.offset ?? -1
+        const inForce = Math.max(current.definitions.at(-1)?.offset ?? -1, current.droppedOffset)
         if (observed === undefined || Number(observed.toString()) >= inForce) current.endedBy = { offset, order }
       }
     }
   }
   return lives
+}
+
+/** Whether the definition is not taken because of its version, or as a duplicate of the one in force. */
+function isDropped(inForce: KnownDefinition | undefined, next: KnownDefinition): boolean {
+  const [old, spec] = [inForce?.spec, next.spec]
+  if (inForce === undefined || old === undefined || spec === undefined) return false
+  if (old.version !== null && spec.version !== null && spec.version < old.version) return true
+  return spec.dedupKey !== null && spec.dedupKey === old.dedupKey && next.appendedAt <= inForce.appendedAt + spec.dedupWindowMs
 }
 
 export function dispatchesOf(log: MemoryLog): Dispatch[] {
@@ -83,6 +94,7 @@ export function problemsOf(log: MemoryLog): string[] {
   checkPayloads(judged, problems)
   checkDeletions(log, judged, problems)
   checkOverlap(log, lives, problems)
+  checkFollowUps(log, problems)
   return problems
 }
 
@@ -126,9 +138,11 @@ function checkTimes(dispatches: Judged[], problems: string[]): void {
     const released = dueTimes.get(run) === dueAt
     dueTimes.set(run, dueAt)
     // By the owner's clock, which may be wrong, and in truth.
-    if (!released && Math.max(dispatchedAt, dispatch.at) < dueAt - leadMs)
+    // One that was queued was due already for the owner that queued it.
+    const queued = life.definitions.some(({ offset, spec }) => offset === specOffset && spec?.overlap === 'QUEUE_ONE')
+    if (!released && !queued && Math.max(dispatchedAt, dispatch.at) < dueAt - leadMs)
       problems.push(`${nameOf(dispatch)} was dispatched ${dueAt - dispatchedAt} ms early`)
-    if (attempt > 1 || trigger === 'MANUAL') continue
+    if (attempt > 1 || trigger !== 'SCHEDULE') continue
     const at = life.definitions.findIndex(({ offset }) => offset === specOffset)
     const definition = life.definitions[at]
     const { spec } = definition ?? {}
@@ -200,7 +214,7 @@ function checkDeletions(log: MemoryLog, dispatches: Judged[], problems: string[]
     }
     for (const dispatch of mine) {
       // A trigger and a deletion come from different topics: one that was sent before the deletion may be read before it.
-      if (dispatch.execution.trigger === 'MANUAL') continue
+      if (dispatch.execution.trigger !== 'SCHEDULE') continue
       const { endedBy } = dispatch.life
       const claim = claims.findLast(({ sequence }) => sequence < dispatch.sequence)
       if (endedBy !== undefined && claim !== undefined && endedBy.order < claim.order)
@@ -223,11 +237,28 @@ function checkOverlap(log: MemoryLog, lives: Map<string, Life[]>, problems: stri
       const definitions = (lives.get(id) ?? []).flatMap((life) => life.definitions)
       const active = stateOf(record.value)?.active ?? []
       for (const run of active) {
-        if (run.trigger === 'MANUAL') continue
+        if (run.trigger !== 'SCHEDULE') continue
         const spec = definitions.find(({ offset }) => offset === run.specOffset)?.spec
         const older = active.filter(({ runNo }) => runNo < run.runNo).length
-        const allowed = spec?.overlap === 'SKIP' ? 1 : (spec?.maxConcurrentRuns ?? 1)
+        const allowed = spec?.overlap === 'ALLOW' ? spec.maxConcurrentRuns : 1
         if (older >= allowed) problems.push(`${id}/${run.runNo} began beside ${older} other runs; ${allowed} are allowed`)
+      }
+    }
+  }
+}
+
+/** The end of one run triggers another job once. */
+function checkFollowUps(log: MemoryLog, problems: string[]): void {
+  const made = new Map<string, number>()
+  for (const { log: changelog } of log.allOf(names.state)) {
+    for (const { record } of changelog.archive.filter(isShown)) {
+      if (record?.key?.[0] !== prefix.state || !record.value) continue
+      for (const { trigger, commandId, runNo } of stateOf(record.value)?.active ?? []) {
+        if (trigger !== 'FOLLOW_UP') continue
+        const cause = `${jobIdOfKey(record.key)} ${commandId}`
+        const known = made.get(cause) ?? runNo
+        if (known !== runNo) problems.push(`${cause} made the runs ${known} and ${runNo}`)
+        made.set(cause, runNo)
       }
     }
   }

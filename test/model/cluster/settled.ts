@@ -48,8 +48,14 @@ const timersIn = (store: MemoryStore): Timer[] =>
     .filter((key) => key[0] === prefix.timer)
     .map(timerOfKey)
 
-/** `lives`: those of the oracle. `exact`: no stretch of time was so long that skipped occurrences are only estimated. */
-export function unsettled(store: MemoryStore, nowMs: number, lives: Map<string, Life[]>, exact: boolean): string[] {
+/** `cancelled`: jobs that a command ended at some time. `lives`: those of the oracle. `exact`: no stretch of time was so long that skipped occurrences are only estimated. */
+export function unsettled(
+  store: MemoryStore,
+  nowMs: number,
+  lives: Map<string, Life[]>,
+  exact: boolean,
+  cancelled: ReadonlySet<string>,
+): string[] {
   const problems: string[] = []
   const timers = timersIn(store)
   for (const job of jobsOf(store).values()) {
@@ -57,7 +63,7 @@ export function unsettled(store: MemoryStore, nowMs: number, lives: Map<string, 
     checkJob(job, nowMs, problems)
     const life = lives.get(job.id)?.at(-1)
     if (life?.endedBy !== undefined) problems.push(`${job.id} was deleted and is still there`)
-    else if (life !== undefined && exact) checkCounts(job, life, problems)
+    else if (life !== undefined && exact) checkCounts(job, life, cancelled, problems)
   }
   for (const [id, of] of lives) {
     if (of.at(-1)?.endedBy === undefined && !jobsOf(store).has(id) && store.dump().length > 0) problems.push(`${id} is missing`)
@@ -80,10 +86,13 @@ function checkJob({ id, definition, state }: Job, nowMs: number, problems: strin
   if (state === undefined) return
   if (state.specOffset !== definition.offset)
     problems.push(`${id} stands at the definition ${definition.offset}, its state at ${state.specOffset}`)
-  const { succeeded, failed, active, runNo } = state
-  if (succeeded + failed + active.length !== runNo) problems.push(`${id} has ${runNo} runs, ${succeeded + failed} ended`)
+  const { succeeded, failed, cancelled, active, runNo, queuedFor, backfill } = state
+  const ended = succeeded + failed + cancelled
+  if (ended + active.length !== runNo) problems.push(`${id} has ${runNo} runs, ${ended} ended`)
   if (state.status === 'ACTIVE' && state.nextFireAt !== null && !state.waiting && state.nextFireAt < nowMs - leadMs)
     problems.push(`${id} is overdue by ${nowMs - state.nextFireAt} ms`)
+  if (queuedFor !== null && state.status === 'ACTIVE' && active.length === 0) problems.push(`${id} starts nothing of its queue`)
+  if (backfill !== null && state.status === 'ACTIVE' && active.length === 0) problems.push(`${id} goes on with no backfill`)
   if (state.status === 'ACTIVE' && state.nextFireAt === null && active.length === 0) problems.push(`${id} waits for nothing`)
   for (const run of active) {
     const latest = Math.max(run.startDeadlineAt, (run.startedAt ?? 0) + run.attemptTimeoutMs + 5_000, run.dueAt) + 3_000
@@ -92,16 +101,19 @@ function checkJob({ id, definition, state }: Job, nowMs: number, problems: strin
 }
 
 /** With one schedule in a whole life, every occurrence up to now was run or counted as skipped. */
-function checkCounts({ id, state }: Job, { definitions }: Life, problems: string[]): void {
+function checkCounts({ id, state }: Job, { definitions }: Life, cancelled: ReadonlySet<string>, problems: string[]): void {
   const usable = definitions.filter(({ spec }) => spec !== undefined)
   const [first] = usable
   if (state === undefined || first?.spec === undefined || usable.length < definitions.length) return
   const { schedule, maxRuns } = first.spec
   const timesOf = ({ spec }: KnownDefinition): string => JSON.stringify([spec?.schedule, spec?.startAt, spec?.endAt])
   if (usable.some((other) => timesOf(other) !== timesOf(first)) || usable.some(({ spec }) => spec?.maxRuns !== null)) return
+  // A cancelled or expired job counts no further.
+  if (first.spec.expireAt !== null || (state.nextFireAt === null && first.spec.endAt === null) || cancelled.has(id)) return
   if (schedule.from === 'END' || schedule.delayMs !== null || maxRuns !== null) return
   const until = state.nextFireAt === null ? Number.MAX_SAFE_INTEGER : state.nextFireAt - 1
   const due = countFires(first.spec, first.appendedAt, Number.NEGATIVE_INFINITY, until)
-  if (state.scheduledRuns + state.skipped !== due)
+  const queued = state.queuedFor === null ? 0 : 1
+  if (state.scheduledRuns + state.skipped + queued !== due)
     problems.push(`${id} ran ${state.scheduledRuns} and skipped ${state.skipped} of ${due} occurrences`)
 }

@@ -94,7 +94,9 @@ describe('a job in JSON', () => {
   })
   it('names what is missing', () => {
     expect(refused({})).toEqual(['schedule is missing; it is required.', 'target is missing; it is required.'])
-    expect(refused({ ...base, target: {} })).toEqual(['target.handler is missing; allowed: text.'])
+    expect(refused({ ...base, target: {} })).toEqual([
+      'target must have exactly one of handler, topic, http; none of them is set.',
+    ])
     expect(refused({ ...base, schedule: null })).toEqual(['schedule is null; allowed: an object.'])
     for (const json of [null, [], 'job', 7, undefined]) expect(refused(json)[0]).toMatch(/allowed: a job as a JSON object/)
   })

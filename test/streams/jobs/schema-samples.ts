@@ -114,7 +114,8 @@ function boundary(field: Field, attribute: string, type: Complex): { passing: un
 
 /** Text of a length that fits the field's pattern. */
 function textOf({ name, pattern }: Field, length: number): string {
-  const candidates = ['a', 'A', '0', '-', '_'].map((character) => character.repeat(length))
+  const url = 'http://'.padEnd(length, 'a').slice(0, length)
+  const candidates = [...['a', 'A', '0', '-', '_'].map((character) => character.repeat(length)), url]
   const found = candidates.find((text) => pattern === undefined || new RegExp(String(pattern)).test(text))
   if (found === undefined) throw new Error(`Teach this file a text of ${length} characters for the pattern of ${name}.`)
   return found

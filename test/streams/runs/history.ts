@@ -130,6 +130,7 @@ export class JobHistory {
       now: this.now,
       leadMs: this.#options.leadMs ?? 0,
       aheadFrom: 0,
+      topicProblem: () => undefined,
       seenAt: (_, { runNo, attempt }) => this.#seenAt.get(`${runNo}/${attempt}`) ?? 0,
     })
     this.decisions.push(decision)

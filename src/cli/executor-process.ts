@@ -1,0 +1,31 @@
+/** What runs in an executor process: the executor role of its environment, until SIGTERM. Its parent starts it again when it ends by itself. */
+import { pino } from 'pino'
+import { readConfig } from '../config/config.ts'
+import { messageOf } from '../errors.ts'
+import { startSystem } from '../main.ts'
+import { boundYoungGeneration } from './memory.ts'
+import { watchSignals } from './signals.ts'
+import { hideHarmlessWarnings } from './warnings.ts'
+
+hideHarmlessWarnings()
+boundYoungGeneration()
+const signals = watchSignals()
+const ended = Promise.withResolvers<number>()
+signals.stop.addEventListener('abort', () => ended.resolve(0), { once: true })
+
+try {
+  const config = readConfig(process.env)
+  const logger = pino({ level: config.logLevel, base: { pid: process.pid } })
+  const onFatal = (error: Error): void => {
+    logger.fatal({ err: error }, 'The executor process cannot go on.')
+    ended.resolve(1)
+  }
+  const system = await startSystem({ config, logger, onFatal })
+  logger.info({ url: system.url, pools: config.pools }, 'The executor process is ready.')
+  const code = await ended.promise
+  await system.stop()
+  process.exit(code)
+} catch (error) {
+  process.stderr.write(`duelog: ${messageOf(error)}\n`)
+  process.exit(1)
+}

@@ -1,0 +1,111 @@
+/** `duelog generate`: a load of jobs on a running Duelog, and what became of it; the exit code says whether all of it ran, once. */
+import { Command, InvalidArgumentError, Option } from 'commander'
+import { pino } from 'pino'
+import { readConfig } from '../config/config.ts'
+import type { ClusterOptions } from '../connect.ts'
+import { generate } from '../generate/generate.ts'
+import type { Kind, LoadOptions, Mix } from '../generate/plan.ts'
+import { isWhole, summaryOf } from '../generate/summary.ts'
+import { watchSignals } from './signals.ts'
+import type { Terminal } from './terminal.ts'
+
+interface Flags extends Omit<LoadOptions, 'durationS' | 'delayMs' | 'mix'> {
+  duration: number
+  delay: number
+  wait: number
+  kind: Kind
+  priority: Mix
+}
+
+export function generateCommand(terminal: Terminal, exit: (code: number) => void): Command {
+  return new Command('generate')
+    .description(
+      'Send jobs at a rate to a running Duelog and measure what becomes of them. Brokers, registry and prefix come from the environment, as for `up`; without any, it is the embedded Duelog of this machine.',
+    )
+    .addOption(number('--rate <n>', 'jobs sent per second', 100, 0.1, 100_000))
+    .addOption(number('--duration <s>', 'seconds that jobs are sent', 10, 1, 86_400))
+    .addOption(new Option('--kind <kind>', 'schedule of the jobs').choices(['at', 'every', 'cron']).default('at'))
+    .addOption(number('--delay <ms>', 'from the sending of a job to its first due time', 1_000, 0, 86_400_000))
+    .addOption(integer('--runs <n>', 'runs of each job of kind every or cron', 3, 1, 1_000))
+    .addOption(
+      integer(
+        '--every-ms <ms>',
+        'between two runs of a job of kind every; cron jobs are due each second',
+        1_000,
+        100,
+        86_400_000,
+      ),
+    )
+    .option('--handler <name>', 'handler of the jobs', 'noop')
+    .option('--pool <name>', 'pool of the jobs', 'default')
+    .addOption(integer('--payload-bytes <n>', 'bytes of payload in each job', 0, 0, 524_288))
+    .addOption(
+      new Option('--priority <mix>', 'HIGH, NORMAL or LOW, or shares such as HIGH:1,NORMAL:8,LOW:1')
+        .default(mixOf('NORMAL'), 'NORMAL')
+        .argParser(mixOf),
+    )
+    .addOption(number('--wait <s>', 'seconds after the last due time until what is missing counts as lost', 30, 0, 86_400))
+    .action(async (flags: Flags) => {
+      const signals = watchSignals()
+      try {
+        const { duration: durationS, delay: delayMs, wait, priority: mix, ...rest } = flags
+        const outcome = await generate({
+          cluster: clusterIn(terminal.env),
+          load: { ...rest, durationS, delayMs, mix },
+          graceMs: wait * 1_000,
+          output: terminal.stdout,
+          signal: signals.stop,
+        })
+        terminal.stdout.write(`\n${summaryOf(outcome)}`)
+        exit(isWhole(outcome) ? (signals.exitCode ?? 0) : 1)
+      } finally {
+        signals.dispose()
+      }
+    })
+}
+
+function clusterIn(env: Terminal['env']): ClusterOptions {
+  const { brokers, registryUrl, embeddedKafkaPort, embeddedRegistryPort, topicPrefix, sasl, ssl } = readConfig(env)
+  return {
+    brokers: brokers ?? [`127.0.0.1:${embeddedKafkaPort}`],
+    registryUrl: registryUrl ?? `http://127.0.0.1:${embeddedRegistryPort}/apis/ccompat/v7`,
+    topicPrefix,
+    clientId: 'duelog-generate',
+    logger: pino({ level: 'silent' }),
+    ...(sasl === undefined ? {} : { sasl }),
+    ...(ssl === undefined ? {} : { ssl: { ca: ssl.ca, cert: ssl.cert, key: ssl.key } }),
+  }
+}
+
+function number(flags: string, description: string, value: number, min: number, max: number): Option {
+  return new Option(flags, description).default(value).argParser((text) => checked(text, min, max, Number.isFinite, 'a number'))
+}
+
+function integer(flags: string, description: string, value: number, min: number, max: number): Option {
+  return new Option(flags, description)
+    .default(value)
+    .argParser((text) => checked(text, min, max, Number.isInteger, 'an integer'))
+}
+
+function checked(text: string, min: number, max: number, fits: (value: number) => boolean, what: string): number {
+  const value = text.trim() === '' ? Number.NaN : Number(text)
+  if (!fits(value) || value < min || value > max) throw new InvalidArgumentError(`Allowed: ${what} from ${min} to ${max}.`)
+  return value
+}
+
+/** Largest share in a mix. */
+const SHARE_MAX = 100
+
+function mixOf(text: string): Mix {
+  const mix = { HIGH: 0, NORMAL: 0, LOW: 0 }
+  for (const part of text.toUpperCase().split(',')) {
+    const [name = '', share = '1', ...more] = part.trim().split(':')
+    const count = Number(share)
+    const known = name === 'HIGH' || name === 'NORMAL' || name === 'LOW'
+    if (!known || more.length > 0 || !Number.isInteger(count) || count < 1 || count > SHARE_MAX || mix[name] > 0) {
+      throw new InvalidArgumentError(`Allowed: HIGH, NORMAL and LOW, each at most once, with shares from 1 to ${SHARE_MAX}.`)
+    }
+    mix[name] = count
+  }
+  return mix
+}

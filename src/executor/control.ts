@@ -1,0 +1,153 @@
+/**
+ * What owners tell this worker beside the executions topics: cancellations, and runs that are pinned to it. The topic is read whole, in a
+ * group of this worker's own; nothing is committed. A worker that starts takes the cancellations that the topic still has, because what
+ * they cancel may wait for it in a backlog, but only those pinned runs that are dispatched from now on.
+ */
+import type { Logger } from 'pino'
+import type { Execution, WorkerControl } from '../../schemas/generated.ts'
+import type { TopicNames } from '../../streams/topics.ts'
+import type { Clock } from '../clock.ts'
+import { DuelogError, messageOf } from '../errors.ts'
+import type { Metrics } from '../metrics.ts'
+import type { Batch, Codec, GroupReader, Log, LogAdmin, RecordIn } from '../ports.ts'
+
+/** Until the registry is asked again for a schema, and until a lost session is begun anew. */
+const AGAIN_MS = 1_000
+
+export interface ControlOptions {
+  log: Log
+  codecs: { control: Codec<WorkerControl, never>; execution: Codec<Execution, never> }
+  names: TopicNames
+  pool: string
+  instance: string
+  clock: Clock
+  metrics: Metrics
+  logger: Logger
+  onCancel(controls: WorkerControl[]): void
+  /** A run of our pool that is pinned to this worker. The next records come when it has settled. */
+  onRun(record: RecordIn, execution: Execution): void | Promise<void>
+}
+
+export class Control {
+  readonly #options: ControlOptions
+  readonly #next = new Map<number, number>()
+  /** End of each partition at the start. */
+  readonly #begin = new Map<number, number>()
+  #admin: LogAdmin | undefined
+  #reader: GroupReader | undefined
+  #again: (() => void) | undefined
+  #stopped = false
+
+  constructor(options: ControlOptions) {
+    this.#options = options
+  }
+
+  async start(): Promise<void> {
+    const { log, names } = this.#options
+    this.#admin = await log.admin()
+    for (const { partition, earliest, next } of await this.#admin.offsets(names.control)) {
+      this.#next.set(partition, earliest)
+      this.#begin.set(partition, next)
+    }
+    await this.#join()
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true
+    this.#again?.()
+    await this.#reader?.stop()
+    await this.#admin?.close()
+  }
+
+  async #join(): Promise<void> {
+    const { log, names, pool, instance } = this.#options
+    if (this.#stopped) return
+    this.#reader = log.reader({
+      groupId: names.group(`control.${pool}.${instance}`),
+      topics: [names.control],
+      instance,
+      onAssigned: () => ({
+        positions: Array.from(this.#next, ([partition, offset]) => ({ topic: names.control, partition, offset })),
+      }),
+      onBatch: (batch) => this.#batch(batch),
+      onCrash: (error) => this.#crashed(error),
+    })
+    await this.#reader.start()
+  }
+
+  #crashed(error: unknown): void {
+    const { clock, logger } = this.#options
+    if (this.#stopped) return
+    logger.error({ error: messageOf(error) }, 'the worker lost its session on worker-control, joining again')
+    this.#again = clock.at(clock.nowMs() + AGAIN_MS, () => {
+      this.#join().catch((joinError: unknown) => this.#crashed(joinError))
+    })
+  }
+
+  async #batch({ partition, records }: Batch): Promise<void> {
+    const cancels: WorkerControl[] = []
+    const runs: { record: RecordIn; execution: Execution }[] = []
+    for (const record of records) {
+      if (record.offset < (this.#next.get(partition) ?? 0)) continue
+      const read = await this.#read(record)
+      if (read?.control.type === 'CANCEL') cancels.push(read.control)
+      else if (read?.execution !== undefined) runs.push({ record, execution: read.execution })
+    }
+    if (this.#stopped) return
+    // Cancellations first: they may be of runs in this very batch.
+    if (cancels.length > 0) this.#options.onCancel(cancels)
+    const mine = new Map<string, boolean>()
+    for (const { record, execution } of runs) {
+      const pinTo = execution.pinTo ?? ''
+      if (!mine.has(pinTo)) mine.set(pinTo, await this.#isFirstOfItsName(pinTo))
+      if (mine.get(pinTo)) await this.#options.onRun(record, execution)
+    }
+    this.#next.set(partition, (records.at(-1)?.offset ?? -1) + 1)
+  }
+
+  /** Undefined for what concerns others, and for what cannot be decoded. */
+  async #read(record: RecordIn): Promise<{ control: WorkerControl; execution: Execution | undefined } | undefined> {
+    const { codecs, clock, logger, metrics, instance, pool } = this.#options
+    while (!this.#stopped) {
+      try {
+        if (record.value === null) throw new DuelogError('undecodable', 'a record of worker-control without a value')
+        const control = await codecs.control.decode(record.value)
+        if (control.type === 'CANCEL') return { control, execution: undefined }
+        if (record.offset < (this.#begin.get(record.partition) ?? 0)) return undefined
+        if (control.execution === null || !isNamed(control.instance, instance)) return undefined
+        const execution = await codecs.execution.decode(control.execution)
+        return execution.pool === pool ? { control, execution } : undefined
+      } catch (error) {
+        const place = { topic: record.topic, partition: record.partition, offset: record.offset, error: messageOf(error) }
+        if (!(error instanceof DuelogError && error.code === 'registry-unavailable')) {
+          logger.error(place, 'passed over a record of worker-control that cannot be decoded')
+          metrics.invalid.inc({ reason: 'undecodable-control' })
+          return undefined
+        }
+        logger.warn(place, 'could not ask the registry for the schema of a record of worker-control, trying again')
+        await new Promise<void>((resolve) => clock.at(clock.nowMs() + AGAIN_MS, resolve))
+      }
+    }
+    return undefined
+  }
+
+  /** Of several workers of a pool with the name, or on the host, the first in the order of their instances takes the run. */
+  async #isFirstOfItsName(pinTo: string): Promise<boolean> {
+    const { names, pool, instance, logger } = this.#options
+    try {
+      const members = (await this.#admin?.groupMembers(names.group(`exec.${pool}`))) ?? []
+      const peers = members.map((member) => member.instance).filter((peer) => isNamed(pinTo, peer))
+      return !peers.includes(instance) || peers.sort()[0] === instance
+    } catch (error) {
+      // Two that run it are better than none: handlers run at least once.
+      logger.warn({ error: messageOf(error) }, 'could not ask for other workers of the same name; a pinned run is taken here')
+      return true
+    }
+  }
+}
+
+/** Whether a worker, name@host:pid:boot, is the one that is named: by its name or by its host. */
+export function isNamed(pinTo: string | null, instance: string): boolean {
+  const [name, place = ''] = instance.split('@')
+  return pinTo !== null && pinTo !== '' && (pinTo === name || pinTo === place.split(':')[0])
+}

@@ -1,0 +1,51 @@
+/**
+ * Keeps http targets away from addresses that only look like servers of the user: metadata services, link-local networks.
+ * What a name resolves to is judged where the connection is made, so a name that changes its mind in between gains nothing.
+ */
+import { lookup as systemLookup } from 'node:dns'
+import { BlockList, isIP, type LookupFunction } from 'node:net'
+import { NonRetryableError } from '../handler-errors.ts'
+
+export interface AddressGuard {
+  /** Why a host that is an address must not be reached; undefined for others, and for names, which `lookup` judges. */
+  refusalOf(host: string): string | undefined
+  /** Resolves a name as the system does; fails when one of its addresses must not be reached. */
+  lookup: LookupFunction
+}
+
+/** `networks`: addresses, or CIDR such as 10.0.0.0/8. Throws RangeError for one that is neither. */
+export function addressGuard(networks: readonly string[]): AddressGuard {
+  const denied = denyList(networks)
+  const refuses = (address: string): boolean => {
+    const family = isIP(address)
+    return family !== 0 && denied.check(address, family === 6 ? 'ipv6' : 'ipv4')
+  }
+  const refusal = (address: string): string => `http targets must not reach ${address}; DUELOG_HTTP_DENY says so`
+  return {
+    refusalOf(host) {
+      const address = host.replace(/^\[|\]$/g, '')
+      return refuses(address) ? refusal(address) : undefined
+    },
+    lookup: (hostname, options, callback) =>
+      systemLookup(hostname, options, (error, found, family) => {
+        const addresses = typeof found === 'string' ? [found] : (found ?? []).map(({ address }) => address)
+        const refused = error ? undefined : addresses.find(refuses)
+        if (refused !== undefined) callback(new NonRetryableError(`${refusal(refused)} (${hostname})`), found, family)
+        else callback(error, found, family)
+      }),
+  }
+}
+
+function denyList(networks: readonly string[]): BlockList {
+  const list = new BlockList()
+  for (const network of networks) {
+    const [address = '', prefix, ...rest] = network.trim().split('/')
+    const family = isIP(address)
+    if (family === 0 || rest.length > 0 || (prefix !== undefined && !/^\d{1,3}$/.test(prefix)))
+      throw new RangeError(`${network} is neither an address nor a network such as 10.0.0.0/8`)
+    const type = family === 6 ? 'ipv6' : 'ipv4'
+    if (prefix === undefined) list.addAddress(address, type)
+    else list.addSubnet(address, Number(prefix), type)
+  }
+  return list
+}

@@ -1,0 +1,113 @@
+/**
+ * Makes the request of an http target. 2xx is success; 408, 425, 429, 5xx and what the network does are tried again, after Retry-After
+ * where the server names it; everything else is final. Redirects are not followed: a server must not choose where a payload goes.
+ */
+import { type IncomingMessage, Agent as PlainAgent, request as plainRequest } from 'node:http'
+import { Agent as TlsAgent, request as tlsRequest } from 'node:https'
+import type { HttpTarget } from '../../../schemas/generated.ts'
+import type { Clock } from '../../clock.ts'
+import type { Handler, Run } from '../handler.ts'
+import { NonRetryableError, RetryLaterError } from '../handler-errors.ts'
+import type { AddressGuard } from './address-guard.ts'
+import { signed } from './standard-webhooks.ts'
+
+export interface HttpHandlerOptions {
+  guard: AddressGuard
+  /** Key of the signature; absent: requests are not signed. */
+  signingKey: Buffer | undefined
+  clock: Clock
+}
+
+/** Of an answer's body so much is kept, and so much is read before the connection is given up. */
+const bodyKeptBytes = 1_024
+const bodyReadBytesMax = 65_536
+/** Statuses besides 5xx that another try may change. */
+const passing = new Set([408, 425, 429])
+
+class HttpStatusError extends Error {
+  override name = 'HttpStatusError'
+}
+
+export function httpHandler(options: HttpHandlerOptions): Handler {
+  const { guard } = options
+  const agents = {
+    'http:': new PlainAgent({ keepAlive: true, lookup: guard.lookup }),
+    'https:': new TlsAgent({ keepAlive: true, lookup: guard.lookup }),
+  }
+  return async (run) => {
+    const { http } = run
+    if (http === null) throw new NonRetryableError('the handler http is for jobs with target.http; this one has none')
+    const url = new URL(http.url)
+    const refusal = guard.refusalOf(url.hostname)
+    if (refusal !== undefined) throw new NonRetryableError(refusal)
+    const secure = url.protocol === 'https:'
+    const send = secure ? tlsRequest : plainRequest
+    const agent = secure ? agents['https:'] : agents['http:']
+    const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+      const request = send(url, { method: http.method, headers: headersOf(run, http, options), signal: run.signal, agent })
+      request.on('response', resolve)
+      request.on('error', reject)
+      request.end(run.payloadBytes ?? undefined)
+    })
+    const status = answer.statusCode ?? 0
+    const body = await startOf(answer)
+    if (status >= 200 && status < 300) return { status, body }
+    throw failureOf(status, body, answer.headers['retry-after'], options.clock.nowMs())
+  }
+}
+
+function headersOf(run: Run, { headers }: HttpTarget, { signingKey, clock }: HttpHandlerOptions): Record<string, string> {
+  const id = idempotencyKey(run)
+  const given: Record<string, string> = {}
+  for (const [name, value] of Object.entries(run.headers)) given[name.toLowerCase()] = value.toString('latin1')
+  if (run.contentType !== null) given['content-type'] = run.contentType
+  for (const [name, value] of Object.entries(headers)) given[name.toLowerCase()] = value
+  for (const name of ['host', 'transfer-encoding', 'connection', 'expect']) delete given[name]
+  const body = run.payloadBytes ?? Buffer.alloc(0)
+  const ours = {
+    'content-length': String(body.length),
+    'idempotency-key': id,
+    'duelog-attempt': String(run.attempt),
+    'duelog-scheduled-for': String(run.scheduledFor),
+  }
+  return { ...given, ...ours, ...(signingKey === undefined ? {} : signed(id, body, signingKey, clock.nowMs())) }
+}
+
+/** The execution's id in characters that every header and the signed text of Standard Webhooks can carry: the same for each attempt. */
+function idempotencyKey({ jobId, runNo }: Run): string {
+  return `${encodeURIComponent(jobId).replaceAll('.', '%2E')}/${runNo}`
+}
+
+function failureOf(status: number, body: string, retryAfter: string | undefined, nowMs: number): Error {
+  const message = `the server answered ${status}${body === '' ? '' : `: ${body.slice(0, 200)}`}`
+  if (status >= 300 && status < 400) return new NonRetryableError(`${message}; redirects are not followed`)
+  if (status < 500 && !passing.has(status)) return new NonRetryableError(message)
+  const afterMs = delayOf(retryAfter, nowMs)
+  return afterMs === undefined ? new HttpStatusError(message) : new RetryLaterError(afterMs, message)
+}
+
+/** Retry-After is seconds or an HTTP date; anything else is as if it were not there. */
+export function delayOf(retryAfter: string | undefined, nowMs: number): number | undefined {
+  if (retryAfter === undefined) return undefined
+  if (/^\s*\d{1,9}\s*$/.test(retryAfter)) return Number(retryAfter) * 1_000
+  const at = /[a-z]/i.test(retryAfter) ? Date.parse(retryAfter) : Number.NaN
+  return Number.isNaN(at) ? undefined : Math.max(0, at - nowMs)
+}
+
+/** The first bytes of the body as text; the rest is read and dropped as far as it keeps the connection usable. */
+async function startOf(answer: IncomingMessage): Promise<string> {
+  const kept: Buffer[] = []
+  let bytes = 0
+  let keptBytes = 0
+  for await (const chunk of answer as AsyncIterable<Buffer>) {
+    bytes += chunk.length
+    if (keptBytes < bodyKeptBytes) {
+      const part = chunk.subarray(0, bodyKeptBytes - keptBytes)
+      kept.push(part)
+      keptBytes += part.length
+    }
+    // Leaving the loop destroys the connection.
+    if (bytes > bodyReadBytesMax) break
+  }
+  return Buffer.concat(kept).toString('utf8')
+}

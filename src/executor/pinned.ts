@@ -1,0 +1,51 @@
+/** Runs that are pinned to this worker and not done: they have lanes of their own, which no group commits. */
+import type { Execution } from '../../schemas/generated.ts'
+import { priorities } from '../../streams/topics.ts'
+import type { RecordIn } from '../ports.ts'
+import { type Entry, Lane } from './lane.ts'
+
+/** Pinned runs held at once; with more, worker-control is not read on until half of them have started. */
+export const PINNED_HELD_MAX = 10_000
+
+export class Pinned {
+  readonly #lanes = new Map<string, Lane>()
+  #room: (() => void)[] = []
+
+  has(entry: Entry): boolean {
+    return this.#lanes.get(`${entry.lane.partition}/${entry.lane.level}`) === entry.lane
+  }
+
+  /** Undefined when the record was taken before. */
+  take({ topic, partition, offset, value }: RecordIn, execution: Execution): Entry | undefined {
+    const level = Math.max(priorities.indexOf(execution.priority), 0)
+    const key = `${partition}/${level}`
+    let lane = this.#lanes.get(key)
+    if (lane === undefined) {
+      lane = new Lane(topic, partition, level, false)
+      this.#lanes.set(key, lane)
+    }
+    return lane.take(offset, value?.length ?? 0, execution)
+  }
+
+  /** An entry leaves the hold. */
+  release(entry: Entry): void {
+    entry.lane.release(entry)
+    if (this.held * 2 <= PINNED_HELD_MAX) for (const resolve of this.#room.splice(0)) resolve()
+  }
+
+  /** Resolves at once unless too many are held. */
+  room(): Promise<void> {
+    if (this.held < PINNED_HELD_MAX) return Promise.resolve()
+    return new Promise((resolve) => this.#room.push(resolve))
+  }
+
+  get held(): number {
+    let held = 0
+    for (const lane of this.#lanes.values()) held += lane.held
+    return held
+  }
+
+  heldEntries(): Entry[] {
+    return [...this.#lanes.values()].flatMap((lane) => lane.heldEntries())
+  }
+}

@@ -1,0 +1,73 @@
+/** Watches attempts while their handlers run: heartbeats keep their leases, timeouts end them, progress is passed on. */
+import type { Clock } from '../clock.ts'
+import type { Attempt, Outcome } from './attempt.ts'
+import { namedError, runError } from './handler-errors.ts'
+import type { Outbox } from './outbox.ts'
+import { Timetable } from './timetable.ts'
+
+/** The wheel looks at running attempts at multiples of this; timeouts and heartbeats are late by at most so much. */
+const WHEEL_TICK_MS = 20
+/** A handler's progress is passed on at most so often. */
+const PROGRESS_INTERVAL_MS = 1_000
+/** Reports for each lease while an attempt runs: two may get lost before the lease does. */
+const BEATS_PER_LEASE = 3
+
+export class Supervisor {
+  readonly #clock: Clock
+  readonly #outbox: Outbox
+  readonly #end: (attempt: Attempt, outcome: Outcome) => void
+  readonly #wheel: Timetable<Attempt>
+
+  constructor(clock: Clock, outbox: Outbox, end: (attempt: Attempt, outcome: Outcome) => void) {
+    this.#clock = clock
+    this.#outbox = outbox
+    this.#end = end
+    this.#wheel = new Timetable(clock, (attempt) => this.#look(attempt))
+  }
+
+  /** The handler runs from now on. */
+  begin(attempt: Attempt): void {
+    attempt.beatAt = attempt.startedAt ?? 0
+    this.#watch(attempt, this.#nextLook(attempt))
+  }
+
+  /** The handler has returned. */
+  forget(attempt: Attempt): void {
+    this.#wheel.delete(attempt.wakeAt, attempt)
+  }
+
+  progressed(attempt: Attempt): void {
+    const atMs = Math.max(this.#clock.nowMs(), attempt.beatAt + PROGRESS_INTERVAL_MS)
+    if (atMs < attempt.wakeAt) this.#watch(attempt, atMs)
+  }
+
+  clear(): void {
+    this.#wheel.clear()
+  }
+
+  #nextLook(attempt: Attempt): number {
+    const timeoutAt = (attempt.startedAt ?? 0) + attempt.execution.attemptTimeoutMs
+    return Math.min(timeoutAt, attempt.beatAt + attempt.execution.leaseMs / BEATS_PER_LEASE)
+  }
+
+  #watch(attempt: Attempt, atMs: number): void {
+    this.#wheel.delete(attempt.wakeAt, attempt)
+    attempt.wakeAt = Math.ceil(atMs / WHEEL_TICK_MS) * WHEEL_TICK_MS
+    this.#wheel.add(attempt.wakeAt, attempt)
+  }
+
+  #look(attempt: Attempt): void {
+    if (attempt.outcome !== undefined) return
+    const nowMs = this.#clock.nowMs()
+    const { attemptTimeoutMs } = attempt.execution
+    if (nowMs >= (attempt.startedAt ?? 0) + attemptTimeoutMs) {
+      const message = `the handler had not returned ${attemptTimeoutMs} ms after its start`
+      this.#end(attempt, { type: 'FAILED', error: runError('AttemptTimeout', message, true) })
+      attempt.abort(namedError('AttemptTimeout', message))
+      return
+    }
+    attempt.beatAt = nowMs
+    this.#outbox.push(attempt)
+    this.#watch(attempt, this.#nextLook(attempt))
+  }
+}

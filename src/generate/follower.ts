@@ -1,0 +1,64 @@
+/** Reads what becomes of a load from the log: executions, events and dead letters, from where they ended before the first job was sent. */
+import { priorities, type TopicNames } from '../../streams/topics.ts'
+import type { Codecs } from '../kafka/codecs.ts'
+import type { Batch, GroupReader, Log, RecordIn } from '../ports.ts'
+import type { Tally } from './tally.ts'
+
+export interface FollowerOptions {
+  log: Log
+  codecs: Codecs
+  names: TopicNames
+  pool: string
+  /** Part of the name of the consumer group. */
+  name: string
+  tally: Tally
+  onError(error: Error): void
+}
+
+/** Resolves when the records of all later jobs will be seen. The reader is to be stopped at the end. */
+export async function followLoad(options: FollowerOptions): Promise<GroupReader> {
+  const { log, names, pool, name, onError } = options
+  const lanes = priorities.flatMap((priority) => [false, true].map((ahead) => names.executions(pool, priority, ahead)))
+  const topics = [...lanes, names.events, names.deadLetters]
+  const next = new Map<string, { topic: string; partition: number; offset: number }>()
+  const admin = await log.admin()
+  try {
+    for (const topic of topics) {
+      for (const { partition, next: offset } of await admin.offsets(topic)) {
+        next.set(`${topic}/${partition}`, { topic, partition, offset })
+      }
+    }
+  } finally {
+    await admin.close()
+  }
+  const take = async ({ topic, partition, records }: Batch): Promise<void> => {
+    try {
+      for (const record of records) {
+        if (record.offset < (next.get(`${topic}/${partition}`)?.offset ?? 0)) continue
+        await enter(options, record)
+        next.set(`${topic}/${partition}`, { topic, partition, offset: record.offset + 1 })
+      }
+    } catch (error) {
+      onError(error as Error)
+    }
+  }
+  const reader = log.reader({
+    groupId: names.group(`generate-${name}`),
+    instance: 'generate',
+    topics,
+    onAssigned: () => ({ positions: [...next.values()] }),
+    onBatch: take,
+    onCrash: onError,
+  })
+  await reader.start()
+  return reader
+}
+
+async function enter({ codecs, names, tally }: FollowerOptions, { topic, value }: RecordIn): Promise<void> {
+  if (value === null) return
+  if (topic === names.events) tally.event(await codecs.event.decode(value))
+  else if (topic === names.deadLetters) {
+    const { jobId, runNo } = await codecs.deadLetter.decode(value)
+    tally.deadLetter(jobId, runNo)
+  } else tally.execution(await codecs.execution.decode(value))
+}

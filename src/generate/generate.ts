@@ -1,0 +1,78 @@
+/** One load on a running Duelog: follow the log, send the jobs, wait for their runs, count. */
+import { randomBytes } from 'node:crypto'
+import { type ClusterOptions, clusterOf, createClient } from '../connect.ts'
+import { resolvedWithin, unlessAborted } from '../demo/abort.ts'
+import { numberText, type Output } from '../demo/output.ts'
+import { followLoad } from './follower.ts'
+import { Load, type LoadOptions } from './plan.ts'
+import { type Sent, sendLoad } from './sender.ts'
+import { type Result, Tally } from './tally.ts'
+
+export interface GenerateOptions {
+  cluster: ClusterOptions
+  load: LoadOptions
+  /** How long after the last run was due the rest is given up as lost, in ms. */
+  graceMs: number
+  output: Output
+  /** Ends the sending; what was sent is still counted. */
+  signal: AbortSignal
+}
+
+export interface Outcome {
+  sent: Sent
+  result: Result
+}
+
+const PROGRESS_MS = 5_000
+const PROGRESS_TTY_MS = 200
+
+/** Rejects with a DuelogError when the brokers, the registry or the topics are not there, and when the log refuses. */
+export async function generate({ cluster, load: options, graceMs, output, signal }: GenerateOptions): Promise<Outcome> {
+  const name = randomBytes(4).toString('hex')
+  const load = new Load(options, name)
+  const { log, names, openCodecs } = clusterOf(cluster)
+  const client = createClient(cluster)
+  const failed = new AbortController()
+  const tally = new Tally(load)
+  const onError = (error: Error): void => failed.abort(error)
+  let reader: Awaited<ReturnType<typeof followLoad>> | undefined
+  try {
+    const codecs = await openCodecs([options.pool])
+    reader = await followLoad({ log, codecs, names, pool: options.pool, name, tally, onError })
+    // Opens the client's connections, so that they take nothing of the sending time.
+    await client.scheduleMany([])
+    output.write(`Sending ${numberText(load.jobs)} jobs as generate-${name}-…, ${numberText(load.runs)} runs follow.\n`)
+    const hide = showProgress(output, tally)
+    try {
+      const stop = AbortSignal.any([signal, failed.signal])
+      const sent = await unlessAborted(
+        sendLoad(client, load, (index) => tally.sent(index), stop),
+        failed.signal,
+      )
+      await resolvedWithin(tally.ended(), load.spanMs + graceMs, failed.signal)
+      return { sent, result: tally.result() }
+    } finally {
+      hide()
+    }
+  } finally {
+    await Promise.all([reader?.stop(), client.close()])
+  }
+}
+
+/** Returns what ends the display. */
+function showProgress(output: Output, tally: Tally): () => void {
+  const line = (): string => {
+    const { expected, dispatched, started, succeeded, dead } = tally.counts
+    const parts = { 'runs expected': expected, dispatched, started, ended: succeeded + dead }
+    return Object.entries(parts)
+      .map(([what, count]) => `${numberText(count)} ${what}`)
+      .join(', ')
+  }
+  const print = (): unknown => output.write(output.isTTY ? `\r${line()} ` : `${line()}\n`)
+  const timer = setInterval(print, output.isTTY ? PROGRESS_TTY_MS : PROGRESS_MS)
+  return () => {
+    clearInterval(timer)
+    print()
+    if (output.isTTY) output.write('\n')
+  }
+}

@@ -1,0 +1,120 @@
+/** What a load is: its jobs, by number, and when each is to be sent. */
+import type { Job } from '../client/job.ts'
+import { DuelogError } from '../errors.ts'
+
+export type Kind = 'at' | 'every' | 'cron'
+
+export interface LoadOptions {
+  /** Jobs sent per second. */
+  rate: number
+  /** How long jobs are sent, in seconds. */
+  durationS: number
+  kind: Kind
+  /** From the sending of a job to its first due time, in ms. */
+  delayMs: number
+  /** Runs of each job that recurs. */
+  runs: number
+  /** With kind every: between two runs of a job, in ms. */
+  everyMs: number
+  handler: string
+  pool: string
+  payloadBytes: number
+  mix: Mix
+}
+
+/** Shares of the priorities, in parts of their sum. */
+export type Mix = { readonly HIGH: number; readonly NORMAL: number; readonly LOW: number }
+
+/** Runs that one load may have: each is remembered until the end. */
+export const RUNS_MAX = 5_000_000
+const CRON_EACH_SECOND = '* * * * * *'
+/** Longest time from the sending of a job to its last run. */
+const SPAN_MS_MAX = 86_400_000
+/** What is left of the jobs goes soon. */
+const RETAIN_MS = 60_000
+
+export class Load {
+  readonly options: LoadOptions
+  readonly jobs: number
+  /** Runs that follow from each job. */
+  readonly runsPerJob: number
+  readonly #prefix: string
+  readonly #payload: string
+  readonly #turn: readonly (keyof Mix)[]
+
+  /** `name` is part of the jobs' ids and should be new. Throws DuelogError `bad-request` for more runs than RUNS_MAX. */
+  constructor(options: LoadOptions, name: string) {
+    this.options = options
+    this.jobs = Math.max(1, Math.round(options.rate * options.durationS))
+    this.runsPerJob = options.kind === 'at' ? 1 : options.runs
+    this.#prefix = `generate-${name}-`
+    this.#payload = 'x'.repeat(options.payloadBytes)
+    this.#turn = turnOf(options.mix)
+    const runs = this.jobs * this.runsPerJob
+    if (runs > RUNS_MAX) {
+      throw new DuelogError('bad-request', `rate, duration and runs make ${runs} runs; allowed: at most ${RUNS_MAX} in one load.`)
+    }
+    if (this.spanMs > SPAN_MS_MAX) {
+      const message = `delay and runs reach ${this.spanMs} ms beyond the sending of a job; allowed: at most ${SPAN_MS_MAX}.`
+      throw new DuelogError('bad-request', message)
+    }
+  }
+
+  get runs(): number {
+    return this.jobs * this.runsPerJob
+  }
+
+  /** Jobs that should have been sent so long after the beginning. */
+  dueAfter(ms: number): number {
+    return Math.min(this.jobs, Math.floor((ms * this.options.rate) / 1_000) + 1)
+  }
+
+  job(index: number, nowMs: number): Job {
+    const { kind, delayMs, everyMs, handler, pool, payloadBytes } = this.options
+    const firstAt = nowMs + delayMs
+    const job: Job = {
+      id: `${this.#prefix}${index}`,
+      schedule: kind === 'at' ? { at: firstAt } : kind === 'every' ? { everyMs, anchor: firstAt } : { cron: CRON_EACH_SECOND },
+      target: { handler, pool },
+      priority: this.#turn[index % this.#turn.length] ?? 'NORMAL',
+      tags: ['generate'],
+      retainCompletedMs: RETAIN_MS,
+      retainFailedMs: RETAIN_MS,
+    }
+    if (payloadBytes > 0) Object.assign(job, { payload: this.#payload, contentType: 'text/plain' })
+    // What is late through the load shall run all the same, or it could not be told from what was lost.
+    if (kind !== 'at') {
+      const all = { catchUp: 'ALL', catchUpMax: this.runsPerJob, maxConcurrentRuns: 100 } as const
+      Object.assign(job, { startAt: firstAt, maxRuns: this.runsPerJob, ...all })
+    }
+    return job
+  }
+
+  /** Number of a job by its id; undefined for the jobs of others. */
+  indexOf(jobId: string): number | undefined {
+    if (!jobId.startsWith(this.#prefix)) return undefined
+    const digits = jobId.slice(this.#prefix.length)
+    const index = /^\d+$/.test(digits) ? Number(digits) : this.jobs
+    return index < this.jobs ? index : undefined
+  }
+
+  /** Longest time from the sending of a job to the due time of its last run. */
+  get spanMs(): number {
+    const { kind, delayMs, everyMs } = this.options
+    const stepMs = kind === 'at' ? 0 : kind === 'every' ? everyMs : 1_000
+    return delayMs + stepMs * this.runsPerJob
+  }
+}
+
+/** The priorities of successive jobs, spread as evenly as their shares allow. */
+function turnOf(mix: Mix): (keyof Mix)[] {
+  const names = ['HIGH', 'NORMAL', 'LOW'] as const
+  const sum = names.reduce((total, name) => total + mix[name], 0)
+  const owed: Record<keyof Mix, number> = { HIGH: 0, NORMAL: 0, LOW: 0 }
+  return Array.from({ length: sum }, () => {
+    for (const name of names) owed[name] += mix[name]
+    const next = names.reduce((most, name) => (owed[name] > owed[most] ? name : most))
+    owed[next] -= sum
+    return next
+  })
+}

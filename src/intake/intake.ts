@@ -1,0 +1,114 @@
+/**
+ * Takes the schedules of other Kafka schedulers as they are, and writes them as definitions to jobs: in one transaction with how far
+ * it has read, so that no record becomes a definition twice. Members of the group `<prefix>intake` share the partitions.
+ */
+import { DuelogError, messageOf } from '../errors.ts'
+import type { GroupReader, TopicPartition } from '../ports.ts'
+import { type Dialect, dialects, type IntakeOptions } from './options.ts'
+import { SourceLane } from './source-lane.ts'
+
+export type { Dialect, IntakeOptions } from './options.ts'
+
+const rejoinMs = 5_000
+
+export interface ForeignIntake {
+  /** Joins the group. Rejects with DuelogError `unsafe-topic` for a topic that does not exist, or `broker-unavailable`. */
+  start(): Promise<void>
+  /** Finishes what is under way and leaves. Safe to call twice. */
+  stop(): Promise<void>
+}
+
+export function createForeignIntake(options: IntakeOptions): ForeignIntake {
+  const intake = new Intake(options)
+  let stopping: Promise<void> | undefined
+  return {
+    start: () => intake.start(),
+    stop: () => {
+      stopping ??= intake.stop()
+      return stopping
+    },
+  }
+}
+
+class Intake {
+  readonly #options: IntakeOptions
+  readonly #dialects = new Map<string, Dialect>()
+  readonly #lanes = new Map<string, SourceLane>()
+  #reader: GroupReader | undefined
+  #generation = -1
+  #stopped = false
+  #cancelRejoin = (): void => {}
+
+  constructor(options: IntakeOptions) {
+    this.#options = options
+    for (const dialect of dialects) for (const topic of options.topics[dialect]) this.#dialects.set(topic, dialect)
+  }
+
+  async start(): Promise<void> {
+    const { log, names, instance } = this.#options
+    this.#reader = log.reader({
+      groupId: names.group('intake'),
+      topics: [...this.#dialects.keys()],
+      instance,
+      onAssigned: (assigned, generation) => this.#assigned(assigned, generation),
+      onBatch: (batch) => this.#lanes.get(placeOf(batch))?.receive(batch),
+      onCrash: (error) => this.#crashed(error),
+    })
+    await this.#reader.start()
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true
+    this.#cancelRejoin()
+    await this.#endAll()
+    await this.#reader?.stop()
+  }
+
+  #assigned(assigned: TopicPartition[], generation: number) {
+    // Generations that passed without us may have had other readers.
+    const missed = generation !== this.#generation + 1
+    this.#generation = generation
+    const places = new Set(assigned.map(placeOf))
+    for (const [place, lane] of this.#lanes) {
+      if (places.has(place) && !missed) continue
+      this.#lanes.delete(place)
+      void lane.end()
+    }
+    const positions = []
+    const paused: TopicPartition[] = []
+    for (const { topic, partition } of assigned) {
+      const lane = this.#lanes.get(placeOf({ topic, partition }))
+      if (lane?.next !== undefined) positions.push({ topic, partition, offset: lane.next })
+      else paused.push({ topic, partition })
+      if (lane === undefined) this.#open(topic, partition)
+    }
+    return { positions, paused }
+  }
+
+  #open(topic: string, partition: number): void {
+    const dialect = this.#dialects.get(topic)
+    if (dialect === undefined || this.#reader === undefined) throw new DuelogError('internal', `${topic} is no foreign topic`)
+    const lane = new SourceLane(this.#options, this.#reader, dialect, topic, partition)
+    this.#lanes.set(placeOf(lane), lane)
+    void lane.claim()
+  }
+
+  async #endAll(): Promise<void> {
+    const lanes = [...this.#lanes.values()]
+    this.#lanes.clear()
+    await Promise.all(lanes.map((lane) => lane.end()))
+  }
+
+  #crashed(error: unknown): void {
+    void this.#endAll()
+    this.#generation = -1
+    if (this.#stopped) return
+    const { clock, logger } = this.#options
+    logger.error({ error: messageOf(error), rejoinMs }, 'The intake of foreign schedules lost its group session, joining again.')
+    this.#cancelRejoin = clock.at(clock.nowMs() + rejoinMs, () => {
+      this.start().catch((failure: unknown) => this.#crashed(failure))
+    })
+  }
+}
+
+const placeOf = ({ topic, partition }: TopicPartition): string => `${topic}/${partition}`

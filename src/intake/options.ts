@@ -1,0 +1,27 @@
+/** What the intake of foreign schedules is given. */
+import type { Logger } from 'pino'
+import type { JobDefinition, JobDefinitionInput } from '../../schemas/generated.ts'
+import type { TopicNames } from '../../streams/topics.ts'
+import type { Clock } from '../clock.ts'
+import type { Metrics } from '../metrics.ts'
+import type { Codec, Log, TargetTopics } from '../ports.ts'
+
+/** Schedulers whose records are understood. */
+export const dialects = ['etf1', 'karafka'] as const
+export type Dialect = (typeof dialects)[number]
+
+export interface IntakeOptions {
+  log: Log
+  definition: Codec<JobDefinition, JobDefinitionInput>
+  names: TopicNames
+  /** Prefix of the transactional ids. */
+  prefix: string
+  /** Topics with schedules of each. */
+  topics: Record<Dialect, readonly string[]>
+  /** Where receipts may go. */
+  targets: TargetTopics
+  instance: string
+  clock: Clock
+  metrics: Metrics
+  logger: Logger
+}

@@ -1,0 +1,138 @@
+/**
+ * One partition of a foreign topic, while this member reads it. Its transactional id is the fence: who takes it ends what an earlier
+ * reader had open, and only then asks how far the group is. So each record is translated in exactly one committed transaction.
+ *
+ *   claiming ──fenced and sought──► reading ──any error──► claiming …
+ *       └──────────────── lost ────────┴──► ended
+ */
+import { messageOf } from '../errors.ts'
+import type { Batch, GroupReader, RecordOut, TransactionalWriter } from '../ports.ts'
+import type { Dialect, IntakeOptions } from './options.ts'
+import { translated } from './translating.ts'
+
+/** Foreign records of one transaction; it holds back the readers of jobs while it is open. */
+const recordsPerCommitMax = 500
+const againMs = 1_000
+
+export class SourceLane {
+  readonly topic: string
+  readonly partition: number
+  readonly #dialect: Dialect
+  readonly #options: IntakeOptions
+  readonly #reader: GroupReader
+  #writer: TransactionalWriter | undefined
+  /** Next offset to translate; undefined while claiming. */
+  #next: number | undefined
+  #ended = false
+  #cancelWait = (): void => {}
+  /** What is under way, so that an end can wait for it. */
+  #work: Promise<void> = Promise.resolve()
+
+  constructor(options: IntakeOptions, reader: GroupReader, dialect: Dialect, topic: string, partition: number) {
+    this.#options = options
+    this.#reader = reader
+    this.#dialect = dialect
+    this.topic = topic
+    this.partition = partition
+  }
+
+  /** Where reading goes on after a join of the group; undefined while it is paused for a claim. */
+  get next(): number | undefined {
+    return this.#next
+  }
+
+  /** Takes the partition over. Never rejects: it tries until it is ended. */
+  claim(): Promise<void> {
+    return this.#then(() => this.#claim())
+  }
+
+  receive(batch: Batch): Promise<void> {
+    const writer = this.#writer
+    return this.#then(async () => {
+      // Of a claim that has ended: the records come again.
+      if (writer === undefined || writer !== this.#writer) return
+      try {
+        await this.#translate(batch)
+      } catch (error) {
+        await this.#failed(error)
+      }
+    })
+  }
+
+  /** Reads and writes no more. */
+  async end(): Promise<void> {
+    this.#ended = true
+    this.#cancelWait()
+    await this.#then(() => this.#letGo())
+  }
+
+  #then(task: () => Promise<void>): Promise<void> {
+    this.#work = this.#work.then(task)
+    return this.#work
+  }
+
+  async #claim(): Promise<void> {
+    const { log, names, prefix } = this.#options
+    if (this.#ended) return
+    try {
+      await this.#reader.nextHeartbeat()
+      this.#writer = await log.transactionalWriter(`${prefix}intake-${this.topic}-${this.partition}`)
+      const admin = await log.admin()
+      try {
+        const committed = await admin.committed(names.group('intake'), this.topic)
+        const earliest = (await admin.offsets(this.topic)).find(({ partition }) => partition === this.partition)?.earliest ?? 0
+        this.#next = Math.max(committed.find(({ partition }) => partition === this.partition)?.offset ?? 0, earliest)
+      } finally {
+        await admin.close()
+      }
+      if (this.#ended) return
+      this.#reader.seek({ topic: this.topic, partition: this.partition, offset: this.#next })
+      this.#reader.resume([this])
+    } catch (error) {
+      await this.#failed(error)
+    }
+  }
+
+  async #translate({ records }: Batch): Promise<void> {
+    const { names, targets } = this.#options
+    for (let at = 0; at < records.length; at += recordsPerCommitMax) {
+      const next = this.#next
+      if (this.#ended || next === undefined || this.#writer === undefined) return
+      const fresh = records.slice(at, at + recordsPerCommitMax).filter(({ offset }) => offset >= next)
+      const last = fresh.at(-1)
+      if (last === undefined) continue
+      const out: RecordOut[] = []
+      for (const record of fresh) {
+        const made = translated(this.#options, this.#dialect, record)
+        if (made !== undefined) out.push(made)
+      }
+      const positions = [{ topic: this.topic, partition: this.partition, offset: last.offset + 1 }]
+      try {
+        await this.#writer.commit(out, { groupId: names.group('intake'), positions })
+      } catch (error) {
+        const replies = new Set(out.map(({ topic }) => topic).filter((topic) => topic !== names.jobs))
+        if (replies.size > 0) await targets.failed(replies, error)
+        throw error
+      }
+      this.#next = last.offset + 1
+    }
+  }
+
+  /** The outcome of what was under way is unknown: claim anew, which settles it. */
+  async #failed(error: unknown): Promise<void> {
+    this.#reader.pause([this])
+    await this.#letGo()
+    if (this.#ended) return
+    const { clock, logger } = this.#options
+    const { topic, partition } = this
+    logger.warn({ topic, partition, error: messageOf(error) }, 'Foreign schedules could not be taken, trying again.')
+    this.#cancelWait = clock.at(clock.nowMs() + againMs, () => void this.claim())
+  }
+
+  async #letGo(): Promise<void> {
+    const writer = this.#writer
+    this.#writer = undefined
+    this.#next = undefined
+    await writer?.close().catch(() => undefined)
+  }
+}

@@ -1,0 +1,155 @@
+/**
+ * The topics of the user's that may be written to inside a partition's transaction: those of the allow-list that exist.
+ *
+ * One topic that is missing, or refuses a record, fails the transaction for every job in it. So what is written is judged before,
+ * by what was seen at the last check; and a transaction that failed nonetheless has its topics checked at once, and those that are
+ * at fault left alone for a while.
+ */
+import kafkajs, { type Admin, type Kafka } from 'kafkajs'
+import { topicAllowance } from '../../streams/allowed-topics.ts'
+import { DuelogError, messageOf } from '../errors.ts'
+import type { TargetTopics } from '../ports.ts'
+import type { Logger } from './client.ts'
+import { faultOf } from './faults.ts'
+import type { PartitionCounts } from './partition-counts.ts'
+import { batchBytesMax } from './rounds.ts'
+
+export const checkIntervalMs = 30_000
+/** What is used is looked at again when the last look is older. */
+const staleMs = 5_000
+/** How long a topic that refused a record is left alone. */
+const refusedMs = 60_000
+/** A batch costs so much besides its records. */
+const batchOverheadBytes = 64
+
+export interface TargetTopicsOptions {
+  /** The allow-list; `*` stands for any characters. */
+  patterns: readonly string[]
+  /** Of our own topics, which are never allowed. */
+  prefix: string
+}
+
+interface Seen {
+  partitions: number
+  /** Unknown where the principal may not describe the topic's settings. */
+  maxMessageBytes: number | undefined
+}
+
+export class CheckedTopics implements TargetTopics {
+  readonly #kafka: Kafka
+  readonly #counts: PartitionCounts
+  readonly #logger: Logger
+  readonly #patterns: readonly string[]
+  readonly #allowed: (topic: string) => boolean
+  #seen: ReadonlyMap<string, Seen> = new Map()
+  readonly #refused = new Map<string, { untilMs: number; reason: string }>()
+  #lookedAtMs = 0
+  #timer: NodeJS.Timeout | undefined
+  #checking: Promise<void> | undefined
+
+  constructor(kafka: Kafka, counts: PartitionCounts, logger: Logger, { patterns, prefix }: TargetTopicsOptions) {
+    this.#kafka = kafka
+    this.#counts = counts
+    this.#logger = logger
+    this.#patterns = patterns
+    this.#allowed = topicAllowance(patterns, prefix)
+  }
+
+  /** Rejects when the brokers cannot be asked. Without an allow-list there is nothing to check, ever. */
+  async start(): Promise<void> {
+    if (this.#patterns.length === 0) return
+    await this.#look()
+    this.#timer = setInterval(() => void this.check(), checkIntervalMs)
+    this.#timer.unref()
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#timer)
+    await this.#checking
+  }
+
+  problem({ name, partition }: { name: string; partition: number | null }, bytes: number): string | undefined {
+    if (this.#patterns.length > 0 && Date.now() - this.#lookedAtMs > staleMs) void this.check()
+    if (!this.#allowed(name)) return `Topic ${name} is not allowed; DUELOG_TARGET_TOPICS says which are.`
+    const seen = this.#seen.get(name)
+    if (seen === undefined) return `Topic ${name} does not exist.`
+    if (partition !== null && partition >= seen.partitions)
+      return `Topic ${name} has ${seen.partitions} partitions; there is none with the number ${partition}.`
+    const bytesMax = Math.min(seen.maxMessageBytes ?? batchBytesMax, batchBytesMax)
+    if (bytes + batchOverheadBytes > bytesMax)
+      return `A record of ${bytes} bytes is too large for topic ${name}, which takes batches of ${bytesMax} (max.message.bytes).`
+    const refused = this.#refused.get(name)
+    return refused !== undefined && Date.now() < refused.untilMs ? refused.reason : undefined
+  }
+
+  async failed(topics: Iterable<string>, error: unknown): Promise<void> {
+    const code = error instanceof DuelogError ? error.code : 'internal'
+    if (code === 'fenced') return
+    await this.check()
+    // What a broker that is away answers says nothing of the topic.
+    if (code === 'broker-unavailable') return
+    const involved = [...topics]
+    // Where one is gone, that was the reason, and the next try goes without it.
+    if (involved.some((topic) => !this.#seen.has(topic))) return
+    for (const topic of involved) {
+      const reason = `Topic ${topic} may have refused a record and is left alone for ${refusedMs / 1_000} s: ${messageOf(error)}`
+      this.#refused.set(topic, { untilMs: Date.now() + refusedMs, reason })
+    }
+  }
+
+  /** Looks at the topics anew. What was seen before stays when the brokers cannot be asked. */
+  check(): Promise<void> {
+    this.#checking ??= this.#look()
+      .catch((error) => this.#logger.warn({ error: messageOf(error) }, 'The target topics could not be checked.'))
+      .finally(() => {
+        this.#checking = undefined
+      })
+    return this.#checking
+  }
+
+  async #look(): Promise<void> {
+    this.#lookedAtMs = Date.now()
+    const admin = this.#kafka.admin()
+    try {
+      await admin.connect()
+      const names = (await admin.listTopics()).filter((topic) => this.#allowed(topic))
+      const seen = new Map<string, Seen>()
+      if (names.length > 0) {
+        const limits = await maxMessageBytes(admin, names)
+        const { topics } = await admin.fetchTopicMetadata({ topics: names })
+        for (const { name, partitions } of topics)
+          seen.set(name, { partitions: partitions.length, maxMessageBytes: limits.get(name) })
+      }
+      this.#take(seen)
+    } catch (thrown) {
+      throw faultOf(thrown, 'Checking the target topics')
+    } finally {
+      await admin.disconnect().catch(() => {})
+    }
+  }
+
+  #take(seen: ReadonlyMap<string, Seen>): void {
+    for (const topic of this.#seen.keys()) {
+      if (seen.has(topic)) continue
+      this.#counts.forget(topic)
+      this.#logger.warn({ topic }, `Topic ${topic} is gone; runs that write to it wait.`)
+    }
+    for (const [topic, { partitions }] of seen) this.#counts.learn(topic, partitions)
+    this.#seen = seen
+  }
+}
+
+async function maxMessageBytes(admin: Admin, names: string[]): Promise<Map<string, number>> {
+  const limits = new Map<string, number>()
+  const resources = names.map((name) => ({
+    type: kafkajs.ConfigResourceTypes.TOPIC,
+    name,
+    configNames: ['max.message.bytes'],
+  }))
+  const described = await admin.describeConfigs({ includeSynonyms: false, resources }).catch(() => undefined)
+  for (const { resourceName, configEntries } of described?.resources ?? []) {
+    const value = Number(configEntries.find(({ configName }) => configName === 'max.message.bytes')?.configValue)
+    if (value > 0) limits.set(resourceName, value)
+  }
+  return limits
+}

@@ -1,0 +1,32 @@
+/**
+ * Schedules of etf1/kafka-message-scheduler: the record's key is the schedule's id, its value the payload, and headers say when and
+ * where. A null value cancels. What is sent has the headers of the schedule without those that steered it, and three that say where
+ * it came from, as from the original.
+ */
+import { replyHeaders } from '../jobs/receipt.ts'
+import { type ForeignRecord, headersWithout, jobIdOf, msOfEpochSeconds, oneRecordAt, type Translation } from './foreign.ts'
+
+const names = { epoch: 'scheduler-epoch', targetTopic: 'scheduler-target-topic', targetKey: 'scheduler-target-key' } as const
+const added = { timestamp: 'scheduler-timestamp', key: 'scheduler-key', topic: 'scheduler-topic' } as const
+const steering: ReadonlySet<string> = new Set([...Object.values(names), ...Object.values(replyHeaders)])
+
+export function fromEtf1(record: ForeignRecord): Translation {
+  const { key, value, headers, topic, timestampMs } = record
+  const jobId = jobIdOf(record)
+  if (jobId === undefined) return { kind: 'refused', jobId: '', reason: 'The key is too long for a job id.' }
+  if (value === null) {
+    if (key !== null && key.length > 0) return { kind: 'deletion', jobId }
+    return { kind: 'refused', jobId, reason: 'A null value cancels a schedule by its key, and this record has none.' }
+  }
+  const at = msOfEpochSeconds(headers[names.epoch])
+  if (at === undefined) return { kind: 'refused', jobId, reason: `The header ${names.epoch} must be whole seconds since 1970.` }
+  const targetTopic = headers[names.targetTopic]?.toString() ?? ''
+  if (targetTopic === '') return { kind: 'refused', jobId, reason: `The header ${names.targetTopic} is missing.` }
+  const target = { name: targetTopic, key: headers[names.targetKey] ?? null }
+  return oneRecordAt(jobId, at, target, value, {
+    ...headersWithout(headers, steering),
+    [added.timestamp]: Buffer.from(String(Math.floor(timestampMs / 1_000))),
+    [added.key]: key ?? Buffer.alloc(0),
+    [added.topic]: Buffer.from(topic),
+  })
+}

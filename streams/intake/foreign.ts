@@ -1,0 +1,69 @@
+/**
+ * What the schedules of other Kafka schedulers have in common: a record that says when and where, and the job it becomes.
+ * Everything is a pure function of the record and its place, so a record that is translated twice is the same definition twice.
+ */
+import type { JobDefinition, TopicTarget } from '../../schemas/generated.ts'
+import { completeDefinition } from '../jobs/json.ts'
+import { jobIdBytesMax, validateDefinition, validateJobId } from '../jobs/validate.ts'
+
+/** A record as it was read. */
+export interface ForeignRecord {
+  topic: string
+  partition: number
+  offset: number
+  timestampMs: number
+  key: Buffer | null
+  value: Buffer | null
+  headers: Readonly<Record<string, Buffer>>
+}
+
+export type Translation =
+  | { kind: 'definition'; jobId: string; definition: JobDefinition }
+  | { kind: 'deletion'; jobId: string }
+  /** `jobId` is empty where none can be told. */
+  | { kind: 'refused'; jobId: string; reason: string }
+
+export type Translate = (record: ForeignRecord) => Translation
+
+/** Marks ids that are not the key itself. */
+const encodedMark = 'b64:'
+
+/**
+ * The record's key where it can be an id, else its bytes in base64url behind `b64:`. Without a key, where the record stands: such a
+ * schedule cannot be cancelled, as in the systems it comes from. Undefined for keys that are too long.
+ */
+export function jobIdOf({ key, topic, partition, offset }: ForeignRecord): string | undefined {
+  if (key === null || key.length === 0) return `${topic}/${partition}/${offset}`
+  if (validateJobId(key) === undefined) return key.toString()
+  const encoded = encodedMark + key.toString('base64url')
+  return encoded.length <= jobIdBytesMax ? encoded : undefined
+}
+
+/** Undefined for what is not a whole number of seconds within the limits of dates. */
+export function msOfEpochSeconds(text: Buffer | undefined): number | undefined {
+  const digits = text === undefined ? undefined : /^\s*(\d{1,13})\s*$/.exec(text.toString())?.[1]
+  const ms = digits === undefined ? undefined : Number(digits) * 1_000
+  return ms !== undefined && ms <= latestMs ? ms : undefined
+}
+
+const latestMs = 8_640_000_000_000_000
+
+/** One record for the target topic at an instant; refused where the result is beyond a limit of definitions. */
+export function oneRecordAt(
+  jobId: string,
+  at: number,
+  target: Partial<TopicTarget> & { name: string },
+  payload: Buffer | null,
+  headers: Record<string, Buffer>,
+): Translation {
+  const { name, key = null, partition = null } = target
+  const definition = completeDefinition({ schedule: { at }, target: { topic: { name, key, partition } }, payload, headers })
+  const problems = validateDefinition(definition)
+  if (problems.length === 0) return { kind: 'definition', jobId, definition }
+  return { kind: 'refused', jobId, reason: problems.map(({ message }) => message).join(' ') }
+}
+
+/** Headers but those of these names. */
+export function headersWithout(headers: Readonly<Record<string, Buffer>>, names: ReadonlySet<string>): Record<string, Buffer> {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !names.has(name)))
+}

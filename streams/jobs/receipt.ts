@@ -1,0 +1,71 @@
+/**
+ * What became of a record on jobs whose sender asked for a receipt: a pure function of the job before and after it.
+ * The owner writes it in the transaction whose position covers the record, so it is sent once, and never for what was not applied.
+ */
+import { pristineState } from '../draft.ts'
+import type { Decision, Input, Job, TopicRecord } from '../job.ts'
+
+/** Headers by which a record asks for a receipt. */
+export const replyHeaders = { topic: 'duelog-reply-topic', correlationId: 'duelog-correlation-id' } as const
+
+export interface ReplyTo {
+  topic: string
+  /** Given back as it came. */
+  correlationId: Buffer | undefined
+}
+
+export interface Receipt {
+  outcome: 'accepted' | 'rejected' | 'cancelled' | 'too-late'
+  /** Why it was not accepted or cancelled. */
+  reason?: string
+  jobId: string
+  /** Where the record stands that is answered. */
+  topic: string
+  partition: number
+  offset: number
+  /** With accepted: nominal time of the next occurrence in epoch ms, or null when there is none. */
+  nextFireAt?: number | null
+}
+
+export function replyToOf(headers: Record<string, Buffer>): ReplyTo | undefined {
+  const topic = headers[replyHeaders.topic]
+  return topic === undefined ? undefined : { topic: topic.toString(), correlationId: headers[replyHeaders.correlationId] }
+}
+
+type Answer = Pick<Receipt, 'outcome' | 'reason' | 'nextFireAt'>
+
+/** What became of a definition or a deletion. */
+export function answerTo(before: Job, input: Input, { job }: Decision): Answer {
+  if (input.kind === 'definition') return definitionAnswer(job, input.definition.offset, input.definition.problem)
+  if (input.kind === 'deletion') return deletionAnswer(before, job)
+  return { outcome: 'rejected', reason: `A record of the kind ${input.kind} gets no receipt.` }
+}
+
+function definitionAnswer(job: Job, offset: number, problem: string | undefined): Answer {
+  if (job.definition?.offset !== offset) return { outcome: 'rejected', reason: 'A later definition is in force.' }
+  if (problem !== undefined) return { outcome: 'rejected', reason: problem }
+  const state = job.state ?? pristineState(job)
+  if (state.status === 'INVALID') return { outcome: 'rejected', reason: state.reason ?? 'The job is INVALID.' }
+  return { outcome: 'accepted', nextFireAt: state.nextFireAt }
+}
+
+function deletionAnswer(before: Job, after: Job): Answer {
+  if (before.definition === undefined && before.state === undefined)
+    return { outcome: 'too-late', reason: 'There is no such job: it never was, was deleted, or was swept after its retention.' }
+  if (after.definition !== undefined) return { outcome: 'rejected', reason: 'A later definition is in force.' }
+  const { nextFireAt, runNo, status } = before.state ?? pristineState(before)
+  if (nextFireAt !== null || status === 'INVALID') return { outcome: 'cancelled' }
+  return { outcome: 'too-late', reason: `Run ${runNo} was the last one, and it had begun already.` }
+}
+
+/** The record of a receipt: JSON, with the job id as its key. */
+export function receiptRecord(to: ReplyTo, receipt: Receipt): TopicRecord {
+  const { correlationId } = to
+  return {
+    topic: to.topic,
+    partition: null,
+    key: receipt.jobId,
+    value: Buffer.from(JSON.stringify(receipt)),
+    headers: correlationId === undefined ? {} : { [replyHeaders.correlationId]: correlationId },
+  }
+}

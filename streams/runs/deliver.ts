@@ -1,0 +1,41 @@
+/**
+ * A run whose target is a topic: the owner writes the record itself, in the transaction that records the run as SUCCEEDED.
+ *
+ * A topic that cannot be written to now would fail the transaction for all that is in it. So the run waits beside it, with the reason,
+ * and is looked at again until its start deadline; then it is EXPIRED. The job goes on.
+ */
+import type { ActiveRun, Execution, TopicTarget } from '../../schemas/generated.ts'
+import { patchRun } from '../draft.ts'
+import type { Context, Decision } from '../job.ts'
+import { finishRun } from './finish.ts'
+import { recordBytes, topicRecord } from './topic-record.ts'
+
+/** How long a run waits for its topic before it looks again; topics are checked as often. */
+export const topicRecheckMs = 30_000
+
+const errorType = 'TopicUnavailable'
+const errorsKept = 5
+
+export function deliver(draft: Decision, run: ActiveRun, execution: Execution, place: TopicTarget, context: Context): void {
+  const { now } = context
+  const record = topicRecord(draft.job.id, run.runNo, run.scheduledFor, place, execution)
+  const problem = context.topicProblem(place, recordBytes(record))
+  if (problem === undefined) {
+    draft.out.push({ kind: 'record', record, scheduledFor: run.scheduledFor })
+    finishRun(draft, run, { status: 'SUCCEEDED', finishedAt: now, startedAt: now }, context)
+    return
+  }
+  const waiting = patchRun(draft, run, { errors: withReason(run, problem, now), worker: null })
+  if (now >= run.startDeadlineAt) {
+    return finishRun(draft, waiting, { status: 'EXPIRED', finishedAt: now, reason: 'topic-unavailable' }, context)
+  }
+  const dueAt = Math.min(now + topicRecheckMs, run.startDeadlineAt)
+  patchRun(draft, waiting, { status: 'RETRY_WAIT', parked: true, dueAt })
+}
+
+/** The same reason again and again is one error, with the time it was met last. */
+function withReason({ errors, attempt }: ActiveRun, message: string, at: number): ActiveRun['errors'] {
+  const error = { attempt, at, worker: null, type: errorType, message }
+  const repeated = errors.at(-1)?.type === errorType && errors.at(-1)?.message === message
+  return [...(repeated ? errors.slice(0, -1) : errors), error].slice(-errorsKept)
+}

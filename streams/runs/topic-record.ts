@@ -1,0 +1,38 @@
+/** The record that a job with a topic target becomes: payload and headers byte for byte, and ours besides. */
+import type { TopicTarget } from '../../schemas/generated.ts'
+import type { TopicRecord } from '../job.ts'
+
+/** Headers that every such record has. A job's own headers of these names give way. */
+export const recordHeaders = { jobId: 'duelog-job-id', runNo: 'duelog-run-no', scheduledFor: 'duelog-scheduled-for' } as const
+
+/** Length, offset and time deltas, key and value lengths, and each header's own lengths: at most so many bytes in the log. */
+const overheadBytes = 32
+const headerOverheadBytes = 10
+
+export function topicRecord(
+  jobId: string,
+  runNo: number,
+  scheduledFor: number,
+  { name, key, partition }: TopicTarget,
+  { payload, headers }: { payload: Buffer | null; headers: Record<string, Buffer> },
+): TopicRecord {
+  return {
+    topic: name,
+    partition,
+    key: key ?? jobId,
+    value: payload,
+    headers: {
+      ...headers,
+      [recordHeaders.jobId]: jobId,
+      [recordHeaders.runNo]: String(runNo),
+      [recordHeaders.scheduledFor]: String(scheduledFor),
+    },
+  }
+}
+
+/** Bytes that a record takes in the log, at most. */
+export function recordBytes({ key, value, headers }: Pick<TopicRecord, 'key' | 'value' | 'headers'>): number {
+  let bytes = overheadBytes + Buffer.byteLength(key) + (value?.length ?? 0)
+  for (const [name, text] of Object.entries(headers)) bytes += headerOverheadBytes + 3 * name.length + Buffer.byteLength(text)
+  return bytes
+}

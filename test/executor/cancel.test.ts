@@ -1,0 +1,153 @@
+/** Cancellations as workers take them from worker-control. */
+import { describe, expect, it } from 'vitest'
+import { CANCELS_KEPT_MAX, Cancels } from '../../src/executor/cancels.ts'
+import { EVENT_LINGER_MS } from '../../src/executor/outbox.ts'
+import { Harness, names } from './harness.ts'
+import { rest } from './manual-clock.ts'
+
+const cancel = (jobId: string, attempt = 1) => ({ type: 'CANCEL', jobId, runNo: 1, attempt, reason: 'by the operator' }) as const
+
+/** A handler that ends when the test says so, and what its signal said. */
+function stubborn() {
+  const reasons: Error[] = []
+  const finish: (() => void)[] = []
+  const handler = ({ signal }: { signal: AbortSignal }) => {
+    signal.addEventListener('abort', () => reasons.push(signal.reason as Error))
+    return new Promise<void>((resolve) => finish.push(resolve))
+  }
+  return { handler, reasons, finish }
+}
+
+describe('a run that is cancelled while it runs', () => {
+  it('has its signal aborted with the reason, and nothing more is reported of it', async () => {
+    const { handler, reasons, finish } = stubborn()
+    const harness = await new Harness({ slow: handler }).start()
+    harness.put({ jobId: 'a', handler: 'slow', leaseMs: 3_000 })
+    await rest()
+    await harness.clock.advance(EVENT_LINGER_MS)
+    harness.control(cancel('a'))
+    await rest()
+    expect(reasons).toMatchObject([{ name: 'Cancelled', message: 'by the operator' }])
+    await harness.clock.advance(10_000)
+    finish[0]?.()
+    await rest()
+    await harness.clock.advance(10_000)
+    expect(harness.events().map(({ type }) => type)).toEqual(['STARTED'])
+    expect(harness.committed()).toBe(1)
+    expect(await harness.metrics.registry.getSingleMetricAsString('duelog_attempts_total')).toContain('outcome="cancelled"} 1')
+    await harness.stop()
+  })
+
+  it('is done even when its start was not reported yet', async () => {
+    const { handler } = stubborn()
+    const harness = await new Harness({ slow: handler }).start()
+    harness.put({ jobId: 'a', handler: 'slow' })
+    await rest()
+    expect(harness.executor.current().running).toHaveLength(1)
+    harness.control(cancel('a'))
+    await rest()
+    await harness.clock.advance(2_000)
+    expect(harness.events()).toEqual([])
+    expect(harness.committed()).toBe(1)
+    await harness.stop()
+  })
+
+  it('keeps its slot until its handler returns', async () => {
+    const { handler, finish } = stubborn()
+    const harness = await new Harness({ slow: handler }, { concurrency: 1 }).start()
+    harness.put({ jobId: 'a', handler: 'slow' })
+    harness.put({ jobId: 'next' })
+    await rest()
+    harness.control(cancel('a'))
+    await rest()
+    expect(harness.starts.map(({ jobId }) => jobId)).toEqual(['a'])
+    finish[0]?.()
+    await rest()
+    expect(harness.starts.map(({ jobId }) => jobId)).toEqual(['a', 'next'])
+    await harness.stop()
+  })
+
+  it('is left alone when another attempt, run or job is meant', async () => {
+    const { handler, reasons } = stubborn()
+    const harness = await new Harness({ slow: handler }).start()
+    harness.put({ jobId: 'a', handler: 'slow', attempt: 2 })
+    await rest()
+    harness.control(cancel('a', 1))
+    harness.control({ ...cancel('a', 2), runNo: 2 })
+    harness.control(cancel('b', 2))
+    await rest()
+    expect(reasons).toEqual([])
+    await harness.stop()
+  })
+
+  it('is heard of while the worker drains', async () => {
+    const { handler, reasons } = stubborn()
+    const harness = await new Harness({ slow: handler }).start()
+    harness.put({ jobId: 'a', handler: 'slow' })
+    await rest()
+    const stopped = harness.executor.stop()
+    await harness.clock.advance(500)
+    harness.control(cancel('a'))
+    await rest()
+    expect(reasons.map(({ name }) => name)).toEqual(['Cancelled'])
+    await harness.clock.advance(20_000)
+    await stopped
+    expect(harness.events().filter(({ type }) => type === 'RELEASED')).toEqual([])
+  })
+})
+
+describe('a run that is cancelled before it starts', () => {
+  it('is dropped and counts as done, whether it is held already or comes later', async () => {
+    const harness = await new Harness().start()
+    harness.put({ jobId: 'held', dueAt: harness.clock.nowMs() + 90 })
+    await rest()
+    harness.control(cancel('held'))
+    harness.control(cancel('later'))
+    await rest()
+    harness.put({ jobId: 'later' })
+    harness.put({ jobId: 'other' })
+    await rest()
+    await harness.clock.advance(2_000)
+    expect(harness.starts.map(({ jobId }) => jobId)).toEqual(['other'])
+    expect(harness.events().map(({ jobId }) => jobId)).toEqual(['other'])
+    expect(harness.committed()).toBe(3)
+    await harness.stop()
+  })
+
+  it('is known to a worker that starts after the cancellation', async () => {
+    const harness = new Harness()
+    harness.control(cancel('a'))
+    await harness.start()
+    harness.put({ jobId: 'a' })
+    await rest()
+    await harness.clock.advance(2_000)
+    expect(harness.starts).toEqual([])
+    expect(harness.committed()).toBe(1)
+    await harness.stop()
+  })
+})
+
+it('passes over records that it cannot read, counts them, and takes the next', async () => {
+  const { handler, reasons } = stubborn()
+  const harness = await new Harness({ slow: handler }).start()
+  harness.put({ jobId: 'a', handler: 'slow' })
+  await rest()
+  harness.log.append({ topic: names.control, partition: 0, key: 'a', value: Buffer.from('not avro') })
+  harness.log.append({ topic: names.control, partition: 0, key: 'a', value: null })
+  harness.control(cancel('a'))
+  await rest()
+  expect(reasons).toHaveLength(1)
+  expect(await harness.metrics.registry.getSingleMetricAsString('duelog_invalid_total')).toContain(
+    'reason="undecodable-control"} 2',
+  )
+  await harness.stop()
+})
+
+it('remembers a bounded number of cancellations, the latest', () => {
+  const cancels = new Cancels()
+  for (let runNo = 0; runNo <= CANCELS_KEPT_MAX; runNo++) cancels.add({ jobId: 'a', runNo, attempt: 1 })
+  expect(cancels.size).toBe(CANCELS_KEPT_MAX)
+  expect(cancels.take({ jobId: 'a', runNo: 0, attempt: 1 })).toBe(false)
+  expect(cancels.take({ jobId: 'a', runNo: CANCELS_KEPT_MAX, attempt: 1 })).toBe(true)
+  expect(cancels.take({ jobId: 'a', runNo: CANCELS_KEPT_MAX, attempt: 1 })).toBe(false)
+})

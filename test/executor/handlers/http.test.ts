@@ -1,0 +1,149 @@
+/** The handler of http targets, against a real server. */
+import { createHmac } from 'node:crypto'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { expect, it, onTestFinished } from 'vitest'
+import type { HttpTarget } from '../../../schemas/generated.ts'
+import { systemClock } from '../../../src/clock.ts'
+import type { Run } from '../../../src/executor/handler.ts'
+import { addressGuard } from '../../../src/executor/handlers/address-guard.ts'
+import { delayOf, httpHandler } from '../../../src/executor/handlers/http.ts'
+import { signingKeyOf } from '../../../src/executor/handlers/standard-webhooks.ts'
+
+const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
+
+interface Seen {
+  method: string
+  url: string
+  headers: IncomingMessage['headers']
+  body: Buffer
+}
+
+async function serve(answer: (seen: Seen, response: ServerResponse) => void) {
+  const seen: Seen[] = []
+  const server = createServer(async (request, response) => {
+    const body = Buffer.concat(await request.toArray())
+    const one = { method: request.method ?? '', url: request.url ?? '', headers: request.headers, body }
+    seen.push(one)
+    answer(one, response)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return { seen, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook?x=1` }
+}
+
+const answering = (status: number, headers: Record<string, string> = {}, body = '') =>
+  serve((_, response) => response.writeHead(status, headers).end(body))
+
+const target = (url: string, more: Partial<HttpTarget> = {}): HttpTarget => ({ url, method: 'POST', headers: {}, ...more })
+
+const run = (http: HttpTarget, more: Partial<Run> = {}) =>
+  ({
+    jobId: 'a.b/ä',
+    runNo: 7,
+    executionId: 'a.b/ä/7',
+    attempt: 2,
+    scheduledFor: 5,
+    payloadBytes: Buffer.from([1, 255]),
+    contentType: 'application/x-own',
+    headers: { traceparent: Buffer.from('00-1-2-03') },
+    signal: new AbortController().signal,
+    http,
+    ...more,
+  }) as unknown as Run
+
+const handler = (deny: string[] = [], signingKey: Buffer | undefined = undefined) =>
+  httpHandler({ guard: addressGuard(deny), signingKey, clock: systemClock })
+const call = async (wanted: Run, use = handler()) => use(wanted)
+
+it('sends payload and headers, and the same idempotency key with each attempt', async () => {
+  const { seen, url } = await answering(200, {}, 'done')
+  const result = await call(run(target(url, { headers: { Authorization: 'Bearer x' } })))
+  expect(result).toEqual({ status: 200, body: 'done' })
+  expect(seen[0]).toMatchObject({ method: 'POST', url: '/hook?x=1', body: Buffer.from([1, 255]) })
+  expect(seen[0]?.headers).toMatchObject({
+    authorization: 'Bearer x',
+    'content-type': 'application/x-own',
+    'content-length': '2',
+    'idempotency-key': 'a%2Eb%2F%C3%A4/7',
+    'duelog-attempt': '2',
+    'duelog-scheduled-for': '5',
+    traceparent: '00-1-2-03',
+  })
+  expect(seen[0]?.headers['webhook-signature']).toBeUndefined()
+  await call(run(target(url), { attempt: 3 }))
+  expect(seen[1]?.headers['idempotency-key']).toBe(seen[0]?.headers['idempotency-key'])
+})
+
+it('signs as Standard Webhooks say, when it has a key', async () => {
+  const { seen, url } = await answering(204)
+  await call(run(target(url)), handler([], signingKeyOf(secret)))
+  const { headers, body } = seen[0] as Seen
+  const key = Buffer.from(secret.slice('whsec_'.length), 'base64')
+  const text = `${headers['webhook-id']}.${headers['webhook-timestamp']}.`
+  const expected = createHmac('sha256', key).update(text).update(body).digest('base64')
+  expect(headers['webhook-signature']).toBe(`v1,${expected}`)
+  expect(headers['webhook-id']).not.toContain('.')
+})
+
+it('is tried again after 408, 425, 429 and 5xx, and after nothing else that a server answers', async () => {
+  for (const status of [408, 425, 429, 500, 503]) {
+    const { url } = await answering(status, {}, 'no')
+    await expect(call(run(target(url)))).rejects.toMatchObject({
+      name: 'HttpStatusError',
+      message: `the server answered ${status}: no`,
+    })
+  }
+  for (const status of [400, 401, 404, 410, 422]) {
+    const { url } = await answering(status)
+    await expect(call(run(target(url)))).rejects.toMatchObject({ name: 'NonRetryableError' })
+  }
+})
+
+it('waits as long as Retry-After says', async () => {
+  const { url } = await answering(503, { 'retry-after': '120' })
+  await expect(call(run(target(url)))).rejects.toMatchObject({ retryAfterMs: 120_000 })
+  const now = Date.UTC(2030, 0, 1)
+  expect(delayOf('Tue, 01 Jan 2030 00:00:09 GMT', now)).toBe(9_000)
+  expect(delayOf('Tue, 01 Jan 2019 00:00:09 GMT', now)).toBe(0)
+  expect(delayOf('soon', now)).toBeUndefined()
+})
+
+it('follows no redirect', async () => {
+  const other = await answering(200)
+  const { url } = await answering(307, { location: other.url })
+  await expect(call(run(target(url)))).rejects.toMatchObject({ name: 'NonRetryableError', message: /redirects are not followed/ })
+  expect(other.seen).toEqual([])
+})
+
+it('keeps the first kilobyte of the answer', async () => {
+  const { url } = await answering(200, {}, 'x'.repeat(500_000))
+  expect(await call(run(target(url)))).toEqual({ status: 200, body: 'x'.repeat(1_024) })
+})
+
+it('ends when its signal is aborted, and is tried again when nobody listens', async () => {
+  const abort = new AbortController()
+  const { url } = await serve(() => abort.abort(new Error('enough')))
+  await expect(call(run(target(url), { signal: abort.signal }))).rejects.toThrow()
+  const closed = await answering(200)
+  const nobody = closed.url.replace(/:\d+\//, ':1/')
+  await expect(call(run(target(nobody)))).rejects.not.toMatchObject({ name: 'NonRetryableError' })
+})
+
+it('reaches no address that is denied, whatever name leads to it', async () => {
+  const { seen, url } = await answering(200)
+  const port = new URL(url).port
+  const denied = handler(['127.0.0.0/8', '::1', '169.254.0.0/16'])
+  const names = [`http://127.0.0.1:${port}/`, `http://2130706433:${port}/`, `http://localhost:${port}/`, `http://[::1]:${port}/`]
+  for (const name of [...names, `http://[::ffff:7f00:1]:${port}/`, 'http://169.254.169.254/latest/meta-data'])
+    await expect(call(run(target(name)), denied), name).rejects.toMatchObject({
+      name: 'NonRetryableError',
+      message: /DUELOG_HTTP_DENY/,
+    })
+  expect(seen).toEqual([])
+  await call(run(target(url)), handler(['169.254.0.0/16']))
+  expect(seen).toHaveLength(1)
+})

@@ -1,0 +1,96 @@
+/** Runs that are for one worker alone. */
+import { expect, it } from 'vitest'
+import { EVENT_LINGER_MS } from '../../src/executor/outbox.ts'
+import { Harness } from './harness.ts'
+import { rest } from './manual-clock.ts'
+
+const instanceOf = (name: string, host = 'box', boot = 'a') => ({ instance: `${name}@${host}:1:${boot}` })
+
+it('is run by the worker of that name, exactly when it is due, and reported like any other', async () => {
+  const harness = await new Harness({}, instanceOf('gpu')).start()
+  const dueAt = harness.clock.nowMs() + 90
+  harness.pin({ jobId: 'a', pinTo: 'gpu', dueAt })
+  await rest()
+  await harness.clock.advance(89)
+  expect(harness.starts).toEqual([])
+  await harness.clock.advance(1 + EVENT_LINGER_MS)
+  expect(harness.starts).toEqual([{ jobId: 'a', atMs: dueAt }])
+  expect(harness.events().map(({ type, jobId }) => [type, jobId])).toEqual([['SUCCEEDED', 'a']])
+  await harness.stop()
+})
+
+it('is run by a worker on the host of that name', async () => {
+  const harness = await new Harness({}, instanceOf('worker', 'box')).start()
+  harness.pin({ jobId: 'a', pinTo: 'box' })
+  await rest()
+  expect(harness.starts.map(({ jobId }) => jobId)).toEqual(['a'])
+  await harness.stop()
+})
+
+it('is left alone by workers of other names and other pools', async () => {
+  const harness = await new Harness({}, instanceOf('gpu')).start()
+  for (const pinTo of ['gp', 'gpu2', 'gpu@box', '1', 'a']) harness.pin({ jobId: pinTo, pinTo })
+  harness.pin({ jobId: 'pool', pinTo: 'gpu', pool: 'other' })
+  await rest()
+  await harness.clock.advance(2_000)
+  expect(harness.starts).toEqual([])
+  expect(harness.executor.current().held).toBe(0)
+  await harness.stop()
+})
+
+it('is run by one of several workers of that name', async () => {
+  const first = await new Harness({}, instanceOf('gpu', 'box', 'a')).start()
+  const second = await new Harness({}, instanceOf('gpu', 'box', 'b'), first).start()
+  for (let index = 0; index < 10; index++) first.pin({ jobId: `job-${index}`, pinTo: index % 2 ? 'gpu' : 'box' })
+  await rest()
+  expect([...first.starts, ...second.starts]).toHaveLength(10)
+  await first.stop()
+  await second.stop()
+})
+
+it('is not run by a worker that comes later: its start deadline ends it', async () => {
+  const harness = new Harness({}, instanceOf('gpu'))
+  harness.pin({ jobId: 'a', pinTo: 'gpu' })
+  await harness.start()
+  harness.pin({ jobId: 'b', pinTo: 'gpu' })
+  await rest()
+  expect(harness.starts.map(({ jobId }) => jobId)).toEqual(['b'])
+  await harness.stop()
+})
+
+it('has its priority among the others', async () => {
+  const finish: (() => void)[] = []
+  const slow = () => new Promise<void>((resolve) => finish.push(resolve))
+  const harness = await new Harness({ slow }, { ...instanceOf('gpu'), concurrency: 1 }).start()
+  harness.put({ jobId: 'first', handler: 'slow' })
+  await rest()
+  harness.put({ jobId: 'normal', handler: 'slow' })
+  harness.pin({ jobId: 'pinned low', handler: 'slow', pinTo: 'gpu', priority: 'LOW' })
+  harness.pin({ jobId: 'pinned high', handler: 'slow', pinTo: 'gpu', priority: 'HIGH' })
+  await rest()
+  for (let left = 4; left > 0; left--) {
+    finish.shift()?.()
+    await rest()
+  }
+  expect(harness.starts.map(({ jobId }) => jobId)).toEqual(['first', 'pinned high', 'normal', 'pinned low'])
+  await harness.stop()
+})
+
+it('is dropped when it is cancelled before it starts', async () => {
+  const harness = await new Harness({}, instanceOf('gpu')).start()
+  harness.pin({ jobId: 'a', pinTo: 'gpu', dueAt: harness.clock.nowMs() + 90 })
+  harness.control({ type: 'CANCEL', jobId: 'a', runNo: 1, attempt: 1 })
+  await rest()
+  await harness.clock.advance(200)
+  expect(harness.starts).toEqual([])
+  await harness.stop()
+})
+
+it('is given back when its worker stops before it has started', async () => {
+  const harness = await new Harness({}, instanceOf('gpu')).start()
+  harness.pin({ jobId: 'a', pinTo: 'gpu', dueAt: harness.clock.nowMs() + 60_000 })
+  await rest()
+  expect(harness.executor.current().held).toBe(1)
+  await harness.stop()
+  expect(harness.events().map(({ type, jobId }) => [type, jobId])).toEqual([['RELEASED', 'a']])
+})

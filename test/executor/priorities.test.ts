@@ -1,0 +1,59 @@
+/** Priorities under a backlog, on the real broker. */
+import { expect, it } from 'vitest'
+import { LOWER_PICK_EVERY } from '../../src/executor/ready-queue.ts'
+import { partitionOf } from '../../streams/topics.ts'
+import { openCluster, PARTITIONS } from './cluster.ts'
+
+/** Ids of one partition, so that one fetch brings all of them. */
+function idsOfOnePartition(name: string, count: number): string[] {
+  const ids: string[] = []
+  for (let index = 0; ids.length < count; index++) {
+    const id = `${name}-${index}`
+    if (partitionOf(id, PARTITIONS) === 0) ids.push(id)
+  }
+  return ids
+}
+
+it('starts HIGH runs next while 100,000 LOW ones wait, and every sixteenth start is still a LOW one', async () => {
+  const cluster = await openCluster()
+  const low = Array.from({ length: 100_000 }, (_, index) => cluster.record({ jobId: `low-${index}`, priority: 'LOW' }))
+  await cluster.dispatch(low, 5_000)
+
+  const starts: string[] = []
+  let finish = (): void => {}
+  let started = (): void => {}
+  const noop = ({ jobId }: { jobId: string }) => {
+    starts.push(jobId.split('-')[0] ?? '')
+    started()
+    return new Promise<void>((resolve) => {
+      finish = resolve
+    })
+  }
+  const executor = cluster.executor({ handlers: { noop }, concurrency: 1 })
+  const next = async (): Promise<string> => {
+    const seen = starts.length
+    // Promises alone would leave the reader no turn.
+    await new Promise((resolve) => setImmediate(resolve))
+    finish()
+    while (starts.length === seen) await new Promise<void>((resolve) => (started = resolve))
+    return starts.at(-1) ?? ''
+  }
+  await executor.start()
+  while ((await next()) !== 'low');
+
+  const count = 300
+  const high = idsOfOnePartition('high', count).map((jobId) => cluster.record({ jobId, priority: 'HIGH' }))
+  // In one transaction, and so in one batch: all of them are there when one is.
+  await cluster.dispatch(high, count)
+  // However many LOW ones start until the HIGH ones have been fetched: from the first of these on, order is all that counts.
+  while ((await next()) !== 'high');
+  const order = ['high']
+  while (order.filter((level) => level === 'high').length < count) order.push(await next())
+  const lows = order.flatMap((level, index) => (level === 'low' ? [index] : []))
+  expect(lows).toHaveLength(Math.floor(order.length / LOWER_PICK_EVERY))
+  lows.slice(1).forEach((place, index) => {
+    expect(place - (lows[index] ?? 0)).toBe(LOWER_PICK_EVERY)
+  })
+  // With no HIGH one left it goes on below.
+  expect([await next(), await next()]).toEqual(['low', 'low'])
+})

@@ -1,0 +1,88 @@
+/** Executor processes of a whole Duelog, on the real broker. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, type TestContext, test } from 'vitest'
+import type { Job } from '../../src/index.ts'
+import { brokers, openSite, registryUrl, type Site } from '../faults/harness.ts'
+import { duelogEnvironment } from '../setup/environment.ts'
+
+/** `duelog up` with executor processes, and a handler that works until its signal is aborted or its time is over. */
+async function up(context: TestContext, site: Site, processes: number): Promise<ChildProcess> {
+  const handlers = join(site.folder, 'handlers.mjs')
+  await writeFile(
+    handlers,
+    `import { setTimeout as wait } from 'node:timers/promises'
+     export const pid = () => ({ pid: process.pid })
+     export const slow = () => wait(1_500, { pid: process.pid })`,
+  )
+  const child = spawn(process.execPath, [fileURLToPath(new URL('../../src/cli/duelog.ts', import.meta.url)), 'up'], {
+    env: duelogEnvironment({
+      KAFKA_BROKERS: brokers.join(','),
+      SCHEMA_REGISTRY_URL: registryUrl,
+      DUELOG_TOPIC_PREFIX: site.prefix,
+      DUELOG_PARTITIONS: '2',
+      DUELOG_REPLICATION: '1',
+      DUELOG_DATA_DIR: join(site.folder, 'up'),
+      DUELOG_HTTP_PORT: '0',
+      DUELOG_HANDLERS: handlers,
+      DUELOG_EXECUTOR_PROCESSES: String(processes),
+      DUELOG_LOG_LEVEL: 'silent',
+    }) as NodeJS.ProcessEnv,
+    stdio: 'ignore',
+  })
+  context.onTestFinished(async () => {
+    if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL')
+  })
+  return child
+}
+
+const job = (id: string, handler: string, more: Partial<Job> = {}): Job => ({
+  id,
+  schedule: { at: Date.now() },
+  target: { handler },
+  ...more,
+})
+
+const lives = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
+/** Resolves with the pid of the process that reported so of the job. */
+async function worker({ checker }: Site, jobId: string, type: 'STARTED' | 'SUCCEEDED'): Promise<number> {
+  const found = () => checker.events.find((event) => event.jobId === jobId && event.type === type)?.worker
+  await expect.poll(found, { timeout: 60_000 }).toBeDefined()
+  return Number(found()?.split(':')[1])
+}
+
+test('handlers run in processes of their own; one that is killed is replaced; all end with their parent, also by kill −9', async (context) => {
+  const site = await openSite(context)
+  const parent = await up(context, site, 1)
+  await site.client.schedule(job('first', 'pid'))
+  const first = await worker(site, 'first', 'SUCCEEDED')
+  expect(first).not.toBe(parent.pid)
+  process.kill(first, 'SIGKILL')
+  await site.client.schedule(job('second', 'pid'))
+  const second = await worker(site, 'second', 'SUCCEEDED')
+  expect(second).not.toBe(first)
+  parent.kill('SIGKILL')
+  await expect.poll(() => lives(second), { timeout: 30_000 }).toBe(false)
+})
+
+test('SIGTERM to the parent drains them: what runs is finished', async (context) => {
+  const site = await openSite(context)
+  const parent = await up(context, site, 2)
+  await site.client.schedule(job('slow', 'slow'))
+  const pid = await worker(site, 'slow', 'STARTED')
+  parent.kill('SIGTERM')
+  expect(await once(parent, 'exit')).toEqual([0, null])
+  expect(lives(pid)).toBe(false)
+  expect(await worker(site, 'slow', 'SUCCEEDED')).toBe(pid)
+  expect(site.checker.executions).toHaveLength(1)
+})

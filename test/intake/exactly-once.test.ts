@@ -1,0 +1,85 @@
+/** The intake of foreign schedules when its commits fail, or when what became of them is never heard: each record is translated once. */
+import { pino } from 'pino'
+import { expect, onTestFinished, test } from 'vitest'
+import { systemClock } from '../../src/clock.ts'
+import { createForeignIntake } from '../../src/intake/intake.ts'
+import { createCodecs } from '../../src/kafka/codecs.ts'
+import { createMetrics } from '../../src/metrics.ts'
+import type { Log } from '../../src/ports.ts'
+import { topicNames, topicPlans } from '../../streams/topics.ts'
+import { makeTopics, openLog, openWriter, registryUrl, uniquePrefix, Watcher } from '../kafka/harness.ts'
+
+const count = 300
+
+/** Every third commit does not arrive, every third is made and its answer lost. */
+function unreliable(log: Log): Log {
+  let commits = 0
+  return {
+    writer: () => log.writer(),
+    reader: (options) => log.reader(options),
+    admin: () => log.admin(),
+    async transactionalWriter(id) {
+      const writer = await log.transactionalWriter(id)
+      return {
+        close: () => writer.close(),
+        async commit(records, group) {
+          const turn = commits++ % 3
+          if (turn === 0) throw new Error('the commit did not arrive')
+          const offsets = await writer.commit(records, group)
+          if (turn === 1) throw new Error('the answer was lost')
+          return offsets
+        },
+      }
+    },
+  }
+}
+
+test('each foreign record becomes one definition, in the order of its partition', { timeout: 60_000 }, async () => {
+  const { schedules } = await makeTopics(['schedules'], 2)
+  const prefix = uniquePrefix()
+  const names = topicNames(prefix)
+  const plans = topicPlans(names, ['default'])
+  const log = openLog()
+  await log.ensureTopics({ plans, partitions: 3, replication: 1 })
+  const { definition } = await createCodecs({ registryUrl, plans })
+  const open = async (instance: string) => {
+    const intake = createForeignIntake({
+      log: unreliable(openLog()),
+      definition,
+      names,
+      prefix,
+      topics: { etf1: [schedules], karafka: [] },
+      targets: { problem: () => undefined, failed: async () => {} },
+      instance,
+      clock: systemClock,
+      metrics: createMetrics(),
+      logger: pino({ level: 'silent' }),
+    })
+    onTestFinished(() => intake.stop())
+    await intake.start()
+  }
+  const seen = new Watcher({ topics: [names.jobs] }, log)
+  await seen.reader.start()
+  const writer = await openWriter()
+  const send = async (from: number) => {
+    for (let index = from; index < from + count; index++) {
+      const headers = { 'scheduler-epoch': '1893456000', 'scheduler-target-topic': 'orders', 'scheduler-target-key': 'k' }
+      await writer.write([{ topic: schedules, key: `job-${index}`, value: index % 5 === 0 ? null : Buffer.from('x'), headers }])
+    }
+  }
+  const sources = () => seen.records.map(({ headers }) => headers['duelog-source']?.toString() ?? '')
+  await open('one')
+  await send(0)
+  await seen.until(() => new Set(sources()).size === count)
+  // A second member takes over a share while records come.
+  await Promise.all([open('two'), send(count)])
+  await seen.until(() => new Set(sources()).size === 2 * count)
+  expect(sources()).toHaveLength(2 * count)
+  const last = new Map<string, number>()
+  for (const { key, headers, partition } of seen.records) {
+    const [, from, offset] = headers['duelog-source']?.toString().split('/') ?? []
+    const place = `${from}→${partition}`
+    expect(Number(offset), key?.toString()).toBeGreaterThan(last.get(place) ?? -1)
+    last.set(place, Number(offset))
+  }
+})

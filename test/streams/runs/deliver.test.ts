@@ -1,0 +1,88 @@
+/** Runs whose target is a topic: when they are written, when they wait, and when they are given up. */
+import { describe, expect, it } from 'vitest'
+import type { JobDefinitionInput } from '../../../schemas/generated.ts'
+import type { Context, Decision, Job } from '../../../streams/job.ts'
+import { timerKind } from '../../../streams/keys.ts'
+import { step } from '../../../streams/step.ts'
+import { definitionOf } from '../jobs/samples.ts'
+
+const at = 1_900_000_000_000
+const context = (now: number, problem?: string): Context => ({
+  now,
+  leadMs: 100,
+  aheadFrom: 0,
+  topicProblem: () => problem,
+  seenAt: () => 0,
+})
+
+const jobOf = (more: Partial<JobDefinitionInput> = {}): Job => ({
+  id: 'a',
+  definition: {
+    offset: 5,
+    appendedAt: at - 10_000,
+    bytes: Buffer.alloc(0),
+    spec: definitionOf({ target: { topic: { name: 'orders' } }, startDeadlineMs: 60_000, ...more }),
+  },
+})
+const due = (job: Job, now: number, problem?: string): Decision =>
+  step(job, { kind: 'timer', timer: { dueAt: at, kind: timerKind.fire, jobId: 'a', runNo: 0 } }, context(now, problem))
+
+describe('a run whose target is a topic', () => {
+  it('is put off by whatever comes before its time, be it by one millisecond; then it is written and has succeeded', () => {
+    for (const now of [at - 10_000, at - 100, at - 1]) expect(due(jobOf(), now)).toMatchObject({ deferUntil: at, out: [] })
+    const { out, job } = due(jobOf(), at)
+    expect(out).toMatchObject([{ kind: 'record', record: { topic: 'orders', key: 'a', partition: null } }])
+    expect(job.state).toMatchObject({ status: 'COMPLETED', runNo: 1, succeeded: 1, active: [], lastRun: { status: 'SUCCEEDED' } })
+  })
+  it('waits while its topic cannot be written to, says why, and is written when it can', () => {
+    const waiting = due(jobOf(), at, 'gone')
+    expect(waiting.out).toEqual([])
+    const [run] = waiting.job.state?.active ?? []
+    expect(run).toMatchObject({ status: 'RETRY_WAIT', parked: true, errors: [{ type: 'TopicUnavailable', message: 'gone' }] })
+    const timer = { dueAt: run?.dueAt ?? 0, kind: timerKind.retryResidue, jobId: 'a', runNo: 1 }
+    const early = step(waiting.job, { kind: 'timer', timer }, context(timer.dueAt - 1))
+    expect(early.deferUntil).toBe(timer.dueAt)
+    const { out, job } = step(waiting.job, { kind: 'timer', timer }, context(timer.dueAt))
+    expect(out).toMatchObject([{ kind: 'record', scheduledFor: at }])
+    expect(job.state).toMatchObject({ status: 'COMPLETED', succeeded: 1 })
+  })
+  it('has expired when its topic stays away beyond the start deadline', () => {
+    let decision = due(jobOf(), at, 'gone')
+    for (let looks = 0; looks < 3; looks++) {
+      const [run] = decision.job.state?.active ?? []
+      if (run === undefined) break
+      const timer = { dueAt: run.dueAt, kind: timerKind.retryResidue, jobId: 'a', runNo: 1 }
+      decision = step(decision.job, { kind: 'timer', timer }, context(run.dueAt, 'gone'))
+    }
+    expect(decision.job.state?.lastRun).toMatchObject({
+      status: 'EXPIRED',
+      finishedAt: at + 60_000,
+      errors: [{ message: 'gone' }],
+    })
+  })
+  it('keeps the payload and the topic it was made with when its definition is replaced while it waits', () => {
+    const waiting = due(jobOf({ payload: Buffer.from('old') }), at, 'gone')
+    const definition = { ...jobOf({ target: { handler: 'noop' } }).definition, offset: 9 } as NonNullable<Job['definition']>
+    const replaced = step(waiting.job, { kind: 'definition', definition }, context(at + 1))
+    const [kept] = replaced.snapshotPuts
+    expect(kept?.topicTarget?.name).toBe('orders')
+    const job = { ...replaced.job, snapshots: new Map([[1, kept as NonNullable<typeof kept>]]) }
+    const timer = { dueAt: job.state?.active[0]?.dueAt ?? 0, kind: timerKind.retryResidue, jobId: 'a', runNo: 1 }
+    const { out } = step(job, { kind: 'timer', timer }, context(timer.dueAt))
+    expect(out).toMatchObject([{ kind: 'record', record: { topic: 'orders', value: Buffer.from('old') } }])
+  })
+})
+
+describe('a job whose topic cannot be written to', () => {
+  it('is INVALID with the reason when it is defined, and says so again to whoever builds its store anew', () => {
+    const { definition } = jobOf()
+    const input = { kind: 'definition' as const, definition: definition as NonNullable<typeof definition> }
+    const { job } = step({ id: 'a' }, input, context(at - 5_000, 'gone'))
+    expect(job.state).toMatchObject({ status: 'INVALID', reason: 'gone', specOffset: 5, nextFireAt: at })
+    expect(step({ id: 'a' }, input, context(at - 5_000)).job.state).toBeUndefined()
+    const restored = step({ id: 'a', state: job.state }, { ...input, decided: true }, context(at))
+    expect(restored.job.state).toBe(job.state)
+    const again = { ...input, definition: { ...input.definition, offset: 8 } }
+    expect(step(job, again, context(at - 4_000)).job.state).toMatchObject({ status: 'ACTIVE', nextFireAt: at, reason: null })
+  })
+})

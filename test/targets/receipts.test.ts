@@ -1,0 +1,109 @@
+/** Receipts: who asks for one by headers is told what became of a record, by him who applied it and in the same transaction. */
+import { expect, test } from 'vitest'
+import type { JobDefinitionInput } from '../../schemas/generated.ts'
+import { createCodecs } from '../../src/kafka/codecs.ts'
+import type { RecordOut } from '../../src/ports.ts'
+import { topicPlans } from '../../streams/topics.ts'
+import { openWriter, registryUrl } from '../kafka/harness.ts'
+import { openPlace, type Place } from './harness.ts'
+
+async function asker(place: Place, replies: string) {
+  const { definition } = await createCodecs({ registryUrl, plans: topicPlans(place.names, ['default']) })
+  const writer = await openWriter()
+  const ask = async (
+    id: string,
+    value: JobDefinitionInput | Buffer | null,
+    correlationId: string,
+    to = replies,
+  ): Promise<void> => {
+    const bytes = value === null || Buffer.isBuffer(value) ? value : definition.encode(value)
+    const headers = { 'duelog-reply-topic': to, 'duelog-correlation-id': correlationId }
+    const record: RecordOut = { topic: place.names.jobs, key: id, value: bytes, headers }
+    await writer.write([record])
+  }
+  return ask
+}
+
+const noop = { handler: 'noop' }
+
+test('each asked-for fate has its receipt, with the correlation id and the place of the record', {
+  timeout: 30_000,
+}, async () => {
+  const place = await openPlace()
+  const replies = await place.make('replies')
+  const seen = await place.watch(replies)
+  const ran = await place.make('ran')
+  const runs = await place.watch(ran)
+  await place.start()
+  const ask = await asker(place, replies)
+  const answer = async (count: number) => {
+    await seen.until(() => seen.records.length === count)
+    const record = seen.records[count - 1]
+    const receipt = JSON.parse(record?.value?.toString() ?? '') as Record<string, unknown>
+    expect(record?.key?.toString()).toBe(receipt.jobId)
+    return { ...receipt, correlationId: record?.headers['duelog-correlation-id']?.toString() }
+  }
+  const at = Date.UTC(2035, 0, 1)
+  await ask('later', { schedule: { at }, target: noop }, 'c1')
+  expect(await answer(1)).toMatchObject({
+    outcome: 'accepted',
+    jobId: 'later',
+    topic: place.names.jobs,
+    nextFireAt: at,
+    correlationId: 'c1',
+  })
+  await ask('later', null, 'c2')
+  expect(await answer(2)).toMatchObject({ outcome: 'cancelled', jobId: 'later', correlationId: 'c2' })
+  await ask('later', null, 'c3')
+  expect(await answer(3)).toMatchObject({
+    outcome: 'too-late',
+    reason: expect.stringMatching(/no such job/),
+    correlationId: 'c3',
+  })
+  await ask('wrong', { schedule: { at, cron: '@daily' }, target: noop }, 'c4')
+  expect(await answer(4)).toMatchObject({
+    outcome: 'rejected',
+    reason: expect.stringMatching(/at and cron are set/),
+    correlationId: 'c4',
+  })
+  await ask('noise', Buffer.from('noise'), 'c5')
+  expect(await answer(5)).toMatchObject({ outcome: 'rejected', jobId: 'noise', correlationId: 'c5' })
+  await ask('elsewhere', { schedule: { at }, target: { topic: { name: 'elsewhere' } } }, 'c6')
+  expect(await answer(6)).toMatchObject({
+    outcome: 'rejected',
+    reason: expect.stringMatching(/not allowed/),
+    correlationId: 'c6',
+  })
+  await ask('bad\u0000id', { schedule: { at }, target: noop }, 'c7')
+  expect(await answer(7)).toMatchObject({
+    outcome: 'rejected',
+    reason: expect.stringMatching(/control character/),
+    correlationId: 'c7',
+  })
+  // Not allowed: there is nobody to tell, and nothing stops.
+  await ask('silent', { schedule: { at }, target: noop }, 'c8', 'elsewhere')
+  await ask('done', { schedule: { delayMs: 0 }, target: { topic: { name: ran } } }, 'c9')
+  expect(await answer(8)).toMatchObject({ outcome: 'accepted', jobId: 'done', correlationId: 'c9' })
+  await runs.until(() => runs.records.length === 1)
+  await ask('done', null, 'c10')
+  expect(await answer(9)).toMatchObject({ outcome: 'too-late', jobId: 'done', correlationId: 'c10' })
+})
+
+test('a receipt is not sent again by an owner that builds its store anew', { timeout: 30_000 }, async () => {
+  const place = await openPlace()
+  const replies = await place.make('replies')
+  const seen = await place.watch(replies)
+  const first = await place.start({ DUELOG_ROLES: 'scheduler' })
+  const ask = await asker(place, replies)
+  const at = Date.UTC(2035, 0, 1)
+  for (let index = 0; index < 20; index++) await ask(`job-${index}`, { schedule: { at }, target: noop }, String(index))
+  await seen.until(() => seen.records.length === 20)
+  await first.stop()
+  const other = `${await place.freshFolder()}`
+  await place.start({ DUELOG_ROLES: 'scheduler', DUELOG_DATA_DIR: other })
+  for (let index = 20; index < 24; index++) await ask(`job-${index}`, { schedule: { at }, target: noop }, String(index))
+  const asked = Array.from({ length: 24 }, (_, index) => String(index))
+  await seen.until(() => seen.records.length >= 24)
+  const correlated = seen.records.map(({ headers }) => headers['duelog-correlation-id']?.toString())
+  expect(correlated.toSorted()).toEqual(asked.toSorted())
+})
