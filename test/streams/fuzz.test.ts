@@ -23,7 +23,7 @@ describe('any history of a job', () => {
         return randomDefinition(chance, now)
       }
       told(`seed ${seed}`, () => {
-        seen.decisions += live(chance, next, chance.happens(0.02) ? 60 : chance.int(3, 12))
+        seen.decisions += live(chance, next, chance.happens(0.02) ? 60 : chance.int(2, 6))
       })
     }
     expect(seen.decisions).toBeGreaterThan(seen.definitions * 2)
