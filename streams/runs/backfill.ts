@@ -26,7 +26,7 @@ export function beginBackfill(draft: Decision, { commandId, from, to }: JobComma
             ? 'empty-range'
             : ''
   if (reason !== '' || nextAt === null) {
-    return refuse(draft, { at: context.now, what: 'DROPPED', reason, scheduledFor: from })
+    return refuse(draft, { at: context.now, what: 'DROPPED', reason })
   }
   patchState(draft, { backfill: { commandId, nextAt, to: end } })
   goOnWithBackfill(draft, context)

@@ -36,13 +36,14 @@ export class JobHistory {
   /** Every Execution that left the owner, to workers or to a delay topic. */
   readonly sent: Execution[] = []
   readonly ring = new Map<number, FinishedRun>()
+  /** Executions that the changelog holds, by run number. */
+  readonly snapshots = new Map<number, Execution>()
   /** The definition that the changelog holds because jobs may lose it. */
   kept: KnownDefinition | null = null
   job: Job = { id: 'job' }
   now = 0
   readonly #options: HistoryOptions
   readonly #timers = new Map<string, { timer: Timer; wakeAt: number }>()
-  readonly #snapshots = new Map<number, Execution>()
   readonly #seenAt = new Map<string, number>()
   #jobsOffset = 0
 
@@ -195,7 +196,7 @@ export class JobHistory {
     // Of dead runs an owner loads the one that is to be redriven.
     if (input.kind === 'command' && input.command.runNo !== null) wanted.push(input.command.runNo)
     for (const runNo of wanted) {
-      const kept = this.#snapshots.get(runNo)
+      const kept = this.snapshots.get(runNo)
       if (kept !== undefined) snapshots.set(runNo, kept)
     }
     freeze(this.job.state)
@@ -205,8 +206,8 @@ export class JobHistory {
 
   #keep(before: Job, decision: Decision, popped: Timer | undefined): void {
     this.job = decision.job
-    for (const execution of decision.snapshotPuts) this.#snapshots.set(execution.runNo, execution)
-    for (const runNo of decision.snapshotDeletes) this.#snapshots.delete(runNo)
+    for (const execution of decision.snapshotPuts) this.snapshots.set(execution.runNo, execution)
+    for (const runNo of decision.snapshotDeletes) this.snapshots.delete(runNo)
     if (decision.dropRing) this.ring.clear()
     for (const run of decision.ring) this.ring.set(run.runNo % runRingSize, run)
     if (decision.keptDefinition !== undefined) this.kept = decision.keptDefinition

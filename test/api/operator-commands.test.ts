@@ -1,0 +1,170 @@
+/** What an operator can ask beyond trigger and pause: an end, a past range, a dead run once more, and why. */
+import { describe, expect, it } from 'vitest'
+import type { JobCommand } from '../../schemas/generated.ts'
+import { activeRun, codecs, createSystem, finishedRun, type MemorySystem, names, nowMs } from './system-in-memory.ts'
+
+const post = (system: MemorySystem, url: string, payload?: object) =>
+  system.api.instance.inject({ method: 'POST', url, ...(payload !== undefined && { payload }) })
+const sent = ({ log }: MemorySystem): JobCommand[] =>
+  log.written.map(({ topic, value }) => {
+    expect(topic).toBe(names.commands)
+    return codecs.command.decode(value as Buffer) as JobCommand
+  })
+const dead = (runNo: number) => ({ ...finishedRun(runNo), status: 'DEAD' as const })
+
+describe('the end of a job or a run', () => {
+  it('is a command to the owner of the job', async () => {
+    await using system = createSystem()
+    system.add('a/b', { active: [activeRun(3)] })
+    const job = await post(system, '/v1/jobs/a%2Fb/cancel')
+    const run = await post(system, '/v1/runs/a%2Fb/3/cancel')
+    expect([job.statusCode, run.statusCode]).toEqual([200, 200])
+    expect(run.json()).toMatchObject({ applied: true })
+    expect(sent(system)).toMatchObject([
+      { type: 'CANCEL', runNo: null, commandId: job.json().commandId },
+      { type: 'CANCEL_RUN', runNo: 3, commandId: run.json().commandId },
+    ])
+  })
+  it('answers 202 when the owner takes too long', async () => {
+    await using system = createSystem()
+    system.add('a', { active: [activeRun(3)] })
+    system.owner.applies = false
+    for (const url of ['/v1/jobs/a/cancel', '/v1/runs/a/3/cancel']) {
+      const answer = await post(system, url)
+      expect(answer.statusCode).toBe(202)
+      expect(answer.json()).toMatchObject({ applied: false, code: 'wait-timeout' })
+    }
+  })
+  it('of a run that is not active is refused', async () => {
+    await using system = createSystem()
+    system.add('a', { lastRun: finishedRun(2) })
+    expect((await post(system, '/v1/runs/a/2/cancel')).json()).toMatchObject({ status: 404, code: 'not-found' })
+    expect(system.log.written).toEqual([])
+  })
+})
+
+describe('a backfill', () => {
+  it('takes its range in ISO 8601 or epoch ms', async () => {
+    await using system = createSystem()
+    system.add('a')
+    const answer = await post(system, '/v1/jobs/a/backfill', { from: '2029-12-31T00:00:00+01:00', to: nowMs })
+    expect(answer.statusCode).toBe(200)
+    expect(sent(system)).toMatchObject([{ type: 'BACKFILL', from: Date.UTC(2029, 11, 30, 23), to: nowMs }])
+  })
+  it.each([
+    ['no range', {}],
+    ['no end', { from: 0 }],
+    ['an end that is no time', { from: 0, to: 'tomorrow' }],
+    ['a range that is empty', { from: 5, to: 5 }],
+    ['a range the wrong way round', { from: 6, to: 5 }],
+    ['a word it does not know', { from: 5, to: 6, until: 7 }],
+  ])('with %s is refused', async (_, body) => {
+    await using system = createSystem()
+    system.add('a')
+    expect((await post(system, '/v1/jobs/a/backfill', body)).json()).toMatchObject({ status: 400, code: 'bad-request' })
+    expect(system.log.written).toEqual([])
+  })
+})
+
+describe('a redrive', () => {
+  it('answers with the id of the new run', async () => {
+    await using system = createSystem()
+    const job = system.add('a', { deadRuns: [2] })
+    system.log.onRecord = ({ value }) => {
+      const { commandId } = codecs.command.decode(value as Buffer) as JobCommand
+      job.active.push({ ...activeRun(3), commandId, trigger: 'REDRIVE' })
+    }
+    system.owner.applied = async () => true
+    const answer = await post(system, '/v1/runs/a/2/redrive')
+    expect(answer.statusCode).toBe(202)
+    expect(answer.json()).toMatchObject({ runId: 'a/3', applied: true, reason: null })
+    expect(sent(system)).toMatchObject([{ type: 'REDRIVE', runNo: 2 }])
+  })
+  it('of a run that is not dead is refused', async () => {
+    await using system = createSystem()
+    system.add('a', { active: [activeRun(3)], deadRuns: [2] })
+    expect((await post(system, '/v1/runs/a/3/redrive')).json()).toMatchObject({ status: 404, code: 'not-found' })
+    expect(system.log.written).toEqual([])
+  })
+})
+
+describe('dead letters', () => {
+  const system = (): MemorySystem => {
+    const made = createSystem()
+    made.add('a', { deadRuns: [1, 3] })
+    made.owner.finished.set('a', [dead(3), finishedRun(2), dead(1)])
+    made.add('b')
+    const tagged = made.add('c', { deadRuns: [4] })
+    made.owner.finished.set('c', [dead(4)])
+    if (tagged.definition !== undefined) tagged.definition.tags = ['night']
+    return made
+  }
+  it('are the dead runs that can be redriven, by tag and handler, page by page', async () => {
+    await using made = system()
+    const list = async (query: string) => {
+      const { runs, cursor } = (await made.api.instance.inject(`/v1/dead-letters${query}`)).json()
+      return { ids: runs.map(({ runId }: { runId: string }) => runId), cursor }
+    }
+    expect(await list('')).toEqual({ ids: ['a/3', 'a/1', 'c/4'], cursor: null })
+    expect((await list('?tag=night')).ids).toEqual(['c/4'])
+    expect((await list('?handler=other')).ids).toEqual([])
+    const first = await list('?limit=1')
+    expect(first.ids).toEqual(['a/3', 'a/1'])
+    expect((await list(`?limit=1&cursor=${encodeURIComponent(first.cursor)}`)).ids).toEqual(['c/4'])
+  })
+  it('are redriven all, without a body', async () => {
+    await using made = system()
+    const answer = await post(made, '/v1/dead-letters/redrive')
+    expect(answer.statusCode).toBe(202)
+    expect(answer.json()).toEqual({ runIds: ['a/1', 'a/3', 'c/4'], more: false })
+    expect(sent(made).map(({ type, runNo }) => [type, runNo])).toEqual([
+      ['REDRIVE', 1],
+      ['REDRIVE', 3],
+      ['REDRIVE', 4],
+    ])
+  })
+  it.each([
+    [{ max: 1 }, ['a/1'], true],
+    [{ max: 2 }, ['a/1', 'a/3'], true],
+    [{ max: 3 }, ['a/1', 'a/3', 'c/4'], false],
+    [{ tag: 'night', max: 1 }, ['c/4'], false],
+    [{ handler: 'other' }, [], false],
+  ])('are redriven as %j says, and it is told whether there are more', async (body, runIds, more) => {
+    await using made = system()
+    expect((await post(made, '/v1/dead-letters/redrive', body)).json()).toEqual({ runIds, more })
+    expect(made.log.written).toHaveLength(runIds.length)
+  })
+  it.each([{ max: 0 }, { max: 1e9 }, { tag: '' }, { everything: true }])('are not redriven for %j', async (body) => {
+    await using made = system()
+    expect((await post(made, '/v1/dead-letters/redrive', body)).json()).toMatchObject({ status: 400, code: 'bad-request' })
+    expect(made.log.written).toEqual([])
+  })
+})
+
+describe('why', () => {
+  it('shows the reasons in order, with times in ISO 8601', async () => {
+    await using system = createSystem()
+    const why = [
+      { code: 'active', text: 'Run 1 is RUNNING.', at: null },
+      { code: 'overlap', text: 'An occurrence was skipped.', at: nowMs },
+    ]
+    system.add('a/b', { why })
+    const answer = await system.api.instance.inject('/v1/jobs/a%2Fb/why')
+    expect(answer.json()).toEqual({ id: 'a/b', status: 'ACTIVE', why: [why[0], { ...why[1], at: '2030-01-01T00:00:00.000Z' }] })
+  })
+})
+
+describe('of a job that does not exist', () => {
+  it.each([
+    ['POST', '/v1/jobs/x/cancel'],
+    ['POST', '/v1/jobs/x/backfill', { from: 0, to: 1 }],
+    ['POST', '/v1/runs/x/1/cancel'],
+    ['POST', '/v1/runs/x/1/redrive'],
+    ['GET', '/v1/jobs/x/why'],
+  ] as const)('nothing is done or told: %s %s', async (method, url, payload?: object) => {
+    await using system = createSystem()
+    const answer = await system.api.instance.inject({ method, url, ...(payload !== undefined && { payload }) })
+    expect(answer.json()).toMatchObject({ status: 404, code: 'not-found' })
+    expect(system.log.written).toEqual([])
+  })
+})

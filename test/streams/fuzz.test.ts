@@ -1,0 +1,112 @@
+/** The decision core under random definitions, commands, reports and times: it never throws, never runs on, and its books balance. */
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { JobCommand, JobDefinition } from '../../schemas/generated.ts'
+import { validateDefinition } from '../../streams/jobs/validate.ts'
+import { Chance } from '../model/cluster/chance.ts'
+import { Invariants } from './invariants.ts'
+import { wildDefinition } from './jobs/samples.ts'
+import { randomDefinition } from './random-definition.ts'
+import { JobHistory } from './runs/history.ts'
+
+const begin = 1_800_000_000_000
+/** Decisions of one history, timers included. Its times are at most a few hundred of the shortest intervals apart. */
+const decisionsMax = 2_000
+
+describe('any history of a job', () => {
+  it('of 90,000 sound definitions keeps what is always true', { timeout: 120_000 }, () => {
+    const seen = { definitions: 0, decisions: 0 }
+    for (let seed = 1; seen.definitions < 90_000; seed++) {
+      const chance = new Chance(seed)
+      const next = (now: number): JobDefinition => {
+        seen.definitions++
+        return randomDefinition(chance, now)
+      }
+      told(`seed ${seed}`, () => {
+        seen.decisions += live(chance, next, chance.happens(0.02) ? 60 : chance.int(2, 6))
+      })
+    }
+    expect(seen.decisions).toBeGreaterThan(seen.definitions * 2)
+  })
+  it('of 10,000 wild definitions keeps it too, and refuses what cannot be used', { timeout: 120_000 }, () => {
+    const wild = fc.sample(wildDefinition(), { numRuns: 10_000, seed: 1 })
+    let sound = 0
+    for (let seed = 0; wild.length > 0; seed++) {
+      const next = (): JobDefinition => {
+        const definition = wild.pop() as JobDefinition
+        if (validateDefinition(definition).length === 0) sound++
+        return definition
+      }
+      told(`seed ${seed}`, () => live(new Chance(seed), next, 3))
+    }
+    expect(sound).toBeGreaterThan(500)
+  })
+})
+
+function told(where: string, act: () => void): void {
+  try {
+    act()
+  } catch (error) {
+    throw new Error(`${where}: ${error}`, { cause: error })
+  }
+}
+
+/** One history of so many acts; the number of its decisions. */
+function live(chance: Chance, next: (now: number) => JobDefinition, acts: number): number {
+  const leadMs = chance.pick([0, 100])
+  const job = new JobHistory({ leadMs, ...(chance.happens(0.3) && { worker: { type: 'SUCCEEDED' as const } }) })
+  job.now = begin + chance.int(0, 5_000)
+  const invariants = new Invariants(job)
+  const define = (): void => {
+    const spec = next(job.now)
+    const [problem] = validateDefinition(spec)
+    job.definition(problem === undefined ? { spec } : { problem: problem.message })
+    invariants.check('definition')
+  }
+  define()
+  for (let act = 0; act < acts; act++) {
+    const kind = chance.weighted({ time: 4, down: 1, command: 3, report: 4, define: 1, garble: 0.2, remove: 0.1 })
+    if (kind === 'define') define()
+    else if (kind === 'garble') job.garble()
+    else if (kind === 'remove') job.remove()
+    else if (kind === 'time') job.until(job.now + chance.int(0, 3_000))
+    else if (kind === 'down') job.downUntil(job.now + chance.int(0, 20_000))
+    else if (kind === 'report') report(job, chance)
+    else {
+      const type = command(job, chance)
+      invariants.check(type === 'RESUME' ? 'RESUME' : 'command')
+    }
+    invariants.check(kind === 'garble' ? 'definition' : 'event')
+    if (job.decisions.length > decisionsMax) throw new Error(`${job.decisions.length} decisions in ${act} acts`)
+  }
+  return job.decisions.length
+}
+
+function command(job: JobHistory, chance: Chance): JobCommand['type'] {
+  const type = chance.pick(['TRIGGER', 'PAUSE', 'RESUME', 'RESUME', 'CANCEL', 'CANCEL_RUN', 'REDRIVE', 'BACKFILL'] as const)
+  const { runNo = 1, deadRuns = [] } = job.job.state ?? {}
+  const near = (): number | null => chance.pick([job.now - chance.int(-2_000, 8_000), job.now, null, -9e18, 9e18])
+  job.command(type, {
+    ...(type === 'TRIGGER' && chance.happens(0.5) && { payload: Buffer.from('t') }),
+    ...(type === 'TRIGGER' && chance.happens(0.3) && { commandId: 'again', trigger: 'FOLLOW_UP' as const }),
+    ...((type === 'CANCEL_RUN' || type === 'REDRIVE') && {
+      runNo: chance.pick([chance.int(1, Math.max(1, runNo)), deadRuns[0] ?? null, null]),
+    }),
+    ...(type === 'BACKFILL' && { from: near(), to: near() }),
+  })
+  return type
+}
+
+/** A report of some attempt that was sent at some time, possibly long ended. */
+function report(job: JobHistory, chance: Chance): void {
+  const execution = job.sent.at(-chance.int(1, Math.min(6, job.sent.length)))
+  if (execution === undefined) return
+  const { runNo, attempt, specOffset } = execution
+  const type = chance.pick(['STARTED', 'STARTED', 'SUCCEEDED', 'FAILED', 'FAILED', 'RELEASED', 'RETRY_DUE'] as const)
+  const of = { runNo, attempt, specOffset }
+  if (type !== 'FAILED') job.report(type, of)
+  else {
+    const retryAfterMs = chance.pick([null, 0, 500, -5, 1e300])
+    job.fail('Error', { retryable: chance.happens(0.8), retryAfterMs }, of)
+  }
+}

@@ -1,0 +1,88 @@
+/** What is true of a job after each decision, whatever happened to it. */
+import type { Decision, Input } from '../../streams/job.ts'
+import { whyOf } from '../../streams/jobs/why.ts'
+import { timersOf } from '../../streams/timers.ts'
+import type { JobHistory } from './runs/history.ts'
+
+/** Watches one history. `check` throws with what is wrong. */
+export class Invariants {
+  readonly #job: JobHistory
+  #lastRunNo = 0
+  #statusBefore: string | undefined
+  #times = new Set<number>()
+  #timesHash = -1
+  #seen = 0
+
+  constructor(job: JobHistory) {
+    this.#job = job
+  }
+
+  /** `input`: what the first of the decisions since the last check followed from. */
+  check(input: Input['kind'] | 'RESUME'): void {
+    const { decisions } = this.#job
+    for (const decision of decisions.slice(this.#seen)) this.#checkDecision(decision, input)
+    this.#seen = decisions.length
+    this.#checkSnapshots()
+    const { job, now } = this.#job
+    if (job.definition !== undefined) must(whyOf(job, now).length > 0, 'nobody can say why')
+  }
+
+  #checkDecision(decision: Decision, input: Input['kind'] | 'RESUME'): void {
+    const { job, out } = decision
+    const { state } = job
+    if (state?.timesHash !== this.#timesHash || state.runNo < this.#lastRunNo) this.#times.clear()
+    this.#timesHash = state?.timesHash ?? -1
+    if (job.definition === undefined && state === undefined) this.#lastRunNo = 0
+    for (const output of out) {
+      if (output.kind !== 'dispatch' || output.execution.attempt !== 1) continue
+      const { runNo, trigger, scheduledFor } = output.execution
+      must(runNo === this.#lastRunNo + 1, `run ${runNo} follows run ${this.#lastRunNo}`)
+      this.#lastRunNo = runNo
+      if (trigger !== 'SCHEDULE') continue
+      must(!this.#times.has(scheduledFor), `${scheduledFor} became a run twice`)
+      this.#times.add(scheduledFor)
+      const may = this.#statusBefore === 'ACTIVE' || this.#statusBefore === undefined
+      must(may || input === 'definition' || input === 'RESUME', `the schedule of a job fired that is ${this.#statusBefore}`)
+    }
+    this.#statusBefore = state?.status
+    this.#checkState(decision)
+  }
+
+  #checkState({ job, out }: Decision): void {
+    const { state, definition } = job
+    for (const { dueAt } of timersOf(job)) must(Number.isSafeInteger(dueAt), `a timer is due at ${dueAt}`)
+    if (state === undefined) return must(out.length === 0, 'something was sent and nothing logged')
+    const { runNo, succeeded, failed, cancelled, active, status } = state
+    must(
+      succeeded + failed + cancelled + active.length === runNo,
+      `${runNo} runs are ${succeeded}+${failed}+${cancelled}+${active.length}`,
+    )
+    must(new Set(active.map((run) => run.runNo)).size === active.length, 'a run is active twice')
+    must(runNo === this.#lastRunNo || definition === undefined, `the last run is ${runNo}, dispatched was ${this.#lastRunNo}`)
+    if (active.length > 0) {
+      must(state.deleteAt === null, 'a job is to be deleted while a run is active')
+      return
+    }
+    must(!state.waiting, 'an occurrence waits for the end of a run, and none is active')
+    if (status !== 'ACTIVE' || definition?.spec === undefined) return
+    must(state.queuedFor === null, 'an occurrence is queued behind a run, and none is active')
+    must(state.backfill === null, 'a backfill stands still')
+    must(state.nextFireAt !== null, 'a job is ACTIVE that has nothing ahead and nothing to do')
+  }
+
+  /** Whatever is dispatched from a snapshot has one, and no snapshot outlives its use. */
+  #checkSnapshots(): void {
+    const { state } = this.#job.job
+    const wanted = [
+      ...(state?.active ?? []).filter(({ snapshot }) => snapshot).map(({ runNo }) => runNo),
+      ...(state?.deadRuns ?? []),
+    ]
+    const found = [...this.#job.snapshots.keys()]
+    const text = (runNos: number[]): string => runNos.sort((left, right) => left - right).join()
+    must(text(wanted) === text(found), `snapshots are kept of runs ${text(found)} instead of ${text(wanted)}`)
+  }
+}
+
+function must(condition: boolean, broken: string): void {
+  if (!condition) throw new Error(broken)
+}
