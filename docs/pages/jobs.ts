@@ -45,6 +45,23 @@ export const jobExamples: readonly { title: string; job: Record<string, unknown>
       retry: { maxAttempts: 6, backoff: { exponential: { baseMs: 1_000, factor: 2, maxMs: 60_000 } }, jitter: 0.2 },
     },
   },
+  {
+    title: 'A message to a topic at an instant, written by the owner itself',
+    job: {
+      id: 'video-1-online',
+      schedule: { at: '2030-01-31T08:00:00+01:00' },
+      target: { topic: { name: 'online-videos', key: 'video-1' } },
+      payload: { video: 1 },
+    },
+  },
+  {
+    title: 'A webhook each hour',
+    job: {
+      id: 'hourly-hook',
+      schedule: { cron: '@hourly' },
+      target: { http: { url: 'https://example.org/hooks/hourly', headers: { authorization: 'Bearer token' } } },
+    },
+  },
 ]
 
 export function jobsPage(): string {

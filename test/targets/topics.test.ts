@@ -110,6 +110,8 @@ test('a trigger writes at once, with its own payload', async () => {
     target: { topic: { name: topic } },
     payload: 'usual',
   })
+  // A command may overtake the definition that it is for.
+  await vi.waitUntil(async () => (await jobAt(system.url, 'daily')).status === 'ACTIVE', { timeout: 20_000 })
   const trigger = (body?: string) =>
     fetch(`${system.url}/v1/jobs/daily/trigger`, {
       method: 'POST',

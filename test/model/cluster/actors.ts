@@ -1,8 +1,9 @@
 /** Everybody around the scheduler: workers, the retry forwarder, and users. They write to the log directly; none of them is under test. */
 import type { Execution, ExecutionEventInput, JobCommandType, JobDefinitionInput, Schedule } from '../../../schemas/generated.ts'
+import { replyHeaders } from '../../../streams/jobs/receipt.ts'
 import { partitionOf, retryTiers } from '../../../streams/topics.ts'
 import { ManualClock } from '../../tools/manual-clock.ts'
-import { codecs, names } from '../world.ts'
+import { codecs, names, repliesTopic } from '../world.ts'
 import type { Cluster } from './process.ts'
 
 type Fate = 'succeed' | 'succeed-at-once' | 'fail' | 'fail-for-good' | 'vanish' | 'vanish-running' | 'release'
@@ -125,6 +126,7 @@ export class Users {
   readonly #cluster: Cluster
   readonly #last = new Map<string, JobDefinitionInput>()
   #commands = 0
+  #asked = 0
 
   constructor(cluster: Cluster) {
     this.#cluster = cluster
@@ -165,10 +167,20 @@ export class Users {
     const { log, chance } = this.#cluster
     this.#last.set(id, definition)
     const value = codecs.definition.encode(definition)
-    if (!chance.happens(0.05)) return this.#append(names.jobs, id, value)
+    const headers = this.#asking()
+    if (!chance.happens(0.05)) {
+      log.append([{ topic: names.jobs, key: id, value, headers }])
+      return
+    }
     // A client with another partitioner.
     const partition = (partitionOf(id, log.partitions) + 1) % log.partitions
-    log.append([{ topic: names.jobs, partition, key: id, value }])
+    log.append([{ topic: names.jobs, partition, key: id, value, headers }])
+  }
+
+  /** Some want to know what became of their definition. */
+  #asking(): Record<string, string> {
+    if (!this.#cluster.chance.happens(0.3)) return {}
+    return { [replyHeaders.topic]: repliesTopic, [replyHeaders.correlationId]: String(this.#asked++) }
   }
 
   /** The same times again, with another payload. */

@@ -3,6 +3,7 @@ import { jobIdOfKey } from '../../../streams/keys.ts'
 import { partitionOf } from '../../../streams/topics.ts'
 import { names } from '../world.ts'
 import { type Life, livesOf, problemsOf } from './oracle.ts'
+import { receiptProblems } from './receipts.ts'
 import { durableOf, unsettled } from './settled.ts'
 import { Simulation } from './simulation.ts'
 
@@ -34,7 +35,7 @@ export async function history(seed: number): Promise<string[]> {
       for (const line of is) if (!was.has(line)) problems.push(`A rebuild of ${partition} has got ${line}`)
       if (rebuilt !== undefined) problems.push(...unsettled(rebuilt, world.time.nowMs, lives(partition), exact, cancelled))
     }
-    problems.push(...world.problems)
+    problems.push(...world.problems, ...receiptProblems(world.log, exact))
   } catch (error) {
     problems.push(error instanceof Error ? (error.stack ?? error.message) : String(error))
   }

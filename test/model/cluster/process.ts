@@ -61,6 +61,7 @@ export class Process {
       leadMsMax: leadMs,
       lingerMs,
       tombstoneRetentionMs,
+      targets: { problem: () => undefined, failed: async () => {} },
       onFatal: (error) => this.fatal.push(error),
     })
   }
