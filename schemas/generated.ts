@@ -369,7 +369,7 @@ export interface JobDefinition {
   misfireThresholdMs: number
   /** What happens when an occurrence is due while an earlier run is still active. Default: "ALLOW". */
   overlap: Overlap
-  /** With overlap ALLOW: the most active runs of the job; a further occurrence is skipped and counted. Default: 16. */
+  /** With overlap ALLOW: the most active runs of the job. A further occurrence is skipped and counted; with catchUp ALL it waits until one ends. Default: 16. */
   maxConcurrentRuns: number
   /** No occurrence is due before it. Unit: epoch ms. Default: null. */
   startAt: number | null
@@ -549,6 +549,10 @@ export interface JobState {
   deleteAt: number | null
   /** Why the job is INVALID, or why the last occurrence was skipped. Default: null. */
   reason: string | null
+  /** Whether the next occurrence is due and waits for an active run to end, because all have to run and the job is full. Default: false. */
+  waiting: boolean
+  /** Whether a PAUSE is in force. It outlives new definitions, also ones that cannot be used, until a RESUME. Default: false. */
+  pausedByCommand: boolean
   /** Whether key P with run number 0 holds the definition, because a tombstone that must not win stands behind it in jobs. Default: false. */
   definitionKept: boolean
   /** Runs that have not ended. Default: []. */
@@ -572,6 +576,8 @@ export interface JobStateInput {
   finishedAt?: number | null | undefined
   deleteAt?: number | null | undefined
   reason?: string | null | undefined
+  waiting?: boolean | undefined
+  pausedByCommand?: boolean | undefined
   definitionKept?: boolean | undefined
   active?: ActiveRunInput[] | undefined
   lastRun?: FinishedRunInput | null | undefined
@@ -652,6 +658,8 @@ export interface WorkerControl {
   runNo: number
   /** Number of the attempt; any other attempt of the run is left alone. */
   attempt: number
+  /** As in the execution. A job that was deleted and defined anew numbers its runs from 1 again; this tells its attempts from the earlier ones. Default: null. */
+  specOffset: number | null
   /** With CANCEL: why, for the handler and the worker's log. Default: "". */
   reason: string
   /** With RUN: name or host of the worker, as in pinTo. Default: null. */
@@ -666,6 +674,7 @@ export interface WorkerControlInput {
   jobId: string
   runNo: number
   attempt: number
+  specOffset?: number | null | undefined
   reason?: string | undefined
   instance?: string | null | undefined
   execution?: Buffer | null | undefined
@@ -1513,7 +1522,7 @@ export const jobDefinitionSchema = {
       "default": 16,
       "minimum": 1,
       "maximum": 100,
-      "doc": "With overlap ALLOW: the most active runs of the job; a further occurrence is skipped and counted."
+      "doc": "With overlap ALLOW: the most active runs of the job. A further occurrence is skipped and counted; with catchUp ALL it waits until one ends."
     },
     {
       "name": "startAt",
@@ -1704,6 +1713,18 @@ export const jobStateSchema = {
               ],
               "default": null,
               "doc": "Why the job is INVALID, or why the last occurrence was skipped."
+            },
+            {
+              "name": "waiting",
+              "type": "boolean",
+              "default": false,
+              "doc": "Whether the next occurrence is due and waits for an active run to end, because all have to run and the job is full."
+            },
+            {
+              "name": "pausedByCommand",
+              "type": "boolean",
+              "default": false,
+              "doc": "Whether a PAUSE is in force. It outlives new definitions, also ones that cannot be used, until a RESUME."
             },
             {
               "name": "definitionKept",
@@ -2121,6 +2142,15 @@ export const workerControlSchema = {
       "name": "attempt",
       "type": "int",
       "doc": "Number of the attempt; any other attempt of the run is left alone."
+    },
+    {
+      "name": "specOffset",
+      "type": [
+        "null",
+        "long"
+      ],
+      "default": null,
+      "doc": "As in the execution. A job that was deleted and defined anew numbers its runs from 1 again; this tells its attempts from the earlier ones."
     },
     {
       "name": "reason",

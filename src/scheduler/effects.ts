@@ -148,9 +148,9 @@ export class Effects {
   }
 
   #pinned(key: string, execution: Execution, instance: string): void {
-    const { jobId, runNo, attempt } = execution
+    const { jobId, runNo, attempt, specOffset } = execution
     const framed = this.#codecs.execution.encode(execution)
-    const value = this.#codecs.control.encode({ type: 'RUN', jobId, runNo, attempt, instance, execution: framed })
+    const value = this.#codecs.control.encode({ type: 'RUN', jobId, runNo, attempt, specOffset, instance, execution: framed })
     this.out.push({ topic: this.#names.control, partition: this.#partition, key, value })
   }
 

@@ -106,13 +106,13 @@ export class Intake {
   #event(mail: Mail, record: RecordIn, nowMs: number): Mail | Promise<Mail> {
     const { codecs, leases } = this.#options
     return afterDecoding<ExecutionEvent, Mail>(codecs.event, record, (event) => {
-      const { jobId, runNo, attempt, type, progress, message } = event
+      const { jobId, type, progress, message } = event
       if (jobId !== mail.jobId) throw new Error(`The key says job ${mail.jobId}, the value ${jobId}.`)
       if (type === 'HEARTBEAT') {
-        leases.heard(jobId, runNo, attempt, { checkedAt: nowMs, progress, message })
+        leases.heard(jobId, event, { checkedAt: nowMs, progress, message })
         return mail
       }
-      if (type !== 'STARTED') leases.ended(jobId, runNo, attempt)
+      if (type !== 'STARTED') leases.ended(jobId, event)
       mail.input = { kind: 'event', event }
       return mail
     })

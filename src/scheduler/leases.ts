@@ -2,6 +2,7 @@
  * What was last heard of each running attempt, and when. Soft state: it is not logged, and a new owner grants every running attempt a full
  * lease, so a heartbeat costs no write.
  */
+import type { AttemptId } from '../../streams/job.ts'
 import type { Heartbeat } from '../ports.ts'
 
 /** Longest lease that a definition may have: what was not heard of for so long is over. */
@@ -25,22 +26,22 @@ export class Leases {
     this.#heard.clear()
   }
 
-  heard(jobId: string, runNo: number, attempt: number, heartbeat: Heartbeat): void {
-    this.#heard.set(keyOf(jobId, runNo, attempt), heartbeat)
+  heard(jobId: string, attempt: AttemptId, heartbeat: Heartbeat): void {
+    this.#heard.set(keyOf(jobId, attempt), heartbeat)
     if (this.#heard.size > this.#sweptFrom) this.#sweep(heartbeat.checkedAt - leaseMsMax)
   }
 
-  ended(jobId: string, runNo: number, attempt: number): void {
-    this.#heard.delete(keyOf(jobId, runNo, attempt))
+  ended(jobId: string, attempt: AttemptId): void {
+    this.#heard.delete(keyOf(jobId, attempt))
   }
 
-  seenAt(jobId: string, runNo: number, attempt: number): number {
-    return Math.max(this.#heard.get(keyOf(jobId, runNo, attempt))?.checkedAt ?? 0, this.#floorMs)
+  seenAt(jobId: string, attempt: AttemptId): number {
+    return Math.max(this.last(jobId, attempt)?.checkedAt ?? 0, this.#floorMs)
   }
 
   /** The last heartbeat of an attempt, if this owner has heard one. */
-  last(jobId: string, runNo: number, attempt: number): Heartbeat | undefined {
-    return this.#heard.get(keyOf(jobId, runNo, attempt))
+  last(jobId: string, attempt: AttemptId): Heartbeat | undefined {
+    return this.#heard.get(keyOf(jobId, attempt))
   }
 
   #sweep(beforeMs: number): void {
@@ -49,4 +50,5 @@ export class Leases {
   }
 }
 
-const keyOf = (jobId: string, runNo: number, attempt: number): string => `${jobId}\0${runNo}\0${attempt}`
+const keyOf = (jobId: string, { runNo, attempt, specOffset }: AttemptId): string =>
+  `${jobId}\0${specOffset}\0${runNo}\0${attempt}`

@@ -36,7 +36,7 @@ export function partitionQueries(partitions: ReadonlyMap<number, Partition>, opt
 
   const withHeartbeats = (number: number, id: string, active: readonly ActiveRun[]): ActiveRunView[] => {
     const leases = partitions.get(number)?.leases
-    return active.map((run) => ({ ...run, heartbeat: leases?.last(id, run.runNo, run.attempt) ?? null }))
+    return active.map((run) => ({ ...run, heartbeat: leases?.last(id, run) ?? null }))
   }
   const viewOf = (job: Job, number: number): JobView | undefined =>
     viewOfJob(job, number, (active) => withHeartbeats(number, job.id, active))

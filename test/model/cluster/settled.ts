@@ -82,7 +82,7 @@ function checkJob({ id, definition, state }: Job, nowMs: number, problems: strin
     problems.push(`${id} stands at the definition ${definition.offset}, its state at ${state.specOffset}`)
   const { succeeded, failed, active, runNo } = state
   if (succeeded + failed + active.length !== runNo) problems.push(`${id} has ${runNo} runs, ${succeeded + failed} ended`)
-  if (state.status === 'ACTIVE' && state.nextFireAt !== null && state.nextFireAt < nowMs - leadMs)
+  if (state.status === 'ACTIVE' && state.nextFireAt !== null && !state.waiting && state.nextFireAt < nowMs - leadMs)
     problems.push(`${id} is overdue by ${nowMs - state.nextFireAt} ms`)
   if (state.status === 'ACTIVE' && state.nextFireAt === null && active.length === 0) problems.push(`${id} waits for nothing`)
   for (const run of active) {
