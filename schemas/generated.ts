@@ -802,6 +802,8 @@ export interface WorkerControl {
   runNo: number
   /** Number of the attempt; any other attempt of the run is left alone. */
   attempt: number
+  /** As in the execution. A job that was deleted and defined anew numbers its runs from 1 again; this tells its attempts from the earlier ones. Default: null. */
+  specOffset: number | null
   /** With CANCEL: why, for the handler and the worker's log. Default: "". */
   reason: string
   /** With RUN: name or host of the worker, as in pinTo. Default: null. */
@@ -816,6 +818,7 @@ export interface WorkerControlInput {
   jobId: string
   runNo: number
   attempt: number
+  specOffset?: number | null | undefined
   reason?: string | undefined
   instance?: string | null | undefined
   execution?: Buffer | null | undefined
@@ -2730,6 +2733,15 @@ export const workerControlSchema = {
       "name": "attempt",
       "type": "int",
       "doc": "Number of the attempt; any other attempt of the run is left alone."
+    },
+    {
+      "name": "specOffset",
+      "type": [
+        "null",
+        "long"
+      ],
+      "default": null,
+      "doc": "As in the execution. A job that was deleted and defined anew numbers its runs from 1 again; this tells its attempts from the earlier ones."
     },
     {
       "name": "reason",

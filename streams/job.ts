@@ -78,7 +78,7 @@ export type Output =
   | { kind: 'record'; record: TopicRecord; scheduledFor: number }
   | { kind: 'retry'; tier: (typeof retryTiers)[number]; execution: Execution }
   /** Tells every worker that the attempt shall not run, or not go on. */
-  | { kind: 'cancel'; runNo: number; attempt: number; reason: string }
+  | { kind: 'cancel'; runNo: number; attempt: number; specOffset: number; reason: string }
   /** Triggers another job. */
   | { kind: 'trigger'; jobId: string; commandId: string; at: number }
   | { kind: 'dead-letter'; letter: Omit<DeadLetter, 'execution'>; execution: Execution }

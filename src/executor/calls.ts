@@ -1,7 +1,6 @@
 /** Calls of handlers that have not returned. Each has a slot, a batch one for all of its runs; an attempt that has ended keeps it till then. */
-import type { WorkerControl } from '../../schemas/generated.ts'
 import { type Attempt, cancelled, type Outcome, released } from './attempt.ts'
-import { attemptKey } from './cancels.ts'
+import { attemptKey, type Cancellation, isMeant } from './cancels.ts'
 import { namedError } from './handler-errors.ts'
 import type { Outbox } from './outbox.ts'
 import { failed } from './outcome.ts'
@@ -55,16 +54,16 @@ export class Calls {
   }
 
   /** Aborts those of these attempts that run; answers with the others. */
-  cancel(controls: readonly WorkerControl[]): WorkerControl[] {
-    const wanted = new Map(controls.map((control) => [attemptKey(control), control]))
+  cancel(cancellations: readonly Cancellation[]): Cancellation[] {
+    const wanted = new Map(cancellations.map((cancellation) => [attemptKey(cancellation), cancellation]))
     for (const attempt of this.#running) {
       const key = attemptKey(attempt)
-      const control = wanted.get(key)
-      if (control === undefined) continue
+      const cancellation = wanted.get(key)
+      if (cancellation === undefined || !isMeant(attempt.execution, cancellation)) continue
       wanted.delete(key)
       if (attempt.outcome !== undefined) continue
       this.#options.fix(attempt, cancelled)
-      attempt.abort(namedError('Cancelled', control.reason || 'the run was cancelled'))
+      attempt.abort(namedError('Cancelled', cancellation.reason || 'the run was cancelled'))
     }
     return [...wanted.values()]
   }

@@ -10,6 +10,7 @@ import type { Clock } from '../clock.ts'
 import { DuelogError, messageOf } from '../errors.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Batch, Codec, GroupReader, Log, LogAdmin, RecordIn } from '../ports.ts'
+import { type Cancellation, cancellationOf } from './cancels.ts'
 
 /** Until the registry is asked again for a schema, and until a lost session is begun anew. */
 const AGAIN_MS = 1_000
@@ -23,7 +24,7 @@ export interface ControlOptions {
   clock: Clock
   metrics: Metrics
   logger: Logger
-  onCancel(controls: WorkerControl[]): void
+  onCancel(cancellations: Cancellation[]): void
   /** A run of our pool that is pinned to this worker. The next records come when it has settled. */
   onRun(record: RecordIn, execution: Execution): void | Promise<void>
 }
@@ -85,12 +86,12 @@ export class Control {
   }
 
   async #batch({ partition, records }: Batch): Promise<void> {
-    const cancels: WorkerControl[] = []
+    const cancels: Cancellation[] = []
     const runs: { record: RecordIn; execution: Execution }[] = []
     for (const record of records) {
       if (record.offset < (this.#next.get(partition) ?? 0)) continue
       const read = await this.#read(record)
-      if (read?.control.type === 'CANCEL') cancels.push(read.control)
+      if (read?.control.type === 'CANCEL') cancels.push(cancellationOf(read.control, record.timestampMs))
       else if (read?.execution !== undefined) runs.push({ record, execution: read.execution })
     }
     if (this.#stopped) return

@@ -141,7 +141,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
     clock,
     metrics,
     logger,
-    onCancel: (controls) => runner.cancel(controls),
+    onCancel: (cancellations) => runner.cancel(cancellations),
     onRun: (record, execution) => {
       // One that comes now is for a worker that is no longer there.
       if (stopping !== undefined) return

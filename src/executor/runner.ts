@@ -3,13 +3,13 @@
  * A handler that returns at once never leaves the loop of #pump: no promise, timer or closure is made for it.
  */
 import type { Logger } from 'pino'
-import type { Execution, WorkerControl } from '../../schemas/generated.ts'
+import type { Execution } from '../../schemas/generated.ts'
 import { priorities } from '../../streams/topics.ts'
 import type { Clock } from '../clock.ts'
 import type { Metrics } from '../metrics.ts'
 import { Attempt, type AttemptHost, type Outcome, released } from './attempt.ts'
 import { Calls } from './calls.ts'
-import { Cancels } from './cancels.ts'
+import { type Cancellation, Cancels } from './cancels.ts'
 import { BatchTurn, Gatherer } from './gatherer.ts'
 import { type Handler, type Handlers, isBatchHandler } from './handler.ts'
 import { runError } from './handler-errors.ts'
@@ -115,8 +115,8 @@ export class Runner implements AttemptHost {
   }
 
   /** Aborts those of these attempts that run, and remembers the others: they are dropped when their turn comes. */
-  cancel(controls: readonly WorkerControl[]): void {
-    for (const control of this.calls.cancel(controls)) this.#cancels.add(control)
+  cancel(cancellations: readonly Cancellation[]): void {
+    for (const cancellation of this.calls.cancel(cancellations)) this.#cancels.add(cancellation)
   }
 
   /** Nothing more starts. */

@@ -164,9 +164,9 @@ export class Effects {
   }
 
   #pinned(key: string, execution: Execution, instance: string): void {
-    const { jobId, runNo, attempt } = execution
+    const { jobId, runNo, attempt, specOffset } = execution
     const framed = this.#codecs.execution.encode(execution)
-    const value = this.#codecs.control.encode({ type: 'RUN', jobId, runNo, attempt, instance, execution: framed })
+    const value = this.#codecs.control.encode({ type: 'RUN', jobId, runNo, attempt, specOffset, instance, execution: framed })
     this.out.push({ topic: this.#names.control, partition: this.#partition, key, value })
   }
 
@@ -197,8 +197,8 @@ export class Effects {
         return
       }
       case 'cancel': {
-        const { runNo, attempt, reason } = output
-        const value = this.#codecs.control.encode({ type: 'CANCEL', jobId: key, runNo, attempt, reason })
+        const { runNo, attempt, specOffset, reason } = output
+        const value = this.#codecs.control.encode({ type: 'CANCEL', jobId: key, runNo, attempt, specOffset, reason })
         this.out.push({ topic: this.#names.control, partition, key, value })
         return
       }

@@ -12,7 +12,8 @@ import { startRun } from '../runs/start.ts'
 
 export function applyCommand(draft: Decision, command: JobCommand, context: Context): void {
   const state = draft.job.state ?? pristineState(draft.job)
-  if (draft.job.definition?.spec === undefined) {
+  const ends = command.type === 'CANCEL' || command.type === 'CANCEL_RUN'
+  if (draft.job.definition === undefined || (draft.job.definition.spec === undefined && !ends)) {
     draft.notes.push({ kind: 'stale', what: command.type })
     if (draft.job.definition !== undefined) refuse(draft, { at: context.now, what: 'DROPPED', reason: 'invalid-definition' })
     return

@@ -137,7 +137,9 @@ function failAttempt(draft: Decision, run: ActiveRun, error: RunErrorInput | Run
       ? Math.min(Math.max(0, error.retryAfterMs), retryDelayMaxMs)
       : retryDelayMs(retry, attemptsMade, draft.job.id, run.runNo)
   const dueAt = Math.max(run.dueAt, now) + delayMs
-  if (retry.maxAgeMs !== null && dueAt - run.scheduledFor > retry.maxAgeMs) return giveUp(draft, failed, 'max-age', context)
+  // One that is made again, or for the past, is old from its beginning.
+  const ages = run.trigger !== 'REDRIVE' && run.trigger !== 'BACKFILL'
+  if (ages && retry.maxAgeMs !== null && dueAt - run.scheduledFor > retry.maxAgeMs) return giveUp(draft, failed, 'max-age', context)
   const tier = tierFor(delayMs)
   const waiting = patchRun(draft, failed, {
     ...nextAttempt(run, dueAt),

@@ -1,9 +1,10 @@
 /** Cancellations as workers take them from worker-control. */
 import { describe, expect, it } from 'vitest'
+import type { Execution } from '../../schemas/generated.ts'
 import { CANCELS_KEPT_MAX, Cancels } from '../../src/executor/cancels.ts'
 import { EVENT_LINGER_MS } from '../../src/executor/outbox.ts'
-import { Harness, names } from './harness.ts'
-import { rest } from './manual-clock.ts'
+import { executionOf, Harness, names } from './harness.ts'
+import { ManualClock, rest } from './manual-clock.ts'
 
 const cancel = (jobId: string, attempt = 1) => ({ type: 'CANCEL', jobId, runNo: 1, attempt, reason: 'by the operator' }) as const
 
@@ -143,11 +144,29 @@ it('passes over records that it cannot read, counts them, and takes the next', a
   await harness.stop()
 })
 
+it('means no attempt of a job that was deleted and defined anew, whose runs count from 1 again', async () => {
+  const harness = await new Harness().start()
+  harness.control(cancel('again'))
+  harness.control({ ...cancel('other'), specOffset: 6 })
+  harness.control({ ...cancel('same'), specOffset: 7 })
+  await rest()
+  await harness.clock.advance(10)
+  harness.put({ jobId: 'again' })
+  harness.put({ jobId: 'other' })
+  harness.put({ jobId: 'same' })
+  await rest()
+  expect(harness.starts.map(({ jobId }) => jobId)).toEqual(['again', 'other'])
+  await harness.stop()
+})
+
 it('remembers a bounded number of cancellations, the latest', () => {
   const cancels = new Cancels()
-  for (let runNo = 0; runNo <= CANCELS_KEPT_MAX; runNo++) cancels.add({ jobId: 'a', runNo, attempt: 1 })
+  const clock = new ManualClock()
+  const common = { jobId: 'a', attempt: 1, specOffset: null, reason: '', atMs: clock.nowMs() }
+  const take = (runNo: number) => cancels.take(executionOf(clock, { jobId: 'a', runNo }) as Execution)
+  for (let runNo = 0; runNo <= CANCELS_KEPT_MAX; runNo++) cancels.add({ ...common, runNo })
   expect(cancels.size).toBe(CANCELS_KEPT_MAX)
-  expect(cancels.take({ jobId: 'a', runNo: 0, attempt: 1 })).toBe(false)
-  expect(cancels.take({ jobId: 'a', runNo: CANCELS_KEPT_MAX, attempt: 1 })).toBe(true)
-  expect(cancels.take({ jobId: 'a', runNo: CANCELS_KEPT_MAX, attempt: 1 })).toBe(false)
+  expect(take(0)).toBe(false)
+  expect(take(CANCELS_KEPT_MAX)).toBe(true)
+  expect(take(CANCELS_KEPT_MAX)).toBe(false)
 })
