@@ -93,7 +93,7 @@ function fireAfterReplacement(
   phase: boolean,
 ): number | null {
   if (spec.maxRuns !== null && old.scheduledRuns >= spec.maxRuns) return null
-  const recurs = spec.schedule.everyMs !== null || spec.schedule.cron !== null
+  const recurs = spec.schedule.at === null && spec.schedule.delayMs === null
   if (phase && (old.nextFireAt !== null || !recurs)) return old.nextFireAt
   if (waitsForEnd(spec, old)) return null
   // What was dispatched ahead of its time is not yet past, and must not fire again.

@@ -8,6 +8,7 @@ import type { ActiveRun, JobDefinition, JobState, Trigger } from '../../schemas/
 import { patchState, pristineState } from '../draft.ts'
 import type { Context, Decision, SkipReason } from '../job.ts'
 import type { Timer } from '../keys.ts'
+import { dueAtOf, latestDue } from '../schedules/jitter.ts'
 import { countFires, latestFire, nextFire, nextFireAfterEnd } from '../schedules/next-fire.ts'
 import { dispatch } from './dispatch.ts'
 import { completeIfDone } from './finish.ts'
@@ -18,18 +19,19 @@ const skippedCountMax = 1_000
 export function fire(draft: Decision, timer: Timer, context: Context): void {
   const spec = draft.job.definition?.spec
   const state = draft.job.state ?? pristineState(draft.job)
-  if (spec === undefined || state.status !== 'ACTIVE' || state.nextFireAt !== timer.dueAt) return
+  if (spec === undefined || state.status !== 'ACTIVE' || (state.nextDueAt ?? state.nextFireAt) !== timer.dueAt) return
   const nominal = afterCatchUp(draft, spec, state, context.now)
   if (nominal === undefined) return completeIfDone(draft, context.now)
+  const dueAt = dueAtOf(spec, state.anchorAt, draft.job.id, nominal)
   const refusal = overlapRefusal(spec, state)
-  if (refusal !== undefined && context.now < nominal) {
+  if (refusal !== undefined && context.now < dueAt) {
     // Dispatched ahead of its time it would be skipped for a run that may well have ended by then.
-    draft.deferUntil = nominal
+    draft.deferUntil = dueAt
     return
   }
   if (refusal === undefined) {
     patchState(draft, { nextFireAt: followingFire(spec, state, nominal) })
-    startRun(draft, spec, 'SCHEDULE', nominal, nominal, context)
+    startRun(draft, spec, 'SCHEDULE', nominal, dueAt, context)
   } else {
     // Without a run there is no end to count from: the interval goes on from now.
     const next = waitsForEnd(spec) ? nextFireAfterEnd(spec, context.now) : followingFire(spec, state, nominal)
@@ -111,9 +113,9 @@ function followingFire(spec: JobDefinition, state: JobState, nominal: number): n
 function afterCatchUp(draft: Decision, spec: JobDefinition, state: JobState, now: number): number | undefined {
   const due = state.nextFireAt
   if (due === null) return undefined
-  if (now - due <= spec.misfireThresholdMs) return due
+  if (now - (state.nextDueAt ?? due) <= spec.misfireThresholdMs) return due
   if (spec.catchUp === 'SKIP') return afterSkipped(draft, spec, state, due, now)
-  const first = waitsForEnd(spec) ? due : firstToRun(spec, state.anchorAt, due, now)
+  const first = waitsForEnd(spec) ? due : firstToRun(draft.job.id, spec, state.anchorAt, due, now)
   if (first > due) skip(draft, 'catch-up', countFires(spec, state.anchorAt, due - 1, first - 1, skippedCountMax))
   return first
 }
@@ -125,18 +127,19 @@ function afterSkipped(draft: Decision, spec: JobDefinition, state: JobState, due
     skip(draft, 'catch-up', 1)
     return undefined
   }
-  const missedUntil = now - spec.misfireThresholdMs - 1
-  const next = nextFire(spec, state.anchorAt, missedUntil)
+  const { id } = draft.job
+  const missed = latestDue(spec, state.anchorAt, id, due - 1, now - spec.misfireThresholdMs - 1) ?? due
+  const next = nextFire(spec, state.anchorAt, missed)
   patchState(draft, { nextFireAt: next })
-  skip(draft, 'catch-up', countFires(spec, state.anchorAt, due - 1, missedUntil, skippedCountMax))
-  return next !== null && next <= now ? next : undefined
+  skip(draft, 'catch-up', countFires(spec, state.anchorAt, due - 1, missed, skippedCountMax))
+  return next !== null && dueAtOf(spec, state.anchorAt, id, next) <= now ? next : undefined
 }
 
 /** LATEST: the last missed one. ALL: the earliest of the last catchUpMax missed ones. */
-function firstToRun(spec: JobDefinition, anchorAt: number, due: number, now: number): number {
-  const latest = latestFire(spec, anchorAt, due - 1, now) ?? due
+function firstToRun(jobId: string, spec: JobDefinition, anchorAt: number, due: number, now: number): number {
+  const latest = latestDue(spec, anchorAt, jobId, due - 1, now) ?? due
   if (spec.catchUp === 'LATEST') return latest
-  if (countFires(spec, anchorAt, due - 1, now, spec.catchUpMax + 1) <= spec.catchUpMax) return due
+  if (countFires(spec, anchorAt, due - 1, latest, spec.catchUpMax + 1) <= spec.catchUpMax) return due
   let first = latest
   for (let kept = 1; kept < spec.catchUpMax; kept++) first = latestFire(spec, anchorAt, due - 1, first - 1) ?? first
   return first

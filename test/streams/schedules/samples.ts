@@ -1,11 +1,12 @@
 /** Definitions for tests of schedules: a source of nominal times from the few fields that matter, and random ones. */
 import fc from 'fast-check'
 import type { Schedule } from '../../../schemas/generated.ts'
+import { completeDefinition } from '../../../streams/jobs/complete.ts'
 import { nextFire, type ScheduleSource } from '../../../streams/schedules/next-fire.ts'
 
 export function source(schedule: Partial<Schedule>, window: { startAt?: number; endAt?: number } = {}): ScheduleSource {
   return {
-    schedule: { at: null, delayMs: null, everyMs: null, anchor: null, from: 'START', cron: null, timezone: 'UTC', ...schedule },
+    schedule: { ...completeDefinition({ schedule: {}, target: { handler: 'noop' } }).schedule, ...schedule },
     startAt: window.startAt ?? null,
     endAt: window.endAt ?? null,
   }
