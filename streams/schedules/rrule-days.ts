@@ -11,35 +11,9 @@ export const daysSearchedMax = 50_000
 
 const horizonDay = dayOf(horizonAt)
 
-interface CalendarDay {
-  year: number
-  /** 1 to 12. */
-  month: number
-  day: number
-  /** 1 to 366. */
-  yearDay: number
-  weekday: number
-  monthDays: number
-  yearDays: number
-}
-
 const dayNumber = (year: number, month: number, day: number): number => dayOf(Date.UTC(year, month - 1, day))
-
-function calendarOf(number: number): CalendarDay {
-  const date = new Date(number * dayMs)
-  const year = date.getUTCFullYear()
-  const month = date.getUTCMonth() + 1
-  const newYear = dayNumber(year, 1, 1)
-  return {
-    year,
-    month,
-    day: date.getUTCDate(),
-    yearDay: number - newYear + 1,
-    weekday: date.getUTCDay(),
-    monthDays: dayNumber(year, month + 1, 1) - dayNumber(year, month, 1),
-    yearDays: dayNumber(year + 1, 1, 1) - newYear,
-  }
-}
+const yearOf = (day: number): number => new Date(day * dayMs).getUTCFullYear()
+const weekdayOf = (day: number): number => (((day + 4) % 7) + 7) % 7
 
 /** Whether a number from 1 up to `size`, or counted from its end when negative, is listed. Nothing listed lists all. */
 const lists = (values: readonly number[], value: number, size: number): boolean =>
@@ -55,7 +29,7 @@ export class RRuleDays implements Days {
     this.#rule = rule
     this.#ordinals = rule.byDay.some(({ ordinal }) => ordinal !== 0)
     // Of a rule by weeks of the year the period is the week's year, but it counts from the calendar's.
-    this.#base = rule.freq === 'YEARLY' ? calendarOf(beginDay).year : this.periodOf(beginDay)
+    this.#base = rule.freq === 'YEARLY' ? yearOf(beginDay) : this.periodOf(beginDay)
   }
 
   atOrAfter(day: number): number | null {
@@ -96,8 +70,8 @@ export class RRuleDays implements Days {
     const { freq, weekStart } = this.#rule
     if (freq === 'WEEKLY') return Math.floor((day + 4 - weekStart) / 7)
     if (freq !== 'MONTHLY' && freq !== 'YEARLY') return day
-    const { year, month } = calendarOf(day)
-    if (freq === 'MONTHLY') return year * 12 + month - 1
+    const year = yearOf(day)
+    if (freq === 'MONTHLY') return year * 12 + new Date(day * dayMs).getUTCMonth()
     return this.#rule.byWeekNo.length > 0 ? this.#weekYearOf(day) : year
   }
 
@@ -125,28 +99,42 @@ export class RRuleDays implements Days {
     return this.#base + Math.floor((period - this.#base) / interval) * interval
   }
 
-  /** Whether the BY parts name a day; the interval is not asked. */
+  /** Whether the BY parts name a day; the interval is not asked. The cheap questions come first: a search asks thousands. */
   matches(number: number): boolean {
     const { byMonth, byMonthDay, byYearDay, byWeekNo, byDay } = this.#rule
-    const day = calendarOf(number)
-    if (byMonth.length > 0 && !byMonth.includes(day.month)) return false
-    if (!lists(byMonthDay, day.day, day.monthDays) || !lists(byYearDay, day.yearDay, day.yearDays)) return false
-    if (byDay.length > 0 && !this.#matchesWeekday(day)) return false
-    if (byWeekNo.length === 0) return true
-    const weekYear = this.#weekYearOf(number)
-    const first = this.#firstWeekOf(weekYear)
-    return lists(byWeekNo, Math.floor((number - first) / 7) + 1, (this.#firstWeekOf(weekYear + 1) - first) / 7)
+    const weekday = weekdayOf(number)
+    if (byDay.length > 0 && !byDay.some((named) => named.weekday === weekday)) return false
+    const date = new Date(number * dayMs)
+    const month = date.getUTCMonth() + 1
+    if (byMonth.length > 0 && !byMonth.includes(month)) return false
+    const year = date.getUTCFullYear()
+    if (byMonthDay.length > 0) {
+      const monthDays = dayNumber(year, month + 1, 1) - dayNumber(year, month, 1)
+      if (!lists(byMonthDay, date.getUTCDate(), monthDays)) return false
+    }
+    if (byYearDay.length > 0) {
+      const newYear = dayNumber(year, 1, 1)
+      if (!lists(byYearDay, number - newYear + 1, dayNumber(year + 1, 1, 1) - newYear)) return false
+    }
+    if (this.#ordinals && !this.#matchesOrdinal(number, weekday, year, month)) return false
+    return byWeekNo.length === 0 || this.#matchesWeekNo(number)
   }
 
-  #matchesWeekday({ weekday, day, monthDays, yearDay, yearDays }: CalendarDay): boolean {
-    const { byDay } = this.#rule
-    if (!this.#ordinals) return byDay.some((named) => named.weekday === weekday)
-    const [place, size] = inMonth(this.#rule) ? [day, monthDays] : [yearDay, yearDays]
-    const fromStart = Math.ceil(place / 7)
-    const fromEnd = -Math.ceil((size - place + 1) / 7)
-    return byDay.some(
-      (named) => named.weekday === weekday && (named.ordinal === 0 || named.ordinal === fromStart || named.ordinal === fromEnd),
+  #matchesOrdinal(number: number, weekday: number, year: number, month: number): boolean {
+    const ofMonth = inMonth(this.#rule)
+    const first = dayNumber(year, ofMonth ? month : 1, 1)
+    const size = (ofMonth ? dayNumber(year, month + 1, 1) : dayNumber(year + 1, 1, 1)) - first
+    const fromStart = Math.floor((number - first) / 7) + 1
+    const fromEnd = -Math.floor((first + size - 1 - number) / 7) - 1
+    return this.#rule.byDay.some(
+      ({ weekday: named, ordinal }) => named === weekday && (ordinal === 0 || ordinal === fromStart || ordinal === fromEnd),
     )
+  }
+
+  #matchesWeekNo(number: number): boolean {
+    const weekYear = this.#weekYearOf(number)
+    const first = this.#firstWeekOf(weekYear)
+    return lists(this.#rule.byWeekNo, Math.floor((number - first) / 7) + 1, (this.#firstWeekOf(weekYear + 1) - first) / 7)
   }
 
   /** The first week of a year is the first with at least four days in it. */
@@ -156,7 +144,7 @@ export class RRuleDays implements Days {
   }
 
   #weekYearOf(day: number): number {
-    const { year } = calendarOf(day)
+    const year = yearOf(day)
     if (day < this.#firstWeekOf(year)) return year - 1
     return day >= this.#firstWeekOf(year + 1) ? year + 1 : year
   }
