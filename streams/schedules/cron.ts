@@ -5,7 +5,7 @@
 import { Cron, CronPattern } from 'croner'
 import { BoundedCache } from './bounded-cache.ts'
 import { DailyTimes, DayClock } from './day-clock.ts'
-import { dayMs, dayOf, horizonAt, type Recurrence, type WallTimes } from './wall-times.ts'
+import { dayMs, dayOf, earliestWall, horizonAt, type Recurrence, type WallTimes } from './wall-times.ts'
 
 /** Parsed expressions kept in memory, at about 80 KB each; a further one costs some 30 µs to parse again. */
 const parsedCronsMax = 256
@@ -51,11 +51,11 @@ class CronTimes implements WallTimes {
   }
 
   next(after: number): number | null {
-    return after >= horizonAt ? null : (this.#cron.nextRun(new Date(Math.max(after, -dayMs)))?.getTime() ?? null)
+    return after >= horizonAt ? null : (this.#cron.nextRun(new Date(Math.max(after, earliestWall - 1)))?.getTime() ?? null)
   }
 
   latest(notAfter: number): number | null {
-    if (notAfter < 0) return null
+    if (notAfter < earliestWall) return null
     return this.#cron.previousRuns(1, new Date(Math.min(notAfter, horizonAt - 1) + 1))[0]?.getTime() ?? null
   }
 

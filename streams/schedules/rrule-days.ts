@@ -4,11 +4,12 @@
  */
 import type { Days } from './day-clock.ts'
 import { inMonth, type RRule } from './rrule-text.ts'
-import { dayMs, dayOf, horizonAt } from './wall-times.ts'
+import { dayMs, dayOf, earliestWall, horizonAt } from './wall-times.ts'
 
 /** Most days that one search looks at: 136 years of every day, or as many periods of a year. */
 export const daysSearchedMax = 50_000
 
+const earliestDay = dayOf(earliestWall)
 const horizonDay = dayOf(horizonAt)
 
 const dayNumber = (year: number, month: number, day: number): number => dayOf(Date.UTC(year, month - 1, day))
@@ -49,7 +50,7 @@ export class RRuleDays implements Days {
     let searched = 0
     let period = this.#alignedDown(this.periodOf(day))
     let at = Math.min(day, this.startOf(period + 1) - 1)
-    while (at >= 0 && searched < daysSearchedMax) {
+    while (at >= earliestDay && searched < daysSearchedMax) {
       const start = this.startOf(period)
       for (; at >= start; at--, searched++) if (this.matches(at)) return at
       period = this.#alignedDown(period - 1)

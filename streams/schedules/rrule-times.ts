@@ -1,7 +1,7 @@
 /** Wall-clock times of the rules that are more than a set of times on a set of days: BYSETPOS, and intervals below a day. */
 import type { DayClock, Days } from './day-clock.ts'
 import { daysSearchedMax, type RRuleDays } from './rrule-days.ts'
-import { dayMs, dayOf, horizonAt, type WallTimes } from './wall-times.ts'
+import { dayMs, dayOf, earliestWall, horizonAt, type WallTimes } from './wall-times.ts'
 
 abstract class SteppedTimes implements WallTimes {
   abstract next(after: number): number | null
@@ -44,7 +44,7 @@ export class ChosenTimes extends SteppedTimes {
     let period = this.#days.aligned(this.#days.periodOf(dayOf(notAfter)), -1)
     for (let searched = 0; searched < daysSearchedMax; ) {
       const end = this.#days.startOf(period + 1)
-      if (end <= 0) return null
+      if (end * dayMs <= earliestWall) return null
       const found = this.#timesOf(period).findLast((time) => time <= notAfter)
       if (found !== undefined) return found
       searched += end - this.#days.startOf(period)
@@ -123,7 +123,7 @@ export class UnitTimes extends SteppedTimes {
     for (let searched = 0; searched < daysSearchedMax; searched++) {
       unit = baseUnit + Math.floor((unit - baseUnit) / interval) * interval
       const start = unit * unitMs
-      if (start < 0) return null
+      if (start < earliestWall) return null
       const end = this.#openUntil(start)
       if (end === null) return null
       if (end <= start) {

@@ -24,6 +24,9 @@ export interface Recurrence {
 
 export const dayMs = 86_400_000
 
+/** West of Greenwich clocks show the last day before 1970 when our time begins: no search goes further back. */
+export const earliestWall = -dayMs
+
 /** From the year 3000 on there are no occurrences: no search goes further. */
 export const horizonAt = Date.UTC(3000, 0, 1)
 

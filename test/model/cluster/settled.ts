@@ -82,8 +82,9 @@ function checkJob({ id, definition, state }: Job, nowMs: number, problems: strin
     problems.push(`${id} stands at the definition ${definition.offset}, its state at ${state.specOffset}`)
   const { succeeded, failed, active, runNo } = state
   if (succeeded + failed + active.length !== runNo) problems.push(`${id} has ${runNo} runs, ${succeeded + failed} ended`)
-  if (state.status === 'ACTIVE' && state.nextFireAt !== null && state.nextFireAt < nowMs - leadMs)
-    problems.push(`${id} is overdue by ${nowMs - state.nextFireAt} ms`)
+  const dueAt = state.nextDueAt ?? state.nextFireAt
+  if (state.status === 'ACTIVE' && dueAt !== null && dueAt < nowMs - leadMs)
+    problems.push(`${id} is overdue by ${nowMs - dueAt} ms`)
   if (state.status === 'ACTIVE' && state.nextFireAt === null && active.length === 0) problems.push(`${id} waits for nothing`)
   for (const run of active) {
     const latest = Math.max(run.startDeadlineAt, (run.startedAt ?? 0) + run.attemptTimeoutMs + 5_000, run.dueAt) + 3_000

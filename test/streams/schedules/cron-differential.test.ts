@@ -10,6 +10,8 @@ import { eraAt, zoneOf } from '../../../streams/schedules/zone.ts'
 import { allZones, cronText, type Dice, seeded } from './differential-sample.ts'
 import { iso, source } from './samples.ts'
 
+/** Ends a test that hangs on a busy machine; nothing is asserted by it. */
+const limitMs = 300_000
 const expressionsOfZone = 30
 const questionsOfExpression = 8
 const hour = 3_600_000
@@ -74,7 +76,7 @@ function theirNext(parser: ReturnType<typeof CronExpressionParser.parse>, from: 
 }
 
 describe('cron, asked in every zone', () => {
-  it('is due when a second implementation says so, but for differences that are explained', () => {
+  it('is due when a second implementation says so, but for differences that are explained', { timeout: limitMs }, () => {
     const dice = seeded(20_260_101)
     const unexplained: string[] = []
     const explained = new Set<string>()

@@ -8,7 +8,9 @@ import { nextFire } from '../../../streams/schedules/next-fire.ts'
 import { allZones, type Dice, rruleText, seeded } from './differential-sample.ts'
 import { iso, source } from './samples.ts'
 
-const rulesOfZone = 12
+const rulesOfZone = 6
+/** Ends a test that hangs on a busy machine; nothing is asserted by it. */
+const limitMs = 300_000
 /** Occurrences compared of each rule. */
 const occurrencesMax = 2
 /** Periods without an occurrence after which they give up. */
@@ -72,7 +74,7 @@ function theirTimes(rrule: string, dtstart: number, timezone: string): (number |
 }
 
 describe('rules, asked in every zone', () => {
-  it('are due when a second implementation says so, but for differences that are explained', () => {
+  it('are due when a second implementation says so, but for differences that are explained', { timeout: limitMs }, () => {
     const dice = seeded(5_545)
     const unexplained: string[] = []
     for (const timezone of allZones) {
