@@ -385,7 +385,7 @@ export interface JobDefinition {
   misfireThresholdMs: number
   /** What happens when an occurrence is due while an earlier run is still active. Default: "ALLOW". */
   overlap: Overlap
-  /** With overlap ALLOW: the most active runs of the job; a further occurrence is skipped and counted. Default: 16. */
+  /** With overlap ALLOW: the most active runs of the job. A further occurrence is skipped and counted; with catchUp ALL it waits until one ends. Default: 16. */
   maxConcurrentRuns: number
   /** No occurrence is due before it. Unit: epoch ms. Default: null. */
   startAt: number | null
@@ -567,6 +567,10 @@ export interface JobState {
   deleteAt: number | null
   /** Why the job is INVALID, or why the last occurrence was skipped. Default: null. */
   reason: string | null
+  /** Whether the next occurrence is due and waits for an active run to end, because all have to run and the job is full. Default: false. */
+  waiting: boolean
+  /** Whether a PAUSE is in force. It outlives new definitions, also ones that cannot be used, until a RESUME. Default: false. */
+  pausedByCommand: boolean
   /** Whether key P with run number 0 holds the definition, because a tombstone that must not win stands behind it in jobs. Default: false. */
   definitionKept: boolean
   /** Runs that have not ended. Default: []. */
@@ -591,6 +595,8 @@ export interface JobStateInput {
   finishedAt?: number | null | undefined
   deleteAt?: number | null | undefined
   reason?: string | null | undefined
+  waiting?: boolean | undefined
+  pausedByCommand?: boolean | undefined
   definitionKept?: boolean | undefined
   active?: ActiveRunInput[] | undefined
   lastRun?: FinishedRunInput | null | undefined
@@ -1552,7 +1558,7 @@ export const jobDefinitionSchema = {
       "default": 16,
       "minimum": 1,
       "maximum": 100,
-      "doc": "With overlap ALLOW: the most active runs of the job; a further occurrence is skipped and counted."
+      "doc": "With overlap ALLOW: the most active runs of the job. A further occurrence is skipped and counted; with catchUp ALL it waits until one ends."
     },
     {
       "name": "startAt",
@@ -1753,6 +1759,18 @@ export const jobStateSchema = {
               ],
               "default": null,
               "doc": "Why the job is INVALID, or why the last occurrence was skipped."
+            },
+            {
+              "name": "waiting",
+              "type": "boolean",
+              "default": false,
+              "doc": "Whether the next occurrence is due and waits for an active run to end, because all have to run and the job is full."
+            },
+            {
+              "name": "pausedByCommand",
+              "type": "boolean",
+              "default": false,
+              "doc": "Whether a PAUSE is in force. It outlives new definitions, also ones that cannot be used, until a RESUME."
             },
             {
               "name": "definitionKept",

@@ -41,6 +41,8 @@ export function pristineState(job: Job): JobState {
     finishedAt: null,
     deleteAt: null,
     reason: definition?.problem ?? null,
+    waiting: false,
+    pausedByCommand: false,
     definitionKept: false,
     active: [],
     lastRun: null,

@@ -41,6 +41,13 @@ export type Input =
   | { kind: 'event'; event: ExecutionEvent }
   | { kind: 'timer'; timer: Timer }
 
+/** What tells an attempt of a job from all others, also from those of an earlier job of the same id. */
+export interface AttemptId {
+  runNo: number
+  attempt: number
+  specOffset: number
+}
+
 export interface Context {
   /** The owner's clock, epoch ms. */
   now: number
@@ -49,7 +56,7 @@ export interface Context {
   /** Only what is due then or later may go to an `ahead` lane, which is read in offset order: epoch ms. */
   aheadFrom: number
   /** When a running attempt was last known to be alive, epoch ms; 0 when it was never heard of. */
-  seenAt: (jobId: string, runNo: number, attempt: number) => number
+  seenAt: (jobId: string, attempt: AttemptId) => number
 }
 
 export type Output =

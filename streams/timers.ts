@@ -25,7 +25,7 @@ export function timersOf(job: Job): Timer[] {
 /** Timers that follow from a logged state alone, without its definition: what a restore needs. */
 export function stateTimers(jobId: string, state: JobState): Timer[] {
   const timers: Timer[] = []
-  if (state.status === 'ACTIVE' && state.nextFireAt !== null) {
+  if (state.status === 'ACTIVE' && state.nextFireAt !== null && !state.waiting) {
     timers.push({ dueAt: state.nextDueAt ?? state.nextFireAt, kind: timerKind.fire, jobId, runNo: 0 })
   }
   for (const run of state.active) runTimers(jobId, run, timers)

@@ -106,13 +106,13 @@ export class Intake {
   #event(mail: Mail, record: RecordIn, nowMs: number): Mail | Promise<Mail> {
     const { codecs, leases } = this.#options
     return afterDecoding<ExecutionEvent, Mail>(codecs.event, record, (event) => {
-      const { jobId, runNo, attempt, type } = event
+      const { jobId, type } = event
       if (jobId !== mail.jobId) throw new Error(`The key says job ${mail.jobId}, the value ${jobId}.`)
       if (type === 'HEARTBEAT') {
-        leases.heard(jobId, runNo, attempt, nowMs)
+        leases.heard(jobId, event, nowMs)
         return mail
       }
-      if (type !== 'STARTED') leases.ended(jobId, runNo, attempt)
+      if (type !== 'STARTED') leases.ended(jobId, event)
       mail.input = { kind: 'event', event }
       return mail
     })

@@ -2,6 +2,8 @@
  * When each running attempt was last heard of. Soft state: it is not logged, and a new owner grants every running attempt a full
  * lease, so a heartbeat costs no write.
  */
+import type { AttemptId } from '../../streams/job.ts'
+
 export class Leases {
   readonly #seenAt = new Map<string, number>()
   #floorMs: number
@@ -16,17 +18,18 @@ export class Leases {
     this.#seenAt.clear()
   }
 
-  heard(jobId: string, runNo: number, attempt: number, atMs: number): void {
-    this.#seenAt.set(keyOf(jobId, runNo, attempt), atMs)
+  heard(jobId: string, attempt: AttemptId, atMs: number): void {
+    this.#seenAt.set(keyOf(jobId, attempt), atMs)
   }
 
-  ended(jobId: string, runNo: number, attempt: number): void {
-    this.#seenAt.delete(keyOf(jobId, runNo, attempt))
+  ended(jobId: string, attempt: AttemptId): void {
+    this.#seenAt.delete(keyOf(jobId, attempt))
   }
 
-  seenAt(jobId: string, runNo: number, attempt: number): number {
-    return Math.max(this.#seenAt.get(keyOf(jobId, runNo, attempt)) ?? 0, this.#floorMs)
+  seenAt(jobId: string, attempt: AttemptId): number {
+    return Math.max(this.#seenAt.get(keyOf(jobId, attempt)) ?? 0, this.#floorMs)
   }
 }
 
-const keyOf = (jobId: string, runNo: number, attempt: number): string => `${jobId}\0${runNo}\0${attempt}`
+const keyOf = (jobId: string, { runNo, attempt, specOffset }: AttemptId): string =>
+  `${jobId}\0${specOffset}\0${runNo}\0${attempt}`

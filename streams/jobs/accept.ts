@@ -21,7 +21,7 @@ export function acceptDefinition(draft: Decision, definition: KnownDefinition, d
   if (before.state !== undefined && definition.offset === before.state.specOffset) return
   const phase = keptPhase(before, definition)
   if (before.state === undefined && followsFromRecord(before, definition, phase)) return
-  if (before.state === undefined && definition.spec === undefined) return
+  if (before.state === undefined && definition.spec === undefined && before.definition?.spec === undefined) return
   keepActiveRuns(draft, before.definition, before.state)
   replaceState(draft, definition, before, phase)
 }
@@ -60,6 +60,8 @@ function replaceState(draft: Decision, definition: KnownDefinition, before: Deci
     patchState(draft, { definitionKept: false })
   }
   if (spec === undefined) {
+    // What was due and the phase outlive it: a definition that can be used again goes on from there.
+    draft.job.state ??= pristineState(before)
     patchState(draft, {
       specOffset: offset,
       status: 'INVALID',
@@ -69,15 +71,14 @@ function replaceState(draft: Decision, definition: KnownDefinition, before: Deci
     return
   }
   const old = before.state ?? pristineState(before)
-  // A pause by command outlives a new definition; a pause by definition ends with it.
-  const pausedByCommand = old.status === 'PAUSED' && before.definition?.spec?.paused !== true
   const anchorAt = phase ? old.anchorAt : appendedAt
   patchState(draft, {
     specOffset: offset,
     anchorAt,
     timesHash: timesHash(spec),
-    status: spec.paused || pausedByCommand ? 'PAUSED' : 'ACTIVE',
+    status: spec.paused || old.pausedByCommand ? 'PAUSED' : 'ACTIVE',
     nextFireAt: fireAfterReplacement(spec, old, anchorAt, appendedAt, phase),
+    waiting: false,
     reason: null,
     finishedAt: null,
     deleteAt: null,
@@ -97,15 +98,18 @@ function fireAfterReplacement(
   if (phase && (old.nextFireAt !== null || !recurs)) return old.nextFireAt
   if (waitsForEnd(spec, old)) return null
   // What was dispatched ahead of its time is not yet past, and must not fire again.
+  if (spec.schedule.at !== null && runsOf(old).some(({ scheduledFor }) => scheduledFor === spec.schedule.at)) return null
   const after = recurs ? Math.max(latestDispatched(old), phase ? appendedAt : Number.NEGATIVE_INFINITY) : Number.NEGATIVE_INFINITY
   return nextFire(spec, anchorAt, after)
 }
 
-/** Latest nominal time that became a run. What is not yet past is in flight, or has ended as the last one. */
-function latestDispatched({ active, lastRun }: JobState): number {
-  const times = [...active, ...(lastRun === null ? [] : [lastRun])].filter(({ trigger }) => trigger === 'SCHEDULE')
-  return Math.max(Number.NEGATIVE_INFINITY, ...times.map(({ scheduledFor }) => scheduledFor))
+/** Scheduled runs that are in flight, or ended last: one whose nominal time is not yet past is among them. */
+function runsOf({ active, lastRun }: JobState): { scheduledFor: number }[] {
+  return [...active, ...(lastRun === null ? [] : [lastRun])].filter(({ trigger }) => trigger === 'SCHEDULE')
 }
+
+const latestDispatched = (state: JobState): number =>
+  Math.max(Number.NEGATIVE_INFINITY, ...runsOf(state).map(({ scheduledFor }) => scheduledFor))
 
 /** An interval from the END of a scheduled run that is still active goes on when that run ends. */
 const waitsForEnd = (spec: JobDefinition, { active }: JobState): boolean =>

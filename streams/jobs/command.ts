@@ -15,11 +15,12 @@ export function applyCommand(draft: Decision, command: JobCommand, context: Cont
     case 'TRIGGER':
       return trigger(draft, command, context)
     case 'PAUSE':
-      if (state.status === 'ACTIVE') patchState(draft, { status: 'PAUSED' })
+      if (state.status === 'ACTIVE') patchState(draft, { status: 'PAUSED', pausedByCommand: true })
+      else if (state.status === 'PAUSED' && !state.pausedByCommand) patchState(draft, { pausedByCommand: true })
       return
     case 'RESUME':
       // The frozen time may have passed: its timer then pops at once and catch-up decides.
-      if (state.status === 'PAUSED') patchState(draft, { status: 'ACTIVE' })
+      if (state.status === 'PAUSED') patchState(draft, { status: 'ACTIVE', pausedByCommand: false })
   }
 }
 

@@ -108,7 +108,7 @@ function checkTimeout(draft: Decision, run: ActiveRun, timer: Timer, context: Co
 }
 
 function checkLease(draft: Decision, run: ActiveRun, context: Context): void {
-  const until = Math.max(context.seenAt(draft.job.id, run.runNo, run.attempt), run.startedAt ?? 0) + run.leaseMs
+  const until = Math.max(context.seenAt(draft.job.id, run), run.startedAt ?? 0) + run.leaseMs
   if (until > context.now) {
     draft.extraTimers.push({ dueAt: until, kind: timerKind.lease, jobId: draft.job.id, runNo: run.runNo })
     return
@@ -134,8 +134,9 @@ function failAttempt(draft: Decision, run: ActiveRun, error: RunErrorInput | Run
       : retryDelayMs(retry, attemptsMade, draft.job.id, run.runNo)
   const tier = tierFor(delayMs)
   const waiting = patchRun(draft, failed, {
-    ...nextAttempt(run, now + delayMs),
+    ...nextAttempt(run, Math.max(run.dueAt, now) + delayMs),
     status: 'RETRY_WAIT',
+    startedAt: null,
     parked: tier === undefined,
     worker: null,
   })

@@ -33,6 +33,7 @@ export function finishRun(draft: Decision, run: ActiveRun, ending: Ending): void
   patchState(draft, {
     active: state.active.filter((other) => other.runNo !== run.runNo),
     lastRun: finished,
+    waiting: false,
     succeeded: state.succeeded + (succeeded ? 1 : 0),
     failed: state.failed + (succeeded ? 0 : 1),
   })

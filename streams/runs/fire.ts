@@ -19,7 +19,8 @@ const skippedCountMax = 1_000
 export function fire(draft: Decision, timer: Timer, context: Context): void {
   const spec = draft.job.definition?.spec
   const state = draft.job.state ?? pristineState(draft.job)
-  if (spec === undefined || state.status !== 'ACTIVE' || (state.nextDueAt ?? state.nextFireAt) !== timer.dueAt) return
+  if (spec === undefined || state.status !== 'ACTIVE' || state.waiting) return
+  if ((state.nextDueAt ?? state.nextFireAt) !== timer.dueAt) return
   const nominal = afterCatchUp(draft, spec, state, context.now)
   if (nominal === undefined) return completeIfDone(draft, context.now)
   const dueAt = dueAtOf(spec, state.anchorAt, draft.job.id, nominal)
@@ -29,6 +30,9 @@ export function fire(draft: Decision, timer: Timer, context: Context): void {
     draft.deferUntil = dueAt
     return
   }
+  // Where all have to run none is skipped because the job is full: the end of a run lets it go on (finish.ts).
+  if (refusal === 'max-concurrent-runs' && spec.catchUp === 'ALL')
+    return void patchState(draft, { nextFireAt: nominal, waiting: true })
   if (refusal === undefined) {
     patchState(draft, { nextFireAt: followingFire(spec, state, nominal) })
     startRun(draft, spec, 'SCHEDULE', nominal, dueAt, context)

@@ -83,7 +83,7 @@ function checkJob({ id, definition, state }: Job, nowMs: number, problems: strin
   const { succeeded, failed, active, runNo } = state
   if (succeeded + failed + active.length !== runNo) problems.push(`${id} has ${runNo} runs, ${succeeded + failed} ended`)
   const dueAt = state.nextDueAt ?? state.nextFireAt
-  if (state.status === 'ACTIVE' && dueAt !== null && dueAt < nowMs - leadMs)
+  if (state.status === 'ACTIVE' && dueAt !== null && !state.waiting && dueAt < nowMs - leadMs)
     problems.push(`${id} is overdue by ${nowMs - dueAt} ms`)
   if (state.status === 'ACTIVE' && state.nextFireAt === null && active.length === 0) problems.push(`${id} waits for nothing`)
   for (const run of active) {

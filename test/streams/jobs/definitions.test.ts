@@ -1,0 +1,288 @@
+/** What becomes of a job when its definition arrives, is replaced, or cannot be used. */
+import { describe, expect, it } from 'vitest'
+import type { JobDefinitionInput } from '../../../schemas/generated.ts'
+import { mustBeLogged } from '../../../streams/job.ts'
+import { invalidated } from '../../../streams/step.ts'
+import { JobHistory } from '../runs/history.ts'
+
+type Definition = Partial<JobDefinitionInput>
+const everySecond: Definition = { schedule: { everyMs: 1_000 } }
+const payload = (text: string): Definition => ({ payload: Buffer.from(text) })
+const payloads = (job: JobHistory): string[] => job.dispatched.map((execution) => String(execution.payload))
+
+describe('a definition', () => {
+  it('needs no state as long as nothing was decided', () => {
+    const job = new JobHistory()
+      .define(everySecond)
+      .until(500)
+      .define({ schedule: { everyMs: 300 } })
+    expect(job.job.state).toBeUndefined()
+    expect(job.next).toBe(800)
+    expect(job.decisions.some((decision) => mustBeLogged({ id: 'job' }, decision))).toBe(false)
+  })
+  it('that was read before is not applied again', () => {
+    const job = new JobHistory().define(everySecond).define(payload('new')).until(1_000)
+    const { definition } = job.job
+    job.definition({ ...definition, offset: 0 }).definition({ ...definition, appendedAt: 9_000 })
+    expect(job.job.definition).toBe(definition)
+    expect(job.last).toMatchObject({ out: [], notes: [] })
+  })
+})
+
+describe('a definition that is sent again with the same times', () => {
+  it.each<[string, Definition]>([
+    ['an interval', everySecond],
+    ['an anchored interval', { schedule: { everyMs: 1_000, anchor: 0 } }],
+    ['cron', { schedule: { cron: '* * * * * *' } }],
+    ['a window', { ...everySecond, startAt: 0, endAt: 60_000 }],
+  ])('keeps the phase of %s, before the first run and after', (_, definition) => {
+    const job = new JobHistory({ worker: { type: 'SUCCEEDED' } }).define(definition)
+    const first = job.next ?? 0
+    for (let time = 300; time <= first + 2_000; time += 300) job.until(time).define({ ...definition, ...payload(String(time)) })
+    expect(job.fired).toEqual(job.fired.map((_time, index) => first + index * 1_000))
+    expect(job.fired.length).toBeGreaterThanOrEqual(2)
+  })
+  it.each<[string, Definition]>([
+    ['an interval', everySecond],
+    ['an instant', { schedule: { at: 1_000 } }],
+    ['cron', { schedule: { cron: '* * * * * *' } }],
+  ])('keeps what is due and has not fired of a job about which nothing was decided: %s', (_, definition) => {
+    const job = new JobHistory().define(definition)
+    job.now = 1_400
+    job.define(definition).until(1_400)
+    expect(job.fired).toEqual([1_000])
+  })
+  it('keeps what is due and has not fired of a job that has', () => {
+    const job = new JobHistory().define(everySecond).until(1_000)
+    job.now = 2_400
+    expect(job.define(everySecond).until(2_400).fired).toEqual([1_000, 2_000])
+  })
+  it('has the new payload from the next run on', () => {
+    const job = new JobHistory().define({ ...everySecond, ...payload('old') }).until(1_000)
+    expect(payloads(job.define({ ...everySecond, ...payload('new') }).until(2_000))).toEqual(['old', 'new'])
+  })
+  it.each<[string, Definition]>([
+    ['an instant', { schedule: { at: 1_000 } }],
+    ['an interval', everySecond],
+    ['an interval from END', { schedule: { everyMs: 1_000, from: 'END' } }],
+    ['cron', { schedule: { cron: '* * * * * *' } }],
+    ['the last of maxRuns', { ...everySecond, maxRuns: 1 }],
+  ])('does not fire again what was dispatched ahead of its time: %s', (_, definition) => {
+    const job = new JobHistory().define(definition).until(400).fireAhead().until(500).define(definition).until(1_999)
+    expect(job.fired).toEqual([1_000])
+  })
+  it('does not run an instant again that has had its run', () => {
+    const job = new JobHistory({ worker: { type: 'SUCCEEDED' } })
+      .define()
+      .until(1_000)
+      .until(1_500)
+      .define(payload('new'))
+      .until(9_000)
+    expect(job.fired).toEqual([1_000])
+    expect(job.state).toMatchObject({ status: 'COMPLETED', finishedAt: 1_500 })
+  })
+  it('begins a delay anew: the delay counts from each append', () => {
+    const delayed: Definition = { schedule: { delayMs: 1_000 } }
+    expect(new JobHistory().define(delayed).until(600).define(delayed).until(9_000).fired).toEqual([1_600])
+    expect(new JobHistory().define(delayed).until(1_100).define(delayed).until(9_000).fired).toEqual([1_000, 2_100])
+  })
+  it('goes on from now when only its maxRuns had ended it', () => {
+    const job = new JobHistory({ worker: { type: 'SUCCEEDED' } }).define({ ...everySecond, maxRuns: 1 }).until(5_500)
+    expect(job.define({ ...everySecond, maxRuns: 3 }).until(60_000).fired).toEqual([1_000, 6_000, 7_000])
+  })
+})
+
+describe('a one-shot whose window is changed', () => {
+  it('does not run again what was dispatched ahead of its time', () => {
+    const job = new JobHistory()
+      .define({ schedule: { at: 1_000 } })
+      .until(500)
+      .fireAhead()
+      .until(600)
+    job.define({ schedule: { at: 1_000 }, endAt: 9_000 }).until(5_000)
+    expect(job.fired).toEqual([1_000])
+  })
+  it('runs at another instant', () => {
+    const job = new JobHistory()
+      .define({ schedule: { at: 1_000 } })
+      .until(500)
+      .fireAhead()
+      .until(600)
+    expect(job.define({ schedule: { at: 900 } }).until(5_000).fired).toEqual([1_000, 900])
+  })
+})
+
+describe('a definition with other times', () => {
+  it.each<[string, Definition, next: number]>([
+    ['an instant', { schedule: { at: 4_000 } }, 4_000],
+    ['a delay from its append time', { schedule: { delayMs: 10 } }, 2_510],
+    ['an interval from its append time', { schedule: { everyMs: 700 } }, 3_200],
+    ['cron after its append time', { schedule: { cron: '* * * * * *' } }, 3_000],
+  ])('has %s', (_, definition, next) => {
+    expect(new JobHistory().define(everySecond).until(2_500).define(definition).next).toBe(next)
+  })
+  it.each<[string, (job: JobHistory) => unknown]>([
+    ['waits for its time', () => {}],
+    ['has ended already', (job) => job.fail('BadInput', { retryable: false })],
+  ])('does not fire again what was dispatched ahead of its time and %s', (_, act) => {
+    const job = new JobHistory()
+      .define({ schedule: { everyMs: 1_000, anchor: 0 } })
+      .until(400)
+      .fireAhead()
+    act(job)
+    job
+      .until(450)
+      .define({ schedule: { everyMs: 500, anchor: 0 } })
+      .until(1_500)
+    expect(job.fired).toEqual([1_000, 1_500])
+  })
+  it('loses no occurrence to a triggered run, even where the clock of the broker is behind ours', () => {
+    const job = new JobHistory().define(everySecond).command('TRIGGER').until(950).command('TRIGGER')
+    job.now = 800
+    expect(job.define({ schedule: { everyMs: 100 } }).next).toBe(900)
+  })
+  it('keeps its own phase from then on', () => {
+    const faster: Definition = { schedule: { everyMs: 700 } }
+    expect(new JobHistory().define(everySecond).until(2_500).define(faster).until(2_900).define(faster).next).toBe(3_200)
+  })
+  it('is COMPLETED at once when it leaves nothing to run', () => {
+    const job = new JobHistory()
+      .define(everySecond)
+      .until(500)
+      .define({ ...everySecond, endAt: 400, retainCompletedMs: 50 })
+    expect(job.state).toMatchObject({ status: 'COMPLETED', nextFireAt: null, finishedAt: 500, deleteAt: 550 })
+  })
+  it('counts earlier runs among its maxRuns', () => {
+    const job = new JobHistory({ worker: { type: 'SUCCEEDED' } }).define(everySecond).until(2_000)
+    expect(job.define({ schedule: { everyMs: 300 }, maxRuns: 2 }).state.status).toBe('COMPLETED')
+  })
+  it('revives a COMPLETED job, whose numbers go on', () => {
+    const job = new JobHistory({ worker: { type: 'SUCCEEDED' } })
+      .define()
+      .until(1_500)
+      .define({ schedule: { at: 2_000 } })
+    expect(job.state).toMatchObject({ status: 'ACTIVE', finishedAt: null, deleteAt: null })
+    expect(job.until(2_000).dispatched.at(-1)).toMatchObject({ runNo: 2, specOffset: 1 })
+  })
+  it('from END waits for a run that is active', () => {
+    const job = new JobHistory().define({ schedule: { everyMs: 1_000, from: 'END' } }).until(1_000)
+    expect(job.define({ schedule: { everyMs: 300, from: 'END' } }).next).toBeNull()
+    expect(job.until(1_200).report('SUCCEEDED').next).toBe(1_500)
+  })
+  it('from END goes on when the first of several active runs ends', () => {
+    const job = new JobHistory()
+      .define({ schedule: { everyMs: 400 } })
+      .until(800)
+      .define({ schedule: { everyMs: 1_000, from: 'END' } })
+    expect(job.next).toBeNull()
+    expect(job.until(900).report('SUCCEEDED', { runNo: 1 }).next).toBe(1_900)
+    expect(job.until(1_000).report('SUCCEEDED', { runNo: 2 }).next).toBe(1_900)
+  })
+  it('from END does not wait for a run that was triggered', () => {
+    const job = new JobHistory().define(everySecond).command('TRIGGER')
+    expect(job.define({ schedule: { everyMs: 300, from: 'END' } }).next).toBe(300)
+  })
+})
+
+describe('a run that is active while its definition is replaced', () => {
+  const retried = { retry: { backoff: { list: [0] } } }
+  it('keeps the payload and the target it was made with, in every attempt', () => {
+    const job = new JobHistory().define({ ...everySecond, ...retried, ...payload('old') }).until(1_000)
+    job
+      .define({ ...everySecond, ...retried, ...payload('newer') })
+      .define({ ...everySecond, ...retried, target: { handler: 'other' } })
+    job.fail().until(2_000)
+    expect(job.dispatched.map(({ runNo, attempt, handler, specOffset }) => [runNo, attempt, handler, specOffset])).toEqual([
+      [1, 1, 'noop', 0],
+      [1, 2, 'noop', 0],
+      [2, 1, 'other', 2],
+    ])
+    expect(payloads(job)).toEqual(['old', 'old', 'null'])
+  })
+  it('keeps all that its workers see of the definition', () => {
+    const old: Definition = {
+      target: { handler: 'old', pool: 'old' },
+      payload: Buffer.from('old'),
+      contentType: 'text/old',
+      headers: { age: Buffer.from('old') },
+      priority: 'LOW',
+      leaseMs: 1_000,
+      attemptTimeoutMs: 1_000,
+    }
+    const job = new JobHistory()
+      .define(old)
+      .until(1_000)
+      .define({ schedule: { at: 9_000 } })
+      .report('RELEASED')
+    expect(job.dispatched[1]).toEqual({ ...job.dispatched[0], attempt: 2 })
+  })
+  it('has one snapshot, however often its definition is replaced', () => {
+    const job = new JobHistory().define(everySecond).until(1_000).define(everySecond).define(everySecond)
+    expect(job.last.snapshotPuts).toEqual([])
+  })
+  it('drops its snapshot when it ends', () => {
+    const job = new JobHistory().define(everySecond).until(1_000).define(everySecond)
+    expect(job.last.snapshotPuts).toMatchObject([{ runNo: 1, specOffset: 0 }])
+    expect(job.report('SUCCEEDED').last.snapshotDeletes).toEqual([1])
+  })
+})
+
+describe('a definition that cannot be used', () => {
+  it('makes the job INVALID and says why', () => {
+    const job = new JobHistory().define(everySecond).until(1_500).garble('No handler.')
+    expect(job.state).toMatchObject({ status: 'INVALID', reason: 'No handler.' })
+    expect(job.last.notes).toEqual([{ kind: 'invalid', reason: 'No handler.' }])
+    expect(job.until(60_000).fired).toEqual([1_000])
+  })
+  it('of an unknown job decides nothing', () => {
+    const job = new JobHistory().garble()
+    expect(job.job.state).toBeUndefined()
+    expect(job.notes).toEqual(['invalid'])
+  })
+  it('forgets neither the phase nor what is due of a job that has not fired', () => {
+    const job = new JobHistory().define({ schedule: { everyMs: 1_000 } })
+    job.now = 1_400
+    job
+      .garble()
+      .define({ schedule: { everyMs: 1_000 } })
+      .until(2_500)
+    expect(job.fired).toEqual([1_000, 2_000])
+  })
+  it('lets active runs go on with what they were made with', () => {
+    const job = new JobHistory()
+      .define({ ...everySecond, ...payload('old') })
+      .until(1_000)
+      .garble()
+    job.fail('Error', { retryAfterMs: 0 })
+    expect(payloads(job)).toEqual(['old', 'old'])
+    expect(job.report('SUCCEEDED').state).toMatchObject({ status: 'INVALID', active: [], succeeded: 1 })
+  })
+  it('keeps a COMPLETED job from being deleted', () => {
+    const job = new JobHistory({ worker: { type: 'SUCCEEDED' } }).define().until(1_000).garble()
+    expect(job.state.deleteAt).toBeNull()
+  })
+  it('is made good by the next one, which catches up when its times are the same', () => {
+    const job = new JobHistory({ worker: { type: 'SUCCEEDED' } }).define(everySecond).until(1_500).garble().until(5_500)
+    expect(job.define(everySecond).until(6_000).fired).toEqual([1_000, 5_000, 6_000])
+    expect(job.state).toMatchObject({ status: 'ACTIVE', reason: 'skipped: catch-up', skipped: 3 })
+  })
+})
+
+describe('a job that a rule failed on', () => {
+  const failed = (job: JobHistory): JobHistory => {
+    job.job = invalidated(job.job, 'A fault.').job
+    return job
+  }
+  it('is INVALID, fires nothing, and ends what is active without being COMPLETED', () => {
+    const job = failed(new JobHistory().define().until(1_000)).report('SUCCEEDED')
+    expect(job.state).toMatchObject({ status: 'INVALID', reason: 'A fault.', active: [], deleteAt: null })
+    expect(job.next).toBeNull()
+  })
+  it('is made good by a new definition, which catches up', () => {
+    const job = failed(new JobHistory().define(everySecond).until(1_000)).until(3_500)
+    expect(job.define(everySecond).until(3_500).fired).toEqual([1_000, 3_000])
+  })
+  it('may be one about which nothing was decided', () => {
+    expect(failed(new JobHistory().define(everySecond)).state).toMatchObject({ status: 'INVALID', nextFireAt: 1_000 })
+  })
+})

@@ -1,0 +1,139 @@
+/** What becomes of a job when its definition is deleted, and what is restored of records that an earlier owner has decided. */
+import { describe, expect, it } from 'vitest'
+import type { JobDefinitionInput } from '../../../schemas/generated.ts'
+import { JobHistory } from '../runs/history.ts'
+
+type Definition = Partial<JobDefinitionInput>
+const everySecond: Definition = { schedule: { everyMs: 1_000 } }
+const payload = (text: string): Definition => ({ payload: Buffer.from(text) })
+const payloads = (job: JobHistory): string[] => job.dispatched.map((execution) => String(execution.payload))
+
+describe('a deletion', () => {
+  it('forgets the job: nothing fires, is running, or is remembered', () => {
+    const job = new JobHistory().define(everySecond).until(2_000).report('SUCCEEDED').report('SUCCEEDED', { runNo: 1 })
+    expect(job.ring.size).toBe(1)
+    job.until(3_000).remove()
+    expect(job.job).toEqual({ id: 'job' })
+    expect(job.ring.size).toBe(0)
+    expect(job.until(60_000).dispatched).toHaveLength(3)
+  })
+  it('lets a later job of the same id begin anew', () => {
+    const job = new JobHistory().define(everySecond).until(3_000).remove().define(everySecond).until(4_000)
+    expect(job.dispatched.at(-1)).toMatchObject({ runNo: 1, scheduledFor: 4_000, specOffset: 2 })
+    expect(job.state).toMatchObject({ runNo: 1, scheduledRuns: 1, lastRun: null })
+  })
+  it.each<[string, (job: JobHistory) => unknown]>([
+    ['of a trigger', (job) => job.command('TRIGGER', payload('secret'))],
+    ['of a replaced definition', (job) => job.until(1_000).define({ schedule: { at: 9_000 } })],
+  ])('takes the snapshots %s along: none shows in a later job of the same id', (_, act) => {
+    const job = new JobHistory().define({ ...everySecond, ...payload('secret') })
+    act(job)
+    job.remove()
+    expect(job.last.snapshotDeletes).toEqual([1])
+    job.out.length = 0
+    job.define(payload('mine')).command('TRIGGER').define(payload('next')).fail('Error', { retryAfterMs: 0 })
+    expect(payloads(job)).toEqual(['mine', 'mine'])
+  })
+  it('that was written before the definition in force does nothing', () => {
+    const job = new JobHistory().define(everySecond).define(everySecond).until(1_000)
+    const { job: before } = job
+    expect(job.step({ kind: 'deletion', offset: 0 }).job).toEqual(before)
+  })
+  it('of an unknown job does nothing', () => {
+    const job = new JobHistory().remove()
+    expect(job.job).toEqual({ id: 'job' })
+    expect(job.last).toMatchObject({ out: [], notes: [], dropRing: false })
+  })
+})
+
+describe('a deletion that was meant for an older definition', () => {
+  const redefined = (): JobHistory => new JobHistory().define(payload('old')).define(everySecond).remove({ observedOffset: 0 })
+  it('loses, and the changelog keeps the definition that jobs will lose', () => {
+    const job = redefined()
+    expect(job.kept).toBe(job.job.definition)
+    expect(job.state.definitionKept).toBe(true)
+    expect(job.until(1_000).fired).toEqual([1_000])
+  })
+  it('keeps it once, however many such deletions there are', () => {
+    const job = redefined()
+    const { state } = job
+    expect(job.remove({ observedOffset: 0 }).state).toBe(state)
+    expect(job.last.keptDefinition).toBeUndefined()
+  })
+  it('keeps also a definition that cannot be used', () => {
+    const job = new JobHistory().define().garble('Why.').remove({ observedOffset: 0 })
+    expect(job.kept).toBe(job.job.definition)
+    expect(job.state).toMatchObject({ status: 'INVALID', reason: 'Why.', definitionKept: true })
+  })
+  it.each<[string, (job: JobHistory) => unknown]>([
+    ['replaces', (job) => job.define(everySecond)],
+    ['garbles', (job) => job.garble()],
+    ['deletes', (job) => job.remove()],
+    ['deletes, having observed it,', (job) => job.remove({ observedOffset: 1 })],
+  ])('needs not be kept any more when something %s it', (_, act) => {
+    const job = redefined()
+    act(job)
+    expect(job.last.keptDefinition).toBeNull()
+    expect(job.job.state?.definitionKept ?? false).toBe(false)
+  })
+  it('wins over the definition that it has observed', () => {
+    expect(new JobHistory().define().remove({ observedOffset: 0 }).job).toEqual({ id: 'job' })
+  })
+})
+
+describe('what an earlier owner has decided', () => {
+  it('restores a definition and nothing else', () => {
+    const job = new JobHistory().define(everySecond).until(1_000)
+    const { state } = job
+    job.define({ schedule: { everyMs: 300 } }, true)
+    expect(job.state).toBe(state)
+    expect(job.job.definition).toMatchObject({ offset: 1, spec: { schedule: { everyMs: 300 } } })
+    expect(job.last).toMatchObject({ out: [], notes: [], snapshotPuts: [], keptDefinition: undefined })
+  })
+  it('says nothing of a bad definition once more', () => {
+    const job = new JobHistory().definition({ problem: 'Why.' }, true)
+    expect(job.last.notes).toEqual([])
+    expect(job.job.definition?.problem).toBe('Why.')
+  })
+  it('takes a deleted definition away and leaves the state that the changelog had', () => {
+    const job = new JobHistory().define(everySecond).until(1_000)
+    const { state } = job
+    job.remove({ decided: true })
+    expect(job.job).toMatchObject({ id: 'job', state })
+    expect(job.job.definition).toBeUndefined()
+    expect(job.last).toMatchObject({ out: [], dropRing: false, snapshotDeletes: [] })
+  })
+  it('leaves a definition in place that a deletion did not observe', () => {
+    const job = new JobHistory().define().define(everySecond).remove({ observedOffset: 0, decided: true })
+    expect(job.job.definition?.offset).toBe(1)
+    expect(job.last.keptDefinition).toBeUndefined()
+  })
+  it('does not bring back a definition older than the one the state was made from', () => {
+    const job = new JobHistory().define().define(everySecond).until(1_000)
+    const { definition } = job.job
+    job.job = { id: 'job', state: job.state }
+    expect(job.definition({ ...definition, offset: 0 }, true).job.definition).toBeUndefined()
+    expect(job.definition({ ...definition }, true).job.definition?.offset).toBe(1)
+  })
+  it('is not decided again when the definition of the state is read behind it', () => {
+    const job = new JobHistory().define(everySecond).until(1_000)
+    const { definition, state } = job.job
+    job.job = { id: 'job', state }
+    job.definition({ ...definition })
+    expect(job.state).toBe(state)
+    expect(job.job.definition?.offset).toBe(0)
+    expect(job.last).toMatchObject({ out: [], snapshotPuts: [] })
+  })
+  it.each<[string, { offset: number; observedOffset?: number }]>([
+    ['is older than it', { offset: 0 }],
+    ['has observed an older one', { offset: 2, observedOffset: 0 }],
+  ])('is not undone by a deletion that %s, while the definition in force is still unread', (_, deletion) => {
+    const job = new JobHistory().define(payload('old'))
+    const { definition } = job.job
+    const { state } = job.define(everySecond).until(1_000)
+    job.job = { id: 'job', definition, state }
+    job.step({ kind: 'deletion', ...deletion })
+    expect(job.state).toBe(state)
+    expect(job.last.keptDefinition).toBeUndefined()
+  })
+})

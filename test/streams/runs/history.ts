@@ -1,0 +1,248 @@
+/**
+ * The history of one job, for specifications of the decision core: define it, let time pass, let workers report, and look at what was
+ * decided. Timers, snapshots and the ring are kept as an owner keeps them; of an owner there is nothing else here.
+ *
+ * The clock begins at 0, Thursday 1970-01-01, so that times read as what they are: an interval of 1000 fires at 1000, 2000, 3000.
+ */
+import type {
+  Execution,
+  ExecutionEvent,
+  FinishedRun,
+  JobCommand,
+  JobDefinitionInput,
+  JobState,
+} from '../../../schemas/generated.ts'
+import type { Decision, Input, Job, KnownDefinition, Output } from '../../../streams/job.ts'
+import { completeDefinition } from '../../../streams/jobs/json.ts'
+import { validateDefinition } from '../../../streams/jobs/validate.ts'
+import { runRingSize, type Timer, timerKey, timerKind } from '../../../streams/keys.ts'
+import { step } from '../../../streams/step.ts'
+import { timersOf } from '../../../streams/timers.ts'
+
+export interface HistoryOptions {
+  /** How long before its time a fire timer is acted on. Default: 0. */
+  leadMs?: number
+  /** What a worker says of each attempt at the moment it is dispatched. Default: nothing. */
+  worker?: Partial<ExecutionEvent>
+}
+
+/** Decisions after which a history is taken to run in a circle. */
+const decisionsMax = 20_000
+
+export class JobHistory {
+  readonly decisions: Decision[] = []
+  readonly out: Output[] = []
+  /** Every Execution that left the owner, to workers or to a delay topic. */
+  readonly sent: Execution[] = []
+  readonly ring = new Map<number, FinishedRun>()
+  /** The definition that the changelog holds because jobs may lose it. */
+  kept: KnownDefinition | null = null
+  job: Job = { id: 'job' }
+  now = 0
+  readonly #options: HistoryOptions
+  readonly #timers = new Map<string, { timer: Timer; wakeAt: number }>()
+  readonly #snapshots = new Map<number, Execution>()
+  readonly #seenAt = new Map<string, number>()
+  #jobsOffset = 0
+
+  constructor(options: HistoryOptions = {}) {
+    this.#options = options
+  }
+
+  /** A definition is appended now. Without a schedule the job is due at 1000. */
+  define(input: Partial<JobDefinitionInput> = {}, decided = false): this {
+    const spec = completeDefinition({ schedule: { at: 1_000 }, target: { handler: 'noop' }, ...input })
+    for (const { message } of validateDefinition(spec)) throw new Error(message)
+    return this.definition({ spec }, decided)
+  }
+
+  /** A record is appended that is no usable definition. */
+  garble(problem = 'Not a definition.'): this {
+    return this.definition({ problem })
+  }
+
+  definition(known: Partial<KnownDefinition>, decided = false): this {
+    const definition = { offset: this.#jobsOffset++, appendedAt: this.now, bytes: Buffer.alloc(0), ...known }
+    return this.step({ kind: 'definition', definition, ...(decided ? { decided } : {}) })
+  }
+
+  /** A tombstone is appended now. */
+  remove(more: { observedOffset?: number; decided?: boolean } = {}): this {
+    return this.step({ kind: 'deletion', offset: this.#jobsOffset++, ...more })
+  }
+
+  command(type: JobCommand['type'], more: Partial<JobCommand> = {}): this {
+    return this.step({
+      kind: 'command',
+      command: { type, commandId: `c${this.decisions.length}`, at: this.now, payload: null, actor: null, ...more },
+    })
+  }
+
+  /** A report of the attempt that was sent last, or of the last one of a run. `more` may name another attempt. */
+  report(type: ExecutionEvent['type'], more: Partial<ExecutionEvent> = {}): this {
+    const { runNo, attempt, specOffset } =
+      this.sent.findLast((execution) => more.runNo === undefined || execution.runNo === more.runNo) ?? this.#nothingSent()
+    const event = { type, jobId: 'job', runNo, attempt, specOffset, at: this.now, worker: 'w', startedAt: null }
+    return this.step({ kind: 'event', event: { ...event, result: null, error: null, progress: null, message: null, ...more } })
+  }
+
+  fail(type = 'Error', more: Partial<NonNullable<ExecutionEvent['error']>> = {}, of: Partial<ExecutionEvent> = {}): this {
+    const error = { type, message: `It failed at ${this.now}.`, stack: null, retryable: true, retryAfterMs: null, ...more }
+    return this.report('FAILED', { error, ...of })
+  }
+
+  /** The worker of the last attempt is alive now. */
+  heartbeat(): this {
+    const { runNo, attempt } = this.sent.at(-1) ?? this.#nothingSent()
+    this.#seenAt.set(`${runNo}/${attempt}`, this.now)
+    return this
+  }
+
+  /** Time passes, and each timer is acted on when it is due. */
+  until(time: number): this {
+    for (let next = this.#nextTimer(); next !== undefined && next.wakeAt <= time; next = this.#nextTimer()) {
+      this.now = Math.max(this.now, next.wakeAt)
+      this.step({ kind: 'timer', timer: next.timer })
+    }
+    this.now = Math.max(this.now, time)
+    return this
+  }
+
+  /** Time passes while nobody owns the partition; then all that fell due is acted on. */
+  downUntil(time: number): this {
+    this.now = Math.max(this.now, time)
+    return this.until(time)
+  }
+
+  /** The next occurrence is acted on now, however early: what happens to a herd. */
+  fireAhead(): this {
+    const next = [...this.#timers.values()].find(({ timer }) => timer.kind === timerKind.fire)
+    if (next === undefined) throw new Error('The job has nothing ahead.')
+    return this.step({ kind: 'timer', timer: next.timer })
+  }
+
+  step(input: Input): this {
+    if (this.decisions.length > decisionsMax) throw new Error('The history does not end.')
+    const before = this.#load()
+    const decision = step(before, input, {
+      now: this.now,
+      leadMs: this.#options.leadMs ?? 0,
+      aheadFrom: 0,
+      seenAt: (_, { runNo, attempt }) => this.#seenAt.get(`${runNo}/${attempt}`) ?? 0,
+    })
+    this.decisions.push(decision)
+    this.#keep(before, decision, input.kind === 'timer' ? input.timer : undefined)
+    this.#send(decision)
+    return this
+  }
+
+  /** What was decided; as long as that is nothing, there is none. */
+  get state(): JobState {
+    if (this.job.state === undefined) throw new Error('Nothing was decided about the job yet.')
+    return this.job.state
+  }
+
+  get last(): Decision {
+    return this.decisions.at(-1) ?? this.#nothingSent()
+  }
+
+  /** Executions handed to workers, in order. */
+  get dispatched(): Execution[] {
+    return this.out.flatMap((output) => (output.kind === 'dispatch' ? [output.execution] : []))
+  }
+
+  /** Nominal times that became a run, in order. */
+  get fired(): number[] {
+    return this.dispatched
+      .filter(({ attempt, trigger }) => attempt === 1 && trigger === 'SCHEDULE')
+      .map(({ scheduledFor }) => scheduledFor)
+  }
+
+  /** When the schedule fires next, as its timer says; null when it does not. */
+  get next(): number | null {
+    return timersOf(this.job).find(({ kind }) => kind === timerKind.fire)?.dueAt ?? null
+  }
+
+  /** Skips by reason, as they were counted. */
+  get skips(): Record<string, number> {
+    const counts: Record<string, number> = {}
+    for (const { notes } of this.decisions)
+      for (const note of notes) if (note.kind === 'skipped') counts[note.reason] = (counts[note.reason] ?? 0) + note.count
+    return counts
+  }
+
+  /** Notes of the last decision. */
+  get notes(): string[] {
+    return this.last.notes.map(({ kind }) => kind)
+  }
+
+  #nothingSent(): never {
+    throw new Error('The job was not dispatched yet.')
+  }
+
+  #nextTimer(): { timer: Timer; wakeAt: number } | undefined {
+    return [...this.#timers.values()].sort(
+      (left, right) => left.wakeAt - right.wakeAt || Buffer.compare(timerKey(left.timer), timerKey(right.timer)),
+    )[0]
+  }
+
+  /** The job as a store gives it: frozen, because a rule must not change what it decides from. */
+  #load(): Job {
+    const snapshots = new Map<number, Execution>()
+    for (const { runNo, snapshot } of this.job.state?.active ?? []) {
+      const kept = this.#snapshots.get(runNo)
+      if (snapshot && kept !== undefined) snapshots.set(runNo, kept)
+    }
+    freeze(this.job.state)
+    freeze(this.job.definition)
+    return Object.freeze(snapshots.size === 0 ? { ...this.job } : { ...this.job, snapshots })
+  }
+
+  #keep(before: Job, decision: Decision, popped: Timer | undefined): void {
+    this.job = decision.job
+    for (const execution of decision.snapshotPuts) this.#snapshots.set(execution.runNo, execution)
+    for (const runNo of decision.snapshotDeletes) this.#snapshots.delete(runNo)
+    if (decision.dropRing) this.ring.clear()
+    for (const run of decision.ring) this.ring.set(run.runNo % runRingSize, run)
+    if (decision.keptDefinition !== undefined) this.kept = decision.keptDefinition
+    this.#keepTimers(before, decision, popped)
+  }
+
+  /** What src/scheduler/effects.ts does with timers. */
+  #keepTimers(before: Job, decision: Decision, popped: Timer | undefined): void {
+    const known = new Set(timersOf(before).map(idOf))
+    const wanted = timersOf(decision.job)
+    for (const id of known) if (!wanted.some((timer) => idOf(timer) === id)) this.#timers.delete(id)
+    if (popped !== undefined && decision.deferUntil !== undefined) {
+      this.#timers.set(idOf(popped), { timer: popped, wakeAt: decision.deferUntil })
+    } else if (popped !== undefined) {
+      this.#timers.delete(idOf(popped))
+      // A changed state may need it once more; an unchanged one waits for something else.
+      if (decision.job.state !== before.state) known.delete(idOf(popped))
+    }
+    for (const timer of [...wanted.filter((timer) => !known.has(idOf(timer))), ...decision.extraTimers]) {
+      const early = timer.kind === timerKind.fire || timer.kind === timerKind.retryResidue
+      this.#timers.set(idOf(timer), { timer, wakeAt: timer.dueAt - (early ? (this.#options.leadMs ?? 0) : 0) })
+    }
+  }
+
+  #send({ out }: Decision): void {
+    for (const output of out) {
+      this.out.push(output)
+      // The owner reads its own tombstone like anybody's.
+      if (output.kind === 'tombstone') this.remove({ observedOffset: output.observedOffset })
+      if (output.kind === 'dispatch' || output.kind === 'retry') this.sent.push(output.execution)
+      if (output.kind !== 'dispatch' || this.#options.worker === undefined) continue
+      const { type = 'SUCCEEDED', ...more } = this.#options.worker
+      this.report(type, { runNo: output.execution.runNo, ...more })
+    }
+  }
+}
+
+const idOf = (timer: Timer): string => `${timer.kind}/${timer.runNo}/${timer.dueAt}`
+
+function freeze(value: unknown): void {
+  if (typeof value !== 'object' || value === null || value instanceof Uint8Array || Object.isFrozen(value)) return
+  Object.freeze(value)
+  for (const part of Object.values(value)) freeze(part)
+}

@@ -1,0 +1,182 @@
+/** What becomes of an attempt whose worker is silent, slow, or never there. */
+import { describe, expect, it } from 'vitest'
+import type { JobDefinitionInput } from '../../../schemas/generated.ts'
+import { type TimerKind, timerKind } from '../../../streams/keys.ts'
+import { JobHistory } from './history.ts'
+
+const hour = 3_600_000
+const limits = { leaseMs: 2_000, attemptTimeoutMs: hour, startDeadlineMs: 5_000 }
+
+/** A job that was dispatched at 1000, which is its last time. */
+const dispatched = (more: Partial<JobDefinitionInput> = {}): JobHistory =>
+  new JobHistory().define({ ...limits, ...more }).until(1_000)
+const started = (more: Partial<JobDefinitionInput> = {}): JobHistory => dispatched(more).report('STARTED')
+
+describe('a lease', () => {
+  it('is lost when the worker is silent for so long after the start; the next attempt goes out at once', () => {
+    const job = started().until(2_999)
+    expect(job.dispatched).toHaveLength(1)
+    job.until(3_000)
+    expect(job.notes).toEqual(['lease-lost'])
+    expect(job.dispatched.at(-1)).toMatchObject({ runNo: 1, attempt: 2, dueAt: 3_000, dispatchedAt: 3_000 })
+    expect(job.state.active[0]?.errors).toEqual([
+      {
+        attempt: 1,
+        at: 3_000,
+        worker: 'w',
+        type: 'LeaseLost',
+        message: 'The worker w was silent for longer than the lease of 2000 ms.',
+      },
+    ])
+  })
+  it('is renewed by each heartbeat, without a change that had to be logged', () => {
+    const job = started()
+    const { state } = job
+    for (const time of [2_000, 3_500, 5_400]) job.until(time).heartbeat()
+    expect(job.until(7_399).state).toBe(state)
+    expect(job.until(7_400).notes).toEqual(['lease-lost'])
+  })
+  it('watches only what has started', () => {
+    expect(
+      dispatched()
+        .until(4_000)
+        .decisions.flatMap(({ notes }) => notes),
+    ).toEqual([])
+  })
+  it('counts from the start as the worker says it, within our own clock', () => {
+    const startedAt = (said: number): number | null | undefined =>
+      dispatched().until(1_500).report('STARTED', { startedAt: said }).state.active[0]?.startedAt
+    expect([200, 1_200, 9_000].map(startedAt)).toEqual([1_000, 1_200, 1_500])
+  })
+  it('that is lost is an attempt that failed: after maxAttempts the run is given up', () => {
+    const job = started({ retry: { maxAttempts: 1 } }).until(3_000)
+    expect(job.last.out).toMatchObject([{ kind: 'dead-letter' }])
+    expect(job.notes).toEqual(['lease-lost', 'ended'])
+  })
+  it('that is lost takes the word from the silent worker', () => {
+    const job = started().until(3_000).report('SUCCEEDED', { attempt: 1 })
+    expect(job.notes).toEqual(['stale'])
+    expect(job.state.active).toMatchObject([{ attempt: 2, status: 'DISPATCHED' }])
+  })
+  it('is that of the definition which made the run', () => {
+    const job = started()
+      .define({ ...limits, schedule: { at: 9_000 }, leaseMs: hour })
+      .until(3_000)
+    expect(job.notes).toEqual(['lease-lost'])
+  })
+  it('is granted anew to each attempt', () => {
+    const job = started().until(2_900).fail('Error', { retryAfterMs: 0 }).report('STARTED').until(4_899)
+    expect(job.state.active).toMatchObject([{ attempt: 2, status: 'RUNNING' }])
+    expect(job.until(4_900).notes).toEqual(['lease-lost'])
+  })
+})
+
+describe('the time of an attempt', () => {
+  const limit = { attemptTimeoutMs: 3_000, leaseMs: hour }
+  it('is over five seconds after its limit, if the worker has not said so itself', () => {
+    const job = started(limit).until(8_999)
+    expect(job.state.active).toMatchObject([{ status: 'RUNNING', errors: [] }])
+    job.until(9_000)
+    expect(job.state.active).toMatchObject([
+      {
+        status: 'RETRY_WAIT',
+        attempt: 2,
+        dueAt: 10_000,
+        errors: [{ type: 'AttemptTimeout', message: 'The attempt took longer than 3000 ms and its worker did not say so.' }],
+      },
+    ])
+  })
+  it('is over also for a worker that is alive', () => {
+    const job = started({ ...limit, leaseMs: 2_000 })
+    for (let time = 2_000; time < 9_000; time += 1_000) job.until(time).heartbeat()
+    expect(job.until(9_000).state.active).toMatchObject([{ status: 'RETRY_WAIT', errors: [{ type: 'AttemptTimeout' }] }])
+  })
+  it('counts from the start of the attempt and not from its dispatch', () => {
+    const job = dispatched(limit).until(4_000).report('STARTED').until(11_999)
+    expect(job.state.active).toMatchObject([{ status: 'RUNNING' }])
+    expect(job.until(12_000).state.active).toMatchObject([{ status: 'RETRY_WAIT' }])
+  })
+  it('is looked at again when the clock went back since its timer was taken', () => {
+    const timer = { dueAt: 9_000, kind: timerKind.attemptTimeout, jobId: 'job', runNo: 1 }
+    expect(started(limit).step({ kind: 'timer', timer }).last.deferUntil).toBe(9_000)
+  })
+})
+
+describe('the start deadline', () => {
+  it('ends a run that no worker has started: EXPIRED, without another attempt', () => {
+    const job = dispatched().until(5_999)
+    expect(job.state.active).toMatchObject([{ status: 'DISPATCHED', startDeadlineAt: 6_000 }])
+    job.until(6_000)
+    expect(job.last).toMatchObject({ out: [], notes: [{ kind: 'ended', status: 'EXPIRED' }] })
+    expect(job.state).toMatchObject({
+      failed: 1,
+      lastRun: { status: 'EXPIRED', attempts: 1, startedAt: null, finishedAt: 6_000 },
+    })
+  })
+  it('counts from the dispatch of a run that was late', () => {
+    const job = new JobHistory().define(limits).downUntil(60_000)
+    expect(job.state.active).toMatchObject([{ scheduledFor: 1_000, startDeadlineAt: 65_000 }])
+  })
+  it('counts from the time due of a run that was dispatched ahead', () => {
+    expect(new JobHistory().define(limits).fireAhead().state.active).toMatchObject([{ dispatchedAt: 0, startDeadlineAt: 6_000 }])
+  })
+  it('does not pass during a backoff', () => {
+    const job = dispatched({ retry: { backoff: { fixed: { delayMs: hour } } } })
+      .fail()
+      .until(hour)
+    expect(job.state.active).toMatchObject([{ status: 'RETRY_WAIT' }])
+  })
+  it('does not end what has started', () => {
+    expect(started({ leaseMs: hour }).until(60_000).state.active).toMatchObject([{ status: 'RUNNING' }])
+  })
+  it('takes the word from a worker that comes too late', () => {
+    expect(dispatched().until(6_000).report('STARTED').notes).toEqual(['stale'])
+  })
+  it('is looked at again when the clock went back since its timer was taken', () => {
+    const job = dispatched().step({
+      kind: 'timer',
+      timer: { dueAt: 6_000, kind: timerKind.startDeadline, jobId: 'job', runNo: 1 },
+    })
+    expect(job.last.deferUntil).toBe(6_000)
+  })
+})
+
+describe('a timer that no longer follows from the state', () => {
+  const timer = (kind: TimerKind, dueAt: number, runNo = 1) =>
+    ({ kind: 'timer', timer: { dueAt, kind, jobId: 'job', runNo } }) as const
+  const patient = { leaseMs: hour, attemptTimeoutMs: 100, startDeadlineMs: hour }
+  /** Long after every time that the timers below name. */
+  const late = (job: JobHistory): JobHistory => {
+    job.now = hour / 2
+    return job
+  }
+  const waiting = (delayMs: number): JobHistory => dispatched({ retry: { backoff: { fixed: { delayMs } } } }).fail()
+  it.each<[string, JobHistory, TimerKind]>([
+    ['the lease of what waits for a worker', late(dispatched(patient)), timerKind.lease],
+    ['the time limit of what waits for a worker', late(dispatched(patient)), timerKind.attemptTimeout],
+    ['the time limit of an earlier attempt', started(patient), timerKind.attemptTimeout],
+    ['the start deadline of what runs', late(started(limits)), timerKind.startDeadline],
+    ['the start deadline of an earlier attempt', dispatched(patient), timerKind.startDeadline],
+    ['a backoff of what runs', late(started(patient)), timerKind.retryResidue],
+    ['a backoff that is still in its delay topic', waiting(1_000), timerKind.retryResidue],
+    ['an earlier backoff', waiting(900), timerKind.retryResidue],
+    ['a deletion of what is not COMPLETED', late(started(patient)), timerKind.delete],
+    ['the retention of a job that was COMPLETED before', late(started().report('SUCCEEDED')), timerKind.delete],
+    ['an occurrence that has become a run', late(started(patient)), timerKind.fire],
+  ])('does nothing: %s', (_, job, kind) => {
+    const { state } = job
+    job.step(timer(kind, 2_000))
+    expect(job.last).toMatchObject({ out: [], notes: [], extraTimers: [], deferUntil: undefined })
+    expect(job.state).toBe(state)
+  })
+  it('does nothing for a run that has ended', () => {
+    const job = started({ schedule: { everyMs: hour }, startAt: 1_000 }).report('SUCCEEDED')
+    const { state } = job
+    for (const kind of Object.values(timerKind)) expect(job.step(timer(kind, 1_000)).state).toBe(state)
+  })
+  it('of a job whose definition is gone takes along what is left of it', () => {
+    const job = started().remove({ decided: true })
+    expect(job.job.definition).toBeUndefined()
+    expect(job.until(60_000).job).toEqual({ id: 'job' })
+  })
+})

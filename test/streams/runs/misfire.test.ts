@@ -1,0 +1,137 @@
+/** What becomes of occurrences that fell due while nobody could fire them. */
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { JobDefinitionInput } from '../../../schemas/generated.ts'
+import { JobHistory } from './history.ts'
+
+type Definition = Partial<JobDefinitionInput>
+const everySecond: Definition = { schedule: { everyMs: 1_000 } }
+
+/** Nobody is there from the definition until `time`. */
+const missed = (definition: Definition, time: number): JobHistory =>
+  new JobHistory({ worker: { type: 'SUCCEEDED' } }).define(definition).downUntil(time)
+
+describe('after an outage of five intervals', () => {
+  it.each<[string, Definition, runs: number[], skipped: number]>([
+    ['LATEST runs the last one', { catchUp: 'LATEST' }, [5_000], 4],
+    ['ALL runs each', { catchUp: 'ALL' }, [1_000, 2_000, 3_000, 4_000, 5_000], 0],
+    ['ALL runs the last catchUpMax', { catchUp: 'ALL', catchUpMax: 3 }, [3_000, 4_000, 5_000], 2],
+    [
+      'ALL with a catchUpMax that is just enough skips none',
+      { catchUp: 'ALL', catchUpMax: 5 },
+      [1_000, 2_000, 3_000, 4_000, 5_000],
+      0,
+    ],
+    ['SKIP runs none', { catchUp: 'SKIP', misfireThresholdMs: 0 }, [], 5],
+    ['SKIP runs what is not later than the threshold', { catchUp: 'SKIP', misfireThresholdMs: 1_500 }, [4_000, 5_000], 3],
+    [
+      'a threshold that none exceeds lets all run',
+      { catchUp: 'SKIP', misfireThresholdMs: 4_500 },
+      [1_000, 2_000, 3_000, 4_000, 5_000],
+      0,
+    ],
+    ['maxRuns ends what ALL may run', { catchUp: 'ALL', maxRuns: 2 }, [1_000, 2_000], 0],
+    ['skips are no runs to maxRuns', { catchUp: 'LATEST', maxRuns: 2 }, [5_000], 4],
+    ['endAt ends what was missed', { catchUp: 'LATEST', endAt: 3_500 }, [3_000], 2],
+    ['endAt leaves SKIP nothing', { catchUp: 'SKIP', endAt: 3_500 }, [], 3],
+  ])('%s', (_, definition, runs, skipped) => {
+    const job = missed({ ...everySecond, ...definition }, 5_500)
+    expect(job.fired).toEqual(runs)
+    expect(job.skips).toEqual(skipped === 0 ? {} : { 'catch-up': skipped })
+    expect(job.state.skipped).toBe(skipped)
+    const { endAt, maxRuns } = definition
+    const done = endAt !== undefined || (typeof maxRuns === 'number' && runs.length >= maxRuns)
+    expect(job.state.status).toBe(done ? 'COMPLETED' : 'ACTIVE')
+    expect(job.next).toBe(done ? null : 6_000)
+  })
+  it('says of a job why its last occurrence was skipped', () => {
+    expect(missed({ ...everySecond, catchUp: 'SKIP', misfireThresholdMs: 0 }, 5_500).state.reason).toBe('skipped: catch-up')
+  })
+  it('catches up on cron alike', () => {
+    const job = missed({ schedule: { cron: '* * * * * *' }, catchUp: 'ALL', catchUpMax: 2 }, 5_500)
+    expect(job.fired).toEqual([4_000, 5_000])
+    expect(job.state).toMatchObject({ skipped: 3, nextFireAt: 6_000 })
+  })
+  it('hands a missed run over at once, with its nominal time', () => {
+    const job = missed({ ...everySecond, startDeadlineMs: 2_000 }, 5_500)
+    expect(job.dispatched).toMatchObject([{ scheduledFor: 5_000, dueAt: 5_000, dispatchedAt: 5_500, startDeadlineAt: 7_500 }])
+  })
+})
+
+describe('the threshold', () => {
+  it.each([
+    [1_500, 'runs', [1_000]],
+    [1_501, 'was missed', []],
+  ])('is inclusive: 500 ms, at %i the occurrence of 1000 %s', (time, _, runs) => {
+    const job = missed({ schedule: { at: 1_000 }, catchUp: 'SKIP', misfireThresholdMs: 500 }, time)
+    expect(job.fired).toEqual(runs)
+    expect(job.state).toMatchObject({ status: 'COMPLETED', finishedAt: time, skipped: 1 - runs.length })
+  })
+})
+
+describe('an interval from END', () => {
+  const fromEnd: Definition = { schedule: { everyMs: 1_000, from: 'END' } }
+  it.each(['LATEST', 'ALL'] as const)('with %s runs its one missed occurrence', (catchUp) => {
+    const job = missed({ ...fromEnd, catchUp }, 5_500)
+    expect(job.fired).toEqual([1_000])
+    expect(job.next).toBe(6_500)
+    expect(job.state.skipped).toBe(0)
+  })
+  it('with SKIP goes on one interval from now', () => {
+    const job = missed({ ...fromEnd, catchUp: 'SKIP' }, 5_500)
+    expect(job.fired).toEqual([])
+    expect(job.next).toBe(6_500)
+    expect(job.state.skipped).toBe(1)
+  })
+})
+
+describe('the count of what was skipped', () => {
+  it.each([
+    ['LATEST', {}],
+    ['SKIP', { misfireThresholdMs: 0 }],
+  ] as const)('is a lower bound of 1000 in a long outage, with %s', (catchUp, more) => {
+    const job = missed({ schedule: { everyMs: 100 }, catchUp, ...more }, 365 * 86_400_000)
+    expect(job.state.skipped).toBe(1_000)
+    expect(job.next).toBe(365 * 86_400_000 + 100)
+  })
+})
+
+describe('every occurrence that was due', () => {
+  const definition = fc.record({
+    schedule: fc.oneof(
+      fc.integer({ min: 100, max: 3_000 }).map((everyMs) => ({ everyMs, grid: everyMs })),
+      fc.constantFrom(1, 2, 5, 10).map((seconds) => ({ cron: `*/${seconds} * * * * *`, grid: seconds * 1_000 })),
+    ),
+    catchUp: fc.constantFrom('SKIP', 'LATEST', 'ALL'),
+    catchUpMax: fc.integer({ min: 1, max: 20 }),
+    misfireThresholdMs: fc.nat(4_000),
+    overlap: fc.constantFrom('ALLOW', 'SKIP'),
+    maxConcurrentRuns: fc.integer({ min: 1, max: 4 }),
+  })
+  const passing = fc.array(fc.record({ ms: fc.nat(12_000), down: fc.boolean(), end: fc.boolean() }), { maxLength: 8 })
+  it('became a run or a counted skip, once, in order, never early', () => {
+    fc.assert(
+      fc.property(definition, passing, ({ schedule: { grid, ...schedule }, ...more }, stretches) => {
+        const job = new JobHistory().define({ schedule, ...more })
+        for (const { ms, down, end } of stretches) {
+          if (down) job.downUntil(job.now + ms)
+          else job.until(job.now + ms)
+          if (end && job.sent.length > 0) job.report('SUCCEEDED').until(job.now)
+        }
+        const due = Math.floor(job.now / grid)
+        const skipped = Object.values(job.skips).reduce((sum, count) => sum + count, 0)
+        const waits = job.job.state?.waiting === true
+        const waiting = waits ? due - (job.state.nextFireAt ?? 0) / grid + 1 : 0
+        expect(job.fired.length + skipped + waiting).toBe(due)
+        if (!waits) expect(job.next).toBe((due + 1) * grid)
+        expect(job.fired).toEqual([...new Set(job.fired)].sort((left, right) => left - right))
+        for (const { scheduledFor, dispatchedAt } of job.dispatched) {
+          expect(scheduledFor % grid).toBe(0)
+          expect(dispatchedAt).toBeGreaterThanOrEqual(scheduledFor)
+        }
+        if (job.job.state !== undefined) expect(job.state).toMatchObject({ skipped, runNo: job.fired.length })
+      }),
+      { numRuns: 500 },
+    )
+  })
+})

@@ -1,0 +1,117 @@
+/** What becomes of an occurrence that is due while earlier runs are active. */
+import { describe, expect, it } from 'vitest'
+import type { JobDefinitionInput } from '../../../schemas/generated.ts'
+import { JobHistory } from './history.ts'
+
+const everySecond = (more: Partial<JobDefinitionInput>, leadMs = 0): JobHistory =>
+  new JobHistory({ leadMs }).define({ schedule: { everyMs: 1_000 }, ...more })
+
+describe('overlap ALLOW', () => {
+  it('runs beside earlier runs, up to maxConcurrentRuns', () => {
+    const job = everySecond({ maxConcurrentRuns: 2 }).until(4_000)
+    expect(job.fired).toEqual([1_000, 2_000])
+    expect(job.skips).toEqual({ 'max-concurrent-runs': 2 })
+    expect(job.state).toMatchObject({ skipped: 2, reason: 'skipped: max-concurrent-runs', nextFireAt: 5_000 })
+  })
+  it('runs on once there is room, and numbers runs and not occurrences', () => {
+    const job = everySecond({ maxConcurrentRuns: 2 }).until(3_500).report('SUCCEEDED', { runNo: 1 }).until(4_000)
+    expect(job.dispatched.at(-1)).toMatchObject({ runNo: 3, scheduledFor: 4_000 })
+  })
+  it('with catchUp ALL skips nothing: what finds the job full waits for an end', () => {
+    const job = everySecond({ maxConcurrentRuns: 2, catchUp: 'ALL' }).until(4_500)
+    expect(job.fired).toEqual([1_000, 2_000])
+    expect(job.state).toMatchObject({ waiting: true, nextFireAt: 3_000, skipped: 0 })
+    job.report('SUCCEEDED', { runNo: 1 }).until(4_500)
+    expect(job.fired).toEqual([1_000, 2_000, 3_000])
+    job.report('SUCCEEDED', { runNo: 2 }).report('SUCCEEDED', { runNo: 3 }).until(4_500)
+    expect(job.fired).toEqual([1_000, 2_000, 3_000, 4_000])
+    expect(job.state).toMatchObject({ waiting: false, nextFireAt: 5_000, skipped: 0 })
+  })
+  it('with catchUp ALL runs all that were missed, a few at a time', () => {
+    const job = everySecond({ maxConcurrentRuns: 3, catchUp: 'ALL' }).downUntil(50_500)
+    for (let runNo = 1; runNo <= 50; runNo++) job.report('SUCCEEDED', { runNo }).until(50_500)
+    expect(job.fired).toHaveLength(50)
+    expect(job.skips).toEqual({})
+  })
+  it('counts a triggered run as one, but refuses no trigger', () => {
+    const job = everySecond({ maxConcurrentRuns: 1 }).command('TRIGGER').command('TRIGGER').until(1_000)
+    expect(job.state.active).toHaveLength(2)
+    expect(job.skips).toEqual({ 'max-concurrent-runs': 1 })
+  })
+})
+
+describe('overlap SKIP', () => {
+  it.each<[string, (job: JobHistory) => unknown]>([
+    ['waits for a worker', () => {}],
+    ['is running', (job) => job.report('STARTED')],
+    ['waits for a retry', (job) => job.fail('Error', { retryAfterMs: 60_000 })],
+    ['was given back', (job) => job.report('RELEASED')],
+  ])('skips what is due while a run %s, and keeps the times', (_, act) => {
+    const job = everySecond({ overlap: 'SKIP' }).until(1_000)
+    act(job)
+    job.until(3_500)
+    expect(job.fired).toEqual([1_000])
+    expect(job.skips).toEqual({ overlap: 2 })
+    expect(job.next).toBe(4_000)
+  })
+  it('runs what is due after the run has ended', () => {
+    const job = everySecond({ overlap: 'SKIP' }).until(2_500).report('SUCCEEDED').until(3_000)
+    expect(job.fired).toEqual([1_000, 3_000])
+  })
+  it('skips for a triggered run as well', () => {
+    expect(everySecond({ overlap: 'SKIP' }).command('TRIGGER').until(1_000).skips).toEqual({ overlap: 1 })
+  })
+  it('skips nothing of an interval from END, whose own run it waits for', () => {
+    const job = everySecond({ schedule: { everyMs: 1_000, from: 'END' }, overlap: 'SKIP' }).until(60_000)
+    expect(job.skips).toEqual({})
+  })
+  it('that refuses an interval from END for a triggered run lets it go on from then', () => {
+    const job = everySecond({ schedule: { everyMs: 1_000, from: 'END' }, overlap: 'SKIP' })
+      .command('TRIGGER')
+      .until(1_000)
+    expect(job.skips).toEqual({ overlap: 1 })
+    expect(job.next).toBe(2_000)
+  })
+  it('completes a job whose last occurrence is skipped only when its run has ended', () => {
+    const job = everySecond({ overlap: 'SKIP', endAt: 2_000 }).until(2_000)
+    expect(job.state).toMatchObject({ status: 'ACTIVE', nextFireAt: null, skipped: 1 })
+    expect(job.report('SUCCEEDED').state.status).toBe('COMPLETED')
+  })
+})
+
+describe('an occurrence that is taken ahead of its time', () => {
+  const leadMs = 100
+  it('is dispatched then, with its own time to start at', () => {
+    const job = everySecond({}, leadMs).until(900)
+    expect(job.dispatched).toMatchObject([{ dispatchedAt: 900, dueAt: 1_000, scheduledFor: 1_000 }])
+    expect(job.out).toMatchObject([{ kind: 'dispatch', ahead: false }])
+  })
+  it('goes to the ahead lane when it is taken earlier than the lead', () => {
+    const job = everySecond({}, leadMs).until(899).fireAhead()
+    expect(job.out).toMatchObject([{ kind: 'dispatch', ahead: true }])
+    expect(job.next).toBe(2_000)
+  })
+  it.each([
+    ['overlap', { overlap: 'SKIP' as const }],
+    ['max-concurrent-runs', { maxConcurrentRuns: 1 }],
+  ])('is not refused for %s before it is due', (_, more) => {
+    const job = everySecond(more, leadMs).until(1_999)
+    expect(job.last).toMatchObject({ deferUntil: 2_000, out: [], notes: [] })
+    expect(job.state).toMatchObject({ nextFireAt: 2_000, skipped: 0 })
+  })
+  it('is dispatched on time when the earlier run ends meanwhile', () => {
+    const job = everySecond({ overlap: 'SKIP' }, leadMs).until(1_950).report('SUCCEEDED').until(2_000)
+    expect(job.dispatched.at(-1)).toMatchObject({ scheduledFor: 2_000, dispatchedAt: 2_000 })
+    expect(job.skips).toEqual({})
+  })
+  it('is skipped, once, when the earlier run is still active', () => {
+    const job = everySecond({ overlap: 'SKIP' }, leadMs).until(2_000)
+    expect(job.skips).toEqual({ overlap: 1 })
+    expect(job.next).toBe(3_000)
+  })
+  it('is dispatched twice by nobody: its timer is void once it was taken', () => {
+    const job = everySecond({}, leadMs).until(500).fireAhead()
+    job.until(1_500)
+    expect(job.fired).toEqual([1_000])
+  })
+})
