@@ -265,6 +265,10 @@ export interface JobCommandInput {
 
 export type IntervalFrom = 'START' | 'END'
 
+export type DstGap = 'NEXT_VALID' | 'SKIP' | 'SHIFT'
+
+export type DstOverlap = 'FIRST' | 'LAST' | 'BOTH'
+
 /** Schedule */
 export interface Schedule {
   /** One run at this instant. An instant in the past is due at once. Unit: epoch ms. Default: null. */
@@ -277,10 +281,20 @@ export interface Schedule {
   anchor: number | null
   /** With everyMs: START counts from the last nominal time, END from the end of the last run. Default: "START". */
   from: IntervalFrom
-  /** A cron expression of 5 fields, or of 6 with seconds first; names, lists, ranges, steps, L, # and @daily and its kin. Default: null. */
+  /** A cron expression of 5 fields, or of 6 with seconds first; names, lists, ranges, steps, ?, L, W, # and @daily and its kin. Default: null. */
   cron: string | null
-  /** With cron: the IANA time zone in which the expression is read. Default: "UTC". */
+  /** With cron and rrule: the IANA time zone in which they are read. Default: "UTC". */
   timezone: string
+  /** A recurrence rule of RFC 5545, such as FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1. INTERVAL is at most 100,000, COUNT at most 10,000; beyond, use UNTIL or maxRuns. Default: null. */
+  rrule: string | null
+  /** With rrule: where the rule begins, in whole seconds; its time of day and its day are those that the rule does not name itself. It is an occurrence only if the rule matches it. Without it startAt, else the broker's append time of the definition. Unit: epoch ms. Default: null. */
+  dtstart: number | null
+  /** With rrule: instants, in whole seconds, at which it does not come true. COUNT counts them all the same. Unit: epoch ms. Default: []. */
+  exdates: number[]
+  /** With cron and rrule: what becomes of a wall-clock time that daylight saving leaves out. NEXT_VALID: it is due once at the first instant after the gap; SKIP: it is left out; SHIFT: it is due as long after the gap begins as it would have been. Default: "NEXT_VALID". */
+  dstGap: DstGap
+  /** With cron and rrule: at which of its two instants a wall-clock time that comes twice is due. Default: "FIRST". */
+  dstOverlap: DstOverlap
 }
 
 /** Schedule as a writer may give it: fields with a default may be left out. */
@@ -292,6 +306,11 @@ export interface ScheduleInput {
   from?: IntervalFrom | undefined
   cron?: string | null | undefined
   timezone?: string | undefined
+  rrule?: string | null | undefined
+  dtstart?: number | null | undefined
+  exdates?: number[] | undefined
+  dstGap?: DstGap | undefined
+  dstOverlap?: DstOverlap | undefined
 }
 
 /** Target */
@@ -402,8 +421,10 @@ export type Overlap = 'ALLOW' | 'SKIP' | 'QUEUE_ONE' | 'CANCEL_PREVIOUS'
 
 /** What a job is: when it is due, what runs, and what happens when that fails. The record's key is the job id; a null value deletes the job. */
 export interface JobDefinition {
-  /** When the job is due. Exactly one of at, delayMs, everyMs and cron is set. */
+  /** When the job is due. Exactly one of at, delayMs, everyMs, cron and rrule is set. */
   schedule: Schedule
+  /** Each run is due later than its nominal time by up to so much, and never as late as the next nominal time. How much is chosen from the hash of job id and nominal time, so that a replay chooses the same. scheduledFor stays nominal. Unit: ms. Default: 0. */
+  jitterMs: number
   /** What runs. Exactly one of handler, topic and http is set. */
   target: Target
   /** Bytes handed to the handler as they are. Default: null. */
@@ -465,6 +486,7 @@ export interface JobDefinition {
 /** JobDefinition as a writer may give it: fields with a default may be left out. */
 export interface JobDefinitionInput {
   schedule: ScheduleInput
+  jitterMs?: number | undefined
   target: TargetInput
   payload?: Buffer | null | undefined
   contentType?: string | null | undefined
@@ -659,6 +681,8 @@ export interface JobState {
   timesHash: number
   /** Nominal time of the next occurrence; null when there is none. Unit: epoch ms. Default: null. */
   nextFireAt: number | null
+  /** With jitterMs: when the next occurrence is due, its jitter included; null when that is nextFireAt itself. Unit: epoch ms. Default: null. */
+  nextDueAt: number | null
   /** Number of the last run; the next has the next number. Default: 0. */
   runNo: number
   /** Runs made by the schedule; maxRuns counts these. Default: 0. */
@@ -706,6 +730,7 @@ export interface JobStateInput {
   anchorAt?: number | undefined
   timesHash?: number | undefined
   nextFireAt?: number | null | undefined
+  nextDueAt?: number | null | undefined
   runNo?: number | undefined
   scheduledRuns?: number | undefined
   succeeded?: number | undefined
@@ -1386,7 +1411,7 @@ export const jobDefinitionSchema = {
   "fields": [
     {
       "name": "schedule",
-      "doc": "When the job is due. Exactly one of at, delayMs, everyMs and cron is set.",
+      "doc": "When the job is due. Exactly one of at, delayMs, everyMs, cron and rrule is set.",
       "type": {
         "type": "record",
         "name": "Schedule",
@@ -1460,17 +1485,89 @@ export const jobDefinitionSchema = {
             ],
             "default": null,
             "maxLength": 256,
-            "doc": "A cron expression of 5 fields, or of 6 with seconds first; names, lists, ranges, steps, L, # and @daily and its kin."
+            "doc": "A cron expression of 5 fields, or of 6 with seconds first; names, lists, ranges, steps, ?, L, W, # and @daily and its kin."
           },
           {
             "name": "timezone",
             "type": "string",
             "default": "UTC",
             "maxLength": 64,
-            "doc": "With cron: the IANA time zone in which the expression is read."
+            "doc": "With cron and rrule: the IANA time zone in which they are read."
+          },
+          {
+            "name": "rrule",
+            "type": [
+              "null",
+              "string"
+            ],
+            "default": null,
+            "maxLength": 1024,
+            "doc": "A recurrence rule of RFC 5545, such as FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1. INTERVAL is at most 100,000, COUNT at most 10,000; beyond, use UNTIL or maxRuns."
+          },
+          {
+            "name": "dtstart",
+            "type": [
+              "null",
+              "long"
+            ],
+            "default": null,
+            "unit": "epoch ms",
+            "minimum": 0,
+            "maximum": 32503679999000,
+            "doc": "With rrule: where the rule begins, in whole seconds; its time of day and its day are those that the rule does not name itself. It is an occurrence only if the rule matches it. Without it startAt, else the broker's append time of the definition."
+          },
+          {
+            "name": "exdates",
+            "type": {
+              "type": "array",
+              "items": "long"
+            },
+            "default": [],
+            "unit": "epoch ms",
+            "minimum": 0,
+            "maximum": 32503679999000,
+            "maxEntries": 1000,
+            "doc": "With rrule: instants, in whole seconds, at which it does not come true. COUNT counts them all the same."
+          },
+          {
+            "name": "dstGap",
+            "type": {
+              "type": "enum",
+              "name": "DstGap",
+              "symbols": [
+                "NEXT_VALID",
+                "SKIP",
+                "SHIFT"
+              ]
+            },
+            "default": "NEXT_VALID",
+            "doc": "With cron and rrule: what becomes of a wall-clock time that daylight saving leaves out. NEXT_VALID: it is due once at the first instant after the gap; SKIP: it is left out; SHIFT: it is due as long after the gap begins as it would have been."
+          },
+          {
+            "name": "dstOverlap",
+            "type": {
+              "type": "enum",
+              "name": "DstOverlap",
+              "symbols": [
+                "FIRST",
+                "LAST",
+                "BOTH"
+              ]
+            },
+            "default": "FIRST",
+            "doc": "With cron and rrule: at which of its two instants a wall-clock time that comes twice is due."
           }
         ]
       }
+    },
+    {
+      "name": "jitterMs",
+      "type": "long",
+      "default": 0,
+      "unit": "ms",
+      "minimum": 0,
+      "maximum": 86400000,
+      "doc": "Each run is due later than its nominal time by up to so much, and never as late as the next nominal time. How much is chosen from the hash of job id and nominal time, so that a replay chooses the same. scheduledFor stays nominal."
     },
     {
       "name": "target",
@@ -2113,6 +2210,16 @@ export const jobStateSchema = {
               "default": null,
               "unit": "epoch ms",
               "doc": "Nominal time of the next occurrence; null when there is none."
+            },
+            {
+              "name": "nextDueAt",
+              "type": [
+                "null",
+                "long"
+              ],
+              "default": null,
+              "unit": "epoch ms",
+              "doc": "With jitterMs: when the next occurrence is due, its jitter included; null when that is nextFireAt itself."
             },
             {
               "name": "runNo",

@@ -3,6 +3,7 @@
  */
 import type { ActiveRun, JobDefinition, JobState } from '../schemas/generated.ts'
 import type { Decision, Job } from './job.ts'
+import { dueAtOf } from './schedules/jitter.ts'
 import { firstFire } from './schedules/next-fire.ts'
 
 export function draftOf(job: Job): Decision {
@@ -25,12 +26,14 @@ export function draftOf(job: Job): Decision {
 export function pristineState(job: Job): JobState {
   const definition = job.definition
   const spec = definition?.spec
+  const nextFireAt = definition !== undefined && spec !== undefined ? firstFire(spec, definition.appendedAt) : null
   return {
     status: spec === undefined ? 'INVALID' : spec.paused ? 'PAUSED' : 'ACTIVE',
     specOffset: definition?.offset ?? -1,
     anchorAt: definition?.appendedAt ?? 0,
     timesHash: spec === undefined ? 0 : timesHash(spec),
-    nextFireAt: definition !== undefined && spec !== undefined ? firstFire(spec, definition.appendedAt) : null,
+    nextFireAt,
+    nextDueAt: nextDueOf(job, definition?.appendedAt ?? 0, nextFireAt),
     runNo: 0,
     scheduledRuns: 0,
     succeeded: 0,
@@ -53,9 +56,17 @@ export function pristineState(job: Job): JobState {
   }
 }
 
-/** Changes fields of the drafted state, beginning from the pristine one when there is none. */
-export function patchState(draft: Decision, patch: Partial<JobState>): JobState {
+/** With jitter, when an occurrence is due; null when that is its nominal time. */
+function nextDueOf({ id, definition }: Job, anchorAt: number, nominal: number | null): number | null {
+  const spec = definition?.spec
+  if (spec === undefined || spec.jitterMs === 0 || nominal === null) return null
+  return dueAtOf(spec, anchorAt, id, nominal)
+}
+
+/** Changes fields of the drafted state, beginning from the pristine one when there is none. nextDueAt follows from nextFireAt. */
+export function patchState(draft: Decision, patch: Partial<Omit<JobState, 'nextDueAt'>>): JobState {
   const state = { ...(draft.job.state ?? pristineState(draft.job)), ...patch }
+  if (patch.nextFireAt !== undefined) state.nextDueAt = nextDueOf(draft.job, state.anchorAt, state.nextFireAt)
   draft.job.state = state
   return state
 }

@@ -5,6 +5,7 @@
 import type { ActiveRun, JobState } from '../schemas/generated.ts'
 import type { Job } from './job.ts'
 import { type Timer, timerKind } from './keys.ts'
+import { dueAtOf } from './schedules/jitter.ts'
 import { firstFire } from './schedules/next-fire.ts'
 
 /** How long the owner waits beyond attemptTimeoutMs for the worker's own report of a timeout. */
@@ -14,15 +15,18 @@ export function timersOf(job: Job): Timer[] {
   if (job.state !== undefined) return stateTimers(job.id, job.state)
   const { definition } = job
   if (definition?.spec === undefined || definition.spec.paused) return []
-  const dueAt = firstFire(definition.spec, definition.appendedAt)
-  return dueAt === null ? [] : [{ dueAt, kind: timerKind.fire, jobId: job.id, runNo: 0 }]
+  const { spec, appendedAt } = definition
+  const nominal = firstFire(spec, appendedAt)
+  if (nominal === null) return []
+  const dueAt = dueAtOf(spec, appendedAt, job.id, nominal)
+  return [{ dueAt, kind: timerKind.fire, jobId: job.id, runNo: 0 }]
 }
 
 /** Timers that follow from a logged state alone, without its definition: what a restore needs. */
 export function stateTimers(jobId: string, state: JobState): Timer[] {
   const timers: Timer[] = []
   if (state.status === 'ACTIVE' && state.nextFireAt !== null && !state.waiting) {
-    timers.push({ dueAt: state.nextFireAt, kind: timerKind.fire, jobId, runNo: 0 })
+    timers.push({ dueAt: state.nextDueAt ?? state.nextFireAt, kind: timerKind.fire, jobId, runNo: 0 })
   }
   for (const run of state.active) runTimers(jobId, run, timers)
   if (state.deleteAt !== null && state.active.length === 0) {

@@ -1,6 +1,7 @@
 /** What a schedule would do. Nothing is written. */
 import type { FastifyInstance } from 'fastify'
 import { definitionFromJson, isoTime } from '../../streams/jobs/json.ts'
+import { dstNote } from '../../streams/schedules/dst-note.ts'
 import { nextFire } from '../../streams/schedules/next-fire.ts'
 import type { ApiContext } from './context.ts'
 import { RequestError } from './problem.ts'
@@ -17,11 +18,14 @@ export function scheduleRoutes(instance: FastifyInstance, { clock }: ApiContext)
     const from = request.body.from === undefined ? clock.nowMs() : timeOf('from', request.body.from)
     const read = definitionFromJson({ schedule, target: { handler: 'preview' } })
     if (!read.ok) throw new RequestError('bad-definition', read.problems)
-    const fires: { at: string | number; atMs: number }[] = []
+    const fires: { at: string | number; atMs: number; note?: string }[] = []
     // Delays and intervals count from the time that the preview starts from, as if the broker had taken the job then.
+    let before = from
     let at = nextFire(read.definition, from, from)
     while (at !== null && fires.length < count) {
-      fires.push({ at: isoTime(at), atMs: at })
+      const note = dstNote(read.definition, from, before, at)
+      fires.push({ at: isoTime(at), atMs: at, ...(note === undefined ? {} : { note }) })
+      before = at
       at = nextFire(read.definition, from, at)
     }
     return { fires }

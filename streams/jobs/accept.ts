@@ -155,7 +155,7 @@ function fireAfterReplacement(
   phase: boolean,
 ): number | null {
   if (spec.maxRuns !== null && old.scheduledRuns >= spec.maxRuns) return null
-  const recurs = spec.schedule.everyMs !== null || spec.schedule.cron !== null
+  const recurs = spec.schedule.at === null && spec.schedule.delayMs === null
   // An instant ahead that is not due any more was cancelled, and is revived.
   const revived = !recurs && old.nextFireAt === null && (spec.schedule.at ?? 0) > appendedAt
   if (phase && (old.nextFireAt !== null || (!recurs && !revived))) return old.nextFireAt

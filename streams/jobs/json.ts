@@ -81,11 +81,12 @@ export function definitionToJson(definition: JobDefinition): Record<string, unkn
 }
 
 /** Fields that have a default but no meaning beside this kind of schedule are left out. */
-function scheduleToJson({ from, timezone, ...rest }: Record<string, unknown>): Record<string, unknown> {
+function scheduleToJson(schedule: Record<string, unknown>): Record<string, unknown> {
+  const { from, timezone, dstGap, dstOverlap, ...rest } = schedule
   return {
     ...rest,
     ...(rest.everyMs === undefined ? {} : { from }),
-    ...(rest.cron === undefined ? {} : { timezone }),
+    ...(rest.cron === undefined && rest.rrule === undefined ? {} : { timezone, dstGap, dstOverlap }),
   }
 }
 

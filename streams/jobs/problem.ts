@@ -39,3 +39,13 @@ export function notAllowed(field: string, value: unknown, limit: string, unit = 
 export function contradiction(field: string, value: unknown, limit: string, message: string): Problem {
   return { field, value, limit, message }
 }
+
+/** A problem of fields of which exactly one is to be set. */
+export function oneOf(field: string, names: readonly string[], given: readonly string[], found: string): Problem {
+  const limit = `exactly one of ${names.join(', ')}`
+  return contradiction(field, given.join(', '), limit, `${field} must have ${limit}; ${found}.`)
+}
+
+export function isoOf(ms: number): string {
+  return new Date(ms).toISOString()
+}

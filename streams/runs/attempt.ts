@@ -139,7 +139,8 @@ function failAttempt(draft: Decision, run: ActiveRun, error: RunErrorInput | Run
   const dueAt = Math.max(run.dueAt, now) + delayMs
   // One that is made again, or for the past, is old from its beginning.
   const ages = run.trigger !== 'REDRIVE' && run.trigger !== 'BACKFILL'
-  if (ages && retry.maxAgeMs !== null && dueAt - run.scheduledFor > retry.maxAgeMs) return giveUp(draft, failed, 'max-age', context)
+  if (ages && retry.maxAgeMs !== null && dueAt - run.scheduledFor > retry.maxAgeMs)
+    return giveUp(draft, failed, 'max-age', context)
   const tier = tierFor(delayMs)
   const waiting = patchRun(draft, failed, {
     ...nextAttempt(run, dueAt),

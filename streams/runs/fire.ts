@@ -9,6 +9,7 @@ import { patchState, pristineState } from '../draft.ts'
 import type { Context, Decision, SkipReason } from '../job.ts'
 import type { Timer } from '../keys.ts'
 import { refuse, skip } from '../refusals.ts'
+import { dueAtOf, latestDue } from '../schedules/jitter.ts'
 import { countFires, latestFire, nextFire, nextFireAfterEnd } from '../schedules/next-fire.ts'
 import { cancelRun } from './cancel.ts'
 import { completeIfDone } from './complete.ts'
@@ -20,7 +21,8 @@ const skippedCountMax = 1_000
 export function fire(draft: Decision, timer: Timer, context: Context): void {
   const spec = draft.job.definition?.spec
   const state = draft.job.state ?? pristineState(draft.job)
-  if (spec === undefined || state.status !== 'ACTIVE' || state.waiting || state.nextFireAt !== timer.dueAt) return
+  if (spec === undefined || state.status !== 'ACTIVE' || state.waiting) return
+  if ((state.nextDueAt ?? state.nextFireAt) !== timer.dueAt) return
   // An occurrence that is taken ahead of its time is judged as it would be then.
   if (spec.expireAt !== null && Math.max(context.now, timer.dueAt) > spec.expireAt) {
     expire(draft, spec, state, context.now)
@@ -28,22 +30,30 @@ export function fire(draft: Decision, timer: Timer, context: Context): void {
   }
   const nominal = afterCatchUp(draft, spec, state, context.now)
   if (nominal === undefined) return completeIfDone(draft, context.now)
+  const dueAt = dueAtOf(spec, state.anchorAt, draft.job.id, nominal)
   const refusal = overlapRefusal(spec, state)
-  if (context.now < nominal && (refusal !== undefined || spec.target.topic !== null)) {
+  if (context.now < dueAt && (refusal !== undefined || spec.target.topic !== null)) {
     // Dispatched ahead of its time it would be refused for a run that may well have ended by then; and nobody holds a record in a
     // topic of the user's until it is due (dispatch.ts, mayBeEarly).
-    draft.deferUntil = nominal
+    draft.deferUntil = dueAt
     return
   }
   if (refusal === undefined) {
     patchState(draft, { nextFireAt: followingFire(spec, state, nominal) })
-    startRun(draft, spec, 'SCHEDULE', nominal, nominal, context)
-  } else settleOverlap(draft, spec, nominal, refusal, context)
+    startRun(draft, spec, 'SCHEDULE', nominal, dueAt, context)
+  } else settleOverlap(draft, spec, nominal, dueAt, refusal, context)
   completeIfDone(draft, context.now)
 }
 
 /** An occurrence that is due beside as many runs as the job may have. */
-function settleOverlap(draft: Decision, spec: JobDefinition, nominal: number, reason: SkipReason, context: Context): void {
+function settleOverlap(
+  draft: Decision,
+  spec: JobDefinition,
+  nominal: number,
+  dueAt: number,
+  reason: SkipReason,
+  context: Context,
+): void {
   const state = draft.job.state ?? pristineState(draft.job)
   const refusal = { at: context.now, reason, scheduledFor: nominal }
   // Where all have to run none is skipped because the job is full: the end of a run lets it go on (finish.ts).
@@ -59,7 +69,7 @@ function settleOverlap(draft: Decision, spec: JobDefinition, nominal: number, re
   patchState(draft, { nextFireAt: next })
   if (replaces) {
     // It starts first, so that what goes on at the end of a run does not take its place.
-    startRun(draft, spec, 'SCHEDULE', nominal, nominal, context)
+    startRun(draft, spec, 'SCHEDULE', nominal, dueAt, context)
     for (const run of state.active) cancelRun(draft, run, 'overlap', context)
   } else if (queues) {
     patchState(draft, { queuedFor: nominal })
@@ -94,9 +104,9 @@ function followingFire(spec: JobDefinition, state: JobState, nominal: number): n
 function afterCatchUp(draft: Decision, spec: JobDefinition, state: JobState, now: number): number | undefined {
   const due = state.nextFireAt
   if (due === null) return undefined
-  if (now - due <= spec.misfireThresholdMs) return due
+  if (now - (state.nextDueAt ?? due) <= spec.misfireThresholdMs) return due
   if (spec.catchUp === 'SKIP') return afterSkipped(draft, spec, state, due, now)
-  const first = waitsForEnd(spec) ? due : firstToRun(spec, state.anchorAt, due, now)
+  const first = waitsForEnd(spec) ? due : firstToRun(draft.job.id, spec, state.anchorAt, due, now)
   if (first > due) {
     const count = countFires(spec, state.anchorAt, due - 1, first - 1, skippedCountMax)
     skip(draft, 'catch-up', count, { at: now, scheduledFor: due })
@@ -111,19 +121,20 @@ function afterSkipped(draft: Decision, spec: JobDefinition, state: JobState, due
     skip(draft, 'catch-up', 1, { at: now, scheduledFor: due })
     return undefined
   }
-  const missedUntil = now - spec.misfireThresholdMs - 1
-  const next = nextFire(spec, state.anchorAt, missedUntil)
+  const { id } = draft.job
+  const missed = latestDue(spec, state.anchorAt, id, due - 1, now - spec.misfireThresholdMs - 1) ?? due
+  const next = nextFire(spec, state.anchorAt, missed)
   patchState(draft, { nextFireAt: next })
-  const count = countFires(spec, state.anchorAt, due - 1, missedUntil, skippedCountMax)
+  const count = countFires(spec, state.anchorAt, due - 1, missed, skippedCountMax)
   skip(draft, 'catch-up', count, { at: now, scheduledFor: due })
-  return next !== null && next <= now ? next : undefined
+  return next !== null && dueAtOf(spec, state.anchorAt, id, next) <= now ? next : undefined
 }
 
 /** LATEST: the last missed one. ALL: the earliest of the last catchUpMax missed ones. */
-function firstToRun(spec: JobDefinition, anchorAt: number, due: number, now: number): number {
-  const latest = latestFire(spec, anchorAt, due - 1, now) ?? due
+function firstToRun(jobId: string, spec: JobDefinition, anchorAt: number, due: number, now: number): number {
+  const latest = latestDue(spec, anchorAt, jobId, due - 1, now) ?? due
   if (spec.catchUp === 'LATEST') return latest
-  if (countFires(spec, anchorAt, due - 1, now, spec.catchUpMax + 1) <= spec.catchUpMax) return due
+  if (countFires(spec, anchorAt, due - 1, latest, spec.catchUpMax + 1) <= spec.catchUpMax) return due
   let first = latest
   for (let kept = 1; kept < spec.catchUpMax; kept++) first = latestFire(spec, anchorAt, due - 1, first - 1) ?? first
   return first

@@ -1,25 +1,14 @@
 /**
- * Occurrences of cron expressions, computed by croner. Nothing here asks for the time: every call names its reference.
- *
- * Daylight saving, as croner does it (the convention of Vixie cron):
- * - An expression with a single second, minute and hour is a fixed time. Where that wall-clock time does not exist, it fires once
- *   at the first instant after the gap; where it exists twice, it fires at the first of the two only.
- * - Any other expression is an interval. Times inside a gap are left out, times that exist twice fire twice.
- *
- * Away from a change of offset a zone is UTC moved by a constant. There the expression is read in UTC, some ten times faster,
- * and croner's zoned reading is asked only near a change; tests hold the two against each other.
+ * Cron expressions, read by croner on the clock on the wall: croner knows nothing of zones here, streams/schedules/zoned-times.ts does.
+ * Nothing asks for the time: every call names its reference.
  */
-import { Cron } from 'croner'
+import { Cron, CronPattern } from 'croner'
 import { BoundedCache } from './bounded-cache.ts'
-import { isSteady, steadyOffset, zoneOf } from './zone.ts'
+import { DailyTimes, DayClock } from './day-clock.ts'
+import { dayMs, dayOf, earliestWall, horizonAt, type Recurrence, type WallTimes } from './wall-times.ts'
 
 /** Parsed expressions kept in memory, at about 80 KB each; a further one costs some 30 µs to parse again. */
 const parsedCronsMax = 256
-/** The same for readings in a zone, needed near a change of its offset. */
-const zonedCronsMax = 64
-
-/** From the year 3000 on there are no occurrences: croner searches no further. */
-export const cronHorizonAt = Date.UTC(3000, 0, 1)
 
 /** Where the search for "does this ever fire" starts; the calendar repeats every 400 years. */
 const searchFrom = new Date(Date.UTC(2000, 0, 1))
@@ -27,23 +16,59 @@ const searchFrom = new Date(Date.UTC(2000, 0, 1))
 /** Five fields have no seconds; six have them first. A seventh, the year, is refused. */
 const mode = '5-or-6-parts'
 
-type Parsed = { cron: Cron } | { problem: string }
+type Parsed = { recurrence: Recurrence } | { problem: string }
 
 const parsedCrons = new BoundedCache<Parsed>(parsedCronsMax, (expression) => {
   // The parser would read anything with a colon as a date.
   if (expression.includes(':')) return { problem: 'a cron expression has no colon; for one instant use schedule.at' }
   try {
     const cron = new Cron(expression, { utcOffset: 0, mode, paused: true })
-    return cron.nextRun(searchFrom) === null ? { problem: 'it never comes true, because no such day exists' } : { cron }
+    if (cron.nextRun(searchFrom) === null) return { problem: 'it never comes true, because no such day exists' }
+    const times = new CronTimes(cron, expression)
+    return { recurrence: { everyHour: times.everyHour, wall: () => times } }
   } catch (thrown) {
     return { problem: readable(thrown instanceof Error ? thrown.message : String(thrown)) }
   }
 })
 
-const zonedCrons = new BoundedCache<Cron>(zonedCronsMax, (key) => {
-  const separator = key.indexOf('\n')
-  return new Cron(key.slice(separator + 1), { timezone: key.slice(0, separator), mode, paused: true })
-})
+class CronTimes implements WallTimes {
+  readonly #cron: Cron
+  readonly #daily: DailyTimes
+  readonly everyHour: boolean
+
+  constructor(cron: Cron, expression: string) {
+    this.#cron = cron
+    const pattern = new CronPattern(expression, undefined, { mode })
+    const sets = { hours: setOf(pattern.hour), minutes: setOf(pattern.minute), seconds: setOf(pattern.second) }
+    this.everyHour = sets.hours.length === 24
+    const clock = new DayClock(sets)
+    const days = {
+      // The last ms before a day, and the last of it: croner looks strictly after and strictly before.
+      atOrAfter: (day: number): number | null => dayOrNull(this.next(day * dayMs - 1)),
+      atOrBefore: (day: number): number | null => dayOrNull(this.latest((day + 1) * dayMs - 1)),
+    }
+    this.#daily = new DailyTimes(days, clock)
+  }
+
+  next(after: number): number | null {
+    return after >= horizonAt ? null : (this.#cron.nextRun(new Date(Math.max(after, earliestWall - 1)))?.getTime() ?? null)
+  }
+
+  latest(notAfter: number): number | null {
+    if (notAfter < earliestWall) return null
+    return this.#cron.previousRuns(1, new Date(Math.min(notAfter, horizonAt - 1) + 1))[0]?.getTime() ?? null
+  }
+
+  count(after: number, notAfter: number, max: number): number {
+    return this.#daily.count(after, notAfter, max)
+  }
+}
+
+function setOf(values: readonly number[]): number[] {
+  return values.flatMap((value, index) => (value ? [index] : []))
+}
+
+const dayOrNull = (wall: number | null): number | null => (wall === null ? null : dayOf(wall))
 
 /** The parser's message without its own class names and field numbers. */
 function readable(message: string): string {
@@ -68,50 +93,9 @@ export function cronProblem(expression: string): string | undefined {
   return 'problem' in entry ? entry.problem : undefined
 }
 
-/** First occurrence strictly after an instant, in epoch ms; null when there is none. Throws RangeError for an unusable expression or zone. */
-export function nextCron(expression: string, timezone: string, after: number): number | null {
-  const { flat, zoneName } = reading(expression, timezone)
-  if (after >= cronHorizonAt) return null
-  const from = Math.max(after, -1)
-  if (zoneName === undefined) return nextOf(flat, from)
-  const offsetMs = steadyOffset(zoneName, from)
-  if (!Number.isNaN(offsetMs)) {
-    const local = nextOf(flat, from + offsetMs)
-    if (local !== null && isSteady(zoneName, offsetMs, from, local - offsetMs)) return local - offsetMs
-  }
-  return nextOf(zonedCrons.get(`${zoneName}\n${expression}`), from)
-}
-
-/** Last occurrence at or before an instant, in epoch ms; null when there is none since 1970. Throws RangeError for an unusable expression or zone. */
-export function latestCron(expression: string, timezone: string, notAfter: number): number | null {
-  const { flat, zoneName } = reading(expression, timezone)
-  if (notAfter < 0) return null
-  const until = Math.min(notAfter, cronHorizonAt - 1)
-  if (zoneName === undefined) return latestOf(flat, until, 0)
-  const offsetMs = steadyOffset(zoneName, until)
-  if (!Number.isNaN(offsetMs)) {
-    const found = latestOf(flat, until, offsetMs)
-    if (found !== null && isSteady(zoneName, offsetMs, found, until)) return found
-  }
-  return latestOf(zonedCrons.get(`${zoneName}\n${expression}`), until, 0)
-}
-
-function reading(expression: string, timezone: string): { flat: Cron; zoneName: string | undefined } {
+/** What an expression names. Throws RangeError for an unusable one. */
+export function cronRecurrence(expression: string): Recurrence {
   const entry = parsedCrons.get(expression)
-  if ('problem' in entry)
-    throw new RangeError(`The cron expression ${JSON.stringify(expression)} is not usable: ${entry.problem}.`)
-  const zone = zoneOf(timezone)
-  if (zone.kind === 'unknown') throw new RangeError(`The time zone ${JSON.stringify(timezone)} is not known.`)
-  return { flat: entry.cron, zoneName: zone.kind === 'zoned' ? zone.name : undefined }
-}
-
-function nextOf(cron: Cron, after: number): number | null {
-  return cron.nextRun(new Date(after))?.getTime() ?? null
-}
-
-function latestOf(cron: Cron, notAfter: number, offsetMs: number): number | null {
-  // croner looks strictly before its reference.
-  const found = cron.previousRuns(1, new Date(notAfter + offsetMs + 1))[0]
-  const at = found === undefined ? -1 : found.getTime() - offsetMs
-  return at < 0 ? null : at
+  if ('recurrence' in entry) return entry.recurrence
+  throw new RangeError(`The cron expression ${JSON.stringify(expression)} is not usable: ${entry.problem}.`)
 }

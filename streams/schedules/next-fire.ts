@@ -5,14 +5,15 @@
  * - at: that instant, also in the past. delayMs: that long after the append time.
  * - everyMs: from an anchor, the grid anchor + k × everyMs after the append time, a future anchor itself being the first.
  *   Without an anchor the grid counts from startAt, which is then the first, or else from the append time, one interval later.
- * - cron: strictly after the append time (streams/schedules/cron.ts says what daylight saving does).
+ * - cron: strictly after the append time.
+ * - rrule: strictly after the append time, from dtstart on, which is itself one if the rule matches it.
  * In every case none before startAt and none after endAt; an occurrence exactly at either counts.
  *
- * maxRuns is not known here. All functions throw RangeError for a cron expression that streams/jobs/validate.ts refuses.
+ * streams/schedules/zoned-times.ts says what daylight saving does to the latter two, streams/schedules/jitter.ts how much later than
+ * nominal a run is due. maxRuns is not known here. All functions throw RangeError for what streams/jobs/validate.ts refuses.
  */
 import type { JobDefinition } from '../../schemas/generated.ts'
-import { latestCron, nextCron } from './cron.ts'
-import { countCron } from './cron-count.ts'
+import { calendarOf, countInCalendar, latestInCalendar, nextInCalendar } from './calendar.ts'
 import { countPoints, type Grid, latestPoint, nextPoint } from './interval.ts'
 
 /** What a schedule is computed from besides itself. */
@@ -33,12 +34,13 @@ export function nextFire(definition: ScheduleSource, appendedAt: number, after: 
   const once = onceAt(definition, appendedAt)
   if (once !== null) return once > after && once >= (definition.startAt ?? once) && once <= last ? once : null
   const from = Math.max(after, firstAllowed(definition, appendedAt) - 1)
+  const calendar = calendarOf(schedule, definition.startAt, appendedAt)
   const found =
     schedule.everyMs !== null
       ? nextPoint(gridOf(definition, schedule.everyMs, appendedAt), from)
-      : schedule.cron !== null
-        ? nextCron(schedule.cron, schedule.timezone, from)
-        : null
+      : calendar === undefined
+        ? null
+        : nextInCalendar(calendar, from)
   return found !== null && found <= last ? found : null
 }
 
@@ -59,16 +61,17 @@ export function latestFire(definition: ScheduleSource, appendedAt: number, after
   }
   const from = Math.max(after, firstAllowed(definition, appendedAt) - 1)
   if (until <= from) return null
+  const calendar = calendarOf(schedule, definition.startAt, appendedAt)
   const found =
     schedule.everyMs !== null
       ? latestPoint(gridOf(definition, schedule.everyMs, appendedAt), until)
-      : schedule.cron !== null
-        ? latestCron(schedule.cron, schedule.timezone, until)
-        : null
+      : calendar === undefined
+        ? null
+        : latestInCalendar(calendar, until)
   return found !== null && found > from ? found : null
 }
 
-/** Number of nominal times after `after` and not after `notAfter`, at most `max`. Arithmetic for everyMs; cron takes a step for each day. */
+/** Number of nominal times after `after` and not after `notAfter`, at most `max`. Arithmetic for everyMs; a calendar mostly takes a step for each day. */
 export function countFires(
   definition: ScheduleSource,
   appendedAt: number,
@@ -76,7 +79,8 @@ export function countFires(
   notAfter: number,
   max: number = Number.POSITIVE_INFINITY,
 ): number {
-  const { everyMs, cron, timezone } = definition.schedule
+  const { schedule, startAt } = definition
+  const { everyMs } = schedule
   if (onceAt(definition, appendedAt) !== null) {
     return max >= 1 && latestFire(definition, appendedAt, after, notAfter) !== null ? 1 : 0
   }
@@ -84,7 +88,8 @@ export function countFires(
   const until = Math.min(notAfter, lastAllowed(definition))
   if (until <= from) return 0
   if (everyMs !== null) return Math.min(max, countPoints(gridOf(definition, everyMs, appendedAt), from, until))
-  return cron === null ? 0 : countCron(cron, timezone, from, until, max)
+  const calendar = calendarOf(schedule, startAt, appendedAt)
+  return calendar === undefined ? 0 : countInCalendar(calendar, from, until, max)
 }
 
 /** The last `max` nominal times after `after` and not after `notAfter`, ascending. Costs a step for each one given. */

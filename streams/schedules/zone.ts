@@ -1,6 +1,6 @@
 /**
- * Time zones as Intl knows them: whether a name is one, whether it is UTC by another name, and between which instants its offset
- * does not change. The last lets most cron arithmetic run on plain numbers, because calls into Intl are what makes zones slow.
+ * Time zones as Intl knows them: whether a name is one, whether it is UTC by another name, when its offset changes, and between
+ * which instants it does not. The last lets most cron arithmetic run on plain numbers, because calls into Intl are what makes zones slow.
  */
 import { BoundedCache } from './bounded-cache.ts'
 
@@ -12,7 +12,10 @@ const windowsMax = 2048
 const windowsAskedMax = 4
 const dayMs = 86_400_000
 const windowMs = 16 * dayMs
-/** A change of offset so long before a window may still repeat wall-clock times in it. The largest known change is one day. */
+/** Stretches of a zone whose changes are kept in memory, and their length. */
+const stretchesMax = 2048
+const stretchMs = 8 * windowMs
+/** A change of offset so long before or after a window may still repeat wall-clock times in it. The largest known is one day. */
 const settlingMs = 2 * dayMs
 
 type Zone = { kind: 'unknown' } | { kind: 'utc' } | { kind: 'zoned'; name: string; offsetAt: (ms: number) => number }
@@ -41,20 +44,27 @@ export function zoneOf(name: string): Zone {
   return zones.get(name)
 }
 
+/** Local time minus UTC at an instant, in ms. Throws RangeError for an unknown zone. */
+export function offsetOf(name: string, at: number): number {
+  const zone = zones.get(name)
+  if (zone.kind === 'unknown') throw new RangeError(`The time zone ${JSON.stringify(name)} is not known.`)
+  return zone.kind === 'zoned' ? zone.offsetAt(at) : 0
+}
+
 function offsetIn(format: Intl.DateTimeFormat, ms: number): number {
   const wall = { year: 0, month: 0, day: 0, hour: 0, minute: 0, second: 0 }
   for (const { type, value } of format.formatToParts(ms)) if (type in wall) wall[type as keyof typeof wall] = Number(value)
   return Date.UTC(wall.year, wall.month - 1, wall.day, wall.hour, wall.minute, wall.second) - Math.floor(ms / 1000) * 1000
 }
 
-/** Offset of a window, or NaN where it changes in it or shortly before. Looks once a day: no zone changes and changes back within one. */
+/** Offset of a window, or NaN where it changes in it, shortly before or after. Looks once a day: no zone changes and changes back within one. */
 const windows = new BoundedCache<number>(windowsMax, (key) => {
   const separator = key.indexOf('\n')
   const zone = zoneOf(key.slice(separator + 1))
   if (zone.kind !== 'zoned') return Number.NaN
   const start = Number(key.slice(0, separator)) * windowMs
   const offsetMs = zone.offsetAt(start - settlingMs)
-  for (let at = start - settlingMs + dayMs; at <= start + windowMs; at += dayMs) {
+  for (let at = start - settlingMs + dayMs; at <= start + windowMs + settlingMs; at += dayMs) {
     if (zone.offsetAt(at) !== offsetMs) return Number.NaN
   }
   return offsetMs
@@ -72,4 +82,62 @@ export function isSteady(zoneName: string, offsetMs: number, from: number, to: n
   if (last - first >= windowsAskedMax) return false
   for (let index = first; index <= last; index++) if (windows.get(`${index}\n${zoneName}`) !== offsetMs) return false
   return true
+}
+
+/** A time in which a zone has one offset. The offsets before and after it differ, except where it was cut off only for our sake. */
+export interface Era {
+  from: number
+  until: number
+  offsetMs: number
+  previousMs: number
+  followingMs: number
+}
+
+const stretches = new BoundedCache<Era[]>(stretchesMax, (key) => {
+  const separator = key.indexOf('\n')
+  const zone = zoneOf(key.slice(separator + 1))
+  const offsetAt = zone.kind === 'zoned' ? zone.offsetAt : () => 0
+  const start = Number(key.slice(0, separator)) * stretchMs
+  const changes = changesIn(offsetAt, start - settlingMs, start + stretchMs + settlingMs)
+  // A cut close to a change would part times that come twice, so the change is the cut.
+  const cutNear = (at: number): number => changes.findLast((change) => Math.abs(change - at) <= settlingMs) ?? at
+  const cuts = [cutNear(start), cutNear(start + stretchMs)] as const
+  const froms = [cuts[0], ...changes.filter((change) => change > cuts[0] && change < cuts[1])]
+  return froms.map((from, index) => {
+    const until = froms[index + 1] ?? cuts[1]
+    return { from, until, offsetMs: offsetAt(from), previousMs: offsetAt(from - 1000), followingMs: offsetAt(until) }
+  })
+})
+
+/** Instants at which the offset changes, after one and not after another. */
+function changesIn(offsetAt: (ms: number) => number, after: number, notAfter: number): number[] {
+  const changes: number[] = []
+  let offsetMs = offsetAt(after)
+  for (let at = after; at < notAfter; at += dayMs) {
+    const followingMs = offsetAt(at + dayMs)
+    if (followingMs !== offsetMs) changes.push(changeBetween(offsetAt, at, at + dayMs, offsetMs))
+    offsetMs = followingMs
+  }
+  return changes
+}
+
+/** The first instant with another offset, to the second. */
+function changeBetween(offsetAt: (ms: number) => number, from: number, to: number, offsetMs: number): number {
+  let [same, changed] = [from, to]
+  while (changed - same > 1000) {
+    const middle = Math.floor((same + changed) / 2000) * 1000
+    if (offsetAt(middle) === offsetMs) same = middle
+    else changed = middle
+  }
+  return changed
+}
+
+/** The era of a zone that an instant is in. It may be a part of a longer one. */
+export function eraAt(zoneName: string, at: number): Era {
+  const index = Math.floor(at / stretchMs)
+  for (const near of [0, 1, -1]) {
+    const eras = stretches.get(`${index + near}\n${zoneName}`)
+    for (const era of eras) if (at >= era.from && at < era.until) return era
+  }
+  throw new RangeError(`The time ${at} is in no era of ${zoneName}.`)
 }

@@ -76,6 +76,7 @@ function schedules(): fc.Arbitrary<Partial<Schedule>> {
     fc.integer({ min: 100, max: 3_000 }).map((everyMs) => ({ everyMs })),
     fc.integer({ min: 100, max: 3_000 }).map((everyMs) => ({ everyMs, from: 'END' as const })),
     fc.constant({ cron: '*/2 * * * * *' }),
+    fc.constant({ rrule: 'FREQ=SECONDLY;INTERVAL=3' }),
   )
 }
 

@@ -229,12 +229,14 @@ export class Users {
       () => ({ everyMs: chance.pick([1_000, 5_000]), anchor: now + chance.int(-9_000, 5_000) }),
       () => ({ everyMs: chance.pick([800, 3_000]), from: 'END' as const }),
       () => ({ cron: chance.pick(['*/3 * * * * *', '*/20 * * * * *']) }),
+      () => ({ rrule: chance.pick(['FREQ=SECONDLY;INTERVAL=4', 'FREQ=MINUTELY;BYSECOND=5,25,50']), timezone: 'Europe/Paris' }),
     ]
     const schedule = chance.pick(schedules)()
     const retries = [{ list: [300, 1_200, 4_000] }, { fixed: { delayMs: 0 } }, { exponential: { baseMs: 500 } }]
-    const repeated = schedule.everyMs !== undefined || schedule.cron !== undefined
+    const repeated = schedule.everyMs !== undefined || schedule.cron !== undefined || schedule.rrule !== undefined
     return {
       schedule,
+      jitterMs: chance.happens(0.3) ? chance.pick([1, 300, 700]) : 0,
       target: { handler: 'noop' },
       payload: this.#payload(),
       priority: chance.pick(['HIGH', 'NORMAL', 'LOW']),

@@ -89,8 +89,9 @@ function checkJob({ id, definition, state }: Job, nowMs: number, problems: strin
   const { succeeded, failed, cancelled, active, runNo, queuedFor, backfill } = state
   const ended = succeeded + failed + cancelled
   if (ended + active.length !== runNo) problems.push(`${id} has ${runNo} runs, ${ended} ended`)
-  if (state.status === 'ACTIVE' && state.nextFireAt !== null && !state.waiting && state.nextFireAt < nowMs - leadMs)
-    problems.push(`${id} is overdue by ${nowMs - state.nextFireAt} ms`)
+  const dueAt = state.nextDueAt ?? state.nextFireAt
+  if (state.status === 'ACTIVE' && dueAt !== null && !state.waiting && dueAt < nowMs - leadMs)
+    problems.push(`${id} is overdue by ${nowMs - dueAt} ms`)
   if (queuedFor !== null && state.status === 'ACTIVE' && active.length === 0) problems.push(`${id} starts nothing of its queue`)
   if (backfill !== null && state.status === 'ACTIVE' && active.length === 0) problems.push(`${id} goes on with no backfill`)
   if (state.status === 'ACTIVE' && state.nextFireAt === null && active.length === 0) problems.push(`${id} waits for nothing`)

@@ -87,8 +87,8 @@ describe('a job in JSON', () => {
     expect(refused({ ...base, schedule: { everyMS: 1000 } })).toEqual([
       'schedule.everyMS is not a known field; did you mean everyMs?',
     ])
-    expect(refused({ ...base, schedule: { rrule: 'FREQ=DAILY' } })[0]).toMatch(
-      /^schedule\.rrule is not a known field; allowed: at, delayMs/,
+    expect(refused({ ...base, schedule: { rRule: 'FREQ=DAILY', weekly: 1 } })[1]).toMatch(
+      /^schedule\.weekly is not a known field; allowed: at, delayMs/,
     )
     expect(refused({ ...base, target: { handler: 'a', 'x\u0000y': 1 } })[0]).toMatch(/"target\.x\\u0000y" is not a known field/)
   })

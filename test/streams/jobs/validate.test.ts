@@ -73,10 +73,10 @@ describe('a definition', () => {
   })
   it('has exactly one kind of schedule', () => {
     expect(messages({ schedule: {} })).toEqual([
-      'schedule must have exactly one of at, delayMs, everyMs, cron; none of them is set.',
+      'schedule must have exactly one of at, delayMs, everyMs, cron, rrule; none of them is set.',
     ])
     expect(messages({ schedule: { at: 5, cron: '@daily' } })).toEqual([
-      'schedule must have exactly one of at, delayMs, everyMs, cron; at and cron are set.',
+      'schedule must have exactly one of at, delayMs, everyMs, cron, rrule; at and cron are set.',
     ])
   })
   it('has exactly one backoff', () => {

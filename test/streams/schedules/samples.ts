@@ -1,11 +1,12 @@
 /** Definitions for tests of schedules: a source of nominal times from the few fields that matter, and random ones. */
 import fc from 'fast-check'
 import type { Schedule } from '../../../schemas/generated.ts'
+import { completeDefinition } from '../../../streams/jobs/complete.ts'
 import { nextFire, type ScheduleSource } from '../../../streams/schedules/next-fire.ts'
 
 export function source(schedule: Partial<Schedule>, window: { startAt?: number; endAt?: number } = {}): ScheduleSource {
   return {
-    schedule: { at: null, delayMs: null, everyMs: null, anchor: null, from: 'START', cron: null, timezone: 'UTC', ...schedule },
+    schedule: { ...completeDefinition({ schedule: {}, target: { handler: 'noop' } }).schedule, ...schedule },
     startAt: window.startAt ?? null,
     endAt: window.endAt ?? null,
   }
@@ -43,6 +44,21 @@ export const expressions = [
   '@hourly',
 ]
 
+export const rules = [
+  'FREQ=DAILY',
+  'FREQ=DAILY;INTERVAL=3;BYHOUR=1,2,3;BYMINUTE=0,30',
+  'FREQ=DAILY;COUNT=40',
+  'FREQ=WEEKLY;INTERVAL=2;BYDAY=MO,FR;WKST=SU',
+  'FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=1,-1',
+  'FREQ=MONTHLY;BYMONTHDAY=-1,13',
+  'FREQ=YEARLY;BYWEEKNO=1,53;BYDAY=MO,SU',
+  'FREQ=HOURLY;INTERVAL=5',
+  'FREQ=MINUTELY;INTERVAL=50;BYDAY=TU,SU',
+  'FREQ=HOURLY;BYMINUTE=5,10,15;BYSETPOS=-1',
+  'FREQ=SECONDLY;INTERVAL=77;BYMONTH=3,10',
+  'FREQ=MONTHLY;BYHOUR=2;UNTIL=20310101T000000Z',
+]
+
 const instant = (): fc.Arbitrary<number> => fc.integer({ min: ms('2015-01-01T00:00:00Z'), max: ms('2040-01-01T00:00:00Z') })
 
 /** A repeated schedule, its append time, and an instant to look from, up to a month after. */
@@ -53,17 +69,24 @@ export function repeated(): fc.Arbitrary<{ definition: ScheduleSource; appendedA
     anchorAway: fc.option(near),
   })
   const cron = fc.record({ cron: fc.constantFrom(...expressions), timezone: fc.constantFrom(...zones) })
+  const rule = fc.record({
+    rrule: fc.constantFrom(...rules),
+    dtstart: fc.option(instant().map((at) => at - (at % 1000))),
+    timezone: fc.constantFrom(...zones),
+    dstGap: fc.constantFrom('NEXT_VALID' as const, 'SKIP' as const, 'SHIFT' as const),
+    dstOverlap: fc.constantFrom('FIRST' as const, 'BOTH' as const),
+  })
   return fc
     .record({
       appendedAt: instant(),
       afterAway: near,
-      schedule: fc.oneof(every, cron),
+      schedule: fc.oneof(every, cron, rule),
       startAway: fc.option(near),
       endAway: fc.option(fc.integer({ min: 0, max: 400 * 86_400_000 })),
     })
     .map(({ appendedAt, afterAway, schedule, startAway, endAway }) => {
       const fields =
-        'cron' in schedule
+        'cron' in schedule || 'rrule' in schedule
           ? schedule
           : { everyMs: schedule.everyMs, anchor: schedule.anchorAway === null ? null : appendedAt + schedule.anchorAway }
       const definition = source(fields, {

@@ -1,0 +1,47 @@
+/** What daylight saving did to an occurrence, in words, for whoever looks at a preview. */
+import type { Schedule } from '../../schemas/generated.ts'
+import { calendarOf } from './calendar.ts'
+import type { ScheduleSource } from './next-fire.ts'
+import type { WallTimes } from './wall-times.ts'
+import { type Era, eraAt, zoneOf } from './zone.ts'
+
+/**
+ * A sentence, or undefined where nothing happened. `before` is the occurrence before it, or where the look at the schedule began: a
+ * time that was left out since is told with the next one.
+ */
+export function dstNote(definition: ScheduleSource, appendedAt: number, before: number, at: number): string | undefined {
+  const { schedule, startAt } = definition
+  const calendar = calendarOf(schedule, startAt, appendedAt)
+  const zone = zoneOf(schedule.timezone)
+  if (calendar === undefined || zone.kind !== 'zoned') return undefined
+  const { recurrence } = calendar.rule
+  const era = eraAt(zone.name, at)
+  const walls = recurrence.wall(era.offsetMs)
+  const wall = at + era.offsetMs
+  if (walls.next(wall - 1) !== wall) return movedNote(schedule, era, walls, at)
+  const policy = recurrence.everyHour ? 'each counts, as the schedule goes by elapsed time' : `dstOverlap ${schedule.dstOverlap}`
+  if (wall >= era.until + era.followingMs) return `${clockOf(wall)} comes twice; this is the first time (${policy}).`
+  if (wall < era.from + era.previousMs) return `${clockOf(wall)} comes twice; this is the second time (${policy}).`
+  if (era.from <= before || era.offsetMs <= era.previousMs) return undefined
+  if (recurrence.everyHour)
+    return `Clocks went from ${clockOf(era.from + era.previousMs)} to ${clockOf(era.from + era.offsetMs)}.`
+  const lost = lostIn(era, walls)
+  if (lost === undefined || schedule.dstGap !== 'SKIP') return undefined
+  return `${dayOf(lost)} ${clockOf(lost)} does not exist and was left out (dstGap SKIP).`
+}
+
+/** A time that its gap has put off. */
+function movedNote({ dstGap }: Schedule, era: Era, walls: WallTimes, at: number): string | undefined {
+  const lost = dstGap === 'SHIFT' ? at + era.previousMs : lostIn(era, walls)
+  if (lost === undefined) return undefined
+  return `${clockOf(lost)} does not exist on ${dayOf(lost)}; due at ${clockOf(at + era.offsetMs)} (dstGap ${dstGap}).`
+}
+
+/** The first time that the beginning of an era leaves out. */
+function lostIn({ from, offsetMs, previousMs }: Era, walls: WallTimes): number | undefined {
+  const wall = walls.next(from + previousMs - 1)
+  return wall !== null && wall < from + offsetMs ? wall : undefined
+}
+
+const clockOf = (wall: number): string => new Date(wall).toISOString().slice(11, 19).replace(/:00$/, '')
+const dayOf = (wall: number): string => new Date(wall).toISOString().slice(0, 10)

@@ -1,0 +1,33 @@
+/** Runs that are due later than nominal, and what is a misfire then. */
+import { describe, expect, it } from 'vitest'
+import { JobHistory } from './history.ts'
+
+const minute = 60_000
+const jittered = { schedule: { everyMs: minute }, jitterMs: 30_000 }
+
+describe('a job with jitter', () => {
+  it('runs at its spread time, keeps the nominal one, and counts on from that', () => {
+    const job = new JobHistory({ worker: { type: 'SUCCEEDED' } }).define(jittered).until(20 * minute)
+    expect(job.dispatched.map(({ scheduledFor }) => scheduledFor)).toEqual(
+      Array.from({ length: job.dispatched.length }, (_, index) => (index + 1) * minute),
+    )
+    expect(job.dispatched.length).toBeGreaterThanOrEqual(19)
+    for (const { scheduledFor, dueAt, dispatchedAt } of job.dispatched) {
+      expect(dispatchedAt).toBe(dueAt)
+      expect(dueAt).toBeGreaterThanOrEqual(scheduledFor)
+      expect(dueAt).toBeLessThanOrEqual(scheduledFor + 30_000)
+    }
+    expect(new Set(job.dispatched.map(({ scheduledFor, dueAt }) => dueAt - scheduledFor)).size).toBeGreaterThan(10)
+  })
+  it('has missed nothing that waits for its spread time only', () => {
+    const job = new JobHistory({ worker: { type: 'SUCCEEDED' } }).define({ ...jittered, misfireThresholdMs: 0, catchUp: 'SKIP' })
+    job.until(20 * minute)
+    expect(job.state).toMatchObject({ skipped: 0 })
+  })
+  it('takes another jitter without losing its place', () => {
+    const job = new JobHistory().define(jittered).until(5.9 * minute)
+    const next = job.state?.nextFireAt
+    job.define({ ...jittered, jitterMs: 0 })
+    expect(job.state).toMatchObject({ nextFireAt: next, nextDueAt: null })
+  })
+})
