@@ -54,6 +54,17 @@ function nearChange(timezone: string, at: number): boolean {
   return era.until - at < 2 * day || at - era.from < 2 * day
 }
 
+/** Differences that the generated questions meet too seldom. */
+const pinned = [
+  { cron: '20 0 * * *', timezone: 'America/Havana', from: Date.UTC(2024, 10, 2, 10, 15, 50) },
+  { cron: '*/22 2 * * *', timezone: 'Antarctica/Troll', from: Date.UTC(2024, 2, 30, 4, 19, 13) },
+]
+
+function askPinned({ cron, timezone, from }: (typeof pinned)[number]): Answers {
+  const ours = nextFire(source({ cron, timezone, dstGap: 'SHIFT' }), from, from)
+  return { cron, timezone, from, ours, theirs: theirNext(CronExpressionParser.parse(cron, { tz: timezone }), from) }
+}
+
 function ask(dice: Dice, timezone: string): Answers[] {
   const cron = cronText(dice)
   const rule = source({ cron, timezone, dstGap: 'SHIFT' })
@@ -81,16 +92,17 @@ describe('cron, asked in every zone', () => {
     const unexplained: string[] = []
     const explained = new Set<string>()
     let asked = 0
+    const judge = (answers: Answers): void => {
+      asked++
+      const { cron, timezone, from, ours, theirs } = answers
+      if (ours === theirs) return
+      const found = Object.keys(classes).find((name) => classes[name]?.(answers))
+      if (found !== undefined) explained.add(found)
+      else unexplained.push(`${cron} ${timezone} ${iso(from)}: ${iso(ours)}, not ${theirs}`)
+    }
+    for (const question of pinned) judge(askPinned(question))
     for (const timezone of allZones) {
-      for (let index = 0; index < expressionsOfZone; index++) {
-        for (const answers of ask(dice, timezone)) {
-          asked++
-          if (answers.ours === answers.theirs) continue
-          const found = Object.keys(classes).find((name) => classes[name]?.(answers))
-          if (found !== undefined) explained.add(found)
-          else unexplained.push(`${answers.cron} ${timezone} ${iso(answers.from)}: ${iso(answers.ours)}, not ${answers.theirs}`)
-        }
-      }
+      for (let index = 0; index < expressionsOfZone; index++) ask(dice, timezone).forEach(judge)
     }
     expect(unexplained).toEqual([])
     // A line of the table that explains nothing any more has to go.
