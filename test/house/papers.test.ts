@@ -72,7 +72,7 @@ test('every job that a document shows is one that would be accepted', () => {
 
 test("the README's TypeScript compiles as a user's would", async () => {
   const blocks = blocksOf(readme.text, 'ts')
-  expect(blocks).toHaveLength(3)
+  expect(blocks).toHaveLength(2)
   // Inside the project, so that the package finds itself by its own name.
   const cache = join(root, 'node_modules', '.cache')
   await mkdir(cache, { recursive: true })

@@ -23,7 +23,7 @@ describe('a run that is cancelled', () => {
     act(job)
     const attempt = job.dispatched.at(-1)?.attempt
     job.command('CANCEL_RUN', { runNo: 1 })
-    expect(cancels(job)).toEqual([{ kind: 'cancel', runNo: 1, attempt, reason: 'command' }])
+    expect(cancels(job)).toEqual([{ kind: 'cancel', runNo: 1, attempt, specOffset: 0, reason: 'command' }])
   })
   it.each([
     ['in a delay topic', 5_000],

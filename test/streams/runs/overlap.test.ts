@@ -154,7 +154,7 @@ describe('overlap CANCEL_PREVIOUS', () => {
   it('cancels the earlier run, tells its worker, and runs', () => {
     const job = replacing().until(1_000).report('STARTED').until(2_000)
     expect(job.fired).toEqual([1_000, 2_000])
-    expect(job.out).toContainEqual({ kind: 'cancel', runNo: 1, attempt: 1, reason: 'overlap' })
+    expect(job.out).toContainEqual({ kind: 'cancel', runNo: 1, attempt: 1, specOffset: 0, reason: 'overlap' })
     expect(job.state).toMatchObject({ cancelled: 1, skipped: 0, lastRun: { runNo: 1, status: 'CANCELLED', finishedAt: 2_000 } })
     expect(job.state.active.map(({ runNo }) => runNo)).toEqual([2])
   })
