@@ -64,7 +64,7 @@ export function topicsPage(): string {
       '## Writing jobs from another language',
       '',
       "- Any Kafka client with a Confluent serializer will do; the schema is `schemas/job-definition.avsc`. Use the **murmur2** partitioner of Kafka's own Java client (librdkafka: `partitioner=murmur2_random`). A record in the wrong partition is moved by its owner and counted in `duelog_misrouted_total`.",
-      '- Write to `jobs` idempotently and without transactions.',
+      '- Write to `jobs` idempotently. A transaction works too; the owner of the partition waits for its end.',
       '- Read `executions.*`, `retry.*`, `executions.dlq` and `job-state` with `read_committed`: what an aborted transaction left behind is no execution.',
       '',
       '## Groups, ids and headers',
