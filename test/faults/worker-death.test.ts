@@ -1,6 +1,6 @@
 /** Workers that die or stop while handlers run. */
 import { Kafka, logLevel } from 'kafkajs'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, type TestContext, test } from 'vitest'
 import type { Job } from '../../src/index.ts'
 import { clean } from '../tools/checker-audit.ts'
 import type { DuelogProcess, Test } from '../tools/duelog-process.ts'
@@ -25,7 +25,7 @@ async function runsIn(worker: DuelogProcess, count: number): Promise<{ jobId: st
 }
 
 /** Resolves when the group has committed so many executions: from then on only the lease can tell that their worker is gone. */
-async function accepted(test: Test, { names }: Site, count: number): Promise<void> {
+async function accepted(test: TestContext, { names }: Site, count: number): Promise<void> {
   const admin = new Kafka({ brokers, logLevel: logLevel.NOTHING }).admin()
   await admin.connect()
   test.onTestFinished(() => admin.disconnect())
@@ -39,7 +39,8 @@ async function accepted(test: Test, { names }: Site, count: number): Promise<voi
       ({ partition, end }) => Number(group?.partitions.find((each) => each.partition === partition)?.offset) >= end - 1,
     )
   }
-  await expect.poll(committed, { timeout: 30_000 }).toBe(true)
+  // The test's own, because tests run side by side.
+  await test.expect.poll(committed, { timeout: 30_000 }).toBe(true)
 }
 
 describe.concurrent('a worker that ends with handlers running', () => {
