@@ -3,7 +3,7 @@ import { Kafka, logLevel } from 'kafkajs'
 import { describe, expect, type TestContext, test } from 'vitest'
 import type { Job } from '../../src/index.ts'
 import { clean } from '../tools/checker-audit.ts'
-import type { DuelogProcess, Test } from '../tools/duelog-process.ts'
+import type { DuelogProcess } from '../tools/duelog-process.ts'
 import { brokers, openSite, type Portion, type Site } from './harness.ts'
 
 const holding = (count: number, more: Partial<Job> = {}): Portion => {
