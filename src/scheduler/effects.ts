@@ -14,6 +14,7 @@ import {
   stateKey,
   type Timer,
   timerKey,
+  timerKind,
 } from '../../streams/keys.ts'
 import { timersOf } from '../../streams/timers.ts'
 import { partitionOf, type TopicNames } from '../../streams/topics.ts'
@@ -149,7 +150,9 @@ export class Effects {
       const known = before.some((other) => sameTimer(timer, other))
       // One that was handed out in this batch is deleted by it. A changed state may need it once more; an unchanged one has decided
       // to wait for something else, such as a lease that was renewed.
-      if (known && (job.state === loaded?.state || !popped.some((other) => sameTimer(timer, other)))) continue
+      // A deletion's timer goes with the tombstone it makes, although the state still has it until that tombstone is read.
+      const stored = timer.kind !== timerKind.delete && !popped.some((other) => sameTimer(timer, other))
+      if (known && (job.state === loaded?.state || stored)) continue
       written(timer)
       ops.push({ key: timerKey(timer), value: none })
     }
