@@ -36,7 +36,7 @@ export class Leases {
   }
 
   seenAt(jobId: string, attempt: AttemptId): number {
-    return Math.max(this.#heard.get(keyOf(jobId, attempt))?.checkedAt ?? 0, this.#floorMs)
+    return Math.max(this.last(jobId, attempt)?.checkedAt ?? 0, this.#floorMs)
   }
 
   /** The last heartbeat of an attempt, if this owner has heard one. */

@@ -1,5 +1,7 @@
 /** Chance with a seed, so that a failing run can be repeated as far as real processes allow. */
+
 import { randomInt } from 'node:crypto'
+import { mulberry32 } from '../tools/mulberry32.ts'
 
 export interface Chance {
   /** In [0, 1). */
@@ -16,15 +18,9 @@ export function printedSeed(): number {
   return seed
 }
 
-/** The generator mulberry32 (Tommy Ettinger, 2017). */
+/** Choices that a seed repeats. */
 export function chance(seed: number): Chance {
-  let state = seed >>> 0
-  const next = (): number => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
+  const next = mulberry32(seed)
   const below = (limit: number): number => Math.floor(next() * limit)
   return { next, below, pick: (values) => values[below(values.length)] as (typeof values)[number] }
 }

@@ -1,17 +1,12 @@
-/** Random choices that a seed repeats. Mulberry32 (Tommy Ettinger, 2017). */
+/** Random choices that a seed repeats. */
+import { mulberry32 } from '../../tools/mulberry32.ts'
+
 export class Chance {
-  #state: number
+  /** In [0, 1). */
+  readonly share: () => number
 
   constructor(seed: number) {
-    this.#state = seed >>> 0
-  }
-
-  /** In [0, 1). */
-  share(): number {
-    this.#state = (this.#state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(this.#state ^ (this.#state >>> 15), this.#state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+    this.share = mulberry32(seed)
   }
 
   /** A whole number from `min` to `max`, both included. */

@@ -1,14 +1,9 @@
 /** Generated schedules for comparisons: seeded, so that every run sees the same. */
+import { mulberry32 } from '../../tools/mulberry32.ts'
 
-/** A random number generator of 32 bits of state (mulberry32). */
+/** Throws of dice that a seed repeats. */
 export function seeded(seed: number): Dice {
-  let state = seed >>> 0
-  const next = (): number => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
+  const next = mulberry32(seed)
   const upTo = (size: number): number => Math.floor(next() * size)
   return {
     upTo,
