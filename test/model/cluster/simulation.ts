@@ -130,8 +130,16 @@ export class Simulation {
     const { io, group } = this.cluster
     const moves = [...this.#members()].some((member) => member.moves.length > 0)
     const { nowMs, nextMs } = this.time
+    // What was read may wait for the linger, with nothing of it in flight.
+    const mail = this.slots.some(({ process }) => process?.scheduler.queries.partitions().some(({ mailboxDepth }) => mailboxDepth > 0))
     return (
-      io.ready > 0 || moves || nextMs <= nowMs || this.forwarder.nextMs <= nowMs || this.workers.ready || group.members.size === 0
+      io.ready > 0 ||
+      moves ||
+      mail ||
+      nextMs <= nowMs ||
+      this.forwarder.nextMs <= nowMs ||
+      this.workers.ready ||
+      group.members.size === 0
     )
   }
 
