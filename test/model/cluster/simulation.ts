@@ -131,7 +131,9 @@ export class Simulation {
     const moves = [...this.#members()].some((member) => member.moves.length > 0)
     const { nowMs, nextMs } = this.time
     // What was read may wait for the linger, with nothing of it in flight.
-    const mail = this.slots.some(({ process }) => process?.scheduler.queries.partitions().some(({ mailboxDepth }) => mailboxDepth > 0))
+    const mail = this.slots.some(({ process }) =>
+      process?.scheduler.queries.partitions().some(({ mailboxDepth }) => mailboxDepth > 0),
+    )
     return (
       io.ready > 0 ||
       moves ||
