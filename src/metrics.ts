@@ -3,6 +3,9 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 
 const latenessBuckets = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 60]
 
+/** Each a quarter more than the one before, from 1 ms to about a minute: fine enough to draw percentiles from. */
+const reportedBuckets = Array.from({ length: 50 }, (_, index) => Number((0.001 * 1.25 ** index).toPrecision(3)))
+
 /** A fresh set, so that two systems in one process do not share counts. */
 export function createMetrics() {
   const registry = new Registry()
@@ -21,6 +24,11 @@ export function createMetrics() {
       'Start of a handler after the time its attempt was due.',
       latenessBuckets,
       ['pool'],
+    ),
+    reportedLateness: histogram(
+      'reported_lateness_seconds',
+      'Start lateness as owners hear of it from workers.',
+      reportedBuckets,
     ),
     dueToCommit: histogram(
       'due_to_commit_seconds',
@@ -58,6 +66,7 @@ export function createMetrics() {
       'Receipts that could not be sent, as their topic is not allowed or missing.',
     ),
     foreign: counter('foreign_schedules_total', 'Records of other schedulers that were read.', ['source', 'outcome']),
+    retries: counter('retries_total', 'Attempts that failed and are made again.'),
     skipped: counter('skipped_total', 'Occurrences skipped.', ['reason']),
     runs: counter('runs_total', 'Runs ended.', ['status']),
     attempts: counter('attempts_total', 'Attempts ended in this process.', ['pool', 'outcome']),

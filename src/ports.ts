@@ -192,10 +192,21 @@ export interface JobFilter {
   status?: JobStatus
   tag?: string
   handler?: string
+  /** Only jobs whose id begins so. */
+  idPrefix?: string
   /** Only jobs with runs that can be redriven. */
   dead?: boolean
+  /** Only jobs with active runs. */
+  active?: boolean
   /** Epoch ms: only jobs whose next occurrence is before it. */
   dueBefore?: number
+}
+
+/** Active runs by what they wait for: a worker, their handler, or their next attempt. */
+export interface RunsUnderWay {
+  dispatched: number
+  running: number
+  waiting: number
 }
 
 export interface PartitionView {
@@ -208,6 +219,8 @@ export interface PartitionView {
   mailboxDepth: number
   /** Next offset of jobs not yet applied. */
   jobsOffset: number
+  /** What its owner knows to be active. At most 100,000 jobs are counted. */
+  underWay: RunsUnderWay
 }
 
 /** What a partition's owner answers. Every call rejects with DuelogError `not-ready` where this process is not the active owner. */

@@ -1,7 +1,9 @@
 /** Joins the HTTP surface to what this process has: its scheduler, its workers, the log. */
 
+import { fileURLToPath } from 'node:url'
 import { createApi, type Health } from './api/api.ts'
 import { leastToken } from './api/auth.ts'
+import { readDashboard } from './api/dashboard-files.ts'
 import { createOwnerDirectory } from './api/owner-directory.ts'
 import { remoteQueries } from './api/remote-queries.ts'
 import { systemClock } from './clock.ts'
@@ -36,6 +38,7 @@ export async function startHttp(parts: Parts, scheduler: Scheduler | undefined):
     logger,
     apiTokens: config.apiTokens,
     health: () => healthOf(scheduler),
+    dashboard: readDashboard(fileURLToPath(new URL('../dist/dashboard', import.meta.url))),
   })
   undo.push(() => api.stop())
   return api.listen(config.httpHost, config.httpPort)

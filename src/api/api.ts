@@ -10,7 +10,9 @@ import { authentication } from './auth.ts'
 import { batchRoutes } from './batch-routes.ts'
 import { commandRoutes } from './command-routes.ts'
 import type { ApiContext } from './context.ts'
+import { dashboardRoutes } from './dashboard-routes.ts'
 import { deadLetterRoutes } from './dead-letter-routes.ts'
+import { eventsRoutes } from './events-routes.ts'
 import { internalRoutes } from './internal-routes.ts'
 import { jobRoutes } from './job-routes.ts'
 import { JobWrites } from './job-writes.ts'
@@ -58,6 +60,8 @@ export function createApi(options: ApiOptions): Api {
     scheduleRoutes,
     systemRoutes,
     internalRoutes,
+    eventsRoutes,
+    dashboardRoutes,
   ])
     routes(instance, context)
   void instance.register(async (scope) => batchRoutes(scope, context, read))

@@ -21,6 +21,8 @@ interface ListQuery {
   tag?: string
   handler?: string
   dueBefore?: string
+  idPrefix?: string
+  active?: boolean
   limit: number
   cursor?: string
 }

@@ -52,5 +52,12 @@ export const stopGraceMs = 5_000
 /** What Retry-After says, in seconds. */
 export const retryAfterSeconds = 1
 
+/** How often the listeners of /v1/events hear of the counts. */
+export const pulseMs = 1_000
+/** Connections to /v1/events of one process; more are refused as `overloaded`. */
+export const listenersMax = 200
+/** Bytes that may wait for a listener that reads slowly; it then misses pulses, each of which is complete in itself. */
+export const listenerBytesMax = 256 * 1024
+
 /** Dead runs that one call redrives. */
 export const redriveMax = 1_000

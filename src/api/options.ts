@@ -5,6 +5,7 @@ import type { TopicNames } from '../../streams/topics.ts'
 import type { Clock } from '../clock.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Codec, LogWriter, PartitionQueries } from '../ports.ts'
+import type { DashboardFile } from './dashboard-files.ts'
 import type { OwnerDirectory } from './owner-directory.ts'
 
 /** viewer reads; operator also writes jobs and commands; admin may do all. */
@@ -39,6 +40,8 @@ export interface ApiOptions {
   /** Absent or empty: no authentication; then only requests from this machine are served. */
   apiTokens?: readonly ApiToken[] | undefined
   health: () => Health
+  /** Files of the dashboard, as readDashboard gives them. Absent or empty: its pages say how to build it. */
+  dashboard?: ReadonlyMap<string, DashboardFile> | undefined
 }
 
 declare module 'fastify' {

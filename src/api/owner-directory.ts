@@ -6,11 +6,12 @@ import type { Clock } from '../clock.ts'
 import { DuelogError } from '../errors.ts'
 import type { LogAdmin, PartitionQueries, PartitionView } from '../ports.ts'
 import { ownersMaxAgeMs, ownersRefreshGapMs } from './limits.ts'
+import type { ProcessCounts } from './process-counts.ts'
 
 /** What an owner answers about one of its partitions. */
 export type Owner = Pick<PartitionQueries, 'job' | 'list' | 'runs' | 'applied'>
 /** Another process, asked over HTTP. */
-export type RemoteOwner = Owner & { partitions(): Promise<PartitionView[]> }
+export type RemoteOwner = Owner & { partitions(): Promise<PartitionView[]>; counts(): Promise<ProcessCounts> }
 
 export interface PartitionOwnerView extends PartitionView {
   /** name@host:pid:boot; null when no member is assigned or it answers no requests. */
@@ -27,6 +28,8 @@ export interface OwnerDirectory {
   ask<Answer>(partition: number, question: (owner: Owner) => Promise<Answer>): Promise<Answer>
   /** Every partition as its owner sees it; `closed` where there is none. */
   views(): Promise<PartitionOwnerView[]>
+  /** What the owners in other processes have counted; those that do not answer are left out. */
+  remoteCounts(): Promise<ProcessCounts[]>
 }
 
 export interface OwnerDirectoryOptions {
@@ -83,6 +86,16 @@ class GroupOwnerDirectory implements OwnerDirectory {
     for (const view of this.#options.local?.partitions() ?? []) offer({ ...view, instance: null, url: null })
     if (views.some((view) => view.phase !== 'active')) await this.#offerRemote(offer)
     return views
+  }
+
+  async remoteCounts(): Promise<ProcessCounts[]> {
+    const { local, partitions, remote } = this.#options
+    // Where all partitions are owned here there is nobody to ask.
+    if (local?.partitions().filter(({ phase }) => phase === 'active').length === partitions) return []
+    await this.#refresh()
+    const urls = new Set([...this.#members.values()].map(({ url }) => url))
+    const answers = await Promise.allSettled([...urls].map((url) => remote(url).counts()))
+    return answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []))
   }
 
   async #offerRemote(offer: (view: PartitionOwnerView) => void): Promise<void> {
@@ -146,8 +159,19 @@ class GroupOwnerDirectory implements OwnerDirectory {
 /** Which of two views of a partition tells more of where it stands. */
 const worth = { closed: 0, restoring: 1, claiming: 2, active: 3 } as const
 
+const nothing = { dispatched: 0, running: 0, waiting: 0 }
+
 function noOwner(partition: number): PartitionOwnerView {
-  return { partition, phase: 'closed', restoreRemaining: 0, mailboxDepth: 0, jobsOffset: 0, instance: null, url: null }
+  return {
+    partition,
+    phase: 'closed',
+    restoreRemaining: 0,
+    mailboxDepth: 0,
+    jobsOffset: 0,
+    underWay: nothing,
+    instance: null,
+    url: null,
+  }
 }
 
 /** The URL that a member shows; members of another make may show anything. */

@@ -4,6 +4,7 @@ import { DuelogError, errorTable, messageOf } from '../errors.ts'
 import type { ActiveRunView, JobFilter, JobView, PartitionView } from '../ports.ts'
 import { remoteTimeoutMs } from './limits.ts'
 import type { RemoteOwner } from './owner-directory.ts'
+import type { ProcessCounts } from './process-counts.ts'
 import { decodeWire } from './wire.ts'
 
 export interface RemoteQueriesOptions {
@@ -23,6 +24,9 @@ export function remoteQueries(url: string, options: RemoteQueriesOptions = {}): 
   return {
     async partitions() {
       return (await get('')).partitions as PartitionView[]
+    },
+    async counts() {
+      return (await ask(new URL('/internal/v1/counts', url), 0, options)).counts as ProcessCounts
     },
     async job(partition, id) {
       return (await get(jobPath(partition, id))).job as JobView | undefined

@@ -15,7 +15,9 @@ import { movedHeader } from './intake.ts'
 import { loadJobs } from './job-loader.ts'
 import type { Leases } from './leases.ts'
 import type { Mail } from './mailbox.ts'
+import { retriesIn, startLatenessMs } from './observed.ts'
 import type { PartitionStore } from './ports.ts'
+import type { UnderWay } from './under-way.ts'
 
 export interface FoldContext {
   partition: number
@@ -24,6 +26,7 @@ export interface FoldContext {
   codecs: SchedulerCodecs
   store: PartitionStore
   leases: Leases
+  underWay: UnderWay
   leadMs: number
   aheadFrom: number
   /** What stands in jobs before this offset an owner has folded, and logged what followed; of it only the definition is restored. */
@@ -44,6 +47,10 @@ export interface Folded {
   /** Records to topics of the user's. */
   written: { topic: string; scheduledFor: number }[]
   receipts: Receipt['outcome'][]
+  /** How late each handler was started whose start was reported, in ms. */
+  startedLateMs: number[]
+  /** Failed attempts that are made again. */
+  retries: number
   /** Latest due time that went to an ahead lane; 0 when none did. */
   aheadUntil: number
 }
@@ -63,6 +70,8 @@ export async function fold(context: FoldContext, timers: Timer[], mails: Mail[],
     dispatched: [],
     written: [],
     receipts: [],
+    startedLateMs: [],
+    retries: 0,
     aheadUntil: 0,
   }
   const batch = new BatchFold(context, jobs, folded, now)
@@ -111,6 +120,8 @@ class BatchFold {
       return true
     }
     const job = this.#jobs.get(mail.jobId) ?? { id: mail.jobId }
+    const lateMs = startLatenessMs(job, mail.input)
+    if (lateMs !== undefined) this.#folded.startedLateMs.push(lateMs)
     const decision = this.#step(job, decided ? asDecided(mail.input) : mail.input)
     if (mail.input.kind === 'definition' && decision.job.definition === mail.input.definition) {
       this.#folded.effects.definition(mail.jobId, definitionValue(mail.input.definition))
@@ -164,6 +175,11 @@ class BatchFold {
 
   #take(before: Job, decision: Decision, restored = false): void {
     this.#jobs.set(before.id, decision.job)
+    const [then, now] = [before.state?.active ?? [], decision.job.state?.active ?? []]
+    if (then !== now) {
+      this.#context.underWay.set(before.id, now)
+      this.#folded.retries += retriesIn(then, now)
+    }
     for (const execution of decision.snapshotPuts) {
       decision.job.snapshots ??= new Map()
       decision.job.snapshots.set(execution.runNo, execution)

@@ -14,6 +14,7 @@ import { Signal } from './signal.ts'
 import type { Slots } from './slots.ts'
 import type { TimeIndex } from './time-index.ts'
 import { logPosition, type TurnContext, type TurnResult, turn } from './turn.ts'
+import { UnderWay } from './under-way.ts'
 
 export type Phase = 'restoring' | 'warming' | 'claiming' | 'draining' | 'active' | 'closed'
 
@@ -41,6 +42,7 @@ export class Ownership {
   readonly shares: PartitionShares
   readonly mailbox = new Mailbox()
   readonly leases = new Leases(0)
+  readonly underWay = new UnderWay()
   readonly signal: Signal
   phase: Phase = 'restoring'
   store: PartitionStore | undefined
@@ -100,6 +102,7 @@ export class Ownership {
     this.#makeRoom()
     this.#fault = undefined
     this.mailbox.clear()
+    this.underWay.clear()
     this.store = undefined
     this.writer = undefined
   }
@@ -172,9 +175,9 @@ export class Ownership {
   }
 
   #turnContext(store: PartitionStore, index: TimeIndex): TurnContext {
-    const { shared, partition, claimOffset, mailbox, leases, writer, applied, logged, shares } = this
+    const { shared, partition, claimOffset, mailbox, leases, underWay, writer, applied, logged, shares } = this
     const { asides, commits: slots } = shares
-    return { shared, partition, claimOffset, store, index, mailbox, leases, writer, asides, slots, applied, logged }
+    return { shared, partition, claimOffset, store, index, mailbox, leases, underWay, writer, asides, slots, applied, logged }
   }
 
   /**

@@ -27,6 +27,7 @@ import { Closed, Ownership, type PartitionShares, type Phase } from './ownership
 import type { PartitionStore } from './ports.ts'
 import { open, receiveState, restore } from './restoring.ts'
 import { TimeIndex } from './time-index.ts'
+import type { UnderWay } from './under-way.ts'
 
 /** A member that lost the partition goes on firing at most so long while nobody fences it (ADR 0003). */
 export const handoffMs = 30_000
@@ -71,6 +72,9 @@ export class Partition {
   }
   get leases(): Leases {
     return this.#own.leases
+  }
+  get underWay(): UnderWay {
+    return this.#own.underWay
   }
   get mailboxDepth(): number {
     return this.#own.mailbox.depth

@@ -20,6 +20,7 @@ import { loadJobs } from './job-loader.ts'
 import type { SchedulerOptions } from './options.ts'
 import type { Partition } from './partition.ts'
 import type { PartitionStore } from './ports.ts'
+import { idsOfRunTimers } from './under-way.ts'
 
 /** Jobs that one call looks at. */
 export const scannedJobsMax = 10_000
@@ -39,6 +40,20 @@ export function partitionQueries(partitions: ReadonlyMap<number, Partition>, opt
     const leases = partitions.get(number)?.leases
     return active.map((run) => ({ ...run, heartbeat: leases?.last(id, run) ?? null }))
   }
+  /** A new owner looks once at the timers of runs for those that it has not folded itself. */
+  const jobsUnderWay = async (number: number, store: PartitionStore): Promise<string[]> => {
+    const underWay = partitions.get(number)?.underWay
+    if (underWay === undefined) return []
+    if (!underWay.complete) {
+      underWay.complete = true
+      const ids = await idsOfRunTimers(store, clock.nowMs())
+      const unknown = ids.filter((id) => !underWay.has(id))
+      for (const job of (await loadJobs(store, codecs, unknown)).values()) {
+        if (!underWay.has(job.id)) underWay.set(job.id, job.state?.active ?? [])
+      }
+    }
+    return underWay.ids
+  }
   const viewOf = (job: Job, number: number): JobView | undefined =>
     viewOfJob(job, number, clock.nowMs(), (active) => withHeartbeats(number, job.id, active))
 
@@ -56,14 +71,15 @@ export function partitionQueries(partitions: ReadonlyMap<number, Partition>, opt
 
     async list(partition, filter, limit, after) {
       const store = storeOf(partition)
+      if (filter.active) return listOf(store, await jobsUnderWay(partition, store), filter, limit, after)
       return filter.dueBefore === undefined ? listById(store, filter, limit, after) : listByDue(store, filter, limit, after)
 
       async function listById(from: PartitionStore, wanted: JobFilter, room: number, last?: string) {
         const jobs: JobView[] = []
         let cursor = last
         for (let scanned = 0; scanned < scannedJobsMax; ) {
-          const range = rangeOf(prefix.definition)
-          const start = cursor === undefined ? range.from : Buffer.concat([definitionKey(cursor), Buffer.of(0)])
+          const range = idRange(wanted.idPrefix)
+          const start = cursor === undefined || cursor < (wanted.idPrefix ?? '') ? range.from : afterId(cursor)
           const entries = await from.scan({ from: start, to: range.to, limit: slice, keysOnly: true })
           const loaded = await loadJobs(
             from,
@@ -91,6 +107,10 @@ export function partitionQueries(partitions: ReadonlyMap<number, Partition>, opt
           .map(({ key }) => timerOfKey(key))
           .filter(({ kind }) => kind === timerKind.fire)
           .map(({ jobId }) => jobId)
+        return listOf(from, ids, wanted, room, last)
+      }
+
+      async function listOf(from: PartitionStore, ids: string[], wanted: JobFilter, room: number, last?: string) {
         const ordered = [...new Set(ids)].filter((id) => last === undefined || id > last).sort()
         const jobs: JobView[] = []
         for (let at = 0; at < ordered.length; at += slice) {
@@ -136,6 +156,17 @@ export function partitionQueries(partitions: ReadonlyMap<number, Partition>, opt
   }
 }
 
+/** Keys of the definitions whose id begins so. No byte of UTF-8 is 255, so one more in the last place is beyond them all. */
+function idRange(idPrefix = ''): { from: Buffer; to: Buffer } {
+  if (idPrefix === '') return rangeOf(prefix.definition)
+  const from = definitionKey(idPrefix)
+  const to = Buffer.from(from)
+  to[to.length - 1] = (to[to.length - 1] ?? 0) + 1
+  return { from, to }
+}
+
+const afterId = (id: string): Buffer => Buffer.concat([definitionKey(id), Buffer.of(0)])
+
 function viewOfPartition(partition: Partition): PartitionView {
   const { phase } = partition
   return {
@@ -144,6 +175,7 @@ function viewOfPartition(partition: Partition): PartitionView {
     restoreRemaining: partition.restoreRemaining,
     mailboxDepth: partition.mailboxDepth,
     jobsOffset: partition.jobsOffset,
+    underWay: partition.underWay.counts,
   }
 }
 
@@ -179,6 +211,8 @@ function viewOfJob(
 }
 
 function matches(view: JobView, filter: JobFilter): boolean {
+  if (filter.idPrefix !== undefined && !view.id.startsWith(filter.idPrefix)) return false
+  if (filter.active === true && view.active.length === 0) return false
   if (filter.dead === true && view.deadRuns.length === 0) return false
   if (filter.status !== undefined && view.status !== filter.status) return false
   if (filter.tag !== undefined && !view.definition?.tags.includes(filter.tag)) return false

@@ -19,6 +19,7 @@ import type { Shared } from './options.ts'
 import type { PartitionStore, StoreOp } from './ports.ts'
 import type { Slots } from './slots.ts'
 import type { TimeIndex } from './time-index.ts'
+import type { UnderWay } from './under-way.ts'
 
 /** Records of one commit; timers get at most their share while mail waits, so that a herd cannot hold deletions up. */
 export const batchRecordsMax = 1_000
@@ -38,6 +39,7 @@ export interface TurnContext {
   index: TimeIndex
   mailbox: Mailbox
   leases: Leases
+  underWay: UnderWay
   /** Absent while the partition is not claimed: then nothing may be logged. */
   writer: TransactionalWriter | undefined
   /** For records outside the transaction. */
@@ -68,7 +70,7 @@ export async function turn(
   const mails = mailbox.take(room, batchBytesMax)
   if (timers.length + mails.length === 0) return { folded: 0, committed: false, blocked: false, deferred: [] }
   const { names, codecs, leadMs, targets, metrics, logger, clock } = shared
-  const { partition, store, leases } = context
+  const { partition, store, leases, underWay } = context
   const foldContext = {
     partition,
     partitions: shared.partitions,
@@ -76,6 +78,7 @@ export async function turn(
     codecs,
     store,
     leases,
+    underWay,
     leadMs,
     aheadFrom: context.logged.aheadUntil,
     decidedBefore: context.logged.jobsOffset,
@@ -170,7 +173,7 @@ async function commit(context: TurnContext, records: RecordOut[], targets: Reado
   })
 }
 
-function measureDispatches({ clock, metrics }: Shared, { dispatched, written, receipts }: Folded): void {
+function measureDispatches({ clock, metrics }: Shared, { dispatched, written, receipts, startedLateMs, retries }: Folded): void {
   const now = clock.nowMs()
   for (const { pool, dueAt } of dispatched) {
     metrics.dispatched.inc({ pool })
@@ -180,6 +183,8 @@ function measureDispatches({ clock, metrics }: Shared, { dispatched, written, re
     metrics.targetRecords.inc({ topic })
     metrics.targetLateness.observe((now - scheduledFor) / 1_000)
   }
+  for (const lateMs of startedLateMs) metrics.reportedLateness.observe(lateMs / 1_000)
+  metrics.retries.inc(retries)
   for (const outcome of receipts) metrics.receipts.inc({ outcome })
 }
 

@@ -112,6 +112,7 @@ describe('the directory of owners', () => {
         restoreRemaining: 0,
         mailboxDepth: 0,
         jobsOffset: 0,
+        underWay: { dispatched: 0, running: 0, waiting: 0 },
         instance: null,
         url: null,
       })),

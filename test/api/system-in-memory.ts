@@ -98,6 +98,7 @@ export class MemoryOwner implements PartitionQueries {
       restoreRemaining: 0,
       mailboxDepth: 0,
       jobsOffset: 0,
+      underWay: { dispatched: 0, running: 0, waiting: 0 },
     }))
   }
   async job(partition: number, id: string): Promise<JobView | undefined> {
@@ -113,6 +114,8 @@ export class MemoryOwner implements PartitionQueries {
       .filter((job) => filter.status === undefined || job.status === filter.status)
       .filter((job) => filter.tag === undefined || job.definition?.tags.includes(filter.tag))
       .filter((job) => filter.handler === undefined || job.definition?.target.handler === filter.handler)
+      .filter((job) => filter.idPrefix === undefined || job.id.startsWith(filter.idPrefix))
+      .filter((job) => filter.active !== true || job.active.length > 0)
       .filter((job) => filter.dead !== true || job.deadRuns.length > 0)
       .filter((job) => filter.dueBefore === undefined || (job.nextFireAt !== null && job.nextFireAt < filter.dueBefore))
     const jobs = found.slice(0, limit)
@@ -179,6 +182,7 @@ export function createSystem(change: Partial<ApiOptions> = {}): MemorySystem {
   log.onRecord = (record, offset) => owner.apply(record, offset)
   const owners: OwnerDirectory = {
     ask: async (_partition, question) => question(owner),
+    remoteCounts: async () => [],
     views: async () => owner.partitions().map((partition) => ({ ...partition, instance: 'i@h:1:b', url: null })),
   }
   const api = createApi({

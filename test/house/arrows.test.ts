@@ -43,6 +43,11 @@ test.each([
   ['src/api/a.ts', 'kafkajs/src/protocol', 'may'],
   ['src/client/a.ts', '@kafkajs/confluent-schema-registry', 'may'],
   ['src/scheduler/a.ts', 'rocksdb-native', 'may'],
+  ['src/dashboard/a.tsx', '../ports.ts', 'knows the HTTP API alone'],
+  ['src/dashboard/a.tsx', '../../streams/keys.ts', 'knows the HTTP API alone'],
+  ['src/dashboard/a.tsx', 'node:fs', 'knows the HTTP API alone'],
+  ['src/api/a.ts', '../dashboard/b.tsx', 'api may not know dashboard'],
+  ['src/api/a.ts', 'preact', 'may'],
 ])('red: %s must not import %s', (path, target, why) => {
   expect(brokenArrows([importing(path, target)])).toEqual([expect.stringContaining(why)])
   expect(brokenArrows([file(path, `export type { X } from '${target}'`)])).toHaveLength(1)

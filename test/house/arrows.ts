@@ -22,6 +22,8 @@ const mayImport: Record<string, readonly string[]> = {
   api: ['shared'],
   client: ['shared'],
   kafka: ['shared'],
+  // Browser code: it knows what the API answers, and nothing of how.
+  dashboard: [],
   // The store implements the port that its user declares.
   store: ['shared', 'src/scheduler/ports.ts'],
   config: ['shared'],
@@ -47,6 +49,9 @@ const soleImporters: Record<string, RegExp> = {
   commander: /^src\/cli\//,
   'cli-progress': /^src\/demo\//,
   'cli-table3': /^src\/(demo|generate)\//,
+  preact: /^src\/dashboard\//,
+  '@preact/signals': /^src\/dashboard\//,
+  uplot: /^src\/dashboard\//,
 }
 
 /** Only these of Node's modules compute and touch nothing; Buffer is there without an import as well. */
@@ -88,6 +93,8 @@ function brokenInSrc(path: string, target: string, arrow: string): string | unde
   const from = roomOf(path)
   if (from === undefined) return `${path} is in no room that test/house/arrows.ts knows`
   if (/^(test|bench|docs)\//.test(target)) return `${arrow}: the program does not know its ${target.split('/')[0]}`
+  if (from === 'dashboard' && (isProjectFile(target) ? !target.startsWith('src/dashboard/') : target.startsWith('node:')))
+    return `${arrow}: the dashboard runs in a browser and knows the HTTP API alone`
   if (!target.startsWith('src/')) return undefined
   const to = roomOf(target)
   if (to === from || to === undefined) return undefined

@@ -66,7 +66,7 @@ export function badNames(files: readonly HouseFile[]): string[] {
   return files
     .map(({ path }) => path)
     .filter((path) => {
-      const names = path.replace(/(\.(test|d))?\.ts$/, '').split('/')
+      const names = path.replace(/(\.(test|d))?\.tsx?$/, '').split('/')
       return names.some(
         (name) => !/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(name) || /^(utils?|helpers?|misc|common-utils?)$/.test(name),
       )

@@ -17,11 +17,12 @@ export function readHouseFile(path: string): HouseFile {
 }
 
 /** Every file in these rooms whose name ends so, in order of path. */
-export function filesIn(inRooms: readonly string[] = rooms, ending = '.ts'): HouseFile[] {
+export function filesIn(inRooms: readonly string[] = rooms, ...endings: string[]): HouseFile[] {
+  const wanted = endings.length === 0 ? ['.ts', '.tsx'] : endings
   return inRooms
     .flatMap((room) =>
       readdirSync(`${root}${room}`, { recursive: true, withFileTypes: true })
-        .filter((entry) => entry.isFile() && entry.name.endsWith(ending))
+        .filter((entry) => entry.isFile() && wanted.some((ending) => entry.name.endsWith(ending)))
         .map((entry) => `${entry.parentPath}/${entry.name}`.slice(root.length).replaceAll('\\', '/')),
     )
     .sort()

@@ -37,6 +37,7 @@ import { Slots } from '../../src/scheduler/slots.ts'
 import { TimeIndex } from '../../src/scheduler/time-index.ts'
 import { TimerTaker } from '../../src/scheduler/timer-taker.ts'
 import { type TurnContext, turn } from '../../src/scheduler/turn.ts'
+import { UnderWay } from '../../src/scheduler/under-way.ts'
 import { replyHeaders } from '../../streams/jobs/receipt.ts'
 import { type TopicNames, topicNames } from '../../streams/topics.ts'
 import { type MemoryStore, memoryStore } from '../tools/memory-store.ts'
@@ -239,6 +240,7 @@ class Owner {
       index,
       mailbox: this.#mailbox,
       leases: this.#leases,
+      underWay: new UnderWay(),
       writer: { commit: (records) => this.#commit(records), close: async () => {} },
       asides: { write: (records) => this.#write(records), close: async () => {} },
       slots: new Slots(1),

@@ -25,6 +25,8 @@ export const internalListSchema = {
       tag: { type: 'string' },
       handler: { type: 'string' },
       dead: { type: 'boolean' },
+      idPrefix: { type: 'string' },
+      active: { type: 'boolean' },
       dueBefore: { type: 'integer' },
       limit: { type: 'integer', minimum: 1, maximum: listChunkMax },
       after: { type: 'string' },

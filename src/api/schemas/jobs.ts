@@ -1,4 +1,5 @@
 /** Schemas of the routes of jobs and their lists. A definition's own fields are checked by streams/jobs, the one place of their limits. */
+import { jobIdBytesMax } from '../../../streams/jobs/validate.ts'
 import { listLimitDefault, listLimitMax } from '../limits.ts'
 import { acceptedSchema, closed, idParams, ifMatchHeaders, problemResponses, timeInput, timeOrNull, waitQuery } from './common.ts'
 import { runSchema } from './runs.ts'
@@ -90,6 +91,8 @@ export const listJobsSchema = {
       ...timeInput,
       description: 'Only jobs whose next occurrence is before this time. ISO 8601 with an offset, or epoch ms.',
     },
+    idPrefix: { type: 'string', minLength: 1, maxLength: jobIdBytesMax, description: 'Only jobs whose id begins so.' },
+    active: { type: 'boolean', description: 'true: only jobs with active runs.' },
     limit: { type: 'integer', minimum: 1, maximum: listLimitMax, default: listLimitDefault },
     cursor: { type: 'string', minLength: 1, description: 'What the page before gave.' },
   }),

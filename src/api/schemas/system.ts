@@ -55,13 +55,18 @@ export const partitionsSchema = {
           items: {
             type: 'object',
             additionalProperties: false,
-            required: ['partition', 'phase', 'restoreRemaining', 'mailboxDepth', 'jobsOffset', 'instance', 'url'],
+            required: ['partition', 'phase', 'restoreRemaining', 'mailboxDepth', 'jobsOffset', 'underWay', 'instance', 'url'],
             properties: {
               partition: { type: 'integer' },
               phase: { type: 'string', enum: ['restoring', 'claiming', 'active', 'closed'] },
               restoreRemaining: { type: 'integer' },
               mailboxDepth: { type: 'integer' },
               jobsOffset: { type: 'integer' },
+              underWay: {
+                type: 'object',
+                description: 'Active runs that its owner knows of, by what they wait for.',
+                properties: { dispatched: { type: 'integer' }, running: { type: 'integer' }, waiting: { type: 'integer' } },
+              },
               instance: { type: ['string', 'null'] },
               url: { type: ['string', 'null'], description: 'Null for the process that answers.' },
             },

@@ -1,0 +1,52 @@
+/** What a page needs besides the other routes: who is asking, and how the system stands, live. */
+import { PassThrough } from 'node:stream'
+import type { FastifyInstance } from 'fastify'
+import { DuelogError } from '../errors.ts'
+import type { ApiContext } from './context.ts'
+import { listenerBytesMax, listenersMax } from './limits.ts'
+import { countsOf } from './process-counts.ts'
+import { Pulse } from './pulse.ts'
+import { eventsSchema, internalCountsSchema, sessionSchema } from './schemas/events.ts'
+
+export function eventsRoutes(instance: FastifyInstance, context: ApiContext): void {
+  const config = { role: 'viewer' } as const
+  const pulse = new Pulse(context)
+  const open = new Set<PassThrough>()
+
+  instance.get('/v1/session', { config, schema: sessionSchema }, (request) => ({
+    role: request.role ?? 'admin',
+    authentication: request.role !== null,
+  }))
+
+  instance.get('/v1/events', { config, schema: eventsSchema }, (request, reply) => {
+    if (open.size >= listenersMax) {
+      throw new DuelogError(
+        'overloaded',
+        `There are already ${listenersMax} listeners on this process; try another one, or later.`,
+      )
+    }
+    const stream = new PassThrough()
+    open.add(stream)
+    const leave = pulse.listen((message) => {
+      if (stream.writableLength < listenerBytesMax) stream.write(`event: pulse\ndata: ${message}\n\n`)
+    })
+    const close = (): void => {
+      leave()
+      open.delete(stream)
+      stream.end()
+    }
+    request.raw.once('close', close)
+    stream.once('close', close)
+    stream.write('retry: 2000\n\n')
+    void reply.header('cache-control', 'no-store').header('x-accel-buffering', 'no').type('text/event-stream')
+    return reply.send(stream)
+  })
+  // An open stream would hold a stop up until it is cut off.
+  instance.addHook('preClose', async () => {
+    for (const stream of open) stream.end()
+  })
+
+  instance.get('/internal/v1/counts', { config: { ...config, internal: true }, schema: internalCountsSchema }, async () => ({
+    counts: await countsOf(context.metrics),
+  }))
+}

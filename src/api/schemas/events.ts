@@ -1,0 +1,28 @@
+/** Schemas of the routes that the dashboard listens to. */
+import { closed, problemResponses } from './common.ts'
+
+export const sessionSchema = {
+  summary: 'What the caller may do',
+  querystring: closed({}),
+  response: {
+    200: {
+      type: 'object',
+      required: ['role', 'authentication'],
+      additionalProperties: false,
+      properties: {
+        role: { type: 'string', enum: ['viewer', 'operator', 'admin'] },
+        authentication: { type: 'boolean', description: 'False: this system asks nobody for a token.' },
+      },
+    },
+    ...problemResponses,
+  },
+} as const
+
+export const eventsSchema = {
+  summary: 'Server-sent events: once a second a `pulse` with the counts of all owners and a view of each partition',
+  querystring: closed({}),
+  response: { 200: { type: 'string', description: 'text/event-stream' }, ...problemResponses },
+} as const
+
+/** Between processes of one system. */
+export const internalCountsSchema = { hide: true, querystring: closed({}) } as const
