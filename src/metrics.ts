@@ -25,11 +25,7 @@ export function createMetrics() {
       latenessBuckets,
       ['pool'],
     ),
-    reportedLateness: histogram(
-      'reported_lateness_seconds',
-      'Start lateness as owners hear of it from workers.',
-      reportedBuckets,
-    ),
+    reportedLateness: histogram('reported_lateness_seconds', 'Start lateness that workers report to owners.', reportedBuckets),
     dueToCommit: histogram(
       'due_to_commit_seconds',
       'Commit of a dispatch after the time it was due; below zero counts as the first bucket.',

@@ -1,0 +1,139 @@
+/** What the HTTP API answers, as far as the pages read it. */
+
+export type Role = 'viewer' | 'operator' | 'admin'
+export interface Session {
+  role: Role
+  /** False: this system asks nobody for a token. */
+  authentication: boolean
+}
+
+export type JobStatus = 'ACTIVE' | 'PAUSED' | 'COMPLETED' | 'INVALID'
+export const activeStatuses = ['DISPATCHED', 'RUNNING', 'RETRY_WAIT'] as const
+export type RunStatus = (typeof activeStatuses)[number] | 'SUCCEEDED' | 'FAILED' | 'EXPIRED' | 'CANCELLED' | 'SKIPPED' | 'DEAD'
+
+export interface AttemptError {
+  attempt: number
+  at: string
+  worker: string | null
+  type: string
+  message: string
+}
+
+export interface Run {
+  runId: string
+  jobId: string
+  runNo: number
+  status: RunStatus
+  trigger: string
+  scheduledFor: string
+  attempts: number
+  dueAt?: string
+  dispatchedAt?: string
+  startedAt: string | null
+  finishedAt: string | null
+  worker: string | null
+  progress?: number | null
+  message?: string | null
+  checkedAt?: string | null
+  result: unknown
+  errors: AttemptError[]
+}
+
+export interface Schedule {
+  at?: string | number
+  delayMs?: number
+  everyMs?: number
+  cron?: string
+  rrule?: string
+  timezone?: string
+}
+export interface Target {
+  handler?: string
+  pool?: string
+  topic?: { name: string }
+  http?: { url: string; method?: string }
+}
+export interface Definition {
+  schedule: Schedule
+  target: Target
+  payload?: unknown
+  payloadBase64?: string
+  tags?: string[]
+  priority?: string
+  [field: string]: unknown
+}
+
+export interface Job {
+  id: string
+  etag: string
+  status: JobStatus
+  reason: string | null
+  nextFireAt: string | null
+  runNo: number
+  scheduledRuns: number
+  succeeded: number
+  failed: number
+  skipped: number
+  cancelled: number
+  deadRuns: number[]
+  active: Run[]
+  lastRun: Run | null
+  definition: Definition | null
+}
+
+export interface Page<Item extends string> {
+  cursor: string | null
+  /** Makes pages of different things different types. */
+  of?: Item
+}
+export type JobPage = Page<'jobs'> & { jobs: Job[] }
+export type RunPage = Page<'runs'> & { runs: Run[] }
+
+export interface Why {
+  id: string
+  status: JobStatus
+  why: { code: string; text: string; at: string | null }[]
+}
+
+export interface Fire {
+  at: string
+  atMs: number
+  note?: string
+}
+
+/** Answer to a command. `applied` is false when its owner had not taken it in within the API's patience. */
+export interface Commanded {
+  applied: boolean
+  runId?: string | null
+  reason?: string | null
+  detail?: string
+}
+
+export interface PartitionState {
+  partition: number
+  phase: 'restoring' | 'claiming' | 'active' | 'closed'
+  restoreRemaining: number
+  mailboxDepth: number
+  jobsOffset: number
+  underWay: { dispatched: number; running: number; waiting: number }
+  instance: string | null
+  url: string | null
+}
+
+export interface Counts {
+  definitions: number
+  dispatched: number
+  written: number
+  retries: number
+  leasesLost: number
+  ended: Partial<Record<string, number>>
+  skipped: Partial<Record<string, number>>
+  lateness: [upToMs: number | null, starts: number][]
+}
+
+/** What /v1/events sends once a second. */
+export interface PulseMessage {
+  at: number
+  counts: Counts
+  partitions: PartitionState[]
+}

@@ -1,0 +1,101 @@
+/** The frame around all views: navigation, the state of the connection, what was done last. */
+import { useSignalEffect } from '@preact/signals'
+import { useEffect, useRef } from 'preact/hooks'
+import type { Session } from './answers.ts'
+import { listen } from './live.ts'
+import { ConfirmDialog } from './parts/confirm-dialog.tsx'
+import { Frame } from './parts/frame.tsx'
+import { NoticeBar } from './parts/notice-bar.tsx'
+import { ask, RequestProblem } from './request.ts'
+import { followLink, route } from './routes.ts'
+import { session, token } from './session.ts'
+import { DeadLettersView } from './views/dead-letters.tsx'
+import { JobView } from './views/job.tsx'
+import { JobsView } from './views/jobs.tsx'
+import { NotFoundView } from './views/not-found.tsx'
+import { NowView } from './views/now.tsx'
+import { RunsView } from './views/runs.tsx'
+import { SignInView } from './views/sign-in.tsx'
+
+const askAgainMs = 2_000
+
+export function App() {
+  useSignalEffect(() => {
+    void token.value
+    const ended = new AbortController()
+    void learnSession(ended.signal)
+    return () => ended.abort()
+  })
+  if (session.value === undefined)
+    return (
+      <p class="boot" role="status">
+        Asking Duelog …
+      </p>
+    )
+  if (session.value === null) return <SignInView />
+  return <SignedIn />
+}
+
+/** Asks until it is answered. A token that is refused is forgotten (request.ts), and the page asks for another. */
+async function learnSession(until: AbortSignal): Promise<void> {
+  while (!until.aborted) {
+    try {
+      session.value = await ask<Session>('/v1/session', { signal: until })
+      return
+    } catch (error) {
+      if (until.aborted) return
+      if (error instanceof RequestProblem && error.status === 401) {
+        session.value = null
+        return
+      }
+    }
+    await new Promise((resolve) => setTimeout(resolve, askAgainMs))
+  }
+}
+
+function SignedIn() {
+  useEffect(() => {
+    const ended = new AbortController()
+    void listen(ended.signal)
+    document.addEventListener('click', followLink)
+    return () => {
+      ended.abort()
+      document.removeEventListener('click', followLink)
+    }
+  }, [])
+  return (
+    <>
+      <Frame>
+        <View />
+      </Frame>
+      <NoticeBar />
+      <ConfirmDialog />
+    </>
+  )
+}
+
+function View() {
+  const { view, jobId = '', query } = route.value
+  const place = `${view}/${jobId}`
+  const before = useRef(place)
+  // A new view is announced, and the keyboard goes on from its heading.
+  useEffect(() => {
+    if (before.current === place) return
+    before.current = place
+    document.querySelector<HTMLElement>('main h1')?.focus()
+  }, [place])
+  switch (view) {
+    case 'now':
+      return <NowView />
+    case 'jobs':
+      return <JobsView query={query} />
+    case 'job':
+      return <JobView key={jobId} id={jobId} editing={query.has('edit')} />
+    case 'runs':
+      return <RunsView />
+    case 'dead-letters':
+      return <DeadLettersView query={query} />
+    case 'not-found':
+      return <NotFoundView />
+  }
+}

@@ -1,0 +1,74 @@
+/**
+ * The live connection: server-sent events, read by fetch because an EventSource cannot send a token.
+ *
+ *   connecting ──first pulse──► live ──connection lost──► lost ──wait──► connecting
+ *
+ * Pulses of the last minutes are kept for the charts. What is older than a few seconds counts as stale, whatever the connection says.
+ */
+import { computed, signal } from '@preact/signals'
+import type { PulseMessage } from './answers.ts'
+import { eventsOf } from './event-stream.ts'
+import { headersOf, problemOf } from './request.ts'
+
+/** How far back charts reach. */
+export const historyMs = 600_000
+const staleAfterMs = 5_000
+const retryMsMin = 500
+const retryMsMax = 5_000
+
+export const connection = signal<'connecting' | 'live' | 'lost'>('connecting')
+/** Oldest first. */
+export const pulses = signal<PulseMessage[]>([])
+/** The clock of this page, each second. */
+export const nowMs = signal(Date.now())
+const heardAtMs = signal<number | undefined>(undefined)
+
+export const latest = computed(() => pulses.value.at(-1))
+/** How old what is shown is, once it is too old. */
+export const staleMs = computed(() => {
+  const heardAt = heardAtMs.value
+  const ageMs = heardAt === undefined ? 0 : nowMs.value - heardAt
+  return ageMs > staleAfterMs ? ageMs : undefined
+})
+
+/** Listens until `signal` is aborted. */
+export async function listen(until: AbortSignal): Promise<void> {
+  const ticking = setInterval(() => {
+    nowMs.value = Date.now()
+  }, 1_000)
+  until.addEventListener('abort', () => clearInterval(ticking))
+  let failures = 0
+  while (!until.aborted) {
+    try {
+      await listenOnce(until, () => {
+        failures = 0
+      })
+    } catch {
+      // Why does not matter here: the page says that it is not live, and tries again.
+    }
+    if (until.aborted) return
+    connection.value = 'lost'
+    const waitMs = Math.min(retryMsMin * 2 ** failures++, retryMsMax)
+    await new Promise((resolve) => setTimeout(resolve, waitMs))
+  }
+}
+
+async function listenOnce(until: AbortSignal, heard: () => void): Promise<void> {
+  const response = await fetch('/v1/events', {
+    headers: headersOf({ accept: 'text/event-stream' }),
+    signal: until,
+    cache: 'no-store',
+  })
+  if (!response.ok || response.body === null) throw problemOf(response, await response.text())
+  for await (const { event, data } of eventsOf(response.body)) {
+    if (event !== 'pulse') continue
+    heard()
+    take(JSON.parse(data) as PulseMessage)
+  }
+}
+
+function take(pulse: PulseMessage): void {
+  connection.value = 'live'
+  nowMs.value = heardAtMs.value = Date.now()
+  pulses.value = [...pulses.value.filter(({ at }) => at > pulse.at - historyMs && at < pulse.at), pulse]
+}

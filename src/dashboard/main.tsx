@@ -1,0 +1,13 @@
+/** Puts the page into its document. */
+import { render } from 'preact'
+import { App } from './app.tsx'
+import { applyTheme } from './theme.ts'
+import './styles/base.css'
+import './styles/frame.css'
+import './styles/parts.css'
+import './styles/views.css'
+import 'uplot/dist/uPlot.min.css'
+
+applyTheme()
+const root = document.getElementById('app')
+if (root !== null) render(<App />, root)

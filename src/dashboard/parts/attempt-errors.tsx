@@ -1,0 +1,28 @@
+/** Why attempts failed, the last one first in sight. */
+import type { AttemptError } from '../answers.ts'
+import { When } from './when.tsx'
+
+export function AttemptErrors({ errors, open = false }: { errors: readonly AttemptError[]; open?: boolean }) {
+  const last = errors.at(-1)
+  if (last === undefined) return null
+  return (
+    <details class="errors" open={open}>
+      <summary>
+        {errors.length === 1 ? '1 error' : `${errors.length} errors`}: <span class="code">{last.type}</span>
+      </summary>
+      <ol>
+        {errors.map(({ attempt, at, worker, type, message }) => (
+          <li key={`${attempt} ${at}`}>
+            <span class="aside">
+              attempt {attempt}, <When at={at} plain />
+              {worker !== null && worker !== '' && <span class="code"> {worker}</span>}
+            </span>
+            <span>
+              <span class="code">{type}</span>: {message}
+            </span>
+          </li>
+        ))}
+      </ol>
+    </details>
+  )
+}

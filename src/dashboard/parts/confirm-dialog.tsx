@@ -1,0 +1,34 @@
+/** Asks before what cannot be undone, and says what follows from it. The browser's own dialog keeps the keyboard inside. */
+import { useEffect, useRef } from 'preact/hooks'
+import { question } from '../actions.ts'
+
+export function ConfirmDialog() {
+  const asked = question.value
+  const dialog = useRef<HTMLDialogElement>(null)
+  useEffect(() => {
+    if (asked !== undefined) dialog.current?.showModal()
+  }, [asked])
+  if (asked === undefined) return null
+  return (
+    <dialog
+      ref={dialog}
+      aria-labelledby="question"
+      aria-describedby="consequence"
+      onCancel={(event) => {
+        event.preventDefault()
+        asked.answer(false)
+      }}
+    >
+      <h2 id="question">{asked.title}</h2>
+      <p id="consequence">{asked.consequence}</p>
+      <div class="buttons end">
+        <button type="button" onClick={() => asked.answer(false)}>
+          Leave it
+        </button>
+        <button type="button" class="danger" onClick={() => asked.answer(true)}>
+          {asked.yes}
+        </button>
+      </div>
+    </dialog>
+  )
+}

@@ -1,0 +1,110 @@
+/** Navigation at the side, the state of things at its foot. */
+import type { ComponentChildren } from 'preact'
+import { connection, latest, staleMs } from '../live.ts'
+import { pages, route } from '../routes.ts'
+import { session, token } from '../session.ts'
+import { chooseTheme, type Theme, theme } from '../theme.ts'
+import { duration } from '../words.ts'
+
+export function Frame({ children }: { children: ComponentChildren }) {
+  const { view } = route.value
+  return (
+    <div class="frame">
+      <a class="skip" href="#content">
+        Skip to the content
+      </a>
+      <header class="side">
+        <a class="brand" href="/">
+          <Mark />
+          Duelog
+        </a>
+        <nav aria-label="Views">
+          <ul>
+            {pages.map((page) => (
+              <li key={page.view}>
+                <a
+                  href={page.href}
+                  aria-current={view === page.view || (view === 'job' && page.view === 'jobs') ? 'page' : undefined}
+                >
+                  {page.title}
+                </a>
+              </li>
+            ))}
+          </ul>
+        </nav>
+        <div class="foot">
+          <Connection />
+          <ThemeChoice />
+          <Role />
+        </div>
+      </header>
+      <main id="content">{children}</main>
+    </div>
+  )
+}
+
+function Mark() {
+  return (
+    <svg viewBox="0 0 32 32" width="22" height="22" aria-hidden="true">
+      <rect width="32" height="32" rx="7" class="mark-ground" />
+      <path d="M16 6.5v9.5l6.2 3.6" class="mark-hand" />
+      <path d="M25.2 12.2A10 10 0 1 1 19.8 6.8" class="mark-dial" />
+    </svg>
+  )
+}
+
+/** Says so in words when what is shown is old, whatever view it is. */
+function Connection() {
+  const stale = staleMs.value
+  const state = stale !== undefined ? 'stale' : connection.value
+  const text =
+    stale !== undefined
+      ? `Data of ${duration(Math.floor(stale / 1_000) * 1_000)} ago`
+      : { live: 'Live', connecting: 'Connecting …', lost: latest.value === undefined ? 'Not connected' : 'Reconnecting …' }[
+          connection.value
+        ]
+  return (
+    <p class={`connection ${state}`}>
+      <span class="dot" aria-hidden="true" />
+      <span role="status">{text}</span>
+    </p>
+  )
+}
+
+const themes: [Theme, string][] = [
+  ['system', 'System'],
+  ['light', 'Light'],
+  ['dark', 'Dark'],
+]
+
+function ThemeChoice() {
+  return (
+    <fieldset class="segments">
+      <legend class="unseen">Colours</legend>
+      {themes.map(([value, title]) => (
+        <label key={value}>
+          <input type="radio" name="theme" value={value} checked={theme.value === value} onChange={() => chooseTheme(value)} />
+          <span>{title}</span>
+        </label>
+      ))}
+    </fieldset>
+  )
+}
+
+function Role() {
+  if (session.value?.authentication !== true) return null
+  return (
+    <p class="role">
+      Signed in as {session.value.role}
+      <button
+        type="button"
+        class="quiet"
+        onClick={() => {
+          token.value = null
+        }}
+      >
+        Sign out
+      </button>
+    </p>
+  )
+}

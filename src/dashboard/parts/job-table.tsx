@@ -1,0 +1,117 @@
+/** Jobs in rows, with what an operator does most beside each. */
+import type { Job } from '../answers.ts'
+import { pause, remove, resume, runNow } from '../job-commands.ts'
+import { jobHref } from '../routes.ts'
+import { mayOperate } from '../session.ts'
+import { scheduleWords, targetWords } from '../words.ts'
+import { Status } from './status.tsx'
+import { When } from './when.tsx'
+
+export function JobTable({ jobs, changed }: { jobs: readonly Job[]; changed: () => void }) {
+  return (
+    <div class="scroll" tabIndex={0} role="region" aria-label="Jobs">
+      <table class="jobs">
+        <thead>
+          <tr>
+            <th scope="col">Job</th>
+            <th scope="col">Status</th>
+            <th scope="col">Schedule</th>
+            <th scope="col">Next fire</th>
+            <th scope="col">Last run</th>
+            <th scope="col">Target</th>
+            {mayOperate.value && (
+              <th scope="col">
+                <span class="unseen">Actions</span>
+              </th>
+            )}
+          </tr>
+        </thead>
+        <tbody>
+          {jobs.map((job) => (
+            <Row key={job.id} job={job} changed={changed} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+function Row({ job, changed }: { job: Job; changed: () => void }) {
+  const { id, status, reason, definition, nextFireAt, lastRun, active, deadRuns } = job
+  return (
+    <tr>
+      <th scope="row">
+        <a href={jobHref(id)} class="code">
+          {id}
+        </a>
+        {(definition?.tags?.length ?? 0) > 0 && <span class="tags">{definition?.tags?.join(' · ')}</span>}
+      </th>
+      <td>
+        <Status of={status} />
+        {status === 'INVALID' && <span class="aside clip">{reason}</span>}
+      </td>
+      <td>
+        {definition !== null && <span class="clip">{scheduleWords(definition.schedule)}</span>}
+        {definition?.schedule.timezone !== undefined && <span class="aside">{definition.schedule.timezone}</span>}
+      </td>
+      <td>
+        <When at={nextFireAt} zone={definition?.schedule.timezone} />
+      </td>
+      <td>
+        {active.length > 0 && <span class="status busy">{active.length} active</span>}
+        {active.length === 0 && lastRun !== null && (
+          <>
+            <Status of={lastRun.status} /> <When at={lastRun.finishedAt} />
+          </>
+        )}
+        {active.length === 0 && lastRun === null && <span class="none">never</span>}
+        {deadRuns.length > 0 && <span class="aside bad">{deadRuns.length} dead</span>}
+      </td>
+      <td>
+        <span class="clip">{definition === null ? '' : targetWords(definition.target)}</span>
+        {definition?.target.pool !== undefined && <span class="aside">pool {definition.target.pool}</span>}
+      </td>
+      {mayOperate.value && (
+        <td>
+          <div class="buttons tight">
+            <JobActions job={job} changed={changed} deleted={changed} />
+          </div>
+        </td>
+      )}
+    </tr>
+  )
+}
+
+interface JobActionsProps {
+  job: Job
+  changed: () => void
+  deleted: () => void
+}
+
+/** Each button names its job for those who hear it without its row. */
+export function JobActions({ job, changed, deleted }: JobActionsProps) {
+  const { id, status } = job
+  const then = (done: Promise<boolean>, next = changed): void => void done.then((ok) => ok && next())
+  return (
+    <>
+      <button type="button" aria-label={`Run ${id} now`} onClick={() => then(runNow(id))}>
+        Run now
+      </button>
+      {status === 'PAUSED' ? (
+        <button type="button" aria-label={`Resume ${id}`} onClick={() => then(resume(id))}>
+          Resume
+        </button>
+      ) : (
+        <button type="button" aria-label={`Pause ${id}`} disabled={status !== 'ACTIVE'} onClick={() => then(pause(id))}>
+          Pause
+        </button>
+      )}
+      <a class="button" href={`${jobHref(id)}?edit`} aria-label={`Edit ${id}`}>
+        Edit
+      </a>
+      <button type="button" class="risky" aria-label={`Delete ${id}`} onClick={() => then(remove(job), deleted)}>
+        Delete
+      </button>
+    </>
+  )
+}

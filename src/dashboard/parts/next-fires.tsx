@@ -1,0 +1,50 @@
+/** When a job fires next, in both zones, with what a change of clocks does to it. */
+import type { Fire, Job, Schedule } from '../answers.ts'
+import { ask } from '../request.ts'
+import { useResource } from '../resource.ts'
+import { Empty, Problem } from './states.tsx'
+import { When } from './when.tsx'
+
+const shown = 8
+
+/** Strictly after `from`, epoch ms; delays and intervals count from it. */
+export async function preview(schedule: Schedule, from: number | undefined, signal?: AbortSignal): Promise<Fire[]> {
+  const body = { schedule, count: shown, ...(from === undefined ? {} : { from }) }
+  const { fires } = await ask<{ fires: Fire[] }>('/v1/schedules/preview', { method: 'POST', body, ...(signal && { signal }) })
+  return fires
+}
+
+export function NextFires({ job }: { job: Job }) {
+  const { nextFireAt, definition } = job
+  const fires = useResource(`${job.etag} ${nextFireAt}`, (signal) => firesOf(job, signal), false)
+  if (nextFireAt === null) return <Empty>None: the job is {job.status.toLowerCase()}.</Empty>
+  return (
+    <>
+      <Problem problem={fires.problem.value} />
+      <FireList fires={fires.value.value ?? []} zone={definition?.schedule.timezone} />
+    </>
+  )
+}
+
+/** The first is the owner's own word. Those after it follow from the schedule, counted from there. */
+async function firesOf({ nextFireAt, definition }: Job, signal: AbortSignal): Promise<Fire[]> {
+  if (nextFireAt === null || definition === null) return []
+  const atMs = Date.parse(nextFireAt)
+  const first = { at: nextFireAt, atMs }
+  if (definition.schedule.at !== undefined || definition.schedule.delayMs !== undefined) return [first]
+  const rest = await preview(definition.schedule, atMs, signal)
+  return [first, ...rest.slice(0, shown - 1)]
+}
+
+export function FireList({ fires, zone }: { fires: readonly Fire[]; zone: string | undefined }) {
+  return (
+    <ol class="fires">
+      {fires.map(({ at, note }) => (
+        <li key={at}>
+          <When at={at} zone={zone} />
+          {note !== undefined && <span class="aside warn">{note}</span>}
+        </li>
+      ))}
+    </ol>
+  )
+}

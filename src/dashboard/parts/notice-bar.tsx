@@ -1,0 +1,25 @@
+/** What the last action came to. */
+import { notice } from '../actions.ts'
+
+export function NoticeBar() {
+  const shown = notice.value
+  return (
+    <div class="notice-place" role={shown?.bad ? 'alert' : 'status'} aria-live={shown?.bad ? 'assertive' : 'polite'}>
+      {shown !== undefined && (
+        <p class={`notice${shown.bad ? ' bad' : ''}`}>
+          {shown.text}
+          <button
+            type="button"
+            class="quiet"
+            aria-label="Put this message away"
+            onClick={() => {
+              notice.value = undefined
+            }}
+          >
+            ×
+          </button>
+        </p>
+      )}
+    </div>
+  )
+}

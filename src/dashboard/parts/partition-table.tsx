@@ -1,0 +1,72 @@
+/** Who owns which partition, and whether it fires. */
+import type { PartitionState } from '../answers.ts'
+import { count } from '../words.ts'
+import { Status } from './status.tsx'
+
+const phaseWords = {
+  active: '',
+  restoring: 'reads its changelog',
+  claiming: 'takes over',
+  closed: 'nobody fires it',
+} as const
+
+export function PartitionTable({ partitions }: { partitions: readonly PartitionState[] }) {
+  return (
+    <div class="scroll" tabIndex={0} role="region" aria-label="Partitions">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col" class="number">
+              Partition
+            </th>
+            <th scope="col">Phase</th>
+            <th scope="col">Owner</th>
+            <th scope="col" class="number">
+              To restore
+            </th>
+            <th scope="col" class="number">
+              Not folded
+            </th>
+            <th scope="col" class="number">
+              Dispatched
+            </th>
+            <th scope="col" class="number">
+              Running
+            </th>
+            <th scope="col" class="number">
+              Waiting
+            </th>
+            <th scope="col" class="number">
+              Definitions read to
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {partitions.map((state) => (
+            <Row key={state.partition} {...state} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+function Row({ partition, phase, instance, restoreRemaining, mailboxDepth, underWay, jobsOffset }: PartitionState) {
+  return (
+    <tr>
+      <th scope="row" class="number">
+        {partition}
+      </th>
+      <td>
+        <Status of={phase} /> <span class="aside">{phaseWords[phase]}</span>
+      </td>
+      <td class="code">{instance ?? (phase === 'closed' ? '—' : 'the process that serves this page')}</td>
+      <td class="number">{count(restoreRemaining)}</td>
+      <td class="number">{count(mailboxDepth)}</td>
+      <td class="number">{count(underWay.dispatched)}</td>
+      <td class="number">{count(underWay.running)}</td>
+      <td class="number">{count(underWay.waiting)}</td>
+      <td class="number">{count(jobsOffset)}</td>
+    </tr>
+  )
+}

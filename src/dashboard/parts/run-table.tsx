@@ -1,0 +1,111 @@
+/** Runs in rows: when they were due, how late they started, how long they took, what went wrong. */
+import { activeStatuses, type Run } from '../answers.ts'
+import { cancelRun, redrive } from '../job-commands.ts'
+import { nowMs } from '../live.ts'
+import { jobHref } from '../routes.ts'
+import { mayOperate } from '../session.ts'
+import { duration } from '../words.ts'
+import { AttemptErrors } from './attempt-errors.tsx'
+import { Progress } from './progress.tsx'
+import { Status } from './status.tsx'
+import { When } from './when.tsx'
+
+interface RunTableProps {
+  runs: readonly Run[]
+  changed: () => void
+  /** Numbers of the runs that can be redriven. */
+  dead?: readonly number[]
+  /** Names the job in each row. */
+  named?: boolean
+}
+
+export function RunTable({ runs, changed, dead = [], named = false }: RunTableProps) {
+  return (
+    <div class="scroll" tabIndex={0} role="region" aria-label="Runs">
+      <table class="runs">
+        <thead>
+          <tr>
+            <th scope="col">Run</th>
+            <th scope="col">Status</th>
+            <th scope="col">Due</th>
+            <th scope="col" class="number">
+              Late by
+            </th>
+            <th scope="col" class="number">
+              Took
+            </th>
+            <th scope="col" class="number">
+              Attempts
+            </th>
+            <th scope="col">Worker</th>
+            {mayOperate.value && (
+              <th scope="col">
+                <span class="unseen">Actions</span>
+              </th>
+            )}
+          </tr>
+        </thead>
+        <tbody>
+          {runs.map((run) => (
+            <Row key={run.runId} run={run} named={named} redrivable={dead.includes(run.runNo)} changed={changed} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+function Row({ run, named, redrivable, changed }: { run: Run; named: boolean; redrivable: boolean; changed: () => void }) {
+  const { jobId, runNo, runId, status, trigger, scheduledFor, dueAt, startedAt, finishedAt, attempts, worker } = run
+  const active = activeStatuses.some((known) => known === status)
+  const startedMs = startedAt === null ? undefined : Date.parse(startedAt)
+  // Of a run with several attempts only the last start is known, which says nothing of how late the first was.
+  const lateMs = startedMs === undefined || attempts > 1 ? undefined : Math.max(0, startedMs - Date.parse(dueAt ?? scheduledFor))
+  const endMs = finishedAt === null ? nowMs.value : Date.parse(finishedAt)
+  return (
+    <tr>
+      <th scope="row" class="code">
+        {named ? <a href={jobHref(jobId)}>{jobId}</a> : null}
+        {named ? `/${runNo}` : runNo}
+        {trigger !== 'SCHEDULE' && <span class="tags">{trigger.toLowerCase().replace('_', ' ')}</span>}
+      </th>
+      <td>
+        <Status of={status} />
+        <Progress run={run} />
+        <AttemptErrors errors={run.errors} />
+      </td>
+      <td>
+        <When at={status === 'RETRY_WAIT' ? (dueAt ?? scheduledFor) : scheduledFor} />
+      </td>
+      <td class="number">{lateMs === undefined ? '—' : duration(lateMs)}</td>
+      <td class="number">{startedMs === undefined ? '—' : duration(Math.max(0, endMs - startedMs))}</td>
+      <td class="number">{attempts}</td>
+      <td class="code">
+        <span class="clip" title={worker ?? undefined}>
+          {worker ?? '—'}
+        </span>
+      </td>
+      {mayOperate.value && (
+        <td>
+          <div class="buttons tight">
+            {active && (
+              <button
+                type="button"
+                class="risky"
+                aria-label={`Cancel run ${runId}`}
+                onClick={() => void cancelRun(run).then(changed)}
+              >
+                Cancel
+              </button>
+            )}
+            {redrivable && (
+              <button type="button" aria-label={`Redrive run ${runId}`} onClick={() => void redrive(run).then(changed)}>
+                Redrive
+              </button>
+            )}
+          </div>
+        </td>
+      )}
+    </tr>
+  )
+}

@@ -1,0 +1,12 @@
+/** A status as a word; its colour only repeats it. */
+import { statusWord } from '../words.ts'
+
+const tones: Partial<Record<string, string>> = {
+  ...{ ACTIVE: 'good', SUCCEEDED: 'good', active: 'good', RUNNING: 'busy', DISPATCHED: 'busy' },
+  ...{ RETRY_WAIT: 'warn', PAUSED: 'warn', EXPIRED: 'warn', SKIPPED: 'warn', restoring: 'warn', claiming: 'warn' },
+  ...{ DEAD: 'bad', FAILED: 'bad', INVALID: 'bad', closed: 'bad' },
+}
+
+export function Status({ of }: { of: string }) {
+  return <span class={`status ${tones[of] ?? 'plain'}`}>{statusWord(of)}</span>
+}

@@ -1,0 +1,59 @@
+/** Addresses of the views. All of them work when they are opened or loaded again. */
+import { computed, signal } from '@preact/signals'
+
+export type ViewName = 'now' | 'jobs' | 'job' | 'runs' | 'dead-letters' | 'not-found'
+export interface Route {
+  view: ViewName
+  /** Of the job that the view is about. */
+  jobId?: string
+  query: URLSearchParams
+}
+
+/** Pages of the navigation, in its order. */
+export const pages: readonly { view: ViewName; href: string; title: string; keys: string }[] = [
+  { view: 'now', href: '/', title: 'Now', keys: 'n' },
+  { view: 'jobs', href: '/jobs', title: 'Jobs', keys: 'j' },
+  { view: 'runs', href: '/runs', title: 'Runs', keys: 'r' },
+  { view: 'dead-letters', href: '/dead-letters', title: 'Dead letters', keys: 'd' },
+]
+
+const here = signal(location.pathname + location.search)
+export const route = computed(() => routeOf(here.value))
+
+export function routeOf(address: string): Route {
+  const { pathname, searchParams: query } = new URL(address, 'http://page')
+  const page = pages.find(({ href }) => href === pathname)
+  if (page !== undefined) return { view: page.view, query }
+  const jobId = /^\/jobs\/([^/]+)$/.exec(pathname)?.[1]
+  if (jobId === undefined) return { view: 'not-found', query }
+  try {
+    return { view: 'job', jobId: decodeURIComponent(jobId), query }
+  } catch {
+    return { view: 'not-found', query }
+  }
+}
+
+export const jobHref = (id: string): string => `/jobs/${encodeURIComponent(id)}`
+
+/** Goes to another view; `replace` leaves no step in the browser's history. */
+export function go(href: string, { replace = false } = {}): void {
+  if (replace) history.replaceState(null, '', href)
+  else history.pushState(null, '', href)
+  const changed = new URL(here.value, location.origin).pathname !== location.pathname
+  here.value = location.pathname + location.search
+  if (changed) scrollTo(0, 0)
+}
+
+addEventListener('popstate', () => {
+  here.value = location.pathname + location.search
+})
+
+/** Links within the page change the view without loading it; all others, and those for a new tab, are the browser's. */
+export function followLink(event: MouseEvent): void {
+  const link = event.target instanceof Element ? event.target.closest('a[href]') : null
+  if (!(link instanceof HTMLAnchorElement) || link.origin !== location.origin || link.target !== '') return
+  if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
+  if (routeOf(link.pathname).view === 'not-found') return
+  event.preventDefault()
+  go(link.pathname + link.search)
+}

@@ -1,0 +1,2 @@
+/** Style sheets, which the build takes in. */
+declare module '*.css'

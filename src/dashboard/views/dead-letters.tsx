@@ -1,0 +1,145 @@
+/** Runs that were given up: what went wrong, what they were to do, and making them again. */
+import { useSignal } from '@preact/signals'
+import { act, confirmed, say } from '../actions.ts'
+import type { Commanded, Run, RunPage } from '../answers.ts'
+import { DeadLetter } from '../parts/dead-letter.tsx'
+import { Empty, Heading, Loading, Problem } from '../parts/states.tsx'
+import { ask, path } from '../request.ts'
+import { useResource } from '../resource.ts'
+import { go } from '../routes.ts'
+import { mayOperate } from '../session.ts'
+import { count } from '../words.ts'
+
+const filters = ['tag', 'handler'] as const
+const jobsPerPage = 50
+/** As with jobs: dead ones may be far between. */
+const requestsMax = 20
+
+export function DeadLettersView({ query }: { query: URLSearchParams }) {
+  const key = query.toString()
+  const list = useResource(key, (signal) => pageOf(query, signal))
+  const chosen = useSignal<ReadonlySet<string>>(new Set())
+  const { value, problem } = list
+  const page = value.value
+  const runs = page?.runs ?? []
+  const selected = runs.filter(({ runId }) => chosen.value.has(runId))
+  const choose = (runId: string, wanted: boolean): void => {
+    const next = new Set(chosen.value)
+    if (wanted) next.add(runId)
+    else next.delete(runId)
+    chosen.value = next
+  }
+  return (
+    <>
+      <Heading title="Dead letters" />
+      <Filters key={key} query={query} />
+      <Problem problem={problem.value} known={page !== undefined} />
+      {page === undefined && problem.value === undefined && <Loading what="dead letters" />}
+      {page !== undefined && runs.length === 0 && page.cursor === null && (
+        <Empty>There are none: every run either succeeded or may still be tried again.</Empty>
+      )}
+      {runs.length > 0 && mayOperate.value && (
+        <div class="buttons">
+          <button
+            type="button"
+            disabled={selected.length === 0}
+            onClick={() => void redriveAll(selected).then(() => list.refresh())}
+          >
+            Redrive selected ({selected.length})
+          </button>
+          <button type="button" onClick={() => void redriveFiltered(query).then(() => list.refresh())}>
+            Redrive all {filters.some((name) => query.has(name)) ? 'that are like this' : ''}
+          </button>
+        </div>
+      )}
+      <ul class="letters">
+        {runs.map((run) => (
+          <DeadLetter
+            key={run.runId}
+            run={run}
+            chosen={chosen.value.has(run.runId)}
+            choose={(wanted) => choose(run.runId, wanted)}
+            changed={() => list.refresh()}
+          />
+        ))}
+      </ul>
+      {page?.cursor != null && (
+        <nav class="pages" aria-label="Pages of the list">
+          <a href={`/dead-letters?${withCursor(query, page.cursor)}`}>{runs.length === 0 ? 'Look further' : 'Next page'}</a>
+        </nav>
+      )}
+    </>
+  )
+}
+
+function withCursor(query: URLSearchParams, cursor: string): URLSearchParams {
+  const next = new URLSearchParams(query)
+  next.set('cursor', cursor)
+  return next
+}
+
+async function pageOf(query: URLSearchParams, signal: AbortSignal): Promise<RunPage> {
+  let cursor = query.get('cursor') ?? undefined
+  const wanted = Object.fromEntries(filters.map((name) => [name, query.get(name) ?? undefined]))
+  for (let requests = 0; ; requests++) {
+    const page = await ask<RunPage>(path(['dead-letters'], { ...wanted, limit: jobsPerPage, cursor }), { signal })
+    if (page.runs.length > 0 || page.cursor === null || requests === requestsMax) return page
+    cursor = page.cursor
+  }
+}
+
+async function redriveAll(runs: readonly Run[]): Promise<void> {
+  const answers = await Promise.allSettled(
+    runs.map(({ jobId, runNo }) => ask<Commanded>(path(['runs', jobId, runNo, 'redrive']), { method: 'POST', body: {} })),
+  )
+  const made = answers.filter(({ status }) => status === 'fulfilled').length
+  const refused = answers.find((answer): answer is PromiseRejectedResult => answer.status === 'rejected')
+  if (refused === undefined) say(`${count(made)} dead runs are made again.`)
+  else say(`${count(made)} dead runs are made again, ${count(answers.length - made)} are not: ${refused.reason}`, true)
+}
+
+async function redriveFiltered(query: URLSearchParams): Promise<void> {
+  const body = Object.fromEntries(filters.flatMap((name) => (query.has(name) ? [[name, query.get(name)]] : [])))
+  const which = Object.entries(body).map(([name, text]) => `${name} ${text}`)
+  const wanted = await confirmed({
+    title: 'Redrive all dead runs?',
+    consequence: `Each dead run${which.length > 0 ? ` of ${which.join(' and ')}` : ' of every job'} is made again now, at most 1,000 of them. Their handlers run once more with the same payload.`,
+    yes: 'Redrive them',
+  })
+  if (!wanted) return
+  const answer = { runIds: [] as string[], more: false }
+  await act(
+    async () => {
+      Object.assign(answer, await ask<typeof answer>('/v1/dead-letters/redrive', { method: 'POST', body }))
+      return undefined
+    },
+    () => `${count(answer.runIds.length)} dead runs are made again${answer.more ? '; there are more' : ''}.`,
+  )
+}
+
+function Filters({ query }: { query: URLSearchParams }) {
+  return (
+    <form
+      class="filters"
+      role="search"
+      aria-label="Dead letters"
+      onSubmit={(event) => {
+        event.preventDefault()
+        const form = new FormData(event.currentTarget)
+        const given = filters.flatMap((name) => (form.get(name) ? [[name, String(form.get(name))]] : []))
+        go(given.length === 0 ? '/dead-letters' : `/dead-letters?${new URLSearchParams(given)}`)
+      }}
+    >
+      <label>
+        Tag
+        <input name="tag" type="search" defaultValue={query.get('tag') ?? ''} autocomplete="off" spellcheck={false} />
+      </label>
+      <label>
+        Handler
+        <input name="handler" type="search" defaultValue={query.get('handler') ?? ''} autocomplete="off" spellcheck={false} />
+      </label>
+      <button type="submit">Search</button>
+      {filters.some((name) => query.has(name)) && <a href="/dead-letters">Show all</a>}
+    </form>
+  )
+}

@@ -1,0 +1,165 @@
+/**
+ * Changes a definition: as text, with the fires that would follow beside it, and what changes shown before it is saved.
+ * It is saved only over the version that was read, so nobody else's change is lost.
+ */
+import { useComputed, useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import type { Definition, Fire, Job } from '../answers.ts'
+import { putJob } from '../job-commands.ts'
+import { lineDiff } from '../line-diff.ts'
+import { FireList, preview } from '../parts/next-fires.tsx'
+import { Empty } from '../parts/states.tsx'
+import { RequestProblem } from '../request.ts'
+
+const previewAfterMs = 300
+
+interface JobEditProps {
+  job: Job
+  done: () => void
+}
+
+export function JobEdit({ job, done }: JobEditProps) {
+  const read = useSignal(job)
+  const before = JSON.stringify(read.value.definition ?? {}, null, 2)
+  const text = useSignal(before)
+  const reviewing = useSignal(false)
+  const parsed = useComputed(() => parse(text.value))
+  const { definition, problem } = parsed.value
+  const changed = definition !== undefined && JSON.stringify(definition, null, 2) !== before
+  const overtaken = job.etag !== read.value.etag
+
+  return (
+    <form
+      class="edit"
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (!reviewing.value) reviewing.value = true
+        else void putJob(job.id, definition, read.value.etag).then((saved) => saved && done())
+      }}
+    >
+      {overtaken && (
+        <p class="state warn" role="alert">
+          Somebody has changed this job since you began; saving will be refused.{' '}
+          <button
+            type="button"
+            class="link"
+            onClick={() => {
+              read.value = job
+              text.value = JSON.stringify(job.definition ?? {}, null, 2)
+              reviewing.value = false
+            }}
+          >
+            Begin again from the present definition
+          </button>
+        </p>
+      )}
+      <div class="halves">
+        <section aria-labelledby="text">
+          <h2 id="text">{reviewing.value ? 'What changes' : 'Definition'}</h2>
+          {reviewing.value ? (
+            <Diff before={before} after={JSON.stringify(definition, null, 2)} />
+          ) : (
+            <textarea
+              class="code"
+              aria-label="Definition as JSON"
+              aria-describedby="json-problem"
+              spellcheck={false}
+              value={text.value}
+              rows={Math.min(40, Math.max(16, before.split('\n').length + 2))}
+              onInput={(event) => {
+                text.value = event.currentTarget.value
+              }}
+            />
+          )}
+          <p id="json-problem" class="bad" role="status">
+            {problem}
+          </p>
+        </section>
+        <section aria-labelledby="fires">
+          <h2 id="fires">It would fire</h2>
+          <Preview definition={definition} />
+        </section>
+      </div>
+      <div class="buttons">
+        {reviewing.value && (
+          <button
+            type="button"
+            onClick={() => {
+              reviewing.value = false
+            }}
+          >
+            Edit on
+          </button>
+        )}
+        <button type="submit" class="main" disabled={!changed}>
+          {reviewing.value ? 'Save' : 'Review the changes'}
+        </button>
+        <button type="button" onClick={done}>
+          Discard
+        </button>
+        {!changed && problem === '' && <span class="aside">Nothing is changed yet.</span>}
+      </div>
+    </form>
+  )
+}
+
+function parse(text: string): { definition?: Definition; problem: string } {
+  try {
+    const value: unknown = JSON.parse(text)
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return { problem: 'A definition is a JSON object.' }
+    return { definition: value as Definition, problem: '' }
+  } catch (error) {
+    return { problem: error instanceof Error ? error.message : String(error) }
+  }
+}
+
+function Preview({ definition }: { definition: Definition | undefined }) {
+  const fires = useSignal<Fire[] | undefined>(undefined)
+  const problem = useSignal('')
+  const schedule = definition?.schedule
+  const key = JSON.stringify(schedule)
+  // The key says what the schedule is.
+  useEffect(() => {
+    if (schedule === undefined) return
+    const ended = new AbortController()
+    const waiting = setTimeout(async () => {
+      try {
+        fires.value = await preview(schedule, undefined, ended.signal)
+        problem.value = ''
+      } catch (error) {
+        if (!ended.signal.aborted) problem.value = error instanceof RequestProblem ? error.message : String(error)
+      }
+    }, previewAfterMs)
+    return () => {
+      clearTimeout(waiting)
+      ended.abort()
+    }
+  }, [key])
+  if (problem.value !== '')
+    return (
+      <p class="state bad" role="status">
+        {problem.value}
+      </p>
+    )
+  if (fires.value === undefined) return <Empty>Asking when …</Empty>
+  if (fires.value.length === 0) return <Empty>Never: the schedule has no time ahead.</Empty>
+  return <FireList fires={fires.value} zone={schedule?.timezone} />
+}
+
+const signs = { same: ' ', added: '+', removed: '−' } as const
+const words = { same: '', added: 'added: ', removed: 'removed: ' } as const
+
+function Diff({ before, after }: { before: string; after: string }) {
+  return (
+    <pre class="diff" tabIndex={0} role="region" aria-label="What changes">
+      {lineDiff(before, after).map(({ kind, text }, index) => (
+        <span key={`${index} ${text}`} class={kind}>
+          <span aria-hidden="true">{signs[kind]} </span>
+          <span class="unseen">{words[kind]}</span>
+          {text}
+          {'\n'}
+        </span>
+      ))}
+    </pre>
+  )
+}

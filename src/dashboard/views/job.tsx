@@ -1,0 +1,168 @@
+/** One job: what it is, when it fires next, its runs, and why it did or did not fire. */
+import type { Job, Run, Why } from '../answers.ts'
+import { JobActions } from '../parts/job-table.tsx'
+import { NextFires } from '../parts/next-fires.tsx'
+import { RunStrip } from '../parts/run-strip.tsx'
+import { RunTable } from '../parts/run-table.tsx'
+import { Empty, Heading, Loading, Problem } from '../parts/states.tsx'
+import { Status } from '../parts/status.tsx'
+import { When } from '../parts/when.tsx'
+import { ask, path } from '../request.ts'
+import { useResource } from '../resource.ts'
+import { go, jobHref } from '../routes.ts'
+import { mayOperate } from '../session.ts'
+import { count, scheduleWords, targetWords } from '../words.ts'
+import { JobEdit } from './job-edit.tsx'
+
+interface Shown {
+  job: Job
+  runs: Run[]
+  why: Why['why']
+}
+
+async function load(id: string, signal: AbortSignal): Promise<Shown> {
+  const [job, { runs }, { why }] = await Promise.all([
+    ask<Job>(path(['jobs', id]), { signal }),
+    ask<{ runs: Run[] }>(path(['jobs', id, 'runs']), { signal }),
+    ask<Why>(path(['jobs', id, 'why']), { signal }),
+  ])
+  return { job, runs, why }
+}
+
+export function JobView({ id, editing }: { id: string; editing: boolean }) {
+  const shown = useResource(id, (signal) => load(id, signal))
+  const { value, problem } = shown
+  const known = value.value
+  if (problem.value?.status === 404) {
+    return (
+      <>
+        <Heading title={<span class="code">{id}</span>} />
+        <Empty>
+          There is no job of this id; it was deleted, or never written. <a href="/jobs">Look for another</a>.
+        </Empty>
+      </>
+    )
+  }
+  return (
+    <>
+      <p class="crumbs">
+        <a href="/jobs">Jobs</a>
+      </p>
+      <Heading title={<span class="code">{id}</span>}>
+        {known !== undefined && <Status of={known.job.status} />}
+        {known !== undefined && mayOperate.value && !editing && (
+          <div class="buttons end">
+            <JobActions job={known.job} changed={() => shown.refresh()} deleted={() => go('/jobs')} />
+          </div>
+        )}
+      </Heading>
+      <Problem problem={problem.value} known={known !== undefined} />
+      {known === undefined && problem.value === undefined && <Loading what="the job" />}
+      {known !== undefined && editing && (
+        <JobEdit
+          job={known.job}
+          done={() => {
+            go(jobHref(id), { replace: true })
+            void shown.refresh()
+          }}
+        />
+      )}
+      {known !== undefined && !editing && <Details {...known} changed={() => shown.refresh()} />}
+    </>
+  )
+}
+
+function Details({ job, runs, why, changed }: Shown & { changed: () => void }) {
+  return (
+    <>
+      <Facts job={job} />
+      <section aria-labelledby="why">
+        <h2 id="why">Why</h2>
+        <Reasons why={why} />
+      </section>
+      <section aria-labelledby="runs">
+        <h2 id="runs">Runs</h2>
+        {runs.length === 0 ? (
+          <Empty>It has not run yet.</Empty>
+        ) : (
+          <>
+            <RunStrip runs={runs} />
+            <RunTable runs={runs} dead={job.deadRuns} changed={changed} />
+          </>
+        )}
+      </section>
+      <div class="halves">
+        <section aria-labelledby="next">
+          <h2 id="next">Next fires</h2>
+          <NextFires job={job} />
+        </section>
+        <section aria-labelledby="definition">
+          <h2 id="definition">Definition</h2>
+          <pre tabIndex={0} role="region" aria-label="Definition as JSON">
+            {job.definition === null ? (job.reason ?? 'Its bytes could not be read.') : JSON.stringify(job.definition, null, 2)}
+          </pre>
+        </section>
+      </div>
+    </>
+  )
+}
+
+function Facts({ job }: { job: Job }) {
+  const { definition, nextFireAt, reason } = job
+  return (
+    <dl class="facts">
+      <div>
+        <dt>Schedule</dt>
+        <dd>
+          {definition === null ? '—' : scheduleWords(definition.schedule)}
+          {definition?.schedule.timezone !== undefined && <span class="aside">{definition.schedule.timezone}</span>}
+        </dd>
+      </div>
+      <div>
+        <dt>Next fire</dt>
+        <dd>
+          <When at={nextFireAt} zone={definition?.schedule.timezone} />
+        </dd>
+      </div>
+      <div>
+        <dt>Target</dt>
+        <dd>
+          {definition === null ? '—' : targetWords(definition.target)}
+          {definition?.target.pool !== undefined && <span class="aside">pool {definition.target.pool}</span>}
+        </dd>
+      </div>
+      <Count name="Succeeded" value={job.succeeded} />
+      <Count name="Failed" value={job.failed} />
+      <Count name="Skipped" value={job.skipped} />
+      <Count name="Cancelled" value={job.cancelled} />
+      {reason !== null && (
+        <div>
+          <dt>Note</dt>
+          <dd>{reason}</dd>
+        </div>
+      )}
+    </dl>
+  )
+}
+
+function Count({ name, value }: { name: string; value: number }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{count(value)}</dd>
+    </div>
+  )
+}
+
+function Reasons({ why }: { why: Why['why'] }) {
+  if (why.length === 0) return <Empty>Nothing stands in its way, and no occurrence was decided against.</Empty>
+  return (
+    <ul class="reasons">
+      {why.map(({ code, text, at }, index) => (
+        <li key={`${code}/${at}/${index}`}>
+          {text} {at !== null && <When at={at} />}
+        </li>
+      ))}
+    </ul>
+  )
+}

@@ -1,0 +1,124 @@
+/** How the system stands at this moment, and in the last minutes. */
+import type { PulseMessage } from '../answers.ts'
+import { latest, pulses } from '../live.ts'
+import { Chart } from '../parts/chart.tsx'
+import { PartitionTable } from '../parts/partition-table.tsx'
+import { Heading, Loading } from '../parts/states.tsx'
+import { type Rates, ratesOver } from '../rates.ts'
+import { count, duration, instant, rate } from '../words.ts'
+
+/** Rates and percentiles are those of so long: shorter is noise, longer hides what has just begun. */
+const windowMs = 10_000
+
+export function NowView() {
+  const pulse = latest.value
+  if (pulse === undefined) {
+    return (
+      <>
+        <Heading title="Now" />
+        <Loading what="the counts of all owners" />
+      </>
+    )
+  }
+  const kept = pulses.value
+  const rates = ratesOver(kept, windowMs)
+  return (
+    <>
+      <Heading title="Now">
+        <p class="beside">
+          Rates and lateness over the last {duration(windowMs)}; charts since {instant(kept[0]?.at ?? pulse.at)}.
+        </p>
+      </Heading>
+      <Figures pulse={pulse} rates={rates} />
+      <Charts kept={kept} rates={rates} />
+      <h2>Partitions</h2>
+      <PartitionTable partitions={pulse.partitions} />
+    </>
+  )
+}
+
+function Figures({ pulse, rates }: { pulse: PulseMessage; rates: Rates | undefined }) {
+  const all = { dispatched: 0, running: 0, waiting: 0, mail: 0 }
+  for (const { underWay, mailboxDepth } of pulse.partitions) {
+    all.dispatched += underWay.dispatched
+    all.running += underWay.running
+    all.waiting += underWay.waiting
+    all.mail += mailboxDepth
+  }
+  const late = (ms: number | undefined): string => (ms === undefined ? '—' : duration(ms))
+  const dead = pulse.counts.ended.DEAD ?? 0
+  return (
+    <dl class="figures">
+      <Figure name="Fires per second" value={rates === undefined ? '—' : rate(rates.firesPerSecond)} />
+      <Figure name="Start lateness p50" value={late(rates?.p50Ms)} />
+      <Figure name="Start lateness p99" value={late(rates?.p99Ms)} bad={(rates?.p99Ms ?? 0) > 1_000} />
+      <Figure name="Backlog" value={count(all.dispatched + all.mail)} note="attempts without a worker, records not folded" />
+      <Figure name="Running" value={count(all.running)} />
+      <Figure name="Waiting for a retry" value={count(all.waiting)} note={`${rate(rates?.retriesPerSecond ?? 0)} retries/s`} />
+      <Figure name="Dead letters" value={count(dead)} note="since the owners started" bad={dead > 0} href="/dead-letters" />
+    </dl>
+  )
+}
+
+function Figure({
+  name,
+  value,
+  note,
+  bad = false,
+  href,
+}: {
+  name: string
+  value: string
+  note?: string
+  bad?: boolean
+  href?: string
+}) {
+  return (
+    <div class={bad ? 'bad' : undefined}>
+      <dt>{name}</dt>
+      <dd>
+        {href === undefined ? value : <a href={href}>{value}</a>}
+        {note !== undefined && <small>{note}</small>}
+      </dd>
+    </div>
+  )
+}
+
+const latenessLines = [
+  { name: 'p99', colour: 'line-2' },
+  { name: 'p50', colour: 'line-1' },
+]
+const rateLines = [
+  { name: 'fires', colour: 'line-1', filled: true },
+  { name: 'runs ended', colour: 'line-2' },
+]
+
+function Charts({ kept, rates }: { kept: readonly PulseMessage[]; rates: Rates | undefined }) {
+  const points = kept.map((_, index) => ratesOver(kept.slice(Math.max(0, index - windowMs / 1_000), index + 1), windowMs))
+  const column = (of: (rates: Rates) => number | undefined): (number | null)[] =>
+    points.map((point) => (point === undefined ? null : (of(point) ?? null)))
+  const times = kept.map(({ at }) => at)
+  const last = (ms: number | undefined): string => (ms === undefined ? 'nothing started' : duration(ms))
+  return (
+    <div class="charts">
+      <Chart
+        title="Start lateness"
+        now={`p50 ${last(rates?.p50Ms)}, p99 ${last(rates?.p99Ms)}`}
+        lines={latenessLines}
+        times={times}
+        values={[column((point) => point.p99Ms), column((point) => point.p50Ms)]}
+        axisWords={duration}
+        atLeast={20}
+      />
+      <Chart
+        title="Runs per second"
+        now={`${rate(rates?.firesPerSecond ?? 0)} fires, ${rate(rates?.endsPerSecond ?? 0)} ended`}
+        lines={rateLines}
+        times={times}
+        values={[column((point) => point.firesPerSecond), column((point) => point.endsPerSecond)]}
+        axisWords={rate}
+        atLeast={1}
+      />
+    </div>
+  )
+}

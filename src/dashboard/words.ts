@@ -1,0 +1,83 @@
+/** How times, durations, numbers and schedules read. */
+import type { Schedule, Target } from './answers.ts'
+
+const number = new Intl.NumberFormat('en')
+export const count = (value: number): string => number.format(value)
+
+/** Three digits at most, as an instrument shows them. */
+export function rate(value: number): string {
+  if (value === 0) return '0'
+  return value >= 100 ? count(Math.round(value)) : value >= 10 ? value.toFixed(1) : value.toFixed(2)
+}
+
+const units: [ms: number, name: string][] = [
+  [86_400_000, 'd'],
+  [3_600_000, 'h'],
+  [60_000, 'min'],
+  [1_000, 's'],
+]
+
+/** 850 ms, 12 s, 3 min 20 s, 2 h 5 min, 4 d 3 h. */
+export function duration(ms: number): string {
+  if (ms < 1_000) return `${Math.round(ms)} ms`
+  if (ms < 10_000) return `${(ms / 1_000).toFixed(1).replace('.0', '')} s`
+  const whole = Math.round(ms / 1_000) * 1_000
+  const at = units.findIndex(([unitMs]) => whole >= unitMs)
+  const [unitMs, name] = units[at] ?? [1_000, 's']
+  const [lesserMs, lesserName] = units[at + 1] ?? [1, '']
+  const rest = lesserName === '' ? 0 : Math.floor((whole % unitMs) / lesserMs)
+  return `${Math.floor(whole / unitMs)} ${name}${rest > 0 ? ` ${rest} ${lesserName}` : ''}`
+}
+
+/** in 4 s, 3 min ago. */
+export function relative(atMs: number, nowMs: number): string {
+  const ms = atMs - nowMs
+  if (Math.abs(ms) < 1_000) return 'now'
+  const [first = ''] = /^\S+ \S+/.exec(duration(Math.floor(Math.abs(ms) / 1_000) * 1_000)) ?? []
+  return ms > 0 ? `in ${first}` : `${first} ago`
+}
+
+export const viewerZone = Intl.DateTimeFormat().resolvedOptions().timeZone
+
+/** Saturday 21 Nov 2026 at 10:05:00 reads `21 Nov 10:05:00`; the year stands where it is another one. */
+export function instant(atMs: number, zone = viewerZone, nowMs = Date.now()): string {
+  const parts = (ms: number) =>
+    Object.fromEntries(
+      format(zone)
+        .formatToParts(ms)
+        .map(({ type, value }) => [type, value]),
+    )
+  const { day, month, year, hour, minute, second } = parts(atMs)
+  return `${day} ${month}${year === parts(nowMs).year ? '' : ` ${year}`} ${hour}:${minute}:${second}`
+}
+
+const formats = new Map<string, Intl.DateTimeFormat>()
+function format(zone: string): Intl.DateTimeFormat {
+  const known = formats.get(zone)
+  if (known !== undefined) return known
+  const made = new Intl.DateTimeFormat('en-GB', {
+    ...{ timeZone: zone, day: 'numeric', month: 'short', year: 'numeric', hour: '2-digit', minute: '2-digit', second: '2-digit' },
+    hourCycle: 'h23',
+  })
+  formats.set(zone, made)
+  return made
+}
+
+/** One line that says when. */
+export function scheduleWords(schedule: Schedule): string {
+  if (schedule.cron !== undefined) return schedule.cron
+  if (schedule.everyMs !== undefined) return `every ${duration(schedule.everyMs)}`
+  if (schedule.rrule !== undefined) return schedule.rrule.replace(/^RRULE:/, '').replaceAll('\n', ' ')
+  if (schedule.delayMs !== undefined) return `once, ${duration(schedule.delayMs)} after it was accepted`
+  return 'once'
+}
+
+/** One line that says what runs. */
+export function targetWords({ handler, topic, http }: Target): string {
+  if (handler !== undefined) return handler
+  if (topic !== undefined) return `topic ${topic.name}`
+  if (http !== undefined) return `${http.method ?? 'POST'} ${http.url}`
+  return ''
+}
+
+export const statusWord = (status: string): string => status.toLowerCase().replaceAll('_', ' ')
