@@ -10,11 +10,11 @@ export interface Route {
 }
 
 /** Pages of the navigation, in its order. */
-export const pages: readonly { view: ViewName; href: string; title: string; keys: string }[] = [
-  { view: 'now', href: '/', title: 'Now', keys: 'n' },
-  { view: 'jobs', href: '/jobs', title: 'Jobs', keys: 'j' },
-  { view: 'runs', href: '/runs', title: 'Runs', keys: 'r' },
-  { view: 'dead-letters', href: '/dead-letters', title: 'Dead letters', keys: 'd' },
+export const pages: readonly { view: ViewName; href: string; title: string }[] = [
+  { view: 'now', href: '/', title: 'Now' },
+  { view: 'jobs', href: '/jobs', title: 'Jobs' },
+  { view: 'runs', href: '/runs', title: 'Runs' },
+  { view: 'dead-letters', href: '/dead-letters', title: 'Dead letters' },
 ]
 
 const here = signal(location.pathname + location.search)

@@ -1,7 +1,6 @@
 /** A live line chart. For those who cannot see it, its last values are its label. */
 import { useEffect, useRef } from 'preact/hooks'
 import UPlot from 'uplot'
-import { historyMs } from '../live.ts'
 import { dark } from '../theme.ts'
 
 export interface Line {
@@ -26,6 +25,8 @@ interface ChartProps {
 }
 
 const heightPx = 168
+/** A chart that has just begun is not drawn wider than so. */
+const spanMsMin = 120_000
 
 export function Chart({ title, now, lines, times, values, axisWords, atLeast }: ChartProps) {
   const place = useRef<HTMLDivElement>(null)
@@ -85,11 +86,15 @@ function optionsOf(
     cursor: { show: false },
     padding: [8, 4, 0, 0],
     scales: {
-      x: { range: (_chart, _min, max) => [max - historyMs / 1_000, max] },
+      x: { range: (_chart, min, max) => [Math.min(min, max - spanMsMin / 1_000), max] },
       y: { range: (_chart, _min, max) => [0, Math.max(atLeast, (max ?? 0) * 1.1)] },
     },
     axes: [
-      { ...axis, space: 90, values: (_chart, splits) => splits.map((s) => new Date(s * 1_000).toTimeString().slice(0, 5)) },
+      {
+        ...axis,
+        space: 90,
+        values: (_chart, splits) => splits.map((s) => new Date(s * 1_000).toTimeString().slice(0, s % 60 === 0 ? 5 : 8)),
+      },
       { ...axis, size: 56, space: 34, values: (_chart, splits) => splits.map(axisWords) },
     ],
     series: [

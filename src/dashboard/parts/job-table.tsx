@@ -9,7 +9,7 @@ import { When } from './when.tsx'
 
 export function JobTable({ jobs, changed }: { jobs: readonly Job[]; changed: () => void }) {
   return (
-    <div class="scroll" tabIndex={0} role="region" aria-label="Jobs">
+    <div class="scroll" tabIndex={0} role="region" aria-label="Table of jobs">
       <table class="jobs">
         <thead>
           <tr>
@@ -61,7 +61,7 @@ function Row({ job, changed }: { job: Job; changed: () => void }) {
         {active.length > 0 && <span class="status busy">{active.length} active</span>}
         {active.length === 0 && lastRun !== null && (
           <>
-            <Status of={lastRun.status} /> <When at={lastRun.finishedAt} />
+            <Status of={lastRun.status} /> <When at={lastRun.finishedAt} brief />
           </>
         )}
         {active.length === 0 && lastRun === null && <span class="none">never</span>}
@@ -69,7 +69,7 @@ function Row({ job, changed }: { job: Job; changed: () => void }) {
       </td>
       <td>
         <span class="clip">{definition === null ? '' : targetWords(definition.target)}</span>
-        {definition?.target.pool !== undefined && <span class="aside">pool {definition.target.pool}</span>}
+        {definition?.target.pool !== undefined && <span class="aside clip">pool {definition.target.pool}</span>}
       </td>
       {mayOperate.value && (
         <td>
@@ -94,7 +94,7 @@ export function JobActions({ job, changed, deleted }: JobActionsProps) {
   const then = (done: Promise<boolean>, next = changed): void => void done.then((ok) => ok && next())
   return (
     <>
-      <button type="button" aria-label={`Run ${id} now`} onClick={() => then(runNow(id))}>
+      <button type="button" aria-label={`Run now: ${id}`} onClick={() => then(runNow(id))}>
         Run now
       </button>
       {status === 'PAUSED' ? (

@@ -12,7 +12,7 @@ const phaseWords = {
 
 export function PartitionTable({ partitions }: { partitions: readonly PartitionState[] }) {
   return (
-    <div class="scroll" tabIndex={0} role="region" aria-label="Partitions">
+    <div class="scroll" tabIndex={0} role="region" aria-label="Table of partitions">
       <table>
         <thead>
           <tr>
@@ -60,7 +60,13 @@ function Row({ partition, phase, instance, restoreRemaining, mailboxDepth, under
       <td>
         <Status of={phase} /> <span class="aside">{phaseWords[phase]}</span>
       </td>
-      <td class="code">{instance ?? (phase === 'closed' ? '—' : 'the process that serves this page')}</td>
+      <td>
+        {instance === null ? (
+          <span class="aside">{phase === 'closed' ? '—' : 'the process that serves this page'}</span>
+        ) : (
+          <span class="code">{instance}</span>
+        )}
+      </td>
       <td class="number">{count(restoreRemaining)}</td>
       <td class="number">{count(mailboxDepth)}</td>
       <td class="number">{count(underWay.dispatched)}</td>

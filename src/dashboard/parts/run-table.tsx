@@ -21,7 +21,7 @@ interface RunTableProps {
 
 export function RunTable({ runs, changed, dead = [], named = false }: RunTableProps) {
   return (
-    <div class="scroll" tabIndex={0} role="region" aria-label="Runs">
+    <div class="scroll" tabIndex={0} role="region" aria-label="Table of runs">
       <table class="runs">
         <thead>
           <tr>

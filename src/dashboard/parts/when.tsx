@@ -8,11 +8,20 @@ interface WhenProps {
   zone?: string | undefined
   /** Without how far it is. */
   plain?: boolean
+  /** How far it is, and nothing else in sight. */
+  brief?: boolean
 }
 
-export function When({ at, zone, plain = false }: WhenProps) {
+export function When({ at, zone, plain = false, brief = false }: WhenProps) {
   if (at === null || at === undefined) return <span class="none">—</span>
   const atMs = Date.parse(at)
+  if (brief) {
+    return (
+      <time class="brief" dateTime={at} title={`${instant(atMs)} ${viewerZone}`}>
+        {relative(atMs, nowMs.value)}
+      </time>
+    )
+  }
   const elsewhere = zone !== undefined && instant(atMs, zone) !== instant(atMs)
   return (
     <span class="when">
