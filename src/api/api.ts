@@ -16,6 +16,7 @@ import { jobRoutes } from './job-routes.ts'
 import { JobWrites } from './job-writes.ts'
 import { type JsonParser, jsonReader } from './json-body.ts'
 import { bodyBytesMax, connectionIdleMs, stopGraceMs } from './limits.ts'
+import { openApiRoutes } from './openapi/routes.ts'
 import type { ApiOptions } from './options.ts'
 import { answerError, answerNotFound, problemOf, problemType } from './problem.ts'
 import { runCommandRoutes } from './run-command-routes.ts'
@@ -49,6 +50,7 @@ export function createApi(options: ApiOptions): Api {
   instance.setNotFoundHandler(answerNotFound)
   setParsersAndValidators(instance)
   const read = jsonReader(defaultParser(instance))
+  openApiRoutes(instance)
   for (const routes of [
     jobRoutes,
     commandRoutes,

@@ -6,7 +6,7 @@ import type { JobView } from '../ports.ts'
 import { Commands } from './commands.ts'
 import type { ApiContext } from './context.ts'
 import { RequestError } from './problem.ts'
-import { backfillSchema, cancelJobSchema, pauseSchema, triggerSchema } from './schemas/runs.ts'
+import { backfillSchema, cancelJobSchema, pauseSchema, resumeSchema, triggerSchema } from './schemas/runs.ts'
 import { timeOf } from './time-input.ts'
 
 interface Command {
@@ -20,7 +20,7 @@ interface Backfill {
 
 const simple = [
   ['PAUSE', pauseSchema],
-  ['RESUME', pauseSchema],
+  ['RESUME', resumeSchema],
   ['CANCEL', cancelJobSchema],
 ] as const
 

@@ -2,7 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { ApiContext } from './context.ts'
 import { problemOf, sendProblem } from './problem.ts'
-import { metricsSchema, partitionsSchema, probeSchema } from './schemas/system.ts'
+import { livenessSchema, metricsSchema, partitionsSchema, readinessSchema } from './schemas/system.ts'
 
 export function systemRoutes(instance: FastifyInstance, { owners, metrics, health }: ApiContext): void {
   const config = { role: 'viewer' } as const
@@ -19,6 +19,6 @@ export function systemRoutes(instance: FastifyInstance, { owners, metrics, healt
     if (found[which]) return { status: 'ok' }
     return sendProblem(reply, problemOf('not-ready', found.reasons.join(' ') || `The process is not ${which}.`))
   }
-  instance.get('/livez', { schema: probeSchema }, probe('live'))
-  instance.get('/readyz', { schema: probeSchema }, probe('ready'))
+  instance.get('/livez', { schema: livenessSchema }, probe('live'))
+  instance.get('/readyz', { schema: readinessSchema }, probe('ready'))
 }

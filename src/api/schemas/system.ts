@@ -3,6 +3,8 @@ import { previewCountDefault, previewCountMax } from '../limits.ts'
 import { closed, problemResponses, time } from './common.ts'
 
 export const previewSchema = {
+  operationId: 'previewSchedule',
+  tags: ['Schedules'],
   summary: 'When a schedule is due',
   querystring: closed({}),
   body: closed(
@@ -42,6 +44,8 @@ export const previewSchema = {
 } as const
 
 export const partitionsSchema = {
+  operationId: 'listPartitions',
+  tags: ['System'],
   summary: 'Who owns each partition, and where it stands',
   querystring: closed({}),
   response: {
@@ -74,7 +78,10 @@ export const partitionsSchema = {
 } as const
 
 export const metricsSchema = {
+  operationId: 'getMetrics',
+  tags: ['System'],
   summary: 'Metrics for Prometheus',
+  produces: ['text/plain'],
   response: { 200: { type: 'string' }, ...problemResponses },
 } as const
 
@@ -85,7 +92,14 @@ const healthSchema = {
   properties: { status: { type: 'string', const: 'ok' } },
 } as const
 
-export const probeSchema = {
-  summary: 'Whether the process lives, or serves',
-  response: { 200: healthSchema, ...problemResponses },
+const probe = { tags: ['System'], response: { 200: healthSchema, ...problemResponses } } as const
+
+export const livenessSchema = { operationId: 'getLiveness', summary: 'Whether the process lives', ...probe } as const
+export const readinessSchema = { operationId: 'getReadiness', summary: 'Whether the process serves', ...probe } as const
+
+export const openApiSchema = {
+  operationId: 'getOpenApi',
+  tags: ['System'],
+  summary: 'This description, as OpenAPI 3.1',
+  response: { 200: { type: 'object' }, ...problemResponses },
 } as const
