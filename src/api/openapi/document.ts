@@ -2,23 +2,14 @@
  * The OpenAPI 3.1 document of the routes as they are registered. Schemas of 3.1 are JSON schema, so those that check the requests go in
  * as they are; what has a title becomes a component of that name.
  */
-import type { RouteOptions } from 'fastify'
+import type { FastifySchema, RouteOptions } from 'fastify'
 import pkg from '../../../package.json' with { type: 'json' }
 import { problemType } from '../problem.ts'
 import { definitionJsonSchema } from './definition-json-schema.ts'
 
 export type JsonSchema = Record<string, unknown>
 
-/** What a route may say of itself besides what fastify reads. */
-interface RouteSchema {
-  operationId?: string
-  summary?: string
-  description?: string
-  tags?: readonly string[]
-  /** True keeps the route out of the document. */
-  hide?: boolean
-  consumes?: readonly string[]
-  produces?: readonly string[]
+type RouteSchema = Pick<FastifySchema, 'operationId' | 'summary' | 'description' | 'tags' | 'hide' | 'consumes' | 'produces'> & {
   params?: JsonSchema
   querystring?: JsonSchema
   headers?: JsonSchema
@@ -175,7 +166,9 @@ function walked(value: JsonSchema, components: Map<string, JsonSchema>): JsonSch
     Object.entries(value).map(([name, part]) => [
       name,
       // Names of properties are the user's, so one of them may be "title".
-      name === 'properties' ? Object.fromEntries(Object.entries(part as object).map(([key, of]) => [key, inside(of)])) : inside(part),
+      name === 'properties'
+        ? Object.fromEntries(Object.entries(part as object).map(([key, of]) => [key, inside(of)]))
+        : inside(part),
     ]),
   )
 }
