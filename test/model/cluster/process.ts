@@ -97,6 +97,7 @@ function logOf(cluster: Cluster, process: Process): Log {
         clusterId: () => io.submit(machine, 'asks for the cluster', () => cluster.clusterId),
         committed: async () => [],
         groupMembers: async () => [],
+        groups: async () => [],
         close: async () => {},
       }
     },
