@@ -18,7 +18,7 @@ export function eventsRoutes(instance: FastifyInstance, context: ApiContext): vo
     authentication: request.role !== null,
   }))
 
-  instance.get('/v1/events', { config, schema: eventsSchema }, (request, reply) => {
+  instance.get('/v1/events', { config: { ...config, streams: true }, schema: eventsSchema }, (request, reply) => {
     if (open.size >= listenersMax) {
       throw new DuelogError(
         'overloaded',

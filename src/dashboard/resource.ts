@@ -1,7 +1,7 @@
-/** What a view shows: asked once, then again with the pulses while the page is looked at, never more often than is cheap for the owners. */
+/** What a view shows: asked once, then again and again while the page is looked at, never more often than is cheap for the owners. */
 import { type Signal, signal, useSignal, useSignalEffect } from '@preact/signals'
 import { useEffect, useMemo } from 'preact/hooks'
-import { latest } from './live.ts'
+import { nowMs } from './live.ts'
 import { RequestProblem } from './request.ts'
 
 export interface Resource<Value> {
@@ -27,7 +27,7 @@ export function useResource<Value>(key: string, load: (signal: AbortSignal) => P
   const current = useSignal(asked)
   current.value = asked
   useSignalEffect(() => {
-    void latest.value
+    void nowMs.value
     if (live && document.visibilityState === 'visible') current.value.maybe()
   })
   return asked

@@ -2,7 +2,7 @@
  * Changes a definition: as text, with the fires that would follow beside it, and what changes shown before it is saved.
  * It is saved only over the version that was read, so nobody else's change is lost.
  */
-import { useComputed, useSignal } from '@preact/signals'
+import { type Signal, useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { Definition, Fire, Job } from '../answers.ts'
 import { putJob } from '../job-commands.ts'
@@ -19,58 +19,30 @@ interface JobEditProps {
 }
 
 export function JobEdit({ job, done }: JobEditProps) {
+  /** The version that was read; `job` goes on changing. */
   const read = useSignal(job)
-  const before = JSON.stringify(read.value.definition ?? {}, null, 2)
+  const before = textOf(read.value.definition)
   const text = useSignal(before)
   const reviewing = useSignal(false)
-  const parsed = useComputed(() => parse(text.value))
-  const { definition, problem } = parsed.value
-  const changed = definition !== undefined && JSON.stringify(definition, null, 2) !== before
-  const overtaken = job.etag !== read.value.etag
-
+  const { definition, problem } = parse(text.value)
+  const changed = definition !== undefined && textOf(definition) !== before
+  const beginAgain = (): void => {
+    read.value = job
+    text.value = textOf(job.definition)
+    reviewing.value = false
+  }
+  const submit = (event: SubmitEvent): void => {
+    event.preventDefault()
+    if (reviewing.value) void putJob(job.id, definition, read.value.etag).then((saved) => saved && done())
+    else reviewing.value = true
+  }
   return (
-    <form
-      class="edit"
-      onSubmit={(event) => {
-        event.preventDefault()
-        if (!reviewing.value) reviewing.value = true
-        else void putJob(job.id, definition, read.value.etag).then((saved) => saved && done())
-      }}
-    >
-      {overtaken && (
-        <p class="state warn" role="alert">
-          Somebody has changed this job since you began; saving will be refused.{' '}
-          <button
-            type="button"
-            class="link"
-            onClick={() => {
-              read.value = job
-              text.value = JSON.stringify(job.definition ?? {}, null, 2)
-              reviewing.value = false
-            }}
-          >
-            Begin again from the present definition
-          </button>
-        </p>
-      )}
+    <form class="edit" onSubmit={submit}>
+      {job.etag !== read.value.etag && <Overtaken beginAgain={beginAgain} />}
       <div class="halves">
         <section aria-labelledby="text">
           <h2 id="text">{reviewing.value ? 'What changes' : 'Definition'}</h2>
-          {reviewing.value ? (
-            <Diff before={before} after={JSON.stringify(definition, null, 2)} />
-          ) : (
-            <textarea
-              class="code"
-              aria-label="Definition as JSON"
-              aria-describedby="json-problem"
-              spellcheck={false}
-              value={text.value}
-              rows={Math.min(40, Math.max(16, before.split('\n').length + 2))}
-              onInput={(event) => {
-                text.value = event.currentTarget.value
-              }}
-            />
-          )}
+          {reviewing.value ? <Diff before={before} after={textOf(definition)} /> : <Editor text={text} />}
           <p id="json-problem" class="bad" role="status">
             {problem}
           </p>
@@ -102,6 +74,35 @@ export function JobEdit({ job, done }: JobEditProps) {
     </form>
   )
 }
+
+function Overtaken({ beginAgain }: { beginAgain: () => void }) {
+  return (
+    <p class="state warn" role="alert">
+      Somebody has changed this job since you began; saving will be refused.{' '}
+      <button type="button" class="link" onClick={beginAgain}>
+        Begin again from the present definition
+      </button>
+    </p>
+  )
+}
+
+function Editor({ text }: { text: Signal<string> }) {
+  return (
+    <textarea
+      class="code"
+      aria-label="Definition as JSON"
+      aria-describedby="json-problem"
+      spellcheck={false}
+      value={text.value}
+      rows={Math.min(40, Math.max(16, text.value.split('\n').length + 1))}
+      onInput={(event) => {
+        text.value = event.currentTarget.value
+      }}
+    />
+  )
+}
+
+const textOf = (definition: Definition | null | undefined): string => JSON.stringify(definition ?? {}, null, 2)
 
 function parse(text: string): { definition?: Definition; problem: string } {
   try {

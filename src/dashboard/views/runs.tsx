@@ -11,9 +11,8 @@ import { count } from '../words.ts'
 const jobsShown = 200
 
 export function RunsView() {
-  const { value, problem, refresh } = useResource('runs', (signal) =>
-    ask<JobPage>(path(['jobs'], { active: 'true', limit: jobsShown }), { signal }),
-  )
+  const list = useResource('runs', (signal) => ask<JobPage>(path(['jobs'], { active: 'true', limit: jobsShown }), { signal }))
+  const { value, problem } = list
   const page = value.value
   const runs = page === undefined ? undefined : inOrder(page.jobs.flatMap(({ active }) => active))
   return (
@@ -24,7 +23,7 @@ export function RunsView() {
       <Problem problem={problem.value} known={page !== undefined} />
       {runs === undefined && problem.value === undefined && <Loading what="runs" />}
       {runs?.length === 0 && <Empty>Nothing is under way at the moment. Ended runs stand with their jobs.</Empty>}
-      {runs !== undefined && runs.length > 0 && <RunTable runs={runs} named changed={() => void refresh()} />}
+      {runs !== undefined && runs.length > 0 && <RunTable runs={runs} named changed={() => list.refresh()} />}
       {page !== undefined && page.cursor !== null && (
         <p class="state">Only the runs of the first {count(page.jobs.length)} jobs are shown; more are under way.</p>
       )}

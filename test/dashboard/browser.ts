@@ -1,0 +1,56 @@
+/** A real Chromium for tests of the page, axe for what eyes and ears meet, and the screenshots. */
+import { accessSync, constants, mkdirSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { delimiter, join } from 'node:path'
+import { type Browser, chromium, type Page } from 'playwright-core'
+import { expect } from 'vitest'
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+/** DUELOG_TEST_CHROMIUM, or chromium on the PATH. Throws with what to do where there is none. */
+function chromiumPath(): string {
+  const given = process.env.DUELOG_TEST_CHROMIUM
+  const places =
+    given === undefined ? (process.env.PATH ?? '').split(delimiter).map((folder) => join(folder, 'chromium')) : [given]
+  for (const place of places) {
+    try {
+      accessSync(place, constants.X_OK)
+      return place
+    } catch {
+      // The next place may have it.
+    }
+  }
+  throw new Error(
+    'The tests of the dashboard need Chromium: install it (Debian: apt-get install chromium), or name it in DUELOG_TEST_CHROMIUM.',
+  )
+}
+
+export function openBrowser(): Promise<Browser> {
+  // In a container there is no user to keep apart from, and shared memory is small.
+  return chromium.launch({ executablePath: chromiumPath(), args: ['--no-sandbox', '--disable-dev-shm-usage'] })
+}
+
+/** What axe finds on the page as it is, in words. */
+async function axeFindings(page: Page): Promise<string[]> {
+  await page.evaluate(axe)
+  return page.evaluate(async () => {
+    interface Found {
+      violations: { id: string; nodes: { target: string[]; failureSummary: string }[] }[]
+    }
+    const { violations } = await (globalThis as unknown as { axe: { run(): Promise<Found> } }).axe.run()
+    return violations.flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) => `${id}: ${target} ${failureSummary}`))
+  })
+}
+
+/** Axe finds nothing in light and in dark. With DUELOG_TEST_SCREENS a picture of each is written into that folder. */
+export async function expectAccessible(page: Page, name: string): Promise<void> {
+  const folder = process.env.DUELOG_TEST_SCREENS
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+    expect(await axeFindings(page), `${name}, ${colorScheme}`).toEqual([])
+    if (folder === undefined) continue
+    mkdirSync(folder, { recursive: true })
+    await page.screenshot({ path: join(folder, `${name}-${colorScheme}.png`) })
+  }
+  await page.emulateMedia({ colorScheme: 'light' })
+}

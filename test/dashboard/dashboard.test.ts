@@ -1,0 +1,188 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest'
+import { expectAccessible, openBrowser } from './browser.ts'
+import { buildDashboard, type DashboardSite, openDashboardSite } from './site.ts'
+
+/** Patience of one step; no test asserts by it. */
+const stepMs = 30_000
+const caseMs = 240_000
+
+let browser: Browser
+beforeAll(async () => {
+  await buildDashboard()
+  browser = await openBrowser()
+})
+afterAll(() => browser?.close())
+
+/** A page that fails its test on any error of a script. */
+async function openPage(context: TestContext, { url }: DashboardSite): Promise<Page> {
+  const page = await browser.newPage({ viewport: { width: 1_280, height: 800 }, timezoneId: 'Europe/Berlin' })
+  const faults: string[] = []
+  page.on('pageerror', (error) => faults.push(String(error)))
+  page.on('console', (message) => {
+    if (message.type() === 'error' && /Content Security Policy|Uncaught/.test(message.text())) faults.push(message.text())
+  })
+  page.setDefaultTimeout(stepMs)
+  context.onTestFinished(() => page.close())
+  context.onTestFinished(() => expect(faults).toEqual([]))
+  await page.goto(url)
+  return page
+}
+
+const view = (page: Page, name: string) => page.getByRole('navigation', { name: 'Views' }).getByRole('link', { name })
+const said = (page: Page, text: string | RegExp) => page.locator('.notice').filter({ hasText: text }).waitFor()
+const succeeded = async ({ get }: DashboardSite, id: string) => (await get<{ succeeded: number }>(`/v1/jobs/${id}`)).succeeded
+const fact = (page: Page, name: string) => page.locator('.facts > div', { hasText: name }).locator('dd')
+
+describe('the dashboard', () => {
+  it('watches a job fire, pauses it, lives through a kill, edits it and deletes it', { timeout: caseMs }, async (context) => {
+    const site = await openDashboardSite(context)
+    const process = await site.start()
+    await site.put('watched', {
+      schedule: { everyMs: 1_000 },
+      target: { handler: 'noop' },
+      payload: { to: 'a@example.org' },
+      tags: ['shown'],
+    })
+    await site.put('daily-report', {
+      schedule: { cron: '0 9 * * MON-FRI', timezone: 'America/New_York' },
+      target: { handler: 'noop' },
+      tags: ['reports'],
+    })
+    const page = await openPage(context, site)
+    await page.getByText('Live', { exact: true }).waitFor()
+    await page.locator('.figures > div', { hasText: 'Start lateness p50' }).locator('dd', { hasText: /\d/ }).waitFor()
+    await expectAccessible(page, 'now')
+
+    await view(page, 'Jobs').click()
+    await page.getByRole('rowheader', { name: 'daily-report' }).waitFor()
+    await expectAccessible(page, 'jobs')
+    await page.getByLabel('Id begins with').fill('watch')
+    await page.keyboard.press('Enter')
+    await page.waitForURL('**/jobs?idPrefix=watch')
+    await page.getByRole('rowheader', { name: 'daily-report' }).waitFor({ state: 'detached' })
+    await page.getByRole('link', { name: 'watched', exact: true }).click()
+    await page.getByRole('heading', { name: 'watched' }).waitFor()
+    const before = Number(await fact(page, 'Succeeded').textContent())
+    await expect
+      .poll(async () => Number(await fact(page, 'Succeeded').textContent()), { timeout: stepMs })
+      .toBeGreaterThan(before)
+    await expectAccessible(page, 'job')
+
+    await page.getByRole('button', { name: 'Pause watched' }).click()
+    await said(page, 'watched is paused')
+    await page.getByRole('button', { name: 'Resume watched' }).waitFor()
+    await process.kill()
+    await page.getByText(/Reconnecting|Data of .* ago/).waitFor()
+    await page.locator('.state.bad', { hasText: 'does not answer' }).waitFor()
+    await expectAccessible(page, 'unreachable')
+    await site.start()
+    await page.getByText('Live', { exact: true }).waitFor()
+    await page.reload()
+    await page.getByRole('heading', { name: 'watched' }).waitFor()
+    const paused = await succeeded(site, 'watched')
+    await page.getByRole('button', { name: 'Resume watched' }).click()
+    await said(page, 'watched fires again')
+    await expect.poll(() => succeeded(site, 'watched'), { timeout: stepMs }).toBeGreaterThan(paused)
+
+    await edit(page)
+    await page.getByRole('heading', { name: 'Next fires' }).waitFor()
+    expect(await site.get('/v1/jobs/watched')).toMatchObject({ definition: { schedule: { everyMs: 5_000 } } })
+
+    await page.getByRole('button', { name: 'Delete watched' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('cannot be undone').waitFor()
+    await expectAccessible(page, 'confirm')
+    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Delete watched' }).click()
+    await dialog.getByRole('button', { name: 'Delete the job' }).click()
+    await said(page, 'watched is deleted')
+    await page.waitForURL('**/jobs')
+    await page.getByRole('rowheader', { name: 'daily-report' }).waitFor()
+    expect(await page.getByRole('rowheader', { name: 'watched' }).count()).toBe(0)
+    await expect(site.get('/v1/jobs/watched')).rejects.toThrow('404')
+  })
+
+  it('shows what runs and cancels it, and makes dead runs again', { timeout: caseMs }, async (context) => {
+    const site = await openDashboardSite(context)
+    await site.start()
+    await site.put('endless', { schedule: { delayMs: 100 }, target: { handler: 'stuck' } })
+    const once = { target: { handler: 'fail' }, payload: { times: 1 }, retry: { maxAttempts: 1 } }
+    for (const id of ['doomed-1', 'doomed-2', 'doomed-3']) await site.put(id, { schedule: { delayMs: 100 }, ...once })
+    const page = await openPage(context, site)
+
+    await view(page, 'Runs').click()
+    await page.getByRole('progressbar', { name: 'Progress of run endless/1' }).waitFor()
+    await page.getByText('still there').waitFor()
+    await expectAccessible(page, 'runs')
+    await page.getByRole('button', { name: 'Cancel run endless/1' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel the run' }).click()
+    await said(page, 'endless/1 is cancelled')
+    await page.getByText('Nothing is under way').waitFor()
+
+    await view(page, 'Dead letters').click()
+    for (const id of ['doomed-1', 'doomed-2', 'doomed-3'])
+      await page.getByRole('button', { name: `Redrive run ${id}/1` }).waitFor()
+    const letter = page.getByRole('listitem').filter({ hasText: 'doomed-1' })
+    await letter.getByText('Errors and payload').click()
+    await letter.getByText('"times": 1').waitFor()
+    await expectAccessible(page, 'dead-letters')
+    await page.getByRole('button', { name: 'Redrive run doomed-1/1' }).click()
+    await said(page, 'doomed-1/1 is made again as doomed-1/2')
+    await page.getByRole('checkbox', { name: 'Select run doomed-2/1' }).check()
+    await page.getByRole('button', { name: 'Redrive selected (1)' }).click()
+    await said(page, '1 dead runs are made again')
+    // The handler fails once more, so that the new runs are dead letters in the place of the old ones.
+    await page.getByRole('button', { name: 'Redrive run doomed-2/2' }).waitFor()
+    await page.getByRole('button', { name: 'Redrive all' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Redrive them' }).click()
+    await said(page, '3 dead runs are made again')
+    await page.getByRole('button', { name: 'Redrive run doomed-3/2' }).waitFor()
+    expect(await site.get('/v1/jobs/doomed-3')).toMatchObject({ runNo: 2 })
+  })
+
+  it('asks for a token where the system wants one, and offers a viewer nothing that the server would refuse', {
+    timeout: caseMs,
+  }, async (context) => {
+    const tokens = { viewer: 'looks-on-0123456789abcdef', admin: 'does-all-0123456789abcdef' }
+    const site = await openDashboardSite(context, { DUELOG_API_TOKENS: `viewer:${tokens.viewer},admin:${tokens.admin}` })
+    await site.start()
+    await site.put('guarded', { schedule: { everyMs: 60_000 }, target: { handler: 'noop' } })
+    const page = await openPage(context, site)
+    await page.getByLabel('Token').fill('wrong-0123456789abcdef')
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByText('does not know this token').waitFor()
+    await expectAccessible(page, 'sign-in')
+    await page.getByLabel('Token').fill(tokens.viewer)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByText('Signed in as viewer').waitFor()
+    await page.goto(`${site.url}/jobs/guarded`)
+    await page.getByRole('heading', { name: 'guarded' }).waitFor()
+    await page.getByRole('heading', { name: 'Next fires' }).waitFor()
+    expect(await page.getByRole('button', { name: 'Delete guarded' }).count()).toBe(0)
+    const headers = { authorization: `Bearer ${tokens.viewer}` }
+    expect((await fetch(`${site.url}/v1/jobs/guarded`, { method: 'DELETE', headers })).status).toBe(403)
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByLabel('Token').fill(tokens.admin)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('button', { name: 'Delete guarded' }).waitFor()
+  })
+})
+
+/** Every five seconds in place of each. */
+async function edit(page: Page): Promise<void> {
+  await page.getByRole('link', { name: 'Edit watched' }).click()
+  const text = page.getByRole('textbox', { name: 'Definition as JSON' })
+  await text.fill((await text.inputValue()).replace('"everyMs": 1000', '"everyMs": '))
+  await page.locator('#json-problem', { hasText: /JSON/ }).waitFor()
+  expect(await page.getByRole('button', { name: 'Review the changes' }).isDisabled()).toBe(true)
+  await text.fill((await text.inputValue()).replace('"everyMs": ', '"everyMs": 5000'))
+  await page.getByRole('listitem').filter({ hasText: 'in 3' }).first().waitFor()
+  await expectAccessible(page, 'edit')
+  await page.getByRole('button', { name: 'Review the changes' }).click()
+  await page.getByRole('region', { name: 'What changes' }).getByText('"everyMs": 5000').waitFor()
+  await expectAccessible(page, 'review')
+  await page.getByRole('button', { name: 'Save', exact: true }).click()
+  await said(page, 'watched is saved')
+}

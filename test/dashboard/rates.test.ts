@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest'
+import type { Counts, PulseMessage } from '../../src/dashboard/answers.ts'
+import { percentile, ratesBetween, ratesOver } from '../../src/dashboard/rates.ts'
+
+const none: Counts = {
+  ...{ definitions: 0, dispatched: 0, written: 0, retries: 0, leasesLost: 0, ended: {}, skipped: {} },
+  lateness: [
+    [10, 0],
+    [20, 0],
+    [null, 0],
+  ],
+}
+const pulse = (at: number, counts: Partial<Counts> = {}): PulseMessage => ({ at, counts: { ...none, ...counts }, partitions: [] })
+
+describe('rates between two pulses', () => {
+  it('counts what happened between them by the second', () => {
+    const later = pulse(3_000, { dispatched: 30, written: 10, retries: 4, ended: { SUCCEEDED: 18, DEAD: 2 } })
+    expect(ratesBetween(pulse(1_000), later)).toMatchObject({
+      firesPerSecond: 20,
+      endsPerSecond: 10,
+      retriesPerSecond: 2,
+      dead: 2,
+      p50Ms: undefined,
+    })
+  })
+
+  it('says nothing when counts have fallen, because a process has ended', () => {
+    expect(ratesBetween(pulse(1_000, { dispatched: 5 }), pulse(2_000))).toBeUndefined()
+    expect(ratesBetween(pulse(1_000), pulse(1_000))).toBeUndefined()
+  })
+
+  it('looks back no further than asked', () => {
+    const pulses = [0, 1_000, 2_000, 3_000].map((at) => pulse(at, { dispatched: at === 0 ? 0 : 100 + at / 100 }))
+    expect(ratesOver(pulses, 2_000)?.firesPerSecond).toBe(10)
+    expect(ratesOver(pulses.slice(0, 1), 2_000)).toBeUndefined()
+  })
+
+  it('finds percentiles within their class', () => {
+    const classes: Counts['lateness'] = [
+      [10, 50],
+      [20, 50],
+      [null, 0],
+    ]
+    expect([percentile(classes, 0.5), percentile(classes, 0.75), percentile(classes, 1)]).toEqual([10, 15, 20])
+    expect(percentile([...classes.slice(0, 2), [null, 1_000]], 0.99)).toBe(20)
+    expect(percentile([], 0.5)).toBeUndefined()
+  })
+})

@@ -1,0 +1,57 @@
+/** A Duelog of a test's own with its dashboard: topics, data and a port that stays the same when the process is started again. */
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import type { TestContext } from 'vitest'
+import { freePorts } from '../setup/free-ports.ts'
+import { DuelogProcess } from '../tools/duelog-process.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+/** Builds the dashboard where the server looks for it, so that what is tested is what stands in the sources. */
+export async function buildDashboard(): Promise<void> {
+  await promisify(execFile)(process.execPath, [join(root, 'node_modules/vite/bin/vite.js'), 'build'], { cwd: root })
+}
+
+export interface DashboardSite {
+  url: string
+  /** Starts the process, or starts it again after a kill. */
+  start(): Promise<DuelogProcess>
+  put(id: string, definition: object): Promise<void>
+  get<Answer>(path: string): Promise<Answer>
+}
+
+export async function openDashboardSite(context: TestContext, settings: Record<string, string> = {}): Promise<DashboardSite> {
+  const folder = await mkdtemp(join(tmpdir(), 'duelog-site-'))
+  context.onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  const [, port] = await freePorts()
+  const url = `http://127.0.0.1:${port}`
+  const admin = /admin:([^,]+)/.exec(settings.DUELOG_API_TOKENS ?? '')?.[1]
+  const headers = { 'content-type': 'application/json', ...(admin === undefined ? {} : { authorization: `Bearer ${admin}` }) }
+  const ask = async (path: string, init: RequestInit = {}): Promise<unknown> => {
+    const response = await fetch(`${url}${path}`, { ...init, headers })
+    if (!response.ok) throw new Error(`${init.method ?? 'GET'} ${path}: ${response.status} ${await response.text()}`)
+    return response.json()
+  }
+  return {
+    url,
+    start: () =>
+      DuelogProcess.system(context, {
+        KAFKA_BROKERS: process.env.DUELOG_TEST_BROKERS ?? '',
+        SCHEMA_REGISTRY_URL: process.env.DUELOG_TEST_REGISTRY ?? '',
+        DUELOG_TOPIC_PREFIX: `page-${port}.`,
+        DUELOG_PARTITIONS: '2',
+        DUELOG_REPLICATION: '1',
+        DUELOG_DATA_DIR: folder,
+        DUELOG_HTTP_PORT: String(port),
+        ...settings,
+      }),
+    async put(id, definition) {
+      await ask(`/v1/jobs/${id}?wait=applied`, { method: 'PUT', body: JSON.stringify(definition) })
+    },
+    get: async <Answer>(path: string) => (await ask(path)) as Answer,
+  }
+}
