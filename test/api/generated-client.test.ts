@@ -19,7 +19,18 @@ const calls: [operation: string, given: unknown[], status: number][] = [
   ['putJob', [id, { ...atNoon, priority: 'HIGH' }, { ifMatch: '*' }], 200],
   ['createJob', [atNoon, {}], 201],
   ['writeJobs', [`${JSON.stringify({ id: 'line', ...atNoon })}\n`, ndjson], 200],
-  ['planJobs', [{ jobs: [{ id, ...atNoon }, { id: 'new', schedule: { cron: '@daily' }, target: { handler: 'noop' } }] }], 200],
+  [
+    'planJobs',
+    [
+      {
+        jobs: [
+          { id, ...atNoon },
+          { id: 'new', schedule: { cron: '@daily' }, target: { handler: 'noop' } },
+        ],
+      },
+    ],
+    200,
+  ],
   ['getJob', [id], 200],
   ['getJob', ['nowhere'], 404],
   ['listJobs', [{ status: 'ACTIVE', limit: 10, dueBefore: '2032-01-01T00:00:00Z' }], 200],

@@ -54,7 +54,9 @@ describe('forecast', () => {
   })
 
   it('lets a job that recurs too often for its share go on at its rate', async () => {
-    const store = await storeOf(Array.from({ length: forecastSampleMax }, (_, index) => [`j${index}`, { everyMs: 1_000 }] as const))
+    const store = await storeOf(
+      Array.from({ length: forecastSampleMax }, (_, index) => [`j${index}`, { everyMs: 1_000 }] as const),
+    )
     const { later, cut } = await forecast(store, codecs, range)
     expect(cut).toBe(true)
     const total = later.reduce((sum, count) => sum + count, 0)

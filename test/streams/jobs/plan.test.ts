@@ -71,7 +71,11 @@ describe('planJob', () => {
   })
 
   it('stops at maxRuns and at expireAt', () => {
-    const left = planJob(jobOf({ everyMs: hour }, {}, { scheduledRuns: 7 }), definition({ everyMs: hour }, { maxRuns: 10 }), range)
+    const left = planJob(
+      jobOf({ everyMs: hour }, {}, { scheduledRuns: 7 }),
+      definition({ everyMs: hour }, { maxRuns: 10 }),
+      range,
+    )
     expect(left.fires.kept + left.fires.added.length).toBe(3)
     const until = planJob({ id: 'a' }, definition({ everyMs: hour }, { expireAt: now + 3 * hour }), range)
     expect(until.fires.added).toEqual(atHours(1, 2, 3))
@@ -79,7 +83,11 @@ describe('planJob', () => {
 
   it('says why a definition would be dropped', () => {
     const plan = planJob(jobOf({ at: now + hour }, { version: 9 }), definition({ at: now + 2 * hour }, { version: 8 }), range)
-    expect(plan).toMatchObject({ action: 'DROPPED', reason: 'stale-version', fires: { kept: 1, added: [], removed: [], moved: [] } })
+    expect(plan).toMatchObject({
+      action: 'DROPPED',
+      reason: 'stale-version',
+      fires: { kept: 1, added: [], removed: [], moved: [] },
+    })
   })
 
   it('compares no further than both sides are known', () => {
