@@ -39,8 +39,7 @@ const meanings: Record<string, string> = {
   201: 'Created.',
   202: 'Durable in the log; the body says whether it was seen applied.',
   204: 'Done; there is no body.',
-  '4XX': 'The request cannot be carried out as it is.',
-  '5XX': 'Not now, with Retry-After; or a fault.',
+  default: 'The request cannot be carried out: as it is, or not now, then with Retry-After.',
 }
 
 /** Throws when two routes share an operation id, or one that is not hidden has none. */
@@ -133,8 +132,9 @@ function bodyOf(
 function responsesOf({ response = {}, produces }: RouteSchema, refer: (schema: JsonSchema) => JsonSchema): JsonSchema {
   return Object.fromEntries(
     Object.entries(response).map(([given, schema]) => {
-      const status = given.toUpperCase()
-      const isProblem = /^[45]/.test(status)
+      // One name for all of them, because generators know no ranges of statuses.
+      const isProblem = /^[45]xx$/.test(given)
+      const status = isProblem ? 'default' : given
       const description = (schema.title === undefined && schema.description) || meanings[status] || 'Done.'
       if (schema.type === 'null') return [status, { description }]
       return [status, { description, content: contentOf(isProblem ? [problemType] : produces, refer(schema)) }]
