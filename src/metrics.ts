@@ -42,9 +42,7 @@ export function createMetrics() {
     fenced: counter('fenced_total', 'Partitions lost to a later owner.'),
     clockSteps: counter('clock_step_total', 'Steps of the wall clock by more than 2 s.'),
     leasesLost: counter('leases_lost_total', 'Attempts given up because their worker fell silent.'),
-    retryTierLag: gauge('retry_tier_lag_seconds', 'How long after its time the last record of a retry tier was forwarded.', [
-      'tier',
-    ]),
+    retryTierLag: gauge('retry_tier_lag_seconds', 'How late the last record of a retry tier was forwarded.', ['tier']),
     deadLetters: counter('dlq_total', 'Runs dead-lettered.'),
     misrouted: counter('misrouted_total', 'Definitions moved because a client used another partitioner.'),
     invalid: counter('invalid_total', 'Records that could not be applied.', ['reason']),

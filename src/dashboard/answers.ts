@@ -115,9 +115,37 @@ export interface PartitionState {
   restoreRemaining: number
   mailboxDepth: number
   jobsOffset: number
+  /** How long the oldest timer that is due has waited. */
+  overdueMs: number
+  restoreTotal: number
   underWay: { dispatched: number; running: number; waiting: number }
   instance: string | null
   url: string | null
+}
+
+export interface Worker {
+  /** name@host:pid:boot */
+  instance: string
+  name: string | null
+  host: string | null
+  pid: number | null
+  version: string | null
+  connected: boolean
+  pools: { pool: string; slots: number | null; partitions: number }[]
+  running: number
+  runIds: string[]
+  lastHeardAt: string | null
+}
+
+export interface Forecast {
+  bucketMs: number
+  buckets: { at: string; next: number; later: number }[]
+  overdue: number
+  jobs: number
+  /** Whether `later` is an estimate. */
+  estimate: boolean
+  /** What is due after it is missing. */
+  until: string
 }
 
 export interface Counts {

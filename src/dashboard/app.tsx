@@ -9,6 +9,7 @@ import { NoticeBar } from './parts/notice-bar.tsx'
 import { ask, RequestProblem } from './request.ts'
 import { followLink, route } from './routes.ts'
 import { session, token } from './session.ts'
+import { CalendarView } from './views/calendar.tsx'
 import { DeadLettersView } from './views/dead-letters.tsx'
 import { JobView } from './views/job.tsx'
 import { JobsView } from './views/jobs.tsx'
@@ -16,6 +17,7 @@ import { NotFoundView } from './views/not-found.tsx'
 import { NowView } from './views/now.tsx'
 import { RunsView } from './views/runs.tsx'
 import { SignInView } from './views/sign-in.tsx'
+import { WorkersView } from './views/workers.tsx'
 
 const askAgainMs = 2_000
 
@@ -95,6 +97,10 @@ function View() {
       return <RunsView />
     case 'dead-letters':
       return <DeadLettersView query={query} />
+    case 'workers':
+      return <WorkersView />
+    case 'calendar':
+      return <CalendarView query={query} />
     case 'not-found':
       return <NotFoundView />
   }

@@ -1,7 +1,7 @@
 /** Addresses of the views. All of them work when they are opened or loaded again. */
 import { computed, signal } from '@preact/signals'
 
-export type ViewName = 'now' | 'jobs' | 'job' | 'runs' | 'dead-letters' | 'not-found'
+export type ViewName = 'now' | 'jobs' | 'job' | 'runs' | 'dead-letters' | 'workers' | 'calendar' | 'not-found'
 export interface Route {
   view: ViewName
   /** Of the job that the view is about. */
@@ -15,6 +15,8 @@ export const pages: readonly { view: ViewName; href: string; title: string }[] =
   { view: 'jobs', href: '/jobs', title: 'Jobs' },
   { view: 'runs', href: '/runs', title: 'Runs' },
   { view: 'dead-letters', href: '/dead-letters', title: 'Dead letters' },
+  { view: 'workers', href: '/workers', title: 'Workers' },
+  { view: 'calendar', href: '/calendar', title: 'Calendar' },
 ]
 
 const here = signal(location.pathname + location.search)

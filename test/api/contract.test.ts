@@ -31,6 +31,8 @@ const promised = [
   ['GET', '/v1/forecast', 'viewer'],
   ['GET', '/v1/workers', 'viewer'],
   ['GET', '/v1/partitions', 'viewer'],
+  ['GET', '/v1/session', 'viewer'],
+  ['GET', '/v1/events', 'viewer'],
   ['GET', '/v1/audit', 'admin'],
   ['GET', '/metrics', 'viewer'],
   ['GET', '/livez', null],

@@ -1,6 +1,7 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest'
 import { expectAccessible, openBrowser } from './browser.ts'
+import { shownJobs } from './shown-jobs.ts'
 import { buildDashboard, type DashboardSite, openDashboardSite } from './site.ts'
 
 /** Patience of one step; no test asserts by it. */
@@ -35,6 +36,31 @@ const succeeded = async ({ get }: DashboardSite, id: string) => (await get<{ suc
 const fact = (page: Page, name: string) => page.locator('.facts > div', { hasText: name }).locator('dd')
 
 describe('the dashboard', () => {
+  it('shows workers and what is due ahead', { timeout: caseMs }, async (context) => {
+    const site = await openDashboardSite(context)
+    const { pid } = await site.start()
+    for (const [id, definition] of Object.entries(shownJobs)) await site.put(id, definition)
+    const page = await openPage(context, site)
+    await view(page, 'Workers').click()
+    const row = page.getByRole('row').filter({ hasText: `:${pid}` })
+    await row.getByText('default').waitFor()
+    await expectAccessible(page, 'workers')
+
+    await view(page, 'Calendar').click()
+    await page.getByRole('img', { name: /occurrences in 720 steps/ }).waitFor()
+    await expectAccessible(page, 'calendar')
+    await page.getByRole('link', { name: '7 days by hour' }).click()
+    await page.getByRole('img', { name: /occurrences in 168 steps/ }).waitFor()
+    await expectAccessible(page, 'calendar-days')
+    await page.reload()
+    await page.getByRole('img', { name: /occurrences in 168 steps/ }).waitFor()
+    await page.goBack()
+    await page.getByRole('img', { name: /occurrences in 720 steps/ }).waitFor()
+    await page.getByRole('group', { name: 'Colours' }).getByText('Dark').click()
+    await page.reload()
+    expect(await page.evaluate('getComputedStyle(document.documentElement).colorScheme')).toBe('dark')
+  })
+
   it('watches a job fire, pauses it, lives through a kill, edits it and deletes it', { timeout: caseMs }, async (context) => {
     const site = await openDashboardSite(context)
     const process = await site.start()
@@ -44,11 +70,7 @@ describe('the dashboard', () => {
       payload: { to: 'a@example.org' },
       tags: ['shown'],
     })
-    await site.put('daily-report', {
-      schedule: { cron: '0 9 * * MON-FRI', timezone: 'America/New_York' },
-      target: { handler: 'noop' },
-      tags: ['reports'],
-    })
+    for (const [id, definition] of Object.entries(shownJobs)) await site.put(id, definition)
     const page = await openPage(context, site)
     await page.getByText('Live', { exact: true }).waitFor()
     await page.locator('.figures > div', { hasText: 'Start lateness p50' }).locator('dd', { hasText: /\d/ }).waitFor()
@@ -100,7 +122,7 @@ describe('the dashboard', () => {
     await said(page, 'watched is deleted')
     await page.waitForURL('**/jobs')
     await page.getByRole('rowheader', { name: 'daily-report' }).waitFor()
-    expect(await page.getByRole('rowheader', { name: 'watched' }).count()).toBe(0)
+    expect(await page.getByRole('rowheader', { name: 'watched', exact: true }).count()).toBe(0)
     await expect(site.get('/v1/jobs/watched')).rejects.toThrow('404')
   })
 
@@ -181,7 +203,7 @@ async function edit(page: Page): Promise<void> {
   await page.getByRole('listitem').filter({ hasText: 'in 3' }).first().waitFor()
   await expectAccessible(page, 'edit')
   await page.getByRole('button', { name: 'Review the changes' }).click()
-  await page.getByRole('region', { name: 'What changes' }).getByText('"everyMs": 5000').waitFor()
+  await page.getByRole('region', { name: 'Changes line by line' }).getByText('"everyMs": 5000').waitFor()
   await expectAccessible(page, 'review')
   await page.getByRole('button', { name: 'Save', exact: true }).click()
   await said(page, 'watched is saved')

@@ -2,6 +2,8 @@
 import { closed, problemResponses } from './common.ts'
 
 export const sessionSchema = {
+  operationId: 'getSession',
+  tags: ['System'],
   summary: 'What the caller may do',
   querystring: closed({}),
   response: {
@@ -19,7 +21,12 @@ export const sessionSchema = {
 } as const
 
 export const eventsSchema = {
-  summary: 'Server-sent events: once a second a `pulse` with the counts of all owners and a view of each partition',
+  operationId: 'listenEvents',
+  tags: ['System'],
+  summary: 'How the system stands, as server-sent events',
+  description:
+    'Once a second an event `pulse`: the counts of all owners, which only grow while their processes live, and a view of each partition.',
+  produces: ['text/event-stream'],
   querystring: closed({}),
   response: { 200: { type: 'string', description: 'text/event-stream' }, ...problemResponses },
 } as const

@@ -1,6 +1,6 @@
 /** Who owns which partition, and whether it fires. */
 import type { PartitionState } from '../answers.ts'
-import { count } from '../words.ts'
+import { count, duration } from '../words.ts'
 import { Status } from './status.tsx'
 
 const phaseWords = {
@@ -37,7 +37,7 @@ export function PartitionTable({ partitions }: { partitions: readonly PartitionS
               Waiting
             </th>
             <th scope="col" class="number">
-              Definitions read to
+              Overdue by
             </th>
           </tr>
         </thead>
@@ -51,7 +51,7 @@ export function PartitionTable({ partitions }: { partitions: readonly PartitionS
   )
 }
 
-function Row({ partition, phase, instance, restoreRemaining, mailboxDepth, underWay, jobsOffset }: PartitionState) {
+function Row({ partition, phase, instance, restoreRemaining, mailboxDepth, restoreTotal, underWay, overdueMs }: PartitionState) {
   return (
     <tr>
       <th scope="row" class="number">
@@ -67,12 +67,17 @@ function Row({ partition, phase, instance, restoreRemaining, mailboxDepth, under
           <span class="code">{instance}</span>
         )}
       </td>
-      <td class="number">{count(restoreRemaining)}</td>
+      <td class="number">
+        {restoreRemaining === 0 ? '—' : count(restoreRemaining)}
+        {restoreRemaining > 0 && restoreTotal > 0 && (
+          <progress max={restoreTotal} value={restoreTotal - restoreRemaining} aria-label={`Restore of partition ${partition}`} />
+        )}
+      </td>
       <td class="number">{count(mailboxDepth)}</td>
       <td class="number">{count(underWay.dispatched)}</td>
       <td class="number">{count(underWay.running)}</td>
       <td class="number">{count(underWay.waiting)}</td>
-      <td class="number">{count(jobsOffset)}</td>
+      <td class="number">{overdueMs === 0 ? '—' : duration(overdueMs)}</td>
     </tr>
   )
 }

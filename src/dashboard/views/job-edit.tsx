@@ -152,7 +152,7 @@ const words = { same: '', added: 'added: ', removed: 'removed: ' } as const
 
 function Diff({ before, after }: { before: string; after: string }) {
   return (
-    <pre class="diff" tabIndex={0} role="region" aria-label="What changes">
+    <pre class="diff" tabIndex={0} role="region" aria-label="Changes line by line">
       {lineDiff(before, after).map(({ kind, text }, index) => (
         <span key={`${index} ${text}`} class={kind}>
           <span aria-hidden="true">{signs[kind]} </span>

@@ -1,0 +1,53 @@
+/** Where the counts of a forecast stand in a grid: an hour a row and a minute a column, or a day and an hour. */
+import type { Forecast } from './answers.ts'
+
+export type Step = 'minute' | 'hour'
+
+export interface Cell {
+  row: number
+  column: number
+  atMs: number
+  due: number
+}
+export interface Grid {
+  rows: string[]
+  columns: number
+  cells: Cell[]
+}
+
+const layouts = {
+  minute: { stepMs: 60_000, steps: 720, columns: 60 },
+  hour: { stepMs: 3_600_000, steps: 168, columns: 24 },
+} as const
+
+/** What to ask for: whole steps from the one at hand. */
+export function rangeOf(step: Step, nowMs: number): { from: number; horizonMs: number; buckets: number } {
+  const { stepMs, steps } = layouts[step]
+  return { from: Math.floor(nowMs / stepMs) * stepMs, horizonMs: stepMs * steps, buckets: steps }
+}
+
+/** In the viewer's own time: where a change of clocks repeats an hour, both stand in one cell. */
+export function gridOf(step: Step, { buckets }: Forecast): Grid {
+  const rows: string[] = []
+  const cells = new Map<string, Cell>()
+  for (const { at, next, later } of buckets) {
+    const time = new Date(at)
+    const [title, column] = step === 'minute' ? [hourTitle(time), time.getMinutes()] : [dayTitle(time), time.getHours()]
+    if (rows.at(-1) !== title) rows.push(title)
+    const row = rows.length - 1
+    const known = cells.get(`${row} ${column}`)
+    if (known === undefined) cells.set(`${row} ${column}`, { row, column, atMs: time.getTime(), due: next + later })
+    else known.due += next + later
+  }
+  return { rows, columns: layouts[step].columns, cells: [...cells.values()] }
+}
+
+/** From 0, nothing, to `levels`, the most: by the logarithm, because one herd would else make all the rest look like nothing. */
+export function levelOf(due: number, most: number, levels: number): number {
+  if (due <= 0) return 0
+  return most <= 1 ? 1 : Math.max(1, Math.ceil((Math.log(due + 1) / Math.log(most + 1)) * levels))
+}
+
+const two = (value: number): string => String(value).padStart(2, '0')
+const hourTitle = (time: Date): string => `${two(time.getHours())}:00`
+const dayTitle = (time: Date): string => time.toLocaleDateString('en-GB', { weekday: 'short', day: 'numeric', month: 'short' })

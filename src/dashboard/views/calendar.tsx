@@ -1,0 +1,133 @@
+/** How much is due ahead: the next twelve hours by minute, or the next seven days by hour. */
+import type { Forecast } from '../answers.ts'
+import { type Cell, type Grid, gridOf, levelOf, rangeOf, type Step } from '../calendar-grid.ts'
+import { Empty, Heading, Loading, Problem } from '../parts/states.tsx'
+import { ask, path } from '../request.ts'
+import { useResource } from '../resource.ts'
+import { count, instant, viewerZone } from '../words.ts'
+
+const levels = 5
+const busiestShown = 5
+
+export function CalendarView({ query }: { query: URLSearchParams }) {
+  const step: Step = query.get('by') === 'hour' ? 'hour' : 'minute'
+  const { value, problem } = useResource(`calendar by ${step}`, (signal) =>
+    ask<Forecast>(path(['forecast'], { ...rangeOf(step, Date.now()) }), { signal }),
+  )
+  const forecast = value.value
+  return (
+    <>
+      <Heading title="Calendar">
+        <nav class="choice" aria-label="Steps">
+          <a href="/calendar" aria-current={step === 'minute' ? 'true' : undefined}>
+            12 hours by minute
+          </a>
+          <a href="/calendar?by=hour" aria-current={step === 'hour' ? 'true' : undefined}>
+            7 days by hour
+          </a>
+        </nav>
+      </Heading>
+      <Problem problem={problem.value} known={forecast !== undefined} />
+      {forecast === undefined && problem.value === undefined && <Loading what="what is due" />}
+      {forecast !== undefined && <HeatMap key={step} grid={gridOf(step, forecast)} step={step} />}
+      {forecast !== undefined && <Notes forecast={forecast} />}
+    </>
+  )
+}
+
+const cellPx = { minute: { width: 15, height: 20, every: 5 }, hour: { width: 37, height: 26, every: 1 } } as const
+const titlePx = 84
+const headPx = 20
+
+function HeatMap({ grid, step }: { grid: Grid; step: Step }) {
+  const { rows, columns, cells } = grid
+  const { width, height, every } = cellPx[step]
+  const most = Math.max(0, ...cells.map(({ due }) => due))
+  const total = cells.reduce((sum, { due }) => sum + due, 0)
+  const busiest = cells.filter(({ due }) => due > 0).sort((a, b) => b.due - a.due || a.atMs - b.atMs)
+  if (total === 0) return <Empty>Nothing is due in this time.</Empty>
+  const label = `${count(total)} occurrences in ${cells.length} steps; the most in one is ${count(most)}, at ${instant(busiest[0]?.atMs ?? 0)}`
+  return (
+    <>
+      <div class="scroll" tabIndex={0} role="region" aria-label="Heat map">
+        <svg
+          class="heat"
+          role="img"
+          aria-label={label}
+          width={titlePx + columns * width}
+          height={headPx + rows.length * height}
+          viewBox={`0 0 ${titlePx + columns * width} ${headPx + rows.length * height}`}
+        >
+          {Array.from({ length: Math.ceil(columns / every) }, (_, index) => (
+            <text key={index} x={titlePx + index * every * width} y={12}>
+              {String(index * every).padStart(2, '0')}
+            </text>
+          ))}
+          {rows.map((title, row) => (
+            <text key={title} x={0} y={headPx + row * height + height / 2 + 4}>
+              {title}
+            </text>
+          ))}
+          {cells.map((cell) => (
+            <Square key={`${cell.row} ${cell.column}`} cell={cell} most={most} width={width} height={height} />
+          ))}
+        </svg>
+      </div>
+      <p class="scale">
+        none
+        <span class="steps" aria-hidden="true">
+          {Array.from({ length: levels + 1 }, (_, level) => (
+            <span key={level} class={`level-${level}`} />
+          ))}
+        </span>
+        {count(most)} · times are those of {viewerZone}
+      </p>
+      <h2>Busiest</h2>
+      <ol class="busiest">
+        {busiest.slice(0, busiestShown).map(({ atMs, due }) => (
+          <li key={atMs}>
+            <span class="number">{count(due)}</span> due in the {step} of{' '}
+            <time dateTime={new Date(atMs).toISOString()}>{instant(atMs)}</time>
+          </li>
+        ))}
+      </ol>
+    </>
+  )
+}
+
+function Square({
+  cell: { row, column, atMs, due },
+  most,
+  width,
+  height,
+}: {
+  cell: Cell
+  most: number
+  width: number
+  height: number
+}) {
+  return (
+    <rect
+      class={`level-${levelOf(due, most, levels)}`}
+      x={titlePx + column * width}
+      y={headPx + row * height}
+      width={width - 2}
+      height={height - 2}
+    >
+      <title>{`${instant(atMs)}: ${count(due)}`}</title>
+    </rect>
+  )
+}
+
+/** What of the counts is exact, and what is missing. */
+function Notes({ forecast: { overdue, estimate, until, buckets, bucketMs } }: { forecast: Forecast }) {
+  const end = Date.parse(buckets.at(-1)?.at ?? until) + bucketMs
+  return (
+    <p class="beside">
+      The next occurrence of each job is counted exactly
+      {estimate ? '; later ones are an estimate.' : ', later ones as their schedules say.'}
+      {overdue > 0 && ` ${count(overdue)} more are overdue.`}
+      {Date.parse(until) < end && ` What is due after ${instant(Date.parse(until))} was too much to count.`}
+    </p>
+  )
+}

@@ -1,0 +1,87 @@
+/** The workers of all pools: where they are, what they run, when they were last heard. */
+import type { Worker } from '../answers.ts'
+import { Empty, Heading, Loading, Problem } from '../parts/states.tsx'
+import { When } from '../parts/when.tsx'
+import { ask } from '../request.ts'
+import { useResource } from '../resource.ts'
+import { jobHref } from '../routes.ts'
+import { count } from '../words.ts'
+
+export function WorkersView() {
+  const { value, problem } = useResource('workers', (signal) => ask<{ workers: Worker[] }>('/v1/workers', { signal }))
+  const workers = value.value?.workers
+  return (
+    <>
+      <Heading title="Workers" />
+      <Problem problem={problem.value} known={workers !== undefined} />
+      {workers === undefined && problem.value === undefined && <Loading what="workers" />}
+      {workers?.length === 0 && (
+        <Empty>
+          There are none: what is due is dispatched and waits. Start a process with the executor role, or a worker of your own.
+        </Empty>
+      )}
+      {workers !== undefined && workers.length > 0 && (
+        <div class="scroll" tabIndex={0} role="region" aria-label="Table of workers">
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">Worker</th>
+                <th scope="col">Connected</th>
+                <th scope="col">Pools</th>
+                <th scope="col" class="number">
+                  Runs
+                </th>
+                <th scope="col" class="number">
+                  Slots
+                </th>
+                <th scope="col">Last heard</th>
+                <th scope="col">Version</th>
+                <th scope="col">Current runs</th>
+              </tr>
+            </thead>
+            <tbody>
+              {workers.map((worker) => (
+                <Row key={worker.instance} worker={worker} />
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </>
+  )
+}
+
+function Row({ worker }: { worker: Worker }) {
+  const { instance, name, host, pid, version, connected, pools, running, runIds, lastHeardAt } = worker
+  const slots = pools.reduce((sum, pool) => sum + (pool.slots ?? 0), 0)
+  return (
+    <tr>
+      <th scope="row" class="code" title={instance}>
+        {host === null ? instance : `${host}:${pid}`}
+        {name !== null && <span class="tags">{name}</span>}
+      </th>
+      <td>{connected ? <span class="status good">yes</span> : <span class="status bad">no, with a run that is open</span>}</td>
+      <td>{pools.map(({ pool }) => pool).join(', ') || '—'}</td>
+      <td class="number">{count(running)}</td>
+      <td class="number">{slots === 0 ? '—' : count(slots)}</td>
+      <td>
+        <When at={lastHeardAt} />
+      </td>
+      <td>{version ?? '—'}</td>
+      <td class="code">
+        {runIds.length === 0 ? '—' : runIds.slice(0, runsNamed).map((runId) => <Run key={runId} runId={runId} />)}
+        {running > runsNamed && <span class="aside">and {count(running - runsNamed)} more</span>}
+      </td>
+    </tr>
+  )
+}
+
+const runsNamed = 4
+
+function Run({ runId }: { runId: string }) {
+  return (
+    <a class="line" href={jobHref(runId.slice(0, runId.lastIndexOf('/')))}>
+      {runId}
+    </a>
+  )
+}
