@@ -1,6 +1,7 @@
 /** Joins the HTTP surface to what this process has: its scheduler, its workers, the log. */
 
 import { fileURLToPath } from 'node:url'
+import { topicPlans } from '../streams/topics.ts'
 import { createApi, type Health } from './api/api.ts'
 import { createAuditTrail } from './api/audit/audit-trail.ts'
 import { leastToken } from './api/auth.ts'
@@ -8,6 +9,7 @@ import { readDashboard } from './api/dashboard-files.ts'
 import { createOwnerDirectory } from './api/owner-directory.ts'
 import { remoteQueries } from './api/remote-queries.ts'
 import { systemClock } from './clock.ts'
+import { effectiveSettings } from './config/effective.ts'
 import type { Parts } from './parts.ts'
 import type { Scheduler } from './scheduler/scheduler.ts'
 
@@ -47,6 +49,8 @@ export async function startHttp(parts: Parts, scheduler: Scheduler | undefined):
     jwt: config.jwt,
     ratePerSecond: config.httpRateLimit,
     health: () => healthOf(scheduler),
+    settings: effectiveSettings(config),
+    topics: topicPlans(names, config.pools),
     dashboard: readDashboard(fileURLToPath(new URL('../dist/dashboard', import.meta.url))),
   })
   undo.push(() => api.stop())

@@ -29,6 +29,7 @@ import { runCommandRoutes } from './run-command-routes.ts'
 import { runRoutes } from './run-routes.ts'
 import { limitBodyTimes, limitRates, securityHeaders } from './safety.ts'
 import { scheduleRoutes } from './schedule-routes.ts'
+import { settingsRoutes } from './settings-routes.ts'
 import { systemRoutes } from './system-routes.ts'
 
 export type { ApiOptions, ApiToken, Health, Role } from './options.ts'
@@ -75,6 +76,7 @@ export function createApi(options: ApiOptions): Api {
     systemRoutes,
     internalRoutes,
     eventsRoutes,
+    settingsRoutes,
     dashboardRoutes,
   ])
     routes(instance, context)

@@ -9,7 +9,7 @@ import type {
   JobDefinition,
   JobDefinitionInput,
 } from '../../schemas/generated.ts'
-import type { TopicNames } from '../../streams/topics.ts'
+import type { TopicNames, TopicPlan } from '../../streams/topics.ts'
 import type { Clock } from '../clock.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Codec, LogAdmin, LogWriter, PartitionQueries } from '../ports.ts'
@@ -75,6 +75,9 @@ export interface ApiOptions {
   /** Requests a second that one caller may send; 0 is without limit. Default: limits.ratePerSecondDefault. */
   ratePerSecond?: number | undefined
   health: () => Health
+  /** What /v1/settings shows of this process, without secrets. Default: nothing. */
+  settings?: readonly object[] | undefined
+  topics?: readonly TopicPlan[] | undefined
   /** Files of the dashboard, as readDashboard gives them. Absent or empty: its pages say how to build it. */
   dashboard?: ReadonlyMap<string, DashboardFile> | undefined
 }

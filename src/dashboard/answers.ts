@@ -137,6 +137,12 @@ export interface Worker {
   lastHeardAt: string | null
 }
 
+export interface Settings {
+  settings: { name: string; value: string | null; given: boolean; secret: boolean; unit: string | null; description: string }[]
+  topics: { topic: string; schema: string; config: Record<string, string> }[]
+  partitions: number
+}
+
 export interface Forecast {
   bucketMs: number
   buckets: { at: string; next: number; later: number }[]

@@ -16,6 +16,7 @@ import { JobsView } from './views/jobs.tsx'
 import { NotFoundView } from './views/not-found.tsx'
 import { NowView } from './views/now.tsx'
 import { RunsView } from './views/runs.tsx'
+import { SettingsView } from './views/settings.tsx'
 import { SignInView } from './views/sign-in.tsx'
 import { WorkersView } from './views/workers.tsx'
 
@@ -101,6 +102,8 @@ function View() {
       return <WorkersView />
     case 'calendar':
       return <CalendarView query={query} />
+    case 'settings':
+      return <SettingsView />
     case 'not-found':
       return <NotFoundView />
   }

@@ -1,7 +1,7 @@
 /** Addresses of the views. All of them work when they are opened or loaded again. */
 import { computed, signal } from '@preact/signals'
 
-export type ViewName = 'now' | 'jobs' | 'job' | 'runs' | 'dead-letters' | 'workers' | 'calendar' | 'not-found'
+export type ViewName = 'now' | 'jobs' | 'job' | 'runs' | 'dead-letters' | 'workers' | 'calendar' | 'settings' | 'not-found'
 export interface Route {
   view: ViewName
   /** Of the job that the view is about. */
@@ -17,6 +17,7 @@ export const pages: readonly { view: ViewName; href: string; title: string }[] =
   { view: 'dead-letters', href: '/dead-letters', title: 'Dead letters' },
   { view: 'workers', href: '/workers', title: 'Workers' },
   { view: 'calendar', href: '/calendar', title: 'Calendar' },
+  { view: 'settings', href: '/settings', title: 'Settings' },
 ]
 
 const here = signal(location.pathname + location.search)

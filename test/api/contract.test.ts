@@ -33,6 +33,7 @@ const promised = [
   ['GET', '/v1/partitions', 'viewer'],
   ['GET', '/v1/session', 'viewer'],
   ['GET', '/v1/events', 'viewer'],
+  ['GET', '/v1/settings', 'viewer'],
   ['GET', '/v1/audit', 'admin'],
   ['GET', '/metrics', 'viewer'],
   ['GET', '/livez', null],

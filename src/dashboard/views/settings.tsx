@@ -1,0 +1,99 @@
+/** What the process that serves this page goes by: topics, retention, settings. No secret comes this far. */
+import type { Settings } from '../answers.ts'
+import { Heading, Loading, Problem } from '../parts/states.tsx'
+import { ask } from '../request.ts'
+import { useResource } from '../resource.ts'
+import { count, duration } from '../words.ts'
+
+export function SettingsView() {
+  const { value, problem } = useResource('settings', (signal) => ask<Settings>('/v1/settings', { signal }), false)
+  const known = value.value
+  return (
+    <>
+      <Heading title="Settings">
+        <p class="beside">As the process goes by them that serves this page. They are given when it starts.</p>
+      </Heading>
+      <Problem problem={problem.value} known={known !== undefined} />
+      {known === undefined && problem.value === undefined && <Loading what="settings" />}
+      {known !== undefined && <SettingTable settings={known.settings} />}
+      {known !== undefined && (
+        <>
+          <h2>Topics</h2>
+          <p class="beside">Each has {count(known.partitions)} partitions.</p>
+          <TopicTable topics={known.topics} />
+        </>
+      )}
+    </>
+  )
+}
+
+function SettingTable({ settings }: Pick<Settings, 'settings'>) {
+  return (
+    <div class="scroll" tabIndex={0} role="region" aria-label="Table of settings">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Setting</th>
+            <th scope="col">Value</th>
+            <th scope="col">Is</th>
+          </tr>
+        </thead>
+        <tbody>
+          {settings.map(({ name, value, given, secret, unit, description }) => (
+            <tr key={name}>
+              <th scope="row" class="code">
+                {name}
+              </th>
+              <td class="value">
+                {secret ? (
+                  <span class="aside">{given ? 'given, not shown' : 'absent'}</span>
+                ) : (
+                  <>
+                    <span class="code">{value ?? '—'}</span> {value !== null && unit}
+                    {given && <span class="aside">given</span>}
+                  </>
+                )}
+              </td>
+              <td class="words">{description}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+function TopicTable({ topics }: Pick<Settings, 'topics'>) {
+  return (
+    <div class="scroll" tabIndex={0} role="region" aria-label="Table of topics">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Topic</th>
+            <th scope="col">Values</th>
+            <th scope="col">Kept</th>
+          </tr>
+        </thead>
+        <tbody>
+          {topics.map(({ topic, schema, config }) => (
+            <tr key={topic}>
+              <th scope="row" class="code">
+                {topic}
+              </th>
+              <td>{schema.replaceAll('-', ' ')}</td>
+              <td>{keptWords(config)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+function keptWords(config: Record<string, string>): string {
+  const retention = config['retention.ms']
+  const tombstones = config['delete.retention.ms']
+  if (config['cleanup.policy'] === 'compact')
+    return `the last record of each key${tombstones === undefined ? '' : `; tombstones for ${duration(Number(tombstones))}`}`
+  return retention === undefined ? 'as the broker has it' : `for ${duration(Number(retention))}`
+}
