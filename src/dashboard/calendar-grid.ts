@@ -42,10 +42,14 @@ export function gridOf(step: Step, { buckets }: Forecast): Grid {
   return { rows, columns: layouts[step].columns, cells: [...cells.values()] }
 }
 
+/** What is drawn palest: the least there is, or a quarter of the most, so that small differences of an even load stay small. */
+export const palestOf = (dues: readonly number[]): number => Math.min(...dues.filter((due) => due > 0), Math.max(1, ...dues) / 4)
+
 /** From 0, nothing, to `levels`, the most: by the logarithm, because one herd would else make all the rest look like nothing. */
-export function levelOf(due: number, most: number, levels: number): number {
+export function levelOf(due: number, palest: number, most: number, levels: number): number {
   if (due <= 0) return 0
-  return most <= 1 ? 1 : Math.max(1, Math.ceil((Math.log(due + 1) / Math.log(most + 1)) * levels))
+  const share = most <= palest ? 1 : Math.log(due / palest) / Math.log(most / palest)
+  return Math.min(levels, Math.max(1, Math.ceil(share * levels)))
 }
 
 const two = (value: number): string => String(value).padStart(2, '0')

@@ -3,6 +3,8 @@ import type { Schedule, Target } from './answers.ts'
 
 const number = new Intl.NumberFormat('en')
 export const count = (value: number): string => number.format(value)
+/** 1 run, 2 runs. */
+export const counted = (value: number, thing: string): string => `${count(value)} ${thing}${value === 1 ? '' : 's'}`
 
 /** Three digits at most, as an instrument shows them. */
 export function rate(value: number): string {

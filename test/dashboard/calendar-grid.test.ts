@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Forecast } from '../../src/dashboard/answers.ts'
-import { gridOf, levelOf, rangeOf } from '../../src/dashboard/calendar-grid.ts'
+import { gridOf, levelOf, palestOf, rangeOf } from '../../src/dashboard/calendar-grid.ts'
 
 const forecast = (from: Date, stepMs: number, counts: number[]): Forecast => ({
   ...{ bucketMs: stepMs, overdue: 0, jobs: 1, estimate: false, until: from.toISOString() },
@@ -33,7 +33,9 @@ describe('the grid of the calendar', () => {
   })
 
   it('shows the little beside the much', () => {
-    expect([0, 1, 10, 1_000, 1_000_000].map((due) => levelOf(due, 1_000_000, 5))).toEqual([0, 1, 1, 3, 5])
-    expect(levelOf(1, 1, 5)).toBe(1)
+    expect([0, 1, 10, 1_000, 1_000_000].map((due) => levelOf(due, 1, 1_000_000, 5))).toEqual([0, 1, 1, 3, 5])
+    expect(palestOf([0, 240, 260])).toBe(65)
+    expect([240, 260].map((due) => levelOf(due, palestOf([240, 260]), 260, 5))).toEqual([5, 5])
+    expect(palestOf([0, 3, 1_000])).toBe(3)
   })
 })

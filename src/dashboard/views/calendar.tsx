@@ -1,6 +1,6 @@
 /** How much is due ahead: the next twelve hours by minute, or the next seven days by hour. */
 import type { Forecast } from '../answers.ts'
-import { type Cell, type Grid, gridOf, levelOf, rangeOf, type Step } from '../calendar-grid.ts'
+import { type Cell, type Grid, gridOf, levelOf, palestOf, rangeOf, type Step } from '../calendar-grid.ts'
 import { Empty, Heading, Loading, Problem } from '../parts/states.tsx'
 import { ask, path } from '../request.ts'
 import { useResource } from '../resource.ts'
@@ -42,7 +42,9 @@ const headPx = 20
 function HeatMap({ grid, step }: { grid: Grid; step: Step }) {
   const { rows, columns, cells } = grid
   const { width, height, every } = cellPx[step]
-  const most = Math.max(0, ...cells.map(({ due }) => due))
+  const dues = cells.map(({ due }) => due)
+  const most = Math.max(0, ...dues)
+  const palest = palestOf(dues)
   const total = cells.reduce((sum, { due }) => sum + due, 0)
   const busiest = cells.filter(({ due }) => due > 0).sort((a, b) => b.due - a.due || a.atMs - b.atMs)
   if (total === 0) return <Empty>Nothing is due in this time.</Empty>
@@ -69,7 +71,13 @@ function HeatMap({ grid, step }: { grid: Grid; step: Step }) {
             </text>
           ))}
           {cells.map((cell) => (
-            <Square key={`${cell.row} ${cell.column}`} cell={cell} most={most} width={width} height={height} />
+            <Square
+              key={`${cell.row} ${cell.column}`}
+              cell={cell}
+              level={levelOf(cell.due, palest, most, levels)}
+              width={width}
+              height={height}
+            />
           ))}
         </svg>
       </div>
@@ -95,25 +103,16 @@ function HeatMap({ grid, step }: { grid: Grid; step: Step }) {
   )
 }
 
-function Square({
-  cell: { row, column, atMs, due },
-  most,
-  width,
-  height,
-}: {
+interface SquareProps {
   cell: Cell
-  most: number
+  level: number
   width: number
   height: number
-}) {
+}
+
+function Square({ cell: { row, column, atMs, due }, level, width, height }: SquareProps) {
   return (
-    <rect
-      class={`level-${levelOf(due, most, levels)}`}
-      x={titlePx + column * width}
-      y={headPx + row * height}
-      width={width - 2}
-      height={height - 2}
-    >
+    <rect class={`level-${level}`} x={titlePx + column * width} y={headPx + row * height} width={width - 2} height={height - 2}>
       <title>{`${instant(atMs)}: ${count(due)}`}</title>
     </rect>
   )

@@ -8,7 +8,7 @@ import { ask, path } from '../request.ts'
 import { useResource } from '../resource.ts'
 import { go } from '../routes.ts'
 import { mayOperate } from '../session.ts'
-import { count } from '../words.ts'
+import { count, counted } from '../words.ts'
 
 const filters = ['tag', 'handler'] as const
 const jobsPerPage = 50
@@ -94,8 +94,8 @@ async function redriveAll(runs: readonly Run[]): Promise<void> {
   )
   const made = answers.filter(({ status }) => status === 'fulfilled').length
   const refused = answers.find((answer): answer is PromiseRejectedResult => answer.status === 'rejected')
-  if (refused === undefined) say(`${count(made)} dead runs are made again.`)
-  else say(`${count(made)} dead runs are made again, ${count(answers.length - made)} are not: ${refused.reason}`, true)
+  if (refused === undefined) say(`Made again: ${counted(made, 'dead run')}.`)
+  else say(`Made again: ${counted(made, 'dead run')}; not so ${count(answers.length - made)}: ${refused.reason}`, true)
 }
 
 async function redriveFiltered(query: URLSearchParams): Promise<void> {
@@ -113,7 +113,7 @@ async function redriveFiltered(query: URLSearchParams): Promise<void> {
       Object.assign(answer, await ask<typeof answer>('/v1/dead-letters/redrive', { method: 'POST', body }))
       return undefined
     },
-    () => `${count(answer.runIds.length)} dead runs are made again${answer.more ? '; there are more' : ''}.`,
+    () => `Made again: ${counted(answer.runIds.length, 'dead run')}${answer.more ? '; there are more' : ''}.`,
   )
 }
 
