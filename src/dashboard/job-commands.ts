@@ -2,7 +2,7 @@
 import { act, confirmed } from './actions.ts'
 import type { Commanded, Job, Run } from './answers.ts'
 import { ask, path } from './request.ts'
-import { count } from './words.ts'
+import { counted } from './words.ts'
 
 const command = (parts: (string | number)[]): Promise<Commanded> => ask<Commanded>(path(parts), { method: 'POST', body: {} })
 
@@ -26,7 +26,7 @@ export const resume = (id: string): Promise<boolean> =>
 
 /** False when it was not deleted, or not wanted. */
 export async function remove({ id, active, etag }: Job): Promise<boolean> {
-  const runs = active.length === 0 ? '' : ` ${count(active.length)} of its runs are active and will be cancelled.`
+  const runs = active.length === 0 ? '' : ` Its ${counted(active.length, 'active run')} will be cancelled.`
   const wanted = await confirmed({
     title: `Delete ${id}?`,
     consequence: `The job and its history of runs go, and nothing of it fires any more.${runs} This cannot be undone.`,

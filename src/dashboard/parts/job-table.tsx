@@ -68,8 +68,12 @@ function Row({ job, changed }: { job: Job; changed: () => void }) {
         {deadRuns.length > 0 && <span class="aside bad">{deadRuns.length} dead</span>}
       </td>
       <td>
-        <span class="clip">{definition === null ? '' : targetWords(definition.target)}</span>
-        {definition?.target.pool !== undefined && <span class="aside clip">pool {definition.target.pool}</span>}
+        <span class="clip" title={definition === null ? undefined : targetWords(definition.target)}>
+          {definition === null ? '' : targetWords(definition.target)}
+        </span>
+        {definition?.target.pool !== undefined && definition.target.pool !== 'default' && (
+          <span class="aside clip">pool {definition.target.pool}</span>
+        )}
       </td>
       {mayOperate.value && (
         <td>

@@ -35,7 +35,7 @@ function SettingTable({ settings }: Pick<Settings, 'settings'>) {
           <tr>
             <th scope="col">Setting</th>
             <th scope="col">Value</th>
-            <th scope="col">Is</th>
+            <th scope="col">What it is</th>
           </tr>
         </thead>
         <tbody>
@@ -49,8 +49,7 @@ function SettingTable({ settings }: Pick<Settings, 'settings'>) {
                   <span class="aside">{given ? 'given, not shown' : 'absent'}</span>
                 ) : (
                   <>
-                    <span class="code">{value ?? '—'}</span> {value !== null && unit}
-                    {given && <span class="aside">given</span>}
+                    <span class="code">{value ?? '—'}</span> {value !== null && unit} {given && <span class="aside">given</span>}
                   </>
                 )}
               </td>

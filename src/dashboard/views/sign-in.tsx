@@ -29,7 +29,10 @@ export function SignInView() {
   return (
     <main class="sign-in">
       <h1>Duelog</h1>
-      <p>This system wants a token: one of its setting DUELOG_API_TOKENS. It is kept until this tab is closed.</p>
+      <p>
+        This system wants a token: one of DUELOG_API_TOKENS, or one of your identity provider. It is kept until this tab is
+        closed.
+      </p>
       <form onSubmit={signIn}>
         <label>
           Token
