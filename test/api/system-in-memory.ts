@@ -22,6 +22,7 @@ import type {
   StoredJob,
   WorkerRuns,
 } from '../../src/ports.ts'
+import { holds, observedOffsetHeader, onlyOverOf } from '../../streams/jobs/condition.ts'
 import { completeDefinition } from '../../streams/jobs/json.ts'
 import { partitionOf, topicNames } from '../../streams/topics.ts'
 
@@ -90,7 +91,11 @@ export class MemoryOwner implements PartitionQueries {
   apply(record: RecordOut & { partition: number }, offset: number): void {
     if (!this.applies) return
     const id = String(record.key)
-    if (record.topic === names.jobs) {
+    const inForce = this.jobs.get(id)
+    const headers = Object.fromEntries(Object.entries(record.headers ?? {}).map(([name, value]) => [name, Buffer.from(value)]))
+    const outlived = (inForce?.offset ?? -1) > Number(headers[observedOffsetHeader] ?? Number.POSITIVE_INFINITY)
+    const dropped = record.value === null ? outlived : !holds(onlyOverOf(headers), inForce)
+    if (record.topic === names.jobs && !dropped) {
       if (record.value === null) this.jobs.delete(id)
       else this.jobs.set(id, view(id, codecs.definition.decode(record.value) as JobDefinition, record.partition, offset))
     } else if (record.topic === names.commands && record.value !== null) {
