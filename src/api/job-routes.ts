@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { JobStatus } from '../../schemas/generated.ts'
-import type { AuditAction } from './audit/audit-log.ts'
+import type { AuditAction } from './audit/audit-action.ts'
 import type { ApiContext } from './context.ts'
 import { checkedId, definitionOf } from './definition-body.ts'
 import { listJobs } from './job-list.ts'
