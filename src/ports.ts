@@ -208,11 +208,7 @@ export interface JobFilter {
 }
 
 /** Active runs by what they wait for: a worker, their handler, or their next attempt. */
-export interface RunsUnderWay {
-  dispatched: number
-  running: number
-  waiting: number
-}
+export type RunsUnderWay = Record<'dispatched' | 'running' | 'waiting', number>
 
 export interface PartitionView {
   partition: number

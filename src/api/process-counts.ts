@@ -1,8 +1,11 @@
 /** What the owners in one process have counted since it began, from its metrics: the numbers that /v1/events is made of. */
+import { randomUUID } from 'node:crypto'
 import type { Metrics } from '../metrics.ts'
 
 /** Counts that only grow while the process lives. */
 export interface ProcessCounts {
+  /** Whose they are, so that nobody is counted twice who was asked twice. */
+  process: string
   /** Definitions taken in. */
   definitions: number
   /** Attempts handed to workers. */
@@ -20,6 +23,14 @@ export interface ProcessCounts {
   lateness: [upToMs: number | null, starts: number][]
 }
 
+const names = new WeakMap<Metrics, string>()
+
+function nameOf(metrics: Metrics): string {
+  const name = names.get(metrics) ?? randomUUID()
+  names.set(metrics, name)
+  return name
+}
+
 interface Values {
   get(): Promise<{ values: { value: number; labels: Partial<Record<string, string | number>>; metricName?: string }[] }>
 }
@@ -35,16 +46,17 @@ export async function countsOf(metrics: Metrics): Promise<ProcessCounts> {
     byLabel(metrics.skipped, 'reason'),
     buckets(metrics.reportedLateness),
   ])
-  return { definitions, dispatched, written, retries, leasesLost, ended, skipped, lateness }
+  return { process: nameOf(metrics), definitions, dispatched, written, retries, leasesLost, ended, skipped, lateness }
 }
 
 /** The counts of several processes as one. */
 export function sumOf(all: readonly ProcessCounts[]): ProcessCounts {
   const sum: ProcessCounts = {
+    process: 'all',
     ...{ definitions: 0, dispatched: 0, written: 0, retries: 0, leasesLost: 0, ended: {}, skipped: {} },
     lateness: [],
   }
-  for (const counts of all) {
+  for (const counts of new Map(all.map((counts) => [counts.process, counts])).values()) {
     for (const name of ['definitions', 'dispatched', 'written', 'retries', 'leasesLost'] as const) sum[name] += counts[name]
     for (const name of ['ended', 'skipped'] as const) {
       for (const [key, value] of Object.entries(counts[name])) sum[name][key] = (sum[name][key] ?? 0) + value

@@ -20,15 +20,12 @@ import { claim, drain } from './claiming.ts'
 import { type Feed, type FeedSource, feedSources } from './feed.ts'
 import { fireForEver } from './firing.ts'
 import { Intake } from './intake.ts'
-import type { Leases } from './leases.ts'
 import type { Mail, Source } from './mailbox.ts'
 import type { Shared } from './options.ts'
 import { Closed, Ownership, type PartitionShares, type Phase } from './ownership.ts'
 import type { PartitionStore } from './ports.ts'
 import { open, receiveState, restore } from './restoring.ts'
 import { TimeIndex } from './time-index.ts'
-import type { UnderWay } from './under-way.ts'
-import type { WorkerWatch } from './worker-watch.ts'
 
 /** A member that lost the partition goes on firing at most so long while nobody fences it (ADR 0003). */
 export const handoffMs = 30_000
@@ -79,14 +76,9 @@ export class Partition {
   get store(): PartitionStore | undefined {
     return this.#own.phase === 'active' ? this.#own.store : undefined
   }
-  get leases(): Leases {
-    return this.#own.leases
-  }
-  get underWay(): UnderWay {
-    return this.#own.underWay
-  }
-  get workers(): WorkerWatch {
-    return this.#own.workers
+  /** What it has heard and counted since it was opened. */
+  get heard(): Pick<Ownership, 'leases' | 'workers' | 'underWay'> {
+    return this.#own
   }
   /** Where it stands, for people. */
   view(): PartitionView {

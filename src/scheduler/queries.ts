@@ -38,12 +38,12 @@ export function partitionQueries(partitions: ReadonlyMap<number, Partition>, opt
   }
 
   const withHeartbeats = (number: number, id: string, active: readonly ActiveRun[]): ActiveRunView[] => {
-    const leases = partitions.get(number)?.leases
+    const leases = partitions.get(number)?.heard.leases
     return active.map((run) => ({ ...run, heartbeat: leases?.last(id, run) ?? null }))
   }
   /** A new owner looks once at the timers of runs for those that it has not folded itself. */
   const jobsUnderWay = async (number: number, store: PartitionStore): Promise<string[]> => {
-    const underWay = partitions.get(number)?.underWay
+    const underWay = partitions.get(number)?.heard.underWay
     if (underWay === undefined) return []
     if (!underWay.complete) {
       underWay.complete = true
@@ -152,7 +152,7 @@ export function partitionQueries(partitions: ReadonlyMap<number, Partition>, opt
 
     async workers(partition) {
       storeOf(partition)
-      return partitions.get(partition)?.workers.view() ?? []
+      return partitions.get(partition)?.heard.workers.view() ?? []
     },
 
     async applied(partition, offsets, timeoutMs) {

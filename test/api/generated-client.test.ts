@@ -50,6 +50,8 @@ const calls: [operation: string, given: unknown[], status: number][] = [
   ['getForecast', [{ horizonMs: 60_000, buckets: 6 }], 200],
   ['listWorkers', [], 200],
   ['listPartitions', [], 200],
+  ['getSession', [], 200],
+  ['getSettings', [], 200],
   ['listAudit', [{ limit: 2 }], 200],
   ['deleteJob', [id, { ifMatch: '*' }], 204],
   ['getMetrics', [], 200],
@@ -96,7 +98,9 @@ describe('a generated client', () => {
       answered.set(operation, [...(answered.get(operation) ?? []), answer])
     }
     const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods))
-    expect([...answered.keys()].sort()).toEqual(operations.map(({ operationId }) => operationId).sort())
+    // An answer without an end is nothing for this client; dashboard.test.ts listens to it.
+    const ending = operations.filter(({ operationId }) => operationId !== 'listenEvents')
+    expect([...answered.keys()].sort()).toEqual(ending.map(({ operationId }) => operationId).sort())
   })
 
   it('gets the answers that are described', () => {
