@@ -28,7 +28,8 @@ export function recordProblems(log: MemoryLog, lives: Map<string, Life[]>, { run
     if (run?.end !== undefined && (run.end.status !== 'SUCCEEDED' || run.endedIn !== transaction))
       problems.push(`${name} was written in another transaction than that which ended it as ${run.end.status}`)
     // By the owner's clock, which may be wrong, or in truth. Of a job that was deleted at once the owner's is not known.
-    if (Math.max(run?.end?.startedAt ?? scheduledFor, at) < scheduledFor) problems.push(`${name} was written ${scheduledFor - at} ms early`)
+    if (Math.max(run?.end?.startedAt ?? scheduledFor, at) < scheduledFor)
+      problems.push(`${name} was written ${scheduledFor - at} ms early`)
     const order = `${place} ${lifeName(jobId, lifeNo)}`
     if (steady && runNo < (latest.get(order) ?? 0)) problems.push(`${name} was written after run ${latest.get(order)}`)
     latest.set(order, runNo)
