@@ -115,7 +115,7 @@ export class Definitions {
       leaseMs: chance.pick([1_000, 3_000]),
       startDeadlineMs: chance.pick([1_000, 5_000, 30_000]),
       catchUp: chance.pick(['SKIP', 'LATEST', 'ALL']),
-      catchUpMax: chance.pick([1, 2, 5, 100_000]),
+      catchUpMax: chance.pick([1, 2, 5, 200]),
       misfireThresholdMs: chance.pick([0, 1_000]),
       overlap: chance.pick(['ALLOW', 'SKIP', 'QUEUE_ONE', 'CANCEL_PREVIOUS']),
       version: chance.happens(0.3) ? chance.int(1, 4) : null,

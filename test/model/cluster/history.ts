@@ -32,11 +32,11 @@ export async function history(seed: number): Promise<string[]> {
   try {
     await world.live(world.chance.pick([300, 900, 2_500]))
     await world.rest(45_000)
-    problems.push(...world.problems, ...problemsOf(world.log))
     const lives = (partition: number): Map<string, Life[]> =>
       new Map([...livesOf(world.log)].filter(([id]) => partitionOf(id, world.log.partitions) === partition))
     const exact = !world.trace.some((line) => line.includes('long-time'))
     const cancelled = new Set(world.trace.flatMap((line) => /user: cancel (.*)/.exec(line)?.[1] ?? []))
+    problems.push(...world.problems, ...problemsOf(world.log, livesOf(world.log), cancelled))
     const live = world.ownedStores()
     for (const [partition, store] of live)
       problems.push(...unsettled(store, world.time.nowMs, lives(partition), exact, cancelled))

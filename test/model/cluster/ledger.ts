@@ -23,6 +23,8 @@ export interface Ledger {
   runs: Map<string, Run>
   /** When each life of a job was first logged: order among all appends. */
   firstLogged: Map<string, number>
+  /** The last state of each life of a job. */
+  states: Map<string, JobState>
   problems: string[]
 }
 
@@ -33,7 +35,7 @@ export const lifeNoOf = (lives: Life[] | undefined, specOffset: number): number 
   (lives ?? []).findIndex(({ definitions }) => definitions.some(({ offset }) => offset === specOffset))
 
 export function ledgerOf(log: MemoryLog, lives: Map<string, Life[]>): Ledger {
-  const ledger: Ledger = { runs: new Map(), firstLogged: new Map(), problems: [] }
+  const ledger: Ledger = { runs: new Map(), firstLogged: new Map(), states: new Map(), problems: [] }
   for (const { log: changelog } of log.allOf(names.state)) {
     const before = new Map<string, JobState>()
     for (const entries of transactionsOf(changelog.archive)) takeTransaction(ledger, lives, before, entries)
@@ -75,6 +77,7 @@ function takeTransaction(ledger: Ledger, lives: Map<string, Life[]>, before: Map
       continue
     }
     if (!ledger.firstLogged.has(lifeName(id, lifeNo))) ledger.firstLogged.set(lifeName(id, lifeNo), order)
+    ledger.states.set(lifeName(id, lifeNo), is)
     // What became of runs of a life that ended in this very transaction is not told.
     const sameLife = was !== undefined && lifeNoOf(lives.get(id), was.specOffset) === lifeNo
     const ended = [...(is.lastRun === null ? [] : [is.lastRun]), ...(sameLife || was === undefined ? (rings.get(id) ?? []) : [])]

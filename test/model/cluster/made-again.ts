@@ -27,7 +27,7 @@ export function madeAgainProblems(
 function checkBackfills(
   log: MemoryLog,
   lives: Map<string, Life[]>,
-  { runs }: Ledger,
+  { runs, states }: Ledger,
   { whole, onTime }: Circumstances,
   problems: string[],
 ): void {
@@ -53,7 +53,8 @@ function checkBackfills(
     const life = lives.get(jobId)?.[lifeNo]
     const [command] = commands
     if (life === undefined || life.endedBy !== undefined || command === undefined || commands.length > 1) continue
-    if (life.definitions.length > 1 || !whole(jobId) || !onTime) continue
+    const goesOn = states.get(lifeName(jobId, lifeNo))?.backfill?.commandId === commandId
+    if (life.definitions.length > 1 || !whole(jobId) || !onTime || goesOn) continue
     const expected = occurrences(life, command.from ?? 0, command.to ?? 0)
     if (expected !== undefined && String(expected) !== String(times.sort((left, right) => left - right)))
       problems.push(`${name} ran [${times}] instead of [${expected}]`)
