@@ -2,23 +2,14 @@
 import type { ActiveRun, FinishedRun } from '../../schemas/generated.ts'
 import { pristineState } from '../../streams/draft.ts'
 import type { Job } from '../../streams/job.ts'
-import { type IndexKind, indexKind, indexRange, isIndexedStatus, jobIdOfIndexKey } from '../../streams/job-index.ts'
+import { indexRange, jobIdOfIndexKey } from '../../streams/job-index.ts'
 import { whyOf } from '../../streams/jobs/why.ts'
-import {
-  definitionKey,
-  jobIdOfKey,
-  prefix,
-  rangeOf,
-  runKey,
-  runRingSize,
-  timerBound,
-  timerKind,
-  timerOfKey,
-} from '../../streams/keys.ts'
+import { jobIdOfKey, runKey, runRingSize, timerBound, timerKind, timerOfKey } from '../../streams/keys.ts'
 import { DuelogError } from '../errors.ts'
 import type { ActiveRunView, JobFilter, JobView, PartitionQueries } from '../ports.ts'
 import { forecast } from './forecast.ts'
 import { loadJobs } from './job-loader.ts'
+import { afterId, type Index, idRange, indexFor } from './job-ranges.ts'
 import type { SchedulerOptions } from './options.ts'
 import type { Partition } from './partition.ts'
 import type { PartitionStore } from './ports.ts'
@@ -195,30 +186,6 @@ export function partitionQueries(partitions: ReadonlyMap<number, Partition>, opt
     },
   }
 }
-
-/** Keys of the definitions whose id begins so. No byte of UTF-8 is 255, so one more in the last place is beyond them all. */
-function idRange(idPrefix = ''): { from: Buffer; to: Buffer } {
-  if (idPrefix === '') return rangeOf(prefix.definition)
-  const from = definitionKey(idPrefix)
-  const to = Buffer.from(from)
-  to[to.length - 1] = (to[to.length - 1] ?? 0) + 1
-  return { from, to }
-}
-
-interface Index {
-  kind: IndexKind
-  value: string
-}
-
-/** The index that finds the fewest jobs beside those that are wanted. */
-function indexFor({ dead, status, tag, handler }: JobFilter): Index | undefined {
-  if (dead === true) return { kind: indexKind.dead, value: '' }
-  if (status !== undefined && isIndexedStatus(status)) return { kind: indexKind.status, value: status }
-  if (tag !== undefined) return { kind: indexKind.tag, value: tag }
-  return handler === undefined ? undefined : { kind: indexKind.handler, value: handler }
-}
-
-const afterId = (id: string): Buffer => Buffer.concat([definitionKey(id), Buffer.of(0)])
 
 function viewOfJob(
   job: Job,
