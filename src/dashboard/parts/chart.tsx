@@ -92,6 +92,7 @@ function optionsOf(
     axes: [
       {
         ...axis,
+        size: 30,
         space: 90,
         values: (_chart, splits) => splits.map((s) => new Date(s * 1_000).toTimeString().slice(0, s % 60 === 0 ? 5 : 8)),
       },
