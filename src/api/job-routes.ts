@@ -73,7 +73,7 @@ export function jobRoutes(instance: FastifyInstance, { owners, partitions, write
     const job = await writes.current(id)
     if (job === undefined) throw jobNotFound(id)
     void reply.header('etag', etagOf(job))
-    return jobToJson(job)
+    return jobToJson(job, request.role)
   })
 
   instance.get<OneJob>('/v1/jobs/:id/why', { config: read, schema: whySchema }, async (request) => {
@@ -93,7 +93,7 @@ export function jobRoutes(instance: FastifyInstance, { owners, partitions, write
     const { limit, cursor, dueBefore, ...filter } = request.query
     const due = dueBefore === undefined ? {} : { dueBefore: timeOf('dueBefore', dueBefore) }
     const page = await listJobs(owners, partitions, { filter: { ...filter, ...due }, limit, cursor })
-    return { jobs: page.jobs.map(jobToJson), cursor: page.cursor ?? null }
+    return { jobs: page.jobs.map((job) => jobToJson(job, request.role)), cursor: page.cursor ?? null }
   })
 }
 

@@ -2,6 +2,8 @@
 import type { AttemptError, FinishedRun } from '../../schemas/generated.ts'
 import { definitionToJson, isoTime } from '../../streams/jobs/json.ts'
 import type { ActiveRunView, JobView } from '../ports.ts'
+import { masked } from './masked.ts'
+import type { Role } from './options.ts'
 import { etagOf } from './version.ts'
 
 const timeOrNull = (ms: number | null): string | number | null => (ms === null ? null : isoTime(ms))
@@ -9,7 +11,9 @@ const timeOrNull = (ms: number | null): string | number | null => (ms === null ?
 /** Identity of an occurrence, the same through attempts, dead letter and redrive. */
 export const runIdOf = (jobId: string, runNo: number): string => `${jobId}/${runNo}`
 
-export function jobToJson(job: JobView): Record<string, unknown> {
+/** `role` of who asked; null without authentication. A viewer sees no credentials. */
+export function jobToJson(job: JobView, role: Role | null): Record<string, unknown> {
+  const definition = job.definition === undefined ? null : definitionToJson(job.definition)
   return {
     id: job.id,
     etag: etagOf(job),
@@ -25,7 +29,7 @@ export function jobToJson(job: JobView): Record<string, unknown> {
     deadRuns: job.deadRuns,
     active: job.active.map((run) => activeRunToJson(job.id, run)),
     lastRun: job.lastRun === null ? null : finishedRunToJson(job.id, job.lastRun),
-    definition: job.definition === undefined ? null : definitionToJson(job.definition),
+    definition: definition !== null && role === 'viewer' ? masked(definition) : definition,
   }
 }
 
