@@ -4,6 +4,7 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { cliPage } from './pages/cli.ts'
 import { configurationPage } from './pages/configuration.ts'
 import { errorsPage } from './pages/errors.ts'
 import { jobsPage } from './pages/jobs.ts'
@@ -16,6 +17,7 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 /** Path of each made file and its text. */
 export function madeFiles(): Map<string, string> {
   return new Map([
+    ['docs/CLI.md', cliPage()],
     ['docs/CONFIGURATION.md', configurationPage()],
     ['docs/ERRORS.md', errorsPage()],
     ['docs/JOBS.md', jobsPage()],

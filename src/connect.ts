@@ -44,6 +44,11 @@ export function clusterOf(options: ClusterOptions): Cluster {
   }
 }
 
+export type { TopicChange } from './kafka/log.ts'
+
+/** The topics of these pools. */
+export const plansOf = topicPlans
+
 /** A writer that is opened at its first use, and at the next one again where that failed. */
 export function lateWriter(log: Log): { open(): Promise<LogWriter>; close(): Promise<void> } {
   let opening: Promise<LogWriter> | undefined

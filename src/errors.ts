@@ -15,6 +15,7 @@ export const errorTable = {
     retriable: false,
     meaning: 'A job id is empty, longer than 255 bytes of UTF-8, or has control characters.',
   },
+  'bad-usage': { status: 400, retriable: false, meaning: 'A command line, or a file that it names, is wrong; nothing was done.' },
   unauthorized: { status: 401, retriable: false, meaning: 'The request carries no known bearer token.' },
   forbidden: { status: 403, retriable: false, meaning: "The token's role, or the origin of the request, does not allow it." },
   'unsupported-media-type': { status: 415, retriable: false, meaning: 'The body is not of the media type the route takes.' },
@@ -40,6 +41,7 @@ export const errorTable = {
   },
   'registry-unavailable': { status: 503, retriable: true, meaning: 'The schema registry could not be asked.' },
   'broker-unavailable': { status: 503, retriable: true, meaning: 'No broker could be reached.' },
+  unreachable: { status: 503, retriable: true, meaning: 'No Duelog answers at the URL that the command line was given.' },
   fenced: { status: 503, retriable: true, meaning: 'Another process has taken the partition over.' },
   'unsafe-topic': {
     status: 500,

@@ -57,7 +57,7 @@ export interface Config {
 }
 
 const ajv = new Ajv({ coerceTypes: true, useDefaults: true, allErrors: true })
-for (const keyword of ['secret', 'unit', 'defaultCluster']) ajv.addKeyword(keyword)
+for (const keyword of ['secret', 'unit', 'defaultCluster', 'client']) ajv.addKeyword(keyword)
 const validate = ajv.compile<Raw>(configSchema)
 
 /**

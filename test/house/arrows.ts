@@ -7,7 +7,7 @@
 import { codeOf, type HouseFile, importsOf, placesOf } from './tree.ts'
 
 /** Rooms of src by folder; files directly in src are shared or joiners. */
-const shared = ['ports', 'errors', 'clock', 'metrics', 'instance'].map((name) => `src/${name}.ts`)
+const shared = ['ports', 'errors', 'clock', 'metrics', 'instance', 'module-path'].map((name) => `src/${name}.ts`)
 const joiners = ['main', 'serve', 'parts', 'connect', 'worker', 'executor-processes', 'kept-process', 'targets', 'index'].map(
   (name) => `src/${name}.ts`,
 )
@@ -31,7 +31,9 @@ const mayImport: Record<string, readonly string[]> = {
   demo: ['shared', 'joiners', 'client', 'config', 'executor', 'kafka'],
   // A load is put on any Duelog from outside, and judged by the log as the demo's is.
   generate: ['shared', 'joiners', 'client', 'kafka', 'demo'],
-  cli: ['shared', 'joiners', 'config', 'demo', 'generate'],
+  // The auditor judges the log from outside, too.
+  audit: ['shared', 'joiners', 'kafka'],
+  cli: ['shared', 'joiners', 'config', 'demo', 'generate', 'audit'],
 }
 
 /** Packages that one room alone may use, so that each can be replaced there. */
@@ -45,8 +47,9 @@ const soleImporters: Record<string, RegExp> = {
   ajv: /^src\/(api|config)\//,
   'prom-client': /^src\/metrics\.ts$/,
   commander: /^src\/cli\//,
-  'cli-progress': /^src\/demo\//,
-  'cli-table3': /^src\/(demo|generate)\//,
+  'cli-progress': /^src\/(demo|cli)\//,
+  'cli-table3': /^src\/(demo|generate|audit|cli)\//,
+  yaml: /^src\/cli\//,
 }
 
 /** Only these of Node's modules compute and touch nothing; Buffer is there without an import as well. */
