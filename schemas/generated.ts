@@ -1,5 +1,55 @@
 // Made by schemas/generate.ts from schemas/*.avsc: change those, then run `npm run generate`.
 
+/** Who asked the API for a change, when, and what came of it. It holds no payload, header or token. Key: job id, or none where it is about many. */
+export interface AuditEvent {
+  /** When it was answered, by the clock of the API. Unit: epoch ms. */
+  at: number
+  /** Name of the token, or its role where it has none; the subject of a JWT; `local` without authentication. */
+  actor: string
+  /** Role of the actor; null without authentication. Default: null. */
+  role: string | null
+  /** What was asked for, such as PUT, DELETE or PAUSE. */
+  action: string
+  /** Id of the job; null where it is about many. Default: null. */
+  jobId: string | null
+  /** Number of the run. Default: null. */
+  runNo: number | null
+  /** DONE, or the code of the error. */
+  outcome: string
+  /** HTTP status of the answer. */
+  status: number
+  /** Place of the definition that was written, `<partition>.<offset>`. Default: null. */
+  version: string | null
+  /** Of a change of many: how many jobs or runs it reached. Default: null. */
+  done: number | null
+  /** Of a change of many: how many it did not reach. Default: null. */
+  refused: number | null
+  /** Names the request in the log of the server. Default: "". */
+  requestId: string
+  /** Network address that the request came from. Default: "". */
+  address: string
+  /** name@host:pid:boot of the API process. Default: "". */
+  instance: string
+}
+
+/** AuditEvent as a writer may give it: fields with a default may be left out. */
+export interface AuditEventInput {
+  at: number
+  actor: string
+  role?: string | null | undefined
+  action: string
+  jobId?: string | null | undefined
+  runNo?: number | null | undefined
+  outcome: string
+  status: number
+  version?: string | null | undefined
+  done?: number | null | undefined
+  refused?: number | null | undefined
+  requestId?: string | undefined
+  address?: string | undefined
+  instance?: string | undefined
+}
+
 /** AttemptError */
 export interface AttemptError {
   /** Number of the attempt. */
@@ -848,6 +898,113 @@ export interface WorkerControlInput {
   instance?: string | null | undefined
   execution?: Buffer | null | undefined
 }
+
+export const auditEventSchema = {
+  "type": "record",
+  "name": "AuditEvent",
+  "namespace": "duelog",
+  "doc": "Who asked the API for a change, when, and what came of it. It holds no payload, header or token. Key: job id, or none where it is about many.",
+  "fields": [
+    {
+      "name": "at",
+      "type": "long",
+      "unit": "epoch ms",
+      "doc": "When it was answered, by the clock of the API."
+    },
+    {
+      "name": "actor",
+      "type": "string",
+      "doc": "Name of the token, or its role where it has none; the subject of a JWT; `local` without authentication."
+    },
+    {
+      "name": "role",
+      "type": [
+        "null",
+        "string"
+      ],
+      "default": null,
+      "doc": "Role of the actor; null without authentication."
+    },
+    {
+      "name": "action",
+      "type": "string",
+      "doc": "What was asked for, such as PUT, DELETE or PAUSE."
+    },
+    {
+      "name": "jobId",
+      "type": [
+        "null",
+        "string"
+      ],
+      "default": null,
+      "doc": "Id of the job; null where it is about many."
+    },
+    {
+      "name": "runNo",
+      "type": [
+        "null",
+        "long"
+      ],
+      "default": null,
+      "doc": "Number of the run."
+    },
+    {
+      "name": "outcome",
+      "type": "string",
+      "doc": "DONE, or the code of the error."
+    },
+    {
+      "name": "status",
+      "type": "int",
+      "doc": "HTTP status of the answer."
+    },
+    {
+      "name": "version",
+      "type": [
+        "null",
+        "string"
+      ],
+      "default": null,
+      "doc": "Place of the definition that was written, `<partition>.<offset>`."
+    },
+    {
+      "name": "done",
+      "type": [
+        "null",
+        "long"
+      ],
+      "default": null,
+      "doc": "Of a change of many: how many jobs or runs it reached."
+    },
+    {
+      "name": "refused",
+      "type": [
+        "null",
+        "long"
+      ],
+      "default": null,
+      "doc": "Of a change of many: how many it did not reach."
+    },
+    {
+      "name": "requestId",
+      "type": "string",
+      "default": "",
+      "doc": "Names the request in the log of the server."
+    },
+    {
+      "name": "address",
+      "type": "string",
+      "default": "",
+      "doc": "Network address that the request came from."
+    },
+    {
+      "name": "instance",
+      "type": "string",
+      "default": "",
+      "doc": "name@host:pid:boot of the API process."
+    }
+  ]
+} as const
 
 export const deadLetterSchema = {
   "type": "record",

@@ -19,6 +19,12 @@ export const errorTable = {
   unauthorized: { status: 401, retriable: false, meaning: 'The request carries no known bearer token.' },
   forbidden: { status: 403, retriable: false, meaning: "The token's role, or the origin of the request, does not allow it." },
   'unsupported-media-type': { status: 415, retriable: false, meaning: 'The body is not of the media type the route takes.' },
+  'too-many-requests': {
+    status: 429,
+    retriable: true,
+    meaning: 'A caller has sent more requests, or failed to sign in more often, than it may.',
+  },
+  'identity-unavailable': { status: 503, retriable: true, meaning: 'The keys that sign tokens could not be had.' },
   overloaded: { status: 503, retriable: true, meaning: 'A queue of this process is full; nothing of the request was taken.' },
   'payload-too-large': { status: 413, retriable: false, meaning: 'A payload or body is over its limit.' },
   'not-found': { status: 404, retriable: false, meaning: 'There is no such job, run or route.' },

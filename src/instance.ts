@@ -1,6 +1,9 @@
-/** Who this process is: name@host:pid:boot. The boot part tells two processes apart that were given the same pid. */
+/** Who this process is: name@host:pid:boot, and its release. The boot part tells two processes apart that were given the same pid. */
 import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
+import pkg from '../package.json' with { type: 'json' }
+
+export const version: string = pkg.version
 
 export function newInstance(name = 'duelog'): string {
   return `${name}@${hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`

@@ -66,6 +66,10 @@ export function createMetrics() {
       'Executor processes of this process that ended without being asked to, and were started again.',
       ['end'],
     ),
+    auditLost: counter(
+      'audit_lost_total',
+      'Records of the audit trail that could not be written to the brokers; the log has them.',
+    ),
     running: gauge('running', 'Handlers that run now.', ['pool']),
     staleEvents: counter('stale_events_total', 'Events of attempts that are no longer current.', ['type']),
   }

@@ -3,7 +3,7 @@
  * src/kafka implements them over kafkajs, tests implement them in memory, and src/main.ts joins the two.
  */
 
-import type { ActiveRun, FinishedRun, JobDefinition, JobStatus } from '../schemas/generated.ts'
+import type { ActiveRun, FinishedRun, JobDefinition, JobState, JobStatus } from '../schemas/generated.ts'
 import type { Reason } from '../streams/jobs/why.ts'
 
 /** A record as read. `offset` and `timestampMs` are exact: both stay below 2^53. */
@@ -126,6 +126,8 @@ export interface LogAdmin {
   committed(groupId: string, topic: string): Promise<{ partition: number; offset: number }[]>
   /** Members of a group with their decoded user data and assignment. */
   groupMembers(groupId: string): Promise<{ memberId: string; instance: string; userData: unknown; assigned: TopicPartition[] }[]>
+  /** Ids of the consumer groups that begin so. */
+  groups(prefix: string): Promise<string[]>
   close(): Promise<void>
 }
 
@@ -206,8 +208,58 @@ export interface PartitionView {
   restoreRemaining: number
   /** Records read and not yet folded. */
   mailboxDepth: number
-  /** Next offset of jobs not yet applied. */
+  /** Of how many at the beginning of what it reads now; 0 while it restores nothing. */
+  restoreTotal: number
+  /** Next offsets not yet applied. */
   jobsOffset: number
+  commandsOffset: number
+  eventsOffset: number
+  /** How long the oldest timer that is due has waited, in ms; 0 when none is overdue. */
+  overdueMs: number
+}
+
+/** A job as its owner stores it, for whoever computes what would become of it. */
+export interface StoredJob {
+  /** Place and append time of the definition in force; `spec` is absent when it cannot be used. */
+  definition: { offset: number; appendedAt: number; spec?: JobDefinition; problem?: string }
+  /** Absent while nothing was decided about the job. */
+  state?: JobState
+}
+
+/** From `from`, inclusive, to `to`, exclusive, in epoch ms, in steps of `bucketMs`. */
+export interface DueRange {
+  from: number
+  to: number
+  bucketMs: number
+}
+
+/** Occurrences ahead by step. */
+export interface DueCounts {
+  /** Due before the range and not yet fired. */
+  overdue: number
+  /** Jobs whose next occurrence is due in the step; exact up to `until`. */
+  next: number[]
+  /** Occurrences after the next one of the same jobs; an estimate where `sampled` is less than `jobs`. */
+  later: number[]
+  /** Epoch ms: what is due later than this was not counted. */
+  until: number
+  /** Jobs that were counted, and of how many of them the later occurrences were computed. */
+  jobs: number
+  sampled: number
+  /** Whether the later occurrences of a job were too many to be computed one by one, and were taken to go on at the same rate. */
+  cut: boolean
+}
+
+/** What an owner has heard from a worker. */
+export interface WorkerRuns {
+  /** name@host:pid:boot */
+  worker: string
+  /** When a report of it was last read, epoch ms. */
+  heardAt: number
+  /** Attempts that it has begun and not ended. */
+  running: number
+  /** Some of their runs, `<jobId>/<runNo>`. */
+  runIds: string[]
 }
 
 /** What a partition's owner answers. Every call rejects with DuelogError `not-ready` where this process is not the active owner. */
@@ -218,6 +270,12 @@ export interface PartitionQueries {
   list(partition: number, filter: JobFilter, limit: number, after?: string): Promise<{ jobs: JobView[]; next?: string }>
   /** Active runs, then ended ones, newest first; at most the active ones and the last 11. */
   runs(partition: number, id: string): Promise<{ active: ActiveRunView[]; finished: FinishedRun[] } | undefined>
+  /** The job as it is stored; undefined when there is none. */
+  stored(partition: number, id: string): Promise<StoredJob | undefined>
+  /** What is due ahead. It looks at a bounded number of timers and definitions; the counts say how far they go. */
+  forecast(partition: number, range: DueRange): Promise<DueCounts>
+  /** Workers that it has heard from since it owns the partition, at most 1,000. */
+  workers(partition: number): Promise<WorkerRuns[]>
   /** Resolves true once the owner has applied these offsets (each: the record's own), false after `timeoutMs`. */
   applied(partition: number, offsets: { jobs?: number; commands?: number }, timeoutMs: number): Promise<boolean>
 }

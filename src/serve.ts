@@ -1,6 +1,7 @@
 /** Joins the HTTP surface to what this process has: its scheduler, its workers, the log. */
 
 import { createApi, type Health } from './api/api.ts'
+import { createAuditTrail } from './api/audit/audit-trail.ts'
 import { leastToken } from './api/auth.ts'
 import { createOwnerDirectory } from './api/owner-directory.ts'
 import { remoteQueries } from './api/remote-queries.ts'
@@ -10,13 +11,16 @@ import type { Scheduler } from './scheduler/scheduler.ts'
 
 /** Every process serves HTTP: metrics and probes in any role, the API, and the questions of other processes to the owners here. */
 export async function startHttp(parts: Parts, scheduler: Scheduler | undefined): Promise<string> {
-  const { config, log, codecs, names, partitions, metrics, logger, undo } = parts
+  const { config, log, codecs, names, partitions, instance, metrics, logger, undo } = parts
   const writer = await log.writer()
   undo.push(() => writer.close())
   const admin = await log.admin()
   undo.push(() => admin.close())
+  const trail = createAuditTrail({ log, admin, codec: codecs.audit, names, instance, clock: systemClock })
+  undo.push(() => trail.stop())
   const owners = createOwnerDirectory({
     admin,
+    instance,
     groupId: `${config.topicPrefix}scheduler`,
     topic: names.jobs,
     partitions,
@@ -30,11 +34,16 @@ export async function startHttp(parts: Parts, scheduler: Scheduler | undefined):
     names,
     partitions,
     owners,
+    admin,
+    trail,
+    instance,
     local: scheduler?.queries,
     metrics,
     clock: systemClock,
     logger,
     apiTokens: config.apiTokens,
+    jwt: config.jwt,
+    ratePerSecond: config.httpRateLimit,
     health: () => healthOf(scheduler),
   })
   undo.push(() => api.stop())

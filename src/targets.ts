@@ -10,8 +10,8 @@ import type { Parts } from './parts.ts'
 export function builtInsOf({ config, log, undo }: Parts): Handlers {
   const produced = lateWriter(log)
   undo.push(() => produced.close())
-  const { httpDeny, httpSigningKey, topicPrefix: prefix } = config
-  return builtInHandlers({ httpDeny, httpSigningKey, writer: produced.open, prefix, clock: systemClock })
+  const { httpDeny, httpAllow, httpSigningKey, topicPrefix: prefix } = config
+  return builtInHandlers({ httpDeny, httpAllow, httpSigningKey, writer: produced.open, prefix, clock: systemClock })
 }
 
 /** Checks the topics that may be written to, now and every 30 s, where somebody writes to them. */

@@ -27,6 +27,8 @@ export interface WorkerOptions<Payloads extends object = AnyPayloads> extends Om
   handlers: HandlersFor<Payloads>
   /** Addresses and networks that http targets must not reach. Default: that of DUELOG_HTTP_DENY. */
   httpDeny?: string[]
+  /** Addresses and networks that they may reach all the same. Default: none. */
+  httpAllow?: string[]
   /** Key that signs the requests of http targets: whsec_ and 24 to 64 bytes in base64. Default: none. */
   httpSigningKey?: string
   /**
@@ -66,6 +68,7 @@ export function createWorker<Payloads extends object = AnyPayloads>(options: Wor
   const produced = lateWriter(log)
   const builtIn = builtInHandlers({
     httpDeny: options.httpDeny ?? listOf(httpDenyDefault),
+    httpAllow: options.httpAllow ?? [],
     httpSigningKey: options.httpSigningKey,
     writer: produced.open,
     prefix: options.topicPrefix ?? TOPIC_PREFIX_DEFAULT,

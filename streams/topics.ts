@@ -32,6 +32,8 @@ export function topicNames(prefix: string) {
     deadLetters: `${prefix}executions.dlq`,
     /** What owners tell all workers: cancellations, and executions that are pinned to one of them. */
     control: `${prefix}worker-control`,
+    /** Who asked the API for which change. */
+    audit: `${prefix}audit`,
     retry: (tier: string): string => `${prefix}retry.${tier}`,
     /** Consumer group of a role, such as `exec.<pool>`, `retry`, or `control.<pool>.<instance>` of one worker alone. */
     group: (role: string): string => `${prefix}${role}`,
@@ -46,7 +48,15 @@ export interface TopicPlan {
   topic: string
   config: Record<string, string>
   /** Subject of the values and the schema they are written with. */
-  schema: 'job-definition' | 'job-command' | 'job-state' | 'execution' | 'execution-event' | 'dead-letter' | 'worker-control'
+  schema:
+    | 'job-definition'
+    | 'job-command'
+    | 'job-state'
+    | 'execution'
+    | 'execution-event'
+    | 'dead-letter'
+    | 'worker-control'
+    | 'audit-event'
 }
 
 /** Every topic that a cluster needs for these pools. All have the same number of partitions. */
@@ -67,6 +77,7 @@ export function topicPlans(names: TopicNames, pools: readonly string[]): TopicPl
     { topic: names.events, schema: 'execution-event', config: deleteAfter(7 * dayMs) },
     { topic: names.deadLetters, schema: 'dead-letter', config: deleteAfter(30 * dayMs) },
     { topic: names.control, schema: 'worker-control', config: deleteAfter(controlRetentionMs) },
+    { topic: names.audit, schema: 'audit-event', config: deleteAfter(90 * dayMs) },
     ...retryTiers.map(
       (tier): TopicPlan => ({
         topic: names.retry(tier.name),

@@ -1,5 +1,6 @@
 /** docs/TOPICS.md: what Duelog keeps in Kafka, from streams/topics.ts and the schemas of the values. */
 import {
+  auditEventSchema,
   deadLetterSchema,
   executionEventSchema,
   executionSchema,
@@ -27,6 +28,7 @@ const schemas: Record<SchemaName, AvroRecord & { doc: string }> = {
   'execution-event': executionEventSchema,
   'dead-letter': deadLetterSchema,
   'worker-control': workerControlSchema,
+  'audit-event': auditEventSchema,
 }
 
 const names = topicNames('duelog.')
@@ -39,6 +41,7 @@ function trafficOf({ topic, schema }: TopicPlan): [writer: string, reader: strin
   if (schema === 'job-state') return ['owner', 'owner']
   if (schema === 'execution-event') return ['workers, forwarder', 'owner']
   if (schema === 'worker-control') return ['owner', 'every worker']
+  if (schema === 'audit-event') return ['API', 'API, people']
   if (schema === 'dead-letter') return ['owner', 'people, alerting']
   return topic.startsWith(names.retry('')) ? ['owner', 'forwarder'] : ['owner', 'workers of the pool']
 }
@@ -80,6 +83,10 @@ export function topicsPage(): string {
         [
           code(names.group('control.<pool>.<worker>')),
           'consumer group of one worker, which reads all of `worker-control` and commits nothing; the broker forgets it when the worker has left',
+        ],
+        [
+          code(names.group('audit.<process>')),
+          'consumer group of one process whose audit trail was asked for; the broker forgets it when the process has left',
         ],
         [code(names.group('retry')), 'consumer group of the retry forwarders'],
         [code(names.group('intake')), 'consumer group of the intake of foreign schedules'],

@@ -6,6 +6,9 @@ import type { Socket } from 'node:net'
 import { Ajv } from 'ajv'
 import { type FastifyInstance, fastify, LogController } from 'fastify'
 import { DuelogError, errorTable, messageOf } from '../errors.ts'
+import { auditRequests } from './audit/audit-hook.ts'
+import { AuditLog } from './audit/audit-log.ts'
+import { auditRoutes } from './audit/audit-routes.ts'
 import { authentication } from './auth.ts'
 import { batchRoutes } from './batch-routes.ts'
 import { commandRoutes } from './command-routes.ts'
@@ -15,11 +18,14 @@ import { internalRoutes } from './internal-routes.ts'
 import { jobRoutes } from './job-routes.ts'
 import { JobWrites } from './job-writes.ts'
 import { type JsonParser, jsonReader } from './json-body.ts'
-import { bodyBytesMax, connectionIdleMs, stopGraceMs } from './limits.ts'
+import { bodyBytesMax, connectionIdleMs, connectionsMax, ratePerSecondDefault, stopGraceMs } from './limits.ts'
+import { openApiRoutes } from './openapi/routes.ts'
 import type { ApiOptions } from './options.ts'
+import { planRoutes } from './plan-routes.ts'
 import { answerError, answerNotFound, problemOf, problemType } from './problem.ts'
 import { runCommandRoutes } from './run-command-routes.ts'
 import { runRoutes } from './run-routes.ts'
+import { limitBodyTimes, limitRates, securityHeaders } from './safety.ts'
 import { scheduleRoutes } from './schedule-routes.ts'
 import { systemRoutes } from './system-routes.ts'
 
@@ -35,26 +41,34 @@ export interface Api {
 }
 
 export function createApi(options: ApiOptions): Api {
-  const context: ApiContext = { ...options, writes: new JobWrites(options) }
+  const context: ApiContext = { ...options, writes: new JobWrites(options), audit: new AuditLog(options) }
   const instance = createInstance(options)
   let stopping: Promise<void> | undefined
   instance.decorateRequest('role', null)
-  instance.addHook('onRequest', authentication(options.apiTokens ?? []))
+  instance.decorateRequest('actor', null)
+  securityHeaders(instance)
+  instance.addHook('onRequest', authentication(options))
+  limitRates(instance, options.clock, options.ratePerSecond ?? ratePerSecondDefault)
   instance.addHook('onRequest', async (_request, reply) => {
     if (stopping === undefined) return
     void reply.header('connection', 'close')
     throw new DuelogError('not-ready', 'This process is stopping; send the request to another one, or again later.')
   })
+  limitBodyTimes(instance)
+  auditRequests(instance, context.audit)
   instance.setErrorHandler(answerError)
   instance.setNotFoundHandler(answerNotFound)
   setParsersAndValidators(instance)
   const read = jsonReader(defaultParser(instance))
+  openApiRoutes(instance)
   for (const routes of [
     jobRoutes,
     commandRoutes,
     runCommandRoutes,
     runRoutes,
     deadLetterRoutes,
+    planRoutes,
+    auditRoutes,
     scheduleRoutes,
     systemRoutes,
     internalRoutes,
@@ -109,6 +123,7 @@ function defaultParser(instance: FastifyInstance): JsonParser {
 
 async function listen(instance: FastifyInstance, host: string, port: number): Promise<string> {
   try {
+    instance.server.maxConnections = connectionsMax
     await instance.listen({ host, port })
   } catch (error) {
     throw new DuelogError(

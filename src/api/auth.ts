@@ -4,8 +4,12 @@
  */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
+import type { Clock } from '../clock.ts'
 import { DuelogError } from '../errors.ts'
-import type { ApiToken, Role } from './options.ts'
+import { type Identity, jwtVerifier } from './jwt.ts'
+import { refusedSignInsMax, refusedSignInsPerSecond } from './limits.ts'
+import type { ApiToken, JwtOptions, Role } from './options.ts'
+import { RateLimit, tooMany } from './rate-limit.ts'
 
 const rank: Record<Role, number> = { viewer: 1, operator: 2, admin: 3 }
 const digest = (token: string): Buffer => createHash('sha256').update(token).digest()
@@ -14,30 +18,57 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Role of the token; null without authentication. */
     role: Role | null
+    /** Who calls, for records: name or role of the token, subject of a JWT, `local` without authentication; null where nobody is known. */
+    actor: string | null
   }
 }
 
-/** A hook that throws `unauthorized` or `forbidden`, and else notes the role in the request. */
-export function authentication(tokens: readonly ApiToken[]): onRequestAsyncHookHandler {
-  const known = tokens.map(({ role, token }) => ({ role, digest: digest(token) }))
+export interface AuthenticationOptions {
+  apiTokens?: readonly ApiToken[] | undefined
+  jwt?: JwtOptions | undefined
+  clock: Clock
+}
+
+/** A hook that throws `unauthorized` or `forbidden`, and else notes role and actor in the request. */
+export function authentication({ apiTokens = [], jwt, clock }: AuthenticationOptions): onRequestAsyncHookHandler {
+  const known = apiTokens.map(({ role, token, name }) => ({ role, actor: name ?? role, digest: digest(token) }))
+  const verify = jwt === undefined ? undefined : jwtVerifier(jwt)
+  const refusals = new RateLimit(clock, refusedSignInsPerSecond, refusedSignInsMax)
   return async (request, reply) => {
     const { role: needed, internal } = request.routeOptions.config
-    if (known.length === 0) {
+    if (known.length === 0 && verify === undefined) {
       refuseForeignOrigin(request)
       if (internal) refuseOtherMachines(request)
+      request.actor = 'local'
       return
     }
     if (needed === undefined) return
-    const role = roleOf(request.headers.authorization, known)
-    if (role === undefined) {
+    const given = /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? '')?.[1]
+    const found = given === undefined ? undefined : (identityOf(given, known) ?? (await verify?.(given)))
+    if (found === undefined) {
+      // Only what is refused counts: behind one address there may be many, and a broken one must not shut the others out.
+      if (given !== undefined && !refusals.take(request.ip)) {
+        request.log.warn({ address: request.ip }, 'Many sign-ins from one address are refused.')
+        throw tooMany('Too many sign-ins from this address were refused.')
+      }
       void reply.header('www-authenticate', 'Bearer realm="duelog"')
-      throw new DuelogError('unauthorized', 'Send a token of DUELOG_API_TOKENS as Authorization: Bearer <token>.')
+      throw new DuelogError(
+        'unauthorized',
+        `Send ${accepted(known.length > 0, verify !== undefined)} as Authorization: Bearer <token>.`,
+      )
     }
-    if (rank[role] < rank[needed]) {
-      throw new DuelogError('forbidden', `The token's role is ${role}; this call needs ${needed}.`)
+    request.role = found.role
+    request.actor = found.actor
+    if (rank[found.role] < rank[needed]) {
+      throw new DuelogError('forbidden', `The token's role is ${found.role}; this call needs ${needed}.`)
     }
-    request.role = role
   }
+}
+
+function accepted(tokens: boolean, jwt: boolean): string {
+  return [tokens ? 'a token of DUELOG_API_TOKENS' : '', jwt ? 'a JWT of the identity provider with a role of Duelog' : '']
+    .filter(Boolean)
+    .join(' or ')
 }
 
 /** The token that other processes of this system are asked with: the one that may do least. */
@@ -46,13 +77,12 @@ export function leastToken(tokens: readonly ApiToken[] = []): string | undefined
 }
 
 /** Compares digests of equal length with every known token, so that the time taken tells nothing of any of them. */
-function roleOf(header: string | undefined, known: { role: Role; digest: Buffer }[]): Role | undefined {
-  const given = /^Bearer +(\S+) *$/i.exec(header ?? '')?.[1]
-  if (given === undefined) return undefined
+function identityOf(given: string, known: readonly (Identity & { digest: Buffer })[]): Identity | undefined {
   const wanted = digest(given)
-  let found: Role | undefined
-  for (const { role, digest: candidate } of known) {
-    if (timingSafeEqual(candidate, wanted) && (found === undefined || rank[role] > rank[found])) found = role
+  let found: Identity | undefined
+  for (const identity of known) {
+    if (timingSafeEqual(identity.digest, wanted) && (found === undefined || rank[identity.role] > rank[found.role]))
+      found = identity
   }
   return found
 }

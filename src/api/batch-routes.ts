@@ -2,7 +2,8 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import { DuelogError } from '../errors.ts'
-import { batchAnswer } from './batch.ts'
+import { tell } from './audit/audit-hook.ts'
+import { type BatchCounts, batchAnswer } from './batch.ts'
 import type { ApiContext } from './context.ts'
 import type { JsonReader } from './json-body.ts'
 import { batchSchema } from './schemas/jobs.ts'
@@ -10,13 +11,13 @@ import { batchSchema } from './schemas/jobs.ts'
 export const ndjsonType = 'application/x-ndjson'
 
 /** To be registered in a scope of its own, since this scope takes no other media type. */
-export function batchRoutes(instance: FastifyInstance, { writes }: ApiContext, read: JsonReader): void {
+export function batchRoutes(instance: FastifyInstance, { writes, audit }: ApiContext, read: JsonReader): void {
   instance.removeAllContentTypeParsers()
   instance.addContentTypeParser(ndjsonType, (_request, body, done) => done(null, body))
 
   instance.post<{ Body: IncomingMessage | undefined }>(
     '/v1/jobs/batch',
-    { config: { role: 'operator' }, schema: batchSchema },
+    { config: { role: 'operator', audit: 'BATCH', streams: true }, schema: batchSchema },
     async (request, reply) => {
       const encoding = request.headers['content-encoding']
       if (encoding !== undefined && encoding !== 'identity') {
@@ -29,8 +30,12 @@ export function batchRoutes(instance: FastifyInstance, { writes }: ApiContext, r
         throw new DuelogError('unsupported-media-type', `Send the definitions as the body, with Content-Type: ${ndjsonType}.`)
       }
       const onFault = (error: unknown): void => request.log.error({ err: error }, 'lines of a batch were not written')
+      const onEnd = (counts: BatchCounts): Promise<void> => {
+        request.audited = counts
+        return tell(audit, request, reply, 'DONE')
+      }
       void reply.type(ndjsonType)
-      return reply.send(batchAnswer(request.body, { writes, read, onFault }))
+      return reply.send(batchAnswer(request.body, { writes, read, onFault, onEnd }))
     },
   )
 }

@@ -17,11 +17,18 @@ type Result = Record<string, unknown>
 /** A line whose record is to be written, or what was wrong with it. */
 type Checked = { line: number; id: string; record: PlacedRecord } | { result: Result }
 
+export interface BatchCounts {
+  done: number
+  refused: number
+}
+
 export interface BatchTools {
   writes: JobWrites
   read: JsonReader
   /** Told of faults, which answers do not show. */
   onFault(error: unknown): void
+  /** Told how many lines were written and refused, when no more are read and before the answer ends. */
+  onEnd(counts: BatchCounts): Promise<void>
 }
 
 /** The answer as a stream. It fails when the request is cut off; complete lines before the cut are written. */
@@ -32,6 +39,7 @@ export function batchAnswer(body: AsyncIterable<Buffer>, tools: BatchTools): Rea
 async function* answerGroups(body: AsyncIterable<Buffer>, tools: BatchTools): AsyncGenerator<string, void, undefined> {
   const groups = lineGroups(body, bodyBytesMax)
   const writing: Promise<string>[] = []
+  const counts: BatchCounts = { done: 0, refused: 0 }
   const readNext = (): Promise<Line[] | undefined> => groups.next().then(({ done, value }) => (done ? undefined : value))
   let reading: Promise<Line[] | undefined> | undefined = readNext()
   try {
@@ -46,13 +54,15 @@ async function* answerGroups(body: AsyncIterable<Buffer>, tools: BatchTools): As
       const group: Line[] | undefined = await reading
       if (group === undefined) reading = undefined
       else {
-        writing.push(writeGroup(group, tools))
+        writing.push(writeGroup(group, tools, counts))
         reading = readNext()
       }
     }
   } finally {
     // The reader of the answer may have gone: what was being read then is of no use any more.
     reading?.catch(() => {})
+    await Promise.all(writing)
+    await tools.onEnd(counts)
   }
 }
 
@@ -68,7 +78,7 @@ function settlesFirst(first: Promise<unknown>, second: Promise<unknown>): Promis
 }
 
 /** Result lines of a group. It never rejects: what went wrong stands in the lines. */
-async function writeGroup(group: Line[], tools: BatchTools): Promise<string> {
+async function writeGroup(group: Line[], tools: BatchTools, counts: BatchCounts): Promise<string> {
   const checked = group.map((line) => checkLine(line, tools))
   const records = checked.flatMap((line) => ('record' in line ? [line.record] : []))
   let offsets: number[] = []
@@ -86,6 +96,7 @@ async function writeGroup(group: Line[], tools: BatchTools): Promise<string> {
     if ('result' in line) result = line.result
     else if (failure !== undefined) result = refusal(line.line, line.id, failure)
     else result = accepted(line, offsets[written++] ?? 0)
+    counts[result.ok === true ? 'done' : 'refused']++
     text += `${JSON.stringify(result)}\n`
   }
   return text

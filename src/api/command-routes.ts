@@ -3,10 +3,11 @@ import type { FastifyInstance } from 'fastify'
 import { readPayload } from '../../streams/jobs/payload-json.ts'
 import { notAllowed, type Problem } from '../../streams/jobs/problem.ts'
 import type { JobView } from '../ports.ts'
+import type { AuditAction } from './audit/audit-log.ts'
 import { Commands } from './commands.ts'
 import type { ApiContext } from './context.ts'
 import { RequestError } from './problem.ts'
-import { backfillSchema, cancelJobSchema, pauseSchema, triggerSchema } from './schemas/runs.ts'
+import { backfillSchema, cancelJobSchema, pauseSchema, resumeSchema, triggerSchema } from './schemas/runs.ts'
 import { timeOf } from './time-input.ts'
 
 interface Command {
@@ -20,33 +21,37 @@ interface Backfill {
 
 const simple = [
   ['PAUSE', pauseSchema],
-  ['RESUME', pauseSchema],
+  ['RESUME', resumeSchema],
   ['CANCEL', cancelJobSchema],
 ] as const
 
 export function commandRoutes(instance: FastifyInstance, context: ApiContext): void {
-  const config = { role: 'operator' } as const
+  const config = (audit: AuditAction) => ({ role: 'operator', audit }) as const
   const commands = new Commands(context)
 
-  instance.post<Command>('/v1/jobs/:id/trigger', { config, schema: triggerSchema }, async (request, reply) => {
+  instance.post<Command>('/v1/jobs/:id/trigger', { config: config('TRIGGER'), schema: triggerSchema }, async (request, reply) => {
     const job = await commands.existing(request.params.id)
     const payload = payloadOf(request.body, job)
-    return commands.makeRun(job.id, 'TRIGGER', { payload, actor: request.role }, reply)
+    return commands.makeRun(job.id, 'TRIGGER', { payload, actor: request.actor }, reply)
   })
 
   for (const [type, schema] of simple) {
-    instance.post<Command>(`/v1/jobs/:id/${type.toLowerCase()}`, { config, schema }, async (request, reply) => {
+    instance.post<Command>(`/v1/jobs/:id/${type.toLowerCase()}`, { config: config(type), schema }, async (request, reply) => {
       const job = await commands.existing(request.params.id)
-      return commands.carryOut(job.id, type, { actor: request.role }, reply)
+      return commands.carryOut(job.id, type, { actor: request.actor }, reply)
     })
   }
 
-  instance.post<Backfill>('/v1/jobs/:id/backfill', { config, schema: backfillSchema }, async (request, reply) => {
-    const job = await commands.existing(request.params.id)
-    const [from, to] = [timeOf('from', request.body.from), timeOf('to', request.body.to)]
-    if (to <= from) throw new RequestError('bad-request', [notAllowed('to', request.body.to, 'a time after from')])
-    return commands.carryOut(job.id, 'BACKFILL', { from, to, actor: request.role }, reply)
-  })
+  instance.post<Backfill>(
+    '/v1/jobs/:id/backfill',
+    { config: config('BACKFILL'), schema: backfillSchema },
+    async (request, reply) => {
+      const job = await commands.existing(request.params.id)
+      const [from, to] = [timeOf('from', request.body.from), timeOf('to', request.body.to)]
+      if (to <= from) throw new RequestError('bad-request', [notAllowed('to', request.body.to, 'a time after from')])
+      return commands.carryOut(job.id, 'BACKFILL', { from, to, actor: request.actor }, reply)
+    },
+  )
 }
 
 /** The payload is read as the job's own would be, so that its media type stays true. */

@@ -31,7 +31,7 @@ export function deadLetterRoutes(instance: FastifyInstance, { owners, partitions
 
   instance.post<{ Body: (DeadFilter & { max: number }) | null | undefined }>(
     '/v1/dead-letters/redrive',
-    { config: { role: 'operator' }, schema: redriveManySchema },
+    { config: { role: 'operator', audit: 'REDRIVE_MANY' }, schema: redriveManySchema },
     async (request, reply) => {
       const { max = redriveMax, ...filter } = request.body ?? {}
       const runIds: string[] = []
@@ -43,12 +43,13 @@ export function deadLetterRoutes(instance: FastifyInstance, { owners, partitions
           for (const runNo of deadRuns) {
             more ||= runIds.length >= max
             if (more) break
-            await writes.command(id, 'REDRIVE', { runNo, actor: request.role })
+            await writes.command(id, 'REDRIVE', { runNo, actor: request.actor })
             runIds.push(runIdOf(id, runNo))
           }
         }
         cursor = page.cursor
       } while (cursor !== undefined && !more)
+      request.audited = { done: runIds.length }
       return reply.code(202).send({ runIds, more })
     },
   )

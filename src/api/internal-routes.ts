@@ -1,9 +1,16 @@
 /** What this process's scheduler answers to the API of other processes. It asks nobody else, so a question never goes round in circles. */
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { DuelogError } from '../errors.ts'
-import type { JobFilter, PartitionQueries } from '../ports.ts'
+import type { DueRange, JobFilter, PartitionQueries } from '../ports.ts'
 import type { ApiContext } from './context.ts'
-import { internalAppliedSchema, internalJobSchema, internalListSchema, internalPartitionsSchema } from './schemas/internal.ts'
+import {
+  internalAppliedSchema,
+  internalForecastSchema,
+  internalJobSchema,
+  internalListSchema,
+  internalPartitionsSchema,
+  internalWorkersSchema,
+} from './schemas/internal.ts'
 import { encodeWire } from './wire.ts'
 
 interface PartitionParams {
@@ -43,6 +50,24 @@ export function internalRoutes(instance: FastifyInstance, { local }: ApiContext)
       const { limit, after, ...filter } = request.query
       return answer(reply, await scheduler().list(request.params.partition, filter, limit, after))
     },
+  )
+
+  instance.get<{ Params: JobParams }>(
+    `${base}/:partition/jobs/:id/stored`,
+    { config, schema: internalJobSchema },
+    async (request, reply) => answer(reply, { job: await scheduler().stored(request.params.partition, request.params.id) }),
+  )
+
+  instance.get<{ Params: PartitionParams; Querystring: DueRange }>(
+    `${base}/:partition/forecast`,
+    { config, schema: internalForecastSchema },
+    async (request, reply) => answer(reply, { counts: await scheduler().forecast(request.params.partition, request.query) }),
+  )
+
+  instance.get<{ Params: PartitionParams }>(
+    `${base}/:partition/workers`,
+    { config, schema: internalWorkersSchema },
+    async (request, reply) => answer(reply, { workers: await scheduler().workers(request.params.partition) }),
   )
 
   instance.get<{ Params: PartitionParams; Querystring: { jobs?: number; commands?: number; timeoutMs: number } }>(

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { JobStatus } from '../../schemas/generated.ts'
+import type { AuditAction } from './audit/audit-log.ts'
 import type { ApiContext } from './context.ts'
 import { checkedId, definitionOf } from './definition-body.ts'
 import { listJobs } from './job-list.ts'
@@ -26,7 +27,7 @@ interface ListQuery {
 }
 
 export function jobRoutes(instance: FastifyInstance, { owners, partitions, writes }: ApiContext): void {
-  const write = { role: 'operator' } as const
+  const write = (audit: AuditAction) => ({ role: 'operator', audit }) as const
   const read = { role: 'viewer' } as const
 
   /** Waits where that was asked for; the status is 202 when the wait was in vain. */
@@ -44,19 +45,24 @@ export function jobRoutes(instance: FastifyInstance, { owners, partitions, write
     return status === 204 ? reply.code(204).send() : reply.code(status).send(answer)
   }
 
-  instance.put<OneJob>('/v1/jobs/:id', { config: write, schema: putJobSchema }, async (request, reply) => {
+  instance.put<OneJob>('/v1/jobs/:id', { config: write('PUT'), schema: putJobSchema }, async (request, reply) => {
     const id = checkedId(request.params.id)
     const definition = definitionOf(request.body, id)
     const { created, ...version } = await writes.put(id, definition, parseIfMatch(request.headers['if-match']))
     return answerWritten(reply, id, version, request.query.wait === 'applied', created ? 201 : 200)
   })
 
-  instance.post<Omit<OneJob, 'Params'>>('/v1/jobs', { config: write, schema: postJobSchema }, async (request, reply) => {
-    const id = randomUUID()
-    const version = await writes.create(id, definitionOf(request.body, id))
-    void reply.header('location', `/v1/jobs/${id}`)
-    return answerWritten(reply, id, version, request.query.wait === 'applied', 201)
-  })
+  instance.post<Omit<OneJob, 'Params'>>(
+    '/v1/jobs',
+    { config: write('CREATE'), schema: postJobSchema },
+    async (request, reply) => {
+      const id = randomUUID()
+      request.audited = { jobId: id }
+      const version = await writes.create(id, definitionOf(request.body, id))
+      void reply.header('location', `/v1/jobs/${id}`)
+      return answerWritten(reply, id, version, request.query.wait === 'applied', 201)
+    },
+  )
 
   instance.get<OneJob>('/v1/jobs/:id', { config: read, schema: getJobSchema }, async (request, reply) => {
     const id = checkedId(request.params.id)
@@ -73,7 +79,7 @@ export function jobRoutes(instance: FastifyInstance, { owners, partitions, write
     return whyToJson(job)
   })
 
-  instance.delete<OneJob>('/v1/jobs/:id', { config: write, schema: deleteJobSchema }, async (request, reply) => {
+  instance.delete<OneJob>('/v1/jobs/:id', { config: write('DELETE'), schema: deleteJobSchema }, async (request, reply) => {
     const id = checkedId(request.params.id)
     const version = await writes.delete(id, parseIfMatch(request.headers['if-match']))
     return answerWritten(reply, id, version, request.query.wait === 'applied', 204)

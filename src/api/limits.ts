@@ -52,5 +52,38 @@ export const stopGraceMs = 5_000
 /** What Retry-After says, in seconds. */
 export const retryAfterSeconds = 1
 
+/** How long the body of a single request may take to arrive. */
+export const bodyReceiveMs = 30_000
+/** Connections that are open at once; more are refused. */
+export const connectionsMax = 2_000
+/** Requests a second that one caller may send, and twice as many at once; DUELOG_HTTP_RATE_LIMIT says otherwise. */
+export const ratePerSecondDefault = 2_000
+/** Refused sign-ins that one address may have at once, and a second after that. */
+export const refusedSignInsMax = 20
+export const refusedSignInsPerSecond = 0.5
+/** Callers whose rate is remembered. */
+export const rateCallersMax = 10_000
+/** How long the keys of an identity provider may take. */
+export const jwksTimeoutMs = 5_000
+
+/** Latest records of the audit trail that are served. */
+export const auditKeptMax = 10_000
+/** How long a question waits until the trail has been read to its end. */
+export const auditCaughtUpMs = 5_000
+
+/** Definitions of one plan, and how many owners are asked about at once. */
+export const planJobsMax = 1_000
+export const planAskedMax = 16
+/** Times that are compared of one job, and of a whole plan. */
+export const planFiresDefault = 100
+export const planFiresMax = 1_000
+export const planTimesMax = 100_000
+export const planHorizonDefaultMs = 7 * 86_400_000
+export const forecastHorizonDefaultMs = 3_600_000
+/** Farthest look ahead: ten years. */
+export const horizonMaxMs = 3_653 * 86_400_000
+export const bucketsDefault = 60
+export const bucketsMax = 1_000
+
 /** Dead runs that one call redrives. */
 export const redriveMax = 1_000

@@ -1,10 +1,20 @@
 /** What the API is given by main.ts. */
 import type { FastifyBaseLogger } from 'fastify'
-import type { JobCommand, JobCommandInput, JobDefinition, JobDefinitionInput } from '../../schemas/generated.ts'
+import type { JWTVerifyGetKey } from 'jose'
+import type {
+  AuditEvent,
+  AuditEventInput,
+  JobCommand,
+  JobCommandInput,
+  JobDefinition,
+  JobDefinitionInput,
+} from '../../schemas/generated.ts'
 import type { TopicNames } from '../../streams/topics.ts'
 import type { Clock } from '../clock.ts'
 import type { Metrics } from '../metrics.ts'
-import type { Codec, LogWriter, PartitionQueries } from '../ports.ts'
+import type { Codec, LogAdmin, LogWriter, PartitionQueries } from '../ports.ts'
+import type { AuditAction } from './audit/audit-log.ts'
+import type { AuditTrail } from './audit/audit-trail.ts'
 import type { OwnerDirectory } from './owner-directory.ts'
 
 /** viewer reads; operator also writes jobs and commands; admin may do all. */
@@ -13,6 +23,17 @@ export type Role = 'viewer' | 'operator' | 'admin'
 export interface ApiToken {
   role: Role
   token: string
+  /** Who has it, for the audit trail. */
+  name?: string | undefined
+}
+
+export interface JwtOptions {
+  /** URL of the provider's keys; or the keys, for tests. */
+  jwks: string | JWTVerifyGetKey
+  issuer: string
+  audience: string
+  /** Claim with the roles; dots lead deeper. */
+  rolesClaim: string
 }
 
 export interface Health {
@@ -27,17 +48,31 @@ export interface Health {
 export interface ApiOptions {
   /** Stays the caller's: stop() does not close it. */
   writer: LogWriter
-  codecs: { definition: Codec<JobDefinition, JobDefinitionInput>; command: Codec<JobCommand, JobCommandInput> }
+  codecs: {
+    definition: Codec<JobDefinition, JobDefinitionInput>
+    command: Codec<JobCommand, JobCommandInput>
+    audit: Codec<AuditEvent, AuditEventInput>
+  }
   names: TopicNames
   partitions: number
   owners: OwnerDirectory
   /** The scheduler of this process, which other API processes ask through /internal. Absent without that role. */
   local?: PartitionQueries | undefined
+  /** Stays the caller's as well. */
+  admin: Pick<LogAdmin, 'groups' | 'groupMembers' | 'offsets'>
+  /** Reads the audit trail. Stays the caller's as well. */
+  trail: AuditTrail
+  /** name@host:pid:boot of this process. */
+  instance: string
   metrics: Metrics
   clock: Clock
   logger: FastifyBaseLogger
   /** Absent or empty: no authentication; then only requests from this machine are served. */
   apiTokens?: readonly ApiToken[] | undefined
+  /** Absent: JSON Web Tokens are not accepted. */
+  jwt?: JwtOptions | undefined
+  /** Requests a second that one caller may send; 0 is without limit. Default: limits.ratePerSecondDefault. */
+  ratePerSecond?: number | undefined
   health: () => Health
 }
 
@@ -47,5 +82,20 @@ declare module 'fastify' {
     role?: Role
     /** True serves this machine only while there are no tokens. */
     internal?: boolean
+    /** What the audit trail calls a request for this change. Absent: the route changes nothing. */
+    audit?: AuditAction
+    /** True for a body that is read as it comes, for as long as it goes on. */
+    streams?: boolean
+  }
+  interface FastifySchema {
+    /** Of the description of the API, src/api/openapi. */
+    operationId?: string
+    summary?: string
+    description?: string
+    tags?: readonly string[]
+    consumes?: readonly string[]
+    produces?: readonly string[]
+    /** True keeps the route out of the description. */
+    hide?: boolean
   }
 }

@@ -8,7 +8,7 @@ import type { LogAdmin, PartitionQueries, PartitionView } from '../ports.ts'
 import { ownersMaxAgeMs, ownersRefreshGapMs } from './limits.ts'
 
 /** What an owner answers about one of its partitions. */
-export type Owner = Pick<PartitionQueries, 'job' | 'list' | 'runs' | 'applied'>
+export type Owner = Omit<PartitionQueries, 'partitions'>
 /** Another process, asked over HTTP. */
 export type RemoteOwner = Owner & { partitions(): Promise<PartitionView[]> }
 
@@ -37,6 +37,8 @@ export interface OwnerDirectoryOptions {
   topic: string
   partitions: number
   local?: PartitionQueries | undefined
+  /** name@host:pid:boot of this process. */
+  instance?: string
   remote: (url: string) => RemoteOwner
   clock: Clock
 }
@@ -80,7 +82,8 @@ class GroupOwnerDirectory implements OwnerDirectory {
     const offer = (view: PartitionOwnerView): void => {
       if (worth[view.phase] > worth[views[view.partition]?.phase ?? 'active']) views[view.partition] = view
     }
-    for (const view of this.#options.local?.partitions() ?? []) offer({ ...view, instance: null, url: null })
+    const { local, instance = null } = this.#options
+    for (const view of local?.partitions() ?? []) offer({ ...view, instance, url: null })
     if (views.some((view) => view.phase !== 'active')) await this.#offerRemote(offer)
     return views
   }
@@ -147,7 +150,9 @@ class GroupOwnerDirectory implements OwnerDirectory {
 const worth = { closed: 0, restoring: 1, claiming: 2, active: 3 } as const
 
 function noOwner(partition: number): PartitionOwnerView {
-  return { partition, phase: 'closed', restoreRemaining: 0, mailboxDepth: 0, jobsOffset: 0, instance: null, url: null }
+  const nothing = { restoreRemaining: 0, restoreTotal: 0, mailboxDepth: 0, overdueMs: 0 }
+  const offsets = { jobsOffset: 0, commandsOffset: 0, eventsOffset: 0 }
+  return { partition, phase: 'closed', ...nothing, ...offsets, instance: null, url: null }
 }
 
 /** The URL that a member shows; members of another make may show anything. */

@@ -59,7 +59,7 @@ export function describe(error: unknown): { code: ErrorCode; detail: string; pro
 }
 
 export function sendProblem(reply: FastifyReply, problem: ProblemDetails): FastifyReply {
-  if (problem.status === 503) void reply.header('retry-after', retryAfterSeconds)
+  if (problem.status === 503 || problem.status === 429) void reply.header('retry-after', retryAfterSeconds)
   return reply.code(problem.status).type(problemType).send(JSON.stringify(problem))
 }
 

@@ -1,7 +1,7 @@
 /** The partitions of another process, asked over its internal routes (internal-routes.ts), which never ask on. */
 import type { FinishedRun } from '../../schemas/generated.ts'
 import { DuelogError, errorTable, messageOf } from '../errors.ts'
-import type { ActiveRunView, JobFilter, JobView, PartitionView } from '../ports.ts'
+import type { ActiveRunView, DueCounts, JobFilter, JobView, PartitionView, StoredJob, WorkerRuns } from '../ports.ts'
 import { remoteTimeoutMs } from './limits.ts'
 import type { RemoteOwner } from './owner-directory.ts'
 import { decodeWire } from './wire.ts'
@@ -34,6 +34,15 @@ export function remoteQueries(url: string, options: RemoteQueriesOptions = {}): 
       return (await get(`${jobPath(partition, id)}/runs`)).runs as
         | { active: ActiveRunView[]; finished: FinishedRun[] }
         | undefined
+    },
+    async stored(partition, id) {
+      return (await get(`${jobPath(partition, id)}/stored`)).job as StoredJob | undefined
+    },
+    async forecast(partition, range) {
+      return (await get(`/${partition}/forecast`, { ...range })).counts as DueCounts
+    },
+    async workers(partition) {
+      return (await get(`/${partition}/workers`)).workers as WorkerRuns[]
     },
     async applied(partition, offsets, timeoutMs) {
       return (await get(`/${partition}/applied`, { ...offsets, timeoutMs }, timeoutMs)).applied === true

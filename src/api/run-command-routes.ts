@@ -1,6 +1,7 @@
 /** Commands to one run. */
 import type { FastifyInstance } from 'fastify'
 import { DuelogError } from '../errors.ts'
+import type { AuditAction } from './audit/audit-log.ts'
 import { Commands } from './commands.ts'
 import type { ApiContext } from './context.ts'
 import { cancelRunSchema, redriveRunSchema } from './schemas/runs.ts'
@@ -11,22 +12,30 @@ interface OneRun {
 }
 
 export function runCommandRoutes(instance: FastifyInstance, context: ApiContext): void {
-  const config = { role: 'operator' } as const
+  const config = (audit: AuditAction) => ({ role: 'operator', audit }) as const
   const commands = new Commands(context)
 
-  instance.post<OneRun>('/v1/runs/:jobId/:runNo/cancel', { config, schema: cancelRunSchema }, async (request, reply) => {
-    const { jobId, runNo } = request.params
-    const job = await commands.existing(jobId)
-    if (!job.active.some((run) => run.runNo === runNo)) throw notFound(jobId, runNo, 'active')
-    return commands.carryOut(job.id, 'CANCEL_RUN', { runNo, actor: request.role }, reply)
-  })
+  instance.post<OneRun>(
+    '/v1/runs/:jobId/:runNo/cancel',
+    { config: config('CANCEL_RUN'), schema: cancelRunSchema },
+    async (request, reply) => {
+      const { jobId, runNo } = request.params
+      const job = await commands.existing(jobId)
+      if (!job.active.some((run) => run.runNo === runNo)) throw notFound(jobId, runNo, 'active')
+      return commands.carryOut(job.id, 'CANCEL_RUN', { runNo, actor: request.actor }, reply)
+    },
+  )
 
-  instance.post<OneRun>('/v1/runs/:jobId/:runNo/redrive', { config, schema: redriveRunSchema }, async (request, reply) => {
-    const { jobId, runNo } = request.params
-    const job = await commands.existing(jobId)
-    if (!job.deadRuns.includes(runNo)) throw notFound(jobId, runNo, 'dead')
-    return commands.makeRun(job.id, 'REDRIVE', { runNo, actor: request.role }, reply)
-  })
+  instance.post<OneRun>(
+    '/v1/runs/:jobId/:runNo/redrive',
+    { config: config('REDRIVE'), schema: redriveRunSchema },
+    async (request, reply) => {
+      const { jobId, runNo } = request.params
+      const job = await commands.existing(jobId)
+      if (!job.deadRuns.includes(runNo)) throw notFound(jobId, runNo, 'dead')
+      return commands.makeRun(job.id, 'REDRIVE', { runNo, actor: request.actor }, reply)
+    },
+  )
 }
 
 const notFound = (jobId: string, runNo: number, kind: string): DuelogError =>

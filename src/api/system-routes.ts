@@ -1,13 +1,20 @@
 /** Partitions, metrics and probes. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { ApiContext } from './context.ts'
+import { listPartitions } from './partitions.ts'
 import { problemOf, sendProblem } from './problem.ts'
-import { metricsSchema, partitionsSchema, probeSchema } from './schemas/system.ts'
+import { livenessSchema, metricsSchema, partitionsSchema, readinessSchema, workersSchema } from './schemas/system.ts'
+import { listWorkers } from './workers.ts'
 
-export function systemRoutes(instance: FastifyInstance, { owners, metrics, health }: ApiContext): void {
+export function systemRoutes(instance: FastifyInstance, context: ApiContext): void {
+  const { owners, admin, names, metrics, health } = context
   const config = { role: 'viewer' } as const
 
-  instance.get('/v1/partitions', { config, schema: partitionsSchema }, async () => ({ partitions: await owners.views() }))
+  instance.get('/v1/partitions', { config, schema: partitionsSchema }, async () => ({
+    partitions: await listPartitions(owners, admin, names),
+  }))
+
+  instance.get('/v1/workers', { config, schema: workersSchema }, async () => ({ workers: await listWorkers(context) }))
 
   instance.get('/metrics', { config, schema: metricsSchema }, async (_request, reply) =>
     reply.type(metrics.registry.contentType).send(await metrics.registry.metrics()),
@@ -19,6 +26,6 @@ export function systemRoutes(instance: FastifyInstance, { owners, metrics, healt
     if (found[which]) return { status: 'ok' }
     return sendProblem(reply, problemOf('not-ready', found.reasons.join(' ') || `The process is not ${which}.`))
   }
-  instance.get('/livez', { schema: probeSchema }, probe('live'))
-  instance.get('/readyz', { schema: probeSchema }, probe('ready'))
+  instance.get('/livez', { schema: livenessSchema }, probe('live'))
+  instance.get('/readyz', { schema: readinessSchema }, probe('ready'))
 }

@@ -45,6 +45,8 @@ export interface Config {
   httpSigningKey: string | undefined
   /** Addresses and networks. */
   httpDeny: string[]
+  /** Addresses and networks that may be reached although httpDeny has them. */
+  httpAllow: string[]
   leadMs: number
   leadMsMax: number
   lingerMs: number
@@ -52,6 +54,10 @@ export interface Config {
   logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent'
   /** Undefined: no authentication; then `httpHost` is a loopback address. */
   apiTokens: ApiToken[] | undefined
+  /** Undefined: JSON Web Tokens are not accepted. */
+  jwt: { jwks: string; issuer: string; audience: string; rolesClaim: string } | undefined
+  /** Requests a second; 0: without limit. */
+  httpRateLimit: number
   /** The settings as they were given, secrets included: for processes of ours alone. */
   given: Readonly<Record<string, string>>
 }
@@ -114,12 +120,23 @@ function configOf(raw: Raw): Omit<Config, 'given'> {
     intakeTopics: { etf1: listOf(raw.DUELOG_INTAKE_ETF1_TOPICS), karafka: listOf(raw.DUELOG_INTAKE_KARAFKA_TOPICS) },
     httpSigningKey: raw.DUELOG_HTTP_SIGNING_KEY,
     httpDeny: networksOf(raw.DUELOG_HTTP_DENY) ?? [],
+    httpAllow: raw.DUELOG_HTTP_ALLOW === undefined ? [] : (networksOf(raw.DUELOG_HTTP_ALLOW) ?? []),
+    httpRateLimit: raw.DUELOG_HTTP_RATE_LIMIT,
     leadMs: raw.DUELOG_LEAD_MS,
     leadMsMax: raw.DUELOG_LEAD_MS_MAX,
     lingerMs: raw.DUELOG_LINGER_MS,
     drainMs: raw.DUELOG_DRAIN_MS,
     logLevel: raw.DUELOG_LOG_LEVEL,
     apiTokens: raw.DUELOG_API_TOKENS === undefined ? undefined : apiTokensOf(raw.DUELOG_API_TOKENS),
+    jwt:
+      raw.DUELOG_JWT_JWKS_URL === undefined
+        ? undefined
+        : {
+            jwks: raw.DUELOG_JWT_JWKS_URL,
+            issuer: raw.DUELOG_JWT_ISSUER ?? '',
+            audience: raw.DUELOG_JWT_AUDIENCE ?? '',
+            rolesClaim: raw.DUELOG_JWT_ROLES_CLAIM,
+          },
   }
 }
 

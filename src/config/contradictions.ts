@@ -12,7 +12,19 @@ export function contradictions(raw: Raw): string[] {
   if (raw.KAFKA_BROKERS !== undefined && !brokersOf(raw.KAFKA_BROKERS)) found.push(bad('KAFKA_BROKERS', raw.KAFKA_BROKERS))
   if (raw.DUELOG_API_TOKENS !== undefined && !apiTokensOf(raw.DUELOG_API_TOKENS)) found.push(bad('DUELOG_API_TOKENS', undefined))
   if (!networksOf(raw.DUELOG_HTTP_DENY)) found.push(bad('DUELOG_HTTP_DENY', raw.DUELOG_HTTP_DENY))
+  if (raw.DUELOG_HTTP_ALLOW !== undefined && !networksOf(raw.DUELOG_HTTP_ALLOW))
+    found.push(bad('DUELOG_HTTP_ALLOW', raw.DUELOG_HTTP_ALLOW))
   found.push(...intakeClashes(raw))
+  for (const name of ['DUELOG_JWT_ISSUER', 'DUELOG_JWT_AUDIENCE'] as const) {
+    claim(
+      (raw.DUELOG_JWT_JWKS_URL === undefined) === (raw[name] === undefined),
+      `${named(name)} and DUELOG_JWT_JWKS_URL need one another.`,
+    )
+  }
+  claim(
+    raw.DUELOG_JWT_JWKS_URL === undefined || raw.DUELOG_API_TOKENS !== undefined,
+    `${named('DUELOG_JWT_JWKS_URL')} needs DUELOG_API_TOKENS as well: the processes of one system ask one another with a token of it.`,
+  )
   claim(
     raw.DUELOG_API_TOKENS !== undefined || isLoopback(raw.DUELOG_HTTP_HOST),
     `${named('DUELOG_HTTP_HOST')} is "${raw.DUELOG_HTTP_HOST}", which others can reach; set DUELOG_API_TOKENS, or use a loopback address such as 127.0.0.1.`,

@@ -33,4 +33,10 @@ export interface Raw {
   DUELOG_DRAIN_MS: number
   DUELOG_LOG_LEVEL: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent'
   DUELOG_API_TOKENS?: string
+  DUELOG_JWT_JWKS_URL?: string
+  DUELOG_JWT_ISSUER?: string
+  DUELOG_JWT_AUDIENCE?: string
+  DUELOG_JWT_ROLES_CLAIM: string
+  DUELOG_HTTP_RATE_LIMIT: number
+  DUELOG_HTTP_ALLOW?: string
 }

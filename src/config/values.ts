@@ -8,6 +8,8 @@ export const apiRoles = ['viewer', 'operator', 'admin'] as const
 export interface ApiToken {
   role: (typeof apiRoles)[number]
   token: string
+  /** For records of who did what. */
+  name: string | undefined
 }
 
 /** `all` or a comma-separated choice. */
@@ -25,13 +27,13 @@ export function brokersOf(text: string): string[] | undefined {
   return brokers.every(right) ? brokers : undefined
 }
 
-/** `role:token` pairs between commas. Undefined where one is not of that form, or a token is there twice. */
+/** `role:token` or `role.name:token` between commas. Undefined where one is not of that form, or a token is there twice. */
 export function apiTokensOf(text: string): ApiToken[] | undefined {
   const tokens: ApiToken[] = []
   for (const pair of text.split(',')) {
-    const [, role, token] = /^\s*(viewer|operator|admin):(\S+)\s*$/.exec(pair) ?? []
+    const [, role, name, token] = /^\s*(viewer|operator|admin)(?:\.([\w-]{1,64}))?:(\S+)\s*$/.exec(pair) ?? []
     if (role === undefined || token === undefined || tokens.some((other) => other.token === token)) return undefined
-    tokens.push({ role: role as ApiToken['role'], token })
+    tokens.push({ role: role as ApiToken['role'], token, name })
   }
   return tokens
 }

@@ -13,6 +13,7 @@ import type { Execution, ExecutionEvent, ExecutionEventInput, WorkerControl } fr
 import type { TopicNames } from '../../streams/topics.ts'
 import type { Clock } from '../clock.ts'
 import { DuelogError, messageOf } from '../errors.ts'
+import { version } from '../instance.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Codec, Log } from '../ports.ts'
 import type { Attempt } from './attempt.ts'
@@ -157,7 +158,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
     names,
     pool,
     instance,
-    userData: () => ({ instance, pool, concurrency }),
+    userData: () => ({ instance, pool, concurrency, version }),
     leadMs: options.leadMs ?? LEAD_MS_DEFAULT,
     clock,
     metrics,

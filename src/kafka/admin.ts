@@ -58,6 +58,11 @@ export class KafkaAdmin implements LogAdmin {
     })
   }
 
+  async groups(prefix: string): Promise<string[]> {
+    const { groups } = await this.#ask('Listing groups', () => this.#admin.listGroups())
+    return groups.map(({ groupId }) => groupId).filter((groupId) => groupId.startsWith(prefix))
+  }
+
   async close(): Promise<void> {
     await this.#admin.disconnect().catch(() => {})
   }

@@ -1,6 +1,9 @@
 /** The codecs of all our records, with their schemas registered. */
 import type { Type } from 'avsc'
 import {
+  type AuditEvent,
+  type AuditEventInput,
+  auditEventSchema,
   type DeadLetter,
   type DeadLetterInput,
   deadLetterSchema,
@@ -44,6 +47,7 @@ export interface Codecs {
   event: Codec<ExecutionEvent, ExecutionEventInput>
   deadLetter: Codec<DeadLetter, DeadLetterInput>
   control: Codec<WorkerControl, WorkerControlInput>
+  audit: Codec<AuditEvent, AuditEventInput>
 }
 
 /** Registered with their units, limits and docs: registries keep unknown attributes, and readers of the registry profit. */
@@ -55,6 +59,7 @@ const schemas: Record<TopicPlan['schema'], unknown> = {
   'execution-event': executionEventSchema,
   'dead-letter': deadLetterSchema,
   'worker-control': workerControlSchema,
+  'audit-event': auditEventSchema,
 }
 type SchemaName = TopicPlan['schema']
 const schemaNames = Object.keys(schemas) as SchemaName[]
@@ -81,6 +86,7 @@ export async function createCodecs(options: CodecsOptions): Promise<Codecs> {
     event: codec('execution-event'),
     deadLetter: codec('dead-letter'),
     control: codec('worker-control'),
+    audit: codec('audit-event'),
   }
 }
 

@@ -21,7 +21,10 @@ export async function fireForEver(own: Ownership, store: PartitionStore, index: 
       own.beginClose()
       throw new Closed()
     }
-    const overdue = taker.overdue(now)
+    const { dueAt } = taker
+    const overdue = dueAt <= now
+    // Of what is not known without a scan nobody can say how late it is.
+    own.dueAt = dueAt === 0 ? now : dueAt
     metrics.timersOverdue.set({ partition }, overdue ? 1 : 0)
     metrics.mailboxDepth.set({ partition }, mailbox.depth)
     if (now < lingerUntil && !overdue && !mailbox.urgent && mailbox.depth < batchRecordsMax) {

@@ -16,6 +16,7 @@ import { observedOffsetHeader } from './effects.ts'
 import { knownDefinition } from './job-loader.ts'
 import type { Leases } from './leases.ts'
 import type { Mail, Source } from './mailbox.ts'
+import type { WorkerWatch } from './worker-watch.ts'
 
 /** Header of a tombstone that a record left behind when it was moved to the partition of its key. */
 export const movedHeader = 'duelog-moved'
@@ -30,6 +31,7 @@ export interface IntakeOptions {
   partitions: number
   codecs: SchedulerCodecs
   leases: Leases
+  workers: WorkerWatch
   metrics: Metrics
   logger: Logger
 }
@@ -106,10 +108,11 @@ export class Intake {
 
   /** Heartbeats end here: they only renew a lease. */
   #event(mail: Mail, record: RecordIn, nowMs: number): Mail | Promise<Mail> {
-    const { codecs, leases } = this.#options
+    const { codecs, leases, workers } = this.#options
     return afterDecoding<ExecutionEvent, Mail>(codecs.event, record, (event) => {
       const { jobId, type, progress, message } = event
       if (jobId !== mail.jobId) throw new Error(`The key says job ${mail.jobId}, the value ${jobId}.`)
+      workers.heard(event, nowMs)
       if (type === 'HEARTBEAT') {
         leases.heard(jobId, event, { checkedAt: nowMs, progress, message })
         return mail

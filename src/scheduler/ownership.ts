@@ -14,6 +14,7 @@ import { Signal } from './signal.ts'
 import type { Slots } from './slots.ts'
 import type { TimeIndex } from './time-index.ts'
 import { logPosition, type TurnContext, type TurnResult, turn } from './turn.ts'
+import { WorkerWatch } from './worker-watch.ts'
 
 export type Phase = 'restoring' | 'warming' | 'claiming' | 'draining' | 'active' | 'closed'
 
@@ -41,6 +42,7 @@ export class Ownership {
   readonly shares: PartitionShares
   readonly mailbox = new Mailbox()
   readonly leases = new Leases(0)
+  readonly workers = new WorkerWatch()
   readonly signal: Signal
   phase: Phase = 'restoring'
   store: PartitionStore | undefined
@@ -51,6 +53,10 @@ export class Ownership {
   claimOffset = -1
   /** Where the log that is being restored ended when that began. */
   restoreEnd = 0
+  /** And where its reading began. */
+  restoreBegin = 0
+  /** When the oldest timer that was not handed out when the present turn began is due. */
+  dueAt = Number.POSITIVE_INFINITY
   closing = false
   /** When a partition that was given to another member stops firing at the latest. */
   leavingAt = Number.POSITIVE_INFINITY
@@ -107,6 +113,10 @@ export class Ownership {
   get restoreRemaining(): number {
     if (this.phase === 'active' || this.phase === 'closed') return 0
     return Math.max(0, this.restoreEnd - (this.phase === 'restoring' ? this.applied.state : this.applied.jobs))
+  }
+
+  get restoreTotal(): number {
+    return this.restoreRemaining === 0 ? 0 : Math.max(this.restoreRemaining, this.restoreEnd - this.restoreBegin)
   }
 
   measureRestore(): void {

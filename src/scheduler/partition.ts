@@ -27,6 +27,7 @@ import { Closed, Ownership, type PartitionShares, type Phase } from './ownership
 import type { PartitionStore } from './ports.ts'
 import { open, receiveState, restore } from './restoring.ts'
 import { TimeIndex } from './time-index.ts'
+import type { WorkerWatch } from './worker-watch.ts'
 
 /** A member that lost the partition goes on firing at most so long while nobody fences it (ADR 0003). */
 export const handoffMs = 30_000
@@ -49,7 +50,15 @@ export class Partition {
   constructor(number: number, shared: Shared, feed: Feed, shares: PartitionShares, after?: Promise<void>) {
     this.#own = new Ownership(number, shared, feed, shares)
     const { partitions, codecs, metrics, logger } = shared
-    this.#intake = new Intake({ partition: number, partitions, codecs, leases: this.#own.leases, metrics, logger })
+    this.#intake = new Intake({
+      partition: number,
+      partitions,
+      codecs,
+      leases: this.#own.leases,
+      workers: this.#own.workers,
+      metrics,
+      logger,
+    })
     this.#ended = Promise.resolve(after).then(() => this.#run())
   }
 
@@ -75,8 +84,19 @@ export class Partition {
   get mailboxDepth(): number {
     return this.#own.mailbox.depth
   }
-  get jobsOffset(): number {
-    return this.#own.applied.jobs
+  /** Next offsets not yet applied. */
+  get offsets(): Readonly<Ownership['applied']> {
+    return this.#own.applied
+  }
+  get workers(): WorkerWatch {
+    return this.#own.workers
+  }
+  get restoreTotal(): number {
+    return this.#own.restoreTotal
+  }
+  /** When the oldest timer that was not handed out when the present turn began is due; Infinity where there is none. */
+  get dueAt(): number {
+    return this.#own.dueAt
   }
   get restoreRemaining(): number {
     return this.#own.restoreRemaining
@@ -149,6 +169,7 @@ export class Partition {
     await (large ? own.orClosed(own.shares.restores.run(catchUp)) : catchUp())
     this.#failures = 0
     own.leases.grant(own.shared.clock.nowMs())
+    own.workers.clear()
     own.enter('active')
     own.shared.logger.info({ partition: own.partition, claimOffset: own.claimOffset }, `Partition ${own.partition} is active.`)
     return fireForEver(own, store, index)

@@ -16,6 +16,7 @@ import {
 } from '../../streams/keys.ts'
 import { DuelogError } from '../errors.ts'
 import type { ActiveRunView, JobFilter, JobView, PartitionQueries, PartitionView } from '../ports.ts'
+import { forecast } from './forecast.ts'
 import { loadJobs } from './job-loader.ts'
 import type { SchedulerOptions } from './options.ts'
 import type { Partition } from './partition.ts'
@@ -46,7 +47,7 @@ export function partitionQueries(partitions: ReadonlyMap<number, Partition>, opt
     partitions: () =>
       [...partitions.values()]
         .filter(({ phase }) => phase !== 'closed')
-        .map(viewOfPartition)
+        .map((partition) => viewOfPartition(partition, clock.nowMs()))
         .sort((a, b) => a.partition - b.partition),
 
     async job(partition, id) {
@@ -120,6 +121,20 @@ export function partitionQueries(partitions: ReadonlyMap<number, Partition>, opt
       }
     },
 
+    async stored(partition, id) {
+      const { definition, state } = (await loadJobs(storeOf(partition), codecs, [id])).get(id) ?? {}
+      if (definition === undefined) return undefined
+      const { bytes: _, ...known } = definition
+      return { definition: known, ...(state !== undefined && { state }) }
+    },
+
+    forecast: async (partition, range) => forecast(storeOf(partition), codecs, range),
+
+    async workers(partition) {
+      storeOf(partition)
+      return partitions.get(partition)?.workers.view() ?? []
+    },
+
     async applied(partition, offsets, timeoutMs) {
       const owner = partitions.get(partition)
       storeOf(partition)
@@ -136,14 +151,18 @@ export function partitionQueries(partitions: ReadonlyMap<number, Partition>, opt
   }
 }
 
-function viewOfPartition(partition: Partition): PartitionView {
+function viewOfPartition(partition: Partition, nowMs: number): PartitionView {
   const { phase } = partition
   return {
     partition: partition.number,
     phase: phase === 'warming' ? 'restoring' : phase === 'draining' ? 'claiming' : phase,
     restoreRemaining: partition.restoreRemaining,
+    restoreTotal: partition.restoreTotal,
     mailboxDepth: partition.mailboxDepth,
-    jobsOffset: partition.jobsOffset,
+    jobsOffset: partition.offsets.jobs,
+    commandsOffset: partition.offsets.commands,
+    eventsOffset: partition.offsets.events,
+    overdueMs: phase === 'active' ? Math.max(0, nowMs - partition.dueAt) : 0,
   }
 }
 

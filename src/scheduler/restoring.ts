@@ -35,11 +35,13 @@ export async function open(own: Ownership): Promise<{ store: PartitionStore; end
 
 export async function restore(own: Ownership, store: PartitionStore, { state, jobs }: Ends): Promise<void> {
   own.restoreEnd = state
+  own.restoreBegin = own.applied.state
   own.progress()
   own.feed.open('state', own.applied.state)
   while (state - own.applied.state > nearlyCaughtUp && (await own.more()));
   own.logged = { jobsOffset: (await own.entry(store, positionKey))?.position?.jobsOffset ?? 0, aheadUntil: 0 }
   own.restoreEnd = jobs
+  own.restoreBegin = own.applied.jobs
   own.enter('warming')
   own.feed.open('jobs', own.applied.jobs)
   const index = new TimeIndex(store)

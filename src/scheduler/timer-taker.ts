@@ -22,9 +22,9 @@ export class TimerTaker {
     this.#shared = shared
   }
 
-  /** Whether something is due now, lead not counted. */
-  overdue(now: number): boolean {
-    return (this.#index.nextDue ?? 0) <= now || (this.#deferred[0]?.untilMs ?? Number.POSITIVE_INFINITY) <= now
+  /** When the next timer is due, lead not counted; in the far past while only a scan can tell. */
+  get dueAt(): number {
+    return Math.min(this.#index.nextDue ?? 0, this.#deferred[0]?.untilMs ?? Number.POSITIVE_INFINITY)
   }
 
   async take(shareWithMail: boolean, aheadFrom: number): Promise<Timer[]> {

@@ -4,11 +4,12 @@ import { contradiction, type Problem, quoted } from './problem.ts'
 
 const kinds = ['handler', 'topic', 'http'] as const
 const headerName = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$/
+const printable = /^[\t\x20-\x7e\x80-\xff]*$/
 /** Written by the handler http or by the connection itself. */
 const reserved =
   /^(?:content-length|transfer-encoding|connection|keep-alive|upgrade|te|trailer|expect|host|idempotency-key|webhook-.*|duelog-.*)$/i
 
-export function addTargetProblems({ target, payload }: JobDefinition, problems: Problem[]): void {
+export function addTargetProblems({ target, payload, headers }: JobDefinition, problems: Problem[]): void {
   const given = kinds.filter((kind) => target[kind] !== null)
   if (given.length !== 1) {
     const limit = `exactly one of ${kinds.join(', ')}`
@@ -26,7 +27,15 @@ export function addTargetProblems({ target, payload }: JobDefinition, problems: 
     const message = `target.topic.name is ${quoted(target.topic.name)}; allowed: ${limit}.`
     problems.push(contradiction('target.topic.name', target.topic.name, limit, message))
   }
-  if (target.http !== null) addHttpProblems(target.http, payload !== null, problems)
+  if (target.http === null) return
+  addHttpProblems(target.http, payload !== null, problems)
+  // The job's own headers go into the request too. Those that Duelog writes itself give way there.
+  for (const [name, value] of Object.entries(headers)) {
+    if (headerName.test(name) && printable.test(Buffer.from(value).toString('latin1'))) continue
+    const limit = 'with target.http names that are tokens of HTTP, with values of printable Latin-1'
+    const field = `headers[${quoted(name)}]`
+    problems.push(contradiction(field, undefined, limit, `${field} cannot be sent; allowed: ${limit}.`))
+  }
 }
 
 function addHttpProblems({ url, method, headers }: HttpTarget, hasPayload: boolean, problems: Problem[]): void {
@@ -43,7 +52,7 @@ function addHttpProblems({ url, method, headers }: HttpTarget, hasPayload: boole
   }
   for (const [name, value] of Object.entries(headers)) {
     const limit = 'header names that are tokens of HTTP and not written by Duelog itself, with values of printable Latin-1'
-    if (headerName.test(name) && !reserved.test(name) && /^[\t\x20-\x7e\x80-\xff]*$/.test(value)) continue
+    if (headerName.test(name) && !reserved.test(name) && printable.test(value)) continue
     const field = `target.http.headers[${quoted(name)}]`
     problems.push(contradiction(field, undefined, limit, `${field} cannot be sent; allowed: ${limit}.`))
   }

@@ -150,7 +150,12 @@ describe('POST /v1/jobs/batch', () => {
         yield Buffer.from(`${Array.from({ length: groupLines }, (_, index) => line(`j${given}-${index}`)).join('\n')}\n`)
     }
     const read = jsonReader((json, done) => done(null, JSON.parse(json)))
-    const answer = batchAnswer(Readable.from(body(), { objectMode: true, highWaterMark: 1 }), { writes, read, onFault: () => {} })
+    const answer = batchAnswer(Readable.from(body(), { objectMode: true, highWaterMark: 1 }), {
+      writes,
+      read,
+      onFault: () => {},
+      onEnd: async () => {},
+    })
     await once(answer, 'readable')
     // Whatever can still move without the reader moves within these turns.
     for (let turn = 0; turn < 200; turn++) await new Promise(setImmediate)

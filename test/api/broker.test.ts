@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Api, createApi } from '../../src/api/api.ts'
+import { type AuditTrail, createAuditTrail } from '../../src/api/audit/audit-trail.ts'
 import { createOwnerDirectory } from '../../src/api/owner-directory.ts'
 import { remoteQueries } from '../../src/api/remote-queries.ts'
 import { systemClock } from '../../src/clock.ts'
@@ -26,6 +27,7 @@ let codecs: Codecs
 let writer: LogWriter
 let admin: LogAdmin
 let reader: GroupReader
+let trail: AuditTrail
 /** The process that owns all partitions, and one that owns none and finds it through the group. */
 let owning: Api
 let asking: Api
@@ -61,10 +63,18 @@ beforeAll(async () => {
       ...{ admin, groupId: `${prefix}scheduler`, topic: names.jobs, partitions, local, clock: systemClock },
       remote: (url) => remoteQueries(url),
     })
-  const shared = { writer, codecs, names, partitions, clock: systemClock, logger: pino({ level: 'silent' }) }
+  trail = createAuditTrail({ log, admin, codec: codecs.audit, names, instance: 'asking@test:1:2', clock: systemClock })
+  const shared = { writer, codecs, names, partitions, admin, trail, clock: systemClock, logger: pino({ level: 'silent' }) }
   const health = () => ({ live: true, ready: true, reasons: [] })
-  owning = createApi({ ...shared, owners: directory(owner), local: owner, metrics: createMetrics(), health })
-  asking = createApi({ ...shared, owners: directory(), metrics: createMetrics(), health })
+  owning = createApi({
+    ...shared,
+    instance: 'owner@test:1:1',
+    owners: directory(owner),
+    local: owner,
+    metrics: createMetrics(),
+    health,
+  })
+  asking = createApi({ ...shared, instance: 'asking@test:1:2', owners: directory(), metrics: createMetrics(), health })
   const url = await owning.listen('127.0.0.1', 0)
   const joined = Promise.withResolvers<void>()
   reader = log.reader({
@@ -90,6 +100,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await asking?.stop()
   await owning?.stop()
+  await trail?.stop()
   await reader?.stop()
   await writer?.close()
   await admin?.close()
@@ -158,5 +169,26 @@ describe('with a real broker', () => {
     expect(shown.map((partition: { phase: string; instance: string }) => [partition.phase, partition.instance])).toEqual(
       Array(partitions).fill(['active', 'owner@test:1:1']),
     )
+  })
+
+  it('keeps in the audit trail who asked for what, newest first, and no payload', async () => {
+    const url = '/v1/jobs/audited'
+    await asking.instance.inject({ method: 'PUT', url, payload: { ...atNoon, payload: { secret: 'do not tell' } } })
+    await asking.instance.inject({ method: 'PUT', url, payload: atNoon, headers: { 'if-match': '"0.99999"' } })
+    await asking.instance.inject({ method: 'DELETE', url })
+    const page = await asking.instance.inject('/v1/audit?jobId=audited')
+    const { records } = page.json()
+    expect(records.map(({ action, outcome }: { action: string; outcome: string }) => [action, outcome])).toEqual([
+      ['DELETE', 'DONE'],
+      ['PUT', 'version-conflict'],
+      ['PUT', 'DONE'],
+    ])
+    expect(records[2]).toMatchObject({ actor: 'local', role: null, jobId: 'audited', status: 201, instance: 'asking@test:1:2' })
+    expect(page.body).not.toContain('do not tell')
+    await asking.instance.inject({ method: 'DELETE', url: '/v1/jobs/nowhere' })
+    const newest = (await asking.instance.inject('/v1/audit?limit=1')).json()
+    expect(newest.records[0]).toMatchObject({ action: 'DELETE', outcome: 'not-found', jobId: 'nowhere' })
+    const second = (await asking.instance.inject(`/v1/audit?limit=1&cursor=${newest.cursor}`)).json()
+    expect(second.records[0]).toMatchObject({ action: 'DELETE', outcome: 'DONE', jobId: 'audited' })
   })
 })

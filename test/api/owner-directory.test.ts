@@ -109,9 +109,8 @@ describe('the directory of owners', () => {
       [0, 1, 2, 3].map((partition) => ({
         partition,
         phase: 'closed',
-        restoreRemaining: 0,
-        mailboxDepth: 0,
-        jobsOffset: 0,
+        ...{ restoreRemaining: 0, restoreTotal: 0, mailboxDepth: 0, overdueMs: 0 },
+        ...{ jobsOffset: 0, commandsOffset: 0, eventsOffset: 0 },
         instance: null,
         url: null,
       })),

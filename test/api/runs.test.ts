@@ -12,7 +12,13 @@ describe('commands', () => {
     const [record] = system.log.written
     expect(record).toMatchObject({ topic: names.commands, key: 'a/b' })
     const command = codecs.command.decode(record?.value as Buffer) as JobCommand
-    expect(command).toMatchObject({ type: 'TRIGGER', at: nowMs, payload: null, actor: null, commandId: answer.json().commandId })
+    expect(command).toMatchObject({
+      type: 'TRIGGER',
+      at: nowMs,
+      payload: null,
+      actor: 'local',
+      commandId: answer.json().commandId,
+    })
   })
 
   it('finds the run of a trigger that has already ended', async () => {

@@ -51,7 +51,7 @@ describe('answers are as their schemas document them', () => {
     const preview = { schedule: { cron: '@daily' }, count: 2 }
     expectToFit(system.previewSchema.response[200], await answerOf(memory, 'POST', '/v1/schedules/preview', preview))
     expectToFit(system.partitionsSchema.response[200], await answerOf(memory, 'GET', '/v1/partitions'))
-    expectToFit(system.probeSchema.response[200], await answerOf(memory, 'GET', '/readyz'))
+    expectToFit(system.readinessSchema.response[200], await answerOf(memory, 'GET', '/readyz'))
     expectToFit(problemSchema, await answerOf(memory, 'GET', '/v1/jobs/none'))
     expectToFit(problemSchema, await answerOf(memory, 'PUT', '/v1/jobs/a', { nothing: 1 }))
   })

@@ -1,7 +1,8 @@
 /** A log and an owner in memory behind a real API, so that requests can be injected and what they do can be seen. */
 import { pino } from 'pino'
-import type { FinishedRun, JobCommand, JobDefinition } from '../../schemas/generated.ts'
+import type { AuditEvent, FinishedRun, JobCommand, JobDefinition } from '../../schemas/generated.ts'
 import { type Api, type ApiOptions, createApi } from '../../src/api/api.ts'
+import type { AuditTrail } from '../../src/api/audit/audit-trail.ts'
 import type { OwnerDirectory } from '../../src/api/owner-directory.ts'
 import { decodeWire, encodeWire } from '../../src/api/wire.ts'
 import { DuelogError } from '../../src/errors.ts'
@@ -9,6 +10,8 @@ import { createMetrics } from '../../src/metrics.ts'
 import type {
   ActiveRunView,
   Codec,
+  DueCounts,
+  DueRange,
   Heartbeat,
   JobFilter,
   JobView,
@@ -16,6 +19,8 @@ import type {
   PartitionQueries,
   PartitionView,
   RecordOut,
+  StoredJob,
+  WorkerRuns,
 } from '../../src/ports.ts'
 import { completeDefinition } from '../../streams/jobs/json.ts'
 import { partitionOf, topicNames } from '../../streams/topics.ts'
@@ -27,10 +32,12 @@ export const names = topicNames('test.')
 function memoryCodec<Value, Input>(): Codec<Value, Input> {
   return { encode: (value) => Buffer.from(encodeWire(value)), decode: (bytes) => decodeWire(bytes.toString()) as Value }
 }
-export const codecs: ApiOptions['codecs'] = { definition: memoryCodec(), command: memoryCodec() }
+export const codecs: ApiOptions['codecs'] = { definition: memoryCodec(), command: memoryCodec(), audit: memoryCodec() }
 
 export class MemoryLog implements LogWriter {
   readonly written: RecordOut[] = []
+  /** What went into the audit trail, which counts as no write. */
+  readonly audited: RecordOut[] = []
   /** Sizes of the writes, in order. */
   readonly calls: number[] = []
   /** Each write waits for what this returns. */
@@ -39,6 +46,10 @@ export class MemoryLog implements LogWriter {
   readonly #next = new Map<string, number>()
 
   async write(records: RecordOut[]): Promise<Map<string, number>> {
+    if (records.every(({ topic }) => topic === names.audit)) {
+      this.audited.push(...records)
+      return new Map(records.map(({ topic, partition }) => [`${topic}/${partition}`, this.audited.length]))
+    }
     this.calls.push(records.length)
     await this.hold()
     const bases = new Map<string, number>()
@@ -95,9 +106,8 @@ export class MemoryOwner implements PartitionQueries {
     return Array.from({ length: this.#partitions }, (_, partition) => ({
       partition,
       phase: this.notReady.has(partition) ? 'restoring' : 'active',
-      restoreRemaining: 0,
-      mailboxDepth: 0,
-      jobsOffset: 0,
+      ...{ restoreRemaining: 0, restoreTotal: 0, mailboxDepth: 0, overdueMs: 0 },
+      ...{ jobsOffset: 0, commandsOffset: 0, eventsOffset: 0 },
     }))
   }
   async job(partition: number, id: string): Promise<JobView | undefined> {
@@ -123,6 +133,24 @@ export class MemoryOwner implements PartitionQueries {
     this.#check(partition)
     const job = this.jobs.get(id)
     return job === undefined ? undefined : { active: job.active, finished: this.finished.get(id) ?? [] }
+  }
+  async stored(partition: number, id: string): Promise<StoredJob | undefined> {
+    this.#check(partition)
+    const job = this.jobs.get(id)
+    if (job === undefined) return undefined
+    return { definition: { offset: job.offset, appendedAt: nowMs, ...(job.definition && { spec: job.definition }) } }
+  }
+  /** What every partition says of the time ahead. */
+  due: Partial<DueCounts> = {}
+  async forecast(partition: number, { to }: DueRange): Promise<DueCounts> {
+    this.#check(partition)
+    return { overdue: 0, next: [], later: [], until: to, jobs: 0, sampled: 0, cut: false, ...this.due }
+  }
+  /** What the first partition has heard. */
+  heard: WorkerRuns[] = []
+  async workers(partition: number): Promise<WorkerRuns[]> {
+    this.#check(partition)
+    return partition === 0 ? this.heard : []
   }
   async applied(partition: number, offsets: { jobs?: number; commands?: number }): Promise<boolean> {
     this.#check(partition)
@@ -162,6 +190,36 @@ export const atNoon = { schedule: { at: '2031-01-01T12:00:00Z' }, target: { hand
 export const atNoonDefinition = (): JobDefinition =>
   completeDefinition({ schedule: { at: Date.UTC(2031, 0, 1, 12) }, target: { handler: 'noop' } })
 
+/** One worker in the pool default; the logs end at 3. */
+export const memoryAdmin: ApiOptions['admin'] = {
+  groups: async (prefix) => [`${prefix}default`],
+  groupMembers: async () => [
+    {
+      ...{ memberId: 'm', instance: 'w@h:1:b', userData: { concurrency: 50, version: '0.1.0' } },
+      assigned: [{ topic: names.executions('default', 'NORMAL'), partition: 0 }],
+    },
+  ],
+  offsets: async () => [0, 1, 2, 3].map((partition) => ({ partition, earliest: 0, next: 3 })),
+}
+
+/** The audit records of the log in memory. */
+function memoryTrail(log: MemoryLog): AuditTrail {
+  return {
+    async page(filter, limit, before) {
+      const all = log.audited.map(({ value }, offset) => ({
+        ...(codecs.audit.decode(value as Buffer) as AuditEvent),
+        ...{ partition: 0, offset },
+      }))
+      const found = all
+        .reverse()
+        .filter((record) => before === undefined || record.offset < before.offset)
+        .filter((record) => Object.entries(filter).every(([name, wanted]) => record[name as keyof AuditEvent] === wanted))
+      return { records: found.slice(0, limit), more: found.length > limit }
+    },
+    stop: async () => {},
+  }
+}
+
 export interface MemorySystem {
   api: Api
   log: MemoryLog
@@ -182,7 +240,9 @@ export function createSystem(change: Partial<ApiOptions> = {}): MemorySystem {
     views: async () => owner.partitions().map((partition) => ({ ...partition, instance: 'i@h:1:b', url: null })),
   }
   const api = createApi({
-    ...{ writer: log, codecs, names, partitions, owners, local: owner, metrics: createMetrics() },
+    ...{ writer: log, codecs, names, partitions, owners, local: owner, metrics: createMetrics(), instance: 'i@h:1:b' },
+    admin: memoryAdmin,
+    trail: memoryTrail(log),
     clock: { nowMs: () => nowMs, at: () => () => {} },
     logger: pino({ level: 'silent' }),
     health: () => ({ live: true, ready: true, reasons: [] }),

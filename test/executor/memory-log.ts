@@ -97,6 +97,7 @@ export class MemoryLog implements Log {
           partition,
           offset: this.committed.get(`${groupId} ${topic}/${partition}`) ?? -1,
         })).filter(({ offset }) => offset >= 0),
+      groups: async () => [],
       groupMembers: async (groupId) =>
         this.readers
           .filter(({ options, running }) => running && options.groupId === groupId)

@@ -37,6 +37,7 @@ import { Slots } from '../../src/scheduler/slots.ts'
 import { TimeIndex } from '../../src/scheduler/time-index.ts'
 import { TimerTaker } from '../../src/scheduler/timer-taker.ts'
 import { type TurnContext, turn } from '../../src/scheduler/turn.ts'
+import { WorkerWatch } from '../../src/scheduler/worker-watch.ts'
 import { replyHeaders } from '../../streams/jobs/receipt.ts'
 import { type TopicNames, topicNames } from '../../streams/topics.ts'
 import { type MemoryStore, memoryStore } from '../tools/memory-store.ts'
@@ -225,7 +226,15 @@ class Owner {
       clusterId: 'model',
     } as unknown as Shared
     this.#leases = new Leases(world.now)
-    this.#intake = new Intake({ partition: 0, partitions: 1, codecs, leases: this.#leases, metrics, logger })
+    this.#intake = new Intake({
+      partition: 0,
+      partitions: 1,
+      codecs,
+      leases: this.#leases,
+      workers: new WorkerWatch(),
+      metrics,
+      logger,
+    })
     this.#read = { jobs: applied.jobs, commands: applied.commands, events: applied.events }
     const { store } = world
     const crashing = { ...store, apply: async (ops: Parameters<typeof store.apply>[0]) => this.#apply(ops) }

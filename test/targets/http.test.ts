@@ -17,7 +17,10 @@ test('a request is made when it is due, made again after a 503, and its answer i
     server.close()
   })
   const place = await openPlace()
-  const system = await place.start({ DUELOG_HTTP_SIGNING_KEY: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' })
+  const system = await place.start({
+    DUELOG_HTTP_SIGNING_KEY: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+    DUELOG_HTTP_ALLOW: '127.0.0.1',
+  })
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
   await place.client.schedule({
     id: 'hook',

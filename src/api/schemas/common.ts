@@ -36,6 +36,7 @@ export const waitQuery = closed({
 })
 
 export const problemSchema = {
+  title: 'Problem',
   type: 'object',
   description: 'Problem details, RFC 9457.',
   required: ['type', 'title', 'status', 'detail', 'code', 'retriable'],
@@ -63,6 +64,7 @@ export const problemResponses = { '4xx': problemSchema, '5xx': problemSchema } a
 
 /** A change that is in the log. `applied` tells whether the owner was seen to have taken it in. */
 export const acceptedSchema = {
+  title: 'Accepted',
   type: 'object',
   required: ['id', 'etag', 'partition', 'offset', 'applied'],
   additionalProperties: false,

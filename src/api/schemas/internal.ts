@@ -33,6 +33,20 @@ export const internalListSchema = {
   ),
 } as const
 
+const epochMs = { type: 'integer', minimum: 0 } as const
+
+export const internalForecastSchema = {
+  ...hide,
+  params: closed({ partition }, ['partition']),
+  querystring: closed({ from: epochMs, to: epochMs, bucketMs: { type: 'integer', minimum: 1 } }, ['from', 'to', 'bucketMs']),
+} as const
+
+export const internalWorkersSchema = {
+  ...hide,
+  params: closed({ partition }, ['partition']),
+  querystring: closed({}),
+} as const
+
 export const internalAppliedSchema = {
   ...hide,
   params: closed({ partition }, ['partition']),

@@ -5,12 +5,15 @@ import { runSchema } from './runs.ts'
 
 const statuses = ['ACTIVE', 'PAUSED', 'COMPLETED', 'INVALID'] as const
 
-const definitionSchema = {
+/** Named only: definition-json-schema.ts describes it. */
+export const definitionSchema = {
+  title: 'JobDefinition',
   type: 'object',
   description: 'A job definition: the fields of the Avro schema JobDefinition, and id.',
 } as const
 
 export const jobSchema = {
+  title: 'Job',
   type: 'object',
   additionalProperties: false,
   required: [
@@ -45,11 +48,16 @@ export const jobSchema = {
     deadRuns: { type: 'array', items: { type: 'integer' }, description: 'Numbers of dead runs that can be redriven.' },
     active: { type: 'array', items: runSchema },
     lastRun: { anyOf: [runSchema, { type: 'null' }] },
-    definition: { type: ['object', 'null'], description: 'Null while the job is INVALID because its bytes could not be read.' },
+    definition: {
+      anyOf: [definitionSchema, { type: 'null' }],
+      description: 'Null while the job is INVALID because its bytes could not be read.',
+    },
   },
 } as const
 
 export const putJobSchema = {
+  operationId: 'putJob',
+  tags: ['Jobs'],
   summary: 'Create or replace a job',
   params: idParams,
   querystring: waitQuery,
@@ -59,6 +67,8 @@ export const putJobSchema = {
 } as const
 
 export const postJobSchema = {
+  operationId: 'createJob',
+  tags: ['Jobs'],
   summary: 'Create a job with an id made by the server',
   querystring: waitQuery,
   body: definitionSchema,
@@ -66,6 +76,8 @@ export const postJobSchema = {
 } as const
 
 export const getJobSchema = {
+  operationId: 'getJob',
+  tags: ['Jobs'],
   summary: 'Definition and state of a job',
   params: idParams,
   querystring: closed({}),
@@ -73,6 +85,8 @@ export const getJobSchema = {
 } as const
 
 export const deleteJobSchema = {
+  operationId: 'deleteJob',
+  tags: ['Jobs'],
   summary: 'Delete a job',
   params: idParams,
   querystring: waitQuery,
@@ -81,6 +95,8 @@ export const deleteJobSchema = {
 } as const
 
 export const listJobsSchema = {
+  operationId: 'listJobs',
+  tags: ['Jobs'],
   summary: 'Jobs in the order of their ids',
   querystring: closed({
     status: { type: 'string', enum: statuses },
@@ -112,6 +128,7 @@ export const listJobsSchema = {
 
 /** One line of the answer to a batch. */
 export const batchLineSchema = {
+  title: 'BatchLine',
   type: 'object',
   required: ['line', 'ok'],
   additionalProperties: false,
@@ -130,11 +147,13 @@ export const batchLineSchema = {
 } as const
 
 export const batchSchema = {
+  operationId: 'writeJobs',
+  tags: ['Jobs'],
   summary: 'Create or replace many jobs',
   description:
     'One definition with its id on each line; one result line for each, in order, while the request still goes on. Read the answer while you send: the server reads on only as fast as its results are taken. Blank lines are passed over.',
   querystring: closed({}),
   consumes: ['application/x-ndjson'],
   produces: ['application/x-ndjson'],
-  response: { 200: { type: 'string', description: 'Lines of batchLineSchema.' }, ...problemResponses },
+  response: { 200: { type: 'string', description: 'One BatchLine for each line.' }, ...problemResponses },
 } as const

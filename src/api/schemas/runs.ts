@@ -3,6 +3,7 @@ import { listLimitDefault, listLimitMax, redriveMax } from '../limits.ts'
 import { closed, idParams, problemResponses, time, timeOrMs, timeOrNull } from './common.ts'
 
 export const runSchema = {
+  title: 'Run',
   type: 'object',
   additionalProperties: false,
   required: ['runId', 'jobId', 'runNo', 'status', 'trigger', 'scheduledFor', 'attempts', 'errors'],
@@ -46,6 +47,8 @@ export const runSchema = {
 } as const
 
 export const listRunsSchema = {
+  operationId: 'listRuns',
+  tags: ['Runs'],
   summary: 'Active runs, then the last ended ones, newest first',
   params: idParams,
   querystring: closed({}),
@@ -66,6 +69,8 @@ const runParams = closed(
 )
 
 export const getRunSchema = {
+  operationId: 'getRun',
+  tags: ['Runs'],
   summary: 'One run',
   params: runParams,
   querystring: closed({}),
@@ -74,6 +79,7 @@ export const getRunSchema = {
 
 /** A command that is in the log. */
 const commandSchema = {
+  title: 'CommandResult',
   type: 'object',
   required: ['commandId', 'applied'],
   additionalProperties: false,
@@ -99,6 +105,8 @@ const triggerBody = {
 } as const
 
 export const triggerSchema = {
+  operationId: 'triggerJob',
+  tags: ['Jobs'],
   summary: 'One run now, besides the schedule',
   params: idParams,
   querystring: closed({}),
@@ -106,25 +114,37 @@ export const triggerSchema = {
   response: { 202: commandSchema, ...problemResponses },
 } as const
 
-export const pauseSchema = {
-  summary: 'No occurrence fires until the job is resumed, or fire again',
-  params: idParams,
-  querystring: closed({}),
-  body: { ...triggerBody, properties: {} },
-  response: { 200: commandSchema, 202: commandSchema, ...problemResponses },
-} as const
-
 const noBody = { ...triggerBody, properties: {} } as const
 
-export const cancelJobSchema = {
-  summary: 'End the runs of a job and let nothing more of it fire; a new definition revives it',
+const simpleCommand = {
+  tags: ['Jobs'],
   params: idParams,
   querystring: closed({}),
   body: noBody,
   response: { 200: commandSchema, 202: commandSchema, ...problemResponses },
 } as const
 
+export const pauseSchema = {
+  operationId: 'pauseJob',
+  summary: 'Let no occurrence fire until the job is resumed',
+  ...simpleCommand,
+} as const
+
+export const resumeSchema = {
+  operationId: 'resumeJob',
+  summary: 'Let a paused job fire again; its catchUp decides about what was due meanwhile',
+  ...simpleCommand,
+} as const
+
+export const cancelJobSchema = {
+  operationId: 'cancelJob',
+  summary: 'End the runs of a job and let nothing more of it fire; a new definition revives it',
+  ...simpleCommand,
+} as const
+
 export const backfillSchema = {
+  operationId: 'backfillJob',
+  tags: ['Jobs'],
   summary: 'One run for each occurrence of a past range',
   params: idParams,
   querystring: closed({}),
@@ -139,6 +159,8 @@ export const backfillSchema = {
 } as const
 
 export const cancelRunSchema = {
+  operationId: 'cancelRun',
+  tags: ['Runs'],
   summary: 'End one run; its handler is told by its AbortSignal',
   params: runParams,
   querystring: closed({}),
@@ -147,6 +169,8 @@ export const cancelRunSchema = {
 } as const
 
 export const redriveRunSchema = {
+  operationId: 'redriveRun',
+  tags: ['Runs'],
   summary: 'Make a dead run once more, as a new run with the same payload and target',
   params: runParams,
   querystring: closed({}),
@@ -155,6 +179,8 @@ export const redriveRunSchema = {
 } as const
 
 export const whySchema = {
+  operationId: 'explainJob',
+  tags: ['Jobs'],
   summary: 'Why a job fired or did not: what is so now, then the last decisions, newest first',
   params: idParams,
   querystring: closed({}),
@@ -186,6 +212,8 @@ const deadFilter = {
 } as const
 
 export const deadLettersSchema = {
+  operationId: 'listDeadLetters',
+  tags: ['Dead letters'],
   summary: 'Dead runs that can be redriven, in the order of their jobs',
   querystring: closed({
     ...deadFilter,
@@ -207,6 +235,8 @@ export const deadLettersSchema = {
 } as const
 
 export const redriveManySchema = {
+  operationId: 'redriveDeadLetters',
+  tags: ['Dead letters'],
   summary: 'Redrive all dead runs that a filter finds',
   querystring: closed({}),
   body: {

@@ -1,8 +1,10 @@
 /** Schemas of the routes of schedules, partitions and probes. */
 import { previewCountDefault, previewCountMax } from '../limits.ts'
-import { closed, problemResponses, time } from './common.ts'
+import { closed, problemResponses, time, timeOrNull } from './common.ts'
 
 export const previewSchema = {
+  operationId: 'previewSchedule',
+  tags: ['Schedules'],
   summary: 'When a schedule is due',
   querystring: closed({}),
   body: closed(
@@ -42,6 +44,8 @@ export const previewSchema = {
 } as const
 
 export const partitionsSchema = {
+  operationId: 'listPartitions',
+  tags: ['System'],
   summary: 'Who owns each partition, and where it stands',
   querystring: closed({}),
   response: {
@@ -55,13 +59,36 @@ export const partitionsSchema = {
           items: {
             type: 'object',
             additionalProperties: false,
-            required: ['partition', 'phase', 'restoreRemaining', 'mailboxDepth', 'jobsOffset', 'instance', 'url'],
+            required: [
+              ...['partition', 'phase', 'instance', 'url', 'overdueMs', 'lag', 'mailboxDepth', 'jobsOffset'],
+              ...['restoreRemaining', 'restoreTotal', 'restoreShare'],
+            ],
             properties: {
               partition: { type: 'integer' },
-              phase: { type: 'string', enum: ['restoring', 'claiming', 'active', 'closed'] },
-              restoreRemaining: { type: 'integer' },
-              mailboxDepth: { type: 'integer' },
+              phase: {
+                type: 'string',
+                enum: ['restoring', 'claiming', 'active', 'closed'],
+                description: 'active: it fires. restoring: its owner reads the logs. closed: no owner answers for it.',
+              },
+              overdueMs: {
+                type: 'integer',
+                description: 'How long the oldest timer that is due has waited; 0 when none is overdue.',
+              },
+              lag: {
+                type: ['object', 'null'],
+                additionalProperties: false,
+                required: ['jobs', 'commands', 'events'],
+                properties: { jobs: { type: 'integer' }, commands: { type: 'integer' }, events: { type: 'integer' } },
+                description: 'Places of each log that the owner has not applied yet; null while it is not active.',
+              },
+              mailboxDepth: { type: 'integer', description: 'Records read and not yet applied.' },
               jobsOffset: { type: 'integer' },
+              restoreRemaining: { type: 'integer', description: 'Records still to be read.' },
+              restoreTotal: { type: 'integer', description: 'Of how many.' },
+              restoreShare: {
+                type: ['number', 'null'],
+                description: 'Share of the restore that is done, from 0 to 1; null without an owner.',
+              },
               instance: { type: ['string', 'null'] },
               url: { type: ['string', 'null'], description: 'Null for the process that answers.' },
             },
@@ -74,7 +101,10 @@ export const partitionsSchema = {
 } as const
 
 export const metricsSchema = {
+  operationId: 'getMetrics',
+  tags: ['System'],
   summary: 'Metrics for Prometheus',
+  produces: ['text/plain'],
   response: { 200: { type: 'string' }, ...problemResponses },
 } as const
 
@@ -85,7 +115,69 @@ const healthSchema = {
   properties: { status: { type: 'string', const: 'ok' } },
 } as const
 
-export const probeSchema = {
-  summary: 'Whether the process lives, or serves',
-  response: { 200: healthSchema, ...problemResponses },
+const probe = { tags: ['System'], response: { 200: healthSchema, ...problemResponses } } as const
+
+export const livenessSchema = { operationId: 'getLiveness', summary: 'Whether the process lives', ...probe } as const
+export const readinessSchema = { operationId: 'getReadiness', summary: 'Whether the process serves', ...probe } as const
+
+export const openApiSchema = {
+  operationId: 'getOpenApi',
+  tags: ['System'],
+  summary: 'This description, as OpenAPI 3.1',
+  response: { 200: { type: 'object' }, ...problemResponses },
+} as const
+
+export const workersSchema = {
+  operationId: 'listWorkers',
+  tags: ['System'],
+  summary: 'Workers of all pools, and what they run',
+  description:
+    'Members of the groups of the pools, and what the owners of the partitions have heard from them since they own these: soon after a takeover it may be less than there is.',
+  querystring: closed({}),
+  response: {
+    200: {
+      type: 'object',
+      required: ['workers'],
+      additionalProperties: false,
+      properties: {
+        workers: {
+          type: 'array',
+          items: {
+            title: 'Worker',
+            type: 'object',
+            additionalProperties: false,
+            required: ['instance', 'name', 'host', 'pid', 'version', 'connected', 'pools', 'running', 'runIds', 'lastHeardAt'],
+            properties: {
+              instance: { type: 'string', description: 'name@host:pid:boot' },
+              name: { type: ['string', 'null'] },
+              host: { type: ['string', 'null'] },
+              pid: { type: ['integer', 'null'] },
+              version: { type: ['string', 'null'], description: 'Release of Duelog; null for a worker of another make.' },
+              connected: {
+                type: 'boolean',
+                description: 'Whether it is a member of a group; false with a run that nobody has ended yet.',
+              },
+              pools: {
+                type: 'array',
+                items: {
+                  type: 'object',
+                  additionalProperties: false,
+                  required: ['pool', 'slots', 'partitions'],
+                  properties: {
+                    pool: { type: 'string' },
+                    slots: { type: ['integer', 'null'], description: 'Handlers that it runs at once.' },
+                    partitions: { type: 'integer', description: 'Partitions of executions topics that it reads.' },
+                  },
+                },
+              },
+              running: { type: 'integer', description: 'Attempts that it has begun and not ended.' },
+              runIds: { type: 'array', items: { type: 'string' }, description: 'Some of their runs.' },
+              lastHeardAt: { ...timeOrNull, description: 'When an owner last read a report of it; null where none has.' },
+            },
+          },
+        },
+      },
+    },
+    ...problemResponses,
+  },
 } as const

@@ -13,14 +13,16 @@ export interface AddressGuard {
   lookup: LookupFunction
 }
 
-/** `networks`: addresses, or CIDR such as 10.0.0.0/8. Throws RangeError for one that is neither. */
-export function addressGuard(networks: readonly string[]): AddressGuard {
-  const denied = denyList(networks)
+/** Addresses, or CIDR such as 10.0.0.0/8; what is allowed is so although it is denied. Throws RangeError for one that is neither. */
+export function addressGuard(deny: readonly string[], allow: readonly string[] = []): AddressGuard {
+  const [denied, allowed] = [listOf(deny), listOf(allow)]
   const refuses = (address: string): boolean => {
     const family = isIP(address)
-    return family !== 0 && denied.check(address, family === 6 ? 'ipv6' : 'ipv4')
+    const type = family === 6 ? 'ipv6' : 'ipv4'
+    return family !== 0 && denied.check(address, type) && !allowed.check(address, type)
   }
-  const refusal = (address: string): string => `http targets must not reach ${address}; DUELOG_HTTP_DENY says so`
+  const refusal = (address: string): string =>
+    `http targets must not reach ${address}; DUELOG_HTTP_DENY says so, and DUELOG_HTTP_ALLOW can make an exception`
   return {
     refusalOf(host) {
       const address = host.replace(/^\[|\]$/g, '')
@@ -36,7 +38,7 @@ export function addressGuard(networks: readonly string[]): AddressGuard {
   }
 }
 
-function denyList(networks: readonly string[]): BlockList {
+function listOf(networks: readonly string[]): BlockList {
   const list = new BlockList()
   for (const network of networks) {
     const [address = '', prefix, ...rest] = network.trim().split('/')

@@ -36,6 +36,8 @@ const plain: Handlers = { noop, log, sleep, fail }
 export interface BuiltInOptions {
   /** Addresses and networks that http targets must not reach. */
   httpDeny: readonly string[]
+  /** What they may reach all the same. Default: nothing. */
+  httpAllow?: readonly string[]
   /** Key that signs their requests, as whsec_… */
   httpSigningKey: string | undefined
   /** Opens the writer of kafka.produce, at its first run. */
@@ -45,11 +47,11 @@ export interface BuiltInOptions {
   clock: Clock
 }
 
-export function builtInHandlers({ httpDeny, httpSigningKey, writer, prefix, clock }: BuiltInOptions): Handlers {
+export function builtInHandlers({ httpDeny, httpAllow, httpSigningKey, writer, prefix, clock }: BuiltInOptions): Handlers {
   const signingKey = httpSigningKey === undefined ? undefined : signingKeyOf(httpSigningKey)
   return {
     ...plain,
-    [httpHandlerName]: httpHandler({ guard: addressGuard(httpDeny), signingKey, clock }),
+    [httpHandlerName]: httpHandler({ guard: addressGuard(httpDeny, httpAllow), signingKey, clock }),
     'kafka.produce': kafkaProduceHandler(writer, prefix),
   }
 }

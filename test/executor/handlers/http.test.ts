@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
 import type { HttpTarget } from '../../../schemas/generated.ts'
 import { systemClock } from '../../../src/clock.ts'
+import { readConfig } from '../../../src/config/config.ts'
 import type { Run } from '../../../src/executor/handler.ts'
 import { addressGuard } from '../../../src/executor/handlers/address-guard.ts'
 import { delayOf, httpHandler } from '../../../src/executor/handlers/http.ts'
@@ -146,4 +147,34 @@ it('reaches no address that is denied, whatever name leads to it', async () => {
   expect(seen).toEqual([])
   await call(run(target(url)), handler(['169.254.0.0/16']))
   expect(seen).toHaveLength(1)
+})
+
+it('reaches nothing that is not public while the settings say nothing else', async () => {
+  const { httpDeny, httpAllow } = readConfig({})
+  const { seen, url } = await answering(200)
+  const { port } = new URL(url)
+  const guarded = (allow: string[] = httpAllow) =>
+    httpHandler({ guard: addressGuard(httpDeny, allow), signingKey: undefined, clock: systemClock })
+  const hosts = [
+    ...['127.0.0.1', '127.1', '0x7f.1', '2130706433', '0177.0.0.1', 'localhost', '[::1]', '[::ffff:127.0.0.1]', '0.0.0.0', '[::]'],
+    ...['10.1.2.3', '172.16.0.1', '172.31.255.255', '192.168.1.1', '100.64.0.1', '169.254.169.254', '[::ffff:a9fe:a9fe]'],
+    ...['[fd00:ec2::254]', '[fe80::1]', '[64:ff9b::a9fe:a9fe]', '168.63.129.16', '224.0.0.1', '255.255.255.255'],
+  ]
+  for (const host of hosts) {
+    await expect(call(run(target(`http://${host}:${port}/`)), guarded()), host).rejects.toMatchObject({
+      name: 'NonRetryableError',
+      message: /DUELOG_HTTP_ALLOW/,
+    })
+  }
+  expect(seen).toEqual([])
+  await call(run(target(url)), guarded(['127.0.0.0/8']))
+  await call(run(target(`http://localhost:${port}/`)), guarded(['127.0.0.1', '::1']))
+  expect(seen).toHaveLength(2)
+})
+
+it('follows no redirect to an address that it may not reach', async () => {
+  const inner = await answering(200)
+  const outer = await answering(302, { location: inner.url })
+  await expect(call(run(target(outer.url)))).rejects.toMatchObject({ name: 'NonRetryableError', message: /redirects are not/ })
+  expect(inner.seen).toEqual([])
 })

@@ -112,6 +112,7 @@ function logOf(cluster: Cluster, process: Process): Log {
         clusterId: () => io.submit(machine, 'asks for the cluster', () => cluster.clusterId),
         committed: async () => [],
         groupMembers: async () => [],
+        groups: async () => [],
         close: async () => {},
       }
     },

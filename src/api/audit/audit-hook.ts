@@ -1,0 +1,61 @@
+/** Tells the audit trail of each request for a change, when its answer is known and before it is sent. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { AuditLog } from './audit-log.ts'
+
+/** What a handler knows of its request that the path does not say. */
+export interface Audited {
+  jobId?: string
+  done?: number
+  refused?: number
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    audited: Audited | null
+  }
+}
+
+/** Refusals that cost nothing to provoke in any number; they are counted, not written. */
+const unwritten = new Set(['unauthorized', 'too-many-requests'])
+
+export function auditRequests(instance: FastifyInstance, audit: AuditLog): void {
+  instance.decorateRequest('audited', null)
+  instance.addHook('onSend', async (request, reply, payload) => {
+    // A stream has not ended yet; whoever sends it tells the trail when it has.
+    if (request.routeOptions.config.audit === undefined || typeof payload === 'object') return payload
+    await tell(audit, request, reply, outcomeOf(reply.statusCode, payload))
+    return payload
+  })
+}
+
+/** Also for whoever answers with a stream. */
+export async function tell(audit: AuditLog, request: FastifyRequest, reply: FastifyReply, outcome: string): Promise<void> {
+  const { audit: action } = request.routeOptions.config
+  if (action === undefined || request.actor === null || unwritten.has(outcome)) return
+  const { id, jobId = id, runNo } = request.params as { id?: string; jobId?: string; runNo?: number | string }
+  const { audited } = request
+  const etag = reply.getHeader('etag')
+  await audit.record({
+    actor: request.actor,
+    role: request.role,
+    action,
+    jobId: audited?.jobId ?? jobId?.slice(0, 255) ?? null,
+    runNo: Number.isSafeInteger(Number(runNo)) ? Number(runNo) : null,
+    outcome,
+    status: reply.statusCode,
+    version: typeof etag === 'string' ? etag.replaceAll('"', '') : null,
+    done: audited?.done ?? null,
+    refused: audited?.refused ?? null,
+    requestId: request.id,
+    address: request.ip,
+  })
+}
+
+function outcomeOf(status: number, payload: unknown): string {
+  if (status < 400) return 'DONE'
+  try {
+    return String((JSON.parse(String(payload)) as { code?: unknown }).code ?? status)
+  } catch {
+    return String(status)
+  }
+}

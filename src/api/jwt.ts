@@ -1,0 +1,60 @@
+/** JSON Web Tokens of an identity provider: signed by a key of its JWKS, for us, by it, not expired, and with a role of ours. */
+import { createRemoteJWKSet, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose'
+import { DuelogError, messageOf } from '../errors.ts'
+import { jwksTimeoutMs } from './limits.ts'
+import type { JwtOptions, Role } from './options.ts'
+
+/** Signatures by a key that only the provider has. Anything shared, and none at all, is refused whatever the token says of itself. */
+const algorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519']
+/** Clocks of two machines may differ so much. */
+const clockToleranceSeconds = 5
+const roles: readonly Role[] = ['admin', 'operator', 'viewer']
+
+export interface Identity {
+  actor: string
+  role: Role
+}
+
+/** Undefined for a token that is not accepted, whatever the reason. Rejects with `identity-unavailable` when no keys could be had. */
+export type JwtVerifier = (token: string) => Promise<Identity | undefined>
+
+export function jwtVerifier(options: JwtOptions): JwtVerifier {
+  const { jwks, issuer, audience, rolesClaim } = options
+  const keys: JWTVerifyGetKey =
+    typeof jwks === 'string' ? createRemoteJWKSet(new URL(jwks), { timeoutDuration: jwksTimeoutMs }) : jwks
+  return async (token) => {
+    try {
+      const { payload } = await jwtVerify(token, keys, {
+        ...{ issuer, audience, algorithms, clockTolerance: clockToleranceSeconds },
+        requiredClaims: ['exp', 'sub'],
+      })
+      const role = roleOf(payload, rolesClaim)
+      return role === undefined ? undefined : { actor: actorOf(payload.sub ?? ''), role }
+    } catch (error) {
+      if (isRefusal(error)) return undefined
+      throw new DuelogError('identity-unavailable', `The keys of DUELOG_JWT_JWKS_URL could not be had: ${messageOf(error)}.`, {
+        cause: error,
+      })
+    }
+  }
+}
+
+/** What is wrong with the token itself, not with the way to the keys. */
+function isRefusal(error: unknown): boolean {
+  if (!(error instanceof errors.JOSEError)) return error instanceof TypeError && !('cause' in error)
+  return !(error instanceof errors.JWKSTimeout || error instanceof errors.JWKSInvalid || error.code === 'ERR_JOSE_GENERIC')
+}
+
+/** The highest role that the claim names. It may lie deeper, as in realm_access.roles, and be a list or words between spaces. */
+function roleOf(payload: JWTPayload, claim: string): Role | undefined {
+  let value: unknown = payload
+  for (const name of claim.split('.')) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined
+    value = (value as Record<string, unknown>)[name]
+  }
+  const named = typeof value === 'string' ? value.split(' ') : Array.isArray(value) ? value : []
+  return roles.find((role) => named.includes(role))
+}
+
+/** Subjects go into logs and records: short, and on one line. */
+const actorOf = (subject: string): string => subject.replace(/[\u0000-\u001f\u007f]/g, ' ').slice(0, 255)

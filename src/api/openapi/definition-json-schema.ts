@@ -1,0 +1,91 @@
+/** The JSON schema of a job definition, made from the Avro schema that validates it: docs, units, defaults and limits are the same. */
+import { jobDefinitionSchema } from '../../../schemas/generated.ts'
+import { type AvroField, type AvroRecord, type Names, type Shape, shapeOf } from '../../../streams/jobs/avro-schema.ts'
+
+type JsonSchema = Record<string, unknown>
+
+const text = { type: 'string' } as const
+const base64 = { ...text, contentEncoding: 'base64' } as const
+
+/** `id` and the payload are in JSON only; streams/jobs/json.ts and payload-json.ts say how. */
+export function definitionJsonSchema(): JsonSchema {
+  const { properties, required } = recordSchema(jobDefinitionSchema as AvroRecord, new Map())
+  const { payload: _, ...fields } = properties as Record<string, JsonSchema>
+  return {
+    title: 'JobDefinition',
+    type: 'object',
+    additionalProperties: false,
+    required,
+    properties: {
+      id: { ...text, description: 'Job id. Where the path names it, it may be repeated here; in a batch it is required.' },
+      ...fields,
+      payload: { description: 'Any JSON value; text where contentType names something else than JSON.' },
+      payloadBase64: { ...base64, description: 'The payload as bytes, in place of payload.' },
+    },
+  }
+}
+
+function recordSchema(record: AvroRecord, names: Names): JsonSchema {
+  names.set(record.name, record)
+  const properties = Object.fromEntries(record.fields.map((field) => [field.name, fieldSchema(field, names)]))
+  const required = record.fields.filter((field) => !('default' in field)).map((field) => field.name)
+  return { type: 'object', additionalProperties: false, required, properties }
+}
+
+function fieldSchema(field: AvroField, names: Names): JsonSchema {
+  const shape = shapeOf(field.type, names)
+  const schema = orNull(shape, shapeSchema(field, shape, names))
+  const { doc, unit, default: fallback } = field
+  const plain = fallback === null || ['number', 'string', 'boolean'].includes(typeof fallback)
+  return {
+    ...schema,
+    ...(doc === undefined ? {} : { description: unit === undefined ? doc : `${doc} Unit: ${unit}.` }),
+    ...('default' in field && plain && shape.kind !== 'bytes' ? { default: fallback } : {}),
+  }
+}
+
+function orNull({ nullable }: Shape, schema: JsonSchema): JsonSchema {
+  if (!nullable) return schema
+  if (schema.enum !== undefined || schema.type === undefined || schema.type === 'object')
+    return { anyOf: [schema, { type: 'null' }] }
+  return { ...schema, type: [schema.type, 'null'].flat() }
+}
+
+function shapeSchema(field: AvroField, shape: Shape, names: Names): JsonSchema {
+  const { minimum, maximum, minLength, maxLength, pattern, maxEntries } = field
+  const given = (limits: JsonSchema): JsonSchema =>
+    Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined))
+  switch (shape.kind) {
+    case 'record':
+      return recordSchema(shape.record, names)
+    case 'enum':
+      return { type: 'string', enum: shape.symbols }
+    case 'boolean':
+      return { type: 'boolean' }
+    case 'long':
+      if (field.unit === 'epoch ms')
+        return { type: ['string', 'integer'], format: 'date-time', examples: ['2030-01-31T08:00:00+01:00'] }
+      return { type: 'integer', ...given({ minimum, maximum }) }
+    case 'int':
+      return { type: 'integer', ...given({ minimum, maximum }) }
+    case 'double':
+      return { type: 'number', ...given({ minimum, maximum }) }
+    case 'bytes':
+      return { anyOf: [text, { type: 'object', additionalProperties: false, required: ['base64'], properties: { base64 } }] }
+    case 'string':
+      return { type: 'string', ...given({ minLength, maxLength, pattern }) }
+    // Limits of lists and maps are those of their entries, but for their number.
+    case 'array':
+      return {
+        type: 'array',
+        items: shapeSchema(field, shapeOf(shape.items, names), names),
+        ...given({ maxItems: maxEntries }),
+      }
+    case 'map':
+      return {
+        type: 'object',
+        additionalProperties: shapeSchema(field, shapeOf(shape.items, names), names),
+        ...given({ maxProperties: maxEntries }),
+      }
+  }
+}

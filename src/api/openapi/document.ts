@@ -1,0 +1,174 @@
+/**
+ * The OpenAPI 3.1 document of the routes as they are registered. Schemas of 3.1 are JSON schema, so those that check the requests go in
+ * as they are; what has a title becomes a component of that name.
+ */
+import type { FastifySchema, RouteOptions } from 'fastify'
+import pkg from '../../../package.json' with { type: 'json' }
+import { problemType } from '../problem.ts'
+import { definitionJsonSchema } from './definition-json-schema.ts'
+
+export type JsonSchema = Record<string, unknown>
+
+type RouteSchema = Pick<FastifySchema, 'operationId' | 'summary' | 'description' | 'tags' | 'hide' | 'consumes' | 'produces'> & {
+  params?: JsonSchema
+  querystring?: JsonSchema
+  headers?: JsonSchema
+  body?: JsonSchema
+  response?: Record<string, JsonSchema>
+}
+
+export interface OpenApiDocument {
+  openapi: string
+  info: { title: string; version: string; description: string; license: { name: string; identifier: string } }
+  servers: { url: string }[]
+  tags: { name: string; description: string }[]
+  paths: Record<string, Record<string, JsonSchema>>
+  components: { schemas: Record<string, JsonSchema>; securitySchemes: JsonSchema }
+}
+
+const tags = [
+  { name: 'Jobs', description: 'Definitions of jobs, their state, and commands to them.' },
+  { name: 'Runs', description: 'Occurrences of jobs and their attempts.' },
+  { name: 'Dead letters', description: 'Runs whose attempts were used up.' },
+  { name: 'Schedules', description: 'What will be due, without writing anything.' },
+  { name: 'System', description: 'Owners, workers, audit trail, metrics and probes.' },
+]
+
+const meanings: Record<string, string> = {
+  200: 'Done.',
+  201: 'Created.',
+  202: 'Durable in the log; the body says whether it was seen applied.',
+  204: 'Done; there is no body.',
+  default: 'The request cannot be carried out: as it is, or not now, then with Retry-After.',
+}
+
+/** Throws when two routes share an operation id, or one that is not hidden has none. */
+export function openApiDocument(routes: readonly RouteOptions[]): OpenApiDocument {
+  const components = new Map<string, JsonSchema>()
+  const paths: OpenApiDocument['paths'] = {}
+  const known = new Set<string>()
+  const definition = definitionJsonSchema()
+  const refer = (schema: JsonSchema): JsonSchema => hoisted(schema, components)
+  components.set('JobDefinition', definition)
+  for (const route of routes) {
+    const schema = (route.schema ?? {}) as RouteSchema
+    if (route.method === 'HEAD' || schema.hide === true) continue
+    const { operationId } = schema
+    if (operationId === undefined || known.has(operationId))
+      throw new Error(`The route ${String(route.method)} ${route.url} needs an operationId of its own, not ${operationId}.`)
+    known.add(operationId)
+    const path = route.url.replace(/:(\w+)/g, '{$1}')
+    paths[path] ??= {}
+    paths[path][String(route.method).toLowerCase()] = operationOf(route, schema, refer)
+  }
+  return {
+    openapi: '3.1.1',
+    info: {
+      title: 'Duelog',
+      version: pkg.version,
+      description: `${pkg.description} Errors are problem details (RFC 9457) with a stable \`code\`.`,
+      license: { name: 'Apache License 2.0', identifier: pkg.license },
+    },
+    servers: [{ url: '/' }],
+    tags,
+    paths,
+    components: {
+      schemas: Object.fromEntries([...components].sort(([left], [right]) => (left < right ? -1 : 1))),
+      securitySchemes: {
+        bearer: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'A token of DUELOG_API_TOKENS, or a JWT. Without either setting no token is needed, on loopback only.',
+        },
+      },
+    },
+  }
+}
+
+function operationOf(route: RouteOptions, schema: RouteSchema, refer: (schema: JsonSchema) => JsonSchema): JsonSchema {
+  const { operationId, summary, description, tags: ofRoute, params, querystring, headers, body } = schema
+  const role = route.config?.role
+  const parameters = [
+    ...parametersOf('path', params, refer),
+    ...parametersOf('query', querystring, refer),
+    ...parametersOf('header', headers, refer),
+  ]
+  const said = [description, role === undefined ? 'Needs no token.' : `Least role: ${role}.`]
+  return {
+    operationId,
+    summary,
+    description: said.filter(Boolean).join(' '),
+    tags: ofRoute,
+    security: role === undefined ? [] : [{ bearer: [] }],
+    ...(parameters.length > 0 && { parameters }),
+    ...bodyOf(schema.consumes, body, refer),
+    responses: responsesOf(schema, refer),
+  }
+}
+
+function parametersOf(place: string, schema: JsonSchema | undefined, refer: (schema: JsonSchema) => JsonSchema): JsonSchema[] {
+  const { properties = {}, required = [] } = (schema ?? {}) as { properties?: Record<string, JsonSchema>; required?: string[] }
+  return Object.entries(properties).map(([name, { description, ...rest }]) => ({
+    name,
+    in: place,
+    ...(description !== undefined && { description }),
+    required: required.includes(name),
+    schema: refer(rest),
+  }))
+}
+
+/** A body that may be null may be left out as well. */
+function bodyOf(
+  consumes: readonly string[] = ['application/json'],
+  body: JsonSchema | undefined,
+  refer: (schema: JsonSchema) => JsonSchema,
+): JsonSchema {
+  if (body === undefined && consumes[0] === 'application/json') return {}
+  const optional = Array.isArray(body?.type) && body.type.includes('null')
+  const shown = body === undefined ? { type: 'string' } : optional ? { ...body, type: 'object' } : body
+  return { requestBody: { required: !optional, content: contentOf(consumes, refer(shown)) } }
+}
+
+function responsesOf({ response = {}, produces }: RouteSchema, refer: (schema: JsonSchema) => JsonSchema): JsonSchema {
+  return Object.fromEntries(
+    Object.entries(response).map(([given, schema]) => {
+      // One name for all of them, because generators know no ranges of statuses.
+      const isProblem = /^[45]xx$/.test(given)
+      const status = isProblem ? 'default' : given
+      const description = (schema.title === undefined && schema.description) || meanings[status] || 'Done.'
+      if (schema.type === 'null') return [status, { description }]
+      return [status, { description, content: contentOf(isProblem ? [problemType] : produces, refer(schema)) }]
+    }),
+  )
+}
+
+const contentOf = (types: readonly string[] = ['application/json'], schema: JsonSchema): JsonSchema =>
+  Object.fromEntries(types.map((type) => [type, { schema }]))
+
+/** The schema with a reference in place of each part that has a title. */
+function hoisted(value: JsonSchema, components: Map<string, JsonSchema>): JsonSchema {
+  const { title } = value
+  if (typeof title !== 'string') return walked(value, components)
+  if (!components.has(title)) {
+    // Known before its parts are looked at.
+    components.set(title, value)
+    components.set(title, walked(value, components))
+  }
+  return { $ref: `#/components/schemas/${title}` }
+}
+
+function walked(value: JsonSchema, components: Map<string, JsonSchema>): JsonSchema {
+  const inside = (part: unknown): unknown => {
+    if (Array.isArray(part)) return part.map(inside)
+    return typeof part === 'object' && part !== null ? hoisted(part as JsonSchema, components) : part
+  }
+  return Object.fromEntries(
+    Object.entries(value).map(([name, part]) => [
+      name,
+      // Names of properties are the user's, so one of them may be "title".
+      name === 'properties'
+        ? Object.fromEntries(Object.entries(part as object).map(([key, of]) => [key, inside(of)]))
+        : inside(part),
+    ]),
+  )
+}

@@ -1,0 +1,26 @@
+/** The description of the API, for programs and for people. Neither needs a token: they tell nothing of any job. */
+import { readFile } from 'node:fs/promises'
+import type { FastifyInstance, RouteOptions } from 'fastify'
+import { openApiSchema } from '../schemas/system.ts'
+import { docsAssets, docsPolicy } from './docs-page.ts'
+import { type OpenApiDocument, openApiDocument } from './document.ts'
+
+/** Kept out of the description. */
+const hidden = { hide: true } as const
+
+/** To be called before any route is registered. */
+export function openApiRoutes(instance: FastifyInstance): void {
+  const routes: RouteOptions[] = []
+  let document: OpenApiDocument | undefined
+  instance.addHook('onRoute', (route) => void routes.push(route))
+  instance.get('/openapi.json', { schema: openApiSchema }, async () => {
+    document ??= openApiDocument(routes)
+    return document
+  })
+  for (const [url, { type, file, text }] of Object.entries(docsAssets)) {
+    instance.get(url, { schema: hidden }, async (_request, reply) => {
+      void reply.type(type).header('content-security-policy', docsPolicy).header('cache-control', 'no-cache')
+      return text ?? readFile(file ?? '')
+    })
+  }
+}

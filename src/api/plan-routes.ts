@@ -1,0 +1,107 @@
+/** What lies ahead: what definitions would change, and how much is due. Nothing is written. */
+import type { FastifyInstance } from 'fastify'
+import type { Job } from '../../streams/job.ts'
+import { isoTime } from '../../streams/jobs/json.ts'
+import { type JobPlan, type PlanRange, planJob } from '../../streams/jobs/plan.ts'
+import { partitionOf } from '../../streams/topics.ts'
+import type { DueRange } from '../ports.ts'
+import type { ApiContext } from './context.ts'
+import { givenId, identifiedDefinitionOf } from './definition-body.ts'
+import { sumOf } from './forecast.ts'
+import { planAskedMax, planTimesMax } from './limits.ts'
+import { describe, RequestError } from './problem.ts'
+import { forecastSchema, planSchema } from './schemas/plan.ts'
+import { timeOf } from './time-input.ts'
+import { etagOf } from './version.ts'
+
+interface PlanBody {
+  Body: { jobs: unknown[]; horizonMs: number; maxFires: number }
+}
+interface ForecastQuery {
+  Querystring: { from?: string; horizonMs: number; buckets: number }
+}
+type Shown = Record<string, unknown> & { action: JobPlan['action'] | 'INVALID' }
+
+export function planRoutes(instance: FastifyInstance, { owners, partitions, clock }: ApiContext): void {
+  const config = { role: 'viewer' } as const
+
+  const planOne = async (json: unknown, range: PlanRange, seen: Set<string>): Promise<Shown> => {
+    try {
+      const { id, definition } = identifiedDefinitionOf(json)
+      if (seen.has(id)) throw new RequestError('bad-definition', [repeated(id)])
+      seen.add(id)
+      const partition = partitionOf(id, partitions)
+      const stored = await owners.ask(partition, (owner) => owner.stored(partition, id))
+      const job: Job = { id }
+      if (stored !== undefined) Object.assign(job, { ...stored, definition: { ...stored.definition, bytes: Buffer.alloc(0) } })
+      const etag = stored === undefined ? null : etagOf({ partition, offset: stored.definition.offset })
+      return { id, etag, ...shownPlan(planJob(job, definition, range)) }
+    } catch (error) {
+      if (!(error instanceof RequestError)) throw error
+      return { id: givenId(json) ?? null, action: 'INVALID', problems: describe(error).problems }
+    }
+  }
+
+  instance.post<PlanBody>('/v1/jobs/plan', { config, schema: planSchema }, async (request) => {
+    const { jobs, horizonMs, maxFires } = request.body
+    if (jobs.length * maxFires > planTimesMax)
+      throw new RequestError('bad-request', [tooMany(maxFires, Math.floor(planTimesMax / jobs.length))])
+    const from = clock.nowMs()
+    const range = { from, to: from + horizonMs, max: maxFires }
+    const seen = new Set<string>()
+    const plans: Shown[] = []
+    for (let at = 0; at < jobs.length; at += planAskedMax) {
+      plans.push(...(await Promise.all(jobs.slice(at, at + planAskedMax).map((json) => planOne(json, range, seen)))))
+    }
+    return { from: isoTime(from), to: isoTime(range.to), jobs: plans, totals: totalsOf(plans) }
+  })
+
+  instance.get<ForecastQuery>('/v1/forecast', { config, schema: forecastSchema }, async (request) => {
+    const { horizonMs, buckets } = request.query
+    const from = request.query.from === undefined ? clock.nowMs() : timeOf('from', request.query.from)
+    const bucketMs = Math.ceil(horizonMs / buckets)
+    const range: DueRange = { from, to: from + bucketMs * Math.ceil(horizonMs / bucketMs), bucketMs }
+    const all = Array.from({ length: partitions }, (_, partition) =>
+      owners.ask(partition, (owner) => owner.forecast(partition, range)),
+    )
+    return sumOf(await Promise.all(all), range)
+  })
+}
+
+function shownPlan({ fires, ...plan }: JobPlan) {
+  const { added, removed, moved, kept, until } = fires
+  return {
+    ...plan,
+    fires: {
+      added: added.map(isoTime),
+      removed: removed.map(isoTime),
+      moved: moved.map(({ from, to }) => ({ from: isoTime(from), to: isoTime(to) })),
+      kept,
+      until: isoTime(until),
+    },
+  }
+}
+
+function totalsOf(plans: readonly Shown[]): Record<string, number> {
+  const totals = { create: 0, update: 0, unchanged: 0, dropped: 0, invalid: 0, added: 0, removed: 0, moved: 0, kept: 0 }
+  for (const { action, fires } of plans) {
+    totals[action.toLowerCase() as Lowercase<Shown['action']>]++
+    if (fires === undefined) continue
+    const { added, removed, moved, kept } = fires as ReturnType<typeof shownPlan>['fires']
+    totals.added += added.length
+    totals.removed += removed.length
+    totals.moved += moved.length
+    totals.kept += kept
+  }
+  return totals
+}
+
+const repeated = (id: string) => ({
+  ...{ field: 'id', value: id, limit: 'once in a plan' },
+  message: `id is ${JSON.stringify(id)}, which is in this plan already; allowed: once.`,
+})
+
+const tooMany = (maxFires: number, most: number) => ({
+  ...{ field: 'maxFires', value: maxFires, limit: `at most ${most} with so many jobs` },
+  message: `maxFires is ${maxFires}; allowed with so many jobs: at most ${most}. Plan fewer jobs at once, or lower maxFires.`,
+})

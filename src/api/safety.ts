@@ -1,0 +1,48 @@
+/** What guards every request, whatever its route: headers for browsers, a rate for each caller, and a time for its body. */
+import type { Readable } from 'node:stream'
+import type { FastifyInstance } from 'fastify'
+import type { Clock } from '../clock.ts'
+import { DuelogError } from '../errors.ts'
+import { bodyReceiveMs } from './limits.ts'
+import { RateLimit, tooMany } from './rate-limit.ts'
+
+/** No page but our own may show an answer, and no answer is ever a page but where a route says so. */
+const headers = {
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-resource-policy': 'same-origin',
+  'cache-control': 'no-store',
+} as const
+
+/** To be called before any other hook is added: refusals have these headers too. */
+export function securityHeaders(instance: FastifyInstance): void {
+  instance.addHook('onRequest', async (_request, reply) => void reply.headers(headers))
+}
+
+/** To be called after the hook that finds out who calls. Routes between processes, probes and pages are not counted. */
+export function limitRates(instance: FastifyInstance, clock: Clock, perSecond: number): void {
+  if (perSecond === 0) return
+  const rates = new RateLimit(clock, perSecond, 2 * perSecond)
+  instance.addHook('onRequest', async (request) => {
+    const { role, internal } = request.routeOptions.config
+    if (role === undefined || internal === true) return
+    const caller = request.role === null ? `address ${request.ip}` : `actor ${request.role} ${request.actor}`
+    if (!rates.take(caller)) throw tooMany(`More than ${perSecond} requests a second came from one caller.`)
+  })
+}
+
+/** A body that comes a byte at a time holds a connection no longer than a quick one may. A batch may take as long as it goes on. */
+export function limitBodyTimes(instance: FastifyInstance): void {
+  instance.addHook('preParsing', async (request, reply, payload) => {
+    if (request.routeOptions.config.streams === true) return payload
+    const body = payload as Readable
+    const timer = setTimeout(() => {
+      void reply.header('connection', 'close')
+      body.emit('error', new DuelogError('bad-request', `The body was not complete within ${bodyReceiveMs} ms; send it faster.`))
+    }, bodyReceiveMs)
+    body.once('close', () => clearTimeout(timer)).once('end', () => clearTimeout(timer))
+    return body
+  })
+}

@@ -1,0 +1,143 @@
+/**
+ * What a partition has ahead, counted from its time index. The next occurrence of each job is counted exactly; what recurs after it is
+ * computed from the definitions, all of them where they are few, else a sample spread over the range. Work is bounded in both.
+ */
+import type { JobDefinition } from '../../schemas/generated.ts'
+import { type Timer, timerBound, timerKind, timerOfKey } from '../../streams/keys.ts'
+import { firstFire, nextFire } from '../../streams/schedules/next-fire.ts'
+import type { DueCounts, DueRange } from '../ports.ts'
+import type { SchedulerCodecs } from './codecs.ts'
+import { loadJobs } from './job-loader.ts'
+import type { PartitionStore } from './ports.ts'
+
+/** Timers that one call looks at. */
+export const forecastTimersMax = 100_000
+/** Jobs whose later occurrences one call computes. */
+export const forecastSampleMax = 200
+/** Occurrences that one call computes, of all these jobs together. */
+export const forecastStepsMax = 20_000
+const stepsUntilYield = 500
+const slice = 2_000
+
+export async function forecast(
+  store: PartitionStore,
+  codecs: SchedulerCodecs,
+  { from, to, bucketMs }: DueRange,
+): Promise<DueCounts> {
+  const buckets = Math.ceil((to - from) / bucketMs)
+  const next = new Array<number>(buckets).fill(0)
+  const { overdue, timers, until } = await scan(store, from, to)
+  for (const { dueAt } of timers) {
+    const bucket = Math.floor((dueAt - from) / bucketMs)
+    next[bucket] = (next[bucket] ?? 0) + 1
+  }
+  const sample = spread(timers, forecastSampleMax)
+  const { counts, cut } = await laterOf(store, codecs, sample, { from, to: until, bucketMs })
+  const weight = sample.length === 0 ? 0 : timers.length / sample.length
+  return {
+    overdue,
+    next,
+    later: Array.from(next, (_, bucket) => (counts[bucket] ?? 0) * weight),
+    until,
+    jobs: timers.length,
+    sampled: sample.length,
+    cut,
+  }
+}
+
+/** The fire timers of a range, as far as the limit of one call goes. */
+async function scan(store: PartitionStore, from: number, to: number) {
+  const timers: Timer[] = []
+  let overdue = 0
+  let cursor = timerBound(0)
+  const end = timerBound(to)
+  for (let looked = 0; ; ) {
+    const entries = await store.scan({ from: cursor, to: end, limit: slice, keysOnly: true })
+    for (const { key } of entries) {
+      const timer = timerOfKey(key)
+      if (timer.kind !== timerKind.fire) continue
+      if (timer.dueAt < from) overdue++
+      else timers.push(timer)
+    }
+    const last = entries.at(-1)
+    if (entries.length < slice || last === undefined) return { overdue, timers, until: to }
+    looked += entries.length
+    if (looked >= forecastTimersMax) {
+      const until = Math.max(from, timerOfKey(last.key).dueAt)
+      return { overdue, timers: timers.filter(({ dueAt }) => dueAt < until), until }
+    }
+    cursor = Buffer.concat([last.key, Buffer.of(0)])
+  }
+}
+
+/** At most `max`, evenly chosen, so that herds and lone jobs are there in proportion. */
+function spread(timers: readonly Timer[], max: number): Timer[] {
+  if (timers.length <= max) return [...timers]
+  const step = timers.length / max
+  return Array.from({ length: max }, (_, index) => timers[Math.floor(index * step)] as Timer)
+}
+
+/** Adds up what the definitions of these timers say of the time after their next occurrences. */
+async function laterOf(store: PartitionStore, codecs: SchedulerCodecs, timers: readonly Timer[], range: DueRange) {
+  const counts = new Array<number>(Math.ceil((range.to - range.from) / range.bucketMs)).fill(0)
+  const jobs = await loadJobs(
+    store,
+    codecs,
+    timers.map(({ jobId }) => jobId),
+  )
+  const stepsEach = Math.floor(forecastStepsMax / Math.max(1, timers.length))
+  let cut = false
+  let sinceYield = 0
+  for (const { definition, state } of jobs.values()) {
+    const spec = definition?.spec
+    if (definition === undefined || spec === undefined || !recursByItself(spec)) continue
+    const left = spec.maxRuns === null ? Number.POSITIVE_INFINITY : spec.maxRuns - (state?.scheduledRuns ?? 0)
+    const to = Math.min(range.to, spec.expireAt ?? range.to)
+    const anchorAt = state?.anchorAt ?? definition.appendedAt
+    const first = state?.nextFireAt ?? firstFire(spec, anchorAt)
+    if (first === null) continue
+    if (addFires(counts, { spec, anchorAt, first, to, left: left - 1 }, range, stepsEach)) cut = true
+    // The owner has runs to dispatch meanwhile.
+    sinceYield += stepsEach
+    if (sinceYield < stepsUntilYield) continue
+    sinceYield = 0
+    await new Promise(setImmediate)
+  }
+  return { counts, cut }
+}
+
+/** From END the next time follows from how long a run takes, which nobody knows. */
+const recursByItself = ({ schedule: { at, delayMs, from } }: JobDefinition): boolean =>
+  at === null && delayMs === null && from !== 'END'
+
+interface Recurrence {
+  spec: JobDefinition
+  anchorAt: number
+  /** The next occurrence, which is counted already. */
+  first: number
+  to: number
+  /** Occurrences that may still come after it. */
+  left: number
+}
+
+/** True when there are more than `steps`: then the rest is taken to go on at the same rate. */
+function addFires(counts: number[], { spec, anchorAt, first, to, left }: Recurrence, range: DueRange, steps: number): boolean {
+  const add = (at: number, count: number): void => {
+    const bucket = Math.floor((at - range.from) / range.bucketMs)
+    if (bucket >= 0 && bucket < counts.length) counts[bucket] = (counts[bucket] ?? 0) + count
+  }
+  let last = first
+  for (let made = 0; made < left; made++) {
+    const fire = nextFire(spec, anchorAt, last)
+    if (fire === null || fire >= to) return false
+    if (made === steps) {
+      const everyMs = (last - first) / made
+      for (let at = fire; at < to && made < left; at += range.bucketMs, made += range.bucketMs / everyMs)
+        add(at, Math.min(range.bucketMs, to - at) / everyMs)
+      return true
+    }
+    add(fire, 1)
+    last = fire
+  }
+  return false
+}

@@ -1,0 +1,109 @@
+/** What a definition would change if its owner read it now: the core itself decides, and the times ahead before and after are compared. */
+import type { JobDefinition } from '../../schemas/generated.ts'
+import { pristineState } from '../draft.ts'
+import type { Job } from '../job.ts'
+import { nextFire } from '../schedules/next-fire.ts'
+import { step } from '../step.ts'
+import { definitionToJson } from './json.ts'
+
+/** From `from`, inclusive, to `to`, exclusive, epoch ms; of each side at most `max` times are looked at. */
+export interface PlanRange {
+  from: number
+  to: number
+  max: number
+}
+
+export interface FireChanges {
+  added: number[]
+  removed: number[]
+  /** A removed and an added time next to one another. */
+  moved: { from: number; to: number }[]
+  kept: number
+  /** How far both sides are known. */
+  until: number
+}
+
+export interface JobPlan {
+  action: 'CREATE' | 'UPDATE' | 'UNCHANGED' | 'DROPPED'
+  changed: string[]
+  /** Why it would be dropped, or the job be INVALID. */
+  reason: string | null
+  fires: FireChanges
+}
+
+/** `job` as it is now; its definition's bytes are not looked at. The definition must be valid. */
+export function planJob(job: Job, next: JobDefinition, range: PlanRange): JobPlan {
+  const before = timesAhead(job, range)
+  const spec = job.definition?.spec
+  const changed = spec === undefined ? [] : changedFields(spec, next)
+  if (spec !== undefined && changed.length === 0) {
+    return { action: 'UNCHANGED', changed, reason: null, fires: compareTimes(before, before, range) }
+  }
+  const offset = Math.max(job.definition?.offset ?? -1, job.state?.specOffset ?? -1, job.state?.droppedOffset ?? -1) + 1
+  const definition = { offset, appendedAt: range.from, bytes: noBytes, spec: next }
+  const decision = step(
+    job,
+    { kind: 'definition', definition },
+    { now: range.from, leadMs: 0, aheadFrom: Number.POSITIVE_INFINITY, topicProblem: () => undefined, seenAt: () => range.from },
+  )
+  const { state } = decision.job
+  if (decision.job.definition?.offset !== offset) {
+    const reason = state?.decisions.at(-1)?.reason ?? null
+    return { action: 'DROPPED', changed, reason, fires: compareTimes(before, before, range) }
+  }
+  const fires = compareTimes(before, timesAhead(decision.job, range), range)
+  const action = job.definition === undefined ? 'CREATE' : 'UPDATE'
+  return { action, changed, reason: state?.status === 'INVALID' ? state.reason : null, fires }
+}
+
+const noBytes = Buffer.alloc(0)
+
+function changedFields(old: JobDefinition, next: JobDefinition): string[] {
+  const [left, right] = [definitionToJson(old), definitionToJson(next)]
+  const names = new Set([...Object.keys(left), ...Object.keys(right)])
+  return [...names].filter((name) => JSON.stringify(left[name]) !== JSON.stringify(right[name]))
+}
+
+interface Times {
+  times: number[]
+  /** Up to where they are all there. */
+  until: number
+}
+
+function timesAhead(job: Job, { from, to, max }: PlanRange): Times {
+  const spec = job.definition?.spec
+  const { status, nextFireAt, anchorAt, scheduledRuns } = job.state ?? pristineState(job)
+  const times: number[] = []
+  if (spec === undefined || status !== 'ACTIVE') return { times, until: to }
+  let left = spec.maxRuns === null ? Number.POSITIVE_INFINITY : spec.maxRuns - scheduledRuns
+  // What is overdue is not part of what lies ahead.
+  let at = nextFireAt !== null && nextFireAt < from ? nextFire(spec, anchorAt, from - 1) : nextFireAt
+  for (; at !== null && left > 0 && at < to && at <= (spec.expireAt ?? at); left--) {
+    if (times.length === max) return { times, until: at }
+    times.push(at)
+    at = nextFire(spec, anchorAt, at)
+  }
+  return { times, until: to }
+}
+
+function compareTimes(before: Times, after: Times, { to }: PlanRange): FireChanges {
+  const until = Math.min(before.until, after.until, to)
+  const known = ({ times }: Times): number[] => times.filter((at) => at < until)
+  const [old, young] = [known(before), known(after)]
+  const [wasDue, isDue] = [new Set(old), new Set(young)]
+  const changes = [
+    ...old.filter((at) => !isDue.has(at)).map((at) => ({ at, added: false })),
+    ...young.filter((at) => !wasDue.has(at)).map((at) => ({ at, added: true })),
+  ].sort((left, right) => left.at - right.at)
+  const result: FireChanges = { added: [], removed: [], moved: [], kept: old.filter((at) => isDue.has(at)).length, until }
+  for (let index = 0; index < changes.length; index++) {
+    const here = changes[index] as { at: number; added: boolean }
+    const following = changes[index + 1]
+    if (following !== undefined && following.added !== here.added) {
+      result.moved.push(here.added ? { from: following.at, to: here.at } : { from: here.at, to: following.at })
+      index++
+    } else if (here.added) result.added.push(here.at)
+    else result.removed.push(here.at)
+  }
+  return result
+}

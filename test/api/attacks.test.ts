@@ -1,0 +1,369 @@
+/** The usual ways in, tried one after another. What is asserted each time: no entry, nothing written, and an answer that is a problem. */
+import { connect } from 'node:net'
+import { Writable } from 'node:stream'
+import { createLocalJWKSet, exportJWK, generateKeyPair, type JWTPayload, SignJWT, UnsecuredJWT } from 'jose'
+import { pino } from 'pino'
+import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { bodyBytesMax, bodyReceiveMs, refusedSignInsMax } from '../../src/api/limits.ts'
+import type { ApiToken, JwtOptions } from '../../src/api/options.ts'
+import { createMetrics } from '../../src/metrics.ts'
+import { atNoon, createSystem, type MemorySystem } from './system-in-memory.ts'
+
+const apiTokens: ApiToken[] = [
+  { role: 'admin', token: 'root-token-0123456789' },
+  { role: 'operator', token: 'work-token-0123456789', name: 'ci' },
+  { role: 'viewer', token: 'look-token-0123456789' },
+]
+const bearer = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` })
+type Headers = Record<string, string>
+const [admin, operator, viewer] = apiTokens.map(({ token }) => bearer(token)) as [Headers, Headers, Headers]
+const json = { 'content-type': 'application/json' }
+
+afterEach(() => void vi.useRealTimers())
+
+const hook = { http: { url: 'https://example.org/' } }
+
+/** What comes back for bytes as they are. */
+async function raw(url: string, text: string | Buffer): Promise<string> {
+  const { hostname, port } = new URL(url)
+  const socket = connect(Number(port), hostname)
+  socket.on('error', () => {})
+  socket.write(text)
+  let answer = ''
+  for await (const piece of socket) answer += piece
+  return answer
+}
+
+function expectRefusal(answer: { statusCode: number; headers: object; json(): { code: string } }, statuses: number[]) {
+  expect(statuses).toContain(answer.statusCode)
+  expect(answer.json().code).toBeTypeOf('string')
+}
+
+describe('without a token, or with too small a role', () => {
+  it('no route that has a role lets anybody in', async () => {
+    await using described = createSystem()
+    const { paths } = (await described.api.instance.inject('/openapi.json')).json()
+    let guarded = 0
+    for (const [path, methods] of Object.entries(paths as Record<string, Record<string, { description: string }>>)) {
+      for (const [method, { description }] of Object.entries(methods)) {
+        const role = /Least role: (\w+)/.exec(description)?.[1]
+        if (role === undefined) continue
+        guarded++
+        // Each route from a fresh start, or the guesses would be noticed.
+        await using system = createSystem({ apiTokens })
+        const call = { method: method.toUpperCase() as 'GET', url: path.replace(/\{runNo\}/, '1').replace(/\{\w+\}/, 'a') }
+        expectRefusal(await system.api.instance.inject(call), [401])
+        expectRefusal(await system.api.instance.inject({ ...call, headers: bearer('wrong') }), [401])
+        if (role !== 'viewer') expectRefusal(await system.api.instance.inject({ ...call, headers: viewer }), [403])
+        if (role === 'admin') expectRefusal(await system.api.instance.inject({ ...call, headers: operator }), [403])
+        expect(system.log.written).toEqual([])
+      }
+    }
+    expect(guarded).toBeGreaterThan(20)
+  })
+
+  it.each([
+    { 'x-http-method-override': 'DELETE' },
+    { 'x-forwarded-for': '127.0.0.1' },
+    { 'x-original-url': '/livez' },
+    { 'x-duelog-role': 'admin' },
+    { cookie: 'token=root-token-0123456789' },
+    { authorization: `Basic ${Buffer.from('admin:root-token-0123456789').toString('base64')}` },
+    { authorization: 'Bearer root-token-0123456789, Bearer look-token-0123456789' },
+    { authorization: 'Bearer Root-Token-0123456789' },
+  ])('%j opens nothing', async (headers) => {
+    await using system = createSystem({ apiTokens })
+    system.add('a')
+    expectRefusal(await system.api.instance.inject({ method: 'DELETE', url: '/v1/jobs/a', headers }), [401])
+    expectRefusal(
+      await system.api.instance.inject({ method: 'GET', url: '/v1/jobs/a?token=root-token-0123456789', headers }),
+      [401],
+    )
+    expect(system.log.written).toEqual([])
+  })
+
+  it('guessing is noticed and slowed, and does not shut out who has a token', async () => {
+    await using system = createSystem({ apiTokens })
+    const guess = (index: number) => system.api.instance.inject({ url: '/v1/jobs', headers: bearer(`guess-${index}`) })
+    for (let index = 0; index < refusedSignInsMax; index++) expect((await guess(index)).statusCode).toBe(401)
+    const late = await guess(99)
+    expect(late.json()).toMatchObject({ status: 429, code: 'too-many-requests', retriable: true })
+    expect(late.headers['retry-after']).toBeDefined()
+    expect((await system.api.instance.inject({ url: '/v1/jobs', headers: viewer })).statusCode).toBe(200)
+  })
+})
+
+describe('JSON Web Tokens', () => {
+  const issuer = 'https://id.example.org'
+  const audience = 'duelog'
+  let jwt: JwtOptions
+  let sign: (claims: JWTPayload, change?: { alg?: string; kid?: string; key?: Parameters<SignJWT['sign']>[0] }) => Promise<string>
+  const good = {
+    iss: issuer,
+    aud: audience,
+    sub: 'alice',
+    exp: Math.floor(Date.now() / 1_000) + 600,
+    roles: ['operator', 'other'],
+  }
+
+  beforeAll(async () => {
+    const { publicKey, privateKey } = await generateKeyPair('RS256')
+    const jwk = { ...(await exportJWK(publicKey)), kid: 'one', alg: 'RS256', use: 'sig' }
+    jwt = { jwks: createLocalJWKSet({ keys: [jwk] }), issuer, audience, rolesClaim: 'roles' }
+    sign = (claims, { alg = 'RS256', kid = 'one', key = privateKey } = {}) =>
+      new SignJWT(claims).setProtectedHeader({ alg, kid }).sign(key)
+  })
+  const put = (system: MemorySystem, token: string) =>
+    system.api.instance.inject({ method: 'PUT', url: '/v1/jobs/a', headers: bearer(token), payload: atNoon })
+
+  it('lets in whom the provider vouches for, and notes the subject', async () => {
+    await using system = createSystem({ apiTokens, jwt })
+    expect((await put(system, await sign(good))).statusCode).toBe(201)
+    const { records } = (await system.api.instance.inject({ url: '/v1/audit', headers: admin })).json()
+    expect(records[0]).toMatchObject({ actor: 'alice', role: 'operator', action: 'PUT', outcome: 'DONE' })
+    expectRefusal(await put(system, await sign({ ...good, roles: ['viewer'] })), [403])
+    await using nested = createSystem({ apiTokens, jwt: { ...jwt, rolesClaim: 'realm_access.roles' } })
+    expect((await put(nested, await sign({ ...good, realm_access: { roles: 'admin' } }))).statusCode).toBe(201)
+  })
+
+  it.each([
+    ['no signature', async () => new UnsecuredJWT(good).encode()],
+    ['alg none with a signature', async () => swapHeader(await sign(good), { alg: 'none', kid: 'one' })],
+    ['alg HS256', async () => sign(good, { alg: 'HS256', key: Buffer.from('0'.repeat(32)) })],
+    ['a header that says HS256', async () => swapHeader(await sign(good), { alg: 'HS256', kid: 'one' })],
+    ['a key of its own in its header', async () => ownKey(good)],
+    ['a key that is not known', async () => sign(good, { kid: 'two' })],
+    ['the key of somebody else', async () => sign(good, { key: (await generateKeyPair('RS256')).privateKey })],
+    ['claims changed after signing', async () => changedClaims(await sign(good), { ...good, roles: ['admin'] })],
+    ['another issuer', async () => sign({ ...good, iss: 'https://evil.example.org' })],
+    ['another audience', async () => sign({ ...good, aud: 'payments' })],
+    ['no audience', async () => sign({ ...good, aud: undefined })],
+    ['an end that has passed', async () => sign({ ...good, exp: 1 })],
+    ['no end', async () => sign({ ...good, exp: undefined })],
+    ['a begin that has not come', async () => sign({ ...good, nbf: good.exp })],
+    ['no subject', async () => sign({ ...good, sub: undefined })],
+    ['no role', async () => sign({ ...good, roles: undefined })],
+    ['a role that is not ours', async () => sign({ ...good, roles: ['root', { role: 'admin' }] })],
+    ['roles of the prototype', async () => sign({ ...good, roles: undefined, constructor: 'admin' })],
+    ['rubbish', async () => 'a.b.c'],
+  ])('with %s nobody gets in', async (_what, token) => {
+    await using system = createSystem({ apiTokens, jwt })
+    expectRefusal(await put(system, await token()), [401])
+    expect(system.log.written).toEqual([])
+  })
+
+  it('are not judged while the keys cannot be had', async () => {
+    await using system = createSystem({ apiTokens, jwt: { ...jwt, jwks: 'http://127.0.0.1:1/keys' } })
+    const answer = await put(system, await sign(good))
+    expect(answer.json()).toMatchObject({ status: 503, code: 'identity-unavailable' })
+    expect(answer.headers['retry-after']).toBeDefined()
+    expect((await system.api.instance.inject({ url: '/v1/jobs', headers: viewer })).statusCode).toBe(200)
+  })
+
+  const encoded = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
+  const swapHeader = (token: string, header: object) => [encoded(header), ...token.split('.').slice(1)].join('.')
+  const changedClaims = (token: string, claims: object) => token.split('.').with(1, encoded(claims)).join('.')
+  async function ownKey(claims: JWTPayload): Promise<string> {
+    const { publicKey, privateKey } = await generateKeyPair('RS256')
+    const header = { alg: 'RS256', jwk: await exportJWK(publicKey), jku: 'https://evil.example.org/keys' }
+    return new SignJWT(claims).setProtectedHeader(header).sign(privateKey)
+  }
+})
+
+describe('paths', () => {
+  it.each([
+    '/v1/../internal/v1/partitions',
+    '//internal/v1/partitions',
+    '/internal/v1/partitions',
+    '/internal%2Fv1%2Fpartitions',
+    '/%69nternal/v1/partitions',
+    '/INTERNAL/v1/partitions',
+    '/internal/v1/partitions/',
+    '/v1/jobs/..;/..',
+    '/V1/jobs',
+    '/v1/jobs;role=admin',
+    '/v1/jobs/%2e%2e%2faudit',
+    '/v1/jobs?__proto__[role]=admin',
+    '/livez/../v1/jobs',
+    '/livez%2F..%2Fv1%2Fjobs',
+    '/docs/../v1/jobs',
+    'http://127.0.0.1/v1/jobs',
+  ])('%s leads past no guard', async (path) => {
+    await using system = createSystem({ apiTokens })
+    const url = await system.api.listen('127.0.0.1', 0)
+    const answer = await raw(url, `GET ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`)
+    expect(answer).toMatch(/^HTTP\/1\.1 (400|401|404) /)
+    expect(answer).toContain('application/problem+json')
+  })
+
+  it.each([
+    '/docs/../package.json',
+    '/docs/..%2f..%2fpackage.json',
+    '/docs/%2e%2e/package.json',
+    '/docs/package.json',
+    '/docs/x\u0000',
+  ])('%j shows no file', async (path) => {
+    await using system = createSystem()
+    const url = await system.api.listen('127.0.0.1', 0)
+    const answer = await raw(url, `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n`)
+    expect(answer).toMatch(/^HTTP\/1\.1 (400|404) /)
+  })
+
+  it('an id of dots and slashes is an id', async () => {
+    await using system = createSystem()
+    const id = '../../internal/v1/partitions'
+    const url = `/v1/jobs/${encodeURIComponent(id)}`
+    expect((await system.api.instance.inject({ method: 'PUT', url, payload: atNoon })).json().id).toBe(id)
+  })
+})
+
+describe('bodies', () => {
+  it.each([
+    ['with its length', { 'content-length': String(bodyBytesMax + 1) }],
+    ['in pieces', { 'transfer-encoding': 'chunked' }],
+  ])('too large a one %s is refused', async (_how, headers) => {
+    await using system = createSystem()
+    const url = await system.api.listen('127.0.0.1', 0)
+    const head = Object.entries({ host: '127.0.0.1', ...json, ...headers, connection: 'close' })
+      .map(([name, value]) => `${name}: ${value}\r\n`)
+      .join('')
+    const piece = 'x'.repeat(65_536)
+    const pieces = 'content-length' in headers ? piece : `10000\r\n${piece}\r\n`.repeat(17)
+    const answer = await raw(url, `PUT /v1/jobs/a HTTP/1.1\r\n${head}\r\n${pieces}`)
+    expect(answer).toMatch(/^HTTP\/1\.1 413 /)
+    expect(system.log.written).toEqual([])
+  })
+
+  it('one that never ends is given up after its time', async () => {
+    await using system = createSystem()
+    const url = await system.api.listen('127.0.0.1', 0)
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    const begun = new Promise((resolve) => system.api.instance.server.once('request', resolve))
+    const answer = raw(
+      url,
+      'PUT /v1/jobs/a HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{',
+    )
+    await begun
+    await new Promise(setImmediate)
+    await vi.advanceTimersByTimeAsync(bodyReceiveMs)
+    expect(await answer).toMatch(/^HTTP\/1\.1 400 [\s\S]*was not complete within/)
+    expect(system.log.written).toEqual([])
+  })
+
+  it.each([
+    ['many levels', `{"payload":${'['.repeat(100_000)}${']'.repeat(100_000)}}`],
+    ['a property __proto__', '{"__proto__":{"role":"admin"}}'],
+    ['a property constructor.prototype', '{"target":{"constructor":{"prototype":{"role":"admin"}}}}'],
+    ['a header __proto__', '{"schedule":{"at":0},"target":{"handler":"a"},"headers":{"__proto__":"a"}}'],
+  ])('with %s changes nothing but itself', async (_what, payload) => {
+    await using system = createSystem()
+    const answer = await system.api.instance.inject({ method: 'PUT', url: '/v1/jobs/a', headers: json, payload })
+    expectRefusal(answer, [400])
+    expect(({} as { role?: string }).role).toBeUndefined()
+    const lines = await system.api.instance.inject({
+      ...{ method: 'POST', url: '/v1/jobs/batch', headers: { 'content-type': 'application/x-ndjson' }, payload },
+    })
+    expect(lines.body).toContain('"ok":false')
+    expect(({} as { role?: string }).role).toBeUndefined()
+    expect(system.log.written).toEqual([])
+  })
+
+  it('what two readers may take for two requests is refused', async () => {
+    await using system = createSystem()
+    const url = await system.api.listen('127.0.0.1', 0)
+    const hidden = 'DELETE /v1/jobs/a HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n'
+    const head = `POST /v1/jobs/a/pause HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: ${hidden.length}\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`
+    expect(await raw(url, head + hidden)).toMatch(/^HTTP\/1\.1 400 /)
+    expect(system.log.written).toEqual([])
+  })
+
+  it('headers without end are refused', async () => {
+    await using system = createSystem()
+    const url = await system.api.listen('127.0.0.1', 0)
+    const answer = await raw(url, `GET /livez HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Long: ${'x'.repeat(100_000)}\r\n\r\n`)
+    expect(answer).toMatch(/^HTTP\/1\.1 400 /)
+  })
+})
+
+describe('what goes into Kafka', () => {
+  it.each([
+    ['an id with a line end', 'a%0d%0aduelog-moved%3a1', {}],
+    ['an id with a null', 'a%00', {}],
+    ['a header with a line end for an http target', 'a', { target: hook, headers: { a: 'b\r\nc: d' } }],
+    ['a header name with a line end for an http target', 'a', { target: hook, headers: { 'a\r\nb': 'c' } }],
+    ['an http header with a line end', 'a', { target: { http: { url: 'https://example.org/', headers: { a: 'b\r\nc: d' } } } }],
+    ['an http header of ours', 'a', { target: { http: { url: 'https://example.org/', headers: { 'Webhook-Id': 'x' } } } }],
+    ['a password in a URL', 'a', { target: { http: { url: 'https://a:hidden@example.org/' } } }],
+    ['a URL of a file', 'a', { target: { http: { url: 'file:///etc/passwd' } } }],
+  ])('holds no %s', async (_what, id, change) => {
+    await using system = createSystem()
+    const payload = { ...atNoon, ...change }
+    const answer = await system.api.instance.inject({ method: 'PUT', url: `/v1/jobs/${id}`, payload })
+    expectRefusal(answer, [400])
+    expect(answer.body).not.toContain('hidden')
+    expect(system.log.written).toEqual([])
+  })
+
+  it('has no header that a request brought', async () => {
+    await using system = createSystem()
+    const headers = { 'duelog-moved': '1', 'duelog-observed-offset': '0', 'duelog-reply-topic': 'x' }
+    await system.api.instance.inject({ method: 'PUT', url: '/v1/jobs/a', headers, payload: atNoon })
+    expect(system.log.written).toHaveLength(1)
+    expect(system.log.written[0]?.headers ?? {}).toEqual({})
+  })
+})
+
+describe('what comes out', () => {
+  it('has the headers that keep browsers from misusing it, and none that opens it to other pages', async () => {
+    await using system = createSystem({ apiTokens })
+    const origin = 'https://evil.example.org'
+    for (const url of ['/v1/jobs', '/livez', '/docs', '/nowhere', '/openapi.json']) {
+      const { headers } = await system.api.instance.inject({ url, headers: { origin } })
+      expect(headers).toMatchObject({ 'x-content-type-options': 'nosniff', 'x-frame-options': 'DENY' })
+      expect(headers['content-security-policy']).toMatch(/^default-src 'none'/)
+      expect(Object.keys(headers).filter((name) => name.startsWith('access-control-'))).toEqual([])
+    }
+    const preflight = await system.api.instance.inject({ method: 'OPTIONS', url: '/v1/jobs', headers: { origin } })
+    expect(preflight.statusCode).toBe(404)
+  })
+
+  it('tells no secret, and neither does the log', async () => {
+    let logged = ''
+    const logger = pino(
+      { level: 'trace' },
+      new Writable({
+        write(chunk, _encoding, done) {
+          logged += chunk
+          done()
+        },
+      }),
+    )
+    const metrics = createMetrics()
+    await using system = createSystem({ apiTokens, logger, metrics })
+    system.log.hold = () => Promise.reject(new Error('the disk is full of private things'))
+    let answered = ''
+    const secret = 'payload-that-is-private'
+    for (const headers of [{}, bearer('wrong-token-that-is-secret'), viewer, operator, admin]) {
+      for (const method of ['GET', 'PUT', 'DELETE'] as const) {
+        const payload = method === 'PUT' ? { payload: { ...atNoon, payload: { secret } } } : {}
+        const answer = await system.api.instance.inject({ method, url: '/v1/jobs/a', headers, ...payload })
+        answered += JSON.stringify(answer.headers) + answer.body
+      }
+    }
+    answered += (await system.api.instance.inject({ url: '/metrics', headers: viewer })).body
+    expect(answered).not.toContain('private')
+    expect(logged).not.toContain(secret)
+    for (const text of [logged, answered, JSON.stringify(system.log.audited)])
+      for (const { token } of [...apiTokens, { token: 'wrong-token-that-is-secret' }]) expect(text).not.toContain(token)
+  })
+
+  it('is slowed for who asks too much, and for nobody else', async () => {
+    await using system = createSystem({ apiTokens, ratePerSecond: 5 })
+    const ask = async (headers: Headers, url = '/v1/jobs') => (await system.api.instance.inject({ url, headers })).statusCode
+    for (let index = 0; index < 10; index++) expect(await ask(viewer)).toBe(200)
+    expect(await ask(viewer)).toBe(429)
+    expect(await ask(operator)).toBe(200)
+    expect(await ask({}, '/livez')).toBe(200)
+    expect(await ask(viewer, '/internal/v1/partitions')).toBe(200)
+  })
+})

@@ -1,0 +1,140 @@
+/** What is promised, what is described and what is served are the same. */
+import SwaggerParser from '@apidevtools/swagger-parser'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { OpenApiDocument } from '../../src/api/openapi/document.ts'
+import { errorTable } from '../../src/errors.ts'
+import { definitionFromJson } from '../../streams/jobs/json.ts'
+import { createSystem, type MemorySystem } from './system-in-memory.ts'
+
+/** Method, path and least role of each route that users may rely on; null needs no token. */
+const promised = [
+  ['GET', '/v1/jobs', 'viewer'],
+  ['POST', '/v1/jobs', 'operator'],
+  ['POST', '/v1/jobs/batch', 'operator'],
+  ['POST', '/v1/jobs/plan', 'viewer'],
+  ['GET', '/v1/jobs/{id}', 'viewer'],
+  ['PUT', '/v1/jobs/{id}', 'operator'],
+  ['DELETE', '/v1/jobs/{id}', 'operator'],
+  ['GET', '/v1/jobs/{id}/why', 'viewer'],
+  ['GET', '/v1/jobs/{id}/runs', 'viewer'],
+  ['POST', '/v1/jobs/{id}/pause', 'operator'],
+  ['POST', '/v1/jobs/{id}/resume', 'operator'],
+  ['POST', '/v1/jobs/{id}/trigger', 'operator'],
+  ['POST', '/v1/jobs/{id}/cancel', 'operator'],
+  ['POST', '/v1/jobs/{id}/backfill', 'operator'],
+  ['GET', '/v1/runs/{jobId}/{runNo}', 'viewer'],
+  ['POST', '/v1/runs/{jobId}/{runNo}/redrive', 'operator'],
+  ['POST', '/v1/runs/{jobId}/{runNo}/cancel', 'operator'],
+  ['GET', '/v1/dead-letters', 'viewer'],
+  ['POST', '/v1/dead-letters/redrive', 'operator'],
+  ['POST', '/v1/schedules/preview', 'viewer'],
+  ['GET', '/v1/forecast', 'viewer'],
+  ['GET', '/v1/workers', 'viewer'],
+  ['GET', '/v1/partitions', 'viewer'],
+  ['GET', '/v1/audit', 'admin'],
+  ['GET', '/metrics', 'viewer'],
+  ['GET', '/livez', null],
+  ['GET', '/readyz', null],
+  ['GET', '/openapi.json', null],
+] as const
+
+interface Operation {
+  operationId: string
+  summary: string
+  description: string
+  tags: string[]
+  security: object[]
+  parameters?: { name: string; in: string; required: boolean; schema: object }[]
+  responses: Record<string, { description: string; content?: Record<string, { schema: { $ref?: string } }> }>
+}
+
+let system: MemorySystem
+let document: OpenApiDocument
+let operations: [place: string, operation: Operation][]
+
+beforeAll(async () => {
+  system = createSystem()
+  document = (await system.api.instance.inject('/openapi.json')).json()
+  operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]): [string, Operation] => [
+      `${method.toUpperCase()} ${path}`,
+      operation as unknown as Operation,
+    ]),
+  )
+})
+afterAll(() => system.api.stop())
+
+describe('GET /openapi.json', () => {
+  it('describes the promised routes and no other, with the role that each needs', () => {
+    const described = operations.map(([place, { description, security }]) => {
+      const role = /Least role: (\w+)\.$/.exec(description)?.[1] ?? null
+      expect(security.length > 0, place).toBe(role !== null)
+      return `${place} ${role}`
+    })
+    expect(described.sort()).toEqual(promised.map(([method, path, role]) => `${method} ${path} ${role}`).sort())
+  })
+
+  it('describes routes that are served', () => {
+    for (const [method, path] of promised)
+      expect(system.api.instance.hasRoute({ method, url: path.replace(/\{(\w+)\}/g, ':$1') }), `${method} ${path}`).toBe(true)
+  })
+
+  it('is valid OpenAPI 3.1', async () => {
+    expect(document.openapi).toMatch(/^3\.1\./)
+    await expect(SwaggerParser.validate(structuredClone(document) as never)).resolves.toBeDefined()
+  })
+
+  it('tells of each route what it is for, what it takes, and all of its answers', () => {
+    const groups = document.tags.map(({ name }) => name)
+    for (const [place, { operationId, summary, tags, parameters = [], responses }] of operations) {
+      expect(operationId, place).toMatch(/^[a-z][A-Za-z]+$/)
+      expect(summary.length, place).toBeGreaterThan(5)
+      expect(groups, place).toEqual(expect.arrayContaining(tags))
+      const inPath = Array.from(place.matchAll(/\{(\w+)\}/g), (match) => match[1])
+      expect(parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => name)).toEqual(inPath)
+      expect(Object.keys(responses).some((status) => /^2\d\d$/.test(status))).toBe(true)
+      for (const { description } of Object.values(responses)) expect(description, place).not.toBe('')
+      expect(responses.default?.content?.['application/problem+json']?.schema.$ref, place).toBe('#/components/schemas/Problem')
+    }
+  })
+
+  it('names every error code', () => {
+    const { properties } = document.components.schemas.Problem as { properties: { code: { enum: string[] } } }
+    expect(properties.code.enum).toEqual(Object.keys(errorTable))
+  })
+
+  it('describes definitions by the fields that are taken, with their limits', () => {
+    const { properties, required } = document.components.schemas.JobDefinition as {
+      properties: Record<string, { maximum?: number; description?: string }>
+      required: string[]
+    }
+    expect(required).toEqual(['schedule', 'target'])
+    expect(properties.catchUpMax).toMatchObject({ type: 'integer', minimum: 1, maximum: 100_000, default: 100 })
+    for (const [name, { description }] of Object.entries(properties)) {
+      expect(description, name).toBeTruthy()
+      // A field that is not known is refused for that reason alone; any other refusal says that it is known.
+      const read = definitionFromJson({ schedule: { at: 0 }, target: { handler: 'a' }, [name]: { not: 'this' } })
+      expect(JSON.stringify(read), name).not.toContain('is not a known field; did you')
+    }
+  })
+
+  it('shows nothing of the routes between processes', () => {
+    expect(JSON.stringify(document)).not.toContain('/internal')
+  })
+})
+
+describe('the page at /docs', () => {
+  it('shows the description, and needs nothing from elsewhere', async () => {
+    const page = await system.api.instance.inject('/docs')
+    expect(page.headers['content-type']).toMatch(/^text\/html/)
+    expect(page.headers['content-security-policy']).toMatch(/default-src 'none'.*connect-src 'self'/)
+    expect(page.body).not.toMatch(/(src|href)="(https?:)?\/\//)
+    const assets = Array.from(page.body.matchAll(/(?:src|href)="([^"]+)"/g), (match) => match[1])
+    expect(assets).toHaveLength(4)
+    for (const asset of assets) {
+      const answer = await system.api.instance.inject(`/${asset}`)
+      expect([asset, answer.statusCode]).toEqual([asset, 200])
+      expect(answer.rawPayload.length).toBeGreaterThan(100)
+    }
+  })
+})

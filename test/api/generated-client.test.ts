@@ -1,0 +1,118 @@
+/** A client that an existing generator makes of the description gets through every path, and every answer is as described. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { stripTypeScriptTypes } from 'node:module'
+import { join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { generateSource } from 'oazapfts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { OpenApiDocument } from '../../src/api/openapi/document.ts'
+import { atNoon, createSystem, finishedRun, type MemorySystem } from './system-in-memory.ts'
+
+type Call = (...given: unknown[]) => Promise<{ status: number; data: unknown; headers: Headers }>
+
+const id = 'reports/2030 ü'
+const ndjson = { headers: { 'Content-Type': 'application/x-ndjson' } }
+/** Each operation with what it is called with and the status that follows, in an order that makes sense. */
+const calls: [operation: string, given: unknown[], status: number][] = [
+  ['putJob', [id, atNoon, { wait: 'applied' }], 201],
+  ['putJob', [id, { ...atNoon, priority: 'HIGH' }, { ifMatch: '*' }], 200],
+  ['createJob', [atNoon, {}], 201],
+  ['writeJobs', [`${JSON.stringify({ id: 'line', ...atNoon })}\n`, ndjson], 200],
+  [
+    'planJobs',
+    [
+      {
+        jobs: [
+          { id, ...atNoon },
+          { id: 'new', schedule: { cron: '@daily' }, target: { handler: 'noop' } },
+        ],
+      },
+    ],
+    200,
+  ],
+  ['getJob', [id], 200],
+  ['getJob', ['nowhere'], 404],
+  ['listJobs', [{ status: 'ACTIVE', limit: 10, dueBefore: '2032-01-01T00:00:00Z' }], 200],
+  ['explainJob', [id], 200],
+  ['triggerJob', [id, { payload: { now: true } }], 202],
+  ['pauseJob', [id], 200],
+  ['resumeJob', [id, {}], 200],
+  ['backfillJob', [id, { from: '2029-01-01T00:00:00Z', to: '2029-02-01T00:00:00Z' }], 200],
+  ['listRuns', [id], 200],
+  ['getRun', [id, 1], 200],
+  ['cancelRun', [id, 1], 200],
+  ['cancelJob', [id], 200],
+  ['listDeadLetters', [{ limit: 5 }], 200],
+  ['redriveRun', ['dead', 3], 202],
+  ['redriveDeadLetters', [{ max: 10 }], 202],
+  ['previewSchedule', [{ schedule: { everyMs: 1_000 }, count: 3 }], 200],
+  ['getForecast', [{ horizonMs: 60_000, buckets: 6 }], 200],
+  ['listWorkers', [], 200],
+  ['listPartitions', [], 200],
+  ['listAudit', [{ limit: 2 }], 200],
+  ['deleteJob', [id, { ifMatch: '*' }], 204],
+  ['getMetrics', [], 200],
+  ['getLiveness', [], 200],
+  ['getReadiness', [], 200],
+  ['getOpenApi', [], 200],
+]
+
+let system: MemorySystem
+let document: OpenApiDocument
+let folder: string
+let client: Record<string, Call> & { defaults: { baseUrl: string } }
+
+beforeAll(async () => {
+  system = createSystem()
+  const url = await system.api.listen('127.0.0.1', 0)
+  document = (await system.api.instance.inject('/openapi.json')).json()
+  // Inside the project, so that the client finds its runtime.
+  folder = await mkdtemp(join(fileURLToPath(new URL('../../node_modules', import.meta.url)), '.generated-client-'))
+  await writeFile(join(folder, 'openapi.json'), JSON.stringify(document))
+  const source = await generateSource(join(folder, 'openapi.json'))
+  await writeFile(join(folder, 'client.mjs'), stripTypeScriptTypes(source))
+  client = await import(/* @vite-ignore */ pathToFileURL(join(folder, 'client.mjs')).href)
+  client.defaults.baseUrl = url
+  system.add('dead', { deadRuns: [3], runNo: 3 })
+  system.owner.finished.set('dead', [{ ...finishedRun(3), status: 'DEAD' }])
+})
+afterAll(async () => {
+  await system.api.stop()
+  await rm(folder, { recursive: true, force: true })
+})
+
+describe('a generated client', () => {
+  const answered = new Map<string, Awaited<ReturnType<Call>>[]>()
+
+  it('gets through every path', async () => {
+    for (const [operation, given, status] of calls) {
+      const call = client[operation]
+      expect(call, operation).toBeTypeOf('function')
+      const answer = await (call as Call)(...given)
+      expect([operation, answer.status, answer.status === status ? '' : answer.data]).toEqual([operation, status, ''])
+      // The generator takes a single line for JSON.
+      if (operation === 'writeJobs') answer.data = JSON.stringify(answer.data)
+      answered.set(operation, [...(answered.get(operation) ?? []), answer])
+    }
+    const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods))
+    expect([...answered.keys()].sort()).toEqual(operations.map(({ operationId }) => operationId).sort())
+  })
+
+  it('gets the answers that are described', () => {
+    const ajv = new Ajv2020({ strict: false, validateFormats: false })
+    ajv.addSchema(document, 'api')
+    for (const [path, methods] of Object.entries(document.paths)) {
+      for (const [method, { operationId }] of Object.entries(methods)) {
+        for (const { status, data, headers } of answered.get(String(operationId)) ?? []) {
+          const type = headers.get('content-type')?.split(';')[0]
+          if (status === 204) continue
+          const place = [path, method, 'responses', status < 400 ? String(status) : 'default', 'content', String(type), 'schema']
+          const pointer = place.map((part) => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1'))).join('/')
+          const fits = ajv.compile({ $ref: `api#/paths/${pointer}` })
+          expect([operationId, fits(data) ? [] : fits.errors]).toEqual([operationId, []])
+        }
+      }
+    }
+  })
+})
