@@ -81,6 +81,36 @@ describe('duelog jobs apply', () => {
   })
 })
 
+describe('duelog jobs plan', () => {
+  it('shows which jobs would come, change or stay, and the times that come, go and move; it writes nothing', async () => {
+    const daily = (hour: number): object => ({ ...job('planned'), schedule: { cron: `0 ${hour} * * *` } })
+    await bed.feed(lines(daily(1), job('same')), 'jobs', 'apply', '-')
+    const input = lines(daily(2), job('same'), { ...job('fresh'), schedule: { everyMs: 3_600_000 } })
+    const { code, out } = await bed.feed(input, 'jobs', 'plan', '--days', '2', '-')
+    expect(code).toBe(0)
+    expect(out).toMatch(/^update {3}planned \(schedule\)\n {2}~ \S+T01:00:00.000Z -> \S+T02:00:00.000Z\n/)
+    expect(out).toMatch(/\ncreate {3}fresh\n( {2}\+ \S+Z\n){5} {2}\+ and \d+ more\n/)
+    expect(out).toMatch(
+      /\nJobs: 1 to create, 1 to update, 1 unchanged, 0 dropped, 0 invalid.\nTimes: 4\d added, 0 removed, [12] moved, 1 kept.\n$/,
+    )
+    expect((await bed.run('jobs', 'get', 'fresh')).code).toBe(4)
+  })
+  it('fails where a job could not be applied, and says where it stands', async () => {
+    const file = await bed.file('plan.ndjson', lines(job('ok'), job('wrong', { schedule: { cron: '99 * * * *' } })))
+    const { code, out } = await bed.run('jobs', 'plan', file)
+    expect(code).toBe(1)
+    expect(out).toContain(`invalid  ${file}:2 wrong `)
+    expect((await bed.run('jobs', 'plan', '--json', file)).json()).toEqual([
+      expect.objectContaining({ file, line: 1, id: 'ok', action: 'CREATE' }),
+      expect.objectContaining({ file, line: 2, id: 'wrong', action: 'INVALID' }),
+    ])
+  })
+  it('takes more jobs than one call of the API', async () => {
+    const input = lines(...Array.from({ length: 2_100 }, (_, index) => job(`plan-${index}`)))
+    expect((await bed.feed(input, 'jobs', 'plan', '--times', '10', '--json', '-')).json()).toHaveLength(2_100)
+  })
+})
+
 describe('duelog jobs get, list and why', () => {
   it('show a job to people, or its definition as apply takes it', async () => {
     await bed.feed(lines(job('shown', { tags: ['t'], payload: { n: 1 } })), 'jobs', 'apply', '-')

@@ -114,7 +114,12 @@ test('every setting is read into its field', () => {
     given,
     httpAllow: ['10.20.0.0/16'],
     httpRateLimit: 5,
-    jwt: { jwks: 'https://id.example.org/keys', issuer: 'https://id.example.org', audience: 'duelog', rolesClaim: 'realm_access.roles' },
+    jwt: {
+      jwks: 'https://id.example.org/keys',
+      issuer: 'https://id.example.org',
+      audience: 'duelog',
+      rolesClaim: 'realm_access.roles',
+    },
     targetTopics: ['orders', 'mail.*'],
     intakeTopics: { etf1: ['schedules'], karafka: ['later', 'much-later'] },
     httpSigningKey: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',

@@ -39,7 +39,7 @@ async function apply(shell: Shell, { jobs, bytes }: JobSource): Promise<void> {
   try {
     const first = await firstOf(jobs)
     if (first === undefined) throw new DuelogError('bad-usage', 'There is no job in what was given.')
-    await uploadLines(shell.api, report.noting(first), (result) => report.add(result))
+    report.applied = await uploadLines(shell.api, report.noting(first), (result) => report.add(result))
   } finally {
     progress.stop()
     report.end()
@@ -56,6 +56,8 @@ class Report {
   #accepted = 0
   #refusals: string[] = []
   #refused = 0
+  /** Undefined: the upload broke off. */
+  applied: boolean | undefined
 
   constructor(shell: Shell, progress: Progress) {
     this.#shell = shell
@@ -91,6 +93,8 @@ class Report {
     const more = this.#refused - this.#refusals.length
     if (more > 0) terminal.stderr.write(`and ${countText(more, 'more')}; --json names each.\n`)
     terminal.stdout.write(`${this.#counts()}\n`)
+    if (this.applied === false && this.#accepted > 0)
+      terminal.stderr.write('They are durable; their owners have not applied all of them yet, and will.\n')
   }
 
   #refuse(text: string): void {

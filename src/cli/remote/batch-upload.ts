@@ -26,15 +26,15 @@ export interface LineResult {
 }
 
 /**
- * `lines` are definitions without line feeds. Resolves when each has its result. Rejects with what `lines` threw, with the problem of an
+ * `lines` are definitions without line feeds. Resolves when each has its result, with whether the owners have applied them. Rejects with what `lines` threw, with the problem of an
  * answer other than 200, and with `unreachable` when the connection broke; results told before are durable all the same.
  */
 export async function uploadLines(
   { address, signal }: ApiClient,
   lines: AsyncIterable<string>,
   onResult: (result: LineResult) => void,
-): Promise<void> {
-  const url = new URL(`${address.url}/v1/jobs/batch`)
+): Promise<boolean> {
+  const url = new URL(`${address.url}/v1/jobs/batch?wait=applied`)
   const request = (url.protocol === 'https:' ? https : http).request(url, {
     method: 'POST',
     headers: { ...headersOf(address), 'content-type': 'application/x-ndjson' },
@@ -42,6 +42,7 @@ export async function uploadLines(
   })
   let sent = 0
   let results = 0
+  let applied = false
   let failure: unknown
   const counted = async function* (): AsyncGenerator<string> {
     try {
@@ -61,8 +62,12 @@ export async function uploadLines(
     const response = await answered
     if (response.statusCode !== 200) throw problemOf(address, response.statusCode ?? 0, await text(response))
     for await (const line of createInterface({ input: response, crlfDelay: Number.POSITIVE_INFINITY })) {
-      onResult(JSON.parse(line) as LineResult)
-      results++
+      const result = JSON.parse(line) as LineResult | { applied: boolean }
+      if ('applied' in result) applied = result.applied
+      else {
+        onResult(result)
+        results++
+      }
     }
     await sending
   } catch (error) {
@@ -75,6 +80,7 @@ export async function uploadLines(
   }
   if (failure !== undefined) throw failure
   if (results < sent) throw cutOff(address.url, results)
+  return applied
 }
 
 function responseOf(request: ClientRequest): Promise<IncomingMessage> {

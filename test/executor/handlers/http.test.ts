@@ -156,7 +156,18 @@ it('reaches nothing that is not public while the settings say nothing else', asy
   const guarded = (allow: string[] = httpAllow) =>
     httpHandler({ guard: addressGuard(httpDeny, allow), signingKey: undefined, clock: systemClock })
   const hosts = [
-    ...['127.0.0.1', '127.1', '0x7f.1', '2130706433', '0177.0.0.1', 'localhost', '[::1]', '[::ffff:127.0.0.1]', '0.0.0.0', '[::]'],
+    ...[
+      '127.0.0.1',
+      '127.1',
+      '0x7f.1',
+      '2130706433',
+      '0177.0.0.1',
+      'localhost',
+      '[::1]',
+      '[::ffff:127.0.0.1]',
+      '0.0.0.0',
+      '[::]',
+    ],
     ...['10.1.2.3', '172.16.0.1', '172.31.255.255', '192.168.1.1', '100.64.0.1', '169.254.169.254', '[::ffff:a9fe:a9fe]'],
     ...['[fd00:ec2::254]', '[fe80::1]', '[64:ff9b::a9fe:a9fe]', '168.63.129.16', '224.0.0.1', '255.255.255.255'],
   ]
