@@ -38,7 +38,7 @@ export async function audit({ cluster, from, to, graceMs, onProgress, signal }: 
   if (missing.length > 0 || executions.length === 0) {
     const which = missing.length > 0 ? missing.join(', ') : 'executions of any pool'
     throw new DuelogError(
-      'not-found',
+      'bad-usage',
       `There are no topics ${which} at ${String(cluster.brokers)}; check the brokers and the topic prefix.`,
     )
   }

@@ -120,17 +120,36 @@ function firstStart(run: RunAccount): number | undefined {
   return [...run.attempts.values()].find(({ startedAt }) => startedAt !== undefined)?.startedAt
 }
 
-/** One nominal time with two runs. In a job that was deleted and defined anew the later run has no higher number. */
+/** One nominal time with two runs of one life of the job. */
 function doubleOccurrences(runs: RunAccount[]): Finding[] {
-  const first = new Map<number, RunAccount>()
+  const lives = livesOf(runs)
+  const first = new Map<string, RunAccount>()
   const findings: Finding[] = []
   for (const run of runs.filter(({ trigger }) => trigger === 'SCHEDULE').sort((a, b) => a.dispatchedAt - b.dispatchedAt)) {
-    const rival = first.get(run.scheduledFor)
-    if (rival !== undefined && run.runNo > rival.runNo) {
+    const occurrence = `${lives.get(run.specOffset)}/${run.scheduledFor}`
+    const rival = first.get(occurrence)
+    if (rival !== undefined) {
       const time = new Date(run.scheduledFor).toISOString()
       findings.push({ kind: 'duplicate', what: run.jobId, detail: `${time} is run ${rival.runNo} and run ${run.runNo}` })
     }
-    first.set(run.scheduledFor, run)
+    first.set(occurrence, run)
   }
   return findings
+}
+
+/** Lives by the offsets of their definitions: a job that was deleted and defined anew numbers its runs from 1 again. */
+function livesOf(runs: readonly RunAccount[]): Map<number, number> {
+  const lives = new Map<number, number>()
+  let [life, last] = [0, 0]
+  for (const [specOffset, ofSpec] of [...Map.groupBy(runs, (run) => run.specOffset)].sort(([a], [b]) => a - b)) {
+    // A job may have more runs than a call may have arguments.
+    const least = ofSpec.reduce((min, { runNo }) => Math.min(min, runNo), Number.POSITIVE_INFINITY)
+    if (least <= last) {
+      life++
+      last = 0
+    }
+    last = ofSpec.reduce((max, { runNo }) => Math.max(max, runNo), last)
+    lives.set(specOffset, life)
+  }
+  return lives
 }

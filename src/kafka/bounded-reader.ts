@@ -48,7 +48,6 @@ export async function readToEnd(kafka: Kafka, settings: LogSettings, options: Bo
     await admin.connect()
     const spans = await spansOf(admin, options)
     if (spans.every(({ from, to }) => from >= to)) return spans
-    await place(admin, groupId, spans)
     consumer = kafka.consumer({
       groupId,
       maxWaitTimeInMs: settings.fetchWaitMs,
@@ -84,14 +83,6 @@ async function spansOf(admin: Admin, { topics, from }: BoundedRead): Promise<Spa
   return spans
 }
 
-/** A group that begins where we want needs no seeking. */
-async function place(admin: Admin, groupId: string, spans: readonly Span[]): Promise<void> {
-  for (const [topic, ofTopic] of Map.groupBy(spans, (span) => span.topic)) {
-    const partitions = ofTopic.map(({ partition, from }) => ({ partition, offset: String(from) }))
-    await admin.setOffsets({ groupId, topic, partitions })
-  }
-}
-
 async function read(
   consumer: Consumer,
   spans: readonly Span[],
@@ -116,7 +107,14 @@ async function read(
     consumer.pause([{ topic: span.topic, partitions: [span.partition] }])
     if (open.size === 0) ended.resolve()
   }
-  const { END_BATCH_PROCESS, FETCH, CRASH } = consumer.events
+  const { GROUP_JOIN, END_BATCH_PROCESS, FETCH, CRASH } = consumer.events
+  // Before the first fetch, and again after a rebalance: where nothing is committed a partition would be read from its beginning.
+  consumer.on(GROUP_JOIN, () => {
+    for (const [place, { topic, partition, from }] of ends) {
+      consumer.seek({ topic, partition, offset: String(Math.max(from, next.get(place) ?? 0)) })
+      if (!open.has(place)) consumer.pause([{ topic, partitions: [partition] }])
+    }
+  })
   consumer.on(END_BATCH_PROCESS, ({ payload: { topic, partition, lastOffset } }) =>
     passed(`${topic}/${partition}`, Number(lastOffset) + 1),
   )
@@ -138,7 +136,7 @@ async function read(
         const [from, to] = [next.get(place) ?? 0, ends.get(place)?.to ?? 0]
         try {
           for (const record of recordsOf(topic, partition, messages)) {
-            // After a rebalance the same may come again; what was written since belongs to the next reading.
+            // What was written since the ends were looked up belongs to the next reading.
             if (record.offset >= from && record.offset < to) await onRecord(record)
           }
         } catch (error) {
