@@ -1,7 +1,7 @@
 /** What should have fired by the calendar of each definition, against what did. */
 import { firstFire, nextFire } from '../../streams/schedules/next-fire.ts'
 import type { JobAccount, RunAccount } from './books.ts'
-import type { Finding, Scope } from './verdict.ts'
+import type { Finding, Scope } from './finding.ts'
 
 /** Nominal times of one job that are looked at; of a job with more the first ones are. */
 export const TIMES_MAX = 100_000

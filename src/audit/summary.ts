@@ -1,6 +1,7 @@
 /** An audit's verdict for people. */
 import Table from 'cli-table3'
-import type { FindingKind, Verdict } from './verdict.ts'
+import type { FindingKind } from './finding.ts'
+import type { Verdict } from './verdict.ts'
 
 export const findingKinds: readonly FindingKind[] = ['lost', 'missed', 'duplicate', 'early', 'overdue']
 

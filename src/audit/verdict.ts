@@ -6,15 +6,7 @@ import { createHistogram } from 'node:perf_hooks'
 import type { Books, JobAccount, RunAccount } from './books.ts'
 import { unknownTime } from './books.ts'
 import { missedIn, overdueIn } from './calendar.ts'
-
-export type FindingKind = 'duplicate' | 'early' | 'lost' | 'missed' | 'overdue'
-
-export interface Finding {
-  kind: FindingKind
-  /** Job id, or run as `jobId/runNo`. */
-  what: string
-  detail: string
-}
+import type { Finding, FindingKind, Scope } from './finding.ts'
 
 export interface Verdict {
   /** Runs whose dispatch was read. */
@@ -33,17 +25,6 @@ export interface Verdict {
   /** Start of first attempts after their due time, in ms; undefined when nothing started. */
   lateness: { p50: number; p99: number; max: number } | undefined
   findings: Finding[]
-}
-
-export interface Scope {
-  /** Nominal times from here on, epoch ms. */
-  from: number
-  /** Exclusive. */
-  to: number
-  /** When the log was read. */
-  now: number
-  /** How long after its due time something may still be on its way, in ms. */
-  graceMs: number
 }
 
 /** Finished runs that a state lists. */

@@ -2,7 +2,8 @@
 import { describe, expect, it } from 'vitest'
 import type { Execution, ExecutionEvent, FinishedRun, JobState } from '../../schemas/generated.ts'
 import { Books } from '../../src/audit/books.ts'
-import { judge, type Scope } from '../../src/audit/verdict.ts'
+import type { Scope } from '../../src/audit/finding.ts'
+import { judge } from '../../src/audit/verdict.ts'
 import { completeDefinition } from '../../streams/jobs/json.ts'
 
 const minute = 60_000
