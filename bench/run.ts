@@ -5,13 +5,22 @@
 import { cpus } from 'node:os'
 import { parseArgs } from 'node:util'
 import { accept } from './cases/accept.ts'
+import { api } from './cases/api.ts'
+import { bulk } from './cases/bulk.ts'
 import { precision } from './cases/precision.ts'
 import { restore } from './cases/restore.ts'
 import { storm } from './cases/storm.ts'
 import { type Bed, withBed } from './tools/bed.ts'
 import { medians } from './tools/medians.ts'
 
-const cases: Record<string, (bed: Bed, n?: number) => Promise<Record<string, unknown>>> = { accept, storm, precision, restore }
+const cases: Record<string, (bed: Bed, n?: number) => Promise<Record<string, unknown>>> = {
+  accept,
+  storm,
+  precision,
+  restore,
+  api,
+  bulk,
+}
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

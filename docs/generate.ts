@@ -4,6 +4,7 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { apiPage } from './pages/api.ts'
 import { cliPage } from './pages/cli.ts'
 import { configurationPage } from './pages/configuration.ts'
 import { errorsPage } from './pages/errors.ts'
@@ -17,6 +18,7 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 /** Path of each made file and its text. */
 export function madeFiles(): Map<string, string> {
   return new Map([
+    ['docs/API.md', apiPage()],
     ['docs/CLI.md', cliPage()],
     ['docs/CONFIGURATION.md', configurationPage()],
     ['docs/ERRORS.md', errorsPage()],

@@ -3,8 +3,11 @@
  * src/kafka implements them over kafkajs, tests implement them in memory, and src/main.ts joins the two.
  */
 
-import type { ActiveRun, FinishedRun, JobDefinition, JobState, JobStatus } from '../schemas/generated.ts'
+import type { ActiveRun, FinishedRun, JobDefinition, JobStatus } from '../schemas/generated.ts'
 import type { Reason } from '../streams/jobs/why.ts'
+import type { DueCounts, DueRange, StoredJob, WorkerRuns } from './owner-views.ts'
+
+export type { DueCounts, DueRange, StoredJob, WorkerRuns } from './owner-views.ts'
 
 /** A record as read. `offset` and `timestampMs` are exact: both stay below 2^53. */
 export interface RecordIn {
@@ -216,50 +219,6 @@ export interface PartitionView {
   eventsOffset: number
   /** How long the oldest timer that is due has waited, in ms; 0 when none is overdue. */
   overdueMs: number
-}
-
-/** A job as its owner stores it, for whoever computes what would become of it. */
-export interface StoredJob {
-  /** Place and append time of the definition in force; `spec` is absent when it cannot be used. */
-  definition: { offset: number; appendedAt: number; spec?: JobDefinition; problem?: string }
-  /** Absent while nothing was decided about the job. */
-  state?: JobState
-}
-
-/** From `from`, inclusive, to `to`, exclusive, in epoch ms, in steps of `bucketMs`. */
-export interface DueRange {
-  from: number
-  to: number
-  bucketMs: number
-}
-
-/** Occurrences ahead by step. */
-export interface DueCounts {
-  /** Due before the range and not yet fired. */
-  overdue: number
-  /** Jobs whose next occurrence is due in the step; exact up to `until`. */
-  next: number[]
-  /** Occurrences after the next one of the same jobs; an estimate where `sampled` is less than `jobs`. */
-  later: number[]
-  /** Epoch ms: what is due later than this was not counted. */
-  until: number
-  /** Jobs that were counted, and of how many of them the later occurrences were computed. */
-  jobs: number
-  sampled: number
-  /** Whether the later occurrences of a job were too many to be computed one by one, and were taken to go on at the same rate. */
-  cut: boolean
-}
-
-/** What an owner has heard from a worker. */
-export interface WorkerRuns {
-  /** name@host:pid:boot */
-  worker: string
-  /** When a report of it was last read, epoch ms. */
-  heardAt: number
-  /** Attempts that it has begun and not ended. */
-  running: number
-  /** Some of their runs, `<jobId>/<runNo>`. */
-  runIds: string[]
 }
 
 /** What a partition's owner answers. Every call rejects with DuelogError `not-ready` where this process is not the active owner. */

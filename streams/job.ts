@@ -12,6 +12,7 @@ import type {
   JobState,
   TopicTarget,
 } from '../schemas/generated.ts'
+import type { OnlyOver } from './jobs/condition.ts'
 import type { Timer } from './keys.ts'
 import type { retryTiers } from './topics.ts'
 
@@ -34,8 +35,11 @@ export interface Job {
 }
 
 export type Input =
-  /** `decided`: an owner has taken it into account already and logged what followed; only the definition itself is restored. */
-  | { kind: 'definition'; definition: KnownDefinition; decided?: boolean }
+  /**
+   * `decided`: an owner has taken it into account already and logged what followed; only the definition itself is restored.
+   * `onlyOver`: it counts only over this definition.
+   */
+  | { kind: 'definition'; definition: KnownDefinition; decided?: boolean; onlyOver?: OnlyOver }
   /** A null value in jobs. `observedOffset`: only if the definition in force is not newer than that. `decided`: as above. */
   | { kind: 'deletion'; offset: number; observedOffset?: number; decided?: boolean }
   | { kind: 'command'; command: JobCommand }

@@ -15,7 +15,7 @@ export function step(job: Job, input: Input, context: Context): Decision {
   const draft = draftOf(job)
   switch (input.kind) {
     case 'definition':
-      acceptDefinition(draft, input.definition, context, input.decided)
+      acceptDefinition(draft, input, context)
       break
     case 'deletion':
       acceptDeletion(draft, input)

@@ -4,7 +4,7 @@ import type { JobView } from '../ports.ts'
 import type { ApiContext } from './context.ts'
 import { listJobs } from './job-list.ts'
 import { listLimitMax, redriveMax } from './limits.ts'
-import { deadLettersSchema, redriveManySchema } from './schemas/runs.ts'
+import { deadLettersSchema, redriveManySchema } from './schemas/dead-letters.ts'
 import { finishedRunToJson, runIdOf } from './views.ts'
 
 interface DeadFilter {

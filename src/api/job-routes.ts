@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { JobStatus } from '../../schemas/generated.ts'
-import type { AuditAction } from './audit/audit-log.ts'
+import type { AuditAction } from './audit/audit-action.ts'
 import type { ApiContext } from './context.ts'
 import { checkedId, definitionOf } from './definition-body.ts'
 import { listJobs } from './job-list.ts'
@@ -34,11 +34,13 @@ export function jobRoutes(instance: FastifyInstance, { owners, partitions, write
   const answerWritten = async (
     reply: FastifyReply,
     id: string,
-    version: Version,
-    wait: boolean,
+    { unjudged, ...version }: Version & { unjudged?: boolean },
+    asked: boolean,
     status: number,
   ): Promise<FastifyReply> => {
-    const applied = wait && (await writes.applied(version.partition, { jobs: version.offset }))
+    // A condition that the owner has not judged yet is waited for as well.
+    const wait = asked || unjudged === true
+    const applied = wait && !unjudged && (await writes.applied(version.partition, { jobs: version.offset }))
     void reply.header('etag', etagOf(version))
     const answer = { id, etag: etagOf(version), partition: version.partition, offset: version.offset, applied }
     if (wait && !applied) return reply.code(202).send({ ...answer, ...waitTimeout })

@@ -1,12 +1,13 @@
 /**
  * Writes of jobs and commands, and reads that see them.
  *
- * Writes of one job pass one after another, so that If-Match holds against every single write through this process. Two API processes
- * may still pass the same If-Match at once; then the later record in the log wins.
+ * Writes of one job pass one after another, so that If-Match holds against every single write through this process. Against all other
+ * writers the condition travels with the record, and the owner judges it in the order of the log.
  */
 import { randomUUID } from 'node:crypto'
 import type { JobCommandInput, JobCommandType, JobDefinition } from '../../schemas/generated.ts'
 import { completeCommand } from '../../streams/jobs/complete.ts'
+import { type OnlyOver, observedOffsetHeader, onlyOverHeaders } from '../../streams/jobs/condition.ts'
 import { validateCommand } from '../../streams/jobs/validate.ts'
 import { partitionOf } from '../../streams/topics.ts'
 import { DuelogError } from '../errors.ts'
@@ -17,6 +18,11 @@ import { appliedWaitMs, lastWritesMax, readOwnWriteWaitMs } from './limits.ts'
 import type { ApiOptions } from './options.ts'
 import { RequestError } from './problem.ts'
 import { type Condition, checkCondition, type Version } from './version.ts'
+
+/** Where a write stands. `unjudged`: its condition travels with it, and the owner has not been seen to judge it yet. */
+export interface Written extends Version {
+  unjudged: boolean
+}
 
 export class JobWrites {
   readonly #options: ApiOptions
@@ -31,13 +37,29 @@ export class JobWrites {
   }
 
   /** Writes a definition. `created` is false when it replaced one. */
-  put(id: string, definition: JobDefinition, condition?: Condition): Promise<Version & { created: boolean }> {
+  put(id: string, definition: JobDefinition, condition?: Condition): Promise<Written & { created: boolean }> {
     const record = this.definitionRecord(id, definition)
     return this.#lock.run(id, async () => {
       const current = await this.#currentForWrite(id)
       checkCondition(id, condition, current)
-      return { ...(await this.#writeJob(record)), created: current === undefined }
+      if (condition !== undefined && current !== undefined) record.headers = onlyOverHeaders(overOf(condition, current))
+      const version = await this.#writeJob(record)
+      return { ...(await this.#judged(id, version, condition)), created: current === undefined }
     })
+  }
+
+  /** With a condition: looks whether it held where the owner met the record. Rejects with `version-conflict` when it did not. */
+  async #judged(id: string, version: Version, condition: Condition | undefined, deleted = false): Promise<Written> {
+    if (condition === undefined) return { ...version, unjudged: false }
+    if (!(await this.applied(version.partition, { jobs: version.offset }))) return { ...version, unjudged: true }
+    const inForce = await this.#ask(id).catch((error: unknown) => {
+      if (error instanceof DuelogError && error.retriable) return null
+      throw error
+    })
+    if (inForce === null) return { ...version, unjudged: true }
+    const held = deleted ? inForce === undefined || inForce.offset > version.offset : inForce?.offset === version.offset
+    if (!held) checkCondition(id, [], inForce)
+    return { ...version, unjudged: false }
   }
 
   /** Writes the first definition of a job whose id nobody else can know yet, so nothing is read before. */
@@ -46,12 +68,15 @@ export class JobWrites {
   }
 
   /** Writes a tombstone. Rejects with `not-found` when there is no such job. */
-  delete(id: string, condition?: Condition): Promise<Version> {
+  delete(id: string, condition?: Condition): Promise<Written> {
     return this.#lock.run(id, async () => {
       const current = await this.#currentForWrite(id)
       checkCondition(id, condition, current)
       if (current === undefined) throw jobNotFound(id)
-      return this.#writeJob(this.#place(this.#options.names.jobs, id, null))
+      const tombstone = this.#place(this.#options.names.jobs, id, null)
+      if (Array.isArray(condition)) tombstone.headers = { [observedOffsetHeader]: String(current.offset) }
+      const version = await this.#writeJob(tombstone)
+      return this.#judged(id, version, condition, true)
     })
   }
 
@@ -141,6 +166,8 @@ export class JobWrites {
     return { topic, partition: this.partitionOf(id), key: id, value }
   }
 }
+
+const overOf = (condition: Condition, { offset }: Version): OnlyOver => (condition === 'any' ? 'any' : offset)
 
 export function jobNotFound(id: string): DuelogError {
   return new DuelogError(

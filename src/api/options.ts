@@ -13,7 +13,7 @@ import type { TopicNames } from '../../streams/topics.ts'
 import type { Clock } from '../clock.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Codec, LogAdmin, LogWriter, PartitionQueries } from '../ports.ts'
-import type { AuditAction } from './audit/audit-log.ts'
+import type { AuditAction } from './audit/audit-action.ts'
 import type { AuditTrail } from './audit/audit-trail.ts'
 import type { OwnerDirectory } from './owner-directory.ts'
 

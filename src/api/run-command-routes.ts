@@ -1,7 +1,7 @@
 /** Commands to one run. */
 import type { FastifyInstance } from 'fastify'
 import { DuelogError } from '../errors.ts'
-import type { AuditAction } from './audit/audit-log.ts'
+import type { AuditAction } from './audit/audit-action.ts'
 import { Commands } from './commands.ts'
 import type { ApiContext } from './context.ts'
 import { cancelRunSchema, redriveRunSchema } from './schemas/runs.ts'

@@ -3,7 +3,7 @@
  * nothing that owners decide by but the calendar.
  */
 
-import { validateDefinition } from '../../streams/jobs/validate.ts'
+import { validateDefinition, validateJobId } from '../../streams/jobs/validate.ts'
 import { jobIdOfKey, prefix as keyPrefix } from '../../streams/keys.ts'
 import type { TopicNames } from '../../streams/topics.ts'
 import { type ClusterOptions, clusterOf } from '../connect.ts'
@@ -95,7 +95,9 @@ async function enter(books: Books, names: TopicNames, codecs: Codecs, record: Re
 }
 
 async function enterDefinition(books: Books, codecs: Codecs, { key, value, offset, timestampMs }: RecordIn): Promise<void> {
-  const jobId = String(key)
+  // Owners write marks of their own, whose keys are those of no job.
+  if (key === null || validateJobId(key) !== undefined) return
+  const jobId = key.toString()
   if (value === null) return books.definition(jobId, undefined)
   const spec = await codecs.definition.decode(value)
   books.definition(jobId, validateDefinition(spec).length > 0 ? undefined : { spec, offset, appendedAt: timestampMs })

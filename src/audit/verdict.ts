@@ -33,7 +33,7 @@ const latenessMsMax = 3_600_000
 
 export function judge(books: Books, scope: Scope): Verdict {
   const verdict: Verdict = {
-    ...{ runs: 0, jobs: books.jobs.size, succeeded: 0, dead: 0, open: 0, retried: 0, startedAgain: 0 },
+    ...{ runs: 0, jobs: jobsIn(books), succeeded: 0, dead: 0, open: 0, retried: 0, startedAgain: 0 },
     ...{ unreadable: [...books.unreadable.values()].reduce((sum, count) => sum + count, 0), lateness: undefined, findings: [] },
   }
   const lateness = createHistogram({ lowest: 1, highest: latenessMsMax + 1, figures: 3 })
@@ -133,4 +133,9 @@ function livesOf(runs: readonly RunAccount[]): Map<number, number> {
     lives.set(specOffset, life)
   }
   return lives
+}
+
+/** Those that are not deleted. */
+function jobsIn({ jobs }: Books): number {
+  return [...jobs.values()].filter(({ definition, state }) => definition !== undefined || state !== undefined).length
 }

@@ -4,6 +4,7 @@
  */
 import type { Execution, ExecutionInput } from '../../schemas/generated.ts'
 import { type Decision, type Job, mustBeLogged, type TopicRecord } from '../../streams/job.ts'
+import { observedOffsetHeader } from '../../streams/jobs/condition.ts'
 import {
   definitionKey,
   definitionValue,
@@ -222,9 +223,6 @@ export class Effects {
     }
   }
 }
-
-/** Header of a tombstone that must lose against a newer definition. */
-export const observedOffsetHeader = 'observed-offset'
 
 const none = Buffer.alloc(0)
 

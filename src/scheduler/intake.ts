@@ -5,6 +5,7 @@
 import type { Logger } from 'pino'
 import type { ExecutionEvent, JobCommand } from '../../schemas/generated.ts'
 import type { KnownDefinition } from '../../streams/job.ts'
+import { type OnlyOver, observedOffsetHeader, onlyOverOf } from '../../streams/jobs/condition.ts'
 import { replyToOf } from '../../streams/jobs/receipt.ts'
 import { validateJobId } from '../../streams/jobs/validate.ts'
 import { partitionOf } from '../../streams/topics.ts'
@@ -12,7 +13,6 @@ import { DuelogError, messageOf } from '../errors.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Codec, RecordIn } from '../ports.ts'
 import type { SchedulerCodecs } from './codecs.ts'
-import { observedOffsetHeader } from './effects.ts'
 import { knownDefinition } from './job-loader.ts'
 import type { Leases } from './leases.ts'
 import type { Mail, Source } from './mailbox.ts'
@@ -86,9 +86,10 @@ export class Intake {
       return mail
     }
     const place = { offset: record.offset, appendedAt: record.timestampMs, bytes: record.value }
+    const onlyOver = onlyOverOf(record.headers)
     const definition = knownDefinition(this.#options.codecs, place)
-    if (definition instanceof Promise) return definition.then((known) => withDefinition(mail, known))
-    return withDefinition(mail, definition)
+    if (definition instanceof Promise) return definition.then((known) => withDefinition(mail, known, onlyOver))
+    return withDefinition(mail, definition, onlyOver)
   }
 
   #misrouted(mail: Mail, record: RecordIn, key: Buffer, to: number): Mail {
@@ -132,8 +133,8 @@ export class Intake {
   }
 }
 
-function withDefinition(mail: Mail, definition: KnownDefinition): Mail {
-  mail.input = { kind: 'definition', definition }
+function withDefinition(mail: Mail, definition: KnownDefinition, onlyOver: OnlyOver | undefined): Mail {
+  mail.input = onlyOver === undefined ? { kind: 'definition', definition } : { kind: 'definition', definition, onlyOver }
   return mail
 }
 

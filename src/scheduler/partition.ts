@@ -15,7 +15,7 @@
  * unknown transaction. Only a member whose heartbeat succeeded since may do so.
  */
 import { DuelogError, messageOf } from '../errors.ts'
-import type { Batch } from '../ports.ts'
+import type { Batch, PartitionView } from '../ports.ts'
 import { claim, drain } from './claiming.ts'
 import { type Feed, type FeedSource, feedSources } from './feed.ts'
 import { fireForEver } from './firing.ts'
@@ -81,25 +81,19 @@ export class Partition {
   get leases(): Leases {
     return this.#own.leases
   }
-  get mailboxDepth(): number {
-    return this.#own.mailbox.depth
-  }
-  /** Next offsets not yet applied. */
-  get offsets(): Readonly<Ownership['applied']> {
-    return this.#own.applied
-  }
   get workers(): WorkerWatch {
     return this.#own.workers
   }
-  get restoreTotal(): number {
-    return this.#own.restoreTotal
-  }
-  /** When the oldest timer that was not handed out when the present turn began is due; Infinity where there is none. */
-  get dueAt(): number {
-    return this.#own.dueAt
-  }
-  get restoreRemaining(): number {
-    return this.#own.restoreRemaining
+  /** Where it stands, for people. */
+  view(): PartitionView {
+    const { partition, phase, applied, mailbox, restoreRemaining, restoreTotal, dueAt, shared } = this.#own
+    return {
+      partition,
+      phase: phase === 'warming' ? 'restoring' : phase === 'draining' ? 'claiming' : phase,
+      ...{ restoreRemaining, restoreTotal, mailboxDepth: mailbox.depth },
+      ...{ jobsOffset: applied.jobs, commandsOffset: applied.commands, eventsOffset: applied.events },
+      overdueMs: phase === 'active' ? Math.max(0, shared.clock.nowMs() - dueAt) : 0,
+    }
   }
 
   /** Takes records that were read. Resolves when the next ones may come. */

@@ -15,7 +15,7 @@ import {
   timerOfKey,
 } from '../../streams/keys.ts'
 import { DuelogError } from '../errors.ts'
-import type { ActiveRunView, JobFilter, JobView, PartitionQueries, PartitionView } from '../ports.ts'
+import type { ActiveRunView, JobFilter, JobView, PartitionQueries } from '../ports.ts'
 import { forecast } from './forecast.ts'
 import { loadJobs } from './job-loader.ts'
 import type { SchedulerOptions } from './options.ts'
@@ -47,7 +47,7 @@ export function partitionQueries(partitions: ReadonlyMap<number, Partition>, opt
     partitions: () =>
       [...partitions.values()]
         .filter(({ phase }) => phase !== 'closed')
-        .map((partition) => viewOfPartition(partition, clock.nowMs()))
+        .map((partition) => partition.view())
         .sort((a, b) => a.partition - b.partition),
 
     async job(partition, id) {
@@ -148,21 +148,6 @@ export function partitionQueries(partitions: ReadonlyMap<number, Partition>, opt
       cancel()
       return done
     },
-  }
-}
-
-function viewOfPartition(partition: Partition, nowMs: number): PartitionView {
-  const { phase } = partition
-  return {
-    partition: partition.number,
-    phase: phase === 'warming' ? 'restoring' : phase === 'draining' ? 'claiming' : phase,
-    restoreRemaining: partition.restoreRemaining,
-    restoreTotal: partition.restoreTotal,
-    mailboxDepth: partition.mailboxDepth,
-    jobsOffset: partition.offsets.jobs,
-    commandsOffset: partition.offsets.commands,
-    eventsOffset: partition.offsets.events,
-    overdueMs: phase === 'active' ? Math.max(0, nowMs - partition.dueAt) : 0,
   }
 }
 

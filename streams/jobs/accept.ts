@@ -15,8 +15,10 @@ import { executionOf } from '../runs/dispatch.ts'
 import { startQueued } from '../runs/queue.ts'
 import { recordBytes, topicRecord } from '../runs/topic-record.ts'
 import { firstFire, nextFire } from '../schedules/next-fire.ts'
+import { holds } from './condition.ts'
 
-export function acceptDefinition(draft: Decision, definition: KnownDefinition, context: Context, decided = false): void {
+export function acceptDefinition(draft: Decision, input: Extract<Input, { kind: 'definition' }>, context: Context): void {
+  const { definition, decided = false, onlyOver } = input
   const before = { ...draft.job }
   if (before.definition !== undefined && definition.offset <= before.definition.offset) return
   if (before.state !== undefined && definition.offset < before.state.specOffset) return
@@ -24,6 +26,11 @@ export function acceptDefinition(draft: Decision, definition: KnownDefinition, c
     // Whatever was taken stands in the state: a later one was dropped.
     if (before.state === undefined || definition.offset <= before.state.specOffset) draft.job.definition = definition
     return
+  }
+  if (!holds(onlyOver, before.definition)) {
+    if (before.definition !== undefined) return drop(draft, before.definition, definition, 'precondition')
+    // There is no such job, but its record stands in jobs: a tombstone takes it away, unless it is defined anew meanwhile.
+    return void draft.out.push({ kind: 'tombstone', observedOffset: definition.offset })
   }
   const dropped = reasonToDrop(before.definition, definition)
   if (dropped !== undefined) return drop(draft, before.definition, definition, dropped)

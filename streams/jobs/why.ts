@@ -24,6 +24,7 @@ const reasons: Record<string, string> = {
   'not-retryable': 'its error is not retryable',
   'max-age': 'its next attempt would have been later than retry.maxAgeMs allows',
   'start-deadline': 'no worker started it before its start deadline',
+  precondition: 'another definition was in force than the one it was meant to replace',
   'stale-version': 'its version is lower than that of the definition in force',
   duplicate: 'its dedupKey is that of the definition in force, within dedupWindowMs',
   replaced: 'a definition with other times took its place',

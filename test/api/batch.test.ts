@@ -1,12 +1,13 @@
 import { once } from 'node:events'
 import { request } from 'node:http'
+import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { describe, expect, it } from 'vitest'
 import { batchAnswer } from '../../src/api/batch.ts'
 import { JobWrites } from '../../src/api/job-writes.ts'
 import { jsonReader } from '../../src/api/json-body.ts'
-import { bodyBytesMax } from '../../src/api/limits.ts'
+import { bodyBytesMax, groupRecordsMax } from '../../src/api/limits.ts'
 import { DuelogError } from '../../src/errors.ts'
 import { atNoon, codecs, createSystem, MemoryLog, names } from './system-in-memory.ts'
 
@@ -126,6 +127,34 @@ describe('POST /v1/jobs/batch', () => {
     expect(failed.length).toBeLessThan(5_000)
     expect(failed.every((result) => result.code === 'broker-unavailable' && result.retriable && result.id)).toBe(true)
     expect(results).toHaveLength(5_000)
+  })
+
+  it('takes 20,000 lines over a connection while it answers, and keeps few of them at a time', async () => {
+    await using system = createSystem()
+    const url = await system.api.listen('127.0.0.1', 0)
+    const count = 20_000
+    let sent = 0
+    let answered = 0
+    let mostUnanswered = 0
+    function* lines(): Generator<string> {
+      while (sent < count) {
+        mostUnanswered = Math.max(mostUnanswered, sent - answered)
+        yield `${Array.from({ length: 100 }, () => line(`${String(sent++)}-${'x'.repeat(200)}`)).join('\n')}\n`
+      }
+    }
+    const call = request(`${url}/v1/jobs/batch`, { method: 'POST', headers: ndjson })
+    Readable.from(lines()).pipe(call)
+    const [answer] = await once(call, 'response')
+    for await (const result of createInterface({ input: answer })) {
+      const { ok, line: at, id } = JSON.parse(result)
+      expect([ok, at, id.split('-')[0]]).toEqual([true, answered + 1, String(answered)])
+      answered++
+    }
+    expect([answered, system.log.written.length]).toEqual([count, count])
+    expect(mostUnanswered).toBeLessThan(count)
+    expect(Math.max(...system.log.calls)).toBeLessThanOrEqual(2 * groupRecordsMax)
+    const { records } = (await system.api.instance.inject('/v1/audit')).json()
+    expect(records).toMatchObject([{ action: 'BATCH', outcome: 'DONE', done: count, refused: 0, jobId: null }])
   })
 
   it('answers a line before the next is sent', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { RecordOut } from '../../src/ports.ts'
 import { partitionOf } from '../../streams/topics.ts'
 import { atNoon, createSystem, names } from './system-in-memory.ts'
 
@@ -161,6 +162,40 @@ describe('PUT /v1/jobs/{id}', () => {
     const answer = await system.api.instance.inject(put('/v1/jobs/a', atNoon))
     expect(answer.json()).toMatchObject({ status: 500, code: 'internal' })
     expect(answer.body).not.toContain('secret')
+  })
+})
+
+describe('If-Match against writers that this process does not know', () => {
+  const between = async (change: (system: ReturnType<typeof createSystem>) => unknown, call: object) => {
+    const system = createSystem({ partitions: 1 })
+    await system.api.instance.inject(put('/v1/jobs/a', atNoon))
+    system.log.hold = async () => {
+      system.log.hold = () => {}
+      await change(system)
+    }
+    const answer = await system.api.instance.inject({ url: '/v1/jobs/a', headers: { 'if-match': '"0.0"' }, ...call })
+    return { system, answer }
+  }
+  const calls = [{ method: 'PUT', payload: atNoon }, { method: 'DELETE' }]
+
+  it.each(calls)('is judged by the owner, who drops what came too late: %j', async (call) => {
+    const { system, answer } = await between(({ log }) => log.write([{ ...(log.written[0] as RecordOut) }]), call)
+    expect(answer.json()).toMatchObject({ status: 412, code: 'version-conflict' })
+    expect(system.owner.jobs.get('a')?.offset).toBe(1)
+  })
+
+  it('defines no job anew that another has deleted meanwhile', async () => {
+    const { system, answer } = await between(({ owner }) => owner.jobs.delete('a'), calls[0] ?? {})
+    expect(answer.statusCode).toBe(412)
+    expect(system.owner.jobs.has('a')).toBe(false)
+  })
+
+  it.each(calls)('says so where the owner was not seen to judge: %j', async (call) => {
+    const { answer } = await between(({ owner }) => {
+      owner.applies = false
+    }, call)
+    expect(answer.json()).toMatchObject({ code: 'wait-timeout', applied: false })
+    expect(answer.statusCode).toBe(202)
   })
 })
 

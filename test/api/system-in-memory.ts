@@ -22,6 +22,7 @@ import type {
   StoredJob,
   WorkerRuns,
 } from '../../src/ports.ts'
+import { holds, observedOffsetHeader, onlyOverOf } from '../../streams/jobs/condition.ts'
 import { completeDefinition } from '../../streams/jobs/json.ts'
 import { partitionOf, topicNames } from '../../streams/topics.ts'
 
@@ -90,7 +91,11 @@ export class MemoryOwner implements PartitionQueries {
   apply(record: RecordOut & { partition: number }, offset: number): void {
     if (!this.applies) return
     const id = String(record.key)
-    if (record.topic === names.jobs) {
+    const inForce = this.jobs.get(id)
+    const headers = Object.fromEntries(Object.entries(record.headers ?? {}).map(([name, value]) => [name, Buffer.from(value)]))
+    const outlived = (inForce?.offset ?? -1) > Number(headers[observedOffsetHeader] ?? Number.POSITIVE_INFINITY)
+    const dropped = record.value === null ? outlived : !holds(onlyOverOf(headers), inForce)
+    if (record.topic === names.jobs && !dropped) {
       if (record.value === null) this.jobs.delete(id)
       else this.jobs.set(id, view(id, codecs.definition.decode(record.value) as JobDefinition, record.partition, offset))
     } else if (record.topic === names.commands && record.value !== null) {
@@ -173,7 +178,15 @@ export function view(id: string, definition: JobDefinition | undefined, partitio
 export function activeRun(runNo: number, heartbeat: Heartbeat | null = null): ActiveRunView {
   return {
     ...{ runNo, specOffset: 0, scheduledFor: nowMs, trigger: 'SCHEDULE', commandId: null, status: 'RUNNING', attempt: 1 },
-    ...{ releasedAttempts: 0, dueAt: nowMs, parked: false, snapshot: false, startDeadlineAt: nowMs, leaseMs: 1_000 },
+    ...{
+      releasedAttempts: 0,
+      dueAt: nowMs,
+      parked: false,
+      pinned: false,
+      snapshot: false,
+      startDeadlineAt: nowMs,
+      leaseMs: 1_000,
+    },
     ...{ attemptTimeoutMs: 1_000, dispatchedAt: nowMs, startedAt: nowMs, worker: 'w@h:1:b', errors: [], heartbeat },
   } as ActiveRunView
 }

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { createMetrics } from '../../src/metrics.ts'
-import { createSystem } from './system-in-memory.ts'
+import { atNoon, createSystem, nowMs } from './system-in-memory.ts'
+
+const isoAt = (afterMs: number): string => new Date(nowMs + afterMs).toISOString()
 
 describe('probes, metrics and partitions', () => {
   it('answers the probes by the health of the process', async () => {
@@ -34,6 +36,90 @@ describe('probes, metrics and partitions', () => {
     expect(partitions.map((view: { partition: number; phase: string }) => [view.partition, view.phase])).toEqual(
       [0, 1, 2, 3].map((partition) => [partition, 'active']),
     )
+  })
+
+  it('shows how far each owner is behind, and how much of a restore is done', async () => {
+    await using system = createSystem()
+    const views = system.owner.partitions()
+    const [first, second] = views
+    if (first !== undefined) Object.assign(first, { jobsOffset: 1, commandsOffset: 3, eventsOffset: 9, overdueMs: 7 })
+    if (second !== undefined) Object.assign(second, { phase: 'restoring', restoreRemaining: 250, restoreTotal: 1_000 })
+    system.owner.partitions = () => views
+    const { partitions } = (await system.api.instance.inject('/v1/partitions')).json()
+    expect(partitions[0]).toMatchObject({
+      phase: 'active',
+      lag: { jobs: 2, commands: 0, events: 0 },
+      overdueMs: 7,
+      restoreShare: 1,
+    })
+    expect(partitions[1]).toMatchObject({ phase: 'restoring', lag: null, restoreRemaining: 250, restoreShare: 0.75 })
+  })
+
+  it('shows the workers, with what the owners have heard of them', async () => {
+    await using system = createSystem()
+    system.owner.heard = [
+      { worker: 'w@h:1:b', heardAt: nowMs, running: 2, runIds: ['a/1', 'b/1'] },
+      { worker: 'gone@h:2:b', heardAt: nowMs - 5, running: 1, runIds: ['c/1'] },
+      { worker: 'idle and gone@h:3:b', heardAt: nowMs - 9, running: 0, runIds: [] },
+    ]
+    const { workers } = (await system.api.instance.inject('/v1/workers')).json()
+    expect(workers).toMatchObject([
+      { instance: 'gone@h:2:b', connected: false, pools: [], running: 1, version: null },
+      {
+        ...{ instance: 'w@h:1:b', name: 'w', host: 'h', pid: 1, version: '0.1.0', connected: true, running: 2 },
+        ...{ runIds: ['a/1', 'b/1'], pools: [{ pool: 'default', slots: 50, partitions: 1 }] },
+        lastHeardAt: new Date(nowMs).toISOString(),
+      },
+    ])
+  })
+
+  it('adds up what the owners forecast, and says what of it is an estimate', async () => {
+    await using system = createSystem()
+    system.owner.due = { next: [1, 0], later: [0.4, 2.6], overdue: 1, jobs: 3, sampled: 1, until: nowMs + 90_000 }
+    const forecast = (await system.api.instance.inject('/v1/forecast?horizonMs=120000&buckets=2')).json()
+    expect(forecast).toEqual({
+      ...{ from: isoAt(0), to: isoAt(120_000), bucketMs: 60_000, overdue: 4, jobs: 12, sampled: 4, estimate: true },
+      buckets: [
+        { at: isoAt(0), next: 4, later: 2 },
+        { at: isoAt(60_000), next: 0, later: 10 },
+      ],
+      until: isoAt(90_000),
+    })
+  })
+
+  it.each(['/v1/forecast', '/v1/workers', '/v1/jobs'])('%s asks to come again while a partition restores', async (url) => {
+    await using system = createSystem()
+    system.owner.notReady.add(2)
+    const answer = await system.api.instance.inject(url)
+    expect(answer.json()).toMatchObject({ status: 503, code: 'not-ready', retriable: true })
+    expect(answer.headers['retry-after']).toBe('1')
+  })
+
+  it('plans definitions against what is in force, and writes nothing', async () => {
+    await using system = createSystem()
+    system.add('same')
+    system.add('other')
+    const later = { ...atNoon, schedule: { at: nowMs + 1_000 } }
+    const jobs = [
+      { id: 'same', ...atNoon },
+      { id: 'other', ...later },
+      { id: 'new', ...later },
+      { id: 'new', ...later },
+      { id: 'bad' },
+    ]
+    const plan = (await system.api.instance.inject({ method: 'POST', url: '/v1/jobs/plan', payload: { jobs } })).json()
+    expect(plan.jobs).toMatchObject([
+      { id: 'same', action: 'UNCHANGED', etag: expect.stringMatching(/^"\d\.0"$/), changed: [] },
+      { id: 'other', action: 'UPDATE', changed: ['schedule'], fires: { added: [isoAt(1_000)], removed: [] } },
+      { id: 'new', action: 'CREATE', etag: null, fires: { added: [isoAt(1_000)] } },
+      { id: 'new', action: 'INVALID', problems: [{ field: 'id' }] },
+      { id: 'bad', action: 'INVALID' },
+    ])
+    expect(plan.totals).toMatchObject({ create: 1, update: 1, unchanged: 1, invalid: 2, added: 2 })
+    const payload = { jobs: Array.from({ length: 200 }, (_, index) => ({ id: `j${index}`, ...atNoon })), maxFires: 1_000 }
+    const refused = await system.api.instance.inject({ method: 'POST', url: '/v1/jobs/plan', payload })
+    expect(refused.json()).toMatchObject({ status: 400, problems: [{ field: 'maxFires' }] })
+    expect(system.log.written).toEqual([])
   })
 
   it('previews a schedule strictly after its start', async () => {

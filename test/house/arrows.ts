@@ -1,13 +1,13 @@
 /**
  * Who may know whom. An arrow that is not listed here is broken; docs/ARCHITECTURE.md draws the same picture.
  *
- *   schemas ─► streams ─► src:  shared ─► doers (scheduler executor retrier intake api client) ─► joiners ─► demo ─► cli
+ *   schemas ─► streams ─► src:  shared ─► doers (scheduler executor retrier intake api client) ─► joiners ─► demo generate audit ─► cli
  *                                    └─► hands (kafka store) and starters (config embedded) ─┘
  */
 import { codeOf, type HouseFile, importsOf, placesOf } from './tree.ts'
 
 /** Rooms of src by folder; files directly in src are shared or joiners. */
-const shared = ['ports', 'errors', 'clock', 'metrics', 'instance', 'module-path'].map((name) => `src/${name}.ts`)
+const shared = ['ports', 'owner-views', 'errors', 'clock', 'metrics', 'instance', 'module-path'].map((name) => `src/${name}.ts`)
 const joiners = [
   'main',
   'serve',

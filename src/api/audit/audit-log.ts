@@ -7,20 +7,6 @@ import { partitionOf } from '../../../streams/topics.ts'
 import { GroupCommit } from '../group-commit.ts'
 import type { ApiOptions } from '../options.ts'
 
-export type AuditAction =
-  | 'PUT'
-  | 'CREATE'
-  | 'DELETE'
-  | 'BATCH'
-  | 'TRIGGER'
-  | 'PAUSE'
-  | 'RESUME'
-  | 'CANCEL'
-  | 'BACKFILL'
-  | 'CANCEL_RUN'
-  | 'REDRIVE'
-  | 'REDRIVE_MANY'
-
 export class AuditLog {
   readonly #options: ApiOptions
   readonly #commit: GroupCommit

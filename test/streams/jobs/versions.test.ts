@@ -1,6 +1,7 @@
 /** Definitions that are sound and not taken: an older version, or one that was sent twice. */
 import { describe, expect, it } from 'vitest'
 import type { JobDefinitionInput } from '../../../schemas/generated.ts'
+import { onlyOverHeader, onlyOverHeaders, onlyOverOf } from '../../../streams/jobs/condition.ts'
 import { JobHistory } from '../runs/history.ts'
 import { definitionOf } from './samples.ts'
 
@@ -130,4 +131,41 @@ describe('a definition that was dropped', () => {
     expect(empty.definition(record, true).job).toEqual({ id: 'job', state })
     expect(empty.definition({ ...definition }, true).job).toEqual({ id: 'job', state, definition })
   })
+})
+
+describe('a condition that a definition brings', () => {
+  const over = (condition: number | 'any', first = new JobHistory().define(every(1_000))): JobHistory =>
+    first.define(every(700), false, condition)
+  it('holds over the definition that it names, and with any over whichever is in force', () => {
+    expect(interval(over(0))).toBe(700)
+    expect(interval(over('any'))).toBe(700)
+  })
+  it('drops the definition where another is in force, and says so', () => {
+    const job = over(0, new JobHistory().define(every(1_000)).define(every(900)))
+    expect(interval(job)).toBe(900)
+    expect(job.state.decisions.at(-1)).toMatchObject({ what: 'DROPPED', reason: 'precondition' })
+    expect(job.state).toMatchObject({ definitionKept: true, droppedOffset: 2 })
+  })
+  it('lets one of two that name the same definition win: the first in the log', () => {
+    const job = new JobHistory().define(every(1_000)).define(every(900), false, 0).define(every(800), false, 0)
+    expect(interval(job)).toBe(900)
+  })
+  it('defines no job that is not there, and takes its record out of the log', () => {
+    for (const job of [over('any', new JobHistory()), over(0, new JobHistory().define(every(1_000)).remove())]) {
+      expect(job.job.definition).toBeUndefined()
+      expect(job.job.state).toBeUndefined()
+      expect(job.out.at(-1)).toMatchObject({ kind: 'tombstone' })
+    }
+  })
+  it('is not asked again of what an owner has decided', () => {
+    const job = new JobHistory().define(every(700), true, 5)
+    expect(interval(job)).toBe(700)
+  })
+})
+
+it('conditions are read from headers; what cannot be read never holds', () => {
+  const read = (text: string) => onlyOverOf({ [onlyOverHeader]: Buffer.from(text) })
+  expect([onlyOverOf({}), read('12'), read('*'), read('12x'), read('')]).toEqual([undefined, 12, 'any', -1, -1])
+  expect(onlyOverHeaders('any')).toEqual({ [onlyOverHeader]: '*' })
+  expect(onlyOverHeaders(3)).toEqual({ [onlyOverHeader]: '3' })
 })

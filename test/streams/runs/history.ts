@@ -13,6 +13,7 @@ import type {
   JobState,
 } from '../../../schemas/generated.ts'
 import type { Decision, Input, Job, KnownDefinition, Output } from '../../../streams/job.ts'
+import type { OnlyOver } from '../../../streams/jobs/condition.ts'
 import { completeDefinition } from '../../../streams/jobs/json.ts'
 import { validateDefinition } from '../../../streams/jobs/validate.ts'
 import { runRingSize, type Timer, timerKey, timerKind } from '../../../streams/keys.ts'
@@ -52,10 +53,10 @@ export class JobHistory {
   }
 
   /** A definition is appended now. Without a schedule the job is due at 1000. */
-  define(input: Partial<JobDefinitionInput> = {}, decided = false): this {
+  define(input: Partial<JobDefinitionInput> = {}, decided = false, onlyOver?: OnlyOver): this {
     const spec = completeDefinition({ schedule: { at: 1_000 }, target: { handler: 'noop' }, ...input })
     for (const { message } of validateDefinition(spec)) throw new Error(message)
-    return this.definition({ spec }, decided)
+    return this.definition({ spec }, decided, onlyOver)
   }
 
   /** A record is appended that is no usable definition. */
@@ -63,9 +64,9 @@ export class JobHistory {
     return this.definition({ problem })
   }
 
-  definition(known: Partial<KnownDefinition>, decided = false): this {
+  definition(known: Partial<KnownDefinition>, decided = false, onlyOver?: OnlyOver): this {
     const definition = { offset: this.#jobsOffset++, appendedAt: this.now, bytes: Buffer.alloc(0), ...known }
-    return this.step({ kind: 'definition', definition, ...(decided ? { decided } : {}) })
+    return this.step({ kind: 'definition', definition, ...(decided && { decided }), ...(onlyOver !== undefined && { onlyOver }) })
   }
 
   /** A tombstone is appended now. */

@@ -1,0 +1,69 @@
+/** docs/API.md: the routes, from the description that the API gives of itself. */
+import { createApi } from '../../src/api/api.ts'
+import type { OpenApiDocument } from '../../src/api/openapi/document.ts'
+import { code, heading, page, table } from './markdown.ts'
+
+interface Operation {
+  summary: string
+  description: string
+  tags: string[]
+  parameters?: { name: string; in: string }[]
+}
+
+/** Of routes that are registered and never called; what they are given is not looked at. */
+const { instance } = createApi({} as Parameters<typeof createApi>[0])
+const document: OpenApiDocument = (await instance.inject('/openapi.json')).json()
+await instance.close()
+
+export function apiPage(): string {
+  const groups = document.tags.map(({ name, description }) => {
+    const rows = Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.entries(methods).flatMap(([method, found]) => {
+        const { tags, summary, description: said, parameters = [] } = found as unknown as Operation
+        if (!tags.includes(name)) return []
+        const asked = parameters.filter((parameter) => parameter.in === 'query').map((parameter) => code(parameter.name))
+        const role = /Least role: (\w+)\.$/.exec(said)?.[1] ?? '—'
+        return [[code(`${method.toUpperCase()} ${path}`), summary, asked.join(' '), role]]
+      }),
+    )
+    return [`### ${name}`, description, table(['Route', 'Does', 'Query', 'Role'], rows)].join('\n\n')
+  })
+  return page(
+    heading(
+      'HTTP API',
+      'the routes in src/api',
+      '`GET /openapi.json` is the whole description (OpenAPI 3.1, made from the very schemas that check the requests; any generator makes a client of it), and `/docs` shows it in a browser without the internet. Errors are problem details (RFC 9457) with a stable [code](ERRORS.md).',
+    ),
+    '## Routes',
+    ...groups,
+    [
+      '## Reading what was written',
+      '',
+      '- A write is answered when it is durable in the log. `?wait=applied` answers when the owner has applied it, and with 202 and `wait-timeout` when that took more than 5 s.',
+      '- A read sees what was written through the same process before it.',
+      '- The ETag of a job is the place of its definition, `"<partition>.<offset>"`. `If-Match` holds against every writer, also against other API processes and Kafka clients: the condition travels with the record, and the owner judges it in the order of the log. Such a write is always answered after the owner has judged it; 202 says that it has not yet.',
+      '- While a partition has no active owner, for example because it restores, its jobs answer 503 with `Retry-After`. There are no standbys that could give stale answers.',
+      '- Lists go to all owners and come back in the order of ids; `cursor` asks for the next page.',
+      '',
+      '## Looking ahead',
+      '',
+      '- `POST /v1/jobs/plan` tells of each definition whether writing it would create, update or change nothing, or be dropped, and which times would be added, removed and moved. The core that owners run computes it.',
+      '- `GET /v1/forecast`: `next` counts each job whose next occurrence is due in a step, exactly, from the time index of its owner, up to `until`. `later` counts what the same jobs have after it: computed from the definitions where they are few, else from a sample that stands for all; `estimate` says which.',
+      '',
+      '## Who may',
+      '',
+      '- Without `DUELOG_API_TOKENS` and `DUELOG_JWT_JWKS_URL`: this machine only, and no web page from elsewhere.',
+      '- Tokens: `role:token` or `role.name:token`. JSON Web Tokens: signed by a key of the JWKS with an asymmetric algorithm, with issuer, audience, subject and end, and a role in the claim `DUELOG_JWT_ROLES_CLAIM`.',
+      '- viewer reads, operator also writes jobs and commands, admin also reads the audit trail.',
+      '- One caller may send `DUELOG_HTTP_RATE_LIMIT` requests a second; beyond that 429 with `Retry-After`.',
+      '',
+      '## Audit trail',
+      '',
+      'Every request for a change by somebody who is known, carried out or refused, is on the topic `audit` before its answer goes out: who, when, what, which job, and what came of it, without payloads, headers and tokens. A batch is one record with its counts. `GET /v1/audit` shows the latest.',
+      '',
+      '## Many jobs',
+      '',
+      '`POST /v1/jobs/batch` takes a definition on each line and answers each with a line, in order, while the request still goes on. Read the answer while you send: the server reads on only as fast as its answers are taken, so its memory does not grow with the number of lines.',
+    ].join('\n'),
+  )
+}

@@ -1,0 +1,29 @@
+/**
+ * Conditions that travel with a record on jobs, so that the owner judges them where all writers of a job meet: in the order of the log.
+ * Whoever writes one hears from the owner whether it held, by what is in force once the record is applied.
+ */
+
+/** Header of a definition that counts only while the one in force is that at this offset, or with `*` while there is any. */
+export const onlyOverHeader = 'only-over'
+/** Header of a tombstone that must lose against a definition after this offset. */
+export const observedOffsetHeader = 'observed-offset'
+
+/** Offset of the definition that must be in force; `any` is whichever. */
+export type OnlyOver = number | 'any'
+
+/** Undefined without the header. What cannot be read holds never. */
+export function onlyOverOf(headers: Record<string, Buffer>): OnlyOver | undefined {
+  const text = headers[onlyOverHeader]?.toString()
+  if (text === undefined || text === '*') return text === undefined ? undefined : 'any'
+  return /^\d{1,16}$/.test(text) ? Number(text) : -1
+}
+
+export function onlyOverHeaders(condition: OnlyOver): Record<string, string> {
+  return { [onlyOverHeader]: condition === 'any' ? '*' : String(condition) }
+}
+
+/** Whether the condition holds over the definition in force. */
+export function holds(condition: OnlyOver | undefined, inForce: { offset: number } | undefined): boolean {
+  if (condition === undefined) return true
+  return inForce !== undefined && (condition === 'any' || condition === inForce.offset)
+}
