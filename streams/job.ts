@@ -40,8 +40,8 @@ export type Input =
    * `onlyOver`: it counts only over this definition.
    */
   | { kind: 'definition'; definition: KnownDefinition; decided?: boolean; onlyOver?: OnlyOver }
-  /** A null value in jobs. `observedOffset`: only if the definition in force is not newer than that. `decided`: as above. */
-  | { kind: 'deletion'; offset: number; observedOffset?: number; decided?: boolean }
+  /** A null value in jobs. `observedOffset`: only if nothing newer than that was defined, nor dropped. The others: as above. */
+  | { kind: 'deletion'; offset: number; observedOffset?: number; decided?: boolean; onlyOver?: OnlyOver }
   | { kind: 'command'; command: JobCommand }
   | { kind: 'event'; event: ExecutionEvent }
   | { kind: 'timer'; timer: Timer }

@@ -94,11 +94,11 @@ export function topicsPage(): string {
         [code(names.group('scheduler-<partition>')), "transactional id of a partition's owner"],
         [
           code(observedOffsetHeader),
-          'header of a tombstone that Duelog wrote for a completed job, or that a deletion with If-Match wrote: it counts only if the job was not defined anew after that offset',
+          'header of a tombstone that Duelog wrote for a completed job: it counts only if the job was not defined anew after that offset',
         ],
         [
           code(onlyOverHeader),
-          'header of a definition: it counts only while the definition in force is that at this offset of the partition, or with `*` while there is one; the API writes it for If-Match',
+          'header of a definition or a tombstone: it counts only while the definition in force is that at this offset of the partition, or with `*` while there is one; the API writes it for If-Match',
         ],
         [
           `${code(replyHeaders.topic)}, ${code(replyHeaders.correlationId)}`,

@@ -7,7 +7,7 @@
 import { randomUUID } from 'node:crypto'
 import type { JobCommandInput, JobCommandType, JobDefinition } from '../../schemas/generated.ts'
 import { completeCommand } from '../../streams/jobs/complete.ts'
-import { type OnlyOver, observedOffsetHeader, onlyOverHeaders } from '../../streams/jobs/condition.ts'
+import { type OnlyOver, onlyOverHeaders } from '../../streams/jobs/condition.ts'
 import { validateCommand } from '../../streams/jobs/validate.ts'
 import { partitionOf } from '../../streams/topics.ts'
 import { DuelogError } from '../errors.ts'
@@ -74,7 +74,7 @@ export class JobWrites {
       checkCondition(id, condition, current)
       if (current === undefined) throw jobNotFound(id)
       const tombstone = this.#place(this.#options.names.jobs, id, null)
-      if (Array.isArray(condition)) tombstone.headers = { [observedOffsetHeader]: String(current.offset) }
+      if (condition !== undefined) tombstone.headers = onlyOverHeaders(overOf(condition, current))
       const version = await this.#writeJob(tombstone)
       return this.#judged(id, version, condition, true)
     })

@@ -79,14 +79,15 @@ export class Intake {
   #definition(mail: Mail, record: RecordIn, key: Buffer): Mail | Promise<Mail> {
     const to = partitionOf(key, this.#options.partitions)
     if (to !== this.#options.partition) return this.#misrouted(mail, record, key, to)
+    const onlyOver = onlyOverOf(record.headers)
     if (record.value === null) {
       const observed = record.headers[observedOffsetHeader]
       mail.input = { kind: 'deletion', offset: record.offset }
       if (observed !== undefined) mail.input.observedOffset = Number(observed.toString())
+      if (onlyOver !== undefined) mail.input.onlyOver = onlyOver
       return mail
     }
     const place = { offset: record.offset, appendedAt: record.timestampMs, bytes: record.value }
-    const onlyOver = onlyOverOf(record.headers)
     const definition = knownDefinition(this.#options.codecs, place)
     if (definition instanceof Promise) return definition.then((known) => withDefinition(mail, known, onlyOver))
     return withDefinition(mail, definition, onlyOver)

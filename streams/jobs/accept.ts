@@ -190,6 +190,7 @@ export function acceptDeletion(draft: Decision, deletion: Extract<Input, { kind:
     if ((definition?.offset ?? -1) <= (deletion.observedOffset ?? deletion.offset)) draft.job.definition = undefined
     return
   }
+  if (draft.job.definition !== undefined && !holds(deletion.onlyOver, draft.job.definition)) return outlive(draft, inForce)
   if (deletion.observedOffset !== undefined && Math.max(inForce, state?.droppedOffset ?? -1) > deletion.observedOffset) {
     return outlive(draft, inForce)
   }

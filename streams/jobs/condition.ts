@@ -3,7 +3,7 @@
  * Whoever writes one hears from the owner whether it held, by what is in force once the record is applied.
  */
 
-/** Header of a definition that counts only while the one in force is that at this offset, or with `*` while there is any. */
+/** Header of a definition or a tombstone that counts only while the definition in force is that at this offset, or with `*` while there is any. */
 export const onlyOverHeader = 'only-over'
 /** Header of a tombstone that must lose against a definition after this offset. */
 export const observedOffsetHeader = 'observed-offset'

@@ -1,9 +1,10 @@
 /** The usual ways in, tried one after another. What is asserted each time: no entry, nothing written, and an answer that is a problem. */
-import { connect } from 'node:net'
+import { createServer } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
 import { Writable } from 'node:stream'
-import { createLocalJWKSet, exportJWK, generateKeyPair, type JWTPayload, SignJWT, UnsecuredJWT } from 'jose'
+import { createLocalJWKSet, exportJWK, generateKeyPair, type JWK, type JWTPayload, SignJWT, UnsecuredJWT } from 'jose'
 import { pino } from 'pino'
-import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { bodyBytesMax, bodyReceiveMs, refusedSignInsMax } from '../../src/api/limits.ts'
 import type { ApiToken, JwtOptions } from '../../src/api/options.ts'
 import { createMetrics } from '../../src/metrics.ts'
@@ -97,6 +98,7 @@ describe('JSON Web Tokens', () => {
   const issuer = 'https://id.example.org'
   const audience = 'duelog'
   let jwt: JwtOptions
+  let published: object
   let sign: (claims: JWTPayload, change?: { alg?: string; kid?: string; key?: Parameters<SignJWT['sign']>[0] }) => Promise<string>
   const good = {
     iss: issuer,
@@ -108,8 +110,8 @@ describe('JSON Web Tokens', () => {
 
   beforeAll(async () => {
     const { publicKey, privateKey } = await generateKeyPair('RS256')
-    const jwk = { ...(await exportJWK(publicKey)), kid: 'one', alg: 'RS256', use: 'sig' }
-    jwt = { jwks: createLocalJWKSet({ keys: [jwk] }), issuer, audience, rolesClaim: 'roles' }
+    published = { ...(await exportJWK(publicKey)), kid: 'one', alg: 'RS256', use: 'sig' }
+    jwt = { jwks: createLocalJWKSet({ keys: [published as JWK] }), issuer, audience, rolesClaim: 'roles' }
     sign = (claims, { alg = 'RS256', kid = 'one', key = privateKey } = {}) =>
       new SignJWT(claims).setProtectedHeader({ alg, kid }).sign(key)
   })
@@ -150,6 +152,21 @@ describe('JSON Web Tokens', () => {
     await using system = createSystem({ apiTokens, jwt })
     expectRefusal(await put(system, await token()), [401])
     expect(system.log.written).toEqual([])
+  })
+
+  it('are judged by the keys that the provider publishes', async () => {
+    let reads = 0
+    const provider = createServer((_request, response) => {
+      reads++
+      response.setHeader('content-type', 'application/json').end(JSON.stringify({ keys: [published] }))
+    })
+    await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => void provider.close())
+    const jwks = `http://127.0.0.1:${(provider.address() as AddressInfo).port}/keys`
+    await using system = createSystem({ apiTokens, jwt: { ...jwt, jwks } })
+    for (let index = 0; index < 3; index++) expect((await put(system, await sign(good))).statusCode).toBeLessThan(300)
+    expectRefusal(await put(system, await sign(good, { kid: 'two' })), [401])
+    expect(reads).toBe(1)
   })
 
   it('are not judged while the keys cannot be had', async () => {

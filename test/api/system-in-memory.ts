@@ -22,7 +22,7 @@ import type {
   StoredJob,
   WorkerRuns,
 } from '../../src/ports.ts'
-import { holds, observedOffsetHeader, onlyOverOf } from '../../streams/jobs/condition.ts'
+import { holds, onlyOverOf } from '../../streams/jobs/condition.ts'
 import { completeDefinition } from '../../streams/jobs/json.ts'
 import { partitionOf, topicNames } from '../../streams/topics.ts'
 
@@ -93,8 +93,7 @@ export class MemoryOwner implements PartitionQueries {
     const id = String(record.key)
     const inForce = this.jobs.get(id)
     const headers = Object.fromEntries(Object.entries(record.headers ?? {}).map(([name, value]) => [name, Buffer.from(value)]))
-    const outlived = (inForce?.offset ?? -1) > Number(headers[observedOffsetHeader] ?? Number.POSITIVE_INFINITY)
-    const dropped = record.value === null ? outlived : !holds(onlyOverOf(headers), inForce)
+    const dropped = !holds(onlyOverOf(headers), inForce)
     if (record.topic === names.jobs && !dropped) {
       if (record.value === null) this.jobs.delete(id)
       else this.jobs.set(id, view(id, codecs.definition.decode(record.value) as JobDefinition, record.partition, offset))

@@ -125,7 +125,7 @@ describe('known ids', () => {
     const store = remembering()
     const codecs = await open(prefix, store)
     expect(Object.keys(store.ids)).toContain(String(idOf(codecs)))
-    expect(Object.keys(store.ids)).toHaveLength(7)
+    expect(Object.keys(store.ids)).toHaveLength(8)
     await open(prefix, store)
   })
 

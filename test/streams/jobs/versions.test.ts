@@ -157,6 +157,12 @@ describe('a condition that a definition brings', () => {
       expect(job.out.at(-1)).toMatchObject({ kind: 'tombstone' })
     }
   })
+  it('that a deletion brings lets it win over that definition alone, whatever was dropped since', () => {
+    const job = new JobHistory().define(every(1_000)).define(every(900), false, 0).define(every(800), false, 0)
+    expect(interval(job.remove({ onlyOver: 0 }))).toBe(900)
+    expect(job.state.definitionKept).toBe(true)
+    expect(job.remove({ onlyOver: 1 }).job).toEqual({ id: 'job' })
+  })
   it('is not asked again of what an owner has decided', () => {
     const job = new JobHistory().define(every(700), true, 5)
     expect(interval(job)).toBe(700)

@@ -70,7 +70,7 @@ export class JobHistory {
   }
 
   /** A tombstone is appended now. */
-  remove(more: { observedOffset?: number; decided?: boolean } = {}): this {
+  remove(more: { observedOffset?: number; decided?: boolean; onlyOver?: OnlyOver } = {}): this {
     return this.step({ kind: 'deletion', offset: this.#jobsOffset++, ...more })
   }
 
