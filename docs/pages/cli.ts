@@ -35,6 +35,30 @@ export function cliPage(): string {
       '',
       '`duelog jobs apply` and `plan` take NDJSON (`.ndjson`, `.jsonl`, standard input): one job a line, files of any length. And YAML or JSON (`.yaml`, `.yml`, `.json`) of at most 16 MiB: documents that are a job or a list of jobs. A job is as in [JOBS](JOBS.md), with its `id`.',
     ].join('\n'),
+    [
+      '## What an audit proves',
+      '',
+      '`duelog audit` reads definitions, state, executions, events and dead letters, read committed, up to where they end when it begins, in a consumer group of its own that it deletes. It finds:',
+      '',
+      table(
+        ['Finding', 'Is'],
+        [
+          [
+            code('lost'),
+            'a run that was dispatched and has neither an end nor a place in its job, or that nobody started by its start deadline',
+          ],
+          [
+            code('missed'),
+            'an occurrence of the definition in force, by its calendar, without a run, that the owner does not count as skipped',
+          ],
+          [code('duplicate'), 'an attempt that was dispatched twice, or two runs of one occurrence'],
+          [code('early'), 'an attempt that started before it was due, by the clock of its worker'],
+          [code('overdue'), 'a job whose next occurrence was due longer ago than `--grace`, and about which nothing was decided'],
+        ],
+      ),
+      '',
+      'Workers run at least once: an attempt that two workers started is counted, and is no finding. What retention has taken is not held against anybody. Missed occurrences are not looked for where the log cannot tell: jobs with a topic target, pinned jobs, intervals from the END of runs, jobs with 1,000 skips and more, and definitions that took over the phase of an earlier one. All runs in the range are held in memory, some 500 bytes each; `--from` and `--to` bound it.',
+    ].join('\n'),
     ...leavesOf(program).map(({ name, command }) => [`## duelog ${name}`, '', '```text', helpOf(command), '```'].join('\n')),
   )
 }
