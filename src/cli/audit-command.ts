@@ -20,7 +20,7 @@ interface AuditFlags extends Record<string, unknown> {
 export function auditCommand({ terminal, exit }: CommandFrame): Command {
   const command = withExamples(
     new Command('audit').description(
-      'Read the log and prove that each occurrence ran exactly once, or name those that did not. It asks no owner and writes nothing.',
+      'Read the log and prove that each occurrence ran exactly once, or name those that did not. It asks no owner and writes no record.',
     ),
     [
       'audit',
