@@ -196,6 +196,8 @@ export interface Execution {
   startDeadlineAt: number
   /** As in the definition. Set: the execution travels on worker-control, and only the worker of this name or host runs it. Default: null. */
   pinTo: string | null
+  /** As trackRuns in the definition. False: the worker sends no events; the record's offset is done when its handler has settled, failed or not. Default: true. */
+  tracked: boolean
   /** With an http target: the request that the handler http makes. Default: null. */
   httpTarget: HttpTarget | null
   /** Only in a snapshot: the topic that the owner itself writes to. Default: null. */
@@ -222,6 +224,7 @@ export interface ExecutionInput {
   leaseMs: number
   startDeadlineAt: number
   pinTo?: string | null | undefined
+  tracked?: boolean | undefined
   httpTarget?: HttpTargetInput | null | undefined
   topicTarget?: TopicTargetInput | null | undefined
 }
@@ -437,6 +440,8 @@ export interface JobDefinition {
   priority: Priority
   /** Only the worker of this name runs it, or one on the host of this name; while there is none, the run waits until its start deadline and expires. Default: null. */
   pinTo: string | null
+  /** False, for floods of cheap runs: a run has left Duelog once it is handed to the workers. Nothing is heard of it again, so it has no retries, no lease and no end that anything could follow; it stands as DISPATCHED. A worker runs it at least once: again if it dies before the handler has settled. Default: true. */
+  trackRuns: boolean
   /** What happens when an attempt fails. Default: {"maxAttempts":5,"backoff":{"list":[1000,5000,30000,120000,600000],"fixed":null,"linear":null,"exponential":null},"maxAgeMs":null,"jitter":0,"nonRetryable":[]}. */
   retry: Retry
   /** Longest time of one attempt; then its signal is aborted and it counts as failed. Unit: ms. Default: 300000. */
@@ -493,6 +498,7 @@ export interface JobDefinitionInput {
   headers?: Record<string, Buffer> | undefined
   priority?: Priority | undefined
   pinTo?: string | null | undefined
+  trackRuns?: boolean | undefined
   retry?: RetryInput | undefined
   attemptTimeoutMs?: number | undefined
   leaseMs?: number | undefined
@@ -638,13 +644,13 @@ export interface FinishedRun {
   trigger: Trigger
   /** With MANUAL: the command. Default: null. */
   commandId: string | null
-  /** How it ended. */
+  /** How it ended. DISPATCHED: nobody knows, its definition has trackRuns false. */
   status: RunStatus
   /** Attempts made. */
   attempts: number
   /** When the last attempt started. Unit: epoch ms. Default: null. */
   startedAt: number | null
-  /** When the run ended. Unit: epoch ms. */
+  /** When the run ended; with DISPATCHED, when it was handed to the workers. Unit: epoch ms. */
   finishedAt: number
   /** Who ran the last attempt. Default: null. */
   worker: string | null
@@ -717,6 +723,8 @@ export interface JobState {
   definitionKept: boolean
   /** Offset in jobs of the last definition that was dropped; -1: none since that in force. Default: -1. */
   droppedOffset: number
+  /** With trackRuns false: nominal time of the last occurrence that was handed to the workers before it was due, so that a new definition does not fire it once more. Unit: epoch ms. Default: null. */
+  dispatchedAhead: number | null
   /** Runs that have not ended. Default: []. */
   active: ActiveRun[]
   /** The run that ended last; older ones are in the R ring. Default: null. */
@@ -748,6 +756,7 @@ export interface JobStateInput {
   pausedByCommand?: boolean | undefined
   definitionKept?: boolean | undefined
   droppedOffset?: number | undefined
+  dispatchedAhead?: number | null | undefined
   active?: ActiveRunInput[] | undefined
   lastRun?: FinishedRunInput | null | undefined
 }
@@ -1211,6 +1220,12 @@ export const executionSchema = {
       ],
       "default": null,
       "doc": "As in the definition. Set: the execution travels on worker-control, and only the worker of this name or host runs it."
+    },
+    {
+      "name": "tracked",
+      "type": "boolean",
+      "default": true,
+      "doc": "As trackRuns in the definition. False: the worker sends no events; the record's offset is done when its handler has settled, failed or not."
     },
     {
       "name": "httpTarget",
@@ -1748,6 +1763,12 @@ export const jobDefinitionSchema = {
       "maxLength": 255,
       "pattern": "^[^@:\\s]+$",
       "doc": "Only the worker of this name runs it, or one on the host of this name; while there is none, the run waits until its start deadline and expires."
+    },
+    {
+      "name": "trackRuns",
+      "type": "boolean",
+      "default": true,
+      "doc": "False, for floods of cheap runs: a run has left Duelog once it is handed to the workers. Nothing is heard of it again, so it has no retries, no lease and no end that anything could follow; it stands as DISPATCHED. A worker runs it at least once: again if it dies before the handler has settled."
     },
     {
       "name": "retry",
@@ -2428,6 +2449,16 @@ export const jobStateSchema = {
               "doc": "Offset in jobs of the last definition that was dropped; -1: none since that in force."
             },
             {
+              "name": "dispatchedAhead",
+              "type": [
+                "null",
+                "long"
+              ],
+              "default": null,
+              "unit": "epoch ms",
+              "doc": "With trackRuns false: nominal time of the last occurrence that was handed to the workers before it was due, so that a new definition does not fire it once more."
+            },
+            {
               "name": "active",
               "doc": "Runs that have not ended.",
               "default": [],
@@ -2656,7 +2687,7 @@ export const jobStateSchema = {
                     {
                       "name": "status",
                       "type": "RunStatus",
-                      "doc": "How it ended."
+                      "doc": "How it ended. DISPATCHED: nobody knows, its definition has trackRuns false."
                     },
                     {
                       "name": "attempts",
@@ -2677,7 +2708,7 @@ export const jobStateSchema = {
                       "name": "finishedAt",
                       "type": "long",
                       "unit": "epoch ms",
-                      "doc": "When the run ended."
+                      "doc": "When the run ended; with DISPATCHED, when it was handed to the workers."
                     },
                     {
                       "name": "worker",

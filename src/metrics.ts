@@ -61,6 +61,11 @@ export function createMetrics() {
     skipped: counter('skipped_total', 'Occurrences skipped.', ['reason']),
     runs: counter('runs_total', 'Runs ended.', ['status']),
     attempts: counter('attempts_total', 'Attempts ended in this process.', ['pool', 'outcome']),
+    untrackedFailures: counter(
+      'untracked_failures_total',
+      'Runs of jobs with trackRuns false whose handler failed; they are not repeated, and no job shows them.',
+      ['pool'],
+    ),
     executorEnds: counter(
       'executor_process_ends_total',
       'Executor processes of this process that ended without being asked to, and were started again.',

@@ -51,6 +51,7 @@ export function pristineState(job: Job): JobState {
     pausedByCommand: false,
     definitionKept: false,
     droppedOffset: -1,
+    dispatchedAhead: null,
     active: [],
     lastRun: null,
   }

@@ -110,7 +110,7 @@ export interface Decision {
   snapshotDeletes: number[]
   /** A definition that jobs may lose to compaction and the changelog has to hold; null: it need not any more. */
   keptDefinition: KnownDefinition | null | undefined
-  /** Runs whose target is a topic, to be written at the end of the step. */
+  /** Runs that are over with this step: those whose target is a topic are written at its end, those not tracked are ended. */
   deliveries: number[]
   /** Timers besides those that follow from the state. */
   extraTimers: Timer[]

@@ -161,18 +161,20 @@ function fireAfterReplacement(
   if (phase && (old.nextFireAt !== null || (!recurs && !revived))) return old.nextFireAt
   if (waitsForEnd(spec, old)) return null
   // What was dispatched ahead of its time is not yet past, and must not fire again.
-  if (spec.schedule.at !== null && runsOf(old).some(({ scheduledFor }) => scheduledFor === spec.schedule.at)) return null
+  if (spec.schedule.at !== null && firedOf(old).includes(spec.schedule.at)) return null
   const after = recurs ? Math.max(latestDispatched(old), phase ? appendedAt : Number.NEGATIVE_INFINITY) : Number.NEGATIVE_INFINITY
   return nextFire(spec, anchorAt, after)
 }
 
-/** Scheduled runs that are in flight, or ended last: one whose nominal time is not yet past is among them. */
-function runsOf({ active, lastRun }: JobState): { scheduledFor: number }[] {
-  return [...active, ...(lastRun === null ? [] : [lastRun])].filter(({ trigger }) => trigger === 'SCHEDULE')
+/** Nominal times of scheduled runs that are in flight, or ended last: one that is not yet past is among them. */
+function firedOf({ active, lastRun, dispatchedAhead }: JobState): number[] {
+  const runs = [...active, ...(lastRun === null ? [] : [lastRun])].filter(({ trigger }) => trigger === 'SCHEDULE')
+  const times = runs.map(({ scheduledFor }) => scheduledFor)
+  // A run that is not tracked may have left before its time, and another, made by a command, may have been the last since.
+  return dispatchedAhead === null ? times : [...times, dispatchedAhead]
 }
 
-const latestDispatched = (state: JobState): number =>
-  Math.max(Number.NEGATIVE_INFINITY, ...runsOf(state).map(({ scheduledFor }) => scheduledFor))
+const latestDispatched = (state: JobState): number => Math.max(Number.NEGATIVE_INFINITY, ...firedOf(state))
 
 /** An interval from the END of a scheduled run that is still active, or queued, goes on when that run ends. */
 const waitsForEnd = (spec: JobDefinition, { active, queuedFor }: JobState): boolean =>

@@ -37,13 +37,19 @@ export function applyCommand(draft: Decision, command: JobCommand, context: Cont
     case 'CANCEL_RUN': {
       const run = state.active.find(({ runNo }) => runNo === command.runNo)
       if (run !== undefined) return cancelRun(draft, run, 'command', context)
-      return refuse(draft, { at: context.now, what: 'DROPPED', reason: 'no-such-run', runNo: command.runNo })
+      return refuse(draft, { at: context.now, what: 'DROPPED', reason: noRunReason(draft, command.runNo), runNo: command.runNo })
     }
     case 'REDRIVE':
       return redrive(draft, command, context)
     case 'BACKFILL':
       return beginBackfill(draft, command, context)
   }
+}
+
+/** Why a run cannot be cancelled that is not active. */
+function noRunReason({ job: { definition, state } }: Decision, runNo: number | null): string {
+  const left = definition?.spec?.trackRuns === false && runNo !== null && runNo >= 1 && runNo <= (state?.runNo ?? 0)
+  return left ? 'not-tracked' : 'no-such-run'
 }
 
 /** Nothing more of the job runs. A new definition revives it. */

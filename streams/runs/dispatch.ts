@@ -26,6 +26,7 @@ export function executionOf(job: Job, run: ActiveRun, dispatchedAt: number): Exe
     leaseMs: run.leaseMs,
     startDeadlineAt: run.startDeadlineAt,
     pinTo: kept !== undefined ? kept.pinTo : (spec?.pinTo ?? null),
+    tracked: kept?.tracked ?? spec?.trackRuns ?? true,
     httpTarget: kept !== undefined ? kept.httpTarget : (spec?.target.http ?? null),
     topicTarget: kept !== undefined ? kept.topicTarget : (spec?.target.topic ?? null),
   }
@@ -59,4 +60,5 @@ export function dispatch(draft: Decision, run: ActiveRun, context: Context): voi
   // A pinned one travels apart from the others, where there is no ahead lane.
   const ahead = execution.pinTo === null && run.dueAt - now > context.leadMs
   draft.out.push({ kind: 'dispatch', execution, ahead })
+  if (!execution.tracked) draft.deliveries.push(run.runNo)
 }

@@ -55,6 +55,8 @@ export class Workers {
 
   #work(execution: Execution, partition: number): void {
     const { chance } = this.#cluster
+    // Its worker says nothing, whatever becomes of it.
+    if (!execution.tracked) return
     const fate = chance.weighted(this.fates)
     if (fate === 'vanish') return
     const startAt = Math.max(execution.dueAt, this.#clock.nowMs())
@@ -186,7 +188,8 @@ export class Users {
   /** The same times again, with another payload. */
   #again(id: string): void {
     const before = this.#last.get(id)
-    if (before !== undefined) this.#define(id, { ...before, payload: this.#payload(), maxConcurrentRuns: 5 })
+    if (before !== undefined)
+      this.#define(id, { ...before, payload: this.#payload(), ...(before.trackRuns !== false && { maxConcurrentRuns: 5 }) })
   }
 
   #strange(id: string): void {
@@ -234,7 +237,7 @@ export class Users {
     const schedule = chance.pick(schedules)()
     const retries = [{ list: [300, 1_200, 4_000] }, { fixed: { delayMs: 0 } }, { exponential: { baseMs: 500 } }]
     const repeated = schedule.everyMs !== undefined || schedule.cron !== undefined || schedule.rrule !== undefined
-    return {
+    const definition: JobDefinitionInput = {
       schedule,
       jitterMs: chance.happens(0.3) ? chance.pick([1, 300, 700]) : 0,
       target: { handler: 'noop' },
@@ -268,5 +271,12 @@ export class Users {
       retainCompletedMs: chance.pick([0, 1_500, 3_600_000]),
       retainFailedMs: chance.pick([0, 1_500, 3_600_000]),
     }
+    return schedule.from !== 'END' && chance.happens(0.15) ? untracked(definition) : definition
   }
+}
+
+/** Without what trackRuns false excludes. */
+function untracked(definition: JobDefinitionInput): JobDefinitionInput {
+  const { overlap: _, maxConcurrentRuns: __, onSuccess: ___, onFailure: ____, retry: _____, ...rest } = definition
+  return { ...rest, trackRuns: false }
 }
