@@ -3,17 +3,23 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 
 const latenessBuckets = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 60]
 
+function makersIn(registry: Registry) {
+  const registers = [registry]
+  return {
+    counter: (name: string, help: string, labelNames: string[] = []) =>
+      new Counter({ name: `duelog_${name}`, help, labelNames, registers }),
+    gauge: (name: string, help: string, labelNames: string[] = []) =>
+      new Gauge({ name: `duelog_${name}`, help, labelNames, registers }),
+    histogram: (name: string, help: string, buckets: number[], labelNames: string[] = []) =>
+      new Histogram({ name: `duelog_${name}`, help, buckets, labelNames, registers }),
+  }
+}
+
 /** A fresh set, so that two systems in one process do not share counts. */
 export function createMetrics() {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
-  const registers = [registry]
-  const counter = (name: string, help: string, labelNames: string[] = []) =>
-    new Counter({ name: `duelog_${name}`, help, labelNames, registers })
-  const gauge = (name: string, help: string, labelNames: string[] = []) =>
-    new Gauge({ name: `duelog_${name}`, help, labelNames, registers })
-  const histogram = (name: string, help: string, buckets: number[], labelNames: string[] = []) =>
-    new Histogram({ name: `duelog_${name}`, help, buckets, labelNames, registers })
+  const { counter, gauge, histogram } = makersIn(registry)
   return {
     registry,
     startLateness: histogram(
