@@ -48,7 +48,7 @@ export function createMetrics() {
       'tier',
     ]),
     deadLetters: counter('dlq_total', 'Runs dead-lettered.'),
-    misrouted: counter('misrouted_total', 'Definitions moved because a client used another partitioner.'),
+    misrouted: counter('misrouted_total', 'Records moved because a client used another partitioner, or one that knows no tags.'),
     invalid: counter('invalid_total', 'Records that could not be applied.', ['reason']),
     definitions: counter('definitions_total', 'Definitions applied.'),
     dispatched: counter('dispatched_total', 'Attempts dispatched.', ['pool']),

@@ -18,10 +18,12 @@ export interface RecordIn {
   headers: Record<string, Buffer>
 }
 
-/** A record to write. Without `partition` the key's murmur2 hash chooses (streams/topics.ts). */
+/** A record to write. Without `partition` the key chooses (streams/topics.ts). */
 export interface RecordOut {
   topic: string
   partition?: number
+  /** True: the key is a job's id, whose tag may choose the partition. Else the murmur2 hash of the whole key does, as anywhere in Kafka. */
+  ofJob?: boolean
   key: Buffer | string | null
   value: Buffer | null
   headers?: Record<string, Buffer | string>

@@ -70,7 +70,7 @@ export function jobsPage(): string {
     heading(
       'Jobs',
       'schemas/job-definition.avsc',
-      `A job is a record on the topic \`jobs\`: its key is the job's id (1 to ${jobIdBytesMax} bytes of UTF-8 without control characters), its value this definition. Writing the same id again replaces the job; a null value deletes it.`,
+      `A job is a record on the topic \`jobs\`: its key is the job's id (1 to ${jobIdBytesMax} bytes of UTF-8 without control characters), its value this definition. Writing the same id again replaces the job; a null value deletes it. Jobs whose ids share a \`{tag}\` stand in one partition ([TOPICS](TOPICS.md)).`,
     ),
     '## In JSON',
     [

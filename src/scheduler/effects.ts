@@ -93,7 +93,7 @@ export class Effects {
     this.#ops.push({ key: definitionKey(id), value })
   }
 
-  /** A definition that goes to another partition: in the transaction, or a delay could begin there a second time. */
+  /** A record that goes to another partition: in the transaction, or a delay could begin there a second time, and a command do twice what it asks for. */
   moved(records: RecordOut[]): void {
     this.out.push(...records)
     this.#logged = true

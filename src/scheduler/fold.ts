@@ -8,7 +8,7 @@ import { invalidated, step } from '../../streams/step.ts'
 import type { TopicNames } from '../../streams/topics.ts'
 import { messageOf } from '../errors.ts'
 import type { Metrics } from '../metrics.ts'
-import type { TargetTopics } from '../ports.ts'
+import type { RecordOut, TargetTopics } from '../ports.ts'
 import type { SchedulerCodecs } from './codecs.ts'
 import { Effects } from './effects.ts'
 import { movedHeader } from './intake.ts'
@@ -178,14 +178,15 @@ class BatchFold {
     this.#folded.effects.add(before, decision, restored)
   }
 
-  #move({ moved }: Mail): void {
+  #move({ source, moved }: Mail): void {
     if (moved === undefined) return
     const { names, partition } = this.#context
     const { key, value, headers, to } = moved
-    this.#folded.effects.moved([
-      { topic: names.jobs, partition: to, key, value, headers },
-      { topic: names.jobs, partition, key, value: null, headers: { [movedHeader]: String(to) } },
-    ])
+    const records: RecordOut[] = [{ topic: names[source], partition: to, key, value, headers }]
+    // Of a definition nothing must be left behind; commands and events are not compacted, and go with time.
+    if (source === 'jobs')
+      records.push({ topic: names.jobs, partition, key, value: null, headers: { [movedHeader]: String(to) } })
+    this.#folded.effects.moved(records)
   }
 }
 

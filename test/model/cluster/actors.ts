@@ -122,7 +122,8 @@ export class Forwarder {
   }
 }
 
-const jobIds = ['a', 'b', 'c', 'd', 'e', 'f']
+/** Two with a tag stand in its partition; users who know no tags write them elsewhere, and owners move what they wrote. */
+const jobIds = ['a', 'b', 'c', 'd', 'e{t}', 'f{t}']
 
 export class Users {
   readonly #cluster: Cluster
