@@ -1,5 +1,6 @@
 /** Every metric of the process, in one registry; names as in docs/METRICS.md. Times are in seconds, as Prometheus expects. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import type { MetricsSource } from './exposition.ts'
 
 const latenessBuckets = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 60]
 
@@ -22,6 +23,8 @@ export function createMetrics() {
   const { counter, gauge, histogram } = makersIn(registry)
   return {
     registry,
+    /** Processes whose metrics are shown with these. */
+    sources: new Set<MetricsSource>(),
     startLateness: histogram(
       'start_lateness_seconds',
       'Start of a handler after the time its attempt was due.',

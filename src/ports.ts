@@ -174,7 +174,10 @@ export interface JobView {
   /** Absent while the job is INVALID because its bytes could not be decoded. */
   definition: JobDefinition | undefined
   status: JobStatus
+  /** Nominal time of the next occurrence. */
   nextFireAt: number | null
+  /** With jitter: when that is due; null where it is due at its nominal time. */
+  nextDueAt: number | null
   runNo: number
   scheduledRuns: number
   succeeded: number
@@ -196,7 +199,7 @@ export interface JobFilter {
   handler?: string
   /** Only jobs with runs that can be redriven. */
   dead?: boolean
-  /** Epoch ms: only jobs whose next occurrence is before it. */
+  /** Epoch ms: only jobs whose next occurrence is due before it. */
   dueBefore?: number
 }
 

@@ -1,5 +1,6 @@
 /** What runs in an executor process: the executor role of its environment, until SIGTERM. Its parent starts it again when it ends by itself. */
 import { pino } from 'pino'
+import { tellMetrics } from '../child-metrics.ts'
 import { readConfig } from '../config/config.ts'
 import { messageOf } from '../errors.ts'
 import { startSystem } from '../main.ts'
@@ -21,6 +22,7 @@ try {
     ended.resolve(1)
   }
   const system = await startSystem({ config, logger, onFatal })
+  tellMetrics(process, system.metrics.registry)
   logger.info({ url: system.url, pools: config.pools }, 'The executor process is ready.')
   const code = await ended.promise
   await system.stop()

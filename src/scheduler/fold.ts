@@ -1,7 +1,7 @@
 /** Folds a batch of timers and mail into effects, job by job, through the pure step. */
 import type { Logger } from 'pino'
 import type { Decision, Input, Job, Note } from '../../streams/job.ts'
-import { answerTo, type Receipt, receiptRecord } from '../../streams/jobs/receipt.ts'
+import { type Answer, answerTo, type Receipt, receiptRecord } from '../../streams/jobs/receipt.ts'
 import { definitionValue, type Timer } from '../../streams/keys.ts'
 import { recordBytes } from '../../streams/runs/topic-record.ts'
 import { invalidated, step } from '../../streams/step.ts'
@@ -125,7 +125,7 @@ class BatchFold {
   }
 
   /** Only of what is not decided yet: the position that this transaction logs covers the mail, so nobody answers it again. */
-  #answer(mail: Mail, answer: Pick<Receipt, 'outcome' | 'reason' | 'nextFireAt'>): void {
+  #answer(mail: Mail, answer: Answer): void {
     const { replyTo, offset } = mail
     if (replyTo === undefined) return
     const { names, partition, logger } = this.#context

@@ -76,8 +76,10 @@ function present(state: JobState, nowMs: number): Reason[] {
   if (state.queuedFor !== null) say('queued', 'One occurrence waits for the active run to end.', state.queuedFor)
   if (state.waiting) say('waiting', 'The next occurrence is due and waits until one of the active runs ends.', state.nextFireAt)
   else if (state.status === 'ACTIVE' && state.nextFireAt !== null) {
-    const due = state.nextFireAt <= nowMs ? 'is due now' : `is due in ${state.nextFireAt - nowMs} ms`
-    say('scheduled', `The next occurrence ${due}.`, state.nextFireAt)
+    const dueAt = state.nextDueAt ?? state.nextFireAt
+    const due = dueAt <= nowMs ? 'is due now' : `is due in ${dueAt - nowMs} ms`
+    const jitter = dueAt === state.nextFireAt ? '' : `, ${dueAt - state.nextFireAt} ms after its nominal time by its jitter`
+    say('scheduled', `The next occurrence ${due}${jitter}.`, dueAt)
   }
   for (const { runNo, status, dueAt } of state.active) say('active', `Run ${runNo} is ${status}.`, dueAt)
   if (state.backfill !== null) say('backfill', 'A range of the past is being run.', state.backfill.nextAt)

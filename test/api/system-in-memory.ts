@@ -136,7 +136,16 @@ export class MemoryOwner implements PartitionQueries {
 
 export function view(id: string, definition: JobDefinition | undefined, partition: number, offset: number): JobView {
   return {
-    ...{ id, definition, partition, offset, status: 'ACTIVE', nextFireAt: definition?.schedule.at ?? null, runNo: 0 },
+    ...{
+      id,
+      definition,
+      partition,
+      offset,
+      status: 'ACTIVE',
+      nextFireAt: definition?.schedule.at ?? null,
+      nextDueAt: null,
+      runNo: 0,
+    },
     ...{ scheduledRuns: 0, succeeded: 0, failed: 0, skipped: 0, cancelled: 0, reason: null, active: [], lastRun: null },
     ...{ deadRuns: [], why: [] },
   }
