@@ -114,7 +114,10 @@ export class MemoryOwner implements PartitionQueries {
       .filter((job) => filter.tag === undefined || job.definition?.tags.includes(filter.tag))
       .filter((job) => filter.handler === undefined || job.definition?.target.handler === filter.handler)
       .filter((job) => filter.dead !== true || job.deadRuns.length > 0)
-      .filter((job) => filter.dueBefore === undefined || (job.nextFireAt !== null && job.nextFireAt < filter.dueBefore))
+      .filter(
+        (job) =>
+          filter.dueBefore === undefined || (job.nextDueAt ?? job.nextFireAt ?? Number.POSITIVE_INFINITY) < filter.dueBefore,
+      )
     const jobs = found.slice(0, limit)
     const next = found.length > limit ? jobs.at(-1)?.id : undefined
     return { jobs, ...(next !== undefined && { next }) }

@@ -90,7 +90,7 @@ test('their metrics are those of their parent as well, also of one that was kill
   for (let n = 0; n < 20; n++) await site.client.schedule(job(`m-${n}`, 'pid'))
   await expect.poll(attempts, { timeout: 60_000 }).toBe(20)
   const rss = /^process_resident_memory_bytes\{process="executor-[12]"\}/gm
-  expect((await shown()).match(rss)).toHaveLength(2)
+  await expect.poll(async () => (await shown()).match(rss)?.length, { timeout: 60_000 }).toBe(2)
   process.kill(await worker(site, 'm-0', 'SUCCEEDED'), 'SIGKILL')
   await site.client.schedule(job('after', 'pid'))
   await worker(site, 'after', 'SUCCEEDED')
