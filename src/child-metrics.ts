@@ -5,9 +5,8 @@
  *
  * What a child counted does not vanish with it: its last answer stays in the sum, so that counters of ours never go back.
  */
-import type { Registry } from 'prom-client'
 import type { Clock } from './clock.ts'
-import { added, countsIn, type MetricsSource, named, type Shown, shownOf } from './exposition.ts'
+import { added, countsIn, type MetricsSource, named, type Shown } from './exposition.ts'
 
 /** A child whose handlers keep its event loop busy for longer is shown as it was the last time. */
 export const ANSWER_MS_MAX = 1_000
@@ -92,11 +91,11 @@ export interface Channel {
 }
 
 /** The child's side: answers whoever started this process. */
-export function tellMetrics(channel: Channel, registry: Registry): void {
+export function tellMetrics(channel: Channel, shown: MetricsSource): void {
   channel.on('message', (message) => {
     const { ask, id } = (message ?? {}) as Partial<Question>
     if (ask !== question || id === undefined) return
-    void shownOf(registry).then((metrics) => {
+    void shown().then((metrics) => {
       const answer: Answer = { answer: question, id, metrics }
       channel.send?.(answer)
     })

@@ -1,7 +1,7 @@
 /** Metrics of executor processes beside those of the process they belong to. */
 import { describe, expect, it } from 'vitest'
 import { ANSWER_MS_MAX, type Channel, ChildMetrics, tellMetrics } from '../src/child-metrics.ts'
-import { expose } from '../src/exposition.ts'
+import { expose, shownOf } from '../src/exposition.ts'
 import { createMetrics } from '../src/metrics.ts'
 import { ManualClock, rest } from './executor/manual-clock.ts'
 
@@ -22,7 +22,7 @@ function child(name: string, clock = new ManualClock()) {
   }
   const born = (): void => {
     state.metrics = createMetrics()
-    tellMetrics(channel, state.metrics.registry)
+    tellMetrics(channel, () => shownOf(state.metrics.registry))
   }
   born()
   const die = (): void => {

@@ -3,6 +3,7 @@ import { pino } from 'pino'
 import { tellMetrics } from '../child-metrics.ts'
 import { readConfig } from '../config/config.ts'
 import { messageOf } from '../errors.ts'
+import { shownOf } from '../exposition.ts'
 import { startSystem } from '../main.ts'
 import { boundYoungGeneration } from './memory.ts'
 import { watchSignals } from './signals.ts'
@@ -22,7 +23,7 @@ try {
     ended.resolve(1)
   }
   const system = await startSystem({ config, logger, onFatal })
-  tellMetrics(process, system.metrics.registry)
+  tellMetrics(process, () => shownOf(system.metrics.registry))
   logger.info({ url: system.url, pools: config.pools }, 'The executor process is ready.')
   const code = await ended.promise
   await system.stop()
