@@ -27,8 +27,11 @@ export function addTrackingProblems(definition: JobDefinition, problems: Problem
   if (onFailure.length > 0) refuse('onFailure', onFailure, unheard, 'nothing, or trackRuns true')
   if (retry.maxAttempts > 1 && !isRetryDefault(definition))
     refuse('retry.maxAttempts', retry.maxAttempts, 'nobody hears that a run failed', '1, or no retry, or trackRuns true')
+  // A slot is given back at the end of a run. (The field comes with the limits; until then it is never there.)
+  const { concurrencyKey = null } = definition as { concurrencyKey?: string | null }
+  if (concurrencyKey !== null) refuse('concurrencyKey', concurrencyKey, unheard, 'nothing, or trackRuns true')
   if (pinTo !== null)
-    refuse('pinTo', pinTo, 'a pinned run that its worker loses is not given to it again', 'nothing, or trackRuns true')
+    refuse('pinTo', pinTo, 'nobody hears whether that worker has it', 'nothing, or trackRuns true')
   if (target.topic !== null)
     refuse('target.topic', target.topic, 'the run of a topic target is known to have succeeded', 'trackRuns true')
 }
