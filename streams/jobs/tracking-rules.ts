@@ -30,8 +30,7 @@ export function addTrackingProblems(definition: JobDefinition, problems: Problem
   // A slot is given back at the end of a run. (The field comes with the limits; until then it is never there.)
   const { concurrencyKey = null } = definition as { concurrencyKey?: string | null }
   if (concurrencyKey !== null) refuse('concurrencyKey', concurrencyKey, unheard, 'nothing, or trackRuns true')
-  if (pinTo !== null)
-    refuse('pinTo', pinTo, 'nobody hears whether that worker has it', 'nothing, or trackRuns true')
+  if (pinTo !== null) refuse('pinTo', pinTo, 'nobody hears whether that worker has it', 'nothing, or trackRuns true')
   if (target.topic !== null)
     refuse('target.topic', target.topic, 'the run of a topic target is known to have succeeded', 'trackRuns true')
 }
