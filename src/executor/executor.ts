@@ -26,6 +26,7 @@ import { Pinned } from './pinned.ts'
 import { Runner } from './runner.ts'
 import { Timetable } from './timetable.ts'
 import { Untracked } from './untracked.ts'
+import { within } from './within.ts'
 
 /** How long before it is due an owner dispatches usually; see DUELOG_LEAD_MS. */
 const LEAD_MS_DEFAULT = 100
@@ -234,21 +235,4 @@ export function createExecutor(options: ExecutorOptions): Executor {
       reportsPending: outbox.pending,
     }),
   }
-}
-
-/** Waits for `work`, but not longer than so many ms. */
-function within(clock: Clock, limitMs: number, work: Promise<unknown>): Promise<void> {
-  return new Promise((resolve) => {
-    const callOff = clock.at(clock.nowMs() + limitMs, resolve)
-    work.then(
-      () => {
-        callOff()
-        resolve()
-      },
-      () => {
-        callOff()
-        resolve()
-      },
-    )
-  })
 }
