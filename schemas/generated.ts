@@ -692,6 +692,8 @@ export interface JobState {
   nextFireAt: number | null
   /** With jitterMs: when the next occurrence is due, its jitter included; null when that is nextFireAt itself. Unit: epoch ms. Default: null. */
   nextDueAt: number | null
+  /** Latest nominal time that has become a run, however that ended: no definition makes an occurrence up to it due again. Unit: epoch ms. Default: null. */
+  latestFiredFor: number | null
   /** Number of the last run; the next has the next number. Default: 0. */
   runNo: number
   /** Runs made by the schedule; maxRuns counts these. Default: 0. */
@@ -726,8 +728,6 @@ export interface JobState {
   definitionKept: boolean
   /** Offset in jobs of the last definition that was dropped; -1: none since that in force. Default: -1. */
   droppedOffset: number
-  /** With trackRuns false: nominal time of the last occurrence that was handed to the workers before it was due, so that a new definition does not fire it once more. Unit: epoch ms. Default: null. */
-  dispatchedAhead: number | null
   /** Runs that have not ended. Default: []. */
   active: ActiveRun[]
   /** The run that ended last; older ones are in the R ring. Default: null. */
@@ -742,6 +742,7 @@ export interface JobStateInput {
   timesHash?: number | undefined
   nextFireAt?: number | null | undefined
   nextDueAt?: number | null | undefined
+  latestFiredFor?: number | null | undefined
   runNo?: number | undefined
   scheduledRuns?: number | undefined
   succeeded?: number | undefined
@@ -759,7 +760,6 @@ export interface JobStateInput {
   pausedByCommand?: boolean | undefined
   definitionKept?: boolean | undefined
   droppedOffset?: number | undefined
-  dispatchedAhead?: number | null | undefined
   active?: ActiveRunInput[] | undefined
   lastRun?: FinishedRunInput | null | undefined
 }
@@ -2246,6 +2246,16 @@ export const jobStateSchema = {
               "doc": "With jitterMs: when the next occurrence is due, its jitter included; null when that is nextFireAt itself."
             },
             {
+              "name": "latestFiredFor",
+              "type": [
+                "null",
+                "long"
+              ],
+              "default": null,
+              "unit": "epoch ms",
+              "doc": "Latest nominal time that has become a run, however that ended: no definition makes an occurrence up to it due again."
+            },
+            {
               "name": "runNo",
               "type": "long",
               "default": 0,
@@ -2450,16 +2460,6 @@ export const jobStateSchema = {
               "type": "long",
               "default": -1,
               "doc": "Offset in jobs of the last definition that was dropped; -1: none since that in force."
-            },
-            {
-              "name": "dispatchedAhead",
-              "type": [
-                "null",
-                "long"
-              ],
-              "default": null,
-              "unit": "epoch ms",
-              "doc": "With trackRuns false: nominal time of the last occurrence that was handed to the workers before it was due, so that a new definition does not fire it once more."
             },
             {
               "name": "active",

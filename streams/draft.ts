@@ -34,6 +34,7 @@ export function pristineState(job: Job): JobState {
     timesHash: spec === undefined ? 0 : timesHash(spec),
     nextFireAt,
     nextDueAt: nextDueOf(job, definition?.appendedAt ?? 0, nextFireAt),
+    latestFiredFor: null,
     runNo: 0,
     scheduledRuns: 0,
     succeeded: 0,
@@ -51,7 +52,6 @@ export function pristineState(job: Job): JobState {
     pausedByCommand: false,
     definitionKept: false,
     droppedOffset: -1,
-    dispatchedAhead: null,
     active: [],
     lastRun: null,
   }

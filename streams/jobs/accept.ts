@@ -160,21 +160,13 @@ function fireAfterReplacement(
   const revived = !recurs && old.nextFireAt === null && (spec.schedule.at ?? 0) > appendedAt
   if (phase && (old.nextFireAt !== null || (!recurs && !revived))) return old.nextFireAt
   if (waitsForEnd(spec, old)) return null
-  // What was dispatched ahead of its time is not yet past, and must not fire again.
-  if (spec.schedule.at !== null && firedOf(old).includes(spec.schedule.at)) return null
-  const after = recurs ? Math.max(latestDispatched(old), phase ? appendedAt : Number.NEGATIVE_INFINITY) : Number.NEGATIVE_INFINITY
+  // An occurrence that became a run may not be past yet: it was dispatched ahead of its time, or by an owner whose clock was ahead.
+  const { latestFiredFor } = old
+  if (spec.schedule.at !== null && spec.schedule.at === latestFiredFor) return null
+  const fired = latestFiredFor ?? Number.NEGATIVE_INFINITY
+  const after = recurs ? Math.max(fired, phase ? appendedAt : Number.NEGATIVE_INFINITY) : Number.NEGATIVE_INFINITY
   return nextFire(spec, anchorAt, after)
 }
-
-/** Nominal times of scheduled runs that are in flight, or ended last: one that is not yet past is among them. */
-function firedOf({ active, lastRun, dispatchedAhead }: JobState): number[] {
-  const runs = [...active, ...(lastRun === null ? [] : [lastRun])].filter(({ trigger }) => trigger === 'SCHEDULE')
-  const times = runs.map(({ scheduledFor }) => scheduledFor)
-  // A run that is not tracked may have left before its time, and another, made by a command, may have been the last since.
-  return dispatchedAhead === null ? times : [...times, dispatchedAhead]
-}
-
-const latestDispatched = (state: JobState): number => Math.max(Number.NEGATIVE_INFINITY, ...firedOf(state))
 
 /** An interval from the END of a scheduled run that is still active, or queued, goes on when that run ends. */
 const waitsForEnd = (spec: JobDefinition, { active, queuedFor }: JobState): boolean =>

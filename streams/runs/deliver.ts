@@ -9,7 +9,7 @@
  * A run that is not tracked: once the workers have it nothing is heard of it, so it stands as DISPATCHED from then on.
  */
 import type { ActiveRun, Execution, TopicTarget } from '../../schemas/generated.ts'
-import { patchRun, patchState } from '../draft.ts'
+import { patchRun } from '../draft.ts'
 import type { Context, Decision } from '../job.ts'
 import { executionOf } from './dispatch.ts'
 import { finishRun } from './finish.ts'
@@ -33,9 +33,7 @@ export function deliverAll(draft: Decision, context: Context): void {
 }
 
 function handOver(draft: Decision, run: ActiveRun, context: Context): void {
-  const { now } = context
-  if (run.trigger === 'SCHEDULE' && run.dueAt > now) patchState(draft, { dispatchedAhead: run.scheduledFor })
-  finishRun(draft, run, { status: 'DISPATCHED', finishedAt: now }, context)
+  finishRun(draft, run, { status: 'DISPATCHED', finishedAt: context.now }, context)
 }
 
 function deliver(draft: Decision, run: ActiveRun, execution: Execution, place: TopicTarget, context: Context): void {

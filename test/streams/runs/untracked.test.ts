@@ -117,7 +117,7 @@ describe('an occurrence that was handed out ahead of its time', () => {
   const ahead = (definition: Definition) => untracked(definition).fireAhead()
   it('does not fire again under a definition with other times, also when a command made a run since', () => {
     const job = ahead({ schedule: { at: 5_000 }, retainCompletedMs: 60_000 }).command('TRIGGER')
-    expect(job.state).toMatchObject({ dispatchedAhead: 5_000, lastRun: { trigger: 'MANUAL' } })
+    expect(job.state).toMatchObject({ latestFiredFor: 5_000, lastRun: { trigger: 'MANUAL' } })
     job.define({ trackRuns: false, schedule: { at: 5_000 }, startAt: 10 }).until(60_000)
     expect(job.fired).toEqual([5_000])
   })
