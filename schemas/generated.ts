@@ -594,8 +594,8 @@ export interface ActiveRun {
   dueAt: number
   /** While RETRY_WAIT: the rest of the backoff is in the time index, no longer in a retry topic. Default: false. */
   parked: boolean
-  /** Whether only the worker that pinTo named may run it: until it is started, that worker is told again. Default: false. */
-  pinned: boolean
+  /** Of a pinned run that is DISPATCHED: when its worker is told of it again, as long as it has not started it. Unit: epoch ms. Default: null. */
+  tellAt: number | null
   /** Whether key P holds the Execution that this run is dispatched from. Default: false. */
   snapshot: boolean
   /** Until when the current attempt must have started. Unit: epoch ms. */
@@ -626,7 +626,7 @@ export interface ActiveRunInput {
   releasedAttempts?: number | undefined
   dueAt: number
   parked?: boolean | undefined
-  pinned?: boolean | undefined
+  tellAt?: number | null | undefined
   snapshot?: boolean | undefined
   startDeadlineAt: number
   leaseMs: number
@@ -2555,10 +2555,14 @@ export const jobStateSchema = {
                       "doc": "While RETRY_WAIT: the rest of the backoff is in the time index, no longer in a retry topic."
                     },
                     {
-                      "name": "pinned",
-                      "type": "boolean",
-                      "default": false,
-                      "doc": "Whether only the worker that pinTo named may run it: until it is started, that worker is told again."
+                      "name": "tellAt",
+                      "type": [
+                        "null",
+                        "long"
+                      ],
+                      "default": null,
+                      "unit": "epoch ms",
+                      "doc": "Of a pinned run that is DISPATCHED: when its worker is told of it again, as long as it has not started it."
                     },
                     {
                       "name": "snapshot",

@@ -74,6 +74,8 @@ export interface TopicRecord {
 
 export type Output =
   | { kind: 'dispatch'; execution: Execution; ahead: boolean }
+  /** A pinned attempt that was dispatched once more, for a worker that may not have been there. */
+  | { kind: 'tell'; execution: Execution }
   /** A record to a topic of the user's: the whole run. */
   | { kind: 'record'; record: TopicRecord; scheduledFor: number }
   | { kind: 'retry'; tier: (typeof retryTiers)[number]; execution: Execution }

@@ -202,6 +202,9 @@ export class Effects {
         })
         return
       }
+      case 'tell':
+        this.#pinned(key, output.execution, output.execution.pinTo ?? '')
+        return
       case 'retry':
         this.out.push({ topic: this.#names.retry(output.tier.name), partition, key, value: encode(output.execution) })
         return

@@ -74,8 +74,7 @@ function redrive(draft: Decision, { commandId, runNo }: JobCommand, context: Con
   draft.snapshotDeletes.push(runNo)
   patchState(draft, { deadRuns: state.deadRuns.filter((other) => other !== runNo) })
   const { scheduledFor } = kept
-  const more = { commandId, snapshot: true, pinned: kept.pinTo !== null }
-  const run = startRun(draft, spec, 'REDRIVE', scheduledFor, context.now, context, more)
+  const run = startRun(draft, spec, 'REDRIVE', scheduledFor, context.now, context, { commandId, snapshot: true })
   draft.snapshotPuts.push(executionOf(draft.job, run, context.now))
 }
 

@@ -161,7 +161,7 @@ export function activeRun(runNo: number, heartbeat: Heartbeat | null = null): Ac
       releasedAttempts: 0,
       dueAt: nowMs,
       parked: false,
-      pinned: false,
+      tellAt: null,
       snapshot: false,
       startDeadlineAt: nowMs,
       leaseMs: 1_000,
