@@ -20,6 +20,7 @@ export function jobToJson(job: JobView, role: Role | null): Record<string, unkno
     status: job.status,
     reason: job.reason,
     nextFireAt: timeOrNull(job.nextFireAt),
+    nextDueAt: timeOrNull(job.nextDueAt),
     runNo: job.runNo,
     scheduledRuns: job.scheduledRuns,
     succeeded: job.succeeded,
