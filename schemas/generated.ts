@@ -419,6 +419,23 @@ export type CatchUp = 'SKIP' | 'LATEST' | 'ALL'
 
 export type Overlap = 'ALLOW' | 'SKIP' | 'QUEUE_ONE' | 'CANCEL_PREVIOUS'
 
+/** RateLimit */
+export interface RateLimit {
+  /** What the limit is for. At most 256 bytes, no control characters. */
+  key: string
+  /** The most attempts of the key that are given a start in any perMs. A further one is WAITING until its time; one whose time would be after its start deadline expires. */
+  limit: number
+  /** Length of the window, wherever it begins. Unit: ms. */
+  perMs: number
+}
+
+/** RateLimit as a writer may give it: fields with a default may be left out. */
+export interface RateLimitInput {
+  key: string
+  limit: number
+  perMs: number
+}
+
 /** What a job is: when it is due, what runs, and what happens when that fails. The record's key is the job id; a null value deletes the job. */
 export interface JobDefinition {
   /** When the job is due. Exactly one of at, delayMs, everyMs, cron and rrule is set. */
@@ -455,6 +472,12 @@ export interface JobDefinition {
   overlap: Overlap
   /** With overlap ALLOW: the most active runs of the job. A further occurrence is skipped and counted; with catchUp ALL it waits until one ends. Default: 16. */
   maxConcurrentRuns: number
+  /** Jobs with the same key share concurrencyLimit. Exact among the jobs of one partition: give their ids one {tag}. At most 256 bytes, no control characters; for handlers and HTTP. Default: null. */
+  concurrencyKey: string | null
+  /** With concurrencyKey: the most runs of the key at once, dispatched and not ended. A further one is WAITING, and goes by priority, then by its due time. Default: 1. */
+  concurrencyLimit: number
+  /** Jobs with the same rateLimit.key share a rate of starts. Exact among the jobs of one partition: give their ids one {tag}. Default: null. */
+  rateLimit: RateLimit | null
   /** No occurrence is due before it. Unit: epoch ms. Default: null. */
   startAt: number | null
   /** No occurrence is due after it; then the job is COMPLETED. Unit: epoch ms. Default: null. */
@@ -502,6 +525,9 @@ export interface JobDefinitionInput {
   misfireThresholdMs?: number | undefined
   overlap?: Overlap | undefined
   maxConcurrentRuns?: number | undefined
+  concurrencyKey?: string | null | undefined
+  concurrencyLimit?: number | undefined
+  rateLimit?: RateLimitInput | null | undefined
   startAt?: number | null | undefined
   endAt?: number | null | undefined
   expireAt?: number | null | undefined
@@ -564,7 +590,38 @@ export interface RefusalInput {
   count?: number | undefined
 }
 
-export type RunStatus = 'DISPATCHED' | 'RUNNING' | 'RETRY_WAIT' | 'SUCCEEDED' | 'FAILED' | 'EXPIRED' | 'CANCELLED' | 'SKIPPED' | 'DEAD'
+export type RunStatus = 'DISPATCHED' | 'RUNNING' | 'RETRY_WAIT' | 'SUCCEEDED' | 'FAILED' | 'EXPIRED' | 'CANCELLED' | 'SKIPPED' | 'DEAD' | 'WAITING'
+
+export type WaitReason = 'SLOT' | 'RATE'
+
+/** RunLimits */
+export interface RunLimits {
+  /** The key whose slot it takes. Default: null. */
+  concurrencyKey: string | null
+  /** Slots of the key; while the definition has the same key, that of the definition counts. Default: 1. */
+  concurrencyLimit: number
+  /** The key of its rateLimit. Default: null. */
+  rateKey: string | null
+  /** As in the definition, which counts while it has the same key. Default: 1. */
+  rateLimit: number
+  /** As in the definition, which counts while it has the same key. Unit: ms. Default: 1. */
+  ratePerMs: number
+  /** Its place among those that wait: 0 is HIGH, 1 NORMAL, 2 LOW. Default: 1. */
+  rank: number
+  /** As in the definition: how long each attempt may take to start. Unit: ms. */
+  startDeadlineMs: number
+}
+
+/** RunLimits as a writer may give it: fields with a default may be left out. */
+export interface RunLimitsInput {
+  concurrencyKey?: string | null | undefined
+  concurrencyLimit?: number | undefined
+  rateKey?: string | null | undefined
+  rateLimit?: number | undefined
+  ratePerMs?: number | undefined
+  rank?: number | undefined
+  startDeadlineMs: number
+}
 
 /** ActiveRun */
 export interface ActiveRun {
@@ -578,13 +635,13 @@ export interface ActiveRun {
   trigger: Trigger
   /** With MANUAL: the command. Default: null. */
   commandId: string | null
-  /** Where the run stands. */
+  /** Where the run stands. WAITING: it has not been dispatched, because a limit does not let it go yet. */
   status: RunStatus
   /** Number of the current attempt. */
   attempt: number
   /** Attempts given back by a stopping worker; they do not count against maxAttempts. Default: 0. */
   releasedAttempts: number
-  /** When the current attempt must start; while RETRY_WAIT the end of the backoff. Unit: epoch ms. */
+  /** When the current attempt must start; while RETRY_WAIT the end of the backoff, while WAITING for RATE the time that was reserved. Unit: epoch ms. */
   dueAt: number
   /** While RETRY_WAIT: the rest of the backoff is in the time index, no longer in a retry topic. Default: false. */
   parked: boolean
@@ -602,6 +659,10 @@ export interface ActiveRun {
   startedAt: number | null
   /** Who runs the current attempt. Default: null. */
   worker: string | null
+  /** While WAITING: SLOT, for a run of its concurrencyKey to end; RATE, for the start that its rateLimit gave it, with its slot held. Default: null. */
+  waitsFor: WaitReason | null
+  /** The limits it was made with: a redefinition must not unbalance what is counted. Null without any. Default: null. */
+  limits: RunLimits | null
   /** The last five failed attempts. Default: []. */
   errors: AttemptError[]
 }
@@ -625,6 +686,8 @@ export interface ActiveRunInput {
   dispatchedAt: number
   startedAt?: number | null | undefined
   worker?: string | null | undefined
+  waitsFor?: WaitReason | null | undefined
+  limits?: RunLimitsInput | null | undefined
   errors?: AttemptErrorInput[] | undefined
 }
 
@@ -752,6 +815,43 @@ export interface JobStateInput {
   lastRun?: FinishedRunInput | null | undefined
 }
 
+/** KeySlots */
+export interface KeySlots {
+  /** Runs that hold a slot. */
+  held: number
+  /** Runs that wait for one. Default: 0. */
+  waiting: number
+  /** Slots that the key had when one was asked for last. Default: 1. */
+  limit: number
+}
+
+/** KeySlots as a writer may give it: fields with a default may be left out. */
+export interface KeySlotsInput {
+  held: number
+  waiting?: number | undefined
+  limit?: number | undefined
+}
+
+/** KeyStarts */
+export interface KeyStarts {
+  /** The last of them. Unit: epoch ms. */
+  lastAt: number
+  /** How long before it the one before was, and so on backwards. Unit: ms. Default: []. */
+  gaps: number[]
+  /** The largest limit that was asked with: so many are kept. */
+  limit: number
+  /** The largest perMs that was asked with: none is kept longer. Unit: ms. */
+  perMs: number
+}
+
+/** KeyStarts as a writer may give it: fields with a default may be left out. */
+export interface KeyStartsInput {
+  lastAt: number
+  gaps?: number[] | undefined
+  limit: number
+  perMs: number
+}
+
 /** Position */
 export interface Position {
   /** Offset of the claim of the owner that wrote this. */
@@ -792,7 +892,7 @@ export interface OwnerInput {
   claimedAt: number
 }
 
-/** A value of the changelog job-state. Exactly one field is set, by the key's prefix: S state, R run, P snapshot, M position or owner. */
+/** A value of the changelog job-state. Exactly one field is set, by the key's prefix: S state, R run, P snapshot, C slots, W starts, M position or owner. */
 export interface StateEntry {
   /** Key S: all that was decided about a job. Default: null. */
   state: JobState | null
@@ -800,6 +900,10 @@ export interface StateEntry {
   run: FinishedRun | null
   /** Key P: the framed Execution from which a run is dispatched again, kept while it is active when its definition was replaced or its payload overridden. Default: null. */
   snapshot: Buffer | null
+  /** Key C: what is taken of a concurrencyKey. Default: null. */
+  slots: KeySlots | null
+  /** Key W: the last starts that were given under a rateLimit. Default: null. */
+  starts: KeyStarts | null
   /** Key M position: the inputs that are part of this state. Last record of each transaction. Default: null. */
   position: Position | null
   /** Key M owner: who claimed the partition. Default: null. */
@@ -811,6 +915,8 @@ export interface StateEntryInput {
   state?: JobStateInput | null | undefined
   run?: FinishedRunInput | null | undefined
   snapshot?: Buffer | null | undefined
+  slots?: KeySlotsInput | null | undefined
+  starts?: KeyStartsInput | null | undefined
   position?: PositionInput | null | undefined
   owner?: OwnerInput | null | undefined
 }
@@ -2016,6 +2122,61 @@ export const jobDefinitionSchema = {
       "doc": "With overlap ALLOW: the most active runs of the job. A further occurrence is skipped and counted; with catchUp ALL it waits until one ends."
     },
     {
+      "name": "concurrencyKey",
+      "type": [
+        "null",
+        "string"
+      ],
+      "default": null,
+      "minLength": 1,
+      "maxLength": 256,
+      "doc": "Jobs with the same key share concurrencyLimit. Exact among the jobs of one partition: give their ids one {tag}. At most 256 bytes, no control characters; for handlers and HTTP."
+    },
+    {
+      "name": "concurrencyLimit",
+      "type": "int",
+      "default": 1,
+      "minimum": 1,
+      "maximum": 10000,
+      "doc": "With concurrencyKey: the most runs of the key at once, dispatched and not ended. A further one is WAITING, and goes by priority, then by its due time."
+    },
+    {
+      "name": "rateLimit",
+      "default": null,
+      "doc": "Jobs with the same rateLimit.key share a rate of starts. Exact among the jobs of one partition: give their ids one {tag}.",
+      "type": [
+        "null",
+        {
+          "type": "record",
+          "name": "RateLimit",
+          "fields": [
+            {
+              "name": "key",
+              "type": "string",
+              "minLength": 1,
+              "maxLength": 256,
+              "doc": "What the limit is for. At most 256 bytes, no control characters."
+            },
+            {
+              "name": "limit",
+              "type": "int",
+              "minimum": 1,
+              "maximum": 10000,
+              "doc": "The most attempts of the key that are given a start in any perMs. A further one is WAITING until its time; one whose time would be after its start deadline expires."
+            },
+            {
+              "name": "perMs",
+              "type": "long",
+              "unit": "ms",
+              "minimum": 1,
+              "maximum": 86400000,
+              "doc": "Length of the window, wherever it begins."
+            }
+          ]
+        }
+      ]
+    },
+    {
       "name": "startAt",
       "type": [
         "null",
@@ -2157,7 +2318,7 @@ export const jobStateSchema = {
   "type": "record",
   "name": "StateEntry",
   "namespace": "duelog",
-  "doc": "A value of the changelog job-state. Exactly one field is set, by the key's prefix: S state, R run, P snapshot, M position or owner.",
+  "doc": "A value of the changelog job-state. Exactly one field is set, by the key's prefix: S state, R run, P snapshot, C slots, W starts, M position or owner.",
   "fields": [
     {
       "name": "state",
@@ -2492,10 +2653,11 @@ export const jobStateSchema = {
                           "EXPIRED",
                           "CANCELLED",
                           "SKIPPED",
-                          "DEAD"
+                          "DEAD",
+                          "WAITING"
                         ]
                       },
-                      "doc": "Where the run stands."
+                      "doc": "Where the run stands. WAITING: it has not been dispatched, because a limit does not let it go yet."
                     },
                     {
                       "name": "attempt",
@@ -2512,7 +2674,7 @@ export const jobStateSchema = {
                       "name": "dueAt",
                       "type": "long",
                       "unit": "epoch ms",
-                      "doc": "When the current attempt must start; while RETRY_WAIT the end of the backoff."
+                      "doc": "When the current attempt must start; while RETRY_WAIT the end of the backoff, while WAITING for RATE the time that was reserved."
                     },
                     {
                       "name": "parked",
@@ -2568,6 +2730,85 @@ export const jobStateSchema = {
                       ],
                       "default": null,
                       "doc": "Who runs the current attempt."
+                    },
+                    {
+                      "name": "waitsFor",
+                      "default": null,
+                      "doc": "While WAITING: SLOT, for a run of its concurrencyKey to end; RATE, for the start that its rateLimit gave it, with its slot held.",
+                      "type": [
+                        "null",
+                        {
+                          "type": "enum",
+                          "name": "WaitReason",
+                          "symbols": [
+                            "SLOT",
+                            "RATE"
+                          ]
+                        }
+                      ]
+                    },
+                    {
+                      "name": "limits",
+                      "default": null,
+                      "doc": "The limits it was made with: a redefinition must not unbalance what is counted. Null without any.",
+                      "type": [
+                        "null",
+                        {
+                          "type": "record",
+                          "name": "RunLimits",
+                          "fields": [
+                            {
+                              "name": "concurrencyKey",
+                              "type": [
+                                "null",
+                                "string"
+                              ],
+                              "default": null,
+                              "doc": "The key whose slot it takes."
+                            },
+                            {
+                              "name": "concurrencyLimit",
+                              "type": "int",
+                              "default": 1,
+                              "doc": "Slots of the key; while the definition has the same key, that of the definition counts."
+                            },
+                            {
+                              "name": "rateKey",
+                              "type": [
+                                "null",
+                                "string"
+                              ],
+                              "default": null,
+                              "doc": "The key of its rateLimit."
+                            },
+                            {
+                              "name": "rateLimit",
+                              "type": "int",
+                              "default": 1,
+                              "doc": "As in the definition, which counts while it has the same key."
+                            },
+                            {
+                              "name": "ratePerMs",
+                              "type": "long",
+                              "default": 1,
+                              "unit": "ms",
+                              "doc": "As in the definition, which counts while it has the same key."
+                            },
+                            {
+                              "name": "rank",
+                              "type": "int",
+                              "default": 1,
+                              "doc": "Its place among those that wait: 0 is HIGH, 1 NORMAL, 2 LOW."
+                            },
+                            {
+                              "name": "startDeadlineMs",
+                              "type": "long",
+                              "unit": "ms",
+                              "doc": "As in the definition: how long each attempt may take to start."
+                            }
+                          ]
+                        }
+                      ]
                     },
                     {
                       "name": "errors",
@@ -2731,6 +2972,78 @@ export const jobStateSchema = {
       ],
       "default": null,
       "doc": "Key P: the framed Execution from which a run is dispatched again, kept while it is active when its definition was replaced or its payload overridden."
+    },
+    {
+      "name": "slots",
+      "default": null,
+      "doc": "Key C: what is taken of a concurrencyKey.",
+      "type": [
+        "null",
+        {
+          "type": "record",
+          "name": "KeySlots",
+          "fields": [
+            {
+              "name": "held",
+              "type": "int",
+              "doc": "Runs that hold a slot."
+            },
+            {
+              "name": "waiting",
+              "type": "long",
+              "default": 0,
+              "doc": "Runs that wait for one."
+            },
+            {
+              "name": "limit",
+              "type": "int",
+              "default": 1,
+              "doc": "Slots that the key had when one was asked for last."
+            }
+          ]
+        }
+      ]
+    },
+    {
+      "name": "starts",
+      "default": null,
+      "doc": "Key W: the last starts that were given under a rateLimit.",
+      "type": [
+        "null",
+        {
+          "type": "record",
+          "name": "KeyStarts",
+          "fields": [
+            {
+              "name": "lastAt",
+              "type": "long",
+              "unit": "epoch ms",
+              "doc": "The last of them."
+            },
+            {
+              "name": "gaps",
+              "type": {
+                "type": "array",
+                "items": "long"
+              },
+              "default": [],
+              "unit": "ms",
+              "doc": "How long before it the one before was, and so on backwards."
+            },
+            {
+              "name": "limit",
+              "type": "int",
+              "doc": "The largest limit that was asked with: so many are kept."
+            },
+            {
+              "name": "perMs",
+              "type": "long",
+              "unit": "ms",
+              "doc": "The largest perMs that was asked with: none is kept longer."
+            }
+          ]
+        }
+      ]
     },
     {
       "name": "position",

@@ -67,6 +67,7 @@ export function createMetrics() {
       ['end'],
     ),
     running: gauge('running', 'Handlers that run now.', ['pool']),
+    waits: counter('limit_waits_total', 'Attempts that a limit did not let go at once.', ['reason']),
     staleEvents: counter('stale_events_total', 'Events of attempts that are no longer current.', ['type']),
   }
 }

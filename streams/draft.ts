@@ -9,6 +9,7 @@ import { firstFire } from './schedules/next-fire.ts'
 export function draftOf(job: Job): Decision {
   return {
     job: { ...job },
+    before: job.state,
     out: [],
     ring: [],
     dropRing: false,
@@ -16,6 +17,9 @@ export function draftOf(job: Job): Decision {
     snapshotDeletes: [],
     keptDefinition: undefined,
     deliveries: [],
+    starts: new Map(),
+    slotLimits: new Map(),
+    admission: undefined,
     extraTimers: [],
     deferUntil: undefined,
     notes: [],

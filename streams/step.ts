@@ -10,6 +10,7 @@ import { type Timer, timerKind } from './keys.ts'
 import { applyEvent, applyRunTimer } from './runs/attempt.ts'
 import { deliverAll } from './runs/deliver.ts'
 import { fire } from './runs/fire.ts'
+import { admit } from './runs/gate.ts'
 
 export function step(job: Job, input: Input, context: Context): Decision {
   const draft = draftOf(job)
@@ -28,6 +29,9 @@ export function step(job: Job, input: Input, context: Context): Decision {
       break
     case 'timer':
       applyTimer(draft, input.timer, context)
+      break
+    case 'admit':
+      admit(draft, input.waiter, context)
   }
   deliverAll(draft, context)
   return draft

@@ -41,6 +41,11 @@ function runTimers(jobId: string, run: ActiveRun, timers: Timer[]): void {
     case 'DISPATCHED':
       timers.push({ dueAt: run.startDeadlineAt, kind: timerKind.startDeadline, jobId, runNo })
       break
+    case 'WAITING':
+      timers.push({ dueAt: run.startDeadlineAt, kind: timerKind.startDeadline, jobId, runNo })
+      if (run.waitsFor === 'RATE' && run.dueAt <= run.startDeadlineAt)
+        timers.push({ dueAt: run.dueAt, kind: timerKind.start, jobId, runNo })
+      break
     case 'RUNNING': {
       const startedAt = run.startedAt ?? run.dispatchedAt
       timers.push({ dueAt: startedAt + run.leaseMs, kind: timerKind.lease, jobId, runNo })

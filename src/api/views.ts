@@ -46,6 +46,7 @@ export function activeRunToJson(jobId: string, run: ActiveRunView): Record<strin
     dueAt: isoTime(run.dueAt),
     dispatchedAt: isoTime(run.dispatchedAt),
     startDeadlineAt: isoTime(run.startDeadlineAt),
+    waitsFor: run.waitsFor,
     startedAt: timeOrNull(run.startedAt),
     finishedAt: null,
     worker: run.worker,

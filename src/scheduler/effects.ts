@@ -2,7 +2,7 @@
  * Collects what a batch of decisions changes: records for the log, operations for the store.
  * State is logged once for each touched job, as it is at the end of the batch; its timers are the difference between before and after.
  */
-import type { Execution, ExecutionInput } from '../../schemas/generated.ts'
+import type { Execution, ExecutionInput, StateEntryInput } from '../../schemas/generated.ts'
 import { type Decision, type Job, mustBeLogged, type TopicRecord } from '../../streams/job.ts'
 import {
   definitionKey,
@@ -15,12 +15,15 @@ import {
   type Timer,
   timerKey,
   timerKind,
+  type Waiter,
+  waiterKey,
 } from '../../streams/keys.ts'
 import { timersOf } from '../../streams/timers.ts'
 import { partitionOf, type TopicNames } from '../../streams/topics.ts'
 import type { RecordOut } from '../ports.ts'
 import type { SchedulerCodecs } from './codecs.ts'
 import type { StoreOp } from './ports.ts'
+import { waiterOps } from './waiter-ops.ts'
 
 export class Effects {
   readonly #partition: number
@@ -93,6 +96,17 @@ export class Effects {
     this.#ops.push({ key: definitionKey(id), value })
   }
 
+  /** What is taken of a limit, or null when there is nothing more to know of it. */
+  limit(key: Buffer, entry: StateEntryInput | null): void {
+    this.#entry(key, entry === null ? null : this.#codecs.state.encode(entry))
+    this.#logged = true
+  }
+
+  /** A queue entry that no run stands behind. */
+  unqueued(waiter: Waiter): void {
+    this.#ops.push({ key: waiterKey(waiter), value: null })
+  }
+
   /** A definition that goes to another partition: in the transaction, or a delay could begin there a second time. */
   moved(records: RecordOut[]): void {
     this.out.push(...records)
@@ -119,8 +133,8 @@ export class Effects {
     else timers.push(timer)
   }
 
-  /** Ends the collection. `written` hears of each timer that is added. */
-  finish(written: (timer: Timer) => void): { changelog: RecordOut[]; ops: StoreOp[] } {
+  /** Ends the collection. `written` hears of each timer that is added, `queued` of each run that joins a queue. */
+  finish(written: (timer: Timer) => void, queued: (waiter: Waiter) => void): { changelog: RecordOut[]; ops: StoreOp[] } {
     const changelog = [...this.#entries]
     const ops = [...this.#ops]
     for (const { job, logged } of this.#changed.values()) {
@@ -129,6 +143,7 @@ export class Effects {
         changelog.push(this.#record(stateKey(job.id), value))
       }
       this.#timerOps(job, ops, written)
+      ops.push(...waiterOps(job.id, this.#loaded.get(job.id)?.state, job.state, queued))
     }
     for (const { key, value } of changelog) ops.push({ key: key as Buffer, value })
     for (const timer of this.#extraTimers) {

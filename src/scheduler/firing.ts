@@ -14,6 +14,7 @@ export async function fireForEver(own: Ownership, store: PartitionStore, index: 
   const { clock, lingerMs, metrics } = shared
   const { partition } = own
   const taker = new TimerTaker(index, store, shared)
+  own.admissions.open(clock.nowMs())
   let lingerUntil = 0
   for (;;) {
     const now = clock.nowMs()
@@ -24,7 +25,7 @@ export async function fireForEver(own: Ownership, store: PartitionStore, index: 
     const overdue = taker.overdue(now)
     metrics.timersOverdue.set({ partition }, overdue ? 1 : 0)
     metrics.mailboxDepth.set({ partition }, mailbox.depth)
-    if (now < lingerUntil && !overdue && !mailbox.urgent && mailbox.depth < batchRecordsMax) {
+    if (now < lingerUntil && !overdue && !own.admissions.isPressing(now) && !mailbox.urgent && mailbox.depth < batchRecordsMax) {
       await own.nap(lingerUntil)
       continue
     }
@@ -32,8 +33,8 @@ export async function fireForEver(own: Ownership, store: PartitionStore, index: 
     const result = await own.turn(store, index, timers, (timer) => taker.written(timer))
     taker.defer(result.deferred)
     if (result.committed) lingerUntil = clock.nowMs() + lingerMs
-    if (result.folded > 0) continue
+    if (result.folded > 0 || own.admissions.isPressing(clock.nowMs())) continue
     await index.compactPassed()
-    await own.nap(Math.min(taker.wakeAt(clock.nowMs()), own.leavingAt))
+    await own.nap(Math.min(taker.wakeAt(clock.nowMs()), own.admissions.wakeAt, own.leavingAt))
   }
 }

@@ -5,6 +5,7 @@
 import type { StateEntry } from '../../schemas/generated.ts'
 import type { Timer } from '../../streams/keys.ts'
 import type { LogWriter, TransactionalWriter } from '../ports.ts'
+import { Admissions } from './admissions.ts'
 import type { Feed } from './feed.ts'
 import { Leases } from './leases.ts'
 import { Mailbox, type Source } from './mailbox.ts'
@@ -42,6 +43,7 @@ export class Ownership {
   readonly mailbox = new Mailbox()
   readonly leases = new Leases(0)
   readonly signal: Signal
+  admissions: Admissions
   phase: Phase = 'restoring'
   store: PartitionStore | undefined
   writer: TransactionalWriter | undefined
@@ -67,6 +69,7 @@ export class Ownership {
     this.feed = feed
     this.shares = shares
     this.signal = new Signal(shared.clock)
+    this.admissions = new Admissions(shared.codecs)
     this.#closed.promise.catch(() => undefined)
   }
 
@@ -100,6 +103,7 @@ export class Ownership {
     this.#makeRoom()
     this.#fault = undefined
     this.mailbox.clear()
+    this.admissions = new Admissions(this.shared.codecs)
     this.store = undefined
     this.writer = undefined
   }
@@ -172,9 +176,9 @@ export class Ownership {
   }
 
   #turnContext(store: PartitionStore, index: TimeIndex): TurnContext {
-    const { shared, partition, claimOffset, mailbox, leases, writer, applied, logged, shares } = this
+    const { shared, partition, claimOffset, mailbox, leases, admissions, writer, applied, logged, shares } = this
     const { asides, commits: slots } = shares
-    return { shared, partition, claimOffset, store, index, mailbox, leases, writer, asides, slots, applied, logged }
+    return { shared, partition, claimOffset, store, index, mailbox, leases, admissions, writer, asides, slots, applied, logged }
   }
 
   /**

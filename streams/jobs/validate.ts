@@ -2,6 +2,7 @@
 import { isUtf8 } from 'node:buffer'
 import { type JobDefinition, jobCommandSchema, jobDefinitionSchema } from '../../schemas/generated.ts'
 import { limitChecker } from './limits.ts'
+import { controls } from './plain-text.ts'
 import { contradiction, type Problem, quoted } from './problem.ts'
 import { addRuleProblems } from './rules.ts'
 
@@ -11,7 +12,6 @@ export type { Problem } from './problem.ts'
 export const jobIdBytesMax = 255
 
 const idLimit = `1 to ${jobIdBytesMax} bytes of UTF-8 without control characters`
-const controls = /[\u0000-\u001f\u007f-\u009f]/
 
 /**
  * What is wrong with a job id, or undefined. 1 to 255 bytes of valid UTF-8; no control characters (C0, DEL, C1), because keys of

@@ -1,5 +1,5 @@
 /** Why a job fired or did not: what stands in its way now, and what was decided against, in words. */
-import type { JobState, Refusal } from '../../schemas/generated.ts'
+import type { ActiveRun, JobState, Refusal } from '../../schemas/generated.ts'
 import { pristineState } from '../draft.ts'
 import type { Job } from '../job.ts'
 
@@ -27,6 +27,10 @@ const reasons: Record<string, string> = {
   'stale-version': 'its version is lower than that of the definition in force',
   duplicate: 'its dedupKey is that of the definition in force, within dedupWindowMs',
   replaced: 'a definition with other times took its place',
+  'concurrency-limit': 'as many runs of its concurrencyKey as concurrencyLimit allows were at work',
+  'EXPIRED concurrency-limit': 'no slot of its concurrencyKey became free before its start deadline',
+  'rate-limit': 'as many starts as its rateLimit allows were given already',
+  'EXPIRED rate-limit': 'its rateLimit had no start for it before its start deadline',
   'topic-unavailable': 'its topic could not be written to before its start deadline',
   'topic-target': 'a backfill is for handlers; a topic target is written when it is due',
   'invalid-definition': 'the definition in force cannot be used',
@@ -40,7 +44,7 @@ const reasons: Record<string, string> = {
 const subjects: Record<Refusal['what'], (refusal: Refusal) => string> = {
   SKIPPED: ({ count }) => (count === 1 ? 'An occurrence was skipped' : `${count} occurrences were skipped`),
   QUEUED: () => 'An occurrence was queued',
-  WAITING: () => 'An occurrence waits',
+  WAITING: ({ runNo }) => (runNo === null ? 'An occurrence waits' : `Run ${runNo} had to wait`),
   EXPIRED: ({ runNo }) => `Run ${runNo} expired`,
   CANCELLED: ({ runNo }) => (runNo === null ? 'The job was cancelled' : `Run ${runNo} was cancelled`),
   DROPPED: () => 'A definition or command was dropped',
@@ -77,7 +81,17 @@ function present(state: JobState, nowMs: number): Reason[] {
     const due = state.nextFireAt <= nowMs ? 'is due now' : `is due in ${state.nextFireAt - nowMs} ms`
     say('scheduled', `The next occurrence ${due}.`, state.nextFireAt)
   }
-  for (const { runNo, status, dueAt } of state.active) say('active', `Run ${runNo} is ${status}.`, dueAt)
+  for (const run of state.active) {
+    if (run.status === 'WAITING') say(...waitOf(run))
+    else say('active', `Run ${run.runNo} is ${run.status}.`, run.dueAt)
+  }
   if (state.backfill !== null) say('backfill', 'A range of the past is being run.', state.backfill.nextAt)
   return now
+}
+
+/** What a run waits for, and since when, or until when. */
+function waitOf({ runNo, waitsFor, limits, dueAt }: ActiveRun): [code: string, text: string, at: number] {
+  if (waitsFor === 'RATE')
+    return ['rate-limit', `Run ${runNo} is WAITING for the start that the rate limit ${limits?.rateKey} gave it.`, dueAt]
+  return ['concurrency-limit', `Run ${runNo} is WAITING for a free slot of the concurrency key ${limits?.concurrencyKey}.`, dueAt]
 }

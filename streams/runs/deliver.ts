@@ -36,7 +36,7 @@ function deliver(draft: Decision, run: ActiveRun, execution: Execution, place: T
     finishRun(draft, run, { status: 'SUCCEEDED', finishedAt: now, startedAt: now }, context)
     return
   }
-  const waiting = patchRun(draft, run, { errors: withReason(run, problem, now), worker: null })
+  const waiting = patchRun(draft, run, { errors: withReason(run, problem, now), worker: null, waitsFor: null })
   if (now >= run.startDeadlineAt) {
     return finishRun(draft, waiting, { status: 'EXPIRED', finishedAt: now, reason: 'topic-unavailable' }, context)
   }

@@ -48,10 +48,12 @@ export function dispatch(draft: Decision, run: ActiveRun, context: Context): voi
     status: 'DISPATCHED',
     parked: false,
     dispatchedAt: now,
-    startDeadlineAt: Math.min(
-      Math.max(run.dueAt, now) + startDeadlineMs,
-      draft.job.definition?.spec?.expireAt ?? Number.POSITIVE_INFINITY,
-    ),
+    // With limits the gate has set it, and waiting does not move it.
+    startDeadlineAt:
+      run.limits !== null
+        ? run.startDeadlineAt
+        : Math.min(Math.max(run.dueAt, now) + startDeadlineMs, draft.job.definition?.spec?.expireAt ?? Number.POSITIVE_INFINITY),
+    waitsFor: null,
     startedAt: null,
     worker: null,
   })

@@ -38,6 +38,12 @@ export function fire(draft: Decision, timer: Timer, context: Context): void {
     draft.deferUntil = dueAt
     return
   }
+  const limited = spec.concurrencyKey !== null || spec.rateLimit !== null
+  if (limited && dueAt - context.now > context.leadMs) {
+    // Ahead of its time it would hold a slot, or keep others from an earlier start.
+    draft.deferUntil = dueAt - context.leadMs
+    return
+  }
   if (refusal === undefined) {
     patchState(draft, { nextFireAt: followingFire(spec, state, nominal) })
     startRun(draft, spec, 'SCHEDULE', nominal, dueAt, context)

@@ -25,6 +25,7 @@ import { avroType } from '../../src/kafka/avro.ts'
 import { AvroCodec } from '../../src/kafka/codec.ts'
 import { createMetrics } from '../../src/metrics.ts'
 import type { Codec, RecordIn, RecordOut, TargetTopics } from '../../src/ports.ts'
+import { Admissions } from '../../src/scheduler/admissions.ts'
 import type { SchedulerCodecs } from '../../src/scheduler/codecs.ts'
 import { Intake } from '../../src/scheduler/intake.ts'
 import { putKeptDefinitions } from '../../src/scheduler/kept-definitions.ts'
@@ -239,6 +240,7 @@ class Owner {
       index,
       mailbox: this.#mailbox,
       leases: this.#leases,
+      admissions: new Admissions(codecs),
       writer: { commit: (records) => this.#commit(records), close: async () => {} },
       asides: { write: (records) => this.#write(records), close: async () => {} },
       slots: new Slots(1),
@@ -264,6 +266,7 @@ class Owner {
     await putKeptDefinitions(codecs, store)
     await owner.#drain(['jobs'])
     await owner.#drain()
+    owner.#context.admissions.open(world.now)
     return owner
   }
 
@@ -274,7 +277,7 @@ class Owner {
       const timers = await this.#taker.take(false, this.#context.logged.aheadUntil)
       const { folded, deferred } = await turn(this.#context, timers, (timer) => this.#taker.written(timer))
       this.#taker.defer(deferred)
-      if (folded === 0) return
+      if (folded === 0 && !this.#context.admissions.isPressing(this.#world.now)) return
       await this.#takeIn()
     }
   }

@@ -16,6 +16,8 @@ import type { Decision, Input, Job, KnownDefinition, Output } from '../../../str
 import { completeDefinition } from '../../../streams/jobs/json.ts'
 import { validateDefinition } from '../../../streams/jobs/validate.ts'
 import { runRingSize, type Timer, timerKey, timerKind } from '../../../streams/keys.ts'
+import { slotUse, waitersOf } from '../../../streams/limits/slots.ts'
+import type { Starts } from '../../../streams/limits/starts.ts'
 import { step } from '../../../streams/step.ts'
 import { timersOf } from '../../../streams/timers.ts'
 
@@ -40,6 +42,10 @@ export class JobHistory {
   readonly snapshots = new Map<number, Execution>()
   /** The definition that the changelog holds because jobs may lose it. */
   kept: KnownDefinition | null = null
+  /** What other jobs hold and wait for of any concurrencyKey. */
+  others = { held: 0, waiting: 0 }
+  /** Starts that were given, by key. */
+  readonly starts = new Map<string, Starts>()
   job: Job = { id: 'job' }
   now = 0
   readonly #options: HistoryOptions
@@ -93,6 +99,13 @@ export class JobHistory {
     return this.report('FAILED', { error, ...of })
   }
 
+  /** The first of the job's runs that wait for a slot is asked. */
+  admit(): this {
+    const [waiter] = waitersOf('job', this.job.state)
+    if (waiter === undefined) throw new Error('No run waits for a slot.')
+    return this.step({ kind: 'admit', waiter })
+  }
+
   /** The worker of the last attempt is alive now. */
   heartbeat(): this {
     const { runNo, attempt } = this.sent.at(-1) ?? this.#nothingSent()
@@ -131,6 +144,13 @@ export class JobHistory {
       leadMs: this.#options.leadMs ?? 0,
       aheadFrom: 0,
       topicProblem: () => undefined,
+      limits: {
+        slots: (key) => {
+          const own = slotUse(before.state, key)
+          return { held: this.others.held + own.held, waiting: this.others.waiting + own.waiting }
+        },
+        starts: (key) => this.starts.get(key),
+      },
       seenAt: (_, { runNo, attempt }) => this.#seenAt.get(`${runNo}/${attempt}`) ?? 0,
     })
     this.decisions.push(decision)
@@ -206,6 +226,7 @@ export class JobHistory {
 
   #keep(before: Job, decision: Decision, popped: Timer | undefined): void {
     this.job = decision.job
+    for (const [key, given] of decision.starts) this.starts.set(key, given)
     for (const execution of decision.snapshotPuts) this.snapshots.set(execution.runNo, execution)
     for (const runNo of decision.snapshotDeletes) this.snapshots.delete(runNo)
     if (decision.dropRing) this.ring.clear()
