@@ -4,6 +4,7 @@ import { replyHeaders } from '../../../streams/jobs/receipt.ts'
 import { partitionOf, retryTiers } from '../../../streams/topics.ts'
 import { ManualClock } from '../../tools/manual-clock.ts'
 import { codecs, names, repliesTopic } from '../world.ts'
+import { ratesOf, slotsOf } from './limits.ts'
 import type { Cluster } from './process.ts'
 
 type Fate = 'succeed' | 'succeed-at-once' | 'fail' | 'fail-for-good' | 'vanish' | 'vanish-running' | 'release'
@@ -127,9 +128,12 @@ export class Users {
   readonly #last = new Map<string, JobDefinitionInput>()
   #commands = 0
   #asked = 0
+  /** Whether jobs of this history have limits. */
+  readonly #limited: boolean
 
   constructor(cluster: Cluster) {
     this.#cluster = cluster
+    this.#limited = cluster.chance.happens(0.5)
   }
 
   /** Something that a user does. Returns what. */
@@ -233,6 +237,8 @@ export class Users {
     ]
     const schedule = chance.pick(schedules)()
     const retries = [{ list: [300, 1_200, 4_000] }, { fixed: { delayMs: 0 } }, { exponential: { baseMs: 500 } }]
+    const slots = chance.pick(['one', 'three'] as const)
+    const rate = chance.pick(['slow', 'bursts'] as const)
     const repeated = schedule.everyMs !== undefined || schedule.cron !== undefined || schedule.rrule !== undefined
     return {
       schedule,
@@ -261,6 +267,8 @@ export class Users {
       onSuccess: chance.happens(0.2) ? jobIds.filter((other) => other > id && chance.happens(0.4)) : [],
       onFailure: chance.happens(0.2) ? jobIds.filter((other) => other > id && chance.happens(0.4)) : [],
       maxConcurrentRuns: chance.pick([1, 3, 16]),
+      ...(this.#limited && chance.happens(0.4) && { concurrencyKey: slots, concurrencyLimit: slotsOf[slots] }),
+      ...(this.#limited && chance.happens(0.3) && { rateLimit: { key: rate, ...ratesOf[rate] } }),
       maxRuns: chance.happens(0.2) ? chance.int(1, 4) : null,
       startAt: repeated && chance.happens(0.2) ? now + chance.int(-2_000, 4_000) : null,
       endAt: repeated && chance.happens(0.3) ? now + chance.int(4_000, 15_000) : null,

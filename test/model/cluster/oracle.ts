@@ -11,6 +11,7 @@ import { nextFire } from '../../../streams/schedules/next-fire.ts'
 import { partitionOf } from '../../../streams/topics.ts'
 import { type Entry, isShown, type MemoryLog } from '../../tools/memory-log.ts'
 import { codecs, leadMs, names } from '../world.ts'
+import { limitProblems } from './limits.ts'
 
 export interface Dispatch {
   execution: Execution
@@ -95,6 +96,7 @@ export function problemsOf(log: MemoryLog): string[] {
   checkDeletions(log, judged, problems)
   checkOverlap(log, lives, problems)
   checkFollowUps(log, problems)
+  problems.push(...limitProblems(log, lives, judged))
   return problems
 }
 
@@ -115,13 +117,19 @@ function checkNumbers(dispatches: Judged[], problems: string[]): void {
     const life = `${jobId}(life ${dispatch.lifeNo})`
     const run = `${life}/${runNo}`
     if (attempt === 1) {
-      if (runNo !== (runs.get(life) ?? 0) + 1) problems.push(`${run} came after run ${runs.get(life) ?? 0}`)
+      // One that waits for a limit may be overtaken, or never go.
+      if (!isLimited(dispatch) && runNo !== (runs.get(life) ?? 0) + 1)
+        problems.push(`${run} came after run ${runs.get(life) ?? 0}`)
       runs.set(life, runNo)
     }
     if (attempt !== (attempts.get(run) ?? 0) + 1) problems.push(`${run}/${attempt} came after attempt ${attempts.get(run) ?? 0}`)
     attempts.set(run, attempt)
   }
 }
+
+/** Whether any definition of the job's life had a limit. */
+const isLimited = ({ life }: Judged): boolean =>
+  life.definitions.some(({ spec }) => spec !== undefined && (spec.concurrencyKey !== null || spec.rateLimit !== null))
 
 const timesOf = ({ spec }: KnownDefinition): string =>
   spec === undefined ? '' : JSON.stringify([spec.schedule, spec.startAt, spec.endAt])
@@ -158,7 +166,7 @@ function checkTimes(dispatches: Judged[], problems: string[]): void {
       if (timesOf(before) !== timesOf(definition)) break
       since = index
     }
-    if (dueAt < scheduledFor || (!queued && dueAt > scheduledFor + spec.jitterMs))
+    if (dueAt < scheduledFor || (!queued && !isLimited(dispatch) && dueAt > scheduledFor + spec.jitterMs))
       problems.push(`${nameOf(dispatch)} was due ${dueAt - scheduledFor} ms after its nominal time`)
     const same = life.definitions.slice(since, at + 1)
     if (spec.schedule.from !== 'END') {
