@@ -94,10 +94,10 @@ export class KeyLedger implements Limits {
     return keys
   }
 
-  /** Starts that are out of date. */
+  /** Forgets starts that were found out of date, unless this fold has given new ones. */
   forget(key: string): void {
     const line = this.#starts.get(key)
-    if (line !== undefined) line.starts = undefined
+    if (line !== undefined && line.starts === line.was) line.starts = undefined
   }
 
   /** What has to be logged; null where nothing is left to know. */
