@@ -11,6 +11,7 @@ export function limitsTable(): string {
   const job = (name: string): AvroField => fieldOf(jobDefinitionSchema, name)
   const schedule = job('schedule').type as AvroRecord
   const retry = job('retry').type as AvroRecord
+  const rate = (job('rateLimit').type as [string, AvroRecord])[1]
   const partitions = settingByName.get('DUELOG_PARTITIONS')
   const bytes = (value: number | undefined): string => `${numberText(value ?? 0)} bytes`
   const most = (name: string): string => numberText(job(name).maximum ?? 0)
@@ -25,6 +26,11 @@ export function limitsTable(): string {
       ['Attempts of a run', `1 to ${numberText(fieldOf(retry, 'maxAttempts').maximum ?? 0)}; a backoff of at most a day`],
       ['Duration of an attempt', `at most ${most('attemptTimeoutMs')} ms`],
       ['Concurrent runs of a job', `at most ${most('maxConcurrentRuns')}`],
+      ['Runs of a concurrencyKey at once', `at most ${most('concurrencyLimit')}; any number may wait`],
+      [
+        'Starts of a rateLimit',
+        `at most ${numberText(fieldOf(rate, 'limit').maximum ?? 0)} in ${numberText(fieldOf(rate, 'perMs').maximum ?? 0)} ms`,
+      ],
       ['Result of a handler', `${bytes(fieldOf(executionEventSchema, 'result').maxBytes)} of JSON`],
       ['Runs kept for a job', `those that are active and the last ${runRingSize + 1}`],
       ['Tags', `${numberText(job('tags').maxEntries ?? 0)} of ${numberText(job('tags').maxLength ?? 0)} characters`],
