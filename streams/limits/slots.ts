@@ -2,8 +2,7 @@
  * Slots of a concurrencyKey: which runs hold one, which wait, and in which order. All of it follows from the states of jobs, so an owner
  * counts by the difference that each decision makes, and the queue is derived like timers are.
  */
-import type { ActiveRun, JobState, Priority } from '../../schemas/generated.ts'
-import type { Job } from '../job.ts'
+import type { ActiveRun, JobDefinition, JobState, Priority } from '../../schemas/generated.ts'
 import type { Waiter } from '../keys.ts'
 
 /** What is taken of one key. */
@@ -44,8 +43,7 @@ export function slotKeysOf(state: JobState | undefined): Set<string> {
 }
 
 /** Slots that the key has for this run: the definition now in force counts, as long as it is for the same key. */
-export function slotLimitOf({ definition }: Job, { limits }: ActiveRun): number {
-  const spec = definition?.spec
+export function slotLimitOf(spec: JobDefinition | undefined, { limits }: ActiveRun): number {
   return spec !== undefined && spec.concurrencyKey === limits?.concurrencyKey
     ? spec.concurrencyLimit
     : (limits?.concurrencyLimit ?? 1)

@@ -6,8 +6,7 @@
  * start ever gets a younger one beside it) and not before perMs have passed since the one `limit` places back. Starts are given by arrival
  * and for good: there is no queue.
  */
-import type { ActiveRun, KeyStarts, RateLimit } from '../../schemas/generated.ts'
-import type { Job } from '../job.ts'
+import type { ActiveRun, JobDefinition, KeyStarts, RateLimit } from '../../schemas/generated.ts'
 
 /** The last starts of a key, oldest first, and the largest limits that were asked with: jobs of one key may differ. */
 export interface Starts {
@@ -40,9 +39,9 @@ export const isOutdated = ({ lastAt, perMs }: Pick<KeyStarts, 'lastAt' | 'perMs'
   lastAt + perMs + clocksApartMs <= now
 
 /** The rate that holds for a run: that of the definition now in force, as long as it is for the same key. Null: none. */
-export function rateOf({ definition }: Job, { limits }: ActiveRun): RateLimit | null {
+export function rateOf(spec: JobDefinition | undefined, { limits }: ActiveRun): RateLimit | null {
   if (limits === null || limits.rateKey === null) return null
-  const rate = definition?.spec?.rateLimit ?? null
+  const rate = spec?.rateLimit ?? null
   return rate?.key === limits.rateKey ? rate : { key: limits.rateKey, limit: limits.rateLimit, perMs: limits.ratePerMs }
 }
 

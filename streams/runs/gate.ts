@@ -7,9 +7,9 @@
  *
  * A run without limits passes untouched. One that waits keeps the start deadline it came with, and expires by it.
  */
-import type { ActiveRun } from '../../schemas/generated.ts'
+import type { ActiveRun, RateLimit } from '../../schemas/generated.ts'
 import { patchRun } from '../draft.ts'
-import type { Context, Decision } from '../job.ts'
+import type { Context, Decision, WaitingReason } from '../job.ts'
 import type { Waiter } from '../keys.ts'
 import { holdsSlot, isSameWaiter, slotLimitOf, slotUse, waiterOf } from '../limits/slots.ts'
 import { rateOf, reserveStart } from '../limits/starts.ts'
@@ -22,7 +22,7 @@ export function beginAttempt(draft: Decision, run: ActiveRun, context: Context):
   if (run.limits === null) return dispatch(draft, run, context)
   const arrived = patchRun(draft, run, { startDeadlineAt: startDeadlineOf(draft, run, context.now) })
   if (holdsSlot(run) || slotIsFree(draft, run, context)) return beginInTime(draft, arrived, context)
-  wait(draft, arrived, 'SLOT', {}, context)
+  wait(draft, arrived, { waitsFor: 'SLOT' }, 'concurrency-limit', context.now)
 }
 
 /** The run at the head of a key's queue gets its slot, if there is one. */
@@ -33,7 +33,7 @@ export function admit(draft: Decision, waiter: Waiter, context: Context): void {
     draft.admission = 'gone'
     return
   }
-  const limit = slotLimitOf(draft.job, run)
+  const limit = slotLimitOf(draft.job.definition?.spec, run)
   draft.slotLimits.set(waiter.key, limit)
   if (slotsTaken(draft, waiter.key, context).held >= limit) {
     draft.admission = 'refused'
@@ -52,32 +52,49 @@ export function beginReserved(draft: Decision, run: ActiveRun, context: Context)
 }
 
 function beginInTime(draft: Decision, run: ActiveRun, context: Context): void {
-  const rate = rateOf(draft.job, run)
-  if (rate === null || !topicIsThere(draft, run, context)) return dispatch(draft, run, context)
   const { now } = context
-  const before = draft.starts.get(rate.key) ?? context.limits.starts(rate.key)
-  // What was given back before its time has its start still.
-  const reserved = run.status === 'DISPATCHED' && run.startedAt === null && run.dueAt > now
-  const { at, starts } = reserved ? { at: run.dueAt, starts: before } : reserveStart(before, rate, Math.max(run.dueAt, now))
-  // No start is taken from the others for a run that cannot use it: it expires in the next turn, so that no step has to end many.
-  if (at > run.startDeadlineAt)
-    return wait(draft, run, 'RATE', { dueAt: at, startDeadlineAt: Math.min(now, run.startDeadlineAt) }, context)
-  if (starts !== undefined) draft.starts.set(rate.key, starts)
+  const rate = topicIsThere(draft, run, context) ? rateOf(draft.job.definition?.spec, run) : null
+  const at = rate === null ? run.dueAt : giveStart(draft, run, rate, context)
+  if (at === undefined) return
   const due = patchRun(draft, run, { dueAt: at })
+  // It may be early also without a rate, where the clock went back since it was due.
   if (at - now <= (mayBeEarly(draft.job, run) ? context.leadMs : 0)) dispatch(draft, due, context)
-  else wait(draft, due, 'RATE', {}, context)
+  else wait(draft, due, { waitsFor: 'RATE' }, rate === null ? undefined : 'rate-limit', now)
 }
 
+/** Reserves a start. Undefined: the run cannot use the one that it would get, and expires. */
+function giveStart(draft: Decision, run: ActiveRun, rate: RateLimit, { now, limits }: Context): number | undefined {
+  // What was given back before its time has its start still.
+  if (run.status === 'DISPATCHED' && run.startedAt === null && run.dueAt > now) return run.dueAt
+  const before = draft.starts.get(rate.key) ?? limits.starts(rate.key)
+  const { at, starts } = reserveStart(before, rate, Math.max(run.dueAt, now))
+  if (at <= run.startDeadlineAt) {
+    draft.starts.set(rate.key, starts)
+    return at
+  }
+  // No start is taken from the others. It ends in the next turn, so that no step has to end many.
+  const startDeadlineAt = Math.min(now, run.startDeadlineAt)
+  wait(draft, run, { waitsFor: 'RATE', dueAt: at, startDeadlineAt }, 'rate-limit', now)
+  return undefined
+}
+
+/** Without a `reason` it is no limit that keeps the run. */
 function wait(
   draft: Decision,
   run: ActiveRun,
-  waitsFor: NonNullable<ActiveRun['waitsFor']>,
-  more: Partial<ActiveRun>,
-  context: Context,
+  patch: Partial<ActiveRun> & Pick<ActiveRun, 'waitsFor'>,
+  reason: WaitingReason | undefined,
+  now: number,
 ): void {
-  const reason = waitsFor === 'SLOT' ? 'concurrency-limit' : 'rate-limit'
-  patchRun(draft, run, { status: 'WAITING', waitsFor, parked: false, startedAt: null, worker: null, ...more })
-  refuse(draft, { at: context.now, what: 'WAITING', reason, scheduledFor: run.scheduledFor, runNo: run.runNo })
+  const { scheduledFor, runNo } = patchRun(draft, run, {
+    status: 'WAITING',
+    parked: false,
+    startedAt: null,
+    worker: null,
+    ...patch,
+  })
+  if (reason === undefined) return
+  refuse(draft, { at: now, what: 'WAITING', reason, scheduledFor, runNo })
   draft.notes.push({ kind: 'waiting', reason })
 }
 
@@ -85,7 +102,7 @@ function wait(
 function slotIsFree(draft: Decision, run: ActiveRun, context: Context): boolean {
   const key = run.limits?.concurrencyKey ?? null
   if (key === null) return true
-  const limit = slotLimitOf(draft.job, run)
+  const limit = slotLimitOf(draft.job.definition?.spec, run)
   draft.slotLimits.set(key, limit)
   const { held, waiting } = slotsTaken(draft, key, context)
   return waiting === 0 && held < limit

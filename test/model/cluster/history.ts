@@ -3,6 +3,7 @@ import { partitionOf } from '../../../streams/topics.ts'
 import { names } from '../world.ts'
 import { endingProblems } from './endings.ts'
 import { ledgerOf } from './ledger.ts'
+import { limitProblems } from './limits.ts'
 import { madeAgainProblems } from './made-again.ts'
 import { type Life, livesOf, problemsOf } from './oracle.ts'
 import { receiptProblems } from './receipts.ts'
@@ -20,6 +21,7 @@ function runProblems({ log, trace }: Simulation, exact: boolean, cancelled: Read
     ...ledger.problems,
     ...endingProblems(log, lives, ledger, exact),
     ...recordProblems(log, lives, ledger, !suffered('topic')),
+    ...limitProblems(log, lives),
     ...madeAgainProblems(log, lives, ledger, circumstances),
   ]
 }

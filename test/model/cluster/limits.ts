@@ -8,13 +8,14 @@ import { slotKeysOf, slotUse } from '../../../streams/limits/slots.ts'
 import { partitionOf } from '../../../streams/topics.ts'
 import { isShown, type MemoryLog } from '../../tools/memory-log.ts'
 import { codecs, names } from '../world.ts'
-import type { Dispatch, Life } from './oracle.ts'
+import { type Dispatch, dispatchesOf, type Life } from './oracle.ts'
 
 /** The keys of a history and their limits, which stay the same all through it. */
 export const slotsOf = { one: 1, three: 3 } as const
 export const ratesOf = { slow: { limit: 1, perMs: 900 }, bursts: { limit: 3, perMs: 4_000 } } as const
 
-export function limitProblems(log: MemoryLog, lives: Map<string, Life[]>, dispatches: readonly Dispatch[]): string[] {
+export function limitProblems(log: MemoryLog, lives: Map<string, Life[]>): string[] {
+  const dispatches = dispatchesOf(log)
   const problems: string[] = []
   for (const { partition, log: changelog } of log.allOf(names.state)) {
     const states = new Map<string, JobState | null>()

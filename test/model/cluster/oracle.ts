@@ -12,7 +12,6 @@ import { nextFire } from '../../../streams/schedules/next-fire.ts'
 import { partitionOf } from '../../../streams/topics.ts'
 import { type Entry, isShown, type MemoryLog } from '../../tools/memory-log.ts'
 import { codecs, leadMs, names } from '../world.ts'
-import { limitProblems } from './limits.ts'
 
 export interface Dispatch {
   execution: Execution
@@ -102,7 +101,6 @@ export function problemsOf(log: MemoryLog, lives: Map<string, Life[]>, cancelled
   checkDeletions(log, judged, problems)
   checkOverlap(log, lives, problems)
   checkFollowUps(log, problems)
-  problems.push(...limitProblems(log, lives, judged))
   return problems
 }
 
