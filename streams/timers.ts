@@ -43,7 +43,7 @@ function runTimers(jobId: string, run: ActiveRun, timers: Timer[]): void {
       break
     case 'WAITING':
       timers.push({ dueAt: run.startDeadlineAt, kind: timerKind.startDeadline, jobId, runNo })
-      if (run.waitsFor === 'RATE' && run.dueAt <= run.startDeadlineAt)
+      if (run.waitsFor === 'RATE' && run.dueAt < run.startDeadlineAt)
         timers.push({ dueAt: run.dueAt, kind: timerKind.start, jobId, runNo })
       break
     case 'RUNNING': {

@@ -113,21 +113,29 @@ export class Admissions {
     ledger: KeyLedger,
     freed: ReadonlyMap<string, number>,
   ): Promise<Waiter[]> {
-    const waiters: Waiter[] = []
-    if (!this.#isOpen) return waiters
+    if (!this.#isOpen) return []
+    const calls: Promise<Waiter[]>[] = []
+    let room = waitersMax
     for (const key of keys) {
       const { held, waiting, limit } = ledger.slots(key)
       if (waiting === 0) continue
-      if (waiters.length >= waitersMax) {
+      if (room === 0) {
         this.#marked.add(key)
         continue
       }
-      const range = waitersRange(key)
-      const wanted = Math.min(waitersMax - waiters.length, Math.max(1, limit - held + (freed.get(key) ?? 0)))
-      const entries = await store.scan({ ...range, from: this.#heads.get(key) ?? range.from, limit: wanted, keysOnly: true })
-      for (const entry of entries) waiters.push(waiterOfKey(entry.key))
+      const wanted = Math.min(room, waiting, Math.max(1, limit - held + (freed.get(key) ?? 0)))
+      room -= wanted
+      calls.push(this.#head(store, key, wanted, ledger))
     }
-    return waiters
+    return (await Promise.all(calls)).flat()
+  }
+
+  async #head(store: PartitionStore, key: string, wanted: number, ledger: KeyLedger): Promise<Waiter[]> {
+    const { from, to } = waitersRange(key)
+    const entries = await store.scan({ from: this.#heads.get(key) ?? from, to, limit: wanted, keysOnly: true })
+    // Nobody is there although somebody should: nothing here would ever come of asking again.
+    if (entries.length === 0 && !this.#heads.delete(key)) ledger.refused(key)
+    return entries.map((entry) => waiterOfKey(entry.key))
   }
 
   /** All before this one have left the queue. */

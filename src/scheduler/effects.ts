@@ -2,7 +2,7 @@
  * Collects what a batch of decisions changes: records for the log, operations for the store.
  * State is logged once for each touched job, as it is at the end of the batch; its timers are the difference between before and after.
  */
-import type { Execution, ExecutionInput, StateEntryInput } from '../../schemas/generated.ts'
+import type { StateEntryInput } from '../../schemas/generated.ts'
 import { type Decision, type Job, mustBeLogged, type TopicRecord } from '../../streams/job.ts'
 import {
   definitionKey,
@@ -19,9 +19,10 @@ import {
   waiterKey,
 } from '../../streams/keys.ts'
 import { timersOf } from '../../streams/timers.ts'
-import { partitionOf, type TopicNames } from '../../streams/topics.ts'
+import type { TopicNames } from '../../streams/topics.ts'
 import type { RecordOut } from '../ports.ts'
 import type { SchedulerCodecs } from './codecs.ts'
+import { outputRecord } from './output-records.ts'
 import type { StoreOp } from './ports.ts'
 import { waiterOps } from './waiter-ops.ts'
 
@@ -181,60 +182,16 @@ export class Effects {
     return { topic: this.#names.state, partition: this.#partition, key, value }
   }
 
-  #pinned(key: string, execution: Execution, instance: string): void {
-    const { jobId, runNo, attempt, specOffset } = execution
-    const framed = this.#codecs.execution.encode(execution)
-    const value = this.#codecs.control.encode({ type: 'RUN', jobId, runNo, attempt, specOffset, instance, execution: framed })
-    this.out.push({ topic: this.#names.control, partition: this.#partition, key, value })
-  }
-
   #output(key: string, output: Decision['out'][number]): void {
     const partition = this.#partition
-    const encode = (execution: ExecutionInput): Buffer => this.#codecs.execution.encode(execution)
-    switch (output.kind) {
-      case 'record':
-        this.written(output.record)
-        return
-      case 'dispatch': {
-        const { pool, priority, pinTo } = output.execution
-        if (pinTo !== null) return this.#pinned(key, output.execution, pinTo)
-        this.out.push({
-          topic: this.#names.executions(pool, priority, output.ahead),
-          partition,
-          key,
-          value: encode(output.execution),
-        })
-        return
-      }
-      case 'retry':
-        this.out.push({ topic: this.#names.retry(output.tier.name), partition, key, value: encode(output.execution) })
-        return
-      case 'dead-letter': {
-        const value = this.#codecs.deadLetter.encode({ ...output.letter, execution: encode(output.execution) })
-        this.out.push({ topic: this.#names.deadLetters, partition, key, value })
-        return
-      }
-      case 'cancel': {
-        const { runNo, attempt, specOffset, reason } = output
-        const value = this.#codecs.control.encode({ type: 'CANCEL', jobId: key, runNo, attempt, specOffset, reason })
-        this.out.push({ topic: this.#names.control, partition, key, value })
-        return
-      }
-      case 'trigger': {
-        const { jobId, commandId, at } = output
-        const value = this.#codecs.command.encode({ type: 'TRIGGER', trigger: 'FOLLOW_UP', commandId, at, actor: `job ${key}` })
-        this.out.push({ topic: this.#names.commands, partition: partitionOf(jobId, this.#partitions), key: jobId, value })
-        return
-      }
-      case 'tombstone':
-        this.asides.push({
-          topic: this.#names.jobs,
-          partition,
-          key,
-          value: null,
-          headers: { [observedOffsetHeader]: String(output.observedOffset) },
-        })
+    if (output.kind === 'record') return this.written(output.record)
+    if (output.kind !== 'tombstone') {
+      const place = { partition, partitions: this.#partitions, names: this.#names, codecs: this.#codecs }
+      this.out.push(outputRecord(place, key, output))
+      return
     }
+    const headers = { [observedOffsetHeader]: String(output.observedOffset) }
+    this.asides.push({ topic: this.#names.jobs, partition, key, value: null, headers })
   }
 }
 
