@@ -1,13 +1,17 @@
 /** What is true of a job after each decision, whatever happened to it. */
 import type { Decision, Input } from '../../streams/job.ts'
 import { whyOf } from '../../streams/jobs/why.ts'
+import { slotUse } from '../../streams/limits/slots.ts'
 import { timersOf } from '../../streams/timers.ts'
+import { keySlotsMax } from './random-definition.ts'
 import type { JobHistory } from './runs/history.ts'
 
 /** Watches one history. `check` throws with what is wrong. */
 export class Invariants {
   readonly #job: JobHistory
   #lastRunNo = 0
+  /** Whether the job had runs with limits: those may wait, overtake one another and never be dispatched. */
+  #limited = false
   #statusBefore: string | undefined
   #times = new Set<number>()
   #timesHash = -1
@@ -32,16 +36,24 @@ export class Invariants {
     const { state } = job
     if (state?.timesHash !== this.#timesHash || state.runNo < this.#lastRunNo) this.#times.clear()
     this.#timesHash = state?.timesHash ?? -1
-    if (job.definition === undefined && state === undefined) this.#lastRunNo = 0
+    if (job.definition === undefined && state === undefined) {
+      this.#lastRunNo = 0
+      this.#limited = false
+    }
+    this.#limited ||= [...(decision.before?.active ?? []), ...(state?.active ?? [])].some(({ limits }) => limits !== null)
+    must(slotUse(state, 'k').held <= keySlotsMax, 'more runs hold a key than it has slots')
     for (const output of out) {
       if (output.kind !== 'dispatch' || output.execution.attempt !== 1) continue
       const { runNo, trigger, scheduledFor } = output.execution
-      must(runNo === this.#lastRunNo + 1, `run ${runNo} follows run ${this.#lastRunNo}`)
-      this.#lastRunNo = runNo
+      // The worker of a pinned run is told of the same attempt again.
+      const again = decision.before?.active.some((run) => run.runNo === runNo && run.attempt === 1 && run.status === 'DISPATCHED')
+      if (again) continue
+      must(this.#limited || runNo === this.#lastRunNo + 1, `run ${runNo} follows run ${this.#lastRunNo}`)
+      this.#lastRunNo = Math.max(runNo, this.#lastRunNo)
       if (trigger !== 'SCHEDULE') continue
       must(!this.#times.has(scheduledFor), `${scheduledFor} became a run twice`)
       this.#times.add(scheduledFor)
-      const may = this.#statusBefore === 'ACTIVE' || this.#statusBefore === undefined
+      const may = this.#limited || this.#statusBefore === 'ACTIVE' || this.#statusBefore === undefined
       must(may || input === 'definition' || input === 'RESUME', `the schedule of a job fired that is ${this.#statusBefore}`)
     }
     this.#statusBefore = state?.status
@@ -58,7 +70,10 @@ export class Invariants {
       `${runNo} runs are ${succeeded}+${failed}+${cancelled}+${active.length}`,
     )
     must(new Set(active.map((run) => run.runNo)).size === active.length, 'a run is active twice')
-    must(runNo === this.#lastRunNo || definition === undefined, `the last run is ${runNo}, dispatched was ${this.#lastRunNo}`)
+    must(
+      runNo === this.#lastRunNo || definition === undefined || this.#limited,
+      `the last run is ${runNo}, dispatched was ${this.#lastRunNo}`,
+    )
     if (active.length > 0) {
       must(state.deleteAt === null, 'a job is to be deleted while a run is active')
       return

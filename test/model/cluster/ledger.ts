@@ -71,6 +71,7 @@ function takeTransaction(ledger: Ledger, lives: Map<string, Life[]>, before: Map
       continue
     }
     before.set(id, is)
+    if (is.reason?.startsWith('A rule failed')) ledger.problems.push(`${id}: ${is.reason}`)
     const lifeNo = lifeNoOf(lives.get(id), is.specOffset)
     if (lifeNo < 0) {
       ledger.problems.push(`${id} stands at the offset ${is.specOffset}, where it was not defined`)
