@@ -6,6 +6,7 @@
  *   S·jobId                                    JobState (StateEntry, framed)
  *   R·jobId·00·slot u8                         finished run, slot = runNo mod 10: a ring, so nothing is ever deleted from it
  *   P·jobId·00·runNo u64 BE                    Execution that a run is dispatched from again; with run number 0 the job's definition
+ *   I·kind u8·value·00·jobId                   by what a job is found, empty value: job-index.ts
  *   L…                                         the store's own: src/store/links.ts
  *   T·dueAt u64 BE·kind u8·jobId·00·runNo u64  timer, empty value
  *   C·concurrencyKey                           what is taken of the key: runs that hold a slot, runs that wait
@@ -27,6 +28,7 @@ export const prefix = {
   run: 0x52,
   snapshot: 0x50,
   timer: 0x54,
+  index: 0x49,
   slots: 0x43,
   waiter: 0x51,
   starts: 0x57,

@@ -1,6 +1,7 @@
 /** The bytes of every key: stores and changelogs of earlier versions hold them, so none may ever change. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { indexKind, indexRange } from '../../streams/job-index.ts'
 import {
   definitionKey,
   definitionValue,
@@ -70,7 +71,7 @@ describe('the bytes of a key', () => {
   it('of kinds and prefixes are taken once and for all', () => {
     expect(prefix).toEqual({
       ...{ meta: 0x4d, definition: 0x44, state: 0x53, run: 0x52, snapshot: 0x50, timer: 0x54 },
-      ...{ slots: 0x43, waiter: 0x51, starts: 0x57 },
+      ...{ index: 0x49, slots: 0x43, waiter: 0x51, starts: 0x57 },
     })
     expect(timerKind).toEqual({ fire: 1, lease: 2, attemptTimeout: 3, startDeadline: 4, retryResidue: 5, delete: 6, start: 7 })
   })
@@ -169,10 +170,11 @@ describe('the order of keys', () => {
     )
   })
   it('keeps each kind of key in a range of its own', () => {
+    const found = indexRange(indexKind.tag, '￿').from
     const waiter = { key: '￿', rank: 2, dueAt: 2 ** 52, jobId: 'a', runNo: 1 }
     const keys = [
       ...[metaKey('a'), definitionKey('￿'), stateKey('a'), runKey('a', 9), snapshotKey('a', 2 ** 52), timerBound(2 ** 52)],
-      ...[slotsKey('￿'), waiterKey(waiter), startsKey('a')],
+      ...[slotsKey('￿'), waiterKey(waiter), startsKey('a'), found],
     ]
     for (const first of Object.values(prefix)) {
       const { from, to } = rangeOf(first)
