@@ -164,8 +164,8 @@ function checkTimes(dispatches: Judged[], cancelled: ReadonlySet<string>, proble
     const released = dueTimes.get(run) === dueAt
     dueTimes.set(run, dueAt)
     // By the owner's clock, which may be wrong, and in truth.
-    // One that was queued was due already for the owner that queued it.
-    const queued = life.definitions.some(({ offset, spec }) => offset === specOffset && spec?.overlap === 'QUEUE_ONE')
+    // One that was queued was due already for the owner that queued it, and may start under a later definition.
+    const queued = life.definitions.some(({ offset, spec }) => offset <= specOffset && spec?.overlap === 'QUEUE_ONE')
     if (!released && !queued && Math.max(dispatchedAt, dispatch.at) < dueAt - leadMs)
       problems.push(`${nameOf(dispatch)} was dispatched ${dueAt - dispatchedAt} ms early`)
     if (attempt > 1 || trigger !== 'SCHEDULE') continue
