@@ -21,6 +21,11 @@ export const errorTable = {
   overloaded: { status: 503, retriable: true, meaning: 'A queue of this process is full; nothing of the request was taken.' },
   'payload-too-large': { status: 413, retriable: false, meaning: 'A payload or body is over its limit.' },
   'not-found': { status: 404, retriable: false, meaning: 'There is no such job, run or route.' },
+  'not-tracked': {
+    status: 409,
+    retriable: false,
+    meaning: 'The job has trackRuns false, so that a run is out of reach once it is handed to the workers.',
+  },
   'version-conflict': { status: 412, retriable: false, meaning: 'The job has changed since the version that If-Match names.' },
   'wait-timeout': {
     status: 202,

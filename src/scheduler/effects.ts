@@ -109,7 +109,7 @@ export class Effects {
     this.#ops.push({ key: waiterKey(waiter), value: null })
   }
 
-  /** A definition that goes to another partition: in the transaction, or a delay could begin there a second time. */
+  /** A record that goes to another partition: in the transaction, or a delay could begin there a second time, and a command do twice what it asks for. */
   moved(records: RecordOut[]): void {
     this.out.push(...records)
     this.#logged = true

@@ -1,4 +1,5 @@
 /** The records that outputs of a decision become. */
+import type { Execution } from '../../schemas/generated.ts'
 import type { Decision } from '../../streams/job.ts'
 import { partitionOf, type TopicNames } from '../../streams/topics.ts'
 import type { RecordOut } from '../ports.ts'
@@ -18,13 +19,12 @@ export function outputRecord({ partition, partitions, names, codecs }: OutputPla
   switch (output.kind) {
     case 'dispatch': {
       const { execution, ahead } = output
-      const { pool, priority, pinTo: instance } = execution
-      const framed = codecs.execution.encode(execution)
-      if (instance === null) return { topic: names.executions(pool, priority, ahead), partition, key, value: framed }
-      const { jobId, runNo, attempt, specOffset } = execution
-      const value = codecs.control.encode({ type: 'RUN', jobId, runNo, attempt, specOffset, instance, execution: framed })
-      return { topic: names.control, partition, key, value }
+      if (execution.pinTo !== null) return told({ partition, names, codecs }, key, execution)
+      const value = codecs.execution.encode(execution)
+      return { topic: names.executions(execution.pool, execution.priority, ahead), partition, key, value }
     }
+    case 'tell':
+      return told({ partition, names, codecs }, key, output.execution)
     case 'retry':
       return { topic: names.retry(output.tier.name), partition, key, value: codecs.execution.encode(output.execution) }
     case 'dead-letter': {
@@ -42,4 +42,20 @@ export function outputRecord({ partition, partitions, names, codecs }: OutputPla
       return { topic: names.commands, partition: partitionOf(jobId, partitions), key: jobId, value }
     }
   }
+}
+
+/** A pinned run goes to its worker apart from all others. */
+function told({ partition, names, codecs }: Omit<OutputPlace, 'partitions'>, key: string, execution: Execution): RecordOut {
+  const { jobId, runNo, attempt, specOffset, pinTo } = execution
+  const framed = codecs.execution.encode(execution)
+  const value = codecs.control.encode({
+    type: 'RUN',
+    jobId,
+    runNo,
+    attempt,
+    specOffset,
+    instance: pinTo ?? '',
+    execution: framed,
+  })
+  return { topic: names.control, partition, key, value }
 }

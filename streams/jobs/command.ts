@@ -37,13 +37,19 @@ export function applyCommand(draft: Decision, command: JobCommand, context: Cont
     case 'CANCEL_RUN': {
       const run = state.active.find(({ runNo }) => runNo === command.runNo)
       if (run !== undefined) return cancelRun(draft, run, 'command', context)
-      return refuse(draft, { at: context.now, what: 'DROPPED', reason: 'no-such-run', runNo: command.runNo })
+      return refuse(draft, { at: context.now, what: 'DROPPED', reason: noRunReason(draft, command.runNo), runNo: command.runNo })
     }
     case 'REDRIVE':
       return redrive(draft, command, context)
     case 'BACKFILL':
       return beginBackfill(draft, command, context)
   }
+}
+
+/** Why a run cannot be cancelled that is not active. */
+function noRunReason({ job: { definition, state } }: Decision, runNo: number | null): string {
+  const left = definition?.spec?.trackRuns === false && runNo !== null && runNo >= 1 && runNo <= (state?.runNo ?? 0)
+  return left ? 'not-tracked' : 'no-such-run'
 }
 
 /** Nothing more of the job runs. A new definition revives it. */
@@ -68,8 +74,7 @@ function redrive(draft: Decision, { commandId, runNo }: JobCommand, context: Con
   draft.snapshotDeletes.push(runNo)
   patchState(draft, { deadRuns: state.deadRuns.filter((other) => other !== runNo) })
   const { scheduledFor } = kept
-  const more = { commandId, snapshot: true, pinned: kept.pinTo !== null }
-  const run = startRun(draft, spec, 'REDRIVE', scheduledFor, context.now, context, more)
+  const run = startRun(draft, spec, 'REDRIVE', scheduledFor, context.now, context, { commandId, snapshot: true })
   draft.snapshotPuts.push(executionOf(draft.job, run, context.now))
 }
 

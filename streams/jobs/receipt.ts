@@ -25,6 +25,8 @@ export interface Receipt {
   offset: number
   /** With accepted: nominal time of the next occurrence in epoch ms, or null when there is none. */
   nextFireAt?: number | null
+  /** With jitter: when that is due, in epoch ms. */
+  nextDueAt?: number
 }
 
 export function replyToOf(headers: Record<string, Buffer>): ReplyTo | undefined {
@@ -32,7 +34,7 @@ export function replyToOf(headers: Record<string, Buffer>): ReplyTo | undefined 
   return topic === undefined ? undefined : { topic: topic.toString(), correlationId: headers[replyHeaders.correlationId] }
 }
 
-type Answer = Pick<Receipt, 'outcome' | 'reason' | 'nextFireAt'>
+export type Answer = Pick<Receipt, 'outcome' | 'reason' | 'nextFireAt' | 'nextDueAt'>
 
 /** What became of a definition or a deletion. */
 export function answerTo(before: Job, input: Input, { job }: Decision): Answer {
@@ -46,7 +48,8 @@ function definitionAnswer(job: Job, offset: number, problem: string | undefined)
   if (problem !== undefined) return { outcome: 'rejected', reason: problem }
   const state = job.state ?? pristineState(job)
   if (state.status === 'INVALID') return { outcome: 'rejected', reason: state.reason ?? 'The job is INVALID.' }
-  return { outcome: 'accepted', nextFireAt: state.nextFireAt }
+  const { nextFireAt, nextDueAt } = state
+  return { outcome: 'accepted', nextFireAt, ...(nextDueAt !== null && { nextDueAt }) }
 }
 
 function deletionAnswer(before: Job, after: Job): Answer {

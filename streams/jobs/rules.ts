@@ -4,6 +4,7 @@ import { addLimitProblems } from './limit-rules.ts'
 import { oneOf, type Problem } from './problem.ts'
 import { addScheduleProblems } from './schedule-rules.ts'
 import { addTargetProblems } from './target-rules.ts'
+import { addTrackingProblems } from './tracking-rules.ts'
 
 const backoffs = ['list', 'fixed', 'linear', 'exponential'] as const
 
@@ -12,6 +13,7 @@ export function addRuleProblems(definition: JobDefinition, problems: Problem[]):
   addTargetProblems(definition, problems)
   addLimitProblems(definition, problems)
   addBackoffProblems(definition, problems)
+  addTrackingProblems(definition, problems)
 }
 
 function addBackoffProblems({ retry: { backoff } }: JobDefinition, problems: Problem[]): void {

@@ -16,15 +16,8 @@ export function beginBackfill(draft: Decision, { commandId, from, to }: JobComma
   const nextAt = from === null || from < 0 || from >= end ? null : occurrenceAt(spec, state, from, end)
   const recurs = spec.schedule.at === null && spec.schedule.delayMs === null
   const reason =
-    spec.target.topic !== null
-      ? 'topic-target'
-      : state.backfill !== null
-        ? 'backfill-active'
-        : !recurs
-          ? 'does-not-recur'
-          : nextAt === null
-            ? 'empty-range'
-            : ''
+    unfitFor(spec) ??
+    (state.backfill !== null ? 'backfill-active' : !recurs ? 'does-not-recur' : nextAt === null ? 'empty-range' : '')
   if (reason !== '' || nextAt === null) {
     return refuse(draft, { at: context.now, what: 'DROPPED', reason })
   }
@@ -39,12 +32,24 @@ export function goOnWithBackfill(draft: Decision, context: Context): void {
     const spec = definition?.spec
     const backfill = state?.backfill ?? null
     if (state === undefined || spec === undefined || backfill === null || state.status === 'PAUSED') return
+    const unfit = unfitFor(spec)
+    if (unfit !== undefined) {
+      // Its definition was replaced by one that no backfill can go on under.
+      patchState(draft, { backfill: null })
+      return refuse(draft, { at: context.now, what: 'DROPPED', reason: unfit, scheduledFor: backfill.nextAt })
+    }
     if (state.active.length >= (spec.overlap === 'ALLOW' ? spec.maxConcurrentRuns : 1)) return
     const { commandId, nextAt, to } = backfill
     const following = occurrenceAt(spec, state, nextAt + 1, to)
     patchState(draft, { backfill: following === null ? null : { ...backfill, nextAt: following } })
     startRun(draft, spec, 'BACKFILL', nextAt, context.now, context, { commandId })
   }
+}
+
+/** Why the job's runs cannot be made a few at a time: they are over with the step that makes them. */
+function unfitFor({ target, trackRuns }: JobDefinition): string | undefined {
+  if (target.topic !== null) return 'topic-target'
+  return trackRuns ? undefined : 'not-tracked-backfill'
 }
 
 /** First nominal time at or after `from` and before `to`, also one before the job was defined. */

@@ -13,7 +13,7 @@ export function startRun(
   scheduledFor: number,
   dueAt: number,
   context: Context,
-  more: Partial<Pick<ActiveRun, 'commandId' | 'snapshot' | 'pinned'>> = {},
+  more: Partial<Pick<ActiveRun, 'commandId' | 'snapshot'>> = {},
 ): ActiveRun {
   const before = draft.job.state ?? pristineState(draft.job)
   const runNo = before.runNo + 1
@@ -30,7 +30,7 @@ export function startRun(
     releasedAttempts: 0,
     dueAt,
     parked: false,
-    pinned: spec.pinTo !== null,
+    tellAt: null,
     snapshot: false,
     startDeadlineAt: Math.max(dueAt, context.now) + spec.startDeadlineMs,
     leaseMs: spec.leaseMs,

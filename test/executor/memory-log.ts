@@ -11,7 +11,7 @@ import type {
   TopicPartition,
   TransactionalWriter,
 } from '../../src/ports.ts'
-import { partitionOf } from '../../streams/topics.ts'
+import { keyPartitionOf, partitionOf } from '../../streams/topics.ts'
 
 const placeOf = ({ topic, partition }: TopicPartition): string => `${topic}/${partition}`
 
@@ -39,7 +39,7 @@ export class MemoryLog implements Log {
   }
 
   append({ topic, partition, key, value }: RecordOut): number {
-    const chosen = partition ?? partitionOf(key ?? '', this.partitions)
+    const chosen = partition ?? keyPartitionOf(key ?? '', this.partitions)
     const place = placeOf({ topic, partition: chosen })
     const records = this.#records.get(place) ?? []
     this.#records.set(place, records)
@@ -61,7 +61,7 @@ export class MemoryLog implements Log {
         if (this.refusal) throw this.refusal
         const first = new Map<string, number>()
         for (const record of records) {
-          const partition = record.partition ?? partitionOf(record.key ?? '', this.partitions)
+          const partition = record.partition ?? (record.ofJob ? partitionOf : keyPartitionOf)(record.key ?? '', this.partitions)
           const offset = this.append({ ...record, partition })
           const place = placeOf({ topic: record.topic, partition })
           if (!first.has(place)) first.set(place, offset)
