@@ -172,5 +172,5 @@ export class Definitions {
 function untracked(definition: JobDefinitionInput): JobDefinitionInput {
   if (definition.target.topic || definition.schedule.from === 'END') return definition
   const { overlap: _, maxConcurrentRuns: __, onSuccess: ___, onFailure: ____, retry: _____, pinTo: ______, ...rest } = definition
-  return { ...rest, trackRuns: false }
+  return { ...rest, concurrencyKey: null, concurrencyLimit: 1, trackRuns: false }
 }
