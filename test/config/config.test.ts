@@ -35,6 +35,7 @@ describe('an empty environment', () => {
       roles: new Set(['scheduler', 'executor', 'retrier', 'intake', 'api']),
       httpHost: '127.0.0.1',
       httpPort: 8080,
+      advertisedUrl: undefined,
       dataDir: resolve('data'),
       embeddedKafkaPort: 19092,
       embeddedRegistryPort: 18081,
