@@ -30,7 +30,7 @@ export interface TargetTopicsOptions {
 }
 
 interface Seen {
-  partitions: number
+  partitions: readonly { replicas: readonly number[] }[]
   /** Unknown where the principal may not describe the topic's settings. */
   maxMessageBytes: number | undefined
 }
@@ -73,8 +73,8 @@ export class CheckedTopics implements TargetTopics {
     if (!this.#allowed(name)) return `Topic ${name} is not allowed; DUELOG_TARGET_TOPICS says which are.`
     const seen = this.#seen.get(name)
     if (seen === undefined) return `Topic ${name} does not exist.`
-    if (partition !== null && partition >= seen.partitions)
-      return `Topic ${name} has ${seen.partitions} partitions; there is none with the number ${partition}.`
+    if (partition !== null && partition >= seen.partitions.length)
+      return `Topic ${name} has ${seen.partitions.length} partitions; there is none with the number ${partition}.`
     const bytesMax = Math.min(seen.maxMessageBytes ?? batchBytesMax, batchBytesMax)
     if (bytes + batchOverheadBytes > bytesMax)
       return `A record of ${bytes} bytes is too large for topic ${name}, which takes batches of ${bytesMax} (max.message.bytes).`
@@ -117,8 +117,7 @@ export class CheckedTopics implements TargetTopics {
       if (names.length > 0) {
         const limits = await maxMessageBytes(admin, names)
         const { topics } = await admin.fetchTopicMetadata({ topics: names })
-        for (const { name, partitions } of topics)
-          seen.set(name, { partitions: partitions.length, maxMessageBytes: limits.get(name) })
+        for (const { name, partitions } of topics) seen.set(name, { partitions, maxMessageBytes: limits.get(name) })
       }
       this.#take(seen)
     } catch (thrown) {
