@@ -125,4 +125,4 @@ test('the cluster of the compose file fires each occurrence once, while a broker
   const left = cluster.processes.filter(({ name }) => name !== 'scheduler-1')
   for (const each of left) each.signal('SIGTERM')
   expect(await Promise.all(left.map(({ exited }) => exited))).toEqual(left.map(() => 0))
-}, 300_000)
+}, 420_000)
