@@ -1,11 +1,11 @@
 /** Joins the HTTP surface to what this process has: its scheduler, its workers, the log. */
 
-import { hostname } from 'node:os'
 import { createApi, type Health } from './api/api.ts'
 import { leastToken } from './api/auth.ts'
 import { createOwnerDirectory } from './api/owner-directory.ts'
 import { remoteQueries } from './api/remote-queries.ts'
 import { systemClock } from './clock.ts'
+import { advertised } from './instance.ts'
 import type { Parts } from './parts.ts'
 import type { Scheduler } from './scheduler/scheduler.ts'
 
@@ -40,11 +40,6 @@ export async function startHttp(parts: Parts, scheduler: Scheduler | undefined):
   })
   undo.push(() => api.stop())
   return advertised(config.advertisedUrl, await api.listen(config.httpHost, config.httpPort))
-}
-
-/** Under which others reach this process. An address that stands for all of them leads whoever dials it back to himself. */
-export function advertised(configured: string | undefined, bound: string): string {
-  return configured ?? bound.replace(/^http:\/\/(0\.0\.0\.0|\[::\])(?=:)/, `http://${hostname()}`)
 }
 
 function healthOf(scheduler: Scheduler | undefined): Health {

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os'
 import { expect, test } from 'vitest'
 import { readConfig } from '../src/config/config.ts'
-import { advertised } from '../src/serve.ts'
+import { advertised } from '../src/instance.ts'
 
 test('what others are told is where this process listens, or what was configured', () => {
   expect(advertised(undefined, 'http://127.0.0.1:8080')).toBe('http://127.0.0.1:8080')
