@@ -5,11 +5,12 @@ end, and its report is dropped by the owner.
 
 import threading
 
-from confluent_kafka import OFFSET_BEGINNING, TIMESTAMP_NOT_AVAILABLE, Consumer, TopicPartition
+from confluent_kafka import OFFSET_BEGINNING, TIMESTAMP_NOT_AVAILABLE, Consumer, KafkaError, TopicPartition
 
 from records import Undecodable
 
 KEPT_MAX = 100_000
+CATCH_UP_SECONDS_MAX = 3
 
 
 class Cancellations:
@@ -18,18 +19,29 @@ class Cancellations:
         # Every worker reads all of the topic, so it assigns itself the partitions; the group only has a name.
         group = f"{prefix}control.{pool}.{instance}"
         self._consumer = Consumer(
-            {**common, "group.id": group, "enable.auto.commit": False, "isolation.level": "read_committed"}
+            {
+                **common,
+                "group.id": group,
+                "enable.auto.commit": False,
+                "isolation.level": "read_committed",
+                "enable.partition.eof": True,
+            }
         )
         self._thread = threading.Thread(target=self._read, name="cancellations", daemon=True)
         self._lock = threading.Lock()
         self._kept = {}  # (job, run, attempt) -> whether an execution is the one that is meant
+        self._behind = set()  # partitions of which we have not read what stood in them at our start
+        self._caught_up = threading.Event()
         self._stopped = False
 
     def start(self):
+        """Returns when what was cancelled before our start is known, or after some seconds without it."""
         partitions = self._consumer.list_topics(self._topic, timeout=10).topics[self._topic].partitions
         # From the beginning, an hour back: what they cancel may still wait for us in a backlog.
         self._consumer.assign([TopicPartition(self._topic, each, OFFSET_BEGINNING) for each in partitions])
+        self._behind = set(partitions)
         self._thread.start()
+        self._caught_up.wait(CATCH_UP_SECONDS_MAX)
 
     def stop(self):
         self._stopped = True
@@ -48,7 +60,13 @@ class Cancellations:
     def _read(self):
         while not self._stopped:
             message = self._consumer.poll(0.5)
-            if message is None or message.error() is not None:
+            if message is None:
+                continue
+            if message.error() is not None:
+                if message.error().code() == KafkaError._PARTITION_EOF:
+                    self._behind.discard(message.partition())
+                    if not self._behind:
+                        self._caught_up.set()
                 continue
             try:
                 control = self._records.decode(message.value())
