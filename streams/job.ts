@@ -110,6 +110,8 @@ export interface Decision {
   snapshotDeletes: number[]
   /** A definition that jobs may lose to compaction and the changelog has to hold; null: it need not any more. */
   keptDefinition: KnownDefinition | null | undefined
+  /** Why the command at hand was not carried out: a reason of streams/jobs/why.ts. */
+  refusal: string | undefined
   /** Runs whose target is a topic, to be written at the end of the step. */
   deliveries: number[]
   /** Timers besides those that follow from the state. */

@@ -1,6 +1,6 @@
 /** docs/JOBS.md: the fields of a definition, from schemas/job-definition.avsc. */
 import { jobDefinitionSchema } from '../../schemas/generated.ts'
-import { jobIdBytesMax } from '../../streams/jobs/validate.ts'
+import { jobIdLimit } from '../../streams/jobs/validate.ts'
 import { fieldTable } from './fields.ts'
 import { heading, page } from './markdown.ts'
 
@@ -70,7 +70,7 @@ export function jobsPage(): string {
     heading(
       'Jobs',
       'schemas/job-definition.avsc',
-      `A job is a record on the topic \`jobs\`: its key is the job's id (1 to ${jobIdBytesMax} bytes of UTF-8 without control characters), its value this definition. Writing the same id again replaces the job; a null value deletes it.`,
+      `A job is a record on the topic \`jobs\`: its key is the job's id (${jobIdLimit}), its value this definition. Writing the same id again replaces the job; a null value deletes it.`,
     ),
     '## In JSON',
     [

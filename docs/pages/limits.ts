@@ -3,7 +3,7 @@ import { executionEventSchema, jobDefinitionSchema } from '../../schemas/generat
 import { bodyBytesMax, listLimitMax, previewCountMax, recordBytesMax } from '../../src/api/limits.ts'
 import { settingByName } from '../../src/config/settings.ts'
 import type { AvroField, AvroRecord } from '../../streams/jobs/avro-schema.ts'
-import { jobIdBytesMax } from '../../streams/jobs/validate.ts'
+import { jobIdLimit } from '../../streams/jobs/validate.ts'
 import { runRingSize } from '../../streams/keys.ts'
 import { numberText, table } from './markdown.ts'
 
@@ -17,7 +17,7 @@ export function limitsTable(): string {
   return table(
     ['What', 'Limit'],
     [
-      ['Job id', `1 to ${numberText(jobIdBytesMax)} bytes of UTF-8, no control characters`],
+      ['Job id', jobIdLimit],
       ['Payload', bytes(job('payload').maxBytes)],
       ['Headers', `${numberText(job('headers').maxEntries ?? 0)}, names and values together ${bytes(job('headers').maxBytes)}`],
       ['Key and value of the record', bytes(recordBytesMax)],

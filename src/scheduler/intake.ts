@@ -6,7 +6,7 @@ import type { Logger } from 'pino'
 import type { ExecutionEvent, JobCommand } from '../../schemas/generated.ts'
 import type { KnownDefinition } from '../../streams/job.ts'
 import { replyToOf } from '../../streams/jobs/receipt.ts'
-import { validateJobId } from '../../streams/jobs/validate.ts'
+import { validateCommand, validateJobId } from '../../streams/jobs/validate.ts'
 import { partitionOf } from '../../streams/topics.ts'
 import { DuelogError, messageOf } from '../errors.ts'
 import type { Metrics } from '../metrics.ts'
@@ -54,7 +54,7 @@ export class Intake {
       bytes: (record.value?.length ?? 0) + 256,
       moved: undefined,
     }
-    if (source === 'jobs') mail.replyTo = replyToOf(record.headers)
+    if (source !== 'events') mail.replyTo = replyToOf(record.headers)
     if (record.value === null && record.headers[markHeader] !== undefined) return mail
     if (key === null) return this.#bad(mail, record, 'no-key', 'The record has no key; the key must be the job id.')
     if (problem !== undefined) return this.#bad(mail, record, 'bad-job-id', problem.message)
@@ -99,6 +99,8 @@ export class Intake {
 
   #command(mail: Mail, record: RecordIn): Mail | Promise<Mail> {
     return afterDecoding<JobCommand, Mail>(this.#options.codecs.command, record, (command) => {
+      const problems = validateCommand(command)
+      if (problems.length > 0) return this.#bad(mail, record, 'bad-command', problems.map(({ message }) => message).join(' '))
       mail.input = { kind: 'command', command }
       return mail
     })
