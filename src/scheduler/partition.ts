@@ -142,7 +142,7 @@ export class Partition {
     const index = new TimeIndex(store)
     const catchUp = async (): Promise<void> => {
       if (own.closing) throw new Closed()
-      await restore(own, store, ends)
+      await restore(own, store, index, ends)
       await claim(own, store)
       await drain(own, store, index)
     }

@@ -50,7 +50,7 @@ const subjects: Record<Refusal['what'], (refusal: Refusal) => string> = {
   WAITING: () => 'An occurrence waits',
   EXPIRED: ({ runNo }) => `Run ${runNo} expired`,
   CANCELLED: ({ runNo }) => (runNo === null ? 'The job was cancelled' : `Run ${runNo} was cancelled`),
-  DROPPED: () => 'A definition or command was dropped',
+  DROPPED: ({ commandId }) => (commandId === null ? 'A definition or command was dropped' : 'A command was dropped'),
   DEAD: ({ runNo }) => `Run ${runNo} was given up`,
 }
 
