@@ -317,7 +317,7 @@ export interface ScheduleInput {
 export interface Target {
   /** Name of the handler that a worker registered. Default: null. */
   handler: string | null
-  /** The owner writes payload and headers to this topic when the job is due, exactly once and with no worker; never before its time. Default: null. */
+  /** The owner writes payload and headers to this topic when the job is due, exactly once and with no worker; never before its time. While the topic is missing or not allowed the job is INVALID; that is looked at again after 5 s, then less and less often, and at least every 10 min. Default: null. */
   topic: TopicTarget | null
   /** A worker of the pool sends the payload in a request, at least once (built-in handler http). Default: null. */
   http: HttpTarget | null
@@ -704,6 +704,8 @@ export interface JobState {
   deleteAt: number | null
   /** Why the job is INVALID, or why the last occurrence was skipped. Default: null. */
   reason: string | null
+  /** While the job is INVALID because its topic cannot be written to: when that is looked at again. Unit: epoch ms. Default: null. */
+  recheckAt: number | null
   /** With overlap QUEUE_ONE: nominal time of the occurrence that waits for the active run to end. Unit: epoch ms. Default: null. */
   queuedFor: number | null
   /** The range of the past that is being run. Default: null. */
@@ -745,6 +747,7 @@ export interface JobStateInput {
   finishedAt?: number | null | undefined
   deleteAt?: number | null | undefined
   reason?: string | null | undefined
+  recheckAt?: number | null | undefined
   queuedFor?: number | null | undefined
   backfill?: BackfillInput | null | undefined
   deadRuns?: number[] | undefined
@@ -1599,7 +1602,7 @@ export const jobDefinitionSchema = {
           {
             "name": "topic",
             "default": null,
-            "doc": "The owner writes payload and headers to this topic when the job is due, exactly once and with no worker; never before its time.",
+            "doc": "The owner writes payload and headers to this topic when the job is due, exactly once and with no worker; never before its time. While the topic is missing or not allowed the job is INVALID; that is looked at again after 5 s, then less and less often, and at least every 10 min.",
             "type": [
               "null",
               {
@@ -2293,6 +2296,16 @@ export const jobStateSchema = {
               ],
               "default": null,
               "doc": "Why the job is INVALID, or why the last occurrence was skipped."
+            },
+            {
+              "name": "recheckAt",
+              "type": [
+                "null",
+                "long"
+              ],
+              "default": null,
+              "unit": "epoch ms",
+              "doc": "While the job is INVALID because its topic cannot be written to: when that is looked at again."
             },
             {
               "name": "queuedFor",

@@ -65,6 +65,11 @@ export interface TransactionalWriter {
 export interface TargetTopics {
   /** Why a record of so many bytes cannot be written there now, or undefined when it can. */
   problem(place: { name: string; partition: number | null }, bytes: number): string | undefined
+  /**
+   * Looks anew for a topic that was not there at the last look. Undefined when there is nothing to wait for: it is there, it is not
+   * allowed, or the last look was a moment ago. It never rejects.
+   */
+  seek(topic: string): Promise<void> | undefined
   /** A transaction with records for these topics failed. Resolves when it is known again which of them can be written to. */
   failed(topics: Iterable<string>, error: unknown): Promise<void>
 }

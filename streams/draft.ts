@@ -44,6 +44,7 @@ export function pristineState(job: Job): JobState {
     finishedAt: null,
     deleteAt: null,
     reason: definition?.problem ?? null,
+    recheckAt: null,
     queuedFor: null,
     backfill: null,
     deadRuns: [],

@@ -17,7 +17,15 @@
 export const prefix = { meta: 0x4d, definition: 0x44, state: 0x53, run: 0x52, snapshot: 0x50, timer: 0x54 } as const
 
 /** Kinds of timers. Numbers are part of the key and are never reused. */
-export const timerKind = { fire: 1, lease: 2, attemptTimeout: 3, startDeadline: 4, retryResidue: 5, delete: 6 } as const
+export const timerKind = {
+  fire: 1,
+  lease: 2,
+  attemptTimeout: 3,
+  startDeadline: 4,
+  retryResidue: 5,
+  delete: 6,
+  recheck: 8,
+} as const
 export type TimerKind = (typeof timerKind)[keyof typeof timerKind]
 
 /** Something that falls due. runNo is 0 for timers of the job itself. */

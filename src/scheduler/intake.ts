@@ -8,9 +8,10 @@ import type { KnownDefinition } from '../../streams/job.ts'
 import { replyToOf } from '../../streams/jobs/receipt.ts'
 import { validateCommand, validateJobId } from '../../streams/jobs/validate.ts'
 import { partitionOf } from '../../streams/topics.ts'
+import type { Clock } from '../clock.ts'
 import { DuelogError, messageOf } from '../errors.ts'
 import type { Metrics } from '../metrics.ts'
-import type { Codec, RecordIn } from '../ports.ts'
+import type { Codec, RecordIn, TargetTopics } from '../ports.ts'
 import type { SchedulerCodecs } from './codecs.ts'
 import { observedOffsetHeader } from './effects.ts'
 import { knownDefinition } from './job-loader.ts'
@@ -30,9 +31,15 @@ export interface IntakeOptions {
   partitions: number
   codecs: SchedulerCodecs
   leases: Leases
+  /** Topics of the user's. Undefined: none. */
+  targets: TargetTopics | undefined
+  clock: Clock
   metrics: Metrics
   logger: Logger
 }
+
+/** How long a definition waits for a look at the topic that it names: all reading waits with it. */
+const seekWaitMs = 250
 
 export class Intake {
   readonly #options: IntakeOptions
@@ -85,8 +92,22 @@ export class Intake {
     }
     const place = { offset: record.offset, appendedAt: record.timestampMs, bytes: record.value }
     const definition = knownDefinition(this.#options.codecs, place)
-    if (definition instanceof Promise) return definition.then((known) => withDefinition(mail, known))
-    return withDefinition(mail, definition)
+    if (definition instanceof Promise) return definition.then((known) => this.#withDefinition(mail, known))
+    return this.#withDefinition(mail, definition)
+  }
+
+  /** A topic may have been made a moment ago, for this very job; one that is not there either way makes the job INVALID. */
+  #withDefinition(mail: Mail, definition: KnownDefinition): Mail | Promise<Mail> {
+    mail.input = { kind: 'definition', definition }
+    const topic = definition.spec?.target.topic
+    const sought = topic ? this.#options.targets?.seek(topic.name) : undefined
+    if (sought === undefined) return mail
+    const { clock } = this.#options
+    return new Promise((resolve) => {
+      const done = (): void => resolve(mail)
+      const cancel = clock.at(clock.nowMs() + seekWaitMs, done)
+      void sought.then(cancel).then(done)
+    })
   }
 
   #misrouted(mail: Mail, record: RecordIn, key: Buffer, to: number): Mail {
@@ -129,11 +150,6 @@ export class Intake {
     this.#options.logger.warn({ topic, partition, offset, reason }, `A record cannot be applied and is passed over: ${message}`)
     return mail
   }
-}
-
-function withDefinition(mail: Mail, definition: KnownDefinition): Mail {
-  mail.input = { kind: 'definition', definition }
-  return mail
 }
 
 /** At once unless the writer's schema has to be asked for. */

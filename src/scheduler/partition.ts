@@ -48,8 +48,9 @@ export class Partition {
   /** `after`: the end of an earlier ownership in this process, whose store has to be closed first. */
   constructor(number: number, shared: Shared, feed: Feed, shares: PartitionShares, after?: Promise<void>) {
     this.#own = new Ownership(number, shared, feed, shares)
-    const { partitions, codecs, metrics, logger } = shared
-    this.#intake = new Intake({ partition: number, partitions, codecs, leases: this.#own.leases, metrics, logger })
+    const { partitions, codecs, targets, clock, metrics, logger } = shared
+    const { leases } = this.#own
+    this.#intake = new Intake({ partition: number, partitions, codecs, leases, targets, clock, metrics, logger })
     this.#ended = Promise.resolve(after).then(() => this.#run())
   }
 

@@ -52,6 +52,24 @@ test('a topic that is not allowed, is missing, or is one of Duelog makes the job
   ])
 })
 
+test('a topic that is made a moment before its job is found; a job that came first is ACTIVE when its topic is there', {
+  timeout: 60_000,
+}, async () => {
+  const place = await openPlace()
+  const system = await place.start()
+  const job = (id: string, name: string) => place.client.schedule({ id, schedule: { delayMs: 0 }, target: { topic: { name } } })
+  const status = async (id: string) => (await jobAt(system.url, id)).status
+  await job('early', place.topicOf('later'))
+  await vi.waitUntil(async () => (await status('early')) === 'INVALID', { timeout: 20_000 })
+  const seen = await place.watch(await place.make('later'))
+  await seen.until(() => seen.records.length === 1)
+  expect(await status('early')).toBe('COMPLETED')
+  // No look has seen this one yet, and none is due for seconds.
+  const made = await place.watch(await place.make('made'))
+  await job('after', place.topicOf('made'))
+  await made.until(() => made.records.length === 1)
+})
+
 test('a topic that vanishes holds up its own runs, with the reason; those beside them in the transaction go on', {
   timeout: 90_000,
 }, async () => {

@@ -61,7 +61,7 @@ export class Process {
       leadMsMax: leadMs,
       lingerMs,
       tombstoneRetentionMs,
-      targets: { problem: () => undefined, failed: async () => {} },
+      targets: { problem: () => undefined, seek: () => undefined, failed: async () => {} },
       onFatal: (error) => this.fatal.push(error),
     })
   }
