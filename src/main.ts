@@ -12,6 +12,7 @@ import { createExecutor, type Executor } from './executor/executor.ts'
 import type { Handlers } from './executor/handler.ts'
 import { loadHandlers } from './executor/handlers/load-handlers.ts'
 import { startExecutorProcesses } from './executor-processes.ts'
+import { Vitals } from './health.ts'
 import { newInstance } from './instance.ts'
 import { createCodecs, type KnownIds } from './kafka/codecs.ts'
 import { connectLog } from './kafka/log.ts'
@@ -71,7 +72,12 @@ async function assemble(
   stop: () => Promise<void>,
 ): Promise<System> {
   const { config } = options
-  const onFatal = options.onFatal ?? ((error: Error) => logger.fatal({ err: error }, 'Duelog cannot go on.'))
+  const vitals = new Vitals()
+  const onFatal = (error: Error): void => {
+    vitals.died(error)
+    if (options.onFatal !== undefined) options.onFatal(error)
+    else logger.fatal({ err: error }, 'Duelog cannot go on.')
+  }
   const embedded = await startEmbedded({
     dataDir: config.dataDir,
     kafkaPort: config.embeddedKafkaPort,
@@ -103,6 +109,7 @@ async function assemble(
     metrics: createMetrics(),
     targets: log.targetTopics({ patterns: config.targetTopics, prefix: config.topicPrefix }),
     undo,
+    vitals,
     onFatal,
     url: undefined,
   }

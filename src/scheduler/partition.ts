@@ -73,6 +73,10 @@ export class Partition {
   get leases(): Leases {
     return this.#own.leases
   }
+  /** When the turn at hand began; Infinity between turns. */
+  get turnSince(): number {
+    return this.#own.turnSince
+  }
   get mailboxDepth(): number {
     return this.#own.mailbox.depth
   }
