@@ -1,5 +1,5 @@
 /** A job as users write it: the JSON form of the contract. */
-import type { CatchUp, HttpMethod, IntervalFrom, Overlap, Priority } from '../../schemas/generated.ts'
+import type { CatchUp, DstGap, DstOverlap, HttpMethod, IntervalFrom, Overlap, Priority } from '../../schemas/generated.ts'
 
 /** ISO 8601 with an offset, or epoch ms. */
 export type Time = string | number
@@ -10,7 +10,7 @@ export type Bytes = string | { base64: string }
 export interface Job {
   /** 1 to 255 bytes of UTF-8 without control characters, other than `.` and `..`. A job with the same id is replaced. */
   id: string
-  /** Exactly one of `at`, `delayMs`, `everyMs` and `cron`. */
+  /** Exactly one of `at`, `delayMs`, `everyMs`, `cron` and `rrule`. */
   schedule: {
     at?: Time
     delayMs?: number
@@ -20,9 +20,21 @@ export interface Job {
     /** With everyMs. */
     from?: IntervalFrom
     cron?: string
-    /** With cron; IANA name. Default: UTC. */
+    /** Of RFC 5545, without DTSTART. */
+    rrule?: string
+    /** With rrule: where it begins, in whole seconds. */
+    dtstart?: Time
+    /** With rrule: times at which it does not come true. */
+    exdates?: Time[]
+    /** With cron and rrule; IANA name. Default: UTC. */
     timezone?: string
+    /** With cron and rrule. Default: NEXT_VALID. */
+    dstGap?: DstGap
+    /** With cron and rrule. Default: FIRST. */
+    dstOverlap?: DstOverlap
   }
+  /** Each run is due up to so much after its nominal time. Default 0. */
+  jitterMs?: number
   /** Exactly one of `handler`, `topic` and `http`. */
   target:
     | { handler: string; pool?: string }
@@ -46,6 +58,8 @@ export interface Job {
       | { fixed: { delayMs: number } }
       | { linear: { stepMs: number } }
       | { exponential: { baseMs: number; factor?: number; maxMs?: number } }
+    /** No attempt is due so long after the nominal time. Default: no limit. */
+    maxAgeMs?: number
     jitter?: number
     nonRetryable?: string[]
   }
@@ -62,9 +76,18 @@ export interface Job {
   maxConcurrentRuns?: number
   startAt?: Time
   endAt?: Time
+  /** Nothing fires after it, also nothing that fell due before. */
+  expireAt?: Time
   maxRuns?: number
   paused?: boolean
   version?: number
+  /** With dedupWindowMs: a definition of the same key so soon after that in force is dropped. */
+  dedupKey?: string
+  dedupWindowMs?: number
+  /** Ids of jobs that are triggered when a run has succeeded. */
+  onSuccess?: string[]
+  /** Ids of jobs that are triggered when a run is dead or has expired. */
+  onFailure?: string[]
   tags?: string[]
   retainCompletedMs?: number
   retainFailedMs?: number

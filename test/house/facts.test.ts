@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { madeFiles, withLimits } from '../../docs/generate.ts'
 import { attemptErrorTypes } from '../../docs/pages/errors.ts'
 import { generate } from '../../schemas/generate.ts'
+import { jobDefinitionSchema } from '../../schemas/generated.ts'
 import { errorTable } from '../../src/errors.ts'
 import { builtInHandlers } from '../../src/executor/handlers/built-in.ts'
 import { createMetrics } from '../../src/metrics.ts'
@@ -28,6 +29,21 @@ function writtenErrorTypes(files: readonly HouseFile[]): string[] {
     )
   return [...new Set(found)].sort()
 }
+
+/** Last names of all the fields of a record and of the records in it. */
+function fieldNames(type: unknown): string[] {
+  if (Array.isArray(type)) return type.flatMap(fieldNames)
+  if (typeof type !== 'object' || type === null) return []
+  const { fields, items, type: inner } = type as { fields?: { name: string; type: unknown }[]; items?: unknown; type?: unknown }
+  return [
+    ...(fields ?? []).flatMap((field) => [field.name, ...fieldNames(field.type)]),
+    ...fieldNames(items),
+    ...fieldNames(inner),
+  ]
+}
+
+const unproved = (names: readonly string[], proofs: readonly HouseFile[]): string[] =>
+  names.filter((name) => !proofs.some(({ text }) => new RegExp(`\\b${name}\\b`).test(withoutComments(text))))
 
 /** Properties of createMetrics that nothing in the program sets. */
 function unsetMetrics(names: readonly string[], files: readonly HouseFile[]): string[] {
@@ -64,6 +80,11 @@ test('every type that Duelog writes into failed attempts is documented', () => {
   )
 })
 
+test('every field of a definition is used by a test of a whole Duelog on the real broker', () => {
+  const proofs = filesIn(['test/semantics', 'test/targets'], '.test.ts')
+  expect(unproved(fieldNames(jobDefinitionSchema), proofs)).toEqual([])
+})
+
 test('every metric is measured', () => {
   const names = Object.keys(createMetrics()).filter((name) => name !== 'registry')
   expect(unsetMetrics(names, program)).toEqual([])
@@ -74,7 +95,12 @@ test('the README names the built-in handlers', () => {
   for (const name of Object.keys(builtInHandlers)) expect(text).toContain(`\`${name}\``)
 })
 
-test('red: a table with a row less, a type that is written only, a metric that nobody sets', () => {
+test('red: a table with a row less, a type that is written only, a metric that nobody sets, a field that no test uses', () => {
+  const schema = {
+    type: 'record',
+    fields: [{ name: 'outer', type: ['null', { type: 'array', items: { fields: [{ name: 'inner' }] } }] }],
+  }
+  expect(unproved(fieldNames(schema), [{ path: 'a.test.ts', text: 'put({ outer: 1 }) // inner' }])).toEqual(['inner'])
   expect(firstColumn('x\n\n| Code | A |\n|---|---|\n| `a` | 1 |\n| `b` | 2 |\n\n| Code2 |\n| `c` |', 'Code')).toEqual(['a', 'b'])
   const planted = { path: 'src/executor/a.ts', text: "fail(runError('NewKind', 'x'), { type: 'OtherKind' }, { type: 'FAILED' })" }
   expect(writtenErrorTypes([planted])).toEqual(['NewKind', 'OtherKind'])

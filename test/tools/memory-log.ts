@@ -33,6 +33,8 @@ export class PartitionLog {
   readonly archive: Entry[] = []
   earliest = 0
   next = 0
+  /** No transaction is open before it, and none will be. */
+  #stable = 0
 
   push(entry: Entry): void {
     this.entries.push(entry)
@@ -42,7 +44,12 @@ export class PartitionLog {
 
   /** Offset of the first record of an open transaction, or the end: committed readers stop there. */
   get stableEnd(): number {
-    return this.entries.find((entry) => entry.transaction?.state === 'open')?.offset ?? this.next
+    for (let index = this.#indexOf(this.#stable); index < this.entries.length; index++) {
+      const { offset, transaction } = this.entries[index] as Entry
+      this.#stable = offset
+      if (transaction?.state === 'open') return offset
+    }
+    return this.next
   }
 
   /** At most `max` committed records from an offset on, and where to read next. */
@@ -50,8 +57,8 @@ export class PartitionLog {
     const end = this.stableEnd
     const records: RecordIn[] = []
     let next = Math.max(from, this.earliest)
-    for (const { offset, record, transaction } of this.entries) {
-      if (offset < next) continue
+    for (let index = this.#indexOf(next); index < this.entries.length; index++) {
+      const { offset, record, transaction } = this.entries[index] as Entry
       if (offset >= end) break
       if (records.length === max) return { records, next }
       next = offset + 1
@@ -59,6 +66,23 @@ export class PartitionLog {
     }
     return { records, next: Math.max(next, end) }
   }
+
+  /** Index of the first entry at or after an offset. */
+  #indexOf(offset: number): number {
+    let [low, high] = [0, this.entries.length]
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if ((this.entries[middle]?.offset ?? 0) < offset) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+}
+
+export interface Place {
+  readonly topic: string
+  readonly partition: number
+  readonly log: PartitionLog
 }
 
 export const isShown = ({ record, transaction }: Entry): boolean =>
@@ -67,7 +91,9 @@ export const isShown = ({ record, transaction }: Entry): boolean =>
 export class MemoryLog {
   readonly partitions: number
   readonly #now: () => number
-  readonly #logs = new Map<string, PartitionLog>()
+  readonly #logs = new Map<string, Place>()
+  /** By beginnings of names, as long as no log is added. */
+  readonly #found = new Map<string, readonly Place[]>()
   readonly #epochs = new Map<string, number>()
   readonly #open = new Map<string, Transaction>()
   #commits = 0
@@ -79,22 +105,24 @@ export class MemoryLog {
   }
 
   at(topic: string, partition: number): PartitionLog {
-    const place = `${topic}/${partition}`
-    let log = this.#logs.get(place)
-    if (log === undefined) {
-      log = new PartitionLog()
-      this.#logs.set(place, log)
+    const name = `${topic}/${partition}`
+    let place = this.#logs.get(name)
+    if (place === undefined) {
+      place = { topic, partition, log: new PartitionLog() }
+      this.#logs.set(name, place)
+      this.#found.clear()
     }
-    return log
+    return place.log
   }
 
   /** Every log of the topics whose name begins so. */
-  allOf(topicStart: string): { topic: string; partition: number; log: PartitionLog }[] {
-    return [...this.#logs].flatMap(([place, log]) => {
-      const slash = place.lastIndexOf('/')
-      const [topic, partition] = [place.slice(0, slash), Number(place.slice(slash + 1))]
-      return topic.startsWith(topicStart) ? [{ topic, partition, log }] : []
-    })
+  allOf(topicStart: string): readonly Place[] {
+    let found = this.#found.get(topicStart)
+    if (found === undefined) {
+      found = [...this.#logs.values()].filter(({ topic }) => topic.startsWith(topicStart))
+      this.#found.set(topicStart, found)
+    }
+    return found
   }
 
   /** Appends records and resolves with the first offset of each place. */

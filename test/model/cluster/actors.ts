@@ -1,9 +1,11 @@
 /** Everybody around the scheduler: workers, the retry forwarder, and users. They write to the log directly; none of them is under test. */
-import type { Execution, ExecutionEventInput, JobCommandType, JobDefinitionInput, Schedule } from '../../../schemas/generated.ts'
+import type { Execution, ExecutionEventInput, JobCommandType, JobDefinitionInput } from '../../../schemas/generated.ts'
 import { replyHeaders } from '../../../streams/jobs/receipt.ts'
 import { partitionOf, retryTiers } from '../../../streams/topics.ts'
 import { ManualClock } from '../../tools/manual-clock.ts'
 import { codecs, names, repliesTopic } from '../world.ts'
+import { Definitions, jobIds, madeHeader } from './definitions.ts'
+import { executionIn } from './oracle.ts'
 import type { Cluster } from './process.ts'
 
 type Fate = 'succeed' | 'succeed-at-once' | 'fail' | 'fail-for-good' | 'vanish' | 'vanish-running' | 'release'
@@ -39,16 +41,17 @@ export class Workers {
     const { place, log } = chance.pick(this.#unread())
     const { records, next } = log.read(this.#next.get(place) ?? 0, 1)
     const record = records[0]
-    if (record?.value && !chance.happens(0.02)) {
-      this.#work(codecs.execution.decode(record.value) as Execution, record.partition)
+    const execution = record === undefined ? undefined : executionIn(record)
+    if (record !== undefined && execution !== undefined && !chance.happens(0.02)) {
+      this.#work(execution, record.partition)
       if (chance.happens(0.03)) return
     }
     this.#next.set(place, next)
   }
 
   #unread() {
-    return this.#cluster.log
-      .allOf('model.executions.default')
+    const { log } = this.#cluster
+    return [...log.allOf('model.executions.default'), ...log.allOf(names.control)]
       .map(({ topic, partition, log }) => ({ place: `${topic}/${partition}`, log }))
       .filter(({ place, log }) => (this.#next.get(place) ?? 0) < log.stableEnd)
   }
@@ -120,37 +123,25 @@ export class Forwarder {
   }
 }
 
-const jobIds = ['a', 'b', 'c', 'd', 'e', 'f']
-
 export class Users {
   readonly #cluster: Cluster
   readonly #last = new Map<string, JobDefinitionInput>()
+  readonly #definitions: Definitions
   #commands = 0
   #asked = 0
+  #made = 0
 
   constructor(cluster: Cluster) {
     this.#cluster = cluster
+    this.#definitions = new Definitions(cluster)
   }
 
   /** Something that a user does. Returns what. */
   act(): string {
     const { chance } = this.#cluster
     const id = chance.pick(jobIds)
-    const what = chance.weighted({
-      define: 8,
-      again: 3,
-      remove: 2,
-      trigger: 2,
-      pause: 1,
-      resume: 2,
-      cancel: 0.5,
-      cancel_run: 1,
-      redrive: 1,
-      backfill: 0.5,
-      garbage: 1,
-      strange: 1,
-    })
-    if (what === 'define') this.#define(id, this.#definition(id))
+    const what = chance.weighted(this.#definitions.habits)
+    if (what === 'define') this.#define(id, this.#definitions.next(id))
     else if (what === 'again') this.#again(id)
     else if (what === 'remove') this.#append(names.jobs, id, null)
     else if (what === 'garbage') this.#append(names.jobs, id, Buffer.from('garbage'))
@@ -166,7 +157,7 @@ export class Users {
   #define(id: string, definition: JobDefinitionInput): void {
     const { log, chance } = this.#cluster
     this.#last.set(id, definition)
-    const value = codecs.definition.encode(definition)
+    const value = codecs.definition.encode({ ...definition, headers: { [madeHeader]: Buffer.from(String(this.#made++)) } })
     const headers = this.#asking()
     if (!chance.happens(0.05)) {
       log.append([{ topic: names.jobs, key: id, value, headers }])
@@ -186,7 +177,7 @@ export class Users {
   /** The same times again, with another payload. */
   #again(id: string): void {
     const before = this.#last.get(id)
-    if (before !== undefined) this.#define(id, { ...before, payload: this.#payload(), maxConcurrentRuns: 5 })
+    if (before !== undefined) this.#define(id, { ...before, payload: this.#definitions.payload(), maxConcurrentRuns: 5 })
   }
 
   #strange(id: string): void {
@@ -202,7 +193,7 @@ export class Users {
     const { chance, time } = this.#cluster
     // A client that got no answer sends its command again.
     if (!chance.happens(0.2)) this.#commands++
-    const payload = chance.happens(0.5) ? this.#payload() : null
+    const payload = chance.happens(0.5) ? this.#definitions.payload() : null
     const range = { runNo: chance.int(1, 5), from: time.nowMs - chance.int(0, 20_000), to: time.nowMs - chance.int(0, 9_000) }
     this.#append(
       names.commands,
@@ -213,60 +204,5 @@ export class Users {
 
   #append(topic: string, key: string, value: Buffer | null): void {
     this.#cluster.log.append([{ topic, key, value }])
-  }
-
-  #payload(): Buffer {
-    return Buffer.from(String(this.#cluster.chance.int(0, 1_000_000)))
-  }
-
-  #definition(id: string): JobDefinitionInput {
-    const { chance, time } = this.#cluster
-    const now = time.nowMs
-    const schedules: (() => Partial<Schedule>)[] = [
-      () => ({ at: now + chance.int(-3_000, 8_000) }),
-      () => ({ delayMs: chance.int(0, 6_000) }),
-      () => ({ everyMs: chance.pick([900, 2_000, 7_000]) }),
-      () => ({ everyMs: chance.pick([1_000, 5_000]), anchor: now + chance.int(-9_000, 5_000) }),
-      () => ({ everyMs: chance.pick([800, 3_000]), from: 'END' as const }),
-      () => ({ cron: chance.pick(['*/3 * * * * *', '*/20 * * * * *']) }),
-      () => ({ rrule: chance.pick(['FREQ=SECONDLY;INTERVAL=4', 'FREQ=MINUTELY;BYSECOND=5,25,50']), timezone: 'Europe/Paris' }),
-    ]
-    const schedule = chance.pick(schedules)()
-    const retries = [{ list: [300, 1_200, 4_000] }, { fixed: { delayMs: 0 } }, { exponential: { baseMs: 500 } }]
-    const repeated = schedule.everyMs !== undefined || schedule.cron !== undefined || schedule.rrule !== undefined
-    return {
-      schedule,
-      jitterMs: chance.happens(0.3) ? chance.pick([1, 300, 700]) : 0,
-      target: { handler: 'noop' },
-      payload: this.#payload(),
-      priority: chance.pick(['HIGH', 'NORMAL', 'LOW']),
-      retry: {
-        maxAttempts: chance.int(1, 3),
-        maxAgeMs: chance.happens(0.1) ? 5_000 : null,
-        backoff: chance.pick(retries),
-        jitter: chance.pick([0, 0.5]),
-      },
-      attemptTimeoutMs: chance.pick([1_000, 4_000]),
-      leaseMs: chance.pick([1_000, 3_000]),
-      startDeadlineMs: chance.pick([1_000, 5_000, 30_000]),
-      catchUp: chance.pick(['SKIP', 'LATEST', 'ALL']),
-      catchUpMax: chance.int(1, 5),
-      misfireThresholdMs: chance.pick([0, 1_000]),
-      overlap: chance.pick(['ALLOW', 'SKIP', 'QUEUE_ONE', 'CANCEL_PREVIOUS']),
-      expireAt: chance.happens(0.1) ? now + chance.int(2_000, 20_000) : null,
-      version: chance.happens(0.3) ? chance.int(1, 4) : null,
-      dedupKey: chance.happens(0.2) ? chance.pick(['k', 'l']) : null,
-      dedupWindowMs: 1_500,
-      // Only to later ids, or two jobs could trigger one another for ever.
-      onSuccess: chance.happens(0.2) ? jobIds.filter((other) => other > id && chance.happens(0.4)) : [],
-      onFailure: chance.happens(0.2) ? jobIds.filter((other) => other > id && chance.happens(0.4)) : [],
-      maxConcurrentRuns: chance.pick([1, 3, 16]),
-      maxRuns: chance.happens(0.2) ? chance.int(1, 4) : null,
-      startAt: repeated && chance.happens(0.2) ? now + chance.int(-2_000, 4_000) : null,
-      endAt: repeated && chance.happens(0.3) ? now + chance.int(4_000, 15_000) : null,
-      paused: chance.happens(0.1),
-      retainCompletedMs: chance.pick([0, 1_500, 3_600_000]),
-      retainFailedMs: chance.pick([0, 1_500, 3_600_000]),
-    }
   }
 }

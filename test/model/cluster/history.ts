@@ -2,10 +2,28 @@
 import { jobIdOfKey } from '../../../streams/keys.ts'
 import { partitionOf } from '../../../streams/topics.ts'
 import { names } from '../world.ts'
+import { endingProblems } from './endings.ts'
+import { ledgerOf } from './ledger.ts'
+import { madeAgainProblems } from './made-again.ts'
 import { type Life, livesOf, problemsOf } from './oracle.ts'
 import { receiptProblems } from './receipts.ts'
+import { recordProblems } from './records.ts'
 import { durableOf, unsettled } from './settled.ts'
 import { Simulation } from './simulation.ts'
+
+/** What is wrong with single runs. */
+function runProblems({ log, trace }: Simulation, exact: boolean, cancelled: ReadonlySet<string>): string[] {
+  const lives = livesOf(log)
+  const ledger = ledgerOf(log, lives)
+  const suffered = (what: string): boolean => trace.some((line) => line.includes(`— ${what} `))
+  const circumstances = { whole: (jobId: string) => exact && !cancelled.has(jobId), onTime: !suffered('clock') }
+  return [
+    ...ledger.problems,
+    ...endingProblems(log, lives, ledger, exact),
+    ...recordProblems(log, lives, ledger, !suffered('topic')),
+    ...madeAgainProblems(log, lives, ledger, circumstances),
+  ]
+}
 
 /** What is wrong with the history of a seed, in words; empty when nothing is. */
 export async function history(seed: number): Promise<string[]> {
@@ -14,11 +32,11 @@ export async function history(seed: number): Promise<string[]> {
   try {
     await world.live(world.chance.pick([300, 900, 2_500]))
     await world.rest(45_000)
-    problems.push(...world.problems, ...problemsOf(world.log))
     const lives = (partition: number): Map<string, Life[]> =>
       new Map([...livesOf(world.log)].filter(([id]) => partitionOf(id, world.log.partitions) === partition))
     const exact = !world.trace.some((line) => line.includes('long-time'))
     const cancelled = new Set(world.trace.flatMap((line) => /user: cancel (.*)/.exec(line)?.[1] ?? []))
+    problems.push(...world.problems, ...problemsOf(world.log, livesOf(world.log), cancelled))
     const live = world.ownedStores()
     for (const [partition, store] of live)
       problems.push(...unsettled(store, world.time.nowMs, lives(partition), exact, cancelled))
@@ -35,7 +53,7 @@ export async function history(seed: number): Promise<string[]> {
       for (const line of is) if (!was.has(line)) problems.push(`A rebuild of ${partition} has got ${line}`)
       if (rebuilt !== undefined) problems.push(...unsettled(rebuilt, world.time.nowMs, lives(partition), exact, cancelled))
     }
-    problems.push(...world.problems, ...receiptProblems(world.log, exact))
+    problems.push(...world.problems, ...receiptProblems(world.log, exact), ...runProblems(world, exact, cancelled))
   } catch (error) {
     problems.push(error instanceof Error ? (error.stack ?? error.message) : String(error))
   }

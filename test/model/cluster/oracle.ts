@@ -2,7 +2,8 @@
  * What must be true of a history, judged from the logs alone and by plainer means than the scheduler's own: each definition and
  * deletion in the order of its log, each execution that a read_committed reader sees, each state that was committed.
  */
-import type { Execution, JobState } from '../../../schemas/generated.ts'
+import type { Execution, JobState, WorkerControl } from '../../../schemas/generated.ts'
+import type { RecordIn } from '../../../src/ports.ts'
 import { knownDefinition } from '../../../src/scheduler/job-loader.ts'
 import { ownerKey } from '../../../src/scheduler/local-record.ts'
 import type { KnownDefinition } from '../../../streams/job.ts'
@@ -65,21 +66,26 @@ function isDropped(inForce: KnownDefinition | undefined, next: KnownDefinition):
   return spec.dedupKey !== null && spec.dedupKey === old.dedupKey && next.appendedAt <= inForce.appendedAt + spec.dedupWindowMs
 }
 
+/** The execution that a record carries; undefined for another word to the workers. */
+export function executionIn({ topic, value }: Pick<RecordIn, 'topic' | 'value'>): Execution | undefined {
+  if (value === null) return undefined
+  if (topic !== names.control) return codecs.execution.decode(value) as Execution
+  const { execution } = codecs.control.decode(value) as WorkerControl
+  return execution === null ? undefined : (codecs.execution.decode(execution) as Execution)
+}
+
 export function dispatchesOf(log: MemoryLog): Dispatch[] {
-  return log
-    .allOf('model.executions.default')
+  return [...log.allOf('model.executions.default'), ...log.allOf(names.control)]
     .flatMap(({ log: lane }) => lane.archive.filter(isShown))
-    .map(({ record, transaction, at, order }) => ({
-      at,
-      order,
-      execution: codecs.execution.decode(record?.value ?? Buffer.alloc(0)) as Execution,
-      sequence: transaction?.sequence ?? -1,
-    }))
+    .flatMap(({ record, transaction, at, order }) => {
+      const execution = record === undefined ? undefined : executionIn(record)
+      return execution === undefined ? [] : [{ at, order, execution, sequence: transaction?.sequence ?? -1 }]
+    })
     .sort((left, right) => left.sequence - right.sequence || left.order - right.order)
 }
 
-export function problemsOf(log: MemoryLog): string[] {
-  const lives = livesOf(log)
+/** `cancelled`: jobs that a command ended at some time. */
+export function problemsOf(log: MemoryLog, lives: Map<string, Life[]>, cancelled: ReadonlySet<string>): string[] {
   const problems: string[] = []
   const dispatches = dispatchesOf(log).map((dispatch) => {
     const { jobId, specOffset } = dispatch.execution
@@ -90,7 +96,7 @@ export function problemsOf(log: MemoryLog): string[] {
   })
   const judged = dispatches.filter((dispatch): dispatch is Judged => dispatch.life !== undefined)
   checkNumbers(judged, problems)
-  checkTimes(judged, problems)
+  checkTimes(judged, cancelled, problems)
   checkPayloads(judged, problems)
   checkDeletions(log, judged, problems)
   checkOverlap(log, lives, problems)
@@ -106,6 +112,9 @@ interface Judged extends Dispatch {
 const nameOf = ({ execution: { jobId, runNo, attempt }, lifeNo }: Judged): string =>
   `${jobId}(life ${lifeNo})/${runNo}/${attempt}`
 
+/** Runs of these definitions may be records in a topic of the user's, which no worker is given. */
+const writesToTopic = ({ definitions }: Life): boolean => definitions.some(({ spec }) => spec?.target.topic)
+
 /** Each attempt once, runs and attempts without a gap and in order. */
 function checkNumbers(dispatches: Judged[], problems: string[]): void {
   const runs = new Map<string, number>()
@@ -115,7 +124,8 @@ function checkNumbers(dispatches: Judged[], problems: string[]): void {
     const life = `${jobId}(life ${dispatch.lifeNo})`
     const run = `${life}/${runNo}`
     if (attempt === 1) {
-      if (runNo !== (runs.get(life) ?? 0) + 1) problems.push(`${run} came after run ${runs.get(life) ?? 0}`)
+      const before = runs.get(life) ?? 0
+      if (writesToTopic(dispatch.life) ? runNo <= before : runNo !== before + 1) problems.push(`${run} came after run ${before}`)
       runs.set(life, runNo)
     }
     if (attempt !== (attempts.get(run) ?? 0) + 1) problems.push(`${run}/${attempt} came after attempt ${attempts.get(run) ?? 0}`)
@@ -127,8 +137,8 @@ const timesOf = ({ spec }: KnownDefinition): string =>
   spec === undefined ? '' : JSON.stringify([spec.schedule, spec.startAt, spec.endAt])
 
 /** Nominal times are those of the schedule, each once as long as the schedule stays; and nothing is dispatched before its lead. */
-function checkTimes(dispatches: Judged[], problems: string[]): void {
-  const fired = new Set<string>()
+function checkTimes(dispatches: Judged[], cancelled: ReadonlySet<string>, problems: string[]): void {
+  const fired = new Map<string, number>()
   const dueTimes = new Map<string, number>()
   for (const dispatch of dispatches) {
     const { execution, life } = dispatch
@@ -167,25 +177,34 @@ function checkTimes(dispatches: Judged[], problems: string[]): void {
     }
     const phase = spec.schedule.delayMs === null ? since : at
     const occurrence = `${execution.jobId} ${dispatch.lifeNo} ${phase} ${scheduledFor}`
-    if (fired.has(occurrence)) problems.push(`${nameOf(dispatch)} fired ${scheduledFor} a second time`)
-    fired.add(occurrence)
+    const before = fired.get(occurrence)
+    // A job that was cancelled ahead of a time, and is defined anew before it, has that time still before it.
+    const revived = cancelled.has(execution.jobId) && before !== specOffset
+    if (before !== undefined && !revived) problems.push(`${nameOf(dispatch)} fired ${scheduledFor} a second time`)
+    fired.set(occurrence, specOffset)
   }
 }
 
-/** A run keeps the payload that it was made with, whatever becomes of its job. */
+/** What a run is made of. */
+const makingOf = ({ payload, handler, httpTarget, pinTo, priority }: Execution): string =>
+  JSON.stringify([payload?.toString(), handler, httpTarget?.url, pinTo, priority])
+
+/** A run keeps the payload and all else that it was made with, whatever becomes of its job. */
 function checkPayloads(dispatches: Judged[], problems: string[]): void {
   const first = new Map<string, string>()
   for (const dispatch of dispatches) {
     const { execution, life, lifeNo } = dispatch
     const { jobId, runNo, attempt, trigger, specOffset } = execution
     const run = `${jobId} ${lifeNo} ${runNo}`
-    const payload = execution.payload?.toString() ?? ''
+    const making = makingOf(execution)
     if (attempt === 1) {
       const spec = life.definitions.find(({ offset }) => offset === specOffset)?.spec
-      if (trigger === 'SCHEDULE' && payload !== (spec?.payload?.toString() ?? ''))
-        problems.push(`${nameOf(dispatch)} carries the payload of another definition`)
-      first.set(run, payload)
-    } else if (first.get(run) !== payload) problems.push(`${nameOf(dispatch)} carries another payload than its first attempt`)
+      const { handler, http } = spec?.target ?? {}
+      const defined = [spec?.payload?.toString(), handler ?? 'http', http?.url, spec?.pinTo ?? null, spec?.priority]
+      if (trigger === 'SCHEDULE' && making !== JSON.stringify(defined))
+        problems.push(`${nameOf(dispatch)} is made from another definition: ${making} instead of ${JSON.stringify(defined)}`)
+      first.set(run, making)
+    } else if (first.get(run) !== making) problems.push(`${nameOf(dispatch)} is made otherwise than its first attempt`)
   }
 }
 

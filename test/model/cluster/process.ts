@@ -8,7 +8,7 @@ import { Scheduler } from '../../../src/scheduler/scheduler.ts'
 import type { VirtualTime } from '../../tools/manual-clock.ts'
 import type { MemoryLog } from '../../tools/memory-log.ts'
 import { type MemoryStore, memoryStore } from '../../tools/memory-store.ts'
-import { codecs, leadMs, names } from '../world.ts'
+import { codecs, leadMs, names, ordersTopic } from '../world.ts'
 import type { Chance } from './chance.ts'
 import { type Group, Member } from './group.ts'
 import { type Io, Machine } from './io.ts'
@@ -17,7 +17,7 @@ export const lingerMs = 25
 export const tombstoneRetentionMs = 7 * 86_400_000
 
 /** Registering the metrics of Node itself takes long; the histories of one test share one set. */
-const metrics = createMetrics()
+export const metrics = createMetrics()
 const logger = pino({ level: process.env.DUELOG_MODEL_LOG ?? 'silent' })
 
 export interface Cluster {
@@ -29,6 +29,8 @@ export interface Cluster {
   /** Share of commits whose answer is lost, and of other writes that fail. */
   lossiness: number
   clusterId: string
+  /** Whether the topic that jobs write to exists. */
+  ordersThere: boolean
 }
 
 /** What a disk holds: it outlives the processes on it. */
@@ -41,10 +43,13 @@ export class Process {
   member: Member | undefined
   readonly fatal: Error[] = []
   started = false
+  /** What it has seen of that topic. */
+  ordersSeen: boolean
 
   constructor(cluster: Cluster, name: string, disk: Disk) {
     this.machine = new Machine(name, cluster.time)
     this.disk = disk
+    this.ordersSeen = cluster.ordersThere
     this.scheduler = new Scheduler({
       log: logOf(cluster, this),
       codecs,
@@ -61,8 +66,19 @@ export class Process {
       leadMsMax: leadMs,
       lingerMs,
       tombstoneRetentionMs,
-      targets: { problem: () => undefined, seek: () => undefined, failed: async () => {} },
+      targets: {
+        problem: ({ name }) => (name === ordersTopic && !this.ordersSeen ? 'Topic orders does not exist.' : undefined),
+        seek: (topic) => (topic === ordersTopic && !this.ordersSeen ? this.lookAtTopics(cluster) : undefined),
+        failed: () => this.lookAtTopics(cluster),
+      },
       onFatal: (error) => this.fatal.push(error),
+    })
+  }
+
+  /** What Duelog does each half minute. */
+  lookAtTopics(cluster: Cluster): Promise<void> {
+    return cluster.io.submit(this.machine, 'looks at the topics', () => {
+      this.ordersSeen = cluster.ordersThere
     })
   }
 
@@ -128,7 +144,11 @@ async function transactionalWriter(cluster: Cluster, machine: Machine, id: strin
     async commit(records: RecordOut[]) {
       if (finished) throw new Error('The writer is finished.')
       finished = true
-      const offsets = await io.submit(machine, 'sends a transaction', () => log.append(records, log.begin(id, epoch)))
+      const offsets = await io.submit(machine, 'sends a transaction', () => {
+        const misses = !cluster.ordersThere && records.some(({ topic }) => topic === ordersTopic)
+        if (misses) throw new DuelogError('broker-unavailable', 'Topic orders does not exist.')
+        return log.append(records, log.begin(id, epoch))
+      })
       await io.submit(machine, 'commits', () => {
         if (lost()) throw new DuelogError('broker-unavailable', 'The commit did not arrive.')
         log.commit(id, epoch)

@@ -117,4 +117,6 @@ function checkCounts({ id, state }: Job, { definitions }: Life, cancelled: Reado
   const queued = state.queuedFor === null ? 0 : 1
   if (state.scheduledRuns + state.skipped + queued !== due)
     problems.push(`${id} ran ${state.scheduledRuns} and skipped ${state.skipped} of ${due} occurrences`)
+  const all = usable.every(({ spec }) => spec?.catchUp === 'ALL' && spec.catchUpMax > due && spec.overlap === 'ALLOW')
+  if (all && state.skipped > 0) problems.push(`${id} skipped ${state.skipped} occurrences, and all of them had to run`)
 }

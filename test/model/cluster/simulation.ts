@@ -27,6 +27,7 @@ type Misfortune =
   | 'compact'
   | 'long-time'
   | 'boot'
+  | 'topic'
 
 export class Simulation {
   readonly time = new VirtualTime()
@@ -48,7 +49,7 @@ export class Simulation {
     this.log = new MemoryLog(2, () => time.nowMs)
     const io = new Io(chance)
     const group = new Group(this.log, io, chance)
-    this.cluster = { time, log: this.log, io, group, chance, lossiness: 0, clusterId: 'here' }
+    this.cluster = { time, log: this.log, io, group, chance, lossiness: 0, clusterId: 'here', ordersThere: true }
     this.users = new Users(this.cluster)
     this.workers = new Workers(this.cluster)
     this.forwarder = new Forwarder(this.cluster)
@@ -63,6 +64,7 @@ export class Simulation {
       disk: 2,
       compact: 2,
       'long-time': 0.3,
+      topic: 2,
     }
     for (const name of Object.keys(all) as Misfortune[]) if (chance.happens(0.4)) delete all[name]
     this.#misfortunes = { ...all, thaw: 4, reliable: 2, boot: 5 }
@@ -79,6 +81,7 @@ export class Simulation {
   /** Nothing bad happens any more; ends when nothing more is to be done for now, at least so much later. */
   async rest(forMs: number): Promise<void> {
     this.cluster.lossiness = 0
+    this.#orders(true)
     this.workers.fates = { succeed: 1 }
     for (const { process } of this.slots) {
       if (process === undefined) continue
@@ -130,8 +133,18 @@ export class Simulation {
     const { io, group } = this.cluster
     const moves = [...this.#members()].some((member) => member.moves.length > 0)
     const { nowMs, nextMs } = this.time
+    // What was read may wait for the linger, with nothing of it in flight.
+    const mail = this.slots.some(({ process }) =>
+      process?.scheduler.queries.partitions().some(({ mailboxDepth }) => mailboxDepth > 0),
+    )
     return (
-      io.ready > 0 || moves || nextMs <= nowMs || this.forwarder.nextMs <= nowMs || this.workers.ready || group.members.size === 0
+      io.ready > 0 ||
+      moves ||
+      mail ||
+      nextMs <= nowMs ||
+      this.forwarder.nextMs <= nowMs ||
+      this.workers.ready ||
+      group.members.size === 0
     )
   }
 
@@ -200,6 +213,13 @@ export class Simulation {
     else if (what === 'compact') this.#compact()
     else if (what === 'long-time') time.nowMs += chance.pick([60_000, 3_600_000, 2 * dayMs, 6 * dayMs, 9 * dayMs])
     else if (what === 'disk') this.#damage(index)
+    else if (what === 'topic') this.#orders(!cluster.ordersThere)
+  }
+
+  /** The topic that jobs write to comes or goes. Those who run hear of it some time later. */
+  #orders(there: boolean): void {
+    this.cluster.ordersThere = there
+    for (const { process } of this.slots) void process?.lookAtTopics(this.cluster)
   }
 
   #boot(index: number): Process {

@@ -44,9 +44,15 @@ const classes: Record<string, (answers: Answers) => boolean> = {
   'half hours': ({ rrule, timezone }) => timezone === 'Australia/Lord_Howe' && rrule.startsWith('FREQ=HOURLY'),
 }
 
+/** Differences that the generated questions meet too seldom. */
+const pinned = [{ rrule: 'FREQ=HOURLY', timezone: 'Australia/Lord_Howe', dtstart: Date.UTC(2024, 3, 6, 14, 10) }]
+
 function ask(dice: Dice, timezone: string): Answers {
-  const rrule = rruleText(dice)
   const dtstart = Date.UTC(2024, dice.upTo(12), dice.between(1, 28), dice.upTo(24), dice.upTo(60))
+  return answersTo({ rrule: rruleText(dice), timezone, dtstart })
+}
+
+function answersTo({ rrule, timezone, dtstart }: (typeof pinned)[number]): Answers {
   const rule = source({ rrule, dtstart, timezone, dstGap: 'SHIFT' })
   const ours: (number | null)[] = []
   let at: number | null = dtstart - 1
@@ -77,18 +83,21 @@ describe('rules, asked in every zone', () => {
   it('are due when a second implementation says so, but for differences that are explained', { timeout: limitMs }, () => {
     const dice = seeded(5_545)
     const unexplained: string[] = []
+    const explained = new Set<string>()
+    const judge = (answers: Answers): void => {
+      const { rrule, timezone, dtstart, ours, theirs } = answers
+      if (JSON.stringify(ours) === JSON.stringify(theirs)) return
+      const found = Object.keys(classes).find((name) => classes[name]?.(answers))
+      const theirText = typeof theirs === 'string' ? theirs : theirs.map(iso)
+      if (found !== undefined) explained.add(found)
+      else unexplained.push(`${rrule} ${timezone} ${iso(dtstart)}: ${ours.map(iso)}, not ${theirText}`)
+    }
+    for (const question of pinned) judge(answersTo(question))
     for (const timezone of allZones) {
-      for (let index = 0; index < rulesOfZone; index++) {
-        const answers = ask(dice, timezone)
-        const { rrule, dtstart, ours, theirs } = answers
-        if (JSON.stringify(ours) === JSON.stringify(theirs)) continue
-        const found = Object.keys(classes).find((name) => classes[name]?.(answers))
-        if (found === undefined)
-          unexplained.push(
-            `${rrule} ${timezone} ${iso(dtstart)}: ${ours.map(iso)}, not ${typeof theirs === 'string' ? theirs : theirs.map(iso)}`,
-          )
-      }
+      for (let index = 0; index < rulesOfZone; index++) judge(ask(dice, timezone))
     }
     expect(unexplained).toEqual([])
+    // A line of the table that explains nothing any more has to go.
+    expect([...explained].sort()).toEqual(Object.keys(classes).sort())
   })
 })

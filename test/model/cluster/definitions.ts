@@ -1,0 +1,150 @@
+/** Random definitions. Each history has users of one kind, so that some go deep where others go wide. */
+import type { JobDefinitionInput, Schedule, TargetInput } from '../../../schemas/generated.ts'
+import { ordersTopic } from '../world.ts'
+import type { Chance } from './chance.ts'
+import type { Cluster } from './process.ts'
+
+export const jobIds = ['a', 'b', 'c', 'd', 'e', 'f']
+
+/** Header of each definition, with a number that no other has: by it a record in a topic of the user's is known. */
+export const madeHeader = 'made'
+
+const habits = {
+  define: 8,
+  again: 3,
+  remove: 2,
+  trigger: 2,
+  pause: 1,
+  resume: 2,
+  cancel: 0.5,
+  cancel_run: 1,
+  redrive: 1,
+  backfill: 0.5,
+  garbage: 1,
+  strange: 1,
+}
+
+/** What some users care for more than others, and what they do more often, or less. */
+const kinds = {
+  all: { topics: 0.15, links: 0.2, pins: 0.1, habits },
+  orders: { topics: 0.8, links: 0.2, pins: 0, habits },
+  chains: {
+    topics: 0.1,
+    links: 0.9,
+    pins: 0,
+    habits: { ...habits, define: 2, remove: 0.5, garbage: 0.1, trigger: 4, cancel_run: 2 },
+  },
+  past: {
+    topics: 0,
+    links: 0.1,
+    pins: 0.1,
+    habits: { ...habits, define: 3, remove: 0.5, garbage: 0.2, redrive: 6, backfill: 6 },
+  },
+}
+
+export class Definitions {
+  readonly #cluster: Cluster
+  readonly #chance: Chance
+  readonly #kind: (typeof kinds)[keyof typeof kinds]
+
+  constructor(cluster: Cluster) {
+    this.#cluster = cluster
+    this.#chance = cluster.chance
+    this.#kind = kinds[this.#chance.pick(['all', 'all', 'orders', 'chains', 'past'] as const)]
+  }
+
+  /** How often these users do what. */
+  get habits(): typeof habits {
+    return this.#kind.habits
+  }
+
+  payload(): Buffer {
+    return Buffer.from(String(this.#chance.int(0, 1_000_000)))
+  }
+
+  next(id: string): JobDefinitionInput {
+    const schedule = this.#schedule()
+    return {
+      schedule,
+      jitterMs: this.#chance.happens(0.3) ? this.#chance.pick([1, 300, 700]) : 0,
+      payload: this.payload(),
+      priority: this.#chance.pick(['HIGH', 'NORMAL', 'LOW']),
+      ...this.#target(),
+      ...this.#rules(),
+      ...this.#window(schedule),
+      ...this.#links(id),
+    }
+  }
+
+  #schedule(): Partial<Schedule> {
+    const chance = this.#chance
+    const now = this.#cluster.time.nowMs
+    const schedules: (() => Partial<Schedule>)[] = [
+      () => ({ at: now + chance.int(-3_000, 8_000) }),
+      () => ({ delayMs: chance.int(0, 6_000) }),
+      () => ({ everyMs: chance.pick([900, 2_000, 7_000]) }),
+      () => ({ everyMs: chance.pick([1_000, 5_000]), anchor: now + chance.int(-9_000, 5_000) }),
+      () => ({ everyMs: chance.pick([800, 3_000]), from: 'END' as const }),
+      () => ({ cron: chance.pick(['*/3 * * * * *', '*/20 * * * * *']) }),
+      () => ({ rrule: chance.pick(['FREQ=SECONDLY;INTERVAL=4', 'FREQ=MINUTELY;BYSECOND=5,25,50']), timezone: 'Europe/Paris' }),
+    ]
+    return chance.pick(schedules)()
+  }
+
+  #target(): { target: TargetInput; pinTo: string | null } {
+    const chance = this.#chance
+    if (!chance.happens(this.#kind.topics)) {
+      const handlers = [{ handler: 'noop' }, { handler: 'noop' }, { http: { url: `http://example.org/${chance.int(1, 9)}` } }]
+      return { target: chance.pick(handlers), pinTo: chance.happens(this.#kind.pins) ? 'worker' : null }
+    }
+    const key = chance.pick([null, Buffer.from('one'), Buffer.from('two')])
+    return { target: { topic: { name: ordersTopic, key, partition: chance.pick([null, null, 0, 1]) } }, pinTo: null }
+  }
+
+  #rules(): Partial<JobDefinitionInput> {
+    const chance = this.#chance
+    const retries = [{ list: [300, 1_200, 4_000] }, { fixed: { delayMs: 0 } }, { exponential: { baseMs: 500 } }]
+    return {
+      retry: {
+        maxAttempts: chance.int(1, 3),
+        maxAgeMs: chance.happens(0.1) ? 5_000 : null,
+        backoff: chance.pick(retries),
+        jitter: chance.pick([0, 0.5]),
+      },
+      attemptTimeoutMs: chance.pick([1_000, 4_000]),
+      leaseMs: chance.pick([1_000, 3_000]),
+      startDeadlineMs: chance.pick([1_000, 5_000, 30_000]),
+      catchUp: chance.pick(['SKIP', 'LATEST', 'ALL']),
+      catchUpMax: chance.pick([1, 2, 5, 200]),
+      misfireThresholdMs: chance.pick([0, 1_000]),
+      overlap: chance.pick(['ALLOW', 'SKIP', 'QUEUE_ONE', 'CANCEL_PREVIOUS']),
+      version: chance.happens(0.3) ? chance.int(1, 4) : null,
+      dedupKey: chance.happens(0.2) ? chance.pick(['k', 'l']) : null,
+      dedupWindowMs: 1_500,
+      maxConcurrentRuns: chance.pick([1, 3, 16]),
+      paused: chance.happens(0.1),
+      retainCompletedMs: chance.pick([0, 1_500, 3_600_000]),
+      retainFailedMs: chance.pick([0, 1_500, 3_600_000]),
+    }
+  }
+
+  #window({ everyMs, cron, rrule }: Partial<Schedule>): Partial<JobDefinitionInput> {
+    const chance = this.#chance
+    const now = this.#cluster.time.nowMs
+    const repeated = everyMs !== undefined || cron !== undefined || rrule !== undefined
+    return {
+      expireAt: chance.happens(0.1) ? now + chance.int(2_000, 20_000) : null,
+      maxRuns: chance.happens(0.2) ? chance.int(1, 4) : null,
+      startAt: repeated && chance.happens(0.2) ? now + chance.int(-2_000, 4_000) : null,
+      endAt: repeated && chance.happens(0.3) ? now + chance.int(4_000, 15_000) : null,
+    }
+  }
+
+  /** Only to later ids, or two jobs could trigger one another for ever. */
+  #links(id: string): Partial<JobDefinitionInput> {
+    const chance = this.#chance
+    const some = (): string[] =>
+      chance.happens(this.#kind.links) ? jobIds.filter((other) => other > id && chance.happens(0.4)) : []
+    return { onSuccess: some(), onFailure: some() }
+  }
+}

@@ -1,0 +1,126 @@
+/** Every run of a history, as the committed changelogs tell of it, and how it ended. */
+import type { ActiveRun, FinishedRun, JobState, StateEntry } from '../../../schemas/generated.ts'
+import { jobIdOfKey, prefix } from '../../../streams/keys.ts'
+import { type Entry, isShown, type MemoryLog, type Transaction } from '../../tools/memory-log.ts'
+import { codecs, names } from '../world.ts'
+import type { Life } from './oracle.ts'
+
+export interface Run {
+  jobId: string
+  lifeNo: number
+  runNo: number
+  trigger: ActiveRun['trigger']
+  commandId: string | null
+  scheduledFor: number
+  end: FinishedRun | undefined
+  /** Transaction that ended it. */
+  endedIn: Transaction | undefined
+  /** Definitions that may have been in force when it ended. */
+  endedUnder: number[]
+}
+
+export interface Ledger {
+  runs: Map<string, Run>
+  /** When each life of a job was first logged: order among all appends. */
+  firstLogged: Map<string, number>
+  /** The last state of each life of a job. */
+  states: Map<string, JobState>
+  problems: string[]
+}
+
+export const runName = (jobId: string, lifeNo: number, runNo: number): string => `${jobId}(life ${lifeNo})/${runNo}`
+export const lifeName = (jobId: string, lifeNo: number): string => `${jobId}(life ${lifeNo})`
+
+export const lifeNoOf = (lives: Life[] | undefined, specOffset: number): number =>
+  (lives ?? []).findIndex(({ definitions }) => definitions.some(({ offset }) => offset === specOffset))
+
+export function ledgerOf(log: MemoryLog, lives: Map<string, Life[]>): Ledger {
+  const ledger: Ledger = { runs: new Map(), firstLogged: new Map(), states: new Map(), problems: [] }
+  for (const { log: changelog } of log.allOf(names.state)) {
+    const before = new Map<string, JobState>()
+    for (const entries of transactionsOf(changelog.archive)) takeTransaction(ledger, lives, before, entries)
+  }
+  return ledger
+}
+
+/** The records of a changelog, those of one transaction together. */
+function transactionsOf(archive: Entry[]): Entry[][] {
+  const portions: Entry[][] = []
+  for (const entry of archive.filter(isShown)) {
+    const last = portions.at(-1)
+    if (last !== undefined && last[0]?.transaction === entry.transaction) last.push(entry)
+    else portions.push([entry])
+  }
+  return portions
+}
+
+function takeTransaction(ledger: Ledger, lives: Map<string, Life[]>, before: Map<string, JobState>, entries: Entry[]): void {
+  const rings = new Map<string, FinishedRun[]>()
+  for (const { record, transaction, order } of entries) {
+    const kind = record?.key?.[0]
+    if (!record?.key || (kind !== prefix.state && kind !== prefix.run)) continue
+    const id = jobIdOfKey(record.key)
+    const entry = record.value === null ? undefined : (codecs.state.decode(record.value) as StateEntry)
+    if (kind === prefix.run) {
+      if (entry?.run) rings.set(id, [...(rings.get(id) ?? []), entry.run])
+      continue
+    }
+    const [was, is] = [before.get(id), entry?.state ?? undefined]
+    if (is === undefined) {
+      before.delete(id)
+      continue
+    }
+    before.set(id, is)
+    const lifeNo = lifeNoOf(lives.get(id), is.specOffset)
+    if (lifeNo < 0) {
+      ledger.problems.push(`${id} stands at the offset ${is.specOffset}, where it was not defined`)
+      continue
+    }
+    if (!ledger.firstLogged.has(lifeName(id, lifeNo))) ledger.firstLogged.set(lifeName(id, lifeNo), order)
+    ledger.states.set(lifeName(id, lifeNo), is)
+    // What became of runs of a life that ended in this very transaction is not told.
+    const sameLife = was !== undefined && lifeNoOf(lives.get(id), was.specOffset) === lifeNo
+    const ended = [...(is.lastRun === null ? [] : [is.lastRun]), ...(sameLife || was === undefined ? (rings.get(id) ?? []) : [])]
+    const endedUnder = [...new Set([...(was === undefined ? [] : [was.specOffset]), is.specOffset])]
+    for (const run of is.active) begin(ledger, id, lifeNo, run)
+    for (const run of ended) end(ledger, id, lifeNo, run, { transaction, endedUnder })
+  }
+}
+
+function begin({ runs, problems }: Ledger, jobId: string, lifeNo: number, run: ActiveRun | FinishedRun): Run {
+  const name = runName(jobId, lifeNo, run.runNo)
+  const { runNo, trigger, commandId, scheduledFor } = run
+  const known = runs.get(name)
+  if (known === undefined) {
+    const made: Run = {
+      jobId,
+      lifeNo,
+      runNo,
+      trigger,
+      commandId,
+      scheduledFor,
+      end: undefined,
+      endedIn: undefined,
+      endedUnder: [],
+    }
+    runs.set(name, made)
+    return made
+  }
+  if (known.trigger !== trigger || known.commandId !== commandId || known.scheduledFor !== scheduledFor)
+    problems.push(`${name} was another run before`)
+  if (known.end !== undefined && 'attempt' in run) problems.push(`${name} had ended and is active again`)
+  return known
+}
+
+function end(
+  ledger: Ledger,
+  jobId: string,
+  lifeNo: number,
+  finished: FinishedRun,
+  { transaction, endedUnder }: { transaction: Transaction | undefined; endedUnder: number[] },
+): void {
+  const run = begin(ledger, jobId, lifeNo, finished)
+  if (run.end === undefined) Object.assign(run, { end: finished, endedIn: transaction, endedUnder })
+  else if (run.end.status !== finished.status || run.end.finishedAt !== finished.finishedAt)
+    ledger.problems.push(`${runName(jobId, lifeNo, run.runNo)} ended as ${run.end.status} and as ${finished.status}`)
+}

@@ -1,0 +1,159 @@
+/** What a run's attempts may do: succeed, fail, be tried again, hang, give up. */
+import { hostname } from 'node:os'
+import { expect, test } from 'vitest'
+import { Watcher } from '../kafka/harness.ts'
+import { openDuelog } from './harness.ts'
+
+const duelog = await openDuelog()
+const now = { schedule: { delayMs: 0 } }
+const failing = { ...now, target: { handler: 'fail-always' } }
+
+/** Time between the attempts of a job, by its handler's clock. */
+async function gaps(id: string, attempts: number): Promise<number[]> {
+  const calls = await duelog.called(id, attempts)
+  return calls.slice(1).map(({ at }, index) => at - (calls[index]?.at ?? 0))
+}
+
+test('what a handler returns is kept as the result; payload, content type and headers are what was defined', async () => {
+  await duelog.put('result', {
+    ...now,
+    payload: '<a/>',
+    contentType: 'application/xml',
+    headers: { tenant: 'acme' },
+    priority: 'HIGH',
+  })
+  const [call] = await duelog.called('result')
+  expect(call?.run.contentType).toBe('application/xml')
+  expect(call?.run.payloadBytes?.toString()).toBe('<a/>')
+  expect(call?.run.headers.tenant?.toString()).toBe('acme')
+  const [execution] = await duelog.executions('result', 1)
+  expect(execution).toMatchObject({ priority: 'HIGH', topic: duelog.names.executions('default', 'HIGH') })
+  const job = await duelog.jobThat('result', ({ succeeded }) => succeeded === 1)
+  expect(job.lastRun).toMatchObject({ status: 'SUCCEEDED', result: { attempt: 1 }, errors: [] })
+})
+
+test('pool: the run goes to the topic that the workers of this pool read', async () => {
+  const lane = new Watcher({ topics: [duelog.names.executions('reports', 'NORMAL')] })
+  await lane.reader.start()
+  await duelog.put('pooled', { ...now, target: { handler: 'echo', pool: 'reports' } })
+  await duelog.called('pooled')
+  await lane.until(() => lane.records.length === 1)
+  expect(lane.records[0]?.key?.toString()).toBe('pooled')
+})
+
+test('pinTo: the workers of that host run it', async () => {
+  await duelog.put('pinned', { ...now, pinTo: hostname() })
+  const [call] = await duelog.called('pinned')
+  expect(call?.run.attempt).toBe(1)
+})
+
+test('retry with maxAttempts: each attempt waits for its backoff; the last failure is a dead letter that can be redriven', async () => {
+  await duelog.put('dies', { ...failing, retry: { maxAttempts: 3, backoff: { fixed: { delayMs: 300 } } } })
+  for (const gap of await gaps('dies', 3)) expect(gap).toBeGreaterThanOrEqual(300)
+  const job = await duelog.jobThat('dies', ({ deadRuns }) => deadRuns.length === 1)
+  expect(job).toMatchObject({ failed: 1, lastRun: { status: 'DEAD', attempts: 3 } })
+  expect(job.lastRun?.errors.at(-1)).toMatchObject({ attempt: 3, message: 'attempt 3 of dies fails' })
+  const letters = await duelog.ask('GET', '/v1/dead-letters')
+  expect(JSON.stringify(letters.body)).toContain('"dies"')
+  await duelog.onRun('dies', 1, 'redrive')
+  await duelog.called('dies', 4)
+})
+
+test('backoff linear, exponential and list grow as they say', async () => {
+  const cases = {
+    linear: { backoff: { linear: { stepMs: 250 } }, least: [250, 500] },
+    exponential: { backoff: { exponential: { baseMs: 200, factor: 3, maxMs: 500 } }, least: [200, 500] },
+    list: { backoff: { list: [150, 600] }, least: [150, 600] },
+  }
+  for (const [id, { backoff }] of Object.entries(cases)) await duelog.put(id, { ...failing, retry: { maxAttempts: 3, backoff } })
+  for (const [id, { least }] of Object.entries(cases)) {
+    const waited = await gaps(id, 3)
+    for (const [index, gap] of waited.entries()) expect(gap).toBeGreaterThanOrEqual(least[index] ?? 0)
+  }
+})
+
+test('jitter of the backoff only shortens or lengthens it by its share', async () => {
+  await duelog.put('jittered', { ...failing, retry: { maxAttempts: 2, backoff: { fixed: { delayMs: 400 } }, jitter: 0.5 } })
+  const [gap] = await gaps('jittered', 2)
+  expect(gap).toBeGreaterThanOrEqual(200)
+})
+
+test('a failure that says it is final, or is named in nonRetryable, is not tried again', async () => {
+  await duelog.put('final', { ...now, target: { handler: 'give-up' } })
+  await duelog.put('declined', { ...now, target: { handler: 'named' }, retry: { nonRetryable: ['CardDeclined'] } })
+  for (const id of ['final', 'declined']) {
+    const job = await duelog.jobThat(id, ({ deadRuns }) => deadRuns.length === 1)
+    expect(job.lastRun).toMatchObject({ status: 'DEAD', attempts: 1 })
+  }
+})
+
+test('a handler may name its own delay', async () => {
+  await duelog.put('later', { ...now, target: { handler: 'ask-later' } })
+  const [gap] = await gaps('later', 2)
+  expect(gap).toBeGreaterThanOrEqual(700)
+})
+
+test('maxAgeMs: no attempt begins after it, however many are left', async () => {
+  const retry = { maxAttempts: 100, backoff: { fixed: { delayMs: 600 } }, maxAgeMs: 1_000 }
+  await duelog.put('aged', { ...failing, retry })
+  const job = await duelog.jobThat('aged', ({ deadRuns }) => deadRuns.length === 1)
+  expect(job.lastRun?.attempts).toBeLessThanOrEqual(2)
+})
+
+test('attemptTimeoutMs: the handler is told by its signal, and the attempt failed', async () => {
+  await duelog.put('slow', { ...now, target: { handler: 'hold' }, attemptTimeoutMs: 500, retry: { maxAttempts: 1 } })
+  const job = await duelog.jobThat('slow', ({ deadRuns }) => deadRuns.length === 1)
+  expect(duelog.callsOf('slow')[0]?.run.signal.reason).toMatchObject({ name: 'AttemptTimeout' })
+  expect(job.lastRun?.errors[0]?.type).toBe('AttemptTimeout')
+})
+
+test('a long run keeps its lease, and shows progress and message meanwhile', async () => {
+  await duelog.put('long', { ...now, target: { handler: 'hold' }, leaseMs: 1_000 })
+  const [call] = await duelog.called('long')
+  call?.run.heartbeat({ progress: 0.4, message: 'half way' })
+  const job = await duelog.jobThat('long', ({ active }) => active[0]?.progress === 0.4)
+  expect(job.active[0]).toMatchObject({ status: 'RUNNING', message: 'half way', attempts: 1 })
+  call?.release()
+  expect(await duelog.jobThat('long', ({ succeeded }) => succeeded === 1)).toMatchObject({ lastRun: { attempts: 1 } })
+})
+
+test('startDeadlineMs: a run that no worker takes in time expires with its reason', async () => {
+  await duelog.put('untaken', {
+    ...now,
+    target: { handler: 'echo' },
+    pinTo: 'a-worker-that-is-not-there',
+    startDeadlineMs: 1_000,
+  })
+  const job = await duelog.jobThat('untaken', ({ active, lastRun }) => active.length === 0 && lastRun !== null)
+  expect(job.lastRun).toMatchObject({ status: 'EXPIRED' })
+  expect(await duelog.why('untaken')).toContainEqual(expect.objectContaining({ code: 'start-deadline' }))
+})
+
+test('onSuccess and onFailure: the jobs that are named run after it, each once', async () => {
+  const never = { schedule: { at: Date.now() + 86_400_000 } }
+  for (const id of ['then', 'then-also', 'otherwise']) await duelog.put(id, never)
+  await duelog.put('good', { ...now, onSuccess: ['then', 'then-also'], onFailure: ['otherwise'] })
+  await duelog.put('bad', { ...now, target: { handler: 'give-up' }, onSuccess: ['then'], onFailure: ['otherwise'] })
+  for (const id of ['then', 'then-also', 'otherwise']) {
+    const [call] = await duelog.called(id)
+    expect(call?.run.runNo).toBe(1)
+    const job = await duelog.jobThat(id, ({ lastRun }) => lastRun !== null)
+    expect(job.lastRun).toMatchObject({ trigger: 'FOLLOW_UP', status: 'SUCCEEDED' })
+  }
+})
+
+test('trigger runs a job now, with a payload of its own, and leaves its schedule as it is', async () => {
+  const time = new Date(Date.now() + 86_400_000).toISOString()
+  await duelog.put('on-demand', { schedule: { at: time }, payload: 'usual' })
+  await duelog.command('on-demand', 'trigger', { payload: 'special' })
+  const [call] = await duelog.called('on-demand')
+  expect(call?.run.payload).toBe('special')
+  expect(await duelog.job('on-demand')).toMatchObject({ nextFireAt: time })
+})
+
+test('a waiting retry can be cancelled', async () => {
+  await duelog.put('waiting', { ...failing, retry: { maxAttempts: 5, backoff: { fixed: { delayMs: 60_000 } } } })
+  await duelog.jobThat('waiting', ({ active }) => active[0]?.status === 'RETRY_WAIT')
+  await duelog.onRun('waiting', 1, 'cancel')
+  expect(await duelog.jobThat('waiting', ({ active }) => active.length === 0)).toMatchObject({ lastRun: { status: 'CANCELLED' } })
+})

@@ -1,0 +1,88 @@
+/** How definitions replace, refuse, expire and end. */
+import { expect, test } from 'vitest'
+import { every, openDuelog } from './harness.ts'
+
+const duelog = await openDuelog()
+const far = { schedule: { at: Date.now() + 86_400_000 } }
+
+test('a definition replaces the one before; only the newer fires', async () => {
+  await duelog.put('changed', { ...far, payload: 'old' })
+  await duelog.put('changed', { schedule: { delayMs: 200 }, payload: 'new' })
+  const [call] = await duelog.called('changed')
+  expect(call?.run.payload).toBe('new')
+  expect(await duelog.executions('changed', 1)).toHaveLength(1)
+})
+
+test('version: an older definition that comes late changes nothing', async () => {
+  await duelog.put('versioned', { ...far, payload: 'second', version: 2 })
+  const answer = await duelog.ask('PUT', '/v1/jobs/versioned?wait=applied', {
+    ...far,
+    payload: 'first',
+    version: 1,
+    target: { handler: 'echo' },
+  })
+  expect(answer.status).toBeLessThan(500)
+  expect(await duelog.job('versioned')).toMatchObject({ definition: { payload: 'second', version: 2 } })
+  expect(await duelog.why('versioned')).toContainEqual(expect.objectContaining({ code: 'stale-version' }))
+})
+
+test('dedupKey: a second definition with the same key inside the window is acknowledged and dropped', async () => {
+  await duelog.put('order', { ...far, payload: 1, dedupKey: 'click-7', dedupWindowMs: 60_000 })
+  await duelog.put('order', { ...far, payload: 2, dedupKey: 'click-7', dedupWindowMs: 60_000 })
+  expect(await duelog.job('order')).toMatchObject({ definition: { payload: 1 } })
+  await duelog.put('order', { ...far, payload: 3, dedupKey: 'click-8', dedupWindowMs: 60_000 })
+  expect(await duelog.job('order')).toMatchObject({ definition: { payload: 3 } })
+})
+
+test('expireAt: what could not start by then does not start any more', async () => {
+  await duelog.put('stale', { schedule: { at: Date.now() - 60_000 }, expireAt: Date.now() - 1_000 })
+  const job = await duelog.jobThat('stale', ({ status }) => status === 'COMPLETED')
+  expect(job).toMatchObject({ skipped: 1, lastRun: null })
+  expect(await duelog.why('stale')).toContainEqual(expect.objectContaining({ code: 'expired' }))
+})
+
+test('tags: jobs are listed by them', async () => {
+  await duelog.put('tagged-1', { ...far, tags: ['reports', 'paris'] })
+  await duelog.put('tagged-2', { ...far, tags: ['reports'] })
+  expect((await duelog.list('tag=reports')).sort()).toEqual(['tagged-1', 'tagged-2'])
+  expect(await duelog.list('tag=paris')).toEqual(['tagged-1'])
+})
+
+test('a cancelled job ends its runs and fires nothing more; it can be seen and defined anew', async () => {
+  await duelog.put('stopped', { ...every(500), target: { handler: 'hold' } })
+  const [call] = await duelog.called('stopped')
+  await duelog.command('stopped', 'cancel')
+  const job = await duelog.jobThat('stopped', ({ active }) => active.length === 0)
+  expect(job).toMatchObject({ status: 'COMPLETED', nextFireAt: null })
+  expect(job.cancelled).toBeGreaterThanOrEqual(1)
+  expect(call?.run.signal.aborted).toBe(true)
+})
+
+test('a deleted job is gone, and what was to come with it', async () => {
+  await duelog.put('gone', far)
+  await duelog.remove('gone')
+  expect((await duelog.ask('GET', '/v1/jobs/gone')).status).toBe(404)
+})
+
+test('retainCompletedMs and retainFailedMs: a finished job is deleted so long after, one that failed later', async () => {
+  const soon = { schedule: { delayMs: 0 }, retainCompletedMs: 500 }
+  await duelog.put('brief', soon)
+  await duelog.put('failed', {
+    ...soon,
+    target: { handler: 'give-up' },
+    retainFailedMs: 3_600_000,
+  })
+  await duelog.called('brief')
+  await duelog.called('failed')
+  await expect.poll(async () => (await duelog.ask('GET', '/v1/jobs/brief')).status, { timeout: 45_000 }).toBe(404)
+  expect(await duelog.job('failed')).toMatchObject({ failed: 1, deadRuns: [1] })
+})
+
+test('fields that contradict one another are refused by name, not guessed', async () => {
+  const refused = async (definition: object): Promise<{ status: number; body: unknown }> =>
+    duelog.ask('PUT', '/v1/jobs/nonsense', { target: { handler: 'echo' }, ...definition })
+  const both = await refused({ schedule: { at: 0, cron: '* * * * *' } })
+  expect(both).toMatchObject({ status: 400, body: { detail: expect.stringMatching(/at.*cron|cron.*at/) } })
+  const backwards = await refused({ ...every(1_000), startAt: 2_000, endAt: 1_000 })
+  expect(backwards).toMatchObject({ status: 400, body: { detail: expect.stringContaining('endAt') } })
+})

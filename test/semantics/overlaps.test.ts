@@ -1,0 +1,45 @@
+/** What happens to an occurrence that is due while a run of the job is still going on. */
+import { expect, test } from 'vitest'
+import { every, openDuelog } from './harness.ts'
+
+const duelog = await openDuelog()
+const holding = { target: { handler: 'hold' } }
+
+test('ALLOW: runs go on side by side, up to maxConcurrentRuns, and what is over that is skipped with its reason', async () => {
+  await duelog.put('crowd', { ...every(300), ...holding, maxConcurrentRuns: 2 })
+  const job = await duelog.jobThat('crowd', ({ skipped }) => skipped >= 2)
+  expect(job.active).toHaveLength(2)
+  expect(await duelog.why('crowd')).toContainEqual(expect.objectContaining({ code: 'max-concurrent-runs' }))
+  await duelog.remove('crowd')
+})
+
+test('SKIP: one run at a time; the job goes on when it ends', async () => {
+  await duelog.put('single', { ...every(300), ...holding, overlap: 'SKIP' })
+  const [first] = await duelog.called('single')
+  await duelog.jobThat('single', ({ skipped }) => skipped >= 2)
+  expect(duelog.callsOf('single')).toHaveLength(1)
+  first?.release()
+  const [, second] = await duelog.called('single', 2)
+  expect(second?.run.runNo).toBe(2)
+  await duelog.remove('single')
+})
+
+test('QUEUE_ONE: the first that is in the way waits, the others are skipped', async () => {
+  await duelog.put('queue', { ...every(400), ...holding, overlap: 'QUEUE_ONE' })
+  const [first] = await duelog.called('queue')
+  await duelog.jobThat('queue', ({ skipped }) => skipped >= 2)
+  first?.release()
+  const [, second] = await duelog.called('queue', 2)
+  expect(second?.run.scheduledFor).toBe((first?.run.scheduledFor ?? 0) + 400)
+  await duelog.remove('queue')
+})
+
+test('CANCEL_PREVIOUS: the handler of the run before is told by its signal, and its run ends as cancelled', async () => {
+  await duelog.put('newest', { ...every(1_000), ...holding, overlap: 'CANCEL_PREVIOUS' })
+  const [first] = await duelog.called('newest')
+  await duelog.called('newest', 2)
+  const job = await duelog.jobThat('newest', ({ cancelled }) => cancelled >= 1)
+  expect(first?.run.signal.aborted).toBe(true)
+  expect(job.active.length).toBeLessThanOrEqual(1)
+  await duelog.remove('newest')
+})
