@@ -26,7 +26,9 @@ export function contradictions(raw: Raw): string[] {
     `${named('DUELOG_EXECUTOR_PROCESSES')} is ${raw.DUELOG_EXECUTOR_PROCESSES}, but DUELOG_ROLES has no executor; add it, or leave this out.`,
   )
   claim(
-    raw.DUELOG_ROLES !== 'intake' || raw.DUELOG_INTAKE_ETF1_TOPICS !== undefined || raw.DUELOG_INTAKE_KARAFKA_TOPICS !== undefined,
+    raw.DUELOG_ROLES !== 'intake' ||
+      raw.DUELOG_INTAKE_ETF1_TOPICS !== undefined ||
+      raw.DUELOG_INTAKE_KARAFKA_TOPICS !== undefined,
     `${named('DUELOG_ROLES')} is intake alone, but there is no topic to take in; set DUELOG_INTAKE_ETF1_TOPICS or DUELOG_INTAKE_KARAFKA_TOPICS.`,
   )
   const hasMechanism = raw.KAFKA_SASL_MECHANISM !== undefined

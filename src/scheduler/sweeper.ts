@@ -5,7 +5,16 @@
  * It walks over the jobs, a few at a time, and only while nothing is due. Whatever is overdue then has no timer.
  */
 import type { Job } from '../../streams/job.ts'
-import { definitionKey, jobIdOfKey, prefix, rangeOf, type Timer, type TimerKind, timerKey, timerKind } from '../../streams/keys.ts'
+import {
+  definitionKey,
+  jobIdOfKey,
+  prefix,
+  rangeOf,
+  type Timer,
+  type TimerKind,
+  timerKey,
+  timerKind,
+} from '../../streams/keys.ts'
 import { timersOf } from '../../streams/timers.ts'
 import { loadJobs } from './job-loader.ts'
 import type { Shared } from './options.ts'
