@@ -8,10 +8,17 @@ import type { Scheduler } from './scheduler/scheduler.ts'
 
 export class Vitals {
   #death: string | undefined
+  readonly #tell: (error: Error) => void
+
+  /** `tell` hears of each death; it should end the process. */
+  constructor(tell: (error: Error) => void) {
+    this.#tell = tell
+  }
 
   /** A part has ended in a way that trying again does not mend. */
-  died(error: Error): void {
+  readonly died = (error: Error): void => {
     this.#death ??= `A part of this process has ended for good: ${error.message}`
+    this.#tell(error)
   }
 
   health(scheduler: Scheduler | undefined): Health {

@@ -72,12 +72,7 @@ async function assemble(
   stop: () => Promise<void>,
 ): Promise<System> {
   const { config } = options
-  const vitals = new Vitals()
-  const onFatal = (error: Error): void => {
-    vitals.died(error)
-    if (options.onFatal !== undefined) options.onFatal(error)
-    else logger.fatal({ err: error }, 'Duelog cannot go on.')
-  }
+  const vitals = new Vitals(options.onFatal ?? ((error) => logger.fatal({ err: error }, 'Duelog cannot go on.')))
   const embedded = await startEmbedded({
     dataDir: config.dataDir,
     kafkaPort: config.embeddedKafkaPort,
@@ -87,7 +82,7 @@ async function assemble(
     partitionsDefault: config.partitions,
     logger,
     ...(options.onProgress === undefined ? {} : { onProgress: options.onProgress }),
-    onExit: onFatal,
+    onExit: vitals.died,
   })
   undo.push(() => embedded.stop())
   const brokers = config.brokers ?? embedded.brokers ?? []
@@ -110,7 +105,6 @@ async function assemble(
     targets: log.targetTopics({ patterns: config.targetTopics, prefix: config.topicPrefix }),
     undo,
     vitals,
-    onFatal,
     url: undefined,
   }
 
@@ -180,7 +174,7 @@ async function startRetrier({ config, log, codecs, names, instance, metrics, log
 }
 
 function newScheduler(parts: Parts): Scheduler {
-  const { config, logger, log, codecs, names, partitions, instance, metrics, onFatal } = parts
+  const { config, logger, log, codecs, names, partitions, instance, metrics, vitals } = parts
   return new Scheduler({
     log,
     codecs,
@@ -198,7 +192,7 @@ function newScheduler(parts: Parts): Scheduler {
     lingerMs: config.lingerMs,
     tombstoneRetentionMs,
     targets: parts.targets,
-    onFatal,
+    onFatal: vitals.died,
   })
 }
 

@@ -20,7 +20,6 @@ export interface Parts {
   targets: CheckedTopics
   undo: (() => Promise<unknown>)[]
   vitals: Vitals
-  onFatal: (error: Error) => void
   /** Of the HTTP server, once it listens. */
   url: string | undefined
 }

@@ -94,6 +94,8 @@ export function jobsPage(): string {
       '- `jitterMs` spreads jobs of one schedule: each run is due up to so much after its nominal time and before the next one, always by the same amount for the same job and time. `scheduledFor` stays nominal, the worker gets both.',
       '- Daylight saving: a wall-clock time that is left out is due once at the first instant after the gap, one that comes twice at the first of the two; `dstGap` and `dstOverlap` say otherwise. A schedule that names every hour, such as `*/15 * * * *` or `FREQ=HOURLY`, goes by elapsed time instead and loses and doubles no step, whatever the policy.',
       '- An occurrence that is later than `misfireThresholdMs` follows `catchUp`. What is skipped is counted in `skipped`, exactly up to 1,000 at a time.',
+      '- A backfill shares the places of the job with its schedule: an occurrence that waits for one goes first.',
+      '- `endAt` is inclusive: an occurrence exactly then still fires. `expireAt` is exclusive: in that very ms nothing fires or starts any more, and what would make a run is refused.',
       '- A job without a further occurrence is `COMPLETED` and is deleted after `retainCompletedMs` or `retainFailedMs`.',
     ].join('\n'),
   )

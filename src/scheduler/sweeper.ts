@@ -20,7 +20,7 @@ import { loadJobs } from './job-loader.ts'
 import type { Shared } from './options.ts'
 import type { PartitionStore } from './ports.ts'
 
-/** A few jobs each time: they are decoded in one go, and others fire in this process. A million in four partitions are seen in 83 min. */
+/** A few jobs each time: they are decoded in one go, and others fire in this process. All of a million in four partitions are seen in 83 min. */
 const jobsPerLook = 100
 const lookEveryMs = 2_000
 /** What is overdue by less may be on its way. */
