@@ -435,7 +435,7 @@ export interface JobDefinition {
   headers: Record<string, Buffer>
   /** Which executions topic of the pool carries the run; a full worker reads higher ones first. Default: "NORMAL". */
   priority: Priority
-  /** Only the worker of this name runs it, or one on the host of this name; while there is none, the run waits until its start deadline and expires. Default: null. */
+  /** Only the worker of this name runs it, or one on the host of this name; while there is none, the run waits until its start deadline and expires. One that comes is told of it after as long as it was away, at most two minutes. Default: null. */
   pinTo: string | null
   /** What happens when an attempt fails. Default: {"maxAttempts":5,"backoff":{"list":[1000,5000,30000,120000,600000],"fixed":null,"linear":null,"exponential":null},"maxAgeMs":null,"jitter":0,"nonRetryable":[]}. */
   retry: Retry
@@ -591,6 +591,8 @@ export interface ActiveRun {
   dueAt: number
   /** While RETRY_WAIT: the rest of the backoff is in the time index, no longer in a retry topic. Default: false. */
   parked: boolean
+  /** Whether only the worker that pinTo named may run it: until it is started, that worker is told again. Default: false. */
+  pinned: boolean
   /** Whether key P holds the Execution that this run is dispatched from. Default: false. */
   snapshot: boolean
   /** Until when the current attempt must have started. Unit: epoch ms. */
@@ -621,6 +623,7 @@ export interface ActiveRunInput {
   releasedAttempts?: number | undefined
   dueAt: number
   parked?: boolean | undefined
+  pinned?: boolean | undefined
   snapshot?: boolean | undefined
   startDeadlineAt: number
   leaseMs: number
@@ -1758,7 +1761,7 @@ export const jobDefinitionSchema = {
       "minLength": 1,
       "maxLength": 255,
       "pattern": "^[^@:\\s]+$",
-      "doc": "Only the worker of this name runs it, or one on the host of this name; while there is none, the run waits until its start deadline and expires."
+      "doc": "Only the worker of this name runs it, or one on the host of this name; while there is none, the run waits until its start deadline and expires. One that comes is told of it after as long as it was away, at most two minutes."
     },
     {
       "name": "retry",
@@ -2558,6 +2561,12 @@ export const jobStateSchema = {
                       "type": "boolean",
                       "default": false,
                       "doc": "While RETRY_WAIT: the rest of the backoff is in the time index, no longer in a retry topic."
+                    },
+                    {
+                      "name": "pinned",
+                      "type": "boolean",
+                      "default": false,
+                      "doc": "Whether only the worker that pinTo named may run it: until it is started, that worker is told again."
                     },
                     {
                       "name": "snapshot",

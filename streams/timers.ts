@@ -5,6 +5,7 @@
 import type { ActiveRun, JobState } from '../schemas/generated.ts'
 import type { Job } from './job.ts'
 import { type Timer, timerKind } from './keys.ts'
+import { tellingAfter } from './runs/telling.ts'
 import { dueAtOf } from './schedules/jitter.ts'
 import { firstFire } from './schedules/next-fire.ts'
 
@@ -41,6 +42,7 @@ function runTimers(jobId: string, run: ActiveRun, timers: Timer[]): void {
   switch (run.status) {
     case 'DISPATCHED':
       timers.push({ dueAt: run.startDeadlineAt, kind: timerKind.startDeadline, jobId, runNo })
+      if (run.pinned) timers.push({ dueAt: tellingAfter(run, 0), kind: timerKind.lease, jobId, runNo })
       break
     case 'RUNNING': {
       const startedAt = run.startedAt ?? run.dispatchedAt

@@ -32,12 +32,14 @@ export interface ControlOptions {
 export class Control {
   readonly #options: ControlOptions
   readonly #next = new Map<number, number>()
+  readonly #earliest = new Map<number, number>()
   /** End of each partition at the start. */
   readonly #begin = new Map<number, number>()
   #admin: LogAdmin | undefined
   #reader: GroupReader | undefined
   #again: (() => void) | undefined
   #stopped = false
+  readonly #caughtUp = Promise.withResolvers<void>()
 
   constructor(options: ControlOptions) {
     this.#options = options
@@ -48,9 +50,26 @@ export class Control {
     this.#admin = await log.admin()
     for (const { partition, earliest, next } of await this.#admin.offsets(names.control)) {
       this.#next.set(partition, earliest)
+      this.#earliest.set(partition, earliest)
       this.#begin.set(partition, next)
     }
+    this.#lookBehind()
     await this.#join()
+  }
+
+  /**
+   * Resolves when what stood in the topic at the start is read: only then is it known which runs of a backlog are cancelled. Where the end
+   * is a transaction that was aborted nothing tells that it is reached; so nobody should wait for it without a limit.
+   */
+  caughtUp(): Promise<void> {
+    return this.#caughtUp.promise
+  }
+
+  #lookBehind(): void {
+    // Behind the last record stands the mark of its transaction, which no reader is given.
+    const isRead = ([partition, end]: [number, number]): boolean => (this.#next.get(partition) ?? 0) >= end - 1
+    const isEmpty = ([partition, end]: [number, number]): boolean => this.#earliest.get(partition) === end
+    if ([...this.#begin].every((each) => isEmpty(each) || isRead(each))) this.#caughtUp.resolve()
   }
 
   async stop(): Promise<void> {
@@ -104,6 +123,7 @@ export class Control {
       if (mine.get(pinTo)) await this.#options.onRun(record, execution)
     }
     this.#next.set(partition, (records.at(-1)?.offset ?? -1) + 1)
+    this.#lookBehind()
   }
 
   /** Undefined for what concerns others, and for what cannot be decoded. */

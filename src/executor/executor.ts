@@ -28,6 +28,8 @@ import { Timetable } from './timetable.ts'
 
 /** How long before it is due an owner dispatches usually; see DUELOG_LEAD_MS. */
 const LEAD_MS_DEFAULT = 100
+/** At the start, how long executions wait for the cancellations before them to be read. */
+const CANCELS_READ_MS_MAX = 3_000
 /** At the end of stop, how long the last reports may take to reach the broker. */
 const LAST_REPORTS_MS_MAX = 5_000
 
@@ -195,7 +197,10 @@ export function createExecutor(options: ExecutorOptions): Executor {
     async start() {
       started = true
       await outbox.open()
-      await Promise.all([control.start(), intake.start()])
+      await control.start()
+      // A run that was cancelled while it waited in the backlog would begin before its cancellation is read.
+      await within(clock, CANCELS_READ_MS_MAX, control.caughtUp())
+      if (stopping === undefined) await intake.start()
     },
     stop() {
       stopping ??= started ? stop() : Promise.resolve()

@@ -2,21 +2,33 @@
 import type { Execution } from '../../schemas/generated.ts'
 import { priorities } from '../../streams/topics.ts'
 import type { RecordIn } from '../ports.ts'
+import { attemptKey } from './cancels.ts'
 import { type Entry, Lane } from './lane.ts'
 
 /** Pinned runs held at once; with more, worker-control is not read on until half of them have started. */
 export const PINNED_HELD_MAX = 10_000
+/** Attempts that are known to have been taken; the oldest go first. */
+export const PINNED_KNOWN_MAX = 2 * PINNED_HELD_MAX
 
 export class Pinned {
   readonly #lanes = new Map<string, Lane>()
+  readonly #known = new Set<string>()
   #room: (() => void)[] = []
 
   has(entry: Entry): boolean {
     return this.#lanes.get(`${entry.lane.partition}/${entry.lane.level}`) === entry.lane
   }
 
-  /** Undefined when the record was taken before. */
+  /** Undefined when the record, or another of the same attempt, was taken before: owners tell again what is not started. */
   take({ topic, partition, offset, value }: RecordIn, execution: Execution): Entry | undefined {
+    const attempt = `${attemptKey(execution)}\0${execution.specOffset}`
+    if (this.#known.has(attempt)) return undefined
+    this.#known.add(attempt)
+    if (this.#known.size > PINNED_KNOWN_MAX)
+      for (const oldest of this.#known) {
+        this.#known.delete(oldest)
+        break
+      }
     const level = Math.max(priorities.indexOf(execution.priority), 0)
     const key = `${partition}/${level}`
     let lane = this.#lanes.get(key)

@@ -95,7 +95,8 @@ function redrive(draft: Decision, command: JobCommand, context: Context): void {
   draft.snapshotDeletes.push(runNo)
   patchState(draft, { deadRuns: state.deadRuns.filter((other) => other !== runNo) })
   const { scheduledFor } = kept
-  const run = startRun(draft, spec, 'REDRIVE', scheduledFor, context.now, context, { commandId, snapshot: true })
+  const more = { commandId, snapshot: true, pinned: kept.pinTo !== null }
+  const run = startRun(draft, spec, 'REDRIVE', scheduledFor, context.now, context, more)
   draft.snapshotPuts.push(executionOf(draft.job, run, context.now))
 }
 

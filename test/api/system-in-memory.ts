@@ -152,7 +152,15 @@ export function view(id: string, definition: JobDefinition | undefined, partitio
 export function activeRun(runNo: number, heartbeat: Heartbeat | null = null): ActiveRunView {
   return {
     ...{ runNo, specOffset: 0, scheduledFor: nowMs, trigger: 'SCHEDULE', commandId: null, status: 'RUNNING', attempt: 1 },
-    ...{ releasedAttempts: 0, dueAt: nowMs, parked: false, snapshot: false, startDeadlineAt: nowMs, leaseMs: 1_000 },
+    ...{
+      releasedAttempts: 0,
+      dueAt: nowMs,
+      parked: false,
+      pinned: false,
+      snapshot: false,
+      startDeadlineAt: nowMs,
+      leaseMs: 1_000,
+    },
     ...{ attemptTimeoutMs: 1_000, dispatchedAt: nowMs, startedAt: nowMs, worker: 'w@h:1:b', errors: [], heartbeat },
   } as ActiveRunView
 }

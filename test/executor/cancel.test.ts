@@ -115,6 +115,18 @@ describe('a run that is cancelled before it starts', () => {
     await harness.stop()
   })
 
+  it('is not begun by a worker that starts and finds both the run and its cancellation', async () => {
+    const harness = new Harness()
+    harness.put({ jobId: 'a' })
+    harness.put({ jobId: 'b' })
+    harness.control(cancel('a'))
+    await harness.start()
+    await harness.clock.advance(2_000)
+    expect(harness.starts.map(({ jobId }) => jobId)).toEqual(['b'])
+    expect(harness.committed()).toBe(2)
+    await harness.stop()
+  })
+
   it('is known to a worker that starts after the cancellation', async () => {
     const harness = new Harness()
     harness.control(cancel('a'))

@@ -48,13 +48,40 @@ it('is run by one of several workers of that name', async () => {
   await second.stop()
 })
 
-it('is not run by a worker that comes later: its start deadline ends it', async () => {
+it('is not run by a worker that comes later before its owner has told it again', async () => {
   const harness = new Harness({}, instanceOf('gpu'))
   harness.pin({ jobId: 'a', pinTo: 'gpu' })
   await harness.start()
   harness.pin({ jobId: 'b', pinTo: 'gpu' })
   await rest()
   expect(harness.starts.map(({ jobId }) => jobId)).toEqual(['b'])
+  harness.pin({ jobId: 'a', pinTo: 'gpu' })
+  await rest()
+  expect(harness.starts.map(({ jobId }) => jobId)).toEqual(['b', 'a'])
+  await harness.stop()
+})
+
+it('is run once by a worker that is told of it again, whether it holds, runs or has run it', async () => {
+  const finish: (() => void)[] = []
+  const slow = () => new Promise<void>((resolve) => finish.push(resolve))
+  const harness = await new Harness({ slow }, { ...instanceOf('gpu'), concurrency: 1 }).start()
+  const tell = async (jobId: string, attempt = 1): Promise<void> => {
+    harness.pin({ jobId, attempt, handler: 'slow', pinTo: 'gpu' })
+    await rest()
+  }
+  await tell('a')
+  await tell('b')
+  await tell('a')
+  await tell('b')
+  for (let ended = 0; ended < 2; ended++) {
+    finish.shift()?.()
+    await rest()
+  }
+  await tell('a')
+  expect(harness.starts.map(({ jobId }) => jobId)).toEqual(['a', 'b'])
+  await tell('a', 2)
+  expect(harness.starts.map(({ jobId }) => jobId)).toEqual(['a', 'b', 'a'])
+  finish.shift()?.()
   await harness.stop()
 })
 

@@ -52,6 +52,42 @@ it('its next attempt is pinned as well, also when the definition was replaced by
   ])
 })
 
+it('is told again until it is started, and not after', async () => {
+  const world = new World()
+  world.define('a', job({ pinTo: 'gpu', leaseMs: 10_000 }))
+  await world.settle()
+  const tellings: number[] = []
+  for (let second = 1; second <= 400; second++) {
+    const before = told(world).length
+    world.now += 1_000
+    await world.settle()
+    if (told(world).length > before) tellings.push(second)
+  }
+  // After a lease, then after as long as it has waited already, at most each two minutes.
+  expect(tellings).toEqual([10, 20, 40, 80, 160, 280, 400])
+  const attempts = told(world).map(({ execution }) => [execution.attempt, execution.startDeadlineAt])
+  expect(new Set(attempts.map(String)).size).toBe(1)
+  const { jobId, runNo, attempt, specOffset } = world.executions()[0] as Execution
+  world.report({ type: 'STARTED', jobId, runNo, attempt, specOffset, at: world.now, startedAt: world.now, worker: 'gpu@h:1:b' })
+  for (let second = 1; second <= 5; second++) {
+    world.now += 1_000
+    await world.settle()
+  }
+  expect(told(world)).toHaveLength(attempts.length)
+})
+
+it('goes on to the next worker of the name when the first has given it back', async () => {
+  const world = new World()
+  world.define('a', job({ pinTo: 'gpu', leaseMs: 10_000 }))
+  await world.settle()
+  const { jobId, runNo, attempt, specOffset } = world.executions()[0] as Execution
+  world.report({ type: 'RELEASED', jobId, runNo, attempt, specOffset, at: world.now, worker: 'gpu@h:1:b' })
+  await world.settle()
+  world.now += 10_000
+  await world.settle()
+  expect(told(world).map(({ execution }) => execution.attempt)).toEqual([1, 2, 2])
+})
+
 it('expires at its start deadline while its worker is absent', async () => {
   const world = new World()
   world.define('a', job({ pinTo: 'nobody', startDeadlineMs: 5_000 }))

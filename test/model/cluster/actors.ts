@@ -1,5 +1,6 @@
 /** Everybody around the scheduler: workers, the retry forwarder, and users. They write to the log directly; none of them is under test. */
 import type { Execution, ExecutionEventInput, JobCommandType, JobDefinitionInput } from '../../../schemas/generated.ts'
+import type { RecordIn } from '../../../src/ports.ts'
 import { replyHeaders } from '../../../streams/jobs/receipt.ts'
 import { partitionOf, retryTiers } from '../../../streams/topics.ts'
 import { ManualClock } from '../../tools/manual-clock.ts'
@@ -10,10 +11,13 @@ import type { Cluster } from './process.ts'
 
 type Fate = 'succeed' | 'succeed-at-once' | 'fail' | 'fail-for-good' | 'vanish' | 'vanish-running' | 'release'
 
+const keyOf = ({ jobId, runNo, attempt, specOffset }: Execution): string => `${jobId} ${specOffset} ${runNo} ${attempt}`
+
 export class Workers {
   readonly #cluster: Cluster
   readonly #clock: ManualClock
   readonly #next = new Map<string, number>()
+  readonly #told = new Set<string>()
   /** What becomes of the runs they take. */
   fates: Partial<Record<Fate, number>> = {
     succeed: 5,
@@ -42,11 +46,17 @@ export class Workers {
     const { records, next } = log.read(this.#next.get(place) ?? 0, 1)
     const record = records[0]
     const execution = record === undefined ? undefined : executionIn(record)
-    if (record !== undefined && execution !== undefined && !chance.happens(0.02)) {
+    if (record !== undefined && execution !== undefined && !this.#isTold(record, execution) && !chance.happens(0.02)) {
+      if (record.topic === names.control) this.#told.add(keyOf(execution))
       this.#work(execution, record.partition)
       if (chance.happens(0.03)) return
     }
     this.#next.set(place, next)
+  }
+
+  /** Of a pinned run its worker may be told again. */
+  #isTold({ topic }: RecordIn, execution: Execution): boolean {
+    return topic === names.control && this.#told.has(keyOf(execution))
   }
 
   #unread() {

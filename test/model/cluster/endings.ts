@@ -3,7 +3,7 @@ import type { DeadLetter, JobCommand } from '../../../schemas/generated.ts'
 import { isShown, type MemoryLog } from '../../tools/memory-log.ts'
 import { codecs, names } from '../world.ts'
 import { type Ledger, lifeName, lifeNoOf, type Run, runName } from './ledger.ts'
-import { dispatchesOf, type Life } from './oracle.ts'
+import { type Life, tellingsOf } from './oracle.ts'
 
 /** `exact`: nothing was compacted away before an owner had read it. */
 export function endingProblems(log: MemoryLog, lives: Map<string, Life[]>, ledger: Ledger, exact: boolean): string[] {
@@ -17,7 +17,7 @@ export function endingProblems(log: MemoryLog, lives: Map<string, Life[]>, ledge
 }
 
 function checkDispatches(log: MemoryLog, lives: Map<string, Life[]>, { runs }: Ledger, problems: string[]): void {
-  for (const { execution, sequence } of dispatchesOf(log)) {
+  for (const { execution, sequence } of tellingsOf(log)) {
     const { jobId, runNo, specOffset } = execution
     const name = runName(jobId, lifeNoOf(lives.get(jobId), specOffset), runNo)
     const { endedIn, end } = runs.get(name) ?? {}

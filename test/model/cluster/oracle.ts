@@ -74,7 +74,17 @@ export function executionIn({ topic, value }: Pick<RecordIn, 'topic' | 'value'>)
   return execution === null ? undefined : (codecs.execution.decode(execution) as Execution)
 }
 
+/** Each attempt as its workers were first told of it. */
 export function dispatchesOf(log: MemoryLog): Dispatch[] {
+  const told = new Set<string>()
+  return tellingsOf(log).filter(({ execution: { jobId, specOffset, runNo, attempt, pinTo } }) => {
+    const name = `${jobId} ${specOffset} ${runNo} ${attempt}`
+    return pinTo === null || (!told.has(name) && told.add(name))
+  })
+}
+
+/** The worker of a pinned run is told of it again as long as it does not start. */
+export function tellingsOf(log: MemoryLog): Dispatch[] {
   return [...log.allOf('model.executions.default'), ...log.allOf(names.control)]
     .flatMap(({ log: lane }) => lane.archive.filter(isShown))
     .flatMap(({ record, transaction, at, order }) => {
