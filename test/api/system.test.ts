@@ -23,10 +23,15 @@ describe('probes, metrics and partitions', () => {
     await using system = createSystem({ public: false })
     system.add('a')
     const get = (url: string) => system.api.instance.inject(url)
-    for (const url of ['/livez', '/readyz', '/metrics', '/internal/v1/partitions']) expect((await get(url)).statusCode, url).toBe(200)
+    for (const url of ['/livez', '/readyz', '/metrics', '/internal/v1/partitions'])
+      expect((await get(url)).statusCode, url).toBe(200)
     for (const url of ['/v1/jobs', '/v1/jobs/a', '/v1/partitions', '/openapi.json', '/docs', '/nowhere', '/']) {
       const answer = await get(url)
-      expect(answer.json(), url).toMatchObject({ status: 404, code: 'not-found', detail: expect.stringMatching(/not have the role api/) })
+      expect(answer.json(), url).toMatchObject({
+        status: 404,
+        code: 'not-found',
+        detail: expect.stringMatching(/not have the role api/),
+      })
     }
     const answer = await system.api.instance.inject({ method: 'PUT', url: '/v1/jobs/a', payload: atNoon })
     expect(answer.statusCode).toBe(404)

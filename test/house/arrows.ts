@@ -8,9 +8,18 @@ import { codeOf, type HouseFile, importsOf, placesOf } from './tree.ts'
 
 /** Rooms of src by folder; files directly in src are shared or joiners. */
 const shared = ['ports', 'errors', 'clock', 'metrics', 'instance'].map((name) => `src/${name}.ts`)
-const joiners = ['main', 'serve', 'parts', 'health', 'connect', 'worker', 'executor-processes', 'kept-process', 'targets', 'index'].map(
-  (name) => `src/${name}.ts`,
-)
+const joiners = [
+  'main',
+  'serve',
+  'parts',
+  'health',
+  'connect',
+  'worker',
+  'executor-processes',
+  'kept-process',
+  'targets',
+  'index',
+].map((name) => `src/${name}.ts`)
 
 /** What each room may import besides itself, `streams` and `schemas`. */
 const mayImport: Record<string, readonly string[]> = {

@@ -56,7 +56,7 @@ describe('the bytes of a key', () => {
   })
   it('of kinds and prefixes are taken once and for all', () => {
     expect(prefix).toEqual({ meta: 0x4d, definition: 0x44, state: 0x53, run: 0x52, snapshot: 0x50, timer: 0x54 })
-    expect(timerKind).toEqual({ fire: 1, lease: 2, attemptTimeout: 3, startDeadline: 4, retryResidue: 5, delete: 6 })
+    expect(timerKind).toEqual({ fire: 1, lease: 2, attemptTimeout: 3, startDeadline: 4, retryResidue: 5, delete: 6, recheck: 8 })
   })
 })
 
