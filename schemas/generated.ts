@@ -689,6 +689,8 @@ export interface JobState {
   nextFireAt: number | null
   /** With jitterMs: when the next occurrence is due, its jitter included; null when that is nextFireAt itself. Unit: epoch ms. Default: null. */
   nextDueAt: number | null
+  /** Latest nominal time that has become a run, however that ended: no definition makes an occurrence up to it due again. Unit: epoch ms. Default: null. */
+  latestFiredFor: number | null
   /** Number of the last run; the next has the next number. Default: 0. */
   runNo: number
   /** Runs made by the schedule; maxRuns counts these. Default: 0. */
@@ -741,6 +743,7 @@ export interface JobStateInput {
   timesHash?: number | undefined
   nextFireAt?: number | null | undefined
   nextDueAt?: number | null | undefined
+  latestFiredFor?: number | null | undefined
   runNo?: number | undefined
   scheduledRuns?: number | undefined
   succeeded?: number | undefined
@@ -2234,6 +2237,16 @@ export const jobStateSchema = {
               "default": null,
               "unit": "epoch ms",
               "doc": "With jitterMs: when the next occurrence is due, its jitter included; null when that is nextFireAt itself."
+            },
+            {
+              "name": "latestFiredFor",
+              "type": [
+                "null",
+                "long"
+              ],
+              "default": null,
+              "unit": "epoch ms",
+              "doc": "Latest nominal time that has become a run, however that ended: no definition makes an occurrence up to it due again."
             },
             {
               "name": "runNo",

@@ -35,6 +35,7 @@ export function pristineState(job: Job): JobState {
     timesHash: spec === undefined ? 0 : timesHash(spec),
     nextFireAt,
     nextDueAt: nextDueOf(job, definition?.appendedAt ?? 0, nextFireAt),
+    latestFiredFor: null,
     runNo: 0,
     scheduledRuns: 0,
     succeeded: 0,

@@ -2,6 +2,7 @@
 import type { ActiveRun, FinishedRun } from '../../schemas/generated.ts'
 import { pristineState } from '../../streams/draft.ts'
 import type { Job } from '../../streams/job.ts'
+import { type IndexKind, indexKind, indexRange, isIndexedStatus, jobIdOfIndexKey } from '../../streams/job-index.ts'
 import { whyOf } from '../../streams/jobs/why.ts'
 import {
   definitionKey,
@@ -63,6 +64,8 @@ export function partitionQueries(partitions: ReadonlyMap<number, Partition>, opt
 
     async list(partition, filter, limit, after) {
       const store = storeOf(partition)
+      const index = indexFor(filter)
+      if (index !== undefined) return listByIndex(store, index, filter, limit, after)
       return filter.dueBefore === undefined ? listById(store, filter, limit, after) : listByDue(store, filter, limit, after)
 
       async function listById(from: PartitionStore, wanted: JobFilter, room: number, last?: string) {
@@ -85,6 +88,27 @@ export function partitionQueries(partitions: ReadonlyMap<number, Partition>, opt
             if (jobs.length === room) return { jobs, next: cursor }
           }
           if (entries.length < slice) return { jobs }
+          scanned += entries.length
+        }
+        return { jobs, next: cursor }
+      }
+
+      /** Keys of an index are in the order of job ids, so its pages follow one another as those of all jobs do. */
+      async function listByIndex(from: PartitionStore, index: Index, wanted: JobFilter, room: number, last?: string) {
+        const jobs: JobView[] = []
+        let cursor = last
+        for (let scanned = 0; scanned < scannedJobsMax; ) {
+          const range = indexRange(index.kind, index.value, cursor)
+          const entries = await from.scan({ ...range, limit: Math.min(slice, 2 * room), keysOnly: true })
+          const ids = entries.map(({ key }) => jobIdOfIndexKey(key, index.value))
+          for (const job of (await loadJobs(from, codecs, ids)).values()) {
+            cursor = job.id
+            const view = viewOf(job, partition)
+            if (view === undefined || !matches(view, wanted)) continue
+            jobs.push(view)
+            if (jobs.length === room) return { jobs, next: cursor }
+          }
+          if (entries.length < Math.min(slice, 2 * room)) return { jobs }
           scanned += entries.length
         }
         return { jobs, next: cursor }
@@ -141,6 +165,19 @@ export function partitionQueries(partitions: ReadonlyMap<number, Partition>, opt
       return done
     },
   }
+}
+
+interface Index {
+  kind: IndexKind
+  value: string
+}
+
+/** The index that finds the fewest jobs beside those that are wanted. */
+function indexFor({ dead, status, tag, handler }: JobFilter): Index | undefined {
+  if (dead === true) return { kind: indexKind.dead, value: '' }
+  if (status !== undefined && isIndexedStatus(status)) return { kind: indexKind.status, value: status }
+  if (tag !== undefined) return { kind: indexKind.tag, value: tag }
+  return handler === undefined ? undefined : { kind: indexKind.handler, value: handler }
 }
 
 function viewOfPartition(partition: Partition): PartitionView {

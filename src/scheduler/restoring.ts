@@ -1,7 +1,7 @@
 /** restoring and warming: from the logs to a store that is nearly up to date. The previous owner is not disturbed and fires on. */
 
 import type { Batch } from '../ports.ts'
-import { localOp, positionKey, readLocal, unusable } from './local-record.ts'
+import { isOfOtherVersion, localOp, positionKey, readLocal, unusable } from './local-record.ts'
 import { endOf, rangeOf } from './log-ends.ts'
 import type { Ownership } from './ownership.ts'
 import type { PartitionStore } from './ports.ts'
@@ -66,23 +66,29 @@ export async function receiveState(own: Ownership, records: Batch['records']): P
 }
 
 async function openStore(own: Ownership): Promise<PartitionStore> {
-  const { stores, admin, names, clusterId, clock, tombstoneRetentionMs, logger } = own.shared
+  const { stores, logger } = own.shared
   const { partition } = own
   const opened = await stores.open(partition)
   own.store = opened.store
   if (opened.wiped !== undefined) logger.warn({ partition }, `The local store was unreadable and is built anew: ${opened.wiped}`)
-  const local = await readLocal(opened.store)
-  if (local === undefined) return opened.store
-  const log = {
-    clusterId,
-    jobs: await rangeOf(admin, names.jobs, partition),
-    state: await rangeOf(admin, names.state, partition),
-  }
-  const reason = unusable(local, log, clock.nowMs(), tombstoneRetentionMs)
+  const reason = await problemOf(own, opened.store)
   if (reason === undefined) return opened.store
   logger.warn({ partition }, `The local store of partition ${partition} is built anew: ${reason}.`)
   await opened.store.close()
   await stores.wipe(partition)
   own.store = (await stores.open(partition)).store
   return own.store
+}
+
+/** Why the store cannot be continued, or undefined. */
+async function problemOf({ shared, partition }: Ownership, store: PartitionStore): Promise<string | undefined> {
+  const { admin, names, clusterId, clock, tombstoneRetentionMs } = shared
+  const local = await readLocal(store)
+  if (local === undefined) return (await isOfOtherVersion(store)) ? 'another version of Duelog has written it' : undefined
+  const log = {
+    clusterId,
+    jobs: await rangeOf(admin, names.jobs, partition),
+    state: await rangeOf(admin, names.state, partition),
+  }
+  return unusable(local, log, clock.nowMs(), tombstoneRetentionMs)
 }

@@ -155,19 +155,13 @@ function fireAfterReplacement(
   const revived = !recurs && old.nextFireAt === null && (spec.schedule.at ?? 0) > appendedAt
   if (phase && (old.nextFireAt !== null || (!recurs && !revived))) return old.nextFireAt
   if (waitsForEnd(spec, old)) return null
-  // What was dispatched ahead of its time is not yet past, and must not fire again.
-  if (spec.schedule.at !== null && runsOf(old).some(({ scheduledFor }) => scheduledFor === spec.schedule.at)) return null
-  const after = recurs ? Math.max(latestDispatched(old), phase ? appendedAt : Number.NEGATIVE_INFINITY) : Number.NEGATIVE_INFINITY
+  // An occurrence that became a run may not be past yet: it was dispatched ahead of its time, or by an owner whose clock was ahead.
+  const { latestFiredFor } = old
+  if (spec.schedule.at !== null && spec.schedule.at === latestFiredFor) return null
+  const fired = latestFiredFor ?? Number.NEGATIVE_INFINITY
+  const after = recurs ? Math.max(fired, phase ? appendedAt : Number.NEGATIVE_INFINITY) : Number.NEGATIVE_INFINITY
   return nextFire(spec, anchorAt, after)
 }
-
-/** Scheduled runs that are in flight, or ended last: one whose nominal time is not yet past is among them. */
-function runsOf({ active, lastRun }: JobState): { scheduledFor: number }[] {
-  return [...active, ...(lastRun === null ? [] : [lastRun])].filter(({ trigger }) => trigger === 'SCHEDULE')
-}
-
-const latestDispatched = (state: JobState): number =>
-  Math.max(Number.NEGATIVE_INFINITY, ...runsOf(state).map(({ scheduledFor }) => scheduledFor))
 
 /** An interval from the END of a scheduled run that is still active, or queued, goes on when that run ends. */
 const waitsForEnd = (spec: JobDefinition, { active, queuedFor }: JobState): boolean =>

@@ -38,11 +38,13 @@ export function startRun(
     errors: [],
     ...more,
   }
-  const scheduledRuns = before.scheduledRuns + (trigger === 'SCHEDULE' ? 1 : 0)
+  const scheduled = trigger === 'SCHEDULE'
+  const scheduledRuns = before.scheduledRuns + (scheduled ? 1 : 0)
   const spent = spec.maxRuns !== null && scheduledRuns >= spec.maxRuns
   patchState(draft, {
     runNo,
     scheduledRuns,
+    latestFiredFor: scheduled ? Math.max(scheduledFor, before.latestFiredFor ?? scheduledFor) : before.latestFiredFor,
     nextFireAt: spent ? null : before.nextFireAt,
     active: [...before.active, run],
     finishedAt: null,

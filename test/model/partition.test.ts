@@ -7,6 +7,7 @@ import { describe, expect, it } from 'vitest'
 import type { Execution, JobDefinitionInput, Schedule } from '../../schemas/generated.ts'
 import { knownDefinition } from '../../src/scheduler/job-loader.ts'
 import type { Job } from '../../streams/job.ts'
+import { indexKeysOf } from '../../streams/job-index.ts'
 import { completeDefinition } from '../../streams/jobs/json.ts'
 import { replyHeaders } from '../../streams/jobs/receipt.ts'
 import { jobIdOfKey, prefix, storedDefinition, type Timer, timerKind, timerOfKey } from '../../streams/keys.ts'
@@ -244,7 +245,7 @@ class History {
     await this.settle()
     expect(this.world.log(names.state).length, 'a restore decides nothing anew').toBe(commits)
     expect(durableOf(this.world.store)).toEqual(durable)
-    for (const store of [live, this.world.store]) await expectTimers(store)
+    for (const store of [live, this.world.store]) await expectDerived(store)
   }
 }
 
@@ -252,7 +253,8 @@ const durable = new Set<number>([prefix.definition, prefix.state, prefix.run, pr
 const durableOf = (store: MemoryStore): [string, string][] =>
   store.dump().filter(([key]) => durable.has(Number.parseInt(key.slice(0, 2), 16)))
 
-async function expectTimers(store: MemoryStore): Promise<void> {
+/** Every timer and every index key that follows from what is known is there. */
+async function expectDerived(store: MemoryStore): Promise<void> {
   const jobs = new Map<string, Job>()
   for (const [hexKey, hexValue] of store.dump()) {
     const [key, value] = [Buffer.from(hexKey, 'hex'), Buffer.from(hexValue, 'hex')]
@@ -264,7 +266,9 @@ async function expectTimers(store: MemoryStore): Promise<void> {
   }
   const stored = store.dump().map(([key]) => Buffer.from(key, 'hex'))
   const timers = stored.filter((key) => key[0] === prefix.timer).map(timerOfKey)
+  const keys = new Set(store.dump().map(([key]) => key))
   for (const known of jobs.values()) {
+    for (const key of indexKeysOf(known)) expect(keys, `${known.id} can be found by ${key}`).toContain(key.toString('hex'))
     for (const timer of timersOf(known)) {
       // A renewed lease has its timer later than the state says: heartbeats are not logged.
       const same = (other: Timer): boolean =>
