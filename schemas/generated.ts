@@ -196,6 +196,8 @@ export interface Execution {
   startDeadlineAt: number
   /** As in the definition. Set: the execution travels on worker-control, and only the worker of this name or host runs it. Default: null. */
   pinTo: string | null
+  /** As trackRuns in the definition. False: the worker sends no events; the record's offset is done when its handler has settled, failed or not. Default: true. */
+  tracked: boolean
   /** With an http target: the request that the handler http makes. Default: null. */
   httpTarget: HttpTarget | null
   /** Only in a snapshot: the topic that the owner itself writes to. Default: null. */
@@ -222,6 +224,7 @@ export interface ExecutionInput {
   leaseMs: number
   startDeadlineAt: number
   pinTo?: string | null | undefined
+  tracked?: boolean | undefined
   httpTarget?: HttpTargetInput | null | undefined
   topicTarget?: TopicTargetInput | null | undefined
 }
@@ -437,6 +440,8 @@ export interface JobDefinition {
   priority: Priority
   /** Only the worker of this name runs it, or one on the host of this name; while there is none, the run waits until its start deadline and expires. One that comes is told of it after as long as it was away, at most two minutes. Default: null. */
   pinTo: string | null
+  /** False, for floods of cheap runs: a run has left Duelog once it is handed to the workers. Nothing is heard of it again, so it has no retries, no lease and no end that anything could follow; it stands as DISPATCHED. A worker runs it at least once: again if it dies before the handler has settled. Default: true. */
+  trackRuns: boolean
   /** What happens when an attempt fails. Default: {"maxAttempts":5,"backoff":{"list":[1000,5000,30000,120000,600000],"fixed":null,"linear":null,"exponential":null},"maxAgeMs":null,"jitter":0,"nonRetryable":[]}. */
   retry: Retry
   /** Longest time of one attempt; then its signal is aborted and it counts as failed. Unit: ms. Default: 300000. */
@@ -493,6 +498,7 @@ export interface JobDefinitionInput {
   headers?: Record<string, Buffer> | undefined
   priority?: Priority | undefined
   pinTo?: string | null | undefined
+  trackRuns?: boolean | undefined
   retry?: RetryInput | undefined
   attemptTimeoutMs?: number | undefined
   leaseMs?: number | undefined
@@ -591,8 +597,8 @@ export interface ActiveRun {
   dueAt: number
   /** While RETRY_WAIT: the rest of the backoff is in the time index, no longer in a retry topic. Default: false. */
   parked: boolean
-  /** Whether only the worker that pinTo named may run it: until it is started, that worker is told again. Default: false. */
-  pinned: boolean
+  /** Of a pinned run that is DISPATCHED: when its worker is told of it again, as long as it has not started it. Unit: epoch ms. Default: null. */
+  tellAt: number | null
   /** Whether key P holds the Execution that this run is dispatched from. Default: false. */
   snapshot: boolean
   /** Until when the current attempt must have started. Unit: epoch ms. */
@@ -623,7 +629,7 @@ export interface ActiveRunInput {
   releasedAttempts?: number | undefined
   dueAt: number
   parked?: boolean | undefined
-  pinned?: boolean | undefined
+  tellAt?: number | null | undefined
   snapshot?: boolean | undefined
   startDeadlineAt: number
   leaseMs: number
@@ -644,13 +650,13 @@ export interface FinishedRun {
   trigger: Trigger
   /** With MANUAL: the command. Default: null. */
   commandId: string | null
-  /** How it ended. */
+  /** How it ended. DISPATCHED: nobody knows, its definition has trackRuns false. */
   status: RunStatus
   /** Attempts made. */
   attempts: number
   /** When the last attempt started. Unit: epoch ms. Default: null. */
   startedAt: number | null
-  /** When the run ended. Unit: epoch ms. */
+  /** When the run ended; with DISPATCHED, when it was handed to the workers. Unit: epoch ms. */
   finishedAt: number
   /** Who ran the last attempt. Default: null. */
   worker: string | null
@@ -1228,6 +1234,12 @@ export const executionSchema = {
       "doc": "As in the definition. Set: the execution travels on worker-control, and only the worker of this name or host runs it."
     },
     {
+      "name": "tracked",
+      "type": "boolean",
+      "default": true,
+      "doc": "As trackRuns in the definition. False: the worker sends no events; the record's offset is done when its handler has settled, failed or not."
+    },
+    {
       "name": "httpTarget",
       "default": null,
       "doc": "With an http target: the request that the handler http makes.",
@@ -1765,6 +1777,12 @@ export const jobDefinitionSchema = {
       "maxLength": 255,
       "pattern": "^[^@:\\s]+$",
       "doc": "Only the worker of this name runs it, or one on the host of this name; while there is none, the run waits until its start deadline and expires. One that comes is told of it after as long as it was away, at most two minutes."
+    },
+    {
+      "name": "trackRuns",
+      "type": "boolean",
+      "default": true,
+      "doc": "False, for floods of cheap runs: a run has left Duelog once it is handed to the workers. Nothing is heard of it again, so it has no retries, no lease and no end that anything could follow; it stands as DISPATCHED. A worker runs it at least once: again if it dies before the handler has settled."
     },
     {
       "name": "retry",
@@ -2576,10 +2594,14 @@ export const jobStateSchema = {
                       "doc": "While RETRY_WAIT: the rest of the backoff is in the time index, no longer in a retry topic."
                     },
                     {
-                      "name": "pinned",
-                      "type": "boolean",
-                      "default": false,
-                      "doc": "Whether only the worker that pinTo named may run it: until it is started, that worker is told again."
+                      "name": "tellAt",
+                      "type": [
+                        "null",
+                        "long"
+                      ],
+                      "default": null,
+                      "unit": "epoch ms",
+                      "doc": "Of a pinned run that is DISPATCHED: when its worker is told of it again, as long as it has not started it."
                     },
                     {
                       "name": "snapshot",
@@ -2717,7 +2739,7 @@ export const jobStateSchema = {
                     {
                       "name": "status",
                       "type": "RunStatus",
-                      "doc": "How it ended."
+                      "doc": "How it ended. DISPATCHED: nobody knows, its definition has trackRuns false."
                     },
                     {
                       "name": "attempts",
@@ -2738,7 +2760,7 @@ export const jobStateSchema = {
                       "name": "finishedAt",
                       "type": "long",
                       "unit": "epoch ms",
-                      "doc": "When the run ended."
+                      "doc": "When the run ended; with DISPATCHED, when it was handed to the workers."
                     },
                     {
                       "name": "worker",

@@ -26,6 +26,11 @@ export const errorTable = {
     retriable: false,
     meaning: 'The owner of the job has not carried the command out; the detail says why.',
   },
+  'not-tracked': {
+    status: 409,
+    retriable: false,
+    meaning: 'The job has trackRuns false, so that a run is out of reach once it is handed to the workers.',
+  },
   'version-conflict': { status: 412, retriable: false, meaning: 'The job has changed since the version that If-Match names.' },
   'wait-timeout': {
     status: 202,

@@ -18,10 +18,12 @@ export interface RecordIn {
   headers: Record<string, Buffer>
 }
 
-/** A record to write. Without `partition` the key's murmur2 hash chooses (streams/topics.ts). */
+/** A record to write. Without `partition` the key chooses (streams/topics.ts). */
 export interface RecordOut {
   topic: string
   partition?: number
+  /** True: the key is a job's id, whose tag may choose the partition. Else the murmur2 hash of the whole key does, as anywhere in Kafka. */
+  ofJob?: boolean
   key: Buffer | string | null
   value: Buffer | null
   headers?: Record<string, Buffer | string>
@@ -177,7 +179,10 @@ export interface JobView {
   /** Absent while the job is INVALID because its bytes could not be decoded. */
   definition: JobDefinition | undefined
   status: JobStatus
+  /** Nominal time of the next occurrence. */
   nextFireAt: number | null
+  /** With jitter: when that is due; null where it is due at its nominal time. */
+  nextDueAt: number | null
   runNo: number
   scheduledRuns: number
   succeeded: number
@@ -204,7 +209,7 @@ export interface JobFilter {
   handler?: string
   /** Only jobs with runs that can be redriven. */
   dead?: boolean
-  /** Epoch ms: only jobs whose next occurrence is before it. */
+  /** Epoch ms: only jobs whose next occurrence is due before it. */
   dueBefore?: number
 }
 

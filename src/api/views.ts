@@ -16,6 +16,7 @@ export function jobToJson(job: JobView): Record<string, unknown> {
     status: job.status,
     reason: job.reason,
     nextFireAt: timeOrNull(job.nextFireAt),
+    nextDueAt: timeOrNull(job.nextDueAt),
     runNo: job.runNo,
     scheduledRuns: job.scheduledRuns,
     succeeded: job.succeeded,

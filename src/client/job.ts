@@ -50,6 +50,8 @@ export interface Job {
   priority?: Priority
   /** Name or host of the one worker that may run it. */
   pinTo?: string
+  /** False, for floods of cheap runs: no events, no retries, at least once. Default true. */
+  trackRuns?: boolean
   /** Default: 5 attempts with 1 s, 5 s, 30 s, 2 min, 10 min between. */
   retry?: {
     maxAttempts?: number

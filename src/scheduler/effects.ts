@@ -94,7 +94,7 @@ export class Effects {
     this.#ops.push({ key: definitionKey(id), value })
   }
 
-  /** A definition that goes to another partition: in the transaction, or a delay could begin there a second time. */
+  /** A record that goes to another partition: in the transaction, or a delay could begin there a second time, and a command do twice what it asks for. */
   moved(records: RecordOut[]): void {
     this.out.push(...records)
     this.#logged = true
@@ -202,6 +202,9 @@ export class Effects {
         })
         return
       }
+      case 'tell':
+        this.#pinned(key, output.execution, output.execution.pinTo ?? '')
+        return
       case 'retry':
         this.out.push({ topic: this.#names.retry(output.tier.name), partition, key, value: encode(output.execution) })
         return

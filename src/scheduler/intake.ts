@@ -18,8 +18,11 @@ import { knownDefinition } from './job-loader.ts'
 import type { Leases } from './leases.ts'
 import type { Mail, Source } from './mailbox.ts'
 
-/** Header of a tombstone that a record left behind when it was moved to the partition of its key. */
+/** Header of a tombstone that a definition left behind when it was moved to the partition of its job. */
 export const movedHeader = 'duelog-moved'
+
+/** A record with more is not moved: with what a batch adds it might not fit one, and the transaction would fail again and again. */
+export const movedBytesMax = 900_000
 
 /** Header of a record without meaning that an owner writes to find the end of a log. */
 export const markHeader = 'duelog-mark'
@@ -65,7 +68,9 @@ export class Intake {
     if (record.value === null && record.headers[markHeader] !== undefined) return mail
     if (key === null) return this.#bad(mail, record, 'no-key', 'The record has no key; the key must be the job id.')
     if (problem !== undefined) return this.#bad(mail, record, 'bad-job-id', problem.message)
-    return source === 'jobs' ? this.#definition(mail, record, key) : this.#report(mail, record, nowMs)
+    const to = partitionOf(key, this.#options.partitions)
+    if (to !== this.#options.partition) return this.#misrouted(mail, record, key, to)
+    return source === 'jobs' ? this.#definition(mail, record) : this.#report(mail, record, nowMs)
   }
 
   #report(mail: Mail, record: RecordIn, nowMs: number): Mail | Promise<Mail> {
@@ -81,9 +86,7 @@ export class Intake {
     }
   }
 
-  #definition(mail: Mail, record: RecordIn, key: Buffer): Mail | Promise<Mail> {
-    const to = partitionOf(key, this.#options.partitions)
-    if (to !== this.#options.partition) return this.#misrouted(mail, record, key, to)
+  #definition(mail: Mail, record: RecordIn): Mail | Promise<Mail> {
     if (record.value === null) {
       const observed = record.headers[observedOffsetHeader]
       mail.input = { kind: 'deletion', offset: record.offset }
@@ -113,6 +116,10 @@ export class Intake {
   #misrouted(mail: Mail, record: RecordIn, key: Buffer, to: number): Mail {
     // What a move left behind: its own record already stands in the right partition.
     if (record.value === null && record.headers[movedHeader] !== undefined) return mail
+    if (sizeOf(record) > movedBytesMax) {
+      const text = `It has more than ${movedBytesMax} bytes and belongs to partition ${to}; write it there.`
+      return this.#bad(mail, record, 'too-large-to-move', text)
+    }
     mail.moved = { key, value: record.value, headers: record.headers, to }
     this.#options.metrics.misrouted.inc()
     return mail
@@ -150,6 +157,13 @@ export class Intake {
     this.#options.logger.warn({ topic, partition, offset, reason }, `A record cannot be applied and is passed over: ${message}`)
     return mail
   }
+}
+
+/** Bytes that the record takes in the log, at most, besides what every one has. */
+function sizeOf({ key, value, headers }: RecordIn): number {
+  let bytes = (key?.length ?? 0) + (value?.length ?? 0)
+  for (const [name, text] of Object.entries(headers)) bytes += 10 + 3 * name.length + text.length
+  return bytes
 }
 
 /** At once unless the writer's schema has to be asked for. */

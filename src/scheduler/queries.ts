@@ -198,8 +198,21 @@ function viewOfJob(
 ): JobView | undefined {
   const { definition } = job
   if (definition === undefined) return undefined
-  const { status, nextFireAt, runNo, scheduledRuns, succeeded, failed, skipped, cancelled, reason, active, lastRun, deadRuns } =
-    job.state ?? pristineState(job)
+  const {
+    status,
+    nextFireAt,
+    nextDueAt,
+    runNo,
+    scheduledRuns,
+    succeeded,
+    failed,
+    skipped,
+    cancelled,
+    reason,
+    active,
+    lastRun,
+    deadRuns,
+  } = job.state ?? pristineState(job)
   return {
     id: job.id,
     partition,
@@ -207,6 +220,7 @@ function viewOfJob(
     definition: definition.spec,
     status,
     nextFireAt,
+    nextDueAt,
     runNo,
     scheduledRuns,
     succeeded,
@@ -225,5 +239,6 @@ function matches(view: JobView, filter: JobFilter): boolean {
   if (filter.status !== undefined && view.status !== filter.status) return false
   if (filter.tag !== undefined && !view.definition?.tags.includes(filter.tag)) return false
   if (filter.handler !== undefined && view.definition?.target.handler !== filter.handler) return false
-  return filter.dueBefore === undefined || (view.nextFireAt !== null && view.nextFireAt < filter.dueBefore)
+  const dueAt = view.nextDueAt ?? view.nextFireAt
+  return filter.dueBefore === undefined || (dueAt !== null && dueAt < filter.dueBefore)
 }

@@ -63,13 +63,19 @@ function carryOut(draft: Decision, command: JobCommand, context: Context): void 
     case 'CANCEL_RUN': {
       const run = state.active.find(({ runNo }) => runNo === command.runNo)
       if (run !== undefined) return cancelRun(draft, run, 'command', context)
-      return refuseCommand(draft, command, 'no-such-run', context.now)
+      return refuseCommand(draft, command, noRunReason(draft, command.runNo), context.now)
     }
     case 'REDRIVE':
       return redrive(draft, command, context)
     case 'BACKFILL':
       return beginBackfill(draft, command, context)
   }
+}
+
+/** Why a run cannot be cancelled that is not active. */
+function noRunReason({ job: { definition, state } }: Decision, runNo: number | null): string {
+  const left = definition?.spec?.trackRuns === false && runNo !== null && runNo >= 1 && runNo <= (state?.runNo ?? 0)
+  return left ? 'not-tracked' : 'no-such-run'
 }
 
 /** Nothing more of the job runs. A new definition revives it. */
@@ -95,8 +101,7 @@ function redrive(draft: Decision, command: JobCommand, context: Context): void {
   draft.snapshotDeletes.push(runNo)
   patchState(draft, { deadRuns: state.deadRuns.filter((other) => other !== runNo) })
   const { scheduledFor } = kept
-  const more = { commandId, snapshot: true, pinned: kept.pinTo !== null }
-  const run = startRun(draft, spec, 'REDRIVE', scheduledFor, context.now, context, more)
+  const run = startRun(draft, spec, 'REDRIVE', scheduledFor, context.now, context, { commandId, snapshot: true })
   draft.snapshotPuts.push(executionOf(draft.job, run, context.now))
 }
 

@@ -27,6 +27,8 @@ export interface Receipt {
   offset: number
   /** With accepted: nominal time of the next occurrence in epoch ms, or null when there is none. */
   nextFireAt?: number | null
+  /** With jitter: when that is due, in epoch ms. */
+  nextDueAt?: number
 }
 
 export function replyToOf(headers: Record<string, Buffer>): ReplyTo | undefined {
@@ -34,7 +36,7 @@ export function replyToOf(headers: Record<string, Buffer>): ReplyTo | undefined 
   return topic === undefined ? undefined : { topic: topic.toString(), correlationId: headers[replyHeaders.correlationId] }
 }
 
-type Answer = Pick<Receipt, 'outcome' | 'reason' | 'nextFireAt'>
+export type Answer = Pick<Receipt, 'outcome' | 'reason' | 'nextFireAt' | 'nextDueAt'>
 
 /** What became of a definition, a deletion or a command. */
 export function answerTo(before: Job, input: Input, { job, refusal }: Decision): Answer {
@@ -54,7 +56,8 @@ function definitionAnswer(job: Job, offset: number, problem: string | undefined)
   if (problem !== undefined) return { outcome: 'rejected', reason: problem }
   const state = job.state ?? pristineState(job)
   if (state.status === 'INVALID') return { outcome: 'rejected', reason: state.reason ?? 'The job is INVALID.' }
-  return { outcome: 'accepted', nextFireAt: state.nextFireAt }
+  const { nextFireAt, nextDueAt } = state
+  return { outcome: 'accepted', nextFireAt, ...(nextDueAt !== null && { nextDueAt }) }
 }
 
 function deletionAnswer(before: Job, after: Job): Answer {

@@ -31,9 +31,11 @@ const reasons: Record<string, string> = {
   replaced: 'a definition with other times took its place',
   'topic-unavailable': 'its topic could not be written to before its start deadline',
   'topic-target': 'a backfill is for handlers; a topic target is written when it is due',
+  'not-tracked-backfill': 'a backfill goes on at the end of its runs, which nobody hears of where trackRuns is false',
   'invalid-definition': 'the definition in force cannot be used',
   repeated: 'a command with its commandId was taken already',
   'no-such-job': 'there is no such job',
+  'not-tracked': 'trackRuns is false, so a run is out of reach once it is handed to the workers',
   'no-such-run': 'there is no such active run',
   'no-such-dead-run': 'there is no such dead run any more',
   'backfill-active': 'another backfill is going on',
@@ -82,8 +84,10 @@ function present(state: JobState, nowMs: number): Reason[] {
   if (state.queuedFor !== null) say('queued', 'One occurrence waits for the active run to end.', state.queuedFor)
   if (state.waiting) say('waiting', 'The next occurrence is due and waits until one of the active runs ends.', state.nextFireAt)
   else if (state.status === 'ACTIVE' && state.nextFireAt !== null) {
-    const due = state.nextFireAt <= nowMs ? 'is due now' : `is due in ${state.nextFireAt - nowMs} ms`
-    say('scheduled', `The next occurrence ${due}.`, state.nextFireAt)
+    const dueAt = state.nextDueAt ?? state.nextFireAt
+    const due = dueAt <= nowMs ? 'is due now' : `is due in ${dueAt - nowMs} ms`
+    const jitter = dueAt === state.nextFireAt ? '' : `, ${dueAt - state.nextFireAt} ms after its nominal time by its jitter`
+    say('scheduled', `The next occurrence ${due}${jitter}.`, dueAt)
   }
   for (const { runNo, status, dueAt } of state.active) say('active', `Run ${runNo} is ${status}.`, dueAt)
   if (state.backfill !== null) say('backfill', 'A range of the past is being run.', state.backfill.nextAt)

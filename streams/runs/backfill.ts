@@ -18,15 +18,8 @@ export function beginBackfill(draft: Decision, command: JobCommand, context: Con
   const nextAt = from === null || from < 0 || from >= end ? null : occurrenceAt(spec, state, from, end)
   const recurs = spec.schedule.at === null && spec.schedule.delayMs === null
   const reason =
-    spec.target.topic !== null
-      ? 'topic-target'
-      : state.backfill !== null
-        ? 'backfill-active'
-        : !recurs
-          ? 'does-not-recur'
-          : nextAt === null
-            ? 'empty-range'
-            : ''
+    unfitFor(spec) ??
+    (state.backfill !== null ? 'backfill-active' : !recurs ? 'does-not-recur' : nextAt === null ? 'empty-range' : '')
   if (reason !== '' || nextAt === null) {
     return refuseCommand(draft, command, reason, context.now)
   }
@@ -41,6 +34,12 @@ export function goOnWithBackfill(draft: Decision, context: Context): void {
     const spec = definition?.spec
     const backfill = state?.backfill ?? null
     if (state === undefined || spec === undefined || backfill === null || state.status === 'PAUSED') return
+    const unfit = unfitFor(spec)
+    if (unfit !== undefined) {
+      // Its definition was replaced by one that no backfill can go on under.
+      patchState(draft, { backfill: null })
+      return refuse(draft, { at: context.now, what: 'DROPPED', reason: unfit, scheduledFor: backfill.nextAt })
+    }
     const { commandId, nextAt, to } = backfill
     if (isOver(spec, context.now)) {
       patchState(draft, { backfill: null })
@@ -57,6 +56,12 @@ export function goOnWithBackfill(draft: Decision, context: Context): void {
 function placesFor(spec: JobDefinition, { status, nextFireAt, nextDueAt }: JobState, now: number): number {
   const due = status === 'ACTIVE' && nextFireAt !== null && (nextDueAt ?? nextFireAt) <= now
   return (spec.overlap === 'ALLOW' ? spec.maxConcurrentRuns : 1) - (due ? 1 : 0)
+}
+
+/** Why the job's runs cannot be made a few at a time: they are over with the step that makes them. */
+function unfitFor({ target, trackRuns }: JobDefinition): string | undefined {
+  if (target.topic !== null) return 'topic-target'
+  return trackRuns ? undefined : 'not-tracked-backfill'
 }
 
 /** First nominal time at or after `from` and before `to`, also one before the job was defined. */

@@ -27,7 +27,7 @@ export function startRun(
     releasedAttempts: 0,
     dueAt,
     parked: false,
-    pinned: spec.pinTo !== null,
+    tellAt: null,
     snapshot: false,
     startDeadlineAt: Math.min(Math.max(dueAt, context.now) + spec.startDeadlineMs, spec.expireAt ?? Number.POSITIVE_INFINITY),
     leaseMs: spec.leaseMs,

@@ -1,6 +1,6 @@
 /** What an operator can ask beyond trigger and pause: an end, a past range, a dead run once more, and why. */
 import { describe, expect, it } from 'vitest'
-import type { JobCommand } from '../../schemas/generated.ts'
+import type { JobCommand, JobDefinition } from '../../schemas/generated.ts'
 import { activeRun, codecs, createSystem, finishedRun, type MemorySystem, names, nowMs } from './system-in-memory.ts'
 
 const post = (system: MemorySystem, url: string, payload?: object) =>
@@ -39,6 +39,18 @@ describe('the end of a job or a run', () => {
     await using system = createSystem()
     system.add('a', { lastRun: finishedRun(2) })
     expect((await post(system, '/v1/runs/a/2/cancel')).json()).toMatchObject({ status: 404, code: 'not-found' })
+    expect(system.log.written).toEqual([])
+  })
+  it('of a run that is not tracked is refused with what is true of it', async () => {
+    await using system = createSystem()
+    const definition = { ...(system.add('b').definition as JobDefinition), trackRuns: false }
+    system.add('a', { definition, runNo: 2, lastRun: { ...finishedRun(2), status: 'DISPATCHED' } })
+    const answer = (await post(system, '/v1/runs/a/1/cancel')).json()
+    expect(answer).toMatchObject({ status: 409, code: 'not-tracked' })
+    expect(answer.detail).toMatch(
+      /^Run a\/1 was handed to the workers and cannot be called back, as trackRuns of the job is false\./,
+    )
+    expect((await post(system, '/v1/runs/a/3/cancel')).json()).toMatchObject({ status: 404, code: 'not-found' })
     expect(system.log.written).toEqual([])
   })
 })

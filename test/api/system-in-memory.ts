@@ -121,7 +121,10 @@ export class MemoryOwner implements PartitionQueries {
       .filter((job) => filter.tag === undefined || job.definition?.tags.includes(filter.tag))
       .filter((job) => filter.handler === undefined || job.definition?.target.handler === filter.handler)
       .filter((job) => filter.dead !== true || job.deadRuns.length > 0)
-      .filter((job) => filter.dueBefore === undefined || (job.nextFireAt !== null && job.nextFireAt < filter.dueBefore))
+      .filter(
+        (job) =>
+          filter.dueBefore === undefined || (job.nextDueAt ?? job.nextFireAt ?? Number.POSITIVE_INFINITY) < filter.dueBefore,
+      )
     const jobs = found.slice(0, limit)
     const next = found.length > limit ? jobs.at(-1)?.id : undefined
     return { jobs, ...(next !== undefined && { next }) }
@@ -143,7 +146,16 @@ export class MemoryOwner implements PartitionQueries {
 
 export function view(id: string, definition: JobDefinition | undefined, partition: number, offset: number): JobView {
   return {
-    ...{ id, definition, partition, offset, status: 'ACTIVE', nextFireAt: definition?.schedule.at ?? null, runNo: 0 },
+    ...{
+      id,
+      definition,
+      partition,
+      offset,
+      status: 'ACTIVE',
+      nextFireAt: definition?.schedule.at ?? null,
+      nextDueAt: null,
+      runNo: 0,
+    },
     ...{ scheduledRuns: 0, succeeded: 0, failed: 0, skipped: 0, cancelled: 0, reason: null, active: [], lastRun: null },
     ...{ deadRuns: [] },
   }
@@ -156,7 +168,7 @@ export function activeRun(runNo: number, heartbeat: Heartbeat | null = null): Ac
       releasedAttempts: 0,
       dueAt: nowMs,
       parked: false,
-      pinned: false,
+      tellAt: null,
       snapshot: false,
       startDeadlineAt: nowMs,
       leaseMs: 1_000,

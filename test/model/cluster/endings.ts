@@ -86,7 +86,7 @@ function followersOf({ jobId, lifeNo, end, endedUnder }: Run, lives: Map<string,
   const definitions = lives.get(jobId)?.[lifeNo]?.definitions ?? []
   const possible = endedUnder.map((specOffset) => {
     const spec = definitions.find(({ offset }) => offset === specOffset)?.spec
-    if (spec === undefined || end.status === 'CANCELLED') return []
+    if (spec === undefined || end.status === 'CANCELLED' || end.status === 'DISPATCHED') return []
     return [...(end.status === 'SUCCEEDED' ? spec.onSuccess : spec.onFailure)].sort()
   })
   const [first] = possible
