@@ -196,6 +196,8 @@ export interface Execution {
   startDeadlineAt: number
   /** As in the definition. Set: the execution travels on worker-control, and only the worker of this name or host runs it. Default: null. */
   pinTo: string | null
+  /** As trackRuns in the definition. False: the worker sends no events; the record's offset is done when its handler has settled, failed or not. Default: true. */
+  tracked: boolean
   /** With an http target: the request that the handler http makes. Default: null. */
   httpTarget: HttpTarget | null
   /** Only in a snapshot: the topic that the owner itself writes to. Default: null. */
@@ -222,23 +224,24 @@ export interface ExecutionInput {
   leaseMs: number
   startDeadlineAt: number
   pinTo?: string | null | undefined
+  tracked?: boolean | undefined
   httpTarget?: HttpTargetInput | null | undefined
   topicTarget?: TopicTargetInput | null | undefined
 }
 
 export type JobCommandType = 'TRIGGER' | 'PAUSE' | 'RESUME' | 'CANCEL' | 'CANCEL_RUN' | 'REDRIVE' | 'BACKFILL'
 
-/** What an operator asks of one job. Key: job id. */
+/** What an operator asks of one job. Key: job id. A command that is refused says why at /v1/jobs/{id}/why, and to the reply topic that it names. */
 export interface JobCommand {
   /** TRIGGER: one run now, besides the schedule. PAUSE: no occurrence fires. RESUME: fire again; what fell due meanwhile follows catchUp. CANCEL: ends all runs and the job. CANCEL_RUN: ends one run. REDRIVE: makes a dead run again, as a new run. BACKFILL: one run for each occurrence of a past range. */
   type: JobCommandType
-  /** Chosen by the sender; a TRIGGER with the commandId of a recent run of the job makes no second one. */
+  /** Chosen by the sender. A command with the commandId of one of the last 32 commands of the job, or of an active run or the last one, does nothing, whatever became of the first. */
   commandId: string
   /** The sender's clock. Unit: epoch ms. */
   at: number
   /** With TRIGGER: takes the place of the definition's payload in this run. Default: null. */
   payload: Buffer | null
-  /** With TRIGGER: what the run is said to be made by. Default: "MANUAL". */
+  /** With TRIGGER: what the run is said to be made by, MANUAL or FOLLOW_UP. What the schedule makes, or another command, is not for a TRIGGER to say; it is refused. Default: "MANUAL". */
   trigger: Trigger
   /** With CANCEL_RUN and REDRIVE: which run. Default: null. */
   runNo: number | null
@@ -317,7 +320,7 @@ export interface ScheduleInput {
 export interface Target {
   /** Name of the handler that a worker registered. Default: null. */
   handler: string | null
-  /** The owner writes payload and headers to this topic when the job is due, exactly once and with no worker; never before its time. Default: null. */
+  /** The owner writes payload and headers to this topic when the job is due, exactly once and with no worker; never before its time. While the topic is missing or not allowed the job is INVALID; that is looked at again after 5 s, then less and less often, and at least every 10 min. Default: null. */
   topic: TopicTarget | null
   /** A worker of the pool sends the payload in a request, at least once (built-in handler http). Default: null. */
   http: HttpTarget | null
@@ -437,6 +440,8 @@ export interface JobDefinition {
   priority: Priority
   /** Only the worker of this name runs it, or one on the host of this name; while there is none, the run waits until its start deadline and expires. One that comes is told of it after as long as it was away, at most two minutes. Default: null. */
   pinTo: string | null
+  /** False, for floods of cheap runs: a run has left Duelog once it is handed to the workers. Nothing is heard of it again, so it has no retries, no lease and no end that anything could follow; it stands as DISPATCHED. A worker runs it at least once: again if it dies before the handler has settled. Default: true. */
+  trackRuns: boolean
   /** What happens when an attempt fails. Default: {"maxAttempts":5,"backoff":{"list":[1000,5000,30000,120000,600000],"fixed":null,"linear":null,"exponential":null},"maxAgeMs":null,"jitter":0,"nonRetryable":[]}. */
   retry: Retry
   /** Longest time of one attempt; then its signal is aborted and it counts as failed. Unit: ms. Default: 300000. */
@@ -459,7 +464,7 @@ export interface JobDefinition {
   startAt: number | null
   /** No occurrence is due after it; then the job is COMPLETED. Unit: epoch ms. Default: null. */
   endAt: number | null
-  /** End of validity: no occurrence fires after it, also none that was due before, and a run that has not started by then has expired. Unit: epoch ms. Default: null. */
+  /** End of validity, exclusive: from this instant on no occurrence fires, also none that was due before, a run that has not started has expired, and TRIGGER, REDRIVE and BACKFILL are refused. Unit: epoch ms. Default: null. */
   expireAt: number | null
   /** Scheduled runs after which the job is COMPLETED. Default: null. */
   maxRuns: number | null
@@ -493,6 +498,7 @@ export interface JobDefinitionInput {
   headers?: Record<string, Buffer> | undefined
   priority?: Priority | undefined
   pinTo?: string | null | undefined
+  trackRuns?: boolean | undefined
   retry?: RetryInput | undefined
   attemptTimeoutMs?: number | undefined
   leaseMs?: number | undefined
@@ -552,6 +558,8 @@ export interface Refusal {
   runNo: number | null
   /** How many in a row, for the same reason. Default: 1. */
   count: number
+  /** With DROPPED: the command, unless it was a follow-up. Default: null. */
+  commandId: string | null
 }
 
 /** Refusal as a writer may give it: fields with a default may be left out. */
@@ -562,6 +570,7 @@ export interface RefusalInput {
   scheduledFor?: number | null | undefined
   runNo?: number | null | undefined
   count?: number | undefined
+  commandId?: string | null | undefined
 }
 
 export type RunStatus = 'DISPATCHED' | 'RUNNING' | 'RETRY_WAIT' | 'SUCCEEDED' | 'FAILED' | 'EXPIRED' | 'CANCELLED' | 'SKIPPED' | 'DEAD'
@@ -588,8 +597,8 @@ export interface ActiveRun {
   dueAt: number
   /** While RETRY_WAIT: the rest of the backoff is in the time index, no longer in a retry topic. Default: false. */
   parked: boolean
-  /** Whether only the worker that pinTo named may run it: until it is started, that worker is told again. Default: false. */
-  pinned: boolean
+  /** Of a pinned run that is DISPATCHED: when its worker is told of it again, as long as it has not started it. Unit: epoch ms. Default: null. */
+  tellAt: number | null
   /** Whether key P holds the Execution that this run is dispatched from. Default: false. */
   snapshot: boolean
   /** Until when the current attempt must have started. Unit: epoch ms. */
@@ -620,7 +629,7 @@ export interface ActiveRunInput {
   releasedAttempts?: number | undefined
   dueAt: number
   parked?: boolean | undefined
-  pinned?: boolean | undefined
+  tellAt?: number | null | undefined
   snapshot?: boolean | undefined
   startDeadlineAt: number
   leaseMs: number
@@ -641,13 +650,13 @@ export interface FinishedRun {
   trigger: Trigger
   /** With MANUAL: the command. Default: null. */
   commandId: string | null
-  /** How it ended. */
+  /** How it ended. DISPATCHED: nobody knows, its definition has trackRuns false. */
   status: RunStatus
   /** Attempts made. */
   attempts: number
   /** When the last attempt started. Unit: epoch ms. Default: null. */
   startedAt: number | null
-  /** When the run ended. Unit: epoch ms. */
+  /** When the run ended; with DISPATCHED, when it was handed to the workers. Unit: epoch ms. */
   finishedAt: number
   /** Who ran the last attempt. Default: null. */
   worker: string | null
@@ -686,6 +695,8 @@ export interface JobState {
   nextFireAt: number | null
   /** With jitterMs: when the next occurrence is due, its jitter included; null when that is nextFireAt itself. Unit: epoch ms. Default: null. */
   nextDueAt: number | null
+  /** Latest nominal time that has become a run, however that ended: no definition makes an occurrence up to it due again. Unit: epoch ms. Default: null. */
+  latestFiredFor: number | null
   /** Number of the last run; the next has the next number. Default: 0. */
   runNo: number
   /** Runs made by the schedule; maxRuns counts these. Default: 0. */
@@ -704,6 +715,8 @@ export interface JobState {
   deleteAt: number | null
   /** Why the job is INVALID, or why the last occurrence was skipped. Default: null. */
   reason: string | null
+  /** While the job is INVALID because its topic cannot be written to: when that is looked at again. Unit: epoch ms. Default: null. */
+  recheckAt: number | null
   /** With overlap QUEUE_ONE: nominal time of the occurrence that waits for the active run to end. Unit: epoch ms. Default: null. */
   queuedFor: number | null
   /** The range of the past that is being run. Default: null. */
@@ -716,6 +729,8 @@ export interface JobState {
   waiting: boolean
   /** Whether a PAUSE is in force. It outlives new definitions, also ones that cannot be used, until a RESUME. Default: false. */
   pausedByCommand: boolean
+  /** The last 32 commands that were taken, oldest first, each by a hash of its commandId (streams/jobs/recent-commands.ts): one that comes again does nothing. Default: []. */
+  recentCommands: number[]
   /** Whether key P with run number 0 holds the definition, because a tombstone that must not win stands behind it in jobs. Default: false. */
   definitionKept: boolean
   /** Offset in jobs of the last definition that was dropped; -1: none since that in force. Default: -1. */
@@ -734,6 +749,7 @@ export interface JobStateInput {
   timesHash?: number | undefined
   nextFireAt?: number | null | undefined
   nextDueAt?: number | null | undefined
+  latestFiredFor?: number | null | undefined
   runNo?: number | undefined
   scheduledRuns?: number | undefined
   succeeded?: number | undefined
@@ -743,12 +759,14 @@ export interface JobStateInput {
   finishedAt?: number | null | undefined
   deleteAt?: number | null | undefined
   reason?: string | null | undefined
+  recheckAt?: number | null | undefined
   queuedFor?: number | null | undefined
   backfill?: BackfillInput | null | undefined
   deadRuns?: number[] | undefined
   decisions?: RefusalInput[] | undefined
   waiting?: boolean | undefined
   pausedByCommand?: boolean | undefined
+  recentCommands?: number[] | undefined
   definitionKept?: boolean | undefined
   droppedOffset?: number | undefined
   active?: ActiveRunInput[] | undefined
@@ -1216,6 +1234,12 @@ export const executionSchema = {
       "doc": "As in the definition. Set: the execution travels on worker-control, and only the worker of this name or host runs it."
     },
     {
+      "name": "tracked",
+      "type": "boolean",
+      "default": true,
+      "doc": "As trackRuns in the definition. False: the worker sends no events; the record's offset is done when its handler has settled, failed or not."
+    },
+    {
       "name": "httpTarget",
       "default": null,
       "doc": "With an http target: the request that the handler http makes.",
@@ -1303,7 +1327,7 @@ export const jobCommandSchema = {
   "type": "record",
   "name": "JobCommand",
   "namespace": "duelog",
-  "doc": "What an operator asks of one job. Key: job id.",
+  "doc": "What an operator asks of one job. Key: job id. A command that is refused says why at /v1/jobs/{id}/why, and to the reply topic that it names.",
   "fields": [
     {
       "name": "type",
@@ -1325,7 +1349,9 @@ export const jobCommandSchema = {
     {
       "name": "commandId",
       "type": "string",
-      "doc": "Chosen by the sender; a TRIGGER with the commandId of a recent run of the job makes no second one."
+      "minLength": 1,
+      "maxLength": 512,
+      "doc": "Chosen by the sender. A command with the commandId of one of the last 32 commands of the job, or of an active run or the last one, does nothing, whatever became of the first."
     },
     {
       "name": "at",
@@ -1357,7 +1383,7 @@ export const jobCommandSchema = {
         ]
       },
       "default": "MANUAL",
-      "doc": "With TRIGGER: what the run is said to be made by."
+      "doc": "With TRIGGER: what the run is said to be made by, MANUAL or FOLLOW_UP. What the schedule makes, or another command, is not for a TRIGGER to say; it is refused."
     },
     {
       "name": "runNo",
@@ -1594,7 +1620,7 @@ export const jobDefinitionSchema = {
           {
             "name": "topic",
             "default": null,
-            "doc": "The owner writes payload and headers to this topic when the job is due, exactly once and with no worker; never before its time.",
+            "doc": "The owner writes payload and headers to this topic when the job is due, exactly once and with no worker; never before its time. While the topic is missing or not allowed the job is INVALID; that is looked at again after 5 s, then less and less often, and at least every 10 min.",
             "type": [
               "null",
               {
@@ -1751,6 +1777,12 @@ export const jobDefinitionSchema = {
       "maxLength": 255,
       "pattern": "^[^@:\\s]+$",
       "doc": "Only the worker of this name runs it, or one on the host of this name; while there is none, the run waits until its start deadline and expires. One that comes is told of it after as long as it was away, at most two minutes."
+    },
+    {
+      "name": "trackRuns",
+      "type": "boolean",
+      "default": true,
+      "doc": "False, for floods of cheap runs: a run has left Duelog once it is handed to the workers. Nothing is heard of it again, so it has no retries, no lease and no end that anything could follow; it stands as DISPATCHED. A worker runs it at least once: again if it dies before the handler has settled."
     },
     {
       "name": "retry",
@@ -2052,7 +2084,7 @@ export const jobDefinitionSchema = {
       "unit": "epoch ms",
       "minimum": 0,
       "maximum": 8640000000000000,
-      "doc": "End of validity: no occurrence fires after it, also none that was due before, and a run that has not started by then has expired."
+      "doc": "End of validity, exclusive: from this instant on no occurrence fires, also none that was due before, a run that has not started has expired, and TRIGGER, REDRIVE and BACKFILL are refused."
     },
     {
       "name": "maxRuns",
@@ -2225,6 +2257,16 @@ export const jobStateSchema = {
               "doc": "With jitterMs: when the next occurrence is due, its jitter included; null when that is nextFireAt itself."
             },
             {
+              "name": "latestFiredFor",
+              "type": [
+                "null",
+                "long"
+              ],
+              "default": null,
+              "unit": "epoch ms",
+              "doc": "Latest nominal time that has become a run, however that ended: no definition makes an occurrence up to it due again."
+            },
+            {
               "name": "runNo",
               "type": "long",
               "default": 0,
@@ -2288,6 +2330,16 @@ export const jobStateSchema = {
               ],
               "default": null,
               "doc": "Why the job is INVALID, or why the last occurrence was skipped."
+            },
+            {
+              "name": "recheckAt",
+              "type": [
+                "null",
+                "long"
+              ],
+              "default": null,
+              "unit": "epoch ms",
+              "doc": "While the job is INVALID because its topic cannot be written to: when that is looked at again."
             },
             {
               "name": "queuedFor",
@@ -2401,6 +2453,15 @@ export const jobStateSchema = {
                       "type": "long",
                       "default": 1,
                       "doc": "How many in a row, for the same reason."
+                    },
+                    {
+                      "name": "commandId",
+                      "type": [
+                        "null",
+                        "string"
+                      ],
+                      "default": null,
+                      "doc": "With DROPPED: the command, unless it was a follow-up."
                     }
                   ]
                 }
@@ -2417,6 +2478,15 @@ export const jobStateSchema = {
               "type": "boolean",
               "default": false,
               "doc": "Whether a PAUSE is in force. It outlives new definitions, also ones that cannot be used, until a RESUME."
+            },
+            {
+              "name": "recentCommands",
+              "type": {
+                "type": "array",
+                "items": "long"
+              },
+              "default": [],
+              "doc": "The last 32 commands that were taken, oldest first, each by a hash of its commandId (streams/jobs/recent-commands.ts): one that comes again does nothing."
             },
             {
               "name": "definitionKept",
@@ -2524,10 +2594,14 @@ export const jobStateSchema = {
                       "doc": "While RETRY_WAIT: the rest of the backoff is in the time index, no longer in a retry topic."
                     },
                     {
-                      "name": "pinned",
-                      "type": "boolean",
-                      "default": false,
-                      "doc": "Whether only the worker that pinTo named may run it: until it is started, that worker is told again."
+                      "name": "tellAt",
+                      "type": [
+                        "null",
+                        "long"
+                      ],
+                      "default": null,
+                      "unit": "epoch ms",
+                      "doc": "Of a pinned run that is DISPATCHED: when its worker is told of it again, as long as it has not started it."
                     },
                     {
                       "name": "snapshot",
@@ -2665,7 +2739,7 @@ export const jobStateSchema = {
                     {
                       "name": "status",
                       "type": "RunStatus",
-                      "doc": "How it ended."
+                      "doc": "How it ended. DISPATCHED: nobody knows, its definition has trackRuns false."
                     },
                     {
                       "name": "attempts",
@@ -2686,7 +2760,7 @@ export const jobStateSchema = {
                       "name": "finishedAt",
                       "type": "long",
                       "unit": "epoch ms",
-                      "doc": "When the run ended."
+                      "doc": "When the run ended; with DISPATCHED, when it was handed to the workers."
                     },
                     {
                       "name": "worker",

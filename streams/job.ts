@@ -74,6 +74,8 @@ export interface TopicRecord {
 
 export type Output =
   | { kind: 'dispatch'; execution: Execution; ahead: boolean }
+  /** A pinned attempt that was dispatched once more, for a worker that may not have been there. */
+  | { kind: 'tell'; execution: Execution }
   /** A record to a topic of the user's: the whole run. */
   | { kind: 'record'; record: TopicRecord; scheduledFor: number }
   | { kind: 'retry'; tier: (typeof retryTiers)[number]; execution: Execution }
@@ -110,7 +112,9 @@ export interface Decision {
   snapshotDeletes: number[]
   /** A definition that jobs may lose to compaction and the changelog has to hold; null: it need not any more. */
   keptDefinition: KnownDefinition | null | undefined
-  /** Runs whose target is a topic, to be written at the end of the step. */
+  /** Why the command at hand was not carried out: a reason of streams/jobs/why.ts. */
+  refusal: string | undefined
+  /** Runs that are over with this step: those whose target is a topic are written at its end, those not tracked are ended. */
   deliveries: number[]
   /** Timers besides those that follow from the state. */
   extraTimers: Timer[]

@@ -6,6 +6,7 @@
  *   S·jobId                                    JobState (StateEntry, framed)
  *   R·jobId·00·slot u8                         finished run, slot = runNo mod 10: a ring, so nothing is ever deleted from it
  *   P·jobId·00·runNo u64 BE                    Execution that a run is dispatched from again; with run number 0 the job's definition
+ *   I·kind u8·value·00·jobId                   by what a job is found, empty value: job-index.ts
  *   L…                                         the store's own: src/store/links.ts
  *   T·dueAt u64 BE·kind u8·jobId·00·runNo u64  timer, empty value
  *
@@ -14,10 +15,18 @@
  * prefix that could swallow another's keys.
  */
 
-export const prefix = { meta: 0x4d, definition: 0x44, state: 0x53, run: 0x52, snapshot: 0x50, timer: 0x54 } as const
+export const prefix = { meta: 0x4d, definition: 0x44, state: 0x53, run: 0x52, snapshot: 0x50, timer: 0x54, index: 0x49 } as const
 
 /** Kinds of timers. Numbers are part of the key and are never reused. */
-export const timerKind = { fire: 1, lease: 2, attemptTimeout: 3, startDeadline: 4, retryResidue: 5, delete: 6 } as const
+export const timerKind = {
+  fire: 1,
+  lease: 2,
+  attemptTimeout: 3,
+  startDeadline: 4,
+  retryResidue: 5,
+  delete: 6,
+  recheck: 8,
+} as const
 export type TimerKind = (typeof timerKind)[keyof typeof timerKind]
 
 /** Something that falls due. runNo is 0 for timers of the job itself. */

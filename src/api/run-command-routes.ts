@@ -1,6 +1,7 @@
 /** Commands to one run. */
 import type { FastifyInstance } from 'fastify'
 import { DuelogError } from '../errors.ts'
+import type { JobView } from '../ports.ts'
 import { Commands } from './commands.ts'
 import type { ApiContext } from './context.ts'
 import { cancelRunSchema, redriveRunSchema } from './schemas/runs.ts'
@@ -17,7 +18,7 @@ export function runCommandRoutes(instance: FastifyInstance, context: ApiContext)
   instance.post<OneRun>('/v1/runs/:jobId/:runNo/cancel', { config, schema: cancelRunSchema }, async (request, reply) => {
     const { jobId, runNo } = request.params
     const job = await commands.existing(jobId)
-    if (!job.active.some((run) => run.runNo === runNo)) throw notFound(jobId, runNo, 'active')
+    if (!job.active.some((run) => run.runNo === runNo)) throw hasLeft(job, runNo) ?? notFound(jobId, runNo, 'active')
     return commands.carryOut(job.id, 'CANCEL_RUN', { runNo, actor: request.role }, reply)
   })
 
@@ -27,6 +28,13 @@ export function runCommandRoutes(instance: FastifyInstance, context: ApiContext)
     if (!job.deadRuns.includes(runNo)) throw notFound(jobId, runNo, 'dead')
     return commands.makeRun(job.id, 'REDRIVE', { runNo, actor: request.role }, reply)
   })
+}
+
+/** Nobody can call back what the workers have and do not report of. */
+function hasLeft({ id, definition, runNo: lastRunNo }: JobView, runNo: number): DuelogError | undefined {
+  if (definition?.trackRuns !== false || runNo < 1 || runNo > lastRunNo) return undefined
+  const text = `Run ${runIdOf(id, runNo)} was handed to the workers and cannot be called back, as trackRuns of the job is false.`
+  return new DuelogError('not-tracked', `${text} POST /v1/jobs/{id}/cancel keeps further runs from being made.`)
 }
 
 const notFound = (jobId: string, runNo: number, kind: string): DuelogError =>

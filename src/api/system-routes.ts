@@ -1,5 +1,6 @@
 /** Partitions, metrics and probes. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { expose } from '../exposition.ts'
 import type { ApiContext } from './context.ts'
 import { problemOf, sendProblem } from './problem.ts'
 import { metricsSchema, partitionsSchema, probeSchema } from './schemas/system.ts'
@@ -10,7 +11,7 @@ export function systemRoutes(instance: FastifyInstance, { owners, metrics, healt
   instance.get('/v1/partitions', { config, schema: partitionsSchema }, async () => ({ partitions: await owners.views() }))
 
   instance.get('/metrics', { config, schema: metricsSchema }, async (_request, reply) =>
-    reply.type(metrics.registry.contentType).send(await metrics.registry.metrics()),
+    reply.type(metrics.registry.contentType).send(await expose(metrics.registry, metrics.sources)),
   )
 
   // Probes need no token: the platform that asks has none, and they tell nothing of any job.

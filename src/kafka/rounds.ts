@@ -3,7 +3,7 @@
  * A partition's share of one request is one batch of the log, which the broker limits in bytes.
  */
 import type { Message } from 'kafkajs'
-import { partitionOf } from '../../streams/topics.ts'
+import { keyPartitionOf, partitionOf } from '../../streams/topics.ts'
 import { DuelogError } from '../errors.ts'
 import type { RecordOut } from '../ports.ts'
 
@@ -74,7 +74,7 @@ export function checkSizes(records: RecordOut[]): void {
 /** The partition a record goes to: its own, or that of its key. */
 export function targetOf(record: RecordOut, partitionCounts: ReadonlyMap<string, number>): number {
   const count = partitionCounts.get(record.topic) ?? 0
-  const partition = record.partition ?? partitionOf(record.key ?? '', count)
+  const partition = record.partition ?? (record.ofJob ? partitionOf : keyPartitionOf)(record.key ?? '', count)
   if (!(partition >= 0 && partition < count))
     throw new DuelogError(
       'internal',

@@ -17,6 +17,8 @@ import { batchBytesMax } from './rounds.ts'
 export const checkIntervalMs = 30_000
 /** What is used is looked at again when the last look is older. */
 const staleMs = 5_000
+/** Least time between two looks for topics that are not there, however many jobs name some. */
+const seekGapMs = 1_000
 /** How long a topic that refused a record is left alone. */
 const refusedMs = 60_000
 /** A batch costs so much besides its records. */
@@ -80,6 +82,11 @@ export class CheckedTopics implements TargetTopics {
       return `A record of ${bytes} bytes is too large for topic ${name}, which takes batches of ${bytesMax} (max.message.bytes).`
     const refused = this.#refused.get(name)
     return refused !== undefined && Date.now() < refused.untilMs ? refused.reason : undefined
+  }
+
+  seek(topic: string): Promise<void> | undefined {
+    if (!this.#allowed(topic) || this.#seen.has(topic)) return undefined
+    return this.#checking === undefined && Date.now() - this.#lookedAtMs < seekGapMs ? undefined : this.check()
   }
 
   async failed(topics: Iterable<string>, error: unknown): Promise<void> {

@@ -4,6 +4,7 @@
  */
 import type { Execution, ExecutionInput } from '../../schemas/generated.ts'
 import { type Decision, type Job, mustBeLogged, type TopicRecord } from '../../streams/job.ts'
+import { indexKeysOf, mayChangeIndex } from '../../streams/job-index.ts'
 import {
   definitionKey,
   definitionValue,
@@ -34,8 +35,8 @@ export class Effects {
   /** Written before the commit and outside of it. */
   readonly asides: RecordOut[] = []
   readonly #ops: StoreOp[] = []
-  /** Each touched job as it was loaded, and its timers then. */
-  readonly #loaded = new Map<string, { state: Job['state']; timers: Timer[] }>()
+  /** Each touched job as it was loaded, and its timers then. Restored: what the store has for it is not known. */
+  readonly #loaded = new Map<string, { job: Job; timers: Timer[]; restored: boolean }>()
   readonly #changed = new Map<string, { job: Job; logged: boolean }>()
   readonly #extraTimers: Timer[] = []
   readonly #popped = new Map<string, Timer[]>()
@@ -66,7 +67,7 @@ export class Effects {
   add(before: Job, decision: Decision, restored = false): void {
     const { job } = decision
     const id = job.id
-    if (!this.#loaded.has(id)) this.#loaded.set(id, { state: before.state, timers: restored ? [] : timersOf(before) })
+    if (!this.#loaded.has(id)) this.#loaded.set(id, { job: before, timers: restored ? [] : timersOf(before), restored })
     const logged = mustBeLogged(before, decision)
     this.#logged ||= logged
     this.#changed.set(id, { job, logged: logged || (this.#changed.get(id)?.logged ?? false) })
@@ -93,7 +94,7 @@ export class Effects {
     this.#ops.push({ key: definitionKey(id), value })
   }
 
-  /** A definition that goes to another partition: in the transaction, or a delay could begin there a second time. */
+  /** A record that goes to another partition: in the transaction, or a delay could begin there a second time, and a command do twice what it asks for. */
   moved(records: RecordOut[]): void {
     this.out.push(...records)
     this.#logged = true
@@ -129,6 +130,7 @@ export class Effects {
         changelog.push(this.#record(stateKey(job.id), value))
       }
       this.#timerOps(job, ops, written)
+      this.#indexOps(job, ops)
     }
     for (const { key, value } of changelog) ops.push({ key: key as Buffer, value })
     for (const timer of this.#extraTimers) {
@@ -152,10 +154,19 @@ export class Effects {
       // to wait for something else, such as a lease that was renewed.
       // A deletion's timer goes with the tombstone it makes, although the state still has it until that tombstone is read.
       const stored = timer.kind !== timerKind.delete && !popped.some((other) => sameTimer(timer, other))
-      if (known && (job.state === loaded?.state || stored)) continue
+      if (known && (job.state === loaded?.job.state || stored)) continue
       written(timer)
       ops.push({ key: timerKey(timer), value: none })
     }
+  }
+
+  #indexOps(job: Job, ops: StoreOp[]): void {
+    const loaded = this.#loaded.get(job.id)
+    if (loaded === undefined || (!loaded.restored && !mayChangeIndex(loaded.job, job))) return
+    const before = loaded.restored ? [] : indexKeysOf(loaded.job)
+    const after = indexKeysOf(job)
+    for (const key of before) if (!after.some((other) => key.equals(other))) ops.push({ key, value: null })
+    for (const key of after) if (!before.some((other) => key.equals(other))) ops.push({ key, value: none })
   }
 
   #entry(key: Buffer, value: Buffer | null): void {
@@ -191,6 +202,9 @@ export class Effects {
         })
         return
       }
+      case 'tell':
+        this.#pinned(key, output.execution, output.execution.pinTo ?? '')
+        return
       case 'retry':
         this.out.push({ topic: this.#names.retry(output.tier.name), partition, key, value: encode(output.execution) })
         return

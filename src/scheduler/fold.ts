@@ -1,14 +1,14 @@
 /** Folds a batch of timers and mail into effects, job by job, through the pure step. */
 import type { Logger } from 'pino'
 import type { Decision, Input, Job, Note } from '../../streams/job.ts'
-import { answerTo, type Receipt, receiptRecord } from '../../streams/jobs/receipt.ts'
+import { type Answer, answerTo, type Receipt, receiptRecord } from '../../streams/jobs/receipt.ts'
 import { definitionValue, type Timer } from '../../streams/keys.ts'
 import { recordBytes } from '../../streams/runs/topic-record.ts'
 import { invalidated, step } from '../../streams/step.ts'
 import type { TopicNames } from '../../streams/topics.ts'
 import { messageOf } from '../errors.ts'
 import type { Metrics } from '../metrics.ts'
-import type { TargetTopics } from '../ports.ts'
+import type { RecordOut, TargetTopics } from '../ports.ts'
 import type { SchedulerCodecs } from './codecs.ts'
 import { Effects } from './effects.ts'
 import { movedHeader } from './intake.ts'
@@ -125,7 +125,7 @@ class BatchFold {
   }
 
   /** Only of what is not decided yet: the position that this transaction logs covers the mail, so nobody answers it again. */
-  #answer(mail: Mail, answer: Pick<Receipt, 'outcome' | 'reason' | 'nextFireAt'>): void {
+  #answer(mail: Mail, answer: Answer): void {
     const { replyTo, offset } = mail
     if (replyTo === undefined) return
     const { names, partition, logger } = this.#context
@@ -178,14 +178,15 @@ class BatchFold {
     this.#folded.effects.add(before, decision, restored)
   }
 
-  #move({ moved }: Mail): void {
+  #move({ source, moved }: Mail): void {
     if (moved === undefined) return
     const { names, partition } = this.#context
     const { key, value, headers, to } = moved
-    this.#folded.effects.moved([
-      { topic: names.jobs, partition: to, key, value, headers },
-      { topic: names.jobs, partition, key, value: null, headers: { [movedHeader]: String(to) } },
-    ])
+    const records: RecordOut[] = [{ topic: names[source], partition: to, key, value, headers }]
+    // Of a definition nothing must be left behind; commands and events are not compacted, and go with time.
+    if (source === 'jobs')
+      records.push({ topic: names.jobs, partition, key, value: null, headers: { [movedHeader]: String(to) } })
+    this.#folded.effects.moved(records)
   }
 }
 

@@ -1,9 +1,12 @@
 /** Definitions that jobs may lose to compaction, because a tombstone that must not win stands behind them: the changelog holds them. */
+import { definitionIndexKeys } from '../../streams/job-index.ts'
 import { definitionKey, isKeptDefinition, jobIdOfKey, prefix, rangeOf, storedDefinition } from '../../streams/keys.ts'
 import type { SchedulerCodecs } from './codecs.ts'
+import { knownDefinition } from './job-loader.ts'
 import type { PartitionStore, StoreOp } from './ports.ts'
 
 const slice = 1_000
+const none = Buffer.alloc(0)
 
 /** Puts them where definitions are. Claimed partitions only: nothing else may write definitions meanwhile. */
 export async function putKeptDefinitions(codecs: SchedulerCodecs, store: PartitionStore): Promise<void> {
@@ -19,7 +22,10 @@ export async function putKeptDefinitions(codecs: SchedulerCodecs, store: Partiti
       const kept = entry ? (await codecs.state.decode(entry)).snapshot : null
       const known = stored[index]
       if (kept === null || (known && storedDefinition(known).offset >= storedDefinition(kept).offset)) continue
-      ops.push({ key: definitionKey(jobIdOfKey(key)), value: kept })
+      const jobId = jobIdOfKey(key)
+      const { spec } = await knownDefinition(codecs, storedDefinition(kept))
+      ops.push({ key: definitionKey(jobId), value: kept })
+      if (spec !== undefined) for (const index of definitionIndexKeys(jobId, spec)) ops.push({ key: index, value: none })
     }
     await store.apply(ops)
     const last = entries.at(-1)

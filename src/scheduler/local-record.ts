@@ -15,7 +15,8 @@ export interface LocalRecord {
   savedAtMs: number
 }
 
-const version = 1
+/** Of the store's layout: 2 has the keys of streams/job-index.ts. A store of another version is built anew from the logs. */
+const version = 2
 export const localKey = metaKey('local')
 export const positionKey = metaKey('position')
 export const ownerKey = metaKey('owner')
@@ -24,12 +25,18 @@ export function localOp(local: LocalRecord): StoreOp {
   return { key: localKey, value: Buffer.from(JSON.stringify({ version, ...local })) }
 }
 
-/** Undefined for an empty store and for one of another version. */
+/** Undefined for an empty store, and for one of another version, whose offsets say nothing about what this one needs. */
 export async function readLocal(store: PartitionStore): Promise<LocalRecord | undefined> {
   const [value] = await store.get([localKey])
   if (!value) return undefined
   const parsed = JSON.parse(value.toString()) as LocalRecord & { version: number }
   return parsed.version === version ? parsed : undefined
+}
+
+/** Whether another version of this program has written the store. */
+export async function isOfOtherVersion(store: PartitionStore): Promise<boolean> {
+  const [value] = await store.get([localKey])
+  return value ? (JSON.parse(value.toString()) as { version: number }).version !== version : false
 }
 
 /** Why a local store cannot be continued, or undefined. `retentionMs` is delete.retention.ms of the compacted topics. */

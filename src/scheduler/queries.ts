@@ -2,6 +2,7 @@
 import type { ActiveRun, FinishedRun } from '../../schemas/generated.ts'
 import { pristineState } from '../../streams/draft.ts'
 import type { Job } from '../../streams/job.ts'
+import { type IndexKind, indexKind, indexRange, isIndexedStatus, jobIdOfIndexKey } from '../../streams/job-index.ts'
 import { whyOf } from '../../streams/jobs/why.ts'
 import {
   definitionKey,
@@ -40,7 +41,7 @@ export function partitionQueries(partitions: ReadonlyMap<number, Partition>, opt
     return active.map((run) => ({ ...run, heartbeat: leases?.last(id, run) ?? null }))
   }
   const viewOf = (job: Job, number: number): JobView | undefined =>
-    viewOfJob(job, number, clock.nowMs(), (active) => withHeartbeats(number, job.id, active))
+    viewOfJob(job, number, (active) => withHeartbeats(number, job.id, active))
 
   return {
     partitions: () =>
@@ -54,8 +55,17 @@ export function partitionQueries(partitions: ReadonlyMap<number, Partition>, opt
       return job === undefined ? undefined : viewOf(job, partition)
     },
 
+    async why(partition, id) {
+      const job = (await loadJobs(storeOf(partition), codecs, [id])).get(id)
+      if (job?.definition === undefined) return undefined
+      const { status } = job.state ?? pristineState(job)
+      return { status, reasons: whyOf(job, clock.nowMs()) }
+    },
+
     async list(partition, filter, limit, after) {
       const store = storeOf(partition)
+      const index = indexFor(filter)
+      if (index !== undefined) return listByIndex(store, index, filter, limit, after)
       return filter.dueBefore === undefined ? listById(store, filter, limit, after) : listByDue(store, filter, limit, after)
 
       async function listById(from: PartitionStore, wanted: JobFilter, room: number, last?: string) {
@@ -78,6 +88,27 @@ export function partitionQueries(partitions: ReadonlyMap<number, Partition>, opt
             if (jobs.length === room) return { jobs, next: cursor }
           }
           if (entries.length < slice) return { jobs }
+          scanned += entries.length
+        }
+        return { jobs, next: cursor }
+      }
+
+      /** Keys of an index are in the order of job ids, so its pages follow one another as those of all jobs do. */
+      async function listByIndex(from: PartitionStore, index: Index, wanted: JobFilter, room: number, last?: string) {
+        const jobs: JobView[] = []
+        let cursor = last
+        for (let scanned = 0; scanned < scannedJobsMax; ) {
+          const range = indexRange(index.kind, index.value, cursor)
+          const entries = await from.scan({ ...range, limit: Math.min(slice, 2 * room), keysOnly: true })
+          const ids = entries.map(({ key }) => jobIdOfIndexKey(key, index.value))
+          for (const job of (await loadJobs(from, codecs, ids)).values()) {
+            cursor = job.id
+            const view = viewOf(job, partition)
+            if (view === undefined || !matches(view, wanted)) continue
+            jobs.push(view)
+            if (jobs.length === room) return { jobs, next: cursor }
+          }
+          if (entries.length < Math.min(slice, 2 * room)) return { jobs }
           scanned += entries.length
         }
         return { jobs, next: cursor }
@@ -136,6 +167,19 @@ export function partitionQueries(partitions: ReadonlyMap<number, Partition>, opt
   }
 }
 
+interface Index {
+  kind: IndexKind
+  value: string
+}
+
+/** The index that finds the fewest jobs beside those that are wanted. */
+function indexFor({ dead, status, tag, handler }: JobFilter): Index | undefined {
+  if (dead === true) return { kind: indexKind.dead, value: '' }
+  if (status !== undefined && isIndexedStatus(status)) return { kind: indexKind.status, value: status }
+  if (tag !== undefined) return { kind: indexKind.tag, value: tag }
+  return handler === undefined ? undefined : { kind: indexKind.handler, value: handler }
+}
+
 function viewOfPartition(partition: Partition): PartitionView {
   const { phase } = partition
   return {
@@ -150,13 +194,25 @@ function viewOfPartition(partition: Partition): PartitionView {
 function viewOfJob(
   job: Job,
   partition: number,
-  nowMs: number,
   withHeartbeats: (active: readonly ActiveRun[]) => ActiveRunView[],
 ): JobView | undefined {
   const { definition } = job
   if (definition === undefined) return undefined
-  const { status, nextFireAt, runNo, scheduledRuns, succeeded, failed, skipped, cancelled, reason, active, lastRun, deadRuns } =
-    job.state ?? pristineState(job)
+  const {
+    status,
+    nextFireAt,
+    nextDueAt,
+    runNo,
+    scheduledRuns,
+    succeeded,
+    failed,
+    skipped,
+    cancelled,
+    reason,
+    active,
+    lastRun,
+    deadRuns,
+  } = job.state ?? pristineState(job)
   return {
     id: job.id,
     partition,
@@ -164,6 +220,7 @@ function viewOfJob(
     definition: definition.spec,
     status,
     nextFireAt,
+    nextDueAt,
     runNo,
     scheduledRuns,
     succeeded,
@@ -174,7 +231,6 @@ function viewOfJob(
     active: withHeartbeats(active),
     lastRun,
     deadRuns,
-    why: whyOf(job, nowMs),
   }
 }
 
@@ -183,5 +239,6 @@ function matches(view: JobView, filter: JobFilter): boolean {
   if (filter.status !== undefined && view.status !== filter.status) return false
   if (filter.tag !== undefined && !view.definition?.tags.includes(filter.tag)) return false
   if (filter.handler !== undefined && view.definition?.target.handler !== filter.handler) return false
-  return filter.dueBefore === undefined || (view.nextFireAt !== null && view.nextFireAt < filter.dueBefore)
+  const dueAt = view.nextDueAt ?? view.nextFireAt
+  return filter.dueBefore === undefined || (dueAt !== null && dueAt < filter.dueBefore)
 }

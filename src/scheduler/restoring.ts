@@ -1,12 +1,12 @@
 /** restoring and warming: from the logs to a store that is nearly up to date. The previous owner is not disturbed and fires on. */
 
 import type { Batch } from '../ports.ts'
-import { localOp, positionKey, readLocal, unusable } from './local-record.ts'
+import { isOfOtherVersion, localOp, positionKey, readLocal, unusable } from './local-record.ts'
 import { endOf, rangeOf } from './log-ends.ts'
 import type { Ownership } from './ownership.ts'
 import type { PartitionStore } from './ports.ts'
 import { changelogOps } from './restore.ts'
-import { TimeIndex } from './time-index.ts'
+import type { TimeIndex } from './time-index.ts'
 
 /** A partition so close to the end of a log goes on; the rest is read behind the claim. */
 const nearlyCaughtUp = 1_000
@@ -33,7 +33,7 @@ export async function open(own: Ownership): Promise<{ store: PartitionStore; end
   return { store, ends: { state, jobs }, large: state - own.applied.state + jobs - own.applied.jobs > largeRestore }
 }
 
-export async function restore(own: Ownership, store: PartitionStore, { state, jobs }: Ends): Promise<void> {
+export async function restore(own: Ownership, store: PartitionStore, index: TimeIndex, { state, jobs }: Ends): Promise<void> {
   own.restoreEnd = state
   own.progress()
   own.feed.open('state', own.applied.state)
@@ -42,7 +42,6 @@ export async function restore(own: Ownership, store: PartitionStore, { state, jo
   own.restoreEnd = jobs
   own.enter('warming')
   own.feed.open('jobs', own.applied.jobs)
-  const index = new TimeIndex(store)
   while (jobs - own.applied.jobs > nearlyCaughtUp) {
     const { folded, blocked } = await own.turn(store, index)
     // What nobody has decided yet waits for the claim.
@@ -67,23 +66,29 @@ export async function receiveState(own: Ownership, records: Batch['records']): P
 }
 
 async function openStore(own: Ownership): Promise<PartitionStore> {
-  const { stores, admin, names, clusterId, clock, tombstoneRetentionMs, logger } = own.shared
+  const { stores, logger } = own.shared
   const { partition } = own
   const opened = await stores.open(partition)
   own.store = opened.store
   if (opened.wiped !== undefined) logger.warn({ partition }, `The local store was unreadable and is built anew: ${opened.wiped}`)
-  const local = await readLocal(opened.store)
-  if (local === undefined) return opened.store
-  const log = {
-    clusterId,
-    jobs: await rangeOf(admin, names.jobs, partition),
-    state: await rangeOf(admin, names.state, partition),
-  }
-  const reason = unusable(local, log, clock.nowMs(), tombstoneRetentionMs)
+  const reason = await problemOf(own, opened.store)
   if (reason === undefined) return opened.store
   logger.warn({ partition }, `The local store of partition ${partition} is built anew: ${reason}.`)
   await opened.store.close()
   await stores.wipe(partition)
   own.store = (await stores.open(partition)).store
   return own.store
+}
+
+/** Why the store cannot be continued, or undefined. */
+async function problemOf({ shared, partition }: Ownership, store: PartitionStore): Promise<string | undefined> {
+  const { admin, names, clusterId, clock, tombstoneRetentionMs } = shared
+  const local = await readLocal(store)
+  if (local === undefined) return (await isOfOtherVersion(store)) ? 'another version of Duelog has written it' : undefined
+  const log = {
+    clusterId,
+    jobs: await rangeOf(admin, names.jobs, partition),
+    state: await rangeOf(admin, names.state, partition),
+  }
+  return unusable(local, log, clock.nowMs(), tombstoneRetentionMs)
 }

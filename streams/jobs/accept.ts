@@ -13,8 +13,8 @@ import { goOnWithBackfill } from '../runs/backfill.ts'
 import { completeIfDone } from '../runs/complete.ts'
 import { executionOf } from '../runs/dispatch.ts'
 import { startQueued } from '../runs/queue.ts'
-import { recordBytes, topicRecord } from '../runs/topic-record.ts'
 import { firstFire, nextFire } from '../schedules/next-fire.ts'
+import { suspend, targetProblem } from './recheck.ts'
 
 export function acceptDefinition(draft: Decision, definition: KnownDefinition, context: Context, decided = false): void {
   const before = { ...draft.job }
@@ -38,8 +38,7 @@ export function acceptDefinition(draft: Decision, definition: KnownDefinition, c
   keepActiveRuns(draft, before.definition, before.state)
   replaceState(draft, definition, before, phase)
   // Whether a topic is there does not follow from the record, so this is logged; the next time is frozen, as that of a paused job.
-  if (refusal !== undefined)
-    return void patchState(draft, { status: 'INVALID', reason: refusal, finishedAt: null, deleteAt: null })
+  if (refusal !== undefined) return suspend(draft, definition, refusal, context)
   if (definition.spec === undefined) return
   // What waited while the job was paused or its definition could not be used.
   startQueued(draft, context)
@@ -66,12 +65,6 @@ function drop(
   if (draft.job.state?.definitionKept !== true) draft.keptDefinition = inForce
   patchState(draft, { definitionKept: true, droppedOffset: offset })
   refuse(draft, { at: appendedAt, what: 'DROPPED', reason })
-}
-
-/** Why the topic that the job writes to cannot be written to. */
-function targetProblem(jobId: string, { spec }: KnownDefinition, { topicProblem }: Context): string | undefined {
-  if (spec === undefined || spec.target.topic === null) return undefined
-  return topicProblem(spec.target.topic, recordBytes(topicRecord(jobId, 1, 0, spec.target.topic, spec)))
 }
 
 /** Whether all about a job without state still follows from its record alone. */
@@ -115,6 +108,7 @@ function replaceState(draft: Decision, definition: KnownDefinition, before: Deci
       status: 'INVALID',
       reason: definition.problem ?? null,
       deleteAt: null,
+      recheckAt: null,
     })
     return
   }
@@ -131,6 +125,7 @@ function replaceState(draft: Decision, definition: KnownDefinition, before: Deci
     reason: null,
     finishedAt: null,
     deleteAt: null,
+    recheckAt: null,
   })
 }
 
@@ -160,19 +155,13 @@ function fireAfterReplacement(
   const revived = !recurs && old.nextFireAt === null && (spec.schedule.at ?? 0) > appendedAt
   if (phase && (old.nextFireAt !== null || (!recurs && !revived))) return old.nextFireAt
   if (waitsForEnd(spec, old)) return null
-  // What was dispatched ahead of its time is not yet past, and must not fire again.
-  if (spec.schedule.at !== null && runsOf(old).some(({ scheduledFor }) => scheduledFor === spec.schedule.at)) return null
-  const after = recurs ? Math.max(latestDispatched(old), phase ? appendedAt : Number.NEGATIVE_INFINITY) : Number.NEGATIVE_INFINITY
+  // An occurrence that became a run may not be past yet: it was dispatched ahead of its time, or by an owner whose clock was ahead.
+  const { latestFiredFor } = old
+  if (spec.schedule.at !== null && spec.schedule.at === latestFiredFor) return null
+  const fired = latestFiredFor ?? Number.NEGATIVE_INFINITY
+  const after = recurs ? Math.max(fired, phase ? appendedAt : Number.NEGATIVE_INFINITY) : Number.NEGATIVE_INFINITY
   return nextFire(spec, anchorAt, after)
 }
-
-/** Scheduled runs that are in flight, or ended last: one whose nominal time is not yet past is among them. */
-function runsOf({ active, lastRun }: JobState): { scheduledFor: number }[] {
-  return [...active, ...(lastRun === null ? [] : [lastRun])].filter(({ trigger }) => trigger === 'SCHEDULE')
-}
-
-const latestDispatched = (state: JobState): number =>
-  Math.max(Number.NEGATIVE_INFINITY, ...runsOf(state).map(({ scheduledFor }) => scheduledFor))
 
 /** An interval from the END of a scheduled run that is still active, or queued, goes on when that run ends. */
 const waitsForEnd = (spec: JobDefinition, { active, queuedFor }: JobState): boolean =>

@@ -3,6 +3,7 @@ import type { JobDefinition } from '../../schemas/generated.ts'
 import { oneOf, type Problem } from './problem.ts'
 import { addScheduleProblems } from './schedule-rules.ts'
 import { addTargetProblems } from './target-rules.ts'
+import { addTrackingProblems } from './tracking-rules.ts'
 
 const backoffs = ['list', 'fixed', 'linear', 'exponential'] as const
 
@@ -10,6 +11,7 @@ export function addRuleProblems(definition: JobDefinition, problems: Problem[]):
   addScheduleProblems(definition, problems)
   addTargetProblems(definition, problems)
   addBackoffProblems(definition, problems)
+  addTrackingProblems(definition, problems)
 }
 
 function addBackoffProblems({ retry: { backoff } }: JobDefinition, problems: Problem[]): void {

@@ -19,7 +19,7 @@ import { tierFor } from '../retries/tier.ts'
 import { attemptTimeoutGraceMs } from '../timers.ts'
 import { dispatch, executionOf, mayBeEarly } from './dispatch.ts'
 import { finishRun } from './finish.ts'
-import { tellingAfter } from './telling.ts'
+import { tellAgain } from './tell.ts'
 
 /** Failed attempts that a run remembers. */
 const errorsKept = 5
@@ -95,7 +95,7 @@ export function applyRunTimer(draft: Decision, timer: Timer, context: Context): 
       return
     case timerKind.lease:
       if (run.status === 'RUNNING') checkLease(draft, run, context)
-      else if (run.status === 'DISPATCHED' && run.pinned) tellAgain(draft, run, timer, context)
+      else if (run.status === 'DISPATCHED' && run.tellAt === timer.dueAt) tellAgain(draft, run, context)
       return
     case timerKind.attemptTimeout:
       if (run.status === 'RUNNING') checkTimeout(draft, run, timer, context)
@@ -110,13 +110,6 @@ function checkTimeout(draft: Decision, run: ActiveRun, timer: Timer, context: Co
   }
   const message = `The attempt took longer than ${run.attemptTimeoutMs} ms and its worker did not say so.`
   failAttempt(draft, run, { type: 'AttemptTimeout', message }, context)
-}
-
-/** The same attempt once more, for a worker that was not there. */
-function tellAgain(draft: Decision, run: ActiveRun, timer: Timer, { now }: Context): void {
-  if (timer.dueAt <= now && tellingAfter(run, timer.dueAt - 1) === timer.dueAt)
-    draft.out.push({ kind: 'dispatch', execution: executionOf(draft.job, run, run.dispatchedAt), ahead: false })
-  draft.extraTimers.push({ dueAt: tellingAfter(run, now), kind: timerKind.lease, jobId: draft.job.id, runNo: run.runNo })
 }
 
 function checkLease(draft: Decision, run: ActiveRun, context: Context): void {

@@ -27,9 +27,9 @@ export function startRun(
     releasedAttempts: 0,
     dueAt,
     parked: false,
-    pinned: spec.pinTo !== null,
+    tellAt: null,
     snapshot: false,
-    startDeadlineAt: Math.max(dueAt, context.now) + spec.startDeadlineMs,
+    startDeadlineAt: Math.min(Math.max(dueAt, context.now) + spec.startDeadlineMs, spec.expireAt ?? Number.POSITIVE_INFINITY),
     leaseMs: spec.leaseMs,
     attemptTimeoutMs: spec.attemptTimeoutMs,
     dispatchedAt: context.now,
@@ -38,11 +38,13 @@ export function startRun(
     errors: [],
     ...more,
   }
-  const scheduledRuns = before.scheduledRuns + (trigger === 'SCHEDULE' ? 1 : 0)
+  const scheduled = trigger === 'SCHEDULE'
+  const scheduledRuns = before.scheduledRuns + (scheduled ? 1 : 0)
   const spent = spec.maxRuns !== null && scheduledRuns >= spec.maxRuns
   patchState(draft, {
     runNo,
     scheduledRuns,
+    latestFiredFor: scheduled ? Math.max(scheduledFor, before.latestFiredFor ?? scheduledFor) : before.latestFiredFor,
     nextFireAt: spent ? null : before.nextFireAt,
     active: [...before.active, run],
     finishedAt: null,

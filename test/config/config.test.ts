@@ -144,6 +144,8 @@ test('executor processes may be one for each processor', () => {
 
 test('executor processes without the executor role are refused', () => {
   expect(() => readConfig({ DUELOG_EXECUTOR_PROCESSES: '2', DUELOG_ROLES: 'api' })).toThrow(/DUELOG_ROLES has no executor/)
+  expect(() => readConfig({ DUELOG_ROLES: 'intake' })).toThrow(/intake alone, but there is no topic/)
+  expect(readConfig({ DUELOG_ROLES: 'intake', DUELOG_INTAKE_ETF1_TOPICS: 'schedules' }).roles).toEqual(new Set(['intake']))
 })
 
 describe('a bad value is refused with the name, the value and what is allowed', () => {

@@ -33,6 +33,11 @@ const cases: Case[] = [
     damage: (site) => rewriteLocal(site, { savedAtMs: 1 }),
   },
   {
+    name: 'of another version of Duelog',
+    rebuilt: /another version of Duelog/,
+    damage: (site) => rewriteLocal(site, { version: 1 }),
+  },
+  {
     name: 'without its manifest',
     rebuilt: /unreadable/,
     damage: async ({ plan }) => {

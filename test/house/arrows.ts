@@ -7,8 +7,9 @@
 import { codeOf, type HouseFile, importsOf, placesOf } from './tree.ts'
 
 /** Rooms of src by folder; files directly in src are shared or joiners. */
-const shared = ['ports', 'errors', 'clock', 'metrics', 'instance'].map((name) => `src/${name}.ts`)
-const joiners = ['main', 'serve', 'parts', 'connect', 'worker', 'executor-processes', 'kept-process', 'targets', 'index'].map(
+const shared = ['ports', 'errors', 'clock', 'metrics', 'exposition', 'instance'].map((name) => `src/${name}.ts`)
+const processes = ['executor-processes', 'kept-process', 'child-metrics']
+const joiners = ['main', 'serve', 'parts', 'health', 'connect', 'worker', ...processes, 'targets', 'index'].map(
   (name) => `src/${name}.ts`,
 )
 
@@ -43,7 +44,7 @@ const soleImporters: Record<string, RegExp> = {
   croner: /^streams\/schedules\//,
   fastify: /^src\/api\//,
   ajv: /^src\/(api|config)\//,
-  'prom-client': /^src\/metrics\.ts$/,
+  'prom-client': /^src\/(metrics|exposition)\.ts$/,
   commander: /^src\/cli\//,
   'cli-progress': /^src\/demo\//,
   'cli-table3': /^src\/(demo|generate)\//,

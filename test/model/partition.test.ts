@@ -7,6 +7,7 @@ import { describe, expect, it } from 'vitest'
 import type { Execution, JobDefinitionInput, Schedule } from '../../schemas/generated.ts'
 import { knownDefinition } from '../../src/scheduler/job-loader.ts'
 import type { Job } from '../../streams/job.ts'
+import { indexKeysOf } from '../../streams/job-index.ts'
 import { completeDefinition } from '../../streams/jobs/json.ts'
 import { replyHeaders } from '../../streams/jobs/receipt.ts'
 import { jobIdOfKey, prefix, storedDefinition, type Timer, timerKind, timerOfKey } from '../../streams/keys.ts'
@@ -21,6 +22,7 @@ type Action =
       job: number
       schedule: Partial<Schedule>
       overlap: 'ALLOW' | 'SKIP'
+      trackRuns: boolean
       catchUp: 'SKIP' | 'LATEST' | 'ALL'
       maxRuns: number | null
       pinTo: string | null
@@ -43,6 +45,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
       job,
       schedule: schedules(),
       overlap: fc.constantFrom('ALLOW', 'SKIP'),
+      trackRuns: fc.constantFrom(true, true, false),
       catchUp: fc.constantFrom('SKIP', 'LATEST', 'ALL'),
       maxRuns: fc.option(fc.integer({ min: 1, max: 3 })),
       pinTo: fc.option(fc.constant('gpu'), { freq: 1 }),
@@ -105,12 +108,16 @@ class History {
     const id = 'job' in action ? `job-${action.job}` : ''
     switch (action.do) {
       case 'define': {
-        const { schedule, overlap, catchUp, maxRuns, pinTo } = action
-        const retry = { maxAttempts: 3, backoff: { list: [400, 1_700] } }
+        const { schedule, catchUp, maxRuns } = action
+        // A topic's run is known to have succeeded, and nobody hears of the END of one that is not tracked.
+        const trackRuns = action.trackRuns || action.job === 0 || schedule.from === 'END'
+        const { overlap, pinTo } = trackRuns ? action : { overlap: 'ALLOW' as const, pinTo: null }
+        const retry = { maxAttempts: trackRuns ? 3 : 1, backoff: { list: [400, 1_700] } }
         world.define(id, {
           schedule,
           target: action.job === 0 ? { topic: { name: ordersTopic } } : { handler: 'noop' },
           overlap,
+          trackRuns,
           catchUp,
           maxRuns,
           pinTo,
@@ -160,6 +167,8 @@ class History {
 
   #work(outcome: Extract<Action, { do: 'workers' }>['outcome']): void {
     for (const execution of this.world.handOut()) {
+      // Its worker says nothing.
+      if (!execution.tracked) continue
       const { jobId, runNo, attempt, specOffset } = execution
       const event = { jobId, runNo, attempt, specOffset, at: this.world.now, startedAt: this.world.now, worker: 'w' }
       const end = jobId === 'steady' ? 'succeed' : outcome
@@ -184,6 +193,8 @@ class History {
     for (const execution of this.world.executions()) {
       const { jobId, runNo, attempt, dueAt, dispatchedAt, specOffset, scheduledFor, trigger } = execution
       const life = `${jobId} life ${this.lifeOf(execution)}`
+      // The worker of a pinned one is told again as long as it does not start.
+      if (execution.pinTo !== null && attempts.has(`${life} ${runNo}/${attempt}`)) continue
       expect(attempts, 'each attempt is dispatched once').not.toContain(`${life} ${runNo}/${attempt}`)
       attempts.add(`${life} ${runNo}/${attempt}`)
       expect(dispatchedAt, `${jobId} is not early`).toBeGreaterThanOrEqual(dueAt - leadMs)
@@ -210,6 +221,20 @@ class History {
       expect(seen, 'each run is written once').not.toContain(run)
       seen.add(run)
       expect(timestampMs, 'a record is not early').toBeGreaterThanOrEqual(Number(headers['duelog-scheduled-for']))
+    }
+  }
+
+  /** Of a run that is not tracked the owner keeps nothing but that it was handed out. */
+  async checkUntracked(): Promise<void> {
+    const untracked = this.world.executions().filter(({ tracked }) => !tracked)
+    for (const { attempt, trigger } of untracked)
+      expect([attempt, trigger]).toEqual([1, expect.stringMatching(/SCHEDULE|MANUAL/)])
+    const runs = new Set(untracked.map((execution) => `${execution.jobId} ${execution.specOffset} ${execution.runNo}`))
+    for (const { key, value } of this.world.log(names.state)) {
+      if (value === null || key?.[0] !== prefix.state) continue
+      const { state } = await codecs.state.decode(value)
+      for (const run of state?.active ?? [])
+        expect(runs, 'no run that is not tracked is active').not.toContain(`${jobIdOfKey(key)} ${run.specOffset} ${run.runNo}`)
     }
   }
 
@@ -244,7 +269,7 @@ class History {
     await this.settle()
     expect(this.world.log(names.state).length, 'a restore decides nothing anew').toBe(commits)
     expect(durableOf(this.world.store)).toEqual(durable)
-    for (const store of [live, this.world.store]) await expectTimers(store)
+    for (const store of [live, this.world.store]) await expectDerived(store)
   }
 }
 
@@ -252,7 +277,8 @@ const durable = new Set<number>([prefix.definition, prefix.state, prefix.run, pr
 const durableOf = (store: MemoryStore): [string, string][] =>
   store.dump().filter(([key]) => durable.has(Number.parseInt(key.slice(0, 2), 16)))
 
-async function expectTimers(store: MemoryStore): Promise<void> {
+/** Every timer and every index key that follows from what is known is there. */
+async function expectDerived(store: MemoryStore): Promise<void> {
   const jobs = new Map<string, Job>()
   for (const [hexKey, hexValue] of store.dump()) {
     const [key, value] = [Buffer.from(hexKey, 'hex'), Buffer.from(hexValue, 'hex')]
@@ -264,7 +290,9 @@ async function expectTimers(store: MemoryStore): Promise<void> {
   }
   const stored = store.dump().map(([key]) => Buffer.from(key, 'hex'))
   const timers = stored.filter((key) => key[0] === prefix.timer).map(timerOfKey)
+  const keys = new Set(store.dump().map(([key]) => key))
   for (const known of jobs.values()) {
+    for (const key of indexKeysOf(known)) expect(keys, `${known.id} can be found by ${key}`).toContain(key.toString('hex'))
     for (const timer of timersOf(known)) {
       // A renewed lease has its timer later than the state says: heartbeats are not logged.
       const same = (other: Timer): boolean =>
@@ -288,6 +316,7 @@ describe('a partition under random histories', () => {
         history.checkExecutions()
         history.checkRecords()
         history.checkReceipts()
+        await history.checkUntracked()
         history.checkSteady()
         await history.checkRebuild()
       }),

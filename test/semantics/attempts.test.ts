@@ -157,3 +157,24 @@ test('a waiting retry can be cancelled', async () => {
   await duelog.onRun('waiting', 1, 'cancel')
   expect(await duelog.jobThat('waiting', ({ active }) => active.length === 0)).toMatchObject({ lastRun: { status: 'CANCELLED' } })
 })
+
+test('trackRuns false: each occurrence is run, nothing is heard of it, not even a failure, and it cannot be called back', async () => {
+  await duelog.put('cheap', { ...now, trackRuns: false })
+  await duelog.put('cheap-fails', { ...failing, trackRuns: false })
+  const [[call]] = await Promise.all([duelog.called('cheap'), duelog.called('cheap-fails')])
+  expect(call?.run.attempt).toBe(1)
+  for (const id of ['cheap', 'cheap-fails']) {
+    const job = await duelog.jobThat(id, ({ status }) => status === 'COMPLETED')
+    expect(job).toMatchObject({ succeeded: 0, failed: 0, active: [], lastRun: { status: 'DISPATCHED', runNo: 1 } })
+    expect(await duelog.ask('POST', `/v1/runs/${id}/1/cancel`)).toMatchObject({ status: 409, body: { code: 'not-tracked' } })
+  }
+  expect(await duelog.executions('cheap', 1)).toMatchObject([{ tracked: false }])
+  expect(duelog.checker.events.filter(({ jobId }) => jobId.startsWith('cheap'))).toEqual([])
+  const refused = await duelog.ask('PUT', '/v1/jobs/cheap', {
+    ...now,
+    target: { handler: 'echo' },
+    trackRuns: false,
+    overlap: 'SKIP',
+  })
+  expect(refused).toMatchObject({ status: 400, body: { code: 'bad-definition' } })
+})

@@ -48,6 +48,19 @@ test('tags: jobs are listed by them', async () => {
   expect(await duelog.list('tag=paris')).toEqual(['tagged-1'])
 })
 
+test('handler and status: the few among many are found, also those that are paused, cannot be used, or have dead runs', async () => {
+  await duelog.put('by-handler', { ...far, target: { handler: 'rare' } })
+  await duelog.put('resting', { ...far, paused: true })
+  await duelog.put('dying', { schedule: { delayMs: 0 }, target: { handler: 'give-up' } })
+  await duelog.jobThat('dying', ({ deadRuns }) => deadRuns.length === 1)
+  expect(await duelog.list('handler=rare')).toEqual(['by-handler'])
+  expect(await duelog.list('status=PAUSED')).toEqual(['resting'])
+  expect(await duelog.list('status=PAUSED&tag=none')).toEqual([])
+  expect(JSON.stringify((await duelog.ask('GET', '/v1/dead-letters')).body)).toContain('dying')
+  await duelog.command('resting', 'resume')
+  expect(await duelog.list('status=PAUSED')).toEqual([])
+})
+
 test('a cancelled job ends its runs and fires nothing more; it can be seen and defined anew', async () => {
   await duelog.put('stopped', { ...every(500), target: { handler: 'hold' } })
   const [call] = await duelog.called('stopped')

@@ -42,6 +42,7 @@ export interface JobShown {
   status: string
   reason: string | null
   nextFireAt: string | null
+  runNo: number
   scheduledRuns: number
   succeeded: number
   failed: number
@@ -138,6 +139,8 @@ export async function openDuelog() {
   return {
     names: topicNames(prefix),
     checker,
+    /** Of the process at hand. */
+    url: () => system.url,
     calls,
     ask,
     job,

@@ -1,6 +1,7 @@
 /** The bytes of every key: stores and changelogs of earlier versions hold them, so none may ever change. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { indexKind, indexRange } from '../../streams/job-index.ts'
 import {
   definitionKey,
   definitionValue,
@@ -55,8 +56,10 @@ describe('the bytes of a key', () => {
     expect(hex(value)).toBe(parts('0000000000000102 000001977420dc7b 616263'))
   })
   it('of kinds and prefixes are taken once and for all', () => {
-    expect(prefix).toEqual({ meta: 0x4d, definition: 0x44, state: 0x53, run: 0x52, snapshot: 0x50, timer: 0x54 })
-    expect(timerKind).toEqual({ fire: 1, lease: 2, attemptTimeout: 3, startDeadline: 4, retryResidue: 5, delete: 6 })
+    const { meta, definition, state, run, snapshot, timer, index } = prefix
+    expect([meta, definition, state, run, snapshot, timer, index]).toEqual([0x4d, 0x44, 0x53, 0x52, 0x50, 0x54, 0x49])
+    expect(Object.keys(prefix)).toHaveLength(7)
+    expect(timerKind).toEqual({ fire: 1, lease: 2, attemptTimeout: 3, startDeadline: 4, retryResidue: 5, delete: 6, recheck: 8 })
   })
 })
 
@@ -130,7 +133,16 @@ describe('the order of keys', () => {
     )
   })
   it('keeps each kind of key in a range of its own', () => {
-    const keys = [metaKey('a'), definitionKey('￿'), stateKey('a'), runKey('a', 9), snapshotKey('a', 2 ** 52), timerBound(2 ** 52)]
+    const found = indexRange(indexKind.tag, '￿').from
+    const keys = [
+      metaKey('a'),
+      definitionKey('￿'),
+      stateKey('a'),
+      runKey('a', 9),
+      snapshotKey('a', 2 ** 52),
+      timerBound(2 ** 52),
+      found,
+    ]
     for (const first of Object.values(prefix)) {
       const { from, to } = rangeOf(first)
       const inside = keys.filter((key) => Buffer.compare(key, from) >= 0 && Buffer.compare(key, to) < 0)

@@ -9,7 +9,7 @@ export function randomDefinition(chance: Chance, now: number): JobDefinition {
   const maybe = <Value>(probability: number, value: () => Value): Value | null => (chance.happens(probability) ? value() : null)
   const startAt = maybe(0.15, around)
   const endAt = maybe(0.25, () => Math.max(startAt ?? 0, around()))
-  return completeDefinition({
+  const definition = completeDefinition({
     ...windowOf(chance, around, startAt, endAt),
     target: { handler: 'noop', pool: chance.pick(['default', 'other']) },
     payload: maybe(0.3, () => Buffer.from('p')),
@@ -37,6 +37,14 @@ export function randomDefinition(chance: Chance, now: number): JobDefinition {
       maxAgeMs: maybe(0.2, () => chance.int(1, 5_000)),
     },
   })
+  return chance.happens(0.15) && definition.schedule.from !== 'END' ? untracked(definition) : definition
+}
+
+/** Without what trackRuns false excludes. */
+export function untracked(definition: JobDefinition): JobDefinition {
+  const { retry, maxConcurrentRuns } = completeDefinition({ schedule: { at: 0 }, target: { handler: 'noop' } })
+  const excluded = { overlap: 'ALLOW' as const, pinTo: null, retry, maxConcurrentRuns }
+  return { ...definition, ...excluded, onSuccess: [], onFailure: [], trackRuns: false }
 }
 
 type Window = Pick<JobDefinitionInput, 'schedule' | 'startAt' | 'endAt'>

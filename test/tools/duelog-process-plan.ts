@@ -16,6 +16,8 @@ export interface Crash {
   point: CrashPoint
   /** At the n-th dispatching commit, from 1. Of no meaning for before-claim. */
   nth: number
+  /** Commits that write to this topic of ours count too, without the prefix: job-commands for triggers, worker-control for cancellations. */
+  also?: string
 }
 
 export interface SchedulerPlan {
@@ -60,5 +62,7 @@ export type ChildMessage =
   | { kind: 'report'; report: SchedulerReport }
   | { kind: 'system'; url: string }
   | { kind: 'run'; jobId: string; runNo: number; attempt: number }
+  /** The handler of a run saw its signal. */
+  | { kind: 'aborted'; jobId: string; runNo: number; reason: string }
   | { kind: 'fatal'; message: string }
   | { kind: 'stopped' }

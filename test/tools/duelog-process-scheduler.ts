@@ -126,7 +126,7 @@ function late(log: Log, topic: string, forMs: number): Log {
 class Crashing {
   readonly #crash: Crash
   readonly #executions: string
-  readonly #targetTopic: string | undefined
+  readonly #others: readonly (string | undefined)[]
   #dispatches = 0
   /** The commit at hand is the one. */
   #now = false
@@ -134,7 +134,7 @@ class Crashing {
   constructor(crash: Crash, prefix: string, targetTopic: string | undefined) {
     this.#crash = crash
     this.#executions = `${prefix}executions.`
-    this.#targetTopic = targetTopic
+    this.#others = [targetTopic, crash.also === undefined ? undefined : `${prefix}${crash.also}`]
   }
 
   log(log: Log): Log {
@@ -188,7 +188,7 @@ class Crashing {
 
   /** Each partition's commits are counted together; with two at once the first that reaches its number is taken. */
   #isTheOne(records: RecordOut[]): boolean {
-    if (!records.some(({ topic }) => topic.startsWith(this.#executions) || topic === this.#targetTopic)) return false
+    if (!records.some(({ topic }) => topic.startsWith(this.#executions) || this.#others.includes(topic))) return false
     return ++this.#dispatches === this.#crash.nth
   }
 

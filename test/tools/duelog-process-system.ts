@@ -1,7 +1,7 @@
 /**
  * The roles of its environment in a process of their own, as the program runs them. Besides the built-in handlers there is `hold`, which
- * says that it runs and returns when the test releases it, or when its attempt is aborted, and `stuck`, whose first attempt does neither,
- * but goes on with heartbeats. It ends with its parent.
+ * says that it runs and returns when the test releases it, or when its attempt is aborted; `deaf`, which returns when the test releases it
+ * and not before; and `stuck`, whose first attempt does neither, but goes on with heartbeats. It ends with its parent.
  */
 import { readConfig } from '../../src/config/config.ts'
 import type { Handler } from '../../src/index.ts'
@@ -12,12 +12,18 @@ const say = (message: ChildMessage): void => {
   if (process.connected) process.send?.(message)
 }
 const held = new Set<() => void>()
-const hold: Handler = ({ jobId, runNo, attempt, signal }) =>
-  new Promise<void>((resolve) => {
-    held.add(resolve)
-    signal.addEventListener('abort', () => resolve(), { once: true })
-    say({ kind: 'run', jobId, runNo, attempt })
-  })
+const holding =
+  (hears: boolean): Handler =>
+  ({ jobId, runNo, attempt, signal }) =>
+    new Promise<void>((resolve) => {
+      held.add(resolve)
+      const onAbort = (): void => {
+        say({ kind: 'aborted', jobId, runNo, reason: String(signal.reason) })
+        if (hears) resolve()
+      }
+      signal.addEventListener('abort', onAbort, { once: true })
+      say({ kind: 'run', jobId, runNo, attempt })
+    })
 
 const stuck: Handler = ({ jobId, runNo, attempt, heartbeat }) => {
   say({ kind: 'run', jobId, runNo, attempt })
@@ -32,7 +38,7 @@ const block = (): void => {
 
 const system = await startSystem({
   config: readConfig(process.env),
-  handlers: { hold, stuck },
+  handlers: { hold: holding(true), deaf: holding(false), stuck },
   onFatal: (error) => say({ kind: 'fatal', message: error.message }),
 })
 await system.ready()

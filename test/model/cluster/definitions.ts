@@ -4,7 +4,8 @@ import { ordersTopic } from '../world.ts'
 import type { Chance } from './chance.ts'
 import type { Cluster } from './process.ts'
 
-export const jobIds = ['a', 'b', 'c', 'd', 'e', 'f']
+/** Two with a tag stand in its partition; users who know no tags write them elsewhere, and owners move what they wrote. */
+export const jobIds = ['a', 'b', 'c', 'd', 'e{t}', 'f{t}']
 
 /** Header of each definition, with a number that no other has: by it a record in a topic of the user's is known. */
 export const madeHeader = 'made'
@@ -64,7 +65,7 @@ export class Definitions {
 
   next(id: string): JobDefinitionInput {
     const schedule = this.#schedule()
-    return {
+    const definition: JobDefinitionInput = {
       schedule,
       jitterMs: this.#chance.happens(0.3) ? this.#chance.pick([1, 300, 700]) : 0,
       payload: this.payload(),
@@ -74,6 +75,7 @@ export class Definitions {
       ...this.#window(schedule),
       ...this.#links(id),
     }
+    return this.#chance.happens(0.15) ? untracked(definition) : definition
   }
 
   #schedule(): Partial<Schedule> {
@@ -147,4 +149,11 @@ export class Definitions {
       chance.happens(this.#kind.links) ? jobIds.filter((other) => other > id && chance.happens(0.4)) : []
     return { onSuccess: some(), onFailure: some() }
   }
+}
+
+/** Without what trackRuns false excludes; as it is where that cannot be left out. */
+function untracked(definition: JobDefinitionInput): JobDefinitionInput {
+  if (definition.target.topic || definition.schedule.from === 'END') return definition
+  const { overlap: _, maxConcurrentRuns: __, onSuccess: ___, onFailure: ____, retry: _____, pinTo: ______, ...rest } = definition
+  return { ...rest, trackRuns: false }
 }

@@ -71,6 +71,11 @@ describe('a definition that is sent again with the same times', () => {
     const job = new JobHistory().define(definition).until(400).fireAhead().until(500).define(definition).until(1_999)
     expect(job.fired).toEqual([1_000])
   })
+  it('does not fire again what was dispatched ahead of its time, was cancelled, and has had other runs after it', () => {
+    const job = new JobHistory().define(everySecond).until(400).fireAhead().command('CANCEL')
+    job.until(410).command('TRIGGER').report('SUCCEEDED')
+    expect(job.until(450).define(everySecond).until(2_000).fired).toEqual([1_000, 2_000])
+  })
   it('does not run an instant again that has had its run', () => {
     const job = new JobHistory({ worker: { type: 'SUCCEEDED' } })
       .define()

@@ -1,0 +1,181 @@
+/** Cancellations over HTTP, of runs in every state and of handlers that do not listen, and of owners that die over them. */
+import { randomUUID } from 'node:crypto'
+import { describe, expect, type TestContext, test } from 'vitest'
+import { createCodecs } from '../../src/kafka/codecs.ts'
+import { connectLog } from '../../src/kafka/log.ts'
+import { topicPlans } from '../../streams/topics.ts'
+import { clean } from '../tools/checker-audit.ts'
+import type { DuelogProcess } from '../tools/duelog-process.ts'
+import { crashPoints } from '../tools/duelog-process-plan.ts'
+import { brokers, openSite, type Portion, registryUrl, type Site } from './harness.ts'
+
+/** Ends a test that hangs; each starts several processes, which takes long on a busy machine. */
+const limitMs = 240_000
+
+/** A job that is due at once; what must follow from it is that it is dispatched. */
+function now(id: string, handler: string, more: object = {}): Portion {
+  const at = Date.now()
+  const job = { id, schedule: { at }, target: { handler }, onSuccess: ['never'], onFailure: ['never'], ...more }
+  return { jobs: [job], expected: [{ jobId: id, scheduledFor: at }], recurs: false }
+}
+
+/** What the API of a process answers. */
+async function api(owner: DuelogProcess) {
+  const { url } = await owner.next('system', () => true, 0)
+  const ask = async (method: string, path: string) => {
+    const response = await fetch(`${url}/v1/${path}`, { method })
+    return { status: response.status, body: (await response.json()) as Record<string, unknown> }
+  }
+  const statusOf = async (run: string): Promise<unknown> => (await ask('GET', `runs/${run}`)).body.status
+  return { get: (path: string) => ask('GET', path), post: (path: string) => ask('POST', path), statusOf }
+}
+
+/** Resolves when a job that was written later has run: what had to come before it has come. */
+async function afterAnother(site: Site): Promise<void> {
+  const probe = await site.write(now(`probe-${randomUUID()}`, 'noop', { onSuccess: [] }))
+  await site.checker.succeeded(probe)
+}
+
+const reportsOf = ({ checker }: Site, id: string): string[] =>
+  checker.events.filter(({ jobId, type }) => jobId === id && type !== 'HEARTBEAT').map(({ type }) => type)
+const attemptsOf = ({ checker }: Site, id: string): number => checker.executions.filter(({ jobId }) => jobId === id).length
+
+describe.concurrent('a run that is cancelled', { timeout: limitMs }, () => {
+  test('while it runs has its signal aborted and ends CANCELLED, whatever its handler does then', async (context) => {
+    const site = await openSite(context)
+    const owner = await site.system('scheduler,api', 'owner')
+    const worker = await site.system('executor', 'worker')
+    const { get, post, statusOf } = await api(owner)
+    const cases = [
+      { id: 'one', handler: 'hold', path: 'runs/one/1/cancel' },
+      {
+        id: 'all',
+        handler: 'hold',
+        path: 'jobs/all/cancel',
+        more: { schedule: { everyMs: 3_600_000, anchor: Date.now() + 900 } },
+      },
+      { id: 'deaf', handler: 'deaf', path: 'runs/deaf/1/cancel' },
+    ]
+    for (const { id, handler, path, more } of cases) {
+      const running = worker.next('run', ({ jobId }) => jobId === id)
+      await site.write(now(id, handler, more))
+      await running
+      const aborted = worker.next('aborted', ({ jobId }) => jobId === id)
+      expect(await post(path)).toMatchObject({ status: 200, body: { applied: true, status: 'COMPLETED' } })
+      expect(await statusOf(`${id}/1`)).toBe('CANCELLED')
+      expect(await aborted).toMatchObject({ reason: 'Cancelled: command' })
+      expect(await post(`runs/${id}/1/cancel`)).toMatchObject({ status: 404, body: { code: 'not-found' } })
+    }
+    worker.release()
+    await afterAnother(site)
+    for (const { id } of cases) {
+      expect((await get(`jobs/${id}`)).body).toMatchObject({ nextFireAt: null, succeeded: 0, failed: 0, cancelled: 1, runNo: 1 })
+      expect(await statusOf(`${id}/1`)).toBe('CANCELLED')
+      expect(reportsOf(site, id)).toEqual(['STARTED'])
+      expect(attemptsOf(site, id)).toBe(1)
+    }
+  })
+
+  test('before a worker has it is not begun by the worker that comes', async (context) => {
+    const site = await openSite(context)
+    const { post, statusOf } = await api(await site.system('scheduler,api', 'owner'))
+    await site.checker.dispatched(await site.write(now('early', 'hold')))
+    expect(await statusOf('early/1')).toBe('DISPATCHED')
+    expect((await post('runs/early/1/cancel')).status).toBe(200)
+    expect(await statusOf('early/1')).toBe('CANCELLED')
+    const worker = await site.system('executor', 'worker')
+    await afterAnother(site)
+    expect(worker.messages.filter(({ kind }) => kind === 'run')).toEqual([])
+    expect(reportsOf(site, 'early')).toEqual([])
+  })
+
+  test('while it waits for its next attempt has none', async (context) => {
+    const site = await openSite(context)
+    const { get, post, statusOf } = await api(await site.system('scheduler,retrier,api', 'owner'))
+    await site.system('executor', 'worker')
+    const retry = { maxAttempts: 5, backoff: { fixed: { delayMs: 2_000 } } }
+    await site.write(now('again', 'fail', { payload: { times: 9 }, retry }))
+    // The test's own, because tests run side by side.
+    await context.expect.poll(() => statusOf('again/1'), { timeout: 30_000 }).toBe('RETRY_WAIT')
+    expect((await post('runs/again/1/cancel')).status).toBe(200)
+    expect(await statusOf('again/1')).toBe('CANCELLED')
+    // What was in the delay topic comes, and finds nothing to be done.
+    await site.checker.until(() => reportsOf(site, 'again').includes('RETRY_DUE'))
+    await afterAnother(site)
+    expect(attemptsOf(site, 'again')).toBe(1)
+    expect((await get('jobs/again')).body).toMatchObject({ cancelled: 1, failed: 0, deadRuns: [] })
+  })
+
+  test('after its end is no active run, and stays what it was', async (context) => {
+    const site = await openSite(context)
+    const { post, statusOf } = await api(await site.system('scheduler,api', 'owner'))
+    await site.system('executor', 'worker')
+    await site.checker.succeeded(await site.write(now('done', 'noop', { onSuccess: [] })))
+    await context.expect.poll(() => statusOf('done/1'), { timeout: 30_000 }).toBe('SUCCEEDED')
+    expect(await post('runs/done/1/cancel')).toMatchObject({ status: 404, body: { code: 'not-found' } })
+    expect((await post('jobs/done/cancel')).status).toBe(200)
+    expect(await statusOf('done/1')).toBe('SUCCEEDED')
+  })
+})
+
+describe.concurrent('a cancellation whose owner dies', () => {
+  test.for(crashPoints.filter((point) => point !== 'before-claim'))(
+    '%s is carried out once, by the next owner or before',
+    { timeout: limitMs },
+    async (point, context) => {
+      const site = await openSite(context, { partitions: 1 })
+      // The first commit dispatches, the second cancels.
+      const victim = await site.scheduler({ crash: { point, nth: 2, also: 'worker-control' } })
+      const worker = await site.system('executor', 'worker')
+      const running = worker.next('run')
+      const expected = await site.write(now('held', 'hold'))
+      await running
+      const aborted = worker.next('aborted')
+      await cancelByLog(context, site, 'held')
+      expect(await victim.exited).toEqual({ code: null, signal: 'SIGKILL' })
+      await carriedOut(site, await site.system('scheduler,api', 'heir'))
+      await aborted
+      expect(worker.messages.filter(({ kind }) => kind === 'aborted')).toHaveLength(1)
+      expect(await site.checker.audit(expected)).toEqual(clean)
+    },
+  )
+
+  test('right after it has answered is not forgotten', { timeout: limitMs }, async (context) => {
+    const site = await openSite(context)
+    const owner = await site.system('scheduler,api', 'owner')
+    const worker = await site.system('executor', 'worker')
+    const { post } = await api(owner)
+    const running = worker.next('run')
+    const expected = await site.write(now('held', 'deaf'))
+    await running
+    const aborted = worker.next('aborted')
+    expect((await post('runs/held/1/cancel')).status).toBe(200)
+    await owner.kill()
+    const heir = await site.system('scheduler,api', 'heir')
+    await aborted
+    worker.release()
+    await afterAnother(site)
+    await carriedOut(site, heir)
+    expect(await site.checker.audit([...expected, ...probesOf(site)])).toEqual(clean)
+  })
+})
+
+const probesOf = ({ checker }: Site) => checker.executions.filter(({ jobId }) => jobId.startsWith('probe-'))
+
+/** The job was run once, and that run is cancelled. */
+async function carriedOut(site: Site, owner: DuelogProcess): Promise<void> {
+  const { get } = await api(owner)
+  const { body } = await get('jobs/held')
+  expect(body).toMatchObject({ status: 'COMPLETED', runNo: 1, succeeded: 0, cancelled: 1, lastRun: { status: 'CANCELLED' } })
+  expect(attemptsOf(site, 'held')).toBe(1)
+}
+
+/** What the API writes: an owner under test has none. */
+async function cancelByLog(test: TestContext, { names }: Site, id: string): Promise<void> {
+  const log = connectLog({ brokers, clientId: 'faults' })
+  const codecs = await createCodecs({ registryUrl, plans: topicPlans(names, ['default']) })
+  const writer = await log.writer()
+  test.onTestFinished(() => writer.close())
+  const value = codecs.command.encode({ type: 'CANCEL_RUN', commandId: randomUUID(), at: Date.now(), runNo: 1 })
+  await writer.write([{ topic: names.commands, key: id, value }])
+}

@@ -1,0 +1,133 @@
+/**
+ * Jobs that trigger one another, with kill −9 of whoever takes part, again and again until the chain is through: whatever died and
+ * wherever, each link ran once.
+ *
+ *   a ──► b ──► c (its second attempt) ──► d ──┬──► e
+ *                                              └──► f (dies of it) ──► g       onFailure
+ */
+import { describe, expect, test } from 'vitest'
+import type { Job } from '../../src/index.ts'
+import { clean, type SeenEvent } from '../tools/checker-audit.ts'
+import { DuelogProcess } from '../tools/duelog-process.ts'
+import { crashPoints } from '../tools/duelog-process-plan.ts'
+import { openSite, type Portion, type Site } from './harness.ts'
+import { openWorker } from './worker.ts'
+
+const links = ['a', 'b', 'c', 'd', 'e', 'f', 'g']
+/**
+ * Commits that dispatch, or trigger: those of a, b, of c's two attempts, d, e, f and g, and the ends of a, b, c, d and f, which is 13. Some
+ * share one: e and f, and what happens at the same moment.
+ */
+const commitsMin = 9
+/** Ends a test that hangs; a takeover takes long on a busy machine, and there are a dozen. */
+const limitMs = 600_000
+
+/** The chain, as jobs that wait to be triggered, but the first. `plain`: what is special in the links that succeed at once. */
+function chain(plain: Partial<Job>, retryMs: number): Portion {
+  const at = Date.now() + 300
+  const later = { schedule: { at: at + 86_400_000 }, leaseMs: 2_000 }
+  const next = (id: string, job: Partial<Job>): Job => ({
+    id,
+    target: { handler: 'noop' },
+    onFailure: ['never'],
+    ...later,
+    ...job,
+  })
+  const fails = (times: number, maxAttempts: number): Partial<Job> => ({
+    target: { handler: 'fail' },
+    payload: { times },
+    retry: { maxAttempts, backoff: { fixed: { delayMs: retryMs } } },
+  })
+  const jobs = [
+    next('a', { ...plain, schedule: { at }, onSuccess: ['b'] }),
+    next('b', { ...plain, onSuccess: ['c'] }),
+    next('c', { ...fails(1, 5), onSuccess: ['d'] }),
+    next('d', { ...plain, onSuccess: ['e', 'f'] }),
+    next('e', plain),
+    next('f', { ...fails(9, 1), onSuccess: ['never'], onFailure: ['g'] }),
+    next('g', plain),
+    next('never', {}),
+  ]
+  return { jobs, expected: [{ jobId: 'a', scheduledFor: at }], recurs: false }
+}
+
+const through = ({ checker }: Site): Promise<void> =>
+  checker.until(() => ['e', 'g'].every((id) => checker.events.some(({ jobId, type }) => jobId === id && type === 'SUCCEEDED')))
+
+/** What was dispatched, without the attempts that a lost worker makes necessary. */
+const runsOf = ({ checker }: Site): string[] =>
+  [...new Set(checker.executions.map(({ jobId, runNo, trigger }) => `${jobId}/${runNo} ${trigger}`))].sort()
+
+const everyLinkOnce = links.map((id) => `${id}/1 ${id === 'a' ? 'SCHEDULE' : 'FOLLOW_UP'}`)
+
+describe.concurrent('a chain of jobs', () => {
+  test.for(crashPoints.filter((point) => point !== 'before-claim'))(
+    'whose owner is killed $0 at every commit of it: every link runs once',
+    { timeout: limitMs },
+    async (point, context) => {
+      // One that was not committed is made by the heir first; then the next is its last. That may not be one beside it, of another
+      // partition, or neither is ever made.
+      const undone = point === 'before-send' || point === 'before-end'
+      const site = await openSite(context, { partitions: undone ? 1 : 2 })
+      await openWorker(context, site)
+      const owner = (nth: number) =>
+        DuelogProcess.scheduler(context, { ...site.plan, crash: { point, nth, also: 'job-commands' } })
+      const expected = await site.write(chain({}, 200))
+      const done = through(site)
+      let next = owner(1)
+      let kills = 0
+      for (let over = false; !over; ) {
+        const victim = (await next).go()
+        next = owner(undone ? 2 : 1)
+        // A test that is over has ended it before it was there.
+        next.catch(() => undefined)
+        over = (await Promise.race([victim.exited, done.then(() => 'over' as const)])) === 'over'
+        if (!over) expect(victim.ended).toEqual({ code: null, signal: 'SIGKILL' })
+        if (!over) kills++
+        else await victim.kill()
+      }
+      await (await next).kill()
+      const heir = await site.scheduler()
+      await heir.next('active')
+      await heir.stop()
+      expect(await site.checker.audit(expected)).toEqual(clean)
+      expect(runsOf(site)).toEqual(everyLinkOnce)
+      // Nothing was dispatched beside the links, the retry of c being one of them.
+      expect(site.checker.executions).toHaveLength(links.length + 1)
+      expect(kills).toBeGreaterThanOrEqual(commitsMin)
+    },
+  )
+
+  test('whose workers and forwarders are killed: every link runs once', { timeout: limitMs }, async (context) => {
+    const site = await openSite(context)
+    const owner = await site.system('scheduler', 'owner')
+    let count = 0
+    const worker = (): Promise<DuelogProcess> => site.system('executor', `worker-${count++}`)
+    const workers = await Promise.all([worker(), worker()])
+    const forwarder = await site.system('retrier', 'forwarder')
+    const expected = await site.write(chain({ target: { handler: 'sleep' }, payload: { ms: 1_500 } }, 1_000))
+    const done = through(site)
+    for (const id of ['a', 'd', 'g']) {
+      const { worker: victim } = await reported(site, id, 'STARTED')
+      await workers.find(({ pid }) => victim.includes(`:${pid}:`))?.kill()
+      workers.push(await worker())
+      if (id !== 'a') continue
+      // The retry of c meets no forwarder, then another one.
+      await reported(site, 'b', 'STARTED')
+      await forwarder.kill()
+      await reported(site, 'c', 'FAILED')
+      await site.system('retrier', 'other')
+    }
+    await done
+    await owner.stop()
+    expect(await site.checker.audit(expected)).toEqual(clean)
+    expect(runsOf(site)).toEqual(everyLinkOnce)
+  })
+})
+
+/** Resolves with the first such report of the job's. */
+async function reported({ checker }: Site, id: string, wanted: string): Promise<SeenEvent> {
+  const find = (): SeenEvent | undefined => checker.events.find(({ jobId, type }) => jobId === id && type === wanted)
+  await checker.until(() => find() !== undefined)
+  return find() as SeenEvent
+}

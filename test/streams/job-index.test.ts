@@ -1,0 +1,66 @@
+/** By what a job is found: the bytes of the keys, and that they follow from what is known of it. */
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { JobDefinition } from '../../schemas/generated.ts'
+import { pristineState } from '../../streams/draft.ts'
+import type { Job } from '../../streams/job.ts'
+import { indexKeysOf, indexKind, indexRange, jobIdOfIndexKey, mayChangeIndex } from '../../streams/job-index.ts'
+import { completeDefinition } from '../../streams/jobs/json.ts'
+
+const jobOf = (more: object = {}, id = 'job-1'): Job => {
+  const spec = completeDefinition({
+    schedule: { at: 1 },
+    target: { handler: 'mail' },
+    tags: ['a', 'b'],
+    ...more,
+  }) as JobDefinition
+  return { id, definition: { offset: 1, appendedAt: 0, bytes: Buffer.alloc(0), spec } }
+}
+const hex = (job: Job): string[] => indexKeysOf(job).map((key) => key.toString('hex'))
+const bytes = (kind: number, value: string, id = 'job-1'): string =>
+  Buffer.concat([Buffer.of(0x49, kind), Buffer.from(value), Buffer.of(0), Buffer.from(id)]).toString('hex')
+
+describe('the index keys of a job', () => {
+  it('are one for each tag and one for its handler', () => {
+    expect(hex(jobOf())).toEqual([bytes(1, 'a'), bytes(1, 'b'), bytes(2, 'mail')])
+    expect(hex(jobOf({ target: { topic: { name: 'orders' } }, tags: [] }))).toEqual([])
+  })
+
+  it('name a status that few jobs have, and dead runs', () => {
+    const job = jobOf({ tags: [] })
+    const state = { ...pristineState(job), status: 'PAUSED' as const, deadRuns: [3] }
+    expect(hex({ ...job, state })).toEqual([bytes(2, 'mail'), bytes(3, 'PAUSED'), bytes(4, '')])
+    expect(hex({ ...job, state: { ...state, status: 'COMPLETED', deadRuns: [] } })).toEqual([bytes(2, 'mail')])
+  })
+
+  it('say of a job that has no state yet what the state would', () => {
+    const broken: Job = { id: 'x', definition: { offset: 1, appendedAt: 0, bytes: Buffer.alloc(0), problem: 'bad' } }
+    for (const job of [jobOf(), jobOf({ paused: true }), broken]) {
+      expect(hex(job)).toEqual(hex({ ...job, state: pristineState(job) }))
+    }
+  })
+
+  it('are none once the job is gone', () => {
+    expect(indexKeysOf({ id: 'job-1' })).toEqual([])
+    expect(mayChangeIndex(jobOf(), { id: 'job-1' })).toBe(true)
+  })
+})
+
+describe('a range of the index', () => {
+  const ids = fc.string({ minLength: 1, maxLength: 4, unit: fc.constantFrom('a', 'b', '\u{10ffff}', '~', '!') })
+
+  it('holds the jobs of its value and no others, in the order of their ids, behind the one that was last', () => {
+    fc.assert(
+      fc.property(fc.uniqueArray(ids), fc.constantFrom('a', 'ab'), fc.option(ids, { nil: undefined }), (all, tag, after) => {
+        const keys = all.flatMap((id) => indexKeysOf(jobOf({ tags: ['a', 'ab', 'abc'] }, id)))
+        const { from, to } = indexRange(indexKind.tag, tag, after)
+        const found = keys
+          .filter((key) => Buffer.compare(key, from) >= 0 && Buffer.compare(key, to) < 0)
+          .sort(Buffer.compare)
+          .map((key) => jobIdOfIndexKey(key, tag))
+        const order = (left: string, right: string): number => Buffer.compare(Buffer.from(left), Buffer.from(right))
+        expect(found).toEqual(all.filter((id) => after === undefined || order(id, after) > 0).sort(order))
+      }),
+    )
+  })
+})
