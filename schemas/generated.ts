@@ -231,17 +231,17 @@ export interface ExecutionInput {
 
 export type JobCommandType = 'TRIGGER' | 'PAUSE' | 'RESUME' | 'CANCEL' | 'CANCEL_RUN' | 'REDRIVE' | 'BACKFILL'
 
-/** What an operator asks of one job. Key: job id. */
+/** What an operator asks of one job. Key: job id. A command that is refused says why at /v1/jobs/{id}/why, and to the reply topic that it names. */
 export interface JobCommand {
   /** TRIGGER: one run now, besides the schedule. PAUSE: no occurrence fires. RESUME: fire again; what fell due meanwhile follows catchUp. CANCEL: ends all runs and the job. CANCEL_RUN: ends one run. REDRIVE: makes a dead run again, as a new run. BACKFILL: one run for each occurrence of a past range. */
   type: JobCommandType
-  /** Chosen by the sender; a TRIGGER with the commandId of a recent run of the job makes no second one. */
+  /** Chosen by the sender. A command with the commandId of one of the last 32 commands of the job, or of an active run or the last one, does nothing, whatever became of the first. */
   commandId: string
   /** The sender's clock. Unit: epoch ms. */
   at: number
   /** With TRIGGER: takes the place of the definition's payload in this run. Default: null. */
   payload: Buffer | null
-  /** With TRIGGER: what the run is said to be made by. Default: "MANUAL". */
+  /** With TRIGGER: what the run is said to be made by, MANUAL or FOLLOW_UP. What the schedule makes, or another command, is not for a TRIGGER to say; it is refused. Default: "MANUAL". */
   trigger: Trigger
   /** With CANCEL_RUN and REDRIVE: which run. Default: null. */
   runNo: number | null
@@ -320,7 +320,7 @@ export interface ScheduleInput {
 export interface Target {
   /** Name of the handler that a worker registered. Default: null. */
   handler: string | null
-  /** The owner writes payload and headers to this topic when the job is due, exactly once and with no worker; never before its time. Default: null. */
+  /** The owner writes payload and headers to this topic when the job is due, exactly once and with no worker; never before its time. While the topic is missing or not allowed the job is INVALID; that is looked at again after 5 s, then less and less often, and at least every 10 min. Default: null. */
   topic: TopicTarget | null
   /** A worker of the pool sends the payload in a request, at least once (built-in handler http). Default: null. */
   http: HttpTarget | null
@@ -487,7 +487,7 @@ export interface JobDefinition {
   startAt: number | null
   /** No occurrence is due after it; then the job is COMPLETED. Unit: epoch ms. Default: null. */
   endAt: number | null
-  /** End of validity: no occurrence fires after it, also none that was due before, and a run that has not started by then has expired. Unit: epoch ms. Default: null. */
+  /** End of validity, exclusive: from this instant on no occurrence fires, also none that was due before, a run that has not started has expired, and TRIGGER, REDRIVE and BACKFILL are refused. Unit: epoch ms. Default: null. */
   expireAt: number | null
   /** Scheduled runs after which the job is COMPLETED. Default: null. */
   maxRuns: number | null
@@ -584,6 +584,8 @@ export interface Refusal {
   runNo: number | null
   /** How many in a row, for the same reason. Default: 1. */
   count: number
+  /** With DROPPED: the command, unless it was a follow-up. Default: null. */
+  commandId: string | null
 }
 
 /** Refusal as a writer may give it: fields with a default may be left out. */
@@ -594,6 +596,7 @@ export interface RefusalInput {
   scheduledFor?: number | null | undefined
   runNo?: number | null | undefined
   count?: number | undefined
+  commandId?: string | null | undefined
 }
 
 export type RunStatus = 'DISPATCHED' | 'RUNNING' | 'RETRY_WAIT' | 'SUCCEEDED' | 'FAILED' | 'EXPIRED' | 'CANCELLED' | 'SKIPPED' | 'DEAD' | 'WAITING'
@@ -775,6 +778,8 @@ export interface JobState {
   deleteAt: number | null
   /** Why the job is INVALID, or why the last occurrence was skipped. Default: null. */
   reason: string | null
+  /** While the job is INVALID because its topic cannot be written to: when that is looked at again. Unit: epoch ms. Default: null. */
+  recheckAt: number | null
   /** With overlap QUEUE_ONE: nominal time of the occurrence that waits for the active run to end. Unit: epoch ms. Default: null. */
   queuedFor: number | null
   /** The range of the past that is being run. Default: null. */
@@ -787,6 +792,8 @@ export interface JobState {
   waiting: boolean
   /** Whether a PAUSE is in force. It outlives new definitions, also ones that cannot be used, until a RESUME. Default: false. */
   pausedByCommand: boolean
+  /** The last 32 commands that were taken, oldest first, each by a hash of its commandId (streams/jobs/recent-commands.ts): one that comes again does nothing. Default: []. */
+  recentCommands: number[]
   /** Whether key P with run number 0 holds the definition, because a tombstone that must not win stands behind it in jobs. Default: false. */
   definitionKept: boolean
   /** Offset in jobs of the last definition that was dropped; -1: none since that in force. Default: -1. */
@@ -815,12 +822,14 @@ export interface JobStateInput {
   finishedAt?: number | null | undefined
   deleteAt?: number | null | undefined
   reason?: string | null | undefined
+  recheckAt?: number | null | undefined
   queuedFor?: number | null | undefined
   backfill?: BackfillInput | null | undefined
   deadRuns?: number[] | undefined
   decisions?: RefusalInput[] | undefined
   waiting?: boolean | undefined
   pausedByCommand?: boolean | undefined
+  recentCommands?: number[] | undefined
   definitionKept?: boolean | undefined
   droppedOffset?: number | undefined
   active?: ActiveRunInput[] | undefined
@@ -1424,7 +1433,7 @@ export const jobCommandSchema = {
   "type": "record",
   "name": "JobCommand",
   "namespace": "duelog",
-  "doc": "What an operator asks of one job. Key: job id.",
+  "doc": "What an operator asks of one job. Key: job id. A command that is refused says why at /v1/jobs/{id}/why, and to the reply topic that it names.",
   "fields": [
     {
       "name": "type",
@@ -1446,7 +1455,9 @@ export const jobCommandSchema = {
     {
       "name": "commandId",
       "type": "string",
-      "doc": "Chosen by the sender; a TRIGGER with the commandId of a recent run of the job makes no second one."
+      "minLength": 1,
+      "maxLength": 512,
+      "doc": "Chosen by the sender. A command with the commandId of one of the last 32 commands of the job, or of an active run or the last one, does nothing, whatever became of the first."
     },
     {
       "name": "at",
@@ -1478,7 +1489,7 @@ export const jobCommandSchema = {
         ]
       },
       "default": "MANUAL",
-      "doc": "With TRIGGER: what the run is said to be made by."
+      "doc": "With TRIGGER: what the run is said to be made by, MANUAL or FOLLOW_UP. What the schedule makes, or another command, is not for a TRIGGER to say; it is refused."
     },
     {
       "name": "runNo",
@@ -1715,7 +1726,7 @@ export const jobDefinitionSchema = {
           {
             "name": "topic",
             "default": null,
-            "doc": "The owner writes payload and headers to this topic when the job is due, exactly once and with no worker; never before its time.",
+            "doc": "The owner writes payload and headers to this topic when the job is due, exactly once and with no worker; never before its time. While the topic is missing or not allowed the job is INVALID; that is looked at again after 5 s, then less and less often, and at least every 10 min.",
             "type": [
               "null",
               {
@@ -2234,7 +2245,7 @@ export const jobDefinitionSchema = {
       "unit": "epoch ms",
       "minimum": 0,
       "maximum": 8640000000000000,
-      "doc": "End of validity: no occurrence fires after it, also none that was due before, and a run that has not started by then has expired."
+      "doc": "End of validity, exclusive: from this instant on no occurrence fires, also none that was due before, a run that has not started has expired, and TRIGGER, REDRIVE and BACKFILL are refused."
     },
     {
       "name": "maxRuns",
@@ -2482,6 +2493,16 @@ export const jobStateSchema = {
               "doc": "Why the job is INVALID, or why the last occurrence was skipped."
             },
             {
+              "name": "recheckAt",
+              "type": [
+                "null",
+                "long"
+              ],
+              "default": null,
+              "unit": "epoch ms",
+              "doc": "While the job is INVALID because its topic cannot be written to: when that is looked at again."
+            },
+            {
               "name": "queuedFor",
               "type": [
                 "null",
@@ -2593,6 +2614,15 @@ export const jobStateSchema = {
                       "type": "long",
                       "default": 1,
                       "doc": "How many in a row, for the same reason."
+                    },
+                    {
+                      "name": "commandId",
+                      "type": [
+                        "null",
+                        "string"
+                      ],
+                      "default": null,
+                      "doc": "With DROPPED: the command, unless it was a follow-up."
                     }
                   ]
                 }
@@ -2609,6 +2639,15 @@ export const jobStateSchema = {
               "type": "boolean",
               "default": false,
               "doc": "Whether a PAUSE is in force. It outlives new definitions, also ones that cannot be used, until a RESUME."
+            },
+            {
+              "name": "recentCommands",
+              "type": {
+                "type": "array",
+                "items": "long"
+              },
+              "default": [],
+              "doc": "The last 32 commands that were taken, oldest first, each by a hash of its commandId (streams/jobs/recent-commands.ts): one that comes again does nothing."
             },
             {
               "name": "definitionKept",

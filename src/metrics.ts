@@ -41,6 +41,10 @@ export function createMetrics() {
     timersOverdue: gauge('timers_overdue', 'Whether timers of the partition are due and not yet handed out: 1 or 0.', [
       'partition',
     ]),
+    timersRearmed: counter(
+      'timers_rearmed_total',
+      'Timers that were lost and set again by the sweeper. It stays 0; anything else is a fault of Duelog.',
+    ),
     mailboxDepth: gauge('mailbox_depth', 'Records read and not yet folded.', ['partition']),
     restoreRemaining: gauge('restore_remaining', 'Records still to be read before the partition can fire.', ['partition']),
     reopens: counter('reopens_total', 'Partitions reopened after a producer error.', ['reason']),

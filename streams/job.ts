@@ -130,6 +130,8 @@ export interface Decision {
   snapshotDeletes: number[]
   /** A definition that jobs may lose to compaction and the changelog has to hold; null: it need not any more. */
   keptDefinition: KnownDefinition | null | undefined
+  /** Why the command at hand was not carried out: a reason of streams/jobs/why.ts. */
+  refusal: string | undefined
   /** Runs that are over with this step: those whose target is a topic are written at its end, those not tracked are ended. */
   deliveries: number[]
   /** Starts that were given, by the key of the rateLimit. */

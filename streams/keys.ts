@@ -35,7 +35,16 @@ export const prefix = {
 } as const
 
 /** Kinds of timers. Numbers are part of the key and are never reused. */
-export const timerKind = { fire: 1, lease: 2, attemptTimeout: 3, startDeadline: 4, retryResidue: 5, delete: 6, start: 7 } as const
+export const timerKind = {
+  fire: 1,
+  lease: 2,
+  attemptTimeout: 3,
+  startDeadline: 4,
+  retryResidue: 5,
+  delete: 6,
+  start: 7,
+  recheck: 8,
+} as const
 export type TimerKind = (typeof timerKind)[keyof typeof timerKind]
 
 /** Something that falls due. runNo is 0 for timers of the job itself. */

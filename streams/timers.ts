@@ -32,6 +32,7 @@ export function stateTimers(jobId: string, state: JobState): Timer[] {
   if (state.deleteAt !== null && state.active.length === 0) {
     timers.push({ dueAt: state.deleteAt, kind: timerKind.delete, jobId, runNo: 0 })
   }
+  if (state.recheckAt !== null) timers.push({ dueAt: state.recheckAt, kind: timerKind.recheck, jobId, runNo: 0 })
   return timers
 }
 

@@ -1,6 +1,6 @@
 /** docs/JOBS.md: the fields of a definition, from schemas/job-definition.avsc. */
 import { jobDefinitionSchema } from '../../schemas/generated.ts'
-import { jobIdBytesMax } from '../../streams/jobs/validate.ts'
+import { jobIdLimit } from '../../streams/jobs/validate.ts'
 import { fieldTable } from './fields.ts'
 import { heading, page } from './markdown.ts'
 
@@ -81,7 +81,7 @@ export function jobsPage(): string {
     heading(
       'Jobs',
       'schemas/job-definition.avsc',
-      `A job is a record on the topic \`jobs\`: its key is the job's id (1 to ${jobIdBytesMax} bytes of UTF-8 without control characters), its value this definition. Writing the same id again replaces the job; a null value deletes it. Jobs whose ids share a \`{tag}\` stand in one partition ([TOPICS](TOPICS.md)).`,
+      `A job is a record on the topic \`jobs\`: its key is the job's id (${jobIdLimit}), its value this definition. Writing the same id again replaces the job; a null value deletes it. Jobs whose ids share a \`{tag}\` stand in one partition ([TOPICS](TOPICS.md)).`,
     ),
     '## In JSON',
     [
@@ -105,6 +105,8 @@ export function jobsPage(): string {
       '- `jitterMs` spreads jobs of one schedule: each run is due up to so much after its nominal time and before the next one, always by the same amount for the same job and time. `scheduledFor` stays nominal, the worker gets both.',
       '- Daylight saving: a wall-clock time that is left out is due once at the first instant after the gap, one that comes twice at the first of the two; `dstGap` and `dstOverlap` say otherwise. A schedule that names every hour, such as `*/15 * * * *` or `FREQ=HOURLY`, goes by elapsed time instead and loses and doubles no step, whatever the policy.',
       '- An occurrence that is later than `misfireThresholdMs` follows `catchUp`. What is skipped is counted in `skipped`, exactly up to 1,000 at a time.',
+      '- A backfill shares the places of the job with its schedule: an occurrence that waits for one goes first.',
+      '- `endAt` is inclusive: an occurrence exactly then still fires. `expireAt` is exclusive: in that very ms nothing fires or starts any more, and what would make a run is refused.',
       '- A job without a further occurrence is `COMPLETED` and is deleted after `retainCompletedMs` or `retainFailedMs`.',
     ].join('\n'),
     [

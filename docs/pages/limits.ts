@@ -2,8 +2,8 @@
 import { executionEventSchema, jobDefinitionSchema } from '../../schemas/generated.ts'
 import { bodyBytesMax, listLimitMax, previewCountMax, recordBytesMax } from '../../src/api/limits.ts'
 import { settingByName } from '../../src/config/settings.ts'
-import type { AvroField, AvroRecord } from '../../streams/jobs/avro-schema.ts'
-import { jobIdBytesMax } from '../../streams/jobs/validate.ts'
+import { type AvroField, type AvroRecord, fieldOf } from '../../streams/jobs/avro-schema.ts'
+import { jobIdLimit } from '../../streams/jobs/validate.ts'
 import { runRingSize } from '../../streams/keys.ts'
 import { numberText, table } from './markdown.ts'
 
@@ -18,7 +18,7 @@ export function limitsTable(): string {
   return table(
     ['What', 'Limit'],
     [
-      ['Job id', `1 to ${numberText(jobIdBytesMax)} bytes of UTF-8, no control characters`],
+      ['Job id', jobIdLimit],
       ['Payload', bytes(job('payload').maxBytes)],
       ['Headers', `${numberText(job('headers').maxEntries ?? 0)}, names and values together ${bytes(job('headers').maxBytes)}`],
       ['Key and value of the record', bytes(recordBytesMax)],
@@ -39,10 +39,4 @@ export function limitsTable(): string {
       ['Partitions', `${partitions?.minimum} to ${numberText(partitions?.maximum ?? 0)}, fixed when the topics are created`],
     ],
   )
-}
-
-function fieldOf(schema: Pick<AvroRecord, 'fields'>, name: string): AvroField {
-  const field = schema.fields.find((candidate) => candidate.name === name)
-  if (field === undefined) throw new Error(`The schema has no field ${name}; change docs/pages/limits.ts with it.`)
-  return field
 }

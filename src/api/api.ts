@@ -18,6 +18,7 @@ import { type JsonParser, jsonReader } from './json-body.ts'
 import { bodyBytesMax, connectionIdleMs, stopGraceMs } from './limits.ts'
 import type { ApiOptions } from './options.ts'
 import { answerError, answerNotFound, problemOf, problemType } from './problem.ts'
+import { withoutPublicApi } from './public-surface.ts'
 import { runCommandRoutes } from './run-command-routes.ts'
 import { runRoutes } from './run-routes.ts'
 import { scheduleRoutes } from './schedule-routes.ts'
@@ -39,6 +40,7 @@ export function createApi(options: ApiOptions): Api {
   const instance = createInstance(options)
   let stopping: Promise<void> | undefined
   instance.decorateRequest('role', null)
+  if (options.public === false) instance.addHook('onRequest', withoutPublicApi())
   instance.addHook('onRequest', authentication(options.apiTokens ?? []))
   instance.addHook('onRequest', async (_request, reply) => {
     if (stopping === undefined) return

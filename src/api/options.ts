@@ -39,6 +39,8 @@ export interface ApiOptions {
   /** Absent or empty: no authentication; then only requests from this machine are served. */
   apiTokens?: readonly ApiToken[] | undefined
   health: () => Health
+  /** False serves metrics, probes and the questions of other processes only: the process does not have the role api. Default: true. */
+  public?: boolean | undefined
 }
 
 declare module 'fastify' {

@@ -8,7 +8,7 @@ import type { LogAdmin, PartitionQueries, PartitionView } from '../ports.ts'
 import { ownersMaxAgeMs, ownersRefreshGapMs } from './limits.ts'
 
 /** What an owner answers about one of its partitions. */
-export type Owner = Pick<PartitionQueries, 'job' | 'list' | 'runs' | 'applied'>
+export type Owner = Pick<PartitionQueries, 'job' | 'why' | 'list' | 'runs' | 'applied'>
 /** Another process, asked over HTTP. */
 export type RemoteOwner = Owner & { partitions(): Promise<PartitionView[]> }
 

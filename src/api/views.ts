@@ -1,7 +1,7 @@
 /** Jobs, runs and partitions as answers show them: times in ISO 8601, results as JSON. */
 import type { AttemptError, FinishedRun } from '../../schemas/generated.ts'
 import { definitionToJson, isoTime } from '../../streams/jobs/json.ts'
-import type { ActiveRunView, JobView } from '../ports.ts'
+import type { ActiveRunView, JobView, WhyView } from '../ports.ts'
 import { etagOf } from './version.ts'
 
 const timeOrNull = (ms: number | null): string | number | null => (ms === null ? null : isoTime(ms))
@@ -30,8 +30,8 @@ export function jobToJson(job: JobView): Record<string, unknown> {
   }
 }
 
-export function whyToJson({ id, status, why }: JobView): Record<string, unknown> {
-  return { id, status, why: why.map(({ at, ...reason }) => ({ ...reason, at: timeOrNull(at) })) }
+export function whyToJson(id: string, { status, reasons }: WhyView): Record<string, unknown> {
+  return { id, status, why: reasons.map(({ at, ...reason }) => ({ ...reason, at: timeOrNull(at) })) }
 }
 
 export function activeRunToJson(jobId: string, run: ActiveRunView): Record<string, unknown> {

@@ -8,7 +8,7 @@ export type Time = string | number
 export type Bytes = string | { base64: string }
 
 export interface Job {
-  /** 1 to 255 bytes of UTF-8 without control characters. A job with the same id is replaced. */
+  /** 1 to 255 bytes of UTF-8 without control characters, other than `.` and `..`. A job with the same id is replaced. */
   id: string
   /** Exactly one of `at`, `delayMs`, `everyMs`, `cron` and `rrule`. */
   schedule: {

@@ -17,6 +17,8 @@ import { batchBytesMax } from './rounds.ts'
 export const checkIntervalMs = 30_000
 /** What is used is looked at again when the last look is older. */
 const staleMs = 5_000
+/** Least time between two looks for topics that are not there, however many jobs name some. */
+const seekGapMs = 1_000
 /** How long a topic that refused a record is left alone. */
 const refusedMs = 60_000
 /** A batch costs so much besides its records. */
@@ -30,7 +32,7 @@ export interface TargetTopicsOptions {
 }
 
 interface Seen {
-  partitions: number
+  partitions: readonly { replicas: readonly number[] }[]
   /** Unknown where the principal may not describe the topic's settings. */
   maxMessageBytes: number | undefined
 }
@@ -73,13 +75,18 @@ export class CheckedTopics implements TargetTopics {
     if (!this.#allowed(name)) return `Topic ${name} is not allowed; DUELOG_TARGET_TOPICS says which are.`
     const seen = this.#seen.get(name)
     if (seen === undefined) return `Topic ${name} does not exist.`
-    if (partition !== null && partition >= seen.partitions)
-      return `Topic ${name} has ${seen.partitions} partitions; there is none with the number ${partition}.`
+    if (partition !== null && partition >= seen.partitions.length)
+      return `Topic ${name} has ${seen.partitions.length} partitions; there is none with the number ${partition}.`
     const bytesMax = Math.min(seen.maxMessageBytes ?? batchBytesMax, batchBytesMax)
     if (bytes + batchOverheadBytes > bytesMax)
       return `A record of ${bytes} bytes is too large for topic ${name}, which takes batches of ${bytesMax} (max.message.bytes).`
     const refused = this.#refused.get(name)
     return refused !== undefined && Date.now() < refused.untilMs ? refused.reason : undefined
+  }
+
+  seek(topic: string): Promise<void> | undefined {
+    if (!this.#allowed(topic) || this.#seen.has(topic)) return undefined
+    return this.#checking === undefined && Date.now() - this.#lookedAtMs < seekGapMs ? undefined : this.check()
   }
 
   async failed(topics: Iterable<string>, error: unknown): Promise<void> {
@@ -117,8 +124,7 @@ export class CheckedTopics implements TargetTopics {
       if (names.length > 0) {
         const limits = await maxMessageBytes(admin, names)
         const { topics } = await admin.fetchTopicMetadata({ topics: names })
-        for (const { name, partitions } of topics)
-          seen.set(name, { partitions: partitions.length, maxMessageBytes: limits.get(name) })
+        for (const { name, partitions } of topics) seen.set(name, { partitions, maxMessageBytes: limits.get(name) })
       }
       this.#take(seen)
     } catch (thrown) {

@@ -1,6 +1,7 @@
 /** active: the loop that fires. */
 import { Closed, type Ownership } from './ownership.ts'
 import type { PartitionStore } from './ports.ts'
+import { Sweeper } from './sweeper.ts'
 import type { TimeIndex } from './time-index.ts'
 import { TimerTaker } from './timer-taker.ts'
 import { batchRecordsMax } from './turn.ts'
@@ -15,6 +16,7 @@ export async function fireForEver(own: Ownership, store: PartitionStore, index: 
   const { partition } = own
   const taker = new TimerTaker(index, store, shared)
   own.admissions.open(clock.nowMs())
+  const sweeper = new Sweeper(store, shared)
   let lingerUntil = 0
   for (;;) {
     const now = clock.nowMs()
@@ -35,6 +37,9 @@ export async function fireForEver(own: Ownership, store: PartitionStore, index: 
     if (result.committed) lingerUntil = clock.nowMs() + lingerMs
     if (result.folded > 0 || own.admissions.isPressing(clock.nowMs())) continue
     await index.compactPassed()
-    await own.nap(Math.min(taker.wakeAt(clock.nowMs()), own.admissions.wakeAt, own.leavingAt))
+    // Nothing was due, and nothing was read.
+    const idleAt = clock.nowMs()
+    if (idleAt >= sweeper.lookAt && !taker.overdue(idleAt)) await sweeper.look(idleAt, (timer) => taker.written(timer))
+    await own.nap(Math.min(taker.wakeAt(clock.nowMs()), own.admissions.wakeAt, own.leavingAt, sweeper.lookAt))
   }
 }

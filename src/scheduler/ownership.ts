@@ -54,6 +54,8 @@ export class Ownership {
   /** Where the log that is being restored ended when that began. */
   restoreEnd = 0
   closing = false
+  /** When the turn at hand began, by the owner's clock; Infinity between turns. */
+  turnSince = Number.POSITIVE_INFINITY
   /** When a partition that was given to another member stops firing at the latest. */
   leavingAt = Number.POSITIVE_INFINITY
   readonly #closed = Promise.withResolvers<never>()
@@ -163,7 +165,10 @@ export class Ownership {
     written?: (timer: Timer) => void,
   ): Promise<TurnResult> {
     this.#check()
-    const result = await turn(this.#turnContext(store, index), timers, written)
+    this.turnSince = this.shared.clock.nowMs()
+    const result = await turn(this.#turnContext(store, index), timers, written).finally(() => {
+      this.turnSince = Number.POSITIVE_INFINITY
+    })
     if (result.folded > 0) this.progress()
     if (this.mailbox.roomy) this.#makeRoom()
     this.#settleWaiting()

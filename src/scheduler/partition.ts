@@ -48,8 +48,9 @@ export class Partition {
   /** `after`: the end of an earlier ownership in this process, whose store has to be closed first. */
   constructor(number: number, shared: Shared, feed: Feed, shares: PartitionShares, after?: Promise<void>) {
     this.#own = new Ownership(number, shared, feed, shares)
-    const { partitions, codecs, metrics, logger } = shared
-    this.#intake = new Intake({ partition: number, partitions, codecs, leases: this.#own.leases, metrics, logger })
+    const { partitions, codecs, targets, clock, metrics, logger } = shared
+    const { leases } = this.#own
+    this.#intake = new Intake({ partition: number, partitions, codecs, leases, targets, clock, metrics, logger })
     this.#ended = Promise.resolve(after).then(() => this.#run())
   }
 
@@ -71,6 +72,10 @@ export class Partition {
   }
   get leases(): Leases {
     return this.#own.leases
+  }
+  /** When the turn at hand began; Infinity between turns. */
+  get turnSince(): number {
+    return this.#own.turnSince
   }
   get mailboxDepth(): number {
     return this.#own.mailbox.depth
@@ -142,7 +147,7 @@ export class Partition {
     const index = new TimeIndex(store)
     const catchUp = async (): Promise<void> => {
       if (own.closing) throw new Closed()
-      await restore(own, store, ends)
+      await restore(own, store, index, ends)
       await claim(own, store)
       await drain(own, store, index)
     }

@@ -10,6 +10,8 @@ export interface Reason {
   text: string
   /** Epoch ms: when it was decided, or when it will be; null for what is so now. */
   at: number | null
+  /** Of a command that was refused: which. */
+  commandId?: string
 }
 
 /** Sentences for each reason that the core gives (streams/refusals.ts and whoever calls it). */
@@ -18,7 +20,7 @@ const reasons: Record<string, string> = {
   overlap: 'an earlier run was still active',
   'CANCELLED overlap': 'a later occurrence took its place',
   'max-concurrent-runs': 'as many runs as maxConcurrentRuns allows were active',
-  expired: 'expireAt had passed',
+  expired: 'its job was over, as expireAt had come',
   command: 'a command asked for it',
   attempts: 'its attempts were used up',
   'not-retryable': 'its error is not retryable',
@@ -35,6 +37,8 @@ const reasons: Record<string, string> = {
   'topic-target': 'a backfill is for handlers; a topic target is written when it is due',
   'not-tracked-backfill': 'a backfill goes on at the end of its runs, which nobody hears of where trackRuns is false',
   'invalid-definition': 'the definition in force cannot be used',
+  repeated: 'a command with its commandId was taken already',
+  'no-such-job': 'there is no such job',
   'not-tracked': 'trackRuns is false, so a run is out of reach once it is handed to the workers',
   'no-such-run': 'there is no such active run',
   'no-such-dead-run': 'there is no such dead run any more',
@@ -43,13 +47,16 @@ const reasons: Record<string, string> = {
   'empty-range': 'no occurrence lies in the range',
 }
 
+/** A reason as the second half of a sentence; one that is not known stands for itself. */
+export const reasonText = (reason: string): string => reasons[reason] ?? reason
+
 const subjects: Record<Refusal['what'], (refusal: Refusal) => string> = {
   SKIPPED: ({ count }) => (count === 1 ? 'An occurrence was skipped' : `${count} occurrences were skipped`),
   QUEUED: () => 'An occurrence was queued',
   WAITING: ({ runNo }) => (runNo === null ? 'An occurrence waits' : `Run ${runNo} had to wait`),
   EXPIRED: ({ runNo }) => `Run ${runNo} expired`,
   CANCELLED: ({ runNo }) => (runNo === null ? 'The job was cancelled' : `Run ${runNo} was cancelled`),
-  DROPPED: () => 'A definition or command was dropped',
+  DROPPED: ({ commandId }) => (commandId === null ? 'A definition or command was dropped' : 'A command was dropped'),
   DEAD: ({ runNo }) => `Run ${runNo} was given up`,
 }
 
@@ -57,12 +64,13 @@ const subjects: Record<Refusal['what'], (refusal: Refusal) => string> = {
 export function whyOf(job: Job, nowMs: number): Reason[] {
   const state = job.state ?? pristineState(job)
   const past = [...state.decisions].reverse().map((refusal): Reason => {
-    const { what, reason, at, scheduledFor } = refusal
+    const { what, reason, at, scheduledFor, commandId } = refusal
     const when = scheduledFor === null ? '' : ` (due ${new Date(scheduledFor).toISOString()})`
     return {
       code: reason,
       at,
-      text: `${subjects[what](refusal)}${when}: ${reasons[`${what} ${reason}`] ?? reasons[reason] ?? reason}.`,
+      ...(commandId === null ? {} : { commandId }),
+      text: `${subjects[what](refusal)}${when}: ${reasons[`${what} ${reason}`] ?? reasonText(reason)}.`,
     }
   })
   return [...present(state, nowMs), ...past]

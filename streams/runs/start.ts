@@ -32,7 +32,7 @@ export function startRun(
     parked: false,
     tellAt: null,
     snapshot: false,
-    startDeadlineAt: Math.max(dueAt, context.now) + spec.startDeadlineMs,
+    startDeadlineAt: Math.min(Math.max(dueAt, context.now) + spec.startDeadlineMs, spec.expireAt ?? Number.POSITIVE_INFINITY),
     leaseMs: spec.leaseMs,
     attemptTimeoutMs: spec.attemptTimeoutMs,
     dispatchedAt: context.now,

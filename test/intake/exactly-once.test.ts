@@ -49,7 +49,7 @@ test('each foreign record becomes one definition, in the order of its partition'
       names,
       prefix,
       topics: { etf1: [schedules], karafka: [] },
-      targets: { problem: () => undefined, failed: async () => {} },
+      targets: { problem: () => undefined, seek: () => undefined, failed: async () => {} },
       instance,
       clock: systemClock,
       metrics: createMetrics(),

@@ -211,6 +211,7 @@ class Owner {
     const { clock } = world
     const targets: TargetTopics = {
       problem: ({ name }) => (name === ordersTopic && !world.ordersThere ? `Topic ${name} does not exist.` : undefined),
+      seek: () => undefined,
       failed: async () => {},
     }
     const lead = { leadMs, leadMsMax: leadMs }
@@ -226,7 +227,7 @@ class Owner {
       clusterId: 'model',
     } as unknown as Shared
     this.#leases = new Leases(world.now)
-    this.#intake = new Intake({ partition: 0, partitions: 1, codecs, leases: this.#leases, metrics, logger })
+    this.#intake = new Intake({ partition: 0, partitions: 1, codecs, leases: this.#leases, targets, clock, metrics, logger })
     this.#read = { jobs: applied.jobs, commands: applied.commands, events: applied.events }
     const { store } = world
     const crashing = { ...store, apply: async (ops: Parameters<typeof store.apply>[0]) => this.#apply(ops) }

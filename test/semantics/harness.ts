@@ -43,6 +43,7 @@ export interface JobShown {
   status: string
   reason: string | null
   nextFireAt: string | null
+  runNo: number
   scheduledRuns: number
   succeeded: number
   failed: number
@@ -139,6 +140,8 @@ export async function openDuelog() {
   return {
     names: topicNames(prefix),
     checker,
+    /** Of the process at hand. */
+    url: () => system.url,
     calls,
     ask,
     job,

@@ -73,7 +73,16 @@ describe('the bytes of a key', () => {
       ...{ meta: 0x4d, definition: 0x44, state: 0x53, run: 0x52, snapshot: 0x50, timer: 0x54 },
       ...{ index: 0x49, slots: 0x43, waiter: 0x51, starts: 0x57 },
     })
-    expect(timerKind).toEqual({ fire: 1, lease: 2, attemptTimeout: 3, startDeadline: 4, retryResidue: 5, delete: 6, start: 7 })
+    expect(timerKind).toEqual({
+      fire: 1,
+      lease: 2,
+      attemptTimeout: 3,
+      startDeadline: 4,
+      retryResidue: 5,
+      delete: 6,
+      start: 7,
+      recheck: 8,
+    })
   })
 })
 

@@ -176,7 +176,12 @@ export const whySchema = {
           items: {
             type: 'object',
             required: ['code', 'text', 'at'],
-            properties: { code: { type: 'string' }, text: { type: 'string' }, at: timeOrNull },
+            properties: {
+              code: { type: 'string' },
+              text: { type: 'string' },
+              at: timeOrNull,
+              commandId: { type: 'string', description: 'Of a command that was refused: which.' },
+            },
           },
         },
       },

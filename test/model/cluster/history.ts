@@ -37,7 +37,7 @@ export async function history(seed: number): Promise<string[]> {
       new Map([...livesOf(world.log)].filter(([id]) => partitionOf(id, world.log.partitions) === partition))
     const exact = !world.trace.some((line) => line.includes('long-time'))
     const cancelled = new Set(world.trace.flatMap((line) => /user: cancel (.*)/.exec(line)?.[1] ?? []))
-    problems.push(...world.problems, ...problemsOf(world.log, livesOf(world.log), cancelled))
+    problems.push(...world.problems, ...problemsOf(world.log, livesOf(world.log)))
     const live = world.ownedStores()
     for (const [partition, store] of live)
       problems.push(...unsettled(store, world.time.nowMs, lives(partition), exact, cancelled))

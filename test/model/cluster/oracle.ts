@@ -94,8 +94,7 @@ export function tellingsOf(log: MemoryLog): Dispatch[] {
     .sort((left, right) => left.sequence - right.sequence || left.order - right.order)
 }
 
-/** `cancelled`: jobs that a command ended at some time. */
-export function problemsOf(log: MemoryLog, lives: Map<string, Life[]>, cancelled: ReadonlySet<string>): string[] {
+export function problemsOf(log: MemoryLog, lives: Map<string, Life[]>): string[] {
   const problems: string[] = []
   const dispatches = dispatchesOf(log).map((dispatch) => {
     const { jobId, specOffset } = dispatch.execution
@@ -106,7 +105,7 @@ export function problemsOf(log: MemoryLog, lives: Map<string, Life[]>, cancelled
   })
   const judged = dispatches.filter((dispatch): dispatch is Judged => dispatch.life !== undefined)
   checkNumbers(judged, problems)
-  checkTimes(judged, cancelled, problems)
+  checkTimes(judged, problems)
   checkPayloads(judged, problems)
   checkDeletions(log, judged, problems)
   checkOverlap(log, lives, problems)
@@ -153,8 +152,8 @@ const timesOf = ({ spec }: KnownDefinition): string =>
   spec === undefined ? '' : JSON.stringify([spec.schedule, spec.startAt, spec.endAt])
 
 /** Nominal times are those of the schedule, each once as long as the schedule stays; and nothing is dispatched before its lead. */
-function checkTimes(dispatches: Judged[], cancelled: ReadonlySet<string>, problems: string[]): void {
-  const fired = new Map<string, number>()
+function checkTimes(dispatches: Judged[], problems: string[]): void {
+  const fired = new Set<string>()
   const dueTimes = new Map<string, number>()
   for (const dispatch of dispatches) {
     const { execution, life } = dispatch
@@ -193,11 +192,8 @@ function checkTimes(dispatches: Judged[], cancelled: ReadonlySet<string>, proble
     }
     const phase = spec.schedule.delayMs === null ? since : at
     const occurrence = `${execution.jobId} ${dispatch.lifeNo} ${phase} ${scheduledFor}`
-    const before = fired.get(occurrence)
-    // A job that was cancelled ahead of a time, and is defined anew before it, has that time still before it.
-    const revived = cancelled.has(execution.jobId) && before !== specOffset
-    if (before !== undefined && !revived) problems.push(`${nameOf(dispatch)} fired ${scheduledFor} a second time`)
-    fired.set(occurrence, specOffset)
+    if (fired.has(occurrence)) problems.push(`${nameOf(dispatch)} fired ${scheduledFor} a second time`)
+    fired.add(occurrence)
   }
 }
 

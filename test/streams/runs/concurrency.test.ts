@@ -79,7 +79,8 @@ describe('a run with a concurrencyKey', () => {
     job.now = 10_500
     job.command('BACKFILL', { from: 0, to: 9_000 })
     expect(job.dispatched).toHaveLength(2)
-    expect(use(job)).toEqual({ held: 2, waiting: 3 })
+    // Of five places one is kept for the occurrence that is due.
+    expect(use(job)).toEqual({ held: 2, waiting: 2 })
   })
 })
 

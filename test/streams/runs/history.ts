@@ -26,6 +26,8 @@ export interface HistoryOptions {
   leadMs?: number
   /** What a worker says of each attempt at the moment it is dispatched. Default: nothing. */
   worker?: Partial<ExecutionEvent>
+  /** Why topics of the user's cannot be written to now. Default: they can. */
+  topicProblem?: () => string | undefined
 }
 
 /** Decisions after which a history is taken to run in a circle. */
@@ -143,7 +145,7 @@ export class JobHistory {
       now: this.now,
       leadMs: this.#options.leadMs ?? 0,
       aheadFrom: 0,
-      topicProblem: () => undefined,
+      topicProblem: this.#options.topicProblem ?? (() => undefined),
       limits: {
         slots: (key) => {
           const own = slotUse(before.state, key)
