@@ -149,7 +149,8 @@ class BatchFold {
   #step(job: Job, input: Input): Decision {
     const { leases, leadMs, aheadFrom, logger } = this.#context
     const topicProblem = this.#topicProblem.bind(this)
-    const context = { now: this.#now, leadMs, aheadFrom, topicProblem, seenAt: leases.seenAt.bind(leases) }
+    const poolProblem = (pool: string): string | undefined => this.#context.targets?.poolProblem(pool)
+    const context = { now: this.#now, leadMs, aheadFrom, topicProblem, poolProblem, seenAt: leases.seenAt.bind(leases) }
     try {
       return step(job, input, context)
     } catch (error) {

@@ -12,6 +12,7 @@ const context = (now: number, problem?: string): Context => ({
   leadMs: 100,
   aheadFrom: 0,
   topicProblem: () => problem,
+  poolProblem: () => undefined,
   seenAt: () => 0,
 })
 
