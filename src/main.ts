@@ -102,7 +102,7 @@ async function assemble(
     partitions,
     instance,
     metrics: createMetrics(),
-    targets: log.targetTopics({ patterns: config.targetTopics, prefix: config.topicPrefix }),
+    targets: log.targetTopics({ patterns: config.targetTopics, prefix: config.topicPrefix, pools: config.pools }),
     undo,
     vitals,
     url: undefined,

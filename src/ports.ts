@@ -72,6 +72,10 @@ export interface TargetTopics {
    * allowed, or the last look was a moment ago. It never rejects.
    */
   seek(topic: string): Promise<void> | undefined
+  /** Why nothing can be dispatched to the pool now: its topics are missing. Undefined when they are there. */
+  poolProblem(pool: string): string | undefined
+  /** As `seek`, for the topics of a pool. */
+  seekPool(pool: string): Promise<void> | undefined
   /** A transaction with records for these topics failed. Resolves when it is known again which of them can be written to. */
   failed(topics: Iterable<string>, error: unknown): Promise<void>
 }

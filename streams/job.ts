@@ -62,6 +62,8 @@ export interface Context {
   aheadFrom: number
   /** Why a record can not be written to a topic of the user's now, or undefined when it can. Its answer is only used in what is logged. */
   topicProblem: (place: TopicTarget, bytes: number) => string | undefined
+  /** Why nothing can be dispatched to a pool now, or undefined when it can. As above. */
+  poolProblem: (pool: string) => string | undefined
   limits: Limits
   /** When a running attempt was last known to be alive, epoch ms; 0 when it was never heard of. */
   seenAt: (jobId: string, attempt: AttemptId) => number

@@ -182,11 +182,13 @@ class BatchFold {
   #step(job: Job, input: Input): Decision {
     const { leases, leadMs, aheadFrom, logger } = this.#context
     const topicProblem = this.#topicProblem.bind(this)
+    const poolProblem = (pool: string): string | undefined => this.#context.targets?.poolProblem(pool)
     const context = {
       now: this.#now,
       leadMs,
       aheadFrom,
       topicProblem,
+      poolProblem,
       limits: this.#called.ledger,
       seenAt: leases.seenAt.bind(leases),
     }

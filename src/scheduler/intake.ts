@@ -99,11 +99,13 @@ export class Intake {
     return this.#withDefinition(mail, definition)
   }
 
-  /** A topic may have been made a moment ago, for this very job; one that is not there either way makes the job INVALID. */
+  /** A topic, or a pool, may have been made a moment ago, for this very job; one that is not there either way makes the job INVALID. */
   #withDefinition(mail: Mail, definition: KnownDefinition): Mail | Promise<Mail> {
     mail.input = { kind: 'definition', definition }
-    const topic = definition.spec?.target.topic
-    const sought = topic ? this.#options.targets?.seek(topic.name) : undefined
+    const { targets } = this.#options
+    const target = definition.spec?.target
+    if (target === undefined || targets === undefined) return mail
+    const sought = target.topic === null ? targets.seekPool(target.pool) : targets.seek(target.topic.name)
     if (sought === undefined) return mail
     const { clock } = this.#options
     return new Promise((resolve) => {

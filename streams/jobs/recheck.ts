@@ -1,5 +1,5 @@
 /**
- * A job whose topic cannot be written to is INVALID, and becomes what it would have been when it can. Whether a topic is there does not
+ * A job whose topic cannot be written to, or whose pool has no topics, is INVALID, and becomes what it would have been when it can. Whether a topic is there does not
  * follow from any log of ours, so both are logged states, and what is due in between is frozen as that of a paused job.
  */
 import { patchState } from '../draft.ts'
@@ -14,9 +14,14 @@ import { recordBytes, topicRecord } from '../runs/topic-record.ts'
 const recheckMsMin = 5_000
 const recheckMsMax = 600_000
 
-/** Why the topic that the job writes to cannot be written to. */
-export function targetProblem(jobId: string, { spec }: KnownDefinition, { topicProblem }: Context): string | undefined {
-  if (spec === undefined || spec.target.topic === null) return undefined
+/** Why the topic that the job's runs go to cannot be written to. One missing topic would fail the transactions of all jobs of a partition. */
+export function targetProblem(
+  jobId: string,
+  { spec }: KnownDefinition,
+  { topicProblem, poolProblem }: Context,
+): string | undefined {
+  if (spec === undefined) return undefined
+  if (spec.target.topic === null) return poolProblem(spec.target.pool)
   return topicProblem(spec.target.topic, recordBytes(topicRecord(jobId, 1, 0, spec.target.topic, spec)))
 }
 

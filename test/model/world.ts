@@ -212,6 +212,8 @@ class Owner {
     const targets: TargetTopics = {
       problem: ({ name }) => (name === ordersTopic && !world.ordersThere ? `Topic ${name} does not exist.` : undefined),
       seek: () => undefined,
+      poolProblem: () => undefined,
+      seekPool: () => undefined,
       failed: async () => {},
     }
     const lead = { leadMs, leadMsMax: leadMs }

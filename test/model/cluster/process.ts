@@ -69,6 +69,8 @@ export class Process {
       targets: {
         problem: ({ name }) => (name === ordersTopic && !this.ordersSeen ? 'Topic orders does not exist.' : undefined),
         seek: (topic) => (topic === ordersTopic && !this.ordersSeen ? this.lookAtTopics(cluster) : undefined),
+        poolProblem: () => undefined,
+        seekPool: () => undefined,
         failed: () => this.lookAtTopics(cluster),
       },
       onFatal: (error) => this.fatal.push(error),

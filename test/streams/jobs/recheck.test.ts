@@ -17,6 +17,19 @@ function defined(definition: Partial<JobDefinitionInput> = {}) {
   return { job, topic, target }
 }
 
+describe('a job whose pool has no topics', () => {
+  it('is INVALID, and ACTIVE at the first look that finds them', () => {
+    const pools = new Set(['default'])
+    const poolProblem = (pool: string): string | undefined => (pools.has(pool) ? undefined : `Pool ${pool} has no topics.`)
+    const job = new JobHistory({ poolProblem }).define({ schedule: { at: 1_000 }, target: { handler: 'noop', pool: 'gpu' } })
+    expect(job.until(4_000).state).toMatchObject({ status: 'INVALID', reason: 'Pool gpu has no topics.' })
+    expect(job.dispatched).toEqual([])
+    pools.add('gpu')
+    job.until(5_000)
+    expect(job.dispatched.map(({ pool }) => pool)).toEqual(['gpu'])
+  })
+})
+
 describe('a job whose topic is missing', () => {
   it('is INVALID and fires nothing', () => {
     const { job } = defined()

@@ -13,6 +13,7 @@ const context = (now: number, problem?: string): Context => ({
   aheadFrom: 0,
   limits: { slots: () => ({ held: 0, waiting: 0 }), starts: () => undefined },
   topicProblem: () => problem,
+  poolProblem: () => undefined,
   seenAt: () => 0,
 })
 

@@ -28,6 +28,7 @@ export interface HistoryOptions {
   worker?: Partial<ExecutionEvent>
   /** Why topics of the user's cannot be written to now. Default: they can. */
   topicProblem?: () => string | undefined
+  poolProblem?: (pool: string) => string | undefined
 }
 
 /** Decisions after which a history is taken to run in a circle. */
@@ -146,6 +147,7 @@ export class JobHistory {
       leadMs: this.#options.leadMs ?? 0,
       aheadFrom: 0,
       topicProblem: this.#options.topicProblem ?? (() => undefined),
+      poolProblem: this.#options.poolProblem ?? (() => undefined),
       limits: {
         slots: (key) => {
           const own = slotUse(before.state, key)
