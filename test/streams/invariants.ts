@@ -84,7 +84,8 @@ export class Invariants {
     must(!state.waiting, 'an occurrence waits for the end of a run, and none is active')
     if (status !== 'ACTIVE' || definition?.spec === undefined) return
     must(state.queuedFor === null, 'an occurrence is queued behind a run, and none is active')
-    must(state.backfill === null, 'a backfill stands still')
+    const isDue = (state.nextDueAt ?? state.nextFireAt ?? Number.POSITIVE_INFINITY) <= this.#job.now
+    must(state.backfill === null || isDue, 'a backfill stands still, and no occurrence is due that goes first')
     must(state.nextFireAt !== null, 'a job is ACTIVE that has nothing ahead and nothing to do')
   }
 
