@@ -13,7 +13,7 @@ export const errorTable = {
   'bad-job-id': {
     status: 400,
     retriable: false,
-    meaning: 'A job id is empty, longer than 255 bytes of UTF-8, or has control characters.',
+    meaning: 'A job id is empty, longer than 255 bytes of UTF-8, has control characters, or is . or ..',
   },
   unauthorized: { status: 401, retriable: false, meaning: 'The request carries no known bearer token.' },
   forbidden: { status: 403, retriable: false, meaning: "The token's role, or the origin of the request, does not allow it." },
@@ -27,6 +27,11 @@ export const errorTable = {
   overloaded: { status: 503, retriable: true, meaning: 'A queue of this process is full; nothing of the request was taken.' },
   'payload-too-large': { status: 413, retriable: false, meaning: 'A payload or body is over its limit.' },
   'not-found': { status: 404, retriable: false, meaning: 'There is no such job, run or route.' },
+  'command-refused': {
+    status: 409,
+    retriable: false,
+    meaning: 'The owner of the job has not carried the command out; the detail says why.',
+  },
   'not-tracked': {
     status: 409,
     retriable: false,

@@ -41,6 +41,10 @@ export function createMetrics() {
     timersOverdue: gauge('timers_overdue', 'Whether timers of the partition are due and not yet handed out: 1 or 0.', [
       'partition',
     ]),
+    timersRearmed: counter(
+      'timers_rearmed_total',
+      'Timers that were lost and set again by the sweeper. It stays 0; anything else is a fault of Duelog.',
+    ),
     mailboxDepth: gauge('mailbox_depth', 'Records read and not yet folded.', ['partition']),
     restoreRemaining: gauge('restore_remaining', 'Records still to be read before the partition can fire.', ['partition']),
     reopens: counter('reopens_total', 'Partitions reopened after a producer error.', ['reason']),
@@ -82,6 +86,7 @@ export function createMetrics() {
     ),
     auditLost: counter('audit_lost_total', 'Records of the audit trail that only the log of the process has.'),
     running: gauge('running', 'Handlers that run now.', ['pool']),
+    waits: counter('limit_waits_total', 'Attempts that a limit did not let go at once.', ['reason']),
     staleEvents: counter('stale_events_total', 'Events of attempts that are no longer current.', ['type']),
   }
 }

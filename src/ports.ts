@@ -70,6 +70,15 @@ export interface TransactionalWriter {
 export interface TargetTopics {
   /** Why a record of so many bytes cannot be written there now, or undefined when it can. */
   problem(place: { name: string; partition: number | null }, bytes: number): string | undefined
+  /**
+   * Looks anew for a topic that was not there at the last look. Undefined when there is nothing to wait for: it is there, it is not
+   * allowed, or the last look was a moment ago. It never rejects.
+   */
+  seek(topic: string): Promise<void> | undefined
+  /** Why nothing can be dispatched to the pool now: its topics are missing. Undefined when they are there. */
+  poolProblem(pool: string): string | undefined
+  /** As `seek`, for the topics of a pool. */
+  seekPool(pool: string): Promise<void> | undefined
   /** A transaction with records for these topics failed. Resolves when it is known again which of them can be written to. */
   failed(topics: Iterable<string>, error: unknown): Promise<void>
 }
@@ -194,8 +203,13 @@ export interface JobView {
   lastRun: FinishedRun | null
   /** Dead runs that can be redriven. */
   deadRuns: number[]
-  /** What stands in its way now, then what was decided against, newest first. */
-  why: Reason[]
+}
+
+/** Why a job fired or did not. */
+export interface WhyView {
+  status: JobStatus
+  /** What stands in its way now, then what was decided against, newest first. Never empty. */
+  reasons: Reason[]
 }
 
 export interface JobFilter {
@@ -232,6 +246,7 @@ export interface PartitionQueries {
   job(partition: number, id: string): Promise<JobView | undefined>
   /** Jobs in id order after `after`; `next` is absent at the end. It scans at most 10,000 jobs a call, so a page may be short or empty while `next` is set. */
   list(partition: number, filter: JobFilter, limit: number, after?: string): Promise<{ jobs: JobView[]; next?: string }>
+  why(partition: number, id: string): Promise<WhyView | undefined>
   /** Active runs, then ended ones, newest first; at most the active ones and the last 11. */
   runs(partition: number, id: string): Promise<{ active: ActiveRunView[]; finished: FinishedRun[] } | undefined>
   /** The job as it is stored; undefined when there is none. */

@@ -32,6 +32,7 @@ export function stateTimers(jobId: string, state: JobState): Timer[] {
   if (state.deleteAt !== null && state.active.length === 0) {
     timers.push({ dueAt: state.deleteAt, kind: timerKind.delete, jobId, runNo: 0 })
   }
+  if (state.recheckAt !== null) timers.push({ dueAt: state.recheckAt, kind: timerKind.recheck, jobId, runNo: 0 })
   return timers
 }
 
@@ -42,6 +43,11 @@ function runTimers(jobId: string, run: ActiveRun, timers: Timer[]): void {
       timers.push({ dueAt: run.startDeadlineAt, kind: timerKind.startDeadline, jobId, runNo })
       // As a running one has to be heard of, a pinned one has to be taken.
       if (run.tellAt !== null) timers.push({ dueAt: run.tellAt, kind: timerKind.lease, jobId, runNo })
+      break
+    case 'WAITING':
+      timers.push({ dueAt: run.startDeadlineAt, kind: timerKind.startDeadline, jobId, runNo })
+      if (run.waitsFor === 'RATE' && run.dueAt < run.startDeadlineAt)
+        timers.push({ dueAt: run.dueAt, kind: timerKind.start, jobId, runNo })
       break
     case 'RUNNING': {
       const startedAt = run.startedAt ?? run.dispatchedAt

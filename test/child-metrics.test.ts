@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { ANSWER_MS_MAX, type Channel, ChildMetrics, tellMetrics } from '../src/child-metrics.ts'
 import { expose, shownOf } from '../src/exposition.ts'
 import { createMetrics } from '../src/metrics.ts'
-import { ManualClock, rest } from './executor/manual-clock.ts'
+import { ManualClock, rest } from './tools/manual-clock.ts'
 
 /** A child with metrics of its own, over a channel as JSON as it is in life. It may be deaf. */
 function child(name: string, clock = new ManualClock()) {

@@ -8,7 +8,7 @@ export type Time = string | number
 export type Bytes = string | { base64: string }
 
 export interface Job {
-  /** 1 to 255 bytes of UTF-8 without control characters. A job with the same id is replaced. */
+  /** 1 to 255 bytes of UTF-8 without control characters, other than `.` and `..`. A job with the same id is replaced. */
   id: string
   /** Exactly one of `at`, `delayMs`, `everyMs`, `cron` and `rrule`. */
   schedule: {
@@ -76,6 +76,12 @@ export interface Job {
   misfireThresholdMs?: number
   overlap?: Overlap
   maxConcurrentRuns?: number
+  /** Jobs of one key share concurrencyLimit; exact among those of one partition. */
+  concurrencyKey?: string
+  /** Default 1. */
+  concurrencyLimit?: number
+  /** At most `limit` attempts of the jobs of one key start in any `perMs`; exact among those of one partition. */
+  rateLimit?: { key: string; limit: number; perMs: number }
   startAt?: Time
   endAt?: Time
   /** Nothing fires after it, also nothing that fell due before. */

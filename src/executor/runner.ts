@@ -190,7 +190,7 @@ export class Runner implements AttemptHost {
   /** The attempt to run, unless it may not start any more; its owner knows that by itself. */
   #admitted(entry: Entry, nowMs: number): Attempt | undefined {
     const execution = entry.execution as Execution
-    const late = nowMs > execution.startDeadlineAt
+    const late = nowMs >= execution.startDeadlineAt
     if (!late && !this.#cancels.take(execution)) return this.#begin(entry, execution, nowMs)
     entry.state = 'started'
     this.#options.onStarted(entry)

@@ -91,10 +91,9 @@ function checkCounts(counts: Map<string, number>, partitions: number): void {
 
 async function checkSettings(admin: Admin, plans: TopicPlan[]): Promise<void> {
   if (plans.length === 0) return
-  const { resources } = await admin.describeConfigs({
-    includeSynonyms: false,
-    resources: plans.map(({ topic }) => ({ type: kafkajs.ConfigResourceTypes.TOPIC, name: topic })),
-  })
+  const resourcesWanted = plans.map(({ topic }) => ({ type: kafkajs.ConfigResourceTypes.TOPIC, name: topic }))
+  // Of several brokers the one that is asked may not have heard yet of what another process has just created.
+  const { resources } = await patiently(() => admin.describeConfigs({ includeSynonyms: false, resources: resourcesWanted }))
   for (const { resourceName, configEntries } of resources) {
     const found = new Map(configEntries.map(({ configName, configValue }) => [configName, configValue]))
     const plan = plans.find(({ topic }) => topic === resourceName)

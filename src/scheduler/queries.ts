@@ -42,7 +42,7 @@ export function partitionQueries(partitions: ReadonlyMap<number, Partition>, opt
     return active.map((run) => ({ ...run, heartbeat: leases?.last(id, run) ?? null }))
   }
   const viewOf = (job: Job, number: number): JobView | undefined =>
-    viewOfJob(job, number, clock.nowMs(), (active) => withHeartbeats(number, job.id, active))
+    viewOfJob(job, number, (active) => withHeartbeats(number, job.id, active))
 
   return {
     partitions: () =>
@@ -54,6 +54,13 @@ export function partitionQueries(partitions: ReadonlyMap<number, Partition>, opt
     async job(partition, id) {
       const job = (await loadJobs(storeOf(partition), codecs, [id])).get(id)
       return job === undefined ? undefined : viewOf(job, partition)
+    },
+
+    async why(partition, id) {
+      const job = (await loadJobs(storeOf(partition), codecs, [id])).get(id)
+      if (job?.definition === undefined) return undefined
+      const { status } = job.state ?? pristineState(job)
+      return { status, reasons: whyOf(job, clock.nowMs()) }
     },
 
     async list(partition, filter, limit, after) {
@@ -191,7 +198,6 @@ function indexFor({ dead, status, tag, handler }: JobFilter): Index | undefined 
 function viewOfJob(
   job: Job,
   partition: number,
-  nowMs: number,
   withHeartbeats: (active: readonly ActiveRun[]) => ActiveRunView[],
 ): JobView | undefined {
   const { definition } = job
@@ -229,7 +235,6 @@ function viewOfJob(
     active: withHeartbeats(active),
     lastRun,
     deadRuns,
-    why: whyOf(job, nowMs),
   }
 }
 

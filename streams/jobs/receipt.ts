@@ -1,9 +1,11 @@
 /**
- * What became of a record on jobs whose sender asked for a receipt: a pure function of the job before and after it.
+ * What became of a record on jobs or job-commands whose sender asked for a receipt: a pure function of the job before and after it.
  * The owner writes it in the transaction whose position covers the record, so it is sent once, and never for what was not applied.
  */
+import type { JobCommand } from '../../schemas/generated.ts'
 import { pristineState } from '../draft.ts'
 import type { Decision, Input, Job, TopicRecord } from '../job.ts'
+import { reasonText } from './why.ts'
 
 /** Headers by which a record asks for a receipt. */
 export const replyHeaders = { topic: 'duelog-reply-topic', correlationId: 'duelog-correlation-id' } as const
@@ -36,11 +38,17 @@ export function replyToOf(headers: Record<string, Buffer>): ReplyTo | undefined 
 
 export type Answer = Pick<Receipt, 'outcome' | 'reason' | 'nextFireAt' | 'nextDueAt'>
 
-/** What became of a definition or a deletion. */
-export function answerTo(before: Job, input: Input, { job }: Decision): Answer {
+/** What became of a definition, a deletion or a command. */
+export function answerTo(before: Job, input: Input, { job, refusal }: Decision): Answer {
+  if (input.kind === 'command') return commandAnswer(job, input.command, refusal)
   if (input.kind === 'definition') return definitionAnswer(job, input.definition.offset, input.definition.problem)
   if (input.kind === 'deletion') return deletionAnswer(before, job)
   return { outcome: 'rejected', reason: `A record of the kind ${input.kind} gets no receipt.` }
+}
+
+function commandAnswer(job: Job, { type }: JobCommand, refusal: string | undefined): Answer {
+  if (refusal !== undefined) return { outcome: 'rejected', reason: `The ${type} was dropped: ${reasonText(refusal)}.` }
+  return { outcome: 'accepted', nextFireAt: job.state?.nextFireAt ?? null }
 }
 
 function definitionAnswer(job: Job, offset: number, problem: string | undefined): Answer {

@@ -1,5 +1,6 @@
 /** What a definition's fields owe one another. These rules run on definitions whose every field is within its own limits. */
 import type { JobDefinition } from '../../schemas/generated.ts'
+import { addLimitProblems } from './limit-rules.ts'
 import { oneOf, type Problem } from './problem.ts'
 import { addScheduleProblems } from './schedule-rules.ts'
 import { addTargetProblems } from './target-rules.ts'
@@ -10,6 +11,7 @@ const backoffs = ['list', 'fixed', 'linear', 'exponential'] as const
 export function addRuleProblems(definition: JobDefinition, problems: Problem[]): void {
   addScheduleProblems(definition, problems)
   addTargetProblems(definition, problems)
+  addLimitProblems(definition, problems)
   addBackoffProblems(definition, problems)
   addTrackingProblems(definition, problems)
 }

@@ -13,7 +13,7 @@ const maxConcurrentRunsDefault = defaultOf('maxConcurrentRuns')
 /** What hangs on the end of a run, or on somebody who may be asked for it. */
 export function addTrackingProblems(definition: JobDefinition, problems: Problem[]): void {
   if (definition.trackRuns) return
-  const { overlap, maxConcurrentRuns, schedule, onSuccess, onFailure, retry, pinTo, target } = definition
+  const { overlap, maxConcurrentRuns, schedule, onSuccess, onFailure, retry, pinTo, target, concurrencyKey } = definition
   const refuse = (field: string, value: unknown, why: string, allowed: string): void => {
     const message = `${field} is ${quoted(value)}, but trackRuns is false: ${why}; allowed: ${allowed}.`
     problems.push(contradiction(field, value, allowed, message))
@@ -27,8 +27,7 @@ export function addTrackingProblems(definition: JobDefinition, problems: Problem
   if (onFailure.length > 0) refuse('onFailure', onFailure, unheard, 'nothing, or trackRuns true')
   if (retry.maxAttempts > 1 && !isRetryDefault(definition))
     refuse('retry.maxAttempts', retry.maxAttempts, 'nobody hears that a run failed', '1, or no retry, or trackRuns true')
-  // A slot is given back at the end of a run. (The field comes with the limits; until then it is never there.)
-  const { concurrencyKey = null } = definition as { concurrencyKey?: string | null }
+  // A slot is given back at the end of a run.
   if (concurrencyKey !== null) refuse('concurrencyKey', concurrencyKey, unheard, 'nothing, or trackRuns true')
   if (pinTo !== null) refuse('pinTo', pinTo, 'nobody hears whether that worker has it', 'nothing, or trackRuns true')
   if (target.topic !== null)

@@ -2,12 +2,14 @@
 import type { JobCommand, JobDefinition, JobState } from '../../schemas/generated.ts'
 import { patchState, pristineState } from '../draft.ts'
 import type { Context, Decision } from '../job.ts'
-import { refuse } from '../refusals.ts'
+import { refuse, refuseCommand } from '../refusals.ts'
 import { nextFire, type ScheduleSource } from '../schedules/next-fire.ts'
 import { startRun } from './start.ts'
+import { isOver } from './validity.ts'
 
 /** Begins a backfill. Refused while another goes on, without a range, and for a schedule that does not recur. */
-export function beginBackfill(draft: Decision, { commandId, from, to }: JobCommand, context: Context): void {
+export function beginBackfill(draft: Decision, command: JobCommand, context: Context): void {
+  const { commandId, from, to } = command
   const state = draft.job.state ?? pristineState(draft.job)
   const spec = draft.job.definition?.spec
   if (spec === undefined) return
@@ -19,7 +21,7 @@ export function beginBackfill(draft: Decision, { commandId, from, to }: JobComma
     unfitFor(spec) ??
     (state.backfill !== null ? 'backfill-active' : !recurs ? 'does-not-recur' : nextAt === null ? 'empty-range' : '')
   if (reason !== '' || nextAt === null) {
-    return refuse(draft, { at: context.now, what: 'DROPPED', reason })
+    return refuseCommand(draft, command, reason, context.now)
   }
   patchState(draft, { backfill: { commandId, nextAt, to: end } })
   goOnWithBackfill(draft, context)
@@ -38,12 +40,22 @@ export function goOnWithBackfill(draft: Decision, context: Context): void {
       patchState(draft, { backfill: null })
       return refuse(draft, { at: context.now, what: 'DROPPED', reason: unfit, scheduledFor: backfill.nextAt })
     }
-    if (state.active.length >= (spec.overlap === 'ALLOW' ? spec.maxConcurrentRuns : 1)) return
     const { commandId, nextAt, to } = backfill
+    if (isOver(spec, context.now)) {
+      patchState(draft, { backfill: null })
+      return refuse(draft, { at: context.now, what: 'DROPPED', reason: 'expired', scheduledFor: nextAt })
+    }
+    if (state.active.length >= placesFor(spec, state, context.now)) return
     const following = occurrenceAt(spec, state, nextAt + 1, to)
     patchState(draft, { backfill: following === null ? null : { ...backfill, nextAt: following } })
     startRun(draft, spec, 'BACKFILL', nextAt, context.now, context, { commandId })
   }
+}
+
+/** Runs that may be active for the backfill to add one. An occurrence that is due goes first, and fire.ts comes back when it is decided. */
+function placesFor(spec: JobDefinition, { status, nextFireAt, nextDueAt }: JobState, now: number): number {
+  const due = status === 'ACTIVE' && nextFireAt !== null && (nextDueAt ?? nextFireAt) <= now
+  return (spec.overlap === 'ALLOW' ? spec.maxConcurrentRuns : 1) - (due ? 1 : 0)
 }
 
 /** Why the job's runs cannot be made a few at a time: they are over with the step that makes them. */

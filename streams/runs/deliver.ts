@@ -40,12 +40,13 @@ function deliver(draft: Decision, run: ActiveRun, execution: Execution, place: T
   const { now } = context
   const record = topicRecord(draft.job.id, run.runNo, run.scheduledFor, place, execution)
   const problem = context.topicProblem(place, recordBytes(record))
-  if (problem === undefined) {
+  if (problem === undefined && now < run.startDeadlineAt) {
     draft.out.push({ kind: 'record', record, scheduledFor: run.scheduledFor })
     finishRun(draft, run, { status: 'SUCCEEDED', finishedAt: now, startedAt: now }, context)
     return
   }
-  const waiting = patchRun(draft, run, { errors: withReason(run, problem, now), worker: null })
+  const reasons = problem === undefined ? run.errors : withReason(run, problem, now)
+  const waiting = patchRun(draft, run, { errors: reasons, worker: null, waitsFor: null })
   if (now >= run.startDeadlineAt) {
     return finishRun(draft, waiting, { status: 'EXPIRED', finishedAt: now, reason: 'topic-unavailable' }, context)
   }

@@ -50,10 +50,12 @@ export function dispatch(draft: Decision, run: ActiveRun, context: Context): voi
     status: 'DISPATCHED',
     parked: false,
     dispatchedAt: now,
-    startDeadlineAt: Math.min(
-      Math.max(run.dueAt, now) + startDeadlineMs,
-      draft.job.definition?.spec?.expireAt ?? Number.POSITIVE_INFINITY,
-    ),
+    // With limits the gate has set it, and waiting does not move it.
+    startDeadlineAt:
+      run.limits !== null
+        ? run.startDeadlineAt
+        : Math.min(Math.max(run.dueAt, now) + startDeadlineMs, draft.job.definition?.spec?.expireAt ?? Number.POSITIVE_INFINITY),
+    waitsFor: null,
     tellAt: pinTo === null ? null : Math.max(run.dueAt, now) + run.leaseMs,
     startedAt: null,
     worker: null,

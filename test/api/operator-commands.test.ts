@@ -100,6 +100,36 @@ describe('a redrive', () => {
   })
 })
 
+describe('a command that the owner refuses', () => {
+  it.each([
+    ['BACKFILL', '/v1/jobs/a/backfill', { from: 0, to: 1 }],
+    ['TRIGGER', '/v1/jobs/a/trigger'],
+    ['CANCEL_RUN', '/v1/runs/a/3/cancel'],
+    ['REDRIVE', '/v1/runs/a/2/redrive'],
+  ] as const)('is answered with 409 and why: %s', async (type, url, body?: object) => {
+    await using system = createSystem()
+    system.add('a', { deadRuns: [2], active: [activeRun(3)] })
+    system.owner.triggered = () => {}
+    const apply = system.log.onRecord
+    system.log.onRecord = (record, offset) => {
+      apply(record, offset)
+      const { commandId } = codecs.command.decode(record.value as Buffer) as JobCommand
+      const text = 'A command was dropped: its job was over.'
+      system.owner.reasons.set('a', [
+        { code: 'active', text: 'Run 3 is RUNNING.', at: null },
+        { code: 'other', text: 'A command was dropped: another one.', at: nowMs, commandId: 'another' },
+        { code: 'expired', text, at: nowMs, commandId },
+      ])
+    }
+    const answer = await post(system, url, body)
+    expect(answer.statusCode).toBe(409)
+    expect(answer.json()).toMatchObject({
+      ...{ status: 409, code: 'command-refused', retriable: false },
+      detail: `${type} of job "a" was not carried out. A command was dropped: its job was over.`,
+    })
+  })
+})
+
 describe('dead letters', () => {
   const system = (): MemorySystem => {
     const made = createSystem()
@@ -160,7 +190,8 @@ describe('why', () => {
       { code: 'active', text: 'Run 1 is RUNNING.', at: null },
       { code: 'overlap', text: 'An occurrence was skipped.', at: nowMs },
     ]
-    system.add('a/b', { why })
+    system.add('a/b')
+    system.owner.reasons.set('a/b', why)
     const answer = await system.api.instance.inject('/v1/jobs/a%2Fb/why')
     expect(answer.json()).toEqual({ id: 'a/b', status: 'ACTIVE', why: [why[0], { ...why[1], at: '2030-01-01T00:00:00.000Z' }] })
   })

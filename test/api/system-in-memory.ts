@@ -24,6 +24,7 @@ import type {
 } from '../../src/ports.ts'
 import { holds, onlyOverOf } from '../../streams/jobs/condition.ts'
 import { completeDefinition } from '../../streams/jobs/json.ts'
+import type { Reason } from '../../streams/jobs/why.ts'
 import { partitionOf, topicNames } from '../../streams/topics.ts'
 
 export const nowMs = Date.UTC(2030, 0, 1)
@@ -72,6 +73,7 @@ export class MemoryLog implements LogWriter {
 export class MemoryOwner implements PartitionQueries {
   readonly jobs = new Map<string, JobView>()
   readonly finished = new Map<string, FinishedRun[]>()
+  readonly reasons = new Map<string, Reason[]>()
   readonly #applied = new Map<string, number>()
   readonly #partitions: number
   /** Partitions that answer nothing. */
@@ -117,6 +119,11 @@ export class MemoryOwner implements PartitionQueries {
   async job(partition: number, id: string): Promise<JobView | undefined> {
     this.#check(partition)
     return structuredCloneKeepingBuffers(this.jobs.get(id))
+  }
+  async why(partition: number, id: string) {
+    this.#check(partition)
+    const job = this.jobs.get(id)
+    return job === undefined ? undefined : { status: job.status, reasons: this.reasons.get(id) ?? [] }
   }
   async list(partition: number, filter: JobFilter, limit: number, after?: string) {
     this.#check(partition)
@@ -182,7 +189,7 @@ export function view(id: string, definition: JobDefinition | undefined, partitio
       runNo: 0,
     },
     ...{ scheduledRuns: 0, succeeded: 0, failed: 0, skipped: 0, cancelled: 0, reason: null, active: [], lastRun: null },
-    ...{ deadRuns: [], why: [] },
+    ...{ deadRuns: [] },
   }
 }
 
@@ -199,6 +206,7 @@ export function activeRun(runNo: number, heartbeat: Heartbeat | null = null): Ac
       leaseMs: 1_000,
     },
     ...{ attemptTimeoutMs: 1_000, dispatchedAt: nowMs, startedAt: nowMs, worker: 'w@h:1:b', errors: [], heartbeat },
+    ...{ waitsFor: null, limits: null },
   } as ActiveRunView
 }
 

@@ -3,8 +3,8 @@ import { pino } from 'pino'
 import { describe, expect, it } from 'vitest'
 import type { Handler } from '../../src/executor/handler.ts'
 import { FAILURES_LOGGED_PER_SECOND_MAX } from '../../src/executor/untracked.ts'
+import { rest } from '../tools/manual-clock.ts'
 import { Harness } from './harness.ts'
-import { rest } from './manual-clock.ts'
 
 /** Handlers that return when the test says so, by job. */
 function gates(): { handler: Handler; open(jobId: string, error?: Error): Promise<void>; signals: Map<string, AbortSignal> } {

@@ -9,7 +9,9 @@ import { codeOf, type HouseFile, importsOf, placesOf } from './tree.ts'
 /** Rooms of src by folder; files directly in src are shared or joiners. */
 const shared = ['ports', 'owner-views', 'errors', 'clock', 'metrics', 'exposition', 'instance'].map((name) => `src/${name}.ts`)
 const processes = ['executor-processes', 'kept-process', 'child-metrics']
-const joiners = ['main', 'serve', 'parts', 'connect', 'worker', ...processes, 'targets', 'index'].map((name) => `src/${name}.ts`)
+const joiners = ['main', 'serve', 'parts', 'health', 'connect', 'worker', ...processes, 'targets', 'index'].map(
+  (name) => `src/${name}.ts`,
+)
 
 /** What each room may import besides itself, `streams` and `schemas`. */
 const mayImport: Record<string, readonly string[]> = {

@@ -273,7 +273,7 @@ class History {
   }
 }
 
-const durable = new Set<number>([prefix.definition, prefix.state, prefix.run, prefix.snapshot])
+const durable = new Set<number>([prefix.definition, prefix.state, prefix.run, prefix.snapshot, prefix.slots, prefix.starts])
 const durableOf = (store: MemoryStore): [string, string][] =>
   store.dump().filter(([key]) => durable.has(Number.parseInt(key.slice(0, 2), 16)))
 

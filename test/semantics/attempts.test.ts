@@ -1,7 +1,8 @@
 /** What a run's attempts may do: succeed, fail, be tried again, hang, give up. */
 import { hostname } from 'node:os'
 import { expect, test } from 'vitest'
-import { Watcher } from '../kafka/harness.ts'
+import { topicPlans } from '../../streams/topics.ts'
+import { openLog, Watcher } from '../kafka/harness.ts'
 import { openDuelog } from './harness.ts'
 
 const duelog = await openDuelog()
@@ -39,6 +40,20 @@ test('pool: the run goes to the topic that the workers of this pool read', async
   await duelog.called('pooled')
   await lane.until(() => lane.records.length === 1)
   expect(lane.records[0]?.key?.toString()).toBe('pooled')
+})
+
+test('a pool that nobody has started makes its job INVALID with the reason, and its neighbours fire on; started, it runs', async () => {
+  const ids = ['lost-1', 'lost-2', 'lost-3', 'lost-4']
+  for (const id of ids) await duelog.put(id, { ...now, target: { handler: 'echo', pool: 'gpu' } })
+  for (const id of ids)
+    expect(await duelog.job(id)).toMatchObject({ status: 'INVALID', reason: expect.stringContaining('Pool gpu') })
+  for (const id of ['beside-1', 'beside-2', 'beside-3', 'beside-4']) {
+    await duelog.put(id, now)
+    await duelog.called(id)
+  }
+  const plans = topicPlans(duelog.names, ['gpu'])
+  await openLog().ensureTopics({ plans, partitions: 2, replication: 1 })
+  for (const id of ids) await duelog.jobThat(id, ({ active }) => active[0]?.status === 'DISPATCHED')
 })
 
 test('pinTo: the workers of that host run it', async () => {

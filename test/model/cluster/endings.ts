@@ -107,7 +107,8 @@ function checkFollowers(
       const logged = firstLogged.get(lifeName(target, index))
       return life.endedBy === undefined && logged !== undefined && logged < order
     })
-    const usable = of[lifeNo]?.definitions.every(({ spec }) => spec !== undefined)
+    // One that is over, or whose topic was missing, is told in vain.
+    const usable = of[lifeNo]?.definitions.every(({ spec }) => spec?.expireAt === null && spec.target.topic === null)
     if (usable && !made.has(`${target} ${commandId}`)) problems.push(`${target} was told ${commandId} and did not run`)
   }
 }

@@ -46,8 +46,8 @@ function checkBackfills(
     const commands = asked.get(`${jobId} ${commandId}`) ?? []
     const times = of.map(({ scheduledFor }) => scheduledFor)
     for (const time of times) {
-      // Somebody who got no answer may have sent it again.
-      if (times.filter((other) => other === time).length > commands.length) problems.push(`${name} ran ${time} twice`)
+      // Also where somebody who got no answer has sent it again.
+      if (times.filter((other) => other === time).length > 1) problems.push(`${name} ran ${time} twice`)
       if (!commands.some(({ from, to }) => time >= (from ?? 0) && time < (to ?? 0)))
         problems.push(`${name} ran ${time}, which nobody asked for`)
     }

@@ -100,9 +100,9 @@ describe('what cannot be done with a run that has left', () => {
     ['for a topic', { target: { topic: { name: 't' } } }, 'topic-target'],
   ])('is to go on with a backfill under a definition %s: it ends there', (_, more, reason) => {
     const schedule = { everyMs: 1_000, anchor: 0 }
-    const job = new JobHistory().define({ schedule, maxConcurrentRuns: 1 }).until(900)
+    const job = new JobHistory()
     job.now = 50_500
-    job.command('BACKFILL', { from: 0, to: 40_000 }).report('SUCCEEDED')
+    job.define({ schedule, maxConcurrentRuns: 1 }).command('BACKFILL', { from: 0, to: 40_000 }).report('SUCCEEDED')
     expect(job.state.backfill).not.toBeNull()
     const before = job.dispatched.length
     job.define({ schedule, ...more })
