@@ -8,6 +8,7 @@ import type { Reason } from '../streams/jobs/why.ts'
 import type { DueCounts, DueRange, StoredJob, WorkerRuns } from './owner-views.ts'
 
 export type { DueCounts, DueRange, StoredJob, WorkerRuns } from './owner-views.ts'
+export type { TargetTopics } from './target-topics-port.ts'
 
 /** A record as read. `offset` and `timestampMs` are exact: both stay below 2^53. */
 export interface RecordIn {
@@ -64,23 +65,6 @@ export interface TransactionalWriter {
   /** Commits all records or none. Resolves with the offset of the first record of each topic-partition, keyed `topic/partition`. */
   commit(records: RecordOut[], group?: GroupPositions): Promise<Map<string, number>>
   close(): Promise<void>
-}
-
-/** Topics of the user's that may be written to inside a partition's transaction. */
-export interface TargetTopics {
-  /** Why a record of so many bytes cannot be written there now, or undefined when it can. */
-  problem(place: { name: string; partition: number | null }, bytes: number): string | undefined
-  /**
-   * Looks anew for a topic that was not there at the last look. Undefined when there is nothing to wait for: it is there, it is not
-   * allowed, or the last look was a moment ago. It never rejects.
-   */
-  seek(topic: string): Promise<void> | undefined
-  /** Why nothing can be dispatched to the pool now: its topics are missing. Undefined when they are there. */
-  poolProblem(pool: string): string | undefined
-  /** As `seek`, for the topics of a pool. */
-  seekPool(pool: string): Promise<void> | undefined
-  /** A transaction with records for these topics failed. Resolves when it is known again which of them can be written to. */
-  failed(topics: Iterable<string>, error: unknown): Promise<void>
 }
 
 export interface Batch extends TopicPartition {

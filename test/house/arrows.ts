@@ -7,7 +7,9 @@
 import { codeOf, type HouseFile, importsOf, placesOf } from './tree.ts'
 
 /** Rooms of src by folder; files directly in src are shared or joiners. */
-const shared = ['ports', 'owner-views', 'errors', 'clock', 'metrics', 'exposition', 'instance'].map((name) => `src/${name}.ts`)
+const shared = ['ports', 'owner-views', 'target-topics-port', 'errors', 'clock', 'metrics', 'exposition', 'instance'].map(
+  (name) => `src/${name}.ts`,
+)
 const processes = ['executor-processes', 'kept-process', 'child-metrics']
 const joiners = ['main', 'serve', 'parts', 'health', 'connect', 'worker', ...processes, 'targets', 'index'].map(
   (name) => `src/${name}.ts`,
