@@ -1,5 +1,6 @@
 /** The executor role in processes of its own, beside the one that decides: handlers that keep a processor busy then delay nobody. */
 import { join } from 'node:path'
+import { ChildMetrics } from './child-metrics.ts'
 import { systemClock } from './clock.ts'
 import { settingByName } from './config/settings.ts'
 import { DuelogError } from './errors.ts'
@@ -27,7 +28,9 @@ export function startExecutorProcesses(parts: Parts, cluster: Cluster, handlers:
   const script = modulePath('./cli/executor-process', import.meta.url)
   const kept = Array.from({ length: config.executorProcesses }, (_, index) => {
     const folder = join(config.dataDir, 'executors', String(index + 1))
-    return keepRunning({
+    const told = new ChildMetrics(`executor-${index + 1}`, systemClock, (message) => child.send(message))
+    metrics.sources.add(told.source)
+    const child = keepRunning({
       title: `executor process ${index + 1}`,
       command: process.execPath,
       args: [script],
@@ -36,10 +39,15 @@ export function startExecutorProcesses(parts: Parts, cluster: Cluster, handlers:
       stopSeconds: Math.ceil(config.drainMs / 1_000) + STOP_SECONDS_BESIDE_DRAIN,
       clock: systemClock,
       logger,
-      onEnd: (end) => metrics.executorEnds.inc({ end }),
+      onEnd: (end) => {
+        metrics.executorEnds.inc({ end })
+        told.ended()
+      },
+      onMessage: (message) => told.heard(message),
     })
+    return child
   })
-  undo.push(() => Promise.all(kept.map((process) => process.stop())))
+  undo.push(() => Promise.all(kept.map((child) => child.stop())))
 }
 
 /** Ours, with the settings as they were given here, and what a worker of this very system needs. */

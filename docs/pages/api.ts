@@ -55,6 +55,7 @@ export function apiPage(): string {
       '- Without `DUELOG_API_TOKENS` and `DUELOG_JWT_JWKS_URL`: this machine only, and no web page from elsewhere.',
       '- Tokens: `role:token` or `role.name:token`. JSON Web Tokens: signed by a key of the JWKS with an asymmetric algorithm, with issuer, audience, subject and end, and a role in the claim `DUELOG_JWT_ROLES_CLAIM`.',
       '- viewer reads, operator also writes jobs and commands, admin also reads the audit trail.',
+      '- A viewer sees `***` in place of the values of headers that are credentials by custom, such as `authorization`.',
       '- One caller may send `DUELOG_HTTP_RATE_LIMIT` requests a second; beyond that 429 with `Retry-After`.',
       '',
       '## Audit trail',

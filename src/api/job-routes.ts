@@ -71,14 +71,14 @@ export function jobRoutes(instance: FastifyInstance, { owners, partitions, write
     const job = await writes.current(id)
     if (job === undefined) throw jobNotFound(id)
     void reply.header('etag', etagOf(job))
-    return jobToJson(job)
+    return jobToJson(job, request.role)
   })
 
   instance.get<OneJob>('/v1/jobs/:id/why', { config: read, schema: whySchema }, async (request) => {
     const id = checkedId(request.params.id)
-    const job = await writes.current(id)
-    if (job === undefined) throw jobNotFound(id)
-    return whyToJson(job)
+    const why = await writes.why(id)
+    if (why === undefined) throw jobNotFound(id)
+    return whyToJson(id, why)
   })
 
   instance.delete<OneJob>('/v1/jobs/:id', { config: write('DELETE'), schema: deleteJobSchema }, async (request, reply) => {
@@ -91,7 +91,7 @@ export function jobRoutes(instance: FastifyInstance, { owners, partitions, write
     const { limit, cursor, dueBefore, ...filter } = request.query
     const due = dueBefore === undefined ? {} : { dueBefore: timeOf('dueBefore', dueBefore) }
     const page = await listJobs(owners, partitions, { filter: { ...filter, ...due }, limit, cursor })
-    return { jobs: page.jobs.map(jobToJson), cursor: page.cursor ?? null }
+    return { jobs: page.jobs.map((job) => jobToJson(job, request.role)), cursor: page.cursor ?? null }
   })
 }
 

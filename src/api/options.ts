@@ -74,6 +74,8 @@ export interface ApiOptions {
   /** Requests a second that one caller may send; 0 is without limit. Default: limits.ratePerSecondDefault. */
   ratePerSecond?: number | undefined
   health: () => Health
+  /** False serves metrics, probes and the questions of other processes only: the process does not have the role api. Default: true. */
+  public?: boolean | undefined
 }
 
 declare module 'fastify' {

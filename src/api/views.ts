@@ -1,7 +1,9 @@
 /** Jobs, runs and partitions as answers show them: times in ISO 8601, results as JSON. */
 import type { AttemptError, FinishedRun } from '../../schemas/generated.ts'
 import { definitionToJson, isoTime } from '../../streams/jobs/json.ts'
-import type { ActiveRunView, JobView } from '../ports.ts'
+import type { ActiveRunView, JobView, WhyView } from '../ports.ts'
+import { masked } from './masked.ts'
+import type { Role } from './options.ts'
 import { etagOf } from './version.ts'
 
 const timeOrNull = (ms: number | null): string | number | null => (ms === null ? null : isoTime(ms))
@@ -9,13 +11,16 @@ const timeOrNull = (ms: number | null): string | number | null => (ms === null ?
 /** Identity of an occurrence, the same through attempts, dead letter and redrive. */
 export const runIdOf = (jobId: string, runNo: number): string => `${jobId}/${runNo}`
 
-export function jobToJson(job: JobView): Record<string, unknown> {
+/** `role` of who asked; null without authentication. A viewer sees no credentials. */
+export function jobToJson(job: JobView, role: Role | null): Record<string, unknown> {
+  const definition = job.definition === undefined ? null : definitionToJson(job.definition)
   return {
     id: job.id,
     etag: etagOf(job),
     status: job.status,
     reason: job.reason,
     nextFireAt: timeOrNull(job.nextFireAt),
+    nextDueAt: timeOrNull(job.nextDueAt),
     runNo: job.runNo,
     scheduledRuns: job.scheduledRuns,
     succeeded: job.succeeded,
@@ -25,12 +30,12 @@ export function jobToJson(job: JobView): Record<string, unknown> {
     deadRuns: job.deadRuns,
     active: job.active.map((run) => activeRunToJson(job.id, run)),
     lastRun: job.lastRun === null ? null : finishedRunToJson(job.id, job.lastRun),
-    definition: job.definition === undefined ? null : definitionToJson(job.definition),
+    definition: definition !== null && role === 'viewer' ? masked(definition) : definition,
   }
 }
 
-export function whyToJson({ id, status, why }: JobView): Record<string, unknown> {
-  return { id, status, why: why.map(({ at, ...reason }) => ({ ...reason, at: timeOrNull(at) })) }
+export function whyToJson(id: string, { status, reasons }: WhyView): Record<string, unknown> {
+  return { id, status, why: reasons.map(({ at, ...reason }) => ({ ...reason, at: timeOrNull(at) })) }
 }
 
 export function activeRunToJson(jobId: string, run: ActiveRunView): Record<string, unknown> {
@@ -46,6 +51,7 @@ export function activeRunToJson(jobId: string, run: ActiveRunView): Record<strin
     dueAt: isoTime(run.dueAt),
     dispatchedAt: isoTime(run.dispatchedAt),
     startDeadlineAt: isoTime(run.startDeadlineAt),
+    waitsFor: run.waitsFor,
     startedAt: timeOrNull(run.startedAt),
     finishedAt: null,
     worker: run.worker,

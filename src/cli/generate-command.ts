@@ -1,11 +1,15 @@
 /** `duelog generate`: a load of jobs on a running Duelog, and what became of it; the exit code says whether all of it ran, once. */
 import { Command, InvalidArgumentError, Option } from 'commander'
+import { jobDefinitionSchema } from '../../schemas/generated.ts'
+import { fieldOf } from '../../streams/jobs/avro-schema.ts'
 import type { Kind, LoadOptions, Mix } from '../generate/plan.ts'
 import { clusterIn } from './cluster.ts'
 import { integer, number } from './numbers.ts'
 import { withExamples } from './remote/remote-command.ts'
 import { watchSignals } from './signals.ts'
 import type { Terminal } from './terminal.ts'
+
+const payloadBytesMax = fieldOf(jobDefinitionSchema, 'payload').maxBytes ?? 0
 
 interface Flags extends Omit<LoadOptions, 'durationS' | 'delayMs' | 'mix'> {
   duration: number
@@ -38,7 +42,7 @@ export function generateCommand(terminal: Terminal, exit: (code: number) => void
     )
     .option('--handler <name>', 'handler of the jobs', 'noop')
     .option('--pool <name>', 'pool of the jobs', 'default')
-    .addOption(integer('--payload-bytes <n>', 'bytes of payload in each job', 0, 0, 524_288))
+    .addOption(integer('--payload-bytes <n>', 'bytes of payload in each job', 0, 0, payloadBytesMax))
     .addOption(
       new Option('--priority <mix>', 'HIGH, NORMAL or LOW, or shares such as HIGH:1,NORMAL:8,LOW:1')
         .default(mixOf('NORMAL'), 'NORMAL')

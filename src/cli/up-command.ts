@@ -57,7 +57,7 @@ export async function up(options: UpOptions): Promise<number> {
   try {
     say(`Duelog ${pkg.version}, ${rolesOf(config)}`)
     const system = await start({ config, logger, onProgress: say, onFatal: (error) => ended.resolve(error) })
-    const end = await Promise.race([ended.promise, announce(system, logger, say).then(() => ended.promise)])
+    const end = await Promise.race([ended.promise, announce(system, config, logger, say).then(() => ended.promise)])
     if (end !== undefined) terminal.stderr.write(`duelog: ${end.message}\n`)
     await system.stop()
     say('Stopped.')
@@ -68,7 +68,7 @@ export async function up(options: UpOptions): Promise<number> {
 }
 
 /** Told once everything assigned to this process fires. A system that stops first is announced by nobody. */
-async function announce(system: System, logger: Logger, say: (line: string) => void): Promise<void> {
+async function announce(system: System, { roles }: Config, logger: Logger, say: (line: string) => void): Promise<void> {
   try {
     await system.ready()
   } catch (error) {
@@ -79,7 +79,7 @@ async function announce(system: System, logger: Logger, say: (line: string) => v
   logger.info({ url, brokers, registryUrl, partitions: system.partitions }, 'ready')
   say('Ready.')
   const places = [
-    ['API', `${url}/v1`],
+    ...(roles.has('api') ? [['API', `${url}/v1`] as const] : []),
     ['Metrics', `${url}/metrics`],
     ['Health', `${url}/readyz`],
     ['Brokers', brokers.join(',')],

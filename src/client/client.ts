@@ -80,7 +80,7 @@ export function createJobClient<Payloads extends object = AnyPayloads>(open: () 
   }
   const write = async (id: string, value: Buffer | null): Promise<Written> => {
     const { writer, topic } = await ports()
-    const offsets = await writer.write([{ topic, key: id, value }])
+    const offsets = await writer.write([{ topic, ofJob: true, key: id, value }])
     for (const [place, offset] of offsets) return { partition: Number(place.slice(place.lastIndexOf('/') + 1)), offset }
     throw new DuelogError('internal', `the log acknowledged job ${id} without an offset`)
   }
@@ -121,7 +121,7 @@ async function scheduleMany(
     index++
     try {
       const { id, value } = reader.read(job)
-      return sender.add({ topic, key: id, value }, value.length + id.length)
+      return sender.add({ topic, ofJob: true, key: id, value }, value.length + id.length)
     } catch (thrown) {
       const error =
         thrown instanceof DuelogError ? thrown : new DuelogError('bad-definition', messageOf(thrown), { cause: thrown })

@@ -24,6 +24,8 @@ export interface Config {
   roles: ReadonlySet<Role>
   httpHost: string
   httpPort: number
+  /** Without a slash at the end. Undefined: follows from host and port. */
+  advertisedUrl: string | undefined
   /** Absolute. */
   dataDir: string
   embeddedKafkaPort: number
@@ -106,6 +108,7 @@ function configOf(raw: Raw): Omit<Config, 'given'> {
     roles: rolesOf(raw.DUELOG_ROLES),
     httpHost: raw.DUELOG_HTTP_HOST,
     httpPort: raw.DUELOG_HTTP_PORT,
+    advertisedUrl: raw.DUELOG_ADVERTISED_URL?.replace(/\/$/, ''),
     dataDir: resolve(raw.DUELOG_DATA_DIR),
     embeddedKafkaPort: raw.DUELOG_EMBEDDED_KAFKA_PORT,
     embeddedRegistryPort: raw.DUELOG_EMBEDDED_REGISTRY_PORT,

@@ -106,10 +106,9 @@ export interface TopicSetting {
 /** What is set for each of these topics, all of which exist. */
 export async function settingsOf(admin: Admin, plans: TopicPlan[]): Promise<Map<string, Map<string, TopicSetting>>> {
   if (plans.length === 0) return new Map()
-  const { resources } = await admin.describeConfigs({
-    includeSynonyms: false,
-    resources: plans.map(({ topic }) => ({ type: kafkajs.ConfigResourceTypes.TOPIC, name: topic })),
-  })
+  const resourcesWanted = plans.map(({ topic }) => ({ type: kafkajs.ConfigResourceTypes.TOPIC, name: topic }))
+  // Of several brokers the one that is asked may not have heard yet of what another process has just created.
+  const { resources } = await patiently(() => admin.describeConfigs({ includeSynonyms: false, resources: resourcesWanted }))
   return new Map(
     resources.map(({ resourceName, configEntries }) => [
       resourceName,

@@ -5,6 +5,7 @@
 import type { StateEntry } from '../../schemas/generated.ts'
 import type { Timer } from '../../streams/keys.ts'
 import type { LogWriter, TransactionalWriter } from '../ports.ts'
+import { Admissions } from './admissions.ts'
 import type { Feed } from './feed.ts'
 import { Leases } from './leases.ts'
 import { Mailbox, type Source } from './mailbox.ts'
@@ -44,6 +45,7 @@ export class Ownership {
   readonly leases = new Leases(0)
   readonly workers = new WorkerWatch()
   readonly signal: Signal
+  admissions: Admissions
   phase: Phase = 'restoring'
   store: PartitionStore | undefined
   writer: TransactionalWriter | undefined
@@ -58,6 +60,8 @@ export class Ownership {
   /** When the oldest timer that was not handed out when the present turn began is due. */
   dueAt = Number.POSITIVE_INFINITY
   closing = false
+  /** When the turn at hand began, by the owner's clock; Infinity between turns. */
+  turnSince = Number.POSITIVE_INFINITY
   /** When a partition that was given to another member stops firing at the latest. */
   leavingAt = Number.POSITIVE_INFINITY
   readonly #closed = Promise.withResolvers<never>()
@@ -73,6 +77,7 @@ export class Ownership {
     this.feed = feed
     this.shares = shares
     this.signal = new Signal(shared.clock)
+    this.admissions = new Admissions(shared.codecs)
     this.#closed.promise.catch(() => undefined)
   }
 
@@ -106,6 +111,7 @@ export class Ownership {
     this.#makeRoom()
     this.#fault = undefined
     this.mailbox.clear()
+    this.admissions = new Admissions(this.shared.codecs)
     this.store = undefined
     this.writer = undefined
   }
@@ -169,7 +175,10 @@ export class Ownership {
     written?: (timer: Timer) => void,
   ): Promise<TurnResult> {
     this.#check()
-    const result = await turn(this.#turnContext(store, index), timers, written)
+    this.turnSince = this.shared.clock.nowMs()
+    const result = await turn(this.#turnContext(store, index), timers, written).finally(() => {
+      this.turnSince = Number.POSITIVE_INFINITY
+    })
     if (result.folded > 0) this.progress()
     if (this.mailbox.roomy) this.#makeRoom()
     this.#settleWaiting()
@@ -182,9 +191,9 @@ export class Ownership {
   }
 
   #turnContext(store: PartitionStore, index: TimeIndex): TurnContext {
-    const { shared, partition, claimOffset, mailbox, leases, writer, applied, logged, shares } = this
+    const { shared, partition, claimOffset, mailbox, leases, admissions, writer, applied, logged, shares } = this
     const { asides, commits: slots } = shares
-    return { shared, partition, claimOffset, store, index, mailbox, leases, writer, asides, slots, applied, logged }
+    return { shared, partition, claimOffset, store, index, mailbox, leases, admissions, writer, asides, slots, applied, logged }
   }
 
   /**

@@ -42,7 +42,7 @@ export function partitionQueries(partitions: ReadonlyMap<number, Partition>, opt
     return active.map((run) => ({ ...run, heartbeat: leases?.last(id, run) ?? null }))
   }
   const viewOf = (job: Job, number: number): JobView | undefined =>
-    viewOfJob(job, number, clock.nowMs(), (active) => withHeartbeats(number, job.id, active))
+    viewOfJob(job, number, (active) => withHeartbeats(number, job.id, active))
 
   return {
     partitions: () =>
@@ -54,6 +54,13 @@ export function partitionQueries(partitions: ReadonlyMap<number, Partition>, opt
     async job(partition, id) {
       const job = (await loadJobs(storeOf(partition), codecs, [id])).get(id)
       return job === undefined ? undefined : viewOf(job, partition)
+    },
+
+    async why(partition, id) {
+      const job = (await loadJobs(storeOf(partition), codecs, [id])).get(id)
+      if (job?.definition === undefined) return undefined
+      const { status } = job.state ?? pristineState(job)
+      return { status, reasons: whyOf(job, clock.nowMs()) }
     },
 
     async list(partition, filter, limit, after) {
@@ -191,13 +198,25 @@ function indexFor({ dead, status, tag, handler }: JobFilter): Index | undefined 
 function viewOfJob(
   job: Job,
   partition: number,
-  nowMs: number,
   withHeartbeats: (active: readonly ActiveRun[]) => ActiveRunView[],
 ): JobView | undefined {
   const { definition } = job
   if (definition === undefined) return undefined
-  const { status, nextFireAt, runNo, scheduledRuns, succeeded, failed, skipped, cancelled, reason, active, lastRun, deadRuns } =
-    job.state ?? pristineState(job)
+  const {
+    status,
+    nextFireAt,
+    nextDueAt,
+    runNo,
+    scheduledRuns,
+    succeeded,
+    failed,
+    skipped,
+    cancelled,
+    reason,
+    active,
+    lastRun,
+    deadRuns,
+  } = job.state ?? pristineState(job)
   return {
     id: job.id,
     partition,
@@ -205,6 +224,7 @@ function viewOfJob(
     definition: definition.spec,
     status,
     nextFireAt,
+    nextDueAt,
     runNo,
     scheduledRuns,
     succeeded,
@@ -215,7 +235,6 @@ function viewOfJob(
     active: withHeartbeats(active),
     lastRun,
     deadRuns,
-    why: whyOf(job, nowMs),
   }
 }
 
@@ -224,5 +243,6 @@ function matches(view: JobView, filter: JobFilter): boolean {
   if (filter.status !== undefined && view.status !== filter.status) return false
   if (filter.tag !== undefined && !view.definition?.tags.includes(filter.tag)) return false
   if (filter.handler !== undefined && view.definition?.target.handler !== filter.handler) return false
-  return filter.dueBefore === undefined || (view.nextFireAt !== null && view.nextFireAt < filter.dueBefore)
+  const dueAt = view.nextDueAt ?? view.nextFireAt
+  return filter.dueBefore === undefined || (dueAt !== null && dueAt < filter.dueBefore)
 }

@@ -7,15 +7,26 @@
 import { codeOf, type HouseFile, importsOf, placesOf } from './tree.ts'
 
 /** Rooms of src by folder; files directly in src are shared or joiners. */
-const shared = ['ports', 'owner-views', 'errors', 'clock', 'metrics', 'instance', 'module-path'].map((name) => `src/${name}.ts`)
+const shared = [
+  'ports',
+  'owner-views',
+  'target-topics-port',
+  'errors',
+  'clock',
+  'metrics',
+  'exposition',
+  'instance',
+  'module-path',
+].map((name) => `src/${name}.ts`)
+const processes = ['executor-processes', 'kept-process', 'child-metrics']
 const joiners = [
   'main',
   'serve',
   'parts',
+  'health',
   'connect',
   'worker',
-  'executor-processes',
-  'kept-process',
+  ...processes,
   'targets',
   'index',
   'client-entry',
@@ -55,7 +66,7 @@ const soleImporters: Record<string, RegExp> = {
   croner: /^streams\/schedules\//,
   fastify: /^src\/api\//,
   ajv: /^src\/(api|config)\//,
-  'prom-client': /^src\/metrics\.ts$/,
+  'prom-client': /^src\/(metrics|exposition)\.ts$/,
   commander: /^src\/cli\//,
   'cli-progress': /^src\/(demo|cli)\//,
   'cli-table3': /^src\/(demo|generate|audit|cli)\//,
