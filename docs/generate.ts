@@ -5,6 +5,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { apiPage } from './pages/api.ts'
+import { cliPage } from './pages/cli.ts'
 import { configurationPage } from './pages/configuration.ts'
 import { errorsPage } from './pages/errors.ts'
 import { jobsPage } from './pages/jobs.ts'
@@ -18,6 +19,7 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 export function madeFiles(): Map<string, string> {
   return new Map([
     ['docs/API.md', apiPage()],
+    ['docs/CLI.md', cliPage()],
     ['docs/CONFIGURATION.md', configurationPage()],
     ['docs/ERRORS.md', errorsPage()],
     ['docs/JOBS.md', jobsPage()],

@@ -246,6 +246,8 @@ export interface Execution {
   startDeadlineAt: number
   /** As in the definition. Set: the execution travels on worker-control, and only the worker of this name or host runs it. Default: null. */
   pinTo: string | null
+  /** As trackRuns in the definition. False: the worker sends no events; the record's offset is done when its handler has settled, failed or not. Default: true. */
+  tracked: boolean
   /** With an http target: the request that the handler http makes. Default: null. */
   httpTarget: HttpTarget | null
   /** Only in a snapshot: the topic that the owner itself writes to. Default: null. */
@@ -272,23 +274,24 @@ export interface ExecutionInput {
   leaseMs: number
   startDeadlineAt: number
   pinTo?: string | null | undefined
+  tracked?: boolean | undefined
   httpTarget?: HttpTargetInput | null | undefined
   topicTarget?: TopicTargetInput | null | undefined
 }
 
 export type JobCommandType = 'TRIGGER' | 'PAUSE' | 'RESUME' | 'CANCEL' | 'CANCEL_RUN' | 'REDRIVE' | 'BACKFILL'
 
-/** What an operator asks of one job. Key: job id. */
+/** What an operator asks of one job. Key: job id. A command that is refused says why at /v1/jobs/{id}/why, and to the reply topic that it names. */
 export interface JobCommand {
   /** TRIGGER: one run now, besides the schedule. PAUSE: no occurrence fires. RESUME: fire again; what fell due meanwhile follows catchUp. CANCEL: ends all runs and the job. CANCEL_RUN: ends one run. REDRIVE: makes a dead run again, as a new run. BACKFILL: one run for each occurrence of a past range. */
   type: JobCommandType
-  /** Chosen by the sender; a TRIGGER with the commandId of a recent run of the job makes no second one. */
+  /** Chosen by the sender. A command with the commandId of one of the last 32 commands of the job, or of an active run or the last one, does nothing, whatever became of the first. */
   commandId: string
   /** The sender's clock. Unit: epoch ms. */
   at: number
   /** With TRIGGER: takes the place of the definition's payload in this run. Default: null. */
   payload: Buffer | null
-  /** With TRIGGER: what the run is said to be made by. Default: "MANUAL". */
+  /** With TRIGGER: what the run is said to be made by, MANUAL or FOLLOW_UP. What the schedule makes, or another command, is not for a TRIGGER to say; it is refused. Default: "MANUAL". */
   trigger: Trigger
   /** With CANCEL_RUN and REDRIVE: which run. Default: null. */
   runNo: number | null
@@ -367,7 +370,7 @@ export interface ScheduleInput {
 export interface Target {
   /** Name of the handler that a worker registered. Default: null. */
   handler: string | null
-  /** The owner writes payload and headers to this topic when the job is due, exactly once and with no worker; never before its time. Default: null. */
+  /** The owner writes payload and headers to this topic when the job is due, exactly once and with no worker; never before its time. While the topic is missing or not allowed the job is INVALID; that is looked at again after 5 s, then less and less often, and at least every 10 min. Default: null. */
   topic: TopicTarget | null
   /** A worker of the pool sends the payload in a request, at least once (built-in handler http). Default: null. */
   http: HttpTarget | null
@@ -469,6 +472,23 @@ export type CatchUp = 'SKIP' | 'LATEST' | 'ALL'
 
 export type Overlap = 'ALLOW' | 'SKIP' | 'QUEUE_ONE' | 'CANCEL_PREVIOUS'
 
+/** RateLimit */
+export interface RateLimit {
+  /** What the limit is for. At most 256 bytes, no control characters. */
+  key: string
+  /** The most attempts of the key that are given a start in any perMs. A further one is WAITING until its time; one whose time would be after its start deadline expires. */
+  limit: number
+  /** Length of the window, wherever it begins. Unit: ms. */
+  perMs: number
+}
+
+/** RateLimit as a writer may give it: fields with a default may be left out. */
+export interface RateLimitInput {
+  key: string
+  limit: number
+  perMs: number
+}
+
 /** What a job is: when it is due, what runs, and what happens when that fails. The record's key is the job id; a null value deletes the job. */
 export interface JobDefinition {
   /** When the job is due. Exactly one of at, delayMs, everyMs, cron and rrule is set. */
@@ -487,6 +507,8 @@ export interface JobDefinition {
   priority: Priority
   /** Only the worker of this name runs it, or one on the host of this name; while there is none, the run waits until its start deadline and expires. One that comes is told of it after as long as it was away, at most two minutes. Default: null. */
   pinTo: string | null
+  /** False, for floods of cheap runs: a run has left Duelog once it is handed to the workers. Nothing is heard of it again, so it has no retries, no lease and no end that anything could follow; it stands as DISPATCHED. A worker runs it at least once: again if it dies before the handler has settled. Default: true. */
+  trackRuns: boolean
   /** What happens when an attempt fails. Default: {"maxAttempts":5,"backoff":{"list":[1000,5000,30000,120000,600000],"fixed":null,"linear":null,"exponential":null},"maxAgeMs":null,"jitter":0,"nonRetryable":[]}. */
   retry: Retry
   /** Longest time of one attempt; then its signal is aborted and it counts as failed. Unit: ms. Default: 300000. */
@@ -505,11 +527,17 @@ export interface JobDefinition {
   overlap: Overlap
   /** With overlap ALLOW: the most active runs of the job. A further occurrence is skipped and counted; with catchUp ALL it waits until one ends. Default: 16. */
   maxConcurrentRuns: number
+  /** Jobs with the same key share concurrencyLimit. Exact among the jobs of one partition: give their ids one {tag}. At most 256 bytes, no control characters; for handlers and HTTP. Default: null. */
+  concurrencyKey: string | null
+  /** With concurrencyKey: the most runs of the key at once, dispatched and not ended. A further one is WAITING, and goes by priority, then by its due time. Default: 1. */
+  concurrencyLimit: number
+  /** Jobs with the same rateLimit.key share a rate of starts. Exact among the jobs of one partition: give their ids one {tag}. Default: null. */
+  rateLimit: RateLimit | null
   /** No occurrence is due before it. Unit: epoch ms. Default: null. */
   startAt: number | null
   /** No occurrence is due after it; then the job is COMPLETED. Unit: epoch ms. Default: null. */
   endAt: number | null
-  /** End of validity: no occurrence fires after it, also none that was due before, and a run that has not started by then has expired. Unit: epoch ms. Default: null. */
+  /** End of validity, exclusive: from this instant on no occurrence fires, also none that was due before, a run that has not started has expired, and TRIGGER, REDRIVE and BACKFILL are refused. Unit: epoch ms. Default: null. */
   expireAt: number | null
   /** Scheduled runs after which the job is COMPLETED. Default: null. */
   maxRuns: number | null
@@ -543,6 +571,7 @@ export interface JobDefinitionInput {
   headers?: Record<string, Buffer> | undefined
   priority?: Priority | undefined
   pinTo?: string | null | undefined
+  trackRuns?: boolean | undefined
   retry?: RetryInput | undefined
   attemptTimeoutMs?: number | undefined
   leaseMs?: number | undefined
@@ -552,6 +581,9 @@ export interface JobDefinitionInput {
   misfireThresholdMs?: number | undefined
   overlap?: Overlap | undefined
   maxConcurrentRuns?: number | undefined
+  concurrencyKey?: string | null | undefined
+  concurrencyLimit?: number | undefined
+  rateLimit?: RateLimitInput | null | undefined
   startAt?: number | null | undefined
   endAt?: number | null | undefined
   expireAt?: number | null | undefined
@@ -602,6 +634,8 @@ export interface Refusal {
   runNo: number | null
   /** How many in a row, for the same reason. Default: 1. */
   count: number
+  /** With DROPPED: the command, unless it was a follow-up. Default: null. */
+  commandId: string | null
 }
 
 /** Refusal as a writer may give it: fields with a default may be left out. */
@@ -612,9 +646,41 @@ export interface RefusalInput {
   scheduledFor?: number | null | undefined
   runNo?: number | null | undefined
   count?: number | undefined
+  commandId?: string | null | undefined
 }
 
-export type RunStatus = 'DISPATCHED' | 'RUNNING' | 'RETRY_WAIT' | 'SUCCEEDED' | 'FAILED' | 'EXPIRED' | 'CANCELLED' | 'SKIPPED' | 'DEAD'
+export type RunStatus = 'DISPATCHED' | 'RUNNING' | 'RETRY_WAIT' | 'SUCCEEDED' | 'FAILED' | 'EXPIRED' | 'CANCELLED' | 'SKIPPED' | 'DEAD' | 'WAITING'
+
+export type WaitReason = 'SLOT' | 'RATE'
+
+/** RunLimits */
+export interface RunLimits {
+  /** The key whose slot it takes. Default: null. */
+  concurrencyKey: string | null
+  /** Slots of the key; while the definition has the same key, that of the definition counts. Default: 1. */
+  concurrencyLimit: number
+  /** The key of its rateLimit. Default: null. */
+  rateKey: string | null
+  /** As in the definition, which counts while it has the same key. Default: 1. */
+  rateLimit: number
+  /** As in the definition, which counts while it has the same key. Unit: ms. Default: 1. */
+  ratePerMs: number
+  /** Its place among those that wait: 0 is HIGH, 1 NORMAL, 2 LOW. Default: 1. */
+  rank: number
+  /** As in the definition: how long each attempt may take to start. Unit: ms. */
+  startDeadlineMs: number
+}
+
+/** RunLimits as a writer may give it: fields with a default may be left out. */
+export interface RunLimitsInput {
+  concurrencyKey?: string | null | undefined
+  concurrencyLimit?: number | undefined
+  rateKey?: string | null | undefined
+  rateLimit?: number | undefined
+  ratePerMs?: number | undefined
+  rank?: number | undefined
+  startDeadlineMs: number
+}
 
 /** ActiveRun */
 export interface ActiveRun {
@@ -628,18 +694,18 @@ export interface ActiveRun {
   trigger: Trigger
   /** With MANUAL: the command. Default: null. */
   commandId: string | null
-  /** Where the run stands. */
+  /** Where the run stands. WAITING: it has not been dispatched, because a limit does not let it go yet. */
   status: RunStatus
   /** Number of the current attempt. */
   attempt: number
   /** Attempts given back by a stopping worker; they do not count against maxAttempts. Default: 0. */
   releasedAttempts: number
-  /** When the current attempt must start; while RETRY_WAIT the end of the backoff. Unit: epoch ms. */
+  /** When the current attempt must start; while RETRY_WAIT the end of the backoff, while WAITING for RATE the time that was reserved. Unit: epoch ms. */
   dueAt: number
   /** While RETRY_WAIT: the rest of the backoff is in the time index, no longer in a retry topic. Default: false. */
   parked: boolean
-  /** Whether only the worker that pinTo named may run it: until it is started, that worker is told again. Default: false. */
-  pinned: boolean
+  /** Of a pinned run that is DISPATCHED: when its worker is told of it again, as long as it has not started it. Unit: epoch ms. Default: null. */
+  tellAt: number | null
   /** Whether key P holds the Execution that this run is dispatched from. Default: false. */
   snapshot: boolean
   /** Until when the current attempt must have started. Unit: epoch ms. */
@@ -654,6 +720,10 @@ export interface ActiveRun {
   startedAt: number | null
   /** Who runs the current attempt. Default: null. */
   worker: string | null
+  /** While WAITING: SLOT, for a run of its concurrencyKey to end; RATE, for the start that its rateLimit gave it, with its slot held. Default: null. */
+  waitsFor: WaitReason | null
+  /** The limits it was made with: a redefinition must not unbalance what is counted. Null without any. Default: null. */
+  limits: RunLimits | null
   /** The last five failed attempts. Default: []. */
   errors: AttemptError[]
 }
@@ -670,7 +740,7 @@ export interface ActiveRunInput {
   releasedAttempts?: number | undefined
   dueAt: number
   parked?: boolean | undefined
-  pinned?: boolean | undefined
+  tellAt?: number | null | undefined
   snapshot?: boolean | undefined
   startDeadlineAt: number
   leaseMs: number
@@ -678,6 +748,8 @@ export interface ActiveRunInput {
   dispatchedAt: number
   startedAt?: number | null | undefined
   worker?: string | null | undefined
+  waitsFor?: WaitReason | null | undefined
+  limits?: RunLimitsInput | null | undefined
   errors?: AttemptErrorInput[] | undefined
 }
 
@@ -691,13 +763,13 @@ export interface FinishedRun {
   trigger: Trigger
   /** With MANUAL: the command. Default: null. */
   commandId: string | null
-  /** How it ended. */
+  /** How it ended. DISPATCHED: nobody knows, its definition has trackRuns false. */
   status: RunStatus
   /** Attempts made. */
   attempts: number
   /** When the last attempt started. Unit: epoch ms. Default: null. */
   startedAt: number | null
-  /** When the run ended. Unit: epoch ms. */
+  /** When the run ended; with DISPATCHED, when it was handed to the workers. Unit: epoch ms. */
   finishedAt: number
   /** Who ran the last attempt. Default: null. */
   worker: string | null
@@ -756,6 +828,8 @@ export interface JobState {
   deleteAt: number | null
   /** Why the job is INVALID, or why the last occurrence was skipped. Default: null. */
   reason: string | null
+  /** While the job is INVALID because its topic cannot be written to: when that is looked at again. Unit: epoch ms. Default: null. */
+  recheckAt: number | null
   /** With overlap QUEUE_ONE: nominal time of the occurrence that waits for the active run to end. Unit: epoch ms. Default: null. */
   queuedFor: number | null
   /** The range of the past that is being run. Default: null. */
@@ -768,6 +842,8 @@ export interface JobState {
   waiting: boolean
   /** Whether a PAUSE is in force. It outlives new definitions, also ones that cannot be used, until a RESUME. Default: false. */
   pausedByCommand: boolean
+  /** The last 32 commands that were taken, oldest first, each by a hash of its commandId (streams/jobs/recent-commands.ts): one that comes again does nothing. Default: []. */
+  recentCommands: number[]
   /** Whether key P with run number 0 holds the definition, because a tombstone that must not win stands behind it in jobs. Default: false. */
   definitionKept: boolean
   /** Offset in jobs of the last definition that was dropped; -1: none since that in force. Default: -1. */
@@ -796,16 +872,55 @@ export interface JobStateInput {
   finishedAt?: number | null | undefined
   deleteAt?: number | null | undefined
   reason?: string | null | undefined
+  recheckAt?: number | null | undefined
   queuedFor?: number | null | undefined
   backfill?: BackfillInput | null | undefined
   deadRuns?: number[] | undefined
   decisions?: RefusalInput[] | undefined
   waiting?: boolean | undefined
   pausedByCommand?: boolean | undefined
+  recentCommands?: number[] | undefined
   definitionKept?: boolean | undefined
   droppedOffset?: number | undefined
   active?: ActiveRunInput[] | undefined
   lastRun?: FinishedRunInput | null | undefined
+}
+
+/** KeySlots */
+export interface KeySlots {
+  /** Runs that hold a slot. */
+  held: number
+  /** Runs that wait for one. Default: 0. */
+  waiting: number
+  /** Slots that the key had when one was asked for last. Default: 1. */
+  limit: number
+}
+
+/** KeySlots as a writer may give it: fields with a default may be left out. */
+export interface KeySlotsInput {
+  held: number
+  waiting?: number | undefined
+  limit?: number | undefined
+}
+
+/** KeyStarts */
+export interface KeyStarts {
+  /** The last of them. Unit: epoch ms. */
+  lastAt: number
+  /** How long before it the one before was, and so on backwards. Unit: ms. Default: []. */
+  gaps: number[]
+  /** The largest limit that was asked with: so many are kept. */
+  limit: number
+  /** The largest perMs that was asked with: none is kept longer. Unit: ms. */
+  perMs: number
+}
+
+/** KeyStarts as a writer may give it: fields with a default may be left out. */
+export interface KeyStartsInput {
+  lastAt: number
+  gaps?: number[] | undefined
+  limit: number
+  perMs: number
 }
 
 /** Position */
@@ -848,7 +963,7 @@ export interface OwnerInput {
   claimedAt: number
 }
 
-/** A value of the changelog job-state. Exactly one field is set, by the key's prefix: S state, R run, P snapshot, M position or owner. */
+/** A value of the changelog job-state. Exactly one field is set, by the key's prefix: S state, R run, P snapshot, C slots, W starts, M position or owner. */
 export interface StateEntry {
   /** Key S: all that was decided about a job. Default: null. */
   state: JobState | null
@@ -856,6 +971,10 @@ export interface StateEntry {
   run: FinishedRun | null
   /** Key P: the framed Execution from which a run is dispatched again, kept while it is active when its definition was replaced or its payload overridden. Default: null. */
   snapshot: Buffer | null
+  /** Key C: what is taken of a concurrencyKey. Default: null. */
+  slots: KeySlots | null
+  /** Key W: the last starts that were given under a rateLimit. Default: null. */
+  starts: KeyStarts | null
   /** Key M position: the inputs that are part of this state. Last record of each transaction. Default: null. */
   position: Position | null
   /** Key M owner: who claimed the partition. Default: null. */
@@ -867,6 +986,8 @@ export interface StateEntryInput {
   state?: JobStateInput | null | undefined
   run?: FinishedRunInput | null | undefined
   snapshot?: Buffer | null | undefined
+  slots?: KeySlotsInput | null | undefined
+  starts?: KeyStartsInput | null | undefined
   position?: PositionInput | null | undefined
   owner?: OwnerInput | null | undefined
 }
@@ -1376,6 +1497,12 @@ export const executionSchema = {
       "doc": "As in the definition. Set: the execution travels on worker-control, and only the worker of this name or host runs it."
     },
     {
+      "name": "tracked",
+      "type": "boolean",
+      "default": true,
+      "doc": "As trackRuns in the definition. False: the worker sends no events; the record's offset is done when its handler has settled, failed or not."
+    },
+    {
       "name": "httpTarget",
       "default": null,
       "doc": "With an http target: the request that the handler http makes.",
@@ -1463,7 +1590,7 @@ export const jobCommandSchema = {
   "type": "record",
   "name": "JobCommand",
   "namespace": "duelog",
-  "doc": "What an operator asks of one job. Key: job id.",
+  "doc": "What an operator asks of one job. Key: job id. A command that is refused says why at /v1/jobs/{id}/why, and to the reply topic that it names.",
   "fields": [
     {
       "name": "type",
@@ -1485,7 +1612,9 @@ export const jobCommandSchema = {
     {
       "name": "commandId",
       "type": "string",
-      "doc": "Chosen by the sender; a TRIGGER with the commandId of a recent run of the job makes no second one."
+      "minLength": 1,
+      "maxLength": 512,
+      "doc": "Chosen by the sender. A command with the commandId of one of the last 32 commands of the job, or of an active run or the last one, does nothing, whatever became of the first."
     },
     {
       "name": "at",
@@ -1517,7 +1646,7 @@ export const jobCommandSchema = {
         ]
       },
       "default": "MANUAL",
-      "doc": "With TRIGGER: what the run is said to be made by."
+      "doc": "With TRIGGER: what the run is said to be made by, MANUAL or FOLLOW_UP. What the schedule makes, or another command, is not for a TRIGGER to say; it is refused."
     },
     {
       "name": "runNo",
@@ -1754,7 +1883,7 @@ export const jobDefinitionSchema = {
           {
             "name": "topic",
             "default": null,
-            "doc": "The owner writes payload and headers to this topic when the job is due, exactly once and with no worker; never before its time.",
+            "doc": "The owner writes payload and headers to this topic when the job is due, exactly once and with no worker; never before its time. While the topic is missing or not allowed the job is INVALID; that is looked at again after 5 s, then less and less often, and at least every 10 min.",
             "type": [
               "null",
               {
@@ -1911,6 +2040,12 @@ export const jobDefinitionSchema = {
       "maxLength": 255,
       "pattern": "^[^@:\\s]+$",
       "doc": "Only the worker of this name runs it, or one on the host of this name; while there is none, the run waits until its start deadline and expires. One that comes is told of it after as long as it was away, at most two minutes."
+    },
+    {
+      "name": "trackRuns",
+      "type": "boolean",
+      "default": true,
+      "doc": "False, for floods of cheap runs: a run has left Duelog once it is handed to the workers. Nothing is heard of it again, so it has no retries, no lease and no end that anything could follow; it stands as DISPATCHED. A worker runs it at least once: again if it dies before the handler has settled."
     },
     {
       "name": "retry",
@@ -2179,6 +2314,61 @@ export const jobDefinitionSchema = {
       "doc": "With overlap ALLOW: the most active runs of the job. A further occurrence is skipped and counted; with catchUp ALL it waits until one ends."
     },
     {
+      "name": "concurrencyKey",
+      "type": [
+        "null",
+        "string"
+      ],
+      "default": null,
+      "minLength": 1,
+      "maxLength": 256,
+      "doc": "Jobs with the same key share concurrencyLimit. Exact among the jobs of one partition: give their ids one {tag}. At most 256 bytes, no control characters; for handlers and HTTP."
+    },
+    {
+      "name": "concurrencyLimit",
+      "type": "int",
+      "default": 1,
+      "minimum": 1,
+      "maximum": 10000,
+      "doc": "With concurrencyKey: the most runs of the key at once, dispatched and not ended. A further one is WAITING, and goes by priority, then by its due time."
+    },
+    {
+      "name": "rateLimit",
+      "default": null,
+      "doc": "Jobs with the same rateLimit.key share a rate of starts. Exact among the jobs of one partition: give their ids one {tag}.",
+      "type": [
+        "null",
+        {
+          "type": "record",
+          "name": "RateLimit",
+          "fields": [
+            {
+              "name": "key",
+              "type": "string",
+              "minLength": 1,
+              "maxLength": 256,
+              "doc": "What the limit is for. At most 256 bytes, no control characters."
+            },
+            {
+              "name": "limit",
+              "type": "int",
+              "minimum": 1,
+              "maximum": 10000,
+              "doc": "The most attempts of the key that are given a start in any perMs. A further one is WAITING until its time; one whose time would be after its start deadline expires."
+            },
+            {
+              "name": "perMs",
+              "type": "long",
+              "unit": "ms",
+              "minimum": 1,
+              "maximum": 86400000,
+              "doc": "Length of the window, wherever it begins."
+            }
+          ]
+        }
+      ]
+    },
+    {
       "name": "startAt",
       "type": [
         "null",
@@ -2212,7 +2402,7 @@ export const jobDefinitionSchema = {
       "unit": "epoch ms",
       "minimum": 0,
       "maximum": 8640000000000000,
-      "doc": "End of validity: no occurrence fires after it, also none that was due before, and a run that has not started by then has expired."
+      "doc": "End of validity, exclusive: from this instant on no occurrence fires, also none that was due before, a run that has not started has expired, and TRIGGER, REDRIVE and BACKFILL are refused."
     },
     {
       "name": "maxRuns",
@@ -2320,7 +2510,7 @@ export const jobStateSchema = {
   "type": "record",
   "name": "StateEntry",
   "namespace": "duelog",
-  "doc": "A value of the changelog job-state. Exactly one field is set, by the key's prefix: S state, R run, P snapshot, M position or owner.",
+  "doc": "A value of the changelog job-state. Exactly one field is set, by the key's prefix: S state, R run, P snapshot, C slots, W starts, M position or owner.",
   "fields": [
     {
       "name": "state",
@@ -2460,6 +2650,16 @@ export const jobStateSchema = {
               "doc": "Why the job is INVALID, or why the last occurrence was skipped."
             },
             {
+              "name": "recheckAt",
+              "type": [
+                "null",
+                "long"
+              ],
+              "default": null,
+              "unit": "epoch ms",
+              "doc": "While the job is INVALID because its topic cannot be written to: when that is looked at again."
+            },
+            {
               "name": "queuedFor",
               "type": [
                 "null",
@@ -2571,6 +2771,15 @@ export const jobStateSchema = {
                       "type": "long",
                       "default": 1,
                       "doc": "How many in a row, for the same reason."
+                    },
+                    {
+                      "name": "commandId",
+                      "type": [
+                        "null",
+                        "string"
+                      ],
+                      "default": null,
+                      "doc": "With DROPPED: the command, unless it was a follow-up."
                     }
                   ]
                 }
@@ -2587,6 +2796,15 @@ export const jobStateSchema = {
               "type": "boolean",
               "default": false,
               "doc": "Whether a PAUSE is in force. It outlives new definitions, also ones that cannot be used, until a RESUME."
+            },
+            {
+              "name": "recentCommands",
+              "type": {
+                "type": "array",
+                "items": "long"
+              },
+              "default": [],
+              "doc": "The last 32 commands that were taken, oldest first, each by a hash of its commandId (streams/jobs/recent-commands.ts): one that comes again does nothing."
             },
             {
               "name": "definitionKept",
@@ -2665,10 +2883,11 @@ export const jobStateSchema = {
                           "EXPIRED",
                           "CANCELLED",
                           "SKIPPED",
-                          "DEAD"
+                          "DEAD",
+                          "WAITING"
                         ]
                       },
-                      "doc": "Where the run stands."
+                      "doc": "Where the run stands. WAITING: it has not been dispatched, because a limit does not let it go yet."
                     },
                     {
                       "name": "attempt",
@@ -2685,7 +2904,7 @@ export const jobStateSchema = {
                       "name": "dueAt",
                       "type": "long",
                       "unit": "epoch ms",
-                      "doc": "When the current attempt must start; while RETRY_WAIT the end of the backoff."
+                      "doc": "When the current attempt must start; while RETRY_WAIT the end of the backoff, while WAITING for RATE the time that was reserved."
                     },
                     {
                       "name": "parked",
@@ -2694,10 +2913,14 @@ export const jobStateSchema = {
                       "doc": "While RETRY_WAIT: the rest of the backoff is in the time index, no longer in a retry topic."
                     },
                     {
-                      "name": "pinned",
-                      "type": "boolean",
-                      "default": false,
-                      "doc": "Whether only the worker that pinTo named may run it: until it is started, that worker is told again."
+                      "name": "tellAt",
+                      "type": [
+                        "null",
+                        "long"
+                      ],
+                      "default": null,
+                      "unit": "epoch ms",
+                      "doc": "Of a pinned run that is DISPATCHED: when its worker is told of it again, as long as it has not started it."
                     },
                     {
                       "name": "snapshot",
@@ -2747,6 +2970,85 @@ export const jobStateSchema = {
                       ],
                       "default": null,
                       "doc": "Who runs the current attempt."
+                    },
+                    {
+                      "name": "waitsFor",
+                      "default": null,
+                      "doc": "While WAITING: SLOT, for a run of its concurrencyKey to end; RATE, for the start that its rateLimit gave it, with its slot held.",
+                      "type": [
+                        "null",
+                        {
+                          "type": "enum",
+                          "name": "WaitReason",
+                          "symbols": [
+                            "SLOT",
+                            "RATE"
+                          ]
+                        }
+                      ]
+                    },
+                    {
+                      "name": "limits",
+                      "default": null,
+                      "doc": "The limits it was made with: a redefinition must not unbalance what is counted. Null without any.",
+                      "type": [
+                        "null",
+                        {
+                          "type": "record",
+                          "name": "RunLimits",
+                          "fields": [
+                            {
+                              "name": "concurrencyKey",
+                              "type": [
+                                "null",
+                                "string"
+                              ],
+                              "default": null,
+                              "doc": "The key whose slot it takes."
+                            },
+                            {
+                              "name": "concurrencyLimit",
+                              "type": "int",
+                              "default": 1,
+                              "doc": "Slots of the key; while the definition has the same key, that of the definition counts."
+                            },
+                            {
+                              "name": "rateKey",
+                              "type": [
+                                "null",
+                                "string"
+                              ],
+                              "default": null,
+                              "doc": "The key of its rateLimit."
+                            },
+                            {
+                              "name": "rateLimit",
+                              "type": "int",
+                              "default": 1,
+                              "doc": "As in the definition, which counts while it has the same key."
+                            },
+                            {
+                              "name": "ratePerMs",
+                              "type": "long",
+                              "default": 1,
+                              "unit": "ms",
+                              "doc": "As in the definition, which counts while it has the same key."
+                            },
+                            {
+                              "name": "rank",
+                              "type": "int",
+                              "default": 1,
+                              "doc": "Its place among those that wait: 0 is HIGH, 1 NORMAL, 2 LOW."
+                            },
+                            {
+                              "name": "startDeadlineMs",
+                              "type": "long",
+                              "unit": "ms",
+                              "doc": "As in the definition: how long each attempt may take to start."
+                            }
+                          ]
+                        }
+                      ]
                     },
                     {
                       "name": "errors",
@@ -2835,7 +3137,7 @@ export const jobStateSchema = {
                     {
                       "name": "status",
                       "type": "RunStatus",
-                      "doc": "How it ended."
+                      "doc": "How it ended. DISPATCHED: nobody knows, its definition has trackRuns false."
                     },
                     {
                       "name": "attempts",
@@ -2856,7 +3158,7 @@ export const jobStateSchema = {
                       "name": "finishedAt",
                       "type": "long",
                       "unit": "epoch ms",
-                      "doc": "When the run ended."
+                      "doc": "When the run ended; with DISPATCHED, when it was handed to the workers."
                     },
                     {
                       "name": "worker",
@@ -2910,6 +3212,78 @@ export const jobStateSchema = {
       ],
       "default": null,
       "doc": "Key P: the framed Execution from which a run is dispatched again, kept while it is active when its definition was replaced or its payload overridden."
+    },
+    {
+      "name": "slots",
+      "default": null,
+      "doc": "Key C: what is taken of a concurrencyKey.",
+      "type": [
+        "null",
+        {
+          "type": "record",
+          "name": "KeySlots",
+          "fields": [
+            {
+              "name": "held",
+              "type": "int",
+              "doc": "Runs that hold a slot."
+            },
+            {
+              "name": "waiting",
+              "type": "long",
+              "default": 0,
+              "doc": "Runs that wait for one."
+            },
+            {
+              "name": "limit",
+              "type": "int",
+              "default": 1,
+              "doc": "Slots that the key had when one was asked for last."
+            }
+          ]
+        }
+      ]
+    },
+    {
+      "name": "starts",
+      "default": null,
+      "doc": "Key W: the last starts that were given under a rateLimit.",
+      "type": [
+        "null",
+        {
+          "type": "record",
+          "name": "KeyStarts",
+          "fields": [
+            {
+              "name": "lastAt",
+              "type": "long",
+              "unit": "epoch ms",
+              "doc": "The last of them."
+            },
+            {
+              "name": "gaps",
+              "type": {
+                "type": "array",
+                "items": "long"
+              },
+              "default": [],
+              "unit": "ms",
+              "doc": "How long before it the one before was, and so on backwards."
+            },
+            {
+              "name": "limit",
+              "type": "int",
+              "doc": "The largest limit that was asked with: so many are kept."
+            },
+            {
+              "name": "perMs",
+              "type": "long",
+              "unit": "ms",
+              "doc": "The largest perMs that was asked with: none is kept longer."
+            }
+          ]
+        }
+      ]
     },
     {
       "name": "position",

@@ -1,6 +1,7 @@
 /** Joins the client to a real cluster: a log over the brokers and codecs over the registry, opened at the first use. */
 import { topicNames, topicPlans } from '../streams/topics.ts'
 import { type Client, createJobClient } from './client/client.ts'
+import type { AnyPayloads } from './client/typed-job.ts'
 import { DuelogError } from './errors.ts'
 import { type Codecs, createCodecs } from './kafka/codecs.ts'
 import { connectLog, type KafkaLog, type LogOptions } from './kafka/log.ts'
@@ -44,6 +45,11 @@ export function clusterOf(options: ClusterOptions): Cluster {
   }
 }
 
+export type { TopicChange } from './kafka/log.ts'
+
+/** The topics of these pools. */
+export const plansOf = topicPlans
+
 /** A writer that is opened at its first use, and at the next one again where that failed. */
 export function lateWriter(log: Log): { open(): Promise<LogWriter>; close(): Promise<void> } {
   let opening: Promise<LogWriter> | undefined
@@ -62,10 +68,16 @@ export function lateWriter(log: Log): { open(): Promise<LogWriter>; close(): Pro
   }
 }
 
-/** A client that connects at its first use. Throws DuelogError `bad-config` for a broker list that is empty. */
-export function createClient(options: ClusterOptions): Client {
+/**
+ * A client that connects at its first use. With `Payloads`, payloads by handler, the compiler checks each job's payload. Throws DuelogError
+ * `bad-config` for a broker list that is empty.
+ */
+export function createClient<Payloads extends object = AnyPayloads>(options: ClusterOptions): Client<Payloads>
+// For ReturnType<typeof createClient>, which takes the last one.
+export function createClient(options: ClusterOptions): Client
+export function createClient<Payloads extends object>(options: ClusterOptions): Client<Payloads> {
   const { log, names, openCodecs } = clusterOf(options)
-  return createJobClient(async () => {
+  return createJobClient<Payloads>(async () => {
     const { definition } = await openCodecs(['default'])
     return { writer: await log.writer(), definition, topic: names.jobs }
   })

@@ -13,8 +13,9 @@ export const errorTable = {
   'bad-job-id': {
     status: 400,
     retriable: false,
-    meaning: 'A job id is empty, longer than 255 bytes of UTF-8, or has control characters.',
+    meaning: 'A job id is empty, longer than 255 bytes of UTF-8, has control characters, or is . or ..',
   },
+  'bad-usage': { status: 400, retriable: false, meaning: 'A command line, or a file that it names, is wrong; nothing was done.' },
   unauthorized: { status: 401, retriable: false, meaning: 'The request carries no known bearer token.' },
   forbidden: { status: 403, retriable: false, meaning: "The token's role, or the origin of the request, does not allow it." },
   'unsupported-media-type': { status: 415, retriable: false, meaning: 'The body is not of the media type the route takes.' },
@@ -27,6 +28,16 @@ export const errorTable = {
   overloaded: { status: 503, retriable: true, meaning: 'A queue of this process is full; nothing of the request was taken.' },
   'payload-too-large': { status: 413, retriable: false, meaning: 'A payload or body is over its limit.' },
   'not-found': { status: 404, retriable: false, meaning: 'There is no such job, run or route.' },
+  'command-refused': {
+    status: 409,
+    retriable: false,
+    meaning: 'The owner of the job has not carried the command out; the detail says why.',
+  },
+  'not-tracked': {
+    status: 409,
+    retriable: false,
+    meaning: 'The job has trackRuns false, so that a run is out of reach once it is handed to the workers.',
+  },
   'version-conflict': { status: 412, retriable: false, meaning: 'The job has changed since the version that If-Match names.' },
   'wait-timeout': {
     status: 202,
@@ -46,6 +57,7 @@ export const errorTable = {
   },
   'registry-unavailable': { status: 503, retriable: true, meaning: 'The schema registry could not be asked.' },
   'broker-unavailable': { status: 503, retriable: true, meaning: 'No broker could be reached.' },
+  unreachable: { status: 503, retriable: true, meaning: 'No Duelog answers at the URL that the command line was given.' },
   fenced: { status: 503, retriable: true, meaning: 'Another process has taken the partition over.' },
   'unsafe-topic': {
     status: 500,

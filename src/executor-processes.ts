@@ -1,11 +1,12 @@
 /** The executor role in processes of its own, beside the one that decides: handlers that keep a processor busy then delay nobody. */
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { ChildMetrics } from './child-metrics.ts'
 import { systemClock } from './clock.ts'
 import { settingByName } from './config/settings.ts'
 import { DuelogError } from './errors.ts'
 import type { Handlers } from './executor/handler.ts'
 import { keepRunning } from './kept-process.ts'
+import { modulePath } from './module-path.ts'
 import type { Parts } from './parts.ts'
 
 /** What a process needs to stop besides the drain: its last reports, and to leave its groups. */
@@ -24,10 +25,12 @@ export function startExecutorProcesses(parts: Parts, cluster: Cluster, handlers:
       'handlers given in code run in this process alone; name their module by DUELOG_HANDLERS, or leave DUELOG_EXECUTOR_PROCESSES out'
     throw new DuelogError('bad-config', message)
   }
-  const script = fileURLToPath(new URL('cli/executor-process.ts', import.meta.url))
+  const script = modulePath('./cli/executor-process', import.meta.url)
   const kept = Array.from({ length: config.executorProcesses }, (_, index) => {
     const folder = join(config.dataDir, 'executors', String(index + 1))
-    return keepRunning({
+    const told = new ChildMetrics(`executor-${index + 1}`, systemClock, (message) => child.send(message))
+    metrics.sources.add(told.source)
+    const child = keepRunning({
       title: `executor process ${index + 1}`,
       command: process.execPath,
       args: [script],
@@ -36,10 +39,15 @@ export function startExecutorProcesses(parts: Parts, cluster: Cluster, handlers:
       stopSeconds: Math.ceil(config.drainMs / 1_000) + STOP_SECONDS_BESIDE_DRAIN,
       clock: systemClock,
       logger,
-      onEnd: (end) => metrics.executorEnds.inc({ end }),
+      onEnd: (end) => {
+        metrics.executorEnds.inc({ end })
+        told.ended()
+      },
+      onMessage: (message) => told.heard(message),
     })
+    return child
   })
-  undo.push(() => Promise.all(kept.map((process) => process.stop())))
+  undo.push(() => Promise.all(kept.map((child) => child.stop())))
 }
 
 /** Ours, with the settings as they were given here, and what a worker of this very system needs. */

@@ -8,3 +8,11 @@ export const version: string = pkg.version
 export function newInstance(name = 'duelog'): string {
   return `${name}@${hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`
 }
+
+/**
+ * The URL under which others reach this process. An address that stands for all of a machine leads whoever dials it back to himself: in its
+ * place stands the machine's name.
+ */
+export function advertised(configured: string | undefined, bound: string): string {
+  return configured ?? bound.replace(/^http:\/\/(0\.0\.0\.0|\[::\])(?=:)/, `http://${hostname()}`)
+}

@@ -31,9 +31,13 @@ export interface KeptPlan {
   logger: Logger
   /** It ended and nobody had asked it to: `code 1` or `SIGKILL`. */
   onEnd(how: string): void
+  /** It said something over IPC. */
+  onMessage?(message: unknown): void
 }
 
 export interface KeptProcess {
+  /** Says something to it over IPC; false when nobody is there to hear it. */
+  send(message: object): boolean
   /** Ends it and resolves when it has. Safe to call twice. */
   stop(): Promise<void>
 }
@@ -61,12 +65,19 @@ export function keepRunning(plan: KeptPlan): KeptProcess {
       callOff = clock.at(clock.nowMs() + againMs, run)
       againMs = Math.min(againMs * 2, AGAIN_MAX_MS)
     }
+    child.on('message', (message) => plan.onMessage?.(message))
     child.once('exit', (code, signal) => onExit(wayOf(code, signal)))
     // No process came of it, so there is no exit either.
     child.once('error', (error) => onExit(`error ${(error as NodeJS.ErrnoException).code}`))
   }
   run()
   return {
+    send(message) {
+      if (child?.connected !== true) return false
+      // One that ends at this moment does not answer.
+      child.send(message, () => {})
+      return true
+    },
     async stop() {
       stopping = true
       callOff?.()
@@ -82,9 +93,11 @@ function start({ command, args, env, folder, stopSeconds }: KeptPlan): ChildProc
   // Detached: a Ctrl-C at the terminal reaches us only, and we end it in our order.
   const child = spawn('/bin/sh', [guard, String(stopSeconds), join(folder, 'pid'), command, ...args], {
     env,
-    stdio: ['pipe', 'inherit', 'inherit'],
+    // The guard uses 3 for itself and leaves 4 to the program.
+    stdio: ['pipe', 'inherit', 'inherit', 'ignore', 'ipc'],
     detached: true,
   })
+  child.channel?.unref()
   child.stdin?.on('error', () => {})
   return child
 }

@@ -12,6 +12,7 @@ import { createExecutor, type Executor } from './executor/executor.ts'
 import type { Handlers } from './executor/handler.ts'
 import { loadHandlers } from './executor/handlers/load-handlers.ts'
 import { startExecutorProcesses } from './executor-processes.ts'
+import { Vitals } from './health.ts'
 import { newInstance } from './instance.ts'
 import { createCodecs, type KnownIds } from './kafka/codecs.ts'
 import { connectLog } from './kafka/log.ts'
@@ -71,7 +72,7 @@ async function assemble(
   stop: () => Promise<void>,
 ): Promise<System> {
   const { config } = options
-  const onFatal = options.onFatal ?? ((error: Error) => logger.fatal({ err: error }, 'Duelog cannot go on.'))
+  const vitals = new Vitals(options.onFatal ?? ((error) => logger.fatal({ err: error }, 'Duelog cannot go on.')))
   const embedded = await startEmbedded({
     dataDir: config.dataDir,
     kafkaPort: config.embeddedKafkaPort,
@@ -81,7 +82,7 @@ async function assemble(
     partitionsDefault: config.partitions,
     logger,
     ...(options.onProgress === undefined ? {} : { onProgress: options.onProgress }),
-    onExit: onFatal,
+    onExit: vitals.died,
   })
   undo.push(() => embedded.stop())
   const brokers = config.brokers ?? embedded.brokers ?? []
@@ -101,9 +102,9 @@ async function assemble(
     partitions,
     instance,
     metrics: createMetrics(),
-    targets: log.targetTopics({ patterns: config.targetTopics, prefix: config.topicPrefix }),
+    targets: log.targetTopics({ patterns: config.targetTopics, prefix: config.topicPrefix, pools: config.pools }),
     undo,
-    onFatal,
+    vitals,
     url: undefined,
   }
 
@@ -173,7 +174,7 @@ async function startRetrier({ config, log, codecs, names, instance, metrics, log
 }
 
 function newScheduler(parts: Parts): Scheduler {
-  const { config, logger, log, codecs, names, partitions, instance, metrics, onFatal } = parts
+  const { config, logger, log, codecs, names, partitions, instance, metrics, vitals } = parts
   return new Scheduler({
     log,
     codecs,
@@ -191,7 +192,7 @@ function newScheduler(parts: Parts): Scheduler {
     lingerMs: config.lingerMs,
     tombstoneRetentionMs,
     targets: parts.targets,
-    onFatal,
+    onFatal: vitals.died,
   })
 }
 

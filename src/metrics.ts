@@ -1,24 +1,32 @@
 /** Every metric of the process, in one registry; names as in docs/METRICS.md. Times are in seconds, as Prometheus expects. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import type { MetricsSource } from './exposition.ts'
 
 const latenessBuckets = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 60]
 
 /** Each a quarter more than the one before, from 1 ms to about a minute: fine enough to draw percentiles from. */
 const reportedBuckets = Array.from({ length: 50 }, (_, index) => Number((0.001 * 1.25 ** index).toPrecision(3)))
+function makersIn(registry: Registry) {
+  const registers = [registry]
+  return {
+    counter: (name: string, help: string, labelNames: string[] = []) =>
+      new Counter({ name: `duelog_${name}`, help, labelNames, registers }),
+    gauge: (name: string, help: string, labelNames: string[] = []) =>
+      new Gauge({ name: `duelog_${name}`, help, labelNames, registers }),
+    histogram: (name: string, help: string, buckets: number[], labelNames: string[] = []) =>
+      new Histogram({ name: `duelog_${name}`, help, buckets, labelNames, registers }),
+  }
+}
 
 /** A fresh set, so that two systems in one process do not share counts. */
 export function createMetrics() {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
-  const registers = [registry]
-  const counter = (name: string, help: string, labelNames: string[] = []) =>
-    new Counter({ name: `duelog_${name}`, help, labelNames, registers })
-  const gauge = (name: string, help: string, labelNames: string[] = []) =>
-    new Gauge({ name: `duelog_${name}`, help, labelNames, registers })
-  const histogram = (name: string, help: string, buckets: number[], labelNames: string[] = []) =>
-    new Histogram({ name: `duelog_${name}`, help, buckets, labelNames, registers })
+  const { counter, gauge, histogram } = makersIn(registry)
   return {
     registry,
+    /** Processes whose metrics are shown with these. */
+    sources: new Set<MetricsSource>(),
     startLateness: histogram(
       'start_lateness_seconds',
       'Start of a handler after the time its attempt was due.',
@@ -36,6 +44,10 @@ export function createMetrics() {
     timersOverdue: gauge('timers_overdue', 'Whether timers of the partition are due and not yet handed out: 1 or 0.', [
       'partition',
     ]),
+    timersRearmed: counter(
+      'timers_rearmed_total',
+      'Timers that were lost and set again by the sweeper. It stays 0; anything else is a fault of Duelog.',
+    ),
     mailboxDepth: gauge('mailbox_depth', 'Records read and not yet folded.', ['partition']),
     restoreRemaining: gauge('restore_remaining', 'Records still to be read before the partition can fire.', ['partition']),
     reopens: counter('reopens_total', 'Partitions reopened after a producer error.', ['reason']),
@@ -44,7 +56,7 @@ export function createMetrics() {
     leasesLost: counter('leases_lost_total', 'Attempts given up because their worker fell silent.'),
     retryTierLag: gauge('retry_tier_lag_seconds', 'How late the last record of a retry tier was forwarded.', ['tier']),
     deadLetters: counter('dlq_total', 'Runs dead-lettered.'),
-    misrouted: counter('misrouted_total', 'Definitions moved because a client used another partitioner.'),
+    misrouted: counter('misrouted_total', 'Records moved because a client used another partitioner, or one that knows no tags.'),
     invalid: counter('invalid_total', 'Records that could not be applied.', ['reason']),
     definitions: counter('definitions_total', 'Definitions applied.'),
     dispatched: counter('dispatched_total', 'Attempts dispatched.', ['pool']),
@@ -64,16 +76,19 @@ export function createMetrics() {
     skipped: counter('skipped_total', 'Occurrences skipped.', ['reason']),
     runs: counter('runs_total', 'Runs ended.', ['status']),
     attempts: counter('attempts_total', 'Attempts ended in this process.', ['pool', 'outcome']),
+    untrackedFailures: counter(
+      'untracked_failures_total',
+      'Runs of jobs with trackRuns false whose handler failed; they are not repeated, and no job shows them.',
+      ['pool'],
+    ),
     executorEnds: counter(
       'executor_process_ends_total',
       'Executor processes of this process that ended without being asked to, and were started again.',
       ['end'],
     ),
-    auditLost: counter(
-      'audit_lost_total',
-      'Records of the audit trail that could not be written to the brokers; the log has them.',
-    ),
+    auditLost: counter('audit_lost_total', 'Records of the audit trail that only the log of the process has.'),
     running: gauge('running', 'Handlers that run now.', ['pool']),
+    waits: counter('limit_waits_total', 'Attempts that a limit did not let go at once.', ['reason']),
     staleEvents: counter('stale_events_total', 'Events of attempts that are no longer current.', ['type']),
   }
 }

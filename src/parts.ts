@@ -2,6 +2,7 @@
 import type { Logger } from 'pino'
 import type { topicNames } from '../streams/topics.ts'
 import type { Config } from './config/config.ts'
+import type { Vitals } from './health.ts'
 import type { Codecs } from './kafka/codecs.ts'
 import type { KafkaLog } from './kafka/log.ts'
 import type { CheckedTopics } from './kafka/target-topics.ts'
@@ -18,7 +19,7 @@ export interface Parts {
   metrics: Metrics
   targets: CheckedTopics
   undo: (() => Promise<unknown>)[]
-  onFatal: (error: Error) => void
+  vitals: Vitals
   /** Of the HTTP server, once it listens. */
   url: string | undefined
 }

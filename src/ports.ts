@@ -8,6 +8,7 @@ import type { Reason } from '../streams/jobs/why.ts'
 import type { DueCounts, DueRange, StoredJob, WorkerRuns } from './owner-views.ts'
 
 export type { DueCounts, DueRange, StoredJob, WorkerRuns } from './owner-views.ts'
+export type { TargetTopics } from './target-topics-port.ts'
 
 /** A record as read. `offset` and `timestampMs` are exact: both stay below 2^53. */
 export interface RecordIn {
@@ -21,10 +22,12 @@ export interface RecordIn {
   headers: Record<string, Buffer>
 }
 
-/** A record to write. Without `partition` the key's murmur2 hash chooses (streams/topics.ts). */
+/** A record to write. Without `partition` the key chooses (streams/topics.ts). */
 export interface RecordOut {
   topic: string
   partition?: number
+  /** True: the key is a job's id, whose tag may choose the partition. Else the murmur2 hash of the whole key does, as anywhere in Kafka. */
+  ofJob?: boolean
   key: Buffer | string | null
   value: Buffer | null
   headers?: Record<string, Buffer | string>
@@ -62,14 +65,6 @@ export interface TransactionalWriter {
   /** Commits all records or none. Resolves with the offset of the first record of each topic-partition, keyed `topic/partition`. */
   commit(records: RecordOut[], group?: GroupPositions): Promise<Map<string, number>>
   close(): Promise<void>
-}
-
-/** Topics of the user's that may be written to inside a partition's transaction. */
-export interface TargetTopics {
-  /** Why a record of so many bytes cannot be written there now, or undefined when it can. */
-  problem(place: { name: string; partition: number | null }, bytes: number): string | undefined
-  /** A transaction with records for these topics failed. Resolves when it is known again which of them can be written to. */
-  failed(topics: Iterable<string>, error: unknown): Promise<void>
 }
 
 export interface Batch extends TopicPartition {
@@ -177,7 +172,10 @@ export interface JobView {
   /** Absent while the job is INVALID because its bytes could not be decoded. */
   definition: JobDefinition | undefined
   status: JobStatus
+  /** Nominal time of the next occurrence. */
   nextFireAt: number | null
+  /** With jitter: when that is due; null where it is due at its nominal time. */
+  nextDueAt: number | null
   runNo: number
   scheduledRuns: number
   succeeded: number
@@ -189,8 +187,13 @@ export interface JobView {
   lastRun: FinishedRun | null
   /** Dead runs that can be redriven. */
   deadRuns: number[]
-  /** What stands in its way now, then what was decided against, newest first. */
-  why: Reason[]
+}
+
+/** Why a job fired or did not. */
+export interface WhyView {
+  status: JobStatus
+  /** What stands in its way now, then what was decided against, newest first. Never empty. */
+  reasons: Reason[]
 }
 
 export interface JobFilter {
@@ -203,7 +206,7 @@ export interface JobFilter {
   dead?: boolean
   /** Only jobs with active runs. */
   active?: boolean
-  /** Epoch ms: only jobs whose next occurrence is before it. */
+  /** Epoch ms: only jobs whose next occurrence is due before it. */
   dueBefore?: number
 }
 
@@ -236,6 +239,7 @@ export interface PartitionQueries {
   job(partition: number, id: string): Promise<JobView | undefined>
   /** Jobs in id order after `after`; `next` is absent at the end. It scans at most 10,000 jobs a call, so a page may be short or empty while `next` is set. */
   list(partition: number, filter: JobFilter, limit: number, after?: string): Promise<{ jobs: JobView[]; next?: string }>
+  why(partition: number, id: string): Promise<WhyView | undefined>
   /** Active runs, then ended ones, newest first; at most the active ones and the last 11. */
   runs(partition: number, id: string): Promise<{ active: ActiveRunView[]; finished: FinishedRun[] } | undefined>
   /** The job as it is stored; undefined when there is none. */

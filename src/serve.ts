@@ -2,7 +2,7 @@
 
 import { fileURLToPath } from 'node:url'
 import { topicPlans } from '../streams/topics.ts'
-import { createApi, type Health } from './api/api.ts'
+import { createApi } from './api/api.ts'
 import { createAuditTrail } from './api/audit/audit-trail.ts'
 import { leastToken } from './api/auth.ts'
 import { readDashboard } from './api/dashboard-files.ts'
@@ -10,12 +10,13 @@ import { createOwnerDirectory } from './api/owner-directory.ts'
 import { remoteQueries } from './api/remote-queries.ts'
 import { systemClock } from './clock.ts'
 import { effectiveSettings } from './config/effective.ts'
+import { advertised } from './instance.ts'
 import type { Parts } from './parts.ts'
 import type { Scheduler } from './scheduler/scheduler.ts'
 
-/** Every process serves HTTP: metrics and probes in any role, the API, and the questions of other processes to the owners here. */
+/** Every process serves HTTP: metrics, probes and the questions of other processes in any role, the API in the role of that name. */
 export async function startHttp(parts: Parts, scheduler: Scheduler | undefined): Promise<string> {
-  const { config, log, codecs, names, partitions, instance, metrics, logger, undo } = parts
+  const { config, log, codecs, names, partitions, instance, metrics, logger, vitals, undo } = parts
   const writer = await log.writer()
   undo.push(() => writer.close())
   const admin = await log.admin()
@@ -48,20 +49,12 @@ export async function startHttp(parts: Parts, scheduler: Scheduler | undefined):
     apiTokens: config.apiTokens,
     jwt: config.jwt,
     ratePerSecond: config.httpRateLimit,
-    health: () => healthOf(scheduler),
     settings: effectiveSettings(config),
     topics: topicPlans(names, config.pools),
     dashboard: readDashboard(fileURLToPath(new URL('../dist/dashboard', import.meta.url))),
+    health: () => vitals.health(scheduler),
+    public: config.roles.has('api'),
   })
   undo.push(() => api.stop())
-  return api.listen(config.httpHost, config.httpPort)
-}
-
-function healthOf(scheduler: Scheduler | undefined): Health {
-  if (scheduler === undefined || scheduler.active) return { live: true, ready: true, reasons: [] }
-  const waiting = scheduler.queries.partitions().filter(({ phase }) => phase !== 'active')
-  const reasons = waiting.map(
-    ({ partition, phase, restoreRemaining }) => `Partition ${partition} is ${phase}, ${restoreRemaining} records to read.`,
-  )
-  return { live: true, ready: false, reasons: reasons.length > 0 ? reasons : ['The scheduler has not joined its group yet.'] }
+  return advertised(config.advertisedUrl, await api.listen(config.httpHost, config.httpPort))
 }

@@ -1,19 +1,21 @@
 /** Joins an executor to a real cluster, for programs that run their own handlers. */
 import { type Logger, pino } from 'pino'
+import type { AnyPayloads } from './client/typed-job.ts'
 import { systemClock } from './clock.ts'
 import { configSchema } from './config/settings.ts'
 import { listOf } from './config/values.ts'
 import { type ClusterOptions, clusterOf, lateWriter, TOPIC_PREFIX_DEFAULT } from './connect.ts'
 import { DuelogError } from './errors.ts'
 import { createExecutor, type Executor, type ExecutorView } from './executor/executor.ts'
-import type { Handlers } from './executor/handler.ts'
+import type { Handlers, HandlersFor } from './executor/handler.ts'
 import { builtInHandlers } from './executor/handlers/built-in.ts'
 import { newInstance } from './instance.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 
 const httpDenyDefault = configSchema.properties.DUELOG_HTTP_DENY.default
 
-export interface WorkerOptions extends Omit<ClusterOptions, 'logger'> {
+/** `Payloads`: those of the handlers, by name, for the compiler; it may be left out. */
+export interface WorkerOptions<Payloads extends object = AnyPayloads> extends Omit<ClusterOptions, 'logger'> {
   /** Pool whose runs it takes; its topics must exist. Default `default`. */
   pool?: string
   /** Handlers that run at once, at least 1. Default 50. */
@@ -22,7 +24,7 @@ export interface WorkerOptions extends Omit<ClusterOptions, 'logger'> {
    * By name; a handler may take runs in batches, see BatchHandler. The built-in ones (noop, log, sleep, fail, http, kafka.produce) are
    * there unless replaced.
    */
-  handlers: Handlers
+  handlers: HandlersFor<Payloads>
   /** Addresses and networks that http targets must not reach. Default: that of DUELOG_HTTP_DENY. */
   httpDeny?: string[]
   /** Addresses and networks that they may reach all the same. Default: none. */
@@ -52,7 +54,7 @@ export interface Worker {
 }
 
 /** Throws DuelogError `bad-config`. */
-export function createWorker(options: WorkerOptions): Worker {
+export function createWorker<Payloads extends object = AnyPayloads>(options: WorkerOptions<Payloads>): Worker {
   const { pool = 'default', concurrency = 50, name = 'worker', drainMs = 25_000 } = options
   if (!/^[^@:\s]{1,255}$/.test(name)) {
     const allowed = '1 to 255 characters without "@", ":" and spaces'
@@ -80,7 +82,8 @@ export function createWorker(options: WorkerOptions): Worker {
       names,
       pool,
       concurrency,
-      handlers: { ...builtIn, ...options.handlers },
+      // Payloads are the compiler's matter alone.
+      handlers: { ...builtIn, ...(options.handlers as Handlers) },
       instance: newInstance(name),
       clock: systemClock,
       metrics: options.metrics ?? createMetrics(),

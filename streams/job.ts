@@ -13,7 +13,9 @@ import type {
   TopicTarget,
 } from '../schemas/generated.ts'
 import type { OnlyOver } from './jobs/condition.ts'
-import type { Timer } from './keys.ts'
+import type { Timer, Waiter } from './keys.ts'
+import type { SlotUse } from './limits/slots.ts'
+import type { Starts } from './limits/starts.ts'
 import type { retryTiers } from './topics.ts'
 
 /** A definition with its place in the log. `spec` is absent when the record cannot be used; then `problem` says why. */
@@ -45,6 +47,8 @@ export type Input =
   | { kind: 'command'; command: JobCommand }
   | { kind: 'event'; event: ExecutionEvent }
   | { kind: 'timer'; timer: Timer }
+  /** The run is at the head of the queue of its concurrencyKey, and a slot may be free. */
+  | { kind: 'admit'; waiter: Waiter }
 
 /** What tells an attempt of a job from all others, also from those of an earlier job of the same id. */
 export interface AttemptId {
@@ -62,8 +66,19 @@ export interface Context {
   aheadFrom: number
   /** Why a record can not be written to a topic of the user's now, or undefined when it can. Its answer is only used in what is logged. */
   topicProblem: (place: TopicTarget, bytes: number) => string | undefined
+  /** Why nothing can be dispatched to a pool now, or undefined when it can. As above. */
+  poolProblem: (pool: string) => string | undefined
+  limits: Limits
   /** When a running attempt was last known to be alive, epoch ms; 0 when it was never heard of. */
   seenAt: (jobId: string, attempt: AttemptId) => number
+}
+
+/** What the jobs of the partition together have taken of limits that they share, as it was before the step. */
+export interface Limits {
+  /** Runs that hold a slot of a concurrencyKey, and runs that wait for one; this job's are among them. */
+  slots(key: string): SlotUse
+  /** Starts that were given under the key of a rateLimit; undefined when there were none, or only old ones. */
+  starts(key: string): Starts | undefined
 }
 
 /** What goes to a topic of the user's, in the transaction that records it. */
@@ -78,6 +93,8 @@ export interface TopicRecord {
 
 export type Output =
   | { kind: 'dispatch'; execution: Execution; ahead: boolean }
+  /** A pinned attempt that was dispatched once more, for a worker that may not have been there. */
+  | { kind: 'tell'; execution: Execution }
   /** A record to a topic of the user's: the whole run. */
   | { kind: 'record'; record: TopicRecord; scheduledFor: number }
   | { kind: 'retry'; tier: (typeof retryTiers)[number]; execution: Execution }
@@ -98,13 +115,18 @@ export type Note =
   | { kind: 'stale'; what: string }
   | { kind: 'ended'; status: FinishedRun['status'] }
   | { kind: 'lease-lost' }
+  | { kind: 'waiting'; reason: WaitingReason }
   | { kind: 'invalid'; reason: string }
+
+export type WaitingReason = 'concurrency-limit' | 'rate-limit'
 
 export type SkipReason = 'catch-up' | 'overlap' | 'max-concurrent-runs' | 'expired' | 'replaced'
 
 export interface Decision {
   /** The job afterwards. The same `state` object as before means that nothing was decided that must be logged. */
   job: Job
+  /** The state that it was made from. */
+  before: JobState | undefined
   out: Output[]
   /** Finished runs that move into the ring. */
   ring: FinishedRun[]
@@ -114,8 +136,16 @@ export interface Decision {
   snapshotDeletes: number[]
   /** A definition that jobs may lose to compaction and the changelog has to hold; null: it need not any more. */
   keptDefinition: KnownDefinition | null | undefined
-  /** Runs whose target is a topic, to be written at the end of the step. */
+  /** Why the command at hand was not carried out: a reason of streams/jobs/why.ts. */
+  refusal: string | undefined
+  /** Runs that are over with this step: those whose target is a topic are written at its end, those not tracked are ended. */
   deliveries: number[]
+  /** Starts that were given, by the key of the rateLimit. */
+  starts: Map<string, Starts>
+  /** Slots that each concurrencyKey has, as they were found when one was asked for. */
+  slotLimits: Map<string, number>
+  /** What became of the run that was to be admitted; gone: it does not wait there any more. */
+  admission: 'admitted' | 'refused' | 'gone' | undefined
   /** Timers besides those that follow from the state. */
   extraTimers: Timer[]
   /** The timer was not acted on; look at it again at this time. */

@@ -9,22 +9,59 @@
  *   I·kind u8·value·00·jobId                   by what a job is found, empty value: job-index.ts
  *   L…                                         the store's own: src/store/links.ts
  *   T·dueAt u64 BE·kind u8·jobId·00·runNo u64  timer, empty value
+ *   C·concurrencyKey                           what is taken of the key: runs that hold a slot, runs that wait
+ *   Q·concurrencyKey·00·rank u8·dueAt u64 BE·jobId·00·runNo u64   a run that waits for a slot, empty value
+ *   W·rateKey                                  the last starts that were given under a rateLimit
  *
  * Big-endian unsigned numbers compare as bytes in the order of their values, so T keys iterate in due order, then by kind,
- * then by job id. A job id holds no control character (streams/jobs/validate.ts), so 00 ends it without escaping and no id is a
- * prefix that could swallow another's keys.
+ * then by job id, and the Q keys of one concurrencyKey by priority, then by due time. T and Q are of the store alone: they follow
+ * from S, and an entry that does not any more is dropped when it is met. C could be counted from all S, but nobody can read all of
+ * them to ask for one slot; so it is logged, as W is, in the transaction of the decisions that it counts.
+ * A job id holds no control character (streams/jobs/validate.ts) and neither does the key of a limit, so 00 ends them without
+ * escaping and none is a prefix that could swallow another's keys.
  */
 
-export const prefix = { meta: 0x4d, definition: 0x44, state: 0x53, run: 0x52, snapshot: 0x50, timer: 0x54, index: 0x49 } as const
+export const prefix = {
+  meta: 0x4d,
+  definition: 0x44,
+  state: 0x53,
+  run: 0x52,
+  snapshot: 0x50,
+  timer: 0x54,
+  index: 0x49,
+  slots: 0x43,
+  waiter: 0x51,
+  starts: 0x57,
+} as const
 
 /** Kinds of timers. Numbers are part of the key and are never reused. */
-export const timerKind = { fire: 1, lease: 2, attemptTimeout: 3, startDeadline: 4, retryResidue: 5, delete: 6 } as const
+export const timerKind = {
+  fire: 1,
+  lease: 2,
+  attemptTimeout: 3,
+  startDeadline: 4,
+  retryResidue: 5,
+  delete: 6,
+  start: 7,
+  recheck: 8,
+} as const
 export type TimerKind = (typeof timerKind)[keyof typeof timerKind]
 
 /** Something that falls due. runNo is 0 for timers of the job itself. */
 export interface Timer {
   dueAt: number
   kind: TimerKind
+  jobId: string
+  runNo: number
+}
+
+/** A run in the queue of its concurrencyKey. */
+export interface Waiter {
+  key: string
+  /** 0 goes before 1. */
+  rank: number
+  /** Epoch ms; within a rank the earlier goes first. */
+  dueAt: number
   jobId: string
   runNo: number
 }
@@ -89,6 +126,40 @@ export function timerOfKey(key: Buffer): Timer {
     jobId: key.toString('utf8', 10, key.length - 9),
     runNo: readU64(key, key.length - 8),
   }
+}
+
+/** Key of what is taken of a concurrencyKey. */
+export const slotsKey = (key: string): Buffer => idKey(prefix.slots, key)
+/** Key of the starts that were given under a rateLimit. */
+export const startsKey = (key: string): Buffer => idKey(prefix.starts, key)
+/** The concurrencyKey or the key of a rateLimit that a C or W key is for. */
+export const limitKeyOf = (key: Buffer): string => key.toString('utf8', 1)
+
+export function waiterKey({ key, rank, dueAt, jobId, runNo }: Waiter): Buffer {
+  const bytes = Buffer.concat([idKey(prefix.waiter, key), Buffer.alloc(19 + Buffer.byteLength(jobId))])
+  const at = 1 + Buffer.byteLength(key)
+  bytes[at + 1] = rank
+  writeU64(bytes, dueAt, at + 2)
+  bytes.write(jobId, at + 10, 'utf8')
+  writeU64(bytes, runNo, bytes.length - 8)
+  return bytes
+}
+
+export function waiterOfKey(bytes: Buffer): Waiter {
+  const at = bytes.indexOf(0, 1)
+  return {
+    key: bytes.toString('utf8', 1, at),
+    rank: bytes[at + 1] ?? 0,
+    dueAt: readU64(bytes, at + 2),
+    jobId: bytes.toString('utf8', at + 10, bytes.length - 9),
+    runNo: readU64(bytes, bytes.length - 8),
+  }
+}
+
+/** Bounds of the queue of a concurrencyKey: from is the first possible key, to the first beyond. */
+export function waitersRange(key: string): { from: Buffer; to: Buffer } {
+  const bytes = idKey(prefix.waiter, key)
+  return { from: Buffer.concat([bytes, Buffer.of(0)]), to: Buffer.concat([bytes, Buffer.of(1)]) }
 }
 
 /** Id of the job that a D, S, R or P key belongs to. */

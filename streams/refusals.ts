@@ -1,5 +1,5 @@
 /** What was decided against: why something did not fire, or not then. Kept in the state, so that an operator can ask. */
-import type { JobState, RefusalInput } from '../schemas/generated.ts'
+import type { JobCommand, JobState, Refusal, RefusalInput } from '../schemas/generated.ts'
 import { patchState, pristineState } from './draft.ts'
 import type { Decision, SkipReason } from './job.ts'
 
@@ -13,12 +13,24 @@ export function refuse(draft: Decision, refusal: RefusalInput): void {
 }
 
 function noted(before: JobState['decisions'], refusal: RefusalInput): JobState['decisions'] {
-  const { at, what, reason, scheduledFor = null, runNo = null, count = 1 } = refusal
+  const { at, what, reason, scheduledFor = null, runNo = null, count = 1, commandId = null } = refusal
   const last = before.at(-1)
-  if (last !== undefined && last.what === what && last.reason === reason && last.runNo === null && runNo === null) {
+  if (last !== undefined && last.what === what && last.reason === reason && sameSubject(last, { runNo, commandId })) {
     return [...before.slice(0, -1), { ...last, at, count: last.count + count }]
   }
-  return [...before, { at, what, reason, scheduledFor, runNo, count }].slice(-refusalsKept)
+  return [...before, { at, what, reason, scheduledFor, runNo, count, commandId }].slice(-refusalsKept)
+}
+
+/** What names a run or a command stands for itself, so that whoever asks for that one finds it. */
+const sameSubject = (...refusals: Pick<Refusal, 'runNo' | 'commandId'>[]): boolean =>
+  refusals.every(({ runNo, commandId }) => runNo === null && commandId === null)
+
+/** A command that is not carried out. Its sender hears of it by a receipt, or by the reasons of the job. */
+export function refuseCommand(draft: Decision, command: JobCommand, reason: string, at: number): void {
+  const { commandId, runNo, trigger } = command
+  // Nobody waits for the answer to a follow-up, and there may be many.
+  refuse(draft, { at, what: 'DROPPED', reason, runNo, commandId: trigger === 'FOLLOW_UP' ? null : commandId })
+  draft.refusal = reason
 }
 
 /** Occurrences that do not run, counted. */

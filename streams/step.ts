@@ -6,10 +6,12 @@ import { draftOf, pristineState } from './draft.ts'
 import type { Context, Decision, Input, Job } from './job.ts'
 import { acceptDefinition, acceptDeletion } from './jobs/accept.ts'
 import { applyCommand } from './jobs/command.ts'
+import { recheckTarget } from './jobs/recheck.ts'
 import { type Timer, timerKind } from './keys.ts'
 import { applyEvent, applyRunTimer } from './runs/attempt.ts'
 import { deliverAll } from './runs/deliver.ts'
 import { fire } from './runs/fire.ts'
+import { admit } from './runs/gate.ts'
 
 export function step(job: Job, input: Input, context: Context): Decision {
   const draft = draftOf(job)
@@ -28,6 +30,9 @@ export function step(job: Job, input: Input, context: Context): Decision {
       break
     case 'timer':
       applyTimer(draft, input.timer, context)
+      break
+    case 'admit':
+      admit(draft, input.waiter, context)
   }
   deliverAll(draft, context)
   return draft
@@ -41,6 +46,7 @@ function applyTimer(draft: Decision, timer: Timer, context: Context): void {
     return
   }
   if (timer.kind === timerKind.fire) return fire(draft, timer, context)
+  if (timer.kind === timerKind.recheck) return recheckTarget(draft, timer, context)
   if (timer.kind !== timerKind.delete) return applyRunTimer(draft, timer, context)
   if (state?.deleteAt === timer.dueAt && state.active.length === 0) {
     draft.out.push({ kind: 'tombstone', observedOffset: Math.max(definition.offset, state.droppedOffset) })
@@ -50,7 +56,7 @@ function applyTimer(draft: Decision, timer: Timer, context: Context): void {
 /** The job as INVALID, for when a rule threw: the fault stays with this job. Its next time is frozen, as that of a paused one. */
 export function invalidated(job: Job, reason: string): Decision {
   const draft = draftOf(job)
-  draft.job.state = { ...(job.state ?? pristineState(job)), status: 'INVALID', reason, deleteAt: null }
+  draft.job.state = { ...(job.state ?? pristineState(job)), status: 'INVALID', reason, deleteAt: null, recheckAt: null }
   draft.notes.push({ kind: 'invalid', reason })
   return draft
 }

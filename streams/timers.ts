@@ -5,7 +5,6 @@
 import type { ActiveRun, JobState } from '../schemas/generated.ts'
 import type { Job } from './job.ts'
 import { type Timer, timerKind } from './keys.ts'
-import { tellingAfter } from './runs/telling.ts'
 import { dueAtOf } from './schedules/jitter.ts'
 import { firstFire } from './schedules/next-fire.ts'
 
@@ -33,6 +32,7 @@ export function stateTimers(jobId: string, state: JobState): Timer[] {
   if (state.deleteAt !== null && state.active.length === 0) {
     timers.push({ dueAt: state.deleteAt, kind: timerKind.delete, jobId, runNo: 0 })
   }
+  if (state.recheckAt !== null) timers.push({ dueAt: state.recheckAt, kind: timerKind.recheck, jobId, runNo: 0 })
   return timers
 }
 
@@ -41,7 +41,13 @@ function runTimers(jobId: string, run: ActiveRun, timers: Timer[]): void {
   switch (run.status) {
     case 'DISPATCHED':
       timers.push({ dueAt: run.startDeadlineAt, kind: timerKind.startDeadline, jobId, runNo })
-      if (run.pinned) timers.push({ dueAt: tellingAfter(run, 0), kind: timerKind.lease, jobId, runNo })
+      // As a running one has to be heard of, a pinned one has to be taken.
+      if (run.tellAt !== null) timers.push({ dueAt: run.tellAt, kind: timerKind.lease, jobId, runNo })
+      break
+    case 'WAITING':
+      timers.push({ dueAt: run.startDeadlineAt, kind: timerKind.startDeadline, jobId, runNo })
+      if (run.waitsFor === 'RATE' && run.dueAt < run.startDeadlineAt)
+        timers.push({ dueAt: run.dueAt, kind: timerKind.start, jobId, runNo })
       break
     case 'RUNNING': {
       const startedAt = run.startedAt ?? run.dispatchedAt

@@ -99,9 +99,27 @@ export function topicPlans(names: TopicNames, pools: readonly string[]): TopicPl
   ]
 }
 
-/** Partition of a job id: that of Kafka's own default partitioner, so that any client with murmur2 agrees. */
+/**
+ * Partition of a job id, in every topic of ours: that of its tag if it has one, so that jobs which share a tag have one owner. Without a
+ * tag it is that of Kafka's own default partitioner; records of a client that knows no tags are moved by the owner that reads them.
+ */
 export function partitionOf(jobId: string | Buffer, partitions: number): number {
-  return (murmur2(typeof jobId === 'string' ? Buffer.from(jobId) : jobId) & 0x7fffffff) % partitions
+  return keyPartitionOf(tagOf(typeof jobId === 'string' ? Buffer.from(jobId) : jobId), partitions)
+}
+
+/** Partition of any other key, such as one in a topic of the user's: that of Kafka's own default partitioner, so that any client with murmur2 agrees. */
+export function keyPartitionOf(key: string | Buffer, partitions: number): number {
+  return (murmur2(typeof key === 'string' ? Buffer.from(key) : key) & 0x7fffffff) % partitions
+}
+
+const [opening, closing] = [0x7b, 0x7d]
+
+/** What stands between the first `{` and the next `}`, if that is anything; else the whole id. No byte of a longer character is one of the two. */
+function tagOf(id: Buffer): Buffer {
+  const from = id.indexOf(opening) + 1
+  if (from === 0) return id
+  const to = id.indexOf(closing, from)
+  return to > from ? id.subarray(from, to) : id
 }
 
 /** 32-bit MurmurHash2 (Austin Appleby, 2008) with the seed of Kafka's Java client; tested against kafkajs. */

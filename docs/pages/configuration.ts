@@ -6,7 +6,7 @@ import { code, heading, numberText, page, table } from './markdown.ts'
 export function configurationPage(): string {
   const rows = settings.map((setting) => [
     code(setting.name),
-    code(flagOf(setting)),
+    setting.client === true ? '—' : code(flagOf(setting)),
     defaultOf(setting),
     allowedOf(setting),
     setting.secret ? `${setting.description} Secret: it appears in no message and no log.` : setting.description,
@@ -24,6 +24,7 @@ export function configurationPage(): string {
       '- *cluster* is the default where `KAFKA_BROKERS` is set; the other one is that of the embedded broker.',
       '- `DUELOG_PARTITIONS` counts at the first start only. Later the topics that exist decide, and a differing value is reported and ignored.',
       '- Without `DUELOG_API_TOKENS` the server binds to loopback only and refuses requests that a web page of another origin could have sent.',
+      '- `DUELOG_URL` and `DUELOG_TOKEN` are read by the commands that ask a running Duelog, see [CLI](CLI.md); `duelog up` has no use for them.',
       '- Every process serves HTTP, whatever its roles, because probes, metrics and the questions of other processes go there.',
     ].join('\n'),
   )

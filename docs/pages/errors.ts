@@ -42,7 +42,7 @@ export function errorsPage(): string {
       '',
       '- **HTTP**: an RFC 9457 problem with `Content-Type: application/problem+json`, the code in `code`, and every single thing that is wrong in `problems`. A 503 carries `Retry-After`. A 202 with `wait-timeout` is no failure: the change is durable.',
       '- **In code**: a `DuelogError` with `code`, `status`, `retriable` and `message`.',
-      '- **At the start of `duelog up`**: one sentence on stderr and exit code 1; `--verbose` adds where it happened.',
+      '- **On the command line**: one sentence on stderr and an [exit code](CLI.md#exit-codes); `--debug` adds where it happened.',
       '- **In a record that somebody else wrote**: nobody can be answered, so the job becomes `INVALID` with the reason in `GET /v1/jobs/{id}`. A record that cannot be given to any job is logged with topic, partition and offset and counted in `duelog_invalid_total`. No partition stops for it.',
     ].join('\n'),
     [

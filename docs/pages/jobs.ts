@@ -1,6 +1,6 @@
 /** docs/JOBS.md: the fields of a definition, from schemas/job-definition.avsc. */
 import { jobDefinitionSchema } from '../../schemas/generated.ts'
-import { jobIdBytesMax } from '../../streams/jobs/validate.ts'
+import { jobIdLimit } from '../../streams/jobs/validate.ts'
 import { fieldTable } from './fields.ts'
 import { heading, page } from './markdown.ts'
 
@@ -55,6 +55,17 @@ export const jobExamples: readonly { title: string; job: Record<string, unknown>
     },
   },
   {
+    title: 'One of many calls to a service that bears three at once and ten a second',
+    job: {
+      id: '{crm}/customer-17',
+      schedule: { delayMs: 0 },
+      target: { handler: 'sync-customer' },
+      concurrencyKey: 'crm',
+      concurrencyLimit: 3,
+      rateLimit: { key: 'crm', limit: 10, perMs: 1_000 },
+    },
+  },
+  {
     title: 'A webhook each hour',
     job: {
       id: 'hourly-hook',
@@ -70,7 +81,7 @@ export function jobsPage(): string {
     heading(
       'Jobs',
       'schemas/job-definition.avsc',
-      `A job is a record on the topic \`jobs\`: its key is the job's id (1 to ${jobIdBytesMax} bytes of UTF-8 without control characters), its value this definition. Writing the same id again replaces the job; a null value deletes it.`,
+      `A job is a record on the topic \`jobs\`: its key is the job's id (${jobIdLimit}), its value this definition. Writing the same id again replaces the job; a null value deletes it. Jobs whose ids share a \`{tag}\` stand in one partition ([TOPICS](TOPICS.md)).`,
     ),
     '## In JSON',
     [
@@ -94,7 +105,33 @@ export function jobsPage(): string {
       '- `jitterMs` spreads jobs of one schedule: each run is due up to so much after its nominal time and before the next one, always by the same amount for the same job and time. `scheduledFor` stays nominal, the worker gets both.',
       '- Daylight saving: a wall-clock time that is left out is due once at the first instant after the gap, one that comes twice at the first of the two; `dstGap` and `dstOverlap` say otherwise. A schedule that names every hour, such as `*/15 * * * *` or `FREQ=HOURLY`, goes by elapsed time instead and loses and doubles no step, whatever the policy.',
       '- An occurrence that is later than `misfireThresholdMs` follows `catchUp`. What is skipped is counted in `skipped`, exactly up to 1,000 at a time.',
+      '- A backfill shares the places of the job with its schedule: an occurrence that waits for one goes first.',
+      '- `endAt` is inclusive: an occurrence exactly then still fires. `expireAt` is exclusive: in that very ms nothing fires or starts any more, and what would make a run is refused.',
       '- A job without a further occurrence is `COMPLETED` and is deleted after `retainCompletedMs` or `retainFailedMs`.',
+    ].join('\n'),
+    [
+      '## Limits that jobs share',
+      '',
+      '- A run beyond a limit is `WAITING`: it has its number, counts as active for `overlap` and `maxConcurrentRuns`, can be cancelled, and is `EXPIRED` when `startDeadlineMs` or `expireAt` is over. `waitsFor` and `/why` say what for.',
+      '- Both limits are kept by the owner of a partition and are exact among the jobs in it: give jobs that share a key one `{tag}` in their ids, such as `{crm}/customer-17`. Jobs of one key in several partitions have the limit in each of them.',
+      '- A slot of a `concurrencyKey` is held from the dispatch to the end of an attempt; a backoff gives it back. Who waits goes by `priority`, then by due time; nobody overtakes the first of the queue, also where limits differ. A worker that fell silent loses its slot with its lease, although it may still be at work.',
+      '- The number that counts is `concurrencyLimit` of the definition in force of the job that waits. A higher one holds at once; a lower one as running attempts end.',
+      '- `rateLimit` is a sliding window over the starts of attempts, retries among them: no stretch of `perMs` has more than `limit` of them, wherever it begins. Starts are given in the order in which runs ask, and for good: what is cancelled meanwhile does not give its start back, and a raised limit holds for what comes after. A start is the time before which no worker begins; a worker that is late begins late, and several of those may fall together.',
+      '- With both, a run first gets its slot and then its start, which it waits for with its slot. A run whose start would lie after its start deadline expires at once and takes none.',
+      '- Jobs with limits are dispatched no earlier than the usual lead. `rateLimit` works with every target, `concurrencyKey` with handlers and HTTP.',
+    ].join('\n'),
+    [
+      '## Runs that are not tracked',
+      '',
+      'With `trackRuns: false` a run is over for Duelog in the very decision that hands it to the workers: no lease, no timer, no report, no retry, and a fraction of the bytes. It is meant for floods of cheap runs.',
+      '',
+      '- Each occurrence is still handed out exactly once and not before its time, and schedule, catch-up, `maxRuns`, window, priority, trigger, pause and retention are as ever. `attemptTimeoutMs` and `startDeadlineMs` are kept by the worker alone.',
+      '- A worker runs it **at least once**: its offset is done when the handler has settled, timed out or failed. It runs again when its worker dies before, when its partition goes to another worker meanwhile, or when a worker stops and its drain ends first; `executionId` is the same then. Make such handlers idempotent.',
+      '- Offsets are committed in order. A slow run of this kind keeps those behind it from being committed, and what is not committed runs again after a crash, tracked or not: give them a `pool` of their own where that matters.',
+      '- Nobody knows how it ended: in `/runs` it stands as `DISPATCHED`, with the time it was handed out as `finishedAt`, and neither `succeeded` nor `failed` counts it. A failure is counted by the worker in `duelog_untracked_failures_total` and logged with the job id, at most 20 lines a second.',
+      '- It cannot be cancelled (`not-tracked`), and there is no backfill. `POST /v1/jobs/{id}/cancel` keeps further ones from being made; one that was dispatched ahead of its time still runs.',
+      '- What needs the end of a run is refused beside it: `overlap` other than `ALLOW`, `maxConcurrentRuns`, `from` END, `onSuccess`, `onFailure`, `retry` with more than one attempt (the default of 5 does not apply), `pinTo`, and topic targets, whose runs are known to have succeeded.',
+      '- Runs that are in flight when the definition changes stay what they were made as.',
     ].join('\n'),
   )
 }

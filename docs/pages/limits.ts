@@ -2,8 +2,8 @@
 import { executionEventSchema, jobDefinitionSchema } from '../../schemas/generated.ts'
 import { bodyBytesMax, listLimitMax, previewCountMax, recordBytesMax } from '../../src/api/limits.ts'
 import { settingByName } from '../../src/config/settings.ts'
-import type { AvroField, AvroRecord } from '../../streams/jobs/avro-schema.ts'
-import { jobIdBytesMax } from '../../streams/jobs/validate.ts'
+import { type AvroField, type AvroRecord, fieldOf } from '../../streams/jobs/avro-schema.ts'
+import { jobIdLimit } from '../../streams/jobs/validate.ts'
 import { runRingSize } from '../../streams/keys.ts'
 import { numberText, table } from './markdown.ts'
 
@@ -11,13 +11,14 @@ export function limitsTable(): string {
   const job = (name: string): AvroField => fieldOf(jobDefinitionSchema, name)
   const schedule = job('schedule').type as AvroRecord
   const retry = job('retry').type as AvroRecord
+  const rate = (job('rateLimit').type as [string, AvroRecord])[1]
   const partitions = settingByName.get('DUELOG_PARTITIONS')
   const bytes = (value: number | undefined): string => `${numberText(value ?? 0)} bytes`
   const most = (name: string): string => numberText(job(name).maximum ?? 0)
   return table(
     ['What', 'Limit'],
     [
-      ['Job id', `1 to ${numberText(jobIdBytesMax)} bytes of UTF-8, no control characters`],
+      ['Job id', jobIdLimit],
       ['Payload', bytes(job('payload').maxBytes)],
       ['Headers', `${numberText(job('headers').maxEntries ?? 0)}, names and values together ${bytes(job('headers').maxBytes)}`],
       ['Key and value of the record', bytes(recordBytesMax)],
@@ -25,6 +26,11 @@ export function limitsTable(): string {
       ['Attempts of a run', `1 to ${numberText(fieldOf(retry, 'maxAttempts').maximum ?? 0)}; a backoff of at most a day`],
       ['Duration of an attempt', `at most ${most('attemptTimeoutMs')} ms`],
       ['Concurrent runs of a job', `at most ${most('maxConcurrentRuns')}`],
+      ['Runs of a concurrencyKey at once', `at most ${most('concurrencyLimit')}; any number may wait`],
+      [
+        'Starts of a rateLimit',
+        `at most ${numberText(fieldOf(rate, 'limit').maximum ?? 0)} in ${numberText(fieldOf(rate, 'perMs').maximum ?? 0)} ms`,
+      ],
       ['Result of a handler', `${bytes(fieldOf(executionEventSchema, 'result').maxBytes)} of JSON`],
       ['Runs kept for a job', `those that are active and the last ${runRingSize + 1}`],
       ['Tags', `${numberText(job('tags').maxEntries ?? 0)} of ${numberText(job('tags').maxLength ?? 0)} characters`],
@@ -33,10 +39,4 @@ export function limitsTable(): string {
       ['Partitions', `${partitions?.minimum} to ${numberText(partitions?.maximum ?? 0)}, fixed when the topics are created`],
     ],
   )
-}
-
-function fieldOf(schema: Pick<AvroRecord, 'fields'>, name: string): AvroField {
-  const field = schema.fields.find((candidate) => candidate.name === name)
-  if (field === undefined) throw new Error(`The schema has no field ${name}; change docs/pages/limits.ts with it.`)
-  return field
 }

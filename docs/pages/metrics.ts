@@ -17,7 +17,7 @@ export function metricsPage(): string {
     heading(
       'Metrics',
       'src/metrics.ts',
-      "`GET /metrics` of every process, in the Prometheus text format. Times are in seconds. Node's own metrics (`process_…`, `nodejs_…`) stand beside them.",
+      "`GET /metrics` of every process, in the Prometheus text format. Times are in seconds. Node's own metrics (`process_…`, `nodejs_…`) stand beside them. The process that was started shows its executor processes (`DUELOG_EXECUTOR_PROCESSES`) as well: what they count is added to its own, what Node says of them has the label `process`, such as `executor-1`. One that does not answer within a second is shown as it was; what one counted stays in the sum when it ends, but for what came after the last look.",
     ),
     table(
       ['Metric', 'Type', 'Labels', 'Meaning'],

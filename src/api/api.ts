@@ -25,6 +25,7 @@ import { openApiRoutes } from './openapi/routes.ts'
 import type { ApiOptions } from './options.ts'
 import { planRoutes } from './plan-routes.ts'
 import { answerError, answerNotFound, problemOf, problemType } from './problem.ts'
+import { withoutPublicApi } from './public-surface.ts'
 import { runCommandRoutes } from './run-command-routes.ts'
 import { runRoutes } from './run-routes.ts'
 import { limitBodyTimes, limitRates, securityHeaders } from './safety.ts'
@@ -50,6 +51,7 @@ export function createApi(options: ApiOptions): Api {
   instance.decorateRequest('role', null)
   instance.decorateRequest('actor', null)
   securityHeaders(instance)
+  if (options.public === false) instance.addHook('onRequest', withoutPublicApi())
   instance.addHook('onRequest', authentication(options))
   limitRates(instance, options.clock, options.ratePerSecond ?? ratePerSecondDefault)
   instance.addHook('onRequest', async (_request, reply) => {

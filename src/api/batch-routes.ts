@@ -15,7 +15,7 @@ export function batchRoutes(instance: FastifyInstance, { writes, audit }: ApiCon
   instance.removeAllContentTypeParsers()
   instance.addContentTypeParser(ndjsonType, (_request, body, done) => done(null, body))
 
-  instance.post<{ Body: IncomingMessage | undefined }>(
+  instance.post<{ Body: IncomingMessage | undefined; Querystring: { wait?: 'applied' } }>(
     '/v1/jobs/batch',
     { config: { role: 'operator', audit: 'BATCH', streams: true }, schema: batchSchema },
     async (request, reply) => {
@@ -35,7 +35,7 @@ export function batchRoutes(instance: FastifyInstance, { writes, audit }: ApiCon
         return tell(audit, request, reply, 'DONE')
       }
       void reply.type(ndjsonType)
-      return reply.send(batchAnswer(request.body, { writes, read, onFault, onEnd }))
+      return reply.send(batchAnswer(request.body, { writes, read, wait: request.query.wait === 'applied', onFault, onEnd }))
     },
   )
 }

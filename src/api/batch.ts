@@ -22,9 +22,17 @@ export interface BatchCounts {
   refused: number
 }
 
+/** Of one batch: what was counted, and the last offset that was written in each partition. */
+interface Written {
+  counts: BatchCounts
+  ends: Map<number, number>
+}
+
 export interface BatchTools {
   writes: JobWrites
   read: JsonReader
+  /** One more line at the end says whether all that was written has been applied. */
+  wait?: boolean
   /** Told of faults, which answers do not show. */
   onFault(error: unknown): void
   /** Told how many lines were written and refused, when no more are read and before the answer ends. */
@@ -39,7 +47,7 @@ export function batchAnswer(body: AsyncIterable<Buffer>, tools: BatchTools): Rea
 async function* answerGroups(body: AsyncIterable<Buffer>, tools: BatchTools): AsyncGenerator<string, void, undefined> {
   const groups = lineGroups(body, bodyBytesMax)
   const writing: Promise<string>[] = []
-  const counts: BatchCounts = { done: 0, refused: 0 }
+  const written: Written = { counts: { done: 0, refused: 0 }, ends: new Map() }
   const readNext = (): Promise<Line[] | undefined> => groups.next().then(({ done, value }) => (done ? undefined : value))
   let reading: Promise<Line[] | undefined> | undefined = readNext()
   try {
@@ -54,15 +62,16 @@ async function* answerGroups(body: AsyncIterable<Buffer>, tools: BatchTools): As
       const group: Line[] | undefined = await reading
       if (group === undefined) reading = undefined
       else {
-        writing.push(writeGroup(group, tools, counts))
+        writing.push(writeGroup(group, tools, written))
         reading = readNext()
       }
     }
+    if (tools.wait) yield `${JSON.stringify({ applied: await allApplied(tools.writes, written.ends) })}\n`
   } finally {
     // The reader of the answer may have gone: what was being read then is of no use any more.
     reading?.catch(() => {})
     await Promise.all(writing)
-    await tools.onEnd(counts)
+    await tools.onEnd(written.counts)
   }
 }
 
@@ -78,7 +87,7 @@ function settlesFirst(first: Promise<unknown>, second: Promise<unknown>): Promis
 }
 
 /** Result lines of a group. It never rejects: what went wrong stands in the lines. */
-async function writeGroup(group: Line[], tools: BatchTools, counts: BatchCounts): Promise<string> {
+async function writeGroup(group: Line[], tools: BatchTools, { counts, ends }: Written): Promise<string> {
   const checked = group.map((line) => checkLine(line, tools))
   const records = checked.flatMap((line) => ('record' in line ? [line.record] : []))
   let offsets: number[] = []
@@ -89,17 +98,28 @@ async function writeGroup(group: Line[], tools: BatchTools, counts: BatchCounts)
     failure = error
     tools.onFault(error)
   }
-  let written = 0
+  let next = 0
   let text = ''
   for (const line of checked) {
     let result: Result
     if ('result' in line) result = line.result
     else if (failure !== undefined) result = refusal(line.line, line.id, failure)
-    else result = accepted(line, offsets[written++] ?? 0)
+    else {
+      const offset = offsets[next++] ?? 0
+      const { partition } = line.record
+      ends.set(partition, Math.max(ends.get(partition) ?? 0, offset))
+      result = accepted(line, offset)
+    }
     counts[result.ok === true ? 'done' : 'refused']++
     text += `${JSON.stringify(result)}\n`
   }
   return text
+}
+
+/** Each owner applies in the order of offsets, so the last one of a partition stands for all. */
+async function allApplied(writes: JobWrites, ends: ReadonlyMap<number, number>): Promise<boolean> {
+  const applied = await Promise.all([...ends].map(([partition, jobs]) => writes.applied(partition, { jobs })))
+  return applied.every(Boolean)
 }
 
 function checkLine({ line, bytes }: Line, { writes, read, onFault }: BatchTools): Checked {

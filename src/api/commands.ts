@@ -1,7 +1,8 @@
 /** Sends a command to the owner of a job and tells what became of it. */
 import type { FastifyReply } from 'fastify'
 import type { JobCommandInput, JobCommandType } from '../../schemas/generated.ts'
-import type { JobView } from '../ports.ts'
+import { DuelogError } from '../errors.ts'
+import type { JobView, WhyView } from '../ports.ts'
 import type { ApiContext } from './context.ts'
 import { checkedId } from './definition-body.ts'
 import { waitTimeout } from './job-routes.ts'
@@ -23,33 +24,42 @@ export class Commands {
     return job
   }
 
-  /** Resolves with the job as it is once the command is applied; 202 when that takes too long. */
+  /** Resolves with the job as it is once the command is applied; 202 when that takes too long. Rejects with `command-refused`. */
   async carryOut(id: string, type: JobCommandType, more: Partial<JobCommandInput>, reply: FastifyReply) {
     const { owners, writes } = this.#context
     const { partition, offset, commandId } = await writes.command(id, type, more)
     if (!(await writes.applied(partition, { commands: offset }))) {
       return reply.code(202).send({ commandId, applied: false, ...waitTimeout })
     }
-    const after = await owners.ask(partition, (owner) => owner.job(partition, id))
+    const [after, why] = await owners.ask(partition, (owner) => Promise.all([owner.job(partition, id), owner.why(partition, id)]))
     if (after === undefined) throw jobNotFound(id)
+    throwIfRefused(id, type, commandId, why)
     return { commandId, applied: true, reason: after.reason, status: after.status }
   }
 
-  /** Resolves with the run that the command made. */
+  /** Resolves with the run that the command made. Rejects with `command-refused`. */
   async makeRun(id: string, type: 'TRIGGER' | 'REDRIVE', more: Partial<JobCommandInput>, reply: FastifyReply) {
     const { owners, writes } = this.#context
     const { partition, offset, commandId } = await writes.command(id, type, more)
     void reply.code(202)
     if (!(await writes.applied(partition, { commands: offset }))) return { commandId, applied: false, ...waitTimeout }
-    const [after, runs] = await owners.ask(partition, (owner) =>
-      Promise.all([owner.job(partition, id), owner.runs(partition, id)]),
+    const [after, runs, why] = await owners.ask(partition, (owner) =>
+      Promise.all([owner.job(partition, id), owner.runs(partition, id), owner.why(partition, id)]),
     )
     if (after === undefined) throw jobNotFound(id)
     const run = [...after.active, after.lastRun, ...(runs?.active ?? []), ...(runs?.finished ?? [])].find(
       (candidate) => candidate?.commandId === commandId,
     )
-    // Without a run the owner has refused it, for example because the definition cannot be used.
+    throwIfRefused(id, type, commandId, why)
+    // It ran and ended, and so many have ended since that it is not kept any more.
     if (run == null) return { commandId, applied: true, runId: null, reason: after.reason, status: after.status }
     return { commandId, applied: true, runId: runIdOf(id, run.runNo), reason: null, status: after.status }
   }
+}
+
+/** The owner notes with the job which of the last commands it has not carried out, and why. */
+function throwIfRefused(id: string, type: JobCommandType, commandId: string, why: WhyView | undefined): void {
+  const refused = why?.reasons.find((reason) => reason.commandId === commandId)
+  if (refused === undefined) return
+  throw new DuelogError('command-refused', `${type} of job ${JSON.stringify(id)} was not carried out. ${refused.text}`)
 }

@@ -43,6 +43,12 @@ export function internalRoutes(instance: FastifyInstance, { local }: ApiContext)
     async (request, reply) => answer(reply, { runs: await scheduler().runs(request.params.partition, request.params.id) }),
   )
 
+  instance.get<{ Params: JobParams }>(
+    `${base}/:partition/jobs/:id/why`,
+    { config, schema: internalJobSchema },
+    async (request, reply) => answer(reply, { why: await scheduler().why(request.params.partition, request.params.id) }),
+  )
+
   instance.get<{ Params: PartitionParams; Querystring: JobFilter & { limit: number; after?: string } }>(
     `${base}/:partition/jobs`,
     { config, schema: internalListSchema },

@@ -78,9 +78,9 @@ export function jobRoutes(instance: FastifyInstance, { owners, partitions, write
 
   instance.get<OneJob>('/v1/jobs/:id/why', { config: read, schema: whySchema }, async (request) => {
     const id = checkedId(request.params.id)
-    const job = await writes.current(id)
-    if (job === undefined) throw jobNotFound(id)
-    return whyToJson(job)
+    const why = await writes.why(id)
+    if (why === undefined) throw jobNotFound(id)
+    return whyToJson(id, why)
   })
 
   instance.delete<OneJob>('/v1/jobs/:id', { config: write('DELETE'), schema: deleteJobSchema }, async (request, reply) => {

@@ -11,7 +11,7 @@ import { type OnlyOver, onlyOverHeaders } from '../../streams/jobs/condition.ts'
 import { validateCommand } from '../../streams/jobs/validate.ts'
 import { partitionOf } from '../../streams/topics.ts'
 import { DuelogError } from '../errors.ts'
-import type { JobView } from '../ports.ts'
+import type { JobView, WhyView } from '../ports.ts'
 import { checkSize, GroupCommit, type PlacedRecord } from './group-commit.ts'
 import { KeyedLock } from './keyed-lock.ts'
 import { appliedWaitMs, lastWritesMax, readOwnWriteWaitMs } from './limits.ts'
@@ -108,6 +108,13 @@ export class JobWrites {
   async current(id: string): Promise<JobView | undefined> {
     await this.#ownWriteApplied(id, readOwnWriteWaitMs)
     return this.#ask(id)
+  }
+
+  /** The same of why the job fired or did not. */
+  async why(id: string): Promise<WhyView | undefined> {
+    await this.#ownWriteApplied(id, readOwnWriteWaitMs)
+    const partition = this.partitionOf(id)
+    return this.#options.owners.ask(partition, (owner) => owner.why(partition, id))
   }
 
   /** False when the owner did not apply the record in time, or could not be asked. */

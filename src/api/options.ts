@@ -80,6 +80,8 @@ export interface ApiOptions {
   topics?: readonly TopicPlan[] | undefined
   /** Files of the dashboard, as readDashboard gives them. Absent or empty: its pages say how to build it. */
   dashboard?: ReadonlyMap<string, DashboardFile> | undefined
+  /** False serves metrics, probes and the questions of other processes only: the process does not have the role api. Default: true. */
+  public?: boolean | undefined
 }
 
 declare module 'fastify' {

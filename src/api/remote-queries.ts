@@ -1,7 +1,7 @@
 /** The partitions of another process, asked over its internal routes (internal-routes.ts), which never ask on. */
 import type { FinishedRun } from '../../schemas/generated.ts'
 import { DuelogError, errorTable, messageOf } from '../errors.ts'
-import type { ActiveRunView, DueCounts, JobFilter, JobView, PartitionView, StoredJob, WorkerRuns } from '../ports.ts'
+import type { ActiveRunView, DueCounts, JobFilter, JobView, PartitionView, StoredJob, WhyView, WorkerRuns } from '../ports.ts'
 import { remoteTimeoutMs } from './limits.ts'
 import type { RemoteOwner } from './owner-directory.ts'
 import type { ProcessCounts } from './process-counts.ts'
@@ -47,6 +47,9 @@ export function remoteQueries(url: string, options: RemoteQueriesOptions = {}): 
     },
     async workers(partition) {
       return (await get(`/${partition}/workers`)).workers as WorkerRuns[]
+    },
+    async why(partition, id) {
+      return (await get(`${jobPath(partition, id)}/why`)).why as WhyView | undefined
     },
     async applied(partition, offsets, timeoutMs) {
       return (await get(`/${partition}/applied`, { ...offsets, timeoutMs }, timeoutMs)).applied === true

@@ -1,6 +1,7 @@
 /** Commands to one run. */
 import type { FastifyInstance } from 'fastify'
 import { DuelogError } from '../errors.ts'
+import type { JobView } from '../ports.ts'
 import type { AuditAction } from './audit/audit-action.ts'
 import { Commands } from './commands.ts'
 import type { ApiContext } from './context.ts'
@@ -21,7 +22,7 @@ export function runCommandRoutes(instance: FastifyInstance, context: ApiContext)
     async (request, reply) => {
       const { jobId, runNo } = request.params
       const job = await commands.existing(jobId)
-      if (!job.active.some((run) => run.runNo === runNo)) throw notFound(jobId, runNo, 'active')
+      if (!job.active.some((run) => run.runNo === runNo)) throw hasLeft(job, runNo) ?? notFound(jobId, runNo, 'active')
       return commands.carryOut(job.id, 'CANCEL_RUN', { runNo, actor: request.actor }, reply)
     },
   )
@@ -36,6 +37,13 @@ export function runCommandRoutes(instance: FastifyInstance, context: ApiContext)
       return commands.makeRun(job.id, 'REDRIVE', { runNo, actor: request.actor }, reply)
     },
   )
+}
+
+/** Nobody can call back what the workers have and do not report of. */
+function hasLeft({ id, definition, runNo: lastRunNo }: JobView, runNo: number): DuelogError | undefined {
+  if (definition?.trackRuns !== false || runNo < 1 || runNo > lastRunNo) return undefined
+  const text = `Run ${runIdOf(id, runNo)} was handed to the workers and cannot be called back, as trackRuns of the job is false.`
+  return new DuelogError('not-tracked', `${text} POST /v1/jobs/{id}/cancel keeps further runs from being made.`)
 }
 
 const notFound = (jobId: string, runNo: number, kind: string): DuelogError =>

@@ -1,5 +1,6 @@
 /** Partitions, metrics and probes. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { expose } from '../exposition.ts'
 import type { ApiContext } from './context.ts'
 import { listPartitions } from './partitions.ts'
 import { problemOf, sendProblem } from './problem.ts'
@@ -17,7 +18,7 @@ export function systemRoutes(instance: FastifyInstance, context: ApiContext): vo
   instance.get('/v1/workers', { config, schema: workersSchema }, async () => ({ workers: await listWorkers(context) }))
 
   instance.get('/metrics', { config, schema: metricsSchema }, async (_request, reply) =>
-    reply.type(metrics.registry.contentType).send(await metrics.registry.metrics()),
+    reply.type(metrics.registry.contentType).send(await expose(metrics.registry, metrics.sources)),
   )
 
   // Probes need no token: the platform that asks has none, and they tell nothing of any job.

@@ -1,7 +1,7 @@
 /** Jobs, runs and partitions as answers show them: times in ISO 8601, results as JSON. */
 import type { AttemptError, FinishedRun } from '../../schemas/generated.ts'
 import { definitionToJson, isoTime } from '../../streams/jobs/json.ts'
-import type { ActiveRunView, JobView } from '../ports.ts'
+import type { ActiveRunView, JobView, WhyView } from '../ports.ts'
 import { masked } from './masked.ts'
 import type { Role } from './options.ts'
 import { etagOf } from './version.ts'
@@ -20,6 +20,7 @@ export function jobToJson(job: JobView, role: Role | null): Record<string, unkno
     status: job.status,
     reason: job.reason,
     nextFireAt: timeOrNull(job.nextFireAt),
+    nextDueAt: timeOrNull(job.nextDueAt),
     runNo: job.runNo,
     scheduledRuns: job.scheduledRuns,
     succeeded: job.succeeded,
@@ -33,8 +34,8 @@ export function jobToJson(job: JobView, role: Role | null): Record<string, unkno
   }
 }
 
-export function whyToJson({ id, status, why }: JobView): Record<string, unknown> {
-  return { id, status, why: why.map(({ at, ...reason }) => ({ ...reason, at: timeOrNull(at) })) }
+export function whyToJson(id: string, { status, reasons }: WhyView): Record<string, unknown> {
+  return { id, status, why: reasons.map(({ at, ...reason }) => ({ ...reason, at: timeOrNull(at) })) }
 }
 
 export function activeRunToJson(jobId: string, run: ActiveRunView): Record<string, unknown> {
@@ -50,6 +51,7 @@ export function activeRunToJson(jobId: string, run: ActiveRunView): Record<strin
     dueAt: isoTime(run.dueAt),
     dispatchedAt: isoTime(run.dispatchedAt),
     startDeadlineAt: isoTime(run.startDeadlineAt),
+    waitsFor: run.waitsFor,
     startedAt: timeOrNull(run.startedAt),
     finishedAt: null,
     worker: run.worker,

@@ -1,21 +1,26 @@
 /** `duelog demo`: the main job on real input, from nothing; the exit code says whether each occurrence ran exactly once and on time. */
-import { Command, InvalidArgumentError, Option } from 'commander'
+import { Command } from 'commander'
 import { pino } from 'pino'
-import { runDemo } from '../demo/demo.ts'
 import { firstLines } from './first-lines.ts'
+import { integer } from './numbers.ts'
+import { withExamples } from './remote/remote-command.ts'
 import { watchSignals } from './signals.ts'
 import type { Terminal } from './terminal.ts'
 
 const ERRORS_SHOWN_MAX = 5
 
 export function demoCommand(terminal: Terminal, exit: (code: number) => void): Command {
-  return new Command('demo')
-    .description(
+  return withExamples(
+    new Command('demo').description(
       'Run a day of 688 real periodic jobs in one minute, on a broker of its own, and prove that each ran exactly once.',
-    )
-    .addOption(new Option('--seconds <n>', 'seconds that the day takes').default(60).argParser(integer(1, 3_600)).hideHelp())
-    .addOption(new Option('--jobs <n>', 'periodic jobs taken').default(688).argParser(integer(1, 688)).hideHelp())
+    ),
+    ['demo'],
+  )
+    .addOption(integer('--seconds <n>', 'seconds that the day takes', 60, 1, 3_600).hideHelp())
+    .addOption(integer('--jobs <n>', 'periodic jobs taken', 688, 1, 688).hideHelp())
     .action(async ({ seconds, jobs }: { seconds: number; jobs: number }) => {
+      // Loaded only here: the other commands begin a second sooner without it.
+      const { runDemo } = await import('../demo/demo.ts')
       const signals = watchSignals()
       // Only what breaks: the bar has the screen.
       const logger = pino({ level: 'error' }, firstLines(terminal.stderr, ERRORS_SHOWN_MAX))
@@ -26,13 +31,4 @@ export function demoCommand(terminal: Terminal, exit: (code: number) => void): C
         signals.dispose()
       }
     })
-}
-
-function integer(min: number, max: number): (text: string) => number {
-  return (text) => {
-    const value = Number(text)
-    if (!Number.isInteger(value) || value < min || value > max)
-      throw new InvalidArgumentError(`Allowed: an integer from ${min} to ${max}.`)
-    return value
-  }
 }

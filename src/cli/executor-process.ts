@@ -1,7 +1,9 @@
 /** What runs in an executor process: the executor role of its environment, until SIGTERM. Its parent starts it again when it ends by itself. */
 import { pino } from 'pino'
+import { tellMetrics } from '../child-metrics.ts'
 import { readConfig } from '../config/config.ts'
 import { messageOf } from '../errors.ts'
+import { shownOf } from '../exposition.ts'
 import { startSystem } from '../main.ts'
 import { boundYoungGeneration } from './memory.ts'
 import { watchSignals } from './signals.ts'
@@ -21,6 +23,7 @@ try {
     ended.resolve(1)
   }
   const system = await startSystem({ config, logger, onFatal })
+  tellMetrics(process, () => shownOf(system.metrics.registry))
   logger.info({ url: system.url, pools: config.pools }, 'The executor process is ready.')
   const code = await ended.promise
   await system.stop()

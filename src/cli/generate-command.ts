@@ -1,13 +1,15 @@
 /** `duelog generate`: a load of jobs on a running Duelog, and what became of it; the exit code says whether all of it ran, once. */
 import { Command, InvalidArgumentError, Option } from 'commander'
-import { pino } from 'pino'
-import { readConfig } from '../config/config.ts'
-import type { ClusterOptions } from '../connect.ts'
-import { generate } from '../generate/generate.ts'
+import { jobDefinitionSchema } from '../../schemas/generated.ts'
+import { fieldOf } from '../../streams/jobs/avro-schema.ts'
 import type { Kind, LoadOptions, Mix } from '../generate/plan.ts'
-import { isWhole, summaryOf } from '../generate/summary.ts'
+import { clusterIn } from './cluster.ts'
+import { integer, number } from './numbers.ts'
+import { withExamples } from './remote/remote-command.ts'
 import { watchSignals } from './signals.ts'
 import type { Terminal } from './terminal.ts'
+
+const payloadBytesMax = fieldOf(jobDefinitionSchema, 'payload').maxBytes ?? 0
 
 interface Flags extends Omit<LoadOptions, 'durationS' | 'delayMs' | 'mix'> {
   duration: number
@@ -18,10 +20,12 @@ interface Flags extends Omit<LoadOptions, 'durationS' | 'delayMs' | 'mix'> {
 }
 
 export function generateCommand(terminal: Terminal, exit: (code: number) => void): Command {
-  return new Command('generate')
-    .description(
+  return withExamples(
+    new Command('generate').description(
       'Send jobs at a rate to a running Duelog and measure what becomes of them. Brokers, registry and prefix come from the environment, as for `up`; without any, it is the embedded Duelog of this machine.',
-    )
+    ),
+    ['generate --rate 200 --duration 30', 'generate --kind every --runs 10 --every-ms 500 --priority HIGH:1,LOW:9'],
+  )
     .addOption(number('--rate <n>', 'jobs sent per second', 100, 0.1, 100_000))
     .addOption(number('--duration <s>', 'seconds that jobs are sent', 10, 1, 86_400))
     .addOption(new Option('--kind <kind>', 'schedule of the jobs').choices(['at', 'every', 'cron']).default('at'))
@@ -38,7 +42,7 @@ export function generateCommand(terminal: Terminal, exit: (code: number) => void
     )
     .option('--handler <name>', 'handler of the jobs', 'noop')
     .option('--pool <name>', 'pool of the jobs', 'default')
-    .addOption(integer('--payload-bytes <n>', 'bytes of payload in each job', 0, 0, 524_288))
+    .addOption(integer('--payload-bytes <n>', 'bytes of payload in each job', 0, 0, payloadBytesMax))
     .addOption(
       new Option('--priority <mix>', 'HIGH, NORMAL or LOW, or shares such as HIGH:1,NORMAL:8,LOW:1')
         .default(mixOf('NORMAL'), 'NORMAL')
@@ -46,11 +50,14 @@ export function generateCommand(terminal: Terminal, exit: (code: number) => void
     )
     .addOption(number('--wait <s>', 'seconds after the last due time until what is missing counts as lost', 30, 0, 86_400))
     .action(async (flags: Flags) => {
+      // Loaded only here: the other commands begin sooner without it.
+      const { generate } = await import('../generate/generate.ts')
+      const { isWhole, summaryOf } = await import('../generate/summary.ts')
       const signals = watchSignals()
       try {
         const { duration: durationS, delay: delayMs, wait, priority: mix, ...rest } = flags
         const outcome = await generate({
-          cluster: clusterIn(terminal.env),
+          cluster: clusterIn(terminal.env, 'duelog-generate'),
           load: { ...rest, durationS, delayMs, mix },
           graceMs: wait * 1_000,
           output: terminal.stdout,
@@ -62,35 +69,6 @@ export function generateCommand(terminal: Terminal, exit: (code: number) => void
         signals.dispose()
       }
     })
-}
-
-function clusterIn(env: Terminal['env']): ClusterOptions {
-  const { brokers, registryUrl, embeddedKafkaPort, embeddedRegistryPort, topicPrefix, sasl, ssl } = readConfig(env)
-  return {
-    brokers: brokers ?? [`127.0.0.1:${embeddedKafkaPort}`],
-    registryUrl: registryUrl ?? `http://127.0.0.1:${embeddedRegistryPort}/apis/ccompat/v7`,
-    topicPrefix,
-    clientId: 'duelog-generate',
-    logger: pino({ level: 'silent' }),
-    ...(sasl === undefined ? {} : { sasl }),
-    ...(ssl === undefined ? {} : { ssl: { ca: ssl.ca, cert: ssl.cert, key: ssl.key } }),
-  }
-}
-
-function number(flags: string, description: string, value: number, min: number, max: number): Option {
-  return new Option(flags, description).default(value).argParser((text) => checked(text, min, max, Number.isFinite, 'a number'))
-}
-
-function integer(flags: string, description: string, value: number, min: number, max: number): Option {
-  return new Option(flags, description)
-    .default(value)
-    .argParser((text) => checked(text, min, max, Number.isInteger, 'an integer'))
-}
-
-function checked(text: string, min: number, max: number, fits: (value: number) => boolean, what: string): number {
-  const value = text.trim() === '' ? Number.NaN : Number(text)
-  if (!fits(value) || value < min || value > max) throw new InvalidArgumentError(`Allowed: ${what} from ${min} to ${max}.`)
-  return value
 }
 
 /** Largest share in a mix. */

@@ -1,10 +1,19 @@
-/** The commands and what becomes of their errors: one sentence on stderr and exit code 1. */
+/** The commands and what becomes of their errors: one sentence on stderr and an exit code of src/cli/exit-codes.ts. */
 import { Command, CommanderError, Option } from 'commander'
 import pkg from '../../package.json' with { type: 'json' }
 import { DuelogError, messageOf } from '../errors.ts'
+import { auditCommand } from './audit-command.ts'
+import { benchCommand } from './bench-command.ts'
+import { completeCommand, completionCommand } from './completion/completion-command.ts'
 import { demoCommand } from './demo-command.ts'
+import { exitCodeOf, exitTable } from './exit-codes.ts'
 import { generateCommand } from './generate-command.ts'
+import { jobsCommand } from './jobs/jobs-command.ts'
+import type { CommandFrame } from './remote/remote-command.ts'
+import { runsCommand } from './runs/runs-command.ts'
+import { scheduleCommand } from './schedule/preview-command.ts'
 import { processTerminal, type Terminal } from './terminal.ts'
+import { topicsCommand } from './topics/topics-command.ts'
 import { upCommand } from './up-command.ts'
 
 /** Runs one command line without the program's name; resolves with the exit code. It writes, but never throws and never exits. */
@@ -17,17 +26,18 @@ export async function main(args: string[], terminal: Terminal = processTerminal)
     await program.parseAsync(args, { from: 'user' })
     return code
   } catch (error) {
-    // Commander has written its own errors, and help or version, which it throws with code 0.
-    if (error instanceof CommanderError) return error.exitCode
+    // Commander has written its own errors, and help or version.
+    if (error instanceof CommanderError) return exitCodeOf(error)
     terminal.stderr.write(`duelog: ${sentenceOf(error)}\n`)
     if (wantsStack(args, terminal)) terminal.stderr.write(`${stackOf(error)}\n`)
-    else if (!(error instanceof DuelogError)) terminal.stderr.write('--verbose shows where it happened.\n')
-    return 1
+    else if (!(error instanceof DuelogError)) terminal.stderr.write('--debug shows where it happened.\n')
+    return exitCodeOf(error)
   }
 }
 
 /** `exit` is told the exit code of the command that ran. */
 export function createProgram(terminal: Terminal, exit: (code: number) => void): Command {
+  const frame: CommandFrame = { terminal, exit }
   const program = new Command('duelog')
     .description(pkg.description)
     .version(pkg.version, '-V, --version', 'print the version')
@@ -42,19 +52,45 @@ export function createProgram(terminal: Terminal, exit: (code: number) => void):
       getErrHelpWidth: () => terminal.stderr.columns ?? 80,
     })
     .exitOverride()
-  for (const command of [upCommand(terminal, exit), demoCommand(terminal, exit), generateCommand(terminal, exit)]) {
-    command.addOption(new Option('--verbose', 'show where an error happened'))
-    program.addCommand(command.copyInheritedSettings(program))
-  }
+    .addHelpText('after', exitHelp)
+  for (const command of [
+    upCommand(terminal, exit),
+    demoCommand(terminal, exit),
+    jobsCommand(frame),
+    runsCommand(frame),
+    scheduleCommand(frame),
+    topicsCommand(frame),
+    auditCommand(frame),
+    generateCommand(terminal, exit),
+    benchCommand(frame),
+    completionCommand(frame),
+  ])
+    program.addCommand(command)
+  program.addCommand(
+    completeCommand(frame, () => program),
+    { hidden: true },
+  )
+  inherit(program)
   return program
 }
+
+/** Gives each command what the program has, and each that does something --debug. */
+function inherit(parent: Command): void {
+  for (const command of parent.commands) {
+    command.copyInheritedSettings(parent).helpCommand(false)
+    if (command.commands.length === 0) command.addOption(new Option('--debug', 'show where an error happened'))
+    inherit(command)
+  }
+}
+
+const exitHelp = `\nExit codes:\n${exitTable.map(({ code, meaning }) => `  ${String(code).padEnd(5)}${meaning}\n`).join('')}`
 
 function sentenceOf(error: unknown): string {
   return error instanceof DuelogError ? error.message : `something failed that should not: ${messageOf(error)}`
 }
 
 function wantsStack(args: string[], { env }: Terminal): boolean {
-  return args.includes('--verbose') || (env.DEBUG ?? '') !== ''
+  return args.includes('--debug') || (env.DEBUG ?? '') !== ''
 }
 
 function stackOf(error: unknown): string {

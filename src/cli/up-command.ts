@@ -1,18 +1,25 @@
 /** `duelog up`: the system, or the roles chosen, until a signal ends it. */
-import { Command, Option } from 'commander'
+import { Command } from 'commander'
 import { type Logger, pino } from 'pino'
 import pkg from '../../package.json' with { type: 'json' }
 import { type Config, readConfig } from '../config/config.ts'
-import { environmentOf, type Flag, flagsFromSchema } from '../config/flags.ts'
-import { type System, startSystem } from '../main.ts'
+import { environmentOf } from '../config/flags.ts'
+import type { System, startSystem } from '../main.ts'
+import { withExamples } from './remote/remote-command.ts'
+import { settingOptions } from './setting-options.ts'
 import { type Signals, watchSignals } from './signals.ts'
 import type { Output, Terminal } from './terminal.ts'
 
 export function upCommand(terminal: Terminal, exit: (code: number) => void): Command {
-  const command = new Command('up').description(
-    'Start Duelog and keep it running until SIGINT or SIGTERM. A flag wins over the environment.',
+  const command = withExamples(
+    new Command('up').description('Start Duelog and keep it running until SIGINT or SIGTERM. A flag wins over the environment.'),
+    [
+      'up',
+      'up --handlers ./handlers.ts --concurrency 200',
+      'up --kafka-brokers broker-1:9092 --schema-registry-url http://registry:8081',
+    ],
   )
-  for (const flag of flagsFromSchema()) command.addOption(optionOf(flag))
+  for (const option of settingOptions()) command.addOption(option)
   return command.action(async (values: Record<string, unknown>) => {
     const env = { ...terminal.env, ...environmentOf(values) }
     const signals = watchSignals()
@@ -22,12 +29,6 @@ export function upCommand(terminal: Terminal, exit: (code: number) => void): Com
       signals.dispose()
     }
   })
-}
-
-function optionOf({ name, argument, description, env, default: value }: Flag): Option {
-  const shown = value === undefined ? '' : `, default ${value}`
-  // Not commander's own default, which would win over the environment.
-  return new Option(`${name} ${argument}`, `${description} [${env}${shown}]`)
 }
 
 export interface UpOptions {
@@ -41,7 +42,9 @@ export interface UpOptions {
 
 /** Resolves with the exit code: 0 after a signal, 1 when the system could not go on. Rejects when it does not start. */
 export async function up(options: UpOptions): Promise<number> {
-  const { config, terminal, signals, start = startSystem } = options
+  const { config, terminal, signals } = options
+  // Loaded only here: the other commands begin a second sooner without it.
+  const start = options.start ?? (await import('../main.ts')).startSystem
   const logger = loggerFor(options)
   const say = sayOn(terminal.stdout.isTTY ? terminal.stdout : terminal.stderr)
   const ended = Promise.withResolvers<Error | undefined>()
@@ -54,7 +57,7 @@ export async function up(options: UpOptions): Promise<number> {
   try {
     say(`Duelog ${pkg.version}, ${rolesOf(config)}`)
     const system = await start({ config, logger, onProgress: say, onFatal: (error) => ended.resolve(error) })
-    const end = await Promise.race([ended.promise, announce(system, logger, say).then(() => ended.promise)])
+    const end = await Promise.race([ended.promise, announce(system, config, logger, say).then(() => ended.promise)])
     if (end !== undefined) terminal.stderr.write(`duelog: ${end.message}\n`)
     await system.stop()
     say('Stopped.')
@@ -65,7 +68,7 @@ export async function up(options: UpOptions): Promise<number> {
 }
 
 /** Told once everything assigned to this process fires. A system that stops first is announced by nobody. */
-async function announce(system: System, logger: Logger, say: (line: string) => void): Promise<void> {
+async function announce(system: System, { roles }: Config, logger: Logger, say: (line: string) => void): Promise<void> {
   try {
     await system.ready()
   } catch (error) {
@@ -76,7 +79,7 @@ async function announce(system: System, logger: Logger, say: (line: string) => v
   logger.info({ url, brokers, registryUrl, partitions: system.partitions }, 'ready')
   say('Ready.')
   const places = [
-    ['API', `${url}/v1`],
+    ...(roles.has('api') ? [['API', `${url}/v1`] as const] : []),
     ['Metrics', `${url}/metrics`],
     ['Health', `${url}/readyz`],
     ['Brokers', brokers.join(',')],

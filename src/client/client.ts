@@ -9,6 +9,7 @@ import type { Codec, LogWriter } from '../ports.ts'
 import { BatchSender } from './batch-sender.ts'
 import { DefinitionReader } from './definition-reader.ts'
 import type { Job } from './job.ts'
+import type { AnyPayloads, JobFor } from './typed-job.ts'
 
 /** Rejections that the result of scheduleMany lists; all are counted and given to onRejected. */
 export const REJECTIONS_LISTED_MAX = 100
@@ -36,16 +37,17 @@ export interface ScheduledMany {
   rejections: Rejection[]
 }
 
-export interface Client {
+/** `Payloads`: payloads by handler, for the compiler. */
+export interface Client<Payloads extends object = AnyPayloads> {
   /** Creates or replaces a job. Rejects with DuelogError `bad-definition`, `bad-job-id`, `payload-too-large` or `broker-unavailable`. */
-  schedule(job: Job): Promise<Written>
+  schedule(job: JobFor<Payloads>): Promise<Written>
   /**
    * Creates or replaces any number of jobs, as fast as the log takes them; the iterable is read no faster than that. A job
    * that is wrong is rejected by itself. Rejects with `broker-unavailable` when the log refuses; the message says how many
    * jobs are durable. The same jobs may be sent again: an id is scheduled once.
    */
   scheduleMany(
-    jobs: Iterable<Job> | AsyncIterable<Job>,
+    jobs: Iterable<JobFor<Payloads>> | AsyncIterable<JobFor<Payloads>>,
     options?: { onRejected?: (rejection: Rejection) => void },
   ): Promise<ScheduledMany>
   /** Deletes a job: no further occurrence fires. Deleting one that does not exist is no error. Rejects with `bad-job-id` or `broker-unavailable`. */
@@ -62,7 +64,7 @@ export interface ClientPorts {
   topic: string
 }
 
-export function createJobClient(open: () => Promise<ClientPorts>): Client {
+export function createJobClient<Payloads extends object = AnyPayloads>(open: () => Promise<ClientPorts>): Client<Payloads> {
   let opening: Promise<ClientPorts> | undefined
   let closed = false
   const ports = async (): Promise<ClientPorts> => {
@@ -78,18 +80,18 @@ export function createJobClient(open: () => Promise<ClientPorts>): Client {
   }
   const write = async (id: string, value: Buffer | null): Promise<Written> => {
     const { writer, topic } = await ports()
-    const offsets = await writer.write([{ topic, key: id, value }])
+    const offsets = await writer.write([{ topic, ofJob: true, key: id, value }])
     for (const [place, offset] of offsets) return { partition: Number(place.slice(place.lastIndexOf('/') + 1)), offset }
     throw new DuelogError('internal', `the log acknowledged job ${id} without an offset`)
   }
   return {
     async schedule(job) {
       const { definition } = await ports()
-      const { id, value } = new DefinitionReader(definition).read(job)
+      const { id, value } = new DefinitionReader(definition).read(job as Job)
       return write(id, value)
     },
     async scheduleMany(jobs, { onRejected } = {}) {
-      return scheduleMany(await ports(), jobs, onRejected)
+      return scheduleMany(await ports(), jobs as Iterable<Job> | AsyncIterable<Job>, onRejected)
     },
     async cancel(id) {
       const problem = validateJobId(id)
@@ -119,7 +121,7 @@ async function scheduleMany(
     index++
     try {
       const { id, value } = reader.read(job)
-      return sender.add({ topic, key: id, value }, value.length + id.length)
+      return sender.add({ topic, ofJob: true, key: id, value }, value.length + id.length)
     } catch (thrown) {
       const error =
         thrown instanceof DuelogError ? thrown : new DuelogError('bad-definition', messageOf(thrown), { cause: thrown })

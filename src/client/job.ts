@@ -8,7 +8,7 @@ export type Time = string | number
 export type Bytes = string | { base64: string }
 
 export interface Job {
-  /** 1 to 255 bytes of UTF-8 without control characters. A job with the same id is replaced. */
+  /** 1 to 255 bytes of UTF-8 without control characters, other than `.` and `..`. A job with the same id is replaced. */
   id: string
   /** Exactly one of `at`, `delayMs`, `everyMs`, `cron` and `rrule`. */
   schedule: {
@@ -50,6 +50,8 @@ export interface Job {
   priority?: Priority
   /** Name or host of the one worker that may run it. */
   pinTo?: string
+  /** False, for floods of cheap runs: no events, no retries, at least once. Default true. */
+  trackRuns?: boolean
   /** Default: 5 attempts with 1 s, 5 s, 30 s, 2 min, 10 min between. */
   retry?: {
     maxAttempts?: number
@@ -74,6 +76,12 @@ export interface Job {
   misfireThresholdMs?: number
   overlap?: Overlap
   maxConcurrentRuns?: number
+  /** Jobs of one key share concurrencyLimit; exact among those of one partition. */
+  concurrencyKey?: string
+  /** Default 1. */
+  concurrencyLimit?: number
+  /** At most `limit` attempts of the jobs of one key start in any `perMs`; exact among those of one partition. */
+  rateLimit?: { key: string; limit: number; perMs: number }
   startAt?: Time
   endAt?: Time
   /** Nothing fires after it, also nothing that fell due before. */

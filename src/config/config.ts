@@ -24,6 +24,8 @@ export interface Config {
   roles: ReadonlySet<Role>
   httpHost: string
   httpPort: number
+  /** Without a slash at the end. Undefined: follows from host and port. */
+  advertisedUrl: string | undefined
   /** Absolute. */
   dataDir: string
   embeddedKafkaPort: number
@@ -63,7 +65,7 @@ export interface Config {
 }
 
 const ajv = new Ajv({ coerceTypes: true, useDefaults: true, allErrors: true })
-for (const keyword of ['secret', 'unit', 'defaultCluster']) ajv.addKeyword(keyword)
+for (const keyword of ['secret', 'unit', 'defaultCluster', 'client']) ajv.addKeyword(keyword)
 const validate = ajv.compile<Raw>(configSchema)
 
 /**
@@ -106,6 +108,7 @@ function configOf(raw: Raw): Omit<Config, 'given'> {
     roles: rolesOf(raw.DUELOG_ROLES),
     httpHost: raw.DUELOG_HTTP_HOST,
     httpPort: raw.DUELOG_HTTP_PORT,
+    advertisedUrl: raw.DUELOG_ADVERTISED_URL?.replace(/\/$/, ''),
     dataDir: resolve(raw.DUELOG_DATA_DIR),
     embeddedKafkaPort: raw.DUELOG_EMBEDDED_KAFKA_PORT,
     embeddedRegistryPort: raw.DUELOG_EMBEDDED_REGISTRY_PORT,

@@ -37,6 +37,12 @@ export function contradictions(raw: Raw): string[] {
     raw.DUELOG_EXECUTOR_PROCESSES === '0' || rolesOf(raw.DUELOG_ROLES).has('executor'),
     `${named('DUELOG_EXECUTOR_PROCESSES')} is ${raw.DUELOG_EXECUTOR_PROCESSES}, but DUELOG_ROLES has no executor; add it, or leave this out.`,
   )
+  claim(
+    raw.DUELOG_ROLES !== 'intake' ||
+      raw.DUELOG_INTAKE_ETF1_TOPICS !== undefined ||
+      raw.DUELOG_INTAKE_KARAFKA_TOPICS !== undefined,
+    `${named('DUELOG_ROLES')} is intake alone, but there is no topic to take in; set DUELOG_INTAKE_ETF1_TOPICS or DUELOG_INTAKE_KARAFKA_TOPICS.`,
+  )
   const hasMechanism = raw.KAFKA_SASL_MECHANISM !== undefined
   for (const name of ['KAFKA_SASL_USERNAME', 'KAFKA_SASL_PASSWORD'] as const) {
     claim(hasMechanism === (raw[name] !== undefined), `${named(name)} and KAFKA_SASL_MECHANISM need one another.`)

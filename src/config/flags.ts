@@ -22,17 +22,19 @@ export function flagOf(setting: Pick<Setting, 'name'>): string {
 }
 
 export function flagsFromSchema(): Flag[] {
-  return settings.map((setting) => {
-    const name = flagOf(setting)
-    return {
-      name,
-      key: name.slice(2).replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase()),
-      env: setting.name,
-      argument: setting.type === 'boolean' ? '[boolean]' : `<${setting.type}>`,
-      description: setting.description,
-      default: setting.default,
-    }
-  })
+  return settings
+    .filter(({ client }) => client !== true)
+    .map((setting) => {
+      const name = flagOf(setting)
+      return {
+        name,
+        key: name.slice(2).replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase()),
+        env: setting.name,
+        argument: setting.type === 'boolean' ? '[boolean]' : `<${setting.type}>`,
+        description: setting.description,
+        default: setting.default,
+      }
+    })
 }
 
 /** What the given flags, keyed as in `Flag.key`, are in the environment; flags win over it: `readConfig({ ...env, ...environmentOf(flags) })`. */

@@ -12,6 +12,7 @@ export interface Raw {
   DUELOG_ROLES: string
   DUELOG_HTTP_HOST: string
   DUELOG_HTTP_PORT: number
+  DUELOG_ADVERTISED_URL?: string
   DUELOG_DATA_DIR: string
   DUELOG_EMBEDDED_KAFKA_PORT: number
   DUELOG_EMBEDDED_REGISTRY_PORT: number

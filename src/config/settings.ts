@@ -16,6 +16,8 @@ export interface Setting {
   unit?: string
   /** Its value appears in no message and no log. */
   secret?: boolean
+  /** For commands that ask a running Duelog; the system itself has no use for it. */
+  client?: boolean
 }
 
 export const configSchema = schema

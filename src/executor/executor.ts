@@ -6,7 +6,7 @@
  *   intake ───┴──► hold (Timetable) ──► ready (by priority) ──► runner ──► outbox ──► committer
  *
  * An offset is committed once the broker has an event about its attempt: a crash before that means redelivery, a crash
- * after it is found by the owner through the lease.
+ * after it is found by the owner through the lease. A run that is not tracked has no events; its offset waits for its end.
  */
 import type { Logger } from 'pino'
 import type { Execution, ExecutionEvent, ExecutionEventInput, WorkerControl } from '../../schemas/generated.ts'
@@ -26,6 +26,8 @@ import { Outbox } from './outbox.ts'
 import { Pinned } from './pinned.ts'
 import { Runner } from './runner.ts'
 import { Timetable } from './timetable.ts'
+import { Untracked } from './untracked.ts'
+import { within } from './within.ts'
 
 /** How long before it is due an owner dispatches usually; see DUELOG_LEAD_MS. */
 const LEAD_MS_DEFAULT = 100
@@ -100,8 +102,10 @@ export function createExecutor(options: ExecutorOptions): Executor {
     if (entry.state === 'done') return
     entry.state = 'done'
     entry.execution = undefined
+    if (!entry.tracked) untracked.closed(entry)
     committer.touch(entry.lane)
   }
+  const untracked = new Untracked({ pool, clock, metrics, logger, onDone: done })
   const outbox = new Outbox({
     log,
     codec: codecs.event,
@@ -109,6 +113,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
     instance,
     clock,
     logger,
+    onUntracked: (attempt) => untracked.ended(attempt),
     onAcked: (attempts: readonly Attempt[]) => {
       for (const attempt of attempts) done(attempt.entry)
       runner.pump()
@@ -122,7 +127,11 @@ export function createExecutor(options: ExecutorOptions): Executor {
     clock,
     metrics,
     logger,
-    onStarted: (entry) => (pinned.has(entry) ? pinned.release(entry) : intake.release(entry)),
+    onStarted: (entry) => {
+      if (!entry.tracked) untracked.opened(entry)
+      if (pinned.has(entry)) pinned.release(entry)
+      else intake.release(entry)
+    },
     onDone: done,
   })
   const hold = new Timetable<Entry>(
@@ -173,19 +182,29 @@ export function createExecutor(options: ExecutorOptions): Executor {
 
   const stop = async (): Promise<void> => {
     intake.stopTaking()
-    runner.stopStarting()
-    hold.clear()
-    for (const entry of pinned.heldEntries()) if (entry.execution !== undefined) runner.release(entry, entry.execution)
     // What stands before a started record could not be passed over by the commit, and the started one would run again elsewhere.
-    for (const lane of intake.lanes) {
-      for (const entry of lane.heldBeforeStarted()) if (entry.execution !== undefined) runner.release(entry, entry.execution)
+    const inTheWay = [...intake.lanes].flatMap((lane) => lane.heldBeforeStarted())
+    const toRun = inTheWay.filter(({ tracked }) => !tracked)
+    runner.stopStarting(new Set(toRun))
+    hold.clear()
+    for (const entry of [...pinned.heldEntries(), ...inTheWay]) {
+      if (entry.tracked && entry.execution !== undefined) runner.release(entry, entry.execution)
     }
+    // Nobody takes back what is not tracked, and whoever has its partition next would run it again: so it ends here first.
+    for (const entry of toRun) {
+      untracked.opened(entry)
+      taken(entry)
+    }
+    runner.pump()
+    const beganMs = clock.nowMs()
+    await within(clock, options.drainMs, untracked.settled())
+    const drainMs = Math.max(options.drainMs - (clock.nowMs() - beganMs), 0)
     // Partitions go on to other workers before the drain, because what is due now shall not wait for our handlers.
     await within(clock, LAST_REPORTS_MS_MAX, outbox.flush())
     await within(clock, LAST_REPORTS_MS_MAX, committer.commitNow())
     committer.stop()
     await intake.leave().catch((error: unknown) => logger.warn({ error: messageOf(error) }, 'could not leave the group'))
-    await within(clock, options.drainMs, runner.calls.drained())
+    await within(clock, drainMs, runner.calls.drained())
     runner.calls.releaseAll()
     await control.stop().catch((error: unknown) => logger.warn({ error: messageOf(error) }, 'could not leave worker-control'))
     await within(clock, LAST_REPORTS_MS_MAX, outbox.flush())
@@ -217,21 +236,4 @@ export function createExecutor(options: ExecutorOptions): Executor {
       reportsPending: outbox.pending,
     }),
   }
-}
-
-/** Waits for `work`, but not longer than so many ms. */
-function within(clock: Clock, limitMs: number, work: Promise<unknown>): Promise<void> {
-  return new Promise((resolve) => {
-    const callOff = clock.at(clock.nowMs() + limitMs, resolve)
-    work.then(
-      () => {
-        callOff()
-        resolve()
-      },
-      () => {
-        callOff()
-        resolve()
-      },
-    )
-  })
 }

@@ -12,8 +12,11 @@ export interface Progress {
   message?: string
 }
 
-/** One attempt of one run. A handler may run more than once for it: use `executionId` and `attempt` to stay idempotent. */
-export interface Run {
+/**
+ * One attempt of one run. A handler may run more than once for it: use `executionId` and `attempt` to stay idempotent.
+ * `Payload` is what its jobs are scheduled with; the compiler checks it, nothing does while the program runs.
+ */
+export interface Run<Payload = unknown> {
   /** `jobId/runNo`: the same for every attempt. */
   readonly executionId: string
   readonly jobId: string
@@ -29,7 +32,7 @@ export interface Run {
    * The parsed value when the content type is application/json or ends in +json, else the bytes, or null without a payload.
    * Reading it throws NonRetryableError when the bytes are not JSON though they say so.
    */
-  readonly payload: unknown
+  readonly payload: Payload
   /** The payload's bytes as they were given, whatever the content type; null without a payload. */
   readonly payloadBytes: Buffer | null
   readonly contentType: string | null
@@ -50,7 +53,7 @@ export interface Run {
  * Runs one attempt. What it returns is kept as the run's result: JSON, at most 64 KB. What it throws makes the attempt fail:
  * retried with the job's backoff, unless it is a NonRetryableError; a RetryLaterError names its own delay.
  */
-export type Handler = (run: Run) => unknown | Promise<unknown>
+export type Handler<Payload = unknown> = (run: Run<Payload>) => unknown | Promise<unknown>
 
 /** How one run of a batch ended: `{}` is a success without a result; `error` is what a handler of single runs would throw. */
 export type BatchOutcome = { result?: unknown } | { error: unknown }
@@ -62,7 +65,7 @@ export type BatchOutcome = { result?: unknown } | { error: unknown }
  * It returns one outcome for each run, in the order of the runs, or nothing when all succeeded. What it throws fails all of them, each to
  * be retried by its own job's policy. Outcomes that do not fit the runs fail them for good (BatchOutcomesWrong).
  */
-export interface BatchHandler {
+export interface BatchHandler<Payload = unknown> {
   batch: {
     /** Most runs in one batch, 1 to 1,000. */
     maxSize: number
@@ -70,13 +73,18 @@ export interface BatchHandler {
     maxWaitMs: number
   }
   /** `runs` has at least one. */
-  run(runs: readonly Run[]): BatchOutcomes | Promise<BatchOutcomes>
+  run(runs: readonly Run<Payload>[]): BatchOutcomes | Promise<BatchOutcomes>
 }
 // biome-ignore lint/suspicious/noConfusingVoidType: a handler that returns nothing is declared so.
 export type BatchOutcomes = readonly BatchOutcome[] | undefined | void
 
 /** By name. */
 export type Handlers = Record<string, Handler | BatchHandler>
+
+/** One handler for each name of the map, with the payload that stands there. */
+export type HandlersFor<Payloads extends object> = {
+  [Name in keyof Payloads]: Handler<Payloads[Name]> | BatchHandler<Payloads[Name]>
+}
 
 export const BATCH_SIZE_MAX = 1_000
 export const BATCH_WAIT_MS_MAX = 60_000

@@ -4,7 +4,8 @@
  *
  * States of an entry:
  *
- *   held ──► started ──► done        done: the broker has acknowledged an event about it, or there is nothing to run
+ *   held ──► started ──► done        done: the broker has acknowledged an event about it, or there is nothing to run;
+ *    │                               one that is not tracked has no events, and is done when its handler has settled
  *    └─────► dropped                 its partition went to another worker before it could start
  */
 import type { Execution } from '../../schemas/generated.ts'
@@ -15,6 +16,8 @@ export class Entry {
   readonly offset: number
   readonly bytes: number
   readonly dueAt: number
+  /** False: no events; it is done when its handler has settled. */
+  readonly tracked: boolean
   /** Let go when the entry is done, so that what waits to be committed stays small. */
   execution: Execution | undefined
   state: 'held' | 'started' | 'done' | 'dropped'
@@ -24,6 +27,7 @@ export class Entry {
     this.offset = offset
     this.bytes = bytes
     this.dueAt = execution?.dueAt ?? 0
+    this.tracked = execution?.tracked ?? true
     this.execution = execution
     this.state = execution === undefined ? 'done' : 'held'
   }

@@ -30,6 +30,8 @@ export interface OutboxOptions {
   instance: string
   clock: Clock
   logger: Logger
+  /** Something became of an attempt that is not tracked: nothing is sent of it. */
+  onUntracked(attempt: Attempt): void
   /** The broker has acknowledged a report about each of them. */
   onAcked(attempts: readonly Attempt[]): void
 }
@@ -63,6 +65,7 @@ export class Outbox {
   }
 
   push(attempt: Attempt): void {
+    if (!attempt.entry.tracked) return this.#options.onUntracked(attempt)
     if (attempt.queued) return
     attempt.queued = true
     this.#queue.push(attempt)

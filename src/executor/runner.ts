@@ -7,7 +7,7 @@ import type { Execution } from '../../schemas/generated.ts'
 import { priorities } from '../../streams/topics.ts'
 import type { Clock } from '../clock.ts'
 import type { Metrics } from '../metrics.ts'
-import { Attempt, type AttemptHost, type Outcome, released } from './attempt.ts'
+import { Attempt, type AttemptHost, type Outcome, released, succeededWithoutResult } from './attempt.ts'
 import { Calls } from './calls.ts'
 import { type Cancellation, Cancels } from './cancels.ts'
 import { BatchTurn, Gatherer } from './gatherer.ts'
@@ -50,6 +50,8 @@ export class Runner implements AttemptHost {
   #pumping = false
   #turn: NodeJS.Immediate | undefined
   #stopped = false
+  /** What may start although nothing more is to. */
+  #last: ReadonlySet<Entry> = new Set()
 
   constructor(options: RunnerOptions) {
     this.#options = options
@@ -82,7 +84,7 @@ export class Runner implements AttemptHost {
 
   /** The entry is due. It starts with the next pump that has a slot for it. */
   ready(entry: Entry): void {
-    if (entry.state !== 'held' || this.#stopped) return
+    if (entry.state !== 'held' || (this.#stopped && !this.#last.has(entry))) return
     const handler = this.#handlers.get(entry.execution?.handler ?? '')
     if (handler instanceof Gatherer) handler.add(entry)
     else this.#ready.push(entry.lane.level, entry)
@@ -119,9 +121,10 @@ export class Runner implements AttemptHost {
     for (const cancellation of this.calls.cancel(cancellations)) this.#cancels.add(cancellation)
   }
 
-  /** Nothing more starts. */
-  stopStarting(): void {
+  /** Nothing more starts but these, once they are handed in again. */
+  stopStarting(but: ReadonlySet<Entry>): void {
     this.#stopped = true
+    this.#last = but
     this.#ready.clear()
     for (const handler of this.#handlers.values()) if (handler instanceof Gatherer) handler.clear()
   }
@@ -146,14 +149,14 @@ export class Runner implements AttemptHost {
     try {
       returned = handler(attempt)
       if (isThenable(returned)) {
-        this.calls.follow([attempt], returned, (value) => () => succeeded(value))
+        this.calls.follow([attempt], returned, (value) => () => outcomeOf(attempt, value))
         return
       }
     } catch (error) {
       this.#end(attempt, failed(error))
       return
     }
-    this.#end(attempt, succeeded(returned))
+    this.#end(attempt, outcomeOf(attempt, returned))
   }
 
   /** Answers with the number of runs that it started. */
@@ -187,7 +190,7 @@ export class Runner implements AttemptHost {
   /** The attempt to run, unless it may not start any more; its owner knows that by itself. */
   #admitted(entry: Entry, nowMs: number): Attempt | undefined {
     const execution = entry.execution as Execution
-    const late = nowMs > execution.startDeadlineAt
+    const late = nowMs >= execution.startDeadlineAt
     if (!late && !this.#cancels.take(execution)) return this.#begin(entry, execution, nowMs)
     entry.state = 'started'
     this.#options.onStarted(entry)
@@ -218,6 +221,11 @@ export class Runner implements AttemptHost {
   #names(): string {
     return [...this.#handlers.keys()].slice(0, 20).join(', ') || 'none'
   }
+}
+
+/** Nobody asks for the result of one that is not tracked. */
+function outcomeOf({ entry }: Attempt, returned: unknown): Outcome {
+  return entry.tracked ? succeeded(returned) : succeededWithoutResult
 }
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {

@@ -37,6 +37,7 @@ export class Supervisor {
   }
 
   progressed(attempt: Attempt): void {
+    if (!attempt.entry.tracked) return
     const atMs = Math.max(this.#clock.nowMs(), attempt.beatAt + PROGRESS_INTERVAL_MS)
     if (atMs < attempt.wakeAt) this.#watch(attempt, atMs)
   }
@@ -47,6 +48,8 @@ export class Supervisor {
 
   #nextLook(attempt: Attempt): number {
     const timeoutAt = (attempt.startedAt ?? 0) + attempt.execution.attemptTimeoutMs
+    // Nobody waits for a sign of life of one that is not tracked.
+    if (!attempt.entry.tracked) return timeoutAt
     return Math.min(timeoutAt, attempt.beatAt + attempt.execution.leaseMs / BEATS_PER_LEASE)
   }
 

@@ -19,7 +19,7 @@ export function translated(options: IntakeOptions, dialect: Dialect, record: Rec
   metrics.foreign.inc({ source: dialect, outcome: translation.kind })
   if (translation.kind === 'refused') return refusal(options, record, translation.jobId, translation.reason)
   const value = translation.kind === 'deletion' ? null : definition.encode(translation.definition)
-  return { topic: names.jobs, key: translation.jobId, value, headers: headersOf(record) }
+  return { topic: names.jobs, ofJob: true, key: translation.jobId, value, headers: headersOf(record) }
 }
 
 /** The owner answers what was translated; so the request for it goes along. */

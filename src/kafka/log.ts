@@ -2,15 +2,19 @@
 import type { Kafka } from 'kafkajs'
 import type { GroupReader, GroupReaderOptions, Log, LogAdmin, LogWriter, TransactionalWriter } from '../ports.ts'
 import { KafkaAdmin } from './admin.ts'
+import { type BoundedRead, readToEnd, type Span } from './bounded-reader.ts'
 import { createKafka, type LogOptions, type LogSettings, settingsOf } from './client.ts'
 import { PartitionCounts } from './partition-counts.ts'
 import { KafkaGroupReader } from './reader.ts'
 import { CheckedTopics, type TargetTopicsOptions } from './target-topics.ts'
+import { changeTopics, listTopics, planTopics, type TopicChange } from './topic-changes.ts'
 import { ensureTopics, type TopicsWanted } from './topics.ts'
 import { FencedWriter } from './transactional-writer.ts'
 import { IdempotentWriter } from './writer.ts'
 
+export type { BoundedRead, Span } from './bounded-reader.ts'
 export type { Logger, LogOptions } from './client.ts'
+export type { TopicChange } from './topic-changes.ts'
 
 export interface KafkaLog extends Log {
   /**
@@ -18,6 +22,14 @@ export interface KafkaLog extends Log {
    * where there is one. Rejects with DuelogError `unsafe-topic` naming topic, setting, value found and value needed.
    */
   ensureTopics(wanted: TopicsWanted): Promise<{ partitions: number; created: string[] }>
+  /** What ensureTopics would create, and what would have to change first. Nothing is written. */
+  planTopics(wanted: TopicsWanted): Promise<TopicChange[]>
+  /** Creates missing topics and raises unsafe settings; resolves with what was found before. Those refused are left as they are. */
+  changeTopics(wanted: TopicsWanted): Promise<TopicChange[]>
+  /** Reads topics up to where they end now, in a group of its own that is deleted afterwards. Rejects with what `onRecord` threw. */
+  readToEnd(options: BoundedRead): Promise<Span[]>
+  /** Names of all topics of the cluster that this principal may see. */
+  topics(): Promise<string[]>
   /** The topics of the user's that may be written to; nothing is known of them before its start. */
   targetTopics(options: TargetTopicsOptions): CheckedTopics
 }
@@ -61,5 +73,21 @@ class KafkaJsLog implements KafkaLog {
 
   ensureTopics(wanted: TopicsWanted): Promise<{ partitions: number; created: string[] }> {
     return ensureTopics(this.#kafka, wanted, this.#settings.logger)
+  }
+
+  planTopics(wanted: TopicsWanted): Promise<TopicChange[]> {
+    return planTopics(this.#kafka, wanted)
+  }
+
+  changeTopics(wanted: TopicsWanted): Promise<TopicChange[]> {
+    return changeTopics(this.#kafka, wanted)
+  }
+
+  readToEnd(options: BoundedRead): Promise<Span[]> {
+    return readToEnd(this.#kafka, this.#settings, options)
+  }
+
+  topics(): Promise<string[]> {
+    return listTopics(this.#kafka)
   }
 }

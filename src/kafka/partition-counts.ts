@@ -1,10 +1,12 @@
-/** How many partitions each topic has; looked up once, because Duelog's topics keep their number; those of users are told of by target-topics.ts. */
+/** How many partitions each topic has, and whether one broker has them all; looked up once, because Duelog's topics keep their number; those of users are told of by target-topics.ts. */
 import type { Kafka } from 'kafkajs'
 import { faultOf } from './faults.ts'
 
 export class PartitionCounts {
   readonly #kafka: Kafka
   readonly #counts = new Map<string, number>()
+  /** Topics that have all their replicas on one broker, and which. */
+  readonly #brokers = new Map<string, number>()
   #lookup: Promise<void> = Promise.resolve()
 
   constructor(kafka: Kafka) {
@@ -29,9 +31,27 @@ export class PartitionCounts {
     return this.#counts
   }
 
+  /**
+   * Whether everything written to these topics goes to one and the same broker, whatever fails. False where it is not known. A cluster of
+   * one broker that gets a second, and partitions moved there, must have its Duelog processes started again.
+   */
+  onOneBroker(targets: Iterable<{ topic: string }>): boolean {
+    let only: number | undefined
+    for (const { topic } of targets) {
+      const broker = this.#brokers.get(topic)
+      if (broker === undefined || (only ?? broker) !== broker) return false
+      only = broker
+    }
+    return true
+  }
+
   /** What somebody else has just looked up. */
-  learn(topic: string, partitions: number): void {
-    this.#counts.set(topic, partitions)
+  learn(topic: string, partitions: readonly { replicas: readonly number[] }[]): void {
+    this.#counts.set(topic, partitions.length)
+    const brokers = new Set(partitions.flatMap(({ replicas }) => replicas))
+    const [only] = brokers
+    if (only !== undefined && brokers.size === 1) this.#brokers.set(topic, only)
+    else this.#brokers.delete(topic)
   }
 
   forget(topic: string): void {
@@ -45,7 +65,7 @@ export class PartitionCounts {
     try {
       await admin.connect()
       const metadata = await admin.fetchTopicMetadata({ topics })
-      for (const { name, partitions } of metadata.topics) this.#counts.set(name, partitions.length)
+      for (const { name, partitions } of metadata.topics) this.learn(name, partitions)
     } catch (thrown) {
       throw faultOf(thrown, `Looking up ${topics.join(', ')}`)
     } finally {

@@ -3,7 +3,7 @@
  * A partition's share of one request is one batch of the log, which the broker limits in bytes.
  */
 import type { Message } from 'kafkajs'
-import { partitionOf } from '../../streams/topics.ts'
+import { keyPartitionOf, partitionOf } from '../../streams/topics.ts'
 import { DuelogError } from '../errors.ts'
 import type { RecordOut } from '../ports.ts'
 
@@ -15,7 +15,7 @@ const requestBytesMax = 50_000_000
 const recordOverheadBytes = 32
 
 export interface Round {
-  topicMessages: { topic: string; messages: Message[] }[]
+  topicMessages: { topic: string; messages: GroupedMessages }[]
   /** `topic/partition` of every batch in this round, so that the caller can tell first offsets. */
   bytes: number
 }
@@ -24,7 +24,7 @@ export interface Round {
  * Messages that are already grouped by partition. kafkajs groups with `messages.reduce(…)`, copying the group for each message,
  * which is quadratic; this array answers that one call with what is known already. Without the call it is a plain array.
  */
-class GroupedMessages extends Array<Message> {
+export class GroupedMessages extends Array<Message> {
   readonly groups: Record<number, Message[]> = {}
   static override get [Symbol.species](): ArrayConstructor {
     return Array
@@ -33,6 +33,19 @@ class GroupedMessages extends Array<Message> {
     // One signature for all of Array's overloads; only kafkajs's grouping calls it.
     return this.groups as never
   }
+}
+
+/** The same round as requests for one partition each, in the order in which its partitions were first met. */
+export function partitionsApart({ topicMessages }: Round): Round['topicMessages'][] {
+  return topicMessages.flatMap(({ topic, messages }) =>
+    Object.values(messages.groups).map((group) => {
+      const own = new GroupedMessages()
+      const partition = group[0]?.partition ?? 0
+      own.groups[partition] = group
+      for (const message of group) own.push(message)
+      return [{ topic, messages: own }]
+    }),
+  )
 }
 
 /** Bytes that the record takes in the log, at most. */
@@ -61,7 +74,7 @@ export function checkSizes(records: RecordOut[]): void {
 /** The partition a record goes to: its own, or that of its key. */
 export function targetOf(record: RecordOut, partitionCounts: ReadonlyMap<string, number>): number {
   const count = partitionCounts.get(record.topic) ?? 0
-  const partition = record.partition ?? partitionOf(record.key ?? '', count)
+  const partition = record.partition ?? (record.ofJob ? partitionOf : keyPartitionOf)(record.key ?? '', count)
   if (!(partition >= 0 && partition < count))
     throw new DuelogError(
       'internal',

@@ -1,5 +1,6 @@
 /**
- * The topics of the user's that may be written to inside a partition's transaction: those of the allow-list that exist.
+ * The topics that may be written to inside a partition's transaction: of the user's those of the allow-list that exist, of ours those of
+ * pools that somebody has started.
  *
  * One topic that is missing, or refuses a record, fails the transaction for every job in it. So what is written is judged before,
  * by what was seen at the last check; and a transaction that failed nonetheless has its topics checked at once, and those that are
@@ -7,6 +8,7 @@
  */
 import kafkajs, { type Admin, type Kafka } from 'kafkajs'
 import { topicAllowance } from '../../streams/allowed-topics.ts'
+import { priorities, topicNames } from '../../streams/topics.ts'
 import { DuelogError, messageOf } from '../errors.ts'
 import type { TargetTopics } from '../ports.ts'
 import type { Logger } from './client.ts'
@@ -17,6 +19,8 @@ import { batchBytesMax } from './rounds.ts'
 export const checkIntervalMs = 30_000
 /** What is used is looked at again when the last look is older. */
 const staleMs = 5_000
+/** Least time between two looks for topics that are not there, however many jobs name some. */
+const seekGapMs = 1_000
 /** How long a topic that refused a record is left alone. */
 const refusedMs = 60_000
 /** A batch costs so much besides its records. */
@@ -27,10 +31,12 @@ export interface TargetTopicsOptions {
   patterns: readonly string[]
   /** Of our own topics, which are never allowed. */
   prefix: string
+  /** Pools whose topics this process has made. */
+  pools: readonly string[]
 }
 
 interface Seen {
-  partitions: number
+  partitions: readonly { replicas: readonly number[] }[]
   /** Unknown where the principal may not describe the topic's settings. */
   maxMessageBytes: number | undefined
 }
@@ -41,24 +47,31 @@ export class CheckedTopics implements TargetTopics {
   readonly #logger: Logger
   readonly #patterns: readonly string[]
   readonly #allowed: (topic: string) => boolean
+  readonly #lanesOf: (pool: string) => string[]
+  readonly #pools: ReadonlySet<string>
   #seen: ReadonlyMap<string, Seen> = new Map()
+  /** All topics that the last look found. */
+  #names: ReadonlySet<string> = new Set()
   readonly #refused = new Map<string, { untilMs: number; reason: string }>()
   #lookedAtMs = 0
   #timer: NodeJS.Timeout | undefined
   #checking: Promise<void> | undefined
 
-  constructor(kafka: Kafka, counts: PartitionCounts, logger: Logger, { patterns, prefix }: TargetTopicsOptions) {
+  constructor(kafka: Kafka, counts: PartitionCounts, logger: Logger, { patterns, prefix, pools }: TargetTopicsOptions) {
     this.#kafka = kafka
     this.#counts = counts
     this.#logger = logger
     this.#patterns = patterns
     this.#allowed = topicAllowance(patterns, prefix)
+    this.#pools = new Set(pools)
+    const { executions } = topicNames(prefix)
+    this.#lanesOf = (pool) => priorities.flatMap((priority) => [executions(pool, priority), executions(pool, priority, true)])
   }
 
-  /** Rejects when the brokers cannot be asked. Without an allow-list there is nothing to check, ever. */
+  /** Rejects when the brokers cannot be asked. Without an allow-list only unknown pools make it look again. */
   async start(): Promise<void> {
-    if (this.#patterns.length === 0) return
     await this.#look()
+    if (this.#patterns.length === 0) return
     this.#timer = setInterval(() => void this.check(), checkIntervalMs)
     this.#timer.unref()
   }
@@ -73,13 +86,34 @@ export class CheckedTopics implements TargetTopics {
     if (!this.#allowed(name)) return `Topic ${name} is not allowed; DUELOG_TARGET_TOPICS says which are.`
     const seen = this.#seen.get(name)
     if (seen === undefined) return `Topic ${name} does not exist.`
-    if (partition !== null && partition >= seen.partitions)
-      return `Topic ${name} has ${seen.partitions} partitions; there is none with the number ${partition}.`
+    if (partition !== null && partition >= seen.partitions.length)
+      return `Topic ${name} has ${seen.partitions.length} partitions; there is none with the number ${partition}.`
     const bytesMax = Math.min(seen.maxMessageBytes ?? batchBytesMax, batchBytesMax)
     if (bytes + batchOverheadBytes > bytesMax)
       return `A record of ${bytes} bytes is too large for topic ${name}, which takes batches of ${bytesMax} (max.message.bytes).`
     const refused = this.#refused.get(name)
     return refused !== undefined && Date.now() < refused.untilMs ? refused.reason : undefined
+  }
+
+  seek(topic: string): Promise<void> | undefined {
+    if (!this.#allowed(topic) || this.#seen.has(topic)) return undefined
+    return this.#checking === undefined && Date.now() - this.#lookedAtMs < seekGapMs ? undefined : this.check()
+  }
+
+  poolProblem(pool: string): string | undefined {
+    const missing = this.#missingLane(pool)
+    if (missing === undefined) return undefined
+    if (Date.now() - this.#lookedAtMs > staleMs) void this.check()
+    return `Pool ${pool} has no topics (${missing} does not exist): start its workers, with the pool in DUELOG_POOLS, or name another.`
+  }
+
+  seekPool(pool: string): Promise<void> | undefined {
+    if (this.#missingLane(pool) === undefined) return undefined
+    return this.#checking === undefined && Date.now() - this.#lookedAtMs < seekGapMs ? undefined : this.check()
+  }
+
+  #missingLane(pool: string): string | undefined {
+    return this.#pools.has(pool) ? undefined : this.#lanesOf(pool).find((topic) => !this.#names.has(topic))
   }
 
   async failed(topics: Iterable<string>, error: unknown): Promise<void> {
@@ -112,15 +146,16 @@ export class CheckedTopics implements TargetTopics {
     const admin = this.#kafka.admin()
     try {
       await admin.connect()
-      const names = (await admin.listTopics()).filter((topic) => this.#allowed(topic))
+      const all = await admin.listTopics()
+      const names = all.filter((topic) => this.#allowed(topic))
       const seen = new Map<string, Seen>()
       if (names.length > 0) {
         const limits = await maxMessageBytes(admin, names)
         const { topics } = await admin.fetchTopicMetadata({ topics: names })
-        for (const { name, partitions } of topics)
-          seen.set(name, { partitions: partitions.length, maxMessageBytes: limits.get(name) })
+        for (const { name, partitions } of topics) seen.set(name, { partitions, maxMessageBytes: limits.get(name) })
       }
       this.#take(seen)
+      this.#names = new Set(all)
     } catch (thrown) {
       throw faultOf(thrown, 'Checking the target topics')
     } finally {

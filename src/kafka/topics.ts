@@ -37,7 +37,7 @@ export async function ensureTopics(kafka: Kafka, wanted: TopicsWanted, logger: L
     checkCounts(counts, partitions)
     await checkSettings(admin, present)
     const missing = wanted.plans.filter(({ topic }) => !existing.has(topic))
-    const created = await create(admin, missing, partitions, wanted.replication)
+    const created = await createTopics(admin, missing, partitions, wanted.replication)
     if (created.length < missing.length) {
       // Another process created some at the same time: what it made must fit as well.
       checkCounts(await partitionCounts(admin, missing), partitions)
@@ -51,7 +51,7 @@ export async function ensureTopics(kafka: Kafka, wanted: TopicsWanted, logger: L
   }
 }
 
-async function create(admin: Admin, plans: TopicPlan[], partitions: number, replication: number): Promise<string[]> {
+export async function createTopics(admin: Admin, plans: TopicPlan[], partitions: number, replication: number): Promise<string[]> {
   if (plans.length === 0) return []
   const safety: Record<string, string> = replication >= 3 ? { 'min.insync.replicas': '2' } : {}
   const made = await admin.createTopics({
@@ -77,7 +77,7 @@ async function untilLed(admin: Admin, topics: string[]): Promise<void> {
   for (const topic of topics) await patiently(() => admin.fetchTopicOffsets(topic))
 }
 
-async function partitionCounts(admin: Admin, plans: TopicPlan[]): Promise<Map<string, number>> {
+export async function partitionCounts(admin: Admin, plans: TopicPlan[]): Promise<Map<string, number>> {
   if (plans.length === 0) return new Map()
   const { topics } = await patiently(() => admin.fetchTopicMetadata({ topics: plans.map(({ topic }) => topic) }))
   return new Map(topics.map(({ name, partitions }) => [name, partitions.length]))
@@ -90,35 +90,83 @@ function checkCounts(counts: Map<string, number>, partitions: number): void {
 }
 
 async function checkSettings(admin: Admin, plans: TopicPlan[]): Promise<void> {
-  if (plans.length === 0) return
-  const { resources } = await admin.describeConfigs({
-    includeSynonyms: false,
-    resources: plans.map(({ topic }) => ({ type: kafkajs.ConfigResourceTypes.TOPIC, name: topic })),
-  })
-  for (const { resourceName, configEntries } of resources) {
-    const found = new Map(configEntries.map(({ configName, configValue }) => [configName, configValue]))
-    const plan = plans.find(({ topic }) => topic === resourceName)
-    if (plan) checkPlan(plan, found)
+  const found = await settingsOf(admin, plans)
+  for (const plan of plans) {
+    const [difference] = differencesOf(plan, found.get(plan.topic) ?? new Map())
+    if (difference !== undefined) throw unsafe(plan.topic, difference.setting, difference.found, difference.needed)
   }
 }
 
-function checkPlan({ topic, config }: TopicPlan, found: ReadonlyMap<string, string>): void {
-  const must = (setting: string, fits: (value: string) => boolean, needed: string): void => {
-    const value = found.get(setting)
-    if (value !== undefined && !fits(value)) throw unsafe(topic, setting, value, needed)
+export interface TopicSetting {
+  value: string
+  /** Whether it was set for this topic, and is not a default of the brokers. */
+  own: boolean
+}
+
+/** What is set for each of these topics, all of which exist. */
+export async function settingsOf(admin: Admin, plans: TopicPlan[]): Promise<Map<string, Map<string, TopicSetting>>> {
+  if (plans.length === 0) return new Map()
+  const resourcesWanted = plans.map(({ topic }) => ({ type: kafkajs.ConfigResourceTypes.TOPIC, name: topic }))
+  // Of several brokers the one that is asked may not have heard yet of what another process has just created.
+  const { resources } = await patiently(() => admin.describeConfigs({ includeSynonyms: false, resources: resourcesWanted }))
+  return new Map(
+    resources.map(({ resourceName, configEntries }) => [
+      resourceName,
+      new Map(
+        configEntries.map(({ configName, configValue, configSource }) => [
+          configName,
+          { value: configValue, own: configSource === kafkajs.ConfigSource.TOPIC_CONFIG },
+        ]),
+      ),
+    ]),
+  )
+}
+
+export interface Difference {
+  setting: string
+  found: string
+  /** In words. */
+  needed: string
+  /** What the plan sets. */
+  planned: string
+}
+
+/** Settings under which jobs could be lost or fire twice. Others are the operator's own. */
+export function differencesOf({ config }: TopicPlan, found: ReadonlyMap<string, TopicSetting>): Difference[] {
+  const differences: Difference[] = []
+  const must = (
+    setting: string,
+    fits: (value: string, planned: string) => boolean,
+    needed: (planned: string) => string,
+  ): void => {
+    const value = found.get(setting)?.value
+    const planned = config[setting]
+    if (value === undefined || planned === undefined || fits(value, planned)) return
+    differences.push({ setting, found: value, needed: needed(planned), planned })
   }
   for (const setting of ['cleanup.policy', 'message.timestamp.type']) {
-    const planned = config[setting]
-    if (planned !== undefined) must(setting, (value) => value === planned, planned)
+    must(
+      setting,
+      (value, planned) => value === planned,
+      (planned) => planned,
+    )
   }
   for (const setting of ['delete.retention.ms', 'min.compaction.lag.ms']) {
-    const planned = config[setting]
-    if (planned !== undefined) must(setting, (value) => Number(value) >= Number(planned), `at least ${planned}`)
+    must(
+      setting,
+      (value, planned) => Number(value) >= Number(planned),
+      (planned) => `at least ${planned}`,
+    )
   }
   if (config['cleanup.policy'] === 'delete') {
-    const least = Math.min(retentionMsMin, Number(config['retention.ms']))
-    must('retention.ms', (value) => value === '-1' || Number(value) >= least, `at least ${least}, or -1`)
+    const least = (planned: string): number => Math.min(retentionMsMin, Number(planned))
+    must(
+      'retention.ms',
+      (value, planned) => value === '-1' || Number(value) >= least(planned),
+      (planned) => `at least ${least(planned)}, or -1`,
+    )
   }
+  return differences
 }
 
 function unsafe(topic: string, setting: string, found: string, needed: string): DuelogError {

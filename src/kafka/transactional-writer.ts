@@ -10,7 +10,8 @@ import type { GroupPositions, RecordOut, TransactionalWriter } from '../ports.ts
 import { type LogSettings, transactionRetry } from './client.ts'
 import { faultOf } from './faults.ts'
 import type { PartitionCounts } from './partition-counts.ts'
-import { checkSizes, roundsOf } from './rounds.ts'
+import { produce } from './produce.ts'
+import { checkSizes } from './rounds.ts'
 
 export class FencedWriter implements TransactionalWriter {
   readonly #id: string
@@ -77,18 +78,15 @@ export class FencedWriter implements TransactionalWriter {
   }
 
   async #commit(records: RecordOut[], group: GroupPositions | undefined): Promise<Map<string, number>> {
-    const offsets = new Map<string, number>()
     checkSizes(records)
     const counts = this.#counts.known(records) ?? (await this.#counts.of(records))
     const transaction = this.#transaction ?? (await this.#producer.transaction())
     this.#transaction = undefined
-    for (const { topicMessages } of roundsOf(records, counts)) {
-      const written = await transaction.sendBatch({ topicMessages, timeout: this.#settings.requestTimeoutMs })
-      for (const { topicName, partition, baseOffset } of written) {
-        const place = `${topicName}/${partition}`
-        if (!offsets.has(place)) offsets.set(place, Number(baseOffset))
-      }
-    }
+    const offsets = await produce(records, counts, {
+      sendBatch: (batch) => transaction.sendBatch(batch),
+      counts: this.#counts,
+      requestTimeoutMs: this.#settings.requestTimeoutMs,
+    })
     if (group !== undefined) await transaction.sendOffsets(groupOffsets(group))
     await transaction.commit()
     return offsets

@@ -8,7 +8,8 @@ import type { LogWriter, RecordOut } from '../ports.ts'
 import type { LogSettings } from './client.ts'
 import { faultOf } from './faults.ts'
 import type { PartitionCounts } from './partition-counts.ts'
-import { checkSizes, recordBytes, roundsOf, targetOf } from './rounds.ts'
+import { produce } from './produce.ts'
+import { checkSizes, recordBytes, targetOf } from './rounds.ts'
 
 /** Most records and bytes of the calls that are joined in one flight. A larger single call goes alone. */
 const flightRecordsMax = 5_000
@@ -95,17 +96,12 @@ export class IdempotentWriter implements LogWriter {
       const all = calls.length === 1 ? (calls[0] as Call).records : calls.flatMap((call) => call.records)
       const counts = await this.#counts.of(all)
       this.#producer ??= await this.#connect()
-      const next = new Map<string, number>()
-      for (const round of roundsOf(all, counts)) {
-        const written = await this.#producer.sendBatch({
-          topicMessages: round.topicMessages,
-          timeout: this.#settings.requestTimeoutMs,
-        })
-        for (const { topicName, partition, baseOffset } of written) {
-          const place = `${topicName}/${partition}`
-          if (!next.has(place)) next.set(place, Number(baseOffset))
-        }
-      }
+      const producer = this.#producer
+      const next = await produce(all, counts, {
+        sendBatch: (batch) => producer.sendBatch(batch),
+        counts: this.#counts,
+        requestTimeoutMs: this.#settings.requestTimeoutMs,
+      })
       for (const call of calls) call.resolve(offsetsOf(call.records, counts, next))
     } catch (thrown) {
       // After any failure the producer's sequence numbers may be wrong: the broker could take the next batch for a repeat of the

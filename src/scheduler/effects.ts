@@ -2,7 +2,7 @@
  * Collects what a batch of decisions changes: records for the log, operations for the store.
  * State is logged once for each touched job, as it is at the end of the batch; its timers are the difference between before and after.
  */
-import type { Execution, ExecutionInput } from '../../schemas/generated.ts'
+import type { StateEntryInput } from '../../schemas/generated.ts'
 import { type Decision, type Job, mustBeLogged, type TopicRecord } from '../../streams/job.ts'
 import { indexKeysOf, mayChangeIndex } from '../../streams/job-index.ts'
 import { observedOffsetHeader } from '../../streams/jobs/condition.ts'
@@ -17,12 +17,16 @@ import {
   type Timer,
   timerKey,
   timerKind,
+  type Waiter,
+  waiterKey,
 } from '../../streams/keys.ts'
 import { timersOf } from '../../streams/timers.ts'
-import { partitionOf, type TopicNames } from '../../streams/topics.ts'
+import type { TopicNames } from '../../streams/topics.ts'
 import type { RecordOut } from '../ports.ts'
 import type { SchedulerCodecs } from './codecs.ts'
+import { outputRecord } from './output-records.ts'
 import type { StoreOp } from './ports.ts'
+import { waiterOps } from './waiter-ops.ts'
 
 export class Effects {
   readonly #partition: number
@@ -95,7 +99,18 @@ export class Effects {
     this.#ops.push({ key: definitionKey(id), value })
   }
 
-  /** A definition that goes to another partition: in the transaction, or a delay could begin there a second time. */
+  /** What is taken of a limit, or null when there is nothing more to know of it. */
+  limit(key: Buffer, entry: StateEntryInput | null): void {
+    this.#entry(key, entry === null ? null : this.#codecs.state.encode(entry))
+    this.#logged = true
+  }
+
+  /** A queue entry that no run stands behind. */
+  unqueued(waiter: Waiter): void {
+    this.#ops.push({ key: waiterKey(waiter), value: null })
+  }
+
+  /** A record that goes to another partition: in the transaction, or a delay could begin there a second time, and a command do twice what it asks for. */
   moved(records: RecordOut[]): void {
     this.out.push(...records)
     this.#logged = true
@@ -121,8 +136,8 @@ export class Effects {
     else timers.push(timer)
   }
 
-  /** Ends the collection. `written` hears of each timer that is added. */
-  finish(written: (timer: Timer) => void): { changelog: RecordOut[]; ops: StoreOp[] } {
+  /** Ends the collection. `written` hears of each timer that is added, `queued` of each run that joins a queue. */
+  finish(written: (timer: Timer) => void, queued: (waiter: Waiter) => void): { changelog: RecordOut[]; ops: StoreOp[] } {
     const changelog = [...this.#entries]
     const ops = [...this.#ops]
     for (const { job, logged } of this.#changed.values()) {
@@ -131,6 +146,7 @@ export class Effects {
         changelog.push(this.#record(stateKey(job.id), value))
       }
       this.#timerOps(job, ops, written)
+      ops.push(...waiterOps(job.id, this.#loaded.get(job.id)?.job.state, job.state, queued))
       this.#indexOps(job, ops)
     }
     for (const { key, value } of changelog) ops.push({ key: key as Buffer, value })
@@ -178,60 +194,16 @@ export class Effects {
     return { topic: this.#names.state, partition: this.#partition, key, value }
   }
 
-  #pinned(key: string, execution: Execution, instance: string): void {
-    const { jobId, runNo, attempt, specOffset } = execution
-    const framed = this.#codecs.execution.encode(execution)
-    const value = this.#codecs.control.encode({ type: 'RUN', jobId, runNo, attempt, specOffset, instance, execution: framed })
-    this.out.push({ topic: this.#names.control, partition: this.#partition, key, value })
-  }
-
   #output(key: string, output: Decision['out'][number]): void {
     const partition = this.#partition
-    const encode = (execution: ExecutionInput): Buffer => this.#codecs.execution.encode(execution)
-    switch (output.kind) {
-      case 'record':
-        this.written(output.record)
-        return
-      case 'dispatch': {
-        const { pool, priority, pinTo } = output.execution
-        if (pinTo !== null) return this.#pinned(key, output.execution, pinTo)
-        this.out.push({
-          topic: this.#names.executions(pool, priority, output.ahead),
-          partition,
-          key,
-          value: encode(output.execution),
-        })
-        return
-      }
-      case 'retry':
-        this.out.push({ topic: this.#names.retry(output.tier.name), partition, key, value: encode(output.execution) })
-        return
-      case 'dead-letter': {
-        const value = this.#codecs.deadLetter.encode({ ...output.letter, execution: encode(output.execution) })
-        this.out.push({ topic: this.#names.deadLetters, partition, key, value })
-        return
-      }
-      case 'cancel': {
-        const { runNo, attempt, specOffset, reason } = output
-        const value = this.#codecs.control.encode({ type: 'CANCEL', jobId: key, runNo, attempt, specOffset, reason })
-        this.out.push({ topic: this.#names.control, partition, key, value })
-        return
-      }
-      case 'trigger': {
-        const { jobId, commandId, at } = output
-        const value = this.#codecs.command.encode({ type: 'TRIGGER', trigger: 'FOLLOW_UP', commandId, at, actor: `job ${key}` })
-        this.out.push({ topic: this.#names.commands, partition: partitionOf(jobId, this.#partitions), key: jobId, value })
-        return
-      }
-      case 'tombstone':
-        this.asides.push({
-          topic: this.#names.jobs,
-          partition,
-          key,
-          value: null,
-          headers: { [observedOffsetHeader]: String(output.observedOffset) },
-        })
+    if (output.kind === 'record') return this.written(output.record)
+    if (output.kind !== 'tombstone') {
+      const place = { partition, partitions: this.#partitions, names: this.#names, codecs: this.#codecs }
+      this.out.push(outputRecord(place, key, output))
+      return
     }
+    const headers = { [observedOffsetHeader]: String(output.observedOffset) }
+    this.asides.push({ topic: this.#names.jobs, partition, key, value: null, headers })
   }
 }
 

@@ -1,6 +1,7 @@
 /** active: the loop that fires. */
 import { Closed, type Ownership } from './ownership.ts'
 import type { PartitionStore } from './ports.ts'
+import { Sweeper } from './sweeper.ts'
 import type { TimeIndex } from './time-index.ts'
 import { TimerTaker } from './timer-taker.ts'
 import { batchRecordsMax } from './turn.ts'
@@ -14,6 +15,8 @@ export async function fireForEver(own: Ownership, store: PartitionStore, index: 
   const { clock, lingerMs, metrics } = shared
   const { partition } = own
   const taker = new TimerTaker(index, store, shared)
+  own.admissions.open(clock.nowMs())
+  const sweeper = new Sweeper(store, shared)
   let lingerUntil = 0
   for (;;) {
     const now = clock.nowMs()
@@ -27,7 +30,7 @@ export async function fireForEver(own: Ownership, store: PartitionStore, index: 
     own.dueAt = dueAt === 0 ? now : dueAt
     metrics.timersOverdue.set({ partition }, overdue ? 1 : 0)
     metrics.mailboxDepth.set({ partition }, mailbox.depth)
-    if (now < lingerUntil && !overdue && !mailbox.urgent && mailbox.depth < batchRecordsMax) {
+    if (now < lingerUntil && !overdue && !own.admissions.isPressing(now) && !mailbox.urgent && mailbox.depth < batchRecordsMax) {
       await own.nap(lingerUntil)
       continue
     }
@@ -35,8 +38,11 @@ export async function fireForEver(own: Ownership, store: PartitionStore, index: 
     const result = await own.turn(store, index, timers, (timer) => taker.written(timer))
     taker.defer(result.deferred)
     if (result.committed) lingerUntil = clock.nowMs() + lingerMs
-    if (result.folded > 0) continue
+    if (result.folded > 0 || own.admissions.isPressing(clock.nowMs())) continue
     await index.compactPassed()
-    await own.nap(Math.min(taker.wakeAt(clock.nowMs()), own.leavingAt))
+    // Nothing was due, and nothing was read.
+    const idleAt = clock.nowMs()
+    if (idleAt >= sweeper.lookAt && taker.dueAt > idleAt) await sweeper.look(idleAt, (timer) => taker.written(timer))
+    await own.nap(Math.min(taker.wakeAt(clock.nowMs()), own.admissions.wakeAt, own.leavingAt, sweeper.lookAt))
   }
 }

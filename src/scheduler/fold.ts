@@ -1,19 +1,21 @@
 /** Folds a batch of timers and mail into effects, job by job, through the pure step. */
 import type { Logger } from 'pino'
 import type { Decision, Input, Job, Note } from '../../streams/job.ts'
-import { answerTo, type Receipt, receiptRecord } from '../../streams/jobs/receipt.ts'
+import { type Answer, answerTo, type Receipt, receiptRecord } from '../../streams/jobs/receipt.ts'
 import { definitionValue, type Timer } from '../../streams/keys.ts'
 import { recordBytes } from '../../streams/runs/topic-record.ts'
 import { invalidated, step } from '../../streams/step.ts'
 import type { TopicNames } from '../../streams/topics.ts'
 import { messageOf } from '../errors.ts'
 import type { Metrics } from '../metrics.ts'
-import type { TargetTopics } from '../ports.ts'
+import type { RecordOut, TargetTopics } from '../ports.ts'
+import type { Admissions } from './admissions.ts'
 import type { SchedulerCodecs } from './codecs.ts'
 import { Effects } from './effects.ts'
 import { movedHeader } from './intake.ts'
 import { loadJobs } from './job-loader.ts'
 import type { Leases } from './leases.ts'
+import { type Called, callHeads } from './limit-call.ts'
 import type { Mail } from './mailbox.ts'
 import { retriesIn, startLatenessMs } from './observed.ts'
 import type { PartitionStore } from './ports.ts'
@@ -27,6 +29,7 @@ export interface FoldContext {
   store: PartitionStore
   leases: Leases
   underWay: UnderWay
+  admissions: Admissions
   leadMs: number
   aheadFrom: number
   /** What stands in jobs before this offset an owner has folded, and logged what followed; of it only the definition is restored. */
@@ -42,6 +45,8 @@ export interface Folded {
   deferred: { timer: Timer; untilMs: number }[]
   /** Mail of the batch that was folded; less than all when `mayLog` was false and one needed a commit. */
   mailFolded: number
+  /** Runs that waited for a slot and were asked. */
+  waitersAsked: number
   notes: Note[]
   dispatched: { pool: string; dueAt: number }[]
   /** Records to topics of the user's. */
@@ -61,11 +66,13 @@ export async function fold(context: FoldContext, timers: Timer[], mails: Mail[],
   for (const timer of timers) ids.add(timer.jobId)
   for (const mail of mails) if (mail.input !== undefined) ids.add(mail.jobId)
   const jobs = await loadJobs(context.store, context.codecs, [...ids], redriven(mails))
+  const called = await callHeads(context, jobs, mails, now)
   const effects = new Effects(context.partition, context.partitions, context.names, context.codecs)
   const folded: Folded = {
     effects,
     deferred: [],
     mailFolded: 0,
+    waitersAsked: called.waiters.length,
     notes: [],
     dispatched: [],
     written: [],
@@ -74,24 +81,27 @@ export async function fold(context: FoldContext, timers: Timer[], mails: Mail[],
     retries: 0,
     aheadUntil: 0,
   }
-  const batch = new BatchFold(context, jobs, folded, now)
+  const batch = new BatchFold(context, jobs, called, folded, now)
   for (const timer of timers) batch.timer(timer)
   for (const mail of mails) {
     if (!batch.mail(mail, mayLog)) break
     folded.mailFolded++
   }
+  batch.waiters()
   return folded
 }
 
 class BatchFold {
   readonly #context: FoldContext
   readonly #jobs: Map<string, Job>
+  readonly #called: Called
   readonly #folded: Folded
   readonly #now: number
 
-  constructor(context: FoldContext, jobs: Map<string, Job>, folded: Folded, now: number) {
+  constructor(context: FoldContext, jobs: Map<string, Job>, called: Called, folded: Folded, now: number) {
     this.#context = context
     this.#jobs = jobs
+    this.#called = called
     this.#folded = folded
     this.#now = now
   }
@@ -135,8 +145,31 @@ class BatchFold {
     return true
   }
 
+  /** Those that waited for a slot come last, when all that this batch frees is free. The first of a key that is refused ends its turn. */
+  waiters(): void {
+    const { ledger, waiters, outdated } = this.#called
+    const { effects } = this.#folded
+    const { admissions } = this.#context
+    const full = new Set<string>()
+    for (const waiter of waiters) {
+      if (full.has(waiter.key)) continue
+      admissions.passed(waiter)
+      const job = this.#jobs.get(waiter.jobId) ?? { id: waiter.jobId }
+      const decision = this.#step(job, { kind: 'admit', waiter })
+      if (decision.admission === 'gone') effects.unqueued(waiter)
+      if (decision.admission === 'refused') {
+        full.add(waiter.key)
+        ledger.refused(waiter.key)
+      }
+      this.#take(job, decision)
+    }
+    for (const key of outdated) ledger.forget(key)
+    for (const { key, entry } of ledger.changes()) effects.limit(key, entry)
+    admissions.mark(ledger.pressing())
+  }
+
   /** Only of what is not decided yet: the position that this transaction logs covers the mail, so nobody answers it again. */
-  #answer(mail: Mail, answer: Pick<Receipt, 'outcome' | 'reason' | 'nextFireAt'>): void {
+  #answer(mail: Mail, answer: Answer): void {
     const { replyTo, offset } = mail
     if (replyTo === undefined) return
     const { names, partition, logger } = this.#context
@@ -160,7 +193,16 @@ class BatchFold {
   #step(job: Job, input: Input): Decision {
     const { leases, leadMs, aheadFrom, logger } = this.#context
     const topicProblem = this.#topicProblem.bind(this)
-    const context = { now: this.#now, leadMs, aheadFrom, topicProblem, seenAt: leases.seenAt.bind(leases) }
+    const poolProblem = (pool: string): string | undefined => this.#context.targets?.poolProblem(pool)
+    const context = {
+      now: this.#now,
+      leadMs,
+      aheadFrom,
+      topicProblem,
+      poolProblem,
+      limits: this.#called.ledger,
+      seenAt: leases.seenAt.bind(leases),
+    }
     try {
       return step(job, input, context)
     } catch (error) {
@@ -180,6 +222,7 @@ class BatchFold {
       this.#context.underWay.set(before.id, now)
       this.#folded.retries += retriesIn(then, now)
     }
+    this.#called.ledger.took(before.state, decision)
     for (const execution of decision.snapshotPuts) {
       decision.job.snapshots ??= new Map()
       decision.job.snapshots.set(execution.runNo, execution)
@@ -194,14 +237,15 @@ class BatchFold {
     this.#folded.effects.add(before, decision, restored)
   }
 
-  #move({ moved }: Mail): void {
+  #move({ source, moved }: Mail): void {
     if (moved === undefined) return
     const { names, partition } = this.#context
     const { key, value, headers, to } = moved
-    this.#folded.effects.moved([
-      { topic: names.jobs, partition: to, key, value, headers },
-      { topic: names.jobs, partition, key, value: null, headers: { [movedHeader]: String(to) } },
-    ])
+    const records: RecordOut[] = [{ topic: names[source], partition: to, key, value, headers }]
+    // Of a definition nothing must be left behind; commands and events are not compacted, and go with time.
+    if (source === 'jobs')
+      records.push({ topic: names.jobs, partition, key, value: null, headers: { [movedHeader]: String(to) } })
+    this.#folded.effects.moved(records)
   }
 }
 

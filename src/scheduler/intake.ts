@@ -7,19 +7,23 @@ import type { ExecutionEvent, JobCommand } from '../../schemas/generated.ts'
 import type { KnownDefinition } from '../../streams/job.ts'
 import { type OnlyOver, observedOffsetHeader, onlyOverOf } from '../../streams/jobs/condition.ts'
 import { replyToOf } from '../../streams/jobs/receipt.ts'
-import { validateJobId } from '../../streams/jobs/validate.ts'
+import { validateCommand, validateJobId } from '../../streams/jobs/validate.ts'
 import { partitionOf } from '../../streams/topics.ts'
+import type { Clock } from '../clock.ts'
 import { DuelogError, messageOf } from '../errors.ts'
 import type { Metrics } from '../metrics.ts'
-import type { Codec, RecordIn } from '../ports.ts'
+import type { Codec, RecordIn, TargetTopics } from '../ports.ts'
 import type { SchedulerCodecs } from './codecs.ts'
 import { knownDefinition } from './job-loader.ts'
 import type { Leases } from './leases.ts'
 import type { Mail, Source } from './mailbox.ts'
 import type { WorkerWatch } from './worker-watch.ts'
 
-/** Header of a tombstone that a record left behind when it was moved to the partition of its key. */
+/** Header of a tombstone that a definition left behind when it was moved to the partition of its job. */
 export const movedHeader = 'duelog-moved'
+
+/** A record with more is not moved: with what a batch adds it might not fit one, and the transaction would fail again and again. */
+export const movedBytesMax = 900_000
 
 /** Header of a record without meaning that an owner writes to find the end of a log. */
 export const markHeader = 'duelog-mark'
@@ -32,9 +36,15 @@ export interface IntakeOptions {
   codecs: SchedulerCodecs
   leases: Leases
   workers: WorkerWatch
+  /** Topics of the user's. Undefined: none. */
+  targets: TargetTopics | undefined
+  clock: Clock
   metrics: Metrics
   logger: Logger
 }
+
+/** How long a definition waits for a look at the topic that it names: all reading waits with it. */
+const seekWaitMs = 250
 
 export class Intake {
   readonly #options: IntakeOptions
@@ -56,11 +66,13 @@ export class Intake {
       bytes: (record.value?.length ?? 0) + 256,
       moved: undefined,
     }
-    if (source === 'jobs') mail.replyTo = replyToOf(record.headers)
+    if (source !== 'events') mail.replyTo = replyToOf(record.headers)
     if (record.value === null && record.headers[markHeader] !== undefined) return mail
     if (key === null) return this.#bad(mail, record, 'no-key', 'The record has no key; the key must be the job id.')
     if (problem !== undefined) return this.#bad(mail, record, 'bad-job-id', problem.message)
-    return source === 'jobs' ? this.#definition(mail, record, key) : this.#report(mail, record, nowMs)
+    const to = partitionOf(key, this.#options.partitions)
+    if (to !== this.#options.partition) return this.#misrouted(mail, record, key, to)
+    return source === 'jobs' ? this.#definition(mail, record) : this.#report(mail, record, nowMs)
   }
 
   #report(mail: Mail, record: RecordIn, nowMs: number): Mail | Promise<Mail> {
@@ -76,9 +88,7 @@ export class Intake {
     }
   }
 
-  #definition(mail: Mail, record: RecordIn, key: Buffer): Mail | Promise<Mail> {
-    const to = partitionOf(key, this.#options.partitions)
-    if (to !== this.#options.partition) return this.#misrouted(mail, record, key, to)
+  #definition(mail: Mail, record: RecordIn): Mail | Promise<Mail> {
     const onlyOver = onlyOverOf(record.headers)
     if (record.value === null) {
       const observed = record.headers[observedOffsetHeader]
@@ -89,13 +99,33 @@ export class Intake {
     }
     const place = { offset: record.offset, appendedAt: record.timestampMs, bytes: record.value }
     const definition = knownDefinition(this.#options.codecs, place)
-    if (definition instanceof Promise) return definition.then((known) => withDefinition(mail, known, onlyOver))
-    return withDefinition(mail, definition, onlyOver)
+    if (definition instanceof Promise) return definition.then((known) => this.#withDefinition(mail, known, onlyOver))
+    return this.#withDefinition(mail, definition, onlyOver)
+  }
+
+  /** A topic, or a pool, may have been made a moment ago, for this very job; one that is not there either way makes the job INVALID. */
+  #withDefinition(mail: Mail, definition: KnownDefinition, onlyOver: OnlyOver | undefined): Mail | Promise<Mail> {
+    mail.input = onlyOver === undefined ? { kind: 'definition', definition } : { kind: 'definition', definition, onlyOver }
+    const { targets } = this.#options
+    const target = definition.spec?.target
+    if (target === undefined || targets === undefined) return mail
+    const sought = target.topic === null ? targets.seekPool(target.pool) : targets.seek(target.topic.name)
+    if (sought === undefined) return mail
+    const { clock } = this.#options
+    return new Promise((resolve) => {
+      const done = (): void => resolve(mail)
+      const cancel = clock.at(clock.nowMs() + seekWaitMs, done)
+      void sought.then(cancel).then(done)
+    })
   }
 
   #misrouted(mail: Mail, record: RecordIn, key: Buffer, to: number): Mail {
     // What a move left behind: its own record already stands in the right partition.
     if (record.value === null && record.headers[movedHeader] !== undefined) return mail
+    if (sizeOf(record) > movedBytesMax) {
+      const text = `It has more than ${movedBytesMax} bytes and belongs to partition ${to}; write it there.`
+      return this.#bad(mail, record, 'too-large-to-move', text)
+    }
     mail.moved = { key, value: record.value, headers: record.headers, to }
     this.#options.metrics.misrouted.inc()
     return mail
@@ -103,6 +133,8 @@ export class Intake {
 
   #command(mail: Mail, record: RecordIn): Mail | Promise<Mail> {
     return afterDecoding<JobCommand, Mail>(this.#options.codecs.command, record, (command) => {
+      const problems = validateCommand(command)
+      if (problems.length > 0) return this.#bad(mail, record, 'bad-command', problems.map(({ message }) => message).join(' '))
       mail.input = { kind: 'command', command }
       return mail
     })
@@ -134,9 +166,11 @@ export class Intake {
   }
 }
 
-function withDefinition(mail: Mail, definition: KnownDefinition, onlyOver: OnlyOver | undefined): Mail {
-  mail.input = onlyOver === undefined ? { kind: 'definition', definition } : { kind: 'definition', definition, onlyOver }
-  return mail
+/** Bytes that the record takes in the log, at most, besides what every one has. */
+function sizeOf({ key, value, headers }: RecordIn): number {
+  let bytes = (key?.length ?? 0) + (value?.length ?? 0)
+  for (const [name, text] of Object.entries(headers)) bytes += 10 + 3 * name.length + text.length
+  return bytes
 }
 
 /** At once unless the writer's schema has to be asked for. */

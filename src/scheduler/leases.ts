@@ -2,11 +2,13 @@
  * What was last heard of each running attempt, and when. Soft state: it is not logged, and a new owner grants every running attempt a full
  * lease, so a heartbeat costs no write.
  */
+import { jobDefinitionSchema } from '../../schemas/generated.ts'
 import type { AttemptId } from '../../streams/job.ts'
+import { fieldOf } from '../../streams/jobs/avro-schema.ts'
 import type { Heartbeat } from '../ports.ts'
 
 /** Longest lease that a definition may have: what was not heard of for so long is over. */
-const leaseMsMax = 3_600_000
+const leaseMsMax = fieldOf(jobDefinitionSchema, 'leaseMs').maximum ?? Number.POSITIVE_INFINITY
 /** Attempts that are kept without looking for those that are over. */
 const sweptFromMin = 10_000
 

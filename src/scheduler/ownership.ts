@@ -5,6 +5,7 @@
 import type { StateEntry } from '../../schemas/generated.ts'
 import type { Timer } from '../../streams/keys.ts'
 import type { LogWriter, TransactionalWriter } from '../ports.ts'
+import { Admissions } from './admissions.ts'
 import type { Feed } from './feed.ts'
 import { Leases } from './leases.ts'
 import { Mailbox, type Source } from './mailbox.ts'
@@ -46,6 +47,7 @@ export class Ownership {
   readonly underWay = new UnderWay()
   readonly workers = new WorkerWatch()
   readonly signal: Signal
+  admissions: Admissions
   phase: Phase = 'restoring'
   store: PartitionStore | undefined
   writer: TransactionalWriter | undefined
@@ -60,6 +62,8 @@ export class Ownership {
   /** When the oldest timer that was not handed out when the present turn began is due. */
   dueAt = Number.POSITIVE_INFINITY
   closing = false
+  /** When the turn at hand began, by the owner's clock; Infinity between turns. */
+  turnSince = Number.POSITIVE_INFINITY
   /** When a partition that was given to another member stops firing at the latest. */
   leavingAt = Number.POSITIVE_INFINITY
   readonly #closed = Promise.withResolvers<never>()
@@ -75,6 +79,7 @@ export class Ownership {
     this.feed = feed
     this.shares = shares
     this.signal = new Signal(shared.clock)
+    this.admissions = new Admissions(shared.codecs)
     this.#closed.promise.catch(() => undefined)
   }
 
@@ -109,6 +114,7 @@ export class Ownership {
     this.#fault = undefined
     this.mailbox.clear()
     this.underWay.clear()
+    this.admissions = new Admissions(this.shared.codecs)
     this.store = undefined
     this.writer = undefined
   }
@@ -172,7 +178,10 @@ export class Ownership {
     written?: (timer: Timer) => void,
   ): Promise<TurnResult> {
     this.#check()
-    const result = await turn(this.#turnContext(store, index), timers, written)
+    this.turnSince = this.shared.clock.nowMs()
+    const result = await turn(this.#turnContext(store, index), timers, written).finally(() => {
+      this.turnSince = Number.POSITIVE_INFINITY
+    })
     if (result.folded > 0) this.progress()
     if (this.mailbox.roomy) this.#makeRoom()
     this.#settleWaiting()
@@ -185,9 +194,10 @@ export class Ownership {
   }
 
   #turnContext(store: PartitionStore, index: TimeIndex): TurnContext {
-    const { shared, partition, claimOffset, mailbox, leases, underWay, writer, applied, logged, shares } = this
+    const { shared, partition, claimOffset, mailbox, leases, underWay, admissions, writer, applied, logged, shares } = this
     const { asides, commits: slots } = shares
-    return { shared, partition, claimOffset, store, index, mailbox, leases, underWay, writer, asides, slots, applied, logged }
+    const watched = { mailbox, leases, underWay, admissions }
+    return { shared, partition, claimOffset, store, index, ...watched, writer, asides, slots, applied, logged }
   }
 
   /**

@@ -47,16 +47,10 @@ export class Partition {
   /** `after`: the end of an earlier ownership in this process, whose store has to be closed first. */
   constructor(number: number, shared: Shared, feed: Feed, shares: PartitionShares, after?: Promise<void>) {
     this.#own = new Ownership(number, shared, feed, shares)
-    const { partitions, codecs, metrics, logger } = shared
-    this.#intake = new Intake({
-      partition: number,
-      partitions,
-      codecs,
-      leases: this.#own.leases,
-      workers: this.#own.workers,
-      metrics,
-      logger,
-    })
+    const { partitions, codecs, targets, clock, metrics, logger } = shared
+    const { leases, workers } = this.#own
+    const intake = { partition: number, partitions, codecs, leases, workers, targets, clock, metrics, logger }
+    this.#intake = new Intake(intake)
     this.#ended = Promise.resolve(after).then(() => this.#run())
   }
 
@@ -79,6 +73,10 @@ export class Partition {
   /** What it has heard and counted since it was opened. */
   get heard(): Pick<Ownership, 'leases' | 'workers' | 'underWay'> {
     return this.#own
+  }
+  /** When the turn at hand began; Infinity between turns. */
+  get turnSince(): number {
+    return this.#own.turnSince
   }
   /** Where it stands, for people. */
   view(): PartitionView {
@@ -153,7 +151,7 @@ export class Partition {
     const index = new TimeIndex(store)
     const catchUp = async (): Promise<void> => {
       if (own.closing) throw new Closed()
-      await restore(own, store, ends)
+      await restore(own, store, index, ends)
       await claim(own, store)
       await drain(own, store, index)
     }

@@ -48,7 +48,7 @@ export function partitionQueries(partitions: ReadonlyMap<number, Partition>, opt
     return underWay.ids
   }
   const viewOf = (job: Job, number: number): JobView | undefined =>
-    viewOfJob(job, number, clock.nowMs(), (active) => withHeartbeats(number, job.id, active))
+    viewOfJob(job, number, (active) => withHeartbeats(number, job.id, active))
 
   return {
     partitions: () =>
@@ -60,6 +60,13 @@ export function partitionQueries(partitions: ReadonlyMap<number, Partition>, opt
     async job(partition, id) {
       const job = (await loadJobs(storeOf(partition), codecs, [id])).get(id)
       return job === undefined ? undefined : viewOf(job, partition)
+    },
+
+    async why(partition, id) {
+      const job = (await loadJobs(storeOf(partition), codecs, [id])).get(id)
+      if (job?.definition === undefined) return undefined
+      const { status } = job.state ?? pristineState(job)
+      return { status, reasons: whyOf(job, clock.nowMs()) }
     },
 
     async list(partition, filter, limit, after) {
@@ -190,13 +197,25 @@ export function partitionQueries(partitions: ReadonlyMap<number, Partition>, opt
 function viewOfJob(
   job: Job,
   partition: number,
-  nowMs: number,
   withHeartbeats: (active: readonly ActiveRun[]) => ActiveRunView[],
 ): JobView | undefined {
   const { definition } = job
   if (definition === undefined) return undefined
-  const { status, nextFireAt, runNo, scheduledRuns, succeeded, failed, skipped, cancelled, reason, active, lastRun, deadRuns } =
-    job.state ?? pristineState(job)
+  const {
+    status,
+    nextFireAt,
+    nextDueAt,
+    runNo,
+    scheduledRuns,
+    succeeded,
+    failed,
+    skipped,
+    cancelled,
+    reason,
+    active,
+    lastRun,
+    deadRuns,
+  } = job.state ?? pristineState(job)
   return {
     id: job.id,
     partition,
@@ -204,6 +223,7 @@ function viewOfJob(
     definition: definition.spec,
     status,
     nextFireAt,
+    nextDueAt,
     runNo,
     scheduledRuns,
     succeeded,
@@ -214,7 +234,6 @@ function viewOfJob(
     active: withHeartbeats(active),
     lastRun,
     deadRuns,
-    why: whyOf(job, nowMs),
   }
 }
 
@@ -225,5 +244,6 @@ function matches(view: JobView, filter: JobFilter): boolean {
   if (filter.status !== undefined && view.status !== filter.status) return false
   if (filter.tag !== undefined && !view.definition?.tags.includes(filter.tag)) return false
   if (filter.handler !== undefined && view.definition?.target.handler !== filter.handler) return false
-  return filter.dueBefore === undefined || (view.nextFireAt !== null && view.nextFireAt < filter.dueBefore)
+  const dueAt = view.nextDueAt ?? view.nextFireAt
+  return filter.dueBefore === undefined || (dueAt !== null && dueAt < filter.dueBefore)
 }

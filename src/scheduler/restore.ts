@@ -1,6 +1,7 @@
-/** From the changelog to the store: each record is put as it is, timers and index keys are derived from the state. Reads nothing, so it runs at the speed of the log. */
+/** From the changelog to the store: each record is put as it is; timers, queue entries and index keys are derived from the state. Reads nothing, so it runs at the speed of the log. */
 import { stateIndexKeys } from '../../streams/job-index.ts'
-import { jobIdOfKey, prefix, timerKey } from '../../streams/keys.ts'
+import { jobIdOfKey, prefix, timerKey, waiterKey } from '../../streams/keys.ts'
+import { waitersOf } from '../../streams/limits/slots.ts'
 import { stateTimers } from '../../streams/timers.ts'
 import type { RecordIn } from '../ports.ts'
 import type { SchedulerCodecs } from './codecs.ts'
@@ -9,8 +10,8 @@ import type { StoreOp } from './ports.ts'
 const none = Buffer.alloc(0)
 
 /**
- * Operations that apply a slice of job-state. Timers and index keys that an earlier state had put are not removed: they no longer follow
- * from the state and are dropped when popped, or passed over when found.
+ * Operations that apply a slice of job-state. Timers, queue entries and index keys that an earlier state had put are not removed: they
+ * no longer follow from the state and are dropped when popped, or when it is their turn, or passed over when found.
  */
 export async function changelogOps(codecs: SchedulerCodecs, records: RecordIn[]): Promise<StoreOp[]> {
   const ops: StoreOp[] = []
@@ -23,6 +24,7 @@ export async function changelogOps(codecs: SchedulerCodecs, records: RecordIn[])
     const { state } = await codecs.state.decode(value)
     if (state === null) continue
     for (const timer of stateTimers(jobId, state)) ops.push({ key: timerKey(timer), value: none })
+    for (const waiter of waitersOf(jobId, state)) ops.push({ key: waiterKey(waiter), value: none })
     for (const index of stateIndexKeys(jobId, state)) ops.push({ key: index, value: none })
   }
   return ops

@@ -6,7 +6,7 @@ import { endOf, rangeOf } from './log-ends.ts'
 import type { Ownership } from './ownership.ts'
 import type { PartitionStore } from './ports.ts'
 import { changelogOps } from './restore.ts'
-import { TimeIndex } from './time-index.ts'
+import type { TimeIndex } from './time-index.ts'
 
 /** A partition so close to the end of a log goes on; the rest is read behind the claim. */
 const nearlyCaughtUp = 1_000
@@ -33,7 +33,7 @@ export async function open(own: Ownership): Promise<{ store: PartitionStore; end
   return { store, ends: { state, jobs }, large: state - own.applied.state + jobs - own.applied.jobs > largeRestore }
 }
 
-export async function restore(own: Ownership, store: PartitionStore, { state, jobs }: Ends): Promise<void> {
+export async function restore(own: Ownership, store: PartitionStore, index: TimeIndex, { state, jobs }: Ends): Promise<void> {
   own.restoreEnd = state
   own.restoreBegin = own.applied.state
   own.progress()
@@ -44,7 +44,6 @@ export async function restore(own: Ownership, store: PartitionStore, { state, jo
   own.restoreBegin = own.applied.jobs
   own.enter('warming')
   own.feed.open('jobs', own.applied.jobs)
-  const index = new TimeIndex(store)
   while (jobs - own.applied.jobs > nearlyCaughtUp) {
     const { folded, blocked } = await own.turn(store, index)
     // What nobody has decided yet waits for the claim.

@@ -10,6 +10,9 @@ import { Partition } from './partition.ts'
 import { partitionQueries } from './queries.ts'
 import { commitSlots, restoreSlots, Slots } from './slots.ts'
 
+/** A turn ends with its commit, and every commit with an answer, an error or a timeout of the log long before this. */
+const hangsAfterMs = 300_000
+
 export class Scheduler {
   readonly #options: SchedulerOptions
   readonly #partitions = new Map<number, Partition>()
@@ -55,6 +58,12 @@ export class Scheduler {
   /** Whether every partition that the group gave to this member fires. */
   get active(): boolean {
     return this.#joined && [...this.#partitions.values()].every(({ phase, closing }) => phase === 'active' || closing)
+  }
+
+  /** Partitions that do not come out of a turn. */
+  get hanging(): number[] {
+    const startedBefore = this.#options.clock.nowMs() - hangsAfterMs
+    return [...this.#partitions.values()].filter(({ turnSince }) => turnSince < startedBefore).map(({ number }) => number)
   }
 
   /** Resolves when `active`. */

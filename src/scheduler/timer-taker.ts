@@ -72,5 +72,5 @@ export class TimerTaker {
 }
 
 /** Only a dispatch gains from being early; a lease or a deadline that pops before its time would be lost. */
-const mayActOn = (timer: Timer, now: number): boolean =>
-  timer.dueAt <= now || timer.kind === timerKind.fire || timer.kind === timerKind.retryResidue
+const mayActOn = ({ dueAt, kind }: Timer, now: number): boolean =>
+  dueAt <= now || kind === timerKind.fire || kind === timerKind.retryResidue || kind === timerKind.start

@@ -11,6 +11,7 @@
 import type { Note } from '../../streams/job.ts'
 import type { Timer } from '../../streams/keys.ts'
 import type { LogWriter, RecordOut, TransactionalWriter } from '../ports.ts'
+import type { Admissions } from './admissions.ts'
 import { type Folded, fold } from './fold.ts'
 import type { Leases } from './leases.ts'
 import { localOp, positionKey } from './local-record.ts'
@@ -40,6 +41,7 @@ export interface TurnContext {
   mailbox: Mailbox
   leases: Leases
   underWay: UnderWay
+  admissions: Admissions
   /** Absent while the partition is not claimed: then nothing may be logged. */
   writer: TransactionalWriter | undefined
   /** For records outside the transaction. */
@@ -68,9 +70,11 @@ export async function turn(
   const { mailbox, shared, writer } = context
   const room = Math.max(batchRecordsMax - timers.length, Math.ceil(batchRecordsMax * (1 - timerShare)))
   const mails = mailbox.take(room, batchBytesMax)
-  if (timers.length + mails.length === 0) return { folded: 0, committed: false, blocked: false, deferred: [] }
-  const { names, codecs, leadMs, targets, metrics, logger, clock } = shared
-  const { partition, store, leases, underWay } = context
+  const now = shared.clock.nowMs()
+  if (timers.length + mails.length === 0 && !context.admissions.isPressing(now))
+    return { folded: 0, committed: false, blocked: false, deferred: [] }
+  const { names, codecs, leadMs, targets, metrics, logger } = shared
+  const { partition, store, leases, underWay, admissions } = context
   const foldContext = {
     partition,
     partitions: shared.partitions,
@@ -79,6 +83,7 @@ export async function turn(
     store,
     leases,
     underWay,
+    admissions,
     leadMs,
     aheadFrom: context.logged.aheadUntil,
     decidedBefore: context.logged.jobsOffset,
@@ -86,12 +91,12 @@ export async function turn(
     metrics,
     logger,
   }
-  const folded = await fold(foldContext, timers, mails, clock.nowMs(), writer !== undefined)
+  const folded = await fold(foldContext, timers, mails, now, writer !== undefined)
   const blocked = folded.mailFolded < mails.length
   if (blocked) mailbox.putBack(mails.slice(folded.mailFolded))
   const committed = await persist(context, folded, mails.slice(0, folded.mailFolded), written)
   count(shared, folded.notes)
-  return { folded: timers.length + folded.mailFolded, committed, blocked, deferred: folded.deferred }
+  return { folded: timers.length + folded.mailFolded + folded.waitersAsked, committed, blocked, deferred: folded.deferred }
 }
 
 async function persist(context: TurnContext, folded: Folded, mails: Mail[], written: (timer: Timer) => void): Promise<boolean> {
@@ -99,7 +104,7 @@ async function persist(context: TurnContext, folded: Folded, mails: Mail[], writ
   const { applied, store, shared } = context
   const next = { ...applied }
   for (const mail of mails) next[mail.source] = Math.max(next[mail.source], mail.offset + 1)
-  const { changelog, ops } = effects.finish(written)
+  const { changelog, ops } = effects.finish(written, (waiter) => context.admissions.written(waiter))
   if (effects.asides.length > 0) await context.asides.write(effects.asides)
   // A command that changed nothing must not be folded again when there is something for it to change.
   const logged =
@@ -193,6 +198,7 @@ function count({ metrics }: Shared, notes: Note[]): void {
     if (note.kind === 'skipped') metrics.skipped.inc({ reason: note.reason }, note.count)
     else if (note.kind === 'stale') metrics.staleEvents.inc({ type: note.what })
     else if (note.kind === 'lease-lost') metrics.leasesLost.inc()
+    else if (note.kind === 'waiting') metrics.waits.inc({ reason: note.reason })
     else if (note.kind === 'invalid') metrics.invalid.inc({ reason: 'bad-definition' })
     else {
       metrics.runs.inc({ status: note.status })

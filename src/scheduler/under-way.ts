@@ -57,7 +57,7 @@ export class UnderWay {
 
 function countOf(active: readonly ActiveRun[]): RunsUnderWay {
   const counts: RunsUnderWay = { dispatched: 0, running: 0, waiting: 0 }
-  for (const { status } of active) counts[status === 'RUNNING' ? 'running' : status === 'RETRY_WAIT' ? 'waiting' : 'dispatched']++
+  for (const { status } of active) counts[status === 'RUNNING' ? 'running' : status === 'DISPATCHED' ? 'dispatched' : 'waiting']++
   return counts
 }
 

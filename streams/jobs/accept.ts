@@ -13,9 +13,9 @@ import { goOnWithBackfill } from '../runs/backfill.ts'
 import { completeIfDone } from '../runs/complete.ts'
 import { executionOf } from '../runs/dispatch.ts'
 import { startQueued } from '../runs/queue.ts'
-import { recordBytes, topicRecord } from '../runs/topic-record.ts'
 import { firstFire, nextFire } from '../schedules/next-fire.ts'
 import { holds } from './condition.ts'
+import { suspend, targetProblem } from './recheck.ts'
 
 export function acceptDefinition(draft: Decision, input: Extract<Input, { kind: 'definition' }>, context: Context): void {
   const { definition, decided = false, onlyOver } = input
@@ -45,8 +45,7 @@ export function acceptDefinition(draft: Decision, input: Extract<Input, { kind: 
   keepActiveRuns(draft, before.definition, before.state)
   replaceState(draft, definition, before, phase)
   // Whether a topic is there does not follow from the record, so this is logged; the next time is frozen, as that of a paused job.
-  if (refusal !== undefined)
-    return void patchState(draft, { status: 'INVALID', reason: refusal, finishedAt: null, deleteAt: null })
+  if (refusal !== undefined) return suspend(draft, definition, refusal, context)
   if (definition.spec === undefined) return
   // What waited while the job was paused or its definition could not be used.
   startQueued(draft, context)
@@ -73,12 +72,6 @@ function drop(
   if (draft.job.state?.definitionKept !== true) draft.keptDefinition = inForce
   patchState(draft, { definitionKept: true, droppedOffset: offset })
   refuse(draft, { at: appendedAt, what: 'DROPPED', reason })
-}
-
-/** Why the topic that the job writes to cannot be written to. */
-function targetProblem(jobId: string, { spec }: KnownDefinition, { topicProblem }: Context): string | undefined {
-  if (spec === undefined || spec.target.topic === null) return undefined
-  return topicProblem(spec.target.topic, recordBytes(topicRecord(jobId, 1, 0, spec.target.topic, spec)))
 }
 
 /** Whether all about a job without state still follows from its record alone. */
@@ -122,6 +115,7 @@ function replaceState(draft: Decision, definition: KnownDefinition, before: Deci
       status: 'INVALID',
       reason: definition.problem ?? null,
       deleteAt: null,
+      recheckAt: null,
     })
     return
   }
@@ -138,6 +132,7 @@ function replaceState(draft: Decision, definition: KnownDefinition, before: Deci
     reason: null,
     finishedAt: null,
     deleteAt: null,
+    recheckAt: null,
   })
 }
 

@@ -20,6 +20,13 @@ export interface AvroRecord {
   readonly fields: readonly AvroField[]
 }
 
+/** A field of a record, for its limits. Throws for a name that the schema does not have. */
+export function fieldOf(schema: Pick<AvroRecord, 'fields'>, name: string): AvroField {
+  const field = schema.fields.find((candidate) => candidate.name === name)
+  if (field === undefined) throw new Error(`The schema has no field ${name}; whoever reads its limits has to change with it.`)
+  return field
+}
+
 interface AvroEnum {
   readonly type: 'enum'
   readonly name: string

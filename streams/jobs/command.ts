@@ -2,30 +2,56 @@
 import type { JobCommand } from '../../schemas/generated.ts'
 import { patchState, pristineState } from '../draft.ts'
 import type { Context, Decision } from '../job.ts'
-import { refuse } from '../refusals.ts'
+import { refuse, refuseCommand } from '../refusals.ts'
 import { beginBackfill, goOnWithBackfill } from '../runs/backfill.ts'
 import { cancelRun } from '../runs/cancel.ts'
 import { completeIfDone } from '../runs/complete.ts'
 import { executionOf } from '../runs/dispatch.ts'
 import { startQueued } from '../runs/queue.ts'
 import { startRun } from '../runs/start.ts'
+import { isOver } from '../runs/validity.ts'
+import { isRepeated, remembered } from './recent-commands.ts'
+
+const makesRuns: ReadonlySet<JobCommand['type']> = new Set(['TRIGGER', 'REDRIVE', 'BACKFILL'])
+const ends: ReadonlySet<JobCommand['type']> = new Set(['CANCEL', 'CANCEL_RUN'])
 
 export function applyCommand(draft: Decision, command: JobCommand, context: Context): void {
-  const state = draft.job.state ?? pristineState(draft.job)
-  const ends = command.type === 'CANCEL' || command.type === 'CANCEL_RUN'
-  if (draft.job.definition === undefined || (draft.job.definition.spec === undefined && !ends)) {
+  const before = draft.job.state ?? pristineState(draft.job)
+  const unusable =
+    draft.job.definition === undefined ? 'no-such-job' : isRepeated(before, command.commandId) ? 'repeated' : undefined
+  if (unusable !== undefined) {
     draft.notes.push({ kind: 'stale', what: command.type })
-    if (draft.job.definition !== undefined) refuse(draft, { at: context.now, what: 'DROPPED', reason: 'invalid-definition' })
+    draft.refusal = unusable
     return
   }
+  patchState(draft, { recentCommands: remembered(before, command.commandId) })
+  const reason = reasonToRefuse(draft, command, context)
+  if (reason === undefined) return carryOut(draft, command, context)
+  if (reason === 'invalid-definition') draft.notes.push({ kind: 'stale', what: command.type })
+  refuseCommand(draft, command, reason, context.now)
+}
+
+/** What is in the way of a command whatever it asks for in particular. */
+function reasonToRefuse({ job: { definition, state } }: Decision, { type }: JobCommand, { now }: Context): string | undefined {
+  if (definition?.spec === undefined) return ends.has(type) ? undefined : 'invalid-definition'
+  if (!makesRuns.has(type)) return undefined
+  if (state?.status === 'INVALID') return 'invalid-definition'
+  // Its run would expire as it is made.
+  return isOver(definition.spec, now) ? 'expired' : undefined
+}
+
+function carryOut(draft: Decision, command: JobCommand, context: Context): void {
+  const state = draft.job.state ?? pristineState(draft.job)
   switch (command.type) {
     case 'TRIGGER':
       return trigger(draft, command, context)
     case 'PAUSE':
       if (state.status === 'ACTIVE') patchState(draft, { status: 'PAUSED', pausedByCommand: true })
-      else if (state.status === 'PAUSED' && !state.pausedByCommand) patchState(draft, { pausedByCommand: true })
+      // Of an INVALID job it holds for when that can be used again.
+      else if (state.status !== 'COMPLETED' && !state.pausedByCommand) patchState(draft, { pausedByCommand: true })
       return
     case 'RESUME':
+      if (state.status === 'INVALID' && state.pausedByCommand) patchState(draft, { pausedByCommand: false })
       // The frozen time may have passed: its timer then pops at once and catch-up decides.
       if (state.status !== 'PAUSED') return
       patchState(draft, { status: 'ACTIVE', pausedByCommand: false })
@@ -37,13 +63,19 @@ export function applyCommand(draft: Decision, command: JobCommand, context: Cont
     case 'CANCEL_RUN': {
       const run = state.active.find(({ runNo }) => runNo === command.runNo)
       if (run !== undefined) return cancelRun(draft, run, 'command', context)
-      return refuse(draft, { at: context.now, what: 'DROPPED', reason: 'no-such-run', runNo: command.runNo })
+      return refuseCommand(draft, command, noRunReason(draft, command.runNo), context.now)
     }
     case 'REDRIVE':
       return redrive(draft, command, context)
     case 'BACKFILL':
       return beginBackfill(draft, command, context)
   }
+}
+
+/** Why a run cannot be cancelled that is not active. */
+function noRunReason({ job: { definition, state } }: Decision, runNo: number | null): string {
+  const left = definition?.spec?.trackRuns === false && runNo !== null && runNo >= 1 && runNo <= (state?.runNo ?? 0)
+  return left ? 'not-tracked' : 'no-such-run'
 }
 
 /** Nothing more of the job runs. A new definition revives it. */
@@ -57,28 +89,25 @@ function cancelJob(draft: Decision, context: Context): void {
 }
 
 /** A dead run once more, as a run of its own with all that the first was made with. */
-function redrive(draft: Decision, { commandId, runNo }: JobCommand, context: Context): void {
+function redrive(draft: Decision, command: JobCommand, context: Context): void {
+  const { commandId, runNo } = command
   const state = draft.job.state ?? pristineState(draft.job)
   const spec = draft.job.definition?.spec
   const kept = runNo === null ? undefined : draft.job.snapshots?.get(runNo)
   if (spec === undefined || runNo === null || kept === undefined || !state.deadRuns.includes(runNo)) {
-    return refuse(draft, { at: context.now, what: 'DROPPED', reason: 'no-such-dead-run', runNo })
+    return refuseCommand(draft, command, 'no-such-dead-run', context.now)
   }
   draft.job.snapshots = new Map(draft.job.snapshots).set(state.runNo + 1, kept)
   draft.snapshotDeletes.push(runNo)
   patchState(draft, { deadRuns: state.deadRuns.filter((other) => other !== runNo) })
   const { scheduledFor } = kept
-  const more = { commandId, snapshot: true, pinned: kept.pinTo !== null }
-  const run = startRun(draft, spec, 'REDRIVE', scheduledFor, context.now, context, more)
+  const run = startRun(draft, spec, 'REDRIVE', scheduledFor, context.now, context, { commandId, snapshot: true })
   draft.snapshotPuts.push(executionOf(draft.job, run, context.now))
 }
 
 function trigger(draft: Decision, command: JobCommand, context: Context): void {
   const spec = draft.job.definition?.spec
-  const state = draft.job.state ?? pristineState(draft.job)
-  const repeated =
-    state.lastRun?.commandId === command.commandId || state.active.some((run) => run.commandId === command.commandId)
-  if (spec === undefined || repeated) return
+  if (spec === undefined) return
   const { payload, commandId, trigger: made } = command
   const adjusted = payload === null ? spec : { ...spec, payload }
   const definition = draft.job.definition

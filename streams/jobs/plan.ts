@@ -41,11 +41,7 @@ export function planJob(job: Job, next: JobDefinition, range: PlanRange): JobPla
   }
   const offset = Math.max(job.definition?.offset ?? -1, job.state?.specOffset ?? -1, job.state?.droppedOffset ?? -1) + 1
   const definition = { offset, appendedAt: range.from, bytes: noBytes, spec: next }
-  const decision = step(
-    job,
-    { kind: 'definition', definition },
-    { now: range.from, leadMs: 0, aheadFrom: Number.POSITIVE_INFINITY, topicProblem: () => undefined, seenAt: () => range.from },
-  )
+  const decision = step(job, { kind: 'definition', definition }, { ...undisturbed, now: range.from, seenAt: () => range.from })
   const { state } = decision.job
   if (decision.job.definition?.offset !== offset) {
     const reason = state?.decisions.at(-1)?.reason ?? null
@@ -57,6 +53,14 @@ export function planJob(job: Job, next: JobDefinition, range: PlanRange): JobPla
 }
 
 const noBytes = Buffer.alloc(0)
+/** A plan is about times: topics and pools are taken to be there, and nothing to be in the way. */
+const undisturbed = {
+  leadMs: 0,
+  aheadFrom: Number.POSITIVE_INFINITY,
+  topicProblem: () => undefined,
+  poolProblem: () => undefined,
+  limits: { slots: () => ({ held: 0, waiting: 0 }), starts: () => undefined },
+}
 
 function changedFields(old: JobDefinition, next: JobDefinition): string[] {
   const [left, right] = [definitionToJson(old), definitionToJson(next)]

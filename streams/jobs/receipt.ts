@@ -1,9 +1,11 @@
 /**
- * What became of a record on jobs whose sender asked for a receipt: a pure function of the job before and after it.
+ * What became of a record on jobs or job-commands whose sender asked for a receipt: a pure function of the job before and after it.
  * The owner writes it in the transaction whose position covers the record, so it is sent once, and never for what was not applied.
  */
+import type { JobCommand } from '../../schemas/generated.ts'
 import { pristineState } from '../draft.ts'
 import type { Decision, Input, Job, TopicRecord } from '../job.ts'
+import { reasonText } from './why.ts'
 
 /** Headers by which a record asks for a receipt. */
 export const replyHeaders = { topic: 'duelog-reply-topic', correlationId: 'duelog-correlation-id' } as const
@@ -25,6 +27,8 @@ export interface Receipt {
   offset: number
   /** With accepted: nominal time of the next occurrence in epoch ms, or null when there is none. */
   nextFireAt?: number | null
+  /** With jitter: when that is due, in epoch ms. */
+  nextDueAt?: number
 }
 
 export function replyToOf(headers: Record<string, Buffer>): ReplyTo | undefined {
@@ -32,13 +36,19 @@ export function replyToOf(headers: Record<string, Buffer>): ReplyTo | undefined 
   return topic === undefined ? undefined : { topic: topic.toString(), correlationId: headers[replyHeaders.correlationId] }
 }
 
-type Answer = Pick<Receipt, 'outcome' | 'reason' | 'nextFireAt'>
+export type Answer = Pick<Receipt, 'outcome' | 'reason' | 'nextFireAt' | 'nextDueAt'>
 
-/** What became of a definition or a deletion. */
-export function answerTo(before: Job, input: Input, { job }: Decision): Answer {
+/** What became of a definition, a deletion or a command. */
+export function answerTo(before: Job, input: Input, { job, refusal }: Decision): Answer {
+  if (input.kind === 'command') return commandAnswer(job, input.command, refusal)
   if (input.kind === 'definition') return definitionAnswer(job, input.definition.offset, input.definition.problem)
   if (input.kind === 'deletion') return deletionAnswer(before, job)
   return { outcome: 'rejected', reason: `A record of the kind ${input.kind} gets no receipt.` }
+}
+
+function commandAnswer(job: Job, { type }: JobCommand, refusal: string | undefined): Answer {
+  if (refusal !== undefined) return { outcome: 'rejected', reason: `The ${type} was dropped: ${reasonText(refusal)}.` }
+  return { outcome: 'accepted', nextFireAt: job.state?.nextFireAt ?? null }
 }
 
 function definitionAnswer(job: Job, offset: number, problem: string | undefined): Answer {
@@ -46,7 +56,8 @@ function definitionAnswer(job: Job, offset: number, problem: string | undefined)
   if (problem !== undefined) return { outcome: 'rejected', reason: problem }
   const state = job.state ?? pristineState(job)
   if (state.status === 'INVALID') return { outcome: 'rejected', reason: state.reason ?? 'The job is INVALID.' }
-  return { outcome: 'accepted', nextFireAt: state.nextFireAt }
+  const { nextFireAt, nextDueAt } = state
+  return { outcome: 'accepted', nextFireAt, ...(nextDueAt !== null && { nextDueAt }) }
 }
 
 function deletionAnswer(before: Job, after: Job): Answer {

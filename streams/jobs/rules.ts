@@ -1,15 +1,19 @@
 /** What a definition's fields owe one another. These rules run on definitions whose every field is within its own limits. */
 import type { JobDefinition } from '../../schemas/generated.ts'
+import { addLimitProblems } from './limit-rules.ts'
 import { oneOf, type Problem } from './problem.ts'
 import { addScheduleProblems } from './schedule-rules.ts'
 import { addTargetProblems } from './target-rules.ts'
+import { addTrackingProblems } from './tracking-rules.ts'
 
 const backoffs = ['list', 'fixed', 'linear', 'exponential'] as const
 
 export function addRuleProblems(definition: JobDefinition, problems: Problem[]): void {
   addScheduleProblems(definition, problems)
   addTargetProblems(definition, problems)
+  addLimitProblems(definition, problems)
   addBackoffProblems(definition, problems)
+  addTrackingProblems(definition, problems)
 }
 
 function addBackoffProblems({ retry: { backoff } }: JobDefinition, problems: Problem[]): void {

@@ -1,5 +1,5 @@
 /** Why a job fired or did not: what stands in its way now, and what was decided against, in words. */
-import type { JobState, Refusal } from '../../schemas/generated.ts'
+import type { ActiveRun, JobState, Refusal } from '../../schemas/generated.ts'
 import { pristineState } from '../draft.ts'
 import type { Job } from '../job.ts'
 
@@ -10,6 +10,8 @@ export interface Reason {
   text: string
   /** Epoch ms: when it was decided, or when it will be; null for what is so now. */
   at: number | null
+  /** Of a command that was refused: which. */
+  commandId?: string
 }
 
 /** Sentences for each reason that the core gives (streams/refusals.ts and whoever calls it). */
@@ -18,7 +20,7 @@ const reasons: Record<string, string> = {
   overlap: 'an earlier run was still active',
   'CANCELLED overlap': 'a later occurrence took its place',
   'max-concurrent-runs': 'as many runs as maxConcurrentRuns allows were active',
-  expired: 'expireAt had passed',
+  expired: 'its job was over, as expireAt had come',
   command: 'a command asked for it',
   attempts: 'its attempts were used up',
   'not-retryable': 'its error is not retryable',
@@ -28,9 +30,17 @@ const reasons: Record<string, string> = {
   'stale-version': 'its version is lower than that of the definition in force',
   duplicate: 'its dedupKey is that of the definition in force, within dedupWindowMs',
   replaced: 'a definition with other times took its place',
+  'concurrency-limit': 'as many runs of its concurrencyKey as concurrencyLimit allows were at work',
+  'EXPIRED concurrency-limit': 'no slot of its concurrencyKey became free before its start deadline',
+  'rate-limit': 'as many starts as its rateLimit allows were given already',
+  'EXPIRED rate-limit': 'its rateLimit had no start for it before its start deadline',
   'topic-unavailable': 'its topic could not be written to before its start deadline',
   'topic-target': 'a backfill is for handlers; a topic target is written when it is due',
+  'not-tracked-backfill': 'a backfill goes on at the end of its runs, which nobody hears of where trackRuns is false',
   'invalid-definition': 'the definition in force cannot be used',
+  repeated: 'a command with its commandId was taken already',
+  'no-such-job': 'there is no such job',
+  'not-tracked': 'trackRuns is false, so a run is out of reach once it is handed to the workers',
   'no-such-run': 'there is no such active run',
   'no-such-dead-run': 'there is no such dead run any more',
   'backfill-active': 'another backfill is going on',
@@ -38,13 +48,16 @@ const reasons: Record<string, string> = {
   'empty-range': 'no occurrence lies in the range',
 }
 
+/** A reason as the second half of a sentence; one that is not known stands for itself. */
+export const reasonText = (reason: string): string => reasons[reason] ?? reason
+
 const subjects: Record<Refusal['what'], (refusal: Refusal) => string> = {
   SKIPPED: ({ count }) => (count === 1 ? 'An occurrence was skipped' : `${count} occurrences were skipped`),
   QUEUED: () => 'An occurrence was queued',
-  WAITING: () => 'An occurrence waits',
+  WAITING: ({ runNo }) => (runNo === null ? 'An occurrence waits' : `Run ${runNo} had to wait`),
   EXPIRED: ({ runNo }) => `Run ${runNo} expired`,
   CANCELLED: ({ runNo }) => (runNo === null ? 'The job was cancelled' : `Run ${runNo} was cancelled`),
-  DROPPED: () => 'A definition or command was dropped',
+  DROPPED: ({ commandId }) => (commandId === null ? 'A definition or command was dropped' : 'A command was dropped'),
   DEAD: ({ runNo }) => `Run ${runNo} was given up`,
 }
 
@@ -52,12 +65,13 @@ const subjects: Record<Refusal['what'], (refusal: Refusal) => string> = {
 export function whyOf(job: Job, nowMs: number): Reason[] {
   const state = job.state ?? pristineState(job)
   const past = [...state.decisions].reverse().map((refusal): Reason => {
-    const { what, reason, at, scheduledFor } = refusal
+    const { what, reason, at, scheduledFor, commandId } = refusal
     const when = scheduledFor === null ? '' : ` (due ${new Date(scheduledFor).toISOString()})`
     return {
       code: reason,
       at,
-      text: `${subjects[what](refusal)}${when}: ${reasons[`${what} ${reason}`] ?? reasons[reason] ?? reason}.`,
+      ...(commandId === null ? {} : { commandId }),
+      text: `${subjects[what](refusal)}${when}: ${reasons[`${what} ${reason}`] ?? reasonText(reason)}.`,
     }
   })
   return [...present(state, nowMs), ...past]
@@ -75,10 +89,22 @@ function present(state: JobState, nowMs: number): Reason[] {
   if (state.queuedFor !== null) say('queued', 'One occurrence waits for the active run to end.', state.queuedFor)
   if (state.waiting) say('waiting', 'The next occurrence is due and waits until one of the active runs ends.', state.nextFireAt)
   else if (state.status === 'ACTIVE' && state.nextFireAt !== null) {
-    const due = state.nextFireAt <= nowMs ? 'is due now' : `is due in ${state.nextFireAt - nowMs} ms`
-    say('scheduled', `The next occurrence ${due}.`, state.nextFireAt)
+    const dueAt = state.nextDueAt ?? state.nextFireAt
+    const due = dueAt <= nowMs ? 'is due now' : `is due in ${dueAt - nowMs} ms`
+    const jitter = dueAt === state.nextFireAt ? '' : `, ${dueAt - state.nextFireAt} ms after its nominal time by its jitter`
+    say('scheduled', `The next occurrence ${due}${jitter}.`, dueAt)
   }
-  for (const { runNo, status, dueAt } of state.active) say('active', `Run ${runNo} is ${status}.`, dueAt)
+  for (const run of state.active) {
+    if (run.status === 'WAITING') say(...waitOf(run))
+    else say('active', `Run ${run.runNo} is ${run.status}.`, run.dueAt)
+  }
   if (state.backfill !== null) say('backfill', 'A range of the past is being run.', state.backfill.nextAt)
   return now
+}
+
+/** What a run waits for, and since when, or until when. */
+function waitOf({ runNo, waitsFor, limits, dueAt }: ActiveRun): [code: string, text: string, at: number] {
+  if (waitsFor === 'RATE')
+    return ['rate-limit', `Run ${runNo} is WAITING for the start that the rate limit ${limits?.rateKey} gave it.`, dueAt]
+  return ['concurrency-limit', `Run ${runNo} is WAITING for a free slot of the concurrency key ${limits?.concurrencyKey}.`, dueAt]
 }

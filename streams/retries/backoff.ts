@@ -1,9 +1,12 @@
 /** How long a run waits before its next attempt. The same attempt of the same run always waits the same, so a replay decides alike. */
-import type { Backoff, Retry } from '../../schemas/generated.ts'
+import { type Backoff, jobDefinitionSchema, type Retry } from '../../schemas/generated.ts'
+import { type AvroRecord, fieldOf } from '../jobs/avro-schema.ts'
 import { hashShare } from './hash-share.ts'
 
-/** Longest delay before an attempt: a day. It is the maximum of every delay in the schema. */
-export const retryDelayMaxMs = 86_400_000
+const backoffSchema = fieldOf(fieldOf(jobDefinitionSchema, 'retry').type as AvroRecord, 'backoff').type as AvroRecord
+
+/** Longest delay before an attempt: the maximum of every delay in the schema. */
+export const retryDelayMaxMs = fieldOf(backoffSchema, 'list').maximum ?? 0
 
 /**
  * Delay before the attempt that follows `failedAttempt` (1 is the first), in whole ms from 0 to retryDelayMaxMs.

@@ -1,11 +1,13 @@
 /**
  * What becomes of an attempt.
  *
+ *   WAITING ──a slot, its start──► DISPATCHED, before each attempt of a run with limits (gate.ts)
+ *
  *   DISPATCHED ──started──► RUNNING ──succeeded──► SUCCEEDED
  *       │  ▲                   │
  *       │  └── due ── RETRY_WAIT ◄──failed, lease lost, timed out──┘
  *       │                      └──attempts used up, not retryable──► DEAD
- *       └──start deadline──► EXPIRED
+ *       └──start deadline──► EXPIRED, and so from WAITING
  *
  * A report is applied only to the attempt it names; any other is counted and dropped.
  */
@@ -17,9 +19,10 @@ import { type Timer, timerKind } from '../keys.ts'
 import { retryDelayMaxMs, retryDelayMs } from '../retries/backoff.ts'
 import { tierFor } from '../retries/tier.ts'
 import { attemptTimeoutGraceMs } from '../timers.ts'
-import { dispatch, executionOf, mayBeEarly } from './dispatch.ts'
+import { executionOf, mayBeEarly } from './dispatch.ts'
 import { finishRun } from './finish.ts'
-import { tellingAfter } from './telling.ts'
+import { beginAttempt, beginReserved } from './gate.ts'
+import { tellAgain } from './tell.ts'
 
 /** Failed attempts that a run remembers. */
 const errorsKept = 5
@@ -32,7 +35,7 @@ export function applyEvent(draft: Decision, event: ExecutionEvent, context: Cont
   const run = draft.job.state?.active.find((candidate) => candidate.runNo === event.runNo)
   const current = run !== undefined && run.attempt === event.attempt && run.specOffset === event.specOffset
   const waiting = run?.status === 'RETRY_WAIT'
-  if (!current || waiting !== (event.type === 'RETRY_DUE')) {
+  if (!current || run.status === 'WAITING' || waiting !== (event.type === 'RETRY_DUE')) {
     draft.notes.push({ kind: 'stale', what: event.type })
     return
   }
@@ -57,10 +60,10 @@ export function applyEvent(draft: Decision, event: ExecutionEvent, context: Cont
     case 'RELEASED': {
       // A stopping worker also gives back what it held and had not started: that is still not due before its time.
       const next = nextAttempt(run, Math.max(run.dueAt, context.now))
-      return dispatch(draft, patchRun(draft, run, { ...next, releasedAttempts: run.releasedAttempts + 1 }), context)
+      return beginAttempt(draft, patchRun(draft, run, { ...next, releasedAttempts: run.releasedAttempts + 1 }), context)
     }
     case 'RETRY_DUE':
-      if (run.dueAt - context.leadMs <= context.now) dispatch(draft, run, context)
+      if (run.dueAt - context.leadMs <= context.now) beginAttempt(draft, run, context)
       else if (!run.parked) patchRun(draft, run, { parked: true })
   }
 }
@@ -72,7 +75,7 @@ function startOf(run: ActiveRun, { startedAt, at }: ExecutionEvent, { now }: Con
 
 /** The attempt after this one, due at `dueAt`, with as long a time to be started as this one had. */
 function nextAttempt(run: ActiveRun, dueAt: number): Pick<ActiveRun, 'attempt' | 'dueAt' | 'startDeadlineAt'> {
-  const startDeadlineMs = run.startDeadlineAt - Math.max(run.dueAt, run.dispatchedAt)
+  const startDeadlineMs = run.limits?.startDeadlineMs ?? run.startDeadlineAt - Math.max(run.dueAt, run.dispatchedAt)
   return { attempt: run.attempt + 1, dueAt, startDeadlineAt: Math.max(dueAt, run.dispatchedAt) + startDeadlineMs }
 }
 
@@ -84,23 +87,29 @@ export function applyRunTimer(draft: Decision, timer: Timer, context: Context): 
     case timerKind.retryResidue:
       if (run.status !== 'RETRY_WAIT' || !run.parked || run.dueAt !== timer.dueAt) return
       if (run.dueAt > context.now && !mayBeEarly(draft.job, run)) draft.deferUntil = run.dueAt
-      else dispatch(draft, run, context)
+      else beginAttempt(draft, run, context)
+      return
+    case timerKind.start:
+      if (run.status === 'WAITING' && run.waitsFor === 'RATE' && run.dueAt === timer.dueAt) beginReserved(draft, run, context)
       return
     case timerKind.startDeadline:
-      if (run.status !== 'DISPATCHED') return
+      if (run.status !== 'DISPATCHED' && run.status !== 'WAITING') return
       if (run.startDeadlineAt <= context.now)
-        finishRun(draft, run, { status: 'EXPIRED', finishedAt: context.now, reason: 'start-deadline' }, context)
+        finishRun(draft, run, { status: 'EXPIRED', finishedAt: context.now, reason: deadlineReason(run) }, context)
       // The clock went back since the timer was taken, or it is that of an earlier attempt.
       else if (timer.dueAt === run.startDeadlineAt) draft.deferUntil = timer.dueAt
       return
     case timerKind.lease:
       if (run.status === 'RUNNING') checkLease(draft, run, context)
-      else if (run.status === 'DISPATCHED' && run.pinned) tellAgain(draft, run, timer, context)
+      else if (run.status === 'DISPATCHED' && run.tellAt === timer.dueAt) tellAgain(draft, run, context)
       return
     case timerKind.attemptTimeout:
       if (run.status === 'RUNNING') checkTimeout(draft, run, timer, context)
   }
 }
+
+const deadlineReason = ({ waitsFor }: ActiveRun): string =>
+  waitsFor === null ? 'start-deadline' : waitsFor === 'SLOT' ? 'concurrency-limit' : 'rate-limit'
 
 function checkTimeout(draft: Decision, run: ActiveRun, timer: Timer, context: Context): void {
   const until = (run.startedAt ?? 0) + run.attemptTimeoutMs + attemptTimeoutGraceMs
@@ -110,13 +119,6 @@ function checkTimeout(draft: Decision, run: ActiveRun, timer: Timer, context: Co
   }
   const message = `The attempt took longer than ${run.attemptTimeoutMs} ms and its worker did not say so.`
   failAttempt(draft, run, { type: 'AttemptTimeout', message }, context)
-}
-
-/** The same attempt once more, for a worker that was not there. */
-function tellAgain(draft: Decision, run: ActiveRun, timer: Timer, { now }: Context): void {
-  if (timer.dueAt <= now && tellingAfter(run, timer.dueAt - 1) === timer.dueAt)
-    draft.out.push({ kind: 'dispatch', execution: executionOf(draft.job, run, run.dispatchedAt), ahead: false })
-  draft.extraTimers.push({ dueAt: tellingAfter(run, now), kind: timerKind.lease, jobId: draft.job.id, runNo: run.runNo })
 }
 
 function checkLease(draft: Decision, run: ActiveRun, context: Context): void {
@@ -158,7 +160,7 @@ function failAttempt(draft: Decision, run: ActiveRun, error: RunErrorInput | Run
     parked: tier === undefined,
     worker: null,
   })
-  if (delayMs === 0) dispatch(draft, waiting, context)
+  if (delayMs === 0) beginAttempt(draft, waiting, context)
   else if (tier !== undefined) draft.out.push({ kind: 'retry', tier, execution: executionOf(draft.job, waiting, now) })
 }
 

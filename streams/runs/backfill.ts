@@ -2,12 +2,14 @@
 import type { JobCommand, JobDefinition, JobState } from '../../schemas/generated.ts'
 import { patchState, pristineState } from '../draft.ts'
 import type { Context, Decision } from '../job.ts'
-import { refuse } from '../refusals.ts'
+import { refuse, refuseCommand } from '../refusals.ts'
 import { nextFire, type ScheduleSource } from '../schedules/next-fire.ts'
 import { startRun } from './start.ts'
+import { isOver } from './validity.ts'
 
 /** Begins a backfill. Refused while another goes on, without a range, and for a schedule that does not recur. */
-export function beginBackfill(draft: Decision, { commandId, from, to }: JobCommand, context: Context): void {
+export function beginBackfill(draft: Decision, command: JobCommand, context: Context): void {
+  const { commandId, from, to } = command
   const state = draft.job.state ?? pristineState(draft.job)
   const spec = draft.job.definition?.spec
   if (spec === undefined) return
@@ -16,17 +18,10 @@ export function beginBackfill(draft: Decision, { commandId, from, to }: JobComma
   const nextAt = from === null || from < 0 || from >= end ? null : occurrenceAt(spec, state, from, end)
   const recurs = spec.schedule.at === null && spec.schedule.delayMs === null
   const reason =
-    spec.target.topic !== null
-      ? 'topic-target'
-      : state.backfill !== null
-        ? 'backfill-active'
-        : !recurs
-          ? 'does-not-recur'
-          : nextAt === null
-            ? 'empty-range'
-            : ''
+    unfitFor(spec) ??
+    (state.backfill !== null ? 'backfill-active' : !recurs ? 'does-not-recur' : nextAt === null ? 'empty-range' : '')
   if (reason !== '' || nextAt === null) {
-    return refuse(draft, { at: context.now, what: 'DROPPED', reason })
+    return refuseCommand(draft, command, reason, context.now)
   }
   patchState(draft, { backfill: { commandId, nextAt, to: end } })
   goOnWithBackfill(draft, context)
@@ -39,12 +34,34 @@ export function goOnWithBackfill(draft: Decision, context: Context): void {
     const spec = definition?.spec
     const backfill = state?.backfill ?? null
     if (state === undefined || spec === undefined || backfill === null || state.status === 'PAUSED') return
-    if (state.active.length >= (spec.overlap === 'ALLOW' ? spec.maxConcurrentRuns : 1)) return
+    const unfit = unfitFor(spec)
+    if (unfit !== undefined) {
+      // Its definition was replaced by one that no backfill can go on under.
+      patchState(draft, { backfill: null })
+      return refuse(draft, { at: context.now, what: 'DROPPED', reason: unfit, scheduledFor: backfill.nextAt })
+    }
     const { commandId, nextAt, to } = backfill
+    if (isOver(spec, context.now)) {
+      patchState(draft, { backfill: null })
+      return refuse(draft, { at: context.now, what: 'DROPPED', reason: 'expired', scheduledFor: nextAt })
+    }
+    if (state.active.length >= placesFor(spec, state, context.now)) return
     const following = occurrenceAt(spec, state, nextAt + 1, to)
     patchState(draft, { backfill: following === null ? null : { ...backfill, nextAt: following } })
     startRun(draft, spec, 'BACKFILL', nextAt, context.now, context, { commandId })
   }
+}
+
+/** Runs that may be active for the backfill to add one. An occurrence that is due goes first, and fire.ts comes back when it is decided. */
+function placesFor(spec: JobDefinition, { status, nextFireAt, nextDueAt }: JobState, now: number): number {
+  const due = status === 'ACTIVE' && nextFireAt !== null && (nextDueAt ?? nextFireAt) <= now
+  return (spec.overlap === 'ALLOW' ? spec.maxConcurrentRuns : 1) - (due ? 1 : 0)
+}
+
+/** Why the job's runs cannot be made a few at a time: they are over with the step that makes them. */
+function unfitFor({ target, trackRuns }: JobDefinition): string | undefined {
+  if (target.topic !== null) return 'topic-target'
+  return trackRuns ? undefined : 'not-tracked-backfill'
 }
 
 /** First nominal time at or after `from` and before `to`, also one before the job was defined. */

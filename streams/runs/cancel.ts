@@ -6,6 +6,7 @@ import { finishRun } from './finish.ts'
 /** Ends the run now. What its worker still says of it is stale; the worker is told, so that it stops. */
 export function cancelRun(draft: Decision, run: ActiveRun, reason: string, context: Context): void {
   const { runNo, attempt, specOffset, status } = run
-  if (status !== 'RETRY_WAIT') draft.out.push({ kind: 'cancel', runNo, attempt, specOffset, reason })
+  // Of what was not dispatched no worker knows.
+  if (status !== 'RETRY_WAIT' && status !== 'WAITING') draft.out.push({ kind: 'cancel', runNo, attempt, specOffset, reason })
   finishRun(draft, run, { status: 'CANCELLED', finishedAt: context.now, reason }, context)
 }

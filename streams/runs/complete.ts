@@ -9,6 +9,6 @@ export function completeIfDone(draft: Decision, now: number): void {
   if (state.queuedFor !== null || state.backfill !== null) return
   if (state.status === 'INVALID' || definition?.spec === undefined) return
   const { retainCompletedMs, retainFailedMs } = definition.spec
-  const failed = state.lastRun !== null && !['SUCCEEDED', 'CANCELLED'].includes(state.lastRun.status)
+  const failed = state.lastRun !== null && !['SUCCEEDED', 'CANCELLED', 'DISPATCHED'].includes(state.lastRun.status)
   patchState(draft, { status: 'COMPLETED', finishedAt: now, deleteAt: now + (failed ? retainFailedMs : retainCompletedMs) })
 }

@@ -1,8 +1,12 @@
 /**
+ * Runs that have left us with the step that dispatches them.
+ *
  * A run whose target is a topic: the owner writes the record itself, in the transaction that records the run as SUCCEEDED.
  *
  * A topic that cannot be written to now would fail the transaction for all that is in it. So the run waits beside it, with the reason,
  * and is looked at again until its start deadline; then it is EXPIRED. The job goes on.
+ *
+ * A run that is not tracked: once the workers have it nothing is heard of it, so it stands as DISPATCHED from then on.
  */
 import type { ActiveRun, Execution, TopicTarget } from '../../schemas/generated.ts'
 import { patchRun } from '../draft.ts'
@@ -24,19 +28,25 @@ export function deliverAll(draft: Decision, context: Context): void {
     if (run === undefined) continue
     const execution = executionOf(draft.job, run, context.now)
     if (execution.topicTarget !== null) deliver(draft, run, execution, execution.topicTarget, context)
+    else handOver(draft, run, context)
   }
+}
+
+function handOver(draft: Decision, run: ActiveRun, context: Context): void {
+  finishRun(draft, run, { status: 'DISPATCHED', finishedAt: context.now }, context)
 }
 
 function deliver(draft: Decision, run: ActiveRun, execution: Execution, place: TopicTarget, context: Context): void {
   const { now } = context
   const record = topicRecord(draft.job.id, run.runNo, run.scheduledFor, place, execution)
   const problem = context.topicProblem(place, recordBytes(record))
-  if (problem === undefined) {
+  if (problem === undefined && now < run.startDeadlineAt) {
     draft.out.push({ kind: 'record', record, scheduledFor: run.scheduledFor })
     finishRun(draft, run, { status: 'SUCCEEDED', finishedAt: now, startedAt: now }, context)
     return
   }
-  const waiting = patchRun(draft, run, { errors: withReason(run, problem, now), worker: null })
+  const reasons = problem === undefined ? run.errors : withReason(run, problem, now)
+  const waiting = patchRun(draft, run, { errors: reasons, worker: null, waitsFor: null })
   if (now >= run.startDeadlineAt) {
     return finishRun(draft, waiting, { status: 'EXPIRED', finishedAt: now, reason: 'topic-unavailable' }, context)
   }

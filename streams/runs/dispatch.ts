@@ -26,6 +26,7 @@ export function executionOf(job: Job, run: ActiveRun, dispatchedAt: number): Exe
     leaseMs: run.leaseMs,
     startDeadlineAt: run.startDeadlineAt,
     pinTo: kept !== undefined ? kept.pinTo : (spec?.pinTo ?? null),
+    tracked: kept?.tracked ?? spec?.trackRuns ?? true,
     httpTarget: kept !== undefined ? kept.httpTarget : (spec?.target.http ?? null),
     topicTarget: kept !== undefined ? kept.topicTarget : (spec?.target.topic ?? null),
   }
@@ -42,21 +43,26 @@ const handlerOf = ({ handler, http }: Target): string => handler ?? (http === nu
 /** Hands the current attempt of a run to the workers, or writes the record that is all of it. */
 export function dispatch(draft: Decision, run: ActiveRun, context: Context): void {
   const { now } = context
-  if (executionOf(draft.job, run, now).topicTarget !== null) return void draft.deliveries.push(run.runNo)
+  const { topicTarget, pinTo } = executionOf(draft.job, run, now)
+  if (topicTarget !== null) return void draft.deliveries.push(run.runNo)
   const startDeadlineMs = run.startDeadlineAt - Math.max(run.dueAt, run.dispatchedAt)
   const dispatched = patchRun(draft, run, {
     status: 'DISPATCHED',
     parked: false,
     dispatchedAt: now,
-    startDeadlineAt: Math.min(
-      Math.max(run.dueAt, now) + startDeadlineMs,
-      draft.job.definition?.spec?.expireAt ?? Number.POSITIVE_INFINITY,
-    ),
+    // With limits the gate has set it, and waiting does not move it.
+    startDeadlineAt:
+      run.limits !== null
+        ? run.startDeadlineAt
+        : Math.min(Math.max(run.dueAt, now) + startDeadlineMs, draft.job.definition?.spec?.expireAt ?? Number.POSITIVE_INFINITY),
+    waitsFor: null,
+    tellAt: pinTo === null ? null : Math.max(run.dueAt, now) + run.leaseMs,
     startedAt: null,
     worker: null,
   })
   const execution = executionOf(draft.job, dispatched, now)
   // A pinned one travels apart from the others, where there is no ahead lane.
-  const ahead = execution.pinTo === null && run.dueAt - now > context.leadMs
+  const ahead = pinTo === null && run.dueAt - now > context.leadMs
   draft.out.push({ kind: 'dispatch', execution, ahead })
+  if (!execution.tracked) draft.deliveries.push(run.runNo)
 }

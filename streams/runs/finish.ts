@@ -9,7 +9,8 @@ import { completeIfDone } from './complete.ts'
 import { startQueued } from './queue.ts'
 
 export interface Ending {
-  status: Extract<RunStatus, 'SUCCEEDED' | 'DEAD' | 'EXPIRED' | 'CANCELLED'>
+  /** DISPATCHED: its definition has trackRuns false, so that its end is not heard of. */
+  status: Extract<RunStatus, 'SUCCEEDED' | 'DEAD' | 'EXPIRED' | 'CANCELLED' | 'DISPATCHED'>
   finishedAt: number
   startedAt?: number | null
   worker?: string | null
@@ -48,7 +49,7 @@ export function finishRun(draft: Decision, run: ActiveRun, ending: Ending, conte
     deadRuns: deadRuns.slice(-deadRunsKept),
     ...countersOf(state, ending.status),
   })
-  if (ending.status !== 'SUCCEEDED') {
+  if (ending.status !== 'SUCCEEDED' && ending.status !== 'DISPATCHED') {
     const { status: what, finishedAt: at, reason = 'attempts' } = ending
     refuse(draft, { at, what, reason, scheduledFor: run.scheduledFor, runNo: run.runNo })
   }
@@ -62,13 +63,14 @@ export function finishRun(draft: Decision, run: ActiveRun, ending: Ending, conte
 
 function countersOf({ succeeded, failed, cancelled }: JobState, status: Ending['status']): Partial<JobState> {
   if (status === 'SUCCEEDED') return { succeeded: succeeded + 1 }
+  if (status === 'DISPATCHED') return {}
   return status === 'CANCELLED' ? { cancelled: cancelled + 1 } : { failed: failed + 1 }
 }
 
 /** Triggers the jobs that are to follow. Their commands are part of the transaction, and the run's id makes a repetition harmless. */
 function followUp(draft: Decision, run: ActiveRun, { status, finishedAt }: Ending): void {
   const spec = draft.job.definition?.spec
-  if (spec === undefined || status === 'CANCELLED') return
+  if (spec === undefined || status === 'CANCELLED' || status === 'DISPATCHED') return
   const commandId = `after:${draft.job.id}/${run.specOffset}/${run.runNo}`
   for (const jobId of status === 'SUCCEEDED' ? spec.onSuccess : spec.onFailure) {
     draft.out.push({ kind: 'trigger', jobId, commandId, at: finishedAt })

@@ -10,10 +10,13 @@ import type { Context, Decision, SkipReason } from '../job.ts'
 import type { Timer } from '../keys.ts'
 import { refuse, skip } from '../refusals.ts'
 import { dueAtOf, latestDue } from '../schedules/jitter.ts'
-import { countFires, latestFire, nextFire, nextFireAfterEnd } from '../schedules/next-fire.ts'
+import { countFires, nextFire, nextFireAfterEnd } from '../schedules/next-fire.ts'
+import { nthLatestFire } from '../schedules/nth-latest.ts'
+import { goOnWithBackfill } from './backfill.ts'
 import { cancelRun } from './cancel.ts'
 import { completeIfDone } from './complete.ts'
 import { startRun } from './start.ts'
+import { isOver } from './validity.ts'
 
 /** Missed occurrences are counted one by one up to here; beyond, `skipped` is a lower bound. */
 const skippedCountMax = 1_000
@@ -24,12 +27,12 @@ export function fire(draft: Decision, timer: Timer, context: Context): void {
   if (spec === undefined || state.status !== 'ACTIVE' || state.waiting) return
   if ((state.nextDueAt ?? state.nextFireAt) !== timer.dueAt) return
   // An occurrence that is taken ahead of its time is judged as it would be then.
-  if (spec.expireAt !== null && Math.max(context.now, timer.dueAt) > spec.expireAt) {
+  if (isOver(spec, Math.max(context.now, timer.dueAt))) {
     expire(draft, spec, state, context.now)
-    return completeIfDone(draft, context.now)
+    return settle(draft, context)
   }
   const nominal = afterCatchUp(draft, spec, state, context.now)
-  if (nominal === undefined) return completeIfDone(draft, context.now)
+  if (nominal === undefined) return settle(draft, context)
   const dueAt = dueAtOf(spec, state.anchorAt, draft.job.id, nominal)
   const refusal = overlapRefusal(spec, state)
   if (context.now < dueAt && (refusal !== undefined || spec.target.topic !== null)) {
@@ -38,10 +41,22 @@ export function fire(draft: Decision, timer: Timer, context: Context): void {
     draft.deferUntil = dueAt
     return
   }
+  const limited = spec.concurrencyKey !== null || spec.rateLimit !== null
+  if (limited && dueAt - context.now > context.leadMs) {
+    // Ahead of its time it would hold a slot, or keep others from an earlier start.
+    draft.deferUntil = dueAt - context.leadMs
+    return
+  }
   if (refusal === undefined) {
     patchState(draft, { nextFireAt: followingFire(spec, state, nominal) })
     startRun(draft, spec, 'SCHEDULE', nominal, dueAt, context)
   } else settleOverlap(draft, spec, nominal, dueAt, refusal, context)
+  settle(draft, context)
+}
+
+/** What waited for this occurrence to be decided. */
+function settle(draft: Decision, context: Context): void {
+  goOnWithBackfill(draft, context)
   completeIfDone(draft, context.now)
 }
 
@@ -134,8 +149,5 @@ function afterSkipped(draft: Decision, spec: JobDefinition, state: JobState, due
 function firstToRun(jobId: string, spec: JobDefinition, anchorAt: number, due: number, now: number): number {
   const latest = latestDue(spec, anchorAt, jobId, due - 1, now) ?? due
   if (spec.catchUp === 'LATEST') return latest
-  if (countFires(spec, anchorAt, due - 1, latest, spec.catchUpMax + 1) <= spec.catchUpMax) return due
-  let first = latest
-  for (let kept = 1; kept < spec.catchUpMax; kept++) first = latestFire(spec, anchorAt, due - 1, first - 1) ?? first
-  return first
+  return nthLatestFire(spec, anchorAt, due - 1, latest, spec.catchUpMax) ?? due
 }

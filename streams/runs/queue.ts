@@ -3,6 +3,7 @@ import { patchState } from '../draft.ts'
 import type { Context, Decision } from '../job.ts'
 import { skip } from '../refusals.ts'
 import { startRun } from './start.ts'
+import { isOver } from './validity.ts'
 
 /** Starts what waits, if nothing is in its way any more. */
 export function startQueued(draft: Decision, context: Context): void {
@@ -12,7 +13,7 @@ export function startQueued(draft: Decision, context: Context): void {
   if (state.status !== 'ACTIVE' || state.active.length > 0) return
   const { queuedFor } = state
   patchState(draft, { queuedFor: null })
-  if (spec.expireAt !== null && context.now > spec.expireAt) {
+  if (isOver(spec, context.now)) {
     return skip(draft, 'expired', 1, { at: context.now, scheduledFor: queuedFor })
   }
   startRun(draft, spec, 'SCHEDULE', queuedFor, Math.max(queuedFor, context.now), context)

@@ -1,10 +1,11 @@
 /** The beginning of a run. */
-import type { ActiveRun, JobDefinition, Trigger } from '../../schemas/generated.ts'
+import type { ActiveRun, JobDefinition, RunLimits, Trigger } from '../../schemas/generated.ts'
 import { patchState, pristineState } from '../draft.ts'
 import type { Context, Decision } from '../job.ts'
-import { dispatch } from './dispatch.ts'
+import { rankOf } from '../limits/slots.ts'
+import { beginAttempt } from './gate.ts'
 
-/** Begins a run and dispatches its first attempt. */
+/** Begins a run and lets its first attempt go. */
 export function startRun(
   draft: Decision,
   spec: JobDefinition,
@@ -12,29 +13,33 @@ export function startRun(
   scheduledFor: number,
   dueAt: number,
   context: Context,
-  more: Partial<ActiveRun> = {},
+  more: Partial<Pick<ActiveRun, 'commandId' | 'snapshot'>> = {},
 ): ActiveRun {
   const before = draft.job.state ?? pristineState(draft.job)
   const runNo = before.runNo + 1
+  const limits = limitsOf(spec)
   const run: ActiveRun = {
     runNo,
     specOffset: draft.job.definition?.offset ?? -1,
     scheduledFor,
     trigger,
     commandId: null,
-    status: 'DISPATCHED',
+    // A run with limits holds nothing before the gate has said so.
+    status: limits === null ? 'DISPATCHED' : 'WAITING',
     attempt: 1,
     releasedAttempts: 0,
     dueAt,
     parked: false,
-    pinned: spec.pinTo !== null,
+    tellAt: null,
     snapshot: false,
-    startDeadlineAt: Math.max(dueAt, context.now) + spec.startDeadlineMs,
+    startDeadlineAt: Math.min(Math.max(dueAt, context.now) + spec.startDeadlineMs, spec.expireAt ?? Number.POSITIVE_INFINITY),
     leaseMs: spec.leaseMs,
     attemptTimeoutMs: spec.attemptTimeoutMs,
     dispatchedAt: context.now,
     startedAt: null,
     worker: null,
+    waitsFor: null,
+    limits,
     errors: [],
     ...more,
   }
@@ -50,6 +55,19 @@ export function startRun(
     finishedAt: null,
     deleteAt: null,
   })
-  dispatch(draft, run, context)
+  beginAttempt(draft, run, context)
   return run
+}
+
+function limitsOf({ concurrencyKey, concurrencyLimit, rateLimit, priority, startDeadlineMs }: JobDefinition): RunLimits | null {
+  if (concurrencyKey === null && rateLimit === null) return null
+  return {
+    concurrencyKey,
+    concurrencyLimit,
+    rateKey: rateLimit?.key ?? null,
+    rateLimit: rateLimit?.limit ?? 1,
+    ratePerMs: rateLimit?.perMs ?? 1,
+    rank: rankOf(priority),
+    startDeadlineMs,
+  }
 }

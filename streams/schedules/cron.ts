@@ -4,11 +4,14 @@
  */
 import { Cron, CronPattern } from 'croner'
 import { BoundedCache } from './bounded-cache.ts'
-import { DailyTimes, DayClock } from './day-clock.ts'
+import { DailyTimes, DayClock, type Days } from './day-clock.ts'
 import { dayMs, dayOf, earliestWall, horizonAt, type Recurrence, type WallTimes } from './wall-times.ts'
 
 /** Parsed expressions kept in memory, at about 80 KB each; a further one costs some 30 µs to parse again. */
 const parsedCronsMax = 256
+
+/** How croner marks a weekday that is named without #: one bit for each week of a month, and one for the last. */
+const everyWeek = 0b111111
 
 /** Where the search for "does this ever fire" starts; the calendar repeats every 400 years. */
 const searchFrom = new Date(Date.UTC(2000, 0, 1))
@@ -42,12 +45,15 @@ class CronTimes implements WallTimes {
     const sets = { hours: setOf(pattern.hour), minutes: setOf(pattern.minute), seconds: setOf(pattern.second) }
     this.everyHour = sets.hours.length === 24
     const clock = new DayClock(sets)
-    const days = {
+    const everyDay =
+      [pattern.day, pattern.month].every((values) => values.every(Boolean)) &&
+      pattern.dayOfWeek.every((weeks) => weeks === everyWeek)
+    const searched = {
       // The last ms before a day, and the last of it: croner looks strictly after and strictly before.
       atOrAfter: (day: number): number | null => dayOrNull(this.next(day * dayMs - 1)),
       atOrBefore: (day: number): number | null => dayOrNull(this.latest((day + 1) * dayMs - 1)),
     }
-    this.#daily = new DailyTimes(days, clock)
+    this.#daily = new DailyTimes(everyDay ? allDays : searched, clock)
   }
 
   next(after: number): number | null {
@@ -62,6 +68,12 @@ class CronTimes implements WallTimes {
   count(after: number, notAfter: number, max: number): number {
     return this.#daily.count(after, notAfter, max)
   }
+}
+
+/** The days of an expression that names each: to ask croner for every one of a long outage would cost the most of all. */
+const allDays: Days = {
+  atOrAfter: (day) => (day * dayMs < horizonAt ? Math.max(day, dayOf(earliestWall)) : null),
+  atOrBefore: (day) => (day * dayMs >= earliestWall ? Math.min(day, dayOf(horizonAt - 1)) : null),
 }
 
 function setOf(values: readonly number[]): number[] {

@@ -3,25 +3,19 @@ import type { DayClock, Days } from './day-clock.ts'
 import { daysSearchedMax, type RRuleDays } from './rrule-days.ts'
 import { dayMs, dayOf, earliestWall, horizonAt, type WallTimes } from './wall-times.ts'
 
-abstract class SteppedTimes implements WallTimes {
-  abstract next(after: number): number | null
-  abstract latest(notAfter: number): number | null
-
-  count(after: number, notAfter: number, max: number): number {
-    let count = 0
-    for (let at = this.next(after); at !== null && at <= notAfter && count < max; at = this.next(at)) count++
-    return count
-  }
-}
+const hourMs = 3_600_000
+/** Numbers that an interval is counted by; a rule has at most as many as its interval. */
+const hourCountsMax = 4_096
 
 /** The n-th of all times of each period, BYSETPOS, for periods of a day or more. */
-export class ChosenTimes extends SteppedTimes {
+export class ChosenTimes implements WallTimes {
   readonly #days: RRuleDays
   readonly #clock: DayClock
   readonly #positions: readonly number[]
+  /** Places by the number of times in a period, which has as many sizes as a period may have days. */
+  readonly #places = new Map<number, number[]>()
 
   constructor(days: RRuleDays, clock: DayClock, positions: readonly number[]) {
-    super()
     this.#days = days
     this.#clock = clock
     this.#positions = positions
@@ -53,11 +47,30 @@ export class ChosenTimes extends SteppedTimes {
     return null
   }
 
+  /** A step for each period. */
+  count(after: number, notAfter: number, max: number): number {
+    const last = Math.min(notAfter, horizonAt - 1)
+    let count = 0
+    let period = this.#days.aligned(this.#days.periodOf(dayOf(after)), 1)
+    for (; this.#days.startOf(period) * dayMs <= last && count < max; period = this.#days.aligned(period + 1, 1)) {
+      const whole = this.#days.startOf(period) * dayMs > after && this.#days.startOf(period + 1) * dayMs <= last
+      if (whole) count += this.#placesOf(this.#days.daysOf(period).length).length
+      else for (const time of this.#timesOf(period)) if (time > after && time <= last) count++
+    }
+    return Math.min(count, max)
+  }
+
   #timesOf(period: number): number[] {
     const days = this.#days.daysOf(period)
     const { total } = this.#clock
-    const places = chosen(this.#positions, days.length * total)
+    const places = this.#placesOf(days.length)
     return places.map((place) => (days[Math.floor(place / total)] ?? 0) * dayMs + this.#clock.nth(place % total))
+  }
+
+  #placesOf(days: number): number[] {
+    const places = this.#places.get(days) ?? chosen(this.#positions, days * this.#clock.total)
+    this.#places.set(days, places)
+    return places
   }
 }
 
@@ -84,17 +97,53 @@ export interface UnitGrid {
   /** Times inside of each unit, ascending. */
   offsetsMs: readonly number[]
   days: Days
-  /** The larger first. */
+  /** The larger first, so that of hours before all. */
   limits: readonly GridLimit[]
 }
 
 /** Every interval-th hour, minute or second that the limits leave. What they exclude is leapt over. */
-export class UnitTimes extends SteppedTimes {
+export class UnitTimes implements WallTimes {
   readonly #grid: UnitGrid
+  /** Times of an allowed hour by where the interval stands at its beginning: all else is the same in each. */
+  readonly #hourCounts = new Map<number, number>()
 
   constructor(grid: UnitGrid) {
-    super()
     this.#grid = grid
+  }
+
+  /** A step for each hour. */
+  count(after: number, notAfter: number, max: number): number {
+    const { days, limits } = this.#grid
+    const last = Math.min(notAfter, horizonAt - 1)
+    let count = 0
+    for (let day = days.atOrAfter(dayOf(after)); day !== null && count < max; day = days.atOrAfter(day + 1)) {
+      if (day * dayMs > last) break
+      for (const hour of limits[0]?.allowed ?? []) {
+        const start = day * dayMs + hour * hourMs
+        const end = start + hourMs - 1
+        if (start > last) break
+        if (start > after && end <= last) count += this.#countOfHour(start)
+        else if (end > after) count += this.#countStepped(Math.max(after, start - 1), Math.min(end, last))
+      }
+    }
+    return Math.min(count, max)
+  }
+
+  #countOfHour(start: number): number {
+    const { unitMs, interval, baseUnit } = this.#grid
+    const phase = (start / unitMs - baseUnit) % interval
+    const known = this.#hourCounts.get(phase)
+    if (known !== undefined) return known
+    const count = this.#countStepped(start - 1, start + hourMs - 1)
+    if (this.#hourCounts.size >= hourCountsMax) this.#hourCounts.clear()
+    this.#hourCounts.set(phase, count)
+    return count
+  }
+
+  #countStepped(after: number, notAfter: number): number {
+    let count = 0
+    for (let at = this.next(after); at !== null && at <= notAfter; at = this.next(at)) count++
+    return count
   }
 
   next(after: number): number | null {

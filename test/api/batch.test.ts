@@ -60,6 +60,28 @@ describe('POST /v1/jobs/batch', () => {
     }
   })
 
+  it('ends with whether the owners have applied all of it, where that is waited for', async () => {
+    await using system = createSystem()
+    const payload = `${line('a')}\nnot json\n${line('b')}\n`
+    const { body } = await system.api.instance.inject({
+      method: 'POST',
+      url: '/v1/jobs/batch?wait=applied',
+      headers: ndjson,
+      payload,
+    })
+    expect(
+      body
+        .trimEnd()
+        .split('\n')
+        .map((text) => JSON.parse(text)),
+    ).toEqual([
+      expect.objectContaining({ line: 1, ok: true }),
+      expect.objectContaining({ line: 2, ok: false }),
+      expect.objectContaining({ line: 3, ok: true }),
+      { applied: true },
+    ])
+    expect((await system.api.instance.inject({ method: 'GET', url: '/v1/jobs/b' })).statusCode).toBe(200)
+  })
   it('says what is wrong with a line and which job it names', async () => {
     const { results } = await send(`{"id":"a","schedule":{"cron":"x"},"target":{"handler":"h"}}\n{"id":"a\\u0000"}\n{bad\n`)
     expect(results[0]).toMatchObject({

@@ -108,7 +108,7 @@ afterAll(async () => {
 
 describe('with a real broker', () => {
   it('writes what was asked for, where the answers say', async () => {
-    const ids = Array.from({ length: 100 }, (_, index) => `put/${index}`)
+    const ids = Array.from({ length: 100 }, (_, index) => `put/${index}${index % 2 ? '{tag}' : ''}`)
     const answers = await Promise.all(
       ids.map((id) =>
         asking.instance.inject({
@@ -128,8 +128,8 @@ describe('with a real broker', () => {
       const definition = await codecs.definition.decode(record?.value as Buffer)
       expect(JSON.parse(String(definition.payload))).toEqual({ id })
     }
-    const read = await asking.instance.inject(`/v1/jobs/${encodeURIComponent('put/7')}`)
-    expect(read.json()).toMatchObject({ id: 'put/7', etag: answers[7]?.headers.etag, definition: { payload: { id: 'put/7' } } })
+    const read = await asking.instance.inject(`/v1/jobs/${encodeURIComponent('put/7{tag}')}`)
+    expect(read.json()).toMatchObject({ id: ids[7], etag: answers[7]?.headers.etag, definition: { payload: { id: ids[7] } } })
   })
 
   it('writes a batch in order, around its bad lines', async () => {

@@ -212,7 +212,12 @@ describe('other routes of a job', () => {
 
   it('shows definition and state with times in ISO 8601', async () => {
     await using system = createSystem()
-    system.add('a', { nextFireAt: Date.UTC(2031, 0, 1, 12), status: 'PAUSED', runNo: 7 })
+    system.add('a', {
+      nextFireAt: Date.UTC(2031, 0, 1, 12),
+      nextDueAt: Date.UTC(2031, 0, 1, 12, 0, 3),
+      status: 'PAUSED',
+      runNo: 7,
+    })
     const answer = await system.api.instance.inject('/v1/jobs/a')
     expect(answer.headers.etag).toBe(`"${partitionOf('a', 4)}.0"`)
     expect(answer.json()).toMatchObject({
@@ -220,6 +225,7 @@ describe('other routes of a job', () => {
       status: 'PAUSED',
       runNo: 7,
       nextFireAt: '2031-01-01T12:00:00.000Z',
+      nextDueAt: '2031-01-01T12:00:03.000Z',
       lastRun: null,
     })
     expect(answer.json().definition.schedule.at).toBe('2031-01-01T12:00:00.000Z')

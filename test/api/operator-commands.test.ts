@@ -1,6 +1,6 @@
 /** What an operator can ask beyond trigger and pause: an end, a past range, a dead run once more, and why. */
 import { describe, expect, it } from 'vitest'
-import type { JobCommand } from '../../schemas/generated.ts'
+import type { JobCommand, JobDefinition } from '../../schemas/generated.ts'
 import { activeRun, codecs, createSystem, finishedRun, type MemorySystem, names, nowMs } from './system-in-memory.ts'
 
 const post = (system: MemorySystem, url: string, payload?: object) =>
@@ -39,6 +39,18 @@ describe('the end of a job or a run', () => {
     await using system = createSystem()
     system.add('a', { lastRun: finishedRun(2) })
     expect((await post(system, '/v1/runs/a/2/cancel')).json()).toMatchObject({ status: 404, code: 'not-found' })
+    expect(system.log.written).toEqual([])
+  })
+  it('of a run that is not tracked is refused with what is true of it', async () => {
+    await using system = createSystem()
+    const definition = { ...(system.add('b').definition as JobDefinition), trackRuns: false }
+    system.add('a', { definition, runNo: 2, lastRun: { ...finishedRun(2), status: 'DISPATCHED' } })
+    const answer = (await post(system, '/v1/runs/a/1/cancel')).json()
+    expect(answer).toMatchObject({ status: 409, code: 'not-tracked' })
+    expect(answer.detail).toMatch(
+      /^Run a\/1 was handed to the workers and cannot be called back, as trackRuns of the job is false\./,
+    )
+    expect((await post(system, '/v1/runs/a/3/cancel')).json()).toMatchObject({ status: 404, code: 'not-found' })
     expect(system.log.written).toEqual([])
   })
 })
@@ -85,6 +97,36 @@ describe('a redrive', () => {
     system.add('a', { active: [activeRun(3)], deadRuns: [2] })
     expect((await post(system, '/v1/runs/a/3/redrive')).json()).toMatchObject({ status: 404, code: 'not-found' })
     expect(system.log.written).toEqual([])
+  })
+})
+
+describe('a command that the owner refuses', () => {
+  it.each([
+    ['BACKFILL', '/v1/jobs/a/backfill', { from: 0, to: 1 }],
+    ['TRIGGER', '/v1/jobs/a/trigger'],
+    ['CANCEL_RUN', '/v1/runs/a/3/cancel'],
+    ['REDRIVE', '/v1/runs/a/2/redrive'],
+  ] as const)('is answered with 409 and why: %s', async (type, url, body?: object) => {
+    await using system = createSystem()
+    system.add('a', { deadRuns: [2], active: [activeRun(3)] })
+    system.owner.triggered = () => {}
+    const apply = system.log.onRecord
+    system.log.onRecord = (record, offset) => {
+      apply(record, offset)
+      const { commandId } = codecs.command.decode(record.value as Buffer) as JobCommand
+      const text = 'A command was dropped: its job was over.'
+      system.owner.reasons.set('a', [
+        { code: 'active', text: 'Run 3 is RUNNING.', at: null },
+        { code: 'other', text: 'A command was dropped: another one.', at: nowMs, commandId: 'another' },
+        { code: 'expired', text, at: nowMs, commandId },
+      ])
+    }
+    const answer = await post(system, url, body)
+    expect(answer.statusCode).toBe(409)
+    expect(answer.json()).toMatchObject({
+      ...{ status: 409, code: 'command-refused', retriable: false },
+      detail: `${type} of job "a" was not carried out. A command was dropped: its job was over.`,
+    })
   })
 })
 
@@ -148,7 +190,8 @@ describe('why', () => {
       { code: 'active', text: 'Run 1 is RUNNING.', at: null },
       { code: 'overlap', text: 'An occurrence was skipped.', at: nowMs },
     ]
-    system.add('a/b', { why })
+    system.add('a/b')
+    system.owner.reasons.set('a/b', why)
     const answer = await system.api.instance.inject('/v1/jobs/a%2Fb/why')
     expect(answer.json()).toEqual({ id: 'a/b', status: 'ACTIVE', why: [why[0], { ...why[1], at: '2030-01-01T00:00:00.000Z' }] })
   })

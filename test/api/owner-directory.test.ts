@@ -133,6 +133,10 @@ describe('an owner in another process', () => {
     expect(await remote.job(partition, 'none')).toBeUndefined()
     expect(await remote.runs(partition, id)).toEqual({ active: [activeRun(2)], finished: [finishedRun(1, { x: 1 })] })
     expect(await remote.runs(partition, 'none')).toBeUndefined()
+    const reasons = [{ code: 'expired', text: 'A command was dropped.', at: 5, commandId: 'c' }]
+    system.owner.reasons.set(id, reasons)
+    expect(await remote.why(partition, id)).toEqual({ status: 'ACTIVE', reasons })
+    expect(await remote.why(partition, 'none')).toBeUndefined()
     expect(await remote.list(partition, { handler: 'noop' }, 10)).toEqual({ jobs: [job] })
     expect(await remote.list(partition, { handler: 'noop', status: 'ACTIVE', dueBefore: 1 }, 10, 'Z')).toEqual({ jobs: [] })
     expect(await remote.applied(partition, { jobs: 5 }, 10)).toBe(false)

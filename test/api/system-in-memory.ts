@@ -24,6 +24,7 @@ import type {
 } from '../../src/ports.ts'
 import { holds, onlyOverOf } from '../../streams/jobs/condition.ts'
 import { completeDefinition } from '../../streams/jobs/json.ts'
+import type { Reason } from '../../streams/jobs/why.ts'
 import { partitionOf, topicNames } from '../../streams/topics.ts'
 
 export const nowMs = Date.UTC(2030, 0, 1)
@@ -72,6 +73,7 @@ export class MemoryLog implements LogWriter {
 export class MemoryOwner implements PartitionQueries {
   readonly jobs = new Map<string, JobView>()
   readonly finished = new Map<string, FinishedRun[]>()
+  readonly reasons = new Map<string, Reason[]>()
   readonly #applied = new Map<string, number>()
   readonly #partitions: number
   /** Partitions that answer nothing. */
@@ -119,6 +121,11 @@ export class MemoryOwner implements PartitionQueries {
     this.#check(partition)
     return structuredCloneKeepingBuffers(this.jobs.get(id))
   }
+  async why(partition: number, id: string) {
+    this.#check(partition)
+    const job = this.jobs.get(id)
+    return job === undefined ? undefined : { status: job.status, reasons: this.reasons.get(id) ?? [] }
+  }
   async list(partition: number, filter: JobFilter, limit: number, after?: string) {
     this.#check(partition)
     const found = [...this.jobs.values()]
@@ -131,7 +138,10 @@ export class MemoryOwner implements PartitionQueries {
       .filter((job) => filter.idPrefix === undefined || job.id.startsWith(filter.idPrefix))
       .filter((job) => filter.active !== true || job.active.length > 0)
       .filter((job) => filter.dead !== true || job.deadRuns.length > 0)
-      .filter((job) => filter.dueBefore === undefined || (job.nextFireAt !== null && job.nextFireAt < filter.dueBefore))
+      .filter(
+        (job) =>
+          filter.dueBefore === undefined || (job.nextDueAt ?? job.nextFireAt ?? Number.POSITIVE_INFINITY) < filter.dueBefore,
+      )
     const jobs = found.slice(0, limit)
     const next = found.length > limit ? jobs.at(-1)?.id : undefined
     return { jobs, ...(next !== undefined && { next }) }
@@ -171,9 +181,18 @@ export class MemoryOwner implements PartitionQueries {
 
 export function view(id: string, definition: JobDefinition | undefined, partition: number, offset: number): JobView {
   return {
-    ...{ id, definition, partition, offset, status: 'ACTIVE', nextFireAt: definition?.schedule.at ?? null, runNo: 0 },
+    ...{
+      id,
+      definition,
+      partition,
+      offset,
+      status: 'ACTIVE',
+      nextFireAt: definition?.schedule.at ?? null,
+      nextDueAt: null,
+      runNo: 0,
+    },
     ...{ scheduledRuns: 0, succeeded: 0, failed: 0, skipped: 0, cancelled: 0, reason: null, active: [], lastRun: null },
-    ...{ deadRuns: [], why: [] },
+    ...{ deadRuns: [] },
   }
 }
 
@@ -184,12 +203,13 @@ export function activeRun(runNo: number, heartbeat: Heartbeat | null = null): Ac
       releasedAttempts: 0,
       dueAt: nowMs,
       parked: false,
-      pinned: false,
+      tellAt: null,
       snapshot: false,
       startDeadlineAt: nowMs,
       leaseMs: 1_000,
     },
     ...{ attemptTimeoutMs: 1_000, dispatchedAt: nowMs, startedAt: nowMs, worker: 'w@h:1:b', errors: [], heartbeat },
+    ...{ waitsFor: null, limits: null },
   } as ActiveRunView
 }
 

@@ -21,6 +21,25 @@ describe('probes, metrics and partitions', () => {
     expect((await system.api.instance.inject('/livez')).statusCode).toBe(503)
   })
 
+  it('are all that there is without the role api', async () => {
+    await using system = createSystem({ public: false })
+    system.add('a')
+    const get = (url: string) => system.api.instance.inject(url)
+    for (const url of ['/livez', '/readyz', '/metrics', '/internal/v1/partitions'])
+      expect((await get(url)).statusCode, url).toBe(200)
+    for (const url of ['/v1/jobs', '/v1/jobs/a', '/v1/partitions', '/openapi.json', '/docs', '/nowhere', '/']) {
+      const answer = await get(url)
+      expect(answer.json(), url).toMatchObject({
+        status: 404,
+        code: 'not-found',
+        detail: expect.stringMatching(/not have the role api/),
+      })
+    }
+    const answer = await system.api.instance.inject({ method: 'PUT', url: '/v1/jobs/a', payload: atNoon })
+    expect(answer.statusCode).toBe(404)
+    expect(system.log.written).toEqual([])
+  })
+
   it('gives metrics in the form of Prometheus', async () => {
     const metrics = createMetrics()
     metrics.deadLetters.inc(3)

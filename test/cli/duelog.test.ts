@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
+import { duelog } from './built-program.ts'
 
 const file = fileURLToPath(new URL('../../src/cli/duelog.ts', import.meta.url))
 
@@ -34,6 +35,13 @@ function start(args: string[], env: Record<string, string> = {}) {
 describe('duelog', () => {
   it('is a program that a shell can run', async () => {
     expect((await stat(file)).mode & 0o111).not.toBe(0)
+  })
+  it('reads jobs from a pipe, and ends with the exit code that scripts look at', async () => {
+    const ended = await duelog(['jobs', 'apply', '-', '--url', 'http://127.0.0.1:9'], { input: '{"id": "a"}\n' })
+    expect(ended).toMatchObject({ code: 3, out: '', err: expect.stringMatching(/^duelog: No Duelog answers at [^\n]+\n$/) })
+  })
+  it('runs benchmarks as processes of their own, and passes on how they end', async () => {
+    expect(await duelog(['bench', 'nothing'])).toMatchObject({ code: 1, out: '', err: expect.stringContaining('accept|') })
   })
   it('ends a wrong start with one line on stderr and exit code 1', async () => {
     const { text, closed } = start(['up', '--http-port', 'abc'])

@@ -1,8 +1,11 @@
+import type { Command } from 'commander'
 import { describe, expect, it } from 'vitest'
 import { createProgram, main } from '../../src/cli/program.ts'
 import { flagOf } from '../../src/config/flags.ts'
 import { settings } from '../../src/config/settings.ts'
 import { FakeTerminal } from './fake-terminal.ts'
+
+const ofSystem = settings.filter(({ client }) => client !== true)
 
 async function run(args: string[], env: Record<string, string> = {}) {
   const terminal = new FakeTerminal({ env })
@@ -11,36 +14,78 @@ async function run(args: string[], env: Record<string, string> = {}) {
 }
 
 describe('the command line', () => {
-  it('has each setting of the schema as a flag of up, and no other but --verbose', () => {
+  it('has each setting of the system as a flag of up, and no other but --debug', () => {
     const up = createProgram(new FakeTerminal(), () => {}).commands.find((command) => command.name() === 'up')
     const flags = up?.options.map(({ long }) => long)
-    expect(flags?.sort()).toEqual([...settings.map(flagOf), '--verbose'].sort())
+    expect(flags?.sort()).toEqual([...ofSystem.map(flagOf), '--debug'].sort())
   })
   it('names in the help of up where each flag stands in the environment, with its default', async () => {
     const { out, code } = await run(['up', '--help'])
     expect(code).toBe(0)
-    for (const { name } of settings) expect(out).toContain(name)
+    for (const { name } of ofSystem) expect(out).toContain(name)
     expect(out.replaceAll(/\s+/g, ' ')).toContain('[DUELOG_HTTP_PORT, default 8080]')
   })
   it('lists only what it can do', async () => {
     const { out, code } = await run(['--help'])
     expect(code).toBe(0)
-    expect([...out.matchAll(/^ {2}([a-z]+) /gm)].map(([, name]) => name)).toEqual(['up', 'demo', 'generate'])
+    expect([...out.matchAll(/^ {2}([a-z]+) /gm)].map(([, name]) => name)).toEqual([
+      ...['up', 'demo', 'jobs', 'runs', 'schedule', 'topics', 'audit', 'generate', 'bench', 'completion'],
+    ])
   })
   it('prints its version', async () => {
     expect(await run(['--version'])).toMatchObject({ code: 0, out: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) })
   })
   it('shows the help on stderr and fails when nothing is asked of it', async () => {
-    expect(await run([])).toMatchObject({ code: 1, out: '', err: expect.stringContaining('Usage: duelog') })
+    expect(await run([])).toMatchObject({ code: 2, out: '', err: expect.stringContaining('Usage: duelog') })
+    expect(await run(['jobs'])).toMatchObject({ code: 2, out: '', err: expect.stringContaining('Usage: duelog jobs') })
   })
   it('refuses an unknown command', async () => {
-    expect(await run(['upp'])).toMatchObject({ code: 1, err: "duelog: unknown command 'upp'\n(Did you mean up?)\n" })
+    expect(await run(['upp'])).toMatchObject({ code: 2, err: "duelog: unknown command 'upp'\n(Did you mean up?)\n" })
   })
   it('refuses an unknown flag and names the nearest', async () => {
-    expect(await run(['up', '--htp-port', '1'])).toMatchObject({ code: 1, err: expect.stringContaining('--http-port') })
+    expect(await run(['up', '--htp-port', '1'])).toMatchObject({ code: 2, err: expect.stringContaining('--http-port') })
   })
   it('refuses a bad number for the demo', async () => {
-    expect(await run(['demo', '--seconds', '0'])).toMatchObject({ code: 1, err: expect.stringContaining('from 1 to 3600') })
+    expect(await run(['demo', '--seconds', '0'])).toMatchObject({ code: 2, err: expect.stringContaining('from 1 to 3600') })
+  })
+})
+
+describe('the help of every command', () => {
+  const leaves = (command: Command): Command[] =>
+    command.commands.length === 0 ? [command] : command.commands.flatMap((child) => leaves(child as Command))
+  const all = leaves(createProgram(new FakeTerminal(), () => {})).filter((command) => command.name() !== 'complete')
+  const pathOf = (command: Command): string[] => (command.parent === null ? [] : [...pathOf(command.parent), command.name()])
+
+  it.each(all.map((command) => [pathOf(command).join(' '), command] as const))(
+    'duelog %s has examples that it understands',
+    async (path, command) => {
+      const { out, code } = await run([...path.split(' '), '--help'])
+      expect(code).toBe(0)
+      expect(out).toMatch(/^Usage: duelog /)
+      const examples = /\nExamples:\n([\s\S]+)$/.exec(out)?.[1]?.trimEnd().split('\n') ?? []
+      expect(examples.length).toBeGreaterThan(0)
+      const known = command.options.flatMap(({ long }) => long ?? [])
+      for (const example of examples) {
+        expect(example).toContain(`duelog ${path}`)
+        expect(known).toEqual(expect.arrayContaining(example.match(/(?<= )--[a-z-]+/g) ?? []))
+      }
+    },
+  )
+})
+
+describe('a Duelog that does not answer', () => {
+  it('is told in one sentence, with an exit code of its own', async () => {
+    expect(await run(['jobs', 'list', '--url', 'http://127.0.0.1:9'])).toEqual({
+      code: 3,
+      out: '',
+      err: expect.stringMatching(/^duelog: No Duelog answers at http:\/\/127\.0\.0\.1:9 \([^\n]+\)\. Start one with [^\n]+\n$/),
+    })
+  })
+  it.each(['ftp://127.0.0.1', 'nowhere', 'http://user:secret@127.0.0.1'])('%s is no address', async (url) => {
+    expect(await run(['jobs', 'list'], { DUELOG_URL: url })).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(/^duelog: DUELOG_URL is /),
+    })
   })
 })
 
@@ -55,8 +100,8 @@ describe('a setting that is wrong', () => {
     expect(code).toBe(1)
     expect(err).toContain('"99999"')
   })
-  it('shows where with --verbose or DEBUG', async () => {
-    expect((await run(['up', '--verbose'], { DUELOG_HTTP_PORT: 'abc' })).err).toContain('    at ')
+  it('shows where with --debug or DEBUG', async () => {
+    expect((await run(['up', '--debug'], { DUELOG_HTTP_PORT: 'abc' })).err).toContain('    at ')
     expect((await run(['up'], { DUELOG_HTTP_PORT: 'abc', DEBUG: '1' })).err).toContain('    at ')
   })
 })

@@ -8,8 +8,8 @@ import type { Job } from '../../src/client/job.ts'
 import { avroType } from '../../src/kafka/avro.ts'
 import { AvroCodec } from '../../src/kafka/codec.ts'
 import { definitionFromJson } from '../../streams/jobs/json.ts'
-import { rest } from '../executor/manual-clock.ts'
-import { MemoryLog } from '../executor/memory-log.ts'
+import { LoopbackLog } from '../tools/loopback-log.ts'
+import { rest } from '../tools/manual-clock.ts'
 
 const definition = new AvroCodec<JobDefinition, JobDefinitionInput>(avroType(jobDefinitionSchema), [1], () =>
   Promise.reject(new Error('unknown schema id')),
@@ -22,7 +22,7 @@ const jobOf = (id: string, more: Partial<Job> = {}): Job => ({
 })
 
 function setUp() {
-  const log = new MemoryLog(4)
+  const log = new LoopbackLog(4)
   const client = createJobClient(async () => ({ writer: await log.writer(), definition, topic: 'jobs' }))
   const stored = () =>
     new Map(log.records('jobs').map(({ key, value }) => [String(key), value && (definition.decode(value) as JobDefinition)]))
@@ -57,7 +57,7 @@ describe('schedule and cancel', () => {
   })
 
   it('open the log at the first use, and again when that failed', async () => {
-    const log = new MemoryLog()
+    const log = new LoopbackLog()
     let opened = 0
     const client = createJobClient(async () => {
       if (++opened === 1) throw new Error('nobody there')

@@ -13,7 +13,7 @@ it('schedules a bulk of jobs that any reader of the topic can decode, at the par
   onTestFinished(() => client.close())
   const result = await client.scheduleMany(
     Array.from({ length: 3_000 }, (_, index) => ({
-      id: `job-${index}`,
+      id: `job-${index}{tag-${index % 7}}`,
       schedule: { at: Date.now() + 3_600_000 + index },
       target: { handler: 'noop' },
       payload: { index },
@@ -36,7 +36,7 @@ it('schedules a bulk of jobs that any reader of the topic can decode, at the par
     expect(partition).toBe(partitionOf(id, PARTITIONS))
     if (!id.startsWith('job-')) continue
     const definition = codecs.definition.decode(value as Buffer) as JobDefinition
-    expect(JSON.parse(String(definition.payload))).toEqual({ index: Number(id.slice(4)) })
+    expect(JSON.parse(String(definition.payload))).toEqual({ index: Number.parseInt(id.slice(4), 10) })
   }
 })
 

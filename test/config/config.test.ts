@@ -37,6 +37,7 @@ describe('an empty environment', () => {
       roles: new Set(['scheduler', 'executor', 'retrier', 'intake', 'api']),
       httpHost: '127.0.0.1',
       httpPort: 8080,
+      advertisedUrl: undefined,
       dataDir: resolve('data'),
       embeddedKafkaPort: 19092,
       embeddedRegistryPort: 18081,
@@ -159,6 +160,8 @@ test('executor processes may be one for each processor', () => {
 
 test('executor processes without the executor role are refused', () => {
   expect(() => readConfig({ DUELOG_EXECUTOR_PROCESSES: '2', DUELOG_ROLES: 'api' })).toThrow(/DUELOG_ROLES has no executor/)
+  expect(() => readConfig({ DUELOG_ROLES: 'intake' })).toThrow(/intake alone, but there is no topic/)
+  expect(readConfig({ DUELOG_ROLES: 'intake', DUELOG_INTAKE_ETF1_TOPICS: 'schedules' }).roles).toEqual(new Set(['intake']))
 })
 
 describe('a bad value is refused with the name, the value and what is allowed', () => {

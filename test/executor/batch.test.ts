@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest'
 import type { BatchOutcomes, Run } from '../../src/executor/handler.ts'
 import { EVENT_LINGER_MS } from '../../src/executor/outbox.ts'
+import { rest } from '../tools/manual-clock.ts'
 import { Harness, silent } from './harness.ts'
-import { rest } from './manual-clock.ts'
 
 /** A batch handler that notes what it was given and answers what the test says. */
 function batches(maxSize: number, maxWaitMs: number, answer: (runs: readonly Run[]) => BatchOutcomes | Promise<BatchOutcomes>) {

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest'
 import type { Execution } from '../../schemas/generated.ts'
 import { CANCELS_KEPT_MAX, Cancels } from '../../src/executor/cancels.ts'
 import { EVENT_LINGER_MS } from '../../src/executor/outbox.ts'
+import { ManualClock, rest } from '../tools/manual-clock.ts'
 import { executionOf, Harness, names } from './harness.ts'
-import { ManualClock, rest } from './manual-clock.ts'
 
 const cancel = (jobId: string, attempt = 1) => ({ type: 'CANCEL', jobId, runNo: 1, attempt, reason: 'by the operator' }) as const
 

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { NonRetryableError, RetryLaterError } from '../../src/executor/handler-errors.ts'
 import { EVENT_LINGER_MS } from '../../src/executor/outbox.ts'
 import { RESULT_BYTES_MAX } from '../../src/executor/outcome.ts'
+import { rest } from '../tools/manual-clock.ts'
 import { Harness, names } from './harness.ts'
-import { rest } from './manual-clock.ts'
 
 const never = () => new Promise<never>(() => {})
 

@@ -18,8 +18,8 @@ import { avroType } from '../../src/kafka/avro.ts'
 import { AvroCodec } from '../../src/kafka/codec.ts'
 import { createMetrics } from '../../src/metrics.ts'
 import { topicNames } from '../../streams/topics.ts'
-import { ManualClock, rest } from './manual-clock.ts'
-import { MemoryLog, type MemoryReader } from './memory-log.ts'
+import { LoopbackLog, type LoopbackReader } from '../tools/loopback-log.ts'
+import { ManualClock, rest } from '../tools/manual-clock.ts'
 
 const unknownSchema = () => Promise.reject(new Error('unknown schema id'))
 export const codecs = {
@@ -58,7 +58,7 @@ export interface Place {
 
 export class Harness {
   readonly clock: ManualClock
-  readonly log: MemoryLog
+  readonly log: LoopbackLog
   readonly metrics = createMetrics()
   readonly executor: ReturnType<typeof createExecutor>
   /** jobId of every start, in order, with the time of it. */
@@ -67,10 +67,10 @@ export class Harness {
   constructor(
     handlers: Handlers = {},
     options: Partial<ExecutorOptions> = {},
-    shared: { clock?: ManualClock; log?: MemoryLog } = {},
+    shared: { clock?: ManualClock; log?: LoopbackLog } = {},
   ) {
     this.clock = shared.clock ?? new ManualClock()
-    this.log = shared.log ?? new MemoryLog()
+    this.log = shared.log ?? new LoopbackLog()
     this.log.nowMs = () => this.clock.nowMs()
     const watched: Handlers = {}
     for (const [name, handler] of Object.entries<Handlers[string]>({ noop: () => undefined, ...handlers })) {
@@ -105,8 +105,8 @@ export class Harness {
     return this
   }
 
-  get reader(): MemoryReader {
-    return this.log.readers.findLast(({ options }) => options.groupId === 'test.exec.default') as MemoryReader
+  get reader(): LoopbackReader {
+    return this.log.readers.findLast(({ options }) => options.groupId === 'test.exec.default') as LoopbackReader
   }
 
   topic({ priority = 'NORMAL', ahead = false }: Place = {}): string {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { DuelogError } from '../../src/errors.ts'
 import { AHEAD_MARGIN_MS } from '../../src/executor/intake.ts'
+import { rest } from '../tools/manual-clock.ts'
 import { codecs, Harness, names } from './harness.ts'
-import { rest } from './manual-clock.ts'
 
 const never = () => new Promise<never>(() => {})
 const place = (topic: string, partition: number) => `${topic}/${partition}`

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { pino } from 'pino'
 import { expect, it, onTestFinished } from 'vitest'
 import { keepRunning } from '../../src/kept-process.ts'
-import { ManualClock } from './manual-clock.ts'
+import { ManualClock } from '../tools/manual-clock.ts'
 
 /** A shell script that is kept running, and how it ended each time. */
 async function kept(script: string, stopSeconds = 5) {

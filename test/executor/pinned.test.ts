@@ -1,8 +1,8 @@
 /** Runs that are for one worker alone. */
 import { expect, it } from 'vitest'
 import { EVENT_LINGER_MS } from '../../src/executor/outbox.ts'
+import { rest } from '../tools/manual-clock.ts'
 import { Harness } from './harness.ts'
-import { rest } from './manual-clock.ts'
 
 const instanceOf = (name: string, host = 'box', boot = 'a') => ({ instance: `${name}@${host}:1:${boot}` })
 

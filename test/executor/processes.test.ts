@@ -8,9 +8,10 @@ import { expect, type TestContext, test } from 'vitest'
 import type { Job } from '../../src/index.ts'
 import { brokers, openSite, registryUrl, type Site } from '../faults/harness.ts'
 import { duelogEnvironment } from '../setup/environment.ts'
+import { freePorts } from '../setup/free-ports.ts'
 
 /** `duelog up` with executor processes, and a handler that works until its signal is aborted or its time is over. */
-async function up(context: TestContext, site: Site, processes: number): Promise<ChildProcess> {
+async function up(context: TestContext, site: Site, processes: number, port = 0): Promise<ChildProcess> {
   const handlers = join(site.folder, 'handlers.mjs')
   await writeFile(
     handlers,
@@ -26,7 +27,7 @@ async function up(context: TestContext, site: Site, processes: number): Promise<
       DUELOG_PARTITIONS: '2',
       DUELOG_REPLICATION: '1',
       DUELOG_DATA_DIR: join(site.folder, 'up'),
-      DUELOG_HTTP_PORT: '0',
+      DUELOG_HTTP_PORT: String(port),
       DUELOG_HANDLERS: handlers,
       DUELOG_EXECUTOR_PROCESSES: String(processes),
       DUELOG_LOG_LEVEL: 'silent',
@@ -73,6 +74,27 @@ test('handlers run in processes of their own; one that is killed is replaced; al
   expect(second).not.toBe(first)
   parent.kill('SIGKILL')
   await expect.poll(() => lives(second), { timeout: 30_000 }).toBe(false)
+})
+
+test('their metrics are those of their parent as well, also of one that was killed', async (context) => {
+  const site = await openSite(context)
+  const [port] = await freePorts()
+  await up(context, site, 2, port)
+  const shown = async (): Promise<string> =>
+    fetch(`http://127.0.0.1:${port}/metrics`).then(
+      (answer) => answer.text(),
+      () => '',
+    )
+  const attempts = async (): Promise<number> =>
+    Number(/^duelog_attempts_total\{pool="default",outcome="succeeded"\} (\d+)$/m.exec(await shown())?.[1] ?? 0)
+  for (let n = 0; n < 20; n++) await site.client.schedule(job(`m-${n}`, 'pid'))
+  await expect.poll(attempts, { timeout: 60_000 }).toBe(20)
+  const rss = /^process_resident_memory_bytes\{process="executor-[12]"\}/gm
+  await expect.poll(async () => (await shown()).match(rss)?.length, { timeout: 60_000 }).toBe(2)
+  process.kill(await worker(site, 'm-0', 'SUCCEEDED'), 'SIGKILL')
+  await site.client.schedule(job('after', 'pid'))
+  await worker(site, 'after', 'SUCCEEDED')
+  await expect.poll(attempts, { timeout: 60_000 }).toBe(21)
 })
 
 test('SIGTERM to the parent drains them: what runs is finished', async (context) => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { Timetable } from '../../src/executor/timetable.ts'
-import { ManualClock } from './manual-clock.ts'
+import { ManualClock } from '../tools/manual-clock.ts'
 
 it('hands every item over at its instant, in order, none that was deleted, with one timer', async () => {
   await fc.assert(

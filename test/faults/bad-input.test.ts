@@ -3,7 +3,8 @@ import { Kafka, logLevel } from 'kafkajs'
 import { expect, test } from 'vitest'
 import type { JobDefinitionInput } from '../../schemas/generated.ts'
 import { createCodecs } from '../../src/kafka/codecs.ts'
-import { partitionOf, topicPlans } from '../../streams/topics.ts'
+import { movedBytesMax } from '../../src/scheduler/intake.ts'
+import { keyPartitionOf, partitionOf, topicPlans } from '../../streams/topics.ts'
 import { clean } from '../tools/checker-audit.ts'
 import type { Test } from '../tools/duelog-process.ts'
 import { schedulerOf } from '../tools/duelog-process-scheduler.ts'
@@ -127,13 +128,64 @@ test('records of a client with another partitioner are moved to where they belon
   expect(await site.checker.audit(expected)).toEqual(clean)
 })
 
+test('records of a client that knows no tags are moved to the partition of the tag, exactly once: definitions, commands and events', async (context) => {
+  const { site, codecs, owner, put, applied, define, view, fatal } = await openBed(context)
+  const { names } = site
+  // As any client with Kafka's default partitioner writes them, of ids for which that is another partition.
+  const plain = (topic: string, id: string, value: Buffer) => put(topic, id, value, keyPartitionOf(id, partitions))
+  const ids: string[] = []
+  for (let n = 0; ids.length < 12; n++) {
+    const id = `job-${n}{customer-${n % 4}}`
+    if (keyPartitionOf(id, partitions) !== partitionOf(id, partitions)) ids.push(id)
+  }
+  // Nobody runs them, so that the test can be their worker.
+  const definition = define({ schedule: { at: Date.now() }, pinTo: 'nobody' })
+  for (const id of ids) await plain(names.jobs, id, definition)
+  const has = (status: string, runNo: number) => async () => {
+    const views = await Promise.all(ids.map(view))
+    return (
+      views.map((job) => [job?.runNo, (job?.active.at(-1) ?? job?.lastRun)?.status]).join() ===
+      ids.map(() => [runNo, status]).join()
+    )
+  }
+  await expect.poll(has('DISPATCHED', 1), { timeout: 30_000 }).toBe(true)
+  for (const id of ids) {
+    const { offset } = (await view(id)) as { offset: number }
+    const event = { type: 'SUCCEEDED', jobId: id, runNo: 1, attempt: 1, specOffset: offset, at: Date.now() } as const
+    await plain(names.events, id, codecs.event.encode(event))
+  }
+  await expect.poll(has('SUCCEEDED', 1), { timeout: 30_000 }).toBe(true)
+  const trigger = codecs.command.encode({ type: 'TRIGGER', commandId: 'once', at: 1 })
+  for (const id of ids) expect(await applied(await plain(names.commands, id, trigger), 'commands')).toBe(true)
+  await expect.poll(has('DISPATCHED', 2), { timeout: 30_000 }).toBe(true)
+  for (const id of ids) {
+    expect(await view(id)).toMatchObject({ succeeded: 1, runNo: 2 })
+    expect(await owner.scheduler.queries.job(keyPartitionOf(id, partitions), id)).toBeUndefined()
+  }
+  expect((await owner.report()).misrouted).toBe(3 * ids.length)
+  await owner.scheduler.stop()
+  expect(fatal).toEqual([])
+})
+
+test('a record in a wrong partition that is too large to be moved is passed over there, and stops nothing', async (context) => {
+  const { site, owner, put, applied, fatal } = await openBed(context)
+  const wrong = 1 - partitionOf('large', partitions)
+  expect(await applied(await put(site.names.jobs, 'large', Buffer.alloc(movedBytesMax, 7), wrong))).toBe(true)
+  expect(await applied(await put(site.names.commands, 'large', Buffer.alloc(1_040_000, 7), wrong), 'commands')).toBe(true)
+  await site.checker.succeeded(await neighbours(site, 'after'))
+  const report = await owner.report()
+  expect(report.reopens).toEqual({})
+  expect(report.invalid).toMatchObject({ 'too-large-to-move': 2 })
+  expect(fatal).toEqual([])
+})
+
 test('garbage among commands, events and executions is passed over', async (context) => {
   const { site, codecs, owner, put, applied, fatal } = await openBed(context)
   const { names } = site
   const expected = await neighbours(site, 'before')
   const event = (jobId: string, runNo: number, attempt = 1) =>
     codecs.event.encode({ type: 'SUCCEEDED', jobId, runNo, attempt, specOffset: 0, at: Date.now() })
-  const bad = [garbage, Buffer.alloc(0), unknownSchema, null, Buffer.alloc(900_000, 7), event('nobody', 1).subarray(0, 9)]
+  const bad = [garbage, Buffer.alloc(0), unknownSchema, null, Buffer.alloc(800_000, 7), event('nobody', 1).subarray(0, 9)]
   const commands: { partition: number; offset: number }[] = []
   for (const value of bad) {
     for (const partition of [0, 1]) {

@@ -1,16 +1,37 @@
 /**
  * Who may know whom. An arrow that is not listed here is broken; docs/ARCHITECTURE.md draws the same picture.
  *
- *   schemas ─► streams ─► src:  shared ─► doers (scheduler executor retrier intake api client) ─► joiners ─► demo ─► cli
+ *   schemas ─► streams ─► src:  shared ─► doers (scheduler executor retrier intake api client) ─► joiners ─► demo generate audit ─► cli
  *                                    └─► hands (kafka store) and starters (config embedded) ─┘
  */
 import { codeOf, type HouseFile, importsOf, placesOf } from './tree.ts'
 
 /** Rooms of src by folder; files directly in src are shared or joiners. */
-const shared = ['ports', 'owner-views', 'errors', 'clock', 'metrics', 'instance'].map((name) => `src/${name}.ts`)
-const joiners = ['main', 'serve', 'parts', 'connect', 'worker', 'executor-processes', 'kept-process', 'targets', 'index'].map(
-  (name) => `src/${name}.ts`,
-)
+const shared = [
+  'ports',
+  'owner-views',
+  'target-topics-port',
+  'errors',
+  'clock',
+  'metrics',
+  'exposition',
+  'instance',
+  'module-path',
+].map((name) => `src/${name}.ts`)
+const processes = ['executor-processes', 'kept-process', 'child-metrics']
+const joiners = [
+  'main',
+  'serve',
+  'parts',
+  'health',
+  'connect',
+  'worker',
+  ...processes,
+  'targets',
+  'index',
+  'client-entry',
+  'worker-entry',
+].map((name) => `src/${name}.ts`)
 
 /** What each room may import besides itself, `streams` and `schemas`. */
 const mayImport: Record<string, readonly string[]> = {
@@ -33,7 +54,9 @@ const mayImport: Record<string, readonly string[]> = {
   demo: ['shared', 'joiners', 'client', 'config', 'executor', 'kafka'],
   // A load is put on any Duelog from outside, and judged by the log as the demo's is.
   generate: ['shared', 'joiners', 'client', 'kafka', 'demo'],
-  cli: ['shared', 'joiners', 'config', 'demo', 'generate'],
+  // The auditor judges the log from outside, too.
+  audit: ['shared', 'joiners', 'kafka'],
+  cli: ['shared', 'joiners', 'config', 'demo', 'generate', 'audit'],
 }
 
 /** Packages that one room alone may use, so that each can be replaced there. */
@@ -45,10 +68,11 @@ const soleImporters: Record<string, RegExp> = {
   croner: /^streams\/schedules\//,
   fastify: /^src\/api\//,
   ajv: /^src\/(api|config)\//,
-  'prom-client': /^src\/metrics\.ts$/,
+  'prom-client': /^src\/(metrics|exposition)\.ts$/,
   commander: /^src\/cli\//,
-  'cli-progress': /^src\/demo\//,
-  'cli-table3': /^src\/(demo|generate)\//,
+  'cli-progress': /^src\/(demo|cli)\//,
+  'cli-table3': /^src\/(demo|generate|audit|cli)\//,
+  yaml: /^src\/cli\//,
   preact: /^src\/dashboard\//,
   '@preact/signals': /^src\/dashboard\//,
   uplot: /^src\/dashboard\//,

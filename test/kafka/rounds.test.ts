@@ -4,7 +4,7 @@ import { Partitioners } from 'kafkajs'
 import { describe, expect, test } from 'vitest'
 import { batchBytesMax, roundsOf } from '../../src/kafka/rounds.ts'
 import type { RecordOut } from '../../src/ports.ts'
-import { partitionOf } from '../../streams/topics.ts'
+import { keyPartitionOf } from '../../streams/topics.ts'
 
 const group = createRequire(import.meta.url)('kafkajs/src/producer/groupMessagesPerPartition.js') as (
   args: object,
@@ -34,7 +34,7 @@ describe('records to write', () => {
             replicas: [],
             isr: [],
           }))
-          expect(partitionOf(key, count)).toBe(partitioner({ topic: 't', partitionMetadata, message: { key, value: null } }))
+          expect(keyPartitionOf(key, count)).toBe(partitioner({ topic: 't', partitionMetadata, message: { key, value: null } }))
         },
       ),
       { numRuns: 2_000 },

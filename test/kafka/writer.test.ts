@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { partitionOf } from '../../streams/topics.ts'
+import { keyPartitionOf, partitionOf } from '../../streams/topics.ts'
 import { apiKeys } from '../tools/tcp-proxy.ts'
 import { makeTopics, openThroughProxy, openWriter, readAll, text } from './harness.ts'
 
@@ -23,9 +23,11 @@ describe('a writer', () => {
   test("sends a record without partition where its key's hash says", async () => {
     const { jobs } = await makeTopics(['jobs'], 5)
     const writer = await openWriter()
-    for (const key of ['a', 'job-7', 'ärger', '日本']) {
+    for (const key of ['a', 'job-7', 'ärger', '日本', 'a{b}c', '{d}e']) {
       const offsets = await writer.write([{ topic: jobs, key, value: text(key) }])
-      expect([...offsets.keys()]).toEqual([`${jobs}/${partitionOf(key, 5)}`])
+      expect([...offsets.keys()]).toEqual([`${jobs}/${keyPartitionOf(key, 5)}`])
+      const ofJob = await writer.write([{ topic: jobs, ofJob: true, key, value: text(key) }])
+      expect([...ofJob.keys()]).toEqual([`${jobs}/${partitionOf(key, 5)}`])
     }
   })
 

@@ -25,6 +25,7 @@ import { avroType } from '../../src/kafka/avro.ts'
 import { AvroCodec } from '../../src/kafka/codec.ts'
 import { createMetrics } from '../../src/metrics.ts'
 import type { Codec, RecordIn, RecordOut, TargetTopics } from '../../src/ports.ts'
+import { Admissions } from '../../src/scheduler/admissions.ts'
 import type { SchedulerCodecs } from '../../src/scheduler/codecs.ts'
 import { Intake } from '../../src/scheduler/intake.ts'
 import { putKeptDefinitions } from '../../src/scheduler/kept-definitions.ts'
@@ -212,6 +213,9 @@ class Owner {
     const { clock } = world
     const targets: TargetTopics = {
       problem: ({ name }) => (name === ordersTopic && !world.ordersThere ? `Topic ${name} does not exist.` : undefined),
+      seek: () => undefined,
+      poolProblem: () => undefined,
+      seekPool: () => undefined,
       failed: async () => {},
     }
     const lead = { leadMs, leadMsMax: leadMs }
@@ -227,15 +231,9 @@ class Owner {
       clusterId: 'model',
     } as unknown as Shared
     this.#leases = new Leases(world.now)
-    this.#intake = new Intake({
-      partition: 0,
-      partitions: 1,
-      codecs,
-      leases: this.#leases,
-      workers: new WorkerWatch(),
-      metrics,
-      logger,
-    })
+    const leases = this.#leases
+    const workers = new WorkerWatch()
+    this.#intake = new Intake({ partition: 0, partitions: 1, codecs, leases, workers, targets, clock, metrics, logger })
     this.#read = { jobs: applied.jobs, commands: applied.commands, events: applied.events }
     const { store } = world
     const crashing = { ...store, apply: async (ops: Parameters<typeof store.apply>[0]) => this.#apply(ops) }
@@ -250,6 +248,7 @@ class Owner {
       mailbox: this.#mailbox,
       leases: this.#leases,
       underWay: new UnderWay(),
+      admissions: new Admissions(codecs),
       writer: { commit: (records) => this.#commit(records), close: async () => {} },
       asides: { write: (records) => this.#write(records), close: async () => {} },
       slots: new Slots(1),
@@ -275,6 +274,7 @@ class Owner {
     await putKeptDefinitions(codecs, store)
     await owner.#drain(['jobs'])
     await owner.#drain()
+    owner.#context.admissions.open(world.now)
     return owner
   }
 
@@ -285,7 +285,7 @@ class Owner {
       const timers = await this.#taker.take(false, this.#context.logged.aheadUntil)
       const { folded, deferred } = await turn(this.#context, timers, (timer) => this.#taker.written(timer))
       this.#taker.defer(deferred)
-      if (folded === 0) return
+      if (folded === 0 && !this.#context.admissions.isPressing(this.#world.now)) return
       await this.#takeIn()
     }
   }

@@ -3,12 +3,12 @@ import type { ExecutionEvent } from '../../schemas/generated.ts'
 import { createMetrics } from '../../src/metrics.ts'
 import { createRetrier } from '../../src/retrier/retrier.ts'
 import { codecs, executionOf, names, silent } from '../executor/harness.ts'
-import { ManualClock, rest } from '../executor/manual-clock.ts'
-import { MemoryLog, type MemoryReader } from '../executor/memory-log.ts'
+import { LoopbackLog, type LoopbackReader } from '../tools/loopback-log.ts'
+import { ManualClock, rest } from '../tools/manual-clock.ts'
 
 class Harness {
   readonly clock = new ManualClock()
-  readonly log = new MemoryLog()
+  readonly log = new LoopbackLog()
   readonly metrics = createMetrics()
   readonly retrier = createRetrier({
     log: this.log,
@@ -28,8 +28,8 @@ class Harness {
     return this
   }
 
-  get reader(): MemoryReader {
-    return this.log.readers.at(-1) as MemoryReader
+  get reader(): LoopbackReader {
+    return this.log.readers.at(-1) as LoopbackReader
   }
 
   put(tier: string, jobId: string, partition = 0): void {

@@ -1,7 +1,8 @@
 /** What a run's attempts may do: succeed, fail, be tried again, hang, give up. */
 import { hostname } from 'node:os'
 import { expect, test } from 'vitest'
-import { Watcher } from '../kafka/harness.ts'
+import { topicPlans } from '../../streams/topics.ts'
+import { openLog, Watcher } from '../kafka/harness.ts'
 import { openDuelog } from './harness.ts'
 
 const duelog = await openDuelog()
@@ -39,6 +40,20 @@ test('pool: the run goes to the topic that the workers of this pool read', async
   await duelog.called('pooled')
   await lane.until(() => lane.records.length === 1)
   expect(lane.records[0]?.key?.toString()).toBe('pooled')
+})
+
+test('a pool that nobody has started makes its job INVALID with the reason, and its neighbours fire on; started, it runs', async () => {
+  const ids = ['lost-1', 'lost-2', 'lost-3', 'lost-4']
+  for (const id of ids) await duelog.put(id, { ...now, target: { handler: 'echo', pool: 'gpu' } })
+  for (const id of ids)
+    expect(await duelog.job(id)).toMatchObject({ status: 'INVALID', reason: expect.stringContaining('Pool gpu') })
+  for (const id of ['beside-1', 'beside-2', 'beside-3', 'beside-4']) {
+    await duelog.put(id, now)
+    await duelog.called(id)
+  }
+  const plans = topicPlans(duelog.names, ['gpu'])
+  await openLog().ensureTopics({ plans, partitions: 2, replication: 1 })
+  for (const id of ids) await duelog.jobThat(id, ({ active }) => active[0]?.status === 'DISPATCHED')
 })
 
 test('pinTo: the workers of that host run it', async () => {
@@ -156,4 +171,25 @@ test('a waiting retry can be cancelled', async () => {
   await duelog.jobThat('waiting', ({ active }) => active[0]?.status === 'RETRY_WAIT')
   await duelog.onRun('waiting', 1, 'cancel')
   expect(await duelog.jobThat('waiting', ({ active }) => active.length === 0)).toMatchObject({ lastRun: { status: 'CANCELLED' } })
+})
+
+test('trackRuns false: each occurrence is run, nothing is heard of it, not even a failure, and it cannot be called back', async () => {
+  await duelog.put('cheap', { ...now, trackRuns: false })
+  await duelog.put('cheap-fails', { ...failing, trackRuns: false })
+  const [[call]] = await Promise.all([duelog.called('cheap'), duelog.called('cheap-fails')])
+  expect(call?.run.attempt).toBe(1)
+  for (const id of ['cheap', 'cheap-fails']) {
+    const job = await duelog.jobThat(id, ({ status }) => status === 'COMPLETED')
+    expect(job).toMatchObject({ succeeded: 0, failed: 0, active: [], lastRun: { status: 'DISPATCHED', runNo: 1 } })
+    expect(await duelog.ask('POST', `/v1/runs/${id}/1/cancel`)).toMatchObject({ status: 409, body: { code: 'not-tracked' } })
+  }
+  expect(await duelog.executions('cheap', 1)).toMatchObject([{ tracked: false }])
+  expect(duelog.checker.events.filter(({ jobId }) => jobId.startsWith('cheap'))).toEqual([])
+  const refused = await duelog.ask('PUT', '/v1/jobs/cheap', {
+    ...now,
+    target: { handler: 'echo' },
+    trackRuns: false,
+    overlap: 'SKIP',
+  })
+  expect(refused).toMatchObject({ status: 400, body: { code: 'bad-definition' } })
 })

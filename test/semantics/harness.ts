@@ -30,6 +30,7 @@ export interface RunView {
   trigger: string
   scheduledFor: string
   attempts: number
+  waitsFor: string | null
   result: unknown
   errors: { type: string; message: string; attempt: number; at: string }[]
   startedAt: string | null
@@ -42,6 +43,7 @@ export interface JobShown {
   status: string
   reason: string | null
   nextFireAt: string | null
+  runNo: number
   scheduledRuns: number
   succeeded: number
   failed: number
@@ -138,6 +140,8 @@ export async function openDuelog() {
   return {
     names: topicNames(prefix),
     checker,
+    /** Of the process at hand. */
+    url: () => system.url,
     calls,
     ask,
     job,

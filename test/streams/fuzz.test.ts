@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { JobCommand, JobDefinition } from '../../schemas/generated.ts'
 import { validateDefinition } from '../../streams/jobs/validate.ts'
+import { waitersOf } from '../../streams/limits/slots.ts'
 import { Chance } from '../model/cluster/chance.ts'
 import { Invariants } from './invariants.ts'
 import { wildDefinition } from './jobs/samples.ts'
@@ -65,13 +66,15 @@ function live(chance: Chance, next: (now: number) => JobDefinition, acts: number
   }
   define()
   for (let act = 0; act < acts; act++) {
-    const kind = chance.weighted({ time: 4, down: 1, command: 3, report: 4, define: 1, garble: 0.2, remove: 0.1 })
+    const admit = waitersOf('job', job.job.state).length > 0 ? 4 : 0
+    const kind = chance.weighted({ time: 4, down: 1, command: 3, report: 4, admit, define: 1, garble: 0.2, remove: 0.1 })
     if (kind === 'define') define()
     else if (kind === 'garble') job.garble()
     else if (kind === 'remove') job.remove()
     else if (kind === 'time') job.until(job.now + chance.int(0, 3_000))
     else if (kind === 'down') job.downUntil(job.now + chance.int(0, 20_000))
     else if (kind === 'report') report(job, chance)
+    else if (kind === 'admit') job.admit()
     else {
       const type = command(job, chance)
       invariants.check(type === 'RESUME' ? 'RESUME' : 'command')

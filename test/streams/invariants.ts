@@ -1,13 +1,19 @@
 /** What is true of a job after each decision, whatever happened to it. */
 import type { Decision, Input } from '../../streams/job.ts'
 import { whyOf } from '../../streams/jobs/why.ts'
+import { slotUse } from '../../streams/limits/slots.ts'
 import { timersOf } from '../../streams/timers.ts'
+import { keySlotsMax } from './random-definition.ts'
 import type { JobHistory } from './runs/history.ts'
 
 /** Watches one history. `check` throws with what is wrong. */
 export class Invariants {
   readonly #job: JobHistory
   #lastRunNo = 0
+  /** Whether the job had runs with limits: those may wait, overtake one another and never be dispatched. */
+  #limited = false
+  /** Runs that left us as they were dispatched. */
+  #handedOver = 0
   #statusBefore: string | undefined
   #times = new Set<number>()
   #timesHash = -1
@@ -32,16 +38,25 @@ export class Invariants {
     const { state } = job
     if (state?.timesHash !== this.#timesHash || state.runNo < this.#lastRunNo) this.#times.clear()
     this.#timesHash = state?.timesHash ?? -1
-    if (job.definition === undefined && state === undefined) this.#lastRunNo = 0
+    if (job.definition === undefined && state === undefined) {
+      this.#lastRunNo = 0
+      this.#handedOver = 0
+      this.#limited = false
+    }
+    this.#limited ||= [...(decision.before?.active ?? []), ...(state?.active ?? [])].some(({ limits }) => limits !== null)
+    must(slotUse(state, 'k').held <= keySlotsMax, 'more runs hold a key than it has slots')
     for (const output of out) {
       if (output.kind !== 'dispatch' || output.execution.attempt !== 1) continue
-      const { runNo, trigger, scheduledFor } = output.execution
-      must(runNo === this.#lastRunNo + 1, `run ${runNo} follows run ${this.#lastRunNo}`)
-      this.#lastRunNo = runNo
+      const { runNo, trigger, scheduledFor, pinTo } = output.execution
+      // The same attempt once more, for a worker that was not there (streams/runs/telling.ts).
+      if (pinTo !== null && runNo <= this.#lastRunNo && job.state?.active.some((run) => run.runNo === runNo)) continue
+      must(this.#limited || runNo === this.#lastRunNo + 1, `run ${runNo} follows run ${this.#lastRunNo}`)
+      this.#lastRunNo = Math.max(runNo, this.#lastRunNo)
+      if (!output.execution.tracked) this.#handedOver++
       if (trigger !== 'SCHEDULE') continue
       must(!this.#times.has(scheduledFor), `${scheduledFor} became a run twice`)
       this.#times.add(scheduledFor)
-      const may = this.#statusBefore === 'ACTIVE' || this.#statusBefore === undefined
+      const may = this.#limited || this.#statusBefore === 'ACTIVE' || this.#statusBefore === undefined
       must(may || input === 'definition' || input === 'RESUME', `the schedule of a job fired that is ${this.#statusBefore}`)
     }
     this.#statusBefore = state?.status
@@ -54,11 +69,14 @@ export class Invariants {
     if (state === undefined) return must(out.length === 0, 'something was sent and nothing logged')
     const { runNo, succeeded, failed, cancelled, active, status } = state
     must(
-      succeeded + failed + cancelled + active.length === runNo,
-      `${runNo} runs are ${succeeded}+${failed}+${cancelled}+${active.length}`,
+      succeeded + failed + cancelled + active.length + this.#handedOver === runNo,
+      `${runNo} runs are ${succeeded}+${failed}+${cancelled}+${active.length}+${this.#handedOver}`,
     )
     must(new Set(active.map((run) => run.runNo)).size === active.length, 'a run is active twice')
-    must(runNo === this.#lastRunNo || definition === undefined, `the last run is ${runNo}, dispatched was ${this.#lastRunNo}`)
+    must(
+      runNo === this.#lastRunNo || definition === undefined || this.#limited,
+      `the last run is ${runNo}, dispatched was ${this.#lastRunNo}`,
+    )
     if (active.length > 0) {
       must(state.deleteAt === null, 'a job is to be deleted while a run is active')
       return
@@ -66,7 +84,8 @@ export class Invariants {
     must(!state.waiting, 'an occurrence waits for the end of a run, and none is active')
     if (status !== 'ACTIVE' || definition?.spec === undefined) return
     must(state.queuedFor === null, 'an occurrence is queued behind a run, and none is active')
-    must(state.backfill === null, 'a backfill stands still')
+    const isDue = (state.nextDueAt ?? state.nextFireAt ?? Number.POSITIVE_INFINITY) <= this.#job.now
+    must(state.backfill === null || isDue, 'a backfill stands still, and no occurrence is due that goes first')
     must(state.nextFireAt !== null, 'a job is ACTIVE that has nothing ahead and nothing to do')
   }
 

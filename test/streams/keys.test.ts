@@ -12,7 +12,9 @@ import {
   prefix,
   rangeOf,
   runKey,
+  slotsKey,
   snapshotKey,
+  startsKey,
   stateKey,
   storedDefinition,
   type Timer,
@@ -20,6 +22,10 @@ import {
   timerKey,
   timerKind,
   timerOfKey,
+  type Waiter,
+  waiterKey,
+  waiterOfKey,
+  waitersRange,
 } from '../../streams/keys.ts'
 
 /** Hex with spaces between the parts. */
@@ -29,6 +35,13 @@ const hex = (key: Buffer): string => key.toString('hex')
 describe('the bytes of a key', () => {
   it.each<[string, Buffer, string]>([
     ['bookkeeping', metaKey('position'), '4d 706f736974696f6e'],
+    ['the slots of a key', slotsKey('k'), '43 6b'],
+    ['the starts of a key', startsKey('k'), '57 6b'],
+    [
+      'a run that waits',
+      waiterKey({ key: 'k', rank: 2, dueAt: 258, jobId: 'ab', runNo: 3 }),
+      '51 6b 00 02 0000000000000102 6162 00 0000000000000003',
+    ],
     ['a definition', definitionKey('job-1'), '44 6a6f622d31'],
     ['a state', stateKey('job-1'), '53 6a6f622d31'],
     ['a state of an id beyond ASCII', stateKey('ü😀'), '53 c3bcf09f9880'],
@@ -56,10 +69,20 @@ describe('the bytes of a key', () => {
     expect(hex(value)).toBe(parts('0000000000000102 000001977420dc7b 616263'))
   })
   it('of kinds and prefixes are taken once and for all', () => {
-    const { meta, definition, state, run, snapshot, timer, index } = prefix
-    expect([meta, definition, state, run, snapshot, timer, index]).toEqual([0x4d, 0x44, 0x53, 0x52, 0x50, 0x54, 0x49])
-    expect(Object.keys(prefix)).toHaveLength(7)
-    expect(timerKind).toEqual({ fire: 1, lease: 2, attemptTimeout: 3, startDeadline: 4, retryResidue: 5, delete: 6 })
+    expect(prefix).toEqual({
+      ...{ meta: 0x4d, definition: 0x44, state: 0x53, run: 0x52, snapshot: 0x50, timer: 0x54 },
+      ...{ index: 0x49, slots: 0x43, waiter: 0x51, starts: 0x57 },
+    })
+    expect(timerKind).toEqual({
+      fire: 1,
+      lease: 2,
+      attemptTimeout: 3,
+      startDeadline: 4,
+      retryResidue: 5,
+      delete: 6,
+      start: 7,
+      recheck: 8,
+    })
   })
 })
 
@@ -75,7 +98,17 @@ const number = (): fc.Arbitrary<number> => fc.oneof(fc.maxSafeNat(), fc.nat(3), 
 const timer = (): fc.Arbitrary<Timer> =>
   fc.record({ dueAt: number(), kind: fc.constantFrom(...Object.values(timerKind)), jobId: jobId(), runNo: number() })
 
+const waiter = (): fc.Arbitrary<Waiter> =>
+  fc.record({ key: jobId(), rank: fc.integer({ min: 0, max: 2 }), dueAt: number(), jobId: jobId(), runNo: number() })
+
 describe('what was made into bytes', () => {
+  it('comes back: a run that waits', () => {
+    fc.assert(
+      fc.property(waiter(), (given) => {
+        expect(waiterOfKey(waiterKey(given))).toEqual(given)
+      }),
+    )
+  })
   it('comes back: a timer', () => {
     fc.assert(
       fc.property(timer(), (given) => {
@@ -125,6 +158,19 @@ describe('the order of keys', () => {
       }),
     )
   })
+  it('of those that wait for one key is that of priority, due time, job and run, and no other key is among them', () => {
+    const inOrder = (left: Waiter, right: Waiter): number =>
+      left.rank - right.rank || left.dueAt - right.dueAt || byBytes(left.jobId, right.jobId) || left.runNo - right.runNo
+    fc.assert(
+      fc.property(jobId(), fc.array(waiter(), { maxLength: 30 }), (key, waiters) => {
+        const all = waiters.map((each, index) => (index % 2 === 0 ? { ...each, key } : each))
+        const { from, to } = waitersRange(key)
+        const keys = all.map(waiterKey).sort(Buffer.compare)
+        const inside = keys.filter((each) => Buffer.compare(each, from) >= 0 && Buffer.compare(each, to) < 0)
+        expect(inside.map(waiterOfKey)).toEqual(all.filter((each) => each.key === key).sort(inOrder))
+      }),
+    )
+  })
   it('puts the bound of an instant before all timers of it and behind all earlier ones', () => {
     fc.assert(
       fc.property(timer(), number(), (given, at) => {
@@ -134,14 +180,10 @@ describe('the order of keys', () => {
   })
   it('keeps each kind of key in a range of its own', () => {
     const found = indexRange(indexKind.tag, '￿').from
+    const waiter = { key: '￿', rank: 2, dueAt: 2 ** 52, jobId: 'a', runNo: 1 }
     const keys = [
-      metaKey('a'),
-      definitionKey('￿'),
-      stateKey('a'),
-      runKey('a', 9),
-      snapshotKey('a', 2 ** 52),
-      timerBound(2 ** 52),
-      found,
+      ...[metaKey('a'), definitionKey('￿'), stateKey('a'), runKey('a', 9), snapshotKey('a', 2 ** 52), timerBound(2 ** 52)],
+      ...[slotsKey('￿'), waiterKey(waiter), startsKey('a'), found],
     ]
     for (const first of Object.values(prefix)) {
       const { from, to } = rangeOf(first)

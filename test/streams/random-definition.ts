@@ -3,18 +3,22 @@ import type { JobDefinition, JobDefinitionInput } from '../../schemas/generated.
 import { completeDefinition } from '../../streams/jobs/json.ts'
 import type { Chance } from '../model/cluster/chance.ts'
 
+/** The most slots that a key has. */
+export const keySlotsMax = 2
+
 /** `now`: epoch ms around which its times lie. */
 export function randomDefinition(chance: Chance, now: number): JobDefinition {
   const around = (): number => Math.max(0, now + chance.int(-20, 40) * 250)
   const maybe = <Value>(probability: number, value: () => Value): Value | null => (chance.happens(probability) ? value() : null)
   const startAt = maybe(0.15, around)
   const endAt = maybe(0.25, () => Math.max(startAt ?? 0, around()))
-  return completeDefinition({
+  const definition = completeDefinition({
     ...windowOf(chance, around, startAt, endAt),
     target: { handler: 'noop', pool: chance.pick(['default', 'other']) },
     payload: maybe(0.3, () => Buffer.from('p')),
     overlap: chance.pick(['ALLOW', 'SKIP', 'QUEUE_ONE', 'CANCEL_PREVIOUS']),
     maxConcurrentRuns: chance.int(1, 3),
+    ...limits(chance),
     catchUp: chance.pick(['SKIP', 'LATEST', 'ALL']),
     catchUpMax: chance.int(1, 5),
     misfireThresholdMs: chance.pick([0, 500, 1_000]),
@@ -37,6 +41,21 @@ export function randomDefinition(chance: Chance, now: number): JobDefinition {
       maxAgeMs: maybe(0.2, () => chance.int(1, 5_000)),
     },
   })
+  return chance.happens(0.15) && definition.schedule.from !== 'END' ? untracked(definition) : definition
+}
+
+/** Without what trackRuns false excludes. */
+export function untracked(definition: JobDefinition): JobDefinition {
+  const { retry, maxConcurrentRuns } = completeDefinition({ schedule: { at: 0 }, target: { handler: 'noop' } })
+  const excluded = { overlap: 'ALLOW' as const, pinTo: null, retry, maxConcurrentRuns }
+  return { ...definition, ...excluded, onSuccess: [], onFailure: [], trackRuns: false }
+}
+
+function limits(chance: Chance): Partial<JobDefinitionInput> {
+  return {
+    ...(chance.happens(0.15) && { concurrencyKey: 'k', concurrencyLimit: chance.int(1, keySlotsMax) }),
+    ...(chance.happens(0.15) && { rateLimit: { key: 'r', limit: chance.int(1, 2), perMs: chance.pick([250, 3_000]) } }),
+  }
 }
 
 type Window = Pick<JobDefinitionInput, 'schedule' | 'startAt' | 'endAt'>

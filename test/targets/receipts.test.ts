@@ -1,11 +1,11 @@
 /** Receipts: who asks for one by headers is told what became of a record, by him who applied it and in the same transaction. */
-import { expect, test } from 'vitest'
-import type { JobDefinitionInput } from '../../schemas/generated.ts'
+import { expect, test, vi } from 'vitest'
+import type { JobCommandInput, JobDefinitionInput } from '../../schemas/generated.ts'
 import { createCodecs } from '../../src/kafka/codecs.ts'
 import type { RecordOut } from '../../src/ports.ts'
 import { topicPlans } from '../../streams/topics.ts'
 import { openWriter, registryUrl } from '../kafka/harness.ts'
-import { openPlace, type Place } from './harness.ts'
+import { jobAt, openPlace, type Place } from './harness.ts'
 
 async function asker(place: Place, replies: string) {
   const { definition } = await createCodecs({ registryUrl, plans: topicPlans(place.names, ['default']) })
@@ -87,6 +87,46 @@ test('each asked-for fate has its receipt, with the correlation id and the place
   await runs.until(() => runs.records.length === 1)
   await ask('done', null, 'c10')
   expect(await answer(9)).toMatchObject({ outcome: 'too-late', jobId: 'done', correlationId: 'c10' })
+})
+
+test('a command has its receipt too, and one that only an owner may send is refused', { timeout: 30_000 }, async () => {
+  const place = await openPlace()
+  const replies = await place.make('replies')
+  const seen = await place.watch(replies)
+  const system = await place.start({ DUELOG_PARTITIONS: '1' })
+  const { command } = await createCodecs({ registryUrl, plans: topicPlans(place.names, ['default']) })
+  const writer = await openWriter()
+  await place.client.schedule({
+    id: 'j',
+    schedule: { cron: '@yearly' },
+    target: noop,
+  })
+  await vi.waitUntil(async () => (await jobAt(system.url, 'j')).status === 'ACTIVE', { timeout: 20_000 })
+  let sent = 0
+  const answer = async (key: string, value: JobCommandInput) => {
+    const headers = { 'duelog-reply-topic': replies }
+    await writer.write([{ topic: place.names.commands, partition: 0, key, value: command.encode(value), headers }])
+    sent++
+    await seen.until(() => seen.records.length === sent)
+    return JSON.parse(seen.records.at(-1)?.value?.toString() ?? '') as Record<string, unknown>
+  }
+  const at = Date.now()
+  expect(await answer('j', { type: 'PAUSE', commandId: 'p', at })).toMatchObject({ outcome: 'accepted', jobId: 'j' })
+  expect(await answer('j', { type: 'PAUSE', commandId: 'p', at })).toMatchObject({
+    ...{ outcome: 'rejected', topic: place.names.commands, offset: 1 },
+    reason: 'The PAUSE was dropped: a command with its commandId was taken already.',
+  })
+  expect(await answer('nobody', { type: 'PAUSE', commandId: 'p', at })).toMatchObject({
+    reason: 'The PAUSE was dropped: there is no such job.',
+  })
+  expect(await answer('j', { type: 'TRIGGER', commandId: 't', at, trigger: 'SCHEDULE' })).toMatchObject({
+    ...{ outcome: 'rejected', reason: 'trigger is "SCHEDULE"; allowed: MANUAL, FOLLOW_UP.' },
+  })
+  // Once it stopped the partition each time it was read.
+  expect(await answer('j', { type: 'REDRIVE', commandId: 'r', at, runNo: -1 })).toMatchObject({
+    ...{ outcome: 'rejected', reason: expect.stringMatching(/^runNo is -1; allowed: 1 to/) },
+  })
+  expect(await jobAt(system.url, 'j')).toMatchObject({ status: 'PAUSED', scheduledRuns: 0, runNo: 0 })
 })
 
 test('a receipt is not sent again by an owner that builds its store anew', { timeout: 30_000 }, async () => {

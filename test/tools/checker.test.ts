@@ -33,6 +33,7 @@ function seen(jobId: string, runNo: number, more: Partial<SeenExecution> = {}): 
     leaseMs: 1,
     startDeadlineAt: 1,
     pinTo: null,
+    tracked: true,
     httpTarget: null,
     topicTarget: null,
     topic: 't',

@@ -59,7 +59,7 @@ export async function schedulerOf(
   const log = late(connectLog(options), names.jobs, plan.lateJobsMs ?? 0)
   const stores = rocksStores(plan.folder)
   const patterns = plan.targetTopic === undefined ? [] : [plan.targetTopic]
-  const targets = connectLog(options).targetTopics({ patterns, prefix: plan.prefix })
+  const targets = connectLog(options).targetTopics({ patterns, prefix: plan.prefix, pools: ['default'] })
   await targets.start()
   const scheduler = new Scheduler({
     log: crash === undefined ? log : crash.log(log),

@@ -27,6 +27,23 @@ export class VirtualTime {
     return next === undefined ? Number.POSITIVE_INFINITY : trueMs(next)
   }
 
+  /** Tasks that wait. */
+  get armed(): number {
+    return this.#tasks.size
+  }
+
+  /** Time passes: what falls due on the way is run in its order, and between two instants what it started comes to rest. */
+  async advance(ms: number): Promise<void> {
+    const untilMs = this.nowMs + ms
+    while (this.nextMs <= untilMs) {
+      this.nowMs = Math.max(this.nowMs, this.nextMs)
+      this.runDue()
+      await rest()
+    }
+    this.nowMs = untilMs
+    await rest()
+  }
+
   /** Runs the next task when it is due, and says whether one was. */
   runDue(): boolean {
     const next = this.#next()
@@ -55,8 +72,19 @@ export class ManualClock implements Clock {
   /** Whoever waits for it waits until it goes on. */
   stopped = false
 
-  constructor(time = new VirtualTime()) {
-    this.#time = time
+  /** Alone it has a time of its own, that begins with `time`. */
+  constructor(time: VirtualTime | number = new VirtualTime()) {
+    this.#time = typeof time === 'number' ? new VirtualTime(time) : time
+  }
+
+  /** Tasks that wait upon its time. */
+  get armed(): number {
+    return this.#time.armed
+  }
+
+  /** Moves its time. */
+  advance(ms: number): Promise<void> {
+    return this.#time.advance(ms)
   }
 
   nowMs(): number {
@@ -66,4 +94,9 @@ export class ManualClock implements Clock {
   at(atMs: number, task: () => void): () => void {
     return this.#time.arm({ clock: this, atMs, run: task })
   }
+}
+
+/** Lets everything that needs no clock come to rest: promises and immediates, some turns deep. */
+export async function rest(): Promise<void> {
+  for (let turn = 0; turn < 12; turn++) await new Promise((resolve) => setImmediate(resolve))
 }

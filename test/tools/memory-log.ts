@@ -4,7 +4,7 @@
  */
 import { DuelogError } from '../../src/errors.ts'
 import type { RecordIn, RecordOut } from '../../src/ports.ts'
-import { partitionOf } from '../../streams/topics.ts'
+import { keyPartitionOf, partitionOf } from '../../streams/topics.ts'
 
 export interface Transaction {
   readonly id: string
@@ -128,8 +128,8 @@ export class MemoryLog {
   /** Appends records and resolves with the first offset of each place. */
   append(records: readonly RecordOut[], transaction?: Transaction): Map<string, number> {
     const first = new Map<string, number>()
-    for (const { topic, partition: wanted, key, value, headers = {} } of records) {
-      const partition = wanted ?? partitionOf(key ?? '', this.partitions)
+    for (const { topic, partition: wanted, ofJob, key, value, headers = {} } of records) {
+      const partition = wanted ?? (ofJob ? partitionOf : keyPartitionOf)(key ?? '', this.partitions)
       const log = this.at(topic, partition)
       const [offset, timestampMs] = [log.next, this.#now()]
       const record: RecordIn = {

@@ -24,6 +24,7 @@ export const jobSchema = {
       'status',
       'reason',
       'nextFireAt',
+      'nextDueAt',
       'runNo',
       'scheduledRuns',
       'succeeded',
@@ -39,7 +40,8 @@ export const jobSchema = {
     etag: { type: 'string' },
     status: { type: 'string', enum: statuses },
     reason: { type: ['string', 'null'], description: 'Why the job is INVALID, or why its last occurrence was skipped.' },
-    nextFireAt: timeOrNull,
+    nextFireAt: { ...timeOrNull, description: 'Nominal time of the next occurrence.' },
+    nextDueAt: { ...timeOrNull, description: 'With jitterMs: when that is due; null without.' },
     runNo: { type: 'integer', description: 'Number of the last run.' },
     scheduledRuns: { type: 'integer' },
     succeeded: { type: 'integer' },
@@ -155,7 +157,14 @@ export const batchSchema = {
   summary: 'Create or replace many jobs',
   description:
     'One definition with its id on each line; one result line for each, in order, while the request still goes on. Read the answer while you send: the server reads on only as fast as its results are taken. Blank lines are passed over.',
-  querystring: closed({}),
+  querystring: closed({
+    wait: {
+      type: 'string',
+      enum: ['applied'],
+      description:
+        'End the answer when the owners have applied what was written, with one more line that says so: {"applied": true}, or false when they have not within 5 s.',
+    },
+  }),
   consumes: ['application/x-ndjson'],
   produces: ['application/x-ndjson'],
   response: { 200: { type: 'string', description: 'One BatchLine for each line.' }, ...problemResponses },

@@ -12,7 +12,7 @@ export const runSchema = {
     runNo: { type: 'integer' },
     status: {
       type: 'string',
-      enum: ['DISPATCHED', 'RUNNING', 'RETRY_WAIT', 'SUCCEEDED', 'FAILED', 'EXPIRED', 'CANCELLED', 'SKIPPED', 'DEAD'],
+      enum: ['DISPATCHED', 'RUNNING', 'RETRY_WAIT', 'SUCCEEDED', 'FAILED', 'EXPIRED', 'CANCELLED', 'SKIPPED', 'DEAD', 'WAITING'],
     },
     trigger: { type: 'string', enum: ['SCHEDULE', 'MANUAL', 'REDRIVE', 'BACKFILL', 'FOLLOW_UP'] },
     commandId: { type: ['string', 'null'] },
@@ -21,6 +21,11 @@ export const runSchema = {
     dueAt: { ...time, description: 'While active: when the current attempt must start.' },
     dispatchedAt: { ...time, description: 'While active: when the current attempt was dispatched.' },
     startDeadlineAt: { ...time, description: 'While active: until when the current attempt must have started.' },
+    waitsFor: {
+      type: ['string', 'null'],
+      enum: ['SLOT', 'RATE', null],
+      description: 'While WAITING: for a slot of its concurrencyKey, or for the start that its rateLimit gave it.',
+    },
     startedAt: timeOrNull,
     finishedAt: timeOrNull,
     worker: { type: ['string', 'null'] },
@@ -196,7 +201,12 @@ export const whySchema = {
           items: {
             type: 'object',
             required: ['code', 'text', 'at'],
-            properties: { code: { type: 'string' }, text: { type: 'string' }, at: timeOrNull },
+            properties: {
+              code: { type: 'string' },
+              text: { type: 'string' },
+              at: timeOrNull,
+              commandId: { type: 'string', description: 'Of a command that was refused: which.' },
+            },
           },
         },
       },

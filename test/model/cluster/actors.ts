@@ -68,6 +68,8 @@ export class Workers {
 
   #work(execution: Execution, partition: number): void {
     const { chance } = this.#cluster
+    // Its worker says nothing, whatever becomes of it.
+    if (!execution.tracked) return
     const fate = chance.weighted(this.fates)
     if (fate === 'vanish') return
     const startAt = Math.max(execution.dueAt, this.#clock.nowMs())
@@ -187,7 +189,12 @@ export class Users {
   /** The same times again, with another payload. */
   #again(id: string): void {
     const before = this.#last.get(id)
-    if (before !== undefined) this.#define(id, { ...before, payload: this.#definitions.payload(), maxConcurrentRuns: 5 })
+    if (before !== undefined)
+      this.#define(id, {
+        ...before,
+        payload: this.#definitions.payload(),
+        ...(before.trackRuns !== false && { maxConcurrentRuns: 5 }),
+      })
   }
 
   #strange(id: string): void {

@@ -6,6 +6,7 @@
  */
 import { describe, expect, it } from 'vitest'
 import { history } from './history.ts'
+import { metrics } from './process.ts'
 
 const histories = Number(process.env.DUELOG_MODEL_HISTORIES ?? 150)
 const firstSeed = Number(process.env.DUELOG_MODEL_FIRST_SEED ?? 1)
@@ -19,4 +20,8 @@ describe('a cluster under random histories', () => {
       for (let seed = firstSeed + from; seed < firstSeed + to; seed++) expect(await history(seed)).toEqual([])
     })
   }
+  it('never needs its sweeper: no timer is lost', async () => {
+    const { values } = await metrics.timersRearmed.get()
+    expect(values.map(({ value }) => value)).toEqual([0])
+  })
 })

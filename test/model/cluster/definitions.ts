@@ -2,9 +2,11 @@
 import type { JobDefinitionInput, Schedule, TargetInput } from '../../../schemas/generated.ts'
 import { ordersTopic } from '../world.ts'
 import type { Chance } from './chance.ts'
+import { ratesOf, slotsOf } from './limits.ts'
 import type { Cluster } from './process.ts'
 
-export const jobIds = ['a', 'b', 'c', 'd', 'e', 'f']
+/** Two with a tag stand in its partition; users who know no tags write them elsewhere, and owners move what they wrote. */
+export const jobIds = ['a', 'b', 'c', 'd', 'e{t}', 'f{t}']
 
 /** Header of each definition, with a number that no other has: by it a record in a topic of the user's is known. */
 export const madeHeader = 'made'
@@ -46,11 +48,14 @@ export class Definitions {
   readonly #cluster: Cluster
   readonly #chance: Chance
   readonly #kind: (typeof kinds)[keyof typeof kinds]
+  /** Whether jobs of this history have limits. */
+  readonly #limited: boolean
 
   constructor(cluster: Cluster) {
     this.#cluster = cluster
     this.#chance = cluster.chance
     this.#kind = kinds[this.#chance.pick(['all', 'all', 'orders', 'chains', 'past'] as const)]
+    this.#limited = this.#chance.happens(0.4)
   }
 
   /** How often these users do what. */
@@ -64,16 +69,19 @@ export class Definitions {
 
   next(id: string): JobDefinitionInput {
     const schedule = this.#schedule()
-    return {
+    const target = this.#target()
+    const definition: JobDefinitionInput = {
       schedule,
       jitterMs: this.#chance.happens(0.3) ? this.#chance.pick([1, 300, 700]) : 0,
       payload: this.payload(),
       priority: this.#chance.pick(['HIGH', 'NORMAL', 'LOW']),
-      ...this.#target(),
+      ...target,
+      ...(this.#limited && this.#limits(target.target)),
       ...this.#rules(),
       ...this.#window(schedule),
       ...this.#links(id),
     }
+    return this.#chance.happens(0.15) ? untracked(definition) : definition
   }
 
   #schedule(): Partial<Schedule> {
@@ -99,6 +107,17 @@ export class Definitions {
     }
     const key = chance.pick([null, Buffer.from('one'), Buffer.from('two')])
     return { target: { topic: { name: ordersTopic, key, partition: chance.pick([null, null, 0, 1]) } }, pinTo: null }
+  }
+
+  #limits({ topic }: TargetInput): Partial<JobDefinitionInput> {
+    const chance = this.#chance
+    const slots = chance.pick(['one', 'three'] as const)
+    const rate = chance.pick(['slow', 'bursts'] as const)
+    const keyed = chance.happens(0.5) && (topic ?? null) === null
+    return {
+      ...(keyed && { concurrencyKey: slots, concurrencyLimit: slotsOf[slots] }),
+      ...(chance.happens(0.4) && { rateLimit: { key: rate, ...ratesOf[rate] } }),
+    }
   }
 
   #rules(): Partial<JobDefinitionInput> {
@@ -147,4 +166,11 @@ export class Definitions {
       chance.happens(this.#kind.links) ? jobIds.filter((other) => other > id && chance.happens(0.4)) : []
     return { onSuccess: some(), onFailure: some() }
   }
+}
+
+/** Without what trackRuns false excludes; as it is where that cannot be left out. */
+function untracked(definition: JobDefinitionInput): JobDefinitionInput {
+  if (definition.target.topic || definition.schedule.from === 'END') return definition
+  const { overlap: _, maxConcurrentRuns: __, onSuccess: ___, onFailure: ____, retry: _____, pinTo: ______, ...rest } = definition
+  return { ...rest, concurrencyKey: null, concurrencyLimit: 1, trackRuns: false }
 }

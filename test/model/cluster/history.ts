@@ -1,14 +1,14 @@
 /** One history from its beginning to its judgement. */
-import { jobIdOfKey } from '../../../streams/keys.ts'
 import { partitionOf } from '../../../streams/topics.ts'
 import { names } from '../world.ts'
 import { endingProblems } from './endings.ts'
 import { ledgerOf } from './ledger.ts'
+import { limitProblems } from './limits.ts'
 import { madeAgainProblems } from './made-again.ts'
 import { type Life, livesOf, problemsOf } from './oracle.ts'
 import { receiptProblems } from './receipts.ts'
 import { recordProblems } from './records.ts'
-import { durableOf, unsettled } from './settled.ts'
+import { durableOf, subjectOf, unsettled } from './settled.ts'
 import { Simulation } from './simulation.ts'
 
 /** What is wrong with single runs. */
@@ -21,6 +21,7 @@ function runProblems({ log, trace }: Simulation, exact: boolean, cancelled: Read
     ...ledger.problems,
     ...endingProblems(log, lives, ledger, exact),
     ...recordProblems(log, lives, ledger, !suffered('topic')),
+    ...limitProblems(log, lives),
     ...madeAgainProblems(log, lives, ledger, circumstances),
   ]
 }
@@ -36,7 +37,7 @@ export async function history(seed: number): Promise<string[]> {
       new Map([...livesOf(world.log)].filter(([id]) => partitionOf(id, world.log.partitions) === partition))
     const exact = !world.trace.some((line) => line.includes('long-time'))
     const cancelled = new Set(world.trace.flatMap((line) => /user: cancel (.*)/.exec(line)?.[1] ?? []))
-    problems.push(...world.problems, ...problemsOf(world.log, livesOf(world.log), cancelled))
+    problems.push(...world.problems, ...problemsOf(world.log, livesOf(world.log)))
     const live = world.ownedStores()
     for (const [partition, store] of live)
       problems.push(...unsettled(store, world.time.nowMs, lives(partition), exact, cancelled))
@@ -47,7 +48,7 @@ export async function history(seed: number): Promise<string[]> {
       const rebuilt = fresh.disk.get(partition)
       // Time went on meanwhile, and some jobs with it.
       const later = changelogOf(partition).archive.filter(({ offset }) => offset >= (ends.get(partition) ?? 0))
-      const changed = new Set(later.flatMap(({ record }) => (record?.key ? [jobIdOfKey(record.key)] : [])))
+      const changed = new Set(later.flatMap(({ record }) => (record?.key ? [subjectOf(record.key)] : [])))
       const [was, is] = [new Set(durableOf(store, changed)), new Set(rebuilt === undefined ? [] : durableOf(rebuilt, changed))]
       for (const line of was) if (!is.has(line)) problems.push(`A rebuild of ${partition} has lost ${line}`)
       for (const line of is) if (!was.has(line)) problems.push(`A rebuild of ${partition} has got ${line}`)

@@ -71,6 +71,7 @@ function takeTransaction(ledger: Ledger, lives: Map<string, Life[]>, before: Map
       continue
     }
     before.set(id, is)
+    if (is.reason?.startsWith('A rule failed')) ledger.problems.push(`${id}: ${is.reason}`)
     const lifeNo = lifeNoOf(lives.get(id), is.specOffset)
     if (lifeNo < 0) {
       ledger.problems.push(`${id} stands at the offset ${is.specOffset}, where it was not defined`)
@@ -81,7 +82,10 @@ function takeTransaction(ledger: Ledger, lives: Map<string, Life[]>, before: Map
     // What became of runs of a life that ended in this very transaction is not told.
     const sameLife = was !== undefined && lifeNoOf(lives.get(id), was.specOffset) === lifeNo
     const ended = [...(is.lastRun === null ? [] : [is.lastRun]), ...(sameLife || was === undefined ? (rings.get(id) ?? []) : [])]
-    const endedUnder = [...new Set([...(was === undefined ? [] : [was.specOffset]), is.specOffset])]
+    // A run may have begun and ended between two definitions that one transaction took.
+    const from = sameLife ? was.specOffset : Number.NEGATIVE_INFINITY
+    const definitions = lives.get(id)?.[lifeNo]?.definitions ?? []
+    const endedUnder = definitions.map(({ offset }) => offset).filter((offset) => offset >= from && offset <= is.specOffset)
     for (const run of is.active) begin(ledger, id, lifeNo, run)
     for (const run of ended) end(ledger, id, lifeNo, run, { transaction, endedUnder })
   }

@@ -94,8 +94,7 @@ export function tellingsOf(log: MemoryLog): Dispatch[] {
     .sort((left, right) => left.sequence - right.sequence || left.order - right.order)
 }
 
-/** `cancelled`: jobs that a command ended at some time. */
-export function problemsOf(log: MemoryLog, lives: Map<string, Life[]>, cancelled: ReadonlySet<string>): string[] {
+export function problemsOf(log: MemoryLog, lives: Map<string, Life[]>): string[] {
   const problems: string[] = []
   const dispatches = dispatchesOf(log).map((dispatch) => {
     const { jobId, specOffset } = dispatch.execution
@@ -106,7 +105,7 @@ export function problemsOf(log: MemoryLog, lives: Map<string, Life[]>, cancelled
   })
   const judged = dispatches.filter((dispatch): dispatch is Judged => dispatch.life !== undefined)
   checkNumbers(judged, problems)
-  checkTimes(judged, cancelled, problems)
+  checkTimes(judged, problems)
   checkPayloads(judged, problems)
   checkDeletions(log, judged, problems)
   checkOverlap(log, lives, problems)
@@ -135,7 +134,9 @@ function checkNumbers(dispatches: Judged[], problems: string[]): void {
     const run = `${life}/${runNo}`
     if (attempt === 1) {
       const before = runs.get(life) ?? 0
-      if (writesToTopic(dispatch.life) ? runNo <= before : runNo !== before + 1) problems.push(`${run} came after run ${before}`)
+      // One that waits for a limit may be overtaken, or never go.
+      const loose = writesToTopic(dispatch.life) ? runNo <= before : runNo !== before + 1
+      if (loose && !isLimited(dispatch)) problems.push(`${run} came after run ${before}`)
       runs.set(life, runNo)
     }
     if (attempt !== (attempts.get(run) ?? 0) + 1) problems.push(`${run}/${attempt} came after attempt ${attempts.get(run) ?? 0}`)
@@ -143,12 +144,16 @@ function checkNumbers(dispatches: Judged[], problems: string[]): void {
   }
 }
 
+/** Whether any definition of the job's life had a limit. */
+const isLimited = ({ life }: Judged): boolean =>
+  life.definitions.some(({ spec }) => spec !== undefined && (spec.concurrencyKey !== null || spec.rateLimit !== null))
+
 const timesOf = ({ spec }: KnownDefinition): string =>
   spec === undefined ? '' : JSON.stringify([spec.schedule, spec.startAt, spec.endAt])
 
 /** Nominal times are those of the schedule, each once as long as the schedule stays; and nothing is dispatched before its lead. */
-function checkTimes(dispatches: Judged[], cancelled: ReadonlySet<string>, problems: string[]): void {
-  const fired = new Map<string, number>()
+function checkTimes(dispatches: Judged[], problems: string[]): void {
+  const fired = new Set<string>()
   const dueTimes = new Map<string, number>()
   for (const dispatch of dispatches) {
     const { execution, life } = dispatch
@@ -158,8 +163,8 @@ function checkTimes(dispatches: Judged[], cancelled: ReadonlySet<string>, proble
     const released = dueTimes.get(run) === dueAt
     dueTimes.set(run, dueAt)
     // By the owner's clock, which may be wrong, and in truth.
-    // One that was queued was due already for the owner that queued it.
-    const queued = life.definitions.some(({ offset, spec }) => offset === specOffset && spec?.overlap === 'QUEUE_ONE')
+    // One that was queued was due already for the owner that queued it, and may start under a later definition.
+    const queued = life.definitions.some(({ offset, spec }) => offset <= specOffset && spec?.overlap === 'QUEUE_ONE')
     if (!released && !queued && Math.max(dispatchedAt, dispatch.at) < dueAt - leadMs)
       problems.push(`${nameOf(dispatch)} was dispatched ${dueAt - dispatchedAt} ms early`)
     if (attempt > 1 || trigger !== 'SCHEDULE') continue
@@ -178,7 +183,7 @@ function checkTimes(dispatches: Judged[], cancelled: ReadonlySet<string>, proble
       if (timesOf(before) !== timesOf(definition)) break
       since = index
     }
-    if (dueAt < scheduledFor || (!queued && dueAt > scheduledFor + spec.jitterMs))
+    if (dueAt < scheduledFor || (!queued && !isLimited(dispatch) && dueAt > scheduledFor + spec.jitterMs))
       problems.push(`${nameOf(dispatch)} was due ${dueAt - scheduledFor} ms after its nominal time`)
     const same = life.definitions.slice(since, at + 1)
     if (spec.schedule.from !== 'END') {
@@ -187,11 +192,8 @@ function checkTimes(dispatches: Judged[], cancelled: ReadonlySet<string>, proble
     }
     const phase = spec.schedule.delayMs === null ? since : at
     const occurrence = `${execution.jobId} ${dispatch.lifeNo} ${phase} ${scheduledFor}`
-    const before = fired.get(occurrence)
-    // A job that was cancelled ahead of a time, and is defined anew before it, has that time still before it.
-    const revived = cancelled.has(execution.jobId) && before !== specOffset
-    if (before !== undefined && !revived) problems.push(`${nameOf(dispatch)} fired ${scheduledFor} a second time`)
-    fired.set(occurrence, specOffset)
+    if (fired.has(occurrence)) problems.push(`${nameOf(dispatch)} fired ${scheduledFor} a second time`)
+    fired.add(occurrence)
   }
 }
 

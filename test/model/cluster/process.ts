@@ -17,7 +17,7 @@ export const lingerMs = 25
 export const tombstoneRetentionMs = 7 * 86_400_000
 
 /** Registering the metrics of Node itself takes long; the histories of one test share one set. */
-const metrics = createMetrics()
+export const metrics = createMetrics()
 const logger = pino({ level: process.env.DUELOG_MODEL_LOG ?? 'silent' })
 
 export interface Cluster {
@@ -68,6 +68,9 @@ export class Process {
       tombstoneRetentionMs,
       targets: {
         problem: ({ name }) => (name === ordersTopic && !this.ordersSeen ? 'Topic orders does not exist.' : undefined),
+        seek: (topic) => (topic === ordersTopic && !this.ordersSeen ? this.lookAtTopics(cluster) : undefined),
+        poolProblem: () => undefined,
+        seekPool: () => undefined,
         failed: () => this.lookAtTopics(cluster),
       },
       onFatal: (error) => this.fatal.push(error),

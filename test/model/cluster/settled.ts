@@ -3,22 +3,36 @@ import type { JobState } from '../../../schemas/generated.ts'
 import { knownDefinition } from '../../../src/scheduler/job-loader.ts'
 import { ownerKey } from '../../../src/scheduler/local-record.ts'
 import type { Job, KnownDefinition } from '../../../streams/job.ts'
-import { jobIdOfKey, prefix, storedDefinition, type Timer, timerKind, timerOfKey } from '../../../streams/keys.ts'
+import {
+  jobIdOfKey,
+  prefix,
+  slotsKey,
+  storedDefinition,
+  type Timer,
+  timerKind,
+  timerOfKey,
+  waiterKey,
+} from '../../../streams/keys.ts'
+import { waitersOf } from '../../../streams/limits/slots.ts'
 import { countFires } from '../../../streams/schedules/next-fire.ts'
 import { timersOf } from '../../../streams/timers.ts'
 import type { MemoryStore } from '../../tools/memory-store.ts'
 import { codecs, leadMs } from '../world.ts'
 import type { Life } from './oracle.ts'
 
-const durable = new Set<number>([prefix.definition, prefix.state, prefix.run, prefix.snapshot])
+const durable = new Set<number>([prefix.definition, prefix.state, prefix.run, prefix.snapshot, prefix.slots, prefix.starts])
 
 /** The keys and values that the logs alone decide, as text that a test can compare; without those of some jobs. */
 export function durableOf(store: MemoryStore, without: ReadonlySet<string>): string[] {
   return store
     .dump()
-    .filter(([key]) => durable.has(Number.parseInt(key.slice(0, 2), 16)) && !without.has(jobIdOfKey(Buffer.from(key, 'hex'))))
+    .filter(([key]) => durable.has(Number.parseInt(key.slice(0, 2), 16)) && !without.has(subjectOf(Buffer.from(key, 'hex'))))
     .map(([key, value]) => `${readable(key)} ${value}`)
 }
+
+/** What a key of the changelog is about: a job, or a limit. */
+export const subjectOf = (key: Buffer): string =>
+  key[0] === prefix.slots || key[0] === prefix.starts ? key.toString() : jobIdOfKey(key)
 
 const readable = (key: string): string => JSON.stringify(Buffer.from(key, 'hex').toString('latin1'))
 
@@ -60,8 +74,9 @@ export function unsettled(
   const timers = timersIn(store)
   for (const job of jobsOf(store).values()) {
     checkTimers(job, timers, problems)
-    checkJob(job, nowMs, problems)
+    checkQueue(job, store, problems)
     const life = lives.get(job.id)?.at(-1)
+    checkJob(job, nowMs, life?.definitions.some(({ spec }) => spec?.trackRuns === false) ?? false, problems)
     if (life?.endedBy !== undefined) problems.push(`${job.id} was deleted and is still there`)
     else if (life !== undefined && exact) checkCounts(job, life, cancelled, problems)
   }
@@ -81,14 +96,29 @@ function checkTimers(job: Job, timers: Timer[], problems: string[]): void {
   }
 }
 
-function checkJob({ id, definition, state }: Job, nowMs: number, problems: string[]): void {
+/** Who waits for a slot is in the queue, and somebody holds one. */
+function checkQueue(job: Job, store: MemoryStore, problems: string[]): void {
+  for (const waiter of waitersOf(job.id, job.state)) {
+    if (store.getNow([waiterKey(waiter)])[0] === null)
+      problems.push(`${job.id}/${waiter.runNo} is not in the queue of ${waiter.key}`)
+    const value = store.getNow([slotsKey(waiter.key)])[0]
+    const entry = value ? codecs.state.decode(value) : undefined
+    if (entry instanceof Promise) throw new Error('An unknown schema.')
+    if ((entry?.slots?.held ?? 0) === 0)
+      problems.push(`${job.id}/${waiter.runNo} waits for ${waiter.key}, of which nobody holds a slot`)
+  }
+}
+
+function checkJob({ id, definition, state }: Job, nowMs: number, mayHandOver: boolean, problems: string[]): void {
   if (definition === undefined) return void problems.push(`${id} has a state and no definition`)
   if (state === undefined) return
   if (state.specOffset !== definition.offset)
     problems.push(`${id} stands at the definition ${definition.offset}, its state at ${state.specOffset}`)
   const { succeeded, failed, cancelled, active, runNo, queuedFor, backfill } = state
   const ended = succeeded + failed + cancelled
-  if (ended + active.length !== runNo) problems.push(`${id} has ${runNo} runs, ${ended} ended`)
+  // Those that are not tracked leave no count.
+  if (ended + active.length > runNo || (!mayHandOver && ended + active.length !== runNo))
+    problems.push(`${id} has ${runNo} runs, ${ended} ended`)
   const dueAt = state.nextDueAt ?? state.nextFireAt
   if (state.status === 'ACTIVE' && dueAt !== null && !state.waiting && dueAt < nowMs - leadMs)
     problems.push(`${id} is overdue by ${nowMs - dueAt} ms`)

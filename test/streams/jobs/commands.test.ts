@@ -1,6 +1,6 @@
 /** What an operator may ask of a job: a run besides the schedule, a pause, its end. */
 import { describe, expect, it } from 'vitest'
-import type { JobDefinitionInput } from '../../../schemas/generated.ts'
+import type { JobCommand, JobDefinitionInput } from '../../../schemas/generated.ts'
 import { JobHistory } from '../runs/history.ts'
 
 const everySecond = (more: Partial<JobDefinitionInput> = {}): JobHistory =>
@@ -48,6 +48,20 @@ describe('a trigger', () => {
     expect(job.command('TRIGGER', { commandId: 'a' }).state).toBe(state)
     expect(job.dispatched).toHaveLength(1)
     expect(job.command('TRIGGER', { commandId: 'b' }).dispatched).toHaveLength(2)
+  })
+  it.each([0, 60_000])('of a job whose expireAt came %d ms ago is refused', (agoMs) => {
+    const job = new JobHistory().define({ schedule: { everyMs: 1_000 }, expireAt: 500 }).until(500 + agoMs)
+    job.command('TRIGGER', { commandId: 'a' })
+    expect(job.dispatched).toEqual([])
+    expect(job.last.refusal).toBe('expired')
+    expect(job.state.decisions.at(-1)).toMatchObject({ what: 'DROPPED', reason: 'expired', commandId: 'a' })
+  })
+  it('just before expireAt runs', () => {
+    const job = new JobHistory()
+      .define({ schedule: { everyMs: 1_000 }, expireAt: 500 })
+      .until(499)
+      .command('TRIGGER')
+    expect(job.dispatched).toMatchObject([{ startDeadlineAt: 500 }])
   })
   it('keeps the times of a job of which nothing was decided yet', () => {
     const job = everySecond().until(999).command('TRIGGER')
@@ -142,9 +156,9 @@ describe('a command that has nothing to do', () => {
     ['resuming what is ACTIVE', everySecond().until(1_000), 'RESUME'],
     ['pausing what is COMPLETED', everySecond({ maxRuns: 1 }).until(1_000), 'PAUSE'],
     ['resuming what is COMPLETED', everySecond({ maxRuns: 1 }).until(1_000), 'RESUME'],
-  ])('changes nothing: %s', (_, job, type) => {
+  ])('changes nothing but that it is remembered: %s', (_, job, type) => {
     const { state } = job
-    expect(job.command(type).state).toBe(state)
+    expect({ ...job.command(type).state, recentCommands: state.recentCommands }).toEqual(state)
   })
   it.each(['TRIGGER', 'PAUSE', 'RESUME'] as const)('is counted when there is no usable definition: %s', (type) => {
     const unknown = new JobHistory().command(type)
@@ -153,5 +167,94 @@ describe('a command that has nothing to do', () => {
     const garbled = everySecond().until(1_000).garble()
     expect(garbled.command(type).notes).toEqual(['stale'])
     expect(garbled.state.decisions.at(-1)).toMatchObject({ what: 'DROPPED', reason: 'invalid-definition' })
+  })
+})
+
+describe('a command that comes again', () => {
+  const started = (): JobHistory =>
+    new JobHistory()
+      .define({ schedule: { everyMs: 60_000, anchor: 0 }, overlap: 'SKIP', startDeadlineMs: 86_400_000 })
+      .until(200_000)
+  const range = { from: 0, to: 120_000 }
+  it.each<[string, JobCommand['type'], Partial<JobCommand>, (job: JobHistory) => unknown, then: (job: JobHistory) => unknown]>([
+    ['its run has ended', 'TRIGGER', {}, () => 0, (job) => job.report('SUCCEEDED').command('TRIGGER').report('SUCCEEDED')],
+    ['it was resumed', 'PAUSE', {}, () => 0, (job) => job.command('RESUME')],
+    ['it was paused', 'RESUME', {}, (job) => job.command('PAUSE'), (job) => job.command('PAUSE')],
+    ['it was paused, where the first had nothing to do', 'RESUME', {}, () => 0, (job) => job.command('PAUSE')],
+    ['the job was revived', 'CANCEL', {}, () => 0, (job) => job.define({ schedule: { everyMs: 1_000 } })],
+    ['the run is gone', 'CANCEL_RUN', { runNo: 1 }, () => 0, () => 0],
+    [
+      'the run it made is dead as well',
+      'REDRIVE',
+      { runNo: 1 },
+      (job) => job.fail('Error', { retryable: false }),
+      (job) => job.fail('Error', { retryable: false }),
+    ],
+    ['it goes on', 'BACKFILL', range, (job) => job.report('SUCCEEDED'), () => 0],
+    ['it has ended', 'BACKFILL', range, (job) => job.report('SUCCEEDED'), (job) => job.report('SUCCEEDED').report('SUCCEEDED')],
+    [
+      'it was refused, although it would not be now',
+      'REDRIVE',
+      { runNo: 1 },
+      () => 0,
+      (job) => job.fail('Error', { retryable: false }),
+    ],
+  ])('does nothing: when %s, a %s %o', (_, type, more, before, then) => {
+    const job = started()
+    before(job)
+    job.command(type, { ...more, commandId: 'once' })
+    then(job)
+    const { state, out } = { state: job.state, out: job.out.length }
+    job.command(type, { ...more, commandId: 'once' })
+    expect(job.last).toMatchObject({ out: [], refusal: 'repeated', notes: [{ kind: 'stale', what: type }] })
+    expect(job.state).toBe(state)
+    expect(job.out).toHaveLength(out)
+  })
+  it.each([
+    [31, false],
+    [32, true],
+  ])('after %d others, counts: %s', (others, counts) => {
+    const job = new JobHistory({ worker: { type: 'SUCCEEDED' } }).define().command('TRIGGER', { commandId: 'first' })
+    for (let other = 0; other < others; other++) job.command('TRIGGER', { commandId: `other-${other}` })
+    const before = job.dispatched.length
+    expect(job.command('TRIGGER', { commandId: 'first' }).dispatched.length - before).toBe(counts ? 1 : 0)
+  })
+  it('counts while its run goes on, whatever came after it', () => {
+    const job = new JobHistory().define().command('TRIGGER', { commandId: 'first' })
+    for (let other = 0; other < 99; other++) job.command('PAUSE')
+    expect(job.command('TRIGGER', { commandId: 'first' }).dispatched).toHaveLength(1)
+  })
+  it('is remembered through new definitions, and forgotten with the job', () => {
+    const job = new JobHistory().define().command('PAUSE', { commandId: 'a' }).command('RESUME').define()
+    expect(job.command('PAUSE', { commandId: 'a' }).state.status).toBe('ACTIVE')
+    job.remove().define().command('PAUSE', { commandId: 'a' })
+    expect(job.state.status).toBe('PAUSED')
+  })
+})
+
+describe('a pause of a job that is INVALID', () => {
+  const broken = (): JobHistory => {
+    const job = everySecond().until(1_000)
+    // As after a rule that threw: the definition itself can be used.
+    job.job = { ...job.job, state: { ...job.state, status: 'INVALID' } }
+    return job
+  }
+  it('holds when it can be used again', () => {
+    expect(
+      broken()
+        .command('PAUSE')
+        .define({ schedule: { everyMs: 1_000 } }).state.status,
+    ).toBe('PAUSED')
+    expect(
+      broken()
+        .command('PAUSE')
+        .command('RESUME')
+        .define({ schedule: { everyMs: 1_000 } }).state.status,
+    ).toBe('ACTIVE')
+  })
+  it.each(['TRIGGER', 'BACKFILL', 'REDRIVE'] as const)('does not let it run: a %s is refused', (type) => {
+    const job = broken().command(type, { commandId: 'a', runNo: 1, from: 0, to: 900 })
+    expect(job.last).toMatchObject({ refusal: 'invalid-definition', out: [] })
+    expect(job.state.decisions.at(-1)).toMatchObject({ reason: 'invalid-definition', commandId: 'a' })
   })
 })

@@ -25,6 +25,8 @@ describe('a job id', () => {
     ['\u007f', 'control character'],
     ['\u0085', 'control character'],
     ['\u009f', 'control character'],
+    ['.', 'is a path of its own'],
+    ['..', 'is a path of its own'],
   ])('refuses %j', (id, reason) => {
     for (const given of [id, Buffer.from(id)]) {
       const problem = validateJobId(given)
@@ -141,6 +143,22 @@ describe('a command', () => {
   it('is held to the limits of its schema', () => {
     const command = completeCommand({ type: 'TRIGGER', commandId: 'c', at: 0 })
     expect(validateCommand(command)).toEqual([])
-    expect(validateCommand({ ...command, type: 'EXPLODE' })[0]?.message).toMatch(/^type is "EXPLODE"; allowed: TRIGGER/)
+    expect(validateCommand({ ...command, type: 'EXPLODE' as 'TRIGGER' })[0]?.message).toMatch(
+      /^type is "EXPLODE"; allowed: TRIGGER/,
+    )
+    expect(validateCommand({ ...command, commandId: '' })[0]?.field).toBe('commandId')
+    expect(validateCommand({ ...command, runNo: -1 })[0]?.field).toBe('runNo')
+  })
+  it.each(['SCHEDULE', 'REDRIVE', 'BACKFILL'] as const)(
+    'does not say that its run was made by %s: only an owner knows that',
+    (trigger) => {
+      const command = completeCommand({ type: 'TRIGGER', commandId: 'c', at: 0, trigger })
+      expect(validateCommand(command).map(({ message }) => message)).toEqual([
+        `trigger is "${trigger}"; allowed: MANUAL, FOLLOW_UP.`,
+      ])
+    },
+  )
+  it.each(['MANUAL', 'FOLLOW_UP'] as const)('may say that its run is %s', (trigger) => {
+    expect(validateCommand(completeCommand({ type: 'TRIGGER', commandId: 'c', at: 0, trigger }))).toEqual([])
   })
 })

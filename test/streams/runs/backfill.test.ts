@@ -98,6 +98,49 @@ describe('the runs of a backfill', () => {
   })
 })
 
+describe('an occurrence that waits for a place', () => {
+  const definition: Definition = { schedule: { everyMs: minute, anchor: 0 }, catchUp: 'ALL', maxConcurrentRuns: 1 }
+  const begun = (more: Definition = {}): JobHistory =>
+    definedAt(5 * minute + 1, { ...definition, ...more }, false).command('BACKFILL', { from: 0, to: 5 * minute })
+  const order = (job: JobHistory): [string, number][] =>
+    job.dispatched.map(({ trigger, scheduledFor }) => [trigger, scheduledFor / minute])
+  it('goes before the rest of a backfill, and the backfill goes on after it', () => {
+    const job = begun().until(6 * minute)
+    expect(job.state.waiting).toBe(true)
+    for (let runNo = 1; runNo <= 3; runNo++) job.report('SUCCEEDED', { runNo }).until(job.now)
+    expect(order(job)).toEqual([
+      ['BACKFILL', 0],
+      ['SCHEDULE', 6],
+      ['BACKFILL', 1],
+      ['BACKFILL', 2],
+    ])
+  })
+  it('goes before it also when several wait, one after another', () => {
+    const job = begun().until(8 * minute)
+    for (let runNo = 1; runNo <= 4; runNo++) job.report('SUCCEEDED', { runNo }).until(job.now)
+    expect(order(job).map(([trigger]) => trigger)).toEqual(['BACKFILL', 'SCHEDULE', 'SCHEDULE', 'SCHEDULE', 'BACKFILL'])
+  })
+  it('takes one place; the backfill has the others', () => {
+    const job = begun({ maxConcurrentRuns: 2 }).until(6 * minute)
+    job.report('SUCCEEDED', { runNo: 1 }).report('SUCCEEDED', { runNo: 2 }).until(job.now)
+    expect(order(job).slice(2)).toEqual([
+      ['BACKFILL', 2],
+      ['SCHEDULE', 6],
+    ])
+  })
+  it('and is not to run after all gives its place back', () => {
+    // The last run ends as the next occurrence falls due, so late that catch-up leaves it out.
+    const job = begun({ catchUp: 'SKIP', misfireThresholdMs: 0, overlap: 'SKIP' })
+    job.now = 6 * minute + 1
+    job.report('SUCCEEDED')
+    expect(order(job)).toEqual([['BACKFILL', 0]])
+    expect(order(job.until(job.now))).toEqual([
+      ['BACKFILL', 0],
+      ['BACKFILL', 1],
+    ])
+  })
+})
+
 describe('a backfill that is held up', () => {
   const definition: Definition = { schedule: { everyMs: minute, anchor: 0 }, overlap: 'SKIP' }
   const begun = (): JobHistory => definedAt(5 * minute + 1, definition, false).command('BACKFILL', { from: 0, to: 5 * minute })

@@ -11,7 +11,9 @@ const context = (now: number, problem?: string): Context => ({
   now,
   leadMs: 100,
   aheadFrom: 0,
+  limits: { slots: () => ({ held: 0, waiting: 0 }), starts: () => undefined },
   topicProblem: () => problem,
+  poolProblem: () => undefined,
   seenAt: () => 0,
 })
 

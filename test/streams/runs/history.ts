@@ -17,6 +17,8 @@ import type { OnlyOver } from '../../../streams/jobs/condition.ts'
 import { completeDefinition } from '../../../streams/jobs/json.ts'
 import { validateDefinition } from '../../../streams/jobs/validate.ts'
 import { runRingSize, type Timer, timerKey, timerKind } from '../../../streams/keys.ts'
+import { slotUse, waitersOf } from '../../../streams/limits/slots.ts'
+import type { Starts } from '../../../streams/limits/starts.ts'
 import { step } from '../../../streams/step.ts'
 import { timersOf } from '../../../streams/timers.ts'
 
@@ -25,6 +27,9 @@ export interface HistoryOptions {
   leadMs?: number
   /** What a worker says of each attempt at the moment it is dispatched. Default: nothing. */
   worker?: Partial<ExecutionEvent>
+  /** Why topics of the user's cannot be written to now. Default: they can. */
+  topicProblem?: () => string | undefined
+  poolProblem?: (pool: string) => string | undefined
 }
 
 /** Decisions after which a history is taken to run in a circle. */
@@ -41,6 +46,10 @@ export class JobHistory {
   readonly snapshots = new Map<number, Execution>()
   /** The definition that the changelog holds because jobs may lose it. */
   kept: KnownDefinition | null = null
+  /** What other jobs hold and wait for of any concurrencyKey. */
+  others = { held: 0, waiting: 0 }
+  /** Starts that were given, by key. */
+  readonly starts = new Map<string, Starts>()
   job: Job = { id: 'job' }
   now = 0
   readonly #options: HistoryOptions
@@ -94,6 +103,13 @@ export class JobHistory {
     return this.report('FAILED', { error, ...of })
   }
 
+  /** The first of the job's runs that wait for a slot is asked. */
+  admit(): this {
+    const [waiter] = waitersOf('job', this.job.state)
+    if (waiter === undefined) throw new Error('No run waits for a slot.')
+    return this.step({ kind: 'admit', waiter })
+  }
+
   /** The worker of the last attempt is alive now. */
   heartbeat(): this {
     const { runNo, attempt } = this.sent.at(-1) ?? this.#nothingSent()
@@ -131,7 +147,15 @@ export class JobHistory {
       now: this.now,
       leadMs: this.#options.leadMs ?? 0,
       aheadFrom: 0,
-      topicProblem: () => undefined,
+      topicProblem: this.#options.topicProblem ?? (() => undefined),
+      poolProblem: this.#options.poolProblem ?? (() => undefined),
+      limits: {
+        slots: (key) => {
+          const own = slotUse(before.state, key)
+          return { held: this.others.held + own.held, waiting: this.others.waiting + own.waiting }
+        },
+        starts: (key) => this.starts.get(key),
+      },
       seenAt: (_, { runNo, attempt }) => this.#seenAt.get(`${runNo}/${attempt}`) ?? 0,
     })
     this.decisions.push(decision)
@@ -207,6 +231,7 @@ export class JobHistory {
 
   #keep(before: Job, decision: Decision, popped: Timer | undefined): void {
     this.job = decision.job
+    for (const [key, given] of decision.starts) this.starts.set(key, given)
     for (const execution of decision.snapshotPuts) this.snapshots.set(execution.runNo, execution)
     for (const runNo of decision.snapshotDeletes) this.snapshots.delete(runNo)
     if (decision.dropRing) this.ring.clear()
@@ -228,7 +253,7 @@ export class JobHistory {
       if (decision.job.state !== before.state) known.delete(idOf(popped))
     }
     for (const timer of [...wanted.filter((timer) => !known.has(idOf(timer))), ...decision.extraTimers]) {
-      const early = timer.kind === timerKind.fire || timer.kind === timerKind.retryResidue
+      const early = [timerKind.fire, timerKind.retryResidue, timerKind.start].some((kind) => kind === timer.kind)
       this.#timers.set(idOf(timer), { timer, wakeAt: timer.dueAt - (early ? (this.#options.leadMs ?? 0) : 0) })
     }
   }

@@ -1,5 +1,8 @@
 /** Runs that are due later than nominal, and what is a misfire then. */
 import { describe, expect, it } from 'vitest'
+import type { KnownDefinition } from '../../../streams/job.ts'
+import { answerTo } from '../../../streams/jobs/receipt.ts'
+import { whyOf } from '../../../streams/jobs/why.ts'
 import { JobHistory } from './history.ts'
 
 const minute = 60_000
@@ -23,6 +26,24 @@ describe('a job with jitter', () => {
     const job = new JobHistory({ worker: { type: 'SUCCEEDED' } }).define({ ...jittered, misfireThresholdMs: 0, catchUp: 'SKIP' })
     job.until(20 * minute)
     expect(job.state).toMatchObject({ skipped: 0 })
+  })
+  it('tells when its next run is due, apart from its nominal time, to whoever asks', () => {
+    const job = new JobHistory().define(jittered)
+    const input = { kind: 'definition' as const, definition: job.job.definition as KnownDefinition }
+    const { nextFireAt, nextDueAt } = answerTo({ id: 'job' }, input, job.last)
+    expect(nextFireAt).toBe(minute)
+    expect(nextDueAt).toBe(job.next)
+    expect(nextDueAt).toBeGreaterThan(minute)
+    const late = (nextDueAt ?? 0) - minute
+    expect(whyOf(job.job, 0)).toEqual([
+      {
+        code: 'scheduled',
+        at: nextDueAt,
+        text: `The next occurrence is due in ${nextDueAt} ms, ${late} ms after its nominal time by its jitter.`,
+      },
+    ])
+    const [plain] = whyOf(new JobHistory().define({ schedule: { everyMs: minute } }).job, 0)
+    expect(plain).toMatchObject({ at: minute, text: 'The next occurrence is due in 60000 ms.' })
   })
   it('takes another jitter without losing its place', () => {
     const job = new JobHistory().define(jittered).until(5.9 * minute)

@@ -1,6 +1,7 @@
 /** Until when an occurrence may fire and a run may be tried: expireAt of the job, and retry.maxAgeMs of each run. */
 import { describe, expect, it } from 'vitest'
 import type { JobDefinitionInput } from '../../../schemas/generated.ts'
+import { completeDefinition } from '../../../streams/jobs/json.ts'
 import { JobHistory } from './history.ts'
 
 type Definition = Partial<JobDefinitionInput>
@@ -26,10 +27,50 @@ describe('expireAt', () => {
       expect(job.state).toMatchObject({ status: 'COMPLETED', skipped: 3, decisions: [{ reason: 'expired', count: 3 }] })
     },
   )
-  it('lets catch up what was missed as long as it has not passed', () => {
-    expect(new JobHistory().define({ ...every, catchUp: 'ALL', expireAt: 3_500 }).downUntil(3_500).fired).toEqual([
-      1_000, 2_000, 3_000,
-    ])
+  it.each([
+    [3_499, [1_000, 2_000, 3_000]],
+    [3_500, []],
+  ])('of 3500 lets at %i catch up what was missed: %j', (now, fired) => {
+    expect(new JobHistory().define({ ...every, catchUp: 'ALL', expireAt: 3_500 }).downUntil(now).fired).toEqual(fired)
+  })
+  it.each([0, 200])('is exclusive: what is due in that very ms does not fire, with a lead of %d ms', (leadMs) => {
+    const job = new JobHistory({ leadMs, worker: { type: 'SUCCEEDED' } }).define({ ...every, expireAt: 3_000 }).until(60_000)
+    expect(job.fired).toEqual([1_000, 2_000])
+    expect(job.skips).toEqual({ expired: 1 })
+    expect(job.state.failed).toBe(0)
+  })
+  it('ends the wait of a run whose topic is not there, also when it is there again', () => {
+    let problem: string | undefined = 'It is gone.'
+    const job = new JobHistory({ topicProblem: () => problem }).definition(
+      {
+        spec: completeDefinition({ schedule: { at: 1_000 }, target: { topic: { name: 'out' } }, expireAt: 9_000 }),
+      },
+      true,
+    )
+    job.until(1_000)
+    expect(job.state.active).toMatchObject([{ status: 'RETRY_WAIT', dueAt: 9_000 }])
+    problem = undefined
+    expect(job.until(9_000).state).toMatchObject({ active: [], failed: 1, lastRun: { status: 'EXPIRED' } })
+    expect(job.out).toEqual([])
+  })
+  it('ends a backfill', () => {
+    const job = new JobHistory()
+    job.now = 9_500
+    job.define({ schedule: { everyMs: 1_000, anchor: 0 }, overlap: 'SKIP', expireAt: 9_900 })
+    job.command('BACKFILL', { from: 0, to: 4_000 }).until(9_900)
+    expect(job.state).toMatchObject({ backfill: null, lastRun: { status: 'EXPIRED' } })
+    expect(job.state.decisions.find(({ what }) => what === 'DROPPED')).toMatchObject({ reason: 'expired', scheduledFor: 1_000 })
+    job.command('BACKFILL', { from: 0, to: 4_000 })
+    expect(job.last.refusal).toBe('expired')
+  })
+  it('lets no dead run be made again', () => {
+    const job = new JobHistory()
+      .define({ schedule: { at: 1_000 }, expireAt: 4_000 })
+      .until(1_000)
+      .fail('Error', { retryable: false })
+    job.until(4_000).command('REDRIVE', { runNo: 1 })
+    expect(job.last.refusal).toBe('expired')
+    expect(job.state).toMatchObject({ deadRuns: [1], active: [], runNo: 1 })
   })
   it('ends an instant that was missed', () => {
     const job = new JobHistory().define({ schedule: { at: 1_000 }, expireAt: 2_000 }).downUntil(5_000)

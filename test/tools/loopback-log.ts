@@ -1,4 +1,4 @@
-/** A log in memory: what the doers need of Kafka, without time, retries or rebalances of its own. The test assigns and fails. */
+/** What the doers need of Kafka, over the log in memory, without time, retries or rebalances of its own. The test assigns and fails. */
 import type {
   GroupReader,
   GroupReaderOptions,
@@ -11,16 +11,16 @@ import type {
   TopicPartition,
   TransactionalWriter,
 } from '../../src/ports.ts'
-import { partitionOf } from '../../streams/topics.ts'
+import { MemoryLog } from './memory-log.ts'
 
 const placeOf = ({ topic, partition }: TopicPartition): string => `${topic}/${partition}`
 
-export class MemoryLog implements Log {
+export class LoopbackLog implements Log {
   readonly partitions: number
-  readonly readers: MemoryReader[] = []
+  readonly readers: LoopbackReader[] = []
   /** Group offsets by `group topic/partition`. */
   readonly committed = new Map<string, number>()
-  readonly #records = new Map<string, RecordIn[]>()
+  readonly #log: MemoryLog
   /** Writes fail as long as it is set. */
   refusal: Error | undefined
   /** Writes wait for it. */
@@ -31,23 +31,28 @@ export class MemoryLog implements Log {
 
   constructor(partitions = 2) {
     this.partitions = partitions
+    this.#log = new MemoryLog(partitions, () => this.nowMs())
   }
 
   records(topic: string, partition?: number): RecordIn[] {
-    if (partition !== undefined) return this.#records.get(placeOf({ topic, partition })) ?? []
+    if (partition !== undefined) return this.read(topic, partition, 0, Number.POSITIVE_INFINITY).records
     return Array.from({ length: this.partitions }, (_, index) => this.records(topic, index)).flat()
   }
 
-  append({ topic, partition, key, value }: RecordOut): number {
-    const chosen = partition ?? partitionOf(key ?? '', this.partitions)
-    const place = placeOf({ topic, partition: chosen })
-    const records = this.#records.get(place) ?? []
-    this.#records.set(place, records)
-    const keyBytes = typeof key === 'string' ? Buffer.from(key) : key
-    const offset = records.length
-    records.push({ topic, partition: chosen, offset, timestampMs: this.nowMs(), key: keyBytes, value, headers: {} })
-    for (const reader of this.readers) reader.poll()
+  read(topic: string, partition: number, from: number, max: number): { records: RecordIn[]; next: number } {
+    const log = this.#log.at(topic, partition)
+    return { records: log.read(from, max).records, next: log.next }
+  }
+
+  append(record: RecordOut): number {
+    const [offset = 0] = this.#append([record]).values()
     return offset
+  }
+
+  #append(records: RecordOut[]): Map<string, number> {
+    const first = this.#log.append(records)
+    for (const reader of this.readers) reader.poll()
+    return first
   }
 
   async writer(): Promise<LogWriter> {
@@ -59,14 +64,7 @@ export class MemoryLog implements Log {
         this.writes++
         await this.gate
         if (this.refusal) throw this.refusal
-        const first = new Map<string, number>()
-        for (const record of records) {
-          const partition = record.partition ?? partitionOf(record.key ?? '', this.partitions)
-          const offset = this.append({ ...record, partition })
-          const place = placeOf({ topic: record.topic, partition })
-          if (!first.has(place)) first.set(place, offset)
-        }
-        return first
+        return this.#append(records)
       },
       close: async () => {
         if (!closed) this.openWriters--
@@ -75,8 +73,8 @@ export class MemoryLog implements Log {
     }
   }
 
-  reader(options: GroupReaderOptions): MemoryReader {
-    const reader = new MemoryReader(this, options)
+  reader(options: GroupReaderOptions): LoopbackReader {
+    const reader = new LoopbackReader(this, options)
     this.readers.push(reader)
     return reader
   }
@@ -89,7 +87,7 @@ export class MemoryLog implements Log {
     return {
       offsets: async (topic) =>
         Array.from({ length: this.partitions }, (_, partition) => {
-          return { partition, earliest: 0, next: this.records(topic, partition).length }
+          return { partition, earliest: 0, next: this.#log.at(topic, partition).next }
         }),
       clusterId: async () => 'memory',
       committed: async (groupId, topic) =>
@@ -107,9 +105,9 @@ export class MemoryLog implements Log {
   }
 }
 
-export class MemoryReader implements GroupReader {
+export class LoopbackReader implements GroupReader {
   readonly options: GroupReaderOptions
-  readonly #log: MemoryLog
+  readonly #log: LoopbackLog
   readonly #positions = new Map<string, number>()
   readonly #paused = new Set<string>()
   #assigned: TopicPartition[] = []
@@ -122,7 +120,7 @@ export class MemoryReader implements GroupReader {
   batchMax = 1_000
   commitRefusal: Error | undefined
 
-  constructor(log: MemoryLog, options: GroupReaderOptions) {
+  constructor(log: LoopbackLog, options: GroupReaderOptions) {
     this.#log = log
     this.options = options
   }
@@ -200,13 +198,12 @@ export class MemoryReader implements GroupReader {
       const place = placeOf({ topic, partition })
       if (this.#paused.has(place)) continue
       const from = this.#positions.get(place) ?? this.#log.committed.get(`${this.options.groupId} ${place}`) ?? 0
-      const all = this.#log.records(topic, partition)
-      const records = all.slice(from, from + this.batchMax)
+      const { records, next } = this.#log.read(topic, partition, from, this.batchMax)
       const last = records.at(-1)
       if (last === undefined) continue
       this.#positions.delete(place)
       this.delivered += records.length
-      const settled = this.options.onBatch({ topic, partition, records, highWatermark: all.length })
+      const settled = this.options.onBatch({ topic, partition, records, highWatermark: next })
       if (settled !== undefined) await settled
       if (generation === this.#generation && !this.#positions.has(place)) this.#positions.set(place, last.offset + 1)
       more = true

@@ -1,0 +1,45 @@
+/**
+ * A fan-out: 10,000 notifications at one instant, sent by at most 50 at a time. Duelog dispatches the herd ahead of its time and Kafka
+ * holds it, so the worker begins when the instant comes and goes as fast as its concurrency lets it.
+ */
+import { setTimeout as wait } from 'node:timers/promises'
+import { createClient, createWorker } from 'duelog'
+import { cluster } from './cluster.ts'
+
+const count = 10_000
+const concurrency = 50
+
+const sent = new Set<string>()
+let running = 0
+let mostAtOnce = 0
+const all = Promise.withResolvers<void>()
+
+const worker = createWorker({
+  ...cluster,
+  concurrency,
+  handlers: {
+    notify: async (run) => {
+      mostAtOnce = Math.max(mostAtOnce, ++running)
+      await wait(5) // the call to whoever sends notifications
+      running--
+      sent.add(run.executionId)
+      if (sent.size === count) all.resolve()
+    },
+  },
+})
+await worker.start()
+
+const client = createClient(cluster)
+const at = Date.now() + 5_000
+function* jobs() {
+  for (let user = 0; user < count; user++) {
+    yield { id: `launch/${user}`, schedule: { at }, target: { handler: 'notify' }, payload: { user } }
+  }
+}
+const { accepted } = await client.scheduleMany(jobs())
+console.log(`scheduled: ${accepted}`)
+
+await all.promise
+console.log(`sent: ${sent.size}, at most ${mostAtOnce} at once, the last ${Date.now() - at} ms after its time`)
+await worker.close()
+await client.close()

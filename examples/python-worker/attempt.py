@@ -1,0 +1,82 @@
+"""One attempt of one run: what a handler is given, and what becomes of it."""
+
+import json
+import threading
+import traceback
+
+RESULT_BYTES_MAX = 65_536
+
+
+class NonRetryable(Exception):
+    """Raised by a handler: the run is dead-lettered at once."""
+
+
+class RetryLater(Exception):
+    """Raised by a handler: the next attempt comes after this delay, in place of the job's backoff."""
+
+    def __init__(self, retry_after_ms, message="to be tried again later"):
+        super().__init__(message)
+        self.retry_after_ms = retry_after_ms
+
+
+class Attempt:
+    """A handler may run more than once for a run: `execution_id` and `attempt` tell it what was done already."""
+
+    def __init__(self, entry, started_at):
+        execution = entry.execution
+        self.entry, self.execution, self.started_at = entry, execution, started_at
+        self.job_id, self.run_no, self.attempt = execution["jobId"], execution["runNo"], execution["attempt"]
+        self.execution_id = f"{self.job_id}/{self.run_no}"
+        self.scheduled_for = execution["scheduledFor"]  # epoch ms, the same for every attempt
+        self.headers = execution["headers"]
+        self.ending = threading.Event()  # set: nothing that the handler does counts any more
+        self.progress, self.message = None, None
+        self.beat_at = started_at
+        self._outcome_lock = threading.Lock()
+        self._ended = False
+
+    @property
+    def payload(self):
+        """The parsed value when the content type is JSON, else the bytes, or None without a payload."""
+        payload, kind = self.execution["payload"], (self.execution["contentType"] or "").split(";")[0].strip().lower()
+        if payload is None or not (kind == "application/json" or kind.endswith("+json")):
+            return payload
+        try:
+            return json.loads(payload)
+        except ValueError as error:
+            raise NonRetryable("the payload is not JSON though its content type says so") from error
+
+    def heartbeat(self, progress=None, message=None):
+        """Shown in the API while the run is active. The lease is renewed without it."""
+        self.progress, self.message = progress, message and message[:1_000]
+
+    def end(self):
+        """True for the first who asks: an attempt has one outcome, whoever comes to it first."""
+        with self._outcome_lock:
+            first, self._ended = not self._ended, True
+            return first
+
+    @property
+    def ended(self):
+        return self._ended
+
+
+def outcome_of(handler, attempt):
+    """Runs the handler: the fields of its last report."""
+    try:
+        returned = handler(attempt)
+        if returned is None:
+            return {"type": "SUCCEEDED"}
+        result = json.dumps(returned).encode()
+        if len(result) > RESULT_BYTES_MAX:
+            return failed("ResultTooLarge", f"the result is {len(result)} bytes, more than {RESULT_BYTES_MAX}", False)
+        return {"type": "SUCCEEDED", "result": result}
+    except Exception as error:
+        after = getattr(error, "retry_after_ms", None)
+        stack = traceback.format_exc()[-4_000:]
+        return failed(type(error).__name__, str(error), not isinstance(error, NonRetryable), after, stack)
+
+
+def failed(kind, message, retryable=True, retry_after_ms=None, stack=None):
+    error = {"type": kind, "message": message[:1_000], "retryable": retryable}
+    return {"type": "FAILED", "error": {**error, "retryAfterMs": retry_after_ms, "stack": stack}}

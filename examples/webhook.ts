@@ -1,0 +1,46 @@
+/**
+ * A webhook with retries: the receiver is down twice, then answers. Each attempt carries the same idempotency key, and a signature by
+ * which the receiver knows that it comes from you.
+ */
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { createClient, createWorker } from 'duelog'
+import { cluster } from './cluster.ts'
+
+const secret = randomBytes(32).toString('base64')
+
+// The receiver. It would live elsewhere.
+const delivered = Promise.withResolvers<string>()
+let requests = 0
+const receiver = createServer(async (request, response) => {
+  let body = ''
+  for await (const chunk of request) body += chunk
+  const { 'webhook-id': id, 'webhook-timestamp': time, 'webhook-signature': signature = '' } = request.headers
+  const expected = `v1,${createHmac('sha256', Buffer.from(secret, 'base64')).update(`${id}.${time}.${body}`).digest('base64')}`
+  const genuine = signature.length === expected.length && timingSafeEqual(Buffer.from(String(signature)), Buffer.from(expected))
+  const status = !genuine ? 401 : ++requests < 3 ? 503 : 200
+  console.log(`attempt ${request.headers['duelog-attempt']} of ${request.headers['idempotency-key']}: ${status}`)
+  response.writeHead(status).end()
+  if (status === 200) delivered.resolve(body)
+}).listen(0, '127.0.0.1')
+await once(receiver, 'listening')
+const { port } = receiver.address() as { port: number }
+
+// Requests are made by a worker with the built-in handler `http`; it needs no code of yours.
+const worker = createWorker({ ...cluster, handlers: {}, httpSigningKey: `whsec_${secret}` })
+await worker.start()
+
+const client = createClient(cluster)
+await client.schedule({
+  id: 'order-7/paid',
+  schedule: { delayMs: 0 },
+  target: { http: { url: `http://127.0.0.1:${port}/hooks` } },
+  payload: { order: 7, event: 'paid' },
+  retry: { maxAttempts: 8, backoff: { exponential: { baseMs: 200, factor: 2, maxMs: 60_000 } } },
+})
+
+console.log(`delivered: ${await delivered.promise}`)
+await worker.close()
+await client.close()
+receiver.close()

@@ -1,0 +1,46 @@
+/** An audit's verdict for people. */
+import Table from 'cli-table3'
+import type { FindingKind } from './finding.ts'
+import type { Verdict } from './verdict.ts'
+
+export const findingKinds: readonly FindingKind[] = ['lost', 'missed', 'duplicate', 'early', 'overdue']
+
+/** Findings named of each kind; --json names all. */
+const NAMED_MAX = 10
+
+export function isClean({ findings }: Verdict): boolean {
+  return findings.length === 0
+}
+
+/** At most 80 columns wide but for ids; no colours. */
+export function auditText(verdict: Verdict): string {
+  const { findings, lateness } = verdict
+  const number = (value: number): string => value.toLocaleString('en-US')
+  const table = new Table({ colAligns: ['left', 'right'], style: { head: [], border: [], compact: true } })
+  const ms = (value: number | undefined): string => (value === undefined ? 'unknown' : `${number(value)} ms`)
+  const ofKind = (kind: FindingKind) => findings.filter((finding) => finding.kind === kind)
+  table.push(
+    ['jobs', number(verdict.jobs)],
+    ['runs dispatched', number(verdict.runs)],
+    ['succeeded', number(verdict.succeeded)],
+    ['dead', number(verdict.dead)],
+    ['not ended yet', number(verdict.open)],
+    ['retried', number(verdict.retried)],
+    ['attempts started again', number(verdict.startedAgain)],
+    ['unreadable records', number(verdict.unreadable)],
+    ...findingKinds.map((kind): [string, string] => [kind, number(ofKind(kind).length)]),
+    ['start lateness, p50', ms(lateness?.p50)],
+    ['start lateness, p99', ms(lateness?.p99)],
+    ['start lateness, max', ms(lateness?.max)],
+  )
+  const named = findingKinds.flatMap((kind) => {
+    const found = ofKind(kind)
+    if (found.length === 0) return []
+    const more = found.length > NAMED_MAX ? [`  and ${number(found.length - NAMED_MAX)} more`] : []
+    return [`${kind}:`, ...found.slice(0, NAMED_MAX).map(({ what, detail }) => `  ${what}: ${detail}`), ...more]
+  })
+  const end = isClean(verdict)
+    ? 'By the log each occurrence that was due ran once, and none early.'
+    : ['NOT clean.', ...named].join('\n')
+  return `${table.toString()}\n\n${end}\n`
+}

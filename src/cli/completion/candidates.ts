@@ -1,0 +1,55 @@
+/** What may stand next on a command line, from the tree of commands itself, so that no list has to be kept. */
+import type { Command, Option } from 'commander'
+
+export interface Candidate {
+  word: string
+  /** What shells show beside it. */
+  description: string
+}
+
+/** `words` are those after the program's name; the last is the one being typed, perhaps empty. Empty: a file, or anything. */
+export function candidatesOf(program: Command, words: readonly string[]): Candidate[] {
+  const typed = words.at(-1) ?? ''
+  let command = program
+  let awaited: Option | undefined
+  for (const word of words.slice(0, -1)) {
+    if (awaited !== undefined) awaited = undefined
+    else if (word.startsWith('-')) awaited = valueOption(command, word)
+    else command = childOf(command, word) ?? command
+  }
+  const found = awaited === undefined ? [...commandsIn(command), ...optionsIn(command, typed)] : choicesOf(awaited)
+  return found.filter(({ word }) => word.startsWith(typed))
+}
+
+/** The option, when the word after it is its value. */
+function valueOption(command: Command, word: string): Option | undefined {
+  return command.options.find((option) => option.required && (option.long === word || option.short === word))
+}
+
+function childOf(command: Command, word: string): Command | undefined {
+  return command.commands.find((child) => child.name() === word)
+}
+
+function commandsIn(command: Command): Candidate[] {
+  return command
+    .createHelp()
+    .visibleCommands(command)
+    .map((child) => ({ word: child.name(), description: firstSentence(child.description()) }))
+}
+
+/** Options only when a dash is typed: before that the commands are what is looked for. */
+function optionsIn(command: Command, typed: string): Candidate[] {
+  if (!typed.startsWith('-')) return []
+  return command
+    .createHelp()
+    .visibleOptions(command)
+    .flatMap(({ long, description }) => (long == null ? [] : [{ word: long, description: firstSentence(description) }]))
+}
+
+function choicesOf(option: Option): Candidate[] {
+  return (option.argChoices ?? []).map((word) => ({ word, description: '' }))
+}
+
+function firstSentence(text: string): string {
+  return /^[^.[\n]*/.exec(text)?.[0].trim() ?? ''
+}

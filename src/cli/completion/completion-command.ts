@@ -1,0 +1,30 @@
+/** `duelog completion SHELL`, and the hidden `duelog complete` that its scripts ask. */
+import { Argument, Command } from 'commander'
+import type { CommandFrame } from '../remote/remote-command.ts'
+import { withExamples } from '../remote/remote-command.ts'
+import { candidatesOf } from './candidates.ts'
+import { type ShellName, scripts, shells } from './scripts.ts'
+
+export function completionCommand({ terminal }: CommandFrame): Command {
+  return withExamples(
+    new Command('completion').description('Print the script that makes a shell complete commands and options.'),
+    [
+      'completion bash > ~/.local/share/bash-completion/completions/duelog',
+      'completion zsh > ~/.zfunc/_duelog   # where fpath has ~/.zfunc',
+      'completion fish > ~/.config/fish/completions/duelog.fish',
+    ],
+  )
+    .addArgument(new Argument('<shell>', 'the shell').choices(shells))
+    .action((shell: ShellName) => void terminal.stdout.write(scripts[shell]))
+}
+
+/** One candidate a line: the word, a tab, what it is. */
+export function completeCommand({ terminal }: CommandFrame, program: () => Command): Command {
+  return new Command('complete')
+    .description('Print what may stand next on a command line.')
+    .argument('[words...]')
+    .allowUnknownOption()
+    .action((words: string[]) => {
+      for (const { word, description } of candidatesOf(program(), words)) terminal.stdout.write(`${word}\t${description}\n`)
+    })
+}

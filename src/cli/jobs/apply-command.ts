@@ -1,0 +1,115 @@
+/** `duelog jobs apply`: creates or replaces the jobs of files. */
+import { type Command, Option } from 'commander'
+import { DuelogError } from '../../errors.ts'
+import { exitCodes } from '../exit-codes.ts'
+import { countText, type Progress, showProgress } from '../progress.ts'
+import { type LineResult, uploadLines } from '../remote/batch-upload.ts'
+import { type CommandFrame, type RemoteFlags, remoteCommand, remotely, type Shell } from '../remote/remote-command.ts'
+import { oneLine, painterOf } from '../style.ts'
+import { inputOf } from '../terminal.ts'
+import { type Format, type JobSource, type JobText, openJobs } from './job-files.ts'
+
+/** Refusals shown to people; --json has them all. */
+const REFUSALS_SHOWN_MAX = 20
+
+export function applyCommand(frame: CommandFrame): Command {
+  return remoteCommand('apply', 'Create or replace the jobs of files.', [
+    'jobs apply jobs.yaml',
+    'jobs apply --json nightly.ndjson hourly.ndjson > results.ndjson',
+    'generate-jobs | duelog jobs apply -',
+  ])
+    .argument('<files...>', 'YAML, JSON or NDJSON files; - is standard input, as NDJSON')
+    .addOption(formatOption())
+    .action((files: string[], flags: RemoteFlags & { format?: Format }) =>
+      remotely(frame, flags, async (shell) => {
+        const source = await openJobs(files, flags.format, inputOf(frame.terminal))
+        await apply(shell, source)
+      }),
+    )
+}
+
+export function formatOption(): Option {
+  return new Option('--format <format>', 'format of the files, where their names do not tell').choices(['ndjson', 'yaml'])
+}
+
+async function apply(shell: Shell, { jobs, bytes }: JobSource): Promise<void> {
+  const { terminal, json } = shell
+  const progress = json ? showProgress({ stderr: { write: () => {} } }, undefined) : showProgress(terminal, bytes)
+  const report = new Report(shell, progress)
+  try {
+    const first = await firstOf(jobs)
+    if (first === undefined) throw new DuelogError('bad-usage', 'There is no job in what was given.')
+    report.applied = await uploadLines(shell.api, report.noting(first), (result) => report.add(result))
+  } finally {
+    progress.stop()
+    report.end()
+  }
+}
+
+/** Notes where each line came from until its result is there, and counts. */
+class Report {
+  readonly #shell: Shell
+  readonly #progress: Progress
+  /** Lines without a result yet, by their number as sent. */
+  readonly #waiting = new Map<number, Pick<JobText, 'file' | 'line'>>()
+  #sent = 0
+  #accepted = 0
+  #refusals: string[] = []
+  #refused = 0
+  /** Undefined: the upload broke off. */
+  applied: boolean | undefined
+
+  constructor(shell: Shell, progress: Progress) {
+    this.#shell = shell
+    this.#progress = progress
+  }
+
+  /** A request without any line is refused by the server: so the first is known before it begins. */
+  async *noting({ value, rest }: { value: JobText; rest: AsyncIterator<JobText> }): AsyncGenerator<string> {
+    let job: JobText | undefined = value
+    while (job !== undefined) {
+      this.#waiting.set(++this.#sent, { file: job.file, line: job.line })
+      this.#progress.update(job.readBytes, this.#counts())
+      yield job.json
+      const next: IteratorResult<JobText> = await rest.next()
+      job = next.done === true ? undefined : next.value
+    }
+  }
+
+  add({ line: sentAs, ...result }: LineResult): void {
+    const place = this.#waiting.get(sentAs) ?? { file: '?', line: sentAs }
+    this.#waiting.delete(sentAs)
+    if (result.ok) this.#accepted++
+    else this.#refuse(`${place.file}:${place.line} ${oneLine(result.id ?? '(no id)')}: ${oneLine(result.detail ?? '')}`)
+    if (this.#shell.json) this.#shell.terminal.stdout.write(`${JSON.stringify({ ...place, ...result })}\n`)
+  }
+
+  end(): void {
+    const { terminal, json, exit } = this.#shell
+    if (this.#refused > 0) exit(exitCodes.failed.code)
+    if (json || this.#accepted + this.#refused === 0) return
+    const paint = painterOf(terminal.stderr, terminal.env)
+    for (const refusal of this.#refusals) terminal.stderr.write(`${paint('red', 'refused')} ${refusal}\n`)
+    const more = this.#refused - this.#refusals.length
+    if (more > 0) terminal.stderr.write(`and ${countText(more, 'more')}; --json names each.\n`)
+    terminal.stdout.write(`${this.#counts()}\n`)
+    if (this.applied === false && this.#accepted > 0)
+      terminal.stderr.write('They are durable; their owners have not applied all of them yet, and will.\n')
+  }
+
+  #refuse(text: string): void {
+    this.#refused++
+    if (this.#refusals.length < REFUSALS_SHOWN_MAX) this.#refusals.push(text)
+  }
+
+  #counts(): string {
+    const refused = this.#refused === 0 ? '' : `, ${countText(this.#refused, 'refused')}`
+    return `${countText(this.#accepted, this.#accepted === 1 ? 'job applied' : 'jobs applied')}${refused}`
+  }
+}
+
+async function firstOf(jobs: AsyncIterable<JobText>): Promise<{ value: JobText; rest: AsyncIterator<JobText> } | undefined> {
+  const rest = jobs[Symbol.asyncIterator]()
+  const { done, value } = await rest.next()
+  return done === true ? undefined : { value, rest }
+}

@@ -1,0 +1,108 @@
+/** `duelog jobs rm`, `pause`, `resume`, `cancel`, `trigger` and `backfill`. */
+import type { Command } from 'commander'
+import { DuelogError } from '../../errors.ts'
+import { path } from '../remote/api-client.ts'
+import { type Done, forEach } from '../remote/each.ts'
+import { type CommandFrame, type RemoteFlags, remoteCommand, remotely } from '../remote/remote-command.ts'
+import type { CommandAnswer } from './answers.ts'
+
+const later = 'will be so soon: it is durable, but its owner has not applied it yet.'
+
+export function removeCommand(frame: CommandFrame): Command {
+  return remoteCommand('rm', 'Delete jobs. Nothing more of them fires; runs that are active end as they would.', [
+    'jobs rm report-7 report-8',
+    'jobs rm report-7 --if-match \'"3.118"\'',
+  ])
+    .argument('<ids...>', 'ids of the jobs')
+    .option('--if-match <etag>', 'only if the job is still of this version')
+    .action((ids: string[], flags: RemoteFlags & { ifMatch?: string }) => {
+      const headers: Record<string, string> = flags.ifMatch === undefined ? {} : { 'if-match': flags.ifMatch }
+      return remotely(frame, flags, (shell) =>
+        forEach(shell, 'id', ids, async (id) => {
+          await shell.api.ask('DELETE', path`/v1/jobs/${id}`, { query: { wait: 'applied' }, headers })
+          return { facts: {}, text: 'is deleted.' }
+        }),
+      )
+    })
+}
+
+/** Commands of one word that the owner carries out. */
+const words = [
+  { name: 'pause', description: 'Stop jobs from firing until they are resumed.', done: 'is paused.' },
+  {
+    name: 'resume',
+    description: 'Let paused jobs fire again; what fell due meanwhile follows their catchUp.',
+    done: 'fires again.',
+  },
+  {
+    name: 'cancel',
+    description: 'End the runs of jobs and let nothing more of them fire; a new definition revives them.',
+    done: 'is cancelled.',
+  },
+] as const
+
+export function wordCommands(frame: CommandFrame): Command[] {
+  return words.map(({ name, description, done }) =>
+    remoteCommand(name, description, [`jobs ${name} report-7`, `jobs ${name} report-7 report-8 --json`])
+      .argument('<ids...>', 'ids of the jobs')
+      .action((ids: string[], flags: RemoteFlags) =>
+        remotely(frame, flags, (shell) =>
+          forEach(shell, 'id', ids, async (id) => {
+            const facts = await shell.api.post<CommandAnswer>(path`/v1/jobs/${id}/${name}`)
+            return { facts, text: facts.applied ? `${done} It is ${facts.status}.` : later }
+          }),
+        ),
+      ),
+  )
+}
+
+export function triggerCommand(frame: CommandFrame): Command {
+  return remoteCommand('trigger', 'Run jobs once now, besides their schedules.', [
+    'jobs trigger report-7',
+    `jobs trigger report-7 --payload '{"to": "b@example.org"}'`,
+  ])
+    .argument('<ids...>', 'ids of the jobs')
+    .option('--payload <json>', "payload of the runs, in place of the definitions'")
+    .action((ids: string[], flags: RemoteFlags & { payload?: string }) => {
+      const body = flags.payload === undefined ? undefined : { payload: jsonOf(flags.payload) }
+      return remotely(frame, flags, (shell) =>
+        forEach(shell, 'id', ids, async (id) => doneOf(await shell.api.post<CommandAnswer>(path`/v1/jobs/${id}/trigger`, body))),
+      )
+    })
+}
+
+export function backfillCommand(frame: CommandFrame): Command {
+  return remoteCommand('backfill', 'Run each occurrence of a past range.', [
+    'jobs backfill report-7 --from 2030-01-01T00:00:00Z --to 2030-01-08T00:00:00Z',
+  ])
+    .argument('<id>', 'id of the job')
+    .requiredOption('--from <time>', 'first nominal time, inclusive: ISO 8601 with an offset, or epoch ms')
+    .requiredOption('--to <time>', 'end, exclusive; at most now')
+    .action((id: string, flags: RemoteFlags & { from: string; to: string }) =>
+      remotely(frame, flags, (shell) =>
+        forEach(shell, 'id', [id], async () => {
+          const body = { from: timeOf(flags.from), to: timeOf(flags.to) }
+          const facts = await shell.api.post<CommandAnswer>(path`/v1/jobs/${id}/backfill`, body)
+          return { facts, text: facts.applied ? 'runs the range, one run after another.' : later }
+        }),
+      ),
+    )
+}
+
+/** What became of a command that makes a run. Throws where the owner made none. */
+export function doneOf(facts: CommandAnswer): Done {
+  if (!facts.applied) return { facts, text: later }
+  if (facts.runId == null) throw new DuelogError('bad-request', `No run was made: ${facts.reason ?? 'its owner refused it'}.`)
+  return { facts, text: `runs as ${facts.runId}.` }
+}
+
+/** Epoch ms as a number, anything else as it is. */
+export const timeOf = (text: string): string | number => (/^\d+$/.test(text) ? Number(text) : text)
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new DuelogError('bad-usage', `--payload is not JSON: ${text.slice(0, 100)}`, { cause })
+  }
+}

@@ -1,0 +1,134 @@
+/**
+ * Job definitions from files: NDJSON line by line, however long the file; YAML and JSON documents as a whole, since they can only be read
+ * so. What a definition says is not looked at here: the server judges it.
+ */
+import { createReadStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { extname } from 'node:path'
+import { createInterface } from 'node:readline'
+import type { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
+import { DuelogError, messageOf } from '../../errors.ts'
+
+/** A definition as one line of JSON, and where it stands. */
+export interface JobText {
+  /** As the user named it; `-` for standard input. */
+  file: string
+  /** From 1. */
+  line: number
+  json: string
+  /** Bytes of the files up to its end. */
+  readBytes: number
+}
+
+export type Format = 'ndjson' | 'yaml'
+
+export interface JobSource {
+  jobs: AsyncIterable<JobText>
+  /** Undefined where standard input is among the files. */
+  bytes: number | undefined
+}
+
+/** Files that are read as a whole. A million jobs have their place in NDJSON. */
+export const DOCUMENT_BYTES_MAX = 16 * 1024 * 1024
+
+const byExtension: Record<string, Format> = {
+  ...{ '.yaml': 'yaml', '.yml': 'yaml', '.json': 'yaml' },
+  ...{ '.ndjson': 'ndjson', '.jsonl': 'ndjson' },
+}
+
+/** Rejects with `bad-usage` for a file that cannot be read or whose format is not known; its jobs do when it is not of its format. */
+export async function openJobs(files: readonly string[], format: Format | undefined, stdin: Readable): Promise<JobSource> {
+  const formats = files.map((file) => format ?? formatOf(file))
+  let bytes: number | undefined = 0
+  for (const file of files) {
+    if (file === '-') bytes = undefined
+    else {
+      const size = await sizeOf(file)
+      if (bytes !== undefined) bytes += size
+    }
+  }
+  const readAll = async function* (): AsyncGenerator<JobText> {
+    let before = 0
+    for (const [at, file] of files.entries()) {
+      const stream = file === '-' ? stdin : createReadStream(file)
+      let last = before
+      for await (const job of formats[at] === 'yaml' ? documentJobs(file, stream, before) : lineJobs(file, stream, before)) {
+        last = job.readBytes
+        yield job
+      }
+      before = last
+    }
+  }
+  return { jobs: readAll(), bytes }
+}
+
+function formatOf(file: string): Format {
+  if (file === '-') return 'ndjson'
+  const found = byExtension[extname(file).toLowerCase()]
+  if (found !== undefined) return found
+  const names = Object.keys(byExtension).join(', ')
+  throw new DuelogError('bad-usage', `The format of ${file} does not follow from its name (${names}); give it with --format.`)
+}
+
+async function sizeOf(file: string): Promise<number> {
+  try {
+    const found = await stat(file)
+    if (found.isDirectory()) throw new DuelogError('bad-usage', `${file} is a folder; name the files in it.`)
+    return found.size
+  } catch (error) {
+    if (error instanceof DuelogError) throw error
+    throw new DuelogError('bad-usage', `${file} cannot be read: ${messageOf(error)}.`, { cause: error })
+  }
+}
+
+async function* lineJobs(file: string, input: Readable, before: number): AsyncGenerator<JobText> {
+  let line = 0
+  let readBytes = before
+  for await (const text of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
+    line++
+    readBytes += Buffer.byteLength(text) + 1
+    if (text.trim() !== '') yield { file, line, json: text, readBytes }
+  }
+}
+
+async function* documentJobs(file: string, input: Readable, before: number): AsyncGenerator<JobText> {
+  const bytes = await wholeOf(file, input)
+  // Only for those who need it: it takes a while to load.
+  const { isMap, isSeq, LineCounter, parseAllDocuments } = await import('yaml')
+  const lineCounter = new LineCounter()
+  const documents = parseAllDocuments(bytes.toString('utf8'), { lineCounter, prettyErrors: false })
+  const wrong = (at: number, what: string): DuelogError =>
+    new DuelogError('bad-usage', `${file}:${lineCounter.linePos(at).line} is not what is taken here: ${what}`)
+  for (const document of Array.isArray(documents) ? documents : []) {
+    const [error] = document.errors
+    if (error !== undefined) throw wrong(error.pos[0], `${error.message.replace(/\.?$/, '.')}`)
+    const { contents } = document
+    // A document of comments alone.
+    if (contents === null || document.toJS() === null) continue
+    if (!isMap(contents) && !isSeq(contents)) throw wrong(contents.range?.[0] ?? 0, 'a document is a job, or a list of jobs.')
+    for (const item of isSeq(contents) ? contents.items : [contents]) {
+      const at = (item as { range?: [number, number, number] }).range ?? [0, 0, 0]
+      if (!isMap(item)) throw wrong(at[0], 'each item of the list is a job, a mapping with id, schedule and target.')
+      const json = JSON.stringify(item.toJS(document))
+      yield { file, line: lineCounter.linePos(at[0]).line, json, readBytes: before + Math.min(at[2], bytes.length) }
+    }
+  }
+}
+
+async function wholeOf(file: string, input: Readable): Promise<Buffer> {
+  const limited = async function* (): AsyncGenerator<Buffer> {
+    let read = 0
+    for await (const piece of input as AsyncIterable<Buffer>) {
+      read += piece.length
+      if (read > DOCUMENT_BYTES_MAX) {
+        throw new DuelogError(
+          'bad-usage',
+          `${file} has more than ${DOCUMENT_BYTES_MAX} bytes; so many jobs go into an NDJSON file, one a line.`,
+        )
+      }
+      yield piece
+    }
+  }
+  return buffer(limited())
+}

@@ -1,0 +1,24 @@
+/** `duelog jobs …`. */
+import { Command } from 'commander'
+import type { CommandFrame } from '../remote/remote-command.ts'
+import { applyCommand } from './apply-command.ts'
+import { backfillCommand, removeCommand, triggerCommand, wordCommands } from './change-commands.ts'
+import { planCommand } from './plan-command.ts'
+import { getCommand, listCommand, whyCommand } from './read-commands.ts'
+
+export function jobsCommand(frame: CommandFrame): Command {
+  const group = new Command('jobs').description('Create, see, change and delete jobs.')
+  for (const command of [
+    applyCommand(frame),
+    planCommand(frame),
+    getCommand(frame),
+    listCommand(frame),
+    whyCommand(frame),
+    triggerCommand(frame),
+    ...wordCommands(frame),
+    backfillCommand(frame),
+    removeCommand(frame),
+  ])
+    group.addCommand(command)
+  return group
+}

@@ -1,0 +1,102 @@
+/** `duelog jobs plan`: what applying files would change. Nothing is written. */
+import type { Command } from 'commander'
+import { DuelogError } from '../../errors.ts'
+import { exitCodes } from '../exit-codes.ts'
+import { integer, number } from '../numbers.ts'
+import { type Progress, showProgress } from '../progress.ts'
+import { type CommandFrame, type RemoteFlags, remoteCommand, remotely, type Shell } from '../remote/remote-command.ts'
+import { numberText, painterOf } from '../style.ts'
+import { inputOf } from '../terminal.ts'
+import { formatOption } from './apply-command.ts'
+import { type Format, type JobSource, type JobText, openJobs } from './job-files.ts'
+import { type PlanAnswer, type PlannedJob, planLines, totalsText } from './plan-text.ts'
+
+/** What the API takes in one call: definitions, bytes of them, and times compared of all of them. */
+const CALL_JOBS_MAX = 1_000
+const CALL_BYTES_MAX = 900_000
+const CALL_TIMES_MAX = 100_000
+const DAY_MS = 86_400_000
+
+interface PlanFlags extends RemoteFlags {
+  format?: Format
+  days: number
+  times: number
+}
+
+export function planCommand(frame: CommandFrame): Command {
+  return remoteCommand('plan', 'Show what applying files would change: jobs, and the times that they fire. Nothing is written.', [
+    'jobs plan jobs.yaml',
+    'jobs plan --days 30 --json jobs.ndjson',
+  ])
+    .argument('<files...>', 'as for apply')
+    .addOption(formatOption())
+    .addOption(number('--days <n>', 'how far ahead times are compared', 7, 0.001, 366))
+    .addOption(integer('--times <n>', 'most times of each job that are compared', 100, 1, 1_000))
+    .action((files: string[], flags: PlanFlags) =>
+      remotely(frame, flags, async (shell) => plan(shell, await openJobs(files, flags.format, inputOf(frame.terminal)), flags)),
+    )
+}
+
+async function plan(shell: Shell, { jobs, bytes }: JobSource, { days, times }: PlanFlags): Promise<void> {
+  const { api, json, terminal } = shell
+  const paint = painterOf(terminal.stdout, terminal.env)
+  const totals: Record<string, number> = {}
+  let progress: Progress | undefined
+  let planned = 0
+  try {
+    for await (const call of callsOf(jobs, Math.floor(CALL_TIMES_MAX / times))) {
+      const body = { jobs: call.definitions, horizonMs: Math.round(days * DAY_MS), maxFires: times }
+      const answer = await api.post<PlanAnswer>('/v1/jobs/plan', body)
+      const texts = answer.jobs.map((job, at) => (json ? jsonLine(call.places[at], job) : planLines(call.places[at], job, paint)))
+      progress?.stop()
+      terminal.stdout.write(texts.join(''))
+      for (const [name, count] of Object.entries(answer.totals)) totals[name] = (totals[name] ?? 0) + count
+      planned += answer.jobs.length
+      // A plan of one call needs no bar.
+      progress = json || call.last ? undefined : showProgress(terminal, bytes)
+      progress?.update(call.readBytes, `${numberText(planned)} planned`)
+    }
+  } finally {
+    progress?.stop()
+  }
+  if (planned === 0) throw new DuelogError('bad-usage', 'There is no job in what was given.')
+  if (!json) terminal.stdout.write(totalsText(totals))
+  if ((totals.invalid ?? 0) > 0) shell.exit(exitCodes.failed.code)
+}
+
+interface Call {
+  definitions: unknown[]
+  places: Pick<JobText, 'file' | 'line'>[]
+  readBytes: number
+  last: boolean
+}
+
+async function* callsOf(jobs: AsyncIterable<JobText>, jobsMax: number): AsyncGenerator<Call> {
+  let call: Call = { definitions: [], places: [], readBytes: 0, last: false }
+  let bytes = 0
+  for await (const { file, line, json, readBytes } of jobs) {
+    const size = Buffer.byteLength(json)
+    if (call.definitions.length >= Math.min(CALL_JOBS_MAX, jobsMax) || (bytes > 0 && bytes + size > CALL_BYTES_MAX)) {
+      yield call
+      call = { definitions: [], places: [], readBytes, last: false }
+      bytes = 0
+    }
+    call.definitions.push(parse(file, line, json))
+    call.places.push({ file, line })
+    call.readBytes = readBytes
+    bytes += size
+  }
+  if (call.definitions.length > 0) yield { ...call, last: true }
+}
+
+function jsonLine(place: Pick<JobText, 'file' | 'line'> | undefined, job: PlannedJob): string {
+  return `${JSON.stringify({ ...place, ...job })}\n`
+}
+
+function parse(file: string, line: number, json: string): unknown {
+  try {
+    return JSON.parse(json)
+  } catch (cause) {
+    throw new DuelogError('bad-usage', `${file}:${line} is not JSON.`, { cause })
+  }
+}

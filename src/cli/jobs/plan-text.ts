@@ -1,0 +1,45 @@
+/** A plan for people: a line for each job that would change, and under it the times that come, go and move. */
+import { numberText, oneLine, type Paint } from '../style.ts'
+
+export interface PlannedJob {
+  id: string | null
+  action: 'CREATE' | 'UPDATE' | 'UNCHANGED' | 'DROPPED' | 'INVALID'
+  changed?: string[]
+  reason?: string | null
+  fires?: { added: string[]; removed: string[]; moved: { from: string; to: string }[]; kept: number; until: string }
+  problems?: { message: string }[]
+}
+
+export interface PlanAnswer {
+  jobs: PlannedJob[]
+  totals: Record<string, number>
+}
+
+/** Times of each kind shown of a job; --json has all that were compared. */
+const TIMES_SHOWN_MAX = 5
+
+const colours = { CREATE: 'green', UPDATE: 'yellow', DROPPED: 'dim', INVALID: 'red' } as const
+
+/** Empty for a job that would stay as it is. */
+export function planLines(place: { file: string; line: number } | undefined, job: PlannedJob, paint: Paint): string {
+  const { id, action, changed = [], reason, fires, problems = [] } = job
+  if (action === 'UNCHANGED') return ''
+  const what = [changed.length > 0 ? `(${changed.join(', ')})` : '', reason ?? '', ...problems.map(({ message }) => message)]
+  const at = action === 'INVALID' && place !== undefined ? ` ${place.file}:${place.line}` : ''
+  const head = `${paint(colours[action], action.toLowerCase().padEnd(8))}${at} ${oneLine([id ?? '(no id)', ...what].filter(Boolean).join(' '))}\n`
+  if (fires === undefined) return head
+  const moved = fires.moved.map(({ from, to }) => `${from} -> ${to}`)
+  return `${head}${timesText(fires.added, paint('green', '+'))}${timesText(fires.removed, paint('red', '-'))}${timesText(moved, paint('yellow', '~'))}`
+}
+
+function timesText(times: readonly string[], painted: string): string {
+  const lines = times.slice(0, TIMES_SHOWN_MAX).map((time) => `  ${painted} ${time}\n`)
+  const more = times.length - lines.length
+  return `${lines.join('')}${more > 0 ? `  ${painted} and ${numberText(more)} more\n` : ''}`
+}
+
+export function totalsText(totals: Record<string, number>): string {
+  const of = (name: string): string => numberText(totals[name] ?? 0)
+  const jobs = `${of('create')} to create, ${of('update')} to update, ${of('unchanged')} unchanged, ${of('dropped')} dropped, ${of('invalid')} invalid`
+  return `Jobs: ${jobs}.\nTimes: ${of('added')} added, ${of('removed')} removed, ${of('moved')} moved, ${of('kept')} kept.\n`
+}

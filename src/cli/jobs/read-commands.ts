@@ -1,0 +1,122 @@
+/** `duelog jobs get`, `list` and `why`. */
+import { type Command, Option } from 'commander'
+import { DuelogError } from '../../errors.ts'
+import { integer } from '../numbers.ts'
+import { path } from '../remote/api-client.ts'
+import { pagesOf } from '../remote/pages.ts'
+import { type CommandFrame, type RemoteFlags, remoteCommand, remotely, type Shell } from '../remote/remote-command.ts'
+import { runPairs } from '../runs/run-text.ts'
+import { numberText, oneLine, type Paint, painterOf, pairsText, statusText, tableText } from '../style.ts'
+import { type JobAnswer, scheduleText, targetText } from './answers.ts'
+
+const ROWS_DEFAULT = 100
+const ROWS_MAX = 1_000_000
+
+export function getCommand(frame: CommandFrame): Command {
+  return remoteCommand('get', 'Show a job: its definition, and how it stands.', [
+    'jobs get report-7',
+    'jobs get report-7 --definition > report-7.json',
+  ])
+    .argument('<id>', 'id of the job')
+    .option('--definition', 'its definition alone, as apply takes it')
+    .action((id: string, flags: RemoteFlags & { definition?: boolean }) =>
+      remotely(frame, flags, async ({ api, json, terminal }) => {
+        const job = await api.get<JobAnswer>(path`/v1/jobs/${id}`)
+        if (flags.definition) terminal.stdout.write(definitionText(job, json))
+        else if (json) terminal.stdout.write(`${JSON.stringify(job)}\n`)
+        else terminal.stdout.write(jobText(job, painterOf(terminal.stdout, terminal.env)))
+      }),
+    )
+}
+
+export function whyCommand(frame: CommandFrame): Command {
+  return remoteCommand('why', 'Say why a job fired or did not: what is so now, then the last decisions, newest first.', [
+    'jobs why report-7',
+  ])
+    .argument('<id>', 'id of the job')
+    .action((id: string, flags: RemoteFlags) =>
+      remotely(frame, flags, async ({ api, json, terminal }) => {
+        const answer = await api.get<{ status: string; why: { code: string; text: string; at: string | null }[] }>(
+          path`/v1/jobs/${id}/why`,
+        )
+        if (json) return void terminal.stdout.write(`${JSON.stringify(answer)}\n`)
+        const paint = painterOf(terminal.stdout, terminal.env)
+        terminal.stdout.write(`${oneLine(id)} is ${statusText(answer.status, paint)}.\n`)
+        for (const { text, at } of answer.why) terminal.stdout.write(`${at === null ? '' : `${at}  `}${oneLine(text)}\n`)
+      }),
+    )
+}
+
+interface ListFlags extends RemoteFlags {
+  status?: string
+  tag?: string
+  handler?: string
+  dueBefore?: string
+  limit: number
+}
+
+export function listCommand(frame: CommandFrame): Command {
+  return remoteCommand('list', 'List jobs in the order of their ids.', [
+    'jobs list --status INVALID',
+    'jobs list --tag reports --due-before 2030-01-01T00:00:00Z --limit 20',
+    'jobs list --json --limit 1000000 | wc -l',
+  ])
+    .addOption(new Option('--status <status>', 'only jobs of this status').choices(['ACTIVE', 'PAUSED', 'COMPLETED', 'INVALID']))
+    .option('--tag <tag>', 'only jobs with this tag')
+    .option('--handler <name>', 'only jobs of this handler')
+    .option('--due-before <time>', 'only jobs whose next occurrence is before it: ISO 8601 with an offset, or epoch ms')
+    .addOption(integer('--limit <n>', 'most jobs to show', ROWS_DEFAULT, 1, ROWS_MAX))
+    .action((flags: ListFlags) => remotely(frame, flags, (shell) => list(shell, flags)))
+}
+
+async function list(shell: Shell, { status, tag, handler, dueBefore, limit }: ListFlags): Promise<void> {
+  const { api, json, terminal } = shell
+  const rows: string[][] = []
+  const paint = painterOf(terminal.stdout, terminal.env)
+  const more = await pagesOf<JobAnswer>(api, '/v1/jobs', { status, tag, handler, dueBefore }, 'jobs', limit, (job) => {
+    if (json) terminal.stdout.write(`${JSON.stringify(job)}\n`)
+    else rows.push(rowOf(job, paint))
+  })
+  if (!json) {
+    terminal.stdout.write(
+      rows.length === 0 ? 'No jobs.\n' : tableText(['ID', 'STATUS', 'NEXT', 'SCHEDULE', 'TARGET', 'LAST RUN'], rows, paint),
+    )
+  }
+  if (more) terminal.stderr.write(`There are more than ${numberText(limit)}; see --limit.\n`)
+}
+
+function rowOf(job: JobAnswer, paint: Paint): string[] {
+  const last = job.lastRun === null ? '' : `${statusText(job.lastRun.status, paint)} ${job.lastRun.finishedAt ?? ''}`
+  return [
+    job.id,
+    statusText(job.status, paint),
+    job.nextFireAt ?? '',
+    scheduleText(job.definition),
+    targetText(job.definition),
+    last,
+  ]
+}
+
+function definitionText({ id, definition, reason }: JobAnswer, oneJsonLine: boolean): string {
+  if (definition === null) throw new DuelogError('undecodable', `The definition of ${id} cannot be read: ${reason}`)
+  return `${JSON.stringify({ id, ...definition }, null, oneJsonLine ? 0 : 2)}\n`
+}
+
+function jobText(job: JobAnswer, paint: Paint): string {
+  const { succeeded, failed, skipped, cancelled } = job
+  const pairs: [string, string][] = [
+    ['id', job.id],
+    ['status', statusText(job.status, paint)],
+    ['reason', job.reason ?? ''],
+    ['schedule', scheduleText(job.definition)],
+    ['target', targetText(job.definition)],
+    ['next', job.nextFireAt ?? ''],
+    ['runs', `${job.runNo}: ${succeeded} succeeded, ${failed} failed, ${cancelled} cancelled; ${skipped} occurrences skipped`],
+    ['can be redriven', job.deadRuns.map((runNo) => `${job.id}/${runNo}`).join(' ')],
+    ['etag', job.etag],
+  ]
+  const runs = [...job.active, ...(job.lastRun === null ? [] : [job.lastRun])]
+  const parts = [pairs, ...runs.map((run) => runPairs(run, paint))].map((part) => pairsText(part, paint))
+  const definition = JSON.stringify(job.definition, null, 2)
+  return `${parts.join('\n')}\n${paint('dim', 'definition')}\n${definition}\n`
+}

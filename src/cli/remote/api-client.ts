@@ -1,0 +1,129 @@
+/** Asks a running Duelog over HTTP. Every failure is a DuelogError with the code of the problem that was answered. */
+import { DuelogError, type ErrorCode, errorTable, messageOf } from '../../errors.ts'
+
+/** Longer than the server itself waits for an owner. */
+const REQUEST_TIMEOUT_MS = 30_000
+
+export interface Address {
+  /** Without a slash at its end. */
+  url: string
+  token: string | undefined
+}
+
+export interface Request {
+  query?: Record<string, string | number | undefined>
+  body?: unknown
+  headers?: Record<string, string>
+}
+
+/** A path of the API with its parts percent-encoded: path`/v1/jobs/${id}`. */
+export function path(texts: TemplateStringsArray, ...parts: (string | number)[]): string {
+  return String.raw({ raw: texts }, ...parts.map((part) => encodeURIComponent(part)))
+}
+
+export class ApiClient {
+  readonly address: Address
+  readonly #signal: AbortSignal
+
+  /** `signal` ends what is on its way. */
+  constructor(address: Address, signal: AbortSignal) {
+    this.address = address
+    this.#signal = signal
+  }
+
+  get signal(): AbortSignal {
+    return this.#signal
+  }
+
+  get<Answer>(route: string, query: Request['query'] = {}): Promise<Answer> {
+    return this.ask('GET', route, { query })
+  }
+
+  post<Answer>(route: string, body?: unknown): Promise<Answer> {
+    return this.ask('POST', route, { body })
+  }
+
+  /** Undefined for an answer without a body. Rejects with the DuelogError that was answered, or with `unreachable`. */
+  async ask<Answer>(method: string, route: string, { query = {}, body, headers = {} }: Request = {}): Promise<Answer> {
+    const given = Object.entries(query).flatMap(([name, value]): [string, string][] =>
+      value === undefined ? [] : [[name, String(value)]],
+    )
+    const search = given.length === 0 ? '' : `?${new URLSearchParams(given)}`
+    const type: Record<string, string> = body === undefined ? {} : { 'content-type': 'application/json' }
+    let status: number
+    let text: string
+    try {
+      const response = await fetch(`${this.address.url}${route}${search}`, {
+        method,
+        headers: { ...headersOf(this.address), ...type, ...headers },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+        signal: AbortSignal.any([this.#signal, AbortSignal.timeout(REQUEST_TIMEOUT_MS)]),
+        // A token goes to the address that it was given for, and nowhere else.
+        redirect: 'error',
+      })
+      status = response.status
+      text = await response.text()
+    } catch (error) {
+      this.#signal.throwIfAborted()
+      throw unreachable(this.address, error)
+    }
+    if (status >= 400) throw problemOf(this.address, status, text)
+    return (text === '' ? undefined : parsed(this.address, text)) as Answer
+  }
+}
+
+export function headersOf({ token }: Address): Record<string, string> {
+  return token === undefined ? {} : { authorization: `Bearer ${token}` }
+}
+
+export function unreachable({ url }: Address, cause: unknown): DuelogError {
+  const reason = reasonOf(cause)
+  return new DuelogError(
+    'unreachable',
+    `No Duelog answers at ${url} (${reason}). Start one with "duelog up", or give its address with --url or DUELOG_URL.`,
+    { cause },
+  )
+}
+
+/** The error that an answer of status 400 and above stands for, whoever gave it. */
+export function problemOf(address: Address, status: number, text: string): DuelogError {
+  const problem = asProblem(text)
+  if (problem !== undefined) return new DuelogError(problem.code, problem.detail)
+  const code: ErrorCode = status === 401 ? 'unauthorized' : status === 503 ? 'not-ready' : 'internal'
+  return new DuelogError(
+    code,
+    `${address.url} answered ${status} without saying why; it may be no Duelog. Check --url or DUELOG_URL.`,
+  )
+}
+
+function asProblem(text: string): { code: ErrorCode; detail: string } | undefined {
+  try {
+    const { code, detail } = JSON.parse(text) as { code?: unknown; detail?: unknown }
+    if (typeof code !== 'string' || typeof detail !== 'string') return undefined
+    // A newer server may have codes that this program does not know.
+    return { code: code in errorTable ? (code as ErrorCode) : 'internal', detail }
+  } catch {
+    return undefined
+  }
+}
+
+function parsed(address: Address, text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new DuelogError(
+      'internal',
+      `${address.url} did not answer with JSON; it may be no Duelog. Check --url or DUELOG_URL.`,
+      { cause },
+    )
+  }
+}
+
+/** fetch hides why it failed in causes. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  if (error.name === 'TimeoutError') return `no answer within ${REQUEST_TIMEOUT_MS / 1_000} s`
+  const { cause } = error
+  if (cause instanceof AggregateError && cause.errors.length > 0) return reasonOf(cause.errors[0])
+  return cause === undefined ? messageOf(error) : reasonOf(cause)
+}

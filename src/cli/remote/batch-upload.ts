@@ -1,0 +1,99 @@
+/**
+ * Sends definitions to POST /v1/jobs/batch and takes the results while it still sends: the server reads on only as fast as its
+ * results are taken, so memory stays flat on both sides. fetch would not give the answer before the request is at its end.
+ */
+import http, { type ClientRequest, type IncomingMessage } from 'node:http'
+import https from 'node:https'
+import { createInterface } from 'node:readline'
+import { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { pipeline } from 'node:stream/promises'
+import { DuelogError } from '../../errors.ts'
+import { type ApiClient, headersOf, problemOf, unreachable } from './api-client.ts'
+
+/** A result line of the API. */
+export interface LineResult {
+  /** From 1, as sent. */
+  line: number
+  ok: boolean
+  id?: string
+  etag?: string
+  partition?: number
+  offset?: number
+  code?: string
+  detail?: string
+  retriable?: boolean
+}
+
+/**
+ * `lines` are definitions without line feeds. Resolves when each has its result, with whether the owners have applied them. Rejects with what `lines` threw, with the problem of an
+ * answer other than 200, and with `unreachable` when the connection broke; results told before are durable all the same.
+ */
+export async function uploadLines(
+  { address, signal }: ApiClient,
+  lines: AsyncIterable<string>,
+  onResult: (result: LineResult) => void,
+): Promise<boolean> {
+  const url = new URL(`${address.url}/v1/jobs/batch?wait=applied`)
+  const request = (url.protocol === 'https:' ? https : http).request(url, {
+    method: 'POST',
+    headers: { ...headersOf(address), 'content-type': 'application/x-ndjson' },
+    signal,
+  })
+  let sent = 0
+  let results = 0
+  let applied = false
+  let failure: unknown
+  const counted = async function* (): AsyncGenerator<string> {
+    try {
+      for await (const line of lines) {
+        sent++
+        yield `${line}\n`
+      }
+    } catch (error) {
+      failure = error
+      throw error
+    }
+  }
+  const answered = responseOf(request)
+  // Whatever breaks the sending is told by the answer, or by its absence.
+  const sending = pipeline(Readable.from(counted()), request).catch(() => {})
+  try {
+    const response = await answered
+    if (response.statusCode !== 200) throw problemOf(address, response.statusCode ?? 0, await text(response))
+    for await (const line of createInterface({ input: response, crlfDelay: Number.POSITIVE_INFINITY })) {
+      const result = JSON.parse(line) as LineResult | { applied: boolean }
+      if ('applied' in result) applied = result.applied
+      else {
+        onResult(result)
+        results++
+      }
+    }
+    await sending
+  } catch (error) {
+    signal.throwIfAborted()
+    request.destroy()
+    await sending
+    if (failure !== undefined) throw failure
+    if (error instanceof DuelogError) throw error
+    throw results === 0 ? unreachable(address, error) : cutOff(address.url, results)
+  }
+  if (failure !== undefined) throw failure
+  if (results < sent) throw cutOff(address.url, results)
+  return applied
+}
+
+function responseOf(request: ClientRequest): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    request.once('response', resolve)
+    // Stays, because an error after the response would end the process.
+    request.on('error', reject)
+  })
+}
+
+function cutOff(url: string, results: number): DuelogError {
+  return new DuelogError(
+    'unreachable',
+    `The connection to ${url} broke after ${results} results. Send the same jobs again: an id is scheduled once.`,
+  )
+}

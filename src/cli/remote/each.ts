@@ -1,0 +1,41 @@
+/** The same for several jobs or runs: what goes wrong with one does not stop the others, and is told beside its name. */
+import { DuelogError } from '../../errors.ts'
+import { exitCodeOf, exitCodes } from '../exit-codes.ts'
+import { oneLine, painterOf } from '../style.ts'
+import type { Shell } from './remote-command.ts'
+
+export interface Done {
+  /** What --json shows besides the name. */
+  facts: object
+  /** What people are told of it, after its name. */
+  text: string
+}
+
+/** `names` are ids; `field` is what --json calls them. Rejects when the server can no longer be reached. */
+export async function forEach(
+  shell: Shell,
+  field: 'id' | 'runId',
+  names: readonly string[],
+  act: (name: string) => Promise<Done>,
+): Promise<void> {
+  const { terminal, json, exit } = shell
+  const paint = painterOf(terminal.stderr, terminal.env)
+  const codes = new Set<number>()
+  for (const name of names) {
+    try {
+      const { facts, text } = await act(name)
+      terminal.stdout.write(
+        json ? `${JSON.stringify({ [field]: name, ok: true, ...facts })}\n` : `${oneLine(`${name} ${text}`)}\n`,
+      )
+    } catch (error) {
+      // With one name alone its error is that of the command.
+      if (!(error instanceof DuelogError) || error.code === 'unreachable' || (names.length === 1 && !json)) throw error
+      codes.add(exitCodeOf(error))
+      const { code, message: detail, retriable } = error
+      if (json) terminal.stdout.write(`${JSON.stringify({ [field]: name, ok: false, code, detail, retriable })}\n`)
+      else terminal.stderr.write(`${paint('red', 'failed')} ${oneLine(`${name}: ${detail}`)}\n`)
+    }
+  }
+  const [code] = codes
+  if (code !== undefined) exit(codes.size === 1 && names.length === 1 ? code : exitCodes.failed.code)
+}

@@ -1,0 +1,27 @@
+/** Lists of the API, page by page. */
+import type { ApiClient, Request } from './api-client.ts'
+
+/** Most that the API gives in one page. */
+const PAGE_MAX = 1_000
+
+/** Hands over at most `limit` items of the field; resolves with whether there are more. */
+export async function pagesOf<Item>(
+  api: ApiClient,
+  route: string,
+  query: Request['query'],
+  field: string,
+  limit: number,
+  take: (item: Item) => void,
+): Promise<boolean> {
+  let left = limit
+  let cursor: string | undefined
+  do {
+    const page = await api.get<Record<string, unknown>>(route, { ...query, limit: Math.min(left, PAGE_MAX), cursor })
+    const items = page[field] as Item[]
+    for (const item of items.slice(0, left)) take(item)
+    cursor = (page.cursor as string | null) ?? undefined
+    if (items.length > left) return true
+    left -= items.length
+  } while (cursor !== undefined && left > 0)
+  return cursor !== undefined
+}

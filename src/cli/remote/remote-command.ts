@@ -1,0 +1,70 @@
+/** What the commands that ask a running Duelog have in common. */
+import { Command, Option } from 'commander'
+import { settingByName } from '../../config/settings.ts'
+import { DuelogError } from '../../errors.ts'
+import { watchSignals } from '../signals.ts'
+import type { Terminal } from '../terminal.ts'
+import { type Address, ApiClient } from './api-client.ts'
+
+export interface RemoteFlags {
+  url?: string
+  json?: boolean
+}
+
+/** What an action is given. */
+export interface Shell {
+  terminal: Terminal
+  api: ApiClient
+  json: boolean
+  /** Told the exit code where it is not 0. */
+  exit(code: number): void
+}
+
+export interface CommandFrame {
+  terminal: Terminal
+  exit(code: number): void
+}
+
+const { default: urlDefault } = settingByName.get('DUELOG_URL') ?? {}
+
+/** A command with --url and --json. `examples` are command lines without the program's name. */
+export function remoteCommand(usage: string, description: string, examples: readonly string[]): Command {
+  return withExamples(new Command(usage).description(description), examples)
+    .addOption(new Option('--url <url>', `address of the API [DUELOG_URL, default ${urlDefault}]`))
+    .addOption(new Option('--json', 'one line of JSON for each result'))
+}
+
+export function withExamples(command: Command, examples: readonly string[]): Command {
+  return command.addHelpText('after', `\nExamples:\n${examples.map((line) => `  duelog ${line}\n`).join('')}`)
+}
+
+/** Runs an action against the API of the flags; the first signal ends it. */
+export async function remotely(
+  { terminal, exit }: CommandFrame,
+  flags: RemoteFlags,
+  action: (shell: Shell) => Promise<void>,
+): Promise<void> {
+  const address = addressOf(terminal.env, flags.url)
+  const signals = watchSignals()
+  try {
+    await action({ terminal, api: new ApiClient(address, signals.stop), json: flags.json ?? false, exit })
+  } catch (error) {
+    if (signals.exitCode === undefined) throw error
+    exit(signals.exitCode)
+  } finally {
+    signals.dispose()
+  }
+}
+
+function addressOf(env: Terminal['env'], flag: string | undefined): Address {
+  const given = flag ?? (env.DUELOG_URL || String(urlDefault))
+  const url = URL.parse(given)
+  if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.search !== '') {
+    const place = flag === undefined ? 'DUELOG_URL' : '--url'
+    throw new DuelogError(
+      'bad-usage',
+      `${place} is ${JSON.stringify(given)}; give an address such as ${urlDefault}, the token in DUELOG_TOKEN.`,
+    )
+  }
+  return { url: `${url.origin}${url.pathname.replace(/\/+$/, '')}`, token: env.DUELOG_TOKEN || undefined }
+}

@@ -1,0 +1,91 @@
+/** `duelog runs …`: what became of occurrences. */
+import { Command } from 'commander'
+import { DuelogError } from '../../errors.ts'
+import type { CommandAnswer, RunAnswer } from '../jobs/answers.ts'
+import { integer } from '../numbers.ts'
+import { path } from '../remote/api-client.ts'
+import { forEach } from '../remote/each.ts'
+import { pagesOf } from '../remote/pages.ts'
+import { type CommandFrame, type RemoteFlags, remoteCommand, remotely } from '../remote/remote-command.ts'
+import { numberText, painterOf, pairsText, tableText } from '../style.ts'
+import { redriveCommand } from './redrive-command.ts'
+import { routeOf } from './run-id.ts'
+import { runHead, runPairs, runRow } from './run-text.ts'
+
+export function runsCommand(frame: CommandFrame): Command {
+  const group = new Command('runs').description('See, redrive and cancel runs.')
+  for (const command of [listCommand(frame), getCommand(frame), redriveCommand(frame), cancelCommand(frame)])
+    group.addCommand(command)
+  return group
+}
+
+interface ListFlags extends RemoteFlags {
+  dead?: boolean
+  tag?: string
+  handler?: string
+  limit: number
+}
+
+function listCommand(frame: CommandFrame): Command {
+  return remoteCommand('list', 'List the active and last runs of a job, newest first; or all dead runs.', [
+    'runs list report-7',
+    'runs list --dead --tag reports',
+  ])
+    .argument('[id]', 'id of the job')
+    .option('--dead', 'dead runs of all jobs, which can be redriven')
+    .option('--tag <tag>', 'with --dead: only of jobs with this tag')
+    .option('--handler <name>', 'with --dead: only of jobs of this handler')
+    .addOption(integer('--limit <n>', 'with --dead: most runs to show', 100, 1, 100_000))
+    .action((id: string | undefined, flags: ListFlags) =>
+      remotely(frame, flags, async ({ api, json, terminal }) => {
+        if ((id === undefined) === (flags.dead === undefined))
+          throw new DuelogError('bad-usage', 'Give the id of a job, or --dead.')
+        const runs: RunAnswer[] = []
+        const { tag, handler, limit } = flags
+        const more =
+          id === undefined &&
+          (await pagesOf<RunAnswer>(api, '/v1/dead-letters', { tag, handler }, 'runs', limit, (run) => runs.push(run)))
+        if (id !== undefined) runs.push(...(await api.get<{ runs: RunAnswer[] }>(path`/v1/jobs/${id}/runs`)).runs)
+        const paint = painterOf(terminal.stdout, terminal.env)
+        if (json) for (const run of runs) terminal.stdout.write(`${JSON.stringify(run)}\n`)
+        else if (runs.length === 0) terminal.stdout.write('No runs.\n')
+        else
+          terminal.stdout.write(
+            tableText(
+              runHead,
+              runs.map((run) => runRow(run, paint)),
+              paint,
+            ),
+          )
+        if (more) terminal.stderr.write(`There are more than ${numberText(limit)}; see --limit.\n`)
+      }),
+    )
+}
+
+function getCommand(frame: CommandFrame): Command {
+  return remoteCommand('get', 'Show a run: its attempts, worker, times, result and errors.', ['runs get report-7/12'])
+    .argument('<run>', 'id of the run: that of its job, a slash, its number')
+    .action((name: string, flags: RemoteFlags) =>
+      remotely(frame, flags, async ({ api, json, terminal }) => {
+        const run = await api.get<RunAnswer>(routeOf(name))
+        const paint = painterOf(terminal.stdout, terminal.env)
+        terminal.stdout.write(json ? `${JSON.stringify(run)}\n` : pairsText(runPairs(run, paint), paint))
+      }),
+    )
+}
+
+function cancelCommand(frame: CommandFrame): Command {
+  return remoteCommand('cancel', 'End runs; their handlers are told by their AbortSignals.', ['runs cancel report-7/12'])
+    .argument('<runs...>', 'ids of the runs')
+    .action((names: string[], flags: RemoteFlags) =>
+      remotely(frame, flags, (shell) =>
+        forEach(shell, 'runId', names, async (name) => {
+          const facts = await shell.api.post<CommandAnswer>(`${routeOf(name)}/cancel`)
+          return {
+            facts,
+            text: facts.applied ? 'is cancelled.' : 'will be cancelled: the command is durable, but not applied yet.',
+          }
+        }),
+      ),
+    )
+}

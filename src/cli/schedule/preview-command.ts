@@ -1,0 +1,74 @@
+/** `duelog schedule preview`: when a schedule is due, without a job. */
+import { Command } from 'commander'
+import { DuelogError } from '../../errors.ts'
+import { timeOf } from '../jobs/change-commands.ts'
+import { integer } from '../numbers.ts'
+import { type CommandFrame, type RemoteFlags, remoteCommand, remotely } from '../remote/remote-command.ts'
+import { painterOf, tableText } from '../style.ts'
+
+interface PreviewFlags extends RemoteFlags {
+  cron?: string
+  rrule?: string
+  everyMs?: number
+  at?: string
+  delayMs?: number
+  schedule?: string
+  timezone?: string
+  from?: string
+  count: number
+}
+
+const MS_MAX = 315_360_000_000
+
+export function scheduleCommand(frame: CommandFrame): Command {
+  return new Command('schedule').description('Try schedules.').addCommand(previewCommand(frame))
+}
+
+function previewCommand(frame: CommandFrame): Command {
+  return remoteCommand('preview', 'Show the next times of a schedule, and what daylight saving does to them.', [
+    "schedule preview --cron '0 9 * * MON-FRI' --timezone Europe/Paris",
+    "schedule preview --rrule 'FREQ=MONTHLY;BYDAY=-1FR' --count 12",
+    `schedule preview --schedule '{"cron": "30 2 * * *", "timezone": "Europe/Paris"}' --from 2030-03-30T00:00:00Z`,
+  ])
+    .option('--cron <expression>', 'a cron expression')
+    .option('--rrule <rule>', 'a recurrence rule of RFC 5545')
+    .addOption(integer('--every-ms <ms>', 'an interval', undefined, 1, MS_MAX))
+    .option('--at <time>', 'an instant: ISO 8601 with an offset, or epoch ms')
+    .addOption(integer('--delay-ms <ms>', 'a delay', undefined, 0, MS_MAX))
+    .option('--timezone <name>', 'with --cron or --rrule: an IANA time zone')
+    .option('--schedule <json>', "a schedule as in a job's definition")
+    .option('--from <time>', 'only times after it, instead of now: ISO 8601 with an offset, or epoch ms')
+    .addOption(integer('--count <n>', 'times to show', 10, 1, 1_000))
+    .action((flags: PreviewFlags) =>
+      remotely(frame, flags, async ({ api, json, terminal }) => {
+        const body = {
+          schedule: scheduleOf(flags),
+          count: flags.count,
+          ...(flags.from !== undefined && { from: timeOf(flags.from) }),
+        }
+        const { fires } = await api.post<{ fires: { at: string; atMs: number; note?: string }[] }>('/v1/schedules/preview', body)
+        if (json) for (const fire of fires) terminal.stdout.write(`${JSON.stringify(fire)}\n`)
+        else if (fires.length === 0) terminal.stdout.write('Never.\n')
+        else {
+          const rows = fires.map(({ at, note = '' }) => [at, note])
+          terminal.stdout.write(tableText(['AT', 'NOTE'], rows, painterOf(terminal.stdout, terminal.env)))
+        }
+      }),
+    )
+}
+
+function scheduleOf({ cron, rrule, everyMs, at, delayMs, timezone, schedule }: PreviewFlags): unknown {
+  const kinds = { cron, rrule, everyMs, at: at === undefined ? undefined : timeOf(at), delayMs }
+  const given = Object.entries(kinds).filter(([, value]) => value !== undefined)
+  if (given.length + (schedule === undefined ? 0 : 1) !== 1) {
+    throw new DuelogError('bad-usage', 'Give one of --cron, --rrule, --every-ms, --at, --delay-ms and --schedule.')
+  }
+  if (schedule === undefined) return { ...Object.fromEntries(given), ...(timezone !== undefined && { timezone }) }
+  if (timezone !== undefined)
+    throw new DuelogError('bad-usage', 'With --schedule the time zone stands in the JSON, not in --timezone.')
+  try {
+    return JSON.parse(schedule)
+  } catch (cause) {
+    throw new DuelogError('bad-usage', `--schedule is not JSON: ${schedule.slice(0, 100)}`, { cause })
+  }
+}

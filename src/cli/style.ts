@@ -1,0 +1,63 @@
+/** Tables and colours for people. Colours only on a terminal, and never where NO_COLOR is set. */
+import { styleText } from 'node:util'
+import Table from 'cli-table3'
+import type { Output, Terminal } from './terminal.ts'
+
+type Colour = 'green' | 'yellow' | 'red' | 'dim' | 'bold' | 'cyan'
+
+/** Colours a text, or leaves it as it is. */
+export type Paint = (colour: Colour, text: string) => string
+
+export function painterOf(output: Output, env: Terminal['env']): Paint {
+  const coloured = output.isTTY === true && (env.NO_COLOR ?? '') === '' && env.TERM !== 'dumb'
+  return (colour, text) => (coloured ? styleText(colour, text, { validateStream: false }) : text)
+}
+
+/** Columns without lines, so that other programs can cut them. */
+export function tableText(head: readonly string[], rows: readonly (readonly string[])[], paint: Paint): string {
+  const table = new Table({
+    head: head.map((name) => paint('bold', name)),
+    style: { head: [], border: [], 'padding-left': 0, 'padding-right': 2 },
+    chars: noLines,
+  })
+  table.push(...rows.map((row) => row.map(oneLine)))
+  return `${trimmed(table.toString())}\n`
+}
+
+/** Names and values, one pair a line; empty values are left out. */
+export function pairsText(pairs: readonly (readonly [string, string])[], paint: Paint): string {
+  const table = new Table({ style: { head: [], border: [], 'padding-left': 0, 'padding-right': 2 }, chars: noLines })
+  table.push(...pairs.filter(([, value]) => value !== '').map(([name, value]) => [paint('dim', name), oneLine(value)]))
+  return `${trimmed(table.toString())}\n`
+}
+
+const statusColours: Record<string, Colour> = {
+  ...{ ACTIVE: 'green', SUCCEEDED: 'green', RUNNING: 'cyan', DISPATCHED: 'cyan' },
+  ...{ PAUSED: 'yellow', RETRY_WAIT: 'yellow', CANCELLED: 'yellow', SKIPPED: 'yellow', COMPLETED: 'dim' },
+  ...{ INVALID: 'red', FAILED: 'red', EXPIRED: 'red', DEAD: 'red' },
+}
+
+export function statusText(status: string, paint: Paint): string {
+  const colour = statusColours[status]
+  return colour === undefined ? status : paint(colour, status)
+}
+
+export const numberText = (value: number): string => value.toLocaleString('en-US')
+
+/** A terminal must not obey what a job's author wrote into a name or a message. */
+export function oneLine(text: string): string {
+  return text.replace(/\u001b(?!\[\d+m)|[\u0000-\u001a\u001c-\u001f\u007f-\u009f]/g, ' ')
+}
+
+function trimmed(text: string): string {
+  return text
+    .split('\n')
+    .map((line) => line.trimEnd())
+    .join('\n')
+}
+
+const noLines = Object.fromEntries(
+  ['top', 'bottom', 'left', 'right', 'mid', 'middle']
+    .flatMap((name) => [name, `${name}-mid`, `${name}-left`, `${name}-right`, `left-mid`, `mid-mid`, `right-mid`])
+    .map((name) => [name, '']),
+)

@@ -1,0 +1,72 @@
+/** `duelog topics …`: the topics of a cluster as Duelog needs them. */
+import { Command, Option } from 'commander'
+import { environmentOf } from '../../config/flags.ts'
+import type { TopicChange } from '../../connect.ts'
+import { exitCodes } from '../exit-codes.ts'
+import { type CommandFrame, withExamples } from '../remote/remote-command.ts'
+import { kafkaSettings, settingOptions } from '../setting-options.ts'
+import { numberText, type Paint, painterOf, tableText } from '../style.ts'
+
+const settings = [...kafkaSettings, 'DUELOG_POOLS', 'DUELOG_PARTITIONS', 'DUELOG_REPLICATION']
+
+export function topicsCommand(frame: CommandFrame): Command {
+  const plan = topicCommand(frame, 'plan', 'Show which topics would be created and which settings raised. Nothing is written.')
+  const apply = topicCommand(
+    frame,
+    'apply',
+    'Create missing topics and raise settings under which jobs could be lost. Nothing is deleted.',
+  )
+  return new Command('topics').description('Prepare the topics of a cluster.').addCommand(plan).addCommand(apply)
+}
+
+function topicCommand(frame: CommandFrame, name: 'plan' | 'apply', description: string): Command {
+  const command = withExamples(new Command(name).description(description), [
+    `topics ${name} --kafka-brokers broker-1:9092 --partitions 64 --replication 3`,
+    `topics ${name} --pools default,mail --json`,
+  ])
+  for (const option of settingOptions(settings)) command.addOption(option)
+  return command
+    .addOption(new Option('--json', 'one line of JSON for each topic'))
+    .action(async (flags: Record<string, unknown>) => {
+      const changes = await changesOf({ ...frame.terminal.env, ...environmentOf(flags) }, name)
+      const { terminal } = frame
+      if (flags.json) for (const change of changes) terminal.stdout.write(`${JSON.stringify(change)}\n`)
+      else terminal.stdout.write(textOf(changes, name, painterOf(terminal.stdout, terminal.env)))
+      if (changes.some(({ action }) => action === 'refuse')) frame.exit(exitCodes.failed.code)
+    })
+}
+
+async function changesOf(env: Record<string, string | undefined>, name: 'plan' | 'apply'): Promise<TopicChange[]> {
+  // Loaded only here: the commands that speak HTTP begin sooner without it.
+  const { clusterIn } = await import('../cluster.ts')
+  const { readConfig } = await import('../../config/config.ts')
+  const { clusterOf, plansOf } = await import('../../connect.ts')
+  const { pools, partitions, replication } = readConfig(env)
+  const { log, names } = clusterOf(clusterIn(env, 'duelog-topics'))
+  const wanted = { plans: plansOf(names, pools), partitions, replication }
+  return name === 'plan' ? log.planTopics(wanted) : log.changeTopics(wanted)
+}
+
+const words = {
+  plan: { create: 'would be created', change: 'would change', keep: 'are as they should be', refuse: 'cannot be mended' },
+  apply: { create: 'created', change: 'changed', keep: 'were as they should be', refuse: 'cannot be mended' },
+} as const
+const colours = { create: 'green', change: 'yellow', refuse: 'red' } as const
+
+function textOf(changes: readonly TopicChange[], name: 'plan' | 'apply', paint: Paint): string {
+  const rows = changes.flatMap(({ topic, action, partitions, settings, reason }) =>
+    action === 'keep'
+      ? []
+      : [[paint(colours[action], action), topic, String(partitions), reason ?? settings.map(settingText).join(', ')]],
+  )
+  const counts = (['create', 'change', 'refuse', 'keep'] as const).flatMap((action) => {
+    const count = changes.filter((change) => change.action === action).length
+    return count === 0 ? [] : [`${numberText(count)} ${words[name][action]}`]
+  })
+  const table = rows.length === 0 ? '' : `${tableText(['ACTION', 'TOPIC', 'PARTITIONS', 'SETTINGS'], rows, paint)}\n`
+  return `${table}Topics: ${counts.join(', ')}.\n`
+}
+
+function settingText({ setting, found, planned }: TopicChange['settings'][number]): string {
+  return found === undefined ? `${setting}=${planned}` : `${setting} ${found} -> ${planned}`
+}

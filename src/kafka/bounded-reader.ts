@@ -1,0 +1,151 @@
+/**
+ * Reads topics from their beginning, or from a time, up to where they end now; it belongs to nobody and leaves nothing behind.
+ *
+ * The last offsets of a partition may hold markers of transactions alone, which never come as records. kafkajs tells of them all the
+ * same (END_BATCH_PROCESS). Where compaction has taken the last records nothing comes at all: so the end is also there when several
+ * rounds of fetches have brought nothing.
+ */
+import { randomUUID } from 'node:crypto'
+import type { Admin, Consumer, Kafka } from 'kafkajs'
+import type { RecordIn } from '../ports.ts'
+import type { LogSettings } from './client.ts'
+import { faultOf } from './faults.ts'
+import { recordsOf } from './records.ts'
+
+export interface BoundedRead {
+  /** All exist. Their ends are looked up in this order, so what is written together is whole in the later ones. */
+  topics: string[]
+  /** Begins the names of the consumer groups that read, which are deleted at the end. */
+  groupPrefix: string
+  /** Epoch ms: of these topics only records from it on. */
+  from?: { ms: number; topics: ReadonlySet<string> } | undefined
+  /** In offset order for each partition; read committed. */
+  onRecord(record: RecordIn): void | Promise<void>
+  /** Offsets passed, of all. */
+  onProgress(done: number, total: number): void
+  signal: AbortSignal
+}
+
+/** Where a partition was read. */
+export interface Span {
+  topic: string
+  partition: number
+  earliest: number
+  from: number
+  /** Exclusive. */
+  to: number
+}
+
+/** Rounds without any record, by each broker, after which there is nothing more. A round without records takes 100 ms. */
+const QUIET_ROUNDS = 20
+
+/** Rejects with DuelogError, with the signal's reason, and with what `onRecord` threw. */
+export async function readToEnd(kafka: Kafka, settings: LogSettings, options: BoundedRead): Promise<Span[]> {
+  const groupId = `${options.groupPrefix}${randomUUID()}`
+  const admin = kafka.admin()
+  let consumer: Consumer | undefined
+  try {
+    await admin.connect()
+    const spans = await spansOf(admin, options)
+    if (spans.every(({ from, to }) => from >= to)) return spans
+    consumer = kafka.consumer({
+      groupId,
+      maxWaitTimeInMs: settings.fetchWaitMs,
+      readUncommitted: false,
+      allowAutoTopicCreation: false,
+      retry: { retries: 8, restartOnFailure: async () => false },
+    })
+    await read(consumer, spans, options)
+    return spans
+  } catch (thrown) {
+    options.signal.throwIfAborted()
+    throw faultOf(thrown, 'Reading the log')
+  } finally {
+    await consumer?.disconnect().catch(() => {})
+    await admin.deleteGroups([groupId]).catch(() => {})
+    await admin.disconnect().catch(() => {})
+  }
+}
+
+async function spansOf(admin: Admin, { topics, from }: BoundedRead): Promise<Span[]> {
+  const spans: Span[] = []
+  for (const topic of topics) {
+    const begins = new Map<number, number>()
+    if (from?.topics.has(topic)) {
+      for (const { partition, offset } of await admin.fetchTopicOffsetsByTimestamp(topic, from.ms))
+        begins.set(partition, Number(offset))
+    }
+    for (const { partition, low, high } of await admin.fetchTopicOffsets(topic)) {
+      const earliest = Number(low)
+      spans.push({ topic, partition, earliest, from: Math.max(earliest, begins.get(partition) ?? earliest), to: Number(high) })
+    }
+  }
+  return spans
+}
+
+async function read(
+  consumer: Consumer,
+  spans: readonly Span[],
+  { topics, onRecord, onProgress, signal }: BoundedRead,
+): Promise<void> {
+  const ended = Promise.withResolvers<void>()
+  const ends = new Map(spans.map((span) => [`${span.topic}/${span.partition}`, span]))
+  const next = new Map(spans.map(({ topic, partition, from }) => [`${topic}/${partition}`, from]))
+  const open = new Set(spans.filter(({ from, to }) => from < to).map(({ topic, partition }) => `${topic}/${partition}`))
+  const total = spans.reduce((sum, { from, to }) => sum + Math.max(0, to - from), 0)
+  const quietRounds = new Map<number, number>()
+  let done = 0
+  const passed = (place: string, offset: number): void => {
+    const [span, before] = [ends.get(place), next.get(place) ?? 0]
+    if (span === undefined || offset <= before) return
+    const until = Math.min(offset, span.to)
+    done += Math.max(0, until - Math.min(before, span.to))
+    next.set(place, offset)
+    quietRounds.clear()
+    onProgress(done, total)
+    if (offset < span.to || !open.delete(place)) return
+    consumer.pause([{ topic: span.topic, partitions: [span.partition] }])
+    if (open.size === 0) ended.resolve()
+  }
+  const { GROUP_JOIN, END_BATCH_PROCESS, FETCH, CRASH } = consumer.events
+  // Before the first fetch, and again after a rebalance: where nothing is committed a partition would be read from its beginning.
+  consumer.on(GROUP_JOIN, () => {
+    for (const [place, { topic, partition, from }] of ends) {
+      consumer.seek({ topic, partition, offset: String(Math.max(from, next.get(place) ?? 0)) })
+      if (!open.has(place)) consumer.pause([{ topic, partitions: [partition] }])
+    }
+  })
+  consumer.on(END_BATCH_PROCESS, ({ payload: { topic, partition, lastOffset } }) =>
+    passed(`${topic}/${partition}`, Number(lastOffset) + 1),
+  )
+  consumer.on(FETCH, ({ payload: { nodeId } }) => {
+    quietRounds.set(nodeId, (quietRounds.get(nodeId) ?? 0) + 1)
+    if ([...quietRounds.values()].every((rounds) => rounds >= QUIET_ROUNDS)) ended.resolve()
+  })
+  consumer.on(CRASH, ({ payload: { error } }) => ended.reject(error))
+  const onAbort = (): void => ended.reject(signal.reason)
+  signal.throwIfAborted()
+  signal.addEventListener('abort', onAbort, { once: true })
+  try {
+    await consumer.connect()
+    await consumer.subscribe({ topics, fromBeginning: true })
+    await consumer.run({
+      autoCommit: false,
+      eachBatch: async ({ batch: { topic, partition, messages } }) => {
+        const place = `${topic}/${partition}`
+        const [from, to] = [next.get(place) ?? 0, ends.get(place)?.to ?? 0]
+        try {
+          for (const record of recordsOf(topic, partition, messages)) {
+            // What was written since the ends were looked up belongs to the next reading.
+            if (record.offset >= from && record.offset < to) await onRecord(record)
+          }
+        } catch (error) {
+          ended.reject(error)
+        }
+      },
+    })
+    await ended.promise
+  } finally {
+    signal.removeEventListener('abort', onAbort)
+  }
+}

@@ -1,0 +1,55 @@
+/**
+ * Writes records with one kafkajs producer, and makes sure of two things that kafkajs does not where several brokers have a part:
+ *
+ * It asks all of them at once. When one refuses for the moment, as a coordinator does while another request for the same transaction is
+ * under way, it asks anew all that have not answered yet, those whose request is still on its way included: these write their records
+ * twice, in one transaction and under new sequence numbers, and no reader can tell. So each partition gets a request of its own, one after
+ * the other, unless one broker has everything.
+ *
+ * When a leader is lost and its partitions move to a broker that has answered already, that broker is not asked again: the call succeeds and
+ * the records are nowhere. So every partition must have been answered for.
+ */
+import type { ProducerBatch, RecordMetadata } from 'kafkajs'
+import { DuelogError } from '../errors.ts'
+import type { RecordOut } from '../ports.ts'
+import type { PartitionCounts } from './partition-counts.ts'
+import { partitionsApart, type Round, roundsOf } from './rounds.ts'
+
+export interface ProduceOptions {
+  sendBatch(batch: ProducerBatch): Promise<RecordMetadata[]>
+  counts: Pick<PartitionCounts, 'onOneBroker'>
+  requestTimeoutMs: number
+}
+
+/** Resolves with the offset of the first record of each topic-partition, keyed `topic/partition`. Rejects when any record may be missing. */
+export async function produce(
+  records: RecordOut[],
+  partitionCounts: ReadonlyMap<string, number>,
+  options: ProduceOptions,
+): Promise<Map<string, number>> {
+  const { sendBatch, counts, requestTimeoutMs } = options
+  const offsets = new Map<string, number>()
+  for (const round of roundsOf(records, partitionCounts)) {
+    const together = counts.onOneBroker(round.topicMessages)
+    for (const topicMessages of together ? [round.topicMessages] : partitionsApart(round)) {
+      const written = await sendBatch({ topicMessages, timeout: requestTimeoutMs })
+      take(written, topicMessages, offsets)
+    }
+  }
+  return offsets
+}
+
+function take(written: RecordMetadata[], sent: Round['topicMessages'], offsets: Map<string, number>): void {
+  const answered = new Set<string>()
+  for (const { topicName, partition, baseOffset } of written) {
+    const place = `${topicName}/${partition}`
+    answered.add(place)
+    if (!offsets.has(place)) offsets.set(place, Number(baseOffset))
+  }
+  for (const { topic, messages } of sent)
+    for (const partition of Object.keys(messages.groups)) {
+      const place = `${topic}/${partition}`
+      if (!answered.has(place))
+        throw new DuelogError('broker-unavailable', `No broker answered for what was sent to ${place}; its leader has moved.`)
+    }
+}

@@ -1,0 +1,78 @@
+/**
+ * A net below the time index. Timers follow from what is stored and are written with it (ADR 0007), so nothing should ever fall into it:
+ * a fault of ours that loses a timer would else show as a job that never fires again, and as nothing else.
+ *
+ * It walks over the jobs, a few at a time, and only while nothing is due. Whatever is overdue then has no timer.
+ */
+import type { Job } from '../../streams/job.ts'
+import {
+  definitionKey,
+  jobIdOfKey,
+  prefix,
+  rangeOf,
+  type Timer,
+  type TimerKind,
+  timerKey,
+  timerKind,
+} from '../../streams/keys.ts'
+import { timersOf } from '../../streams/timers.ts'
+import { loadJobs } from './job-loader.ts'
+import type { Shared } from './options.ts'
+import type { PartitionStore } from './ports.ts'
+
+/** A few jobs each time: they are decoded in one go, and others fire in this process. All of a million in four partitions are seen in 83 min. */
+const jobsPerLook = 100
+const lookEveryMs = 2_000
+/** What is overdue by less may be on its way. */
+const lostAfterMs = 60_000
+/**
+ * The time of a lease moves with its heartbeats, which is in no state; without its timer the timeout of the attempt is left. A deletion
+ * has no timer while its tombstone is on its way.
+ */
+const unwatched: readonly TimerKind[] = [timerKind.lease, timerKind.delete]
+
+const none = Buffer.alloc(0)
+
+export class Sweeper {
+  readonly #store: PartitionStore
+  readonly #shared: Pick<Shared, 'codecs' | 'clock' | 'metrics' | 'logger'>
+  /** The last job that was looked at. */
+  #cursor: string | undefined
+  #lookAt: number
+
+  constructor(store: PartitionStore, shared: Pick<Shared, 'codecs' | 'clock' | 'metrics' | 'logger'>) {
+    this.#store = store
+    this.#shared = shared
+    this.#lookAt = shared.clock.nowMs() + lookEveryMs
+  }
+
+  /** When to call `look` again. */
+  get lookAt(): number {
+    return this.#lookAt
+  }
+
+  /** Looks at the next few jobs. Only while nothing is due; `written` hears of each timer that is written anew. */
+  async look(now: number, written: (timer: Timer) => void): Promise<void> {
+    this.#lookAt = now + lookEveryMs
+    const lost = (await this.#nextJobs()).flatMap((job) => timersOf(job).filter((timer) => isLost(timer, now)))
+    if (lost.length === 0) return
+    for (const timer of lost) {
+      written(timer)
+      this.#shared.metrics.timersRearmed.inc()
+      this.#shared.logger.error({ timer }, `A timer of job ${timer.jobId} was lost and is set again; please report this.`)
+    }
+    await this.#store.apply(lost.map((timer) => ({ key: timerKey(timer), value: none })))
+  }
+
+  async #nextJobs(): Promise<Job[]> {
+    const { from, to } = rangeOf(prefix.definition)
+    const start = this.#cursor === undefined ? from : Buffer.concat([definitionKey(this.#cursor), Buffer.of(0)])
+    const entries = await this.#store.scan({ from: start, to, limit: jobsPerLook, keysOnly: true })
+    const ids = entries.map(({ key }) => jobIdOfKey(key))
+    // Behind the last job it begins anew.
+    this.#cursor = ids.length < jobsPerLook ? undefined : ids.at(-1)
+    return [...(await loadJobs(this.#store, this.#shared.codecs, ids)).values()]
+  }
+}
+
+const isLost = ({ dueAt, kind }: Timer, now: number): boolean => dueAt < now - lostAfterMs && !unwatched.includes(kind)

@@ -1,0 +1,18 @@
+/** The port to the topics that records of a partition's transaction may go to. Part of ports.ts. */
+
+/** Topics of the user's that may be written to inside a partition's transaction. */
+export interface TargetTopics {
+  /** Why a record of so many bytes cannot be written there now, or undefined when it can. */
+  problem(place: { name: string; partition: number | null }, bytes: number): string | undefined
+  /**
+   * Looks anew for a topic that was not there at the last look. Undefined when there is nothing to wait for: it is there, it is not
+   * allowed, or the last look was a moment ago. It never rejects.
+   */
+  seek(topic: string): Promise<void> | undefined
+  /** Why nothing can be dispatched to the pool now: its topics are missing. Undefined when they are there. */
+  poolProblem(pool: string): string | undefined
+  /** As `seek`, for the topics of a pool. */
+  seekPool(pool: string): Promise<void> | undefined
+  /** A transaction with records for these topics failed. Resolves when it is known again which of them can be written to. */
+  failed(topics: Iterable<string>, error: unknown): Promise<void>
+}

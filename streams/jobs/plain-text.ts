@@ -1,0 +1,2 @@
+/** Control characters: C0, DEL and C1. Keys of the store end their texts with a 00 byte, and ids and keys stand in logs and URLs. */
+export const controls = /[\u0000-\u001f\u007f-\u009f]/

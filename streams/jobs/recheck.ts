@@ -1,0 +1,49 @@
+/**
+ * A job whose topic cannot be written to, or whose pool has no topics, is INVALID, and becomes what it would have been when it can. Whether a topic is there does not
+ * follow from any log of ours, so both are logged states, and what is due in between is frozen as that of a paused job.
+ */
+import { patchState } from '../draft.ts'
+import type { Context, Decision, KnownDefinition } from '../job.ts'
+import type { Timer } from '../keys.ts'
+import { goOnWithBackfill } from '../runs/backfill.ts'
+import { completeIfDone } from '../runs/complete.ts'
+import { startQueued } from '../runs/queue.ts'
+import { recordBytes, topicRecord } from '../runs/topic-record.ts'
+
+/** The next look comes after as long as the definition is old: a topic that is made beside its job is seen soon, and one that nobody makes costs little. */
+const recheckMsMin = 5_000
+const recheckMsMax = 600_000
+
+/** Why the topic that the job's runs go to cannot be written to. One missing topic would fail the transactions of all jobs of a partition. */
+export function targetProblem(
+  jobId: string,
+  { spec }: KnownDefinition,
+  { topicProblem, poolProblem }: Context,
+): string | undefined {
+  if (spec === undefined) return undefined
+  if (spec.target.topic === null) return poolProblem(spec.target.pool)
+  return topicProblem(spec.target.topic, recordBytes(topicRecord(jobId, 1, 0, spec.target.topic, spec)))
+}
+
+/** INVALID until the next look. */
+export function suspend(draft: Decision, { appendedAt }: KnownDefinition, reason: string, { now }: Context): void {
+  const waitMs = Math.min(Math.max(recheckMsMin, now - appendedAt), recheckMsMax)
+  patchState(draft, { status: 'INVALID', reason, finishedAt: null, deleteAt: null, recheckAt: now + waitMs })
+}
+
+/** Looks again. A timer that no longer follows from the state does nothing. */
+export function recheckTarget(draft: Decision, timer: Timer, context: Context): void {
+  const { id, state, definition } = draft.job
+  if (definition?.spec === undefined || state === undefined || state.recheckAt !== timer.dueAt) return
+  if (context.now < timer.dueAt) {
+    draft.deferUntil = timer.dueAt
+    return
+  }
+  const problem = targetProblem(id, definition, context)
+  if (problem !== undefined) return suspend(draft, definition, problem, context)
+  const status = definition.spec.paused || state.pausedByCommand ? 'PAUSED' : 'ACTIVE'
+  patchState(draft, { status, reason: null, recheckAt: null })
+  startQueued(draft, context)
+  goOnWithBackfill(draft, context)
+  completeIfDone(draft, context.now)
+}

@@ -1,0 +1,62 @@
+/**
+ * Starts under a rateLimit: an exact sliding window. In any stretch of perMs, wherever it begins, no more than `limit` attempts of a key
+ * have their start.
+ *
+ * The last starts that were given are kept, in order. The next one is the time that is wanted, but not before the last one (so no given
+ * start ever gets a younger one beside it) and not before perMs have passed since the one `limit` places back. Starts are given by arrival
+ * and for good: there is no queue.
+ */
+import type { ActiveRun, JobDefinition, KeyStarts, RateLimit } from '../../schemas/generated.ts'
+
+/** The last starts of a key, oldest first, and the largest limits that were asked with: jobs of one key may differ. */
+export interface Starts {
+  times: readonly number[]
+  limit: number
+  perMs: number
+}
+
+/** Clocks of owners differ: what is forgotten must be out of date by any of them. */
+const clocksApartMs = 3_600_000
+
+export function reserveStart(
+  before: Starts | undefined,
+  { limit, perMs }: Pick<RateLimit, 'limit' | 'perMs'>,
+  wantedAt: number,
+): { at: number; starts: Starts } {
+  const times = before?.times ?? []
+  const last = times.at(-1) ?? Number.NEGATIVE_INFINITY
+  const back = times[times.length - limit] ?? Number.NEGATIVE_INFINITY
+  const at = Math.max(wantedAt, last, back + perMs)
+  const kept = { limit: Math.max(limit, before?.limit ?? 0), perMs: Math.max(perMs, before?.perMs ?? 0) }
+  let from = Math.max(0, times.length + 1 - kept.limit)
+  // Nothing is given before `at` any more, so what is a window older has no say.
+  while (from < times.length && (times[from] ?? 0) + kept.perMs <= at) from++
+  return { at, starts: { times: [...times.slice(from), at], ...kept } }
+}
+
+/** Whether the starts can be forgotten. */
+export const isOutdated = ({ lastAt, perMs }: Pick<KeyStarts, 'lastAt' | 'perMs'>, now: number): boolean =>
+  lastAt + perMs + clocksApartMs <= now
+
+/** The rate that holds for a run: that of the definition now in force, as long as it is for the same key. Null: none. */
+export function rateOf(spec: JobDefinition | undefined, { limits }: ActiveRun): RateLimit | null {
+  if (limits === null || limits.rateKey === null) return null
+  const rate = spec?.rateLimit ?? null
+  return rate?.key === limits.rateKey ? rate : { key: limits.rateKey, limit: limits.rateLimit, perMs: limits.ratePerMs }
+}
+
+export function startsEntry({ times, limit, perMs }: Starts): KeyStarts {
+  const gaps: number[] = []
+  for (let at = times.length - 1; at > 0; at--) gaps.push((times[at] ?? 0) - (times[at - 1] ?? 0))
+  return { lastAt: times.at(-1) ?? 0, gaps, limit, perMs }
+}
+
+export function startsOf({ lastAt, gaps, limit, perMs }: KeyStarts): Starts {
+  const times = [lastAt]
+  let at = lastAt
+  for (const gap of gaps) {
+    at -= gap
+    times.push(at)
+  }
+  return { times: times.reverse(), limit, perMs }
+}

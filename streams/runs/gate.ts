@@ -1,0 +1,132 @@
+/**
+ * The one gate that every attempt passes on its way to a worker: a slot of its concurrencyKey first, then a start under its rateLimit.
+ *
+ *   ──► slot free, nobody waits ──► start soon enough ──► dispatched
+ *          │ no                        │ later
+ *       WAITING for SLOT ──admitted──► WAITING for RATE, with its slot ──its time──► dispatched
+ *
+ * A run without limits passes untouched. One that waits keeps the start deadline it came with, and expires by it.
+ */
+import type { ActiveRun, RateLimit } from '../../schemas/generated.ts'
+import { patchRun } from '../draft.ts'
+import type { Context, Decision, WaitingReason } from '../job.ts'
+import type { Waiter } from '../keys.ts'
+import { holdsSlot, isSameWaiter, slotLimitOf, slotUse, waiterOf } from '../limits/slots.ts'
+import { rateOf, reserveStart } from '../limits/starts.ts'
+import { refuse } from '../refusals.ts'
+import { dispatch, executionOf, mayBeEarly } from './dispatch.ts'
+import { recordBytes, topicRecord } from './topic-record.ts'
+
+/** Lets the current attempt of a run go, at once or as soon as its limits allow. */
+export function beginAttempt(draft: Decision, run: ActiveRun, context: Context): void {
+  if (run.limits === null) return dispatch(draft, run, context)
+  const arrived = patchRun(draft, run, { startDeadlineAt: startDeadlineOf(draft, run, context.now) })
+  if (holdsSlot(run) || slotIsFree(draft, run, context)) return beginInTime(draft, arrived, context)
+  wait(draft, arrived, { waitsFor: 'SLOT' }, 'concurrency-limit', context.now)
+}
+
+/** The run at the head of a key's queue gets its slot, if there is one. */
+export function admit(draft: Decision, waiter: Waiter, context: Context): void {
+  const run = draft.job.state?.active.find(({ runNo }) => runNo === waiter.runNo)
+  const known = run === undefined ? undefined : waiterOf(draft.job.id, run)
+  if (run === undefined || known === undefined || !isSameWaiter(known, waiter)) {
+    draft.admission = 'gone'
+    return
+  }
+  const limit = slotLimitOf(draft.job.definition?.spec, run)
+  draft.slotLimits.set(waiter.key, limit)
+  if (slotsTaken(draft, waiter.key, context).held >= limit) {
+    draft.admission = 'refused'
+    return
+  }
+  draft.admission = 'admitted'
+  // It is due now: that it waited is no lateness of the owner's or of a worker's.
+  beginInTime(draft, patchRun(draft, run, { dueAt: Math.max(run.dueAt, context.now) }), context)
+}
+
+/** The time has come that was reserved for a run. Taken early by no more than the lead. */
+export function beginReserved(draft: Decision, run: ActiveRun, context: Context): void {
+  const leadMs = mayBeEarly(draft.job, run) ? context.leadMs : 0
+  if (run.dueAt - context.now > leadMs) draft.deferUntil = run.dueAt - leadMs
+  else dispatch(draft, run, context)
+}
+
+function beginInTime(draft: Decision, run: ActiveRun, context: Context): void {
+  const { now } = context
+  const rate = topicIsThere(draft, run, context) ? rateOf(draft.job.definition?.spec, run) : null
+  const at = rate === null ? run.dueAt : giveStart(draft, run, rate, context)
+  if (at === undefined) return
+  const due = patchRun(draft, run, { dueAt: at })
+  // It may be early also without a rate, where the clock went back since it was due.
+  if (at - now <= (mayBeEarly(draft.job, run) ? context.leadMs : 0)) dispatch(draft, due, context)
+  else wait(draft, due, { waitsFor: 'RATE' }, rate === null ? undefined : 'rate-limit', now)
+}
+
+/** Reserves a start. Undefined: the run cannot use the one that it would get, and expires. */
+function giveStart(draft: Decision, run: ActiveRun, rate: RateLimit, { now, limits }: Context): number | undefined {
+  // What was given back before its time has its start still.
+  if (run.status === 'DISPATCHED' && run.startedAt === null && run.dueAt > now) return run.dueAt
+  const before = draft.starts.get(rate.key) ?? limits.starts(rate.key)
+  const { at, starts } = reserveStart(before, rate, Math.max(run.dueAt, now))
+  if (at < run.startDeadlineAt) {
+    draft.starts.set(rate.key, starts)
+    return at
+  }
+  // No start is taken from the others. It ends in the next turn, so that no step has to end many.
+  const startDeadlineAt = Math.min(now, run.startDeadlineAt)
+  wait(draft, run, { waitsFor: 'RATE', dueAt: at, startDeadlineAt }, 'rate-limit', now)
+  return undefined
+}
+
+/** Without a `reason` it is no limit that keeps the run. */
+function wait(
+  draft: Decision,
+  run: ActiveRun,
+  patch: Partial<ActiveRun> & Pick<ActiveRun, 'waitsFor'>,
+  reason: WaitingReason | undefined,
+  now: number,
+): void {
+  const { scheduledFor, runNo } = patchRun(draft, run, {
+    status: 'WAITING',
+    parked: false,
+    startedAt: null,
+    worker: null,
+    ...patch,
+  })
+  if (reason === undefined) return
+  refuse(draft, { at: now, what: 'WAITING', reason, scheduledFor, runNo })
+  draft.notes.push({ kind: 'waiting', reason })
+}
+
+/** Whoever waits already goes first. */
+function slotIsFree(draft: Decision, run: ActiveRun, context: Context): boolean {
+  const key = run.limits?.concurrencyKey ?? null
+  if (key === null) return true
+  const limit = slotLimitOf(draft.job.definition?.spec, run)
+  draft.slotLimits.set(key, limit)
+  const { held, waiting } = slotsTaken(draft, key, context)
+  return waiting === 0 && held < limit
+}
+
+/** What all jobs take of a key, this step's own changes included. */
+function slotsTaken(draft: Decision, key: string, context: Context): { held: number; waiting: number } {
+  const all = context.limits.slots(key)
+  const [before, now] = [slotUse(draft.before, key), slotUse(draft.job.state, key)]
+  return { held: all.held + now.held - before.held, waiting: all.waiting + now.waiting - before.waiting }
+}
+
+/** Until when the attempt must have started. A run that only looks for its topic again keeps the deadline it has. */
+function startDeadlineOf(draft: Decision, run: ActiveRun, now: number): number {
+  if (run.status === 'RETRY_WAIT' && !mayBeEarly(draft.job, run)) return run.startDeadlineAt
+  const expireAt = draft.job.definition?.spec?.expireAt ?? Number.POSITIVE_INFINITY
+  return Math.min(Math.max(run.dueAt, now) + (run.limits?.startDeadlineMs ?? 0), expireAt)
+}
+
+/** A run that will only wait for its topic takes no start. */
+function topicIsThere({ job }: Decision, run: ActiveRun, context: Context): boolean {
+  const execution = executionOf(job, run, context.now)
+  const place = execution.topicTarget
+  if (place === null) return true
+  const record = topicRecord(job.id, run.runNo, run.scheduledFor, place, execution)
+  return context.topicProblem(place, recordBytes(record)) === undefined
+}

@@ -1,0 +1,86 @@
+/** `duelog audit` on the log of a real system. */
+import kafkajs from 'kafkajs'
+import { expect, it, onTestFinished } from 'vitest'
+import { systemOfThisFile } from './built-program.ts'
+
+const ran = new Map<string, number>()
+const all = Promise.withResolvers<void>()
+const RUNS = 120
+const bed = systemOfThisFile(
+  'audit',
+  {},
+  {
+    counted: (run) => {
+      ran.set(run.executionId, (ran.get(run.executionId) ?? 0) + 1)
+      if (ran.size === RUNS) all.resolve()
+    },
+  },
+)
+
+it('proves that each occurrence ran once, leaves nothing behind, and finds what was planted', async () => {
+  const job = (index: number): object => ({
+    ...{ id: `job-${index}`, target: { handler: index % 10 === 0 ? 'fail' : 'counted' }, payload: { times: 1 } },
+    ...{
+      schedule: { everyMs: 200 },
+      maxRuns: 3,
+      overlap: 'ALLOW',
+      retry: { maxAttempts: 2, backoff: { fixed: { delayMs: 0 } } },
+    },
+  })
+  // A tenth fails once and is retried.
+  const jobs = Array.from({ length: RUNS / 3 + 5 }, (_, index) => job(index)).filter((_, index) => index % 10 !== 0 || index < 50)
+  const counted = jobs.filter((each) => (each as { target: { handler: string } }).target.handler === 'counted')
+  expect(counted.length * 3).toBe(RUNS)
+  const input = jobs.map((each) => `${JSON.stringify(each)}\n`).join('')
+  expect(await bed.feed(input, 'jobs', 'apply', '-')).toMatchObject({ code: 0 })
+  await all.promise
+  await expect
+    .poll(async () => (await bed.run('jobs', 'list', '--status', 'COMPLETED', '--json')).json().length, { timeout: 30_000 })
+    .toBe(jobs.length)
+
+  const clean = await bed.run('audit', '--json')
+  expect(clean.json()).toEqual([
+    expect.objectContaining({ clean: true, jobs: jobs.length, runs: jobs.length * 3, open: 0, findings: [] }),
+  ])
+  expect(clean).toMatchObject({ code: 0, err: '' })
+  expect((await bed.run('audit')).out).toContain('By the log each occurrence that was due ran once, and none early.')
+  expect((await bed.run('audit', '--to', '2020-01-01T00:00:00Z', '--json')).json()).toEqual([
+    expect.objectContaining({ clean: true, runs: 0 }),
+  ])
+
+  const kafka = new kafkajs.Kafka({ brokers: bed.env.KAFKA_BROKERS?.split(',') ?? [], logLevel: kafkajs.logLevel.NOTHING })
+  const admin = kafka.admin()
+  await admin.connect()
+  onTestFinished(() => admin.disconnect())
+  const groups = (await admin.listGroups()).groups.map(({ groupId }) => groupId)
+  expect(groups.filter((group) => group.startsWith(`${bed.env.DUELOG_TOPIC_PREFIX}audit-`))).toEqual([])
+
+  await copyFirst(kafka, `${bed.env.DUELOG_TOPIC_PREFIX}executions.default.normal`)
+  const found = await bed.run('audit')
+  expect(found.code).toBe(1)
+  expect(found.out).toMatch(/NOT clean\.\nduplicate:\n {2}job-\d+\/1: attempt 1 was dispatched 2 times\n$/)
+})
+
+it('says when there is nothing to audit, and takes no time without an offset', async () => {
+  expect(await bed.run('audit', '--topic-prefix', 'nobody.')).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('nobody.jobs'),
+  })
+  expect(await bed.run('audit', '--from', '2030-01-01')).toMatchObject({ code: 2, err: expect.stringContaining('--from') })
+})
+
+/** Writes the first record of a topic once more, as a broken owner would. */
+async function copyFirst(kafka: InstanceType<typeof kafkajs.Kafka>, topic: string): Promise<void> {
+  const consumer = kafka.consumer({ groupId: `${topic}-copy` })
+  const producer = kafka.producer()
+  await Promise.all([consumer.connect(), producer.connect()])
+  onTestFinished(async () => void (await Promise.all([consumer.disconnect(), producer.disconnect()])))
+  await consumer.subscribe({ topic, fromBeginning: true })
+  const read = Promise.withResolvers<{ partition: number; key: Buffer | null; value: Buffer | null }>()
+  await consumer.run({
+    autoCommit: false,
+    eachMessage: async ({ partition, message: { key, value } }) => read.resolve({ partition, key, value }),
+  })
+  const { partition, key, value } = await read.promise
+  await producer.send({ topic, messages: [{ partition, key, value }] })
+}

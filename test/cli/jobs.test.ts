@@ -1,0 +1,195 @@
+/** `duelog jobs …` against a real system. */
+import { describe, expect, it } from 'vitest'
+import { expectSentence, systemOfThisFile } from './built-program.ts'
+
+const bed = systemOfThisFile('jobs')
+
+const far = '2100-01-01T00:00:00Z'
+const job = (id: string, more: object = {}): object => ({ id, schedule: { at: far }, target: { handler: 'noop' }, ...more })
+const lines = (...jobs: object[]): string => jobs.map((each) => `${JSON.stringify(each)}\n`).join('')
+
+describe('duelog jobs apply', () => {
+  it('creates the jobs of a YAML file with lists and documents', async () => {
+    const file = await bed.file(
+      'jobs.yaml',
+      [
+        '# two in a list, one by itself',
+        '- id: yaml-1',
+        '  schedule: { cron: "0 9 * * MON-FRI", timezone: Europe/Paris }',
+        '  target: &log { handler: log }',
+        '- { id: yaml-2, schedule: { everyMs: 86400000 }, target: *log }',
+        '---',
+        'id: yaml-3',
+        `schedule: { at: ${far} }`,
+        'target: { handler: noop }',
+        'payload: { text: "no: 1" }',
+      ].join('\n'),
+    )
+    expect(await bed.run('jobs', 'apply', file)).toMatchObject({ code: 0, out: '3 jobs applied\n', err: '' })
+    const [found] = (await bed.run('jobs', 'get', 'yaml-3', '--json')).json()
+    expect(found).toMatchObject({ id: 'yaml-3', status: 'ACTIVE', definition: { payload: { text: 'no: 1' } } })
+  })
+  it('takes NDJSON from standard input, blank lines and a last line without its end included', async () => {
+    const input = `${lines(job('in-1'))}\n\r\n${JSON.stringify(job('in-2'))}`
+    expect(await bed.feed(input, 'jobs', 'apply', '-')).toMatchObject({ code: 0, out: '2 jobs applied\n' })
+  })
+  it('says file, line, id and reason of each job that is refused, applies the others and fails', async () => {
+    const file = await bed.file(
+      'some.ndjson',
+      `${lines(job('good-1'), job('bad-1', { schedule: { cron: '99 * * * *' } }))}not json\n`,
+    )
+    const { code, out, err } = await bed.run('jobs', 'apply', file)
+    expect({ code, out }).toEqual({ code: 1, out: '1 job applied, 2 refused\n' })
+    expect(err).toContain(`refused ${file}:2 bad-1: schedule.cron`)
+    expect(err).toContain(`refused ${file}:3 (no id): `)
+  })
+  it('gives one line of JSON for each job of several files, with its place', async () => {
+    const first = await bed.file('first.ndjson', lines(job('json-1')))
+    const second = await bed.file('second.json', JSON.stringify([job('json-2'), { id: 'json-3' }], null, 2))
+    const ended = await bed.run('jobs', 'apply', '--json', first, second)
+    expect(ended).toMatchObject({ code: 1, err: '' })
+    expect(ended.json()).toEqual([
+      expect.objectContaining({ file: first, line: 1, ok: true, id: 'json-1' }),
+      expect.objectContaining({ file: second, line: 2, ok: true, id: 'json-2' }),
+      expect.objectContaining({ file: second, ok: false, id: 'json-3', code: 'bad-definition' }),
+    ])
+  })
+  it('takes 20,000 jobs in one go', async () => {
+    const text = lines(...Array.from({ length: 20_000 }, (_, index) => job(`many-${index}`, { tags: ['many'] })))
+    const file = await bed.file('many.ndjson', text)
+    expect(await bed.run('jobs', 'apply', file)).toMatchObject({ code: 0, out: '20,000 jobs applied\n' })
+  })
+  it('refuses files that are missing, of an unknown format, or broken, before anything is sent', async () => {
+    const [unknown, broken, scalar, empty] = [
+      await bed.file('jobs.txt', lines(job('never'))),
+      await bed.file('broken.yaml', '- id: a\n  schedule: {\n- id: b'),
+      await bed.file('scalar.yaml', 'id: never\n---\n5\n'),
+      await bed.file('empty.ndjson', '\n\n'),
+    ]
+    for (const [file, words] of [
+      ['nowhere.yaml', 'cannot be read'],
+      [unknown, '--format'],
+      [broken, `${broken}:`],
+      [empty, 'no job'],
+    ] as const) {
+      const ended = await bed.run('jobs', 'apply', file)
+      expect(ended.code).toBe(2)
+      expectSentence(ended, words)
+    }
+    expect(await bed.run('jobs', 'apply', scalar)).toMatchObject({ code: 2, err: expect.stringContaining(`${scalar}:3`) })
+    expect(await bed.run('jobs', 'apply', '--format', 'ndjson', unknown)).toMatchObject({ code: 0 })
+  })
+})
+
+describe('duelog jobs plan', () => {
+  it('shows which jobs would come, change or stay, and the times that come, go and move; it writes nothing', async () => {
+    const daily = (hour: number): object => ({ ...job('planned'), schedule: { cron: `0 ${hour} * * *` } })
+    await bed.feed(lines(daily(1), job('same')), 'jobs', 'apply', '-')
+    const input = lines(daily(2), job('same'), { ...job('fresh'), schedule: { everyMs: 3_600_000 } })
+    const { code, out } = await bed.feed(input, 'jobs', 'plan', '--days', '2', '-')
+    expect(code).toBe(0)
+    expect(out).toMatch(/^update {3}planned \(schedule\)\n {2}~ \S+T01:00:00.000Z -> \S+T02:00:00.000Z\n/)
+    expect(out).toMatch(/\ncreate {3}fresh\n( {2}\+ \S+Z\n){5} {2}\+ and \d+ more\n/)
+    expect(out).toMatch(
+      /\nJobs: 1 to create, 1 to update, 1 unchanged, 0 dropped, 0 invalid.\nTimes: 4\d added, 0 removed, [12] moved, \d kept.\n$/,
+    )
+    expect((await bed.run('jobs', 'get', 'fresh')).code).toBe(4)
+  })
+  it('fails where a job could not be applied, and says where it stands', async () => {
+    const file = await bed.file('plan.ndjson', lines(job('ok'), job('wrong', { schedule: { cron: '99 * * * *' } })))
+    const { code, out } = await bed.run('jobs', 'plan', file)
+    expect(code).toBe(1)
+    expect(out).toContain(`invalid  ${file}:2 wrong `)
+    expect((await bed.run('jobs', 'plan', '--json', file)).json()).toEqual([
+      expect.objectContaining({ file, line: 1, id: 'ok', action: 'CREATE' }),
+      expect.objectContaining({ file, line: 2, id: 'wrong', action: 'INVALID' }),
+    ])
+  })
+  it('takes more jobs than one call of the API', async () => {
+    const input = lines(...Array.from({ length: 2_100 }, (_, index) => job(`plan-${index}`)))
+    expect((await bed.feed(input, 'jobs', 'plan', '--times', '10', '--json', '-')).json()).toHaveLength(2_100)
+  })
+})
+
+describe('duelog jobs get, list and why', () => {
+  it('show a job to people, or its definition as apply takes it', async () => {
+    await bed.feed(lines(job('shown', { tags: ['t'], payload: { n: 1 } })), 'jobs', 'apply', '-')
+    const { code, out } = await bed.run('jobs', 'get', 'shown')
+    expect(code).toBe(0)
+    for (const words of ['shown', 'ACTIVE', `once at 2100-01-01T00:00:00`, 'noop', '"n": 1']) expect(out).toContain(words)
+    const definition = await bed.run('jobs', 'get', 'shown', '--definition')
+    expect(await bed.feed(definition.out, 'jobs', 'apply', '--format', 'yaml', '-')).toMatchObject({ code: 0 })
+  })
+  it('list in the order of ids, page by page, no more than was asked for', async () => {
+    const input = lines(
+      ...Array.from({ length: 1_200 }, (_, index) => job(`l-${String(index).padStart(4, '0')}`, { tags: ['listed'] })),
+    )
+    await bed.feed(input, 'jobs', 'apply', '-')
+    const all = (await bed.run('jobs', 'list', '--tag', 'listed', '--limit', '1100', '--json')).json()
+    expect(all.map(({ id }) => id)).toEqual(Array.from({ length: 1_100 }, (_, index) => `l-${String(index).padStart(4, '0')}`))
+    const { out, err } = await bed.run('jobs', 'list', '--tag', 'listed', '--limit', '2')
+    expect(out.split('\n').map((line) => line.split(/ {2,}/)[0])).toEqual(['ID', 'l-0000', 'l-0001', ''])
+    expect(err).toContain('--limit')
+    expect(await bed.run('jobs', 'list', '--handler', 'nobody')).toMatchObject({ code: 0, out: 'No jobs.\n' })
+  })
+  it('tell a missing job apart by the exit code', async () => {
+    for (const command of ['get', 'why', 'pause', 'rm']) {
+      const ended = await bed.run('jobs', command, 'no such job')
+      expect(ended.code).toBe(4)
+      expectSentence(ended, '"no such job"')
+    }
+  })
+  it('reach ids of any characters', async () => {
+    const id = 'a/b?c=d%25#é 漢'
+    await bed.feed(lines(job(id)), 'jobs', 'apply', '-')
+    expect((await bed.run('jobs', 'get', '--json', id)).json()).toEqual([expect.objectContaining({ id })])
+  })
+})
+
+describe('duelog jobs pause, resume, cancel, trigger, backfill and rm', () => {
+  it('pause, resume and say why', async () => {
+    await bed.feed(lines(job('p-1'), job('p-2')), 'jobs', 'apply', '-')
+    expect(await bed.run('jobs', 'pause', 'p-1', 'p-2')).toMatchObject({ code: 0, out: expect.stringContaining('p-2 is paused') })
+    expect((await bed.run('jobs', 'list', '--status', 'PAUSED', '--json')).json().map(({ id }) => id)).toEqual(['p-1', 'p-2'])
+    expect((await bed.run('jobs', 'why', 'p-1')).out).toContain('PAUSED')
+    expect((await bed.run('jobs', 'resume', 'p-1', '--json')).json()).toEqual([
+      expect.objectContaining({ id: 'p-1', ok: true, applied: true, status: 'ACTIVE' }),
+    ])
+  })
+  it('run a job now with another payload, and tell the id of the run', async () => {
+    await bed.feed(lines(job('t-1', { target: { handler: 'log' }, payload: 1 })), 'jobs', 'apply', '-')
+    expect(await bed.run('jobs', 'trigger', 't-1', '--payload', '{"n": 2}')).toMatchObject({
+      code: 0,
+      out: 't-1 runs as t-1/1.\n',
+    })
+    const wrong = await bed.run('jobs', 'trigger', 't-1', '--payload', '{n: 2}')
+    expect(wrong.code).toBe(2)
+    expectSentence(wrong, '--payload is not JSON')
+  })
+  it('go on after a job that is missing, and fail', async () => {
+    await bed.feed(lines(job('r-1')), 'jobs', 'apply', '-')
+    const { code, out, err } = await bed.run('jobs', 'rm', 'r-0', 'r-1')
+    expect({ code, out }).toEqual({ code: 1, out: 'r-1 is deleted.\n' })
+    expect(err).toContain('failed r-0: ')
+    expect((await bed.run('jobs', 'rm', '--json', 'r-0', 'r-1')).json()).toEqual([
+      expect.objectContaining({ id: 'r-0', ok: false, code: 'not-found' }),
+      expect.objectContaining({ id: 'r-1', ok: false, code: 'not-found' }),
+    ])
+  })
+  it('delete only the version that was seen', async () => {
+    const [seen] = (await bed.feed(lines(job('v-1')), 'jobs', 'apply', '--json', '-')).json()
+    await bed.feed(lines(job('v-1', { payload: 2 })), 'jobs', 'apply', '-')
+    const ended = await bed.run('jobs', 'rm', 'v-1', '--if-match', String(seen?.etag))
+    expect(ended.code).toBe(1)
+    expectSentence(ended, 'v-1')
+    const [now] = (await bed.run('jobs', 'get', 'v-1', '--json')).json()
+    expect(await bed.run('jobs', 'rm', 'v-1', '--if-match', String(now?.etag))).toMatchObject({ code: 0 })
+  })
+  it('cancel a job, and backfill a past range of one', async () => {
+    await bed.feed(lines(job('c-1'), job('b-1', { schedule: { cron: '0 0 * * *' } })), 'jobs', 'apply', '-')
+    expect(await bed.run('jobs', 'cancel', 'c-1')).toMatchObject({ code: 0, out: expect.stringContaining('COMPLETED') })
+    const range = ['--from', '2020-01-01T00:00:00Z', '--to', '2020-01-03T00:00:00Z']
+    expect(await bed.run('jobs', 'backfill', 'b-1', ...range)).toMatchObject({ code: 0 })
+    expect(await bed.run('jobs', 'backfill', 'b-1')).toMatchObject({ code: 2, err: expect.stringContaining('--from') })
+  })
+})

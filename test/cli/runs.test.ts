@@ -1,0 +1,100 @@
+/** `duelog runs …` and `duelog schedule preview` against a real system. */
+import { describe, expect, it } from 'vitest'
+import { expectSentence, systemOfThisFile } from './built-program.ts'
+
+/** Resolved by the handler `announced` when a run of it has started. */
+const started = Promise.withResolvers<void>()
+const ended = Promise.withResolvers<unknown>()
+const dead = Promise.withResolvers<void>()
+let failures = 0
+
+const bed = systemOfThisFile(
+  'runs',
+  {},
+  {
+    announced: (run) => {
+      started.resolve()
+      return new Promise((_, reject) =>
+        run.signal.addEventListener('abort', () => {
+          ended.resolve(run.signal.reason)
+          reject(run.signal.reason)
+        }),
+      )
+    },
+    failing: () => {
+      if (++failures === 3) dead.resolve()
+      throw new Error('not today')
+    },
+  },
+)
+
+const lines = (...jobs: object[]): string => jobs.map((each) => `${JSON.stringify(each)}\n`).join('')
+const once = { schedule: { delayMs: 0 }, retry: { maxAttempts: 1 } }
+
+describe('duelog runs', () => {
+  it('cancels a run whose handler is under way', async () => {
+    await bed.feed(lines({ id: 'long', ...once, target: { handler: 'announced' } }), 'jobs', 'apply', '-')
+    await started.promise
+    expect((await bed.run('runs', 'list', 'long', '--json')).json()).toEqual([
+      expect.objectContaining({ runId: 'long/1', finishedAt: null }),
+    ])
+    expect(await bed.run('runs', 'cancel', 'long/1')).toMatchObject({ code: 0, out: 'long/1 is cancelled.\n' })
+    expect(await ended.promise).toMatchObject({ name: 'Cancelled' })
+    expect((await bed.run('runs', 'get', 'long/1', '--json')).json()).toEqual([expect.objectContaining({ status: 'CANCELLED' })])
+  })
+  it('lists dead runs of all jobs, shows what went wrong, and makes them once more', async () => {
+    const dying = ['dies/a', 'dies/b', 'dies/c'].map((id) => ({ id, ...once, target: { handler: 'failing' }, tags: ['dying'] }))
+    await bed.feed(lines(...dying), 'jobs', 'apply', '-')
+    await dead.promise
+    const list = async (): Promise<unknown[]> =>
+      (await bed.run('runs', 'list', '--dead', '--tag', 'dying', '--json')).json().map(({ runId }) => runId)
+    // The last failure was thrown a moment before its owner has decided on it.
+    await expect.poll(list, { timeout: 30_000 }).toEqual(['dies/a/1', 'dies/b/1', 'dies/c/1'])
+    const { out } = await bed.run('runs', 'list', '--dead')
+    expect(out.split('\n')[1]).toMatch(/^dies\/a\/1 +DEAD .*Error: not today$/)
+    expect((await bed.run('runs', 'get', 'dies/a/1')).out).toContain('not today')
+    expect(await bed.run('runs', 'redrive', 'dies/a/1')).toMatchObject({ code: 0, out: 'dies/a/1 runs as dies/a/2.\n' })
+    expect(await bed.run('runs', 'redrive', '--dead', '--tag', 'dying', '--max', '1')).toMatchObject({
+      code: 0,
+      out: '1 redriven; there are more, see --max.\n',
+    })
+  })
+  it('tells a missing run, and a name that is none', async () => {
+    expect((await bed.run('runs', 'get', 'nobody/1')).code).toBe(4)
+    for (const args of [['get', 'nobody'], ['list'], ['list', 'a', '--dead'], ['redrive'], ['redrive', 'a/1', '--dead']]) {
+      const wrong = await bed.run('runs', ...args)
+      expect(wrong.code).toBe(2)
+      expectSentence(wrong, args[1] === 'nobody' ? 'report-7/12' : '--dead')
+    }
+  })
+})
+
+describe('duelog schedule preview', () => {
+  it('shows the next times, and what daylight saving does to them', async () => {
+    const args = ['--cron', '30 2 * * *', '--timezone', 'Europe/Paris', '--from', '2030-03-30T12:00:00Z', '--count', '2']
+    const { code, out } = await bed.run('schedule', 'preview', ...args)
+    expect(code).toBe(0)
+    expect(out).toMatch(/^AT +NOTE\n2030-03-31T01:00:00.000Z +02:30 does not exist.*\n2030-04-01T00:30:00.000Z\n$/)
+  })
+  it.each([
+    ['--rrule', 'FREQ=YEARLY'],
+    ['--every-ms', '60000'],
+    ['--at', '4102444800000'],
+    ['--delay-ms', '5'],
+    ['--schedule', '{"everyMs": 60000}'],
+  ])('takes %s', async (flag, value) => {
+    expect((await bed.run('schedule', 'preview', flag, value, '--count', '1', '--json')).json()).toEqual([
+      { at: expect.any(String), atMs: expect.any(Number) },
+    ])
+  })
+  it('wants exactly one schedule, and one that is right', async () => {
+    for (const args of [[], ['--cron', '* * * * *', '--every-ms', '5']]) {
+      const wrong = await bed.run('schedule', 'preview', ...args)
+      expect(wrong.code).toBe(2)
+      expectSentence(wrong, 'Give one of')
+    }
+    const bad = await bed.run('schedule', 'preview', '--cron', 'now and then')
+    expect(bad.code).toBe(1)
+    expectSentence(bad, 'schedule.cron')
+  })
+})

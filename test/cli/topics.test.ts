@@ -1,0 +1,80 @@
+/** `duelog topics …` on a real broker. */
+import kafkajs from 'kafkajs'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { topicNames, topicPlans } from '../../streams/topics.ts'
+import { brokers, registryUrl } from '../kafka/harness.ts'
+import { duelogHere, type Ended } from './built-program.ts'
+
+function topics(prefix: string): (...args: string[]) => Promise<Ended> {
+  const env = {
+    KAFKA_BROKERS: brokers.join(','),
+    SCHEMA_REGISTRY_URL: registryUrl,
+    DUELOG_TOPIC_PREFIX: prefix,
+    DUELOG_PARTITIONS: '2',
+  }
+  return (...args) => duelogHere(['topics', ...args, '--replication', '1'], { env })
+}
+
+async function openAdmin() {
+  const admin = new kafkajs.Kafka({ brokers, logLevel: kafkajs.logLevel.NOTHING }).admin()
+  await admin.connect()
+  onTestFinished(() => admin.disconnect())
+  return admin
+}
+
+const count = topicPlans(topicNames(''), ['default']).length
+const prefixOf = (name: string): string => `topics-${name}-${process.pid}-${Date.now()}.`
+
+describe('duelog topics', () => {
+  it('shows what would be created, creates it, and then finds nothing to do', async () => {
+    const prefix = prefixOf('new')
+    const run = topics(prefix)
+    const plan = await run('plan')
+    expect(plan).toMatchObject({ code: 0, err: '' })
+    expect(plan.out).toMatch(new RegExp(`\\ncreate +${prefix}job-state +2 +cleanup.policy=compact, `))
+    expect((await run('plan', '--json')).json().every(({ action }) => action === 'create')).toBe(true)
+    expect((await run('apply')).out).toContain(`Topics: ${count} created.`)
+    expect((await run('plan')).out).toBe(`Topics: ${count} are as they should be.\n`)
+    expect(
+      (await run('plan', '--pools', 'default,mail', '--json')).json().filter(({ action }) => action === 'create'),
+    ).toHaveLength(6)
+  })
+  it('raises what is unsafe, and leaves what else was set', async () => {
+    const prefix = prefixOf('unsafe')
+    const run = topics(prefix)
+    const admin = await openAdmin()
+    const topic = `${prefix}execution-events`
+    const configEntries = [
+      { name: 'retention.ms', value: '1000' },
+      { name: 'segment.bytes', value: '2097152' },
+    ]
+    await admin.createTopics({ topics: [{ topic, numPartitions: 2, configEntries }] })
+    expect((await run('plan')).out).toContain('retention.ms 1000 -> 604800000')
+    expect((await run('apply')).out).toContain(`${count - 1} created, 1 changed.`)
+    const { resources } = await admin.describeConfigs({
+      includeSynonyms: false,
+      resources: [{ type: kafkajs.ConfigResourceTypes.TOPIC, name: topic, configNames: ['retention.ms', 'segment.bytes'] }],
+    })
+    const found = Object.fromEntries(
+      resources[0]?.configEntries.map(({ configName, configValue }) => [configName, configValue]) ?? [],
+    )
+    expect(found).toEqual({ 'retention.ms': '604800000', 'segment.bytes': '2097152' })
+  })
+  it('says what it cannot mend, fails, and leaves it as it is', async () => {
+    const prefix = prefixOf('count')
+    const run = topics(prefix)
+    const admin = await openAdmin()
+    const topic = `${prefix}job-commands`
+    await admin.createTopics({ topics: [{ topic, numPartitions: 3 }] })
+    const { code, out } = await run('apply')
+    expect(code).toBe(1)
+    expect(out).toMatch(new RegExp(`\\nrefuse +${topic} +3 +it has 3 partitions; all topics of this prefix need 2`))
+    expect((await admin.fetchTopicMetadata({ topics: [topic] })).topics[0]?.partitions).toHaveLength(3)
+  })
+  it('tells brokers that do not answer apart by the exit code', async () => {
+    const env = { KAFKA_BROKERS: '127.0.0.1:9', SCHEMA_REGISTRY_URL: registryUrl }
+    const { code, out, err } = await duelogHere(['topics', 'plan'], { env })
+    expect({ code, out }).toEqual({ code: 3, out: '' })
+    expect(err).toMatch(/^duelog: [^\n]+brokers run and can be reached[^\n]+\n$/)
+  })
+})

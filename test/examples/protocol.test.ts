@@ -1,0 +1,56 @@
+/** docs/PROTOCOL.md names fields, limits and topics that others rely on: they are those of the program. */
+import { expect, test } from 'vitest'
+import { executionEventSchema, executionSchema, jobDefinitionSchema, workerControlSchema } from '../../schemas/generated.ts'
+import { ERROR_MESSAGE_MAX, ERROR_STACK_MAX } from '../../src/executor/handler-errors.ts'
+import { RESULT_BYTES_MAX } from '../../src/executor/outcome.ts'
+import { attemptTimeoutGraceMs } from '../../streams/timers.ts'
+import { priorities, topicNames } from '../../streams/topics.ts'
+import { readHouseFile } from '../house/tree.ts'
+
+const { text } = readHouseFile('docs/PROTOCOL.md')
+const count = (value: number): string => value.toLocaleString('en-US')
+
+/** Every name of a field in a schema, of records inside records too. */
+function fieldsOf(schema: unknown): string[] {
+  if (typeof schema !== 'object' || schema === null) return []
+  if (Array.isArray(schema)) return schema.flatMap(fieldsOf)
+  const { fields = [], type } = schema as { fields?: { name: string; type: unknown }[]; type?: unknown }
+  return [...fields.flatMap((field) => [field.name, ...fieldsOf(field.type)]), ...fieldsOf(type)]
+}
+
+test('every field that it names is one of the records', () => {
+  const records = [executionSchema, executionEventSchema, workerControlSchema, jobDefinitionSchema]
+  const known = new Set(records.flatMap(fieldsOf))
+  // Words of other things: assignors, isolation, places in `name@host:pid:boot`, topics, settings of Kafka.
+  const others = new Set(['range', 'earliest', 'executor', 'boot', 'python', 'name', 'false', 'true', 'null'])
+  const named = Array.from(text.matchAll(/`([a-z][A-Za-z]*)`/g), ([, name = '']) => name)
+  expect(named.length).toBeGreaterThan(30)
+  expect(named.filter((name) => !known.has(name) && !others.has(name))).toEqual([])
+})
+
+test('every kind of report that a worker sends is explained', () => {
+  const kinds = ['STARTED', 'HEARTBEAT', 'SUCCEEDED', 'FAILED', 'RELEASED']
+  const [{ type }] = executionEventSchema.fields
+  // RETRY_DUE is the forwarder's.
+  expect([...type.symbols].filter((symbol) => symbol !== 'RETRY_DUE').toSorted()).toEqual(kinds.toSorted())
+  for (const kind of kinds) expect(text).toContain(`\`${kind}\``)
+})
+
+test('its limits are those of the program, and the example in Python keeps them', () => {
+  expect(text).toContain(`at most ${count(RESULT_BYTES_MAX)} bytes`)
+  expect(text).toContain(`at most ${count(ERROR_MESSAGE_MAX)} and ${count(ERROR_STACK_MAX)} characters`)
+  expect(text).toContain(`without you ${attemptTimeoutGraceMs / 1_000} s later`)
+  const python = readHouseFile('examples/python-worker/attempt.py').text.replaceAll('_', '')
+  for (const limit of [RESULT_BYTES_MAX, ERROR_MESSAGE_MAX, ERROR_STACK_MAX]) expect(python).toContain(String(limit))
+})
+
+test('its topics and groups are those of the program', () => {
+  const names = topicNames('<prefix>')
+  for (const topic of [
+    names.executions('<pool>', priorities[0] ?? 'HIGH'),
+    names.events,
+    names.control,
+    names.group('exec.<pool>'),
+  ])
+    expect(text).toContain(topic)
+})

@@ -1,0 +1,63 @@
+/** What the writers make sure of besides kafkajs, where several brokers have a part. */
+import type { ProducerBatch, RecordMetadata } from 'kafkajs'
+import { expect, test } from 'vitest'
+import { produce } from '../../src/kafka/produce.ts'
+import type { RecordOut } from '../../src/ports.ts'
+
+const partitionCounts = new Map([
+  ['out', 2],
+  ['state', 2],
+])
+const record = (topic: string, partition: number, key: string): RecordOut => ({ topic, partition, key, value: null })
+const records = [
+  record('out', 0, 'a'),
+  record('state', 1, 'b'),
+  record('out', 1, 'c'),
+  record('out', 0, 'd'),
+  record('state', 1, 'e'),
+]
+
+/** Answers like brokers that take everything, but for the partitions that `forgets` names. */
+function brokers(forgets: string[] = []) {
+  const batches: string[][] = []
+  let underWay = 0
+  const sendBatch = async ({ topicMessages = [] }: ProducerBatch): Promise<RecordMetadata[]> => {
+    expect(underWay++).toBe(0)
+    const places = topicMessages.flatMap(({ topic, messages }) =>
+      messages.map(({ partition, key }) => `${topic}/${partition} ${key}`),
+    )
+    batches.push(places)
+    await Promise.resolve()
+    underWay--
+    const partitions = [...new Set(places.map((place) => place.split(' ')[0] ?? ''))].filter((place) => !forgets.includes(place))
+    return partitions.map((place) => {
+      const [topicName = '', partition] = place.split('/')
+      return { topicName, partition: Number(partition), errorCode: 0, baseOffset: String(batches.length * 10) }
+    })
+  }
+  return { batches, sendBatch }
+}
+const write = (sendBatch: (batch: ProducerBatch) => Promise<RecordMetadata[]>, onOneBroker: boolean) =>
+  produce(records, partitionCounts, { sendBatch, counts: { onOneBroker: () => onOneBroker }, requestTimeoutMs: 1_000 })
+
+test('one broker gets everything in one request', async () => {
+  const { batches, sendBatch } = brokers()
+  expect(Object.fromEntries(await write(sendBatch, true))).toEqual({ 'out/0': 10, 'out/1': 10, 'state/1': 10 })
+  expect(batches).toHaveLength(1)
+})
+
+test('where there are several, each partition gets a request of its own, one after the other, its records in their order', async () => {
+  const { batches, sendBatch } = brokers()
+  expect(Object.fromEntries(await write(sendBatch, false))).toEqual({ 'out/0': 10, 'out/1': 20, 'state/1': 30 })
+  expect(batches).toEqual([['out/0 a', 'out/0 d'], ['out/1 c'], ['state/1 b', 'state/1 e']])
+})
+
+test('a partition that nobody answered for fails the write, although the request succeeded', async () => {
+  for (const onOneBroker of [true, false]) {
+    const { sendBatch } = brokers(['state/1'])
+    await expect(write(sendBatch, onOneBroker)).rejects.toMatchObject({
+      code: 'broker-unavailable',
+      message: 'No broker answered for what was sent to state/1; its leader has moved.',
+    })
+  }
+})

@@ -1,0 +1,228 @@
+/** Limits that jobs share, through the real fold, store and restore: queues, crashes between any two steps, sweeps. */
+import { describe, expect, it } from 'vitest'
+import type { Execution, JobDefinitionInput } from '../../schemas/generated.ts'
+import { positionKey } from '../../src/scheduler/local-record.ts'
+import { prefix, slotsKey, startsKey, waiterKey, waiterOfKey } from '../../streams/keys.ts'
+import { memoryStore } from '../tools/memory-store.ts'
+import { mulberry32 } from '../tools/mulberry32.ts'
+import { type CrashPoint, names, World } from './world.ts'
+
+const dueAt = 1_800_000_001_000
+
+function define(world: World, id: string, more: Partial<JobDefinitionInput> = {}): void {
+  const limits = { concurrencyKey: 'k', concurrencyLimit: 3 }
+  world.define(id, { schedule: { at: dueAt }, target: { handler: 'noop' }, ...limits, ...more })
+}
+
+function report(world: World, { jobId, runNo, attempt, specOffset }: Execution): void {
+  const attemptId = { jobId, runNo, attempt, specOffset }
+  world.report({ type: 'SUCCEEDED', ...attemptId, at: world.now, startedAt: world.now, worker: 'w' })
+}
+
+async function settle(world: World): Promise<void> {
+  while ((await world.settle()) === 'crashed');
+}
+
+/** Executions until there are no more, each ended before the next look; `held` hears how many were out at once. */
+async function runAll(world: World, held: (count: number) => void = () => {}): Promise<string[]> {
+  const order: string[] = []
+  for (;;) {
+    await settle(world)
+    const given = world.handOut()
+    if (given.length === 0) return order
+    held(given.length)
+    for (const execution of given) {
+      order.push(execution.jobId)
+      report(world, execution)
+    }
+  }
+}
+
+const waitersIn = (world: World): string[] =>
+  world.store
+    .dump()
+    .map(([key]) => Buffer.from(key, 'hex'))
+    .filter((key) => key[0] === prefix.waiter)
+    .map((key) => waiterOfKey(key).jobId)
+
+const ids = (count: number): string[] => Array.from({ length: count }, (_, index) => `job-${String(index).padStart(4, '0')}`)
+
+describe('a key with more runs than slots', () => {
+  it('lets all of them run, never more at once than its slots, in the order of priority and time', async () => {
+    const world = new World()
+    for (const [index, id] of ids(60).entries())
+      define(world, id, {
+        schedule: { at: dueAt + (index % 10) },
+        priority: index % 3 === 0 ? 'HIGH' : index % 3 === 1 ? 'NORMAL' : 'LOW',
+      })
+    world.now = dueAt + 1_000
+    let most = 0
+    const order = await runAll(world, (count) => {
+      most = Math.max(most, count)
+    })
+    expect(most).toBe(3)
+    expect(new Set(order).size).toBe(60)
+    // The first three went before anybody waited.
+    const ranks = order.slice(3).map((id) => Number(id.slice(-4)) % 3)
+    expect(ranks).toEqual(ranks.toSorted())
+    expect(world.store.getNow([slotsKey('k')])).toEqual([null])
+    expect(waitersIn(world)).toEqual([])
+  })
+  it('gives a slot that comes back on in the same transaction', async () => {
+    const world = new World()
+    for (const id of ids(4)) define(world, id)
+    world.now = dueAt
+    await settle(world)
+    const [first] = world.handOut()
+    if (first !== undefined) report(world, first)
+    const commits = positions(world)
+    await settle(world)
+    expect(world.handOut()).toHaveLength(1)
+    expect(positions(world) - commits).toBe(1)
+  })
+  it('lets more go when the limit of those that wait is raised', async () => {
+    const world = new World()
+    for (const id of ids(8)) define(world, id)
+    world.now = dueAt
+    await settle(world)
+    expect(world.handOut()).toHaveLength(3)
+    for (const id of ids(8).slice(3)) define(world, id, { concurrencyLimit: 7 })
+    await settle(world)
+    expect(world.handOut()).toHaveLength(4)
+    expect(waitersIn(world)).toHaveLength(1)
+  })
+  it('lets the next one go when the first of the queue is cancelled or deleted', async () => {
+    const world = new World()
+    for (const id of ids(5)) define(world, id, { concurrencyLimit: 1, schedule: { at: dueAt + Number(id.slice(-1)) } })
+    world.now = dueAt + 100
+    await settle(world)
+    const [running] = world.handOut()
+    world.command('job-0001', { type: 'CANCEL_RUN', commandId: 'c', runNo: 1, at: world.now })
+    world.remove('job-0002')
+    await settle(world)
+    expect(waitersIn(world)).toEqual(['job-0003', 'job-0004'])
+    if (running !== undefined) report(world, running)
+    await settle(world)
+    expect(world.handOut().map(({ jobId }) => jobId)).toEqual(['job-0003'])
+  })
+  it('lets the slots of a deleted job go', async () => {
+    const world = new World()
+    for (const id of ids(4)) define(world, id)
+    world.now = dueAt
+    await settle(world)
+    world.handOut()
+    for (const id of ids(3)) world.remove(id)
+    await settle(world)
+    expect(world.handOut().map(({ jobId }) => jobId)).toEqual(['job-0003'])
+  })
+})
+
+describe('many keys', () => {
+  it('each with somebody waiting all get their turn after a takeover', async () => {
+    const world = new World()
+    const keys = 700
+    for (const id of ids(2 * keys)) {
+      const key = `key ${Number(id.slice(-4)) % keys}`
+      define(world, id, { concurrencyKey: key, concurrencyLimit: 1 })
+    }
+    world.now = dueAt
+    await settle(world)
+    const running = world.handOut()
+    expect(running).toHaveLength(keys)
+    world.dropOwner(memoryStore())
+    for (const execution of running) report(world, execution)
+    await settle(world)
+    expect(world.handOut()).toHaveLength(keys)
+  })
+})
+
+describe('an owner that dies', () => {
+  const points: CrashPoint[] = ['before-send', 'after-send', 'after-commit', 'after-apply']
+  it.each([1, 2, 3, 4])('at any step, with its store kept or lost, leaves a key as it was (seed %i)', async (seed) => {
+    const share = mulberry32(seed)
+    const world = new World()
+    const rateLimit = { key: 'r', limit: 2, perMs: 400 }
+    for (const [index, id] of ids(40).entries()) define(world, id, index % 2 === 0 ? {} : { rateLimit })
+    const out = new Map<string, Execution>()
+    for (let step = 0; step < 400; step++) {
+      world.now += Math.floor(share() * 200)
+      if (share() < 0.3) world.crashAt = points[Math.floor(share() * points.length)]
+      if (share() < 0.1) world.dropOwner(share() < 0.5 ? world.store : memoryStore())
+      await settle(world)
+      for (const execution of world.handOut()) out.set(execution.jobId, execution)
+      expect(out.size).toBeLessThanOrEqual(3)
+      for (const [id, execution] of out) {
+        if (share() > 0.4 || execution.dueAt > world.now) continue
+        out.delete(id)
+        report(world, execution)
+      }
+    }
+    const executions = world.executions()
+    expect(executions.map(({ jobId }) => jobId).sort()).toEqual(ids(40))
+    const starts = executions.filter(({ jobId }) => Number(jobId.slice(-4)) % 2 === 1).map((execution) => execution.dueAt)
+    starts.sort((left, right) => left - right)
+    for (const [index, at] of starts.entries()) {
+      const beyond = starts[index + rateLimit.limit]
+      if (beyond !== undefined) expect(beyond - at).toBeGreaterThanOrEqual(rateLimit.perMs)
+    }
+    expect(world.store.getNow([slotsKey('k')])).toEqual([null])
+  })
+  it('leaves a queue that its heir builds anew: what an earlier state had put there is dropped', async () => {
+    const world = new World()
+    for (const id of ids(5)) define(world, id, { concurrencyLimit: 1 })
+    world.now = dueAt
+    await settle(world)
+    const old = world.store.copy()
+    expect(waitersIn(world)).toHaveLength(4)
+    const [first] = world.handOut()
+    if (first !== undefined) report(world, first)
+    await settle(world)
+    const [second] = world.handOut()
+    world.dropOwner(old)
+    if (second !== undefined) report(world, second)
+    await settle(world)
+    expect(world.handOut()).toHaveLength(1)
+    expect(waitersIn(world)).toHaveLength(2)
+  })
+})
+
+describe('the sweep', () => {
+  it('drops a queue entry that no run stands behind, and asks the next one', async () => {
+    const world = new World()
+    for (const id of ids(2)) define(world, id, { concurrencyLimit: 1 })
+    world.now = dueAt
+    await settle(world)
+    const ghost = { key: 'k', rank: 0, dueAt: 1, jobId: 'nobody', runNo: 7 }
+    world.store.applyNow([{ key: waiterKey(ghost), value: Buffer.alloc(0) }])
+    const [first] = world.handOut()
+    if (first !== undefined) report(world, first)
+    await settle(world)
+    expect(world.handOut()).toHaveLength(1)
+    expect(waitersIn(world)).toEqual([])
+  })
+  it('forgets starts an hour after they have lost their meaning, and not those that are given meanwhile', async () => {
+    const world = new World()
+    const rated = (key: string, at: number): Partial<JobDefinitionInput> => ({
+      schedule: { at },
+      concurrencyKey: null,
+      concurrencyLimit: 1,
+      rateLimit: { key, limit: 1, perMs: 1_000 },
+    })
+    define(world, 'a', rated('old', dueAt))
+    define(world, 'b', rated('again', dueAt))
+    define(world, 'c', rated('again', dueAt + 4_000_000))
+    world.now = dueAt
+    await settle(world)
+    expect(world.store.getNow([startsKey('old')])).not.toEqual([null])
+    world.now = dueAt + 4_000_000
+    await settle(world)
+    expect(world.store.getNow([startsKey('old')])).toEqual([null])
+    expect(world.store.getNow([startsKey('again')])).not.toEqual([null])
+    world.dropOwner(memoryStore())
+    await settle(world)
+    expect(world.store.getNow([startsKey('old')])).toEqual([null])
+  })
+})
+
+/** Transactions that were committed. */
+const positions = (world: World): number => world.log(names.state).filter(({ key }) => key?.equals(positionKey)).length

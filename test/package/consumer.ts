@@ -1,0 +1,63 @@
+/** A program of a user's, as the test of the package compiles it. What must not compile says so. */
+import { createClient as createAnyClient, createWorker as createAnyWorker, DuelogError, type Run } from 'duelog'
+import { createClient, type Job } from 'duelog/client'
+import { createWorker } from 'duelog/worker'
+
+interface Payloads {
+  'send-report': { to: string }
+  tick: undefined
+}
+
+const schedule = { cron: '0 9 * * MON-FRI', timezone: 'Europe/Paris' }
+
+export async function scheduling(): Promise<void> {
+  const client = createClient<Payloads>({ brokers: 'broker-1:9092' })
+  await client.schedule({ id: 'a', schedule, target: { handler: 'send-report' }, payload: { to: 'a@example.org' } })
+  await client.schedule({ id: 'b', schedule, target: { handler: 'tick', pool: 'clocks' } })
+  await client.schedule({ id: 'c', schedule, target: { topic: { name: 'orders' } }, payload: 5 })
+  await client.scheduleMany([{ id: 'd', schedule, target: { handler: 'tick' } }])
+  // @ts-expect-error: the payload of another handler
+  await client.schedule({ id: 'e', schedule, target: { handler: 'send-report' }, payload: { from: 'a@example.org' } })
+  // @ts-expect-error: no payload
+  await client.schedule({ id: 'f', schedule, target: { handler: 'send-report' } })
+  // @ts-expect-error: no such handler
+  await client.schedule({ id: 'g', schedule, target: { handler: 'send-rapport' } })
+  await client.close()
+}
+
+export function working(): void {
+  createWorker<Payloads>({
+    brokers: ['broker-1:9092'],
+    handlers: {
+      'send-report': (run) => run.payload.to.length,
+      tick: { batch: { maxSize: 100, maxWaitMs: 50 }, run: (runs) => runs.map(({ attempt }) => ({ result: attempt })) },
+    },
+  })
+  // @ts-expect-error: a handler is missing
+  createWorker<Payloads>({ brokers: 'broker-1:9092', handlers: { tick: () => {} } })
+  createWorker<Payloads>({
+    brokers: 'broker-1:9092',
+    // @ts-expect-error: the payload has no such field
+    handlers: { 'send-report': ({ payload }) => payload.from, tick: () => {} },
+  })
+}
+
+/** Without a map of payloads everything goes, and payloads are unknown. */
+export async function untyped(): Promise<void> {
+  const job: Job = { id: 'h', schedule: { everyMs: 1_000 }, target: { handler: 'any' }, payload: [1] }
+  const client = createAnyClient({ brokers: 'broker-1:9092' })
+  await client.schedule(job).catch((error: unknown) => error instanceof DuelogError && error.retriable)
+  const worker = createAnyWorker({
+    brokers: 'broker-1:9092',
+    handlers: {
+      any: async (run) => {
+        run.heartbeat({ progress: 0.4, message: 'half way' })
+        const payload: unknown = run.payload
+        return { payload, aborted: run.signal.aborted }
+      },
+      typed: (run: Run<{ to: string }>) => run.payload.to,
+    },
+  })
+  await worker.start()
+  await worker.close()
+}

@@ -1,0 +1,102 @@
+/** The net below the time index: what is overdue while nothing is due has lost its timer. */
+import { pino } from 'pino'
+import { beforeEach, describe, expect, it } from 'vitest'
+import type { JobDefinitionInput } from '../../schemas/generated.ts'
+import { createMetrics } from '../../src/metrics.ts'
+import { knownDefinition } from '../../src/scheduler/job-loader.ts'
+import { Sweeper } from '../../src/scheduler/sweeper.ts'
+import { TimeIndex } from '../../src/scheduler/time-index.ts'
+import { pristineState } from '../../streams/draft.ts'
+import { completeDefinition } from '../../streams/jobs/json.ts'
+import { definitionKey, definitionValue, stateKey, type Timer } from '../../streams/keys.ts'
+import { codecs } from '../model/world.ts'
+import { type MemoryStore, memoryStore } from '../tools/memory-store.ts'
+
+const minute = 60_000
+const startAt = 1_800_000_000_000
+const metrics = createMetrics()
+
+let now: number
+let store: MemoryStore
+let sweeper: Sweeper
+let written: Timer[]
+
+beforeEach(() => {
+  now = startAt
+  store = memoryStore()
+  written = []
+  metrics.timersRearmed.reset()
+  const clock = { nowMs: () => now, at: () => () => {} }
+  sweeper = new Sweeper(store, { codecs, clock, metrics, logger: pino({ level: 'silent' }) })
+})
+
+const look = () => sweeper.look(now, (timer) => void written.push(timer))
+const count = async () => (await metrics.timersRearmed.get()).values[0]?.value
+
+/** A job without any timer. */
+async function put(
+  id: string,
+  schedule: JobDefinitionInput['schedule'],
+  state?: (changed: ReturnType<typeof pristineState>) => object,
+) {
+  const bytes = codecs.definition.encode(completeDefinition({ schedule, target: { handler: 'noop' } }))
+  const definition = await knownDefinition(codecs, { offset: 1, appendedAt: startAt, bytes })
+  store.applyNow([{ key: definitionKey(id), value: definitionValue(definition) }])
+  if (state === undefined) return
+  const pristine = pristineState({ id, definition })
+  store.applyNow([{ key: stateKey(id), value: codecs.state.encode({ state: { ...pristine, ...state(pristine) } }) }])
+}
+
+describe('the sweeper', () => {
+  it('sets a lost timer again, where the time index finds it, and counts it', async () => {
+    await put('a', { delayMs: 1_000 })
+    const index = new TimeIndex(store)
+    expect(await index.take(startAt + 10 * minute, 10)).toEqual([])
+    now += 10 * minute
+    await sweeper.look(now, (timer) => index.written(timer))
+    expect(await count()).toBe(1)
+    expect(await index.take(now, 10)).toMatchObject([{ jobId: 'a', dueAt: startAt + 1_000 }])
+    expect(await new TimeIndex(store).take(now, 10)).toHaveLength(1)
+  })
+  it('does so also for a job about which something was decided', async () => {
+    await put('a', { everyMs: 1_000 }, () => ({ nextFireAt: startAt + 5_000, runNo: 4 }))
+    now += 2 * minute
+    await look()
+    expect(written).toMatchObject([{ jobId: 'a', dueAt: startAt + 5_000 }])
+  })
+  it.each([
+    ['is ahead', 0, { everyMs: minute }],
+    ['may be on its way', minute, { delayMs: 1_000 }],
+  ])('leaves alone what %s', async (_, passedMs, schedule) => {
+    await put('a', schedule)
+    now += passedMs
+    await look()
+    expect(written).toEqual([])
+    expect(await count()).toBe(0)
+  })
+  it.each<[string, object]>([
+    ['is paused', { status: 'PAUSED' }],
+    ['waits for a place', { waiting: true }],
+    ['waits for its tombstone to be read', { status: 'COMPLETED', nextFireAt: null, deleteAt: startAt }],
+  ])('leaves a job alone that %s', async (_, state) => {
+    await put('a', { delayMs: 1_000 }, () => state)
+    now += 10 * minute
+    await look()
+    expect(written).toEqual([])
+  })
+  it('looks at a few jobs each time, at all of them in turn, and then begins anew', async () => {
+    for (let index = 0; index < 250; index++) await put(`job-${String(index).padStart(3, '0')}`, { delayMs: 1_000 })
+    now += 10 * minute
+    const found: number[] = []
+    for (let looks = 0; looks < 4; looks++) {
+      expect(sweeper.lookAt).toBeLessThanOrEqual(now)
+      const before = written.length
+      await look()
+      found.push(written.length - before)
+      expect(sweeper.lookAt).toBe(now + 2_000)
+      now += 2_000
+    }
+    expect(found).toEqual([100, 100, 50, 100])
+    expect(new Set(written.slice(0, 250).map(({ jobId }) => jobId)).size).toBe(250)
+  })
+})

@@ -1,0 +1,58 @@
+/** What becomes of commands: carried out once, or refused with the reason. */
+import { expect, test } from 'vitest'
+import type { JobCommandInput } from '../../schemas/generated.ts'
+import { createCodecs } from '../../src/kafka/codecs.ts'
+import { partitionOf, topicPlans } from '../../streams/topics.ts'
+import { openWriter, registryUrl } from '../kafka/harness.ts'
+import { every, openDuelog } from './harness.ts'
+
+const duelog = await openDuelog()
+const { command } = await createCodecs({ registryUrl, plans: topicPlans(duelog.names, ['default', 'reports']) })
+
+/** As a program of any kind would send it. */
+const send = async (id: string, value: JobCommandInput): Promise<void> => {
+  const writer = await openWriter()
+  await writer.write([{ topic: duelog.names.commands, partition: partitionOf(id, 2), key: id, value: command.encode(value) }])
+}
+
+test('a run that would expire as it is made is refused with 409, and why says so', async () => {
+  await duelog.put('over', { schedule: { cron: '@yearly' }, expireAt: Date.now() - 1_000 })
+  const answer = await duelog.ask('POST', '/v1/jobs/over/trigger')
+  expect(answer).toMatchObject({ status: 409, body: { code: 'command-refused', detail: expect.stringMatching(/expireAt/) } })
+  expect((await duelog.why('over')).find(({ code }) => code === 'expired')?.text).toMatch(/^A command was dropped/)
+  expect((await duelog.job('over')).runNo).toBe(0)
+})
+
+test('a backfill that finds nothing is refused with 409', async () => {
+  await duelog.put('ahead', every(60_000))
+  const [from, to] = [Date.now() + 60_000, Date.now() + 120_000]
+  expect(await duelog.ask('POST', '/v1/jobs/ahead/backfill', { from, to })).toMatchObject({
+    ...{ status: 409, body: { detail: expect.stringMatching(/no occurrence lies in the range/) } },
+  })
+})
+
+test('a backfill that is sent twice runs once, also by an owner that took the partition over in between', async () => {
+  await duelog.put('twice', every(1_000))
+  await duelog.command('twice', 'pause')
+  const to = Math.floor(Date.now() / 1_000) * 1_000
+  const backfill: JobCommandInput = { type: 'BACKFILL', commandId: 'b', at: to, from: to - 3_000, to }
+  await send('twice', backfill)
+  await duelog.command('twice', 'resume')
+  await duelog.jobThat('twice', ({ succeeded }) => succeeded >= 3)
+  await duelog.command('twice', 'pause')
+  await duelog.without(() => send('twice', backfill))
+  // What is sent behind it is applied behind it.
+  await duelog.command('twice', 'pause')
+  const job = await duelog.jobThat('twice', ({ active }) => active.length === 0)
+  expect(job.status).toBe('PAUSED')
+  expect(job.runNo - job.scheduledRuns).toBe(3)
+})
+
+test('a job id that no URL can name is refused with a sentence', async () => {
+  const answer = await fetch(`${duelog.url()}/v1/jobs/batch`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/x-ndjson' },
+    body: `${JSON.stringify({ id: '..', ...every(60_000), target: { handler: 'echo' } })}\n`,
+  })
+  expect(await answer.text()).toMatch(/bad-job-id.*is a path of its own in a URL/)
+})

@@ -1,0 +1,101 @@
+/** A job whose topic is not there when it is defined: it becomes what it would have been when the topic is there. */
+import { describe, expect, it } from 'vitest'
+import type { JobDefinitionInput } from '../../../schemas/generated.ts'
+import { JobHistory } from '../runs/history.ts'
+
+const missing = 'Topic out does not exist.'
+
+/** A job defined now whose topic is there once `topic.there` says so. */
+function defined(definition: Partial<JobDefinitionInput> = {}) {
+  const topic = { there: false, asked: 0 }
+  const topicProblem = (): string | undefined => {
+    topic.asked++
+    return topic.there ? undefined : missing
+  }
+  const target = { topic: { name: 'out' } }
+  const job = new JobHistory({ topicProblem }).define({ schedule: { everyMs: 10_000 }, target, ...definition })
+  return { job, topic, target }
+}
+
+describe('a job whose pool has no topics', () => {
+  it('is INVALID, and ACTIVE at the first look that finds them', () => {
+    const pools = new Set(['default'])
+    const poolProblem = (pool: string): string | undefined => (pools.has(pool) ? undefined : `Pool ${pool} has no topics.`)
+    const job = new JobHistory({ poolProblem }).define({ schedule: { at: 1_000 }, target: { handler: 'noop', pool: 'gpu' } })
+    expect(job.until(4_000).state).toMatchObject({ status: 'INVALID', reason: 'Pool gpu has no topics.' })
+    expect(job.dispatched).toEqual([])
+    pools.add('gpu')
+    job.until(5_000)
+    expect(job.dispatched.map(({ pool }) => pool)).toEqual(['gpu'])
+  })
+})
+
+describe('a job whose topic is missing', () => {
+  it('is INVALID and fires nothing', () => {
+    const { job } = defined()
+    expect(job.state).toMatchObject({ status: 'INVALID', reason: missing })
+    expect(job.until(60_000).state).toMatchObject({ status: 'INVALID', runNo: 0 })
+    expect(job.out).toEqual([])
+  })
+  it('is looked at again less and less often, for ever', () => {
+    const { job, topic } = defined()
+    const looks = (time: number): number => {
+      topic.asked = 0
+      job.until(time)
+      return topic.asked
+    }
+    expect(looks(4_999)).toBe(0)
+    expect(looks(5_000)).toBe(1)
+    expect(looks(3_600_000)).toBe(11)
+    expect(looks(86_400_000)).toBe(138)
+  })
+  it('is ACTIVE at the first look that finds it, and what was due meanwhile follows catchUp', () => {
+    const { job, topic } = defined()
+    topic.there = true
+    expect(job.until(5_000).state).toMatchObject({ status: 'ACTIVE', reason: null, recheckAt: null, nextFireAt: 10_000 })
+    const late = defined({ catchUp: 'SKIP' })
+    late.job.until(30_000)
+    late.topic.there = true
+    expect(late.job.until(60_000).state).toMatchObject({ status: 'ACTIVE', skipped: 3, succeeded: 3 })
+  })
+  it('writes the one record of an instant that has passed meanwhile', () => {
+    const { job, topic } = defined({ schedule: { at: 1_000 } })
+    job.until(8_000)
+    topic.there = true
+    expect(job.until(60_000).state).toMatchObject({ status: 'COMPLETED', succeeded: 1 })
+    expect(job.out.filter(({ kind }) => kind === 'record')).toHaveLength(1)
+  })
+  it('is COMPLETED when its time is over by then', () => {
+    const { job, topic } = defined({ expireAt: 8_000 })
+    job.until(9_000)
+    topic.there = true
+    expect(job.until(60_000).state).toMatchObject({ status: 'COMPLETED', skipped: 1, runNo: 0 })
+  })
+  it.each<[string, (job: JobHistory) => unknown]>([
+    ['its definition', () => 0],
+    ['a command', (job) => job.command('PAUSE')],
+  ])('is PAUSED instead where %s says so', (by, act) => {
+    const { job, topic } = defined({ paused: by === 'its definition' })
+    act(job)
+    topic.there = true
+    expect(job.until(60_000).state).toMatchObject({ status: 'PAUSED', runNo: 0 })
+  })
+  it('is looked at anew when it is defined anew, and no longer with another target', () => {
+    const { job, topic } = defined()
+    topic.there = true
+    expect(job.until(1_000).define({ schedule: { everyMs: 10_000 }, target: { topic: { name: 'out' } } }).state.status).toBe(
+      'ACTIVE',
+    )
+    const other = defined()
+    other.job.until(1_000).define({ schedule: { everyMs: 10_000 } })
+    expect(other.job.state).toMatchObject({ status: 'ACTIVE', recheckAt: null })
+    const broken = defined()
+    broken.job.until(1_000).garble()
+    broken.topic.there = true
+    expect(broken.job.until(60_000).state).toMatchObject({ status: 'INVALID', recheckAt: null })
+  })
+  it('is deleted like any other', () => {
+    const { job } = defined()
+    expect(job.until(7_000).remove().until(60_000).job).toEqual({ id: 'job' })
+  })
+})

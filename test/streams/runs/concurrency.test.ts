@@ -1,0 +1,178 @@
+/** A run whose key has no free slot waits, and goes when it is called. */
+import { describe, expect, it } from 'vitest'
+import type { JobDefinitionInput } from '../../../schemas/generated.ts'
+import { whyOf } from '../../../streams/jobs/why.ts'
+import { holdsSlot, slotUse, waitersOf } from '../../../streams/limits/slots.ts'
+import { JobHistory } from './history.ts'
+
+const keyed = (more: Partial<JobDefinitionInput> = {}, options = {}): JobHistory =>
+  new JobHistory(options).define({ concurrencyKey: 'k', concurrencyLimit: 2, ...more })
+
+const use = (job: JobHistory) => slotUse(job.job.state, 'k')
+
+describe('a run with a concurrencyKey', () => {
+  it('goes at once while slots are free, and holds one until it ends', () => {
+    const job = keyed().until(1_000)
+    expect(job.dispatched).toHaveLength(1)
+    expect(use(job)).toEqual({ held: 1, waiting: 0 })
+    job.report('STARTED')
+    expect(use(job)).toEqual({ held: 1, waiting: 0 })
+    job.report('SUCCEEDED')
+    expect(use(job)).toEqual({ held: 0, waiting: 0 })
+  })
+  it('waits when others hold all of them: it is there, and not dispatched', () => {
+    const job = keyed()
+    job.others.held = 2
+    job.until(1_000)
+    expect(job.dispatched).toEqual([])
+    expect(job.state.active).toMatchObject([{ runNo: 1, status: 'WAITING', waitsFor: 'SLOT', attempt: 1, dueAt: 1_000 }])
+    expect(waitersOf('job', job.state)).toEqual([{ key: 'k', rank: 1, dueAt: 1_000, jobId: 'job', runNo: 1 }])
+    expect(job.notes).toContain('waiting')
+  })
+  it('waits behind those that wait already, though a slot is free', () => {
+    const job = keyed()
+    job.others.waiting = 1
+    expect(job.until(1_000).dispatched).toEqual([])
+  })
+  it('goes when it is called and a slot is free, due at that moment', () => {
+    const job = keyed()
+    job.others.held = 2
+    job.until(5_000).admit()
+    expect(job.last.admission).toBe('refused')
+    expect(job.last.job.state).toBe(job.last.before)
+    job.others.held = 1
+    job.admit()
+    expect(job.last.admission).toBe('admitted')
+    expect(job.dispatched).toMatchObject([{ runNo: 1, attempt: 1, dueAt: 5_000, scheduledFor: 1_000 }])
+    expect(job.state.active).toMatchObject([{ status: 'DISPATCHED', waitsFor: null }])
+  })
+  it('is asked by the limit of the definition in force', () => {
+    const job = keyed({ schedule: { everyMs: 1_000 } })
+    job.others.held = 2
+    job.until(1_000).define({ schedule: { everyMs: 1_000 }, concurrencyKey: 'k', concurrencyLimit: 3 })
+    expect(job.admit().last.admission).toBe('admitted')
+  })
+  it('keeps the key and limit it was made with when the definition has another key', () => {
+    const job = keyed({ schedule: { everyMs: 1_000 } })
+    job.others.held = 2
+    job.until(1_000).define({ schedule: { everyMs: 1_000 }, concurrencyKey: 'other', concurrencyLimit: 9 })
+    expect(job.admit().last.admission).toBe('refused')
+    expect(use(job)).toEqual({ held: 0, waiting: 1 })
+  })
+  it('keeps its place in the queue by its priority', () => {
+    const job = keyed({ priority: 'HIGH' })
+    job.others.held = 2
+    expect(waitersOf('job', job.until(1_000).state)).toMatchObject([{ rank: 0 }])
+  })
+  it('is gone for whoever calls an entry that is not its own any more', () => {
+    const job = keyed()
+    job.others.held = 2
+    const [waiter] = waitersOf('job', job.until(1_000).state)
+    if (waiter === undefined) throw new Error('Nobody waits.')
+    job.step({ kind: 'admit', waiter: { ...waiter, dueAt: 999 } })
+    expect(job.last.admission).toBe('gone')
+    job.command('CANCEL_RUN', { runNo: 1 }).step({ kind: 'admit', waiter })
+    expect(job.last.admission).toBe('gone')
+  })
+  it('sees the runs that the same step has begun', () => {
+    const job = keyed({ schedule: { everyMs: 1_000, anchor: 0 }, maxConcurrentRuns: 5, catchUp: 'SKIP' })
+    job.now = 10_500
+    job.command('BACKFILL', { from: 0, to: 9_000 })
+    expect(job.dispatched).toHaveLength(2)
+    // Of five places one is kept for the occurrence that is due.
+    expect(use(job)).toEqual({ held: 2, waiting: 2 })
+  })
+})
+
+describe('a backoff', () => {
+  it('gives the slot back, and the next attempt takes one anew', () => {
+    const job = keyed().until(1_000).fail('Error', { retryAfterMs: 400 })
+    expect(use(job)).toEqual({ held: 0, waiting: 0 })
+    job.others.held = 2
+    job.until(2_000)
+    expect(job.state.active).toMatchObject([{ status: 'WAITING', waitsFor: 'SLOT', attempt: 2 }])
+    job.others.held = 0
+    expect(job.admit().dispatched.at(-1)).toMatchObject({ attempt: 2 })
+  })
+  it('of no length waits behind the others too', () => {
+    const job = keyed()
+    job.until(1_000)
+    job.others.waiting = 4
+    job.fail('Error', { retryAfterMs: 0 })
+    expect(job.state.active).toMatchObject([{ status: 'WAITING', waitsFor: 'SLOT', attempt: 2 }])
+  })
+  it('is none where a worker gives the run back: it keeps its slot', () => {
+    const job = keyed().until(1_000)
+    job.others = { held: 1, waiting: 7 }
+    job.report('RELEASED')
+    expect(job.dispatched).toMatchObject([{ attempt: 1 }, { attempt: 2 }])
+  })
+  it('leaves the next attempt as long to start as the first one had', () => {
+    const job = keyed({ startDeadlineMs: 10_000 })
+    job.others.held = 2
+    job.until(6_000)
+    job.others.held = 0
+    job.admit().fail('Error', { retryAfterMs: 500 }).until(7_000)
+    expect(job.dispatched).toMatchObject([{ startDeadlineAt: 11_000 }, { dueAt: 6_500, startDeadlineAt: 16_500 }])
+  })
+})
+
+describe('a run that waits for a slot', () => {
+  const waiting = (more: Partial<JobDefinitionInput> = {}): JobHistory => {
+    const job = keyed(more)
+    job.others.held = 2
+    return job.until(1_000)
+  }
+  it('expires by its start deadline, counted from when it was due', () => {
+    const job = waiting({ startDeadlineMs: 5_000 }).until(6_000)
+    expect(job.state).toMatchObject({ active: [], lastRun: { status: 'EXPIRED' }, failed: 1 })
+    expect(job.state.decisions.at(-1)).toMatchObject({ what: 'EXPIRED', reason: 'concurrency-limit' })
+  })
+  it('expires when the validity of the job is over', () => {
+    const job = waiting({ expireAt: 3_000 }).until(3_000)
+    expect(job.state.lastRun).toMatchObject({ status: 'EXPIRED', finishedAt: 3_000 })
+  })
+  it('can be cancelled, and no worker is told', () => {
+    const job = waiting().command('CANCEL_RUN', { runNo: 1 })
+    expect(job.state).toMatchObject({ active: [], cancelled: 1 })
+    expect(job.last.out).toEqual([])
+  })
+  it('counts as active for the overlap', () => {
+    const job = waiting({ schedule: { everyMs: 1_000 }, overlap: 'SKIP' }).until(3_000)
+    expect(job.skips).toEqual({ overlap: 2 })
+  })
+  it('hears nothing: no attempt of it is out', () => {
+    const job = waiting()
+    const event = { runNo: 1, attempt: 1, specOffset: 0, jobId: 'job', at: 0, worker: 'w', startedAt: null }
+    const rest = { result: null, error: null, progress: null, message: null }
+    job.step({ kind: 'event', event: { type: 'SUCCEEDED', ...event, ...rest } })
+    expect(job.notes).toEqual(['stale'])
+  })
+  it('takes its payload with it when the job is defined anew', () => {
+    const job = waiting({ schedule: { everyMs: 1_000 }, payload: Buffer.from('first') })
+    job.define({ schedule: { everyMs: 1_000 }, concurrencyKey: 'k', concurrencyLimit: 3, payload: Buffer.from('second') }).admit()
+    expect(job.dispatched.at(-1)?.payload?.toString()).toBe('first')
+  })
+  it('is told by why', () => {
+    const job = waiting()
+    const texts = whyOf(job.job, 1_000).map(({ code, text }) => `${code}: ${text}`)
+    expect(texts).toContain('concurrency-limit: Run 1 is WAITING for a free slot of the concurrency key k.')
+    expect(texts).toContain(
+      'concurrency-limit: Run 1 had to wait (due 1970-01-01T00:00:01.000Z): as many runs of its concurrencyKey as concurrencyLimit allows were at work.',
+    )
+  })
+  it('leaves nothing behind when the job is deleted', () => {
+    expect(use(waiting().remove())).toEqual({ held: 0, waiting: 0 })
+  })
+})
+
+describe('a herd', () => {
+  it('with a key is not dispatched ahead of the usual lead: it would hold slots for nothing', () => {
+    const job = keyed({ schedule: { at: 60_000 } }, { leadMs: 100 })
+    job.fireAhead()
+    expect(job.last.deferUntil).toBe(59_900)
+    job.until(59_900)
+    expect(job.dispatched).toMatchObject([{ dueAt: 60_000 }])
+    expect(job.state.active.every(holdsSlot)).toBe(true)
+  })
+})

@@ -1,0 +1,87 @@
+/** Attempts under a rateLimit have a start given to each, and wait for it with their slot. */
+import { describe, expect, it } from 'vitest'
+import type { JobDefinitionInput } from '../../../schemas/generated.ts'
+import { slotUse } from '../../../streams/limits/slots.ts'
+import { JobHistory } from './history.ts'
+
+const rateLimit = { key: 'r', limit: 2, perMs: 10_000 }
+const limited = (more: Partial<JobDefinitionInput> = {}, options = {}): JobHistory =>
+  new JobHistory(options).define({ schedule: { everyMs: 1_000 }, rateLimit, ...more })
+const due = (job: JobHistory): number[] => job.dispatched.map(({ dueAt }) => dueAt)
+
+describe('an attempt under a rateLimit', () => {
+  it('goes at once while there is room in the window, and at its time after that', () => {
+    const job = limited({ maxRuns: 5 }).until(3_000)
+    expect(due(job)).toEqual([1_000, 2_000])
+    expect(job.state.active.at(-1)).toMatchObject({ runNo: 3, status: 'WAITING', waitsFor: 'RATE', dueAt: 11_000 })
+    expect(due(job.until(30_000))).toEqual([1_000, 2_000, 11_000, 12_000, 21_000])
+  })
+  it('is handed over within the lead, and not earlier', () => {
+    const job = limited({ maxRuns: 3 }, { leadMs: 100 }).until(10_899)
+    expect(job.dispatched).toHaveLength(2)
+    expect(due(job.until(10_900))).toEqual([1_000, 2_000, 11_000])
+  })
+  it('is each attempt: a retry has a start of its own', () => {
+    const job = limited({ maxRuns: 1, rateLimit: { ...rateLimit, limit: 1 } }).until(1_000)
+    job.fail('Error', { retryAfterMs: 0 })
+    expect(job.state.active).toMatchObject([{ status: 'WAITING', waitsFor: 'RATE', dueAt: 11_000, attempt: 2 }])
+    expect(due(job.until(11_000))).toEqual([1_000, 11_000])
+  })
+  it('holds its slot while it waits for its start', () => {
+    const job = limited({ maxRuns: 3, concurrencyKey: 'k', concurrencyLimit: 3 }).until(3_000)
+    expect(slotUse(job.state, 'k')).toEqual({ held: 3, waiting: 0 })
+  })
+  it('asks for a start only when it has its slot', () => {
+    const job = limited({ maxRuns: 1, concurrencyKey: 'k' })
+    job.others.held = 1
+    job.until(50_000)
+    expect(job.starts.size).toBe(0)
+    job.others.held = 0
+    expect(due(job.admit())).toEqual([50_000])
+    expect(job.starts.get('r')?.times).toEqual([50_000])
+  })
+  it('that could only start after its deadline expires at once, and takes no start from the others', () => {
+    const job = limited({ maxRuns: 3, startDeadlineMs: 5_000 }).until(3_000)
+    expect(job.state.lastRun).toMatchObject({ runNo: 3, status: 'EXPIRED' })
+    expect(job.state.decisions.at(-1)).toMatchObject({ what: 'EXPIRED', reason: 'rate-limit' })
+    expect(job.starts.get('r')?.times).toEqual([1_000, 2_000])
+  })
+  it('that is given back before its time keeps its start', () => {
+    const job = limited({ maxRuns: 1, schedule: { at: 1_000 } }, { leadMs: 100 }).until(900)
+    job.report('RELEASED')
+    expect(due(job)).toEqual([1_000, 1_000])
+    expect(job.starts.get('r')?.times).toEqual([1_000])
+    job.until(1_500).report('RELEASED')
+    expect(job.starts.get('r')?.times).toEqual([1_000, 1_500])
+  })
+  it('can be cancelled while it waits, and no worker is told', () => {
+    const job = limited().until(3_000).command('CANCEL_RUN', { runNo: 3 })
+    expect(job.last.out).toEqual([])
+    expect(job.state.cancelled).toBe(1)
+  })
+  it('follows the rate of the definition in force, as long as that is for the same key', () => {
+    const job = limited({ maxRuns: 9 }).until(2_000)
+    job.define({ schedule: { everyMs: 1_000 }, maxRuns: 9, rateLimit: { ...rateLimit, limit: 3 } }).until(3_000)
+    expect(due(job)).toEqual([1_000, 2_000, 3_000])
+  })
+})
+
+describe('a run that is not tracked, under a rateLimit', () => {
+  it('waits for its start, and is over when it is dispatched', () => {
+    const job = limited({ trackRuns: false, maxRuns: 3 }).until(5_000)
+    expect(job.state.active).toMatchObject([{ runNo: 3, status: 'WAITING', waitsFor: 'RATE' }])
+    expect(due(job.until(11_000))).toEqual([1_000, 2_000, 11_000])
+    expect(job.state).toMatchObject({ active: [], lastRun: { runNo: 3, status: 'DISPATCHED' } })
+  })
+})
+
+describe('a record to a topic under a rateLimit', () => {
+  const topic = { schedule: { everyMs: 1_000 }, target: { topic: { name: 'orders' } } }
+  it('is written at its start, never before', () => {
+    const job = limited({ ...topic, maxRuns: 3 }, { leadMs: 100 })
+    const written = (): number => job.out.filter(({ kind }) => kind === 'record').length
+    expect(job.until(10_999) && written()).toBe(2)
+    expect(job.until(11_000) && written()).toBe(3)
+    expect(job.state.lastRun).toMatchObject({ runNo: 3, status: 'SUCCEEDED', finishedAt: 11_000 })
+  })
+})
