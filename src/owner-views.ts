@@ -44,3 +44,6 @@ export interface WorkerRuns {
   /** Some of their runs, `<jobId>/<runNo>`. */
   runIds: string[]
 }
+
+/** Active runs by what they wait for: a worker, their handler, or their next attempt. */
+export type RunsUnderWay = Record<'dispatched' | 'running' | 'waiting', number>

@@ -5,9 +5,9 @@
 
 import type { ActiveRun, FinishedRun, JobDefinition, JobStatus } from '../schemas/generated.ts'
 import type { Reason } from '../streams/jobs/why.ts'
-import type { DueCounts, DueRange, StoredJob, WorkerRuns } from './owner-views.ts'
+import type { DueCounts, DueRange, RunsUnderWay, StoredJob, WorkerRuns } from './owner-views.ts'
 
-export type { DueCounts, DueRange, StoredJob, WorkerRuns } from './owner-views.ts'
+export type { DueCounts, DueRange, RunsUnderWay, StoredJob, WorkerRuns } from './owner-views.ts'
 export type { TargetTopics } from './target-topics-port.ts'
 
 /** A record as read. `offset` and `timestampMs` are exact: both stay below 2^53. */
@@ -209,9 +209,6 @@ export interface JobFilter {
   /** Epoch ms: only jobs whose next occurrence is due before it. */
   dueBefore?: number
 }
-
-/** Active runs by what they wait for: a worker, their handler, or their next attempt. */
-export type RunsUnderWay = Record<'dispatched' | 'running' | 'waiting', number>
 
 export interface PartitionView {
   partition: number

@@ -8,7 +8,7 @@ export interface Session {
 }
 
 export type JobStatus = 'ACTIVE' | 'PAUSED' | 'COMPLETED' | 'INVALID'
-export const activeStatuses = ['DISPATCHED', 'RUNNING', 'RETRY_WAIT'] as const
+export const activeStatuses = ['DISPATCHED', 'RUNNING', 'RETRY_WAIT', 'WAITING'] as const
 export type RunStatus = (typeof activeStatuses)[number] | 'SUCCEEDED' | 'FAILED' | 'EXPIRED' | 'CANCELLED' | 'SKIPPED' | 'DEAD'
 
 export interface AttemptError {

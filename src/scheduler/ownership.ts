@@ -4,30 +4,21 @@
  */
 import type { StateEntry } from '../../schemas/generated.ts'
 import type { Timer } from '../../streams/keys.ts'
-import type { LogWriter, TransactionalWriter } from '../ports.ts'
+import type { TransactionalWriter } from '../ports.ts'
 import { Admissions } from './admissions.ts'
 import type { Feed } from './feed.ts'
 import { Leases } from './leases.ts'
 import { Mailbox, type Source } from './mailbox.ts'
 import type { Shared } from './options.ts'
 import type { PartitionStore } from './ports.ts'
+import type { PartitionShares } from './shares.ts'
 import { Signal } from './signal.ts'
-import type { Slots } from './slots.ts'
 import type { TimeIndex } from './time-index.ts'
 import { logPosition, type TurnContext, type TurnResult, turn } from './turn.ts'
 import { UnderWay } from './under-way.ts'
 import { WorkerWatch } from './worker-watch.ts'
 
 export type Phase = 'restoring' | 'warming' | 'claiming' | 'draining' | 'active' | 'closed'
-
-/** What the partitions of one scheduler share besides its options. */
-export interface PartitionShares {
-  commits: Slots
-  restores: Slots
-  asides: LogWriter
-  /** Told whenever a partition enters another phase. */
-  phaseChanged: () => void
-}
 
 /** Thrown out of a wait when the partition closes; no fault. */
 export class Closed extends Error {}

@@ -22,9 +22,10 @@ import { fireForEver } from './firing.ts'
 import { Intake } from './intake.ts'
 import type { Mail, Source } from './mailbox.ts'
 import type { Shared } from './options.ts'
-import { Closed, Ownership, type PartitionShares, type Phase } from './ownership.ts'
+import { Closed, Ownership, type Phase } from './ownership.ts'
 import type { PartitionStore } from './ports.ts'
 import { open, receiveState, restore } from './restoring.ts'
+import type { PartitionShares } from './shares.ts'
 import { TimeIndex } from './time-index.ts'
 
 /** A member that lost the partition goes on firing at most so long while nobody fences it (ADR 0003). */

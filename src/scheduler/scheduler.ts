@@ -5,9 +5,9 @@
 import type { Batch, GroupReader, PartitionQueries, Position, TopicPartition } from '../ports.ts'
 import { Feed, type FeedSource, feedSources } from './feed.ts'
 import type { SchedulerOptions, Shared } from './options.ts'
-import type { PartitionShares } from './ownership.ts'
 import { Partition } from './partition.ts'
 import { partitionQueries } from './queries.ts'
+import type { PartitionShares } from './shares.ts'
 import { commitSlots, restoreSlots, Slots } from './slots.ts'
 
 /** A turn ends with its commit, and every commit with an answer, an error or a timeout of the log long before this. */

@@ -18,7 +18,7 @@ const calls: [operation: string, given: unknown[], status: number][] = [
   ['putJob', [id, atNoon, { wait: 'applied' }], 201],
   ['putJob', [id, { ...atNoon, priority: 'HIGH' }, { ifMatch: '*' }], 200],
   ['createJob', [atNoon, {}], 201],
-  ['writeJobs', [`${JSON.stringify({ id: 'line', ...atNoon })}\n`, ndjson], 200],
+  ['writeJobs', [`${JSON.stringify({ id: 'line', ...atNoon })}\n`, {}, ndjson], 200],
   [
     'planJobs',
     [

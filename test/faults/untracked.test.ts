@@ -95,7 +95,8 @@ describe.concurrent('runs that are not tracked', { timeout: 180_000 }, () => {
       return stateBytes(site)
     }
     const [untracked, tracked] = [await bytesOf(false), await bytesOf(true)]
-    expect(untracked).toBeLessThan(tracked / 2)
+    // One state for each, where a tracked run has one when it leaves and one or two more at its start and its end.
+    expect(untracked).toBeLessThan(tracked * 0.75)
   })
 
   test('run again when their worker is killed −9 in the middle, each under its own name; then their offsets are done', async (context) => {

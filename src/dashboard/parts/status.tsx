@@ -3,7 +3,15 @@ import { statusWord } from '../words.ts'
 
 const tones: Partial<Record<string, string>> = {
   ...{ ACTIVE: 'good', SUCCEEDED: 'good', active: 'good', RUNNING: 'busy', DISPATCHED: 'busy' },
-  ...{ RETRY_WAIT: 'warn', PAUSED: 'warn', EXPIRED: 'warn', SKIPPED: 'warn', restoring: 'warn', claiming: 'warn' },
+  ...{
+    RETRY_WAIT: 'warn',
+    WAITING: 'warn',
+    PAUSED: 'warn',
+    EXPIRED: 'warn',
+    SKIPPED: 'warn',
+    restoring: 'warn',
+    claiming: 'warn',
+  },
   ...{ DEAD: 'bad', FAILED: 'bad', INVALID: 'bad', closed: 'bad' },
 }
 

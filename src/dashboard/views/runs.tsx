@@ -33,7 +33,7 @@ export function RunsView() {
 
 /** Running ones first, then what comes next. */
 function inOrder(runs: Run[]): Run[] {
-  const rank = (run: Run): number => ['RUNNING', 'DISPATCHED', 'RETRY_WAIT'].indexOf(run.status)
+  const rank = (run: Run): number => ['RUNNING', 'DISPATCHED', 'WAITING', 'RETRY_WAIT'].indexOf(run.status)
   const due = (run: Run): number => Date.parse(run.dueAt ?? run.scheduledFor)
   return runs.sort((a, b) => rank(a) - rank(b) || due(a) - due(b))
 }

@@ -1,0 +1,53 @@
+/** What a fold is given of its partition, and what it brings. */
+import type { Logger } from 'pino'
+import type { Note } from '../../streams/job.ts'
+import type { Receipt } from '../../streams/jobs/receipt.ts'
+import type { Timer } from '../../streams/keys.ts'
+import type { TopicNames } from '../../streams/topics.ts'
+import type { Metrics } from '../metrics.ts'
+import type { TargetTopics } from '../ports.ts'
+import type { Admissions } from './admissions.ts'
+import type { SchedulerCodecs } from './codecs.ts'
+import type { Effects } from './effects.ts'
+import type { Leases } from './leases.ts'
+import type { PartitionStore } from './ports.ts'
+import type { UnderWay } from './under-way.ts'
+
+export interface FoldContext {
+  partition: number
+  partitions: number
+  names: TopicNames
+  codecs: SchedulerCodecs
+  store: PartitionStore
+  leases: Leases
+  underWay: UnderWay
+  admissions: Admissions
+  leadMs: number
+  aheadFrom: number
+  /** What stands in jobs before this offset an owner has folded, and logged what followed; of it only the definition is restored. */
+  decidedBefore: number
+  targets: TargetTopics | undefined
+  metrics: Metrics
+  logger: Logger
+}
+
+export interface Folded {
+  effects: Effects
+  /** Timers that were not acted on, and when to look at them again. */
+  deferred: { timer: Timer; untilMs: number }[]
+  /** Mail of the batch that was folded; less than all when `mayLog` was false and one needed a commit. */
+  mailFolded: number
+  /** Runs that waited for a slot and were asked. */
+  waitersAsked: number
+  notes: Note[]
+  dispatched: { pool: string; dueAt: number }[]
+  /** Records to topics of the user's. */
+  written: { topic: string; scheduledFor: number }[]
+  receipts: Receipt['outcome'][]
+  /** How late each handler was started whose start was reported, in ms. */
+  startedLateMs: number[]
+  /** Failed attempts that are made again. */
+  retries: number
+  /** Latest due time that went to an ahead lane; 0 when none did. */
+  aheadUntil: number
+}
