@@ -36,11 +36,15 @@ export function limitRates(instance: FastifyInstance, clock: Clock, perSecond: n
 /** A body that comes a byte at a time holds a connection no longer than a quick one may. A batch may take as long as it goes on. */
 export function limitBodyTimes(instance: FastifyInstance): void {
   instance.addHook('preParsing', async (request, reply, payload) => {
-    if (request.routeOptions.config.streams === true) return payload
+    const { 'content-length': length = '0', 'transfer-encoding': encoding } = request.headers
+    // Without a body there is nothing to wait for, and nobody listens to its errors.
+    if (request.routeOptions.config.streams === true || (encoding === undefined && length === '0')) return payload
     const body = payload as Readable
     const timer = setTimeout(() => {
       void reply.header('connection', 'close')
-      body.emit('error', new DuelogError('bad-request', `The body was not complete within ${bodyReceiveMs} ms; send it faster.`))
+      const late = new DuelogError('bad-request', `The body was not complete within ${bodyReceiveMs} ms; send it faster.`)
+      if (body.listenerCount('error') > 0) body.emit('error', late)
+      else body.destroy()
     }, bodyReceiveMs)
     body.once('close', () => clearTimeout(timer)).once('end', () => clearTimeout(timer))
     return body

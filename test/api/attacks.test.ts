@@ -159,6 +159,23 @@ describe('bodies', () => {
     expect(system.log.written).toEqual([])
   })
 
+  it('none at all leaves the answer all the time it takes', async () => {
+    await using system = createSystem()
+    const url = await system.api.listen('127.0.0.1', 0)
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    const asked = Promise.withResolvers<void>()
+    const late = Promise.withResolvers<undefined>()
+    system.owner.job = () => {
+      asked.resolve()
+      return late.promise
+    }
+    const answer = raw(url, 'GET /v1/jobs/a HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n')
+    await asked.promise
+    await vi.advanceTimersByTimeAsync(bodyReceiveMs)
+    late.resolve(undefined)
+    expect(await answer).toMatch(/^HTTP\/1\.1 404 /)
+  })
+
   it.each([
     ['many levels', `{"payload":${'['.repeat(100_000)}${']'.repeat(100_000)}}`],
     ['a property __proto__', '{"__proto__":{"role":"admin"}}'],
