@@ -1,6 +1,6 @@
 /**
  * What kafkajs does with a call whose records go to several brokers, and why src/kafka/produce.ts gives each partition a request of its own
- * (ADR 0037). Its own code runs here on two brokers that do as they are told; three real ones are in test/docker/topology.test.ts.
+ * (ADR 0030). Its own code runs here on two brokers that do as they are told; three real ones are in test/docker/topology.test.ts.
  */
 import { createRequire } from 'node:module'
 import { expect, test } from 'vitest'
