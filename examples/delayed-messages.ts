@@ -2,7 +2,6 @@
  * Delayed messages: Kafka records that appear in a topic of yours later, once, not before their time. The owner of the job writes the
  * record itself, so there is no worker here. Duelog must be allowed to: DUELOG_TARGET_TOPICS='example.*'
  */
-import { setTimeout as wait } from 'node:timers/promises'
 import { createClient } from 'duelog'
 import { Kafka, logLevel } from 'kafkajs'
 import { cluster } from './cluster.ts'
@@ -12,10 +11,7 @@ const kafka = new Kafka({ brokers: cluster.brokers.split(','), logLevel: logLeve
 
 const admin = kafka.admin()
 await admin.connect()
-if (await admin.createTopics({ topics: [{ topic }] })) {
-  console.log('made the topic; Duelog looks for new ones every 30 s …')
-  await wait(31_000)
-}
+await admin.createTopics({ topics: [{ topic }] })
 
 // Readers use read_committed, which is the default of kafkajs. This one begins at the end of the topic.
 const offsets = await admin.fetchTopicOffsets(topic)

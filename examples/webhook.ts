@@ -27,8 +27,8 @@ const receiver = createServer(async (request, response) => {
 await once(receiver, 'listening')
 const { port } = receiver.address() as { port: number }
 
-// Requests are made by a worker with the built-in handler `http`; it needs no code of yours.
-const worker = createWorker({ ...cluster, handlers: {}, httpSigningKey: `whsec_${secret}` })
+// Requests are made by a worker with the built-in handler `http`; it needs no code of yours. Addresses that are not public have to be allowed.
+const worker = createWorker({ ...cluster, handlers: {}, httpAllow: ['127.0.0.1'], httpSigningKey: `whsec_${secret}` })
 await worker.start()
 
 const client = createClient(cluster)
