@@ -50,6 +50,6 @@ test.each([
   [['--payload-bytes', '1.5'], /Allowed: an integer from 0/],
 ])('refuses %j with a sentence', async (args, message) => {
   const terminal = new FakeTerminal({ env: {} })
-  expect(await main(['generate', ...args], terminal)).toBe(1)
+  expect(await main(['generate', ...args], terminal)).toBe(2)
   expect([...terminal.out, ...terminal.err].join('')).toMatch(message)
 })
