@@ -70,13 +70,16 @@ export class Registry {
     }
   }
 
-  /** Tries again while the registry answers that something in it is busy or broken: registering twice is registering once. */
+  /**
+   * Tries again while the registry answers that something in it is busy or broken, or that somebody else was just a moment faster, which
+   * Apicurio calls a conflict: registering twice is registering once.
+   */
   async #patiently<Value>(request: () => Promise<Value>): Promise<Value> {
     for (let waitMs = registerWaitMsMin; ; waitMs *= 2) {
       try {
         return await request()
       } catch (thrown) {
-        if (!(Number((thrown as { status?: number }).status) >= 500) || waitMs > registerWaitMsMax) throw thrown
+        if (!isPassing(thrown) || waitMs > registerWaitMsMax) throw thrown
         await new Promise((resolve) => setTimeout(resolve, waitMs))
       }
     }
@@ -179,3 +182,9 @@ export class Registry {
 
 const unknownId = (id: number): DuelogError =>
   new DuelogError('undecodable', `The registry knows no schema with id ${id}. Write records with a registered schema.`)
+
+/** Whether the same registration may well succeed a moment later. */
+function isPassing(thrown: unknown): boolean {
+  const status = Number((thrown as { status?: number }).status)
+  return status >= 500 || (status === 409 && /already exists/i.test(messageOf(thrown)))
+}

@@ -34,6 +34,12 @@ async function fakeRegistry(answer: (path: string, method: string) => { status: 
 }
 
 describe('codecs with a registry', () => {
+  test('are the same for processes that start at one moment', async () => {
+    const prefix = uniquePrefix()
+    const ids = (await Promise.all(Array.from({ length: 6 }, () => open(prefix)))).map(idOf)
+    expect(new Set(ids).size).toBe(1)
+  })
+
   test('register every schema at its subjects, backward compatible with all versions', async () => {
     const prefix = uniquePrefix()
     await open(prefix)
