@@ -57,8 +57,8 @@ export class Registry {
         // NONE is a subject whose level was never set, for example because its first registration was cut off. Any other
         // level is its operator's choice.
         if (level !== 'NONE') return register(level as COMPATIBILITY)
-        await this.#setLevel(subject)
-        return register(COMPATIBILITY.BACKWARD_TRANSITIVE)
+        await this.#patiently(() => this.#setLevel(subject))
+        return this.#patiently(() => register(COMPATIBILITY.BACKWARD_TRANSITIVE))
       })
     } catch (thrown) {
       throw this.#fault(thrown, `Registering the schema of ${subject}`, {
@@ -186,5 +186,5 @@ const unknownId = (id: number): DuelogError =>
 /** Whether the same registration may well succeed a moment later. */
 function isPassing(thrown: unknown): boolean {
   const status = Number((thrown as { status?: number }).status)
-  return status >= 500 || (status === 409 && /already exists/i.test(messageOf(thrown)))
+  return status >= 500 || (status === 409 && /already exists|^status 409$/i.test(messageOf(thrown)))
 }

@@ -35,9 +35,11 @@ async function fakeRegistry(answer: (path: string, method: string) => { status: 
 
 describe('codecs with a registry', () => {
   test('are the same for processes that start at one moment', async () => {
-    const prefix = uniquePrefix()
-    const ids = (await Promise.all(Array.from({ length: 6 }, () => open(prefix)))).map(idOf)
-    expect(new Set(ids).size).toBe(1)
+    for (let times = 0; times < 5; times++) {
+      const prefix = uniquePrefix()
+      const ids = (await Promise.all(Array.from({ length: 6 }, () => open(prefix)))).map(idOf)
+      expect(new Set(ids).size).toBe(1)
+    }
   })
 
   test('register every schema at its subjects, backward compatible with all versions', async () => {
