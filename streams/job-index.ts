@@ -5,14 +5,15 @@
  *
  * Live updates write the difference between before and after. A restore writes them all and removes none, so a key may stand there
  * without its job; whoever finds one looks at the job. The commonest statuses, ACTIVE and COMPLETED, have none: each run of a one-shot
- * would write for them, and a list of them is a list of nearly all jobs.
+ * would write for them, and a list of them is a list of nearly all jobs. Nor have handlers: a key more for every job made the restore of
+ * 1,000,000 jobs take 28.7 s in place of 19.7 s. A list by handler looks at one job after the other.
  */
 import type { JobDefinition, JobState } from '../schemas/generated.ts'
 import type { Job } from './job.ts'
 import { prefix } from './keys.ts'
 
 /** Numbers are part of the key and are never reused. */
-export const indexKind = { tag: 1, handler: 2, status: 3, dead: 4 } as const
+export const indexKind = { tag: 1, status: 3, dead: 4 } as const
 export type IndexKind = (typeof indexKind)[keyof typeof indexKind]
 
 const indexedStatuses: ReadonlySet<JobState['status']> = new Set(['PAUSED', 'INVALID'])
@@ -30,10 +31,8 @@ export function indexKeysOf({ id, definition, state }: Job): Buffer[] {
 }
 
 /** What follows from a definition alone. */
-export function definitionIndexKeys(jobId: string, { tags, target }: JobDefinition): Buffer[] {
-  const keys = tags.map((tag) => indexKey(indexKind.tag, tag, jobId))
-  if (target.handler !== null) keys.push(indexKey(indexKind.handler, target.handler, jobId))
-  return keys
+export function definitionIndexKeys(jobId: string, { tags }: JobDefinition): Buffer[] {
+  return tags.map((tag) => indexKey(indexKind.tag, tag, jobId))
 }
 
 /** What follows from a logged state alone, without its definition: what a restore needs. */

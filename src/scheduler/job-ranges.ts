@@ -18,11 +18,10 @@ export interface Index {
 }
 
 /** The index that finds the fewest jobs beside those that are wanted. */
-export function indexFor({ dead, status, tag, handler }: JobFilter): Index | undefined {
+export function indexFor({ dead, status, tag }: JobFilter): Index | undefined {
   if (dead === true) return { kind: indexKind.dead, value: '' }
   if (status !== undefined && isIndexedStatus(status)) return { kind: indexKind.status, value: status }
-  if (tag !== undefined) return { kind: indexKind.tag, value: tag }
-  return handler === undefined ? undefined : { kind: indexKind.handler, value: handler }
+  return tag === undefined ? undefined : { kind: indexKind.tag, value: tag }
 }
 
 export const afterId = (id: string): Buffer => Buffer.concat([definitionKey(id), Buffer.of(0)])
