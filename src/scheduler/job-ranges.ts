@@ -1,10 +1,10 @@
 /** Where in a store the jobs of a filter stand: which index finds them, and which keys have ids that begin so. */
-import { type IndexKind, indexKind, isIndexedStatus } from '../../streams/job-index.ts'
-import { definitionKey, prefix, rangeOf } from '../../streams/keys.ts'
+import { type IndexKind, indexKind, indexRange, isIndexedStatus, jobIdOfIndexKey } from '../../streams/job-index.ts'
+import { definitionKey, jobIdOfKey, prefix, rangeOf } from '../../streams/keys.ts'
 import type { JobFilter } from '../ports.ts'
 
 /** Keys of the definitions whose id begins so. No byte of UTF-8 is 255, so one more in the last place is beyond them all. */
-export function idRange(idPrefix = ''): { from: Buffer; to: Buffer } {
+function idRange(idPrefix = ''): { from: Buffer; to: Buffer } {
   if (idPrefix === '') return rangeOf(prefix.definition)
   const from = definitionKey(idPrefix)
   const to = Buffer.from(from)
@@ -12,16 +12,37 @@ export function idRange(idPrefix = ''): { from: Buffer; to: Buffer } {
   return { from, to }
 }
 
-export interface Index {
-  kind: IndexKind
-  value: string
+/** A way through a store that meets all jobs of a filter, in the order of their ids. */
+export interface Walk {
+  /** The keys behind a job's place; all without one. */
+  rangeAfter(jobId: string | undefined): { from: Buffer; to: Buffer }
+  idOf(key: Buffer): string
+  /** Whether it meets few others, because an index leads it. */
+  isNarrow: boolean
+}
+
+export function walkOf(filter: JobFilter): Walk {
+  const { idPrefix } = filter
+  // The beginning of an id narrows more than any index does, and the scan begins there.
+  const index = idPrefix === undefined ? indexFor(filter) : undefined
+  if (index !== undefined) {
+    const { kind, value } = index
+    return {
+      rangeAfter: (jobId) => indexRange(kind, value, jobId),
+      idOf: (key) => jobIdOfIndexKey(key, value),
+      isNarrow: true,
+    }
+  }
+  const { from, to } = idRange(idPrefix)
+  const behind = (jobId: string): Buffer => (jobId < (idPrefix ?? '') ? from : afterId(jobId))
+  return { rangeAfter: (jobId) => ({ from: jobId === undefined ? from : behind(jobId), to }), idOf: jobIdOfKey, isNarrow: false }
 }
 
 /** The index that finds the fewest jobs beside those that are wanted. */
-export function indexFor({ dead, status, tag }: JobFilter): Index | undefined {
+function indexFor({ dead, status, tag }: JobFilter): { kind: IndexKind; value: string } | undefined {
   if (dead === true) return { kind: indexKind.dead, value: '' }
   if (status !== undefined && isIndexedStatus(status)) return { kind: indexKind.status, value: status }
   return tag === undefined ? undefined : { kind: indexKind.tag, value: tag }
 }
 
-export const afterId = (id: string): Buffer => Buffer.concat([definitionKey(id), Buffer.of(0)])
+const afterId = (id: string): Buffer => Buffer.concat([definitionKey(id), Buffer.of(0)])

@@ -2,14 +2,13 @@
 import type { ActiveRun, FinishedRun } from '../../schemas/generated.ts'
 import { pristineState } from '../../streams/draft.ts'
 import type { Job } from '../../streams/job.ts'
-import { indexRange, jobIdOfIndexKey } from '../../streams/job-index.ts'
 import { whyOf } from '../../streams/jobs/why.ts'
-import { jobIdOfKey, runKey, runRingSize, timerBound, timerKind, timerOfKey } from '../../streams/keys.ts'
+import { runKey, runRingSize, timerBound, timerKind, timerOfKey } from '../../streams/keys.ts'
 import { DuelogError } from '../errors.ts'
 import type { ActiveRunView, JobFilter, JobView, PartitionQueries } from '../ports.ts'
 import { forecast } from './forecast.ts'
 import { loadJobs } from './job-loader.ts'
-import { afterId, type Index, idRange, indexFor } from './job-ranges.ts'
+import { type Walk, walkOf } from './job-ranges.ts'
 import type { SchedulerOptions } from './options.ts'
 import type { Partition } from './partition.ts'
 import type { PartitionStore } from './ports.ts'
@@ -72,44 +71,18 @@ export function partitionQueries(partitions: ReadonlyMap<number, Partition>, opt
     async list(partition, filter, limit, after) {
       const store = storeOf(partition)
       if (filter.active) return listOf(store, await jobsUnderWay(partition, store), filter, limit, after)
-      // The beginning of an id narrows more than any index does, and the scan begins there.
-      const index = filter.idPrefix === undefined ? indexFor(filter) : undefined
-      if (index !== undefined) return listByIndex(store, index, filter, limit, after)
-      return filter.dueBefore === undefined ? listById(store, filter, limit, after) : listByDue(store, filter, limit, after)
+      const walk = walkOf(filter)
+      if (filter.dueBefore !== undefined && !walk.isNarrow) return listByDue(store, filter, limit, after)
+      return listAlong(store, walk, filter, limit, after)
 
-      async function listById(from: PartitionStore, wanted: JobFilter, room: number, last?: string) {
+      /** Every walk goes in the order of job ids, so the cursor is the same for all. */
+      async function listAlong(from: PartitionStore, way: Walk, wanted: JobFilter, room: number, last?: string) {
         const jobs: JobView[] = []
+        const chunk = way.isNarrow ? Math.min(slice, 2 * room) : slice
         let cursor = last
         for (let scanned = 0; scanned < scannedJobsMax; ) {
-          const range = idRange(wanted.idPrefix)
-          const start = cursor === undefined || cursor < (wanted.idPrefix ?? '') ? range.from : afterId(cursor)
-          const entries = await from.scan({ from: start, to: range.to, limit: slice, keysOnly: true })
-          const loaded = await loadJobs(
-            from,
-            codecs,
-            entries.map(({ key }) => jobIdOfKey(key)),
-          )
-          for (const job of loaded.values()) {
-            cursor = job.id
-            const view = viewOf(job, partition)
-            if (view === undefined || !matches(view, wanted)) continue
-            jobs.push(view)
-            if (jobs.length === room) return { jobs, next: cursor }
-          }
-          if (entries.length < slice) return { jobs }
-          scanned += entries.length
-        }
-        return { jobs, next: cursor }
-      }
-
-      /** Keys of an index are in the order of job ids, so its pages follow one another as those of all jobs do. */
-      async function listByIndex(from: PartitionStore, index: Index, wanted: JobFilter, room: number, last?: string) {
-        const jobs: JobView[] = []
-        let cursor = last
-        for (let scanned = 0; scanned < scannedJobsMax; ) {
-          const range = indexRange(index.kind, index.value, cursor)
-          const entries = await from.scan({ ...range, limit: Math.min(slice, 2 * room), keysOnly: true })
-          const ids = entries.map(({ key }) => jobIdOfIndexKey(key, index.value))
+          const entries = await from.scan({ ...way.rangeAfter(cursor), limit: chunk, keysOnly: true })
+          const ids = entries.map(({ key }) => way.idOf(key))
           for (const job of (await loadJobs(from, codecs, ids)).values()) {
             cursor = job.id
             const view = viewOf(job, partition)
@@ -117,7 +90,7 @@ export function partitionQueries(partitions: ReadonlyMap<number, Partition>, opt
             jobs.push(view)
             if (jobs.length === room) return { jobs, next: cursor }
           }
-          if (entries.length < Math.min(slice, 2 * room)) return { jobs }
+          if (entries.length < chunk) return { jobs }
           scanned += entries.length
         }
         return { jobs, next: cursor }
