@@ -33,6 +33,7 @@ export async function startHttp(parts: Parts, scheduler: Scheduler | undefined):
     remote: (url) => remoteQueries(url, { token: leastToken(config.apiTokens) }),
     clock: systemClock,
   })
+  const isPublic = config.roles.has('api')
   const api = createApi({
     writer,
     codecs,
@@ -51,9 +52,10 @@ export async function startHttp(parts: Parts, scheduler: Scheduler | undefined):
     ratePerSecond: config.httpRateLimit,
     settings: effectiveSettings(config),
     topics: topicPlans(names, config.pools),
-    dashboard: readDashboard(fileURLToPath(new URL('../dist/dashboard', import.meta.url))),
+    // Read into memory, so only where it is shown.
+    dashboard: isPublic ? readDashboard(fileURLToPath(new URL('../dist/dashboard', import.meta.url))) : undefined,
     health: () => vitals.health(scheduler),
-    public: config.roles.has('api'),
+    public: isPublic,
   })
   undo.push(() => api.stop())
   return advertised(config.advertisedUrl, await api.listen(config.httpHost, config.httpPort))
