@@ -808,7 +808,7 @@ export interface JobState {
   nextFireAt: number | null
   /** With jitterMs: when the next occurrence is due, its jitter included; null when that is nextFireAt itself. Unit: epoch ms. Default: null. */
   nextDueAt: number | null
-  /** Latest nominal time that has become a run, however that ended: no definition makes an occurrence up to it due again. Unit: epoch ms. Default: null. */
+  /** Latest nominal time that has become a run, however that ended: no definition makes an occurrence up to it due again. Under a schedule of one instant, that instant. Unit: epoch ms. Default: null. */
   latestFiredFor: number | null
   /** Number of the last run; the next has the next number. Default: 0. */
   runNo: number
@@ -2582,7 +2582,7 @@ export const jobStateSchema = {
               ],
               "default": null,
               "unit": "epoch ms",
-              "doc": "Latest nominal time that has become a run, however that ended: no definition makes an occurrence up to it due again."
+              "doc": "Latest nominal time that has become a run, however that ended: no definition makes an occurrence up to it due again. Under a schedule of one instant, that instant."
             },
             {
               "name": "runNo",

@@ -49,7 +49,7 @@ export function startRun(
   patchState(draft, {
     runNo,
     scheduledRuns,
-    latestFiredFor: scheduled ? Math.max(scheduledFor, before.latestFiredFor ?? scheduledFor) : before.latestFiredFor,
+    latestFiredFor: scheduled ? latestFired(spec, scheduledFor, before.latestFiredFor) : before.latestFiredFor,
     nextFireAt: spent ? null : before.nextFireAt,
     active: [...before.active, run],
     finishedAt: null,
@@ -57,6 +57,11 @@ export function startRun(
   })
   beginAttempt(draft, run, context)
   return run
+}
+
+/** The only instant of a schedule is never due again while that schedule stays, also where an earlier one fired for a later time. */
+function latestFired({ schedule }: JobDefinition, scheduledFor: number, before: number | null): number {
+  return schedule.at === null ? Math.max(scheduledFor, before ?? scheduledFor) : scheduledFor
 }
 
 function limitsOf({ concurrencyKey, concurrencyLimit, rateLimit, priority, startDeadlineMs }: JobDefinition): RunLimits | null {

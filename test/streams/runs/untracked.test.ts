@@ -126,6 +126,12 @@ describe('an occurrence that was handed out ahead of its time', () => {
     job.define({ trackRuns: false, schedule: { everyMs: 2_500, anchor: 0 } }).until(10_000)
     expect(job.fired).toEqual([5_000, 7_500, 10_000])
   })
+  it('does not fire again when it is the only one of its schedule, and an earlier schedule had fired for a later time', () => {
+    const job = ahead({ schedule: { everyMs: 5_000, anchor: 0 } })
+    const at = { trackRuns: false, schedule: { at: 2_000 }, retainCompletedMs: 60_000 }
+    job.define(at).fireAhead().define({ ...at, tags: ['other'] })
+    expect(job.until(10_000).fired).toEqual([5_000, 2_000])
+  })
   it('carries its time, so that the worker holds it until then', () => {
     expect(ahead({ schedule: { at: 5_000 } }).dispatched).toMatchObject([{ dueAt: 5_000, dispatchedAt: 0 }])
   })
