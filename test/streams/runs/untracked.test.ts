@@ -129,7 +129,10 @@ describe('an occurrence that was handed out ahead of its time', () => {
   it('does not fire again when it is the only one of its schedule, and an earlier schedule had fired for a later time', () => {
     const job = ahead({ schedule: { everyMs: 5_000, anchor: 0 } })
     const at = { trackRuns: false, schedule: { at: 2_000 }, retainCompletedMs: 60_000 }
-    job.define(at).fireAhead().define({ ...at, tags: ['other'] })
+    job
+      .define(at)
+      .fireAhead()
+      .define({ ...at, tags: ['other'] })
     expect(job.until(10_000).fired).toEqual([5_000, 2_000])
   })
   it('carries its time, so that the worker holds it until then', () => {
