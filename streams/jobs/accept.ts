@@ -181,7 +181,8 @@ export function acceptDeletion(draft: Decision, deletion: Extract<Input, { kind:
   const inForce = Math.max(definition?.offset ?? -1, state?.specOffset ?? -1)
   if (inForce > deletion.offset) return
   if (deletion.decided) {
-    // The state, if there is one, came from the changelog and outlived this.
+    // The state, if there is one, came from the changelog and outlived this, and so did a definition that the changelog keeps for it.
+    if (state?.definitionKept && definition?.offset === state.specOffset) return
     if ((definition?.offset ?? -1) <= (deletion.observedOffset ?? deletion.offset)) draft.job.definition = undefined
     return
   }

@@ -115,6 +115,13 @@ describe('what an earlier owner has decided', () => {
     expect(job.job.definition?.offset).toBe(1)
     expect(job.last.keptDefinition).toBeUndefined()
   })
+  it('leaves a definition in place that the changelog keeps, because its tombstone had not observed one that was dropped', () => {
+    const kept = { ...everySecond, dedupKey: 'k', dedupWindowMs: 60_000 }
+    const job = new JobHistory().define(kept).until(1_000).define(kept).remove({ observedOffset: 0 })
+    const { state, definition } = job.job
+    expect(state).toMatchObject({ definitionKept: true, specOffset: 0, droppedOffset: 1 })
+    expect(job.remove({ observedOffset: 0, decided: true }).job).toMatchObject({ state, definition })
+  })
   it('does not bring back a definition older than the one the state was made from', () => {
     const job = new JobHistory().define().define(everySecond).until(1_000)
     const { definition } = job.job
