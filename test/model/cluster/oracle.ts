@@ -145,8 +145,10 @@ function checkNumbers(dispatches: Judged[], problems: string[]): void {
 }
 
 /** Whether any definition of the job's life had a limit. */
-const isLimited = ({ life }: Judged): boolean =>
-  life.definitions.some(({ spec }) => spec !== undefined && (spec.concurrencyKey !== null || spec.rateLimit !== null))
+const isLimited = ({ life }: Judged): boolean => hasLimit(life)
+
+export const hasLimit = ({ definitions }: Life): boolean =>
+  definitions.some(({ spec }) => spec !== undefined && (spec.concurrencyKey !== null || spec.rateLimit !== null))
 
 const timesOf = ({ spec }: KnownDefinition): string =>
   spec === undefined ? '' : JSON.stringify([spec.schedule, spec.startAt, spec.endAt])
