@@ -58,6 +58,11 @@ describe('duelog', () => {
     const ended = await duelog(['jobs', 'apply', '-', '--url', 'http://127.0.0.1:9'], { input: '{"id": "a"}\n' })
     expect(ended).toMatchObject({ code: 3, out: '', err: expect.stringMatching(/^duelog: No Duelog answers at [^\n]+\n$/) })
   })
+  it('says that nobody answers also when there was more to send than a connection takes at once', async () => {
+    const input = `${JSON.stringify({ id: 'a', payload: 'x'.repeat(1_000) })}\n`.repeat(20_000)
+    const ended = await duelog(['jobs', 'apply', '-', '--url', 'http://127.0.0.1:9'], { input })
+    expect(ended).toMatchObject({ code: 3, out: '', err: expect.stringMatching(/^duelog: No Duelog answers at [^\n]+\n$/) })
+  })
   it('ends no sooner than a slow reader of its output has all of it', async () => {
     const { url, answered } = await serverOf(1_000)
     const child = spawn(process.execPath, [file, 'jobs', 'list', '--limit', '1000', '--json', '--url', url])
