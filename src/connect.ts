@@ -5,6 +5,7 @@ import type { AnyPayloads } from './client/typed-job.ts'
 import { DuelogError } from './errors.ts'
 import { type Codecs, createCodecs } from './kafka/codecs.ts'
 import { connectLog, type KafkaLog, type LogOptions } from './kafka/log.ts'
+import { requireKnown } from './known-options.ts'
 import type { Log, LogWriter } from './ports.ts'
 
 /** Where the embedded registry listens by default. */
@@ -23,6 +24,11 @@ export interface ClusterOptions extends Pick<LogOptions, 'sasl' | 'ssl' | 'logge
   clientId?: string
 }
 
+export const clusterOptionNames = {
+  ...{ brokers: true, registryUrl: true, registryAuth: true, topicPrefix: true },
+  ...{ clientId: true, sasl: true, ssl: true, logger: true },
+} as const satisfies Record<keyof ClusterOptions, true>
+
 export interface Cluster {
   log: KafkaLog
   names: ReturnType<typeof topicNames>
@@ -32,9 +38,10 @@ export interface Cluster {
 
 /** Opens nothing yet. Throws DuelogError `bad-config`. */
 export function clusterOf(options: ClusterOptions): Cluster {
-  const brokers = (typeof options.brokers === 'string' ? options.brokers.split(',') : (options.brokers ?? []))
-    .map((broker) => broker.trim())
-    .filter((broker) => broker !== '')
+  const given: unknown = typeof options.brokers === 'string' ? options.brokers.split(',') : (options.brokers ?? [])
+  if (!Array.isArray(given) || !given.every((broker) => typeof broker === 'string'))
+    throw new DuelogError('bad-config', 'brokers must be text or a list of texts, each host:port of a broker')
+  const brokers = given.map((broker: string) => broker.trim()).filter((broker) => broker !== '')
   if (brokers.length === 0) throw new DuelogError('bad-config', 'brokers is empty; give host:port of at least one broker')
   const { sasl, ssl, logger, clientId = 'duelog', registryUrl = REGISTRY_URL_DEFAULT, registryAuth: auth } = options
   const names = topicNames(options.topicPrefix ?? TOPIC_PREFIX_DEFAULT)
@@ -70,12 +77,13 @@ export function lateWriter(log: Log): { open(): Promise<LogWriter>; close(): Pro
 
 /**
  * A client that connects at its first use. With `Payloads`, payloads by handler, the compiler checks each job's payload. Throws DuelogError
- * `bad-config` for a broker list that is empty.
+ * `bad-config` for a broker list that is empty, and for an option that is not known.
  */
 export function createClient<Payloads extends object = AnyPayloads>(options: ClusterOptions): Client<Payloads>
 // For ReturnType<typeof createClient>, which takes the last one.
 export function createClient(options: ClusterOptions): Client
 export function createClient<Payloads extends object>(options: ClusterOptions): Client<Payloads> {
+  requireKnown('createClient', options, clusterOptionNames)
   const { log, names, openCodecs } = clusterOf(options)
   return createJobClient<Payloads>(async () => {
     const { definition } = await openCodecs(['default'])

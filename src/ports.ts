@@ -82,6 +82,8 @@ export interface GroupReaderOptions {
   userData?: () => unknown
   /** `co-partitioned`: partition i of every topic goes to one member, and stays with it where balance allows. Default: round robin. */
   assignment?: 'co-partitioned' | 'round-robin'
+  /** Members of other programs may join; while one is there, all partitions are assigned by the protocol `range`. Default false. */
+  openToOthers?: boolean
   /** First position of a partition without a committed or returned one. Default: 'earliest'. */
   startAt?: 'earliest' | 'latest'
   /** Default true. False also shows records of open and aborted transactions. */

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { topicPlans } from '../streams/topics.ts'
 import { createApi } from './api/api.ts'
 import { createAuditTrail } from './api/audit/audit-trail.ts'
-import { leastToken } from './api/auth.ts'
+import { peerToken } from './api/auth.ts'
 import { readDashboard } from './api/dashboard-files.ts'
 import { createOwnerDirectory } from './api/owner-directory.ts'
 import { remoteQueries } from './api/remote-queries.ts'
@@ -30,7 +30,7 @@ export async function startHttp(parts: Parts, scheduler: Scheduler | undefined):
     topic: names.jobs,
     partitions,
     local: scheduler?.queries,
-    remote: (url) => remoteQueries(url, { token: leastToken(config.apiTokens) }),
+    remote: (url) => remoteQueries(url, { token: peerToken(config.apiTokens) }),
     clock: systemClock,
   })
   const isPublic = config.roles.has('api')

@@ -4,12 +4,13 @@ import type { AnyPayloads } from './client/typed-job.ts'
 import { systemClock } from './clock.ts'
 import { configSchema } from './config/settings.ts'
 import { listOf } from './config/values.ts'
-import { type ClusterOptions, clusterOf, lateWriter, TOPIC_PREFIX_DEFAULT } from './connect.ts'
+import { type ClusterOptions, clusterOf, clusterOptionNames, lateWriter, TOPIC_PREFIX_DEFAULT } from './connect.ts'
 import { DuelogError } from './errors.ts'
 import { createExecutor, type Executor, type ExecutorView } from './executor/executor.ts'
-import type { Handlers, HandlersFor } from './executor/handler.ts'
+import { type Handlers, type HandlersFor, handlerProblem } from './executor/handler.ts'
 import { builtInHandlers } from './executor/handlers/built-in.ts'
 import { newInstance } from './instance.ts'
+import { requireKnown } from './known-options.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 
 const httpDenyDefault = configSchema.properties.DUELOG_HTTP_DENY.default
@@ -44,6 +45,12 @@ export interface WorkerOptions<Payloads extends object = AnyPayloads> extends Om
   metrics?: Metrics
 }
 
+const workerOptionNames = {
+  ...clusterOptionNames,
+  ...{ handlers: true, pool: true, concurrency: true, name: true, drainMs: true, metrics: true },
+  ...{ httpDeny: true, httpAllow: true, httpSigningKey: true },
+} as const satisfies Record<keyof WorkerOptions, true>
+
 export interface Worker {
   /** Joins the pool's group. Rejects with DuelogError `broker-unavailable`, `registry-unavailable` or `unsafe-topic`. */
   start(): Promise<void>
@@ -55,6 +62,8 @@ export interface Worker {
 
 /** Throws DuelogError `bad-config`. */
 export function createWorker<Payloads extends object = AnyPayloads>(options: WorkerOptions<Payloads>): Worker {
+  requireKnown('createWorker', options, workerOptionNames)
+  requireHandlers(options.handlers)
   const { pool = 'default', concurrency = 50, name = 'worker', drainMs = 25_000 } = options
   if (!/^[^@:\s]{1,255}$/.test(name)) {
     const allowed = '1 to 255 characters without "@", ":" and spaces'
@@ -105,5 +114,17 @@ export function createWorker<Payloads extends object = AnyPayloads>(options: Wor
       await produced.close()
     },
     current: () => executor?.current(),
+  }
+}
+
+function requireHandlers(handlers: unknown): void {
+  if (typeof handlers !== 'object' || handlers === null)
+    throw new DuelogError(
+      'bad-config',
+      'handlers of createWorker is missing; give an object of functions by name, {} for the built-in ones alone',
+    )
+  for (const [name, handler] of Object.entries(handlers)) {
+    const problem = handlerProblem(name, handler)
+    if (problem !== undefined) throw new DuelogError('bad-config', problem)
   }
 }

@@ -57,7 +57,7 @@ export function cliPage(): string {
         ],
       ),
       '',
-      'Workers run at least once: an attempt that two workers started is counted, and is no finding. What retention has taken is not held against anybody. Missed occurrences are not looked for where the log cannot tell: jobs with a topic target, pinned jobs, intervals from the END of runs, jobs with 1,000 skips and more, and definitions that took over the phase of an earlier one. All runs in the range are held in memory, some 900 bytes each; `--from` and `--to` bound it.',
+      'Workers run at least once: an attempt that two workers started is counted, and is no finding. So is a run that a limit keeps waiting. What retention has taken is not held against anybody. Missed occurrences are not looked for where the log cannot tell: jobs with a topic target, pinned jobs, intervals from the END of runs, jobs with 1,000 skips and more, and definitions that took over the phase of an earlier one. All runs in the range are held in memory, some 900 bytes each; `--from` and `--to` bound it.',
     ].join('\n'),
     ...leavesOf(program).map(({ name, command }) => [`## duelog ${name}`, '', '```text', helpOf(command), '```'].join('\n')),
   )

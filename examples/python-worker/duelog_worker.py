@@ -50,7 +50,7 @@ class Worker:
                 "auto.offset.reset": "earliest",
                 "enable.auto.commit": False,
                 "session.timeout.ms": 10_000,
-                # All members of a pool speak one assignor; by range, partition i of every lane goes to one of them.
+                # Workers of Duelog in this pool speak it too; by range, partition i of every lane goes to one worker.
                 "partition.assignment.strategy": "range",
             }
         )
@@ -223,6 +223,11 @@ class Worker:
     def _report(self, attempt, fields):
         """To the partition that the execution came from: there its owner reads. `specOffset` is echoed."""
         execution, entry = attempt.execution, attempt.entry
+        if not execution.get("tracked", True):
+            # Nobody wants to hear of it; its offset alone says that it was done.
+            if fields["type"] in ("SUCCEEDED", "FAILED"):
+                entry.state = "done"
+            return None
         event = {key: execution[key] for key in ("jobId", "runNo", "attempt", "specOffset")}
         event.update(at=now_ms(), worker=self.instance, **fields)
 

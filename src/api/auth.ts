@@ -2,7 +2,7 @@
  * Who may call what. With tokens: a bearer token gives a role. Without: requests of this machine only, and none that a web page of
  * another origin could have sent, because a browser on this machine reaches a loopback port as well as anyone.
  */
-import { createHash, timingSafeEqual } from 'node:crypto'
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import type { FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
 import type { Clock } from '../clock.ts'
 import { DuelogError } from '../errors.ts'
@@ -32,6 +32,7 @@ export interface AuthenticationOptions {
 /** A hook that throws `unauthorized` or `forbidden`, and else notes role and actor in the request. */
 export function authentication({ apiTokens = [], jwt, clock }: AuthenticationOptions): onRequestAsyncHookHandler {
   const known = apiTokens.map(({ role, token, name }) => ({ role, actor: name ?? role, digest: digest(token) }))
+  const peers = peersOf(apiTokens)
   const verify = jwt === undefined ? undefined : jwtVerifier(jwt)
   const refusals = new RateLimit(clock, refusedSignInsPerSecond, refusedSignInsMax)
   return async (request, reply) => {
@@ -44,7 +45,8 @@ export function authentication({ apiTokens = [], jwt, clock }: AuthenticationOpt
     }
     if (needed === undefined) return
     const given = /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? '')?.[1]
-    const found = given === undefined ? undefined : (identityOf(given, known) ?? (await verify?.(given)))
+    const found =
+      given === undefined ? undefined : (identityOf(given, internal ? [...known, ...peers] : known) ?? (await verify?.(given)))
     if (found === undefined) {
       // Only what is refused counts: behind one address there may be many, and a broken one must not shut the others out.
       if (given !== undefined && !refusals.take(request.ip)) {
@@ -71,9 +73,22 @@ function accepted(tokens: boolean, jwt: boolean): string {
     .join(' or ')
 }
 
-/** The token that other processes of this system are asked with: the one that may do least. */
-export function leastToken(tokens: readonly ApiToken[] = []): string | undefined {
-  return tokens.toSorted((left, right) => rank[left.role] - rank[right.role])[0]?.token
+/**
+ * What other processes of this system are asked with: it follows from the strongest token, and opens the internal routes alone to whoever
+ * may hear it. Owners answer there with whole definitions, credentials included, so a viewer's token does not open them.
+ */
+export function peerToken(tokens: readonly ApiToken[] = []): string | undefined {
+  const [strongest] = tokens.toSorted((left, right) => rank[right.role] - rank[left.role])
+  return strongest === undefined ? undefined : derived(strongest)
+}
+
+const derived = ({ token }: ApiToken): string => createHmac('sha256', token).update('duelog internal').digest('base64url')
+
+/** Peers may have been given other tokens besides; a viewer's counts only where there are none but viewers'. */
+function peersOf(tokens: readonly ApiToken[]): (Identity & { digest: Buffer })[] {
+  const strong = tokens.filter(({ role }) => role !== 'viewer')
+  const from = strong.length > 0 ? strong : tokens
+  return from.map((token) => ({ role: 'operator', actor: 'peer', digest: digest(derived(token)) }))
 }
 
 /** Compares digests of equal length with every known token, so that the time taken tells nothing of any of them. */

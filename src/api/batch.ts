@@ -48,7 +48,12 @@ async function* answerGroups(body: AsyncIterable<Buffer>, tools: BatchTools): As
   const groups = lineGroups(body, bodyBytesMax)
   const writing: Promise<string>[] = []
   const written: Written = { counts: { done: 0, refused: 0 }, ends: new Map() }
-  const readNext = (): Promise<Line[] | undefined> => groups.next().then(({ done, value }) => (done ? undefined : value))
+  const readNext = (): Promise<Line[] | undefined> => {
+    const next = groups.next().then(({ done, value }) => (done ? undefined : value))
+    // It may fail while nobody waits for it, because results go first; where it is awaited it fails again.
+    next.catch(() => {})
+    return next
+  }
   let reading: Promise<Line[] | undefined> | undefined = readNext()
   try {
     while (reading !== undefined || writing.length > 0) {
@@ -68,8 +73,6 @@ async function* answerGroups(body: AsyncIterable<Buffer>, tools: BatchTools): As
     }
     if (tools.wait) yield `${JSON.stringify({ applied: await allApplied(tools.writes, written.ends) })}\n`
   } finally {
-    // The reader of the answer may have gone: what was being read then is of no use any more.
-    reading?.catch(() => {})
     await Promise.all(writing)
     await tools.onEnd(written.counts)
   }

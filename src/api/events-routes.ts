@@ -3,7 +3,7 @@ import { PassThrough } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
 import { DuelogError } from '../errors.ts'
 import type { ApiContext } from './context.ts'
-import { listenerBytesMax, listenersMax } from './limits.ts'
+import { listenerBytesMax, listenersMax, listenersPerCallerMax } from './limits.ts'
 import { countsOf } from './process-counts.ts'
 import { Pulse } from './pulse.ts'
 import { eventsSchema, internalCountsSchema, sessionSchema } from './schemas/events.ts'
@@ -11,7 +11,9 @@ import { eventsSchema, internalCountsSchema, sessionSchema } from './schemas/eve
 export function eventsRoutes(instance: FastifyInstance, context: ApiContext): void {
   const config = { role: 'viewer' } as const
   const pulse = new Pulse(context)
-  const open = new Set<PassThrough>()
+  /** With the caller of each. */
+  const open = new Map<PassThrough, string | null>()
+  const listenersOf = (caller: string): number => [...open.values()].filter((each) => each === caller).length
 
   instance.get('/v1/session', { config, schema: sessionSchema }, (request) => ({
     role: request.role ?? 'admin',
@@ -19,14 +21,16 @@ export function eventsRoutes(instance: FastifyInstance, context: ApiContext): vo
   }))
 
   instance.get('/v1/events', { config: { ...config, streams: true }, schema: eventsSchema }, (request, reply) => {
-    if (open.size >= listenersMax) {
+    // Without authentication all are one caller.
+    const caller = request.role === null ? null : request.actor
+    if (open.size >= listenersMax || (caller !== null && listenersOf(caller) >= listenersPerCallerMax)) {
       throw new DuelogError(
         'overloaded',
-        `There are already ${listenersMax} listeners on this process; try another one, or later.`,
+        `There are already ${listenersMax} listeners on this process, or ${listenersPerCallerMax} of one caller; try another one, or later.`,
       )
     }
     const stream = new PassThrough()
-    open.add(stream)
+    open.set(stream, caller)
     const leave = pulse.listen((message) => {
       if (stream.writableLength < listenerBytesMax) stream.write(`event: pulse\ndata: ${message}\n\n`)
     })
@@ -43,7 +47,7 @@ export function eventsRoutes(instance: FastifyInstance, context: ApiContext): vo
   })
   // An open stream would hold a stop up until it is cut off.
   instance.addHook('preClose', async () => {
-    for (const stream of open) stream.end()
+    for (const stream of open.keys()) stream.end()
   })
 
   instance.get('/internal/v1/counts', { config: { ...config, internal: true }, schema: internalCountsSchema }, async () => ({

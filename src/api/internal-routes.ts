@@ -19,7 +19,8 @@ interface PartitionParams {
 type JobParams = PartitionParams & { id: string }
 
 export function internalRoutes(instance: FastifyInstance, { local }: ApiContext): void {
-  const config = { role: 'viewer', internal: true } as const
+  // Definitions are whole here: what is hidden from viewers elsewhere is not hidden.
+  const config = { role: 'operator', internal: true } as const
   const scheduler = (): PartitionQueries => {
     if (local !== undefined) return local
     throw new DuelogError('not-ready', 'This process has no scheduler role, so it owns no partition.')

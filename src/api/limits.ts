@@ -56,6 +56,8 @@ export const retryAfterSeconds = 1
 export const pulseMs = 1_000
 /** Connections to /v1/events of one process; more are refused as `overloaded`. */
 export const listenersMax = 200
+/** Of these, connections of one caller: nobody shuts out all others. */
+export const listenersPerCallerMax = 100
 /** Bytes that may wait for a listener that reads slowly; it then misses pulses, each of which is complete in itself. */
 export const listenerBytesMax = 256 * 1024
 /** How long the body of a single request may take to arrive. */

@@ -25,6 +25,7 @@ export function auditText(verdict: Verdict): string {
     ['succeeded', number(verdict.succeeded)],
     ['dead', number(verdict.dead)],
     ['not ended yet', number(verdict.open)],
+    ['waiting for a limit', number(verdict.waiting)],
     ['retried', number(verdict.retried)],
     ['attempts started again', number(verdict.startedAgain)],
     ['unreadable records', number(verdict.unreadable)],

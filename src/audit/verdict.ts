@@ -5,7 +5,7 @@
 import { createHistogram } from 'node:perf_hooks'
 import type { Books, JobAccount, RunAccount } from './books.ts'
 import { unknownTime } from './books.ts'
-import { missedIn, overdueIn } from './calendar.ts'
+import { missedIn, overdueIn, waitingIn } from './calendar.ts'
 import type { Finding, FindingKind, Scope } from './finding.ts'
 
 export interface Verdict {
@@ -16,6 +16,8 @@ export interface Verdict {
   dead: number
   /** Runs that have not ended yet. */
   open: number
+  /** Runs that a limit keeps from being dispatched; `runs` does not count them until they are. */
+  waiting: number
   /** Runs with more than one attempt. */
   retried: number
   /** Attempts that more than one worker started, or one twice: workers run at least once. It is no fault of the schedule. */
@@ -33,7 +35,7 @@ const latenessMsMax = 3_600_000
 
 export function judge(books: Books, scope: Scope): Verdict {
   const verdict: Verdict = {
-    ...{ runs: 0, jobs: jobsIn(books), succeeded: 0, dead: 0, open: 0, retried: 0, startedAgain: 0 },
+    ...{ runs: 0, jobs: jobsIn(books), succeeded: 0, dead: 0, open: 0, retried: 0, startedAgain: 0, waiting: 0 },
     ...{ unreadable: [...books.unreadable.values()].reduce((sum, count) => sum + count, 0), lateness: undefined, findings: [] },
   }
   const lateness = createHistogram({ lowest: 1, highest: latenessMsMax + 1, figures: 3 })
@@ -47,6 +49,8 @@ export function judge(books: Books, scope: Scope): Verdict {
   }
   for (const runs of byJob.values()) verdict.findings.push(...doubleOccurrences(runs))
   for (const [jobId, job] of books.jobs) {
+    // Those of which an attempt was dispatched before count as open.
+    verdict.waiting += waitingIn(job).filter(({ runNo }) => !byJob.get(jobId)?.some((run) => run.runNo === runNo)).length
     verdict.findings.push(...overdueIn(jobId, job, scope), ...missedIn(jobId, job, byJob.get(jobId) ?? [], scope))
   }
   if (lateness.count > 0) {
@@ -80,8 +84,11 @@ function judgeRun(
   else if (end === 'dead') verdict.dead++
   else if (end === 'open') verdict.open++
   else if (end === 'lost') find('lost', 'it was dispatched, has no end in the log, and its job knows nothing of it')
-  if (end === 'open' && run.startDeadlineAt + scope.graceMs < scope.now && firstStart(run) === undefined)
-    find('lost', `it was dispatched, never started, and should have expired at ${new Date(run.startDeadlineAt).toISOString()}`)
+  // An attempt that was given back and waits for a limit has a deadline of its own.
+  const active = job?.state?.active.find(({ runNo, specOffset }) => runNo === run.runNo && specOffset === run.specOffset)
+  const deadlineAt = Math.max(run.startDeadlineAt, active?.startDeadlineAt ?? 0)
+  if (end === 'open' && deadlineAt + scope.graceMs < scope.now && firstStart(run) === undefined)
+    find('lost', `it was dispatched, never started, and should have expired at ${new Date(deadlineAt).toISOString()}`)
 }
 
 /** The end of a run without an event of it, by the state of its job. */

@@ -8,10 +8,12 @@ if (Number(process.versions.node.split('.')[0]) < NODE_MAJOR_MIN) {
   process.stderr.write(`duelog: Node ${NODE_MAJOR_MIN} or later is needed; this is ${process.version}.\n`)
   process.exit(1)
 }
-const { hideHarmlessWarnings } = await import('./warnings.ts')
-hideHarmlessWarnings()
 const { boundYoungGeneration } = await import('./memory.ts')
 boundYoungGeneration()
+const { allRead, letReadersLeave } = await import('./output.ts')
+letReadersLeave()
 const { main } = await import('./program.ts')
+const code = await main(process.argv.slice(2))
+await allRead()
 // What is left of sockets and timers must not hold back the end: everything that matters was stopped before.
-process.exit(await main(process.argv.slice(2)))
+process.exit(code)

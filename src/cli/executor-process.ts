@@ -7,9 +7,7 @@ import { shownOf } from '../exposition.ts'
 import { startSystem } from '../main.ts'
 import { boundYoungGeneration } from './memory.ts'
 import { watchSignals } from './signals.ts'
-import { hideHarmlessWarnings } from './warnings.ts'
 
-hideHarmlessWarnings()
 boundYoungGeneration()
 const signals = watchSignals()
 const ended = Promise.withResolvers<number>()

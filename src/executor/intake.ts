@@ -73,6 +73,7 @@ export class Intake {
       instance,
       userData,
       assignment: 'co-partitioned',
+      openToOthers: true,
       onAssigned: (assigned, generation) => this.#assigned(assigned, generation),
       onRebalance: this.#options.onRebalance,
       onBatch: (batch) => this.#batch(batch),

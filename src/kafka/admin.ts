@@ -5,6 +5,9 @@ import { readNote } from './assignors.ts'
 import { faultOf } from './faults.ts'
 import { patiently } from './patience.ts'
 
+/** As workers sign their reports: name@host:pid:boot. */
+const isInstance = (clientId: string): boolean => /^[^@:\s]+@.+:\d+:[^:]+$/.test(clientId)
+
 export class KafkaAdmin implements LogAdmin {
   readonly #kafka: Kafka
   #admin: Admin
@@ -50,11 +53,13 @@ export class KafkaAdmin implements LogAdmin {
 
   async groupMembers(groupId: string) {
     const { groups } = await this.#ask(`Describing group ${groupId}`, () => this.#admin.describeGroups([groupId]))
-    return (groups[0]?.members ?? []).map(({ memberId, memberMetadata, memberAssignment }) => {
+    return (groups[0]?.members ?? []).map(({ memberId, clientId, memberMetadata, memberAssignment }) => {
       // While the group rebalances both are empty.
       const metadata = memberMetadata.length > 0 ? AssignerProtocol.MemberMetadata.decode(memberMetadata) : null
       const note = readNote(memberId, metadata?.userData)
-      return { memberId, instance: note.instance, userData: note.userData, assigned: assignedOf(memberAssignment) }
+      // A worker of another program has no note; it may say who it is by its client id.
+      const instance = note.instance === memberId && isInstance(clientId) ? clientId : note.instance
+      return { memberId, instance, userData: note.userData, assigned: assignedOf(memberAssignment) }
     })
   }
 

@@ -1,6 +1,9 @@
 /**
- * The group protocols. Both carry in each member's metadata a JSON
+ * The group protocols. All carry in each member's metadata a JSON
  * `{ instance, userData, owned, generation }`, which describeGroups shows to anybody.
+ *
+ * `range` is the one that clients of other languages speak by default. A group whose members offer it besides one of ours falls back to it
+ * while a member is there that knows nothing else: the broker takes what all of them offer.
  */
 import { type Assigner, AssignerProtocol, type Cluster, type GroupMember, type PartitionAssigner } from 'kafkajs'
 import { sharePartitions } from './shares.ts'
@@ -14,15 +17,22 @@ export interface MemberNote {
   generation: number
 }
 
+export type AssignerKind = 'co-partitioned' | 'round-robin' | 'range'
+
+/** From version 1 on a leader of another library expects more fields than kafkajs writes, and would read past the end. */
+const metadataVersion = 0
+
 type Assignments = Map<string, Record<string, number[]>>
 type Rule = (members: { memberId: string; topics: string[]; note: MemberNote }[], counts: Map<string, number>) => Assignments
 
 /** `note` is asked at each join. */
-export function createAssigner(kind: 'co-partitioned' | 'round-robin', note: () => MemberNote): PartitionAssigner {
-  const rule = kind === 'co-partitioned' ? coPartitioned : roundRobin
+export function createAssigner(kind: AssignerKind, note: () => MemberNote): PartitionAssigner {
+  const rule = rules[kind]
+  // Members of other programs know it by its own name.
+  const name = kind === 'range' ? kind : `duelog-${kind}`
   // kafkajs passes the whole cluster, which its types narrow to a part.
   return ({ cluster }: { cluster: Cluster }): Assigner => ({
-    name: `duelog-${kind}`,
+    name,
     version: 1,
     async assign({ members, topics }) {
       const counts = new Map(topics.map((topic) => [topic, cluster.findTopicPartitionMetadata(topic).length]))
@@ -37,8 +47,12 @@ export function createAssigner(kind: 'co-partitioned' | 'round-robin', note: () 
       }))
     },
     protocol: ({ topics }) => ({
-      name: `duelog-${kind}`,
-      metadata: AssignerProtocol.MemberMetadata.encode({ version: 1, topics, userData: Buffer.from(JSON.stringify(note())) }),
+      name,
+      metadata: AssignerProtocol.MemberMetadata.encode({
+        version: metadataVersion,
+        topics,
+        userData: Buffer.from(JSON.stringify(note())),
+      }),
     }),
   })
 }
@@ -75,6 +89,26 @@ const roundRobin: Rule = (members, counts) => {
   }
   return assignments
 }
+
+/** Of each topic by itself, consecutive partitions to each of its readers: partition i of topics with the same readers goes to one member. */
+const range: Rule = (members, counts) => {
+  const sorted = [...members].sort((a, b) => (a.memberId < b.memberId ? -1 : 1))
+  const assignments: Assignments = new Map(members.map(({ memberId }) => [memberId, {}]))
+  for (const [topic, count] of counts) {
+    const readers = sorted.filter(({ topics }) => topics.includes(topic))
+    let next = 0
+    for (const [place, { memberId }] of readers.entries()) {
+      const size = Math.floor(count / readers.length) + (place < count % readers.length ? 1 : 0)
+      const first = next
+      next += size
+      const assignment = assignments.get(memberId)
+      if (assignment) assignment[topic] = Array.from({ length: size }, (_, index) => first + index)
+    }
+  }
+  return assignments
+}
+
+const rules: Record<AssignerKind, Rule> = { 'co-partitioned': coPartitioned, 'round-robin': roundRobin, range }
 
 function readMember({ memberId, memberMetadata }: GroupMember) {
   const metadata = AssignerProtocol.MemberMetadata.decode(memberMetadata)

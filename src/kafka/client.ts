@@ -4,6 +4,7 @@
  */
 import type { ConnectionOptions } from 'node:tls'
 import { type ISocketFactory, Kafka, type LogEntry, logLevel, type RetryOptions, type SASLOptions } from 'kafkajs'
+import { quietQueues } from './quiet-queue.ts'
 
 /** What is needed of a logger; a pino logger fits. */
 export interface Logger {
@@ -82,6 +83,7 @@ export const transactionRetry: RetryOptions = {
 }
 
 export function createKafka(options: LogOptions, settings: LogSettings): Kafka {
+  quietQueues()
   return new Kafka({
     brokers: options.brokers,
     clientId: options.clientId,

@@ -61,6 +61,7 @@ export function faultOf(thrown: unknown, doing: string): DuelogError {
   if (thrown instanceof DuelogError) return thrown
   const code = codeOf(thrown)
   const type = rootOf(thrown).type
-  const text = `${doing} failed: ${messageOf(thrown)}${type ? ` (${type})` : ''} ${advice[code] ?? ''}`
-  return new DuelogError(code, text.trim(), { cause: thrown })
+  const said = `${doing} failed: ${messageOf(thrown).replace(/\.$/, '')}${type ? ` (${type})` : ''}.`
+  const todo = advice[code]
+  return new DuelogError(code, todo === undefined ? said : `${said} ${todo}`, { cause: thrown })
 }

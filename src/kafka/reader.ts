@@ -14,7 +14,7 @@
 import type { Consumer, EachBatchPayload, Kafka } from 'kafkajs'
 import { DuelogError, messageOf } from '../errors.ts'
 import type { Batch, GroupReader, GroupReaderOptions, Position, TopicPartition } from '../ports.ts'
-import { createAssigner } from './assignors.ts'
+import { type AssignerKind, createAssigner } from './assignors.ts'
 import { type LogSettings, retry } from './client.ts'
 import { faultOf } from './faults.ts'
 import { Heartbeats } from './heartbeats.ts'
@@ -49,9 +49,11 @@ export class KafkaGroupReader implements GroupReader {
     this.#settings = settings
     this.#counts = counts
     this.#heartbeats = new Heartbeats(settings.heartbeatIntervalMs)
+    const kind = options.assignment ?? 'round-robin'
+    const kinds: AssignerKind[] = options.openToOthers === true ? [kind, 'range'] : [kind]
     this.#consumer = kafka.consumer({
       groupId: options.groupId,
-      partitionAssigners: [createAssigner(options.assignment ?? 'round-robin', () => this.#note())],
+      partitionAssigners: kinds.map((kind) => createAssigner(kind, () => this.#note())),
       sessionTimeout: settings.sessionTimeoutMs,
       rebalanceTimeout: settings.rebalanceTimeoutMs,
       heartbeatInterval: this.#heartbeats.interval,

@@ -3,6 +3,7 @@ import { connect } from 'node:net'
 import { Writable } from 'node:stream'
 import { pino } from 'pino'
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import { peerToken } from '../../src/api/auth.ts'
 import { bodyBytesMax, bodyReceiveMs, refusedSignInsMax } from '../../src/api/limits.ts'
 import { createMetrics } from '../../src/metrics.ts'
 import { admin, apiTokens, bearer, expectRefusal, type Headers, operator, viewer } from './attackers.ts'
@@ -292,6 +293,8 @@ describe('what comes out', () => {
     }
     const payload = { schedule: { at: 0 }, target: { http }, headers: { cookie: 'hidden-3', traceparent: 'shown' } }
     await system.api.instance.inject({ method: 'PUT', url, headers: operator, payload })
+    const inside = ['', '/0/jobs', '/0/jobs/hook', '/0/jobs/hook/stored'].map((path) => `/internal/v1/partitions${path}`)
+    for (const path of inside) expectRefusal(await system.api.instance.inject({ url: path, headers: viewer }), [403])
     for (const path of [url, '/v1/jobs']) {
       const looked = await system.api.instance.inject({ url: path, headers: viewer })
       expect(looked.body).toContain('shown')
@@ -308,6 +311,6 @@ describe('what comes out', () => {
     expect(await ask(viewer)).toBe(429)
     expect(await ask(operator)).toBe(200)
     expect(await ask({}, '/livez')).toBe(200)
-    expect(await ask(viewer, '/internal/v1/partitions')).toBe(200)
+    expect(await ask(bearer(peerToken(apiTokens) ?? ''), '/internal/v1/partitions')).toBe(200)
   })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { leastToken } from '../../src/api/auth.ts'
+import { peerToken } from '../../src/api/auth.ts'
 import type { ApiToken } from '../../src/api/options.ts'
 import { atNoon, createSystem } from './system-in-memory.ts'
 
@@ -17,7 +17,7 @@ describe('with tokens', () => {
     ['GET', '/v1/jobs/a/runs', 'viewer'],
     ['GET', '/v1/partitions', 'viewer'],
     ['GET', '/metrics', 'viewer'],
-    ['GET', '/internal/v1/partitions', 'viewer'],
+    ['GET', '/internal/v1/partitions', 'operator'],
     ['POST', '/v1/schedules/preview', 'viewer'],
     ['PUT', '/v1/jobs/a', 'operator'],
     ['DELETE', '/v1/jobs/a', 'operator'],
@@ -78,9 +78,15 @@ describe('with tokens', () => {
     expect((await system.api.instance.inject({ url: '/v1/jobs', headers })).statusCode).toBe(200)
   })
 
-  it('shows other processes the token that may do least', () => {
-    expect(leastToken(apiTokens)).toBe('look')
-    expect(leastToken([])).toBeUndefined()
+  it('lets other processes of the system ask the internal routes, and nothing else, with what follows from the strongest token', async () => {
+    await using system = createSystem({ apiTokens })
+    const headers = { authorization: `Bearer ${peerToken(apiTokens)}` }
+    const ask = async (url: string) => (await system.api.instance.inject({ url, headers })).statusCode
+    expect(await ask('/internal/v1/partitions')).toBe(200)
+    expect(await ask('/internal/v1/counts')).toBe(200)
+    expect(await ask('/v1/jobs')).toBe(401)
+    for (const { token } of apiTokens) expect(peerToken(apiTokens)).not.toContain(token)
+    expect(peerToken([])).toBeUndefined()
   })
 })
 

@@ -3,11 +3,11 @@ import { request } from 'node:http'
 import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { batchAnswer } from '../../src/api/batch.ts'
 import { JobWrites } from '../../src/api/job-writes.ts'
 import { jsonReader } from '../../src/api/json-body.ts'
-import { bodyBytesMax, groupRecordsMax } from '../../src/api/limits.ts'
+import { batchGroupsMax, bodyBytesMax, groupRecordsMax } from '../../src/api/limits.ts'
 import { DuelogError } from '../../src/errors.ts'
 import { atNoon, codecs, createSystem, MemoryLog, names } from './system-in-memory.ts'
 
@@ -183,6 +183,35 @@ describe('POST /v1/jobs/batch', () => {
     await closed
     expect((await fetch(`${url}/livez`)).status).toBe(200)
     expect(system.log.written.map((record) => record.key)).toEqual(['a'])
+  })
+
+  it('outlives a request that is cut off while as many groups are written as may be', async () => {
+    const log = new MemoryLog()
+    const durable = Promise.withResolvers<void>()
+    log.hold = () => durable.promise
+    const writes = new JobWrites({
+      ...({} as ConstructorParameters<typeof JobWrites>[0]),
+      ...{ writer: log, codecs, names, partitions: 4 },
+    })
+    const cut = Promise.withResolvers<void>()
+    async function* body(): AsyncGenerator<Buffer> {
+      for (let group = 0; group < batchGroupsMax; group++) yield Buffer.from(`${line(`j${group}`)}\n`)
+      cut.resolve()
+      throw new Error('aborted')
+    }
+    const unheard: unknown[] = []
+    const note = (error: unknown): void => void unheard.push(error)
+    process.on('unhandledRejection', note)
+    onTestFinished(() => void process.off('unhandledRejection', note))
+    const read = jsonReader((json, done) => done(null, JSON.parse(json)))
+    const answer = text(batchAnswer(body(), { writes, read, onFault: () => {}, onEnd: async () => {} }))
+    await cut.promise
+    // Node tells of what nobody has heard at the end of a turn.
+    for (let turn = 0; turn < 10; turn++) await new Promise(setImmediate)
+    durable.resolve()
+    await expect(answer).rejects.toThrow('aborted')
+    expect(unheard).toEqual([])
+    expect(log.written).toHaveLength(batchGroupsMax)
   })
 
   it('reads no further while nobody takes the answers', async () => {

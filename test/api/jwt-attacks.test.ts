@@ -1,4 +1,5 @@
 /** JSON Web Tokens that should let nobody in, and those that should. */
+import { createPublicKey, type JsonWebKeyInput } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createLocalJWKSet, exportJWK, generateKeyPair, type JWK, type JWTPayload, SignJWT, UnsecuredJWT } from 'jose'
@@ -60,6 +61,14 @@ describe('JSON Web Tokens', () => {
     ['no role', async () => sign({ ...good, roles: undefined })],
     ['a role that is not ours', async () => sign({ ...good, roles: ['root', { role: 'admin' }] })],
     ['roles of the prototype', async () => sign({ ...good, roles: undefined, constructor: 'admin' })],
+    ['the public key as the secret of an HMAC', async () => byPublicKey(good, 'HS256')],
+    ['the public key as the secret of a longer HMAC', async () => byPublicKey(good, 'HS512')],
+    ['a kid that is a path', async () => sign(good, { kid: '../../../../dev/null' })],
+    ['a kid that is a query', async () => sign(good, { kid: "one' OR '1'='1" })],
+    [
+      'a part of its header that must be understood',
+      async () => swapHeader(await sign(good), { alg: 'RS256', kid: 'one', crit: ['x'], x: 1 }),
+    ],
     ['rubbish', async () => 'a.b.c'],
   ])('with %s nobody gets in', async (_what, token) => {
     await using system = createSystem({ apiTokens, jwt })
@@ -93,6 +102,11 @@ describe('JSON Web Tokens', () => {
   const encoded = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
   const swapHeader = (token: string, header: object) => [encoded(header), ...token.split('.').slice(1)].join('.')
   const changedClaims = (token: string, claims: object) => token.split('.').with(1, encoded(claims)).join('.')
+  /** Whoever lets the token choose its algorithm takes the published key for a shared secret. */
+  async function byPublicKey(claims: JWTPayload, alg: string): Promise<string> {
+    const key = createPublicKey({ key: published as JWK, format: 'jwk' } as JsonWebKeyInput)
+    return sign(claims, { alg, key: Buffer.from(key.export({ type: 'spki', format: 'pem' })) })
+  }
   async function ownKey(claims: JWTPayload): Promise<string> {
     const { publicKey, privateKey } = await generateKeyPair('RS256')
     const header = { alg: 'RS256', jwk: await exportJWK(publicKey), jku: 'https://evil.example.org/keys' }

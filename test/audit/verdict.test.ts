@@ -149,6 +149,38 @@ describe('an audit holds nothing against', () => {
     expect(judged(books({ without: [3] }), { from: at(4), to: at(6) })).toMatchObject({ runs: 2, findings: [] })
     expect(findings(books({ without: [3] }), { from: at(2), to: at(4) })).toMatchObject([{ kind: 'missed' }])
   })
+  it('runs that a limit keeps, or has kept until they ended', () => {
+    const found = books({ without: [5, 6, 7] })
+    const spec = completeDefinition({ schedule: { everyMs: minute }, target: { handler: 'noop' }, concurrencyKey: 'k' })
+    found.definition('job', { spec, offset: 7, appendedAt: start })
+    const waiting = (runNo: number, minutes: number) => ({
+      ...{ runNo, specOffset: 7, trigger: 'SCHEDULE', status: 'WAITING', scheduledFor: at(minutes), startDeadlineAt: now + 1 },
+    })
+    const active = [waiting(10, 5), waiting(11, 6)] as unknown as JobState['active']
+    found.finished('job', { runNo: 12, status: 'EXPIRED', trigger: 'SCHEDULE', scheduledFor: at(7) } as FinishedRun)
+    found.state('job', state({ runNo: 12, nextFireAt: at(10), active, failed: 1 }))
+    expect(judged(found)).toMatchObject({ runs: 6, waiting: 2, open: 0, findings: [] })
+    // Without the limit nobody could have kept them.
+    found.definition('job', { spec: { ...spec, concurrencyKey: null }, offset: 7, appendedAt: start })
+    expect(findings(found)).toMatchObject([{ kind: 'missed', what: 'job' }])
+  })
+  it('a limited job of which compaction has taken runs that ended', () => {
+    const found = books({ without: [5] })
+    const rateLimit = { key: 'k', limit: 1, perMs: 1_000 }
+    const spec = completeDefinition({ schedule: { everyMs: minute }, target: { handler: 'noop' }, rateLimit })
+    found.definition('job', { spec, offset: 7, appendedAt: start })
+    found.state('job', state({ runNo: 9, nextFireAt: at(10), cancelled: 1 }))
+    expect(findings(found)).toEqual([])
+    found.state('job', state({ runNo: 9, nextFireAt: at(10) }))
+    expect(findings(found)).toMatchObject([{ kind: 'missed' }])
+  })
+  it('an attempt that was given back before it started and waits for a limit now', () => {
+    const found = books()
+    found.execution(execution(10, 9.5, { trigger: 'MANUAL', startDeadlineAt: at(9.6) }))
+    const active = [{ runNo: 10, specOffset: 7, status: 'WAITING', startDeadlineAt: now }] as unknown as JobState['active']
+    found.state('job', state({ runNo: 10, nextFireAt: at(10), active }))
+    expect(judged(found)).toMatchObject({ open: 1, waiting: 0, findings: [] })
+  })
   it('events whose executions the log no longer has', () => {
     const found = books()
     found.event(event(3, 3, { specOffset: 2 }))

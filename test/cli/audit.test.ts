@@ -6,10 +6,17 @@ import { systemOfThisFile } from './built-program.ts'
 const ran = new Map<string, number>()
 const all = Promise.withResolvers<void>()
 const RUNS = 120
+/** Handlers that run until they are let go. */
+const released = Promise.withResolvers<void>()
+const holding = { size: 0, open: () => released.resolve() }
 const bed = systemOfThisFile(
   'audit',
   {},
   {
+    holding: () => {
+      holding.size++
+      return released.promise
+    },
     counted: (run) => {
       ran.set(run.executionId, (ran.get(run.executionId) ?? 0) + 1)
       if (ran.size === RUNS) all.resolve()
@@ -59,6 +66,24 @@ it('proves that each occurrence ran once, leaves nothing behind, and finds what 
   const found = await bed.run('audit')
   expect(found.code).toBe(1)
   expect(found.out).toMatch(/NOT clean\.\nduplicate:\n {2}job-\d+\/1: attempt 1 was dispatched 2 times\n$/)
+})
+
+it('holds nothing against runs that wait for a slot of their key', async () => {
+  const job = { schedule: { everyMs: 200 }, target: { handler: 'holding' }, concurrencyKey: 'one', maxRuns: 4, overlap: 'ALLOW' }
+  const input = ['w-1{w}', 'w-2{w}'].map((id) => `${JSON.stringify({ id, ...job })}\n`).join('')
+  expect(await bed.feed(input, 'jobs', 'apply', '-')).toMatchObject({ code: 0 })
+  const waiting = async () => {
+    const verdict = (await bed.run('audit', '--json')).json()[0] as {
+      waiting: number
+      findings: { what: string }[]
+    }
+    expect(verdict.findings.filter(({ what }) => what.startsWith('w-'))).toEqual([])
+    return verdict.waiting
+  }
+  await expect.poll(waiting, { timeout: 30_000 }).toBe(7)
+  expect(holding.size).toBe(1)
+  holding.open()
+  await expect.poll(waiting, { timeout: 30_000 }).toBe(0)
 })
 
 it('says when there is nothing to audit, and takes no time without an offset', async () => {

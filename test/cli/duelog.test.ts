@@ -2,10 +2,12 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm, stat } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { duelog } from './built-program.ts'
 
 const file = fileURLToPath(new URL('../../src/cli/duelog.ts', import.meta.url))
@@ -32,6 +34,22 @@ function start(args: string[], env: Record<string, string> = {}) {
   return { child, text, closed, said }
 }
 
+/** A Duelog with so many jobs, of some 1,000 bytes each; its address, and when it has answered. */
+async function serverOf(jobs: number): Promise<{ url: string; answered: Promise<unknown> }> {
+  const body = JSON.stringify({
+    jobs: Array.from({ length: jobs }, (_, id) => ({ id, reason: 'x'.repeat(1_000) })),
+    cursor: null,
+  })
+  const answered = Promise.withResolvers<void>()
+  const server = createServer((_request, response) => void response.end(body, () => answered.resolve()))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, answered: answered.promise }
+}
+
 describe('duelog', () => {
   it('is a program that a shell can run', async () => {
     expect((await stat(file)).mode & 0o111).not.toBe(0)
@@ -39,6 +57,28 @@ describe('duelog', () => {
   it('reads jobs from a pipe, and ends with the exit code that scripts look at', async () => {
     const ended = await duelog(['jobs', 'apply', '-', '--url', 'http://127.0.0.1:9'], { input: '{"id": "a"}\n' })
     expect(ended).toMatchObject({ code: 3, out: '', err: expect.stringMatching(/^duelog: No Duelog answers at [^\n]+\n$/) })
+  })
+  it('says that nobody answers also when there was more to send than a connection takes at once', async () => {
+    const input = `${JSON.stringify({ id: 'a', payload: 'x'.repeat(1_000) })}\n`.repeat(20_000)
+    const ended = await duelog(['jobs', 'apply', '-', '--url', 'http://127.0.0.1:9'], { input })
+    expect(ended).toMatchObject({ code: 3, out: '', err: expect.stringMatching(/^duelog: No Duelog answers at [^\n]+\n$/) })
+  })
+  it('ends no sooner than a slow reader of its output has all of it', async () => {
+    const { url, answered } = await serverOf(1_000)
+    const child = spawn(process.execPath, [file, 'jobs', 'list', '--limit', '1000', '--json', '--url', url])
+    const closed = once(child, 'close')
+    await answered
+    await once(child.stdout, 'readable')
+    const text = (await child.stdout.toArray()).join('')
+    expect(text.trim().split('\n').at(-1)).toContain('"id":999,')
+    expect((await closed)[0]).toBe(0)
+  })
+  it('is not disturbed by a reader that has seen enough', async () => {
+    const { url } = await serverOf(1_000)
+    const { child, text, closed } = start(['jobs', 'list', '--limit', '1000', '--json', '--url', url])
+    child.stdout.once('data', () => child.stdout.destroy())
+    expect(await closed).toEqual([0, null])
+    expect(text.err).toBe('')
   })
   it('runs benchmarks as processes of their own, and passes on how they end', async () => {
     expect(await duelog(['bench', 'nothing'])).toMatchObject({ code: 1, out: '', err: expect.stringContaining('accept|') })

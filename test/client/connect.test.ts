@@ -85,3 +85,15 @@ it('says what is wrong when brokers or topics are missing', async () => {
   await expect(worker.start()).rejects.toMatchObject({ code: 'unsafe-topic' })
   await worker.close()
 })
+
+it('says to programs without a compiler which option is wrong', () => {
+  const client = (options?: unknown) => () => createClient(options as Parameters<typeof createClient>[0])
+  const worker = (options?: unknown) => () => createWorker(options as Parameters<typeof createWorker>[0])
+  expect(client()).toThrow(/createClient needs an object of options/)
+  expect(client({ brokers: 5 })).toThrow(/brokers must be text/)
+  expect(client({ broker: 'a:1' })).toThrow(/no option "broker"; did you mean brokers\?/)
+  expect(client({ brokers: 'a:1', zookeeper: 'a:1' })).toThrow(/no option "zookeeper"; known are brokers, registryUrl/)
+  expect(worker({ brokers: 'a:1' })).toThrow(/handlers of createWorker is missing/)
+  expect(worker({ brokers: 'a:1', handlers: { a: 5 } })).toThrow(/handler "a" is neither a function/)
+  expect(worker({ brokers: 'a:1', handlers: {}, concurency: 5 })).toThrow(/did you mean concurrency\?/)
+})

@@ -1,5 +1,6 @@
 /** The worker protocol of docs/PROTOCOL.md as somebody else's libraries speak it: the Python worker of the examples, on the real broker. */
 import { afterAll, beforeAll, expect, type TestContext, test, vi } from 'vitest'
+import { createWorker } from '../../src/index.ts'
 import { brokers, openLog, registryUrl } from '../kafka/harness.ts'
 import { openPlace } from '../targets/harness.ts'
 import { makePythonEnvironment, type PythonEnvironment, PythonWorker } from './python-environment.ts'
@@ -98,6 +99,59 @@ test('two workers share a herd that was dispatched ahead of its time: each run o
     expect(Date.parse(String(run.startedAt))).toBeGreaterThanOrEqual(at)
   }
 }, 120_000)
+
+test('a run that is not tracked is done by its offset alone', async (context) => {
+  const house = await openHouse(context)
+  const worker = await house.worker()
+  await house.schedule('untracked', 'wait-until-cancelled', { trackRuns: false, attemptTimeoutMs: 6_000 })
+  await worker.said('holding untracked/1')
+  expect(await house.accepted()).toBe(0)
+  await vi.waitFor(async () => expect(await house.accepted()).toBe(1), patience)
+  const [run] = (await house.runs('untracked')).finished
+  expect(run).toMatchObject({ status: 'DISPATCHED', worker: null })
+}, 120_000)
+
+test.for(['ours', 'Python'])(
+  'one pool has workers of both kinds, and %s came first: each run is done once, and both have some',
+  { timeout: 120_000 },
+  async (first, context) => {
+    const house = await openHouse(context)
+    const ours = createWorker({
+      ...{ brokers, registryUrl, topicPrefix: house.place.prefix, pool: 'python', name: 'ours' },
+      handlers: { 'send-report': async (run) => ({ sentTo: (run.payload as { to: string }).to, attempt: run.attempt }) },
+    })
+    context.onTestFinished(() => ours.close())
+    if (first === 'ours') await ours.start()
+    await house.worker()
+    if (first !== 'ours') await ours.start()
+    const share = async () => {
+      const admin = await openLog().admin()
+      const members = await admin.groupMembers(house.place.names.group('exec.python'))
+      await admin.close()
+      return members.map(({ instance, assigned }) => [instance.split('@')[0], assigned.length]).sort()
+    }
+    await vi.waitFor(
+      async () =>
+        expect(await share()).toEqual([
+          ['ours', 6],
+          ['python', 6],
+        ]),
+      patience,
+    )
+    const ids = Array.from({ length: 200 }, (_, index) => `shared-${index}`)
+    const at = Date.now() + 2_000
+    await house.place.client.scheduleMany(
+      ids.map((id) => ({ id, schedule: { at }, target: { handler: 'send-report', pool: 'python' }, payload: { to: id } })),
+    )
+    const workers = new Set<string | undefined>()
+    for (const id of ids) {
+      const run = await house.finished(id)
+      expect(run).toMatchObject({ runNo: 1, status: 'SUCCEEDED', attempts: 1, result: { sentTo: id } })
+      workers.add(run.worker?.split('@')[0])
+    }
+    expect([...workers].sort()).toEqual(['ours', 'python'])
+  },
+)
 
 test('a worker that is killed loses its lease, and one that is stopped gives its run back', async (context) => {
   const house = await openHouse(context)

@@ -1,6 +1,9 @@
 import { randomUUID } from 'node:crypto'
+import kafkajs, { type PartitionAssigner } from 'kafkajs'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { makeTopics, openLog, Watcher } from './harness.ts'
+import { brokers, makeTopics, openLog, Watcher } from './harness.ts'
+
+const { AssignerProtocol } = kafkajs
 
 const members = (topics: string[], assignment: 'co-partitioned' | 'round-robin') => {
   const groupId = `g-${randomUUID()}`
@@ -77,6 +80,77 @@ describe('the round-robin protocol', () => {
     expect(both.flatMap(({ assigned }) => assigned).sort()).toEqual(
       [0, 1, 2].flatMap((n) => [`${high}/${n}`, `${low}/${n}`]).sort(),
     )
+  })
+})
+
+describe('a group that is open to others', () => {
+  /** A member of another program, with the protocols that its library has. */
+  const stranger = async (groupId: string, topics: string[], protocols: string[]) => {
+    const assigned: string[][] = []
+    const partitionAssigners = protocols.map(
+      (name): PartitionAssigner =>
+        () => ({
+          name,
+          version: 0,
+          async assign({ members }) {
+            // Dealt out in turn: whoever leads, each of three members has one partition of each topic.
+            return members.map(({ memberId }, index) => {
+              const mine = [0, 1, 2].filter((partition) => partition % members.length === index)
+              const assignment = Object.fromEntries(topics.map((topic) => [topic, mine]))
+              return {
+                memberId,
+                memberAssignment: AssignerProtocol.MemberAssignment.encode({ version: 0, assignment, userData: none }),
+              }
+            })
+          },
+          protocol: () => ({ name, metadata: AssignerProtocol.MemberMetadata.encode({ version: 0, topics, userData: none }) }),
+        }),
+    )
+    const kafka = new kafkajs.Kafka({ brokers, logLevel: 0, clientId: 'guest@host:7:abc' })
+    const consumer = kafka.consumer({ groupId, partitionAssigners, heartbeatInterval: 300, maxWaitTimeInMs: 100 })
+    onTestFinished(() => consumer.disconnect())
+    const joined = Promise.withResolvers<void>()
+    consumer.on(consumer.events.GROUP_JOIN, ({ payload }) => {
+      assigned.push(Object.entries(payload.memberAssignment).flatMap(([topic, parts]) => parts.map((part) => `${topic}/${part}`)))
+      joined.resolve()
+    })
+    await consumer.connect()
+    await consumer.subscribe({ topics })
+    await consumer.run({ eachMessage: async () => {} })
+    await joined.promise
+    return { assigned, leave: () => consumer.disconnect() }
+  }
+  const none = Buffer.alloc(0)
+
+  test('shares its partitions by range with a member that knows only that, and by our own protocol again once it has left', async () => {
+    const { high, low } = await makeTopics(['high', 'low'], 3)
+    const groupId = `g-${randomUUID()}`
+    const options = { topics: [high, low], groupId, assignment: 'co-partitioned' as const, openToOthers: true }
+    const [a, b] = [new Watcher({ ...options, instance: 'a' }), new Watcher({ ...options, instance: 'b' })]
+    await a.reader.start()
+    const guest = await stranger(groupId, [high, low], ['range', 'roundrobin'])
+    await b.reader.start()
+    await settled([a, b], 2)
+    const admin = await openLog().admin()
+    onTestFinished(() => admin.close())
+    const shown = await admin.groupMembers(groupId)
+    expect(shown.map(({ instance }) => instance).sort()).toEqual(['a', 'b', 'guest@host:7:abc'])
+    for (const { assigned } of shown) expect(new Set(assigned.map(({ partition }) => partition)).size).toBe(1)
+    expect(guest.assigned.at(-1)).toHaveLength(2)
+    await guest.leave()
+    await a.until(() => a.assigned.length + b.assigned.length === 6)
+    expect([...numbers(a), ...numbers(b)].sort()).toEqual(['0', '1', '2'])
+  })
+
+  test('takes what a leader says that is not ours', async () => {
+    const { high } = await makeTopics(['high'], 3)
+    const groupId = `g-${randomUUID()}`
+    const guest = await stranger(groupId, [high], ['range'])
+    const ours = new Watcher({ topics: [high], groupId, assignment: 'co-partitioned', openToOthers: true, instance: 'a' })
+    await ours.reader.start()
+    await ours.until(() => ours.assigned.length > 0)
+    await guest.leave()
+    await ours.until(() => ours.assigned.length === 3)
   })
 })
 

@@ -67,6 +67,27 @@ describe('the package', () => {
     expect(execFileSync(process.execPath, [join(modules, 'typescript/bin/tsc'), '-p', place], { encoding: 'utf8' })).toBe('')
   })
 
+  it('is taken by CommonJS as well, and by compilers that leave modules to a bundler', async () => {
+    const place = await project('other', everything)
+    const program =
+      "const { createClient, createWorker } = require('duelog'); console.log(typeof createClient, typeof createWorker, Object.keys(require('duelog/client')).length, Object.keys(require('duelog/worker')).length)"
+    await writeFile(join(place, 'program.cjs'), program)
+    expect(execFileSync(process.execPath, ['program.cjs'], { cwd: place, encoding: 'utf8' })).toMatch(
+      /^function function \d+ \d+\n$/,
+    )
+    await writeFile(join(place, 'program.cts'), await readFile(new URL('consumer.ts', import.meta.url)))
+    await writeFile(join(place, 'program.ts'), await readFile(new URL('consumer.ts', import.meta.url)))
+    const settings = { target: 'es2022', strict: true, noEmit: true, types: [] }
+    for (const [module, moduleResolution, file] of [
+      ['nodenext', 'nodenext', 'program.cts'],
+      ['preserve', 'bundler', 'program.ts'],
+    ]) {
+      const compilerOptions = { ...settings, module, moduleResolution }
+      await writeFile(join(place, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: [file] }))
+      expect(execFileSync(process.execPath, [join(modules, 'typescript/bin/tsc'), '-p', place], { encoding: 'utf8' })).toBe('')
+    }
+  })
+
   it('gives a client that needs neither the store nor the server, which schedules on a real broker', async () => {
     const place = await project('client', clientNeeds)
     const cluster = { brokers: process.env.DUELOG_TEST_BROKERS, registryUrl: process.env.DUELOG_TEST_REGISTRY }

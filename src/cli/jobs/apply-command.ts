@@ -85,7 +85,11 @@ class Report {
   }
 
   end(): void {
-    const { terminal, json, exit } = this.#shell
+    const { terminal, json, exit, api } = this.#shell
+    if (api.signal.aborted && this.#waiting.size > 0) {
+      const open = countText(this.#waiting.size, this.#waiting.size === 1 ? 'job was' : 'jobs were')
+      terminal.stderr.write(`${open} sent without an answer and may be applied or not; apply the files again to be sure.\n`)
+    }
     if (this.#refused > 0) exit(exitCodes.failed.code)
     if (json || this.#accepted + this.#refused === 0) return
     const paint = painterOf(terminal.stderr, terminal.env)

@@ -2,6 +2,7 @@
 import { type Command, Option } from 'commander'
 import { DuelogError } from '../../errors.ts'
 import { integer } from '../numbers.ts'
+import { hasReader } from '../output.ts'
 import { path } from '../remote/api-client.ts'
 import { pagesOf } from '../remote/pages.ts'
 import { type CommandFrame, type RemoteFlags, remoteCommand, remotely, type Shell } from '../remote/remote-command.ts'
@@ -73,10 +74,12 @@ async function list(shell: Shell, { status, tag, handler, dueBefore, limit }: Li
   const { api, json, terminal } = shell
   const rows: string[][] = []
   const paint = painterOf(terminal.stdout, terminal.env)
-  const more = await pagesOf<JobAnswer>(api, '/v1/jobs', { status, tag, handler, dueBefore }, 'jobs', limit, (job) => {
+  const take = (job: JobAnswer): void => {
     if (json) terminal.stdout.write(`${JSON.stringify(job)}\n`)
     else rows.push(rowOf(job, paint))
-  })
+  }
+  const goOn = () => hasReader(terminal.stdout)
+  const more = await pagesOf<JobAnswer>(api, '/v1/jobs', { status, tag, handler, dueBefore }, 'jobs', limit, take, goOn)
   if (!json) {
     terminal.stdout.write(
       rows.length === 0 ? 'No jobs.\n' : tableText(['ID', 'STATUS', 'NEXT', 'SCHEDULE', 'TARGET', 'LAST RUN'], rows, paint),

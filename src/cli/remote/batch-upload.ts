@@ -45,14 +45,20 @@ export async function uploadLines(
   let applied = false
   let failure: unknown
   const counted = async function* (): AsyncGenerator<string> {
+    const given = lines[Symbol.asyncIterator]()
     try {
-      for await (const line of lines) {
+      while (true) {
+        // What a broken connection throws in at the yield below is no failure of the lines.
+        const next = await given.next().catch((error: unknown) => {
+          failure = error
+          throw error
+        })
+        if (next.done === true) return
         sent++
-        yield `${line}\n`
+        yield `${next.value}\n`
       }
-    } catch (error) {
-      failure = error
-      throw error
+    } finally {
+      await given.return?.()
     }
   }
   const answered = responseOf(request)

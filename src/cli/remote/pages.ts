@@ -4,7 +4,7 @@ import type { ApiClient, Request } from './api-client.ts'
 /** Most that the API gives in one page. */
 const PAGE_MAX = 1_000
 
-/** Hands over at most `limit` items of the field; resolves with whether there are more. */
+/** Hands over at most `limit` items of the field; resolves with whether there are more. `goOn` is asked after each page. */
 export async function pagesOf<Item>(
   api: ApiClient,
   route: string,
@@ -12,6 +12,7 @@ export async function pagesOf<Item>(
   field: string,
   limit: number,
   take: (item: Item) => void,
+  goOn: () => Promise<boolean> = async () => true,
 ): Promise<boolean> {
   let left = limit
   let cursor: string | undefined
@@ -22,6 +23,7 @@ export async function pagesOf<Item>(
     cursor = (page.cursor as string | null) ?? undefined
     if (items.length > left) return true
     left -= items.length
+    if (!(await goOn())) return false
   } while (cursor !== undefined && left > 0)
   return cursor !== undefined
 }
