@@ -10,8 +10,8 @@ if (Number(process.versions.node.split('.')[0]) < NODE_MAJOR_MIN) {
 }
 const { hideHarmlessWarnings } = await import('./warnings.ts')
 hideHarmlessWarnings()
-const { boundYoungGeneration } = await import('./memory.ts')
-boundYoungGeneration()
+const { boundHeap } = await import('./memory.ts')
+boundHeap()
 const { main } = await import('./program.ts')
 // What is left of sockets and timers must not hold back the end: everything that matters was stopped before.
 process.exit(await main(process.argv.slice(2)))
