@@ -1,11 +1,11 @@
 /** A Duelog process under test. It runs the roles of its environment, counts what its handler saw, and reports over IPC. */
 import { createHistogram } from 'node:perf_hooks'
-import { boundYoungGeneration } from '../../src/cli/memory.ts'
+import { loadSystem } from '../../src/cli/compiled-code.ts'
+import { boundHeap } from '../../src/cli/memory.ts'
 import { readConfig } from '../../src/config/config.ts'
-import { startSystem } from '../../src/main.ts'
 import type { ChildReport, Lateness } from './processes.ts'
 
-boundYoungGeneration()
+boundHeap()
 const startedAt = performance.timeOrigin
 const newHistogram = () => createHistogram({ lowest: 1, highest: 3_600_000_000, figures: 3 })
 const lateness = newHistogram()
@@ -29,7 +29,9 @@ function counted(run: { jobId: string; runNo: number; dueAt: number }): void {
   seen.set(id, (seen.get(id) ?? 0) + 1)
 }
 
-const system = await startSystem({ config: readConfig(process.env), handlers: { bench: counted } })
+const config = readConfig(process.env)
+const startSystem = await loadSystem(config.dataDir)
+const system = await startSystem({ config, handlers: { bench: counted } })
 await system.ready()
 
 function report(): ChildReport {

@@ -3,7 +3,7 @@
  * the partitions what is so. It holds no state besides the writes that are on their way.
  */
 import type { Socket } from 'node:net'
-import { Ajv } from 'ajv'
+import { Ajv, type ValidateFunction } from 'ajv'
 import { type FastifyInstance, fastify, LogController } from 'fastify'
 import { DuelogError, errorTable, messageOf } from '../errors.ts'
 import { auditRequests } from './audit/audit-hook.ts'
@@ -63,7 +63,7 @@ export function createApi(options: ApiOptions): Api {
   auditRequests(instance, context.audit)
   instance.setErrorHandler(answerError)
   instance.setNotFoundHandler(answerNotFound)
-  setParsersAndValidators(instance)
+  setParsersAndValidators(instance, options.public !== false)
   const read = jsonReader(defaultParser(instance))
   openApiRoutes(instance)
   for (const routes of [
@@ -108,17 +108,37 @@ function createInstance(options: ApiOptions): FastifyInstance {
   })
 }
 
-/** Requests are checked as they are sent: nothing is converted in a body, nothing unknown is dropped. Answers are not filtered. */
-function setParsersAndValidators(instance: FastifyInstance): void {
+/**
+ * Requests are checked as they are sent: nothing is converted in a body, nothing unknown is dropped. Answers are not filtered.
+ * `eager`: checks are compiled before the first request. Without the role api hardly any of them is ever needed.
+ */
+function setParsersAndValidators(instance: FastifyInstance, eager: boolean): void {
   const strict = new Ajv({ useDefaults: true, allowUnionTypes: true })
   // Paths and queries are text, so numbers must be read from it.
   const converting = new Ajv({ useDefaults: true, coerceTypes: true, allowUnionTypes: true })
-  instance.setValidatorCompiler(({ schema, httpPart }) => (httpPart === 'body' ? strict : converting).compile(schema as object))
+  instance.setValidatorCompiler(({ schema, httpPart }) => {
+    const compile = () => (httpPart === 'body' ? strict : converting).compile(schema as object)
+    return eager ? compile() : whenAsked(compile)
+  })
   instance.setSerializerCompiler(() => (answer) => JSON.stringify(answer))
   const read = jsonReader(defaultParser(instance))
   instance.removeAllContentTypeParsers()
   instance.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) => read(body))
 }
+
+/** A check that is compiled when it is used first. It tells its errors as Ajv's do: in a property of its own. */
+function whenAsked(compile: () => ValidateFunction): FastifyValidation {
+  let compiled: ValidateFunction | undefined
+  const check: FastifyValidation = (value) => {
+    compiled ??= compile()
+    const sound = compiled(value) as boolean
+    check.errors = compiled.errors
+    return sound
+  }
+  return check
+}
+
+type FastifyValidation = ((value: unknown) => boolean) & { errors?: ValidateFunction['errors'] }
 
 function defaultParser(instance: FastifyInstance): JsonParser {
   const parse = instance.getDefaultJsonParser('error', 'error') as unknown as (

@@ -1,5 +1,5 @@
 /** JSON Web Tokens of an identity provider: signed by a key of its JWKS, for us, by it, not expired, and with a role of ours. */
-import { createRemoteJWKSet, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose'
+import type { JWTPayload, JWTVerifyGetKey } from 'jose'
 import { DuelogError, messageOf } from '../errors.ts'
 import { jwksTimeoutMs } from './limits.ts'
 import type { JwtOptions, Role } from './options.ts'
@@ -20,10 +20,12 @@ export type JwtVerifier = (token: string) => Promise<Identity | undefined>
 
 export function jwtVerifier(options: JwtOptions): JwtVerifier {
   const { jwks, issuer, audience, rolesClaim } = options
-  const keys: JWTVerifyGetKey =
-    typeof jwks === 'string' ? createRemoteJWKSet(new URL(jwks), { timeoutDuration: jwksTimeoutMs }) : jwks
+  let keys: JWTVerifyGetKey | undefined = typeof jwks === 'string' ? undefined : jwks
   return async (token) => {
+    // Most processes have no provider to ask, and are smaller without.
+    const { createRemoteJWKSet, errors, jwtVerify } = await import('jose')
     try {
+      keys ??= createRemoteJWKSet(new URL(jwks as string), { timeoutDuration: jwksTimeoutMs })
       const { payload } = await jwtVerify(token, keys, {
         ...{ issuer, audience, algorithms, clockTolerance: clockToleranceSeconds },
         requiredClaims: ['exp', 'sub'],
@@ -31,7 +33,7 @@ export function jwtVerifier(options: JwtOptions): JwtVerifier {
       const role = roleOf(payload, rolesClaim)
       return role === undefined ? undefined : { actor: actorOf(payload.sub ?? ''), role }
     } catch (error) {
-      if (isRefusal(error)) return undefined
+      if (isRefusal(error, errors)) return undefined
       throw new DuelogError('identity-unavailable', `The keys of DUELOG_JWT_JWKS_URL could not be had: ${messageOf(error)}.`, {
         cause: error,
       })
@@ -40,7 +42,7 @@ export function jwtVerifier(options: JwtOptions): JwtVerifier {
 }
 
 /** What is wrong with the token itself, not with the way to the keys. */
-function isRefusal(error: unknown): boolean {
+function isRefusal(error: unknown, errors: typeof import('jose').errors): boolean {
   if (!(error instanceof errors.JOSEError)) return error instanceof TypeError && !('cause' in error)
   return !(error instanceof errors.JWKSTimeout || error instanceof errors.JWKSInvalid || error.code === 'ERR_JOSE_GENERIC')
 }

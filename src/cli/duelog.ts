@@ -8,8 +8,8 @@ if (Number(process.versions.node.split('.')[0]) < NODE_MAJOR_MIN) {
   process.stderr.write(`duelog: Node ${NODE_MAJOR_MIN} or later is needed; this is ${process.version}.\n`)
   process.exit(1)
 }
-const { boundYoungGeneration } = await import('./memory.ts')
-boundYoungGeneration()
+const { boundHeap } = await import('./memory.ts')
+boundHeap()
 const { allRead, letReadersLeave } = await import('./output.ts')
 letReadersLeave()
 const { main } = await import('./program.ts')

@@ -5,10 +5,10 @@ import { readConfig } from '../config/config.ts'
 import { messageOf } from '../errors.ts'
 import { shownOf } from '../exposition.ts'
 import { startSystem } from '../main.ts'
-import { boundYoungGeneration } from './memory.ts'
+import { boundHeap } from './memory.ts'
 import { watchSignals } from './signals.ts'
 
-boundYoungGeneration()
+boundHeap()
 const signals = watchSignals()
 const ended = Promise.withResolvers<number>()
 signals.stop.addEventListener('abort', () => ended.resolve(0), { once: true })

@@ -5,6 +5,7 @@ import pkg from '../../package.json' with { type: 'json' }
 import { type Config, readConfig } from '../config/config.ts'
 import { environmentOf } from '../config/flags.ts'
 import type { System, startSystem } from '../main.ts'
+import { loadSystem } from './compiled-code.ts'
 import { withExamples } from './remote/remote-command.ts'
 import { settingOptions } from './setting-options.ts'
 import { type Signals, watchSignals } from './signals.ts'
@@ -44,7 +45,7 @@ export interface UpOptions {
 export async function up(options: UpOptions): Promise<number> {
   const { config, terminal, signals } = options
   // Loaded only here: the other commands begin a second sooner without it.
-  const start = options.start ?? (await import('../main.ts')).startSystem
+  const start = options.start ?? (await loadSystem(config.dataDir))
   const logger = loggerFor(options)
   const say = sayOn(terminal.stdout.isTTY ? terminal.stdout : terminal.stderr)
   const ended = Promise.withResolvers<Error | undefined>()

@@ -28,6 +28,7 @@ import {
 } from '../../schemas/generated.ts'
 import type { TopicPlan } from '../../streams/topics.ts'
 import type { Codec } from '../ports.ts'
+import { alikeType } from './alike.ts'
 import { avroType } from './avro.ts'
 import { AvroCodec } from './codec.ts'
 import { Registry, type RegistryOptions } from './registry.ts'
@@ -64,13 +65,19 @@ const schemas: Record<TopicPlan['schema'], unknown> = {
 type SchemaName = TopicPlan['schema']
 const schemaNames = Object.keys(schemas) as SchemaName[]
 
+/** Where those of a flood no longer differ. Owners decode as many definitions as are written, and keep what waits in memory. */
+const definitionsAlikeFrom = { JobDefinition: 'contentType', Schedule: 'everyMs', Target: 'handler', Retry: 'maxAttempts' }
+
+const typeOf = (name: SchemaName): Type =>
+  name === 'job-definition' ? alikeType(schemas[name], definitionsAlikeFrom) : avroType(schemas[name])
+
 /**
  * Registers every schema at its subjects, compatible backwards with all earlier versions, and checks the known ids.
  * Rejects with DuelogError `registry-unavailable`, or `foreign-data` when the registry's schemas are not those of our records.
  */
 export async function createCodecs(options: CodecsOptions): Promise<Codecs> {
   const registry = new Registry(options)
-  const types = Object.fromEntries(schemaNames.map((name) => [name, avroType(schemas[name])])) as Record<SchemaName, Type>
+  const types = Object.fromEntries(schemaNames.map((name) => [name, typeOf(name)])) as Record<SchemaName, Type>
   const ids = {} as Record<SchemaName, number[]>
   // One after another: a registry that many processes start against at once has few connections to its database.
   for (const name of schemaNames) ids[name] = await registerAll(registry, name, options.plans)

@@ -8,7 +8,7 @@ import { batchRecordsMax } from './turn.ts'
 
 /**
  * Never resolves: it ends with an error, or with Closed. Between two commits it lingers, so that they carry more, unless something is
- * due already, somebody waits for an answer, or a batch is full.
+ * due already, somebody waits for an answer, or a batch is full. Definitions are folded meanwhile.
  */
 export async function fireForEver(own: Ownership, store: PartitionStore, index: TimeIndex): Promise<never> {
   const { shared, mailbox } = own
@@ -31,7 +31,14 @@ export async function fireForEver(own: Ownership, store: PartitionStore, index: 
     metrics.timersOverdue.set({ partition }, overdue ? 1 : 0)
     metrics.mailboxDepth.set({ partition }, mailbox.depth)
     if (now < lingerUntil && !overdue && !own.admissions.isPressing(now) && !mailbox.urgent && mailbox.depth < batchRecordsMax) {
-      await own.nap(lingerUntil)
+      if (!mailbox.hasDefinitions) {
+        await own.nap(lingerUntil)
+        continue
+      }
+      // They mostly need no commit (invariant I2), so whoever waits for one of them need not wait for the next.
+      mailbox.definitionsNext()
+      const { committed } = await own.turn(store, index, [], (timer) => taker.written(timer))
+      if (committed) lingerUntil = clock.nowMs() + lingerMs
       continue
     }
     const timers = await taker.take(mailbox.depth > 0, own.logged.aheadUntil)

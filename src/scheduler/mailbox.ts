@@ -38,6 +38,8 @@ export class Mailbox {
   #bytes = 0
   #paused = false
   #commands = 0
+  #definitions = 0
+  #definitionsOnly = false
 
   get depth(): number {
     return this.#items.length - this.#head
@@ -46,6 +48,11 @@ export class Mailbox {
   /** Whether somebody waits for an answer, so that the batch should not linger. */
   get urgent(): boolean {
     return this.#commands > 0
+  }
+
+  /** Whether there is a record of jobs, which needs no commit by itself. */
+  get hasDefinitions(): boolean {
+    return this.#definitions > 0
   }
 
   get full(): boolean {
@@ -59,12 +66,35 @@ export class Mailbox {
 
   put(mail: Mail): void {
     this.#items.push(mail)
-    this.#bytes += mail.bytes
-    if (mail.source === 'commands') this.#commands++
+    this.#count(mail, 1)
+  }
+
+  /** The next `take` gives records of jobs alone, wherever they stand: between topics there is no order. */
+  definitionsNext(): void {
+    this.#definitionsOnly = true
   }
 
   /** The oldest records, at most so many and, but for the first, so many bytes. */
   take(records: number, bytes: number): Mail[] {
+    const passedOver = this.#definitionsOnly ? this.#passOver() : []
+    const taken = this.#takeOldest(records, bytes)
+    if (passedOver.length > 0) {
+      this.#items = [...passedOver, ...this.#items.slice(this.#head)]
+      this.#head = 0
+    }
+    return taken
+  }
+
+  /** Takes out what is not of jobs; it is still counted. */
+  #passOver(): Mail[] {
+    this.#definitionsOnly = false
+    const waiting = this.#items.slice(this.#head)
+    this.#items = waiting.filter(({ source }) => source === 'jobs')
+    this.#head = 0
+    return waiting.filter(({ source }) => source !== 'jobs')
+  }
+
+  #takeOldest(records: number, bytes: number): Mail[] {
     const taken: Mail[] = []
     let sum = 0
     while (taken.length < records && this.#head < this.#items.length) {
@@ -73,9 +103,8 @@ export class Mailbox {
       sum += mail.bytes
       taken.push(mail)
       this.#head++
-      if (mail.source === 'commands') this.#commands--
+      this.#count(mail, -1)
     }
-    this.#bytes -= sum
     if (this.#head > mailboxRecordsMax || this.#head === this.#items.length) {
       this.#items = this.#items.slice(this.#head)
       this.#head = 0
@@ -87,10 +116,7 @@ export class Mailbox {
   putBack(mails: Mail[]): void {
     this.#items = [...mails, ...this.#items.slice(this.#head)]
     this.#head = 0
-    for (const mail of mails) {
-      this.#bytes += mail.bytes
-      if (mail.source === 'commands') this.#commands++
-    }
+    for (const mail of mails) this.#count(mail, 1)
   }
 
   clear(): void {
@@ -98,6 +124,8 @@ export class Mailbox {
     this.#head = 0
     this.#bytes = 0
     this.#commands = 0
+    this.#definitions = 0
+    this.#definitionsOnly = false
     this.#paused = false
   }
 
@@ -112,5 +140,11 @@ export class Mailbox {
       return 'resume'
     }
     return undefined
+  }
+
+  #count({ source, bytes }: Mail, sign: 1 | -1): void {
+    this.#bytes += sign * bytes
+    if (source === 'commands') this.#commands += sign
+    if (source === 'jobs') this.#definitions += sign
   }
 }

@@ -23,15 +23,37 @@ export function limitChecker(schema: AvroRecord): (value: unknown) => Problem[] 
 
 function recordCheck(record: AvroRecord, names: Names): Check {
   names.set(record.name, record)
-  const checks = record.fields.map((field) => ({ name: field.name, check: fieldCheck(field, shapeOf(field.type, names), names) }))
+  const checks = record.fields.map((field) => {
+    const check = fieldCheck(field, shapeOf(field.type, names), names)
+    return { name: field.name, check, sound: soundDefault(field, check) }
+  })
   return (value, path, problems) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value) || value instanceof Uint8Array) {
       problems.push(notAllowed(path, value, 'an object'))
       return
     }
-    const base = path === '' ? '' : `${path}.`
-    for (const { name, check } of checks) check((value as Record<string, unknown>)[name], base + name, problems)
+    for (const entry of checks) {
+      const found = (value as Record<string, unknown>)[entry.name]
+      if (found === entry.sound) continue
+      const before = problems.length
+      entry.check(found, path === '' ? entry.name : `${path}.${entry.name}`, problems)
+      if (problems.length === before && isConstant(found)) entry.sound = found
+    }
   }
+}
+
+/** What needs no check: most fields of most records are what the schema says when nobody set them. */
+function soundDefault({ default: fallback }: AvroField, check: Check): unknown {
+  const problems: Problem[] = []
+  if (fallback !== undefined) check(fallback, '', problems)
+  // A function is no value of any record.
+  return fallback === undefined || problems.length > 0 ? soundDefault : fallback
+}
+
+/** Whether a value will for ever be what it is: what was found sound once need not be looked at again. */
+function isConstant(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || !Object.isFrozen(value)) return false
+  return Object.values(value).every((inner) => typeof inner !== 'object' || inner === null || isConstant(inner))
 }
 
 function fieldCheck(field: AvroField, shape: Shape, names: Names): Check {
