@@ -5,6 +5,7 @@ import type { DueRange, JobFilter, PartitionQueries } from '../ports.ts'
 import type { ApiContext } from './context.ts'
 import {
   internalAppliedSchema,
+  internalDeadRunSchema,
   internalForecastSchema,
   internalJobSchema,
   internalListSchema,
@@ -55,6 +56,15 @@ export function internalRoutes(instance: FastifyInstance, { local }: ApiContext)
     async (request, reply) => {
       const { limit, after, ...filter } = request.query
       return answer(reply, await scheduler().list(request.params.partition, filter, limit, after))
+    },
+  )
+
+  instance.get<{ Params: JobParams & { runNo: number } }>(
+    `${base}/:partition/jobs/:id/dead-runs/:runNo`,
+    { config, schema: internalDeadRunSchema },
+    async (request, reply) => {
+      const { partition, id, runNo } = request.params
+      return answer(reply, { execution: await scheduler().deadRun(partition, id, runNo) })
     },
   )
 

@@ -95,7 +95,7 @@ function View() {
     case 'job':
       return <JobView key={jobId} id={jobId} editing={query.has('edit')} />
     case 'runs':
-      return <RunsView />
+      return <RunsView query={query} />
     case 'dead-letters':
       return <DeadLettersView query={query} />
     case 'workers':

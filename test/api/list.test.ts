@@ -67,7 +67,7 @@ describe('GET /v1/jobs', () => {
       )
       const [first] = own.toSorted((left, right) => (left.id < right.id ? -1 : 1))
       const jobs: JobView[] = first !== undefined && wanted.includes(first.id) ? [first] : []
-      return { jobs, ...(own.length > 1 && { next: first?.id }) }
+      return { jobs, looked: 1, ...(own.length > 1 && { next: first?.id }) }
     }
     const found = await all(system, 'tag=rare')
     expect(found.ids).toEqual(wanted)

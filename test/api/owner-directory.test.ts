@@ -137,8 +137,11 @@ describe('an owner in another process', () => {
     system.owner.reasons.set(id, reasons)
     expect(await remote.why(partition, id)).toEqual({ status: 'ACTIVE', reasons })
     expect(await remote.why(partition, 'none')).toBeUndefined()
-    expect(await remote.list(partition, { handler: 'noop' }, 10)).toEqual({ jobs: [job] })
-    expect(await remote.list(partition, { handler: 'noop', status: 'ACTIVE', dueBefore: 1 }, 10, 'Z')).toEqual({ jobs: [] })
+    expect(await remote.list(partition, { handler: 'noop' }, 10)).toEqual({ jobs: [job], looked: 1 })
+    expect(await remote.list(partition, { handler: 'noop', status: 'ACTIVE', dueBefore: 1 }, 10, 'Z')).toEqual({
+      jobs: [],
+      looked: 0,
+    })
     expect(await remote.applied(partition, { jobs: 5 }, 10)).toBe(false)
     expect(await remote.applied(partition, {}, 10)).toBe(true)
     expect(await remote.partitions()).toEqual(system.owner.partitions())

@@ -7,6 +7,7 @@ import { useEffect } from 'preact/hooks'
 import type { Definition, Fire, Job } from '../answers.ts'
 import { putJob } from '../job-commands.ts'
 import { lineDiff } from '../line-diff.ts'
+import { FireChanges } from '../parts/fire-changes.tsx'
 import { FireList, preview } from '../parts/next-fires.tsx'
 import { Empty } from '../parts/states.tsx'
 import { RequestProblem } from '../request.ts'
@@ -47,10 +48,18 @@ export function JobEdit({ job, done }: JobEditProps) {
             {problem}
           </p>
         </section>
-        <section aria-labelledby="fires">
-          <h2 id="fires">It would fire</h2>
-          <Preview definition={definition} />
-        </section>
+        <div>
+          {reviewing.value && (
+            <section aria-labelledby="changes">
+              <h2 id="changes">Times that change</h2>
+              <FireChanges id={job.id} definition={definition} />
+            </section>
+          )}
+          <section aria-labelledby="fires">
+            <h2 id="fires">It would fire next</h2>
+            <Preview definition={definition} />
+          </section>
+        </div>
       </div>
       <div class="buttons">
         {reviewing.value && (
