@@ -82,12 +82,14 @@ describe('the dashboard', () => {
     await view(page, 'Jobs').click()
     await page.getByRole('rowheader', { name: 'daily-report' }).waitFor()
     await expectAccessible(page, 'jobs')
-    await page.getByLabel('Id begins with').fill('watch')
+    await expectFocusOn(page, 'Jobs')
+    await page.getByLabel('Id contains').fill('atche')
     await page.keyboard.press('Enter')
-    await page.waitForURL('**/jobs?idPrefix=watch')
+    await page.waitForURL('**/jobs?idContains=atche')
     await page.getByRole('rowheader', { name: 'daily-report' }).waitFor({ state: 'detached' })
     await page.getByRole('link', { name: 'watched', exact: true }).click()
     await page.getByRole('heading', { name: 'watched' }).waitFor()
+    await expectFocusOn(page, 'watched')
     const before = Number(await fact(page, 'Succeeded').textContent())
     await expect
       .poll(async () => Number(await fact(page, 'Succeeded').textContent()), { timeout: stepMs })
@@ -116,9 +118,15 @@ describe('the dashboard', () => {
     const dialog = page.getByRole('dialog')
     await dialog.getByText('cannot be undone').waitFor()
     await expectAccessible(page, 'confirm')
+    // The keyboard stays in the dialog, and goes back to where it was.
+    for (let press = 0; press < 6; press++) await page.keyboard.press('Tab')
+    expect(
+      await page.evaluate('document.activeElement.closest("dialog") !== null || document.activeElement === document.body'),
+    ).toBe(true)
     await page.keyboard.press('Escape')
     await dialog.waitFor({ state: 'detached' })
-    await page.getByRole('button', { name: 'Delete watched' }).click()
+    expect(await page.evaluate('document.activeElement.getAttribute("aria-label")')).toBe('Delete watched')
+    await page.keyboard.press('Enter')
     await dialog.getByRole('button', { name: 'Delete the job' }).click()
     await page.waitForURL('**/jobs')
     await page.getByRole('rowheader', { name: 'daily-report' }).waitFor()
@@ -138,10 +146,15 @@ describe('the dashboard', () => {
     await page.getByRole('progressbar', { name: 'Progress of run endless/1' }).waitFor()
     await page.getByText('still there').waitFor()
     await expectAccessible(page, 'runs')
+    await page.getByLabel('State').selectOption('RETRY_WAIT')
+    await page.getByText('Nothing like that is under way').waitFor()
+    await page.getByRole('link', { name: 'Show all' }).click()
     await page.getByRole('button', { name: 'Cancel run endless/1' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel the run' }).click()
     await page.getByText('Nothing is under way').waitFor()
 
+    // The definition goes on; what a dead run was given stays as it was.
+    await site.put('doomed-1', { schedule: { at: '2031-01-31T08:00:00Z' }, ...once, payload: { times: 7 } })
     await view(page, 'Dead letters').click()
     for (const id of ['doomed-1', 'doomed-2', 'doomed-3'])
       await page.getByRole('button', { name: `Redrive run ${id}/1` }).waitFor()
@@ -161,6 +174,28 @@ describe('the dashboard', () => {
     await said(page, 'Made again: 3 dead runs.')
     await page.getByRole('button', { name: 'Redrive run doomed-3/2' }).waitFor()
     expect(await site.get('/v1/jobs/doomed-3')).toMatchObject({ runNo: 2 })
+  })
+
+  it('teaches how to begin where nothing is, and knows every address', { timeout: caseMs }, async (context) => {
+    const site = await openDashboardSite(context)
+    await site.start()
+    const page = await openPage(context, site)
+    await view(page, 'Jobs').click()
+    await page.getByText('There are no jobs yet').waitFor()
+    await expectAccessible(page, 'jobs-none')
+    const id = 'a/b %2F ü?#'
+    await site.put(encodeURIComponent(id), { schedule: { at: '2031-01-31T08:00:00Z' }, target: { handler: 'noop' } })
+    await page.getByRole('link', { name: id, exact: true }).click()
+    await page.getByRole('heading', { name: id }).waitFor()
+    expect(page.url()).toBe(`${site.url}/jobs/${encodeURIComponent(id)}`)
+    await page.reload()
+    await page.getByRole('heading', { name: 'Next fires' }).waitFor()
+    const missing = await page.goto(`${site.url}/nowhere/at-all`)
+    expect(missing?.status()).toBe(404)
+    await page.getByRole('heading', { name: 'There is no such page' }).waitFor()
+    await expectAccessible(page, 'not-found')
+    const api = await fetch(`${site.url}/v1/nowhere`, { headers: { accept: 'text/html' } })
+    expect([api.status, api.headers.get('content-type')]).toEqual([404, 'application/problem+json'])
   })
 
   it('asks for a token where the system wants one, and offers a viewer nothing that the server would refuse', {
@@ -191,6 +226,11 @@ describe('the dashboard', () => {
   })
 })
 
+/** After going to another view the keyboard goes on from its heading. */
+async function expectFocusOn(page: Page, heading: string): Promise<void> {
+  await expect.poll(() => page.evaluate('document.activeElement.textContent'), { timeout: stepMs }).toBe(heading)
+}
+
 /** Every five seconds in place of each. */
 async function edit(page: Page): Promise<void> {
   await page.getByRole('link', { name: 'Edit watched' }).click()
@@ -203,6 +243,7 @@ async function edit(page: Page): Promise<void> {
   await expectAccessible(page, 'edit')
   await page.getByRole('button', { name: 'Review the changes' }).click()
   await page.getByRole('region', { name: 'Changes line by line' }).getByText('"everyMs": 5000').waitFor()
+  await page.getByRole('list', { name: 'Removed times' }).waitFor()
   await expectAccessible(page, 'review')
   await page.getByRole('button', { name: 'Save', exact: true }).click()
   await text.waitFor({ state: 'detached' })
