@@ -7,7 +7,7 @@ import { ConfirmDialog } from './parts/confirm-dialog.tsx'
 import { Frame } from './parts/frame.tsx'
 import { NoticeBar } from './parts/notice-bar.tsx'
 import { ask, RequestProblem } from './request.ts'
-import { followLink, route } from './routes.ts'
+import { followLink, pages, route } from './routes.ts'
 import { session, token } from './session.ts'
 import { CalendarView } from './views/calendar.tsx'
 import { DeadLettersView } from './views/dead-letters.tsx'
@@ -86,6 +86,9 @@ function View() {
     if (before.current === place) return
     before.current = place
     document.querySelector<HTMLElement>('main h1')?.focus()
+  }, [place])
+  useEffect(() => {
+    document.title = `${jobId || (pages.find((page) => page.view === view)?.title ?? 'No such page')} · Duelog`
   }, [place])
   switch (view) {
     case 'now':

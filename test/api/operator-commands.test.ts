@@ -154,6 +154,31 @@ describe('dead letters', () => {
     expect(first.ids).toEqual(['a/3', 'a/1'])
     expect((await list(`?limit=1&cursor=${encodeURIComponent(first.cursor)}`)).ids).toEqual(['c/4'])
   })
+  it('show what their last attempt was given, whatever the definition says by now', async () => {
+    await using made = createSystem({ apiTokens: [{ role: 'viewer', token: 'look' }] })
+    made.add('a/b', { deadRuns: [3] })
+    made.owner.finished.set('a/b', [dead(3)])
+    made.owner.executions.set('a/b/3', {
+      ...{ jobId: 'a/b', runNo: 3, attempt: 2, specOffset: 17, handler: 'mail', pool: 'default', priority: 'NORMAL' },
+      ...{ scheduledFor: nowMs, dueAt: nowMs, dispatchedAt: nowMs, trigger: 'SCHEDULE', attemptTimeoutMs: 1, leaseMs: 1 },
+      ...{ startDeadlineAt: nowMs, pinTo: null, tracked: true, httpTarget: null, topicTarget: null },
+      payload: Buffer.from('{"to":"old"}'),
+      contentType: 'application/json',
+      headers: { authorization: Buffer.from('Bearer x'), trace: Buffer.from('t') },
+    })
+    const headers = { authorization: 'Bearer look' }
+    const answer = await made.api.instance.inject({ url: '/v1/dead-letters/a%2Fb/3', headers })
+    expect(answer.json()).toMatchObject({
+      run: { runId: 'a/b/3', status: 'DEAD' },
+      execution: {
+        target: { handler: 'mail', pool: 'default' },
+        payload: { to: 'old' },
+        ...{ attempt: 2, specOffset: 17, headers: { authorization: '***', trace: 't' } },
+      },
+    })
+    const none = await made.api.instance.inject({ url: '/v1/dead-letters/a%2Fb/2', headers })
+    expect(none.json()).toMatchObject({ status: 404, code: 'not-found' })
+  })
   it('are redriven all, without a body', async () => {
     await using made = system()
     const answer = await post(made, '/v1/dead-letters/redrive')

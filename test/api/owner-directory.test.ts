@@ -133,6 +133,7 @@ describe('an owner in another process', () => {
     expect(await remote.job(partition, 'none')).toBeUndefined()
     expect(await remote.runs(partition, id)).toEqual({ active: [activeRun(2)], finished: [finishedRun(1, { x: 1 })] })
     expect(await remote.runs(partition, 'none')).toBeUndefined()
+    expect(await remote.deadRun(partition, id, 1)).toBeUndefined()
     const reasons = [{ code: 'expired', text: 'A command was dropped.', at: 5, commandId: 'c' }]
     system.owner.reasons.set(id, reasons)
     expect(await remote.why(partition, id)).toEqual({ status: 'ACTIVE', reasons })

@@ -56,6 +56,7 @@ export async function expectAccessible(page: Page, name: string): Promise<void> 
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
     for (const viewport of [phone, wide]) {
       await page.setViewportSize(viewport)
+      await page.evaluate('scrollTo(0, 0)')
       const place = `${name}, ${colorScheme}, ${viewport.width} px`
       expect(await axeFindings(page), place).toEqual([])
       expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth'), place).toBeLessThanOrEqual(0)

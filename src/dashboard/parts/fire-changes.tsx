@@ -78,16 +78,24 @@ function Times({ title, sign, times, zone }: TimesProps) {
         {times.slice(0, listed).map(([at, to]) => (
           <li key={at} class={title.toLowerCase()}>
             <span aria-hidden="true">{sign}</span> <When at={at} zone={zone} plain={to !== undefined} />
-            {to !== undefined && (
-              <>
-                {' '}
-                to <When at={to} zone={zone} plain />
-              </>
-            )}
+            {to !== undefined && <Shift at={at} to={to} zone={zone} />}
           </li>
         ))}
       </ul>
       {more > 0 && <p class="aside">and {count(more)} more</p>}
     </section>
+  )
+}
+
+/** Two times that read the same are told apart by how far they are from one another. */
+function Shift({ at, to, zone }: { at: string; to: string; zone: string | undefined }) {
+  const shiftMs = Date.parse(to) - Date.parse(at)
+  const far = `${duration(Math.abs(shiftMs))} ${shiftMs < 0 ? 'earlier' : 'later'}`
+  if (Math.abs(shiftMs) < 1_000) return <> goes {far}</>
+  return (
+    <>
+      {' '}
+      to <When at={to} zone={zone} plain />, {far}
+    </>
   )
 }

@@ -3,7 +3,7 @@
  * It is saved only over the version that was read, so nobody else's change is lost.
  */
 import { type Signal, useSignal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import type { Definition, Fire, Job } from '../answers.ts'
 import { putJob } from '../job-commands.ts'
 import { lineDiff } from '../line-diff.ts'
@@ -27,6 +27,11 @@ export function JobEdit({ job, done }: JobEditProps) {
   const reviewing = useSignal(false)
   const { definition, problem } = parse(text.value)
   const changed = definition !== undefined && textOf(definition) !== before
+  const title = useRef<HTMLHeadingElement>(null)
+  // Saving wants a second look: the keyboard is not left on the button that has just become another one.
+  useEffect(() => {
+    if (reviewing.value) title.current?.focus()
+  }, [reviewing.value])
   const beginAgain = (): void => {
     read.value = job
     text.value = textOf(job.definition)
@@ -42,7 +47,9 @@ export function JobEdit({ job, done }: JobEditProps) {
       {job.etag !== read.value.etag && <Overtaken beginAgain={beginAgain} />}
       <div class="halves">
         <section aria-labelledby="text">
-          <h2 id="text">{reviewing.value ? 'What changes' : 'Definition'}</h2>
+          <h2 id="text" ref={title} tabIndex={-1}>
+            {reviewing.value ? 'What changes' : 'Definition'}
+          </h2>
           {reviewing.value ? <Diff before={before} after={textOf(definition)} /> : <Editor text={text} />}
           <p id="json-problem" class="bad" role="status">
             {problem}
@@ -72,7 +79,7 @@ export function JobEdit({ job, done }: JobEditProps) {
             Edit on
           </button>
         )}
-        <button type="submit" class="main" disabled={!changed}>
+        <button key={String(reviewing.value)} type="submit" class="main" disabled={!changed}>
           {reviewing.value ? 'Save' : 'Review the changes'}
         </button>
         <button type="button" onClick={done}>

@@ -80,11 +80,12 @@ function Nothing({ searched }: { searched: boolean }) {
   return (
     <Empty>
       There are no jobs yet. Make one, and it stands here a moment later:
-      <code class="block">
-        curl -X PUT '{location.origin}/v1/jobs/hello?wait=applied' -H 'Content-Type: application/json' -d '
-        {'{ "schedule": { "everyMs": 5000 }, "target": { "handler": "log" } }'}'
-      </code>
+      <code class="block">{firstJob()}</code>
       Or many at once, from a file: <code>npx duelog jobs apply jobs.yaml</code>.
     </Empty>
   )
 }
+
+const firstJob = (): string => `curl -X PUT '${location.origin}/v1/jobs/hello?wait=applied' \\
+  -H 'Content-Type: application/json' \\
+  -d '{ "schedule": { "everyMs": 5000 }, "target": { "handler": "log" } }'`

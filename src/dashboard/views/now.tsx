@@ -5,6 +5,7 @@ import { Chart } from '../parts/chart.tsx'
 import { PartitionTable } from '../parts/partition-table.tsx'
 import { Heading, Loading } from '../parts/states.tsx'
 import { type Rates, ratesOver } from '../rates.ts'
+import { troublesOf } from '../troubles.ts'
 import { count, duration, instant, rate } from '../words.ts'
 
 /** Rates and percentiles are those of so long: shorter is noise, longer hides what has just begun. */
@@ -29,11 +30,36 @@ export function NowView() {
           Rates and lateness over the last {duration(windowMs)}; charts since {instant(kept[0]?.at ?? pulse.at)}.
         </p>
       </Heading>
+      <Troubles kept={kept} rates={rates} />
       <Figures pulse={pulse} rates={rates} />
       <Charts kept={kept} rates={rates} />
       <h2>Partitions</h2>
       <PartitionTable partitions={pulse.partitions} />
     </>
+  )
+}
+
+function Troubles({ kept, rates }: { kept: readonly PulseMessage[]; rates: Rates | undefined }) {
+  const troubles = troublesOf(kept, rates)
+  const partitions = kept.at(-1)?.partitions.length ?? 0
+  if (troubles.length === 0)
+    return (
+      <p class="troubles">
+        <span class="status good">
+          {partitions === 1 ? 'The partition fires' : `All ${count(partitions)} partitions fire`} on time.
+        </span>
+      </p>
+    )
+  return (
+    <ul class="troubles" aria-label="What is wrong">
+      {troubles.map(({ text, href }) => (
+        <li key={text} class="status bad">
+          <span>
+            {text} {href !== undefined && <a href={href}>Look</a>}
+          </span>
+        </li>
+      ))}
+    </ul>
   )
 }
 

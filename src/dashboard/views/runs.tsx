@@ -12,7 +12,7 @@ import { count } from '../words.ts'
 
 const jobsPerPage = 100
 const fields = [
-  { name: 'state', label: 'State', choices: activeStatuses },
+  { name: 'state', label: 'Status', choices: activeStatuses },
   { name: 'tag', label: 'Tag' },
   { name: 'handler', label: 'Handler' },
 ] as const

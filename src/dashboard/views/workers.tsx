@@ -57,9 +57,7 @@ function Row({ worker }: { worker: Worker }) {
       <td>{pools.map(({ pool }) => pool).join(', ') || '—'}</td>
       <td class="number">{count(running)}</td>
       <td class="number">{slots === 0 ? '—' : count(slots)}</td>
-      <td>
-        <When at={lastHeardAt} />
-      </td>
+      <td>{lastHeardAt === null ? <span class="none">no report yet</span> : <When at={lastHeardAt} />}</td>
       <td>{version ?? '—'}</td>
       <td class="code">
         {runIds.length === 0 ? '—' : runIds.slice(0, runsNamed).map((runId) => <Run key={runId} runId={runId} />)}
