@@ -12,6 +12,7 @@ import { session, token } from './session.ts'
 import { CalendarView } from './views/calendar.tsx'
 import { DeadLettersView } from './views/dead-letters.tsx'
 import { JobView } from './views/job.tsx'
+import { JobNewView } from './views/job-new.tsx'
 import { JobsView } from './views/jobs.tsx'
 import { NotFoundView } from './views/not-found.tsx'
 import { NowView } from './views/now.tsx'
@@ -79,7 +80,7 @@ function SignedIn() {
 
 function View() {
   const { view, jobId = '', query } = route.value
-  const place = `${view}/${jobId}`
+  const place = `${view}/${jobId}${query.has('new') ? '?new' : ''}`
   const before = useRef(place)
   // A new view is announced, and the keyboard goes on from its heading.
   useEffect(() => {
@@ -94,7 +95,7 @@ function View() {
     case 'now':
       return <NowView />
     case 'jobs':
-      return <JobsView query={query} />
+      return query.has('new') ? <JobNewView /> : <JobsView query={query} />
     case 'job':
       return <JobView key={jobId} id={jobId} editing={query.has('edit')} />
     case 'runs':

@@ -2,17 +2,13 @@
  * Changes a definition: as text, with the fires that would follow beside it, and what changes shown before it is saved.
  * It is saved only over the version that was read, so nobody else's change is lost.
  */
-import { type Signal, useSignal } from '@preact/signals'
+import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
-import type { Definition, Fire, Job } from '../answers.ts'
+import type { Job } from '../answers.ts'
 import { putJob } from '../job-commands.ts'
 import { lineDiff } from '../line-diff.ts'
+import { DefinitionEditor, FirePreview, parseDefinition, textOf } from '../parts/definition-editor.tsx'
 import { FireChanges } from '../parts/fire-changes.tsx'
-import { FireList, preview } from '../parts/next-fires.tsx'
-import { Empty } from '../parts/states.tsx'
-import { RequestProblem } from '../request.ts'
-
-const previewAfterMs = 300
 
 interface JobEditProps {
   job: Job
@@ -25,7 +21,7 @@ export function JobEdit({ job, done }: JobEditProps) {
   const before = textOf(read.value.definition)
   const text = useSignal(before)
   const reviewing = useSignal(false)
-  const { definition, problem } = parse(text.value)
+  const { definition, problem } = parseDefinition(text.value)
   const changed = definition !== undefined && textOf(definition) !== before
   const title = useRef<HTMLHeadingElement>(null)
   // Saving wants a second look: the keyboard is not left on the button that has just become another one.
@@ -50,7 +46,7 @@ export function JobEdit({ job, done }: JobEditProps) {
           <h2 id="text" ref={title} tabIndex={-1}>
             {reviewing.value ? 'What changes' : 'Definition'}
           </h2>
-          {reviewing.value ? <Diff before={before} after={textOf(definition)} /> : <Editor text={text} />}
+          {reviewing.value ? <Diff before={before} after={textOf(definition)} /> : <DefinitionEditor text={text} />}
           <p id="json-problem" class="bad" role="status">
             {problem}
           </p>
@@ -64,7 +60,7 @@ export function JobEdit({ job, done }: JobEditProps) {
           )}
           <section aria-labelledby="fires">
             <h2 id="fires">It would fire next</h2>
-            <Preview definition={definition} />
+            <FirePreview definition={definition} />
           </section>
         </div>
       </div>
@@ -100,67 +96,6 @@ function Overtaken({ beginAgain }: { beginAgain: () => void }) {
       </button>
     </p>
   )
-}
-
-function Editor({ text }: { text: Signal<string> }) {
-  return (
-    <textarea
-      class="code"
-      aria-label="Definition as JSON"
-      aria-describedby="json-problem"
-      spellcheck={false}
-      value={text.value}
-      rows={Math.min(40, Math.max(16, text.value.split('\n').length + 1))}
-      onInput={(event) => {
-        text.value = event.currentTarget.value
-      }}
-    />
-  )
-}
-
-const textOf = (definition: Definition | null | undefined): string => JSON.stringify(definition ?? {}, null, 2)
-
-function parse(text: string): { definition?: Definition; problem: string } {
-  try {
-    const value: unknown = JSON.parse(text)
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return { problem: 'A definition is a JSON object.' }
-    return { definition: value as Definition, problem: '' }
-  } catch (error) {
-    return { problem: error instanceof Error ? error.message : String(error) }
-  }
-}
-
-function Preview({ definition }: { definition: Definition | undefined }) {
-  const fires = useSignal<Fire[] | undefined>(undefined)
-  const problem = useSignal('')
-  const schedule = definition?.schedule
-  const key = JSON.stringify(schedule)
-  // The key says what the schedule is.
-  useEffect(() => {
-    if (schedule === undefined) return
-    const ended = new AbortController()
-    const waiting = setTimeout(async () => {
-      try {
-        fires.value = await preview(schedule, undefined, ended.signal)
-        problem.value = ''
-      } catch (error) {
-        if (!ended.signal.aborted) problem.value = error instanceof RequestProblem ? error.message : String(error)
-      }
-    }, previewAfterMs)
-    return () => {
-      clearTimeout(waiting)
-      ended.abort()
-    }
-  }, [key])
-  if (problem.value !== '')
-    return (
-      <p class="state bad" role="status">
-        {problem.value}
-      </p>
-    )
-  if (fires.value === undefined) return <Empty>Asking when …</Empty>
-  if (fires.value.length === 0) return <Empty>Never: the schedule has no time ahead.</Empty>
-  return <FireList fires={fires.value} zone={schedule?.timezone} />
 }
 
 const signs = { same: ' ', added: '+', removed: '−' } as const

@@ -6,6 +6,7 @@ import { isSearched, SearchForm, wantedOf } from '../parts/search-form.tsx'
 import { Empty, Heading, Loading, Problem } from '../parts/states.tsx'
 import { ask, path } from '../request.ts'
 import { useResource } from '../resource.ts'
+import { mayOperate } from '../session.ts'
 import { count } from '../words.ts'
 
 const pageSize = 50
@@ -28,7 +29,15 @@ export function JobsView({ query }: { query: URLSearchParams }) {
   const page = value.value
   return (
     <>
-      <Heading title="Jobs" />
+      <Heading title="Jobs">
+        {mayOperate.value && (
+          <div class="buttons end">
+            <a class="button" href="/jobs?new">
+              New job
+            </a>
+          </div>
+        )}
+      </Heading>
       <SearchForm key={key} label="Jobs" href="/jobs" fields={fields} query={query} />
       <Problem problem={problem.value} known={page !== undefined} />
       {page === undefined && problem.value === undefined && <Loading what="jobs" />}

@@ -80,7 +80,11 @@ function Figures({ pulse, rates }: { pulse: PulseMessage; rates: Rates | undefin
       <Figure name="Start lateness p99" value={late(rates?.p99Ms)} bad={(rates?.p99Ms ?? 0) > 1_000} />
       <Figure name="Backlog" value={count(all.dispatched + all.mail)} note="attempts without a worker, records not folded" />
       <Figure name="Running" value={count(all.running)} />
-      <Figure name="Waiting for a retry" value={count(all.waiting)} note={`${rate(rates?.retriesPerSecond ?? 0)} retries/s`} />
+      <Figure
+        name="Waiting"
+        value={count(all.waiting)}
+        note={`runs, for a retry or a limit; ${rate(rates?.retriesPerSecond ?? 0)} retries/s`}
+      />
       <Figure name="Dead letters" value={count(dead)} note="since the owners started" bad={dead > 0} href="/dead-letters" />
     </dl>
   )
