@@ -1,6 +1,5 @@
 /** What an owner tells of its partition beyond its jobs: for plans, forecasts, and whoever looks at the workers. */
 import type { JobDefinition, JobState, JobStatus, RunStatus } from '../schemas/generated.ts'
-import type { JobView } from './ports.ts'
 
 /** A job as its owner stores it, for whoever computes what would become of it. */
 export interface StoredJob {
@@ -65,12 +64,4 @@ export interface JobFilter {
   runStatus?: RunStatus
   /** Epoch ms: only jobs whose next occurrence is due before it. */
   dueBefore?: number
-}
-
-export interface ListedJobs {
-  jobs: JobView[]
-  /** Where to go on; absent at the end. */
-  next?: string
-  /** Jobs that were passed, wanted or not. */
-  looked: number
 }

@@ -5,9 +5,9 @@
 
 import type { ActiveRun, Execution, FinishedRun, JobDefinition, JobStatus } from '../schemas/generated.ts'
 import type { Reason } from '../streams/jobs/why.ts'
-import type { DueCounts, DueRange, JobFilter, ListedJobs, RunsUnderWay, StoredJob, WorkerRuns } from './owner-views.ts'
+import type { DueCounts, DueRange, JobFilter, RunsUnderWay, StoredJob, WorkerRuns } from './owner-views.ts'
 
-export type { DueCounts, DueRange, JobFilter, ListedJobs, RunsUnderWay, StoredJob, WorkerRuns } from './owner-views.ts'
+export type { DueCounts, DueRange, JobFilter, RunsUnderWay, StoredJob, WorkerRuns } from './owner-views.ts'
 export type { TargetTopics } from './target-topics-port.ts'
 
 /** A record as read. `offset` and `timestampMs` are exact: both stay below 2^53. */
@@ -187,6 +187,14 @@ export interface JobView {
   lastRun: FinishedRun | null
   /** Dead runs that can be redriven. */
   deadRuns: number[]
+}
+
+export interface ListedJobs {
+  jobs: JobView[]
+  /** Where to go on; absent at the end. */
+  next?: string
+  /** Jobs that were passed, wanted or not. */
+  looked: number
 }
 
 /** Why a job fired or did not. */

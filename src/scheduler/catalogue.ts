@@ -48,6 +48,12 @@ export class Catalogue {
   #usedAtMs = 0
   #building: Promise<number> | undefined
 
+  readonly #bytesMax: number
+
+  constructor(bytesMax = catalogueBytesMax) {
+    this.#bytesMax = bytesMax
+  }
+
   /** The same store; what is written through it is known here. */
   watch(store: PartitionStore, nowMs: () => number): PartitionStore {
     return {
@@ -68,7 +74,7 @@ export class Catalogue {
 
   /** Whether the ids have reached their limit, so that what is behind `last` has to be found in another way. */
   get full(): boolean {
-    return !this.#complete && this.#ids.bytes >= catalogueBytesMax
+    return !this.#complete && this.#ids.bytes >= this.#bytesMax
   }
 
   /** The last id that is known in order. */

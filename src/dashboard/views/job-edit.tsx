@@ -2,7 +2,7 @@
  * Changes a definition: as text, with the fires that would follow beside it, and what changes shown before it is saved.
  * It is saved only over the version that was read, so nobody else's change is lost.
  */
-import { useSignal } from '@preact/signals'
+import { type Signal, useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import type { Job } from '../answers.ts'
 import { putJob } from '../job-commands.ts'
@@ -65,25 +65,33 @@ export function JobEdit({ job, done }: JobEditProps) {
         </div>
       </div>
       <div class="buttons">
-        {reviewing.value && (
-          <button
-            type="button"
-            onClick={() => {
-              reviewing.value = false
-            }}
-          >
-            Edit on
-          </button>
-        )}
-        <button key={String(reviewing.value)} type="submit" class="main" disabled={!changed}>
-          {reviewing.value ? 'Save' : 'Review the changes'}
-        </button>
-        <button type="button" onClick={done}>
-          Discard
-        </button>
+        <EditButtons reviewing={reviewing} mayGoOn={changed} done={done} />
         {!changed && problem === '' && <span class="aside">Nothing is changed yet.</span>}
       </div>
     </form>
+  )
+}
+
+function EditButtons({ reviewing, mayGoOn, done }: { reviewing: Signal<boolean>; mayGoOn: boolean; done: () => void }) {
+  return (
+    <>
+      {reviewing.value && (
+        <button
+          type="button"
+          onClick={() => {
+            reviewing.value = false
+          }}
+        >
+          Edit on
+        </button>
+      )}
+      <button key={String(reviewing.value)} type="submit" class="main" disabled={!mayGoOn}>
+        {reviewing.value ? 'Save' : 'Review the changes'}
+      </button>
+      <button type="button" onClick={done}>
+        Discard
+      </button>
+    </>
   )
 }
 

@@ -88,7 +88,7 @@ function Nothing({ searched }: { searched: boolean }) {
     )
   return (
     <Empty>
-      There are no jobs yet. Make one, and it stands here a moment later:
+      There are no jobs yet. Make one here with New job, or from anywhere:
       <code class="block">{firstJob()}</code>
       Or many at once, from a file: <code>npx duelog jobs apply jobs.yaml</code>.
     </Empty>
