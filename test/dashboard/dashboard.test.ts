@@ -136,7 +136,7 @@ describe('the dashboard', () => {
 
   it('shows what runs and cancels it, and makes dead runs again', { timeout: caseMs }, async (context) => {
     const site = await openDashboardSite(context)
-    await site.start()
+    const process = await site.start()
     await site.put('endless', { schedule: { delayMs: 100 }, target: { handler: 'stuck' } })
     const once = { target: { handler: 'fail' }, payload: { times: 1 }, retry: { maxAttempts: 1 } }
     for (const id of ['doomed-1', 'doomed-2', 'doomed-3']) await site.put(id, { schedule: { delayMs: 100 }, ...once })
@@ -162,6 +162,10 @@ describe('the dashboard', () => {
     await letter.getByText('Errors and payload').click()
     await letter.getByText('"times": 1').waitFor()
     await expectAccessible(page, 'dead-letters')
+    await process.kill()
+    await page.getByText(/Reconnecting|Old data/).waitFor()
+    await site.start()
+    await page.getByText('Live', { exact: true }).waitFor()
     await page.getByRole('button', { name: 'Redrive run doomed-1/1' }).click()
     await page.getByRole('button', { name: 'Redrive run doomed-1/2' }).waitFor()
     await page.getByRole('checkbox', { name: 'Select run doomed-2/1' }).check()
@@ -190,6 +194,7 @@ describe('the dashboard', () => {
     expect(page.url()).toBe(`${site.url}/jobs/${encodeURIComponent(id)}`)
     await page.reload()
     await page.getByRole('heading', { name: 'Next fires' }).waitFor()
+    await showsProgress(page)
     const missing = await page.goto(`${site.url}/nowhere/at-all`)
     expect(missing?.status()).toBe(404)
     await page.getByRole('heading', { name: 'No such page' }).waitFor()
@@ -229,6 +234,23 @@ describe('the dashboard', () => {
 /** After going to another view the keyboard goes on from its heading. */
 async function expectFocusOn(page: Page, heading: string): Promise<void> {
   await expect.poll(() => page.evaluate('document.activeElement.textContent'), { timeout: stepMs }).toBe(heading)
+}
+
+/** A search through many jobs says how far it is. The API's part is played here: a million jobs are for the bench. */
+async function showsProgress(page: Page): Promise<void> {
+  const released = Promise.withResolvers<void>()
+  await page.route(/\/v1\/jobs\?.*handler=far/, async (route) => {
+    const goesOn = route.request().url().includes('cursor=')
+    if (goesOn) await released.promise
+    await route.fulfill({ json: { jobs: [], searched: goesOn ? 600_000 : 400_000, cursor: goesOn ? null : 'next' } })
+  })
+  await view(page, 'Jobs').click()
+  await page.getByLabel('Handler').fill('far')
+  await page.keyboard.press('Enter')
+  await page.getByText('400,000 jobs looked at, 0 found').waitFor()
+  await expectAccessible(page, 'jobs-searching')
+  released.resolve()
+  await page.getByText('No job is like that').waitFor()
 }
 
 /** A job that fires each second; an id that is taken is refused first. */
