@@ -62,7 +62,7 @@ export async function list(bed: Bed, n = 1_000_000): Promise<Record<string, unkn
     const before = await owner.report()
     const api = await apiTimes(owner.url, n)
     const after = await owner.report()
-    const page = await pageTimes(owner.url, stage.folder)
+    const page = await pageTimes(owner.url)
     return {
       n,
       readyMs: Math.round(owner.readyMs),

@@ -1,7 +1,7 @@
 /** The dashboard in a real Chromium: from what is typed or clicked to the rows that answer it. */
 import { type Browser, chromium, type Page } from 'playwright-core'
 
-export async function pageTimes(url: string, _folder: string): Promise<Record<string, number>> {
+export async function pageTimes(url: string): Promise<Record<string, number>> {
   const browser: Browser = await chromium.launch({
     executablePath: process.env.DUELOG_TEST_CHROMIUM ?? '/usr/bin/chromium',
     args: ['--no-sandbox', '--disable-dev-shm-usage'],

@@ -1,7 +1,7 @@
 /** What an operator can ask beyond trigger and pause: an end, a past range, a dead run once more, and why. */
 import { describe, expect, it } from 'vitest'
 import type { JobCommand, JobDefinition } from '../../schemas/generated.ts'
-import { activeRun, codecs, createSystem, finishedRun, type MemorySystem, names, nowMs } from './system-in-memory.ts'
+import { activeRun, codecs, createSystem, execution, finishedRun, type MemorySystem, names, nowMs } from './system-in-memory.ts'
 
 const post = (system: MemorySystem, url: string, payload?: object) =>
   system.api.instance.inject({ method: 'POST', url, ...(payload !== undefined && { payload }) })
@@ -158,14 +158,9 @@ describe('dead letters', () => {
     await using made = createSystem({ apiTokens: [{ role: 'viewer', token: 'look' }] })
     made.add('a/b', { deadRuns: [3] })
     made.owner.finished.set('a/b', [dead(3)])
-    made.owner.executions.set('a/b/3', {
-      ...{ jobId: 'a/b', runNo: 3, attempt: 2, specOffset: 17, handler: 'mail', pool: 'default', priority: 'NORMAL' },
-      ...{ scheduledFor: nowMs, dueAt: nowMs, dispatchedAt: nowMs, trigger: 'SCHEDULE', attemptTimeoutMs: 1, leaseMs: 1 },
-      ...{ startDeadlineAt: nowMs, pinTo: null, tracked: true, httpTarget: null, topicTarget: null },
-      payload: Buffer.from('{"to":"old"}'),
-      contentType: 'application/json',
-      headers: { authorization: Buffer.from('Bearer x'), trace: Buffer.from('t') },
-    })
+    const given = { payload: Buffer.from('{"to":"old"}'), contentType: 'application/json' }
+    const sentHeaders = { authorization: Buffer.from('Bearer x'), trace: Buffer.from('t') }
+    made.owner.executions.set('a/b/3', execution('a/b', 3, { ...given, headers: sentHeaders }))
     const headers = { authorization: 'Bearer look' }
     const answer = await made.api.instance.inject({ url: '/v1/dead-letters/a%2Fb/3', headers })
     expect(answer.json()).toMatchObject({

@@ -204,6 +204,16 @@ export function view(id: string, definition: JobDefinition | undefined, partitio
   }
 }
 
+/** What a run was given, as a snapshot of it says. */
+export function execution(jobId: string, runNo: number, more: Partial<Execution> = {}): Execution {
+  return {
+    ...{ jobId, runNo, attempt: 2, specOffset: 17, handler: 'mail', pool: 'default', priority: 'NORMAL', trigger: 'SCHEDULE' },
+    ...{ scheduledFor: nowMs, dueAt: nowMs, dispatchedAt: nowMs, startDeadlineAt: nowMs, attemptTimeoutMs: 1, leaseMs: 1 },
+    ...{ payload: null, contentType: null, headers: {}, pinTo: null, tracked: true, httpTarget: null, topicTarget: null },
+    ...more,
+  }
+}
+
 export function activeRun(runNo: number, heartbeat: Heartbeat | null = null): ActiveRunView {
   return {
     ...{ runNo, specOffset: 0, scheduledFor: nowMs, trigger: 'SCHEDULE', commandId: null, status: 'RUNNING', attempt: 1 },

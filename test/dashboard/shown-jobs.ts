@@ -36,10 +36,10 @@ export const shownJobs: Record<string, object> = {
 export const calendarJobs: Record<string, object> = Object.fromEntries(
   [
     ['0 * * * *', 24],
-    ['*/15 * * * *', 12],
-    ['*/5 * * * *', 6],
-    ['30 8-18 * * *', 40],
-    ['* * * * *', 2],
+    ['*/15 * * * *', 5],
+    ['*/5 * * * *', 1],
+    ['30 8-18 * * MON-FRI', 36],
+    ['50 3 * * *', 20],
   ].flatMap(([text, many], group) =>
     Array.from({ length: Number(many) }, (_, index) => [`group-${group}.${index}`, cron(String(text), 'UTC', ['calendar'])]),
   ),
