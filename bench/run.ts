@@ -7,6 +7,7 @@ import { parseArgs } from 'node:util'
 import { accept } from './cases/accept.ts'
 import { api } from './cases/api.ts'
 import { bulk } from './cases/bulk.ts'
+import { list } from './cases/list.ts'
 import { precision } from './cases/precision.ts'
 import { restore } from './cases/restore.ts'
 import { storm } from './cases/storm.ts'
@@ -20,6 +21,7 @@ const cases: Record<string, (bed: Bed, n?: number) => Promise<Record<string, unk
   restore,
   api,
   bulk,
+  list,
 }
 
 const { values, positionals } = parseArgs({

@@ -1,5 +1,5 @@
 /** What an owner tells of its partition beyond its jobs: for plans, forecasts, and whoever looks at the workers. */
-import type { JobDefinition, JobState } from '../schemas/generated.ts'
+import type { JobDefinition, JobState, JobStatus, RunStatus } from '../schemas/generated.ts'
 
 /** A job as its owner stores it, for whoever computes what would become of it. */
 export interface StoredJob {
@@ -47,3 +47,21 @@ export interface WorkerRuns {
 
 /** Active runs by what they wait for: a worker, their handler, or their next attempt. */
 export type RunsUnderWay = Record<'dispatched' | 'running' | 'waiting', number>
+
+export interface JobFilter {
+  status?: JobStatus
+  tag?: string
+  handler?: string
+  /** Only jobs whose id begins so. */
+  idPrefix?: string
+  /** Only jobs with runs that can be redriven. */
+  dead?: boolean
+  /** Only jobs whose id holds this somewhere. */
+  idContains?: string
+  /** Only jobs with active runs. */
+  active?: boolean
+  /** With `active`: only jobs with a run in this status. */
+  runStatus?: RunStatus
+  /** Epoch ms: only jobs whose next occurrence is due before it. */
+  dueBefore?: number
+}

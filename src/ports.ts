@@ -3,11 +3,11 @@
  * src/kafka implements them over kafkajs, tests implement them in memory, and src/main.ts joins the two.
  */
 
-import type { ActiveRun, FinishedRun, JobDefinition, JobStatus } from '../schemas/generated.ts'
+import type { ActiveRun, Execution, FinishedRun, JobDefinition, JobStatus } from '../schemas/generated.ts'
 import type { Reason } from '../streams/jobs/why.ts'
-import type { DueCounts, DueRange, RunsUnderWay, StoredJob, WorkerRuns } from './owner-views.ts'
+import type { DueCounts, DueRange, JobFilter, RunsUnderWay, StoredJob, WorkerRuns } from './owner-views.ts'
 
-export type { DueCounts, DueRange, RunsUnderWay, StoredJob, WorkerRuns } from './owner-views.ts'
+export type { DueCounts, DueRange, JobFilter, RunsUnderWay, StoredJob, WorkerRuns } from './owner-views.ts'
 export type { TargetTopics } from './target-topics-port.ts'
 
 /** A record as read. `offset` and `timestampMs` are exact: both stay below 2^53. */
@@ -191,25 +191,19 @@ export interface JobView {
   deadRuns: number[]
 }
 
+export interface ListedJobs {
+  jobs: JobView[]
+  /** Where to go on; absent at the end. */
+  next?: string
+  /** Jobs that were passed, wanted or not. */
+  looked: number
+}
+
 /** Why a job fired or did not. */
 export interface WhyView {
   status: JobStatus
   /** What stands in its way now, then what was decided against, newest first. Never empty. */
   reasons: Reason[]
-}
-
-export interface JobFilter {
-  status?: JobStatus
-  tag?: string
-  handler?: string
-  /** Only jobs whose id begins so. */
-  idPrefix?: string
-  /** Only jobs with runs that can be redriven. */
-  dead?: boolean
-  /** Only jobs with active runs. */
-  active?: boolean
-  /** Epoch ms: only jobs whose next occurrence is due before it. */
-  dueBefore?: number
 }
 
 export interface PartitionView {
@@ -236,11 +230,13 @@ export interface PartitionView {
 export interface PartitionQueries {
   partitions(): PartitionView[]
   job(partition: number, id: string): Promise<JobView | undefined>
-  /** Jobs in id order after `after`; `next` is absent at the end. It scans at most 10,000 jobs a call, so a page may be short or empty while `next` is set. */
-  list(partition: number, filter: JobFilter, limit: number, after?: string): Promise<{ jobs: JobView[]; next?: string }>
+  /** Jobs in id order after `after`. It looks at no more than about 10,000 jobs a call, so a page may be short or empty while `next` is set. */
+  list(partition: number, filter: JobFilter, limit: number, after?: string): Promise<ListedJobs>
   why(partition: number, id: string): Promise<WhyView | undefined>
   /** Active runs, then ended ones, newest first; at most the active ones and the last 11. */
   runs(partition: number, id: string): Promise<{ active: ActiveRunView[]; finished: FinishedRun[] } | undefined>
+  /** What the last attempt of a dead run was given, as it is made again; undefined when the run cannot be redriven. */
+  deadRun(partition: number, id: string, runNo: number): Promise<Execution | undefined>
   /** The job as it is stored; undefined when there is none. */
   stored(partition: number, id: string): Promise<StoredJob | undefined>
   /** What is due ahead. It looks at a bounded number of timers and definitions; the counts say how far they go. */

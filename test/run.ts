@@ -44,6 +44,7 @@ async function testCounts(args: string[]): Promise<Counts> {
 
 const gates = [
   { name: 'types', script: 'typescript/bin/tsc', args: [] },
+  { name: 'types of the dashboard', script: 'typescript/bin/tsc', args: ['-p', 'src/dashboard'] },
   { name: 'lint', script: '@biomejs/biome/bin/biome', args: ['check', '.'] },
 ]
 let gatesFailed = 0

@@ -24,7 +24,7 @@ import { bodyBytesMax, connectionIdleMs, connectionsMax, ratePerSecondDefault, s
 import { openApiRoutes } from './openapi/routes.ts'
 import type { ApiOptions } from './options.ts'
 import { planRoutes } from './plan-routes.ts'
-import { answerError, answerNotFound, problemOf, problemType } from './problem.ts'
+import { answerError, problemOf, problemType } from './problem.ts'
 import { withoutPublicApi } from './public-surface.ts'
 import { runCommandRoutes } from './run-command-routes.ts'
 import { runRoutes } from './run-routes.ts'
@@ -62,7 +62,6 @@ export function createApi(options: ApiOptions): Api {
   limitBodyTimes(instance)
   auditRequests(instance, context.audit)
   instance.setErrorHandler(answerError)
-  instance.setNotFoundHandler(answerNotFound)
   setParsersAndValidators(instance, options.public !== false)
   const read = jsonReader(defaultParser(instance))
   openApiRoutes(instance)

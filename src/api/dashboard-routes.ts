@@ -3,9 +3,13 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { DuelogError } from '../errors.ts'
 import type { ApiContext } from './context.ts'
 import type { DashboardFile } from './dashboard-files.ts'
+import { answerNotFound } from './problem.ts'
 
 /** Addresses of pages, as src/dashboard/routes.ts has them. */
 export const dashboardPages = ['/', '/jobs', '/jobs/*', '/runs', '/dead-letters', '/workers', '/calendar', '/settings'] as const
+
+/** Addresses that are never pages, whoever asks. */
+const ofPrograms = /^\/(v1|internal|assets|docs|metrics|livez|readyz|openapi\.json)(\/|$)/
 
 /** Scripts and styles of our own and nothing else: neither what a job's payload might smuggle in, nor anything from elsewhere. */
 const policy =
@@ -25,6 +29,15 @@ export function dashboardRoutes(instance: FastifyInstance, { dashboard = new Map
     return send(document, request, reply)
   }
   for (const path of dashboardPages) instance.get(path, { schema }, page)
+
+  // A wrong address gets the document as well, whose router says that there is no such page.
+  instance.setNotFoundHandler(async (request, reply) => {
+    const path = request.url.split('?', 1)[0] ?? ''
+    const forPeople = request.method === 'GET' && /\btext\/html\b/.test(request.headers.accept ?? '')
+    if (document === undefined || !forPeople || ofPrograms.test(path)) return answerNotFound(request, reply)
+    void headers(reply).header('cache-control', 'no-cache').code(404)
+    return send(document, request, reply)
+  })
 
   // Names of assets carry a hash of what is in them, so what was fetched once never changes.
   instance.get<{ Params: { '*': string } }>('/assets/*', { schema }, async (request, reply) => {

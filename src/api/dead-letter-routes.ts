@@ -1,11 +1,15 @@
 /** Runs whose attempts were used up: which there are, and all that a filter finds once more. */
 import type { FastifyInstance } from 'fastify'
+import { partitionOf } from '../../streams/topics.ts'
+import { DuelogError } from '../errors.ts'
 import type { JobView } from '../ports.ts'
 import type { ApiContext } from './context.ts'
+import { checkedId } from './definition-body.ts'
 import { listJobs } from './job-list.ts'
 import { listLimitMax, redriveMax } from './limits.ts'
-import { deadLettersSchema, redriveManySchema } from './schemas/dead-letters.ts'
-import { finishedRunToJson, runIdOf } from './views.ts'
+import { masked } from './masked.ts'
+import { deadLetterSchema, deadLettersSchema, redriveManySchema } from './schemas/dead-letters.ts'
+import { executionToJson, finishedRunToJson, runIdOf } from './views.ts'
 
 interface DeadFilter {
   tag?: string
@@ -26,6 +30,25 @@ export function deadLetterRoutes(instance: FastifyInstance, { owners, partitions
       const { limit, cursor, ...filter } = request.query
       const page = await listJobs(owners, partitions, { filter: { ...filter, dead: true }, limit, cursor })
       return { runs: (await Promise.all(page.jobs.map(deadRunsOf))).flat(), cursor: page.cursor ?? null }
+    },
+  )
+
+  instance.get<{ Params: { jobId: string; runNo: number } }>(
+    '/v1/dead-letters/:jobId/:runNo',
+    { config: { role: 'viewer' }, schema: deadLetterSchema },
+    async (request) => {
+      const { jobId, runNo } = request.params
+      const partition = partitionOf(checkedId(jobId), partitions)
+      const [runs, execution] = await owners.ask(partition, (owner) =>
+        Promise.all([owner.runs(partition, jobId), owner.deadRun(partition, jobId, runNo)]),
+      )
+      const run = runs?.finished.find((finished) => finished.runNo === runNo)
+      if (run === undefined || execution === undefined) {
+        const detail = `There is no dead run ${runIdOf(jobId, runNo)}: it was redriven, or it is older than the last ones that are kept.`
+        throw new DuelogError('not-found', detail)
+      }
+      const given = executionToJson(execution)
+      return { run: finishedRunToJson(jobId, run), execution: request.role === 'viewer' ? masked(given) : given }
     },
   )
 

@@ -5,6 +5,7 @@ import type { DueRange, JobFilter, PartitionQueries } from '../ports.ts'
 import type { ApiContext } from './context.ts'
 import {
   internalAppliedSchema,
+  internalDeadRunSchema,
   internalForecastSchema,
   internalJobSchema,
   internalListSchema,
@@ -32,24 +33,16 @@ export function internalRoutes(instance: FastifyInstance, { local }: ApiContext)
     answer(reply, { partitions: local?.partitions() ?? [] }),
   )
 
-  instance.get<{ Params: JobParams }>(
-    `${base}/:partition/jobs/:id`,
-    { config, schema: internalJobSchema },
-    async (request, reply) => answer(reply, { job: await scheduler().job(request.params.partition, request.params.id) }),
-  )
-
-  instance.get<{ Params: JobParams }>(
-    `${base}/:partition/jobs/:id/runs`,
-    { config, schema: internalJobSchema },
-    async (request, reply) => answer(reply, { runs: await scheduler().runs(request.params.partition, request.params.id) }),
-  )
-
-  instance.get<{ Params: JobParams }>(
-    `${base}/:partition/jobs/:id/why`,
-    { config, schema: internalJobSchema },
-    async (request, reply) => answer(reply, { why: await scheduler().why(request.params.partition, request.params.id) }),
-  )
-
+  const ofJob = (path: string, find: (partition: number, id: string) => Promise<object>): void => {
+    instance.get<{ Params: JobParams }>(
+      `${base}/:partition/jobs/:id${path}`,
+      { config, schema: internalJobSchema },
+      async ({ params }, reply) => answer(reply, await find(params.partition, params.id)),
+    )
+  }
+  ofJob('', async (partition, id) => ({ job: await scheduler().job(partition, id) }))
+  ofJob('/runs', async (partition, id) => ({ runs: await scheduler().runs(partition, id) }))
+  ofJob('/why', async (partition, id) => ({ why: await scheduler().why(partition, id) }))
   instance.get<{ Params: PartitionParams; Querystring: JobFilter & { limit: number; after?: string } }>(
     `${base}/:partition/jobs`,
     { config, schema: internalListSchema },
@@ -59,12 +52,16 @@ export function internalRoutes(instance: FastifyInstance, { local }: ApiContext)
     },
   )
 
-  instance.get<{ Params: JobParams }>(
-    `${base}/:partition/jobs/:id/stored`,
-    { config, schema: internalJobSchema },
-    async (request, reply) => answer(reply, { job: await scheduler().stored(request.params.partition, request.params.id) }),
+  instance.get<{ Params: JobParams & { runNo: number } }>(
+    `${base}/:partition/jobs/:id/dead-runs/:runNo`,
+    { config, schema: internalDeadRunSchema },
+    async (request, reply) => {
+      const { partition, id, runNo } = request.params
+      return answer(reply, { execution: await scheduler().deadRun(partition, id, runNo) })
+    },
   )
 
+  ofJob('/stored', async (partition, id) => ({ job: await scheduler().stored(partition, id) }))
   instance.get<{ Params: PartitionParams; Querystring: DueRange }>(
     `${base}/:partition/forecast`,
     { config, schema: internalForecastSchema },

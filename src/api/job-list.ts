@@ -3,7 +3,7 @@
  * merged, and the last id of a page says where every partition goes on.
  */
 import { DuelogError } from '../errors.ts'
-import type { JobFilter, JobView } from '../ports.ts'
+import type { JobFilter, JobView, ListedJobs } from '../ports.ts'
 import { listBytesMax, listCallsMax, listChunkMax, listFirstChunkMax } from './limits.ts'
 import type { OwnerDirectory } from './owner-directory.ts'
 
@@ -25,6 +25,8 @@ export interface JobPage {
   jobs: JobView[]
   /** Absent at the end of the list. A page may be short, even empty, and still have one. */
   cursor?: string
+  /** Jobs that owners looked at for it. */
+  searched: number
 }
 
 /** Rejects with `bad-request` for a cursor that this did not give, and with `not-ready` when any partition has no active owner. */
@@ -42,11 +44,14 @@ export async function listJobs(
   const share = Math.min(listFirstChunkMax, Math.ceil(limit / partitions) + 1)
   const jobs: JobView[] = []
   let bytes = 0
-  const ask = (source: Source): Promise<{ jobs: JobView[]; next?: string }> => {
+  let searched = 0
+  const ask = async (source: Source): Promise<ListedJobs> => {
     const { partition, after, asked } = source
     source.asked = true
     const chunk = asked ? Math.min(listChunkMax, limit - jobs.length) : share
-    return owners.ask(partition, (owner) => owner.list(partition, filter, chunk, after))
+    const listed = await owners.ask(partition, (owner) => owner.list(partition, filter, chunk, after))
+    searched += listed.looked
+    return listed
   }
   while (jobs.length < limit && (await fill(sources, ask, budget))) {
     const first = lowest(sources)
@@ -59,13 +64,13 @@ export async function listJobs(
     jobs.push(job)
   }
   const more = sources.some((source) => !source.ended || source.heads.length > 0)
-  return { jobs, ...(more && { cursor: encodeCursor(jobs.at(-1)?.id ?? from.after, sources) }) }
+  return { jobs, searched, ...(more && { cursor: encodeCursor(jobs.at(-1)?.id ?? from.after, sources) }) }
 }
 
 /** Asks on wherever no head is known. False when a partition may still hold the next job but the calls are used up. */
 async function fill(
   sources: Source[],
-  ask: (source: Source) => Promise<{ jobs: JobView[]; next?: string }>,
+  ask: (source: Source) => Promise<ListedJobs>,
   budget: { calls: number },
 ): Promise<boolean> {
   for (;;) {

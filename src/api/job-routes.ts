@@ -23,6 +23,7 @@ interface ListQuery {
   handler?: string
   dueBefore?: string
   idPrefix?: string
+  idContains?: string
   active?: boolean
   limit: number
   cursor?: string
@@ -93,7 +94,7 @@ export function jobRoutes(instance: FastifyInstance, { owners, partitions, write
     const { limit, cursor, dueBefore, ...filter } = request.query
     const due = dueBefore === undefined ? {} : { dueBefore: timeOf('dueBefore', dueBefore) }
     const page = await listJobs(owners, partitions, { filter: { ...filter, ...due }, limit, cursor })
-    return { jobs: page.jobs.map((job) => jobToJson(job, request.role)), cursor: page.cursor ?? null }
+    return { jobs: page.jobs.map((job) => jobToJson(job, request.role)), searched: page.searched, cursor: page.cursor ?? null }
   })
 }
 

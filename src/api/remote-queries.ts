@@ -1,7 +1,17 @@
 /** The partitions of another process, asked over its internal routes (internal-routes.ts), which never ask on. */
-import type { FinishedRun } from '../../schemas/generated.ts'
+import type { Execution, FinishedRun } from '../../schemas/generated.ts'
 import { DuelogError, errorTable, messageOf } from '../errors.ts'
-import type { ActiveRunView, DueCounts, JobFilter, JobView, PartitionView, StoredJob, WhyView, WorkerRuns } from '../ports.ts'
+import type {
+  ActiveRunView,
+  DueCounts,
+  JobFilter,
+  JobView,
+  ListedJobs,
+  PartitionView,
+  StoredJob,
+  WhyView,
+  WorkerRuns,
+} from '../ports.ts'
 import { remoteTimeoutMs } from './limits.ts'
 import type { RemoteOwner } from './owner-directory.ts'
 import type { ProcessCounts } from './process-counts.ts'
@@ -32,12 +42,15 @@ export function remoteQueries(url: string, options: RemoteQueriesOptions = {}): 
       return (await get(jobPath(partition, id))).job as JobView | undefined
     },
     async list(partition: number, filter: JobFilter, limit: number, after?: string) {
-      return (await get(`/${partition}/jobs`, { ...filter, limit, after })) as { jobs: JobView[]; next?: string }
+      return (await get(`/${partition}/jobs`, { ...filter, limit, after })) as unknown as ListedJobs
     },
     async runs(partition, id) {
       return (await get(`${jobPath(partition, id)}/runs`)).runs as
         | { active: ActiveRunView[]; finished: FinishedRun[] }
         | undefined
+    },
+    async deadRun(partition, id, runNo) {
+      return (await get(`${jobPath(partition, id)}/dead-runs/${runNo}`)).execution as Execution | undefined
     },
     async stored(partition, id) {
       return (await get(`${jobPath(partition, id)}/stored`)).job as StoredJob | undefined

@@ -1,12 +1,22 @@
-/** Runs of a job: the active ones and the last that ended. */
+/** Runs: the active ones of all jobs; of one job the active ones and the last that ended. */
 import type { FastifyInstance } from 'fastify'
+import type { RunStatus } from '../../schemas/generated.ts'
 import { partitionOf } from '../../streams/topics.ts'
 import { DuelogError } from '../errors.ts'
 import type { ApiContext } from './context.ts'
 import { checkedId } from './definition-body.ts'
+import { listJobs } from './job-list.ts'
 import { jobNotFound } from './job-writes.ts'
-import { getRunSchema, listRunsSchema } from './schemas/runs.ts'
+import { getRunSchema, listActiveRunsSchema, listRunsSchema } from './schemas/runs.ts'
 import { activeRunToJson, finishedRunToJson, runIdOf } from './views.ts'
+
+interface ActiveQuery {
+  state?: RunStatus
+  tag?: string
+  handler?: string
+  limit: number
+  cursor?: string
+}
 
 export function runRoutes(instance: FastifyInstance, { owners, partitions }: ApiContext): void {
   const config = { role: 'viewer' } as const
@@ -16,6 +26,16 @@ export function runRoutes(instance: FastifyInstance, { owners, partitions }: Api
     if (runs === undefined) throw jobNotFound(id)
     return runs
   }
+
+  instance.get<{ Querystring: ActiveQuery }>('/v1/runs', { config, schema: listActiveRunsSchema }, async (request) => {
+    const { state, limit, cursor, ...filter } = request.query
+    const wanted = { ...filter, active: true, ...(state !== undefined && { runStatus: state }) }
+    const page = await listJobs(owners, partitions, { filter: wanted, limit, cursor })
+    const runs = page.jobs.flatMap(({ id, active }) =>
+      active.filter(({ status }) => state === undefined || status === state).map((run) => activeRunToJson(id, run)),
+    )
+    return { runs, cursor: page.cursor ?? null }
+  })
 
   instance.get<{ Params: { id: string } }>('/v1/jobs/:id/runs', { config, schema: listRunsSchema }, async (request) => {
     const { id } = request.params

@@ -1,6 +1,8 @@
 /** Jobs, runs and partitions as answers show them: times in ISO 8601, results as JSON. */
-import type { AttemptError, FinishedRun } from '../../schemas/generated.ts'
+import type { AttemptError, Execution, FinishedRun } from '../../schemas/generated.ts'
 import { definitionToJson, isoTime } from '../../streams/jobs/json.ts'
+import { writePayload } from '../../streams/jobs/payload-json.ts'
+import { textOrBase64 } from '../../streams/jobs/record-json.ts'
 import type { ActiveRunView, JobView, WhyView } from '../ports.ts'
 import { masked } from './masked.ts'
 import type { Role } from './options.ts'
@@ -83,6 +85,22 @@ export function finishedRunToJson(jobId: string, run: FinishedRun): Record<strin
 
 function errorToJson(error: AttemptError): Record<string, unknown> {
   return { ...error, at: isoTime(error.at) }
+}
+
+/** What an attempt is given, in the words of a definition. */
+export function executionToJson(execution: Execution): Record<string, unknown> {
+  const { handler, pool, priority, payload, contentType, headers, httpTarget, topicTarget, attempt, specOffset } = execution
+  const bytes = Object.entries(headers).map(([name, value]) => [name, textOrBase64(value)])
+  const target = topicTarget !== null ? { topic: topicTarget.name } : { handler, pool, ...(httpTarget && { http: httpTarget }) }
+  return {
+    target,
+    priority,
+    attempt,
+    specOffset,
+    ...(contentType !== null && { contentType }),
+    ...writePayload({ payload, contentType }),
+    headers: Object.fromEntries(bytes),
+  }
 }
 
 /** What the handler returned; text where a worker of another make did not send JSON. */

@@ -80,7 +80,12 @@ async function announce(system: System, { roles }: Config, logger: Logger, say: 
   logger.info({ url, brokers, registryUrl, partitions: system.partitions }, 'ready')
   say('Ready.')
   const places = [
-    ...(roles.has('api') ? [['API', `${url}/v1`] as const] : []),
+    ...(roles.has('api')
+      ? ([
+          ['Dashboard', `${url}/`],
+          ['API', `${url}/v1`],
+        ] as const)
+      : []),
     ['Metrics', `${url}/metrics`],
     ['Health', `${url}/readyz`],
     ['Brokers', brokers.join(',')],

@@ -86,8 +86,29 @@ export interface Page<Item extends string> {
   /** Makes pages of different things different types. */
   of?: Item
 }
-export type JobPage = Page<'jobs'> & { jobs: Job[] }
+export type JobPage = Page<'jobs'> & { jobs: Job[]; searched: number }
 export type RunPage = Page<'runs'> & { runs: Run[] }
+
+export interface DeadLetter {
+  run: Run
+  /** What its last attempt was given. */
+  execution: {
+    target: Target
+    specOffset: number
+    contentType?: string
+    payload?: unknown
+    payloadBase64?: string
+    headers: Record<string, unknown>
+  }
+}
+
+/** What writing one definition would change. */
+export interface PlannedJob {
+  action: 'CREATE' | 'UPDATE' | 'UNCHANGED' | 'DROPPED' | 'INVALID'
+  reason?: string | null
+  fires?: { added: string[]; removed: string[]; moved: { from: string; to: string }[]; kept: number; until: string }
+  problems?: { message: string }[]
+}
 
 export interface Why {
   id: string

@@ -7,11 +7,12 @@ import { ConfirmDialog } from './parts/confirm-dialog.tsx'
 import { Frame } from './parts/frame.tsx'
 import { NoticeBar } from './parts/notice-bar.tsx'
 import { ask, RequestProblem } from './request.ts'
-import { followLink, route } from './routes.ts'
+import { followLink, pages, route } from './routes.ts'
 import { session, token } from './session.ts'
 import { CalendarView } from './views/calendar.tsx'
 import { DeadLettersView } from './views/dead-letters.tsx'
 import { JobView } from './views/job.tsx'
+import { JobNewView } from './views/job-new.tsx'
 import { JobsView } from './views/jobs.tsx'
 import { NotFoundView } from './views/not-found.tsx'
 import { NowView } from './views/now.tsx'
@@ -79,7 +80,7 @@ function SignedIn() {
 
 function View() {
   const { view, jobId = '', query } = route.value
-  const place = `${view}/${jobId}`
+  const place = `${view}/${jobId}${query.has('new') ? '?new' : ''}`
   const before = useRef(place)
   // A new view is announced, and the keyboard goes on from its heading.
   useEffect(() => {
@@ -87,15 +88,18 @@ function View() {
     before.current = place
     document.querySelector<HTMLElement>('main h1')?.focus()
   }, [place])
+  useEffect(() => {
+    document.title = `${jobId || (pages.find((page) => page.view === view)?.title ?? 'No such page')} · Duelog`
+  }, [place])
   switch (view) {
     case 'now':
       return <NowView />
     case 'jobs':
-      return <JobsView query={query} />
+      return query.has('new') ? <JobNewView /> : <JobsView query={query} />
     case 'job':
       return <JobView key={jobId} id={jobId} editing={query.has('edit')} />
     case 'runs':
-      return <RunsView />
+      return <RunsView query={query} />
     case 'dead-letters':
       return <DeadLettersView query={query} />
     case 'workers':

@@ -16,8 +16,11 @@ const refreshEachMs = 2_000
 /** Asking takes at most so much of the time: an answer that took long is not asked for again soon. */
 const restFactor = 10
 
+/** Asks; what is known before all is there may be told, and is shown when nothing else is yet. */
+export type Load<Value> = (signal: AbortSignal, tell: (part: Value) => void) => Promise<Value>
+
 /** `key` names what is asked: another one begins anew. `live` false: only when told to. */
-export function useResource<Value>(key: string, load: (signal: AbortSignal) => Promise<Value>, live = true): Resource<Value> {
+export function useResource<Value>(key: string, load: Load<Value>, live = true): Resource<Value> {
   // The key stands for what `load` asks.
   const asked = useMemo(() => new Asking(load), [key])
   useEffect(() => {
@@ -36,12 +39,13 @@ export function useResource<Value>(key: string, load: (signal: AbortSignal) => P
 class Asking<Value> implements Resource<Value> {
   readonly value = signal<Value | undefined>(undefined)
   readonly problem = signal<RequestProblem | undefined>(undefined)
-  readonly #load: (signal: AbortSignal) => Promise<Value>
+  readonly #load: Load<Value>
   readonly #end = new AbortController()
   #asking: Promise<void> | undefined
   #notBeforeMs = 0
+  #answered = false
 
-  constructor(load: (signal: AbortSignal) => Promise<Value>) {
+  constructor(load: Load<Value>) {
     this.#load = load
   }
 
@@ -66,7 +70,10 @@ class Asking<Value> implements Resource<Value> {
   async #ask(): Promise<void> {
     const startedMs = performance.now()
     try {
-      this.value.value = await this.#load(this.#end.signal)
+      this.value.value = await this.#load(this.#end.signal, (part) => {
+        if (!this.#answered && !this.#end.signal.aborted) this.value.value = part
+      })
+      this.#answered = true
       this.problem.value = undefined
     } catch (error) {
       if (this.#end.signal.aborted) return

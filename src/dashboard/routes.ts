@@ -27,7 +27,7 @@ export function routeOf(address: string): Route {
   const { pathname, searchParams: query } = new URL(address, 'http://page')
   const page = pages.find(({ href }) => href === pathname)
   if (page !== undefined) return { view: page.view, query }
-  const jobId = /^\/jobs\/([^/]+)$/.exec(pathname)?.[1]
+  const jobId = /^\/jobs\/(.+)$/.exec(pathname)?.[1]
   if (jobId === undefined) return { view: 'not-found', query }
   try {
     return { view: 'job', jobId: decodeURIComponent(jobId), query }

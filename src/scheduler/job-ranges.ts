@@ -1,12 +1,11 @@
 /** Where in a store the jobs of a filter stand: which index finds them, and which keys have ids that begin so. */
 import { type IndexKind, indexKind, indexRange, isIndexedStatus, jobIdOfIndexKey } from '../../streams/job-index.ts'
-import { definitionKey, jobIdOfKey, prefix, rangeOf } from '../../streams/keys.ts'
+import { definitionKey, jobIdOfKey, stateKey } from '../../streams/keys.ts'
 import type { JobFilter } from '../ports.ts'
 
-/** Keys of the definitions whose id begins so. No byte of UTF-8 is 255, so one more in the last place is beyond them all. */
-function idRange(idPrefix = ''): { from: Buffer; to: Buffer } {
-  if (idPrefix === '') return rangeOf(prefix.definition)
-  const from = definitionKey(idPrefix)
+/** Keys whose id begins so. No byte of UTF-8 is 255, so one more in the last place is beyond them all. */
+function idRange(keyOf: (id: string) => Buffer, idPrefix = ''): { from: Buffer; to: Buffer } {
+  const from = keyOf(idPrefix)
   const to = Buffer.from(from)
   to[to.length - 1] = (to[to.length - 1] ?? 0) + 1
   return { from, to }
@@ -22,7 +21,7 @@ export interface Walk {
 }
 
 export function walkOf(filter: JobFilter): Walk {
-  const { idPrefix } = filter
+  const { idPrefix, status } = filter
   // The beginning of an id narrows more than any index does, and the scan begins there.
   const index = idPrefix === undefined ? indexFor(filter) : undefined
   if (index !== undefined) {
@@ -33,8 +32,10 @@ export function walkOf(filter: JobFilter): Walk {
       isNarrow: true,
     }
   }
-  const { from, to } = idRange(idPrefix)
-  const behind = (jobId: string): Buffer => (jobId < (idPrefix ?? '') ? from : afterId(jobId))
+  // A job that has not run yet has no state in the store, and is not completed.
+  const keyOf = status === 'COMPLETED' ? stateKey : definitionKey
+  const { from, to } = idRange(keyOf, idPrefix)
+  const behind = (jobId: string): Buffer => (jobId < (idPrefix ?? '') ? from : Buffer.concat([keyOf(jobId), Buffer.of(0)]))
   return { rangeAfter: (jobId) => ({ from: jobId === undefined ? from : behind(jobId), to }), idOf: jobIdOfKey, isNarrow: false }
 }
 
@@ -44,5 +45,3 @@ function indexFor({ dead, status, tag }: JobFilter): { kind: IndexKind; value: s
   if (status !== undefined && isIndexedStatus(status)) return { kind: indexKind.status, value: status }
   return tag === undefined ? undefined : { kind: indexKind.tag, value: tag }
 }
-
-const afterId = (id: string): Buffer => Buffer.concat([definitionKey(id), Buffer.of(0)])

@@ -6,6 +6,7 @@ import type { StateEntry } from '../../schemas/generated.ts'
 import type { Timer } from '../../streams/keys.ts'
 import type { TransactionalWriter } from '../ports.ts'
 import { Admissions } from './admissions.ts'
+import { Catalogue } from './catalogue.ts'
 import type { Feed } from './feed.ts'
 import { Leases } from './leases.ts'
 import { Mailbox, type Source } from './mailbox.ts'
@@ -37,6 +38,7 @@ export class Ownership {
   readonly leases = new Leases(0)
   readonly underWay = new UnderWay()
   readonly workers = new WorkerWatch()
+  readonly catalogue = new Catalogue()
   readonly signal: Signal
   admissions: Admissions
   phase: Phase = 'restoring'
@@ -105,6 +107,7 @@ export class Ownership {
     this.#fault = undefined
     this.mailbox.clear()
     this.underWay.clear()
+    this.catalogue.clear()
     this.admissions = new Admissions(this.shared.codecs)
     this.store = undefined
     this.writer = undefined

@@ -72,7 +72,7 @@ export class Partition {
     return this.#own.phase === 'active' ? this.#own.store : undefined
   }
   /** What it has heard and counted since it was opened. */
-  get heard(): Pick<Ownership, 'leases' | 'workers' | 'underWay'> {
+  get heard(): Pick<Ownership, 'leases' | 'workers' | 'underWay' | 'catalogue'> {
     return this.#own
   }
   /** When the turn at hand began; Infinity between turns. */

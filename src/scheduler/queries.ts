@@ -3,20 +3,16 @@ import type { ActiveRun, FinishedRun } from '../../schemas/generated.ts'
 import { pristineState } from '../../streams/draft.ts'
 import type { Job } from '../../streams/job.ts'
 import { whyOf } from '../../streams/jobs/why.ts'
-import { runKey, runRingSize, timerBound, timerKind, timerOfKey } from '../../streams/keys.ts'
+import { runKey, runRingSize } from '../../streams/keys.ts'
 import { DuelogError } from '../errors.ts'
-import type { ActiveRunView, JobFilter, JobView, PartitionQueries } from '../ports.ts'
+import type { ActiveRunView, JobView, PartitionQueries } from '../ports.ts'
 import { forecast } from './forecast.ts'
 import { loadJobs } from './job-loader.ts'
-import { type Walk, walkOf } from './job-ranges.ts'
+import { listAmong, listJobsOf } from './job-search.ts'
 import type { SchedulerOptions } from './options.ts'
 import type { Partition } from './partition.ts'
 import type { PartitionStore } from './ports.ts'
 import { idsOfRunTimers } from './under-way.ts'
-
-/** Jobs that one call looks at. */
-export const scannedJobsMax = 10_000
-const slice = 500
 
 export function partitionQueries(partitions: ReadonlyMap<number, Partition>, options: SchedulerOptions): PartitionQueries {
   const { codecs, clock } = options
@@ -70,55 +66,10 @@ export function partitionQueries(partitions: ReadonlyMap<number, Partition>, opt
 
     async list(partition, filter, limit, after) {
       const store = storeOf(partition)
-      if (filter.active) return listOf(store, await jobsUnderWay(partition, store), filter, limit, after)
-      const walk = walkOf(filter)
-      if (filter.dueBefore !== undefined && !walk.isNarrow) return listByDue(store, filter, limit, after)
-      return listAlong(store, walk, filter, limit, after)
-
-      /** Every walk goes in the order of job ids, so the cursor is the same for all. */
-      async function listAlong(from: PartitionStore, way: Walk, wanted: JobFilter, room: number, last?: string) {
-        const jobs: JobView[] = []
-        const chunk = way.isNarrow ? Math.min(slice, 2 * room) : slice
-        let cursor = last
-        for (let scanned = 0; scanned < scannedJobsMax; ) {
-          const entries = await from.scan({ ...way.rangeAfter(cursor), limit: chunk, keysOnly: true })
-          const ids = entries.map(({ key }) => way.idOf(key))
-          for (const job of (await loadJobs(from, codecs, ids)).values()) {
-            cursor = job.id
-            const view = viewOf(job, partition)
-            if (view === undefined || !matches(view, wanted)) continue
-            jobs.push(view)
-            if (jobs.length === room) return { jobs, next: cursor }
-          }
-          if (entries.length < chunk) return { jobs }
-          scanned += entries.length
-        }
-        return { jobs, next: cursor }
-      }
-
-      /** Few jobs are due soon: the time index finds them without looking at the others. The cursor is still a job id. */
-      async function listByDue(from: PartitionStore, wanted: JobFilter, room: number, last?: string) {
-        const to = timerBound(wanted.dueBefore ?? 0)
-        const entries = await from.scan({ from: timerBound(0), to, limit: scannedJobsMax, keysOnly: true })
-        const ids = entries
-          .map(({ key }) => timerOfKey(key))
-          .filter(({ kind }) => kind === timerKind.fire)
-          .map(({ jobId }) => jobId)
-        return listOf(from, ids, wanted, room, last)
-      }
-
-      async function listOf(from: PartitionStore, ids: string[], wanted: JobFilter, room: number, last?: string) {
-        const ordered = [...new Set(ids)].filter((id) => last === undefined || id > last).sort()
-        const jobs: JobView[] = []
-        for (let at = 0; at < ordered.length; at += slice) {
-          for (const job of (await loadJobs(from, codecs, ordered.slice(at, at + slice))).values()) {
-            const view = viewOf(job, partition)
-            if (view !== undefined && matches(view, wanted)) jobs.push(view)
-            if (jobs.length === room) return { jobs, next: job.id }
-          }
-        }
-        return { jobs }
-      }
+      const page = { filter, limit, after }
+      const place = { store, codecs, nowMs: clock.nowMs(), viewOf: (job: Job) => viewOf(job, partition) }
+      if (filter.active) return listAmong(place, await jobsUnderWay(partition, store), page)
+      return listJobsOf({ ...place, catalogue: partitions.get(partition)?.heard.catalogue }, page)
     },
 
     async runs(partition, id) {
@@ -135,6 +86,12 @@ export function partitionQueries(partitions: ReadonlyMap<number, Partition>, opt
         active: withHeartbeats(partition, id, job.state?.active ?? []),
         finished: finished.sort((a, b) => b.runNo - a.runNo),
       }
+    },
+
+    async deadRun(partition, id, runNo) {
+      const more = new Map([[id, [runNo]]])
+      const job = (await loadJobs(storeOf(partition), codecs, [id], more)).get(id)
+      return job?.state?.deadRuns.includes(runNo) ? job.snapshots?.get(runNo) : undefined
     },
 
     async stored(partition, id) {
@@ -208,15 +165,4 @@ function viewOfJob(
     lastRun,
     deadRuns,
   }
-}
-
-function matches(view: JobView, filter: JobFilter): boolean {
-  if (filter.idPrefix !== undefined && !view.id.startsWith(filter.idPrefix)) return false
-  if (filter.active === true && view.active.length === 0) return false
-  if (filter.dead === true && view.deadRuns.length === 0) return false
-  if (filter.status !== undefined && view.status !== filter.status) return false
-  if (filter.tag !== undefined && !view.definition?.tags.includes(filter.tag)) return false
-  if (filter.handler !== undefined && view.definition?.target.handler !== filter.handler) return false
-  const dueAt = view.nextDueAt ?? view.nextFireAt
-  return filter.dueBefore === undefined || (dueAt !== null && dueAt < filter.dueBefore)
 }

@@ -68,17 +68,18 @@ export async function receiveState(own: Ownership, records: Batch['records']): P
 }
 
 async function openStore(own: Ownership): Promise<PartitionStore> {
-  const { stores, logger } = own.shared
+  const { stores, logger, clock } = own.shared
   const { partition } = own
   const opened = await stores.open(partition)
-  own.store = opened.store
+  const watched = (store: PartitionStore): PartitionStore => own.catalogue.watch(store, () => clock.nowMs())
+  own.store = watched(opened.store)
   if (opened.wiped !== undefined) logger.warn({ partition }, `The local store was unreadable and is built anew: ${opened.wiped}`)
   const reason = await problemOf(own, opened.store)
-  if (reason === undefined) return opened.store
+  if (reason === undefined) return own.store
   logger.warn({ partition }, `The local store of partition ${partition} is built anew: ${reason}.`)
   await opened.store.close()
   await stores.wipe(partition)
-  own.store = (await stores.open(partition)).store
+  own.store = watched((await stores.open(partition)).store)
   return own.store
 }
 

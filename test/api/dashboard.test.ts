@@ -54,6 +54,22 @@ describe('the pages of the dashboard', () => {
       expect([url, (await system.api.instance.inject(url)).statusCode]).toEqual([url, 404])
   })
 
+  it('are there for people at wrong addresses too, with 404; programs get a problem', async () => {
+    await using system = createSystem({ dashboard: built(), apiTokens: [{ role: 'viewer', token: 'look' }] })
+    const ask = (url: string, accept: string) => system.api.instance.inject({ url, headers: { accept } })
+    const page = await ask('/nowhere', 'text/html,*/*;q=0.8')
+    expect([page.statusCode, page.body]).toEqual([404, '<!doctype html><title>Duelog</title>'])
+    for (const [url, accept] of [
+      ['/nowhere', '*/*'],
+      ['/v1/nowhere', 'text/html'],
+      ['/v1', 'text/html'],
+      ['/assets/none.js', 'text/html'],
+    ] as const) {
+      const answer = await ask(url, accept)
+      expect([url, answer.statusCode, answer.json().code]).toEqual([url, 404, 'not-found'])
+    }
+  })
+
   it('say how to build the dashboard where it is not', async () => {
     await using system = createSystem({ dashboard: readDashboard(join(tmpdir(), 'duelog-never-built')) })
     const answer = await system.api.instance.inject('/jobs')

@@ -7,7 +7,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { generateSource } from 'oazapfts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { OpenApiDocument } from '../../src/api/openapi/document.ts'
-import { atNoon, createSystem, finishedRun, type MemorySystem } from './system-in-memory.ts'
+import { atNoon, createSystem, execution, finishedRun, type MemorySystem } from './system-in-memory.ts'
 
 type Call = (...given: unknown[]) => Promise<{ status: number; data: unknown; headers: Headers }>
 
@@ -39,11 +39,13 @@ const calls: [operation: string, given: unknown[], status: number][] = [
   ['pauseJob', [id], 200],
   ['resumeJob', [id, {}], 200],
   ['backfillJob', [id, { from: '2029-01-01T00:00:00Z', to: '2029-02-01T00:00:00Z' }], 200],
+  ['listActiveRuns', [{ state: 'RUNNING' }], 200],
   ['listRuns', [id], 200],
   ['getRun', [id, 1], 200],
   ['cancelRun', [id, 1], 200],
   ['cancelJob', [id], 200],
   ['listDeadLetters', [{ limit: 5 }], 200],
+  ['getDeadLetter', ['dead', 3], 200],
   ['redriveRun', ['dead', 3], 202],
   ['redriveDeadLetters', [{ max: 10 }], 202],
   ['previewSchedule', [{ schedule: { everyMs: 1_000 }, count: 3 }], 200],
@@ -77,6 +79,7 @@ beforeAll(async () => {
   client = await import(/* @vite-ignore */ pathToFileURL(join(folder, 'client.mjs')).href)
   client.defaults.baseUrl = url
   system.add('dead', { deadRuns: [3], runNo: 3 })
+  system.owner.executions.set('dead/3', execution('dead', 3, { payload: Buffer.from('{}'), contentType: 'application/json' }))
   system.owner.finished.set('dead', [{ ...finishedRun(3), status: 'DEAD' }])
 })
 afterAll(async () => {

@@ -47,6 +47,7 @@ describe('GET /v1/jobs', () => {
     system.add('c', { nextFireAt: null })
     expect((await all(system, 'tag=red')).ids).toEqual(['a'])
     expect((await all(system, 'handler=mail')).ids).toEqual(['b'])
+    expect((await all(system, 'idContains=b')).ids).toEqual(['b'])
     expect((await all(system, 'status=PAUSED')).ids).toEqual(['b'])
     expect((await all(system, 'dueBefore=2031-06-01T00:00:00%2B02:00')).ids).toEqual(['a'])
     expect((await all(system, `dueBefore=${Date.UTC(2033, 0, 1)}`)).ids).toEqual(['a', 'b'])
@@ -67,7 +68,7 @@ describe('GET /v1/jobs', () => {
       )
       const [first] = own.toSorted((left, right) => (left.id < right.id ? -1 : 1))
       const jobs: JobView[] = first !== undefined && wanted.includes(first.id) ? [first] : []
-      return { jobs, ...(own.length > 1 && { next: first?.id }) }
+      return { jobs, looked: 1, ...(own.length > 1 && { next: first?.id }) }
     }
     const found = await all(system, 'tag=rare')
     expect(found.ids).toEqual(wanted)

@@ -1,7 +1,7 @@
 /** What an operator can ask beyond trigger and pause: an end, a past range, a dead run once more, and why. */
 import { describe, expect, it } from 'vitest'
 import type { JobCommand, JobDefinition } from '../../schemas/generated.ts'
-import { activeRun, codecs, createSystem, finishedRun, type MemorySystem, names, nowMs } from './system-in-memory.ts'
+import { activeRun, codecs, createSystem, execution, finishedRun, type MemorySystem, names, nowMs } from './system-in-memory.ts'
 
 const post = (system: MemorySystem, url: string, payload?: object) =>
   system.api.instance.inject({ method: 'POST', url, ...(payload !== undefined && { payload }) })
@@ -153,6 +153,26 @@ describe('dead letters', () => {
     const first = await list('?limit=1')
     expect(first.ids).toEqual(['a/3', 'a/1'])
     expect((await list(`?limit=1&cursor=${encodeURIComponent(first.cursor)}`)).ids).toEqual(['c/4'])
+  })
+  it('show what their last attempt was given, whatever the definition says by now', async () => {
+    await using made = createSystem({ apiTokens: [{ role: 'viewer', token: 'look' }] })
+    made.add('a/b', { deadRuns: [3] })
+    made.owner.finished.set('a/b', [dead(3)])
+    const given = { payload: Buffer.from('{"to":"old"}'), contentType: 'application/json' }
+    const sentHeaders = { authorization: Buffer.from('Bearer x'), trace: Buffer.from('t') }
+    made.owner.executions.set('a/b/3', execution('a/b', 3, { ...given, headers: sentHeaders }))
+    const headers = { authorization: 'Bearer look' }
+    const answer = await made.api.instance.inject({ url: '/v1/dead-letters/a%2Fb/3', headers })
+    expect(answer.json()).toMatchObject({
+      run: { runId: 'a/b/3', status: 'DEAD' },
+      execution: {
+        target: { handler: 'mail', pool: 'default' },
+        payload: { to: 'old' },
+        ...{ attempt: 2, specOffset: 17, headers: { authorization: '***', trace: 't' } },
+      },
+    })
+    const none = await made.api.instance.inject({ url: '/v1/dead-letters/a%2Fb/2', headers })
+    expect(none.json()).toMatchObject({ status: 404, code: 'not-found' })
   })
   it('are redriven all, without a body', async () => {
     await using made = system()

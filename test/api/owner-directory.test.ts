@@ -133,12 +133,16 @@ describe('an owner in another process', () => {
     expect(await remote.job(partition, 'none')).toBeUndefined()
     expect(await remote.runs(partition, id)).toEqual({ active: [activeRun(2)], finished: [finishedRun(1, { x: 1 })] })
     expect(await remote.runs(partition, 'none')).toBeUndefined()
+    expect(await remote.deadRun(partition, id, 1)).toBeUndefined()
     const reasons = [{ code: 'expired', text: 'A command was dropped.', at: 5, commandId: 'c' }]
     system.owner.reasons.set(id, reasons)
     expect(await remote.why(partition, id)).toEqual({ status: 'ACTIVE', reasons })
     expect(await remote.why(partition, 'none')).toBeUndefined()
-    expect(await remote.list(partition, { handler: 'noop' }, 10)).toEqual({ jobs: [job] })
-    expect(await remote.list(partition, { handler: 'noop', status: 'ACTIVE', dueBefore: 1 }, 10, 'Z')).toEqual({ jobs: [] })
+    expect(await remote.list(partition, { handler: 'noop' }, 10)).toEqual({ jobs: [job], looked: 1 })
+    expect(await remote.list(partition, { handler: 'noop', status: 'ACTIVE', dueBefore: 1 }, 10, 'Z')).toEqual({
+      jobs: [],
+      looked: 0,
+    })
     expect(await remote.applied(partition, { jobs: 5 }, 10)).toBe(false)
     expect(await remote.applied(partition, {}, 10)).toBe(true)
     expect(await remote.partitions()).toEqual(system.owner.partitions())

@@ -121,3 +121,25 @@ describe('runs', () => {
     expect((await system.api.instance.inject('/v1/runs/a%2Fb/1')).json()).toMatchObject({ status: 404, code: 'not-found' })
   })
 })
+
+describe('GET /v1/runs', () => {
+  it('gives the active runs of all jobs, by state, tag and handler, page by page', async () => {
+    await using system = createSystem()
+    const waiting = { ...activeRun(2), status: 'RETRY_WAIT' as const }
+    system.add('a', { active: [activeRun(1), waiting] })
+    system.add('b')
+    const tagged = system.add('c', { active: [activeRun(7)] })
+    if (tagged.definition !== undefined) tagged.definition.tags = ['night']
+    const list = async (query: string) => {
+      const { runs, cursor } = (await system.api.instance.inject(`/v1/runs${query}`)).json()
+      return { ids: runs.map(({ runId }: { runId: string }) => runId), cursor }
+    }
+    expect(await list('')).toEqual({ ids: ['a/1', 'a/2', 'c/7'], cursor: null })
+    expect((await list('?state=RETRY_WAIT')).ids).toEqual(['a/2'])
+    expect((await list('?tag=night&handler=noop')).ids).toEqual(['c/7'])
+    const first = await list('?limit=1')
+    expect(first.ids).toEqual(['a/1', 'a/2'])
+    expect((await list(`?limit=1&cursor=${encodeURIComponent(first.cursor)}`)).ids).toEqual(['c/7'])
+    expect((await system.api.instance.inject('/v1/runs?state=SUCCEEDED')).json()).toMatchObject({ code: 'bad-request' })
+  })
+})

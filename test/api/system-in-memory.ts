@@ -1,6 +1,6 @@
 /** A log and an owner in memory behind a real API, so that requests can be injected and what they do can be seen. */
 import { pino } from 'pino'
-import type { AuditEvent, FinishedRun, JobCommand, JobDefinition } from '../../schemas/generated.ts'
+import type { AuditEvent, Execution, FinishedRun, JobCommand, JobDefinition } from '../../schemas/generated.ts'
 import { type Api, type ApiOptions, createApi } from '../../src/api/api.ts'
 import type { AuditTrail } from '../../src/api/audit/audit-trail.ts'
 import type { OwnerDirectory } from '../../src/api/owner-directory.ts'
@@ -136,6 +136,8 @@ export class MemoryOwner implements PartitionQueries {
       .filter((job) => filter.tag === undefined || job.definition?.tags.includes(filter.tag))
       .filter((job) => filter.handler === undefined || job.definition?.target.handler === filter.handler)
       .filter((job) => filter.idPrefix === undefined || job.id.startsWith(filter.idPrefix))
+      .filter((job) => filter.idContains === undefined || job.id.includes(filter.idContains))
+      .filter((job) => filter.runStatus === undefined || job.active.some(({ status }) => status === filter.runStatus))
       .filter((job) => filter.active !== true || job.active.length > 0)
       .filter((job) => filter.dead !== true || job.deadRuns.length > 0)
       .filter(
@@ -144,12 +146,18 @@ export class MemoryOwner implements PartitionQueries {
       )
     const jobs = found.slice(0, limit)
     const next = found.length > limit ? jobs.at(-1)?.id : undefined
-    return { jobs, ...(next !== undefined && { next }) }
+    return { jobs, looked: found.length, ...(next !== undefined && { next }) }
   }
   async runs(partition: number, id: string) {
     this.#check(partition)
     const job = this.jobs.get(id)
     return job === undefined ? undefined : { active: job.active, finished: this.finished.get(id) ?? [] }
+  }
+  /** What dead runs were given, by runId. */
+  readonly executions = new Map<string, Execution>()
+  async deadRun(partition: number, id: string, runNo: number): Promise<Execution | undefined> {
+    this.#check(partition)
+    return this.executions.get(`${id}/${runNo}`)
   }
   async stored(partition: number, id: string): Promise<StoredJob | undefined> {
     this.#check(partition)
@@ -193,6 +201,16 @@ export function view(id: string, definition: JobDefinition | undefined, partitio
     },
     ...{ scheduledRuns: 0, succeeded: 0, failed: 0, skipped: 0, cancelled: 0, reason: null, active: [], lastRun: null },
     ...{ deadRuns: [] },
+  }
+}
+
+/** What a run was given, as a snapshot of it says. */
+export function execution(jobId: string, runNo: number, more: Partial<Execution> = {}): Execution {
+  return {
+    ...{ jobId, runNo, attempt: 2, specOffset: 17, handler: 'mail', pool: 'default', priority: 'NORMAL', trigger: 'SCHEDULE' },
+    ...{ scheduledFor: nowMs, dueAt: nowMs, dispatchedAt: nowMs, startDeadlineAt: nowMs, attemptTimeoutMs: 1, leaseMs: 1 },
+    ...{ payload: null, contentType: null, headers: {}, pinTo: null, tracked: true, httpTarget: null, topicTarget: null },
+    ...more,
   }
 }
 

@@ -38,6 +38,8 @@ describe('duelog runs', () => {
     expect((await bed.run('runs', 'list', 'long', '--json')).json()).toEqual([
       expect.objectContaining({ runId: 'long/1', finishedAt: null }),
     ])
+    expect((await bed.run('runs', 'list', '--json')).json()).toMatchObject([{ runId: 'long/1' }])
+    expect((await bed.run('runs', 'list', '--state', 'RETRY_WAIT')).out).toBe('No runs.\n')
     expect(await bed.run('runs', 'cancel', 'long/1')).toMatchObject({ code: 0, out: 'long/1 is cancelled.\n' })
     expect(await ended.promise).toMatchObject({ name: 'Cancelled' })
     expect((await bed.run('runs', 'get', 'long/1', '--json')).json()).toEqual([expect.objectContaining({ status: 'CANCELLED' })])
@@ -61,7 +63,7 @@ describe('duelog runs', () => {
   })
   it('tells a missing run, and a name that is none', async () => {
     expect((await bed.run('runs', 'get', 'nobody/1')).code).toBe(4)
-    for (const args of [['get', 'nobody'], ['list'], ['list', 'a', '--dead'], ['redrive'], ['redrive', 'a/1', '--dead']]) {
+    for (const args of [['get', 'nobody'], ['list', 'a', '--dead'], ['redrive'], ['redrive', 'a/1', '--dead']]) {
       const wrong = await bed.run('runs', ...args)
       expect(wrong.code).toBe(2)
       expectSentence(wrong, args[1] === 'nobody' ? 'report-7/12' : '--dead')

@@ -46,7 +46,16 @@ describe('up', () => {
     expect(await ended).toBe(0)
     expect(system.asked).toEqual(['ready', 'stop'])
     const said = terminal.err.join('')
-    for (const part of ['Fetching', 'Ready.', 'http://127.0.0.1:1/v1', '/metrics', '/readyz', 'b:1', 'http://r', 'Stopped.']) {
+    for (const part of [
+      'Fetching',
+      'Ready.\n  Dashboard http://127.0.0.1:1/\n',
+      'http://127.0.0.1:1/v1',
+      '/metrics',
+      '/readyz',
+      'b:1',
+      'http://r',
+      'Stopped.',
+    ]) {
       expect(said).toContain(part)
     }
   })

@@ -42,15 +42,28 @@ async function axeFindings(page: Page): Promise<string[]> {
   })
 }
 
-/** Axe finds nothing in light and in dark. With DUELOG_TEST_SCREENS a picture of each is written into that folder. */
+const wide = { width: 1_280, height: 800 }
+const phone = { width: 390, height: 844 }
+
+/**
+ * Axe finds nothing, in light and in dark, on a wide screen and on a phone, where nothing reaches over the edge. With
+ * DUELOG_TEST_SCREENS pictures are written into that folder: both schemes of the wide one, and the phone in light.
+ */
 export async function expectAccessible(page: Page, name: string): Promise<void> {
   const folder = process.env.DUELOG_TEST_SCREENS
+  if (folder !== undefined) mkdirSync(folder, { recursive: true })
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
-    expect(await axeFindings(page), `${name}, ${colorScheme}`).toEqual([])
-    if (folder === undefined) continue
-    mkdirSync(folder, { recursive: true })
-    await page.screenshot({ path: join(folder, `${name}-${colorScheme}.png`) })
+    for (const viewport of [phone, wide]) {
+      await page.setViewportSize(viewport)
+      await page.evaluate('scrollTo(0, 0)')
+      const place = `${name}, ${colorScheme}, ${viewport.width} px`
+      expect(await axeFindings(page), place).toEqual([])
+      expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth'), place).toBeLessThanOrEqual(0)
+      if (folder === undefined || (viewport === phone && colorScheme === 'dark')) continue
+      const part = viewport === phone ? 'phone' : colorScheme
+      await page.screenshot({ path: join(folder, `${name}-${part}.png`) })
+    }
   }
   await page.emulateMedia({ colorScheme: 'light' })
 }

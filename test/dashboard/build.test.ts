@@ -34,8 +34,3 @@ it('weighs less than 200 KB in all as it is sent, needs nothing from elsewhere a
     if (path !== 'index.html') expect(path).toMatch(/^assets\/.*-[\w-]{8}\.\w+$/)
   }
 })
-
-it('has clean types', async () => {
-  const compiler = join(root, 'node_modules/typescript/bin/tsc')
-  await expect(run(process.execPath, [compiler, '-p', 'src/dashboard'], { cwd: root })).resolves.toBeDefined()
-})

@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest'
 import { expectAccessible, openBrowser } from './browser.ts'
-import { shownJobs } from './shown-jobs.ts'
+import { calendarJobs, shownJobs } from './shown-jobs.ts'
 import { buildDashboard, type DashboardSite, openDashboardSite } from './site.ts'
 
 /** Patience of one step; no test asserts by it. */
@@ -39,7 +39,7 @@ describe('the dashboard', () => {
   it('shows workers and what is due ahead', { timeout: caseMs }, async (context) => {
     const site = await openDashboardSite(context)
     const { pid } = await site.start()
-    for (const [id, definition] of Object.entries(shownJobs)) await site.put(id, definition)
+    for (const [id, definition] of Object.entries(calendarJobs)) await site.put(id, definition)
     const page = await openPage(context, site)
     await view(page, 'Workers').click()
     const row = page.getByRole('row').filter({ hasText: `:${pid}` })
@@ -67,37 +67,39 @@ describe('the dashboard', () => {
   it('watches a job fire, pauses it, lives through a kill, edits it and deletes it', { timeout: caseMs }, async (context) => {
     const site = await openDashboardSite(context)
     const process = await site.start()
-    await site.put('watched', {
-      schedule: { everyMs: 1_000 },
-      target: { handler: 'noop' },
-      payload: { to: 'a@example.org' },
-      tags: ['shown'],
-    })
     for (const [id, definition] of Object.entries(shownJobs)) await site.put(id, definition)
     const page = await openPage(context, site)
     await page.getByText('Live', { exact: true }).waitFor()
     await page.locator('.figures > div', { hasText: 'Start lateness p50' }).locator('dd', { hasText: /\d/ }).waitFor()
-    await expectAccessible(page, 'now')
+    await page.locator('.troubles').waitFor()
 
     await view(page, 'Jobs').click()
+    await create(page)
     await page.getByRole('rowheader', { name: 'daily-report' }).waitFor()
     await expectAccessible(page, 'jobs')
-    await page.getByLabel('Id begins with').fill('watch')
+    await expectFocusOn(page, 'Jobs')
+    await page.getByLabel('Id contains').fill('atche')
     await page.keyboard.press('Enter')
-    await page.waitForURL('**/jobs?idPrefix=watch')
+    await page.waitForURL('**/jobs?idContains=atche')
     await page.getByRole('rowheader', { name: 'daily-report' }).waitFor({ state: 'detached' })
     await page.getByRole('link', { name: 'watched', exact: true }).click()
     await page.getByRole('heading', { name: 'watched' }).waitFor()
+    await expectFocusOn(page, 'watched')
     const before = Number(await fact(page, 'Succeeded').textContent())
     await expect
       .poll(async () => Number(await fact(page, 'Succeeded').textContent()), { timeout: stepMs })
       .toBeGreaterThan(before)
     await expectAccessible(page, 'job')
+    // The charts have something to show by now.
+    await view(page, 'Now').click()
+    await expectFocusOn(page, 'Now')
+    await expectAccessible(page, 'now')
+    await page.goBack()
 
     await page.getByRole('button', { name: 'Pause watched' }).click()
     await page.getByRole('button', { name: 'Resume watched' }).waitFor()
     await process.kill()
-    await page.getByText(/Reconnecting|Data of .* ago/).waitFor()
+    await page.getByText(/Reconnecting|Old data/).waitFor()
     await page.locator('.state.bad', { hasText: 'does not answer' }).waitFor()
     await expectAccessible(page, 'unreachable')
     await site.start()
@@ -116,9 +118,15 @@ describe('the dashboard', () => {
     const dialog = page.getByRole('dialog')
     await dialog.getByText('cannot be undone').waitFor()
     await expectAccessible(page, 'confirm')
+    // The keyboard stays in the dialog, and goes back to where it was.
+    for (let press = 0; press < 6; press++) await page.keyboard.press('Tab')
+    expect(
+      await page.evaluate('document.activeElement.closest("dialog") !== null || document.activeElement === document.body'),
+    ).toBe(true)
     await page.keyboard.press('Escape')
     await dialog.waitFor({ state: 'detached' })
-    await page.getByRole('button', { name: 'Delete watched' }).click()
+    expect(await page.evaluate('document.activeElement.getAttribute("aria-label")')).toBe('Delete watched')
+    await page.keyboard.press('Enter')
     await dialog.getByRole('button', { name: 'Delete the job' }).click()
     await page.waitForURL('**/jobs')
     await page.getByRole('rowheader', { name: 'daily-report' }).waitFor()
@@ -128,7 +136,7 @@ describe('the dashboard', () => {
 
   it('shows what runs and cancels it, and makes dead runs again', { timeout: caseMs }, async (context) => {
     const site = await openDashboardSite(context)
-    await site.start()
+    const process = await site.start()
     await site.put('endless', { schedule: { delayMs: 100 }, target: { handler: 'stuck' } })
     const once = { target: { handler: 'fail' }, payload: { times: 1 }, retry: { maxAttempts: 1 } }
     for (const id of ['doomed-1', 'doomed-2', 'doomed-3']) await site.put(id, { schedule: { delayMs: 100 }, ...once })
@@ -138,10 +146,15 @@ describe('the dashboard', () => {
     await page.getByRole('progressbar', { name: 'Progress of run endless/1' }).waitFor()
     await page.getByText('still there').waitFor()
     await expectAccessible(page, 'runs')
+    await page.getByLabel('Status').selectOption('RETRY_WAIT')
+    await page.getByText('Nothing like that is under way').waitFor()
+    await page.getByRole('link', { name: 'Show all' }).click()
     await page.getByRole('button', { name: 'Cancel run endless/1' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel the run' }).click()
     await page.getByText('Nothing is under way').waitFor()
 
+    // The definition goes on; what a dead run was given stays as it was.
+    await site.put('doomed-1', { schedule: { at: '2031-01-31T08:00:00Z' }, ...once, payload: { times: 7 } })
     await view(page, 'Dead letters').click()
     for (const id of ['doomed-1', 'doomed-2', 'doomed-3'])
       await page.getByRole('button', { name: `Redrive run ${id}/1` }).waitFor()
@@ -149,6 +162,10 @@ describe('the dashboard', () => {
     await letter.getByText('Errors and payload').click()
     await letter.getByText('"times": 1').waitFor()
     await expectAccessible(page, 'dead-letters')
+    await process.kill()
+    await page.getByText(/Reconnecting|Old data/).waitFor()
+    await site.start()
+    await page.getByText('Live', { exact: true }).waitFor()
     await page.getByRole('button', { name: 'Redrive run doomed-1/1' }).click()
     await page.getByRole('button', { name: 'Redrive run doomed-1/2' }).waitFor()
     await page.getByRole('checkbox', { name: 'Select run doomed-2/1' }).check()
@@ -161,6 +178,29 @@ describe('the dashboard', () => {
     await said(page, 'Made again: 3 dead runs.')
     await page.getByRole('button', { name: 'Redrive run doomed-3/2' }).waitFor()
     expect(await site.get('/v1/jobs/doomed-3')).toMatchObject({ runNo: 2 })
+  })
+
+  it('teaches how to begin where nothing is, and knows every address', { timeout: caseMs }, async (context) => {
+    const site = await openDashboardSite(context)
+    await site.start()
+    const page = await openPage(context, site)
+    await view(page, 'Jobs').click()
+    await page.getByText('There are no jobs yet').waitFor()
+    await expectAccessible(page, 'jobs-none')
+    const id = 'a/b %2F ü?#'
+    await site.put(encodeURIComponent(id), { schedule: { at: '2031-01-31T08:00:00Z' }, target: { handler: 'noop' } })
+    await page.getByRole('link', { name: id, exact: true }).click()
+    await page.getByRole('heading', { name: id }).waitFor()
+    expect(page.url()).toBe(`${site.url}/jobs/${encodeURIComponent(id)}`)
+    await page.reload()
+    await page.getByRole('heading', { name: 'Next fires' }).waitFor()
+    await showsProgress(page)
+    const missing = await page.goto(`${site.url}/nowhere/at-all`)
+    expect(missing?.status()).toBe(404)
+    await page.getByRole('heading', { name: 'No such page' }).waitFor()
+    await expectAccessible(page, 'not-found')
+    const api = await fetch(`${site.url}/v1/nowhere`, { headers: { accept: 'text/html' } })
+    expect(await api.json()).toMatchObject({ status: 404, code: 'not-found' })
   })
 
   it('asks for a token where the system wants one, and offers a viewer nothing that the server would refuse', {
@@ -191,6 +231,46 @@ describe('the dashboard', () => {
   })
 })
 
+/** After going to another view the keyboard goes on from its heading. */
+async function expectFocusOn(page: Page, heading: string): Promise<void> {
+  await expect.poll(() => page.evaluate('document.activeElement.textContent'), { timeout: stepMs }).toBe(heading)
+}
+
+/** A search through many jobs says how far it is. The API's part is played here: a million jobs are for the bench. */
+async function showsProgress(page: Page): Promise<void> {
+  const released = Promise.withResolvers<void>()
+  await page.route(/\/v1\/jobs\?.*handler=far/, async (route) => {
+    const goesOn = route.request().url().includes('cursor=')
+    if (goesOn) await released.promise
+    await route.fulfill({ json: { jobs: [], searched: goesOn ? 600_000 : 400_000, cursor: goesOn ? null : 'next' } })
+  })
+  await view(page, 'Jobs').click()
+  await page.getByLabel('Handler').fill('far')
+  await page.keyboard.press('Enter')
+  await page.getByText('400,000 jobs looked at, 0 found').waitFor()
+  await expectAccessible(page, 'jobs-searching')
+  released.resolve()
+  await page.getByText('No job is like that').waitFor()
+}
+
+/** A job that fires each second; an id that is taken is refused first. */
+async function create(page: Page): Promise<void> {
+  await page.getByRole('link', { name: 'New job' }).click()
+  await expectFocusOn(page, 'New job')
+  const watched = { schedule: { everyMs: 1_000 }, target: { handler: 'noop' }, payload: { to: 'a@example.org' }, tags: ['shown'] }
+  await page.getByRole('textbox', { name: 'Definition as JSON' }).fill(JSON.stringify(watched, null, 2))
+  await page.getByLabel('Id', { exact: true }).fill('daily-report')
+  await page.getByRole('listitem').filter({ hasText: 'in 3' }).first().waitFor()
+  await expectAccessible(page, 'new-job')
+  await page.getByRole('button', { name: 'Make the job' }).click()
+  await said(page, 'There is a job daily-report already')
+  await page.getByRole('button', { name: 'Put this message away' }).click()
+  await page.getByLabel('Id', { exact: true }).fill('watched')
+  await page.getByRole('button', { name: 'Make the job' }).click()
+  await page.waitForURL('**/jobs/watched')
+  await view(page, 'Jobs').click()
+}
+
 /** Every five seconds in place of each. */
 async function edit(page: Page): Promise<void> {
   await page.getByRole('link', { name: 'Edit watched' }).click()
@@ -203,6 +283,7 @@ async function edit(page: Page): Promise<void> {
   await expectAccessible(page, 'edit')
   await page.getByRole('button', { name: 'Review the changes' }).click()
   await page.getByRole('region', { name: 'Changes line by line' }).getByText('"everyMs": 5000').waitFor()
+  await page.getByRole('list', { name: 'Removed times' }).waitFor()
   await expectAccessible(page, 'review')
   await page.getByRole('button', { name: 'Save', exact: true }).click()
   await text.waitFor({ state: 'detached' })

@@ -31,3 +31,16 @@ export const shownJobs: Record<string, object> = {
   'stock.levels': every(1_200, 'noop', ['stock']),
   'stock.reorder': cron('*/5 * * * *', 'UTC', ['stock']),
 }
+
+/** Jobs that meet at full hours and quarters, as people write them. */
+export const calendarJobs: Record<string, object> = Object.fromEntries(
+  [
+    ['0 * * * *', 24],
+    ['*/15 * * * *', 5],
+    ['*/5 * * * *', 1],
+    ['30 8-18 * * MON-FRI', 36],
+    ['50 3 * * *', 20],
+  ].flatMap(([text, many], group) =>
+    Array.from({ length: Number(many) }, (_, index) => [`group-${group}.${index}`, cron(String(text), 'UTC', ['calendar'])]),
+  ),
+)

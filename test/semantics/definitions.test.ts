@@ -54,6 +54,10 @@ test('handler and status: the few among many are found, also those that are paus
   await duelog.put('dying', { schedule: { delayMs: 0 }, target: { handler: 'give-up' } })
   await duelog.jobThat('dying', ({ deadRuns }) => deadRuns.length === 1)
   expect(await duelog.list('handler=rare')).toEqual(['by-handler'])
+  expect(await duelog.list('idContains=y-hand')).toEqual(['by-handler'])
+  // Written after the first search has looked at all jobs.
+  await duelog.put('by-handler-2', { ...far, target: { handler: 'rare' } })
+  expect(await duelog.list('handler=rare')).toEqual(['by-handler', 'by-handler-2'])
   expect(await duelog.list('status=PAUSED')).toEqual(['resting'])
   expect(await duelog.list('status=PAUSED&tag=none')).toEqual([])
   expect(JSON.stringify((await duelog.ask('GET', '/v1/dead-letters')).body)).toContain('dying')

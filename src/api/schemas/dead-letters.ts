@@ -1,19 +1,14 @@
 /** Schemas of the routes of dead letters. */
 import { listLimitDefault, listLimitMax, redriveMax } from '../limits.ts'
 import { closed, problemResponses } from './common.ts'
-import { runSchema } from './runs.ts'
-
-const deadFilter = {
-  tag: { type: 'string', minLength: 1, maxLength: 64 },
-  handler: { type: 'string', minLength: 1, maxLength: 128 },
-} as const
+import { jobFilter, runParams, runSchema } from './runs.ts'
 
 export const deadLettersSchema = {
   operationId: 'listDeadLetters',
   tags: ['Dead letters'],
   summary: 'Dead runs that can be redriven, in the order of their jobs',
   querystring: closed({
-    ...deadFilter,
+    ...jobFilter,
     limit: { type: 'integer', minimum: 1, maximum: listLimitMax, default: listLimitDefault, description: 'Jobs, not runs.' },
     cursor: { type: 'string', minLength: 1, description: 'What the page before gave.' },
   }),
@@ -31,6 +26,41 @@ export const deadLettersSchema = {
   },
 } as const
 
+export const deadLetterSchema = {
+  operationId: 'getDeadLetter',
+  tags: ['Dead letters'],
+  summary: 'One dead run, with what its last attempt was given',
+  description: 'The payload is that of the run, also when the definition has changed since. A redrive gives it once more.',
+  params: runParams,
+  querystring: closed({}),
+  response: {
+    200: {
+      title: 'DeadLetter',
+      type: 'object',
+      additionalProperties: false,
+      required: ['run', 'execution'],
+      properties: {
+        run: runSchema,
+        execution: {
+          type: 'object',
+          required: ['target', 'priority', 'attempt', 'specOffset', 'headers'],
+          properties: {
+            target: { type: 'object' },
+            priority: { type: 'string' },
+            attempt: { type: 'integer' },
+            specOffset: { type: 'integer', description: 'Offset in jobs of the definition that the run was made from.' },
+            contentType: { type: 'string' },
+            payload: { description: 'As in a definition.' },
+            payloadBase64: { type: 'string' },
+            headers: { type: 'object', description: 'Credentials are masked for viewers.' },
+          },
+        },
+      },
+    },
+    ...problemResponses,
+  },
+} as const
+
 export const redriveManySchema = {
   operationId: 'redriveDeadLetters',
   tags: ['Dead letters'],
@@ -40,7 +70,7 @@ export const redriveManySchema = {
     type: ['object', 'null'],
     additionalProperties: false,
     properties: {
-      ...deadFilter,
+      ...jobFilter,
       max: { type: 'integer', minimum: 1, maximum: redriveMax, default: redriveMax, description: 'Runs.' },
     },
   },

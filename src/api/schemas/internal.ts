@@ -16,6 +16,12 @@ export const internalJobSchema = {
   querystring: closed({}),
 } as const
 
+export const internalDeadRunSchema = {
+  ...hide,
+  params: closed({ partition, id: { type: 'string' }, runNo: { type: 'integer', minimum: 1 } }, ['partition', 'id', 'runNo']),
+  querystring: closed({}),
+} as const
+
 export const internalListSchema = {
   ...hide,
   params: closed({ partition }, ['partition']),
@@ -26,6 +32,8 @@ export const internalListSchema = {
       handler: { type: 'string' },
       dead: { type: 'boolean' },
       idPrefix: { type: 'string' },
+      idContains: { type: 'string' },
+      runStatus: { type: 'string' },
       active: { type: 'boolean' },
       dueBefore: { type: 'integer' },
       limit: { type: 'integer', minimum: 1, maximum: listChunkMax },

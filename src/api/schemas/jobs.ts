@@ -110,6 +110,12 @@ export const listJobsSchema = {
       description: 'Only jobs whose next occurrence is before this time. ISO 8601 with an offset, or epoch ms.',
     },
     idPrefix: { type: 'string', minLength: 1, maxLength: jobIdBytesMax, description: 'Only jobs whose id begins so.' },
+    idContains: {
+      type: 'string',
+      minLength: 1,
+      maxLength: jobIdBytesMax,
+      description: 'Only jobs whose id holds this somewhere. Capitals count.',
+    },
     active: { type: 'boolean', description: 'true: only jobs with active runs.' },
     limit: { type: 'integer', minimum: 1, maximum: listLimitMax, default: listLimitDefault },
     cursor: { type: 'string', minLength: 1, description: 'What the page before gave.' },
@@ -118,9 +124,10 @@ export const listJobsSchema = {
     200: {
       type: 'object',
       additionalProperties: false,
-      required: ['jobs', 'cursor'],
+      required: ['jobs', 'searched', 'cursor'],
       properties: {
         jobs: { type: 'array', items: jobSchema },
+        searched: { type: 'integer', description: 'Jobs that were looked at for this page.' },
         cursor: {
           type: ['string', 'null'],
           description: 'Asks for the next page; null at the end. A page may be short, even empty, and still have one.',

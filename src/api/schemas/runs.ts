@@ -1,5 +1,14 @@
 /** Schemas of the routes of runs and commands. */
+import { listLimitDefault, listLimitMax } from '../limits.ts'
 import { closed, idParams, problemResponses, time, timeOrMs, timeOrNull } from './common.ts'
+
+const activeStatuses = ['DISPATCHED', 'RUNNING', 'RETRY_WAIT', 'WAITING'] as const
+
+/** Runs are looked for by what their jobs are. */
+export const jobFilter = {
+  tag: { type: 'string', minLength: 1, maxLength: 64 },
+  handler: { type: 'string', minLength: 1, maxLength: 128 },
+} as const
 
 export const runSchema = {
   title: 'Run',
@@ -67,10 +76,34 @@ export const listRunsSchema = {
   },
 } as const
 
-const runParams = closed(
+export const runParams = closed(
   { jobId: idParams.properties.id, runNo: { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER } },
   ['jobId', 'runNo'],
 )
+
+export const listActiveRunsSchema = {
+  operationId: 'listActiveRuns',
+  tags: ['Runs'],
+  summary: 'Active runs of all jobs, in the order of their jobs',
+  querystring: closed({
+    state: { type: 'string', enum: activeStatuses, description: 'Only runs in this state.' },
+    ...jobFilter,
+    limit: { type: 'integer', minimum: 1, maximum: listLimitMax, default: listLimitDefault, description: 'Jobs, not runs.' },
+    cursor: { type: 'string', minLength: 1, description: 'What the page before gave.' },
+  }),
+  response: {
+    200: {
+      type: 'object',
+      required: ['runs', 'cursor'],
+      additionalProperties: false,
+      properties: {
+        runs: { type: 'array', items: runSchema },
+        cursor: { type: ['string', 'null'], description: 'Asks for the next page; null at the end.' },
+      },
+    },
+    ...problemResponses,
+  },
+} as const
 
 export const getRunSchema = {
   operationId: 'getRun',

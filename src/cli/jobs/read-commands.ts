@@ -52,6 +52,7 @@ interface ListFlags extends RemoteFlags {
   status?: string
   tag?: string
   handler?: string
+  idContains?: string
   dueBefore?: string
   limit: number
 }
@@ -65,12 +66,13 @@ export function listCommand(frame: CommandFrame): Command {
     .addOption(new Option('--status <status>', 'only jobs of this status').choices(['ACTIVE', 'PAUSED', 'COMPLETED', 'INVALID']))
     .option('--tag <tag>', 'only jobs with this tag')
     .option('--handler <name>', 'only jobs of this handler')
+    .option('--id-contains <text>', 'only jobs whose id holds this')
     .option('--due-before <time>', 'only jobs whose next occurrence is before it: ISO 8601 with an offset, or epoch ms')
     .addOption(integer('--limit <n>', 'most jobs to show', ROWS_DEFAULT, 1, ROWS_MAX))
     .action((flags: ListFlags) => remotely(frame, flags, (shell) => list(shell, flags)))
 }
 
-async function list(shell: Shell, { status, tag, handler, dueBefore, limit }: ListFlags): Promise<void> {
+async function list(shell: Shell, { status, tag, handler, idContains, dueBefore, limit }: ListFlags): Promise<void> {
   const { api, json, terminal } = shell
   const rows: string[][] = []
   const paint = painterOf(terminal.stdout, terminal.env)
@@ -79,7 +81,15 @@ async function list(shell: Shell, { status, tag, handler, dueBefore, limit }: Li
     else rows.push(rowOf(job, paint))
   }
   const goOn = () => hasReader(terminal.stdout)
-  const more = await pagesOf<JobAnswer>(api, '/v1/jobs', { status, tag, handler, dueBefore }, 'jobs', limit, take, goOn)
+  const more = await pagesOf<JobAnswer>(
+    api,
+    '/v1/jobs',
+    { status, tag, handler, idContains, dueBefore },
+    'jobs',
+    limit,
+    take,
+    goOn,
+  )
   if (!json) {
     terminal.stdout.write(
       rows.length === 0 ? 'No jobs.\n' : tableText(['ID', 'STATUS', 'NEXT', 'SCHEDULE', 'TARGET', 'LAST RUN'], rows, paint),

@@ -1,5 +1,5 @@
 /** `duelog runs …`: what became of occurrences. */
-import { Command } from 'commander'
+import { Command, Option } from 'commander'
 import { DuelogError } from '../../errors.ts'
 import type { CommandAnswer, RunAnswer } from '../jobs/answers.ts'
 import { integer } from '../numbers.ts'
@@ -21,30 +21,34 @@ export function runsCommand(frame: CommandFrame): Command {
 
 interface ListFlags extends RemoteFlags {
   dead?: boolean
+  state?: string
   tag?: string
   handler?: string
   limit: number
 }
 
+const activeStates = ['DISPATCHED', 'RUNNING', 'RETRY_WAIT', 'WAITING']
+
 function listCommand(frame: CommandFrame): Command {
-  return remoteCommand('list', 'List the active and last runs of a job, newest first; or all dead runs.', [
-    'runs list report-7',
-    'runs list --dead --tag reports',
-  ])
+  return remoteCommand(
+    'list',
+    'List the active runs of all jobs; or the active and last runs of one, newest first; or all dead runs.',
+    ['runs list --state RUNNING', 'runs list report-7', 'runs list --dead --tag reports'],
+  )
     .argument('[id]', 'id of the job')
     .option('--dead', 'dead runs of all jobs, which can be redriven')
-    .option('--tag <tag>', 'with --dead: only of jobs with this tag')
-    .option('--handler <name>', 'with --dead: only of jobs of this handler')
-    .addOption(integer('--limit <n>', 'with --dead: most runs to show', 100, 1, 100_000))
+    .addOption(new Option('--state <state>', 'without an id: only active runs in this state').choices(activeStates))
+    .option('--tag <tag>', 'without an id: only of jobs with this tag')
+    .option('--handler <name>', 'without an id: only of jobs of this handler')
+    .addOption(integer('--limit <n>', 'without an id: most runs to show', 100, 1, 100_000))
     .action((id: string | undefined, flags: ListFlags) =>
       remotely(frame, flags, async ({ api, json, terminal }) => {
-        if ((id === undefined) === (flags.dead === undefined))
-          throw new DuelogError('bad-usage', 'Give the id of a job, or --dead.')
+        const { tag, handler, limit, state, dead } = flags
+        const several = [id, dead, state].filter((given) => given !== undefined)
+        if (several.length > 1) throw new DuelogError('bad-usage', 'Give one of these: the id of a job, --dead, --state.')
         const runs: RunAnswer[] = []
-        const { tag, handler, limit } = flags
-        const more =
-          id === undefined &&
-          (await pagesOf<RunAnswer>(api, '/v1/dead-letters', { tag, handler }, 'runs', limit, (run) => runs.push(run)))
+        const [route, query] = dead ? ['/v1/dead-letters', { tag, handler }] : ['/v1/runs', { tag, handler, state }]
+        const more = id === undefined && (await pagesOf<RunAnswer>(api, route, query, 'runs', limit, (run) => runs.push(run)))
         if (id !== undefined) runs.push(...(await api.get<{ runs: RunAnswer[] }>(path`/v1/jobs/${id}/runs`)).runs)
         const paint = painterOf(terminal.stdout, terminal.env)
         if (json) for (const run of runs) terminal.stdout.write(`${JSON.stringify(run)}\n`)

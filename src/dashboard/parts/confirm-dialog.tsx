@@ -6,7 +6,13 @@ export function ConfirmDialog() {
   const asked = question.value
   const dialog = useRef<HTMLDialogElement>(null)
   useEffect(() => {
-    if (asked !== undefined) dialog.current?.showModal()
+    if (asked === undefined) return
+    const before = document.activeElement
+    dialog.current?.showModal()
+    // The dialog goes without being closed, so the browser does not put the focus back.
+    return () => {
+      if (before instanceof HTMLElement && before.isConnected) before.focus()
+    }
   }, [asked])
   if (asked === undefined) return null
   return (

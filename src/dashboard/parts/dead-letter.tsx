@@ -1,6 +1,6 @@
 /** One dead run: its errors at once, the rest when it is opened. */
 import { useSignal } from '@preact/signals'
-import type { Job, Run } from '../answers.ts'
+import type { DeadLetter as DeadLetterAnswer, Run } from '../answers.ts'
 import { redrive } from '../job-commands.ts'
 import { ask, path } from '../request.ts'
 import { useResource } from '../resource.ts'
@@ -67,20 +67,39 @@ export function DeadLetter({ run, chosen, choose, changed }: DeadLetterProps) {
   )
 }
 
-function Inside({ run: { jobId, errors } }: { run: Run }) {
-  const { value, problem } = useResource(`payload of ${jobId}`, (signal) => ask<Job>(path(['jobs', jobId]), { signal }), false)
-  const definition = value.value?.definition
+/** What the run was given, which is what a redrive gives it again; the job's definition may be another one by now. */
+function Inside({ run: { jobId, runNo, runId, errors, attempts, scheduledFor } }: { run: Run }) {
+  const { value, problem } = useResource(
+    runId,
+    (signal) => ask<DeadLetterAnswer>(path(['dead-letters', jobId, runNo]), { signal }),
+    false,
+  )
+  const given = value.value?.execution
   return (
     <div class="inside">
       <AttemptErrors errors={errors} open />
+      {errors.length < attempts && (
+        <p class="aside">
+          Errors of the last {errors.length} of {attempts} attempts; earlier ones are in execution-events.
+        </p>
+      )}
       <Problem problem={problem.value} />
-      {value.value === undefined && problem.value === undefined && <Loading what="the definition" />}
-      {definition != null && (
+      {given === undefined && problem.value === undefined && <Loading what="what the run was given" />}
+      {given !== undefined && (
         <>
-          <p class="aside">Target {targetWords(definition.target)}; payload of the definition that is in force now:</p>
-          <pre tabIndex={0} role="region" aria-label={`Payload of ${jobId}`}>
-            {payloadText(definition.payload, definition.payloadBase64)}
+          <p class="aside">
+            Scheduled for <When at={scheduledFor} plain />; target {targetWords(given.target)}; made from the definition at offset{' '}
+            {given.specOffset}
+            {given.contentType !== undefined && <>; {given.contentType}</>}. Its own payload:
+          </p>
+          <pre tabIndex={0} role="region" aria-label={`Payload of run ${runId}`}>
+            {payloadText(given.payload, given.payloadBase64)}
           </pre>
+          {Object.keys(given.headers).length > 0 && (
+            <pre tabIndex={0} role="region" aria-label={`Headers of run ${runId}`}>
+              {JSON.stringify(given.headers, null, 2)}
+            </pre>
+          )}
         </>
       )}
     </div>

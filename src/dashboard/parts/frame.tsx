@@ -59,7 +59,7 @@ function Connection() {
   const state = stale !== undefined ? 'stale' : connection.value
   const text =
     stale !== undefined
-      ? `Data of ${duration(Math.floor(stale / 1_000) * 1_000)} ago`
+      ? 'Old data'
       : { live: 'Live', connecting: 'Connecting …', lost: latest.value === undefined ? 'Not connected' : 'Reconnecting …' }[
           connection.value
         ]
@@ -67,6 +67,7 @@ function Connection() {
     <p class={`connection ${state}`}>
       <span class="dot" aria-hidden="true" />
       <span role="status">{text}</span>
+      {stale !== undefined && <span aria-hidden="true">of {duration(Math.floor(stale / 1_000) * 1_000)} ago</span>}
     </p>
   )
 }

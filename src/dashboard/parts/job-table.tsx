@@ -5,34 +5,28 @@ import { jobHref } from '../routes.ts'
 import { mayOperate } from '../session.ts'
 import { scheduleWords, targetWords } from '../words.ts'
 import { Status } from './status.tsx'
+import { Table } from './table.tsx'
 import { When } from './when.tsx'
 
 export function JobTable({ jobs, changed }: { jobs: readonly Job[]; changed: () => void }) {
   return (
-    <div class="scroll" tabIndex={0} role="region" aria-label="Table of jobs">
-      <table class="jobs">
-        <thead>
-          <tr>
-            <th scope="col">Job</th>
-            <th scope="col">Status</th>
-            <th scope="col">Schedule</th>
-            <th scope="col">Next fire</th>
-            <th scope="col">Last run</th>
-            <th scope="col">Target</th>
-            {mayOperate.value && (
-              <th scope="col">
-                <span class="unseen">Actions</span>
-              </th>
-            )}
-          </tr>
-        </thead>
-        <tbody>
-          {jobs.map((job) => (
-            <Row key={job.id} job={job} changed={changed} />
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table
+      of="jobs"
+      columns={[
+        'Job',
+        'Status',
+        'Schedule',
+        'Next fire',
+        'Last run',
+        'Target',
+        mayOperate.value && { title: 'Actions', unseen: true },
+      ]}
+      class="jobs"
+    >
+      {jobs.map((job) => (
+        <Row key={job.id} job={job} changed={changed} />
+      ))}
+    </Table>
   )
 }
 

@@ -2,6 +2,7 @@
 import type { PartitionState } from '../answers.ts'
 import { count, duration } from '../words.ts'
 import { Status } from './status.tsx'
+import { Table } from './table.tsx'
 
 const phaseWords = {
   active: '',
@@ -10,44 +11,25 @@ const phaseWords = {
   closed: 'nobody fires it',
 } as const
 
+const columns = [
+  { title: 'Partition', number: true },
+  'Phase',
+  'Owner',
+  { title: 'To restore', number: true },
+  { title: 'Not folded', number: true },
+  { title: 'Dispatched', number: true },
+  { title: 'Running', number: true },
+  { title: 'Waiting', number: true },
+  { title: 'Overdue by', number: true },
+]
+
 export function PartitionTable({ partitions }: { partitions: readonly PartitionState[] }) {
   return (
-    <div class="scroll" tabIndex={0} role="region" aria-label="Table of partitions">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col" class="number">
-              Partition
-            </th>
-            <th scope="col">Phase</th>
-            <th scope="col">Owner</th>
-            <th scope="col" class="number">
-              To restore
-            </th>
-            <th scope="col" class="number">
-              Not folded
-            </th>
-            <th scope="col" class="number">
-              Dispatched
-            </th>
-            <th scope="col" class="number">
-              Running
-            </th>
-            <th scope="col" class="number">
-              Waiting
-            </th>
-            <th scope="col" class="number">
-              Overdue by
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {partitions.map((state) => (
-            <Row key={state.partition} {...state} />
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table of="partitions" columns={columns}>
+      {partitions.map((state) => (
+        <Row key={state.partition} {...state} />
+      ))}
+    </Table>
   )
 }
 

@@ -8,6 +8,7 @@ import { duration } from '../words.ts'
 import { AttemptErrors } from './attempt-errors.tsx'
 import { Progress } from './progress.tsx'
 import { Status } from './status.tsx'
+import { Table } from './table.tsx'
 import { When } from './when.tsx'
 
 interface RunTableProps {
@@ -21,37 +22,24 @@ interface RunTableProps {
 
 export function RunTable({ runs, changed, dead = [], named = false }: RunTableProps) {
   return (
-    <div class="scroll" tabIndex={0} role="region" aria-label="Table of runs">
-      <table class="runs">
-        <thead>
-          <tr>
-            <th scope="col">Run</th>
-            <th scope="col">Status</th>
-            <th scope="col">Due</th>
-            <th scope="col" class="number">
-              Late by
-            </th>
-            <th scope="col" class="number">
-              Took
-            </th>
-            <th scope="col" class="number">
-              Attempts
-            </th>
-            <th scope="col">Worker</th>
-            {mayOperate.value && (
-              <th scope="col">
-                <span class="unseen">Actions</span>
-              </th>
-            )}
-          </tr>
-        </thead>
-        <tbody>
-          {runs.map((run) => (
-            <Row key={run.runId} run={run} named={named} redrivable={dead.includes(run.runNo)} changed={changed} />
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table
+      of="runs"
+      columns={[
+        'Run',
+        'Status',
+        'Due',
+        { title: 'Late by', number: true },
+        { title: 'Took', number: true },
+        { title: 'Attempts', number: true },
+        'Worker',
+        mayOperate.value && { title: 'Actions', unseen: true },
+      ]}
+      class="runs"
+    >
+      {runs.map((run) => (
+        <Row key={run.runId} run={run} named={named} redrivable={dead.includes(run.runNo)} changed={changed} />
+      ))}
+    </Table>
   )
 }
 

@@ -3,14 +3,18 @@ import { useSignal } from '@preact/signals'
 import { act, confirmed, say } from '../actions.ts'
 import type { Commanded, Run, RunPage } from '../answers.ts'
 import { DeadLetter } from '../parts/dead-letter.tsx'
+import { Pages } from '../parts/pages.tsx'
+import { isSearched, SearchForm, wantedOf } from '../parts/search-form.tsx'
 import { Empty, Heading, Loading, Problem } from '../parts/states.tsx'
 import { ask, path } from '../request.ts'
 import { useResource } from '../resource.ts'
-import { go } from '../routes.ts'
 import { mayOperate } from '../session.ts'
 import { count, counted } from '../words.ts'
 
-const filters = ['tag', 'handler'] as const
+const fields = [
+  { name: 'tag', label: 'Tag' },
+  { name: 'handler', label: 'Handler' },
+] as const
 const jobsPerPage = 50
 /** As with jobs: dead ones may be far between. */
 const requestsMax = 20
@@ -32,11 +36,15 @@ export function DeadLettersView({ query }: { query: URLSearchParams }) {
   return (
     <>
       <Heading title="Dead letters" />
-      <Filters key={key} query={query} />
+      <SearchForm key={key} label="Dead letters" href="/dead-letters" fields={fields} query={query} />
       <Problem problem={problem.value} known={page !== undefined} />
       {page === undefined && problem.value === undefined && <Loading what="dead letters" />}
       {page !== undefined && runs.length === 0 && page.cursor === null && (
-        <Empty>There are none: every run either succeeded or may still be tried again.</Empty>
+        <Empty>
+          {isSearched(fields, query)
+            ? 'No dead run is of such a job; tags and handlers are matched as a whole.'
+            : 'There are none: every run either succeeded or may still be tried again.'}
+        </Empty>
       )}
       {runs.length > 0 && mayOperate.value && (
         <div class="buttons">
@@ -48,7 +56,7 @@ export function DeadLettersView({ query }: { query: URLSearchParams }) {
             Redrive selected ({selected.length})
           </button>
           <button type="button" onClick={() => void redriveFiltered(query).then(() => list.refresh())}>
-            Redrive all {filters.some((name) => query.has(name)) ? 'that are like this' : ''}
+            Redrive all {isSearched(fields, query) ? 'that are like this' : ''}
           </button>
         </div>
       )}
@@ -63,24 +71,14 @@ export function DeadLettersView({ query }: { query: URLSearchParams }) {
           />
         ))}
       </ul>
-      {page?.cursor != null && (
-        <nav class="pages" aria-label="Pages of the list">
-          <a href={`/dead-letters?${withCursor(query, page.cursor)}`}>{runs.length === 0 ? 'Look further' : 'Next page'}</a>
-        </nav>
-      )}
+      {page !== undefined && <Pages href="/dead-letters" query={query} cursor={page.cursor} shown={runs.length} />}
     </>
   )
 }
 
-function withCursor(query: URLSearchParams, cursor: string): URLSearchParams {
-  const next = new URLSearchParams(query)
-  next.set('cursor', cursor)
-  return next
-}
-
 async function pageOf(query: URLSearchParams, signal: AbortSignal): Promise<RunPage> {
   let cursor = query.get('cursor') ?? undefined
-  const wanted = Object.fromEntries(filters.map((name) => [name, query.get(name) ?? undefined]))
+  const wanted = wantedOf(fields, query)
   for (let requests = 0; ; requests++) {
     const page = await ask<RunPage>(path(['dead-letters'], { ...wanted, limit: jobsPerPage, cursor }), { signal })
     if (page.runs.length > 0 || page.cursor === null || requests === requestsMax) return page
@@ -99,7 +97,7 @@ async function redriveAll(runs: readonly Run[]): Promise<void> {
 }
 
 async function redriveFiltered(query: URLSearchParams): Promise<void> {
-  const body = Object.fromEntries(filters.flatMap((name) => (query.has(name) ? [[name, query.get(name)]] : [])))
+  const body = wantedOf(fields, query)
   const which = Object.entries(body).map(([name, text]) => `${name} ${text}`)
   const wanted = await confirmed({
     title: 'Redrive all dead runs?',
@@ -114,32 +112,5 @@ async function redriveFiltered(query: URLSearchParams): Promise<void> {
       return undefined
     },
     () => `Made again: ${counted(answer.runIds.length, 'dead run')}${answer.more ? '; there are more' : ''}.`,
-  )
-}
-
-function Filters({ query }: { query: URLSearchParams }) {
-  return (
-    <form
-      class="filters"
-      role="search"
-      aria-label="Dead letters"
-      onSubmit={(event) => {
-        event.preventDefault()
-        const form = new FormData(event.currentTarget)
-        const given = filters.flatMap((name) => (form.get(name) ? [[name, String(form.get(name))]] : []))
-        go(given.length === 0 ? '/dead-letters' : `/dead-letters?${new URLSearchParams(given)}`)
-      }}
-    >
-      <label>
-        Tag
-        <input name="tag" type="search" defaultValue={query.get('tag') ?? ''} autocomplete="off" spellcheck={false} />
-      </label>
-      <label>
-        Handler
-        <input name="handler" type="search" defaultValue={query.get('handler') ?? ''} autocomplete="off" spellcheck={false} />
-      </label>
-      <button type="submit">Search</button>
-      {filters.some((name) => query.has(name)) && <a href="/dead-letters">Show all</a>}
-    </form>
   )
 }

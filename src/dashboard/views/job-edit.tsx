@@ -3,15 +3,12 @@
  * It is saved only over the version that was read, so nobody else's change is lost.
  */
 import { type Signal, useSignal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
-import type { Definition, Fire, Job } from '../answers.ts'
+import { useEffect, useRef } from 'preact/hooks'
+import type { Job } from '../answers.ts'
 import { putJob } from '../job-commands.ts'
 import { lineDiff } from '../line-diff.ts'
-import { FireList, preview } from '../parts/next-fires.tsx'
-import { Empty } from '../parts/states.tsx'
-import { RequestProblem } from '../request.ts'
-
-const previewAfterMs = 300
+import { DefinitionEditor, FirePreview, parseDefinition, textOf } from '../parts/definition-editor.tsx'
+import { FireChanges } from '../parts/fire-changes.tsx'
 
 interface JobEditProps {
   job: Job
@@ -24,8 +21,13 @@ export function JobEdit({ job, done }: JobEditProps) {
   const before = textOf(read.value.definition)
   const text = useSignal(before)
   const reviewing = useSignal(false)
-  const { definition, problem } = parse(text.value)
+  const { definition, problem } = parseDefinition(text.value)
   const changed = definition !== undefined && textOf(definition) !== before
+  const title = useRef<HTMLHeadingElement>(null)
+  // Saving wants a second look: the keyboard is not left on the button that has just become another one.
+  useEffect(() => {
+    if (reviewing.value) title.current?.focus()
+  }, [reviewing.value])
   const beginAgain = (): void => {
     read.value = job
     text.value = textOf(job.definition)
@@ -41,37 +43,55 @@ export function JobEdit({ job, done }: JobEditProps) {
       {job.etag !== read.value.etag && <Overtaken beginAgain={beginAgain} />}
       <div class="halves">
         <section aria-labelledby="text">
-          <h2 id="text">{reviewing.value ? 'What changes' : 'Definition'}</h2>
-          {reviewing.value ? <Diff before={before} after={textOf(definition)} /> : <Editor text={text} />}
+          <h2 id="text" ref={title} tabIndex={-1}>
+            {reviewing.value ? 'What changes' : 'Definition'}
+          </h2>
+          {reviewing.value ? <Diff before={before} after={textOf(definition)} /> : <DefinitionEditor text={text} />}
           <p id="json-problem" class="bad" role="status">
             {problem}
           </p>
         </section>
-        <section aria-labelledby="fires">
-          <h2 id="fires">It would fire</h2>
-          <Preview definition={definition} />
-        </section>
+        <div>
+          {reviewing.value && (
+            <section aria-labelledby="changes">
+              <h2 id="changes">Times that change</h2>
+              <FireChanges id={job.id} definition={definition} />
+            </section>
+          )}
+          <section aria-labelledby="fires">
+            <h2 id="fires">It would fire next</h2>
+            <FirePreview definition={definition} />
+          </section>
+        </div>
       </div>
       <div class="buttons">
-        {reviewing.value && (
-          <button
-            type="button"
-            onClick={() => {
-              reviewing.value = false
-            }}
-          >
-            Edit on
-          </button>
-        )}
-        <button type="submit" class="main" disabled={!changed}>
-          {reviewing.value ? 'Save' : 'Review the changes'}
-        </button>
-        <button type="button" onClick={done}>
-          Discard
-        </button>
+        <EditButtons reviewing={reviewing} mayGoOn={changed} done={done} />
         {!changed && problem === '' && <span class="aside">Nothing is changed yet.</span>}
       </div>
     </form>
+  )
+}
+
+function EditButtons({ reviewing, mayGoOn, done }: { reviewing: Signal<boolean>; mayGoOn: boolean; done: () => void }) {
+  return (
+    <>
+      {reviewing.value && (
+        <button
+          type="button"
+          onClick={() => {
+            reviewing.value = false
+          }}
+        >
+          Edit on
+        </button>
+      )}
+      <button key={String(reviewing.value)} type="submit" class="main" disabled={!mayGoOn}>
+        {reviewing.value ? 'Save' : 'Review the changes'}
+      </button>
+      <button type="button" onClick={done}>
+        Discard
+      </button>
+    </>
   )
 }
 
@@ -84,67 +104,6 @@ function Overtaken({ beginAgain }: { beginAgain: () => void }) {
       </button>
     </p>
   )
-}
-
-function Editor({ text }: { text: Signal<string> }) {
-  return (
-    <textarea
-      class="code"
-      aria-label="Definition as JSON"
-      aria-describedby="json-problem"
-      spellcheck={false}
-      value={text.value}
-      rows={Math.min(40, Math.max(16, text.value.split('\n').length + 1))}
-      onInput={(event) => {
-        text.value = event.currentTarget.value
-      }}
-    />
-  )
-}
-
-const textOf = (definition: Definition | null | undefined): string => JSON.stringify(definition ?? {}, null, 2)
-
-function parse(text: string): { definition?: Definition; problem: string } {
-  try {
-    const value: unknown = JSON.parse(text)
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return { problem: 'A definition is a JSON object.' }
-    return { definition: value as Definition, problem: '' }
-  } catch (error) {
-    return { problem: error instanceof Error ? error.message : String(error) }
-  }
-}
-
-function Preview({ definition }: { definition: Definition | undefined }) {
-  const fires = useSignal<Fire[] | undefined>(undefined)
-  const problem = useSignal('')
-  const schedule = definition?.schedule
-  const key = JSON.stringify(schedule)
-  // The key says what the schedule is.
-  useEffect(() => {
-    if (schedule === undefined) return
-    const ended = new AbortController()
-    const waiting = setTimeout(async () => {
-      try {
-        fires.value = await preview(schedule, undefined, ended.signal)
-        problem.value = ''
-      } catch (error) {
-        if (!ended.signal.aborted) problem.value = error instanceof RequestProblem ? error.message : String(error)
-      }
-    }, previewAfterMs)
-    return () => {
-      clearTimeout(waiting)
-      ended.abort()
-    }
-  }, [key])
-  if (problem.value !== '')
-    return (
-      <p class="state bad" role="status">
-        {problem.value}
-      </p>
-    )
-  if (fires.value === undefined) return <Empty>Asking when …</Empty>
-  if (fires.value.length === 0) return <Empty>Never: the schedule has no time ahead.</Empty>
-  return <FireList fires={fires.value} zone={schedule?.timezone} />
 }
 
 const signs = { same: ' ', added: '+', removed: '−' } as const

@@ -5,6 +5,7 @@ import { Chart } from '../parts/chart.tsx'
 import { PartitionTable } from '../parts/partition-table.tsx'
 import { Heading, Loading } from '../parts/states.tsx'
 import { type Rates, ratesOver } from '../rates.ts'
+import { troublesOf } from '../troubles.ts'
 import { count, duration, instant, rate } from '../words.ts'
 
 /** Rates and percentiles are those of so long: shorter is noise, longer hides what has just begun. */
@@ -29,11 +30,36 @@ export function NowView() {
           Rates and lateness over the last {duration(windowMs)}; charts since {instant(kept[0]?.at ?? pulse.at)}.
         </p>
       </Heading>
+      <Troubles kept={kept} rates={rates} />
       <Figures pulse={pulse} rates={rates} />
       <Charts kept={kept} rates={rates} />
       <h2>Partitions</h2>
       <PartitionTable partitions={pulse.partitions} />
     </>
+  )
+}
+
+function Troubles({ kept, rates }: { kept: readonly PulseMessage[]; rates: Rates | undefined }) {
+  const troubles = troublesOf(kept, rates)
+  const partitions = kept.at(-1)?.partitions.length ?? 0
+  if (troubles.length === 0)
+    return (
+      <p class="troubles">
+        <span class="status good">
+          {partitions === 1 ? 'The partition fires' : `All ${count(partitions)} partitions fire`} on time.
+        </span>
+      </p>
+    )
+  return (
+    <ul class="troubles" aria-label="What is wrong">
+      {troubles.map(({ text, href }) => (
+        <li key={text} class="status bad">
+          <span>
+            {text} {href !== undefined && <a href={href}>Look</a>}
+          </span>
+        </li>
+      ))}
+    </ul>
   )
 }
 
@@ -54,7 +80,11 @@ function Figures({ pulse, rates }: { pulse: PulseMessage; rates: Rates | undefin
       <Figure name="Start lateness p99" value={late(rates?.p99Ms)} bad={(rates?.p99Ms ?? 0) > 1_000} />
       <Figure name="Backlog" value={count(all.dispatched + all.mail)} note="attempts without a worker, records not folded" />
       <Figure name="Running" value={count(all.running)} />
-      <Figure name="Waiting for a retry" value={count(all.waiting)} note={`${rate(rates?.retriesPerSecond ?? 0)} retries/s`} />
+      <Figure
+        name="Waiting"
+        value={count(all.waiting)}
+        note={`runs, for a retry or a limit; ${rate(rates?.retriesPerSecond ?? 0)} retries/s`}
+      />
       <Figure name="Dead letters" value={count(dead)} note="since the owners started" bad={dead > 0} href="/dead-letters" />
     </dl>
   )

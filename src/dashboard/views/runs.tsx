@@ -1,41 +1,63 @@
-/** What is under way: dispatched, running, waiting for another attempt. */
-import type { JobPage, Run } from '../answers.ts'
+/** What is under way: dispatched, running, waiting for another attempt. All of it, page by page in the order of jobs. */
+import type { Run, RunPage } from '../answers.ts'
+import { activeStatuses } from '../answers.ts'
 import { latest } from '../live.ts'
+import { Pages } from '../parts/pages.tsx'
 import { RunTable } from '../parts/run-table.tsx'
+import { isSearched, SearchForm, wantedOf } from '../parts/search-form.tsx'
 import { Empty, Heading, Loading, Problem } from '../parts/states.tsx'
 import { ask, path } from '../request.ts'
 import { useResource } from '../resource.ts'
 import { count } from '../words.ts'
 
-/** Jobs whose runs are shown; with more under way than anyone reads, the counts tell more. */
-const jobsShown = 200
+const jobsPerPage = 100
+const fields = [
+  { name: 'state', label: 'Status', choices: activeStatuses },
+  { name: 'tag', label: 'Tag' },
+  { name: 'handler', label: 'Handler' },
+] as const
 
-export function RunsView() {
-  const list = useResource('runs', (signal) => ask<JobPage>(path(['jobs'], { active: 'true', limit: jobsShown }), { signal }))
+export function RunsView({ query }: { query: URLSearchParams }) {
+  const key = query.toString()
+  const list = useResource(key, (signal) => pageOf(query, signal))
   const { value, problem } = list
   const page = value.value
-  const runs = page === undefined ? undefined : inOrder(page.jobs.flatMap(({ active }) => active))
   return (
     <>
       <Heading title="Runs">
         <UnderWay />
       </Heading>
+      <SearchForm key={key} label="Runs" href="/runs" fields={fields} query={query} />
       <Problem problem={problem.value} known={page !== undefined} />
-      {runs === undefined && problem.value === undefined && <Loading what="runs" />}
-      {runs?.length === 0 && <Empty>Nothing is under way at the moment. Ended runs stand with their jobs.</Empty>}
-      {runs !== undefined && runs.length > 0 && <RunTable runs={runs} named changed={() => list.refresh()} />}
-      {page !== undefined && page.cursor !== null && (
-        <p class="state">Only the runs of the first {count(page.jobs.length)} jobs are shown; more are under way.</p>
+      {page === undefined && problem.value === undefined && <Loading what="runs" />}
+      {page?.runs.length === 0 && page.cursor === null && (
+        <Empty>
+          {isSearched(fields, query) ? 'Nothing like that is under way' : 'Nothing is under way'} at the moment. Ended runs stand
+          with their jobs.
+        </Empty>
       )}
+      {page !== undefined && page.runs.length > 0 && <RunTable runs={inOrder(page.runs)} named changed={() => list.refresh()} />}
+      {page !== undefined && <Pages href="/runs" query={query} cursor={page.cursor} shown={page.runs.length} />}
     </>
   )
 }
 
+/** Asks on while nothing was found. */
+async function pageOf(query: URLSearchParams, signal: AbortSignal): Promise<RunPage> {
+  let cursor = query.get('cursor') ?? undefined
+  for (;;) {
+    const wanted = { ...wantedOf(fields, query), limit: jobsPerPage, cursor }
+    const page = await ask<RunPage>(path(['runs'], wanted), { signal })
+    if (page.runs.length > 0 || page.cursor === null) return page
+    cursor = page.cursor
+  }
+}
+
 /** Running ones first, then what comes next. */
-function inOrder(runs: Run[]): Run[] {
+function inOrder(runs: readonly Run[]): Run[] {
   const rank = (run: Run): number => ['RUNNING', 'DISPATCHED', 'WAITING', 'RETRY_WAIT'].indexOf(run.status)
   const due = (run: Run): number => Date.parse(run.dueAt ?? run.scheduledFor)
-  return runs.sort((a, b) => rank(a) - rank(b) || due(a) - due(b))
+  return runs.toSorted((a, b) => rank(a) - rank(b) || due(a) - due(b))
 }
 
 function UnderWay() {
@@ -47,7 +69,7 @@ function UnderWay() {
   }
   return (
     <p class="beside">
-      {count(sum.running)} running, {count(sum.dispatched)} dispatched, {count(sum.waiting)} waiting for a retry.
+      Now {count(sum.running)} running, {count(sum.dispatched)} dispatched, {count(sum.waiting)} waiting.
     </p>
   )
 }

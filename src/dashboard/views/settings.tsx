@@ -1,6 +1,7 @@
 /** What the process that serves this page goes by: topics, retention, settings. No secret comes this far. */
 import type { Settings } from '../answers.ts'
 import { Heading, Loading, Problem } from '../parts/states.tsx'
+import { Table } from '../parts/table.tsx'
 import { ask } from '../request.ts'
 import { useResource } from '../resource.ts'
 import { count, duration } from '../words.ts'
@@ -29,63 +30,41 @@ export function SettingsView() {
 
 function SettingTable({ settings }: Pick<Settings, 'settings'>) {
   return (
-    <div class="scroll" tabIndex={0} role="region" aria-label="Table of settings">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Setting</th>
-            <th scope="col">Value</th>
-            <th scope="col">What it is</th>
-          </tr>
-        </thead>
-        <tbody>
-          {settings.map(({ name, value, given, secret, unit, description }) => (
-            <tr key={name}>
-              <th scope="row" class="code">
-                {name}
-              </th>
-              <td class="value">
-                {secret ? (
-                  <span class="aside">{given ? 'given, not shown' : 'absent'}</span>
-                ) : (
-                  <>
-                    <span class="code">{value ?? '—'}</span> {value !== null && unit} {given && <span class="aside">given</span>}
-                  </>
-                )}
-              </td>
-              <td class="words">{description}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table of="settings" columns={['Setting', 'Value', 'What it is']}>
+      {settings.map(({ name, value, given, secret, unit, description }) => (
+        <tr key={name}>
+          <th scope="row" class="code">
+            {name}
+          </th>
+          <td class="value">
+            {secret ? (
+              <span class="aside">{given ? 'given, not shown' : 'absent'}</span>
+            ) : (
+              <>
+                <span class="code">{value ?? '—'}</span> {value !== null && unit} {given && <span class="aside">given</span>}
+              </>
+            )}
+          </td>
+          <td class="words">{description}</td>
+        </tr>
+      ))}
+    </Table>
   )
 }
 
 function TopicTable({ topics }: Pick<Settings, 'topics'>) {
   return (
-    <div class="scroll" tabIndex={0} role="region" aria-label="Table of topics">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Topic</th>
-            <th scope="col">Values</th>
-            <th scope="col">Kept</th>
-          </tr>
-        </thead>
-        <tbody>
-          {topics.map(({ topic, schema, config }) => (
-            <tr key={topic}>
-              <th scope="row" class="code">
-                {topic}
-              </th>
-              <td>{schema.replaceAll('-', ' ')}</td>
-              <td>{keptWords(config)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table of="topics" columns={['Topic', 'Values', 'Kept']}>
+      {topics.map(({ topic, schema, config }) => (
+        <tr key={topic}>
+          <th scope="row" class="code">
+            {topic}
+          </th>
+          <td>{schema.replaceAll('-', ' ')}</td>
+          <td>{keptWords(config)}</td>
+        </tr>
+      ))}
+    </Table>
   )
 }
 

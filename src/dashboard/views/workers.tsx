@@ -1,6 +1,7 @@
 /** The workers of all pools: where they are, what they run, when they were last heard. */
 import type { Worker } from '../answers.ts'
 import { Empty, Heading, Loading, Problem } from '../parts/states.tsx'
+import { Table } from '../parts/table.tsx'
 import { When } from '../parts/when.tsx'
 import { ask } from '../request.ts'
 import { useResource } from '../resource.ts'
@@ -21,31 +22,23 @@ export function WorkersView() {
         </Empty>
       )}
       {workers !== undefined && workers.length > 0 && (
-        <div class="scroll" tabIndex={0} role="region" aria-label="Table of workers">
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">Worker</th>
-                <th scope="col">Connected</th>
-                <th scope="col">Pools</th>
-                <th scope="col" class="number">
-                  Runs
-                </th>
-                <th scope="col" class="number">
-                  Slots
-                </th>
-                <th scope="col">Last heard</th>
-                <th scope="col">Version</th>
-                <th scope="col">Current runs</th>
-              </tr>
-            </thead>
-            <tbody>
-              {workers.map((worker) => (
-                <Row key={worker.instance} worker={worker} />
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table
+          of="workers"
+          columns={[
+            'Worker',
+            'Connected',
+            'Pools',
+            { title: 'Runs', number: true },
+            { title: 'Slots', number: true },
+            'Last heard',
+            'Version',
+            'Current runs',
+          ]}
+        >
+          {workers.map((worker) => (
+            <Row key={worker.instance} worker={worker} />
+          ))}
+        </Table>
       )}
     </>
   )
@@ -64,9 +57,7 @@ function Row({ worker }: { worker: Worker }) {
       <td>{pools.map(({ pool }) => pool).join(', ') || '—'}</td>
       <td class="number">{count(running)}</td>
       <td class="number">{slots === 0 ? '—' : count(slots)}</td>
-      <td>
-        <When at={lastHeardAt} />
-      </td>
+      <td>{lastHeardAt === null ? <span class="none">no report yet</span> : <When at={lastHeardAt} />}</td>
       <td>{version ?? '—'}</td>
       <td class="code">
         {runIds.length === 0 ? '—' : runIds.slice(0, runsNamed).map((runId) => <Run key={runId} runId={runId} />)}

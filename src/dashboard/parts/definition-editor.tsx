@@ -1,0 +1,70 @@
+/** A definition as text, and when it would fire. */
+import { type Signal, useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import type { Definition, Fire } from '../answers.ts'
+import { RequestProblem } from '../request.ts'
+import { FireList, preview } from './next-fires.tsx'
+import { Empty } from './states.tsx'
+
+const previewAfterMs = 300
+
+export function DefinitionEditor({ text }: { text: Signal<string> }) {
+  return (
+    <textarea
+      class="code"
+      aria-label="Definition as JSON"
+      aria-describedby="json-problem"
+      spellcheck={false}
+      value={text.value}
+      rows={Math.min(40, Math.max(16, text.value.split('\n').length + 1))}
+      onInput={(event) => {
+        text.value = event.currentTarget.value
+      }}
+    />
+  )
+}
+
+export const textOf = (definition: Definition | null | undefined): string => JSON.stringify(definition ?? {}, null, 2)
+
+export function parseDefinition(text: string): { definition?: Definition; problem: string } {
+  try {
+    const value: unknown = JSON.parse(text)
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return { problem: 'A definition is a JSON object.' }
+    return { definition: value as Definition, problem: '' }
+  } catch (error) {
+    return { problem: error instanceof Error ? error.message : String(error) }
+  }
+}
+
+export function FirePreview({ definition }: { definition: Definition | undefined }) {
+  const fires = useSignal<Fire[] | undefined>(undefined)
+  const problem = useSignal('')
+  const schedule = definition?.schedule
+  const key = JSON.stringify(schedule)
+  // The key says what the schedule is.
+  useEffect(() => {
+    if (schedule === undefined) return
+    const ended = new AbortController()
+    const waiting = setTimeout(async () => {
+      try {
+        fires.value = await preview(schedule, undefined, ended.signal)
+        problem.value = ''
+      } catch (error) {
+        if (!ended.signal.aborted) problem.value = error instanceof RequestProblem ? error.message : String(error)
+      }
+    }, previewAfterMs)
+    return () => {
+      clearTimeout(waiting)
+      ended.abort()
+    }
+  }, [key])
+  if (problem.value !== '')
+    return (
+      <p class="state bad" role="status">
+        {problem.value}
+      </p>
+    )
+  if (fires.value === undefined) return <Empty>Asking when …</Empty>
+  if (fires.value.length === 0) return <Empty>Never: the schedule has no time ahead.</Empty>
+  return <FireList fires={fires.value} zone={schedule?.timezone} />
+}

@@ -1,0 +1,101 @@
+/** Which times a change of a definition adds, removes and moves, as the owner would compute them. Nothing is written for it. */
+import type { Definition, PlannedJob } from '../answers.ts'
+import { ask } from '../request.ts'
+import { useResource } from '../resource.ts'
+import { count, duration } from '../words.ts'
+import { Empty, Loading, Problem } from './states.tsx'
+import { When } from './when.tsx'
+
+const horizonMs = 7 * 86_400_000
+/** Times of each kind that are listed. */
+const listed = 5
+
+interface FireChangesProps {
+  id: string
+  definition: Definition | undefined
+}
+
+export function FireChanges({ id, definition }: FireChangesProps) {
+  const jobs = [{ ...definition, id }]
+  const plan = useResource(
+    JSON.stringify(jobs),
+    (signal) => ask<{ jobs: PlannedJob[] }>('/v1/jobs/plan', { method: 'POST', body: { jobs, horizonMs }, signal }),
+    false,
+  )
+  const planned = plan.value.value?.jobs[0]
+  if (plan.problem.value !== undefined) return <Problem problem={plan.problem.value} />
+  if (planned === undefined) return <Loading what="what would change" />
+  const { action, problems, reason, fires } = planned
+  if (action === 'INVALID' || action === 'DROPPED')
+    return (
+      <p class="state bad" role="status">
+        It would not be accepted: {problems?.map(({ message }) => message).join(' ') || reason}
+      </p>
+    )
+  if (fires === undefined) return null
+  return <Changes fires={fires} zone={definition?.schedule.timezone} reason={reason} />
+}
+
+interface ChangesProps {
+  fires: NonNullable<PlannedJob['fires']>
+  zone: string | undefined
+  reason: string | null | undefined
+}
+
+function Changes({ fires: { added, removed, moved, kept, until }, zone, reason }: ChangesProps) {
+  const none = added.length + removed.length + moved.length === 0
+  return (
+    <div class="fire-changes">
+      <p class="aside">
+        Compared up to <When at={until} plain /> ({duration(horizonMs)} at most): {count(added.length)} added,{' '}
+        {count(removed.length)} removed, {count(moved.length)} moved, {count(kept)} as before.
+      </p>
+      {reason != null && <p class="warn">{reason}</p>}
+      {none && <Empty>No time changes.</Empty>}
+      <Times title="Added" sign="+" times={added.map((at) => [at])} zone={zone} />
+      <Times title="Removed" sign="−" times={removed.map((at) => [at])} zone={zone} />
+      <Times title="Moved" sign="→" times={moved.map(({ from, to }) => [from, to])} zone={zone} />
+    </div>
+  )
+}
+
+interface TimesProps {
+  title: string
+  sign: string
+  times: readonly (readonly [at: string, to?: string])[]
+  zone: string | undefined
+}
+
+function Times({ title, sign, times, zone }: TimesProps) {
+  if (times.length === 0) return null
+  const more = times.length - listed
+  return (
+    <section>
+      <h3>
+        {title} <span class="aside">{count(times.length)}</span>
+      </h3>
+      <ul class="fires" aria-label={`${title} times`}>
+        {times.slice(0, listed).map(([at, to]) => (
+          <li key={at} class={title.toLowerCase()}>
+            <span aria-hidden="true">{sign}</span> <When at={at} zone={zone} plain={to !== undefined} />
+            {to !== undefined && <Shift at={at} to={to} zone={zone} />}
+          </li>
+        ))}
+      </ul>
+      {more > 0 && <p class="aside">and {count(more)} more</p>}
+    </section>
+  )
+}
+
+/** Two times that read the same are told apart by how far they are from one another. */
+function Shift({ at, to, zone }: { at: string; to: string; zone: string | undefined }) {
+  const shiftMs = Date.parse(to) - Date.parse(at)
+  const far = `${duration(Math.abs(shiftMs))} ${shiftMs < 0 ? 'earlier' : 'later'}`
+  if (Math.abs(shiftMs) < 1_000) return <> goes {far}</>
+  return (
+    <>
+      {' '}
+      to <When at={to} zone={zone} plain />, {far}
+    </>
+  )
+}

@@ -1,0 +1,40 @@
+/** What is wrong just now, in the order in which somebody who was woken by it wants to know. */
+import type { PulseMessage } from './answers.ts'
+import type { Rates } from './rates.ts'
+import { counted, duration } from './words.ts'
+
+export interface Trouble {
+  text: string
+  /** Where to look further. */
+  href?: string
+}
+
+/** Later than this is wrong, for timers and for starts. */
+const lateMs = 1_000
+
+/** `kept`: the pulses of the last minutes, oldest first. */
+export function troublesOf(kept: readonly PulseMessage[], rates: Rates | undefined): Trouble[] {
+  const [first, latest] = [kept[0], kept.at(-1)]
+  if (first === undefined || latest === undefined) return []
+  const { partitions } = latest
+  const named = (some: typeof partitions): string =>
+    `${some.length === 1 ? 'Partition' : 'Partitions'} ${some.map(({ partition }) => partition).join(', ')}`
+  const troubles: Trouble[] = []
+  const ownerless = partitions.filter(({ instance }) => instance === null)
+  if (ownerless.length > 0) troubles.push({ text: `${named(ownerless)}: no process owns it, so nothing of it fires.` })
+  const coming = partitions.filter(({ instance, phase }) => instance !== null && phase !== 'active')
+  if (coming.length > 0) troubles.push({ text: `${named(coming)}: being taken over or restored.` })
+  const behind = partitions.filter(({ overdueMs }) => overdueMs > lateMs)
+  if (behind.length > 0) {
+    const most = Math.max(...behind.map(({ overdueMs }) => overdueMs))
+    troubles.push({ text: `${named(behind)}: what is due waits for its owner, the oldest for ${duration(most)}.` })
+  }
+  if ((rates?.p99Ms ?? 0) > lateMs)
+    troubles.push({ text: `One start in a hundred is more than ${duration(rates?.p99Ms ?? 0)} late.`, href: '/workers' })
+  const dead = (latest.counts.ended.DEAD ?? 0) - (first.counts.ended.DEAD ?? 0)
+  if (dead > 0) {
+    const over = duration(Math.max(1_000, latest.at - first.at))
+    troubles.push({ text: `${counted(dead, 'run')} given up in the last ${over}.`, href: '/dead-letters' })
+  }
+  return troubles
+}

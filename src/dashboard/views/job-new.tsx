@@ -1,0 +1,84 @@
+/** Makes a job: its id and its definition as text, with the fires that would follow beside it. */
+import { useSignal } from '@preact/signals'
+import { act, say } from '../actions.ts'
+import type { PlannedJob } from '../answers.ts'
+import { DefinitionEditor, FirePreview, parseDefinition, textOf } from '../parts/definition-editor.tsx'
+import { Heading } from '../parts/states.tsx'
+import { ask, path } from '../request.ts'
+import { go, jobHref } from '../routes.ts'
+
+const template = { schedule: { cron: '0 9 * * MON-FRI', timezone: 'UTC' }, target: { handler: 'log' }, payload: {} }
+
+export function JobNewView() {
+  const id = useSignal('')
+  const text = useSignal(textOf(template))
+  const { definition, problem } = parseDefinition(text.value)
+  const create = async (event: SubmitEvent): Promise<void> => {
+    event.preventDefault()
+    if (definition !== undefined && (await createJob(id.value.trim(), definition))) go(jobHref(id.value.trim()))
+  }
+  return (
+    <>
+      <p class="crumbs">
+        <a href="/jobs">Jobs</a>
+      </p>
+      <Heading title="New job" />
+      <form class="edit" onSubmit={(event) => void create(event)}>
+        <label class="new-id">
+          Id
+          <input
+            class="code"
+            required
+            autocomplete="off"
+            spellcheck={false}
+            value={id.value}
+            onInput={(event) => {
+              id.value = event.currentTarget.value
+            }}
+          />
+        </label>
+        <div class="halves">
+          <section aria-labelledby="text">
+            <h2 id="text">Definition</h2>
+            <DefinitionEditor text={text} />
+            <p id="json-problem" class="bad" role="status">
+              {problem}
+            </p>
+          </section>
+          <section aria-labelledby="fires">
+            <h2 id="fires">It would fire</h2>
+            <FirePreview definition={definition} />
+          </section>
+        </div>
+        <div class="buttons">
+          <button type="submit" class="main" disabled={definition === undefined}>
+            Make the job
+          </button>
+          <a class="button" href="/jobs">
+            Discard
+          </a>
+        </div>
+      </form>
+    </>
+  )
+}
+
+/** A job of this id that is there already is left as it is. */
+async function createJob(id: string, definition: object): Promise<boolean> {
+  let refused = false
+  const sent = await act(
+    async () => {
+      const { jobs } = await ask<{ jobs: PlannedJob[] }>('/v1/jobs/plan', {
+        method: 'POST',
+        body: { jobs: [{ ...definition, id }] },
+      })
+      const action = jobs[0]?.action
+      refused = action === 'UPDATE' || action === 'UNCHANGED' || action === 'DROPPED'
+      if (refused) return undefined
+      return ask<undefined>(`${path(['jobs', id])}?wait=applied`, { method: 'PUT', body: definition })
+    },
+    () => `${id} is made.`,
+  )
+  if (refused) say(`There is a job ${id} already; edit that one, or choose another id.`, true)
+  return sent && !refused
+}

@@ -1,0 +1,45 @@
+import { expect, it } from 'vitest'
+import type { Counts, PartitionState, PulseMessage } from '../../src/dashboard/answers.ts'
+import type { Rates } from '../../src/dashboard/rates.ts'
+import { troublesOf } from '../../src/dashboard/troubles.ts'
+
+const fine: PartitionState = {
+  ...{ partition: 0, phase: 'active', restoreRemaining: 0, mailboxDepth: 0, jobsOffset: 0, overdueMs: 0, restoreTotal: 0 },
+  ...{ underWay: { dispatched: 0, running: 0, waiting: 0 }, instance: 'a@b:1:c', url: null },
+}
+const pulse = (at: number, dead: number, partitions: Partial<PartitionState>[] = [{}]): PulseMessage => ({
+  at,
+  counts: { ended: { DEAD: dead } } as unknown as Counts,
+  partitions: partitions.map((state, partition) => ({ ...fine, partition, ...state })),
+})
+const texts = (kept: PulseMessage[], p99Ms = 5): string[] => troublesOf(kept, { p99Ms } as Rates).map(({ text }) => text)
+
+it('says nothing when all is well, or nothing is known', () => {
+  expect(texts([])).toEqual([])
+  expect(texts([pulse(0, 3), pulse(60_000, 3)])).toEqual([])
+})
+
+it('names the partitions that nobody fires, and those that are late', () => {
+  const states = [
+    { instance: null, phase: 'closed' },
+    { phase: 'restoring' },
+    { overdueMs: 12_000 },
+    { overdueMs: 90_000 },
+  ] as const
+  expect(texts([pulse(0, 0, [...states])])).toEqual([
+    'Partition 0: no process owns it, so nothing of it fires.',
+    'Partition 1: being taken over or restored.',
+    'Partitions 2, 3: what is due waits for its owner, the oldest for 1 min 30 s.',
+  ])
+})
+
+it('tells of late starts, and of runs that were given up since the page was opened', () => {
+  expect(texts([pulse(0, 3), pulse(60_000, 5)], 2_500)).toEqual([
+    'One start in a hundred is more than 2.5 s late.',
+    '2 runs given up in the last 1 min.',
+  ])
+})
+
+it('counts nothing from before a process ended', () => {
+  expect(texts([pulse(0, 3), pulse(60_000, 0)])).toEqual([])
+})
