@@ -1,7 +1,8 @@
 /**
  * A fan-out: 10,000 notifications at one instant, sent by at most 50 at a time. Duelog dispatches the herd ahead of its time and Kafka
  * holds it, so the worker begins when the instant comes and goes as fast as its concurrency lets it.
- * Over several workers a `concurrencyKey` with its `concurrencyLimit` bounds them all together.
+ * One worker's `concurrency` is the cheapest bound. Over several workers, or for one kind of job among others, a `concurrencyKey` with its
+ * `concurrencyLimit` bounds them all together.
  */
 import { setTimeout as wait } from 'node:timers/promises'
 import { createClient, createWorker } from 'duelog'

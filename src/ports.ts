@@ -80,10 +80,8 @@ export interface GroupReaderOptions {
   instance: string
   /** Opaque JSON-able data shown to describeGroups, such as the URL of this process. Read anew at each join. */
   userData?: () => unknown
-  /** `co-partitioned`: partition i of every topic goes to one member, and stays with it where balance allows. Default: round robin. */
-  assignment?: 'co-partitioned' | 'round-robin'
-  /** Members of other programs may join; while one is there, all partitions are assigned by the protocol `range`. Default false. */
-  openToOthers?: boolean
+  /** `co-partitioned`: one member has partition i of every topic, and keeps it where it can. `open`: by `range` while another program's member is there. Default: round robin. */
+  assignment?: 'co-partitioned' | 'open' | 'round-robin'
   /** First position of a partition without a committed or returned one. Default: 'earliest'. */
   startAt?: 'earliest' | 'latest'
   /** Default true. False also shows records of open and aborted transactions. */

@@ -11,6 +11,7 @@ import { AuditLog } from './audit/audit-log.ts'
 import { auditRoutes } from './audit/audit-routes.ts'
 import { authentication } from './auth.ts'
 import { batchRoutes } from './batch-routes.ts'
+import { Calculations } from './calculations.ts'
 import { commandRoutes } from './command-routes.ts'
 import type { ApiContext } from './context.ts'
 import { dashboardRoutes } from './dashboard-routes.ts'
@@ -45,7 +46,8 @@ export interface Api {
 }
 
 export function createApi(options: ApiOptions): Api {
-  const context: ApiContext = { ...options, writes: new JobWrites(options), audit: new AuditLog(options) }
+  const own = { writes: new JobWrites(options), audit: new AuditLog(options), calculations: new Calculations() }
+  const context: ApiContext = { ...options, ...own }
   const instance = createInstance(options)
   let stopping: Promise<void> | undefined
   instance.decorateRequest('role', null)

@@ -4,6 +4,7 @@
  */
 import { Readable } from 'node:stream'
 import { DuelogError } from '../errors.ts'
+import { Turns } from './calculations.ts'
 import { givenId, identifiedDefinitionOf } from './definition-body.ts'
 import type { PlacedRecord } from './group-commit.ts'
 import type { JobWrites } from './job-writes.ts'
@@ -67,7 +68,8 @@ async function* answerGroups(body: AsyncIterable<Buffer>, tools: BatchTools): As
       const group: Line[] | undefined = await reading
       if (group === undefined) reading = undefined
       else {
-        writing.push(writeGroup(group, tools, written))
+        // In their order: what is checked first is written first.
+        writing.push(writeGroup(await checkGroup(group, tools), tools, written))
         reading = readNext()
       }
     }
@@ -90,8 +92,7 @@ function settlesFirst(first: Promise<unknown>, second: Promise<unknown>): Promis
 }
 
 /** Result lines of a group. It never rejects: what went wrong stands in the lines. */
-async function writeGroup(group: Line[], tools: BatchTools, { counts, ends }: Written): Promise<string> {
-  const checked = group.map((line) => checkLine(line, tools))
+async function writeGroup(checked: Checked[], tools: BatchTools, { counts, ends }: Written): Promise<string> {
   const records = checked.flatMap((line) => ('record' in line ? [line.record] : []))
   let offsets: number[] = []
   let failure: unknown
@@ -123,6 +124,17 @@ async function writeGroup(group: Line[], tools: BatchTools, { counts, ends }: Wr
 async function allApplied(writes: JobWrites, ends: ReadonlyMap<number, number>): Promise<boolean> {
   const applied = await Promise.all([...ends].map(([partition, jobs]) => writes.applied(partition, { jobs })))
   return applied.every(Boolean)
+}
+
+async function checkGroup(group: Line[], tools: BatchTools): Promise<Checked[]> {
+  const checked: Checked[] = []
+  // A line may bring a rule that takes a search; the members of this process must not miss their heartbeats for it.
+  const turns = new Turns()
+  for (const line of group) {
+    if (turns.areDue()) await turns.pass()
+    checked.push(checkLine(line, tools))
+  }
+  return checked
 }
 
 function checkLine({ line, bytes }: Line, { writes, read, onFault }: BatchTools): Checked {

@@ -1,9 +1,11 @@
 /** What the routes share: all that the API was given, and its writes. */
 import type { AuditLog } from './audit/audit-log.ts'
+import type { Calculations } from './calculations.ts'
 import type { JobWrites } from './job-writes.ts'
 import type { ApiOptions } from './options.ts'
 
 export interface ApiContext extends ApiOptions {
   writes: JobWrites
   audit: AuditLog
+  calculations: Calculations
 }

@@ -95,3 +95,8 @@ export const bucketsMax = 1_000
 
 /** Dead runs that one call redrives. */
 export const redriveMax = 1_000
+
+/** Calculations of schedules that wait for those before them; more are refused as `overloaded`. */
+export const calculationsWaitingMax = 10_000
+/** How long they may keep a process from everything else at a time, besides the last one. */
+export const calculationMs = 10

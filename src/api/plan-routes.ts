@@ -22,12 +22,12 @@ interface ForecastQuery {
 }
 type Shown = Record<string, unknown> & { action: JobPlan['action'] | 'INVALID' }
 
-export function planRoutes(instance: FastifyInstance, { owners, partitions, clock }: ApiContext): void {
+export function planRoutes(instance: FastifyInstance, { owners, partitions, clock, calculations }: ApiContext): void {
   const config = { role: 'viewer' } as const
 
   const planOne = async (json: unknown, range: PlanRange, seen: Set<string>): Promise<Shown> => {
     try {
-      const { id, definition } = identifiedDefinitionOf(json)
+      const { id, definition } = await calculations.run(() => identifiedDefinitionOf(json))
       if (seen.has(id)) throw new RequestError('bad-definition', [repeated(id)])
       seen.add(id)
       const partition = partitionOf(id, partitions)
@@ -35,7 +35,8 @@ export function planRoutes(instance: FastifyInstance, { owners, partitions, cloc
       const job: Job = { id }
       if (stored !== undefined) Object.assign(job, { ...stored, definition: { ...stored.definition, bytes: Buffer.alloc(0) } })
       const etag = stored === undefined ? null : etagOf({ partition, offset: stored.definition.offset })
-      return { id, etag, ...shownPlan(planJob(job, definition, range)) }
+      const plan = await calculations.run(() => planJob(job, definition, range))
+      return { id, etag, ...shownPlan(plan) }
     } catch (error) {
       if (!(error instanceof RequestError)) throw error
       return { id: givenId(json) ?? null, action: 'INVALID', problems: describe(error).problems }

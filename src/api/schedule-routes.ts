@@ -12,22 +12,26 @@ interface Preview {
   Body: { schedule: Record<string, unknown>; from?: string | number; count: number }
 }
 
-export function scheduleRoutes(instance: FastifyInstance, { clock }: ApiContext): void {
+export function scheduleRoutes(instance: FastifyInstance, { clock, calculations }: ApiContext): void {
   instance.post<Preview>('/v1/schedules/preview', { config: { role: 'viewer' }, schema: previewSchema }, async (request) => {
     const { schedule, count } = request.body
     const from = request.body.from === undefined ? clock.nowMs() : timeOf('from', request.body.from)
-    const read = definitionFromJson({ schedule, target: { handler: 'preview' } })
-    if (!read.ok) throw new RequestError('bad-definition', read.problems)
-    const fires: { at: string | number; atMs: number; note?: string }[] = []
-    // Delays and intervals count from the time that the preview starts from, as if the broker had taken the job then.
-    let before = from
-    let at = nextFire(read.definition, from, from)
-    while (at !== null && fires.length < count) {
-      const note = dstNote(read.definition, from, before, at)
-      fires.push({ at: isoTime(at), atMs: at, ...(note === undefined ? {} : { note }) })
-      before = at
-      at = nextFire(read.definition, from, at)
-    }
-    return { fires }
+    return calculations.run(() => ({ fires: firesOf(schedule, from, count) }))
   })
+}
+
+function firesOf(schedule: Record<string, unknown>, from: number, count: number) {
+  const read = definitionFromJson({ schedule, target: { handler: 'preview' } })
+  if (!read.ok) throw new RequestError('bad-definition', read.problems)
+  const fires: { at: string | number; atMs: number; note?: string }[] = []
+  // Delays and intervals count from the time that the preview starts from, as if the broker had taken the job then.
+  let before = from
+  let at = nextFire(read.definition, from, from)
+  while (at !== null && fires.length < count) {
+    const note = dstNote(read.definition, from, before, at)
+    fires.push({ at: isoTime(at), atMs: at, ...(note === undefined ? {} : { note }) })
+    before = at
+    at = nextFire(read.definition, from, at)
+  }
+  return fires
 }

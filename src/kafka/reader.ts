@@ -49,8 +49,8 @@ export class KafkaGroupReader implements GroupReader {
     this.#settings = settings
     this.#counts = counts
     this.#heartbeats = new Heartbeats(settings.heartbeatIntervalMs)
-    const kind = options.assignment ?? 'round-robin'
-    const kinds: AssignerKind[] = options.openToOthers === true ? [kind, 'range'] : [kind]
+    const { assignment = 'round-robin' } = options
+    const kinds: AssignerKind[] = assignment === 'open' ? ['co-partitioned', 'range'] : [assignment]
     this.#consumer = kafka.consumer({
       groupId: options.groupId,
       partitionAssigners: kinds.map((kind) => createAssigner(kind, () => this.#note())),

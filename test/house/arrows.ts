@@ -25,6 +25,7 @@ const joiners = [
   'parts',
   'health',
   'connect',
+  'known-options',
   'worker',
   ...processes,
   'targets',
