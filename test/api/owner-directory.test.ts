@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { peerToken } from '../../src/api/auth.ts'
 import { createOwnerDirectory, type Owner, type RemoteOwner } from '../../src/api/owner-directory.ts'
 import { remoteQueries } from '../../src/api/remote-queries.ts'
 import { DuelogError } from '../../src/errors.ts'
@@ -121,8 +122,9 @@ describe('the directory of owners', () => {
 
 describe('an owner in another process', () => {
   it('answers as the one here does', async () => {
-    await using system = createSystem({ apiTokens: [{ role: 'viewer', token: 'look' }] })
-    const remote = remoteQueries(await system.api.listen('127.0.0.1', 0), { token: 'look' })
+    const apiTokens = [{ role: 'operator' as const, token: 'do' }]
+    await using system = createSystem({ apiTokens })
+    const remote = remoteQueries(await system.api.listen('127.0.0.1', 0), { token: peerToken(apiTokens) })
     const id = 'a/ü?%'
     const job = system.add(id, { active: [activeRun(2)], lastRun: finishedRun(1, { x: 1 }) })
     if (job.definition)
