@@ -73,6 +73,15 @@ export interface Batch extends TopicPartition {
   highWatermark: number
 }
 
+export interface StandbyOptions {
+  /** Of each partition, as far as there are members. The highest that any member says counts. */
+  wanted: number
+  /** What they read. */
+  topics: string[]
+  /** Partition numbers that this member has locally, and how far: whoever is furthest is preferred as heir. Asked at each join. */
+  copies: () => [partition: number, offset: number][]
+}
+
 export interface GroupReaderOptions {
   groupId: string
   topics: string[]
@@ -82,6 +91,8 @@ export interface GroupReaderOptions {
   userData?: () => unknown
   /** `co-partitioned`: partition i of every topic goes to one member, and stays with it where balance allows. Default: round robin. */
   assignment?: 'co-partitioned' | 'round-robin'
+  /** Co-partitioned members that read some topics of a partition besides its owner, which reads all. Default: there are none. */
+  standbys?: StandbyOptions
   /** First position of a partition without a committed or returned one. Default: 'earliest'. */
   startAt?: 'earliest' | 'latest'
   /** Default true. False also shows records of open and aborted transactions. */
@@ -212,8 +223,12 @@ export interface JobFilter {
 
 export interface PartitionView {
   partition: number
-  /** restoring: reads its changelog. claiming: fences its predecessor. active: fires. */
-  phase: 'restoring' | 'claiming' | 'active' | 'closed'
+  /** restoring: reads its changelog. following: a standby, and keeps up. claiming: fences its predecessor. active: fires. */
+  phase: 'restoring' | 'following' | 'claiming' | 'active' | 'closed'
+  /** What the group wants of the process. A process of an earlier version says nothing, and is the owner. */
+  role?: 'owner' | 'standby'
+  /** Records that the local store lacks, as far as is known; null when there is no store to be read. */
+  behindRecords?: number | null
   /** Records of changelog and definitions still to be read while restoring. */
   restoreRemaining: number
   /** Records read and not yet folded. */

@@ -160,7 +160,7 @@ class GroupOwnerDirectory implements OwnerDirectory {
 }
 
 /** Which of two views of a partition tells more of where it stands. */
-const worth = { closed: 0, restoring: 1, claiming: 2, active: 3 } as const
+const worth = { closed: 0, following: 0, restoring: 1, claiming: 2, active: 3 } as const
 
 function noOwner(partition: number): PartitionOwnerView {
   const nothing = { restoreRemaining: 0, restoreTotal: 0, mailboxDepth: 0, overdueMs: 0 }

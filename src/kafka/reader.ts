@@ -18,6 +18,7 @@ import { createAssigner } from './assignors.ts'
 import { type LogSettings, retry } from './client.ts'
 import { faultOf } from './faults.ts'
 import { Heartbeats } from './heartbeats.ts'
+import { noteOf } from './member-note.ts'
 import type { PartitionCounts } from './partition-counts.ts'
 import { recordsOf } from './records.ts'
 
@@ -49,9 +50,10 @@ export class KafkaGroupReader implements GroupReader {
     this.#settings = settings
     this.#counts = counts
     this.#heartbeats = new Heartbeats(settings.heartbeatIntervalMs)
+    const note = () => noteOf(options, this.#assigned, this.#heartbeats.generation)
     this.#consumer = kafka.consumer({
       groupId: options.groupId,
-      partitionAssigners: [createAssigner(options.assignment ?? 'round-robin', () => this.#note())],
+      partitionAssigners: [createAssigner(options.assignment ?? 'round-robin', note)],
       sessionTimeout: settings.sessionTimeoutMs,
       rebalanceTimeout: settings.rebalanceTimeoutMs,
       heartbeatInterval: this.#heartbeats.interval,
@@ -231,13 +233,6 @@ export class KafkaGroupReader implements GroupReader {
         this.#heartbeats.beat = undefined
       }
     }
-  }
-
-  #note() {
-    const { instance, userData } = this.#options
-    const owned = new Set<number>()
-    for (const partitions of this.#assigned.values()) for (const partition of partitions) owned.add(partition)
-    return { instance, userData: userData?.() ?? null, owned: [...owned], generation: this.#heartbeats.generation }
   }
 
   #mine<Place extends TopicPartition>(places: Place[]): Place[] {

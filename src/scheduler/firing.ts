@@ -1,5 +1,6 @@
 /** active: the loop that fires. */
-import { Closed, type Ownership } from './ownership.ts'
+import { Closed, RoleChanged } from './endings.ts'
+import type { Ownership } from './ownership.ts'
 import type { PartitionStore } from './ports.ts'
 import { Sweeper } from './sweeper.ts'
 import type { TimeIndex } from './time-index.ts'
@@ -21,6 +22,7 @@ export async function fireForEver(own: Ownership, store: PartitionStore, index: 
   for (;;) {
     const now = clock.nowMs()
     if (now >= own.leavingAt) {
+      if (own.role === 'standby') throw new RoleChanged()
       own.beginClose()
       throw new Closed()
     }

@@ -161,7 +161,7 @@ class Crashing {
 
   stores(stores: PartitionStores): PartitionStores {
     return {
-      wipe: (partition) => stores.wipe(partition),
+      ...stores,
       open: async (partition) => {
         const opened = await stores.open(partition)
         const { store } = opened

@@ -172,6 +172,7 @@ function storesOf({ io }: Cluster, { machine, disk }: Process): PartitionStores 
         disk.set(partition, store)
         return { store: opened(io, machine, store), wiped: undefined }
       }),
+    held: async () => [...disk.keys()],
     wipe: (partition) => io.submit(machine, `wipes store ${partition}`, () => void disk.delete(partition)),
   }
 }
