@@ -7,6 +7,13 @@ import type { TimeIndex } from './time-index.ts'
 import { TimerTaker } from './timer-taker.ts'
 import { batchRecordsMax } from './turn.ts'
 
+/** How long definitions from which nothing has followed yet stay unknown to standbys, while nothing else is done. */
+const idlePositionMs = 1_000
+
+/** Standbys fold no further than the changelog says that the owner has. */
+const isUnlogged = ({ shared, applied, logged }: Ownership): boolean =>
+  (shared.standbys ?? 0) > 0 && applied.jobs > logged.jobsOffset
+
 /**
  * Never resolves: it ends with an error, or with Closed. Between two commits it lingers, so that they carry more, unless something is
  * due already, somebody waits for an answer, or a batch is full.
@@ -19,6 +26,7 @@ export async function fireForEver(own: Ownership, store: PartitionStore, index: 
   own.admissions.open(clock.nowMs())
   const sweeper = new Sweeper(store, shared)
   let lingerUntil = 0
+  let positionAt = Number.POSITIVE_INFINITY
   for (;;) {
     const now = clock.nowMs()
     if (now >= own.leavingAt) {
@@ -45,6 +53,9 @@ export async function fireForEver(own: Ownership, store: PartitionStore, index: 
     // Nothing was due, and nothing was read.
     const idleAt = clock.nowMs()
     if (idleAt >= sweeper.lookAt && taker.dueAt > idleAt) await sweeper.look(idleAt, (timer) => taker.written(timer))
-    await own.nap(Math.min(taker.wakeAt(clock.nowMs()), own.admissions.wakeAt, own.leavingAt, sweeper.lookAt))
+    if (!isUnlogged(own)) positionAt = Number.POSITIVE_INFINITY
+    else if (positionAt <= idleAt) await own.logPosition(store, index)
+    else positionAt = Math.min(positionAt, idleAt + idlePositionMs)
+    await own.nap(Math.min(taker.wakeAt(clock.nowMs()), own.admissions.wakeAt, own.leavingAt, sweeper.lookAt, positionAt))
   }
 }

@@ -62,6 +62,7 @@ export class Process {
       clock: this.machine.clock,
       metrics,
       logger: logger.child({ machine: name }),
+      standbys: 1,
       leadMs,
       leadMsMax: leadMs,
       lingerMs,
