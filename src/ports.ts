@@ -245,15 +245,21 @@ export interface PartitionView {
   underWay: RunsUnderWay
 }
 
-/** What a partition's owner answers. Every call rejects with DuelogError `not-ready` where this process is not the active owner. */
-export interface PartitionQueries {
-  partitions(): PartitionView[]
+/** What can be read of jobs. Every call rejects with DuelogError `not-ready` where this process has no such store. */
+export interface JobQueries {
   job(partition: number, id: string): Promise<JobView | undefined>
   /** Jobs in id order after `after`; `next` is absent at the end. It scans at most 10,000 jobs a call, so a page may be short or empty while `next` is set. */
   list(partition: number, filter: JobFilter, limit: number, after?: string): Promise<{ jobs: JobView[]; next?: string }>
   why(partition: number, id: string): Promise<WhyView | undefined>
   /** Active runs, then ended ones, newest first; at most the active ones and the last 11. */
   runs(partition: number, id: string): Promise<{ active: ActiveRunView[]; finished: FinishedRun[] } | undefined>
+}
+
+/** What a partition's owner answers. Every call rejects with DuelogError `not-ready` where this process is not the active owner. */
+export interface PartitionQueries extends JobQueries {
+  /** The same of any store that this process has, a standby's or one that is being restored: what it says may be out of date. */
+  readonly copies: JobQueries
+  partitions(): PartitionView[]
   /** The job as it is stored; undefined when there is none. */
   stored(partition: number, id: string): Promise<StoredJob | undefined>
   /** What is due ahead. It looks at a bounded number of timers and definitions; the counts say how far they go. */

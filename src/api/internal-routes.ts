@@ -1,7 +1,7 @@
 /** What this process's scheduler answers to the API of other processes. It asks nobody else, so a question never goes round in circles. */
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { DuelogError } from '../errors.ts'
-import type { DueRange, JobFilter, PartitionQueries } from '../ports.ts'
+import type { DueRange, JobFilter, JobQueries, PartitionQueries } from '../ports.ts'
 import type { ApiContext } from './context.ts'
 import {
   internalAppliedSchema,
@@ -9,6 +9,7 @@ import {
   internalJobSchema,
   internalListSchema,
   internalPartitionsSchema,
+  internalReadSchema,
   internalWorkersSchema,
 } from './schemas/internal.ts'
 import { encodeWire } from './wire.ts'
@@ -17,6 +18,9 @@ interface PartitionParams {
   partition: number
 }
 type JobParams = PartitionParams & { id: string }
+interface StaleQuery {
+  stale?: boolean
+}
 
 export function internalRoutes(instance: FastifyInstance, { local }: ApiContext): void {
   const config = { role: 'viewer', internal: true } as const
@@ -24,6 +28,7 @@ export function internalRoutes(instance: FastifyInstance, { local }: ApiContext)
     if (local !== undefined) return local
     throw new DuelogError('not-ready', 'This process has no scheduler role, so it owns no partition.')
   }
+  const jobs = ({ query }: { query: StaleQuery }): JobQueries => (query.stale === true ? scheduler().copies : scheduler())
   const answer = (reply: FastifyReply, value: unknown): FastifyReply => reply.type('application/json').send(encodeWire(value))
   const base = '/internal/v1/partitions'
 
@@ -31,30 +36,30 @@ export function internalRoutes(instance: FastifyInstance, { local }: ApiContext)
     answer(reply, { partitions: local?.partitions() ?? [] }),
   )
 
-  instance.get<{ Params: JobParams }>(
+  instance.get<{ Params: JobParams; Querystring: StaleQuery }>(
     `${base}/:partition/jobs/:id`,
-    { config, schema: internalJobSchema },
-    async (request, reply) => answer(reply, { job: await scheduler().job(request.params.partition, request.params.id) }),
+    { config, schema: internalReadSchema },
+    async (request, reply) => answer(reply, { job: await jobs(request).job(request.params.partition, request.params.id) }),
   )
 
-  instance.get<{ Params: JobParams }>(
+  instance.get<{ Params: JobParams; Querystring: StaleQuery }>(
     `${base}/:partition/jobs/:id/runs`,
-    { config, schema: internalJobSchema },
-    async (request, reply) => answer(reply, { runs: await scheduler().runs(request.params.partition, request.params.id) }),
+    { config, schema: internalReadSchema },
+    async (request, reply) => answer(reply, { runs: await jobs(request).runs(request.params.partition, request.params.id) }),
   )
 
-  instance.get<{ Params: JobParams }>(
+  instance.get<{ Params: JobParams; Querystring: StaleQuery }>(
     `${base}/:partition/jobs/:id/why`,
-    { config, schema: internalJobSchema },
-    async (request, reply) => answer(reply, { why: await scheduler().why(request.params.partition, request.params.id) }),
+    { config, schema: internalReadSchema },
+    async (request, reply) => answer(reply, { why: await jobs(request).why(request.params.partition, request.params.id) }),
   )
 
-  instance.get<{ Params: PartitionParams; Querystring: JobFilter & { limit: number; after?: string } }>(
+  instance.get<{ Params: PartitionParams; Querystring: JobFilter & StaleQuery & { limit: number; after?: string } }>(
     `${base}/:partition/jobs`,
     { config, schema: internalListSchema },
     async (request, reply) => {
-      const { limit, after, ...filter } = request.query
-      return answer(reply, await scheduler().list(request.params.partition, filter, limit, after))
+      const { limit, after, stale: _, ...filter } = request.query
+      return answer(reply, await jobs(request).list(request.params.partition, filter, limit, after))
     },
   )
 

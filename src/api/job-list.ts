@@ -5,7 +5,7 @@
 import { DuelogError } from '../errors.ts'
 import type { JobFilter, JobView } from '../ports.ts'
 import { listBytesMax, listCallsMax, listChunkMax, listFirstChunkMax } from './limits.ts'
-import type { OwnerDirectory } from './owner-directory.ts'
+import type { Reading } from './stale.ts'
 
 /** Where a page ended: after this id everywhere, except in partitions that were searched further without a find. */
 interface Cursor {
@@ -29,7 +29,7 @@ export interface JobPage {
 
 /** Rejects with `bad-request` for a cursor that this did not give, and with `not-ready` when any partition has no active owner. */
 export async function listJobs(
-  owners: OwnerDirectory,
+  reading: Reading,
   partitions: number,
   { filter, limit, cursor }: { filter: JobFilter; limit: number; cursor?: string | undefined },
 ): Promise<JobPage> {
@@ -46,7 +46,7 @@ export async function listJobs(
     const { partition, after, asked } = source
     source.asked = true
     const chunk = asked ? Math.min(listChunkMax, limit - jobs.length) : share
-    return owners.ask(partition, (owner) => owner.list(partition, filter, chunk, after))
+    return reading.ask(partition, (jobs) => jobs.list(partition, filter, chunk, after))
   }
   while (jobs.length < limit && (await fill(sources, ask, budget))) {
     const first = lowest(sources)

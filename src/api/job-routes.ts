@@ -9,6 +9,7 @@ import { listJobs } from './job-list.ts'
 import { jobNotFound } from './job-writes.ts'
 import { deleteJobSchema, getJobSchema, listJobsSchema, postJobSchema, putJobSchema } from './schemas/jobs.ts'
 import { whySchema } from './schemas/runs.ts'
+import { Reading } from './stale.ts'
 import { timeOf } from './time-input.ts'
 import { etagOf, parseIfMatch, type Version } from './version.ts'
 import { jobToJson, whyToJson } from './views.ts'
@@ -26,6 +27,11 @@ interface ListQuery {
   active?: boolean
   limit: number
   cursor?: string
+  stale?: boolean
+}
+interface StaleRead {
+  Params: { id: string }
+  Querystring: { stale?: boolean }
 }
 
 export function jobRoutes(instance: FastifyInstance, { owners, partitions, writes }: ApiContext): void {
@@ -68,17 +74,22 @@ export function jobRoutes(instance: FastifyInstance, { owners, partitions, write
     },
   )
 
-  instance.get<OneJob>('/v1/jobs/:id', { config: read, schema: getJobSchema }, async (request, reply) => {
+  instance.get<StaleRead>('/v1/jobs/:id', { config: read, schema: getJobSchema }, async (request, reply) => {
     const id = checkedId(request.params.id)
-    const job = await writes.current(id)
+    const reading = new Reading(owners, request.query.stale)
+    const job = await writes.current(id, reading)
+    // No write may rest on what may be out of date.
+    const isStale = reading.mark(reply)
     if (job === undefined) throw jobNotFound(id)
-    void reply.header('etag', etagOf(job))
+    if (!isStale) void reply.header('etag', etagOf(job))
     return jobToJson(job, request.role)
   })
 
-  instance.get<OneJob>('/v1/jobs/:id/why', { config: read, schema: whySchema }, async (request) => {
+  instance.get<StaleRead>('/v1/jobs/:id/why', { config: read, schema: whySchema }, async (request, reply) => {
     const id = checkedId(request.params.id)
-    const why = await writes.why(id)
+    const reading = new Reading(owners, request.query.stale)
+    const why = await writes.why(id, reading)
+    reading.mark(reply)
     if (why === undefined) throw jobNotFound(id)
     return whyToJson(id, why)
   })
@@ -89,11 +100,13 @@ export function jobRoutes(instance: FastifyInstance, { owners, partitions, write
     return answerWritten(reply, id, version, request.query.wait === 'applied', 204)
   })
 
-  instance.get<{ Querystring: ListQuery }>('/v1/jobs', { config: read, schema: listJobsSchema }, async (request) => {
-    const { limit, cursor, dueBefore, ...filter } = request.query
+  instance.get<{ Querystring: ListQuery }>('/v1/jobs', { config: read, schema: listJobsSchema }, async (request, reply) => {
+    const { limit, cursor, dueBefore, stale, ...filter } = request.query
     const due = dueBefore === undefined ? {} : { dueBefore: timeOf('dueBefore', dueBefore) }
-    const page = await listJobs(owners, partitions, { filter: { ...filter, ...due }, limit, cursor })
-    return { jobs: page.jobs.map((job) => jobToJson(job, request.role)), cursor: page.cursor ?? null }
+    const reading = new Reading(owners, stale)
+    const page = await listJobs(reading, partitions, { filter: { ...filter, ...due }, limit, cursor })
+    const jobs = page.jobs.map((job) => jobToJson(job, request.role))
+    return { jobs, cursor: page.cursor ?? null, ...(reading.mark(reply) && { stale: reading.stale }) }
   })
 }
 

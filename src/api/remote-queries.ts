@@ -1,7 +1,17 @@
 /** The partitions of another process, asked over its internal routes (internal-routes.ts), which never ask on. */
 import type { FinishedRun } from '../../schemas/generated.ts'
 import { DuelogError, errorTable, messageOf } from '../errors.ts'
-import type { ActiveRunView, DueCounts, JobFilter, JobView, PartitionView, StoredJob, WhyView, WorkerRuns } from '../ports.ts'
+import type {
+  ActiveRunView,
+  DueCounts,
+  JobFilter,
+  JobQueries,
+  JobView,
+  PartitionView,
+  StoredJob,
+  WhyView,
+  WorkerRuns,
+} from '../ports.ts'
 import { remoteTimeoutMs } from './limits.ts'
 import type { RemoteOwner } from './owner-directory.ts'
 import type { ProcessCounts } from './process-counts.ts'
@@ -21,23 +31,30 @@ export function remoteQueries(url: string, options: RemoteQueriesOptions = {}): 
   const get = (path: string, query: Query = {}, waitMs = 0): Promise<Record<string, unknown>> =>
     ask(new URL(`/internal/v1/partitions${path}${queryText(query)}`, url), waitMs, options)
   const jobPath = (partition: number, id: string): string => `/${partition}/jobs/${encodeURIComponent(id)}`
+  const jobs = (of: Query): JobQueries => ({
+    async job(partition, id) {
+      return (await get(jobPath(partition, id), of)).job as JobView | undefined
+    },
+    async list(partition: number, filter: JobFilter, limit: number, after?: string) {
+      return (await get(`/${partition}/jobs`, { ...filter, limit, after, ...of })) as { jobs: JobView[]; next?: string }
+    },
+    async runs(partition, id) {
+      return (await get(`${jobPath(partition, id)}/runs`, of)).runs as
+        | { active: ActiveRunView[]; finished: FinishedRun[] }
+        | undefined
+    },
+    async why(partition, id) {
+      return (await get(`${jobPath(partition, id)}/why`, of)).why as WhyView | undefined
+    },
+  })
   return {
+    ...jobs({}),
+    copies: jobs({ stale: true }),
     async partitions() {
       return (await get('')).partitions as PartitionView[]
     },
     async counts() {
       return (await ask(new URL('/internal/v1/counts', url), 0, options)).counts as ProcessCounts
-    },
-    async job(partition, id) {
-      return (await get(jobPath(partition, id))).job as JobView | undefined
-    },
-    async list(partition: number, filter: JobFilter, limit: number, after?: string) {
-      return (await get(`/${partition}/jobs`, { ...filter, limit, after })) as { jobs: JobView[]; next?: string }
-    },
-    async runs(partition, id) {
-      return (await get(`${jobPath(partition, id)}/runs`)).runs as
-        | { active: ActiveRunView[]; finished: FinishedRun[] }
-        | undefined
     },
     async stored(partition, id) {
       return (await get(`${jobPath(partition, id)}/stored`)).job as StoredJob | undefined
@@ -47,9 +64,6 @@ export function remoteQueries(url: string, options: RemoteQueriesOptions = {}): 
     },
     async workers(partition) {
       return (await get(`/${partition}/workers`)).workers as WorkerRuns[]
-    },
-    async why(partition, id) {
-      return (await get(`${jobPath(partition, id)}/why`)).why as WhyView | undefined
     },
     async applied(partition, offsets, timeoutMs) {
       return (await get(`/${partition}/applied`, { ...offsets, timeoutMs }, timeoutMs)).applied === true

@@ -1,34 +1,47 @@
 /** Runs of a job: the active ones and the last that ended. */
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 import { partitionOf } from '../../streams/topics.ts'
 import { DuelogError } from '../errors.ts'
 import type { ApiContext } from './context.ts'
 import { checkedId } from './definition-body.ts'
 import { jobNotFound } from './job-writes.ts'
 import { getRunSchema, listRunsSchema } from './schemas/runs.ts'
+import { Reading } from './stale.ts'
 import { activeRunToJson, finishedRunToJson, runIdOf } from './views.ts'
+
+interface StaleQuery {
+  stale?: boolean
+}
 
 export function runRoutes(instance: FastifyInstance, { owners, partitions }: ApiContext): void {
   const config = { role: 'viewer' } as const
-  const runsOf = async (id: string) => {
+  const runsOf = async (id: string, stale: boolean | undefined, reply: FastifyReply) => {
     const partition = partitionOf(checkedId(id), partitions)
-    const runs = await owners.ask(partition, (owner) => owner.runs(partition, id))
+    const reading = new Reading(owners, stale)
+    const runs = await reading.ask(partition, (jobs) => jobs.runs(partition, id))
+    reading.mark(reply)
     if (runs === undefined) throw jobNotFound(id)
     return runs
   }
 
-  instance.get<{ Params: { id: string } }>('/v1/jobs/:id/runs', { config, schema: listRunsSchema }, async (request) => {
-    const { id } = request.params
-    const { active, finished } = await runsOf(id)
-    return { runs: [...active.map((run) => activeRunToJson(id, run)), ...finished.map((run) => finishedRunToJson(id, run))] }
-  })
+  instance.get<{ Params: { id: string }; Querystring: StaleQuery }>(
+    '/v1/jobs/:id/runs',
+    { config, schema: listRunsSchema },
+    async (request, reply) => {
+      const { id } = request.params
+      const { active, finished } = await runsOf(id, request.query.stale, reply)
+      return {
+        runs: [...active.map((run) => activeRunToJson(id, run)), ...finished.map((run) => finishedRunToJson(id, run))],
+      }
+    },
+  )
 
-  instance.get<{ Params: { jobId: string; runNo: number } }>(
+  instance.get<{ Params: { jobId: string; runNo: number }; Querystring: StaleQuery }>(
     '/v1/runs/:jobId/:runNo',
     { config, schema: getRunSchema },
-    async (request) => {
+    async (request, reply) => {
       const { jobId, runNo } = request.params
-      const { active, finished } = await runsOf(jobId)
+      const { active, finished } = await runsOf(jobId, request.query.stale, reply)
       const running = active.find((run) => run.runNo === runNo)
       if (running !== undefined) return activeRunToJson(jobId, running)
       const ended = finished.find((run) => run.runNo === runNo)

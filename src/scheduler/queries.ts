@@ -1,22 +1,13 @@
-/** What the owner of a partition answers about its jobs. Nothing here changes anything. */
-import type { ActiveRun, FinishedRun } from '../../schemas/generated.ts'
-import { pristineState } from '../../streams/draft.ts'
-import type { Job } from '../../streams/job.ts'
-import { whyOf } from '../../streams/jobs/why.ts'
-import { runKey, runRingSize, timerBound, timerKind, timerOfKey } from '../../streams/keys.ts'
+/** What the owner of a partition answers about its jobs, and whoever else has a copy. Nothing here changes anything. */
 import { DuelogError } from '../errors.ts'
-import type { ActiveRunView, JobFilter, JobView, PartitionQueries } from '../ports.ts'
+import type { JobQueries, PartitionQueries } from '../ports.ts'
 import { forecast } from './forecast.ts'
 import { loadJobs } from './job-loader.ts'
-import { type Walk, walkOf } from './job-ranges.ts'
+import { jobQueries, type Sight } from './job-queries.ts'
 import type { SchedulerOptions } from './options.ts'
 import type { Partition } from './partition.ts'
 import type { PartitionStore } from './ports.ts'
 import { idsOfRunTimers } from './under-way.ts'
-
-/** Jobs that one call looks at. */
-export const scannedJobsMax = 10_000
-const slice = 500
 
 export function partitionQueries(partitions: ReadonlyMap<number, Partition>, options: SchedulerOptions): PartitionQueries {
   const { codecs, clock } = options
@@ -27,115 +18,38 @@ export function partitionQueries(partitions: ReadonlyMap<number, Partition>, opt
       throw new DuelogError('not-ready', `Partition ${number} is not active in this process; try again shortly.`)
     return store
   }
-
-  const withHeartbeats = (number: number, id: string, active: readonly ActiveRun[]): ActiveRunView[] => {
-    const leases = partitions.get(number)?.heard.leases
-    return active.map((run) => ({ ...run, heartbeat: leases?.last(id, run) ?? null }))
-  }
-  /** A new owner looks once at the timers of runs for those that it has not folded itself. */
-  const jobsUnderWay = async (number: number, store: PartitionStore): Promise<string[]> => {
-    const underWay = partitions.get(number)?.heard.underWay
-    if (underWay === undefined) return []
-    if (!underWay.complete) {
-      underWay.complete = true
-      const ids = await idsOfRunTimers(store, clock.nowMs())
-      const unknown = ids.filter((id) => !underWay.has(id))
-      for (const job of (await loadJobs(store, codecs, unknown)).values()) {
-        if (!underWay.has(job.id)) underWay.set(job.id, job.state?.active ?? [])
+  const sight: Sight = {
+    storeOf,
+    withHeartbeats(number, id, active) {
+      const leases = partitions.get(number)?.heard.leases
+      return active.map((run) => ({ ...run, heartbeat: leases?.last(id, run) ?? null }))
+    },
+    /** A new owner looks once at the timers of runs for those that it has not folded itself. */
+    async jobsUnderWay(number, store) {
+      const underWay = partitions.get(number)?.heard.underWay
+      if (underWay === undefined) return []
+      if (!underWay.complete) {
+        underWay.complete = true
+        const ids = await idsOfRunTimers(store, clock.nowMs())
+        const unknown = ids.filter((id) => !underWay.has(id))
+        for (const job of (await loadJobs(store, codecs, unknown)).values()) {
+          if (!underWay.has(job.id)) underWay.set(job.id, job.state?.active ?? [])
+        }
       }
-    }
-    return underWay.ids
+      return underWay.ids
+    },
   }
-  const viewOf = (job: Job, number: number): JobView | undefined =>
-    viewOfJob(job, number, (active) => withHeartbeats(number, job.id, active))
 
   return {
+    ...jobQueries(sight, options),
+
+    copies: copyQueries(partitions, options),
+
     partitions: () =>
       [...partitions.values()]
         .filter(({ phase }) => phase !== 'closed')
         .map((partition) => partition.view())
         .sort((a, b) => a.partition - b.partition),
-
-    async job(partition, id) {
-      const job = (await loadJobs(storeOf(partition), codecs, [id])).get(id)
-      return job === undefined ? undefined : viewOf(job, partition)
-    },
-
-    async why(partition, id) {
-      const job = (await loadJobs(storeOf(partition), codecs, [id])).get(id)
-      if (job?.definition === undefined) return undefined
-      const { status } = job.state ?? pristineState(job)
-      return { status, reasons: whyOf(job, clock.nowMs()) }
-    },
-
-    async list(partition, filter, limit, after) {
-      const store = storeOf(partition)
-      if (filter.active) return listOf(store, await jobsUnderWay(partition, store), filter, limit, after)
-      const walk = walkOf(filter)
-      if (filter.dueBefore !== undefined && !walk.isNarrow) return listByDue(store, filter, limit, after)
-      return listAlong(store, walk, filter, limit, after)
-
-      /** Every walk goes in the order of job ids, so the cursor is the same for all. */
-      async function listAlong(from: PartitionStore, way: Walk, wanted: JobFilter, room: number, last?: string) {
-        const jobs: JobView[] = []
-        const chunk = way.isNarrow ? Math.min(slice, 2 * room) : slice
-        let cursor = last
-        for (let scanned = 0; scanned < scannedJobsMax; ) {
-          const entries = await from.scan({ ...way.rangeAfter(cursor), limit: chunk, keysOnly: true })
-          const ids = entries.map(({ key }) => way.idOf(key))
-          for (const job of (await loadJobs(from, codecs, ids)).values()) {
-            cursor = job.id
-            const view = viewOf(job, partition)
-            if (view === undefined || !matches(view, wanted)) continue
-            jobs.push(view)
-            if (jobs.length === room) return { jobs, next: cursor }
-          }
-          if (entries.length < chunk) return { jobs }
-          scanned += entries.length
-        }
-        return { jobs, next: cursor }
-      }
-
-      /** Few jobs are due soon: the time index finds them without looking at the others. The cursor is still a job id. */
-      async function listByDue(from: PartitionStore, wanted: JobFilter, room: number, last?: string) {
-        const to = timerBound(wanted.dueBefore ?? 0)
-        const entries = await from.scan({ from: timerBound(0), to, limit: scannedJobsMax, keysOnly: true })
-        const ids = entries
-          .map(({ key }) => timerOfKey(key))
-          .filter(({ kind }) => kind === timerKind.fire)
-          .map(({ jobId }) => jobId)
-        return listOf(from, ids, wanted, room, last)
-      }
-
-      async function listOf(from: PartitionStore, ids: string[], wanted: JobFilter, room: number, last?: string) {
-        const ordered = [...new Set(ids)].filter((id) => last === undefined || id > last).sort()
-        const jobs: JobView[] = []
-        for (let at = 0; at < ordered.length; at += slice) {
-          for (const job of (await loadJobs(from, codecs, ordered.slice(at, at + slice))).values()) {
-            const view = viewOf(job, partition)
-            if (view !== undefined && matches(view, wanted)) jobs.push(view)
-            if (jobs.length === room) return { jobs, next: job.id }
-          }
-        }
-        return { jobs }
-      }
-    },
-
-    async runs(partition, id) {
-      const store = storeOf(partition)
-      const job = (await loadJobs(store, codecs, [id])).get(id)
-      if (job?.definition === undefined) return undefined
-      const slots = await store.get(Array.from({ length: runRingSize }, (_, index) => runKey(id, index)))
-      const finished: FinishedRun[] = job.state?.lastRun ? [job.state.lastRun] : []
-      for (const value of slots) {
-        const run = value === null ? null : (await codecs.state.decode(value)).run
-        if (run !== null) finished.push(run)
-      }
-      return {
-        active: withHeartbeats(partition, id, job.state?.active ?? []),
-        finished: finished.sort((a, b) => b.runNo - a.runNo),
-      }
-    },
 
     async stored(partition, id) {
       const { definition, state } = (await loadJobs(storeOf(partition), codecs, [id])).get(id) ?? {}
@@ -167,56 +81,31 @@ export function partitionQueries(partitions: ReadonlyMap<number, Partition>, opt
   }
 }
 
-function viewOfJob(
-  job: Job,
-  partition: number,
-  withHeartbeats: (active: readonly ActiveRun[]) => ActiveRunView[],
-): JobView | undefined {
-  const { definition } = job
-  if (definition === undefined) return undefined
-  const {
-    status,
-    nextFireAt,
-    nextDueAt,
-    runNo,
-    scheduledRuns,
-    succeeded,
-    failed,
-    skipped,
-    cancelled,
-    reason,
-    active,
-    lastRun,
-    deadRuns,
-  } = job.state ?? pristineState(job)
-  return {
-    id: job.id,
-    partition,
-    offset: definition.offset,
-    definition: definition.spec,
-    status,
-    nextFireAt,
-    nextDueAt,
-    runNo,
-    scheduledRuns,
-    succeeded,
-    failed,
-    skipped,
-    cancelled,
-    reason,
-    active: withHeartbeats(active),
-    lastRun,
-    deadRuns,
+/** A copy knows of runs what the changelog says: no heartbeats. */
+function copyQueries(partitions: ReadonlyMap<number, Partition>, options: SchedulerOptions): JobQueries {
+  const noCopy = (number: number): DuelogError =>
+    new DuelogError('not-ready', `This process has no copy of partition ${number} that can be read; try again shortly.`)
+  const sight: Sight = {
+    storeOf(number) {
+      const store = partitions.get(number)?.copy
+      if (store === undefined) throw noCopy(number)
+      return store
+    },
+    withHeartbeats: (_number, _id, active) => active.map((run) => ({ ...run, heartbeat: null })),
+    jobsUnderWay: (_number, store) => idsOfRunTimers(store, options.clock.nowMs()),
   }
-}
-
-function matches(view: JobView, filter: JobFilter): boolean {
-  if (filter.idPrefix !== undefined && !view.id.startsWith(filter.idPrefix)) return false
-  if (filter.active === true && view.active.length === 0) return false
-  if (filter.dead === true && view.deadRuns.length === 0) return false
-  if (filter.status !== undefined && view.status !== filter.status) return false
-  if (filter.tag !== undefined && !view.definition?.tags.includes(filter.tag)) return false
-  if (filter.handler !== undefined && view.definition?.target.handler !== filter.handler) return false
-  const dueAt = view.nextDueAt ?? view.nextFireAt
-  return filter.dueBefore === undefined || (dueAt !== null && dueAt < filter.dueBefore)
+  const { job, list, why, runs } = jobQueries(sight, options)
+  /** A store may be closed while it is read: unlike an owner, a copy comes and goes. */
+  const reading =
+    <Args extends [number, ...unknown[]], Answer>(read: (...args: Args) => Promise<Answer>) =>
+    async (...args: Args): Promise<Answer> => {
+      const [number] = args
+      const store = sight.storeOf(number)
+      try {
+        return await read(...args)
+      } catch (error) {
+        throw partitions.get(number)?.copy === store ? error : noCopy(number)
+      }
+    }
+  return { job: reading(job), list: reading(list), why: reading(why), runs: reading(runs) }
 }

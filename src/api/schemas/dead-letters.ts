@@ -1,6 +1,6 @@
 /** Schemas of the routes of dead letters. */
 import { listLimitDefault, listLimitMax, redriveMax } from '../limits.ts'
-import { closed, problemResponses } from './common.ts'
+import { closed, problemResponses, staleQuery, staleSchema } from './common.ts'
 import { runSchema } from './runs.ts'
 
 const deadFilter = {
@@ -16,6 +16,7 @@ export const deadLettersSchema = {
     ...deadFilter,
     limit: { type: 'integer', minimum: 1, maximum: listLimitMax, default: listLimitDefault, description: 'Jobs, not runs.' },
     cursor: { type: 'string', minLength: 1, description: 'What the page before gave.' },
+    ...staleQuery,
   }),
   response: {
     200: {
@@ -25,6 +26,7 @@ export const deadLettersSchema = {
       properties: {
         runs: { type: 'array', items: runSchema },
         cursor: { type: ['string', 'null'], description: 'Asks for the next page; null at the end.' },
+        stale: staleSchema,
       },
     },
     ...problemResponses,

@@ -16,6 +16,9 @@ export const internalJobSchema = {
   querystring: closed({}),
 } as const
 
+/** Also of a copy, which may be out of date. */
+export const internalReadSchema = { ...internalJobSchema, querystring: closed({ stale: { type: 'boolean' } }) } as const
+
 export const internalListSchema = {
   ...hide,
   params: closed({ partition }, ['partition']),
@@ -30,6 +33,7 @@ export const internalListSchema = {
       dueBefore: { type: 'integer' },
       limit: { type: 'integer', minimum: 1, maximum: listChunkMax },
       after: { type: 'string' },
+      stale: { type: 'boolean' },
     },
     ['limit'],
   ),

@@ -1,5 +1,5 @@
 /** Schemas of the routes of runs and commands. */
-import { closed, idParams, problemResponses, time, timeOrMs, timeOrNull } from './common.ts'
+import { closed, idParams, problemResponses, staleQuery, time, timeOrMs, timeOrNull } from './common.ts'
 
 export const runSchema = {
   title: 'Run',
@@ -55,7 +55,7 @@ export const listRunsSchema = {
   tags: ['Runs'],
   summary: 'Active runs, then the last ended ones, newest first',
   params: idParams,
-  querystring: closed({}),
+  querystring: closed(staleQuery),
   response: {
     200: {
       type: 'object',
@@ -77,7 +77,7 @@ export const getRunSchema = {
   tags: ['Runs'],
   summary: 'One run',
   params: runParams,
-  querystring: closed({}),
+  querystring: closed(staleQuery),
   response: { 200: runSchema, ...problemResponses },
 } as const
 
@@ -187,7 +187,7 @@ export const whySchema = {
   tags: ['Jobs'],
   summary: 'Why a job fired or did not: what is so now, then the last decisions, newest first',
   params: idParams,
-  querystring: closed({}),
+  querystring: closed(staleQuery),
   response: {
     200: {
       type: 'object',

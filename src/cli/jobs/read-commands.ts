@@ -4,7 +4,15 @@ import { DuelogError } from '../../errors.ts'
 import { integer } from '../numbers.ts'
 import { path } from '../remote/api-client.ts'
 import { pagesOf } from '../remote/pages.ts'
-import { type CommandFrame, type RemoteFlags, remoteCommand, remotely, type Shell } from '../remote/remote-command.ts'
+import {
+  type CommandFrame,
+  type RemoteFlags,
+  remoteCommand,
+  remotely,
+  type Shell,
+  staleOption,
+  staleQueryOf,
+} from '../remote/remote-command.ts'
 import { runPairs } from '../runs/run-text.ts'
 import { numberText, oneLine, type Paint, painterOf, pairsText, statusText, tableText } from '../style.ts'
 import { type JobAnswer, scheduleText, targetText } from './answers.ts'
@@ -19,9 +27,10 @@ export function getCommand(frame: CommandFrame): Command {
   ])
     .argument('<id>', 'id of the job')
     .option('--definition', 'its definition alone, as apply takes it')
-    .action((id: string, flags: RemoteFlags & { definition?: boolean }) =>
+    .addOption(staleOption())
+    .action((id: string, flags: RemoteFlags & { definition?: boolean; stale?: boolean }) =>
       remotely(frame, flags, async ({ api, json, terminal }) => {
-        const job = await api.get<JobAnswer>(path`/v1/jobs/${id}`)
+        const job = await api.get<JobAnswer>(path`/v1/jobs/${id}`, staleQueryOf(flags))
         if (flags.definition) terminal.stdout.write(definitionText(job, json))
         else if (json) terminal.stdout.write(`${JSON.stringify(job)}\n`)
         else terminal.stdout.write(jobText(job, painterOf(terminal.stdout, terminal.env)))
@@ -34,10 +43,12 @@ export function whyCommand(frame: CommandFrame): Command {
     'jobs why report-7',
   ])
     .argument('<id>', 'id of the job')
-    .action((id: string, flags: RemoteFlags) =>
+    .addOption(staleOption())
+    .action((id: string, flags: RemoteFlags & { stale?: boolean }) =>
       remotely(frame, flags, async ({ api, json, terminal }) => {
         const answer = await api.get<{ status: string; why: { code: string; text: string; at: string | null }[] }>(
           path`/v1/jobs/${id}/why`,
+          staleQueryOf(flags),
         )
         if (json) return void terminal.stdout.write(`${JSON.stringify(answer)}\n`)
         const paint = painterOf(terminal.stdout, terminal.env)
@@ -53,6 +64,7 @@ interface ListFlags extends RemoteFlags {
   handler?: string
   dueBefore?: string
   limit: number
+  stale?: boolean
 }
 
 export function listCommand(frame: CommandFrame): Command {
@@ -66,14 +78,16 @@ export function listCommand(frame: CommandFrame): Command {
     .option('--handler <name>', 'only jobs of this handler')
     .option('--due-before <time>', 'only jobs whose next occurrence is before it: ISO 8601 with an offset, or epoch ms')
     .addOption(integer('--limit <n>', 'most jobs to show', ROWS_DEFAULT, 1, ROWS_MAX))
+    .addOption(staleOption())
     .action((flags: ListFlags) => remotely(frame, flags, (shell) => list(shell, flags)))
 }
 
-async function list(shell: Shell, { status, tag, handler, dueBefore, limit }: ListFlags): Promise<void> {
+async function list(shell: Shell, { status, tag, handler, dueBefore, limit, ...flags }: ListFlags): Promise<void> {
   const { api, json, terminal } = shell
   const rows: string[][] = []
   const paint = painterOf(terminal.stdout, terminal.env)
-  const more = await pagesOf<JobAnswer>(api, '/v1/jobs', { status, tag, handler, dueBefore }, 'jobs', limit, (job) => {
+  const query = { status, tag, handler, dueBefore, ...staleQueryOf(flags) }
+  const more = await pagesOf<JobAnswer>(api, '/v1/jobs', query, 'jobs', limit, (job) => {
     if (json) terminal.stdout.write(`${JSON.stringify(job)}\n`)
     else rows.push(rowOf(job, paint))
   })
