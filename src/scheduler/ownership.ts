@@ -56,7 +56,7 @@ export class Ownership {
   ends: { state: number; jobs: number } | undefined
   /** Whether the store has just those timers and index keys that follow from its jobs, and is to be kept so. */
   isExact = false
-  /** Records that came since the way to the active phase began. */
+  /** Records of changelog and definitions that came since the way to the active phase began. */
   read = 0
   /** When the oldest timer that was not handed out when the present turn began is due. */
   dueAt = Number.POSITIVE_INFINITY
@@ -159,8 +159,9 @@ export class Ownership {
   /** Must be told of all that is read. `end`: where that log ends. */
   heardOf(source: FeedSource, records: number, end: number): void {
     this.progress()
+    if (source !== 'state' && source !== 'jobs') return
     this.read += records
-    if (this.ends !== undefined && (source === 'state' || source === 'jobs')) this.ends[source] = Math.max(this.ends[source], end)
+    if (this.ends !== undefined) this.ends[source] = Math.max(this.ends[source], end)
   }
 
   /** Must be told whenever records came or were folded. */

@@ -182,7 +182,7 @@ export class Partition {
     const { partition, claimOffset, read } = own
     own.shared.logger.info(
       { partition, claimOffset, read },
-      `Partition ${partition} is active; ${read} records were read for it.`,
+      `Partition ${partition} is active; ${read} records were read on the way.`,
     )
     return fireForEver(own, store, index)
   }

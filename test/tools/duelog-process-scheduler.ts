@@ -73,6 +73,7 @@ export async function schedulerOf(
     clock: systemClock,
     metrics,
     logger,
+    standbys: plan.standbys ?? 0,
     leadMs: 100,
     leadMsMax: 10_000,
     lingerMs: 25,
@@ -87,7 +88,10 @@ export async function schedulerOf(
         Object.fromEntries((await metric.get()).values.map(({ value, labels }) => [Object.values(labels).join(), value]))
       const single = async (metric: Parameters<typeof counts>[0]) => (await metric.get()).values[0]?.value ?? 0
       return {
-        partitions: scheduler.queries.partitions().map(({ partition, phase }) => ({ partition, phase })),
+        partitions: scheduler.queries.partitions().map((view) => {
+          const { partition, phase, role = 'owner', behindRecords = null } = view
+          return { partition, phase, role, behindRecords }
+        }),
         fenced: await single(metrics.fenced),
         reopens: await counts(metrics.reopens),
         invalid: await counts(metrics.invalid),
