@@ -49,22 +49,23 @@ function toHeirs(
   const holdersOf = (partition: number): Claimant[] => holders.get(partition) ?? []
   const left: number[] = []
   for (const partition of [...free].sort((a, b) => holdersOf(a).length - holdersOf(b).length || a - b)) {
-    const offset = ({ copies }: Claimant): number => copies?.get(partition) ?? -1
     const [heir] = holdersOf(partition)
       .filter((member) => room(member) > 0)
-      .sort((a, b) => offset(b) - offset(a) || room(b) - room(a) || compare(a.memberId, b.memberId))
+      .sort((a, b) => offsetOf(b, partition) - offsetOf(a, partition) || room(b) - room(a) || compare(a.memberId, b.memberId))
     if (heir === undefined) left.push(partition)
     else give(heir, partition)
   }
   return left.sort((a, b) => a - b)
 }
 
-/** The larger shares go to those who owned most, so that the fewest partitions move, then to those who have copies of what is free. */
+/** The larger shares go to those who owned most, so that the fewest partitions move, then to the best heirs of what is free. */
 function quotasOf(count: number, members: readonly Claimant[], claims: ReadonlyMap<string, number[]>): Map<string, number> {
   const owned = new Set([...claims.values()].flat())
   const claimed = ({ memberId }: Claimant): number => claims.get(memberId)?.length ?? 0
-  const heritage = ({ copies }: Claimant): number =>
-    copies === undefined ? 0 : numbers(count).filter((partition) => copies.has(partition) && !owned.has(partition)).length
+  const free = numbers(count).filter((partition) => !owned.has(partition))
+  const furthest = new Map(free.map((partition) => [partition, Math.max(...members.map((each) => offsetOf(each, partition)))]))
+  const heritage = (member: Claimant): number =>
+    free.filter((partition) => member.copies?.has(partition) && offsetOf(member, partition) === furthest.get(partition)).length
   const order = members
     .map((member) => ({ member, claimed: claimed(member), heritage: heritage(member) }))
     .sort((a, b) => b.claimed - a.claimed || b.heritage - a.heritage || compare(a.member.memberId, b.member.memberId))
@@ -72,6 +73,8 @@ function quotasOf(count: number, members: readonly Claimant[], claims: ReadonlyM
   const extras = count % members.length
   return new Map(order.map(({ member }, place) => [member.memberId, floor + (place < extras ? 1 : 0)]))
 }
+
+const offsetOf = ({ copies }: Claimant, partition: number): number => copies?.get(partition) ?? -1
 
 /** Each partition's true owner until now. */
 function claimsOf(count: number, members: readonly Claimant[]): Map<string, number[]> {

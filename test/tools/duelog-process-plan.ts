@@ -29,6 +29,8 @@ export interface SchedulerPlan {
   folder: string
   /** Default 1,500: takeovers within the patience of a test. */
   sessionTimeoutMs?: number
+  /** What it shows to the group, read at each join. Default: nothing. */
+  userData?: unknown
   /** Standbys of each partition. Default: none. */
   standbys?: number
   requestTimeoutMs?: number

@@ -16,6 +16,8 @@ import { apiKeys } from './tcp-proxy.ts'
 
 export interface SchedulerUnderTest {
   scheduler: Scheduler
+  /** name@host:pid:boot */
+  instance: string
   report(): Promise<SchedulerReport>
 }
 
@@ -68,7 +70,7 @@ export async function schedulerOf(
     prefix: plan.prefix,
     partitions: plan.partitions,
     instance,
-    userData: () => null,
+    userData: () => plan.userData ?? null,
     stores: crash === undefined ? stores : crash.stores(stores),
     clock: systemClock,
     metrics,
@@ -83,6 +85,7 @@ export async function schedulerOf(
   })
   return {
     scheduler,
+    instance,
     async report() {
       const counts = async (metric: { get(): Promise<{ values: { value: number; labels: object }[] }> }) =>
         Object.fromEntries((await metric.get()).values.map(({ value, labels }) => [Object.values(labels).join(), value]))
