@@ -3,7 +3,7 @@ import type { Clock } from '../clock.ts'
 import { DuelogError } from '../errors.ts'
 import type { JobQueries, PartitionQueries, PartitionView } from '../ports.ts'
 import { copiesMaxAgeMs } from './limits.ts'
-import type { Member, RemoteOwner } from './owner-directory.ts'
+import type { Member, RemoteOwner } from './owners.ts'
 
 /** That an answer may be out of date, and by how much. */
 export interface Staleness {

@@ -7,12 +7,10 @@ import { DuelogError } from '../errors.ts'
 import type { JobQueries, LogAdmin, PartitionQueries, PartitionView } from '../ports.ts'
 import { Copies, isAway, type Staleness, type StandbyView } from './copies.ts'
 import { ownersMaxAgeMs, ownersRefreshGapMs } from './limits.ts'
+import type { Member, Owner, RemoteOwner } from './owners.ts'
 import type { ProcessCounts } from './process-counts.ts'
 
-/** What an owner answers about one of its partitions. */
-export type Owner = Omit<PartitionQueries, 'partitions'>
-/** Another process, asked over HTTP. */
-export type RemoteOwner = Owner & { partitions(): Promise<PartitionView[]>; counts(): Promise<ProcessCounts> }
+export type { Owner, RemoteOwner } from './owners.ts'
 
 export interface PartitionOwnerView extends PartitionView {
   /** name@host:pid:boot; null when no member is assigned or it answers no requests. */
@@ -56,11 +54,6 @@ export interface OwnerDirectoryOptions {
   instance?: string
   remote: (url: string) => RemoteOwner
   clock: Clock
-}
-
-export interface Member {
-  instance: string
-  url: string
 }
 
 export function createOwnerDirectory(options: OwnerDirectoryOptions): OwnerDirectory {

@@ -18,30 +18,8 @@ export function partitionQueries(partitions: ReadonlyMap<number, Partition>, opt
       throw new DuelogError('not-ready', `Partition ${number} is not active in this process; try again shortly.`)
     return store
   }
-  const sight: Sight = {
-    storeOf,
-    withHeartbeats(number, id, active) {
-      const leases = partitions.get(number)?.heard.leases
-      return active.map((run) => ({ ...run, heartbeat: leases?.last(id, run) ?? null }))
-    },
-    /** A new owner looks once at the timers of runs for those that it has not folded itself. */
-    async jobsUnderWay(number, store) {
-      const underWay = partitions.get(number)?.heard.underWay
-      if (underWay === undefined) return []
-      if (!underWay.complete) {
-        underWay.complete = true
-        const ids = await idsOfRunTimers(store, clock.nowMs())
-        const unknown = ids.filter((id) => !underWay.has(id))
-        for (const job of (await loadJobs(store, codecs, unknown)).values()) {
-          if (!underWay.has(job.id)) underWay.set(job.id, job.state?.active ?? [])
-        }
-      }
-      return underWay.ids
-    },
-  }
-
   return {
-    ...jobQueries(sight, options),
+    ...jobQueries(ownerSight(partitions, options, storeOf), options),
 
     copies: copyQueries(partitions, options),
 
@@ -77,6 +55,35 @@ export function partitionQueries(partitions: ReadonlyMap<number, Partition>, opt
       const done = await Promise.race([promise, Promise.all(waits).then((all) => all.every(Boolean))])
       cancel()
       return done
+    },
+  }
+}
+
+/** An owner knows heartbeats, and which jobs have active runs. */
+function ownerSight(
+  partitions: ReadonlyMap<number, Partition>,
+  { codecs, clock }: SchedulerOptions,
+  storeOf: Sight['storeOf'],
+): Sight {
+  return {
+    storeOf,
+    withHeartbeats(number, id, active) {
+      const leases = partitions.get(number)?.heard.leases
+      return active.map((run) => ({ ...run, heartbeat: leases?.last(id, run) ?? null }))
+    },
+    /** A new owner looks once at the timers of runs for those that it has not folded itself. */
+    async jobsUnderWay(number, store) {
+      const underWay = partitions.get(number)?.heard.underWay
+      if (underWay === undefined) return []
+      if (!underWay.complete) {
+        underWay.complete = true
+        const ids = await idsOfRunTimers(store, clock.nowMs())
+        const unknown = ids.filter((id) => !underWay.has(id))
+        for (const job of (await loadJobs(store, codecs, unknown)).values()) {
+          if (!underWay.has(job.id)) underWay.set(job.id, job.state?.active ?? [])
+        }
+      }
+      return underWay.ids
     },
   }
 }
