@@ -33,7 +33,7 @@ export class Vitals {
 
 function notReady(scheduler: Scheduler): string[] {
   if (scheduler.active) return []
-  const waiting = scheduler.queries.partitions().filter(({ phase }) => phase !== 'active')
+  const waiting = scheduler.queries.partitions().filter(({ phase, role }) => phase !== 'active' && role !== 'standby')
   const reasons = waiting.map(
     ({ partition, phase, restoreRemaining }) => `Partition ${partition} is ${phase}, ${restoreRemaining} records to read.`,
   )

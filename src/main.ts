@@ -187,6 +187,7 @@ function newScheduler(parts: Parts): Scheduler {
     clock: systemClock,
     metrics,
     logger,
+    standbys: config.standbys,
     leadMs: config.leadMs,
     leadMsMax: Math.max(config.leadMs, config.leadMsMax),
     lingerMs: config.lingerMs,

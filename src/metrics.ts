@@ -50,6 +50,11 @@ export function createMetrics() {
     ),
     mailboxDepth: gauge('mailbox_depth', 'Records read and not yet folded.', ['partition']),
     restoreRemaining: gauge('restore_remaining', 'Records still to be read before the partition can fire.', ['partition']),
+    standbyBehind: gauge(
+      'standby_behind_records',
+      'Records of the logs that the standby of this process lacks; 0 where it is none.',
+      ['partition'],
+    ),
     reopens: counter('reopens_total', 'Partitions reopened after a producer error.', ['reason']),
     fenced: counter('fenced_total', 'Partitions lost to a later owner.'),
     clockSteps: counter('clock_step_total', 'Steps of the wall clock by more than 2 s.'),

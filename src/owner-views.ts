@@ -65,3 +65,28 @@ export interface JobFilter {
   /** Epoch ms: only jobs whose next occurrence is due before it. */
   dueBefore?: number
 }
+
+/** Where a partition stands in one process. */
+export interface PartitionView {
+  partition: number
+  /** restoring: reads its changelog. following: a standby, and keeps up. claiming: fences its predecessor. active: fires. */
+  phase: 'restoring' | 'following' | 'claiming' | 'active' | 'closed'
+  /** What the group wants of the process. A process of an earlier version says nothing, and is the owner. */
+  role?: 'owner' | 'standby'
+  /** Records that the local store lacks, as far as is known; null when there is no store to be read. */
+  behindRecords?: number | null
+  /** Records of changelog and definitions still to be read while restoring. */
+  restoreRemaining: number
+  /** Records read and not yet folded. */
+  mailboxDepth: number
+  /** Of how many at the beginning of what it reads now; 0 while it restores nothing. */
+  restoreTotal: number
+  /** Next offsets not yet applied. */
+  jobsOffset: number
+  commandsOffset: number
+  eventsOffset: number
+  /** How long the oldest timer that is due has waited, in ms; 0 when none is overdue. */
+  overdueMs: number
+  /** What its owner knows to be active. At most 100,000 jobs are counted. */
+  underWay: RunsUnderWay
+}

@@ -5,9 +5,9 @@
 
 import type { ActiveRun, Execution, FinishedRun, JobDefinition, JobStatus } from '../schemas/generated.ts'
 import type { Reason } from '../streams/jobs/why.ts'
-import type { DueCounts, DueRange, JobFilter, RunsUnderWay, StoredJob, WorkerRuns } from './owner-views.ts'
+import type { DueCounts, DueRange, JobFilter, PartitionView, StoredJob, WorkerRuns } from './owner-views.ts'
 
-export type { DueCounts, DueRange, JobFilter, RunsUnderWay, StoredJob, WorkerRuns } from './owner-views.ts'
+export type { DueCounts, DueRange, JobFilter, PartitionView, RunsUnderWay, StoredJob, WorkerRuns } from './owner-views.ts'
 export type { TargetTopics } from './target-topics-port.ts'
 
 /** A record as read. `offset` and `timestampMs` are exact: both stay below 2^53. */
@@ -73,6 +73,15 @@ export interface Batch extends TopicPartition {
   highWatermark: number
 }
 
+export interface StandbyOptions {
+  /** Of each partition, as far as there are members. The highest that any member says counts. */
+  wanted: number
+  /** What they read. */
+  topics: string[]
+  /** Partition numbers that this member has locally, and how far: whoever is furthest is preferred as heir. Asked at each join. */
+  copies: () => [partition: number, offset: number][]
+}
+
 export interface GroupReaderOptions {
   groupId: string
   topics: string[]
@@ -82,6 +91,8 @@ export interface GroupReaderOptions {
   userData?: () => unknown
   /** `co-partitioned`: one member has partition i of every topic, and keeps it where it can. `open`: by `range` while another program's member is there. Default: round robin. */
   assignment?: 'co-partitioned' | 'open' | 'round-robin'
+  /** Co-partitioned members that read some topics of a partition besides its owner, which reads all. Default: there are none. */
+  standbys?: StandbyOptions
   /** First position of a partition without a committed or returned one. Default: 'earliest'. */
   startAt?: 'earliest' | 'latest'
   /** Default true. False also shows records of open and aborted transactions. */
@@ -204,35 +215,21 @@ export interface WhyView {
   reasons: Reason[]
 }
 
-export interface PartitionView {
-  partition: number
-  /** restoring: reads its changelog. claiming: fences its predecessor. active: fires. */
-  phase: 'restoring' | 'claiming' | 'active' | 'closed'
-  /** Records of changelog and definitions still to be read while restoring. */
-  restoreRemaining: number
-  /** Records read and not yet folded. */
-  mailboxDepth: number
-  /** Of how many at the beginning of what it reads now; 0 while it restores nothing. */
-  restoreTotal: number
-  /** Next offsets not yet applied. */
-  jobsOffset: number
-  commandsOffset: number
-  eventsOffset: number
-  /** How long the oldest timer that is due has waited, in ms; 0 when none is overdue. */
-  overdueMs: number
-  /** What its owner knows to be active. At most 100,000 jobs are counted. */
-  underWay: RunsUnderWay
-}
-
-/** What a partition's owner answers. Every call rejects with DuelogError `not-ready` where this process is not the active owner. */
-export interface PartitionQueries {
-  partitions(): PartitionView[]
+/** What can be read of jobs. Every call rejects with DuelogError `not-ready` where this process has no such store. */
+export interface JobQueries {
   job(partition: number, id: string): Promise<JobView | undefined>
   /** Jobs in id order after `after`. It looks at no more than about 10,000 jobs a call, so a page may be short or empty while `next` is set. */
   list(partition: number, filter: JobFilter, limit: number, after?: string): Promise<ListedJobs>
   why(partition: number, id: string): Promise<WhyView | undefined>
   /** Active runs, then ended ones, newest first; at most the active ones and the last 11. */
   runs(partition: number, id: string): Promise<{ active: ActiveRunView[]; finished: FinishedRun[] } | undefined>
+}
+
+/** What a partition's owner answers. Every call rejects with DuelogError `not-ready` where this process is not the active owner. */
+export interface PartitionQueries extends JobQueries {
+  /** The same of any store that this process has, a standby's or one that is being restored: what it says may be out of date. */
+  readonly copies: JobQueries
+  partitions(): PartitionView[]
   /** What the last attempt of a dead run was given, as it is made again; undefined when the run cannot be redriven. */
   deadRun(partition: number, id: string, runNo: number): Promise<Execution | undefined>
   /** The job as it is stored; undefined when there is none. */

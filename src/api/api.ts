@@ -18,6 +18,7 @@ import { dashboardRoutes } from './dashboard-routes.ts'
 import { deadLetterRoutes } from './dead-letter-routes.ts'
 import { eventsRoutes } from './events-routes.ts'
 import { internalRoutes } from './internal-routes.ts'
+import { jobReadRoutes } from './job-read-routes.ts'
 import { jobRoutes } from './job-routes.ts'
 import { JobWrites } from './job-writes.ts'
 import { type JsonParser, jsonReader } from './json-body.ts'
@@ -69,6 +70,7 @@ export function createApi(options: ApiOptions): Api {
   openApiRoutes(instance)
   for (const routes of [
     jobRoutes,
+    jobReadRoutes,
     commandRoutes,
     runCommandRoutes,
     runRoutes,

@@ -9,6 +9,7 @@ import { listJobs } from './job-list.ts'
 import { listLimitMax, redriveMax } from './limits.ts'
 import { masked } from './masked.ts'
 import { deadLetterSchema, deadLettersSchema, redriveManySchema } from './schemas/dead-letters.ts'
+import { Reading } from './stale.ts'
 import { executionToJson, finishedRunToJson, runIdOf } from './views.ts'
 
 interface DeadFilter {
@@ -17,19 +18,21 @@ interface DeadFilter {
 }
 
 export function deadLetterRoutes(instance: FastifyInstance, { owners, partitions, writes }: ApiContext): void {
-  const deadRunsOf = async (job: JobView): Promise<Record<string, unknown>[]> => {
-    const runs = await owners.ask(job.partition, (owner) => owner.runs(job.partition, job.id))
+  const deadRunsOf = async (reading: Reading, job: JobView): Promise<Record<string, unknown>[]> => {
+    const runs = await reading.ask(job.partition, (jobs) => jobs.runs(job.partition, job.id))
     const dead = (runs?.finished ?? []).filter(({ runNo }) => job.deadRuns.includes(runNo))
     return dead.map((run) => finishedRunToJson(job.id, run))
   }
 
-  instance.get<{ Querystring: DeadFilter & { limit: number; cursor?: string } }>(
+  instance.get<{ Querystring: DeadFilter & { limit: number; cursor?: string; stale?: boolean } }>(
     '/v1/dead-letters',
     { config: { role: 'viewer' }, schema: deadLettersSchema },
-    async (request) => {
-      const { limit, cursor, ...filter } = request.query
-      const page = await listJobs(owners, partitions, { filter: { ...filter, dead: true }, limit, cursor })
-      return { runs: (await Promise.all(page.jobs.map(deadRunsOf))).flat(), cursor: page.cursor ?? null }
+    async (request, reply) => {
+      const { limit, cursor, stale, ...filter } = request.query
+      const reading = new Reading(owners, stale)
+      const page = await listJobs(reading, partitions, { filter: { ...filter, dead: true }, limit, cursor })
+      const runs = (await Promise.all(page.jobs.map((job) => deadRunsOf(reading, job)))).flat()
+      return { runs, cursor: page.cursor ?? null, ...(reading.mark(reply) && { stale: reading.stale }) }
     },
   )
 
@@ -57,11 +60,12 @@ export function deadLetterRoutes(instance: FastifyInstance, { owners, partitions
     { config: { role: 'operator', audit: 'REDRIVE_MANY' }, schema: redriveManySchema },
     async (request, reply) => {
       const { max = redriveMax, ...filter } = request.body ?? {}
+      const reading = new Reading(owners)
       const runIds: string[] = []
       let cursor: string | undefined
       let more = false
       do {
-        const page = await listJobs(owners, partitions, { filter: { ...filter, dead: true }, limit: listLimitMax, cursor })
+        const page = await listJobs(reading, partitions, { filter: { ...filter, dead: true }, limit: listLimitMax, cursor })
         for (const { id, deadRuns } of page.jobs) {
           for (const runNo of deadRuns) {
             more ||= runIds.length >= max

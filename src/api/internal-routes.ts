@@ -1,7 +1,7 @@
 /** What this process's scheduler answers to the API of other processes. It asks nobody else, so a question never goes round in circles. */
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { DuelogError } from '../errors.ts'
-import type { DueRange, JobFilter, PartitionQueries } from '../ports.ts'
+import type { DueRange, JobFilter, JobQueries, PartitionQueries } from '../ports.ts'
 import type { ApiContext } from './context.ts'
 import {
   internalAppliedSchema,
@@ -10,6 +10,7 @@ import {
   internalJobSchema,
   internalListSchema,
   internalPartitionsSchema,
+  internalReadSchema,
   internalWorkersSchema,
 } from './schemas/internal.ts'
 import { encodeWire } from './wire.ts'
@@ -18,6 +19,9 @@ interface PartitionParams {
   partition: number
 }
 type JobParams = PartitionParams & { id: string }
+interface StaleQuery {
+  stale?: boolean
+}
 
 export function internalRoutes(instance: FastifyInstance, { local }: ApiContext): void {
   // Definitions are whole here: what is hidden from viewers elsewhere is not hidden.
@@ -26,6 +30,7 @@ export function internalRoutes(instance: FastifyInstance, { local }: ApiContext)
     if (local !== undefined) return local
     throw new DuelogError('not-ready', 'This process has no scheduler role, so it owns no partition.')
   }
+  const jobs = ({ query }: { query: StaleQuery }): JobQueries => (query.stale === true ? scheduler().copies : scheduler())
   const answer = (reply: FastifyReply, value: unknown): FastifyReply => reply.type('application/json').send(encodeWire(value))
   const base = '/internal/v1/partitions'
 
@@ -33,22 +38,23 @@ export function internalRoutes(instance: FastifyInstance, { local }: ApiContext)
     answer(reply, { partitions: local?.partitions() ?? [] }),
   )
 
-  const ofJob = (path: string, find: (partition: number, id: string) => Promise<object>): void => {
-    instance.get<{ Params: JobParams }>(
+  const ofJob = (path: string, find: (from: JobQueries, partition: number, id: string) => Promise<object>): void => {
+    instance.get<{ Params: JobParams; Querystring: StaleQuery }>(
       `${base}/:partition/jobs/:id${path}`,
-      { config, schema: internalJobSchema },
-      async ({ params }, reply) => answer(reply, await find(params.partition, params.id)),
+      { config, schema: internalReadSchema },
+      async (request, reply) => answer(reply, await find(jobs(request), request.params.partition, request.params.id)),
     )
   }
-  ofJob('', async (partition, id) => ({ job: await scheduler().job(partition, id) }))
-  ofJob('/runs', async (partition, id) => ({ runs: await scheduler().runs(partition, id) }))
-  ofJob('/why', async (partition, id) => ({ why: await scheduler().why(partition, id) }))
-  instance.get<{ Params: PartitionParams; Querystring: JobFilter & { limit: number; after?: string } }>(
+  ofJob('', async (from, partition, id) => ({ job: await from.job(partition, id) }))
+  ofJob('/runs', async (from, partition, id) => ({ runs: await from.runs(partition, id) }))
+  ofJob('/why', async (from, partition, id) => ({ why: await from.why(partition, id) }))
+
+  instance.get<{ Params: PartitionParams; Querystring: JobFilter & StaleQuery & { limit: number; after?: string } }>(
     `${base}/:partition/jobs`,
     { config, schema: internalListSchema },
     async (request, reply) => {
-      const { limit, after, ...filter } = request.query
-      return answer(reply, await scheduler().list(request.params.partition, filter, limit, after))
+      const { limit, after, stale: _, ...filter } = request.query
+      return answer(reply, await jobs(request).list(request.params.partition, filter, limit, after))
     },
   )
 
@@ -61,7 +67,12 @@ export function internalRoutes(instance: FastifyInstance, { local }: ApiContext)
     },
   )
 
-  ofJob('/stored', async (partition, id) => ({ job: await scheduler().stored(partition, id) }))
+  instance.get<{ Params: JobParams }>(
+    `${base}/:partition/jobs/:id/stored`,
+    { config, schema: internalJobSchema },
+    async (request, reply) => answer(reply, { job: await scheduler().stored(request.params.partition, request.params.id) }),
+  )
+
   instance.get<{ Params: PartitionParams; Querystring: DueRange }>(
     `${base}/:partition/forecast`,
     { config, schema: internalForecastSchema },

@@ -5,7 +5,7 @@
 import { DuelogError } from '../errors.ts'
 import type { JobFilter, JobView, ListedJobs } from '../ports.ts'
 import { listBytesMax, listCallsMax, listChunkMax, listFirstChunkMax } from './limits.ts'
-import type { OwnerDirectory } from './owner-directory.ts'
+import type { Reading } from './stale.ts'
 
 /** Where a page ended: after this id everywhere, except in partitions that were searched further without a find. */
 interface Cursor {
@@ -31,7 +31,7 @@ export interface JobPage {
 
 /** Rejects with `bad-request` for a cursor that this did not give, and with `not-ready` when any partition has no active owner. */
 export async function listJobs(
-  owners: OwnerDirectory,
+  reading: Reading,
   partitions: number,
   { filter, limit, cursor }: { filter: JobFilter; limit: number; cursor?: string | undefined },
 ): Promise<JobPage> {
@@ -49,7 +49,7 @@ export async function listJobs(
     const { partition, after, asked } = source
     source.asked = true
     const chunk = asked ? Math.min(listChunkMax, limit - jobs.length) : share
-    const listed = await owners.ask(partition, (owner) => owner.list(partition, filter, chunk, after))
+    const listed = await reading.ask(partition, (jobs) => jobs.list(partition, filter, chunk, after))
     searched += listed.looked
     return listed
   }

@@ -1,37 +1,19 @@
-/** Jobs one by one: create, replace, read, delete, list. */
+/** Jobs one by one: create, replace, delete. */
 import { randomUUID } from 'node:crypto'
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import type { JobStatus } from '../../schemas/generated.ts'
 import type { AuditAction } from './audit/audit-action.ts'
 import type { ApiContext } from './context.ts'
 import { checkedId, definitionOf } from './definition-body.ts'
-import { listJobs } from './job-list.ts'
-import { jobNotFound } from './job-writes.ts'
-import { deleteJobSchema, getJobSchema, listJobsSchema, postJobSchema, putJobSchema } from './schemas/jobs.ts'
-import { whySchema } from './schemas/runs.ts'
-import { timeOf } from './time-input.ts'
+import { deleteJobSchema, postJobSchema, putJobSchema } from './schemas/jobs.ts'
 import { etagOf, parseIfMatch, type Version } from './version.ts'
-import { jobToJson, whyToJson } from './views.ts'
 
 interface OneJob {
   Params: { id: string }
   Querystring: { wait?: 'applied' }
 }
-interface ListQuery {
-  status?: JobStatus
-  tag?: string
-  handler?: string
-  dueBefore?: string
-  idPrefix?: string
-  idContains?: string
-  active?: boolean
-  limit: number
-  cursor?: string
-}
 
-export function jobRoutes(instance: FastifyInstance, { owners, partitions, writes }: ApiContext): void {
+export function jobRoutes(instance: FastifyInstance, { writes }: ApiContext): void {
   const write = (audit: AuditAction) => ({ role: 'operator', audit }) as const
-  const read = { role: 'viewer' } as const
 
   /** Waits where that was asked for; the status is 202 when the wait was in vain. */
   const answerWritten = async (
@@ -69,32 +51,10 @@ export function jobRoutes(instance: FastifyInstance, { owners, partitions, write
     },
   )
 
-  instance.get<OneJob>('/v1/jobs/:id', { config: read, schema: getJobSchema }, async (request, reply) => {
-    const id = checkedId(request.params.id)
-    const job = await writes.current(id)
-    if (job === undefined) throw jobNotFound(id)
-    void reply.header('etag', etagOf(job))
-    return jobToJson(job, request.role)
-  })
-
-  instance.get<OneJob>('/v1/jobs/:id/why', { config: read, schema: whySchema }, async (request) => {
-    const id = checkedId(request.params.id)
-    const why = await writes.why(id)
-    if (why === undefined) throw jobNotFound(id)
-    return whyToJson(id, why)
-  })
-
   instance.delete<OneJob>('/v1/jobs/:id', { config: write('DELETE'), schema: deleteJobSchema }, async (request, reply) => {
     const id = checkedId(request.params.id)
     const version = await writes.delete(id, parseIfMatch(request.headers['if-match']))
     return answerWritten(reply, id, version, request.query.wait === 'applied', 204)
-  })
-
-  instance.get<{ Querystring: ListQuery }>('/v1/jobs', { config: read, schema: listJobsSchema }, async (request) => {
-    const { limit, cursor, dueBefore, ...filter } = request.query
-    const due = dueBefore === undefined ? {} : { dueBefore: timeOf('dueBefore', dueBefore) }
-    const page = await listJobs(owners, partitions, { filter: { ...filter, ...due }, limit, cursor })
-    return { jobs: page.jobs.map((job) => jobToJson(job, request.role)), searched: page.searched, cursor: page.cursor ?? null }
   })
 }
 

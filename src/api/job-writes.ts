@@ -12,11 +12,13 @@ import { validateCommand } from '../../streams/jobs/validate.ts'
 import { partitionOf } from '../../streams/topics.ts'
 import { DuelogError } from '../errors.ts'
 import type { JobView, WhyView } from '../ports.ts'
+import { isAway } from './copies.ts'
 import { checkSize, GroupCommit, type PlacedRecord } from './group-commit.ts'
 import { KeyedLock } from './keyed-lock.ts'
 import { appliedWaitMs, lastWritesMax, readOwnWriteWaitMs } from './limits.ts'
 import type { ApiOptions } from './options.ts'
 import { RequestError } from './problem.ts'
+import { Reading } from './stale.ts'
 import { type Condition, checkCondition, type Version } from './version.ts'
 
 /** Where a write stands. `unjudged`: its condition travels with it, and the owner has not been seen to judge it yet. */
@@ -105,16 +107,17 @@ export class JobWrites {
   }
 
   /** The job as its owner has it, with what this process wrote before where the owner applies that soon enough. */
-  async current(id: string): Promise<JobView | undefined> {
-    await this.#ownWriteApplied(id, readOwnWriteWaitMs)
-    return this.#ask(id)
+  async current(id: string, reading = new Reading(this.#options.owners)): Promise<JobView | undefined> {
+    await this.#seen(id, reading)
+    const partition = this.partitionOf(id)
+    return reading.ask(partition, (jobs) => jobs.job(partition, id))
   }
 
   /** The same of why the job fired or did not. */
-  async why(id: string): Promise<WhyView | undefined> {
-    await this.#ownWriteApplied(id, readOwnWriteWaitMs)
+  async why(id: string, reading: Reading): Promise<WhyView | undefined> {
+    await this.#seen(id, reading)
     const partition = this.partitionOf(id)
-    return this.#options.owners.ask(partition, (owner) => owner.why(partition, id))
+    return reading.ask(partition, (jobs) => jobs.why(partition, id))
   }
 
   /** False when the owner did not apply the record in time, or could not be asked. */
@@ -140,6 +143,13 @@ export class JobWrites {
       )
     }
     return this.#ask(id)
+  }
+
+  /** Waits for the own last write. Where the owner cannot be asked, the reading finds out by itself. */
+  async #seen(id: string, reading: Reading): Promise<void> {
+    await this.#ownWriteApplied(id, readOwnWriteWaitMs).catch((error: unknown) => {
+      if (!reading.mayBeStale || !isAway(error)) throw error
+    })
   }
 
   async #ownWriteApplied(id: string, waitMs: number): Promise<boolean> {

@@ -42,6 +42,8 @@ export const previewCountMax = 1_000
 export const ownersMaxAgeMs = 5_000
 /** Shortest time between two reads of the map of owners after errors. */
 export const ownersRefreshGapMs = 250
+/** How long what other processes say of their copies is taken as it was. */
+export const copiesMaxAgeMs = 500
 /** How long another process may take to answer for its partitions, besides the wait that was asked for. */
 export const remoteTimeoutMs = 5_000
 

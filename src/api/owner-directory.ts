@@ -4,14 +4,13 @@
  */
 import type { Clock } from '../clock.ts'
 import { DuelogError } from '../errors.ts'
-import type { LogAdmin, PartitionQueries, PartitionView } from '../ports.ts'
+import type { JobQueries, LogAdmin, PartitionQueries, PartitionView } from '../ports.ts'
+import { Copies, isAway, type Staleness, type StandbyView } from './copies.ts'
 import { ownersMaxAgeMs, ownersRefreshGapMs } from './limits.ts'
+import type { Member, Owner, RemoteOwner } from './owners.ts'
 import type { ProcessCounts } from './process-counts.ts'
 
-/** What an owner answers about one of its partitions. */
-export type Owner = Omit<PartitionQueries, 'partitions'>
-/** Another process, asked over HTTP. */
-export type RemoteOwner = Owner & { partitions(): Promise<PartitionView[]>; counts(): Promise<ProcessCounts> }
+export type { Owner, RemoteOwner } from './owners.ts'
 
 export interface PartitionOwnerView extends PartitionView {
   /** name@host:pid:boot; null when no member is assigned or it answers no requests. */
@@ -26,6 +25,15 @@ export interface OwnerDirectory {
    * Rejects with `not-ready` when nobody owns it, or the owner is not active or does not answer.
    */
   ask<Answer>(partition: number, question: (owner: Owner) => Promise<Answer>): Promise<Answer>
+  /** As ask, but where the owner does not answer the best copy does; `stale` is null for an answer of the owner. */
+  askAny<Answer>(
+    partition: number,
+    question: (jobs: JobQueries) => Promise<Answer>,
+  ): Promise<{ answer: Answer; stale: Staleness | null }>
+  /** Whether a copy is known that could answer. */
+  hasCopy(partition: number): boolean
+  /** Who follows which partition, and how far. */
+  standbys(): Promise<Map<number, StandbyView[]>>
   /** Every partition as its owner sees it; `closed` where there is none. */
   views(): Promise<PartitionOwnerView[]>
   /** What the owners in other processes have counted; those that do not answer are left out. */
@@ -36,8 +44,10 @@ export interface OwnerDirectoryOptions {
   admin: Pick<LogAdmin, 'groupMembers'>
   /** `<prefix>scheduler` */
   groupId: string
-  /** The topic whose assignment tells who owns a partition: `<prefix>jobs`. */
+  /** The topic whose assignment tells who owns a partition: `<prefix>job-commands`. */
   topic: string
+  /** One that standbys read as well: `<prefix>jobs`. Absent: nobody is asked for a copy. */
+  followedTopic?: string
   partitions: number
   local?: PartitionQueries | undefined
   /** name@host:pid:boot of this process. */
@@ -46,24 +56,49 @@ export interface OwnerDirectoryOptions {
   clock: Clock
 }
 
-interface Member {
-  instance: string
-  url: string
-}
-
 export function createOwnerDirectory(options: OwnerDirectoryOptions): OwnerDirectory {
   return new GroupOwnerDirectory(options)
 }
 
 class GroupOwnerDirectory implements OwnerDirectory {
   readonly #options: OwnerDirectoryOptions
+  readonly #copies: Copies
   #members = new Map<number, Member>()
+  /** Whoever reads a partition besides its owner. */
+  #followers = new Map<number, Member[]>()
   #readAtMs = Number.NEGATIVE_INFINITY
   #stale = true
   #reading: Promise<void> | undefined
 
   constructor(options: OwnerDirectoryOptions) {
     this.#options = options
+    this.#copies = new Copies(options)
+  }
+
+  async askAny<Answer>(
+    partition: number,
+    question: (jobs: JobQueries) => Promise<Answer>,
+  ): Promise<{ answer: Answer; stale: Staleness | null }> {
+    try {
+      return { answer: await this.ask(partition, question), stale: null }
+    } catch (error) {
+      if (!isAway(error)) throw error
+      const owner = this.#members.get(partition)
+      const followers = this.#followers.get(partition) ?? []
+      const followed = this.#copies.ask(partition, followers, question, error)
+      // An owner that restores has a copy as well, and comes last: one that is silent would keep the others waiting.
+      if (owner === undefined) return await followed
+      return await followed.catch((failure: unknown) => this.#copies.ask(partition, [owner], question, failure))
+    }
+  }
+
+  hasCopy(partition: number): boolean {
+    return this.#followers.has(partition) || this.#copies.isHere(partition)
+  }
+
+  async standbys(): Promise<Map<number, StandbyView[]>> {
+    await this.#refresh()
+    return await this.#copies.standbys([...this.#followers.values()].flat())
   }
 
   async ask<Answer>(partition: number, question: (owner: Owner) => Promise<Answer>): Promise<Answer> {
@@ -71,7 +106,7 @@ class GroupOwnerDirectory implements OwnerDirectory {
     try {
       return await question(first.owner)
     } catch (error) {
-      if (!isOwnerLoss(error)) throw error
+      if (!isAway(error)) throw error
       this.#stale = true
       const second = await this.#ownerOf(partition)
       // The same owner would say the same again: the caller is told to come back later.
@@ -83,6 +118,7 @@ class GroupOwnerDirectory implements OwnerDirectory {
   async views(): Promise<PartitionOwnerView[]> {
     const views = Array.from({ length: this.#options.partitions }, (_, partition) => noOwner(partition))
     const offer = (view: PartitionOwnerView): void => {
+      if (view.role === 'standby' && view.phase !== 'active') return
       if (worth[view.phase] > worth[views[view.partition]?.phase ?? 'active']) views[view.partition] = view
     }
     const { local, instance = null } = this.#options
@@ -110,7 +146,7 @@ class GroupOwnerDirectory implements OwnerDirectory {
           for (const view of await this.#options.remote(url).partitions()) offer({ ...view, instance, url })
         } catch (error) {
           // A process that does not answer shows as closed partitions; the others still show.
-          if (!isOwnerLoss(error)) throw error
+          if (!isAway(error)) throw error
           this.#stale = true
         }
       }),
@@ -145,22 +181,37 @@ class GroupOwnerDirectory implements OwnerDirectory {
   }
 
   async #read(): Promise<void> {
-    const { admin, groupId, topic, clock } = this.#options
+    const { admin, groupId, topic, followedTopic, clock } = this.#options
     const found = await admin.groupMembers(groupId)
     const members = new Map<number, Member>()
+    const readers: [number, Member][] = []
     for (const { instance, userData, assigned } of found) {
       const url = urlOf(userData)
       if (url === undefined) continue
-      for (const place of assigned) if (place.topic === topic) members.set(place.partition, { instance, url })
+      for (const place of assigned) {
+        if (place.topic === topic) members.set(place.partition, { instance, url })
+        if (place.topic === followedTopic) readers.push([place.partition, { instance, url }])
+      }
     }
     this.#members = members
+    // While the group deals its partitions out it shows none, and its copies are wanted most.
+    if (readers.length > 0) this.#followers = followersOf(readers, members)
     this.#readAtMs = clock.nowMs()
     this.#stale = false
   }
 }
 
+function followersOf(readers: readonly [number, Member][], owners: ReadonlyMap<number, Member>): Map<number, Member[]> {
+  const followers = new Map<number, Member[]>()
+  for (const [partition, member] of readers) {
+    if (owners.get(partition)?.url === member.url) continue
+    followers.set(partition, [...(followers.get(partition) ?? []), member])
+  }
+  return followers
+}
+
 /** Which of two views of a partition tells more of where it stands. */
-const worth = { closed: 0, restoring: 1, claiming: 2, active: 3 } as const
+const worth = { closed: 0, following: 0, restoring: 1, claiming: 2, active: 3 } as const
 
 function noOwner(partition: number): PartitionOwnerView {
   const nothing = { restoreRemaining: 0, restoreTotal: 0, mailboxDepth: 0, overdueMs: 0 }
@@ -173,8 +224,4 @@ function noOwner(partition: number): PartitionOwnerView {
 function urlOf(userData: unknown): string | undefined {
   const url = typeof userData === 'object' && userData !== null ? (userData as { url?: unknown }).url : undefined
   return typeof url === 'string' && /^https?:\/\//.test(url) && URL.canParse(url) ? url : undefined
-}
-
-function isOwnerLoss(error: unknown): boolean {
-  return error instanceof DuelogError && (error.code === 'not-ready' || error.code === 'fenced')
 }

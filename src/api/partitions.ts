@@ -12,12 +12,23 @@ export async function listPartitions(
     new Map((await admin.offsets(topic)).map(({ partition, next }) => [partition, next]))
   const [jobs, commands, events] = await Promise.all([ends(names.jobs), ends(names.commands), ends(names.events)])
   // Asked after the logs: an owner may be further than they were, never so far behind as they grew since.
-  const views = await owners.views()
+  const [views, standbys] = await Promise.all([owners.views(), owners.standbys()])
   return views.map((view) => {
-    const { partition, jobsOffset, commandsOffset, eventsOffset, restoreRemaining, restoreTotal, ...rest } = view
+    const {
+      partition,
+      jobsOffset,
+      commandsOffset,
+      eventsOffset,
+      restoreRemaining,
+      restoreTotal,
+      role: _role,
+      behindRecords: _behind,
+      ...rest
+    } = view
     const behind = (end: number | undefined, at: number): number => Math.max(0, (end ?? 0) - at)
     return {
       ...{ partition, ...rest, restoreRemaining, restoreTotal, restoreShare: shareOf(view), jobsOffset },
+      standbys: standbys.get(partition) ?? [],
       lag:
         view.phase === 'active'
           ? {

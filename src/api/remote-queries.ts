@@ -5,6 +5,7 @@ import type {
   ActiveRunView,
   DueCounts,
   JobFilter,
+  JobQueries,
   JobView,
   ListedJobs,
   PartitionView,
@@ -31,23 +32,30 @@ export function remoteQueries(url: string, options: RemoteQueriesOptions = {}): 
   const get = (path: string, query: Query = {}, waitMs = 0): Promise<Record<string, unknown>> =>
     ask(new URL(`/internal/v1/partitions${path}${queryText(query)}`, url), waitMs, options)
   const jobPath = (partition: number, id: string): string => `/${partition}/jobs/${encodeURIComponent(id)}`
+  const jobs = (of: Query): JobQueries => ({
+    async job(partition, id) {
+      return (await get(jobPath(partition, id), of)).job as JobView | undefined
+    },
+    async list(partition: number, filter: JobFilter, limit: number, after?: string) {
+      return (await get(`/${partition}/jobs`, { ...filter, limit, after, ...of })) as unknown as ListedJobs
+    },
+    async runs(partition, id) {
+      return (await get(`${jobPath(partition, id)}/runs`, of)).runs as
+        | { active: ActiveRunView[]; finished: FinishedRun[] }
+        | undefined
+    },
+    async why(partition, id) {
+      return (await get(`${jobPath(partition, id)}/why`, of)).why as WhyView | undefined
+    },
+  })
   return {
+    ...jobs({}),
+    copies: jobs({ stale: true }),
     async partitions() {
       return (await get('')).partitions as PartitionView[]
     },
     async counts() {
       return (await ask(new URL('/internal/v1/counts', url), 0, options)).counts as ProcessCounts
-    },
-    async job(partition, id) {
-      return (await get(jobPath(partition, id))).job as JobView | undefined
-    },
-    async list(partition: number, filter: JobFilter, limit: number, after?: string) {
-      return (await get(`/${partition}/jobs`, { ...filter, limit, after })) as unknown as ListedJobs
-    },
-    async runs(partition, id) {
-      return (await get(`${jobPath(partition, id)}/runs`)).runs as
-        | { active: ActiveRunView[]; finished: FinishedRun[] }
-        | undefined
     },
     async deadRun(partition, id, runNo) {
       return (await get(`${jobPath(partition, id)}/dead-runs/${runNo}`)).execution as Execution | undefined
@@ -60,9 +68,6 @@ export function remoteQueries(url: string, options: RemoteQueriesOptions = {}): 
     },
     async workers(partition) {
       return (await get(`/${partition}/workers`)).workers as WorkerRuns[]
-    },
-    async why(partition, id) {
-      return (await get(`${jobPath(partition, id)}/why`)).why as WhyView | undefined
     },
     async applied(partition, offsets, timeoutMs) {
       return (await get(`/${partition}/applied`, { ...offsets, timeoutMs }, timeoutMs)).applied === true

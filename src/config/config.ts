@@ -52,6 +52,7 @@ export interface Config {
   leadMs: number
   leadMsMax: number
   lingerMs: number
+  standbys: number
   drainMs: number
   logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent'
   /** Undefined: no authentication; then `httpHost` is a loopback address. */
@@ -128,6 +129,7 @@ function configOf(raw: Raw): Omit<Config, 'given'> {
     leadMs: raw.DUELOG_LEAD_MS,
     leadMsMax: raw.DUELOG_LEAD_MS_MAX,
     lingerMs: raw.DUELOG_LINGER_MS,
+    standbys: raw.DUELOG_STANDBYS,
     drainMs: raw.DUELOG_DRAIN_MS,
     logLevel: raw.DUELOG_LOG_LEVEL,
     apiTokens: raw.DUELOG_API_TOKENS === undefined ? undefined : apiTokensOf(raw.DUELOG_API_TOKENS),

@@ -28,6 +28,7 @@ export interface Raw {
   DUELOG_HTTP_DENY: string
   DUELOG_CONCURRENCY: number
   DUELOG_EXECUTOR_PROCESSES: string
+  DUELOG_STANDBYS: number
   DUELOG_LEAD_MS: number
   DUELOG_LEAD_MS_MAX: number
   DUELOG_LINGER_MS: number

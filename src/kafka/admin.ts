@@ -1,8 +1,8 @@
 /** Offsets and group members as the broker knows them. */
 import { type Admin, AssignerProtocol, type Kafka } from 'kafkajs'
 import type { LogAdmin, TopicPartition } from '../ports.ts'
-import { readNote } from './assignors.ts'
 import { faultOf } from './faults.ts'
+import { readNote } from './member-note.ts'
 import { patiently } from './patience.ts'
 
 /** As workers sign their reports: name@host:pid:boot. */

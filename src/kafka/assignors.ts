@@ -1,21 +1,14 @@
 /**
  * The group protocols. All carry in each member's metadata a JSON
- * `{ instance, userData, owned, generation }`, which describeGroups shows to anybody.
+ * `{ instance, userData, owned, generation }`, which describeGroups shows to anybody (member-note.ts).
  *
  * `range` is the one that clients of other languages speak by default. A group whose members offer it besides one of ours falls back to it
  * while a member is there that knows nothing else: the broker takes what all of them offer.
  */
 import { type Assigner, AssignerProtocol, type Cluster, type GroupMember, type PartitionAssigner } from 'kafkajs'
+import { type MemberNote, readNote } from './member-note.ts'
 import { sharePartitions } from './shares.ts'
-
-/** What a member tells the group at each join. */
-export interface MemberNote {
-  instance: string
-  userData: unknown
-  /** Partition numbers it read until now. */
-  owned: number[]
-  generation: number
-}
+import { shareStandbys } from './standby-shares.ts'
 
 export type AssignerKind = 'co-partitioned' | 'round-robin' | 'range'
 
@@ -57,22 +50,42 @@ export function createAssigner(kind: AssignerKind, note: () => MemberNote): Part
   })
 }
 
-/** Partition i of every topic goes to one member and stays there where balance allows. */
+/**
+ * Partition i of every topic goes to one member and stays there where balance allows. Standbys get some of the topics besides: an owner
+ * is who reads all of them. While one member knows no standbys nobody is one, for that member would take a standby for an owner.
+ */
 const coPartitioned: Rule = (members, counts) => {
   const widest = Math.max(0, ...counts.values())
-  const shares = sharePartitions(
+  const known = members.map(({ memberId, note }) => ({ memberId, note, copies: new Map(note.standby?.copies) }))
+  const owners = sharePartitions(
     widest,
-    members.map(({ memberId, note }) => ({ memberId, owned: note.owned, generation: note.generation })),
+    known.map(({ memberId, note, copies }) => ({ memberId, owned: note.owned, generation: note.generation, copies })),
   )
+  const notes = members.flatMap(({ note }) => note.standby ?? [])
+  const wanted = notes.length < members.length ? 0 : Math.max(0, ...notes.map((note) => note.wanted))
+  const followers = known.map(({ memberId, note, copies }) => ({
+    memberId,
+    host: hostOf(note.instance),
+    following: note.standby?.following ?? [],
+    copies,
+  }))
+  const standbys = shareStandbys(widest, wanted, followers, owners)
+  const followed = new Set(notes.flatMap(({ topics }) => topics))
   const assignments: Assignments = new Map()
   for (const { memberId, topics } of members) {
-    const share = shares.get(memberId) ?? []
+    const [own, more] = [owners.get(memberId) ?? [], standbys.get(memberId) ?? []]
     const assignment: Record<string, number[]> = {}
-    for (const topic of topics) assignment[topic] = share.filter((partition) => partition < (counts.get(topic) ?? 0))
+    for (const topic of topics) {
+      const share = followed.has(topic) ? [...own, ...more].sort((a, b) => a - b) : own
+      assignment[topic] = share.filter((partition) => partition < (counts.get(topic) ?? 0))
+    }
     assignments.set(memberId, assignment)
   }
   return assignments
 }
+
+/** Of name@host:pid:boot. */
+const hostOf = (instance: string): string => instance.slice(instance.lastIndexOf('@') + 1).replace(/(:[^:]*){0,2}$/, '')
 
 /** All partitions of all topics are dealt out in turn to those who read the topic. */
 const roundRobin: Rule = (members, counts) => {
@@ -113,20 +126,4 @@ const rules: Record<AssignerKind, Rule> = { 'co-partitioned': coPartitioned, 'ro
 function readMember({ memberId, memberMetadata }: GroupMember) {
   const metadata = AssignerProtocol.MemberMetadata.decode(memberMetadata)
   return { memberId, topics: metadata?.topics ?? [], note: readNote(memberId, metadata?.userData) }
-}
-
-/** Never fails: a member of another program has a note that says nothing. */
-export function readNote(memberId: string, bytes: Buffer | undefined): MemberNote {
-  const nothing: MemberNote = { instance: memberId, userData: null, owned: [], generation: 0 }
-  try {
-    const note = JSON.parse(bytes?.toString() ?? '') as Partial<MemberNote>
-    return {
-      instance: typeof note.instance === 'string' ? note.instance : memberId,
-      userData: note.userData ?? null,
-      owned: Array.isArray(note.owned) ? note.owned : [],
-      generation: Number(note.generation) || 0,
-    }
-  } catch {
-    return nothing
-  }
 }

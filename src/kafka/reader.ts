@@ -18,6 +18,7 @@ import { type AssignerKind, createAssigner } from './assignors.ts'
 import { type LogSettings, retry } from './client.ts'
 import { faultOf } from './faults.ts'
 import { Heartbeats } from './heartbeats.ts'
+import { noteOf } from './member-note.ts'
 import type { PartitionCounts } from './partition-counts.ts'
 import { recordsOf } from './records.ts'
 
@@ -49,11 +50,12 @@ export class KafkaGroupReader implements GroupReader {
     this.#settings = settings
     this.#counts = counts
     this.#heartbeats = new Heartbeats(settings.heartbeatIntervalMs)
+    const note = () => noteOf(options, this.#assigned, this.#heartbeats.generation)
     const { assignment = 'round-robin' } = options
     const kinds: AssignerKind[] = assignment === 'open' ? ['co-partitioned', 'range'] : [assignment]
     this.#consumer = kafka.consumer({
       groupId: options.groupId,
-      partitionAssigners: kinds.map((kind) => createAssigner(kind, () => this.#note())),
+      partitionAssigners: kinds.map((kind) => createAssigner(kind, note)),
       sessionTimeout: settings.sessionTimeoutMs,
       rebalanceTimeout: settings.rebalanceTimeoutMs,
       heartbeatInterval: this.#heartbeats.interval,
@@ -233,13 +235,6 @@ export class KafkaGroupReader implements GroupReader {
         this.#heartbeats.beat = undefined
       }
     }
-  }
-
-  #note() {
-    const { instance, userData } = this.#options
-    const owned = new Set<number>()
-    for (const partitions of this.#assigned.values()) for (const partition of partitions) owned.add(partition)
-    return { instance, userData: userData?.() ?? null, owned: [...owned], generation: this.#heartbeats.generation }
   }
 
   #mine<Place extends TopicPartition>(places: Place[]): Place[] {

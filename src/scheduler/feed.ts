@@ -15,6 +15,8 @@ export class Feed {
   readonly #held = new Set<FeedSource>()
   readonly #next = new Map<FeedSource, number>()
   readonly #openings = new Map<FeedSource, number>()
+  /** True: nothing more is read, though the group may give it to us: an owner on its way out folds what it has. */
+  isSilent = false
 
   constructor(reader: GroupReader, names: TopicNames, partition: number) {
     this.#reader = reader
@@ -38,7 +40,7 @@ export class Feed {
     this.#open.add(source)
     this.#held.delete(source)
     this.#reader.seek({ ...this.#at(source), offset })
-    this.#reader.resume([this.#at(source)])
+    this.#resume(source)
   }
 
   /** Reads no further; what still comes is not wanted. */
@@ -64,7 +66,7 @@ export class Feed {
   }
 
   release(source: FeedSource): void {
-    if (this.#held.delete(source)) this.#reader.resume([this.#at(source)])
+    if (this.#held.delete(source)) this.#resume(source)
   }
 
   /** Changes whenever the topic is opened or closed: who waited can tell whether what it holds is still wanted. */
@@ -82,12 +84,20 @@ export class Feed {
     for (const [source, offset] of this.#next) positions.push({ ...this.#at(source), offset })
     return {
       positions,
-      paused: feedSources.filter((source) => !this.#open.has(source) || this.#held.has(source)).map((source) => this.#at(source)),
+      paused: feedSources.filter((source) => !this.#flows(source)).map((source) => this.#at(source)),
     }
   }
 
   nextHeartbeat(): Promise<void> {
     return this.#reader.nextHeartbeat()
+  }
+
+  #flows(source: FeedSource): boolean {
+    return this.#open.has(source) && !this.#held.has(source) && !this.isSilent
+  }
+
+  #resume(source: FeedSource): void {
+    if (this.#flows(source)) this.#reader.resume([this.#at(source)])
   }
 
   #at(source: FeedSource): TopicPartition {

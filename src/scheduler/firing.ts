@@ -1,10 +1,18 @@
 /** active: the loop that fires. */
-import { Closed, type Ownership } from './ownership.ts'
+import { Closed, RoleChanged } from './endings.ts'
+import type { Ownership } from './ownership.ts'
 import type { PartitionStore } from './ports.ts'
 import { Sweeper } from './sweeper.ts'
 import type { TimeIndex } from './time-index.ts'
 import { TimerTaker } from './timer-taker.ts'
 import { batchRecordsMax } from './turn.ts'
+
+/** How long definitions from which nothing has followed yet stay unknown to standbys, while nothing else is done. */
+const idlePositionMs = 1_000
+
+/** Standbys fold no further than the changelog says that the owner has. */
+const isUnlogged = ({ shared, applied, logged }: Ownership): boolean =>
+  (shared.standbys ?? 0) > 0 && applied.jobs > logged.jobsOffset
 
 /**
  * Never resolves: it ends with an error, or with Closed. Between two commits it lingers, so that they carry more, unless something is
@@ -18,9 +26,11 @@ export async function fireForEver(own: Ownership, store: PartitionStore, index: 
   own.admissions.open(clock.nowMs())
   const sweeper = new Sweeper(store, shared)
   let lingerUntil = 0
+  let positionAt = Number.POSITIVE_INFINITY
   for (;;) {
     const now = clock.nowMs()
     if (now >= own.leavingAt) {
+      if (own.role === 'standby') throw new RoleChanged()
       own.beginClose()
       throw new Closed()
     }
@@ -50,6 +60,9 @@ export async function fireForEver(own: Ownership, store: PartitionStore, index: 
     // Nothing was due, and nothing was read.
     const idleAt = clock.nowMs()
     if (idleAt >= sweeper.lookAt && taker.dueAt > idleAt) await sweeper.look(idleAt, (timer) => taker.written(timer))
-    await own.nap(Math.min(taker.wakeAt(clock.nowMs()), own.admissions.wakeAt, own.leavingAt, sweeper.lookAt))
+    if (!isUnlogged(own)) positionAt = Number.POSITIVE_INFINITY
+    else if (positionAt <= idleAt) await own.logPosition(store, index)
+    else positionAt = Math.min(positionAt, idleAt + idlePositionMs)
+    await own.nap(Math.min(taker.wakeAt(clock.nowMs()), own.admissions.wakeAt, own.leavingAt, sweeper.lookAt, positionAt))
   }
 }

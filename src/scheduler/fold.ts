@@ -94,7 +94,7 @@ class BatchFold {
     } else if (decision.job.definition === undefined && job.definition !== undefined) {
       this.#folded.effects.definition(mail.jobId, null)
     }
-    this.#take(job, decision, decided)
+    this.#take(job, decision, decided && !this.#context.isExact)
     if (!decided && mail.replyTo !== undefined) this.#answer(mail, answerTo(job, mail.input, decision))
     return true
   }

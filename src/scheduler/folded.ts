@@ -26,6 +26,8 @@ export interface FoldContext {
   aheadFrom: number
   /** What stands in jobs before this offset an owner has folded, and logged what followed; of it only the definition is restored. */
   decidedBefore: number
+  /** Whether the store has just the timers and index keys of its jobs, so that those of a restored definition's predecessor go. */
+  isExact: boolean
   targets: TargetTopics | undefined
   metrics: Metrics
   logger: Logger

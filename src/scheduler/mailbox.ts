@@ -45,6 +45,11 @@ export class Mailbox {
     return this.#items.length - this.#head
   }
 
+  /** Offset of the oldest record; Infinity when there is none. */
+  get nextOffset(): number {
+    return this.#items[this.#head]?.offset ?? Number.POSITIVE_INFINITY
+  }
+
   /** Whether somebody waits for an answer, so that the batch should not linger. */
   get urgent(): boolean {
     return this.#commands > 0

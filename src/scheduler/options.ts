@@ -23,6 +23,8 @@ export interface SchedulerOptions {
   clock: Clock
   metrics: Metrics
   logger: Logger
+  /** Standbys of each partition, as far as there are other members. Default: none. */
+  standbys?: number
   /** ms before its due time at which a run is dispatched. */
   leadMs: number
   /** ms before its due time at which a run of a herd may be dispatched; at least leadMs. */

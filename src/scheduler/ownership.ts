@@ -6,10 +6,13 @@ import type { StateEntry } from '../../schemas/generated.ts'
 import type { Timer } from '../../streams/keys.ts'
 import type { TransactionalWriter } from '../ports.ts'
 import { Admissions } from './admissions.ts'
+import { AppliedWaits } from './applied-waits.ts'
 import { Catalogue } from './catalogue.ts'
-import type { Feed } from './feed.ts'
+import { Closed, Interruption, RoleChanged } from './endings.ts'
+import type { Feed, FeedSource } from './feed.ts'
+import { Flow } from './flow.ts'
 import { Leases } from './leases.ts'
-import { Mailbox, type Source } from './mailbox.ts'
+import { Mailbox } from './mailbox.ts'
 import type { Shared } from './options.ts'
 import type { PartitionStore } from './ports.ts'
 import type { PartitionShares } from './shares.ts'
@@ -19,15 +22,12 @@ import { logPosition, type TurnContext, type TurnResult, turn } from './turn.ts'
 import { UnderWay } from './under-way.ts'
 import { WorkerWatch } from './worker-watch.ts'
 
-export type Phase = 'restoring' | 'warming' | 'claiming' | 'draining' | 'active' | 'closed'
-
-/** Thrown out of a wait when the partition closes; no fault. */
-export class Closed extends Error {}
+export type Phase = 'restoring' | 'warming' | 'following' | 'claiming' | 'draining' | 'active' | 'closed'
+/** What the group wants of this member: to fire, or to keep a copy. */
+export type PartitionRole = 'owner' | 'standby'
 
 /** Reading that brings nothing for so long may be at the end: what is left are control records and aborted ones, which no batch shows. */
 export const quietMs = 2_000
-/** How long a full mailbox holds the next fetch back before reading is paused. */
-const roomWaitMs = 250
 
 export class Ownership {
   readonly partition: number
@@ -40,8 +40,10 @@ export class Ownership {
   readonly workers = new WorkerWatch()
   readonly catalogue = new Catalogue()
   readonly signal: Signal
+  readonly flow: Flow
   admissions: Admissions
   phase: Phase = 'restoring'
+  role: PartitionRole
   store: PartitionStore | undefined
   writer: TransactionalWriter | undefined
   applied: TurnContext['applied'] = { jobs: 0, commands: 0, events: 0, state: 0 }
@@ -52,6 +54,12 @@ export class Ownership {
   restoreEnd = 0
   /** And where its reading began. */
   restoreBegin = 0
+  /** Where the logs ended when last heard of, and whether the store is open and fit to be read. */
+  ends: { state: number; jobs: number } | undefined
+  /** Whether the store has just those timers and index keys that follow from its jobs, and is to be kept so. */
+  isExact = false
+  /** Records of changelog and definitions that came since the way to the active phase began. */
+  read = 0
   /** When the oldest timer that was not handed out when the present turn began is due. */
   dueAt = Number.POSITIVE_INFINITY
   closing = false
@@ -59,21 +67,23 @@ export class Ownership {
   turnSince = Number.POSITIVE_INFINITY
   /** When a partition that was given to another member stops firing at the latest. */
   leavingAt = Number.POSITIVE_INFINITY
-  readonly #closed = Promise.withResolvers<never>()
-  readonly #waiting: { source: Source; offset: number; resolve: (applied: boolean) => void }[] = []
-  readonly #roomWaiting: (() => void)[] = []
+  readonly waits = new AppliedWaits(() => this.applied)
+  readonly #closed = new Interruption()
+  #interrupted = new Interruption()
+  #alone: Promise<unknown> = Promise.resolve()
   #progressAt = 0
   /** What went wrong while records were taken in. */
   #fault: { error: unknown } | undefined
 
-  constructor(partition: number, shared: Shared, feed: Feed, shares: PartitionShares) {
+  constructor(partition: number, role: PartitionRole, shared: Shared, feed: Feed, shares: PartitionShares) {
     this.partition = partition
+    this.role = role
     this.shared = shared
     this.feed = feed
     this.shares = shares
     this.signal = new Signal(shared.clock)
+    this.flow = new Flow(this.mailbox, feed, shared.clock)
     this.admissions = new Admissions(shared.codecs)
-    this.#closed.promise.catch(() => undefined)
   }
 
   enter(phase: Phase): void {
@@ -87,7 +97,19 @@ export class Ownership {
   beginClose(): void {
     this.closing = true
     this.#closed.reject(new Closed())
+    this.#interrupted.reject(new Closed())
     this.signal.wake()
+  }
+
+  /** Ends the life at hand, so that another begins: in another role. */
+  interrupt(): void {
+    this.fail(new RoleChanged())
+    this.#interrupted.reject(new RoleChanged())
+  }
+
+  /** Rejects when the life at hand has to end. */
+  get interrupted(): Promise<never> {
+    return this.#interrupted.promise
   }
 
   /** Ends the phase at hand with this error: its next wait or turn throws it. */
@@ -96,15 +118,14 @@ export class Ownership {
     this.signal.wake()
   }
 
-  #makeRoom(): void {
-    for (const resolve of this.#roomWaiting.splice(0)) resolve()
-    this.flow()
-  }
-
   /** Forgets all that is not in the store. */
   forget(): void {
-    this.#makeRoom()
+    this.flow.make()
     this.#fault = undefined
+    if (!this.closing) this.#interrupted = new Interruption()
+    this.ends = undefined
+    this.isExact = false
+    this.measureBehind()
     this.mailbox.clear()
     this.underWay.clear()
     this.catalogue.clear()
@@ -114,7 +135,7 @@ export class Ownership {
   }
 
   get restoreRemaining(): number {
-    if (this.phase === 'active' || this.phase === 'closed') return 0
+    if (this.phase === 'active' || this.phase === 'following' || this.phase === 'closed') return 0
     return Math.max(0, this.restoreEnd - (this.phase === 'restoring' ? this.applied.state : this.applied.jobs))
   }
 
@@ -124,6 +145,26 @@ export class Ownership {
 
   measureRestore(): void {
     this.shared.metrics.restoreRemaining.set({ partition: this.partition }, this.restoreRemaining)
+  }
+
+  /** Records that the store lacks, as far as is known; null while there is no store to read. A transaction's end counts as none. */
+  get behindRecords(): number | null {
+    if (this.ends === undefined || this.store === undefined) return null
+    const state = this.ends.state - this.applied.state
+    return Math.max(0, state > 1 ? state : 0) + Math.max(0, this.ends.jobs - this.applied.jobs)
+  }
+
+  measureBehind(): void {
+    const behind = this.role === 'standby' ? (this.behindRecords ?? 0) : 0
+    this.shared.metrics.standbyBehind.set({ partition: this.partition }, behind)
+  }
+
+  /** Must be told of all that is read. `end`: where that log ends. */
+  heardOf(source: FeedSource, records: number, end: number): void {
+    this.progress()
+    if (source !== 'state' && source !== 'jobs') return
+    this.read += records
+    if (this.ends !== undefined) this.ends[source] = Math.max(this.ends[source], end)
   }
 
   /** Must be told whenever records came or were folded. */
@@ -173,13 +214,20 @@ export class Ownership {
   ): Promise<TurnResult> {
     this.#check()
     this.turnSince = this.shared.clock.nowMs()
-    const result = await turn(this.#turnContext(store, index), timers, written).finally(() => {
+    const result = await this.alone(() => turn(this.#turnContext(store, index), timers, written)).finally(() => {
       this.turnSince = Number.POSITIVE_INFINITY
     })
     if (result.folded > 0) this.progress()
-    if (this.mailbox.roomy) this.#makeRoom()
-    this.#settleWaiting()
+    if (this.mailbox.roomy) this.flow.make()
+    this.waits.settle()
     return result
+  }
+
+  /** Runs what reads the store and writes to it by what it read, one after another. */
+  alone<T>(task: () => T | Promise<T>): Promise<T> {
+    const done = this.#alone.then(task)
+    this.#alone = done.catch(() => undefined)
+    return done
   }
 
   logPosition(store: PartitionStore, index: TimeIndex): Promise<void> {
@@ -188,55 +236,11 @@ export class Ownership {
   }
 
   #turnContext(store: PartitionStore, index: TimeIndex): TurnContext {
-    const { shared, partition, claimOffset, mailbox, leases, underWay, admissions, writer, applied, logged, shares } = this
+    const { shared, partition, claimOffset, isExact, mailbox, leases, underWay, admissions, writer, applied, logged, shares } =
+      this
     const { asides, commits: slots } = shares
     const watched = { mailbox, leases, underWay, admissions }
-    return { shared, partition, claimOffset, store, index, ...watched, writer, asides, slots, applied, logged }
-  }
-
-  /**
-   * Resolves when more may be read. A full mailbox holds the next fetch back for a moment, because a pause costs more: the reader notices
-   * its end only after the longest wait of a fetch. A partition that does not empty in that moment is paused, so that the others go on.
-   */
-  async room(): Promise<void> {
-    if (!this.mailbox.full) return
-    await new Promise<void>((resolve) => {
-      const { clock } = this.shared
-      const cancel = clock.at(clock.nowMs() + roomWaitMs, resolve)
-      this.#roomWaiting.push(() => {
-        cancel()
-        resolve()
-      })
-    })
-    this.flow()
-  }
-
-  /** Pauses or resumes reading by what the mailbox holds. */
-  flow(): void {
-    const change = this.mailbox.flow()
-    if (change === undefined) return
-    for (const source of ['jobs', 'commands', 'events'] as const) {
-      if (change === 'pause') this.feed.hold(source)
-      else this.feed.release(source)
-    }
-  }
-
-  /** Resolves true once the record at `offset` is part of the store, false when the partition ends first. */
-  whenApplied(source: Source, offset: number): Promise<boolean> {
-    if (this.applied[source] > offset) return Promise.resolve(true)
-    return new Promise((resolve) => this.#waiting.push({ source, offset, resolve }))
-  }
-
-  refuseWaiting(): void {
-    for (const { resolve } of this.#waiting.splice(0)) resolve(false)
-  }
-
-  #settleWaiting(): void {
-    if (this.#waiting.length === 0) return
-    for (const waiter of this.#waiting.splice(0)) {
-      if (this.applied[waiter.source] > waiter.offset) waiter.resolve(true)
-      else this.#waiting.push(waiter)
-    }
+    return { shared, partition, claimOffset, isExact, store, index, ...watched, writer, asides, slots, applied, logged }
   }
 
   /** An entry of the changelog's bookkeeping as the store has it. */

@@ -37,6 +37,8 @@ export interface PartitionStore {
 export interface PartitionStores {
   /** Opens or creates the store. A store that cannot be opened is wiped and opened empty, `wiped` says why. */
   open(partition: number): Promise<{ store: PartitionStore; wiped: string | undefined }>
+  /** Partitions of which there are files. */
+  held(): Promise<number[]>
   /** Deletes the files of a closed store. */
   wipe(partition: number): Promise<void>
 }

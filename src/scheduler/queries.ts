@@ -1,14 +1,9 @@
-/** What the owner of a partition answers about its jobs. Nothing here changes anything. */
-import type { ActiveRun, FinishedRun } from '../../schemas/generated.ts'
-import { pristineState } from '../../streams/draft.ts'
-import type { Job } from '../../streams/job.ts'
-import { whyOf } from '../../streams/jobs/why.ts'
-import { runKey, runRingSize } from '../../streams/keys.ts'
+/** What the owner of a partition answers about its jobs, and whoever else has a copy. Nothing here changes anything. */
 import { DuelogError } from '../errors.ts'
-import type { ActiveRunView, JobView, PartitionQueries } from '../ports.ts'
+import type { JobQueries, PartitionQueries } from '../ports.ts'
 import { forecast } from './forecast.ts'
 import { loadJobs } from './job-loader.ts'
-import { listAmong, listJobsOf } from './job-search.ts'
+import { jobQueries, type Sight } from './job-queries.ts'
 import type { SchedulerOptions } from './options.ts'
 import type { Partition } from './partition.ts'
 import type { PartitionStore } from './ports.ts'
@@ -23,70 +18,16 @@ export function partitionQueries(partitions: ReadonlyMap<number, Partition>, opt
       throw new DuelogError('not-ready', `Partition ${number} is not active in this process; try again shortly.`)
     return store
   }
-
-  const withHeartbeats = (number: number, id: string, active: readonly ActiveRun[]): ActiveRunView[] => {
-    const leases = partitions.get(number)?.heard.leases
-    return active.map((run) => ({ ...run, heartbeat: leases?.last(id, run) ?? null }))
-  }
-  /** A new owner looks once at the timers of runs for those that it has not folded itself. */
-  const jobsUnderWay = async (number: number, store: PartitionStore): Promise<string[]> => {
-    const underWay = partitions.get(number)?.heard.underWay
-    if (underWay === undefined) return []
-    if (!underWay.complete) {
-      underWay.complete = true
-      const ids = await idsOfRunTimers(store, clock.nowMs())
-      const unknown = ids.filter((id) => !underWay.has(id))
-      for (const job of (await loadJobs(store, codecs, unknown)).values()) {
-        if (!underWay.has(job.id)) underWay.set(job.id, job.state?.active ?? [])
-      }
-    }
-    return underWay.ids
-  }
-  const viewOf = (job: Job, number: number): JobView | undefined =>
-    viewOfJob(job, number, (active) => withHeartbeats(number, job.id, active))
-
   return {
+    ...jobQueries(ownerSight(partitions, options, storeOf), options),
+
+    copies: copyQueries(partitions, options),
+
     partitions: () =>
       [...partitions.values()]
         .filter(({ phase }) => phase !== 'closed')
         .map((partition) => partition.view())
         .sort((a, b) => a.partition - b.partition),
-
-    async job(partition, id) {
-      const job = (await loadJobs(storeOf(partition), codecs, [id])).get(id)
-      return job === undefined ? undefined : viewOf(job, partition)
-    },
-
-    async why(partition, id) {
-      const job = (await loadJobs(storeOf(partition), codecs, [id])).get(id)
-      if (job?.definition === undefined) return undefined
-      const { status } = job.state ?? pristineState(job)
-      return { status, reasons: whyOf(job, clock.nowMs()) }
-    },
-
-    async list(partition, filter, limit, after) {
-      const store = storeOf(partition)
-      const page = { filter, limit, after }
-      const place = { store, codecs, nowMs: clock.nowMs(), viewOf: (job: Job) => viewOf(job, partition) }
-      if (filter.active) return listAmong(place, await jobsUnderWay(partition, store), page)
-      return listJobsOf({ ...place, catalogue: partitions.get(partition)?.heard.catalogue }, page)
-    },
-
-    async runs(partition, id) {
-      const store = storeOf(partition)
-      const job = (await loadJobs(store, codecs, [id])).get(id)
-      if (job?.definition === undefined) return undefined
-      const slots = await store.get(Array.from({ length: runRingSize }, (_, index) => runKey(id, index)))
-      const finished: FinishedRun[] = job.state?.lastRun ? [job.state.lastRun] : []
-      for (const value of slots) {
-        const run = value === null ? null : (await codecs.state.decode(value)).run
-        if (run !== null) finished.push(run)
-      }
-      return {
-        active: withHeartbeats(partition, id, job.state?.active ?? []),
-        finished: finished.sort((a, b) => b.runNo - a.runNo),
-      }
-    },
 
     async deadRun(partition, id, runNo) {
       const more = new Map([[id, [runNo]]])
@@ -124,45 +65,62 @@ export function partitionQueries(partitions: ReadonlyMap<number, Partition>, opt
   }
 }
 
-function viewOfJob(
-  job: Job,
-  partition: number,
-  withHeartbeats: (active: readonly ActiveRun[]) => ActiveRunView[],
-): JobView | undefined {
-  const { definition } = job
-  if (definition === undefined) return undefined
-  const {
-    status,
-    nextFireAt,
-    nextDueAt,
-    runNo,
-    scheduledRuns,
-    succeeded,
-    failed,
-    skipped,
-    cancelled,
-    reason,
-    active,
-    lastRun,
-    deadRuns,
-  } = job.state ?? pristineState(job)
+/** An owner knows heartbeats, and which jobs have active runs. */
+function ownerSight(
+  partitions: ReadonlyMap<number, Partition>,
+  { codecs, clock }: SchedulerOptions,
+  storeOf: Sight['storeOf'],
+): Sight {
   return {
-    id: job.id,
-    partition,
-    offset: definition.offset,
-    definition: definition.spec,
-    status,
-    nextFireAt,
-    nextDueAt,
-    runNo,
-    scheduledRuns,
-    succeeded,
-    failed,
-    skipped,
-    cancelled,
-    reason,
-    active: withHeartbeats(active),
-    lastRun,
-    deadRuns,
+    storeOf,
+    catalogueOf: (number) => partitions.get(number)?.heard.catalogue,
+    withHeartbeats(number, id, active) {
+      const leases = partitions.get(number)?.heard.leases
+      return active.map((run) => ({ ...run, heartbeat: leases?.last(id, run) ?? null }))
+    },
+    /** A new owner looks once at the timers of runs for those that it has not folded itself. */
+    async jobsUnderWay(number, store) {
+      const underWay = partitions.get(number)?.heard.underWay
+      if (underWay === undefined) return []
+      if (!underWay.complete) {
+        underWay.complete = true
+        const ids = await idsOfRunTimers(store, clock.nowMs())
+        const unknown = ids.filter((id) => !underWay.has(id))
+        for (const job of (await loadJobs(store, codecs, unknown)).values()) {
+          if (!underWay.has(job.id)) underWay.set(job.id, job.state?.active ?? [])
+        }
+      }
+      return underWay.ids
+    },
   }
+}
+
+/** A copy knows of runs what the changelog says: no heartbeats. */
+function copyQueries(partitions: ReadonlyMap<number, Partition>, options: SchedulerOptions): JobQueries {
+  const noCopy = (number: number): DuelogError =>
+    new DuelogError('not-ready', `This process has no copy of partition ${number} that can be read; try again shortly.`)
+  const sight: Sight = {
+    storeOf(number) {
+      const store = partitions.get(number)?.copy
+      if (store === undefined) throw noCopy(number)
+      return store
+    },
+    withHeartbeats: (_number, _id, active) => active.map((run) => ({ ...run, heartbeat: null })),
+    jobsUnderWay: (_number, store) => idsOfRunTimers(store, options.clock.nowMs()),
+    catalogueOf: (number) => partitions.get(number)?.heard.catalogue,
+  }
+  const { job, list, why, runs } = jobQueries(sight, options)
+  /** A store may be closed while it is read: unlike an owner, a copy comes and goes. */
+  const reading =
+    <Args extends [number, ...unknown[]], Answer>(read: (...args: Args) => Promise<Answer>) =>
+    async (...args: Args): Promise<Answer> => {
+      const [number] = args
+      const store = sight.storeOf(number)
+      try {
+        return await read(...args)
+      } catch (error) {
+        throw partitions.get(number)?.copy === store ? error : noCopy(number)
+      }
+    }
+  return { job: reading(job), list: reading(list), why: reading(why), runs: reading(runs) }
 }

@@ -1,6 +1,7 @@
 /** restoring and warming: from the logs to a store that is nearly up to date. The previous owner is not disturbed and fires on. */
 
 import type { Batch } from '../ports.ts'
+import { exactOps } from './following.ts'
 import { isOfOtherVersion, localOp, positionKey, readLocal, unusable } from './local-record.ts'
 import { endOf, rangeOf } from './log-ends.ts'
 import type { Ownership } from './ownership.ts'
@@ -30,7 +31,13 @@ export async function open(own: Ownership): Promise<{ store: PartitionStore; end
   const jobs = await endOf(admin, names.jobs, own.partition)
   own.claimOffset = local?.claimOffset ?? -1
   own.applied = { jobs: local?.jobsOffset ?? 0, state: local?.stateOffset ?? 0, commands: 0, events: 0 }
-  return { store, ends: { state, jobs }, large: state - own.applied.state + jobs - own.applied.jobs > largeRestore }
+  own.logged = { jobsOffset: 0, aheadUntil: 0 }
+  own.ends = { state, jobs }
+  own.read = 0
+  const large = state - own.applied.state + jobs - own.applied.jobs > largeRestore
+  // What is restored in bulk leaves timers behind that no longer count. A standby avoids it where that costs little.
+  own.isExact = own.role === 'standby' && !large
+  return { store, ends: { state, jobs }, large }
 }
 
 export async function restore(own: Ownership, store: PartitionStore, index: TimeIndex, { state, jobs }: Ends): Promise<void> {
@@ -39,7 +46,9 @@ export async function restore(own: Ownership, store: PartitionStore, index: Time
   own.progress()
   own.feed.open('state', own.applied.state)
   while (state - own.applied.state > nearlyCaughtUp && (await own.more()));
-  own.logged = { jobsOffset: (await own.entry(store, positionKey))?.position?.jobsOffset ?? 0, aheadUntil: 0 }
+  const position = (await own.entry(store, positionKey))?.position
+  // Meanwhile a later one may have been read.
+  own.logged.jobsOffset = Math.max(own.logged.jobsOffset, position?.jobsOffset ?? 0)
   own.restoreEnd = jobs
   own.restoreBegin = own.applied.jobs
   own.enter('warming')
@@ -56,13 +65,15 @@ export async function receiveState(own: Ownership, records: Batch['records']): P
   const { store, shared } = own
   const last = records.at(-1)
   if (store === undefined || last === undefined) return
-  const ops = await changelogOps(shared.codecs, records)
+  const ops = own.isExact ? await exactOps(shared.codecs, store, records) : await changelogOps(shared.codecs, records)
   const next = last.offset + 1
   const { clusterId, clock } = shared
   const { claimOffset, applied } = own
   ops.push(localOp({ clusterId, jobsOffset: applied.jobs, stateOffset: next, claimOffset, savedAtMs: clock.nowMs() }))
   await store.apply(ops)
   own.applied.state = next
+  const position = records.findLast(({ key }) => key?.equals(positionKey))?.value
+  if (position) own.logged.jobsOffset = (await shared.codecs.state.decode(position)).position?.jobsOffset ?? 0
   own.feed.received('state', next)
   own.measureRestore()
 }
@@ -77,6 +88,7 @@ async function openStore(own: Ownership): Promise<PartitionStore> {
   const reason = await problemOf(own, opened.store)
   if (reason === undefined) return own.store
   logger.warn({ partition }, `The local store of partition ${partition} is built anew: ${reason}.`)
+  own.store = undefined
   await opened.store.close()
   await stores.wipe(partition)
   own.store = watched((await stores.open(partition)).store)

@@ -5,10 +5,11 @@
 import type { Batch, GroupReader, PartitionQueries, Position, TopicPartition } from '../ports.ts'
 import { Feed, type FeedSource, feedSources } from './feed.ts'
 import type { SchedulerOptions, Shared } from './options.ts'
+import type { PartitionRole } from './ownership.ts'
 import { Partition } from './partition.ts'
 import { partitionQueries } from './queries.ts'
 import type { PartitionShares } from './shares.ts'
-import { commitSlots, restoreSlots, Slots } from './slots.ts'
+import { commitSlots, restoreSlots, Slots, standbyRestoreSlots } from './slots.ts'
 
 /** A turn ends with its commit, and every commit with an answer, an error or a timeout of the log long before this. */
 const hangsAfterMs = 300_000
@@ -22,6 +23,8 @@ export class Scheduler {
   #shared: Shared | undefined
   #reader: GroupReader | undefined
   #joined = false
+  /** Partitions of which there are files, and how far they go; of those of an earlier run that is not known. */
+  readonly #onDisk = new Map<number, number>()
   #shares: PartitionShares | undefined
 
   constructor(options: SchedulerOptions) {
@@ -38,15 +41,18 @@ export class Scheduler {
     this.#shares = {
       commits: new Slots(commitSlots),
       restores: new Slots(restoreSlots),
+      standbyRestores: new Slots(standbyRestoreSlots),
       asides: await log.writer(),
       phaseChanged: () => this.#settleWaiting(),
     }
+    for (const number of await this.#options.stores.held()) if (number < this.#options.partitions) this.#onDisk.set(number, 0)
     this.#reader = log.reader({
       groupId: `${prefix}scheduler`,
       topics: feedSources.map((source) => names[source]),
       instance,
       userData,
       assignment: 'co-partitioned',
+      standbys: { wanted: this.#options.standbys ?? 0, topics: [names.jobs, names.state], copies: () => this.#copies() },
       startAt: 'earliest',
       onAssigned: (assigned) => this.#assigned(assigned),
       onBatch: (batch) => this.#received(batch),
@@ -55,9 +61,10 @@ export class Scheduler {
     await this.#reader.start()
   }
 
-  /** Whether every partition that the group gave to this member fires. */
+  /** Whether every partition that the group gave to this member to own fires. */
   get active(): boolean {
-    return this.#joined && [...this.#partitions.values()].every(({ phase, closing }) => phase === 'active' || closing)
+    const fires = ({ phase, role, closing }: Partition): boolean => phase === 'active' || role === 'standby' || closing
+    return this.#joined && [...this.#partitions.values()].every(fires)
   }
 
   /** Partitions that do not come out of a turn. */
@@ -83,7 +90,10 @@ export class Scheduler {
   }
 
   #assigned(assigned: TopicPartition[]): { positions: Position[]; paused: TopicPartition[] } {
+    const { names, logger } = this.#options
     const numbers = new Set(assigned.map(({ partition }) => partition))
+    // A standby does not read what its owner has to decide about.
+    const owned = new Set(assigned.filter(({ topic }) => topic === names.commands).map(({ partition }) => partition))
     for (const [number, partition] of this.#partitions) {
       if (!numbers.has(number)) partition.leave()
       if (partition.phase === 'closed') this.#partitions.delete(number)
@@ -91,14 +101,17 @@ export class Scheduler {
     const positions: Position[] = []
     const paused: TopicPartition[] = []
     for (const number of numbers) {
-      const partition = this.#kept(number) ?? this.#added(number)
+      const role = owned.has(number) ? 'owner' : 'standby'
+      const partition = this.#kept(number, role) ?? this.#added(number, role)
       const assignment = partition.feed.assignment()
       positions.push(...assignment.positions)
       paused.push(...assignment.paused)
     }
     this.#joined = true
     this.#settleWaiting()
-    this.#options.logger.info({ partitions: [...numbers].sort((a, b) => a - b) }, `Assigned ${numbers.size} partitions.`)
+    const [own, others] = [sorted(owned), sorted(numbers).filter((number) => !owned.has(number))]
+    const more = others.length === 0 ? '' : `, and ${others.length} to follow`
+    logger.info({ partitions: own, standbyOf: others }, `Assigned ${own.length} partitions${more}.`)
     return { positions, paused }
   }
 
@@ -108,22 +121,28 @@ export class Scheduler {
     this.#waiting.clear()
   }
 
-  #kept(number: number): Partition | undefined {
+  #kept(number: number, role: PartitionRole): Partition | undefined {
     const partition = this.#partitions.get(number)
     if (partition === undefined || partition.closing) return undefined
-    partition.stay()
+    partition.assign(role)
     return partition
   }
 
-  #added(number: number): Partition {
+  #added(number: number, role: PartitionRole): Partition {
     const { names } = this.#options
     if (this.#shared === undefined || this.#reader === undefined || this.#shares === undefined)
       throw new Error('Assigned before the start.')
     const before = this.#partitions.get(number)?.close()
     const feed = new Feed(this.#reader, names, number)
-    const partition = new Partition(number, this.#shared, feed, this.#shares, before)
+    const partition = new Partition(number, role, this.#shared, feed, this.#shares, before)
     this.#partitions.set(number, partition)
     return partition
+  }
+
+  /** What this member could go on with, and from where. */
+  #copies(): [partition: number, offset: number][] {
+    for (const { number, stateOffset } of this.#partitions.values()) if (stateOffset > 0) this.#onDisk.set(number, stateOffset)
+    return [...this.#onDisk]
   }
 
   #received(batch: Batch): Promise<void> | undefined {
@@ -131,3 +150,5 @@ export class Scheduler {
     return source === undefined ? undefined : this.#partitions.get(batch.partition)?.receive(source, batch)
   }
 }
+
+const sorted = (numbers: Iterable<number>): number[] => [...numbers].sort((a, b) => a - b)

@@ -5,6 +5,7 @@ import type { Slots } from './slots.ts'
 export interface PartitionShares {
   commits: Slots
   restores: Slots
+  standbyRestores: Slots
   asides: LogWriter
   /** Told whenever a partition enters another phase. */
   phaseChanged: () => void

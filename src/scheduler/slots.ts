@@ -8,6 +8,8 @@ export const commitSlots = 2
  * filled at full speed takes some 30 MB beyond what it takes afterwards.
  */
 export const restoreSlots = 2
+/** Large restores of standbys have a slot of their own, so that no owner waits for one. */
+export const standbyRestoreSlots = 1
 
 export class Slots {
   #free: number
@@ -17,16 +19,33 @@ export class Slots {
     this.#free = slots
   }
 
-  /** Runs `task` when a slot is free. */
-  async run<T>(task: () => Promise<T>): Promise<T> {
+  /** Runs `task` when a slot is free; rejects as `givenUp` does while it still waits for one. */
+  async run<T>(task: () => Promise<T>, givenUp?: Promise<never>): Promise<T> {
     if (this.#free > 0) this.#free--
-    else await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    else await this.#turn(givenUp)
     try {
       return await task()
     } finally {
-      const next = this.#waiting.shift()
-      if (next === undefined) this.#free++
-      else next()
+      this.#release()
     }
+  }
+
+  async #turn(givenUp: Promise<never> | undefined): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#waiting.push(resolve)
+    try {
+      await (givenUp === undefined ? promise : Promise.race([promise, givenUp]))
+    } catch (error) {
+      const place = this.#waiting.indexOf(resolve)
+      if (place >= 0) this.#waiting.splice(place, 1)
+      else this.#release()
+      throw error
+    }
+  }
+
+  #release(): void {
+    const next = this.#waiting.shift()
+    if (next === undefined) this.#free++
+    else next()
   }
 }

@@ -37,6 +37,8 @@ export interface TurnContext {
   shared: Shared
   partition: number
   claimOffset: number
+  /** Whether the store has just those timers and index keys that follow from its jobs; else a restore writes all and removes none. Default: no. */
+  isExact?: boolean
   store: PartitionStore
   index: TimeIndex
   mailbox: Mailbox
@@ -88,6 +90,7 @@ export async function turn(
     leadMs,
     aheadFrom: context.logged.aheadUntil,
     decidedBefore: context.logged.jobsOffset,
+    isExact: context.isExact ?? false,
     targets,
     metrics,
     logger,

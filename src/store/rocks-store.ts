@@ -4,7 +4,7 @@
  * WAL without fsync is exactly enough: kill −9 loses nothing, and after a power loss RocksDB comes back with a prefix of the batches,
  * whose own bookkeeping record says where the logs have to be read from again.
  */
-import { mkdir, rm } from 'node:fs/promises'
+import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import RocksDB from 'rocksdb-native'
 import { DuelogError, messageOf } from '../errors.ts'
@@ -40,6 +40,10 @@ export function rocksStores(folder: string): PartitionStores {
     noticing(await openChecked(pathOf(partition)), (error) => failed(partition, error))
   return {
     wipe,
+    async held() {
+      const names = await readdir(folder).catch(() => [])
+      return names.flatMap((name) => /^partition-(\d+)$/.exec(name)?.[1] ?? []).map(Number)
+    },
     async open(partition) {
       await mkdir(folder, { recursive: true })
       let wiped = rotten.get(partition)

@@ -14,6 +14,7 @@ import type {
   DueRange,
   Heartbeat,
   JobFilter,
+  JobQueries,
   JobView,
   LogWriter,
   PartitionQueries,
@@ -182,6 +183,22 @@ export class MemoryOwner implements PartitionQueries {
     const reached = (topic: string, offset = -1): boolean => (this.#applied.get(`${topic}/${partition}`) ?? -1) >= offset
     return reached(names.jobs, offsets.jobs) && reached(names.commands, offsets.commands)
   }
+  /** What copies hold, and how much they lack. */
+  behindRecords: number | null = null
+  readonly copies: JobQueries = {
+    job: async (_partition, id) => structuredCloneKeepingBuffers(this.jobs.get(id)),
+    list: (partition, filter, limit, after) => this.#unchecked(() => this.list(partition, filter, limit, after)),
+    why: (partition, id) => this.#unchecked(() => this.why(partition, id)),
+    runs: (partition, id) => this.#unchecked(() => this.runs(partition, id)),
+  }
+  /** The checks are made before anything is awaited. */
+  #unchecked<Answer>(read: () => Promise<Answer>): Promise<Answer> {
+    const checked = [...this.notReady]
+    this.notReady.clear()
+    const answer = read()
+    for (const partition of checked) this.notReady.add(partition)
+    return answer
+  }
   #check(partition: number): void {
     if (this.notReady.has(partition)) throw new DuelogError('not-ready', `Partition ${partition} restores.`)
   }
@@ -290,6 +307,19 @@ export function createSystem(change: Partial<ApiOptions> = {}): MemorySystem {
   log.onRecord = (record, offset) => owner.apply(record, offset)
   const owners: OwnerDirectory = {
     ask: async (_partition, question) => question(owner),
+    async askAny(partition, question) {
+      try {
+        return { answer: await question(owner), stale: null }
+      } catch (error) {
+        if (owner.behindRecords === null) throw error
+        return { answer: await question(owner.copies), stale: { partition, behindRecords: owner.behindRecords } }
+      }
+    },
+    hasCopy: () => owner.behindRecords !== null,
+    standbys: async () => {
+      const standby = { instance: 's@h:2:b', url: 'http://h:2', phase: 'following' as const, behindRecords: owner.behindRecords }
+      return new Map(owner.behindRecords === null ? [] : [[0, [standby]]])
+    },
     remoteCounts: async () => [],
     views: async () => owner.partitions().map((partition) => ({ ...partition, instance: 'i@h:1:b', url: null })),
   }

@@ -51,6 +51,7 @@ describe('an empty environment', () => {
       leadMs: 100,
       leadMsMax: 10_000,
       lingerMs: 25,
+      standbys: 1,
       drainMs: 25_000,
       logLevel: 'info',
       apiTokens: undefined,
@@ -96,6 +97,7 @@ test('every setting is read into its field', () => {
     DUELOG_LEAD_MS: '5',
     DUELOG_LEAD_MS_MAX: '50',
     DUELOG_LINGER_MS: '1',
+    DUELOG_STANDBYS: '2',
     DUELOG_DRAIN_MS: '2',
     DUELOG_LOG_LEVEL: 'debug',
     DUELOG_API_TOKENS: 'viewer:v1, admin:a:b',
@@ -145,6 +147,7 @@ test('every setting is read into its field', () => {
     leadMs: 5,
     leadMsMax: 50,
     lingerMs: 1,
+    standbys: 2,
     drainMs: 2,
     logLevel: 'debug',
     apiTokens: [

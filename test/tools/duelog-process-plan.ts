@@ -29,6 +29,10 @@ export interface SchedulerPlan {
   folder: string
   /** Default 1,500: takeovers within the patience of a test. */
   sessionTimeoutMs?: number
+  /** What it shows to the group, read at each join. Default: nothing. */
+  userData?: unknown
+  /** Standbys of each partition. Default: none. */
+  standbys?: number
   requestTimeoutMs?: number
   transactionTimeoutMs?: number
   /** A proxy that is asked in place of the broker. */
@@ -43,6 +47,9 @@ export interface SchedulerPlan {
 export interface PartitionReport {
   partition: number
   phase: string
+  role: string
+  /** Null while it has no store that can be read. */
+  behindRecords: number | null
 }
 
 export interface SchedulerReport {

@@ -16,6 +16,8 @@ import { apiKeys } from './tcp-proxy.ts'
 
 export interface SchedulerUnderTest {
   scheduler: Scheduler
+  /** name@host:pid:boot */
+  instance: string
   report(): Promise<SchedulerReport>
 }
 
@@ -68,11 +70,12 @@ export async function schedulerOf(
     prefix: plan.prefix,
     partitions: plan.partitions,
     instance,
-    userData: () => null,
+    userData: () => plan.userData ?? null,
     stores: crash === undefined ? stores : crash.stores(stores),
     clock: systemClock,
     metrics,
     logger,
+    standbys: plan.standbys ?? 0,
     leadMs: 100,
     leadMsMax: 10_000,
     lingerMs: 25,
@@ -82,12 +85,16 @@ export async function schedulerOf(
   })
   return {
     scheduler,
+    instance,
     async report() {
       const counts = async (metric: { get(): Promise<{ values: { value: number; labels: object }[] }> }) =>
         Object.fromEntries((await metric.get()).values.map(({ value, labels }) => [Object.values(labels).join(), value]))
       const single = async (metric: Parameters<typeof counts>[0]) => (await metric.get()).values[0]?.value ?? 0
       return {
-        partitions: scheduler.queries.partitions().map(({ partition, phase }) => ({ partition, phase })),
+        partitions: scheduler.queries.partitions().map((view) => {
+          const { partition, phase, role = 'owner', behindRecords = null } = view
+          return { partition, phase, role, behindRecords }
+        }),
         fenced: await single(metrics.fenced),
         reopens: await counts(metrics.reopens),
         invalid: await counts(metrics.invalid),
@@ -161,7 +168,7 @@ class Crashing {
 
   stores(stores: PartitionStores): PartitionStores {
     return {
-      wipe: (partition) => stores.wipe(partition),
+      ...stores,
       open: async (partition) => {
         const opened = await stores.open(partition)
         const { store } = opened

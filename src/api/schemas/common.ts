@@ -35,6 +35,26 @@ export const waitQuery = closed({
   },
 })
 
+export const staleQuery = {
+  stale: {
+    type: 'boolean',
+    description:
+      'true: where the owner does not answer, the copy of a standby does, or what the owner has restored so far. The header Duelog-Stale then names each such partition and how many records of the logs its copy lacks: `3;behind=120`. Such an answer has no ETag.',
+  },
+} as const
+
+/** What a list that was read from copies says of them. */
+export const staleSchema = {
+  type: 'array',
+  description: 'With stale=true: partitions that a copy answered for, as in the header Duelog-Stale. Absent when all are fresh.',
+  items: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['partition', 'behindRecords'],
+    properties: { partition: { type: 'integer' }, behindRecords: { type: 'integer' } },
+  },
+} as const
+
 export const problemSchema = {
   title: 'Problem',
   type: 'object',

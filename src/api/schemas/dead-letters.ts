@@ -1,6 +1,6 @@
 /** Schemas of the routes of dead letters. */
 import { listLimitDefault, listLimitMax, redriveMax } from '../limits.ts'
-import { closed, problemResponses } from './common.ts'
+import { closed, problemResponses, staleQuery, staleSchema } from './common.ts'
 import { jobFilter, runParams, runSchema } from './runs.ts'
 
 export const deadLettersSchema = {
@@ -11,6 +11,7 @@ export const deadLettersSchema = {
     ...jobFilter,
     limit: { type: 'integer', minimum: 1, maximum: listLimitMax, default: listLimitDefault, description: 'Jobs, not runs.' },
     cursor: { type: 'string', minLength: 1, description: 'What the page before gave.' },
+    ...staleQuery,
   }),
   response: {
     200: {
@@ -20,6 +21,7 @@ export const deadLettersSchema = {
       properties: {
         runs: { type: 'array', items: runSchema },
         cursor: { type: ['string', 'null'], description: 'Asks for the next page; null at the end.' },
+        stale: staleSchema,
       },
     },
     ...problemResponses,

@@ -21,6 +21,8 @@ export const internalDeadRunSchema = {
   params: closed({ partition, id: { type: 'string' }, runNo: { type: 'integer', minimum: 1 } }, ['partition', 'id', 'runNo']),
   querystring: closed({}),
 } as const
+/** Also of a copy, which may be out of date. */
+export const internalReadSchema = { ...internalJobSchema, querystring: closed({ stale: { type: 'boolean' } }) } as const
 
 export const internalListSchema = {
   ...hide,
@@ -38,6 +40,7 @@ export const internalListSchema = {
       dueBefore: { type: 'integer' },
       limit: { type: 'integer', minimum: 1, maximum: listChunkMax },
       after: { type: 'string' },
+      stale: { type: 'boolean' },
     },
     ['limit'],
   ),

@@ -1,7 +1,18 @@
 /** Schemas of the routes of jobs and their lists. A definition's own fields are checked by streams/jobs, the one place of their limits. */
 import { jobIdBytesMax } from '../../../streams/jobs/validate.ts'
 import { listLimitDefault, listLimitMax } from '../limits.ts'
-import { acceptedSchema, closed, idParams, ifMatchHeaders, problemResponses, timeInput, timeOrNull, waitQuery } from './common.ts'
+import {
+  acceptedSchema,
+  closed,
+  idParams,
+  ifMatchHeaders,
+  problemResponses,
+  staleQuery,
+  staleSchema,
+  timeInput,
+  timeOrNull,
+  waitQuery,
+} from './common.ts'
 import { runSchema } from './runs.ts'
 
 const statuses = ['ACTIVE', 'PAUSED', 'COMPLETED', 'INVALID'] as const
@@ -83,7 +94,7 @@ export const getJobSchema = {
   tags: ['Jobs'],
   summary: 'Definition and state of a job',
   params: idParams,
-  querystring: closed({}),
+  querystring: closed(staleQuery),
   response: { 200: jobSchema, ...problemResponses },
 } as const
 
@@ -119,6 +130,7 @@ export const listJobsSchema = {
     active: { type: 'boolean', description: 'true: only jobs with active runs.' },
     limit: { type: 'integer', minimum: 1, maximum: listLimitMax, default: listLimitDefault },
     cursor: { type: 'string', minLength: 1, description: 'What the page before gave.' },
+    ...staleQuery,
   }),
   response: {
     200: {
@@ -132,6 +144,7 @@ export const listJobsSchema = {
           type: ['string', 'null'],
           description: 'Asks for the next page; null at the end. A page may be short, even empty, and still have one.',
         },
+        stale: staleSchema,
       },
     },
     ...problemResponses,

@@ -1,6 +1,6 @@
 /** Schemas of the routes of runs and commands. */
 import { listLimitDefault, listLimitMax } from '../limits.ts'
-import { closed, idParams, problemResponses, time, timeOrMs, timeOrNull } from './common.ts'
+import { closed, idParams, problemResponses, staleQuery, staleSchema, time, timeOrMs, timeOrNull } from './common.ts'
 
 const activeStatuses = ['DISPATCHED', 'RUNNING', 'RETRY_WAIT', 'WAITING'] as const
 
@@ -64,7 +64,7 @@ export const listRunsSchema = {
   tags: ['Runs'],
   summary: 'Active runs, then the last ended ones, newest first',
   params: idParams,
-  querystring: closed({}),
+  querystring: closed(staleQuery),
   response: {
     200: {
       type: 'object',
@@ -90,6 +90,7 @@ export const listActiveRunsSchema = {
     ...jobFilter,
     limit: { type: 'integer', minimum: 1, maximum: listLimitMax, default: listLimitDefault, description: 'Jobs, not runs.' },
     cursor: { type: 'string', minLength: 1, description: 'What the page before gave.' },
+    ...staleQuery,
   }),
   response: {
     200: {
@@ -99,6 +100,7 @@ export const listActiveRunsSchema = {
       properties: {
         runs: { type: 'array', items: runSchema },
         cursor: { type: ['string', 'null'], description: 'Asks for the next page; null at the end.' },
+        stale: staleSchema,
       },
     },
     ...problemResponses,
@@ -110,7 +112,7 @@ export const getRunSchema = {
   tags: ['Runs'],
   summary: 'One run',
   params: runParams,
-  querystring: closed({}),
+  querystring: closed(staleQuery),
   response: { 200: runSchema, ...problemResponses },
 } as const
 
@@ -220,7 +222,7 @@ export const whySchema = {
   tags: ['Jobs'],
   summary: 'Why a job fired or did not: what is so now, then the last decisions, newest first',
   params: idParams,
-  querystring: closed({}),
+  querystring: closed(staleQuery),
   response: {
     200: {
       type: 'object',

@@ -61,7 +61,7 @@ export const partitionsSchema = {
             additionalProperties: false,
             required: [
               ...['partition', 'phase', 'instance', 'url', 'overdueMs', 'lag', 'mailboxDepth', 'jobsOffset'],
-              ...['restoreRemaining', 'restoreTotal', 'restoreShare', 'underWay'],
+              ...['restoreRemaining', 'restoreTotal', 'restoreShare', 'underWay', 'standbys'],
             ],
             properties: {
               partition: { type: 'integer' },
@@ -96,6 +96,28 @@ export const partitionsSchema = {
               },
               instance: { type: ['string', 'null'] },
               url: { type: ['string', 'null'], description: 'Null for the process that answers.' },
+              standbys: {
+                type: 'array',
+                description: 'Processes that keep a copy of the partition, ready to take it over.',
+                items: {
+                  type: 'object',
+                  additionalProperties: false,
+                  required: ['instance', 'url', 'phase', 'behindRecords'],
+                  properties: {
+                    instance: { type: ['string', 'null'], description: 'name@host:pid:boot' },
+                    url: { type: ['string', 'null'], description: 'Null for the process that answers.' },
+                    phase: {
+                      type: 'string',
+                      enum: ['restoring', 'following', 'claiming', 'closed'],
+                      description: 'following: it keeps up. restoring: it still reads the logs.',
+                    },
+                    behindRecords: {
+                      type: ['integer', 'null'],
+                      description: 'Records of the logs that it lacks, as far as it knows; null while its store cannot be read.',
+                    },
+                  },
+                },
+              },
             },
           },
         },

@@ -5,7 +5,15 @@ import { integer } from '../numbers.ts'
 import { hasReader } from '../output.ts'
 import { path } from '../remote/api-client.ts'
 import { pagesOf } from '../remote/pages.ts'
-import { type CommandFrame, type RemoteFlags, remoteCommand, remotely, type Shell } from '../remote/remote-command.ts'
+import {
+  type CommandFrame,
+  type RemoteFlags,
+  remoteCommand,
+  remotely,
+  type Shell,
+  staleOption,
+  staleQueryOf,
+} from '../remote/remote-command.ts'
 import { runPairs } from '../runs/run-text.ts'
 import { numberText, oneLine, type Paint, painterOf, pairsText, statusText, tableText } from '../style.ts'
 import { type JobAnswer, scheduleText, targetText } from './answers.ts'
@@ -20,9 +28,10 @@ export function getCommand(frame: CommandFrame): Command {
   ])
     .argument('<id>', 'id of the job')
     .option('--definition', 'its definition alone, as apply takes it')
-    .action((id: string, flags: RemoteFlags & { definition?: boolean }) =>
+    .addOption(staleOption())
+    .action((id: string, flags: RemoteFlags & { definition?: boolean; stale?: boolean }) =>
       remotely(frame, flags, async ({ api, json, terminal }) => {
-        const job = await api.get<JobAnswer>(path`/v1/jobs/${id}`)
+        const job = await api.get<JobAnswer>(path`/v1/jobs/${id}`, staleQueryOf(flags))
         if (flags.definition) terminal.stdout.write(definitionText(job, json))
         else if (json) terminal.stdout.write(`${JSON.stringify(job)}\n`)
         else terminal.stdout.write(jobText(job, painterOf(terminal.stdout, terminal.env)))
@@ -35,10 +44,12 @@ export function whyCommand(frame: CommandFrame): Command {
     'jobs why report-7',
   ])
     .argument('<id>', 'id of the job')
-    .action((id: string, flags: RemoteFlags) =>
+    .addOption(staleOption())
+    .action((id: string, flags: RemoteFlags & { stale?: boolean }) =>
       remotely(frame, flags, async ({ api, json, terminal }) => {
         const answer = await api.get<{ status: string; why: { code: string; text: string; at: string | null }[] }>(
           path`/v1/jobs/${id}/why`,
+          staleQueryOf(flags),
         )
         if (json) return void terminal.stdout.write(`${JSON.stringify(answer)}\n`)
         const paint = painterOf(terminal.stdout, terminal.env)
@@ -55,6 +66,7 @@ interface ListFlags extends RemoteFlags {
   idContains?: string
   dueBefore?: string
   limit: number
+  stale?: boolean
 }
 
 export function listCommand(frame: CommandFrame): Command {
@@ -69,10 +81,11 @@ export function listCommand(frame: CommandFrame): Command {
     .option('--id-contains <text>', 'only jobs whose id holds this')
     .option('--due-before <time>', 'only jobs whose next occurrence is before it: ISO 8601 with an offset, or epoch ms')
     .addOption(integer('--limit <n>', 'most jobs to show', ROWS_DEFAULT, 1, ROWS_MAX))
+    .addOption(staleOption())
     .action((flags: ListFlags) => remotely(frame, flags, (shell) => list(shell, flags)))
 }
 
-async function list(shell: Shell, { status, tag, handler, idContains, dueBefore, limit }: ListFlags): Promise<void> {
+async function list(shell: Shell, { status, tag, handler, idContains, dueBefore, limit, ...flags }: ListFlags): Promise<void> {
   const { api, json, terminal } = shell
   const rows: string[][] = []
   const paint = painterOf(terminal.stdout, terminal.env)
@@ -81,15 +94,8 @@ async function list(shell: Shell, { status, tag, handler, idContains, dueBefore,
     else rows.push(rowOf(job, paint))
   }
   const goOn = () => hasReader(terminal.stdout)
-  const more = await pagesOf<JobAnswer>(
-    api,
-    '/v1/jobs',
-    { status, tag, handler, idContains, dueBefore },
-    'jobs',
-    limit,
-    take,
-    goOn,
-  )
+  const query = { status, tag, handler, idContains, dueBefore, ...staleQueryOf(flags) }
+  const more = await pagesOf<JobAnswer>(api, '/v1/jobs', query, 'jobs', limit, take, goOn)
   if (!json) {
     terminal.stdout.write(
       rows.length === 0 ? 'No jobs.\n' : tableText(['ID', 'STATUS', 'NEXT', 'SCHEDULE', 'TARGET', 'LAST RUN'], rows, paint),

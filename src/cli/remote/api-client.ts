@@ -24,6 +24,8 @@ export function path(texts: TemplateStringsArray, ...parts: (string | number)[])
 export class ApiClient {
   readonly address: Address
   readonly #signal: AbortSignal
+  /** Partitions that copies answered for, and records that those lacked. */
+  readonly stale = new Map<string, number>()
 
   /** `signal` ends what is on its way. */
   constructor(address: Address, signal: AbortSignal) {
@@ -63,12 +65,19 @@ export class ApiClient {
       })
       status = response.status
       text = await response.text()
+      this.#noteStale(response.headers.get('duelog-stale') ?? '')
     } catch (error) {
       this.#signal.throwIfAborted()
       throw unreachable(this.address, error)
     }
     if (status >= 400) throw problemOf(this.address, status, text)
     return (text === '' ? undefined : parsed(this.address, text)) as Answer
+  }
+
+  #noteStale(header: string): void {
+    for (const [, partition = '', behind] of header.matchAll(/(\d+);behind=(\d+)/g)) {
+      this.stale.set(partition, Math.max(Number(behind), this.stale.get(partition) ?? 0))
+    }
   }
 }
 

@@ -34,6 +34,12 @@ export function remoteCommand(usage: string, description: string, examples: read
     .addOption(new Option('--json', 'one line of JSON for each result'))
 }
 
+/** Of commands that read: what the API is asked with it is staleQueryOf. */
+export const staleOption = (): Option =>
+  new Option('--stale', 'where no owner answers, show what a standby has; a note says how far that is behind')
+
+export const staleQueryOf = ({ stale }: { stale?: boolean }): { stale?: string } => (stale === true ? { stale: 'true' } : {})
+
 export function withExamples(command: Command, examples: readonly string[]): Command {
   return command.addHelpText('after', `\nExamples:\n${examples.map((line) => `  duelog ${line}\n`).join('')}`)
 }
@@ -47,7 +53,10 @@ export async function remotely(
   const address = addressOf(terminal.env, flags.url)
   const signals = watchSignals()
   try {
-    await action({ terminal, api: new ApiClient(address, signals.stop), json: flags.json ?? false, exit })
+    const api = new ApiClient(address, signals.stop)
+    await action({ terminal, api, json: flags.json ?? false, exit })
+    for (const [partition, behind] of api.stale)
+      terminal.stderr.write(`Partition ${partition} was read from a copy that lacks ${behind} records of the logs.\n`)
   } catch (error) {
     if (signals.exitCode === undefined) throw error
     exit(signals.exitCode)

@@ -6,7 +6,14 @@ import { integer } from '../numbers.ts'
 import { path } from '../remote/api-client.ts'
 import { forEach } from '../remote/each.ts'
 import { pagesOf } from '../remote/pages.ts'
-import { type CommandFrame, type RemoteFlags, remoteCommand, remotely } from '../remote/remote-command.ts'
+import {
+  type CommandFrame,
+  type RemoteFlags,
+  remoteCommand,
+  remotely,
+  staleOption,
+  staleQueryOf,
+} from '../remote/remote-command.ts'
 import { numberText, painterOf, pairsText, tableText } from '../style.ts'
 import { redriveCommand } from './redrive-command.ts'
 import { routeOf } from './run-id.ts'
@@ -25,6 +32,7 @@ interface ListFlags extends RemoteFlags {
   tag?: string
   handler?: string
   limit: number
+  stale?: boolean
 }
 
 const activeStates = ['DISPATCHED', 'RUNNING', 'RETRY_WAIT', 'WAITING']
@@ -41,15 +49,18 @@ function listCommand(frame: CommandFrame): Command {
     .option('--tag <tag>', 'without an id: only of jobs with this tag')
     .option('--handler <name>', 'without an id: only of jobs of this handler')
     .addOption(integer('--limit <n>', 'without an id: most runs to show', 100, 1, 100_000))
+    .addOption(staleOption())
     .action((id: string | undefined, flags: ListFlags) =>
       remotely(frame, flags, async ({ api, json, terminal }) => {
         const { tag, handler, limit, state, dead } = flags
         const several = [id, dead, state].filter((given) => given !== undefined)
         if (several.length > 1) throw new DuelogError('bad-usage', 'Give one of these: the id of a job, --dead, --state.')
         const runs: RunAnswer[] = []
-        const [route, query] = dead ? ['/v1/dead-letters', { tag, handler }] : ['/v1/runs', { tag, handler, state }]
+        const stale = staleQueryOf(flags)
+        const [route, filter] = dead ? ['/v1/dead-letters', { tag, handler }] : ['/v1/runs', { tag, handler, state }]
+        const query = { ...filter, ...stale }
         const more = id === undefined && (await pagesOf<RunAnswer>(api, route, query, 'runs', limit, (run) => runs.push(run)))
-        if (id !== undefined) runs.push(...(await api.get<{ runs: RunAnswer[] }>(path`/v1/jobs/${id}/runs`)).runs)
+        if (id !== undefined) runs.push(...(await api.get<{ runs: RunAnswer[] }>(path`/v1/jobs/${id}/runs`, stale)).runs)
         const paint = painterOf(terminal.stdout, terminal.env)
         if (json) for (const run of runs) terminal.stdout.write(`${JSON.stringify(run)}\n`)
         else if (runs.length === 0) terminal.stdout.write('No runs.\n')
@@ -69,9 +80,10 @@ function listCommand(frame: CommandFrame): Command {
 function getCommand(frame: CommandFrame): Command {
   return remoteCommand('get', 'Show a run: its attempts, worker, times, result and errors.', ['runs get report-7/12'])
     .argument('<run>', 'id of the run: that of its job, a slash, its number')
-    .action((name: string, flags: RemoteFlags) =>
+    .addOption(staleOption())
+    .action((name: string, flags: RemoteFlags & { stale?: boolean }) =>
       remotely(frame, flags, async ({ api, json, terminal }) => {
-        const run = await api.get<RunAnswer>(routeOf(name))
+        const run = await api.get<RunAnswer>(routeOf(name), staleQueryOf(flags))
         const paint = painterOf(terminal.stdout, terminal.env)
         terminal.stdout.write(json ? `${JSON.stringify(run)}\n` : pairsText(runPairs(run, paint), paint))
       }),

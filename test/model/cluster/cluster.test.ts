@@ -5,7 +5,7 @@
  * DUELOG_MODEL_HISTORIES sets how many histories, DUELOG_MODEL_FIRST_SEED where they begin: one history of one seed repeats a failure.
  */
 import { describe, expect, it } from 'vitest'
-import { history } from './history.ts'
+import { followed, history } from './history.ts'
 import { metrics } from './process.ts'
 
 const histories = Number(process.env.DUELOG_MODEL_HISTORIES ?? 150)
@@ -20,6 +20,9 @@ describe('a cluster under random histories', () => {
       for (let seed = firstSeed + from; seed < firstSeed + to; seed++) expect(await history(seed)).toEqual([])
     })
   }
+  it('has standbys whose stores were those of their owners', () => {
+    if (histories >= 100) expect(followed.count).toBeGreaterThan(20)
+  })
   it('never needs its sweeper: no timer is lost', async () => {
     const { values } = await metrics.timersRearmed.get()
     expect(values.map(({ value }) => value)).toEqual([0])

@@ -1,5 +1,5 @@
 /**
- * A consumer group: eager rebalances, members that learn of their assignment one after the other, members that are thrown out while
+ * A consumer group: eager rebalances, with standbys that read some of the topics, members that learn of their assignment one after the other, members that are thrown out while
  * they stand still and join again when they find out.
  */
 import { DuelogError } from '../../../src/errors.ts'
@@ -17,9 +17,11 @@ export class Group {
   readonly members = new Set<Member>()
   /** What went wrong that no member may do. */
   readonly faults: string[] = []
+  readonly #standbys: boolean
   #generation = 0
 
-  constructor(log: MemoryLog, io: Io, chance: Chance) {
+  constructor(log: MemoryLog, io: Io, chance: Chance, standbys: boolean) {
+    this.#standbys = standbys
     this.log = log
     this.io = io
     this.chance = chance
@@ -34,9 +36,11 @@ export class Group {
     }
     const members = [...this.members]
     const start = this.chance.int(0, 7)
-    for (const member of members) member.promised = { generation: this.#generation, partitions: [] }
+    for (const member of members) member.promised = { generation: this.#generation, partitions: [], standbys: [] }
     for (let partition = 0; partition < this.log.partitions; partition++) {
       members[(partition + start) % members.length]?.promised?.partitions.push(partition)
+      if (!this.#standbys || members.length === 1) continue
+      members[(partition + start + 1) % members.length]?.promised?.standbys.push(partition)
     }
   }
 
@@ -55,7 +59,7 @@ export class Member implements GroupReader {
   readonly #group: Group
   readonly #options: GroupReaderOptions
   /** Assigned by the group, and not yet known here. */
-  promised: { generation: number; partitions: number[] } | undefined
+  promised: { generation: number; partitions: number[]; standbys: number[] } | undefined
   /** In the group as far as it knows, with the assignment it knows. */
   fetching = false
   #assigned = new Map<string, { topic: string; partition: number; position: number; paused: boolean; seeks: number }>()
@@ -133,11 +137,14 @@ export class Member implements GroupReader {
   }
 
   #learn(): void {
-    const { generation, partitions } = this.promised ?? { generation: 0, partitions: [] }
+    const { generation, partitions, standbys } = this.promised ?? { generation: 0, partitions: [], standbys: [] }
     this.promised = undefined
     this.#joins++
     this.#assigned = new Map()
-    const places = this.#options.topics.flatMap((topic) => partitions.map((partition) => ({ topic, partition })))
+    const followed = this.#options.standbys?.topics ?? []
+    const places = this.#options.topics.flatMap((topic) =>
+      [...partitions, ...(followed.includes(topic) ? standbys : [])].map((partition) => ({ topic, partition })),
+    )
     for (const place of places) this.#assigned.set(placeOf(place), { ...place, position: 0, paused: false, seeks: 0 })
     const wanted = this.#options.onAssigned(places, generation)
     for (const position of wanted?.positions ?? []) this.seek(position)

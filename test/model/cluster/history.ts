@@ -26,6 +26,9 @@ function runProblems({ log, trace }: Simulation, exact: boolean, cancelled: Read
   ]
 }
 
+/** Standbys that were compared with their owners. */
+export const followed = { count: 0 }
+
 /** What is wrong with the history of a seed, in words; empty when nothing is. */
 export async function history(seed: number): Promise<string[]> {
   const world = new Simulation(seed)
@@ -41,6 +44,14 @@ export async function history(seed: number): Promise<string[]> {
     const live = world.ownedStores()
     for (const [partition, store] of live)
       problems.push(...unsettled(store, world.time.nowMs, lives(partition), exact, cancelled))
+    for (const { partition, store } of world.followedStores()) {
+      const owner = live.get(partition)
+      const [there, here] = [new Set(owner && durableOf(owner, new Set())), new Set(durableOf(store, new Set()))]
+      for (const line of there) if (!here.has(line)) problems.push(`The standby of ${partition} lacks ${line}`)
+      for (const line of here) if (!there.has(line)) problems.push(`The standby of ${partition} has in vain ${line}`)
+      problems.push(...unsettled(store, world.time.nowMs, lives(partition), exact, cancelled))
+      followed.count++
+    }
     const changelogOf = (partition: number) => world.log.at(names.state, partition)
     const ends = new Map([...live.keys()].map((partition) => [partition, changelogOf(partition).next]))
     const fresh = await world.startAnew()

@@ -62,6 +62,7 @@ export class Process {
       clock: this.machine.clock,
       metrics,
       logger: logger.child({ machine: name }),
+      standbys: 1,
       leadMs,
       leadMsMax: leadMs,
       lingerMs,
@@ -172,6 +173,7 @@ function storesOf({ io }: Cluster, { machine, disk }: Process): PartitionStores 
         disk.set(partition, store)
         return { store: opened(io, machine, store), wiped: undefined }
       }),
+    held: async () => [...disk.keys()],
     wipe: (partition) => io.submit(machine, `wipes store ${partition}`, () => void disk.delete(partition)),
   }
 }

@@ -48,7 +48,7 @@ export class Simulation {
     const { chance, time } = this
     this.log = new MemoryLog(2, () => time.nowMs)
     const io = new Io(chance)
-    const group = new Group(this.log, io, chance)
+    const group = new Group(this.log, io, chance, chance.happens(0.6))
     this.cluster = { time, log: this.log, io, group, chance, lossiness: 0, clusterId: 'here', ordersThere: true }
     this.users = new Users(this.cluster)
     this.workers = new Workers(this.cluster)
@@ -123,6 +123,16 @@ export class Simulation {
     return stores
   }
 
+  /** The store of each standby, once at rest. Those that lack something are not among them. */
+  followedStores(): { partition: number; store: MemoryStore }[] {
+    return this.slots.flatMap(({ process }) =>
+      (process?.scheduler.queries.partitions() ?? []).flatMap(({ partition, phase, behindRecords }) => {
+        const store = process?.disk.get(partition)
+        return phase === 'following' && behindRecords === 0 && store !== undefined ? [{ partition, store: store.copy() }] : []
+      }),
+    )
+  }
+
   get problems(): string[] {
     const fatal = this.#everyone.flatMap((process) => process.fatal.map((error) => `${process.machine.name}: ${error.message}`))
     return [...this.cluster.group.faults, ...fatal]
@@ -135,7 +145,7 @@ export class Simulation {
     const { nowMs, nextMs } = this.time
     // What was read may wait for the linger, with nothing of it in flight.
     const mail = this.slots.some(({ process }) =>
-      process?.scheduler.queries.partitions().some(({ mailboxDepth }) => mailboxDepth > 0),
+      process?.scheduler.queries.partitions().some(({ mailboxDepth, role }) => mailboxDepth > 0 && role === 'owner'),
     )
     return (
       io.ready > 0 ||

@@ -1,0 +1,62 @@
+/** Reads of jobs: one, why it fired or did not, and lists. */
+import type { FastifyInstance } from 'fastify'
+import type { JobStatus } from '../../schemas/generated.ts'
+import type { ApiContext } from './context.ts'
+import { checkedId } from './definition-body.ts'
+import { listJobs } from './job-list.ts'
+import { jobNotFound } from './job-writes.ts'
+import { getJobSchema, listJobsSchema } from './schemas/jobs.ts'
+import { whySchema } from './schemas/runs.ts'
+import { Reading } from './stale.ts'
+import { timeOf } from './time-input.ts'
+import { etagOf } from './version.ts'
+import { jobToJson, whyToJson } from './views.ts'
+
+interface ListQuery {
+  status?: JobStatus
+  tag?: string
+  handler?: string
+  dueBefore?: string
+  idPrefix?: string
+  active?: boolean
+  limit: number
+  cursor?: string
+  stale?: boolean
+}
+interface StaleRead {
+  Params: { id: string }
+  Querystring: { stale?: boolean }
+}
+
+export function jobReadRoutes(instance: FastifyInstance, { owners, partitions, writes }: ApiContext): void {
+  const read = { role: 'viewer' } as const
+
+  instance.get<StaleRead>('/v1/jobs/:id', { config: read, schema: getJobSchema }, async (request, reply) => {
+    const id = checkedId(request.params.id)
+    const reading = new Reading(owners, request.query.stale)
+    const job = await writes.current(id, reading)
+    // No write may rest on what may be out of date.
+    const isStale = reading.mark(reply)
+    if (job === undefined) throw jobNotFound(id)
+    if (!isStale) void reply.header('etag', etagOf(job))
+    return jobToJson(job, request.role)
+  })
+
+  instance.get<StaleRead>('/v1/jobs/:id/why', { config: read, schema: whySchema }, async (request, reply) => {
+    const id = checkedId(request.params.id)
+    const reading = new Reading(owners, request.query.stale)
+    const why = await writes.why(id, reading)
+    reading.mark(reply)
+    if (why === undefined) throw jobNotFound(id)
+    return whyToJson(id, why)
+  })
+
+  instance.get<{ Querystring: ListQuery }>('/v1/jobs', { config: read, schema: listJobsSchema }, async (request, reply) => {
+    const { limit, cursor, dueBefore, stale, ...filter } = request.query
+    const due = dueBefore === undefined ? {} : { dueBefore: timeOf('dueBefore', dueBefore) }
+    const reading = new Reading(owners, stale)
+    const page = await listJobs(reading, partitions, { filter: { ...filter, ...due }, limit, cursor })
+    const jobs = page.jobs.map((job) => jobToJson(job, request.role))
+    return { jobs, cursor: page.cursor ?? null, ...(reading.mark(reply) && { stale: reading.stale }) }
+  })
+}

@@ -1,0 +1,50 @@
+/** Reads that may be answered from a copy, and what is said of them then. */
+import type { FastifyReply } from 'fastify'
+import { DuelogError } from '../errors.ts'
+import type { JobQueries } from '../ports.ts'
+import { isAway, type Staleness } from './copies.ts'
+import type { OwnerDirectory } from './owner-directory.ts'
+
+export const staleHeader = 'duelog-stale'
+
+/** How one request reads: from owners only, or with `stale` also from copies, which it then names. */
+export class Reading {
+  readonly #owners: OwnerDirectory
+  readonly mayBeStale: boolean
+  readonly #stale = new Map<number, number>()
+
+  constructor(owners: OwnerDirectory, mayBeStale = false) {
+    this.#owners = owners
+    this.mayBeStale = mayBeStale
+  }
+
+  /** Rejects as OwnerDirectory.ask does; the message names `?stale=true` where a copy could answer. */
+  async ask<Answer>(partition: number, question: (jobs: JobQueries) => Promise<Answer>): Promise<Answer> {
+    if (this.mayBeStale) {
+      const { answer, stale } = await this.#owners.askAny(partition, question)
+      if (stale !== null) this.#stale.set(partition, Math.max(stale.behindRecords, this.#stale.get(partition) ?? 0))
+      return answer
+    }
+    try {
+      return await this.#owners.ask(partition, question)
+    } catch (error) {
+      if (!(error instanceof DuelogError) || !isAway(error) || !this.#owners.hasCopy(partition)) throw error
+      throw new DuelogError(error.code, `${error.message} With ?stale=true a copy of it answers meanwhile.`, { cause: error })
+    }
+  }
+
+  /** Partitions that a copy answered for, in their order. */
+  get stale(): Staleness[] {
+    const found = [...this.#stale].map(([partition, behindRecords]) => ({ partition, behindRecords }))
+    return found.sort((a, b) => a.partition - b.partition)
+  }
+
+  /** Says in the header what was read from a copy; answers with whether anything was. */
+  mark(reply: FastifyReply): boolean {
+    const { stale } = this
+    if (stale.length === 0) return false
+    const items = stale.map(({ partition, behindRecords }) => `${partition};behind=${behindRecords}`)
+    void reply.header(staleHeader, items.join(', '))
+    return true
+  }
+}

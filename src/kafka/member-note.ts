@@ -1,0 +1,69 @@
+/** What a member of a group tells the others at each join: JSON in its metadata, shown by describeGroups to anybody. */
+import type { GroupReaderOptions } from '../ports.ts'
+
+/** What a member that can be a standby tells of it. */
+export interface StandbyNote {
+  /** Standbys that each partition is to have. */
+  wanted: number
+  /** Topics that a standby reads; the owner reads all. */
+  topics: string[]
+  /** Partition numbers it followed until now. */
+  following: number[]
+  /** Partition numbers it has locally, and how far. */
+  copies: [partition: number, offset: number][]
+}
+
+/** What a member tells the group at each join. */
+export interface MemberNote {
+  instance: string
+  userData: unknown
+  /** Partition numbers it read until now. */
+  owned: number[]
+  generation: number
+  /** Absent: it knows no standbys. */
+  standby?: StandbyNote
+}
+
+export function noteOf(
+  { instance, userData, standbys }: GroupReaderOptions,
+  assigned: ReadonlyMap<string, readonly number[]>,
+  generation: number,
+): MemberNote {
+  const owned = new Set<number>()
+  const followed = new Set<number>()
+  for (const [topic, partitions] of assigned) {
+    for (const partition of partitions) (standbys?.topics.includes(topic) ? followed : owned).add(partition)
+  }
+  const note = { instance, userData: userData?.() ?? null, owned: [...owned], generation }
+  if (standbys === undefined) return note
+  const { wanted, topics, copies } = standbys
+  const following = [...followed].filter((partition) => !owned.has(partition))
+  return { ...note, standby: { wanted, topics, following, copies: copies() } }
+}
+
+/** Never fails: a member of another program has a note that says nothing. */
+export function readNote(memberId: string, bytes: Buffer | undefined): MemberNote {
+  const nothing: MemberNote = { instance: memberId, userData: null, owned: [], generation: 0 }
+  try {
+    const note = JSON.parse(bytes?.toString() ?? '') as Partial<MemberNote>
+    return {
+      instance: typeof note.instance === 'string' ? note.instance : memberId,
+      userData: note.userData ?? null,
+      owned: Array.isArray(note.owned) ? note.owned : [],
+      generation: Number(note.generation) || 0,
+      ...(isStandbyNote(note.standby) && { standby: note.standby }),
+    }
+  } catch {
+    return nothing
+  }
+}
+
+function isStandbyNote(note: Partial<StandbyNote> | undefined): note is StandbyNote {
+  if (typeof note !== 'object' || note === null) return false
+  const { wanted, topics, following, copies } = note
+  return (
+    Number.isInteger(wanted) &&
+    [topics, following, copies].every(Array.isArray) &&
+    (copies as unknown[]).every((copy) => Array.isArray(copy) && copy.every(Number.isInteger))
+  )
+}

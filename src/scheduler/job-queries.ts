@@ -1,0 +1,110 @@
+/** What can be read of jobs in the store of a partition, whoever has it and however fresh it is. */
+import type { ActiveRun, FinishedRun } from '../../schemas/generated.ts'
+import { pristineState } from '../../streams/draft.ts'
+import type { Job } from '../../streams/job.ts'
+import { whyOf } from '../../streams/jobs/why.ts'
+import { runKey, runRingSize } from '../../streams/keys.ts'
+import type { Clock } from '../clock.ts'
+import type { ActiveRunView, JobQueries, JobView } from '../ports.ts'
+import type { Catalogue } from './catalogue.ts'
+import type { SchedulerCodecs } from './codecs.ts'
+import { loadJobs } from './job-loader.ts'
+import { listAmong, listJobsOf } from './job-search.ts'
+import type { PartitionStore } from './ports.ts'
+
+/** Where to look. */
+export interface Sight {
+  /** Throws `not-ready` when there is none. */
+  storeOf(partition: number): PartitionStore
+  withHeartbeats(partition: number, id: string, active: readonly ActiveRun[]): ActiveRunView[]
+  /** Ids of jobs that may have active runs. */
+  jobsUnderWay(partition: number, store: PartitionStore): Promise<string[]>
+  /** What knows ids and handlers without a look at each job, where there is one. */
+  catalogueOf(partition: number): Catalogue | undefined
+}
+
+export function jobQueries(sight: Sight, { codecs, clock }: { codecs: SchedulerCodecs; clock: Clock }): JobQueries {
+  const viewOf = (job: Job, number: number): JobView | undefined =>
+    viewOfJob(job, number, (active) => sight.withHeartbeats(number, job.id, active))
+
+  return {
+    async job(partition, id) {
+      const job = (await loadJobs(sight.storeOf(partition), codecs, [id])).get(id)
+      return job === undefined ? undefined : viewOf(job, partition)
+    },
+
+    async why(partition, id) {
+      const job = (await loadJobs(sight.storeOf(partition), codecs, [id])).get(id)
+      if (job?.definition === undefined) return undefined
+      const { status } = job.state ?? pristineState(job)
+      return { status, reasons: whyOf(job, clock.nowMs()) }
+    },
+
+    async list(partition, filter, limit, after) {
+      const store = sight.storeOf(partition)
+      const page = { filter, limit, after }
+      const place = { store, codecs, nowMs: clock.nowMs(), viewOf: (job: Job) => viewOf(job, partition) }
+      if (filter.active) return listAmong(place, await sight.jobsUnderWay(partition, store), page)
+      return listJobsOf({ ...place, catalogue: sight.catalogueOf(partition) }, page)
+    },
+
+    async runs(partition, id) {
+      const store = sight.storeOf(partition)
+      const job = (await loadJobs(store, codecs, [id])).get(id)
+      if (job?.definition === undefined) return undefined
+      const slots = await store.get(Array.from({ length: runRingSize }, (_, index) => runKey(id, index)))
+      const finished: FinishedRun[] = job.state?.lastRun ? [job.state.lastRun] : []
+      for (const value of slots) {
+        const run = value === null ? null : (await codecs.state.decode(value)).run
+        if (run !== null) finished.push(run)
+      }
+      return {
+        active: sight.withHeartbeats(partition, id, job.state?.active ?? []),
+        finished: finished.sort((a, b) => b.runNo - a.runNo),
+      }
+    },
+  }
+}
+
+function viewOfJob(
+  job: Job,
+  partition: number,
+  withHeartbeats: (active: readonly ActiveRun[]) => ActiveRunView[],
+): JobView | undefined {
+  const { definition } = job
+  if (definition === undefined) return undefined
+  const {
+    status,
+    nextFireAt,
+    nextDueAt,
+    runNo,
+    scheduledRuns,
+    succeeded,
+    failed,
+    skipped,
+    cancelled,
+    reason,
+    active,
+    lastRun,
+    deadRuns,
+  } = job.state ?? pristineState(job)
+  return {
+    id: job.id,
+    partition,
+    offset: definition.offset,
+    definition: definition.spec,
+    status,
+    nextFireAt,
+    nextDueAt,
+    runNo,
+    scheduledRuns,
+    succeeded,
+    failed,
+    skipped,
+    cancelled,
+    reason,
+    active: withHeartbeats(active),
+    lastRun,
+    deadRuns,
+  }
+}

@@ -1,0 +1,89 @@
+/** From the reader into the partition: job-state to the store, all else to the mailbox. */
+import type { Batch } from '../ports.ts'
+import type { FeedSource } from './feed.ts'
+import { Intake } from './intake.ts'
+import type { Mail, Source } from './mailbox.ts'
+import type { Ownership } from './ownership.ts'
+import { receiveState } from './restoring.ts'
+
+/** How long a record whose schema is unknown waits before the registry is asked again. */
+const registryRetryMs = 1_000
+/** How long all reading waits for an answer of the registry, before only the topic does that needs it. */
+const registryWaitMs = 300
+
+export class Receiving {
+  readonly #own: Ownership
+  readonly #intake: Intake
+
+  constructor(own: Ownership) {
+    this.#own = own
+    const { partition, shared, leases, workers } = own
+    const { partitions, codecs, targets, clock, metrics, logger } = shared
+    this.#intake = new Intake({ partition, partitions, codecs, leases, workers, targets, clock, metrics, logger })
+  }
+
+  /** Takes records that were read. Resolves when the next ones may come. */
+  async receive(source: FeedSource, batch: Batch): Promise<void> {
+    const own = this.#own
+    const { feed } = own
+    const records = batch.records.filter((record) => record.offset >= feed.next(source))
+    if (records.length === 0 || own.closing || !feed.isOpen(source)) return
+    own.heardOf(source, records.length, batch.highWatermark)
+    const openings = feed.openings(source)
+    try {
+      if (source !== 'state') await this.#receiveInputs(source, records)
+      // Whoever folds definitions beside it must not read one state and write beside another.
+      else await own.alone(async () => openings === feed.openings(source) && receiveState(own, records))
+    } catch (error) {
+      // Closed meanwhile, and the store with it: the records come again. Else it is the partition's trouble, not the reader's.
+      if (openings === feed.openings(source)) own.fail(error)
+    }
+    own.signal.wake()
+    await own.flow.room()
+  }
+
+  async #receiveInputs(source: Source, records: Batch['records']): Promise<void> {
+    const { feed, mailbox, shared } = this.#own
+    const openings = feed.openings(source)
+    for (const record of records) {
+      let mail: Mail
+      try {
+        const now = this.#intake.mail(source, record, shared.clock.nowMs())
+        // At once wherever that is possible: this runs for every record.
+        mail = now instanceof Promise ? await this.#within(now) : now
+      } catch (error) {
+        if (openings === feed.openings(source)) this.#askAgain(source, openings, error)
+        break
+      }
+      // Opened anew meanwhile: the record comes again.
+      if (openings !== feed.openings(source)) return
+      mailbox.put(mail)
+      feed.received(source, record.offset + 1)
+    }
+  }
+
+  /** The answer of the registry, if it comes soon: while it is awaited no other topic is read. */
+  async #within<T>(answer: Promise<T>): Promise<T> {
+    const { clock } = this.#own.shared
+    const { promise, reject } = Promise.withResolvers<never>()
+    const cancel = clock.at(clock.nowMs() + registryWaitMs, () => reject(new Error('The registry has not answered yet.')))
+    try {
+      return await Promise.race([answer, promise])
+    } finally {
+      cancel()
+    }
+  }
+
+  /** The record may be good: this one topic of this one partition waits for the registry, as long as it takes. */
+  #askAgain(source: Source, openings: number, error: unknown): void {
+    const { feed, mailbox, shared } = this.#own
+    shared.logger.warn(
+      { err: error, partition: this.#own.partition, source },
+      'A record waits for the schema registry; firing goes on.',
+    )
+    feed.rewind(source)
+    shared.clock.at(shared.clock.nowMs() + registryRetryMs, () => {
+      if (openings === feed.openings(source) && !mailbox.full) feed.release(source)
+    })
+  }
+}

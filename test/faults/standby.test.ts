@@ -1,0 +1,137 @@
+/** Two schedulers, each the standby of the other's partitions: owners die, freeze and come back, and the standbys go on. */
+import { expect, test } from 'vitest'
+import { connectLog } from '../../src/kafka/log.ts'
+import { localKey } from '../../src/scheduler/local-record.ts'
+import { rocksStores } from '../../src/store/rocks-store.ts'
+import { clean } from '../tools/checker-audit.ts'
+import type { DuelogProcess } from '../tools/duelog-process.ts'
+import type { SchedulerReport } from '../tools/duelog-process-plan.ts'
+import { brokers, oneShots, openSite, recurring } from './harness.ts'
+import { Load } from './load.ts'
+import { chance, printedSeed } from './seeded.ts'
+import { openWorker } from './worker.ts'
+
+const partitions = 4
+const dayMs = 86_400_000
+const numbersOf = (phase: string, { partitions: found }: SchedulerReport): number[] =>
+  found.flatMap((each) => (each.phase === phase ? [each.partition] : []))
+const owns = (report: SchedulerReport): number[] => numbersOf('active', report)
+const follows = (report: SchedulerReport): number[] => numbersOf('following', report)
+const all = (report: SchedulerReport): boolean => owns(report).length === partitions
+const paired = (report: SchedulerReport): boolean => owns(report).length === 2 && follows(report).length === 2
+const sum = (counts: Record<string, number>): number => Object.values(counts).reduce((total, count) => total + count, 0)
+
+/** Each owns half and follows the other half, both at one moment. Resolves with what the first owns. */
+async function pairOf(one: DuelogProcess, other: DuelogProcess): Promise<number[]> {
+  let owned: number[] = []
+  const together = async (): Promise<number[]> => {
+    const reports = await Promise.all([one.reportThat(paired), other.reportThat(paired)])
+    owned = reports.flatMap(owns).slice(0, 2)
+    return reports.flatMap(owns).sort()
+  }
+  await expect.poll(together, { timeout: 90_000 }).toEqual([0, 1, 2, 3])
+  return owned
+}
+
+/** Records of changelog and definitions that the process read for these partitions until it fired, since it had said so much. */
+function readFor({ messages }: DuelogProcess, numbers: number[], from: number): number[] {
+  const lines = messages.slice(from).flatMap((message) => (message.kind === 'log' ? [message.message] : []))
+  return numbers.map((number) => {
+    const found = lines.map((line) => new RegExp(`^Partition ${number} is active; (\\d+) records`).exec(line)?.[1])
+    return Number(found.findLast((read) => read !== undefined) ?? Number.NaN)
+  })
+}
+
+async function endsOf(topics: string[]): Promise<number[][]> {
+  const admin = await connectLog({ brokers, clientId: 'faults' }).admin()
+  const ends = await Promise.all(topics.map((topic) => admin.offsets(topic)))
+  await admin.close()
+  return ends.map((each) => each.sort((a, b) => a.partition - b.partition).map(({ next }) => next))
+}
+
+test('a standby takes over from the tail alone, whether the owner dies or freezes; nothing is lost or doubled', {
+  timeout: 240_000,
+}, async (context) => {
+  const site = await openSite(context, { partitions })
+  await openWorker(context, site)
+  // What a restore would have to read.
+  await site.write(oneShots('far', 3_000, Date.now() + dayMs, 1_000))
+  const load = new Load(site, 80, chance(printedSeed()))
+  const start = (machine: string) => site.scheduler({ folder: `${site.plan.folder}-${machine}`, standbys: 1 })
+  const machines = ['a', 'b'] as const
+  const processes = { a: await start('a'), b: await start('b') }
+  for (const [index, lost] of machines.entries()) {
+    const [victim, heir] = [processes[lost], processes[machines[1 - index] ?? 'b']]
+    const owned = await pairOf(victim, heir)
+    const [jobs = [], state = []] = await endsOf([site.names.jobs, site.names.state])
+    const said = heir.messages.length
+    await victim.kill()
+    await heir.reportThat(all)
+    for (const [place, read] of readFor(heir, owned, said).entries()) {
+      const number = owned[place] ?? 0
+      expect(read).toBeLessThan(((jobs[number] ?? 0) + (state[number] ?? 0)) / 2)
+    }
+    expect(sum((await heir.reportThat(() => true)).reopens)).toBe(0)
+    await site.checker.dispatched([...load.expected])
+    processes[lost] = await start(lost)
+  }
+  // The roles have swapped twice; now one of them is a zombie for a while.
+  const owned = await pairOf(processes.a, processes.b)
+  const said = processes.b.messages.length
+  processes.a.signal('SIGSTOP')
+  await processes.b.reportThat(all)
+  expect(readFor(processes.b, owned, said).every((read) => read < 500)).toBe(true)
+  await site.checker.dispatched([...load.expected])
+  processes.a.signal('SIGCONT')
+  await pairOf(processes.a, processes.b)
+  await load.stop()
+  await site.checker.succeeded(load.expected)
+  await Promise.all([processes.a.stop(), processes.b.stop()])
+  expect(await site.checker.audit(load.expected)).toEqual(clean)
+})
+
+test('the store of a standby is that of the owner, byte for byte', { timeout: 120_000 }, async (context) => {
+  const site = await openSite(context, { partitions })
+  await openWorker(context, site)
+  const folders = ['a', 'b'].map((machine) => `${site.plan.folder}-${machine}`)
+  const [one, other] = (await Promise.all(folders.map((folder) => site.scheduler({ folder, standbys: 1 })))) as [
+    DuelogProcess,
+    DuelogProcess,
+  ]
+  await pairOf(one, other)
+  const shots = oneShots('shot', 200, Date.now() + 500, 5)
+  const repeats = recurring('again', 8, Date.now() + 500, 150, 12)
+  const paused = { id: 'paused', schedule: { everyMs: dayMs }, target: { handler: 'noop' }, paused: true, tags: ['some', 'tags'] }
+  const expected = await site.write(shots, repeats, oneShots('far', 400, Date.now() + dayMs, 1_000))
+  await site.client.scheduleMany([paused])
+  await site.checker.succeeded(expected.filter(({ jobId }) => !jobId.startsWith('far')))
+  for (let number = 0; number < 200; number++) await site.client.cancel(`far-${number}`)
+  // Quiet: nothing was written since the last look, and nobody lacks anything.
+  const { jobs, state, commands, events } = site.names
+  let last = ''
+  const quiet = async (): Promise<boolean> => {
+    const reports = await Promise.all([one.reportThat(paired), other.reportThat(paired)])
+    const ends = JSON.stringify(await endsOf([jobs, state, commands, events]))
+    const level = reports.every((report) => report.partitions.every(({ behindRecords }) => behindRecords === 0))
+    const same = ends === last
+    last = ends
+    return same && level
+  }
+  await expect.poll(quiet, { timeout: 60_000, interval: 1_500 }).toBe(true)
+  for (const each of [one, other]) each.signal('SIGSTOP')
+  for (const each of [one, other]) await each.kill()
+  for (let partition = 0; partition < partitions; partition++) {
+    const [left = [], right = []] = await Promise.all(folders.map((folder) => contentOf(folder, partition)))
+    expect(left.length).toBeGreaterThan(100)
+    expect(right).toEqual(left)
+  }
+})
+
+/** Without the record of where this store stands, and the links of its own chain. */
+async function contentOf(folder: string, partition: number): Promise<string[]> {
+  const { store } = await rocksStores(folder).open(partition)
+  const entries = await store.scan({ from: Buffer.of(0), to: Buffer.of(255), limit: 1_000_000 })
+  await store.close()
+  const kept = entries.filter(({ key }) => key[0] !== 0x4c && !key.equals(localKey))
+  return kept.map(({ key, value }) => `${key.toString('latin1')} ${value.toString('hex')}`)
+}
