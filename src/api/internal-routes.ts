@@ -61,10 +61,8 @@ export function internalRoutes(instance: FastifyInstance, { local }: ApiContext)
   instance.get<{ Params: JobParams & { runNo: number } }>(
     `${base}/:partition/jobs/:id/dead-runs/:runNo`,
     { config, schema: internalDeadRunSchema },
-    async (request, reply) => {
-      const { partition, id, runNo } = request.params
-      return answer(reply, { execution: await scheduler().deadRun(partition, id, runNo) })
-    },
+    async ({ params: { partition, id, runNo } }, reply) =>
+      answer(reply, { execution: await scheduler().deadRun(partition, id, runNo) }),
   )
 
   instance.get<{ Params: JobParams }>(

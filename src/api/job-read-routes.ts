@@ -18,6 +18,7 @@ interface ListQuery {
   handler?: string
   dueBefore?: string
   idPrefix?: string
+  idContains?: string
   active?: boolean
   limit: number
   cursor?: string
@@ -57,6 +58,6 @@ export function jobReadRoutes(instance: FastifyInstance, { owners, partitions, w
     const reading = new Reading(owners, stale)
     const page = await listJobs(reading, partitions, { filter: { ...filter, ...due }, limit, cursor })
     const jobs = page.jobs.map((job) => jobToJson(job, request.role))
-    return { jobs, cursor: page.cursor ?? null, ...(reading.mark(reply) && { stale: reading.stale }) }
+    return { jobs, searched: page.searched, cursor: page.cursor ?? null, ...(reading.mark(reply) && { stale: reading.stale }) }
   })
 }
