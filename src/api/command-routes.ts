@@ -7,7 +7,7 @@ import type { AuditAction } from './audit/audit-action.ts'
 import { Commands } from './commands.ts'
 import type { ApiContext } from './context.ts'
 import { RequestError } from './problem.ts'
-import { backfillSchema, cancelJobSchema, pauseSchema, resumeSchema, triggerSchema } from './schemas/runs.ts'
+import { backfillSchema, cancelJobSchema, pauseSchema, resumeSchema, triggerSchema } from './schemas/commands.ts'
 import { timeOf } from './time-input.ts'
 
 interface Command {

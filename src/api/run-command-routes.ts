@@ -5,7 +5,7 @@ import type { JobView } from '../ports.ts'
 import type { AuditAction } from './audit/audit-action.ts'
 import { Commands } from './commands.ts'
 import type { ApiContext } from './context.ts'
-import { cancelRunSchema, redriveRunSchema } from './schemas/runs.ts'
+import { cancelRunSchema, redriveRunSchema } from './schemas/commands.ts'
 import { runIdOf } from './views.ts'
 
 interface OneRun {

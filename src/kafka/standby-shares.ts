@@ -78,6 +78,38 @@ export function shareStandbys(
     );
   }
   for (const partition of numbers(count)) while (give(partition, members));
+  even(members, shares, ownerOf, fair)
   for (const share of shares.values()) share.sort((a, b) => a - b)
   return shares
+}
+
+/** The last partitions find only their owners with room: who took them beyond his share gives up one that was not his before. */
+function even(
+  members: readonly Follower[],
+  shares: Map<string, number[]>,
+  ownerOf: ReadonlyMap<number, Follower>,
+  fair: number,
+): void {
+  const shareOf = ({ memberId }: Follower): number[] => shares.get(memberId) ?? []
+  const sorted = [...members].sort((a, b) => compare(a.memberId, b.memberId))
+  for (const rich of sorted) {
+    for (const partition of [...shareOf(rich)]) {
+      if (shareOf(rich).length <= fair) break
+      if (rich.following.includes(partition) || rich.copies.has(partition)) continue
+      const owner = ownerOf.get(partition)
+      const poor = sorted.find(
+        (member) =>
+          shareOf(member).length < fair &&
+          member !== owner &&
+          !shareOf(member).includes(partition) &&
+          (member.host !== owner?.host || rich.host === owner?.host),
+      )
+      if (poor === undefined) continue
+      shares.set(
+        rich.memberId,
+        shareOf(rich).filter((each) => each !== partition),
+      )
+      shareOf(poor).push(partition)
+    }
+  }
 }

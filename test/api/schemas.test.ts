@@ -1,5 +1,6 @@
 import { Ajv } from 'ajv'
 import { describe, expect, it } from 'vitest'
+import * as commands from '../../src/api/schemas/commands.ts'
 import { problemSchema } from '../../src/api/schemas/common.ts'
 import * as jobs from '../../src/api/schemas/jobs.ts'
 import * as runs from '../../src/api/schemas/runs.ts'
@@ -29,10 +30,10 @@ describe('answers are as their schemas document them', () => {
     expectToFit(jobs.listJobsSchema.response[200], await answerOf(memory, 'GET', '/v1/jobs?limit=2'))
     expectToFit(runs.listRunsSchema.response[200], await answerOf(memory, 'GET', '/v1/jobs/a/runs'))
     expectToFit(runs.getRunSchema.response[200], await answerOf(memory, 'GET', '/v1/runs/a/1'))
-    expectToFit(runs.triggerSchema.response[202], await answerOf(memory, 'POST', '/v1/jobs/a/trigger'))
-    expectToFit(runs.pauseSchema.response[200], await answerOf(memory, 'POST', '/v1/jobs/a/pause'))
+    expectToFit(commands.triggerSchema.response[202], await answerOf(memory, 'POST', '/v1/jobs/a/trigger'))
+    expectToFit(commands.pauseSchema.response[200], await answerOf(memory, 'POST', '/v1/jobs/a/pause'))
     memory.owner.applies = false
-    expectToFit(runs.pauseSchema.response[202], await answerOf(memory, 'POST', '/v1/jobs/a/resume'))
+    expectToFit(commands.pauseSchema.response[202], await answerOf(memory, 'POST', '/v1/jobs/a/resume'))
     expectToFit(jobs.putJobSchema.response[202], await answerOf(memory, 'PUT', '/v1/jobs/late?wait=applied', atNoon))
   })
 

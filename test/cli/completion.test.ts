@@ -21,7 +21,7 @@ describe('completion', () => {
     expect(words('jobs', 're')).toEqual(['resume'])
   })
   it('offers the options of the command once a dash is typed', () => {
-    expect(words('jobs', 'list', '--sta')).toEqual(['--status', '--stale'])
+    expect(words('jobs', 'list', '--st')).toEqual(['--status', '--stale'])
     expect(words('jobs', 'list', '')).toEqual([])
     expect(words('runs', 'redrive', 'a/1', '--')).toEqual(expect.arrayContaining(['--dead', '--json', '--help']))
   })
