@@ -3,7 +3,7 @@
 import { DuelogError } from '../errors.ts'
 import { markHeader, markKey } from './intake.ts'
 import { putKeptDefinitions } from './kept-definitions.ts'
-import { isBesideTheLog, ownerKey, positionKey } from './local-record.ts'
+import { isBesideTheLog, ownerKey, positionKey, readEntry } from './local-record.ts'
 import { rangeOf } from './log-ends.ts'
 import { type Ownership, quietMs } from './ownership.ts'
 import type { PartitionStore } from './ports.ts'
@@ -26,7 +26,7 @@ export async function claim(own: Ownership, store: PartitionStore): Promise<void
   const claimOffset = offsets.get(`${names.state}/${own.partition}`) ?? 0
   await own.until(() => own.applied.state > claimOffset)
   own.feed.close('state')
-  const position = (await own.entry(store, positionKey))?.position ?? null
+  const position = (await readEntry(own.shared.codecs, store, positionKey))?.position ?? null
   if (isBesideTheLog({ jobsOffset: own.applied.jobs, claimOffset: own.claimOffset }, position)) await startOver(own, store)
   own.claimOffset = claimOffset
   own.applied.commands = position?.commandsOffset ?? 0
@@ -62,7 +62,7 @@ export async function drain(own: Ownership, store: PartitionStore, index: TimeIn
 async function readToEnd(own: Ownership, source: 'jobs' | 'commands', foldMail: () => Promise<TurnResult>): Promise<void> {
   const { admin, names, clock } = own.shared
   let end = readableEnd(await rangeOf(admin, names[source], own.partition))
-  if (source === 'jobs') own.restoreEnd = end
+  if (source === 'jobs') own.catchUp.restoreEnd = end
   let seen = { at: -1, since: 0 }
   let marked = false
   for (;;) {

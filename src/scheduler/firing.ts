@@ -47,12 +47,13 @@ export async function fireForEver(own: Ownership, store: PartitionStore, index: 
       }
       // They mostly need no commit (invariant I2), so whoever waits for one of them need not wait for the next.
       mailbox.definitionsNext()
-      const { committed } = await own.turn(store, index, [], (timer) => taker.written(timer))
+      const { committed } = await own.turn(store, index, [], { written: (timer) => taker.written(timer) })
       if (committed) lingerUntil = clock.nowMs() + lingerMs
       continue
     }
-    const timers = await taker.take(mailbox.depth > 0, own.logged.aheadUntil)
-    const result = await own.turn(store, index, timers, (timer) => taker.written(timer))
+    const timers = await taker.take(now, mailbox.depth > 0, own.logged.aheadUntil)
+    // What was due when it was taken is due, also when the clock was set back since.
+    const result = await own.turn(store, index, timers, { written: (timer) => taker.written(timer), notBeforeMs: now })
     taker.defer(result.deferred)
     if (result.committed) lingerUntil = clock.nowMs() + lingerMs
     if (result.folded > 0 || own.admissions.isPressing(clock.nowMs())) continue
@@ -63,6 +64,7 @@ export async function fireForEver(own: Ownership, store: PartitionStore, index: 
     if (!isUnlogged(own)) positionAt = Number.POSITIVE_INFINITY
     else if (positionAt <= idleAt) await own.logPosition(store, index)
     else positionAt = Math.min(positionAt, idleAt + idlePositionMs)
+    await own.keepFresh(store, index)
     await own.nap(Math.min(taker.wakeAt(clock.nowMs()), own.admissions.wakeAt, own.leavingAt, sweeper.lookAt, positionAt))
   }
 }

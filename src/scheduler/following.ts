@@ -22,14 +22,17 @@ export async function follow(own: Ownership, store: PartitionStore, index: TimeI
   own.enter('following')
   const { logger, codecs } = own.shared
   const { partition } = own
-  logger.info({ partition, behind: own.behindRecords }, `Partition ${partition} is followed.`)
+  logger.info({ partition, behind: own.catchUp.behindRecords }, `Partition ${partition} is followed.`)
   while (own.role === 'standby') {
-    own.measureBehind()
-    if (own.mailbox.nextOffset >= own.logged.jobsOffset) await own.nap(Number.POSITIVE_INFINITY)
-    else await own.turn(store, index)
+    own.catchUp.measureBehind()
+    if (own.mailbox.nextOffset < own.logged.jobsOffset) await own.turn(store, index)
+    else {
+      await own.keepFresh(store, index)
+      await own.nap(Number.POSITIVE_INFINITY)
+    }
   }
-  logger.info({ partition, behind: own.behindRecords }, `The standby of partition ${partition} takes over.`)
-  own.read = 0
+  logger.info({ partition, behind: own.catchUp.behindRecords }, `The standby of partition ${partition} takes over.`)
+  own.catchUp.read = 0
   // What was learned of runs and queues while others decided about them is out of date.
   own.underWay.clear()
   own.admissions = new Admissions(codecs)

@@ -2,8 +2,10 @@
  * M·local: where this store stands in the logs, in the same write batch as the data it describes. It is the only checkpoint.
  * JSON, for eyes: {version, clusterId, jobsOffset, stateOffset, claimOffset, savedAtMs}; the first two offsets are the next to read.
  */
-import type { Position } from '../../schemas/generated.ts'
+import type { Position, StateEntry } from '../../schemas/generated.ts'
 import { metaKey } from '../../streams/keys.ts'
+import type { SchedulerCodecs } from './codecs.ts'
+import { mayLackTombstones } from './freshness.ts'
 import type { PartitionStore, StoreOp } from './ports.ts'
 
 export interface LocalRecord {
@@ -12,6 +14,7 @@ export interface LocalRecord {
   stateOffset: number
   /** Claim under which jobs was folded last; -1 when that was never. */
   claimOffset: number
+  /** When it had last read all of its logs (freshness.ts). */
   savedAtMs: number
 }
 
@@ -51,11 +54,9 @@ export function unusable(
     return `it has read job-state up to ${local.stateOffset}, the log ends at ${log.state.next}`
   if (local.jobsOffset > log.jobs.next) return `it has read jobs up to ${local.jobsOffset}, the log ends at ${log.jobs.next}`
   // A tombstone may be gone for ever: what it deleted would live again here.
-  if (nowMs - local.savedAtMs > retentionMs * staleShare) return 'it is older than tombstones are kept'
+  if (mayLackTombstones(local.savedAtMs, nowMs, retentionMs)) return 'it is older than tombstones are kept'
   return undefined
 }
-
-const staleShare = 0.8
 
 /**
  * Whether the store has folded definitions as an owner that was one no more, and so without the states of its successor. An owner
@@ -68,4 +69,10 @@ export const isBesideTheLog = (local: Pick<LocalRecord, 'jobsOffset' | 'claimOff
 interface Range {
   earliest: number
   next: number
+}
+
+/** An entry of the changelog's bookkeeping as the store has it. */
+export async function readEntry(codecs: SchedulerCodecs, store: PartitionStore, key: Buffer): Promise<StateEntry | undefined> {
+  const [value] = await store.get([key])
+  return value ? codecs.state.decode(value) : undefined
 }

@@ -2,15 +2,16 @@
  * What a partition has in memory from its assignment to its end, and how its phases wait: for records, for a time, or for the end.
  * The phases are functions over it: restoring.ts, claiming.ts, firing.ts; partition.ts leads from one to the next.
  */
-import type { StateEntry } from '../../schemas/generated.ts'
 import type { Timer } from '../../streams/keys.ts'
 import type { TransactionalWriter } from '../ports.ts'
 import { Admissions } from './admissions.ts'
 import { AppliedWaits } from './applied-waits.ts'
 import { Catalogue } from './catalogue.ts'
+import { CatchUp } from './catch-up.ts'
 import { Closed, Interruption, RoleChanged } from './endings.ts'
-import type { Feed, FeedSource } from './feed.ts'
+import type { Feed } from './feed.ts'
 import { Flow } from './flow.ts'
+import { Freshness, lookMs } from './freshness.ts'
 import { Leases } from './leases.ts'
 import { Mailbox } from './mailbox.ts'
 import type { Shared } from './options.ts'
@@ -18,7 +19,7 @@ import type { PartitionStore } from './ports.ts'
 import type { PartitionShares } from './shares.ts'
 import { Signal } from './signal.ts'
 import type { TimeIndex } from './time-index.ts'
-import { logPosition, type TurnContext, type TurnResult, turn } from './turn.ts'
+import { logPosition, saveLocal, type TurnContext, type TurnOptions, type TurnResult, turn } from './turn.ts'
 import { UnderWay } from './under-way.ts'
 import { WorkerWatch } from './worker-watch.ts'
 
@@ -39,6 +40,8 @@ export class Ownership {
   readonly underWay = new UnderWay()
   readonly workers = new WorkerWatch()
   readonly catalogue = new Catalogue()
+  readonly catchUp = new CatchUp(this)
+  readonly freshness: Freshness
   readonly signal: Signal
   readonly flow: Flow
   admissions: Admissions
@@ -50,16 +53,8 @@ export class Ownership {
   logged: TurnContext['logged'] = { jobsOffset: 0, aheadUntil: 0 }
   /** Our claim, or before it the one under which the store folded jobs last; -1: never. */
   claimOffset = -1
-  /** Where the log that is being restored ended when that began. */
-  restoreEnd = 0
-  /** And where its reading began. */
-  restoreBegin = 0
-  /** Where the logs ended when last heard of, and whether the store is open and fit to be read. */
-  ends: { state: number; jobs: number } | undefined
   /** Whether the store has just those timers and index keys that follow from its jobs, and is to be kept so. */
   isExact = false
-  /** Records of changelog and definitions that came since the way to the active phase began. */
-  read = 0
   /** When the oldest timer that was not handed out when the present turn began is due. */
   dueAt = Number.POSITIVE_INFINITY
   closing = false
@@ -81,6 +76,7 @@ export class Ownership {
     this.shared = shared
     this.feed = feed
     this.shares = shares
+    this.freshness = new Freshness(shared.clock, shared.tombstoneRetentionMs)
     this.signal = new Signal(shared.clock)
     this.flow = new Flow(this.mailbox, feed, shared.clock)
     this.admissions = new Admissions(shared.codecs)
@@ -89,7 +85,7 @@ export class Ownership {
   enter(phase: Phase): void {
     this.phase = phase
     this.#progressAt = this.shared.clock.nowMs()
-    this.measureRestore()
+    this.catchUp.measureRestore()
     this.shares.phaseChanged()
   }
 
@@ -123,48 +119,14 @@ export class Ownership {
     this.flow.make()
     this.#fault = undefined
     if (!this.closing) this.#interrupted = new Interruption()
-    this.ends = undefined
     this.isExact = false
-    this.measureBehind()
+    this.catchUp.forget()
     this.mailbox.clear()
     this.underWay.clear()
     this.catalogue.clear()
     this.admissions = new Admissions(this.shared.codecs)
     this.store = undefined
     this.writer = undefined
-  }
-
-  get restoreRemaining(): number {
-    if (this.phase === 'active' || this.phase === 'following' || this.phase === 'closed') return 0
-    return Math.max(0, this.restoreEnd - (this.phase === 'restoring' ? this.applied.state : this.applied.jobs))
-  }
-
-  get restoreTotal(): number {
-    return this.restoreRemaining === 0 ? 0 : Math.max(this.restoreRemaining, this.restoreEnd - this.restoreBegin)
-  }
-
-  measureRestore(): void {
-    this.shared.metrics.restoreRemaining.set({ partition: this.partition }, this.restoreRemaining)
-  }
-
-  /** Records that the store lacks, as far as is known; null while there is no store to read. A transaction's end counts as none. */
-  get behindRecords(): number | null {
-    if (this.ends === undefined || this.store === undefined) return null
-    const state = this.ends.state - this.applied.state
-    return Math.max(0, state > 1 ? state : 0) + Math.max(0, this.ends.jobs - this.applied.jobs)
-  }
-
-  measureBehind(): void {
-    const behind = this.role === 'standby' ? (this.behindRecords ?? 0) : 0
-    this.shared.metrics.standbyBehind.set({ partition: this.partition }, behind)
-  }
-
-  /** Must be told of all that is read. `end`: where that log ends. */
-  heardOf(source: FeedSource, records: number, end: number): void {
-    this.progress()
-    if (source !== 'state' && source !== 'jobs') return
-    this.read += records
-    if (this.ends !== undefined) this.ends[source] = Math.max(this.ends[source], end)
   }
 
   /** Must be told whenever records came or were folded. */
@@ -185,13 +147,19 @@ export class Ownership {
 
   async nap(untilMs: number): Promise<void> {
     this.#check()
-    await this.signal.wait(untilMs)
+    await this.signal.wait(Math.min(untilMs, this.shared.clock.nowMs() + lookMs))
     this.#check()
   }
 
   #check(): void {
     if (this.closing) throw new Closed()
     if (this.#fault !== undefined) throw this.#fault.error
+    this.freshness.check()
+  }
+
+  /** What the store may say of itself when it is written now. */
+  get savedAtMs(): number {
+    return this.freshness.savedAtMs(this.phase === 'active' || (this.phase === 'following' && this.catchUp.behindRecords === 0))
   }
 
   /** Waits so long whatever comes, unless the partition closes first. */
@@ -206,15 +174,10 @@ export class Ownership {
   }
 
   /** One turn. Without a writer only what is decided already is folded. */
-  async turn(
-    store: PartitionStore,
-    index: TimeIndex,
-    timers: Timer[] = [],
-    written?: (timer: Timer) => void,
-  ): Promise<TurnResult> {
+  async turn(store: PartitionStore, index: TimeIndex, timers: Timer[] = [], options: TurnOptions = {}): Promise<TurnResult> {
     this.#check()
     this.turnSince = this.shared.clock.nowMs()
-    const result = await this.alone(() => turn(this.#turnContext(store, index), timers, written)).finally(() => {
+    const result = await this.alone(() => turn(this.#turnContext(store, index), timers, options)).finally(() => {
       this.turnSince = Number.POSITIVE_INFINITY
     })
     if (result.folded > 0) this.progress()
@@ -235,17 +198,33 @@ export class Ownership {
     return logPosition(this.#turnContext(store, index))
   }
 
+  /** Lets an idle store say that it is up to date; a member that the group still hears of reads whatever comes. */
+  async keepFresh(store: PartitionStore, index: TimeIndex): Promise<void> {
+    if (!this.freshness.isDue) return
+    await this.orClosed(this.feed.nextHeartbeat())
+    await this.alone(() => saveLocal(this.#turnContext(store, index)))
+  }
+
   #turnContext(store: PartitionStore, index: TimeIndex): TurnContext {
     const { shared, partition, claimOffset, isExact, mailbox, leases, underWay, admissions, writer, applied, logged, shares } =
       this
     const { asides, commits: slots } = shares
     const watched = { mailbox, leases, underWay, admissions }
-    return { shared, partition, claimOffset, isExact, store, index, ...watched, writer, asides, slots, applied, logged }
-  }
-
-  /** An entry of the changelog's bookkeeping as the store has it. */
-  async entry(store: PartitionStore, key: Buffer): Promise<StateEntry | undefined> {
-    const [value] = await store.get([key])
-    return value ? this.shared.codecs.state.decode(value) : undefined
+    const { savedAtMs } = this
+    return {
+      shared,
+      partition,
+      claimOffset,
+      savedAtMs,
+      isExact,
+      store,
+      index,
+      ...watched,
+      writer,
+      asides,
+      slots,
+      applied,
+      logged,
+    }
   }
 }

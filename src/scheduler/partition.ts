@@ -70,7 +70,7 @@ export class Partition {
   }
   /** A store that can be read, though what it says may be out of date. */
   get copy(): PartitionStore | undefined {
-    return this.#own.behindRecords === null ? undefined : this.#own.store
+    return this.#own.catchUp.behindRecords === null ? undefined : this.#own.store
   }
   get role(): PartitionRole {
     return this.#own.role
@@ -89,14 +89,15 @@ export class Partition {
   }
   /** Where it stands, for people. */
   view(): PartitionView {
-    const { partition, phase, applied, mailbox, restoreRemaining, restoreTotal, dueAt, underWay, shared } = this.#own
+    const { partition, phase, applied, mailbox, catchUp, dueAt, underWay, shared } = this.#own
+    const { restoreRemaining, restoreTotal, behindRecords } = catchUp
     return {
       partition,
       phase: phase === 'warming' ? 'restoring' : phase === 'draining' ? 'claiming' : phase,
       ...{ restoreRemaining, restoreTotal, mailboxDepth: mailbox.depth },
       ...{ jobsOffset: applied.jobs, commandsOffset: applied.commands, eventsOffset: applied.events },
       overdueMs: phase === 'active' ? Math.max(0, shared.clock.nowMs() - dueAt) : 0,
-      ...{ underWay: underWay.counts, role: this.#own.role, behindRecords: this.#own.behindRecords },
+      ...{ underWay: underWay.counts, role: this.#own.role, behindRecords },
     }
   }
 
@@ -179,7 +180,8 @@ export class Partition {
     own.leases.grant(own.shared.clock.nowMs())
     own.workers.clear()
     own.enter('active')
-    const { partition, claimOffset, read } = own
+    const { partition, claimOffset } = own
+    const { read } = own.catchUp
     own.shared.logger.info(
       { partition, claimOffset, read },
       `Partition ${partition} is active; ${read} records were read on the way.`,

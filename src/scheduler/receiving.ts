@@ -28,7 +28,8 @@ export class Receiving {
     const { feed } = own
     const records = batch.records.filter((record) => record.offset >= feed.next(source))
     if (records.length === 0 || own.closing || !feed.isOpen(source)) return
-    own.heardOf(source, records.length, batch.highWatermark)
+    own.progress()
+    own.catchUp.heardOf(source, records.length, batch.highWatermark)
     const openings = feed.openings(source)
     try {
       if (source !== 'state') await this.#receiveInputs(source, records)

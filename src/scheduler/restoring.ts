@@ -2,7 +2,7 @@
 
 import type { Batch } from '../ports.ts'
 import { exactOps } from './following.ts'
-import { isOfOtherVersion, localOp, positionKey, readLocal, unusable } from './local-record.ts'
+import { isOfOtherVersion, localOp, positionKey, readEntry, readLocal, unusable } from './local-record.ts'
 import { endOf, rangeOf } from './log-ends.ts'
 import type { Ownership } from './ownership.ts'
 import type { PartitionStore } from './ports.ts'
@@ -29,11 +29,12 @@ export async function open(own: Ownership): Promise<{ store: PartitionStore; end
   const local = await readLocal(store)
   const state = await endOf(admin, names.state, own.partition)
   const jobs = await endOf(admin, names.jobs, own.partition)
+  own.freshness.begin(local?.savedAtMs)
   own.claimOffset = local?.claimOffset ?? -1
   own.applied = { jobs: local?.jobsOffset ?? 0, state: local?.stateOffset ?? 0, commands: 0, events: 0 }
   own.logged = { jobsOffset: 0, aheadUntil: 0 }
-  own.ends = { state, jobs }
-  own.read = 0
+  own.catchUp.ends = { state, jobs }
+  own.catchUp.read = 0
   const large = state - own.applied.state + jobs - own.applied.jobs > largeRestore
   // What is restored in bulk leaves timers behind that no longer count. A standby avoids it where that costs little.
   own.isExact = own.role === 'standby' && !large
@@ -41,16 +42,16 @@ export async function open(own: Ownership): Promise<{ store: PartitionStore; end
 }
 
 export async function restore(own: Ownership, store: PartitionStore, index: TimeIndex, { state, jobs }: Ends): Promise<void> {
-  own.restoreEnd = state
-  own.restoreBegin = own.applied.state
+  own.catchUp.restoreEnd = state
+  own.catchUp.restoreBegin = own.applied.state
   own.progress()
   own.feed.open('state', own.applied.state)
   while (state - own.applied.state > nearlyCaughtUp && (await own.more()));
-  const position = (await own.entry(store, positionKey))?.position
+  const position = (await readEntry(own.shared.codecs, store, positionKey))?.position
   // Meanwhile a later one may have been read.
   own.logged.jobsOffset = Math.max(own.logged.jobsOffset, position?.jobsOffset ?? 0)
-  own.restoreEnd = jobs
-  own.restoreBegin = own.applied.jobs
+  own.catchUp.restoreEnd = jobs
+  own.catchUp.restoreBegin = own.applied.jobs
   own.enter('warming')
   own.feed.open('jobs', own.applied.jobs)
   while (jobs - own.applied.jobs > nearlyCaughtUp) {
@@ -67,15 +68,14 @@ export async function receiveState(own: Ownership, records: Batch['records']): P
   if (store === undefined || last === undefined) return
   const ops = own.isExact ? await exactOps(shared.codecs, store, records) : await changelogOps(shared.codecs, records)
   const next = last.offset + 1
-  const { clusterId, clock } = shared
-  const { claimOffset, applied } = own
-  ops.push(localOp({ clusterId, jobsOffset: applied.jobs, stateOffset: next, claimOffset, savedAtMs: clock.nowMs() }))
+  const { claimOffset, applied, savedAtMs } = own
+  ops.push(localOp({ clusterId: shared.clusterId, jobsOffset: applied.jobs, stateOffset: next, claimOffset, savedAtMs }))
   await store.apply(ops)
   own.applied.state = next
   const position = records.findLast(({ key }) => key?.equals(positionKey))?.value
   if (position) own.logged.jobsOffset = (await shared.codecs.state.decode(position)).position?.jobsOffset ?? 0
   own.feed.received('state', next)
-  own.measureRestore()
+  own.catchUp.measureRestore()
 }
 
 async function openStore(own: Ownership): Promise<PartitionStore> {

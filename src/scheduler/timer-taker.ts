@@ -27,10 +27,9 @@ export class TimerTaker {
     return Math.min(this.#index.nextDue ?? 0, this.#deferred[0]?.untilMs ?? Number.POSITIVE_INFINITY)
   }
 
-  async take(shareWithMail: boolean, aheadFrom: number): Promise<Timer[]> {
-    const { clock, leadMs } = this.#shared
+  async take(now: number, shareWithMail: boolean, aheadFrom: number): Promise<Timer[]> {
+    const { leadMs } = this.#shared
     const max = shareWithMail ? Math.floor(batchRecordsMax * timerShare) : batchRecordsMax
-    const now = clock.nowMs()
     const timers = this.#takeDeferred(now, max)
     for (const timer of await this.#index.take(now + leadMs, max - timers.length)) {
       if (mayActOn(timer, now)) timers.push(timer)

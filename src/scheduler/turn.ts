@@ -37,6 +37,8 @@ export interface TurnContext {
   shared: Shared
   partition: number
   claimOffset: number
+  /** When the store had last read all of its logs. */
+  savedAtMs: number
   /** Whether the store has just those timers and index keys that follow from its jobs; else a restore writes all and removes none. Default: no. */
   isExact?: boolean
   store: PartitionStore
@@ -64,16 +66,19 @@ export interface TurnResult {
   deferred: Folded['deferred']
 }
 
-/** `written` hears of each timer before it is put into the store; by default the time index does. */
-export async function turn(
-  context: TurnContext,
-  timers: Timer[],
-  written = (timer: Timer): void => context.index.written(timer),
-): Promise<TurnResult> {
+export interface TurnOptions {
+  /** Hears of each timer before it is put into the store. Default: the time index does. */
+  written?: (timer: Timer) => void
+  /** The turn's time is no earlier, whatever the clock says. Default: 0. */
+  notBeforeMs?: number
+}
+
+export async function turn(context: TurnContext, timers: Timer[], options: TurnOptions = {}): Promise<TurnResult> {
+  const { written = (timer: Timer): void => context.index.written(timer), notBeforeMs = 0 } = options
   const { mailbox, shared, writer } = context
   const room = Math.max(batchRecordsMax - timers.length, Math.ceil(batchRecordsMax * (1 - timerShare)))
   const mails = mailbox.take(room, batchBytesMax)
-  const now = shared.clock.nowMs()
+  const now = Math.max(shared.clock.nowMs(), notBeforeMs)
   if (timers.length + mails.length === 0 && !context.admissions.isPressing(now))
     return { folded: 0, committed: false, blocked: false, deferred: [] }
   const { names, codecs, leadMs, targets, metrics, logger } = shared
@@ -142,9 +147,13 @@ export async function logPosition(context: TurnContext): Promise<void> {
   logged.jobsOffset = next.jobs
 }
 
-function localRecord({ shared, claimOffset }: TurnContext, next: TurnContext['applied']): StoreOp {
-  const { clusterId, clock } = shared
-  return localOp({ clusterId, jobsOffset: next.jobs, stateOffset: next.state, claimOffset, savedAtMs: clock.nowMs() })
+/** Says once more where the store stands. */
+export function saveLocal(context: TurnContext): Promise<void> {
+  return context.store.apply([localRecord(context, context.applied)])
+}
+
+function localRecord({ shared, claimOffset, savedAtMs }: TurnContext, next: TurnContext['applied']): StoreOp {
+  return localOp({ clusterId: shared.clusterId, jobsOffset: next.jobs, stateOffset: next.state, claimOffset, savedAtMs })
 }
 
 /** Last record of each transaction: which inputs are part of the state that precedes it. */

@@ -243,6 +243,7 @@ class Owner {
       shared: this.#shared,
       partition: 0,
       claimOffset: 0,
+      savedAtMs: world.now,
       store: crashing,
       index,
       mailbox: this.#mailbox,
@@ -282,8 +283,8 @@ class Owner {
     await this.#drain()
     for (let turns = 0; ; turns++) {
       if (turns > turnsMax) throw new Error(`The owner is still busy after ${turns} turns at one instant.`)
-      const timers = await this.#taker.take(false, this.#context.logged.aheadUntil)
-      const { folded, deferred } = await turn(this.#context, timers, (timer) => this.#taker.written(timer))
+      const timers = await this.#taker.take(this.#world.now, false, this.#context.logged.aheadUntil)
+      const { folded, deferred } = await turn(this.#context, timers, { written: (timer) => this.#taker.written(timer) })
       this.#taker.defer(deferred)
       if (folded === 0 && !this.#context.admissions.isPressing(this.#world.now)) return
       await this.#takeIn()
@@ -295,7 +296,7 @@ class Owner {
     do {
       if (turns++ > turnsMax) throw new Error(`The owner still reads after ${turns} turns at one instant.`)
       await this.#takeIn(wanted)
-    } while ((await turn(this.#context, [], (timer) => this.#taker.written(timer))).folded > 0)
+    } while ((await turn(this.#context, [], { written: (timer) => this.#taker.written(timer) })).folded > 0)
   }
 
   async #takeIn(wanted: readonly Source[] = sources): Promise<void> {

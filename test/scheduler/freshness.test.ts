@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest'
+import { Freshness, lookMs } from '../../src/scheduler/freshness.ts'
+import { VirtualTime } from '../tools/manual-clock.ts'
+
+const dayMs = 86_400_000
+
+function begun(savedAtMs?: number) {
+  const time = new VirtualTime()
+  const clock = { nowMs: () => time.nowMs, at: () => () => undefined }
+  const freshness = new Freshness(clock, 7 * dayMs)
+  freshness.begin(savedAtMs)
+  const sleep = (forMs: number): void => {
+    time.nowMs += forMs
+  }
+  /** Awake, so that it looks at the clock as often as a partition does. */
+  const live = (forMs: number): void => {
+    for (let leftMs = forMs; leftMs > 0; leftMs -= lookMs) {
+      sleep(Math.min(leftMs, lookMs))
+      freshness.check()
+    }
+  }
+  return { freshness, live, sleep, now: () => time.nowMs }
+}
+
+describe('a store', () => {
+  it('says of itself what it said when it was opened, until all of its logs are read', () => {
+    const { freshness, live, now } = begun(5)
+    live(3 * dayMs)
+    expect(freshness.savedAtMs(false)).toBe(5)
+    expect(freshness.savedAtMs(true)).toBe(now())
+    const caughtUpAt = now()
+    live(dayMs)
+    expect(freshness.savedAtMs(false)).toBe(caughtUpAt)
+  })
+  it('that is new lacks nothing that is deleted from then on', () => {
+    const { freshness, live, now } = begun()
+    const openedAt = now()
+    live(dayMs)
+    expect(freshness.savedAtMs(false)).toBe(openedAt)
+  })
+  it('that is idle says now and then that it is up to date', () => {
+    const { freshness, live } = begun()
+    freshness.savedAtMs(true)
+    expect(freshness.isDue).toBe(false)
+    live(lookMs)
+    expect(freshness.isDue).toBe(true)
+    freshness.savedAtMs(true)
+    expect(freshness.isDue).toBe(false)
+  })
+  it('may be idle for years', () => {
+    expect(() => begun().live(800 * dayMs)).not.toThrow()
+  })
+})
+
+describe('a process that slept', () => {
+  it.each([5, 6])('for %i days goes on only where no tombstone can have come and gone', (days) => {
+    const { freshness, sleep } = begun()
+    sleep(days * dayMs)
+    if (days === 5) expect(() => freshness.check()).not.toThrow()
+    else expect(() => freshness.check()).toThrow('slept for longer than deletions are kept')
+  })
+  it('does not call its store up to date before it has been opened again', () => {
+    const { freshness, sleep, now } = begun()
+    const before = freshness.savedAtMs(true)
+    sleep(6 * dayMs)
+    expect(freshness.savedAtMs(true)).toBe(before)
+    expect(() => freshness.check()).toThrow()
+    freshness.begin()
+    expect(freshness.savedAtMs(true)).toBe(now())
+  })
+})
