@@ -223,6 +223,8 @@ export interface JobQueries {
   why(partition: number, id: string): Promise<WhyView | undefined>
   /** Active runs, then ended ones, newest first; at most the active ones and the last 11. */
   runs(partition: number, id: string): Promise<{ active: ActiveRunView[]; finished: FinishedRun[] } | undefined>
+  /** What the last attempt of a dead run was given, as it is made again; undefined when the run cannot be redriven. */
+  deadRun(partition: number, id: string, runNo: number): Promise<Execution | undefined>
 }
 
 /** What a partition's owner answers. Every call rejects with DuelogError `not-ready` where this process is not the active owner. */
@@ -230,8 +232,6 @@ export interface PartitionQueries extends JobQueries {
   /** The same of any store that this process has, a standby's or one that is being restored: what it says may be out of date. */
   readonly copies: JobQueries
   partitions(): PartitionView[]
-  /** What the last attempt of a dead run was given, as it is made again; undefined when the run cannot be redriven. */
-  deadRun(partition: number, id: string, runNo: number): Promise<Execution | undefined>
   /** The job as it is stored; undefined when there is none. */
   stored(partition: number, id: string): Promise<StoredJob | undefined>
   /** What is due ahead. It looks at a bounded number of timers and definitions; the counts say how far they go. */

@@ -10,7 +10,7 @@ import { listLimitMax, redriveMax } from './limits.ts'
 import { masked } from './masked.ts'
 import { deadLetterSchema, deadLettersSchema, redriveManySchema } from './schemas/dead-letters.ts'
 import { Reading } from './stale.ts'
-import { executionToJson, finishedRunToJson, runIdOf } from './views.ts'
+import { deadRunToJson, executionToJson, finishedRunToJson, runIdOf } from './views.ts'
 
 interface DeadFilter {
   tag?: string
@@ -18,12 +18,6 @@ interface DeadFilter {
 }
 
 export function deadLetterRoutes(instance: FastifyInstance, { owners, partitions, writes }: ApiContext): void {
-  const deadRunsOf = async (reading: Reading, job: JobView): Promise<Record<string, unknown>[]> => {
-    const runs = await reading.ask(job.partition, (jobs) => jobs.runs(job.partition, job.id))
-    const dead = (runs?.finished ?? []).filter(({ runNo }) => job.deadRuns.includes(runNo))
-    return dead.map((run) => finishedRunToJson(job.id, run))
-  }
-
   instance.get<{ Querystring: DeadFilter & { limit: number; cursor?: string; stale?: boolean } }>(
     '/v1/dead-letters',
     { config: { role: 'viewer' }, schema: deadLettersSchema },
@@ -45,13 +39,14 @@ export function deadLetterRoutes(instance: FastifyInstance, { owners, partitions
       const [runs, execution] = await owners.ask(partition, (owner) =>
         Promise.all([owner.runs(partition, jobId), owner.deadRun(partition, jobId, runNo)]),
       )
-      const run = runs?.finished.find((finished) => finished.runNo === runNo)
-      if (run === undefined || execution === undefined) {
-        const detail = `There is no dead run ${runIdOf(jobId, runNo)}: it was redriven, or it is older than the last ones that are kept.`
+      if (execution === undefined) {
+        const detail = `There is no dead run ${runIdOf(jobId, runNo)}: it was redriven, or it is older than the last ten of its job.`
         throw new DuelogError('not-found', detail)
       }
+      const ended = runs?.finished.find((finished) => finished.runNo === runNo)
+      const run = ended === undefined ? deadRunToJson(execution) : finishedRunToJson(jobId, ended)
       const given = executionToJson(execution)
-      return { run: finishedRunToJson(jobId, run), execution: request.role === 'viewer' ? masked(given) : given }
+      return { run, execution: request.role === 'viewer' ? masked(given) : given }
     },
   )
 
@@ -80,4 +75,18 @@ export function deadLetterRoutes(instance: FastifyInstance, { owners, partitions
       return reply.code(202).send({ runIds, more })
     },
   )
+}
+
+/** Newest first. */
+async function deadRunsOf(reading: Reading, { partition, id, deadRuns }: JobView): Promise<Record<string, unknown>[]> {
+  const runs = await reading.ask(partition, (jobs) => jobs.runs(partition, id))
+  const ended = new Map(runs?.finished.map((run) => [run.runNo, run]))
+  const found = deadRuns.toReversed().map(async (runNo) => {
+    const run = ended.get(runNo)
+    if (run !== undefined) return finishedRunToJson(id, run)
+    // More runs have ended since than are kept.
+    const execution = await reading.ask(partition, (jobs) => jobs.deadRun(partition, id, runNo))
+    return execution === undefined ? undefined : deadRunToJson(execution)
+  })
+  return (await Promise.all(found)).filter((run) => run !== undefined)
 }

@@ -58,11 +58,13 @@ export function internalRoutes(instance: FastifyInstance, { local }: ApiContext)
     },
   )
 
-  instance.get<{ Params: JobParams & { runNo: number } }>(
+  instance.get<{ Params: JobParams & { runNo: number }; Querystring: StaleQuery }>(
     `${base}/:partition/jobs/:id/dead-runs/:runNo`,
     { config, schema: internalDeadRunSchema },
-    async ({ params: { partition, id, runNo } }, reply) =>
-      answer(reply, { execution: await scheduler().deadRun(partition, id, runNo) }),
+    async (request, reply) => {
+      const { partition, id, runNo } = request.params
+      return answer(reply, { execution: await jobs(request).deadRun(partition, id, runNo) })
+    },
   )
 
   instance.get<{ Params: JobParams }>(

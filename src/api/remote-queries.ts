@@ -47,6 +47,9 @@ export function remoteQueries(url: string, options: RemoteQueriesOptions = {}): 
     async why(partition, id) {
       return (await get(`${jobPath(partition, id)}/why`, of)).why as WhyView | undefined
     },
+    async deadRun(partition, id, runNo) {
+      return (await get(`${jobPath(partition, id)}/dead-runs/${runNo}`, of)).execution as Execution | undefined
+    },
   })
   return {
     ...jobs({}),
@@ -56,9 +59,6 @@ export function remoteQueries(url: string, options: RemoteQueriesOptions = {}): 
     },
     async counts() {
       return (await ask(new URL('/internal/v1/counts', url), 0, options)).counts as ProcessCounts
-    },
-    async deadRun(partition, id, runNo) {
-      return (await get(`${jobPath(partition, id)}/dead-runs/${runNo}`)).execution as Execution | undefined
     },
     async stored(partition, id) {
       return (await get(`${jobPath(partition, id)}/stored`)).job as StoredJob | undefined

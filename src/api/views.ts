@@ -83,6 +83,25 @@ export function finishedRunToJson(jobId: string, run: FinishedRun): Record<strin
   }
 }
 
+/** A dead run of which only what it was given is kept: when it ended and its errors stand in executions.dlq alone. */
+export function deadRunToJson({ jobId, runNo, trigger, scheduledFor, attempt }: Execution): Record<string, unknown> {
+  return {
+    runId: runIdOf(jobId, runNo),
+    jobId,
+    runNo,
+    status: 'DEAD',
+    trigger,
+    commandId: null,
+    scheduledFor: isoTime(scheduledFor),
+    attempts: attempt,
+    startedAt: null,
+    finishedAt: null,
+    worker: null,
+    result: null,
+    errors: [],
+  }
+}
+
 function errorToJson(error: AttemptError): Record<string, unknown> {
   return { ...error, at: isoTime(error.at) }
 }

@@ -63,6 +63,12 @@ export function jobQueries(sight: Sight, { codecs, clock }: { codecs: SchedulerC
         finished: finished.sort((a, b) => b.runNo - a.runNo),
       }
     },
+
+    async deadRun(partition, id, runNo) {
+      const more = new Map([[id, [runNo]]])
+      const job = (await loadJobs(sight.storeOf(partition), codecs, [id], more)).get(id)
+      return job?.state?.deadRuns.includes(runNo) ? job.snapshots?.get(runNo) : undefined
+    },
   }
 }
 

@@ -29,12 +29,6 @@ export function partitionQueries(partitions: ReadonlyMap<number, Partition>, opt
         .map((partition) => partition.view())
         .sort((a, b) => a.partition - b.partition),
 
-    async deadRun(partition, id, runNo) {
-      const more = new Map([[id, [runNo]]])
-      const job = (await loadJobs(storeOf(partition), codecs, [id], more)).get(id)
-      return job?.state?.deadRuns.includes(runNo) ? job.snapshots?.get(runNo) : undefined
-    },
-
     async stored(partition, id) {
       const { definition, state } = (await loadJobs(storeOf(partition), codecs, [id])).get(id) ?? {}
       if (definition === undefined) return undefined
@@ -109,7 +103,7 @@ function copyQueries(partitions: ReadonlyMap<number, Partition>, options: Schedu
     jobsUnderWay: (_number, store) => idsOfRunTimers(store, options.clock.nowMs()),
     catalogueOf: (number) => partitions.get(number)?.heard.catalogue,
   }
-  const { job, list, why, runs } = jobQueries(sight, options)
+  const { job, list, why, runs, deadRun } = jobQueries(sight, options)
   /** A store may be closed while it is read: unlike an owner, a copy comes and goes. */
   const reading =
     <Args extends [number, ...unknown[]], Answer>(read: (...args: Args) => Promise<Answer>) =>
@@ -122,5 +116,5 @@ function copyQueries(partitions: ReadonlyMap<number, Partition>, options: Schedu
         throw partitions.get(number)?.copy === store ? error : noCopy(number)
       }
     }
-  return { job: reading(job), list: reading(list), why: reading(why), runs: reading(runs) }
+  return { job: reading(job), list: reading(list), why: reading(why), runs: reading(runs), deadRun: reading(deadRun) }
 }

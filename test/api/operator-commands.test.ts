@@ -174,6 +174,19 @@ describe('dead letters', () => {
     const none = await made.api.instance.inject({ url: '/v1/dead-letters/a%2Fb/2', headers })
     expect(none.json()).toMatchObject({ status: 404, code: 'not-found' })
   })
+  it('are shown also when more runs have ended since than are kept, with what is known of them', async () => {
+    await using made = createSystem()
+    made.add('old', { deadRuns: [3, 20] })
+    made.owner.finished.set('old', [dead(20)])
+    made.owner.executions.set('old/3', execution('old', 3))
+    const { runs } = (await made.api.instance.inject('/v1/dead-letters')).json()
+    expect(runs).toMatchObject([
+      { runId: 'old/20', status: 'DEAD' },
+      { runId: 'old/3', status: 'DEAD', attempts: 2, finishedAt: null, errors: [] },
+    ])
+    const one = await made.api.instance.inject('/v1/dead-letters/old/3')
+    expect(one.json()).toMatchObject({ run: { runId: 'old/3' }, execution: { attempt: 2 } })
+  })
   it('are redriven all, without a body', async () => {
     await using made = system()
     const answer = await post(made, '/v1/dead-letters/redrive')

@@ -190,6 +190,7 @@ export class MemoryOwner implements PartitionQueries {
     list: (partition, filter, limit, after) => this.#unchecked(() => this.list(partition, filter, limit, after)),
     why: (partition, id) => this.#unchecked(() => this.why(partition, id)),
     runs: (partition, id) => this.#unchecked(() => this.runs(partition, id)),
+    deadRun: (partition, id, runNo) => this.#unchecked(() => this.deadRun(partition, id, runNo)),
   }
   /** The checks are made before anything is awaited. */
   #unchecked<Answer>(read: () => Promise<Answer>): Promise<Answer> {

@@ -89,7 +89,7 @@ test('bad definitions are INVALID with a reason, bad keys are counted, and neigh
   const report = await owner.report()
   expect(report.invalid).toMatchObject({ 'bad-definition': Object.keys(bad).length, 'bad-job-id': keys.length })
   expect(report.reopens).toEqual({})
-  expect(report.partitions).toEqual([0, 1].map((partition) => ({ partition, phase: 'active' })))
+  expect(report.partitions).toMatchObject([0, 1].map((partition) => ({ partition, phase: 'active' })))
 
   // What is wrong can be put right by its id.
   const at = Date.now() + 50

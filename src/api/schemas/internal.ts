@@ -19,7 +19,7 @@ export const internalJobSchema = {
 export const internalDeadRunSchema = {
   ...hide,
   params: closed({ partition, id: { type: 'string' }, runNo: { type: 'integer', minimum: 1 } }, ['partition', 'id', 'runNo']),
-  querystring: closed({}),
+  querystring: closed({ stale: { type: 'boolean' } }),
 } as const
 /** Also of a copy, which may be out of date. */
 export const internalReadSchema = { ...internalJobSchema, querystring: closed({ stale: { type: 'boolean' } }) } as const

@@ -39,7 +39,7 @@ export function DeadLetter({ run, chosen, choose, changed }: DeadLetterProps) {
           </a>
           <span class="code">/{runNo}</span>
           <span class="aside">
-            given up <When at={finishedAt} /> after {attempts} {attempts === 1 ? 'attempt' : 'attempts'}
+            given up {finishedAt !== null && <When at={finishedAt} />} after {attempts} {attempts === 1 ? 'attempt' : 'attempts'}
           </span>
         </p>
         {last !== undefined && (
@@ -80,7 +80,8 @@ function Inside({ run: { jobId, runNo, runId, errors, attempts, scheduledFor } }
       <AttemptErrors errors={errors} open />
       {errors.length < attempts && (
         <p class="aside">
-          Errors of the last {errors.length} of {attempts} attempts; earlier ones are in execution-events.
+          {errors.length > 0 && `Errors of the last ${errors.length} of ${attempts} attempts; `}
+          {errors.length > 0 ? 'earlier ones are in execution-events.' : 'Its errors are in executions.dlq.'}
         </p>
       )}
       <Problem problem={problem.value} />
