@@ -34,9 +34,8 @@ export function internalRoutes(instance: FastifyInstance, { local }: ApiContext)
   const answer = (reply: FastifyReply, value: unknown): FastifyReply => reply.type('application/json').send(encodeWire(value))
   const base = '/internal/v1/partitions'
 
-  instance.get(base, { config, schema: internalPartitionsSchema }, (_request, reply) =>
-    answer(reply, { partitions: local?.partitions() ?? [] }),
-  )
+  const partitions = () => ({ partitions: local?.partitions() ?? [] })
+  instance.get(base, { config, schema: internalPartitionsSchema }, (_request, reply) => answer(reply, partitions()))
 
   const ofJob = (path: string, find: (from: JobQueries, partition: number, id: string) => Promise<object>): void => {
     instance.get<{ Params: JobParams; Querystring: StaleQuery }>(
@@ -62,8 +61,8 @@ export function internalRoutes(instance: FastifyInstance, { local }: ApiContext)
     `${base}/:partition/jobs/:id/dead-runs/:runNo`,
     { config, schema: internalDeadRunSchema },
     async (request, reply) => {
-      const { partition, id, runNo } = request.params
-      return answer(reply, { execution: await jobs(request).deadRun(partition, id, runNo) })
+      const { params } = request
+      return answer(reply, { execution: await jobs(request).deadRun(params.partition, params.id, params.runNo) })
     },
   )
 
