@@ -56,6 +56,8 @@ export const retryAfterSeconds = 1
 
 /** How often the listeners of /v1/events hear of the counts. */
 export const pulseMs = 1_000
+/** How often owners are prepared for searches while somebody looks: well before they forget what they have prepared. */
+export const searchPrepareMs = 60_000
 /** Connections to /v1/events of one process; more are refused as `overloaded`. */
 export const listenersMax = 200
 /** Of these, connections of one caller: nobody shuts out all others. */

@@ -6,6 +6,7 @@ import type { ApiContext } from './context.ts'
 import { pulseMs } from './limits.ts'
 import type { PartitionOwnerView } from './owner-directory.ts'
 import { countsOf, type ProcessCounts, sumOf } from './process-counts.ts'
+import { SearchPreparer } from './search-preparer.ts'
 
 export interface PulseMessage {
   /** Epoch ms by the clock of the process that answers. */
@@ -20,11 +21,13 @@ type Listener = (message: string) => void
 export class Pulse {
   readonly #context: ApiContext
   readonly #listeners = new Set<Listener>()
+  readonly #searches: SearchPreparer
   #cancel: (() => void) | undefined
   #last: string | undefined
 
   constructor(context: ApiContext) {
     this.#context = context
+    this.#searches = new SearchPreparer(context, () => this.#listeners.size > 0)
   }
 
   get listeners(): number {
@@ -55,6 +58,7 @@ export class Pulse {
       logger.debug({ err: error }, 'The owners could not be asked for the counts; they are asked again.')
     }
     if (this.#listeners.size === 0) return
+    void this.#searches.tick()
     this.#cancel?.()
     this.#cancel = clock.at(clock.nowMs() + pulseMs, () => void this.#beat())
   }
