@@ -8,6 +8,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { createClient } from '../../src/connect.ts'
 import { type Bed, benchJob, jobs, Stage } from '../tools/bed.ts'
 import { applied } from './accept.ts'
+import { settled } from './settled.ts'
 
 const putsPerSecond = 200
 const firesPerSecond = 1_000
@@ -35,7 +36,7 @@ export async function api(bed: Bed, n = 6_000): Promise<Record<string, unknown>>
     const begin = from + lateMs
     const warm = await load(owner.url, agent, { name: 'warm', from: begin, count: (warmUpMs / 1_000) * putsPerSecond })
     const measured = await load(owner.url, agent, { name: 'put', from: begin + warmUpMs, count: n })
-    const report = await executor.report()
+    const report = await settled(executor, fires, begin + spanMs)
     return {
       n,
       putsPerSecond,
@@ -45,6 +46,7 @@ export async function api(bed: Bed, n = 6_000): Promise<Record<string, unknown>>
       putMs: measured.ms,
       warmUpPutMs: warm.ms,
       fired: report.distinct,
+      lost: fires - report.distinct,
       duplicates: report.duplicates,
       fireLatenessMs: report.latenessMs,
       ownerCpuMs: Math.round((await owner.report()).cpuMs),
