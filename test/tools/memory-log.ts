@@ -89,6 +89,8 @@ export const isShown = ({ record, transaction }: Entry): boolean =>
   record !== undefined && (transaction === undefined || transaction.state === 'committed')
 
 export class MemoryLog {
+  /** When compaction first found a tombstone. */
+  readonly #foundAt = new WeakMap<Entry, number>()
   readonly partitions: number
   readonly #now: () => number
   readonly #logs = new Map<string, Place>()
@@ -175,10 +177,16 @@ export class MemoryLog {
   }
 
   /**
-   * Of the records before `upTo`, only the last of each key stays; and no tombstone that may be dropped. The last entry
-   * stays, as do records of open transactions and all behind them.
+   * Of the records before `upTo`, only the last of each key stays; and no tombstone that an earlier compaction has found so long ago, so
+   * that whoever has read what it deletes has that long to read it (KIP-534). The last entry stays, as do records of open transactions
+   * and all behind them.
    */
-  compact(log: PartitionLog, upTo: number, mayDrop: (tombstone: Entry) => boolean): void {
+  compact(log: PartitionLog, upTo: number, tombstonesMs: number): void {
+    const mayDrop = (tombstone: Entry): boolean => {
+      const foundAt = this.#foundAt.get(tombstone) ?? this.#now()
+      this.#foundAt.set(tombstone, foundAt)
+      return this.#now() - foundAt >= tombstonesMs
+    }
     const end = Math.min(upTo, log.stableEnd, log.next - 1)
     const last = new Map<string, number>()
     for (const entry of log.entries) {

@@ -28,10 +28,12 @@ export function recordProblems(log: MemoryLog, lives: Map<string, Life[]>, { run
     if (run?.end !== undefined && (run.end.status !== 'SUCCEEDED' || run.endedIn !== transaction))
       problems.push(`${name} was written in another transaction than that which ended it as ${run.end.status}`)
     // By the owner's clock, which may be wrong, or in truth. Of a job that was deleted at once the owner's is not known.
-    if (Math.max(run?.end?.startedAt ?? scheduledFor, at) < scheduledFor)
+    // One that was queued was due already for the clock that queued it.
+    const [life] = lives.get(jobId)?.slice(lifeNo) ?? []
+    const queued = life?.definitions.some(({ spec }) => spec?.overlap === 'QUEUE_ONE')
+    if (!queued && Math.max(run?.end?.startedAt ?? scheduledFor, at) < scheduledFor)
       problems.push(`${name} was written ${scheduledFor - at} ms early`)
     const order = `${place} ${lifeName(jobId, lifeNo)}`
-    const [life] = lives.get(jobId)?.slice(lifeNo) ?? []
     // One that waits for a limit is overtaken by those of a definition that has none.
     const inOrder = steady && life !== undefined && (life.definitions.length === 1 || !hasLimit(life))
     if (inOrder && runNo < (latest.get(order) ?? 0)) problems.push(`${name} was written after run ${latest.get(order)}`)

@@ -1,7 +1,7 @@
 /** One history: processes, users, workers and misfortunes, step by step as the seed says; then peace until all has come to rest. */
 import { localKey, positionKey } from '../../../src/scheduler/local-record.ts'
 import { VirtualTime } from '../../tools/manual-clock.ts'
-import { type Entry, isShown, MemoryLog, type PartitionLog } from '../../tools/memory-log.ts'
+import { isShown, MemoryLog, type PartitionLog } from '../../tools/memory-log.ts'
 import type { MemoryStore } from '../../tools/memory-store.ts'
 import { codecs, names } from '../world.ts'
 import { Forwarder, Users, Workers } from './actors.ts'
@@ -283,12 +283,11 @@ export class Simulation {
     const { log, chance, time } = this
     for (let partition = 0; partition < log.partitions; partition++) {
       const state = log.at(names.state, partition)
-      const isOld = ({ at }: Entry): boolean => at < time.nowMs - 7 * dayMs
-      log.compact(state, chance.int(state.earliest, state.next), isOld)
+      log.compact(state, chance.int(state.earliest, state.next), 7 * dayMs)
       const jobs = log.at(names.jobs, partition)
       const young = jobs.entries.find(({ at }) => at > time.nowMs - dayMs)
       // What was compacted before any owner read it did not happen (docs/adr/0009): the model does not judge what follows then.
-      log.compact(jobs, Math.min(young?.offset ?? jobs.next, jobsOffsetIn(state)), isOld)
+      log.compact(jobs, Math.min(young?.offset ?? jobs.next, jobsOffsetIn(state)), 7 * dayMs)
       for (const topic of [names.commands, names.events]) log.expire(log.at(topic, partition), time.nowMs - 7 * dayMs)
     }
   }
