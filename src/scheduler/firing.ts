@@ -1,4 +1,5 @@
 /** active: the loop that fires. */
+import type { Timer } from '../../streams/keys.ts'
 import { Closed, RoleChanged } from './endings.ts'
 import type { Ownership } from './ownership.ts'
 import type { PartitionStore } from './ports.ts'
@@ -23,6 +24,7 @@ export async function fireForEver(own: Ownership, store: PartitionStore, index: 
   const { clock, lingerMs, metrics } = shared
   const { partition } = own
   const taker = new TimerTaker(index, store, shared)
+  const written = (timer: Timer): void => taker.written(timer)
   own.admissions.open(clock.nowMs())
   const sweeper = new Sweeper(store, shared)
   let lingerUntil = 0
@@ -47,20 +49,20 @@ export async function fireForEver(own: Ownership, store: PartitionStore, index: 
       }
       // They mostly need no commit (invariant I2), so whoever waits for one of them need not wait for the next.
       mailbox.definitionsNext()
-      const { committed } = await own.turn(store, index, [], { written: (timer) => taker.written(timer) })
+      const { committed } = await own.turn(store, index, [], { written })
       if (committed) lingerUntil = clock.nowMs() + lingerMs
       continue
     }
     const timers = await taker.take(now, mailbox.depth > 0, own.logged.aheadUntil)
     // What was due when it was taken is due, also when the clock was set back since.
-    const result = await own.turn(store, index, timers, { written: (timer) => taker.written(timer), notBeforeMs: now })
+    const result = await own.turn(store, index, timers, { written, notBeforeMs: now })
     taker.defer(result.deferred)
     if (result.committed) lingerUntil = clock.nowMs() + lingerMs
     if (result.folded > 0 || own.admissions.isPressing(clock.nowMs())) continue
     await index.compactPassed()
     // Nothing was due, and nothing was read.
     const idleAt = clock.nowMs()
-    if (idleAt >= sweeper.lookAt && taker.dueAt > idleAt) await sweeper.look(idleAt, (timer) => taker.written(timer))
+    if (idleAt >= sweeper.lookAt && taker.dueAt > idleAt) await sweeper.look(idleAt, written)
     if (!isUnlogged(own)) positionAt = Number.POSITIVE_INFINITY
     else if (positionAt <= idleAt) await own.logPosition(store, index)
     else positionAt = Math.min(positionAt, idleAt + idlePositionMs)

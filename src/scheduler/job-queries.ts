@@ -79,38 +79,24 @@ function viewOfJob(
 ): JobView | undefined {
   const { definition } = job
   if (definition === undefined) return undefined
-  const {
-    status,
-    nextFireAt,
-    nextDueAt,
-    runNo,
-    scheduledRuns,
-    succeeded,
-    failed,
-    skipped,
-    cancelled,
-    reason,
-    active,
-    lastRun,
-    deadRuns,
-  } = job.state ?? pristineState(job)
+  const state = job.state ?? pristineState(job)
   return {
     id: job.id,
     partition,
     offset: definition.offset,
     definition: definition.spec,
-    status,
-    nextFireAt,
-    nextDueAt,
-    runNo,
-    scheduledRuns,
-    succeeded,
-    failed,
-    skipped,
-    cancelled,
-    reason,
-    active: withHeartbeats(active),
-    lastRun,
-    deadRuns,
+    status: state.status,
+    nextFireAt: state.nextFireAt,
+    nextDueAt: state.nextDueAt,
+    runNo: state.runNo,
+    scheduledRuns: state.scheduledRuns,
+    succeeded: state.succeeded,
+    failed: state.failed,
+    skipped: state.skipped,
+    cancelled: state.cancelled,
+    reason: state.reason,
+    active: withHeartbeats(state.active),
+    lastRun: state.lastRun,
+    deadRuns: state.deadRuns,
   }
 }

@@ -38,6 +38,7 @@ export const handoffMs = 30_000
 /** A partition that fails again before it was active waits longer each time, up to the maximum. */
 const reopenWaitMsMin = 50
 const reopenWaitMsMax = 5_000
+
 export class Partition {
   readonly #own: Ownership
   readonly #receiving: Receiving

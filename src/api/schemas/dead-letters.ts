@@ -1,7 +1,7 @@
 /** Schemas of the routes of dead letters. */
-import { listLimitDefault, listLimitMax, redriveMax } from '../limits.ts'
-import { closed, problemResponses, staleQuery, staleSchema } from './common.ts'
-import { jobFilter, runParams, runSchema } from './runs.ts'
+import { redriveMax } from '../limits.ts'
+import { closed, problemResponses, staleSchema } from './common.ts'
+import { jobFilter, jobPages, runParams, runSchema } from './runs.ts'
 
 export const deadLettersSchema = {
   operationId: 'listDeadLetters',
@@ -9,9 +9,7 @@ export const deadLettersSchema = {
   summary: 'Dead runs that can be redriven, in the order of their jobs',
   querystring: closed({
     ...jobFilter,
-    limit: { type: 'integer', minimum: 1, maximum: listLimitMax, default: listLimitDefault, description: 'Jobs, not runs.' },
-    cursor: { type: 'string', minLength: 1, description: 'What the page before gave.' },
-    ...staleQuery,
+    ...jobPages,
   }),
   response: {
     200: {

@@ -10,6 +10,13 @@ export const jobFilter = {
   handler: { type: 'string', minLength: 1, maxLength: 128 },
 } as const
 
+/** Runs come with their jobs, page by page. */
+export const jobPages = {
+  limit: { type: 'integer', minimum: 1, maximum: listLimitMax, default: listLimitDefault, description: 'Jobs, not runs.' },
+  cursor: { type: 'string', minLength: 1, description: 'What the page before gave.' },
+  ...staleQuery,
+} as const
+
 export const runSchema = {
   title: 'Run',
   type: 'object',
@@ -88,9 +95,7 @@ export const listActiveRunsSchema = {
   querystring: closed({
     state: { type: 'string', enum: activeStatuses, description: 'Only runs in this state.' },
     ...jobFilter,
-    limit: { type: 'integer', minimum: 1, maximum: listLimitMax, default: listLimitDefault, description: 'Jobs, not runs.' },
-    cursor: { type: 'string', minLength: 1, description: 'What the page before gave.' },
-    ...staleQuery,
+    ...jobPages,
   }),
   response: {
     200: {
