@@ -1,0 +1,159 @@
+/**
+ * The real scheduler over a log in memory, with a clock that a test moves by hand: for histories that a test writes down step by step.
+ * Nothing is random, no answer is lost, and records arrive at once. The seeded simulation of test/model/cluster plays random histories on the same parts.
+ */
+import type { Execution, ExecutionEventInput, JobCommandInput, JobDefinitionInput, JobState } from '../../schemas/generated.ts'
+import { partitionOf } from '../../streams/topics.ts'
+import type { Chance } from '../model/cluster/chance.ts'
+import { Group } from '../model/cluster/group.ts'
+import type { Io } from '../model/cluster/io.ts'
+import { executionIn } from '../model/cluster/oracle.ts'
+import { type Cluster, type Disk, Process } from '../model/cluster/process.ts'
+import { jobsOf } from '../model/cluster/settled.ts'
+import { codecs, names } from '../model/world.ts'
+import { rest, VirtualTime } from './manual-clock.ts'
+import { MemoryLog } from './memory-log.ts'
+
+/** When its clock begins, epoch ms. */
+export const beginMs = 1_800_000_000_000
+
+/** An execution that was committed, and when, in ms since `beginMs`. */
+export type Dispatched = Execution & { at: number }
+
+type AttemptName = Pick<Execution, 'jobId' | 'runNo' | 'attempt' | 'specOffset'>
+
+export class SchedulerDriver {
+  readonly time = new VirtualTime()
+  readonly log: MemoryLog
+  readonly cluster: Cluster
+  readonly processes: Process[] = []
+  /** While it is set, commits wait for it. */
+  commitGate: Promise<void> | undefined
+
+  constructor(partitions = 1, withStandbys = false) {
+    this.log = new MemoryLog(partitions, () => this.time.nowMs)
+    const io = {
+      submit: (machine: Process['machine'], name: string, effect: () => unknown): Promise<unknown> =>
+        new Promise((resolve, reject) => {
+          const go = async (): Promise<void> => {
+            if (name === 'commits' && this.commitGate !== undefined) await this.commitGate
+            if (!machine.alive) return
+            try {
+              resolve(effect())
+            } catch (error) {
+              reject(error)
+            }
+          }
+          setImmediate(() => void go())
+        }),
+      drop: () => undefined,
+      ready: 0,
+      step: () => '',
+    } as unknown as Io
+    const chance = {
+      happens: (share: number) => share >= 0.5,
+      pick: <T>(values: readonly T[]) => values.at(-1),
+      int: (least: number) => least,
+    } as unknown as Chance
+    const group = new Group(this.log, io, chance, withStandbys)
+    this.cluster = { time: this.time, log: this.log, io, group, chance, lossiness: 0, clusterId: 'here', ordersThere: true }
+  }
+
+  /** Time since it began, in ms. */
+  get nowMs(): number {
+    return this.time.nowMs - beginMs
+  }
+
+  boot(name: string, disk: Disk = new Map()): Process {
+    const process = new Process(this.cluster, name, disk)
+    this.processes.push(process)
+    process.start()
+    return process
+  }
+
+  /** As SIGKILL does; the group hears of it at once. */
+  kill(process: Process): void {
+    process.machine.clock.stopped = true
+    process.machine.alive = false
+    process.machine.diedAt = this.time.nowMs
+    if (process.member !== undefined) this.cluster.group.leave(process.member)
+  }
+
+  /** Until nothing more happens at this time. */
+  async settle(rounds = 400): Promise<void> {
+    for (let round = 0, quiet = 0; round < rounds && quiet < 3; round++) {
+      await rest()
+      let moved = false
+      for (const { member, machine } of this.processes) {
+        if (member === undefined || !machine.alive) continue
+        for (const move of member.moves) {
+          member.move(move)
+          moved = true
+        }
+      }
+      while (this.time.runDue()) {
+        moved = true
+        await rest()
+      }
+      quiet = moved ? 0 : quiet + 1
+    }
+  }
+
+  /** Lets so much time pass, from one thing that is due to the next, at most `stepMs` at once. */
+  async advance(ms: number, stepMs = ms): Promise<void> {
+    const until = this.time.nowMs + ms
+    while (this.time.nowMs < until) {
+      const next = Math.min(this.time.nextMs, until, this.time.nowMs + stepMs)
+      this.time.nowMs = Math.min(Math.max(next, this.time.nowMs + 1), until)
+      await this.settle(60)
+    }
+    await this.settle()
+  }
+
+  define(id: string, definition: JobDefinitionInput): number {
+    return this.append(names.jobs, id, codecs.definition.encode(definition))
+  }
+
+  remove(id: string): number {
+    return this.append(names.jobs, id, null)
+  }
+
+  command(id: string, command: Omit<JobCommandInput, 'at'> & { at?: number }): number {
+    return this.append(names.commands, id, codecs.command.encode({ at: this.time.nowMs, ...command } as JobCommandInput))
+  }
+
+  report(of: AttemptName, type: ExecutionEventInput['type'], more: Partial<ExecutionEventInput> = {}): number {
+    const { jobId, runNo, attempt, specOffset } = of
+    const event = { jobId, runNo, attempt, specOffset, worker: 'w@h:1:a', at: this.time.nowMs, type, ...more }
+    return this.append(names.events, jobId, codecs.event.encode(event))
+  }
+
+  /** The offset of the record. */
+  append(topic: string, key: string, value: Buffer | null): number {
+    const partition = partitionOf(key, this.log.partitions)
+    return [...this.log.append([{ topic, partition, key, value }]).values()][0] ?? -1
+  }
+
+  /** All that was dispatched to the pool `default`, in the order of each lane. */
+  executions(): Dispatched[] {
+    return this.log.allOf('model.executions.default').flatMap(({ log }) =>
+      log.archive.flatMap(({ record, transaction, at }) => {
+        const execution = record === undefined || transaction?.state === 'aborted' ? undefined : executionIn(record)
+        return execution === undefined ? [] : [{ at: at - beginMs, ...execution }]
+      }),
+    )
+  }
+
+  /** What the store of a process says of a job. */
+  state(process: Process, id: string): JobState | undefined {
+    const store = process.disk.get(partitionOf(id, this.log.partitions))
+    return store === undefined ? undefined : jobsOf(store).get(id)?.state
+  }
+
+  phases(process: Process): string {
+    return process.scheduler.queries
+      .partitions()
+      .map(({ phase }) => phase)
+      .join()
+  }
+}
