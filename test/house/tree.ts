@@ -19,14 +19,18 @@ export function readHouseFile(path: string): HouseFile {
 /** Every file in these rooms whose name ends so, in order of path. */
 export function filesIn(inRooms: readonly string[] = rooms, ...endings: string[]): HouseFile[] {
   const wanted = endings.length === 0 ? ['.ts', '.tsx'] : endings
-  return inRooms
-    .flatMap((room) =>
-      readdirSync(`${root}${room}`, { recursive: true, withFileTypes: true })
-        .filter((entry) => entry.isFile() && wanted.some((ending) => entry.name.endsWith(ending)))
-        .map((entry) => `${entry.parentPath}/${entry.name}`.slice(root.length).replaceAll('\\', '/')),
-    )
-    .sort()
-    .map(readHouseFile)
+  return (
+    inRooms
+      .flatMap((room) =>
+        readdirSync(`${root}${room}`, { recursive: true, withFileTypes: true })
+          .filter((entry) => entry.isFile() && wanted.some((ending) => entry.name.endsWith(ending)))
+          .map((entry) => `${entry.parentPath}/${entry.name}`.slice(root.length).replaceAll('\\', '/')),
+      )
+      // A tool that stands apart from the project brings packages of its own.
+      .filter((path) => !path.includes('/node_modules/'))
+      .sort()
+      .map(readHouseFile)
+  )
 }
 
 /** Files and folders at the top. */
