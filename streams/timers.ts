@@ -10,6 +10,8 @@ import { firstFire } from './schedules/next-fire.ts'
 
 /** How long the owner waits beyond attemptTimeoutMs for the worker's own report of a timeout. */
 export const attemptTimeoutGraceMs = 5_000
+/** How long after the end of a backoff the owner waits for the forwarder, before it lets the attempt go by itself (ADR 0037). */
+export const retryBackstopMs = 60_000
 
 export function timersOf(job: Job): Timer[] {
   if (job.state !== undefined) return stateTimers(job.id, job.state)
@@ -36,6 +38,9 @@ export function stateTimers(jobId: string, state: JobState): Timer[] {
   return timers
 }
 
+/** When the owner lets an attempt go that waits for its backoff. One that is not parked is in a delay topic, whose record may be lost. */
+export const retryTimerAt = ({ dueAt, parked }: ActiveRun): number => (parked ? dueAt : dueAt + retryBackstopMs)
+
 function runTimers(jobId: string, run: ActiveRun, timers: Timer[]): void {
   const { runNo } = run
   switch (run.status) {
@@ -61,7 +66,7 @@ function runTimers(jobId: string, run: ActiveRun, timers: Timer[]): void {
       break
     }
     case 'RETRY_WAIT':
-      if (run.parked) timers.push({ dueAt: run.dueAt, kind: timerKind.retryResidue, jobId, runNo })
+      timers.push({ dueAt: retryTimerAt(run), kind: timerKind.retryResidue, jobId, runNo })
       break
   }
 }

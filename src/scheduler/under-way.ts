@@ -66,7 +66,7 @@ const timersReadMax = 20_000
 /** A running attempt's lease ends within an hour, its longest. */
 const horizonMs = 3_600_000
 
-/** Jobs that have a timer of a run soon: each active run has one, besides those that wait in a delay topic. */
+/** Jobs that have a timer of a run soon: each active run has one. */
 export async function idsOfRunTimers(store: PartitionStore, nowMs: number): Promise<string[]> {
   const to = timerBound(nowMs + horizonMs)
   const entries = await store.scan({ from: timerBound(0), to, limit: timersReadMax, keysOnly: true })

@@ -18,7 +18,7 @@ import { completeDefinition } from '../jobs/json.ts'
 import { type Timer, timerKind } from '../keys.ts'
 import { retryDelayMaxMs, retryDelayMs } from '../retries/backoff.ts'
 import { tierFor } from '../retries/tier.ts'
-import { attemptTimeoutGraceMs } from '../timers.ts'
+import { attemptTimeoutGraceMs, retryTimerAt } from '../timers.ts'
 import { executionOf, mayBeEarly } from './dispatch.ts'
 import { finishRun } from './finish.ts'
 import { beginAttempt, beginReserved } from './gate.ts'
@@ -85,7 +85,7 @@ export function applyRunTimer(draft: Decision, timer: Timer, context: Context): 
   if (run === undefined) return
   switch (timer.kind) {
     case timerKind.retryResidue:
-      if (run.status !== 'RETRY_WAIT' || !run.parked || run.dueAt !== timer.dueAt) return
+      if (run.status !== 'RETRY_WAIT' || retryTimerAt(run) !== timer.dueAt) return
       if (run.dueAt > context.now && !mayBeEarly(draft.job, run)) draft.deferUntil = run.dueAt
       else beginAttempt(draft, run, context)
       return

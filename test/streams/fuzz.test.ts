@@ -1,12 +1,13 @@
 /** The decision core under random definitions, commands, reports and times: it never throws, never runs on, and its books balance. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { JobCommand, JobDefinition } from '../../schemas/generated.ts'
+import type { JobDefinition } from '../../schemas/generated.ts'
 import { validateDefinition } from '../../streams/jobs/validate.ts'
 import { waitersOf } from '../../streams/limits/slots.ts'
 import { Chance } from '../model/cluster/chance.ts'
 import { Invariants } from './invariants.ts'
 import { wildDefinition } from './jobs/samples.ts'
+import { randomCommand, randomReport } from './random-acts.ts'
 import { randomDefinition } from './random-definition.ts'
 import { JobHistory } from './runs/history.ts'
 
@@ -73,43 +74,14 @@ function live(chance: Chance, next: (now: number) => JobDefinition, acts: number
     else if (kind === 'remove') job.remove()
     else if (kind === 'time') job.until(job.now + chance.int(0, 3_000))
     else if (kind === 'down') job.downUntil(job.now + chance.int(0, 20_000))
-    else if (kind === 'report') report(job, chance)
+    else if (kind === 'report') randomReport(job, chance)
     else if (kind === 'admit') job.admit()
     else {
-      const type = command(job, chance)
+      const type = randomCommand(job, chance)
       invariants.check(type === 'RESUME' ? 'RESUME' : 'command')
     }
     invariants.check(kind === 'garble' ? 'definition' : 'event')
     if (job.decisions.length > decisionsMax) throw new Error(`${job.decisions.length} decisions in ${act} acts`)
   }
   return job.decisions.length
-}
-
-function command(job: JobHistory, chance: Chance): JobCommand['type'] {
-  const type = chance.pick(['TRIGGER', 'PAUSE', 'RESUME', 'RESUME', 'CANCEL', 'CANCEL_RUN', 'REDRIVE', 'BACKFILL'] as const)
-  const { runNo = 1, deadRuns = [] } = job.job.state ?? {}
-  const near = (): number | null => chance.pick([job.now - chance.int(-2_000, 8_000), job.now, null, -9e18, 9e18])
-  job.command(type, {
-    ...(type === 'TRIGGER' && chance.happens(0.5) && { payload: Buffer.from('t') }),
-    ...(type === 'TRIGGER' && chance.happens(0.3) && { commandId: 'again', trigger: 'FOLLOW_UP' as const }),
-    ...((type === 'CANCEL_RUN' || type === 'REDRIVE') && {
-      runNo: chance.pick([chance.int(1, Math.max(1, runNo)), deadRuns[0] ?? null, null]),
-    }),
-    ...(type === 'BACKFILL' && { from: near(), to: near() }),
-  })
-  return type
-}
-
-/** A report of some attempt that was sent at some time, possibly long ended. */
-function report(job: JobHistory, chance: Chance): void {
-  const execution = job.sent.at(-chance.int(1, Math.min(6, job.sent.length)))
-  if (execution === undefined) return
-  const { runNo, attempt, specOffset } = execution
-  const type = chance.pick(['STARTED', 'STARTED', 'SUCCEEDED', 'FAILED', 'FAILED', 'RELEASED', 'RETRY_DUE'] as const)
-  const of = { runNo, attempt, specOffset }
-  if (type !== 'FAILED') job.report(type, of)
-  else {
-    const retryAfterMs = chance.pick([null, 0, 500, -5, 1e300])
-    job.fail('Error', { retryable: chance.happens(0.8), retryAfterMs }, of)
-  }
 }

@@ -133,6 +133,14 @@ export class JobHistory {
     return this.until(time)
   }
 
+  /** All that was not logged is forgotten, as by an owner that begins with an empty store: only timers that follow from the state are left. */
+  restore(): this {
+    this.#timers.clear()
+    this.#seenAt.clear()
+    for (const timer of timersOf(this.job)) this.#timers.set(idOf(timer), { timer, wakeAt: timer.dueAt })
+    return this
+  }
+
   /** The next occurrence is acted on now, however early: what happens to a herd. */
   fireAhead(): this {
     const next = [...this.#timers.values()].find(({ timer }) => timer.kind === timerKind.fire)

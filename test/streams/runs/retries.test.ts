@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { ExecutionEvent, JobDefinitionInput } from '../../../schemas/generated.ts'
 import type { Output } from '../../../streams/job.ts'
 import { timerKind } from '../../../streams/keys.ts'
-import { timersOf } from '../../../streams/timers.ts'
+import { retryBackstopMs, timersOf } from '../../../streams/timers.ts'
 import { JobHistory } from './history.ts'
 
 const day = 86_400_000
@@ -119,10 +119,10 @@ describe('a backoff', () => {
     expect(lastOut(job)).toEqual(out)
     expect(job.sent.at(-1)?.dueAt ?? dueAt).toBe(out.length === 0 ? 1_000 : dueAt)
     expect(job.state.active[0]).toMatchObject({ dueAt, parked: out.length === 0 })
-    // What waits in a topic comes back by itself; only what is parked needs a timer.
-    expect(timersOf(job.job).map(({ kind }) => kind)).toEqual(
-      out.length === 0 ? [timerKind.retryResidue] : delayMs === 0 ? [timerKind.startDeadline] : [],
-    )
+    // What waits in a topic comes back by itself, unless it is lost there.
+    const kind = delayMs === 0 ? timerKind.startDeadline : timerKind.retryResidue
+    const later = out.length > 0 && delayMs > 0 ? retryBackstopMs : 0
+    expect(timersOf(job.job)).toMatchObject([{ kind, ...(delayMs > 0 && { dueAt: dueAt + later }) }])
   })
   it('shorter than every tier is parked and ends by itself', () => {
     const job = dispatched({ retry: { backoff: { fixed: { delayMs: 700 } } } }).fail()

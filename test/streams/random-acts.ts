@@ -1,0 +1,33 @@
+/** What operators and workers may do to a job at any time, sound or not. */
+import type { JobCommand } from '../../schemas/generated.ts'
+import type { Chance } from '../model/cluster/chance.ts'
+import type { JobHistory } from './runs/history.ts'
+
+export function randomCommand(job: JobHistory, chance: Chance): JobCommand['type'] {
+  const type = chance.pick(['TRIGGER', 'PAUSE', 'RESUME', 'RESUME', 'CANCEL', 'CANCEL_RUN', 'REDRIVE', 'BACKFILL'] as const)
+  const { runNo = 1, deadRuns = [] } = job.job.state ?? {}
+  const near = (): number | null => chance.pick([job.now - chance.int(-2_000, 8_000), job.now, null, -9e18, 9e18])
+  job.command(type, {
+    ...(type === 'TRIGGER' && chance.happens(0.5) && { payload: Buffer.from('t') }),
+    ...(type === 'TRIGGER' && chance.happens(0.3) && { commandId: 'again', trigger: 'FOLLOW_UP' as const }),
+    ...((type === 'CANCEL_RUN' || type === 'REDRIVE') && {
+      runNo: chance.pick([chance.int(1, Math.max(1, runNo)), deadRuns[0] ?? null, null]),
+    }),
+    ...(type === 'BACKFILL' && { from: near(), to: near() }),
+  })
+  return type
+}
+
+/** A report of some attempt that was sent at some time, possibly long ended. */
+export function randomReport(job: JobHistory, chance: Chance): void {
+  const execution = job.sent.at(-chance.int(1, Math.min(6, job.sent.length)))
+  if (execution === undefined) return
+  const { runNo, attempt, specOffset } = execution
+  const type = chance.pick(['STARTED', 'STARTED', 'SUCCEEDED', 'FAILED', 'FAILED', 'RELEASED', 'RETRY_DUE'] as const)
+  const of = { runNo, attempt, specOffset }
+  if (type !== 'FAILED') job.report(type, of)
+  else {
+    const retryAfterMs = chance.pick([null, 0, 500, -5, 1e300])
+    job.fail('Error', { retryable: chance.happens(0.8), retryAfterMs }, of)
+  }
+}

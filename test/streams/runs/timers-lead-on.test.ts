@@ -1,0 +1,142 @@
+/**
+ * Nothing waits without a timer that ends it. From any state of any history all that is under way is lost, and whatever is sent from then
+ * on: events, commands, definitions, what waits in delay topics. Only the timers that follow from the state are left, as for an owner
+ * that begins with an empty store. Each run ends all the same, and a job that recurs goes on.
+ */
+import { describe, expect, it } from 'vitest'
+import type { JobDefinition } from '../../../schemas/generated.ts'
+import { waitersOf } from '../../../streams/limits/slots.ts'
+import { retryDelayMaxMs } from '../../../streams/retries/backoff.ts'
+import { retryBackstopMs, timersOf } from '../../../streams/timers.ts'
+import { Chance } from '../../model/cluster/chance.ts'
+import { randomCommand, randomReport } from '../random-acts.ts'
+import { randomDefinition } from '../random-definition.ts'
+import { JobHistory } from './history.ts'
+
+const begin = 1_800_000_000_000
+const histories = 6_000
+/** Longer than the longest backoff, and than the start deadlines of random definitions. Five attempts, each with a backoff, which may wait for a start as well, end within twenty of them. */
+const leapMs = retryDelayMaxMs + 2 * 86_400_000
+const leaps = 20
+
+describe('from any state with every record lost', () => {
+  it('each run ends, and no job that recurs stands still', { timeout: 120_000 }, () => {
+    const seen = new Set<string>()
+    for (let seed = 1; seed <= histories; seed++) {
+      const lived = live(new Chance(seed))
+      for (const status of statuses(lived.job)) seen.add(status)
+      const wrong = abandoned(lived)
+      if (wrong !== undefined) throw new Error(`seed ${seed}: ${wrong}`)
+    }
+    // The histories must have come to every state that waits for something.
+    const all = ['DISPATCHED', 'pinned', 'RUNNING', 'RETRY_WAIT', 'RETRY_WAIT parked', 'WAITING SLOT', 'WAITING RATE']
+    expect(
+      [...all, 'waiting', 'queued', 'backfill', 'END', 'recheck', 'COMPLETED'].filter((status) => !seen.has(status)),
+    ).toEqual([])
+  })
+
+  it('an attempt whose delay topic lost it is let go a minute after its backoff', () => {
+    const job = new JobHistory().define({ retry: { backoff: { list: [1_000] } } }).until(1_000)
+    const { dueAt } = job.fail().state.active[0] ?? { dueAt: 0 }
+    job.until(dueAt + retryBackstopMs - 1)
+    expect(job.dispatched).toHaveLength(1)
+    job.until(dueAt + retryBackstopMs)
+    expect(job.dispatched.map(({ attempt }) => attempt)).toEqual([1, 2])
+    // The forwarder may only have been slow.
+    job.report('RETRY_DUE')
+    expect(job.notes).toEqual(['stale'])
+    expect(job.until(dueAt + 2 * retryBackstopMs).dispatched).toHaveLength(2)
+  })
+})
+
+describe('an interval from the END of its runs', () => {
+  it('goes on under other times, although the occurrence that waited under the old ones is dropped', () => {
+    const every = (everyMs: number) => ({ schedule: { everyMs, from: 'END' as const }, overlap: 'QUEUE_ONE' as const })
+    const job = new JobHistory().define(every(1_000)).command('TRIGGER').until(1_000)
+    expect(job.state.queuedFor).toBe(1_000)
+    job.define(every(2_000)).report('SUCCEEDED', { runNo: 1 })
+    expect(job.state).toMatchObject({ status: 'ACTIVE', nextFireAt: 3_000 })
+  })
+})
+
+interface Lived {
+  job: JobHistory
+  cancelled: boolean
+  /** Lets what the definition names be there from now on. */
+  mend: () => void
+}
+
+function live(chance: Chance): Lived {
+  const leadMs = chance.pick([0, 100])
+  let poolThere = true
+  const job = new JobHistory({
+    leadMs,
+    poolProblem: () => (poolThere ? undefined : 'no pool'),
+    ...(chance.happens(0.2) && { worker: { type: 'STARTED' as const } }),
+  })
+  job.now = begin
+  let cancelled = false
+  const define = (): void => {
+    poolThere = chance.happens(0.95)
+    const { definition: before } = job.job
+    job.definition({ spec: randomDefinition(chance, job.now) })
+    // One that is dropped revives nothing.
+    if (job.job.definition !== before) cancelled = false
+  }
+  define()
+  for (let acts = chance.int(2, 12); acts > 0; acts--) {
+    const admit = waitersOf('job', job.job.state).length > 0 ? 3 : 0
+    const kind = chance.weighted({ time: 4, down: 0.5, command: 3, report: 5, admit, define: 1, garble: 0.1, remove: 0.05 })
+    if (kind === 'define') define()
+    else if (kind === 'garble') job.garble()
+    else if (kind === 'remove') job.remove()
+    else if (kind === 'time') job.until(job.now + chance.int(0, 3_000))
+    else if (kind === 'down') job.downUntil(job.now + chance.int(0, 20_000))
+    else if (kind === 'report') randomReport(job, chance)
+    else if (kind === 'admit') job.admit()
+    else if (randomCommand(job, chance) === 'CANCEL') cancelled = true
+    // Other jobs may take all slots for good.
+    job.others = chance.happens(0.1) ? { held: 9, waiting: 0 } : { held: 0, waiting: 0 }
+  }
+  return { job, cancelled, mend: () => void (poolThere = true) }
+}
+
+/** What stands still, or undefined. */
+function abandoned({ job, cancelled, mend }: Lived): string | undefined {
+  const { state: before, definition } = job.job
+  mend()
+  job.restore()
+  const done = (): number => (job.job.state === undefined ? 0 : job.state.runNo + job.state.skipped)
+  const doneBefore = done()
+  for (let leap = 0; leap < leaps; leap++) job.downUntil(job.now + leapMs)
+  const { state } = job.job
+  const left = state?.active.find((run) => before?.active.some(({ runNo }) => runNo === run.runNo))
+  if (left !== undefined) return `run ${left.runNo} is ${left.status} for ever, with timers ${JSON.stringify(timersOf(job.job))}`
+  if (before !== undefined && before.deleteAt !== null && state !== undefined)
+    return 'a job whose deletion was set is still there'
+  const spec = definition?.spec
+  if (spec === undefined || cancelled || before === undefined || !recursForEver(spec)) return undefined
+  if (before.status === 'PAUSED' || (before.status === 'INVALID' && before.recheckAt === null)) return undefined
+  if (state === undefined) return 'a job that recurs was deleted'
+  if (state.status === 'PAUSED' && state.pausedByCommand) return undefined
+  if (state.status === 'PAUSED' && spec.paused) return undefined
+  if (state.status !== 'ACTIVE') return `a job that recurs is ${state.status}`
+  return done() > doneBefore ? undefined : `a job that recurs stands still at ${JSON.stringify({ ...state, decisions: [] })}`
+}
+
+const recursForEver = ({ schedule, endAt, expireAt, maxRuns }: JobDefinition): boolean =>
+  (schedule.everyMs !== null || schedule.cron !== null) && endAt === null && expireAt === null && maxRuns === null
+
+function statuses({ job: { state, definition } }: JobHistory): string[] {
+  if (state === undefined) return []
+  const found: string[] = [state.status]
+  if (state.waiting) found.push('waiting')
+  if (state.queuedFor !== null) found.push('queued')
+  if (state.backfill !== null) found.push('backfill')
+  if (state.recheckAt !== null) found.push('recheck')
+  if (definition?.spec?.schedule.from === 'END' && state.nextFireAt === null) found.push('END')
+  for (const { status, parked, waitsFor, tellAt } of state.active) {
+    found.push(status, tellAt === null ? '' : 'pinned', parked ? `${status} parked` : '', `${status} ${waitsFor}`)
+  }
+  return found
+}
