@@ -98,7 +98,10 @@ function live(chance: Chance): Lived {
     // Other jobs may take all slots for good.
     job.others = chance.happens(0.1) ? { held: 9, waiting: 0 } : { held: 0, waiting: 0 }
   }
-  return { job, cancelled, mend: () => void (poolThere = true) }
+  const mend = (): void => {
+    poolThere = true
+  }
+  return { job, cancelled, mend }
 }
 
 /** What stands still, or undefined. */
