@@ -340,7 +340,7 @@ export interface Schedule {
   timezone: string
   /** A recurrence rule of RFC 5545, such as FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1. INTERVAL is at most 100,000, COUNT at most 10,000; beyond, use UNTIL or maxRuns. Default: null. */
   rrule: string | null
-  /** With rrule: where the rule begins, in whole seconds; its time of day and its day are those that the rule does not name itself. It is an occurrence only if the rule matches it. Without it startAt, else the broker's append time of the definition. Unit: epoch ms. Default: null. */
+  /** With rrule: where the rule begins, in whole seconds; its time of day and its day are those that the rule does not name itself. It is an occurrence only if the rule matches it. Without it startAt, rounded up to a second, else the broker's append time of the definition, rounded down. Unit: epoch ms. Default: null. */
   dtstart: number | null
   /** With rrule: instants, in whole seconds, at which it does not come true. COUNT counts them all the same. Unit: epoch ms. Default: []. */
   exdates: number[]
@@ -1806,7 +1806,7 @@ export const jobDefinitionSchema = {
             "unit": "epoch ms",
             "minimum": 0,
             "maximum": 32503679999000,
-            "doc": "With rrule: where the rule begins, in whole seconds; its time of day and its day are those that the rule does not name itself. It is an occurrence only if the rule matches it. Without it startAt, else the broker's append time of the definition."
+            "doc": "With rrule: where the rule begins, in whole seconds; its time of day and its day are those that the rule does not name itself. It is an occurrence only if the rule matches it. Without it startAt, rounded up to a second, else the broker's append time of the definition, rounded down."
           },
           {
             "name": "exdates",

@@ -4,10 +4,10 @@
  */
 import type { Execution, ExecutionEventInput, JobCommandInput, JobDefinitionInput, JobState } from '../../schemas/generated.ts'
 import { partitionOf } from '../../streams/topics.ts'
+import { executionIn } from '../model/cluster/actors.ts'
 import type { Chance } from '../model/cluster/chance.ts'
 import { Group } from '../model/cluster/group.ts'
 import type { Io } from '../model/cluster/io.ts'
-import { executionIn } from '../model/cluster/oracle.ts'
 import { type Cluster, type Disk, Process } from '../model/cluster/process.ts'
 import { jobsOf } from '../model/cluster/settled.ts'
 import { codecs, names } from '../model/world.ts'

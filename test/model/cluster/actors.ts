@@ -1,13 +1,26 @@
 /** Everybody around the scheduler: workers, the retry forwarder, and users. They write to the log directly; none of them is under test. */
-import type { Execution, ExecutionEventInput, JobCommandType, JobDefinitionInput } from '../../../schemas/generated.ts'
+import type {
+  Execution,
+  ExecutionEventInput,
+  JobCommandType,
+  JobDefinitionInput,
+  WorkerControl,
+} from '../../../schemas/generated.ts'
 import type { RecordIn } from '../../../src/ports.ts'
 import { replyHeaders } from '../../../streams/jobs/receipt.ts'
 import { partitionOf, retryTiers } from '../../../streams/topics.ts'
 import { ManualClock } from '../../tools/manual-clock.ts'
 import { codecs, names, repliesTopic } from '../world.ts'
 import { Definitions, jobIds, madeHeader } from './definitions.ts'
-import { executionIn } from './oracle.ts'
 import type { Cluster } from './process.ts'
+
+/** The execution that a record carries; undefined for another word to the workers. */
+export function executionIn({ topic, value }: Pick<RecordIn, 'topic' | 'value'>): Execution | undefined {
+  if (value === null) return undefined
+  if (topic !== names.control) return codecs.execution.decode(value) as Execution
+  const { execution } = codecs.control.decode(value) as WorkerControl
+  return execution === null ? undefined : (codecs.execution.decode(execution) as Execution)
+}
 
 type Fate = 'succeed' | 'succeed-at-once' | 'fail' | 'fail-for-good' | 'vanish' | 'vanish-running' | 'release'
 

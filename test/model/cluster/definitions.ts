@@ -2,7 +2,6 @@
 import type { JobDefinitionInput, Schedule, TargetInput } from '../../../schemas/generated.ts'
 import { ordersTopic } from '../world.ts'
 import type { Chance } from './chance.ts'
-import { ratesOf, slotsOf } from './limits.ts'
 import type { Cluster } from './process.ts'
 
 /** Two with a tag stand in its partition; users who know no tags write them elsewhere, and owners move what they wrote. */
@@ -10,6 +9,10 @@ export const jobIds = ['a', 'b', 'c', 'd', 'e{t}', 'f{t}']
 
 /** Header of each definition, with a number that no other has: by it a record in a topic of the user's is known. */
 export const madeHeader = 'made'
+
+/** The keys of limits, which stay the same all through a history. */
+const slotsOf = { one: 1, three: 3 } as const
+const ratesOf = { slow: { limit: 1, perMs: 900 }, bursts: { limit: 3, perMs: 4_000 } } as const
 
 const habits = {
   define: 8,

@@ -1,29 +1,23 @@
 /** One history from its beginning to its judgement. */
-import { partitionOf } from '../../../streams/topics.ts'
+import type { Facts } from '../oracle/facts.ts'
+import { judgementOf } from '../oracle/judgement.ts'
+import { type Life, livesOf } from '../oracle/lives.ts'
+import { partitionOfJob } from '../oracle/partitions.ts'
 import { names } from '../world.ts'
-import { endingProblems } from './endings.ts'
-import { ledgerOf } from './ledger.ts'
-import { limitProblems } from './limits.ts'
-import { madeAgainProblems } from './made-again.ts'
-import { type Life, livesOf, problemsOf } from './oracle.ts'
-import { receiptProblems } from './receipts.ts'
-import { recordProblems } from './records.ts'
 import { durableOf, subjectOf, unsettled } from './settled.ts'
 import { Simulation } from './simulation.ts'
 
-/** What is wrong with single runs. */
-function runProblems({ log, trace }: Simulation, exact: boolean, cancelled: ReadonlySet<string>): string[] {
-  const lives = livesOf(log)
-  const ledger = ledgerOf(log, lives)
+function factsOf({ trace, time, aheadMs, behindMs }: Simulation): Facts {
   const suffered = (what: string): boolean => trace.some((line) => line.includes(`— ${what} `))
-  const circumstances = { whole: (jobId: string) => exact && !cancelled.has(jobId), onTime: !suffered('clock') }
-  return [
-    ...ledger.problems,
-    ...endingProblems(log, lives, ledger, exact),
-    ...recordProblems(log, lives, ledger, !suffered('topic')),
-    ...limitProblems(log, lives),
-    ...madeAgainProblems(log, lives, ledger, circumstances),
-  ]
+  return {
+    nowMs: time.nowMs,
+    exact: !suffered('long-time'),
+    cancelled: new Set(trace.flatMap((line) => /user: cancel (.*)/.exec(line)?.[1] ?? [])),
+    aheadMs,
+    behindMs,
+    steady: !suffered('topic'),
+    whole: true,
+  }
 }
 
 /** Standbys that were compared with their owners. */
@@ -37,19 +31,16 @@ export async function history(seed: number): Promise<string[]> {
     await world.live(world.chance.pick([300, 900, 2_500]))
     await world.rest(45_000)
     const lives = (partition: number): Map<string, Life[]> =>
-      new Map([...livesOf(world.log)].filter(([id]) => partitionOf(id, world.log.partitions) === partition))
-    const exact = !world.trace.some((line) => line.includes('long-time'))
-    const cancelled = new Set(world.trace.flatMap((line) => /user: cancel (.*)/.exec(line)?.[1] ?? []))
-    problems.push(...world.problems, ...problemsOf(world.log, livesOf(world.log)))
+      new Map([...livesOf(world.log)].filter(([id]) => partitionOfJob(id, world.log.partitions) === partition))
+    problems.push(...world.problems, ...judgementOf(world.log, factsOf(world)))
     const live = world.ownedStores()
-    for (const [partition, store] of live)
-      problems.push(...unsettled(store, world.time.nowMs, lives(partition), exact, cancelled))
+    for (const [partition, store] of live) problems.push(...unsettled(store, lives(partition)))
     for (const { partition, store } of world.followedStores()) {
       const owner = live.get(partition)
       const [there, here] = [new Set(owner && durableOf(owner, new Set())), new Set(durableOf(store, new Set()))]
       for (const line of there) if (!here.has(line)) problems.push(`The standby of ${partition} lacks ${line}`)
       for (const line of here) if (!there.has(line)) problems.push(`The standby of ${partition} has in vain ${line}`)
-      problems.push(...unsettled(store, world.time.nowMs, lives(partition), exact, cancelled))
+      problems.push(...unsettled(store, lives(partition)))
       followed.count++
     }
     const changelogOf = (partition: number) => world.log.at(names.state, partition)
@@ -63,9 +54,9 @@ export async function history(seed: number): Promise<string[]> {
       const [was, is] = [new Set(durableOf(store, changed)), new Set(rebuilt === undefined ? [] : durableOf(rebuilt, changed))]
       for (const line of was) if (!is.has(line)) problems.push(`A rebuild of ${partition} has lost ${line}`)
       for (const line of is) if (!was.has(line)) problems.push(`A rebuild of ${partition} has got ${line}`)
-      if (rebuilt !== undefined) problems.push(...unsettled(rebuilt, world.time.nowMs, lives(partition), exact, cancelled))
+      if (rebuilt !== undefined) problems.push(...unsettled(rebuilt, lives(partition)))
     }
-    problems.push(...world.problems, ...receiptProblems(world.log, exact), ...runProblems(world, exact, cancelled))
+    problems.push(...world.problems, ...judgementOf(world.log, factsOf(world)))
   } catch (error) {
     problems.push(error instanceof Error ? (error.stack ?? error.message) : String(error))
   }

@@ -42,6 +42,9 @@ export class Simulation {
   readonly slots: { process: Process | undefined; disk: Disk; old: Disk; boots: number }[] = []
   readonly #misfortunes: Partial<Record<Misfortune, number>>
   readonly #everyone: Process[] = []
+  /** Most that any machine's clock was ever ahead of true time, and behind. */
+  aheadMs = 0
+  behindMs = 0
 
   constructor(seed: number) {
     this.chance = new Chance(seed)
@@ -217,13 +220,19 @@ export class Simulation {
       if (chance.happens(0.7)) cluster.group.rebalance()
     } else if (what === 'thaw' && process !== undefined) process.machine.clock.stopped = false
     else if (what === 'rebalance') cluster.group.rebalance()
-    else if (what === 'clock' && process !== undefined) process.machine.clock.skewMs += chance.int(-5_000, 5_000)
+    else if (what === 'clock' && process !== undefined) this.#setClock(process, chance.int(-5_000, 5_000))
     else if (what === 'lossy') cluster.lossiness = 0.15
     else if (what === 'reliable') cluster.lossiness = 0
     else if (what === 'compact') this.#compact()
     else if (what === 'long-time') time.nowMs += chance.pick([60_000, 3_600_000, 2 * dayMs, 6 * dayMs, 9 * dayMs])
     else if (what === 'disk') this.#damage(index)
     else if (what === 'topic') this.#orders(!cluster.ordersThere)
+  }
+
+  #setClock({ machine: { clock } }: Process, byMs: number): void {
+    clock.skewMs += byMs
+    this.aheadMs = Math.max(this.aheadMs, clock.skewMs)
+    this.behindMs = Math.max(this.behindMs, -clock.skewMs)
   }
 
   /** The topic that jobs write to comes or goes. Those who run hear of it some time later. */

@@ -1,10 +1,13 @@
 /** What must be true of a topic of the user's: each run that succeeded is one record there, never early, and in order. */
-import { recordHeaders } from '../../../streams/runs/topic-record.ts'
-import { type Entry, isShown, type MemoryLog } from '../../tools/memory-log.ts'
-import { ordersTopic } from '../world.ts'
-import { madeHeader } from './definitions.ts'
-import { type Ledger, lifeName, runName } from './ledger.ts'
-import { hasLimit, type Life } from './oracle.ts'
+import type { Entry, MemoryLog } from '../../tools/memory-log.ts'
+import type { Facts } from './facts.ts'
+import type { Ledger } from './ledger.ts'
+import { hasLimit, type Lives, lifeName, runName } from './lives.ts'
+import { headerNames, isShown, placesOf } from './reading.ts'
+
+/** The topic of the user's that jobs write to, and the header that names each definition. */
+const ordersTopic = 'orders'
+const madeHeader = 'made'
 
 interface Written extends Entry {
   jobId: string
@@ -14,8 +17,7 @@ interface Written extends Entry {
   place: string
 }
 
-/** `steady`: the topic was always there, so no run waited for it while a later one did not. */
-export function recordProblems(log: MemoryLog, lives: Map<string, Life[]>, { runs }: Ledger, steady: boolean): string[] {
+export function recordProblems(log: MemoryLog, lives: Lives, { runs }: Ledger, facts: Facts): string[] {
   const problems: string[] = []
   const counts = new Map<string, number>()
   const latest = new Map<string, number>()
@@ -27,15 +29,13 @@ export function recordProblems(log: MemoryLog, lives: Map<string, Life[]>, { run
     const run = runs.get(name)
     if (run?.end !== undefined && (run.end.status !== 'SUCCEEDED' || run.endedIn !== transaction))
       problems.push(`${name} was written in another transaction than that which ended it as ${run.end.status}`)
-    // By the owner's clock, which may be wrong, or in truth. Of a job that was deleted at once the owner's is not known.
-    // One that was queued was due already for the clock that queued it.
+    // By true time: beyond what its owner's clock was ahead at most there is no excuse.
+    if (at < scheduledFor - facts.aheadMs) problems.push(`${name} was written ${scheduledFor - at} ms early`)
     const [life] = lives.get(jobId)?.slice(lifeNo) ?? []
-    const queued = life?.definitions.some(({ spec }) => spec?.overlap === 'QUEUE_ONE')
-    if (!queued && Math.max(run?.end?.startedAt ?? scheduledFor, at) < scheduledFor)
-      problems.push(`${name} was written ${scheduledFor - at} ms early`)
     const order = `${place} ${lifeName(jobId, lifeNo)}`
     // One that waits for a limit is overtaken by those of a definition that has none.
-    const inOrder = steady && life !== undefined && (life.definitions.length === 1 || !hasLimit(life))
+    // As long as the topic was always there no run waited for it while a later one did not.
+    const inOrder = facts.steady && life !== undefined && (life.definitions.length === 1 || !hasLimit(life))
     if (inOrder && runNo < (latest.get(order) ?? 0)) problems.push(`${name} was written after run ${latest.get(order)}`)
     latest.set(order, runNo)
   }
@@ -48,16 +48,16 @@ export function recordProblems(log: MemoryLog, lives: Map<string, Life[]>, { run
   return problems
 }
 
-function writtenIn(log: MemoryLog, lives: Map<string, Life[]>): Written[] {
-  return log.allOf(ordersTopic).flatMap(({ partition, log: orders }) =>
+function writtenIn(log: MemoryLog, lives: Lives): Written[] {
+  return placesOf(log, ordersTopic).flatMap(({ partition, log: orders }) =>
     orders.archive.filter(isShown).map((entry) => {
       const text = (name: string): string => entry.record?.headers[name]?.toString() ?? ''
-      const jobId = text(recordHeaders.jobId)
+      const jobId = text(headerNames.jobId)
       const made = text(madeHeader)
       const lifeNo = (lives.get(jobId) ?? []).findIndex(({ definitions }) =>
         definitions.some(({ spec }) => spec?.headers[madeHeader]?.toString() === made),
       )
-      const [runNo, scheduledFor] = [Number(text(recordHeaders.runNo)), Number(text(recordHeaders.scheduledFor))]
+      const [runNo, scheduledFor] = [Number(text(headerNames.runNo)), Number(text(headerNames.scheduledFor))]
       return { ...entry, jobId, runNo, scheduledFor, lifeNo, place: `${partition} ${entry.record?.key?.toString()}` }
     }),
   )

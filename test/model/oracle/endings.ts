@@ -1,12 +1,12 @@
 /** What must be true of ends: each run has one, nothing of it is dispatched after it, and what follows from it follows once. */
-import type { DeadLetter, JobCommand } from '../../../schemas/generated.ts'
-import { isShown, type MemoryLog } from '../../tools/memory-log.ts'
-import { codecs, names } from '../world.ts'
-import { type Ledger, lifeName, lifeNoOf, type Run, runName } from './ledger.ts'
-import { type Life, tellingsOf } from './oracle.ts'
+import type { MemoryLog } from '../../tools/memory-log.ts'
+import { tellingsOf } from './dispatches.ts'
+import type { Ledger, Run } from './ledger.ts'
+import { type Lives, lifeName, lifeNoOf, runName } from './lives.ts'
+import { read, readable, shown, topics } from './reading.ts'
 
 /** `exact`: nothing was compacted away before an owner had read it. */
-export function endingProblems(log: MemoryLog, lives: Map<string, Life[]>, ledger: Ledger, exact: boolean): string[] {
+export function endingProblems(log: MemoryLog, lives: Lives, ledger: Ledger, exact: boolean): string[] {
   const problems: string[] = []
   checkDispatches(log, lives, ledger, problems)
   checkDeadLetters(log, lives, ledger, problems)
@@ -16,7 +16,7 @@ export function endingProblems(log: MemoryLog, lives: Map<string, Life[]>, ledge
   return problems
 }
 
-function checkDispatches(log: MemoryLog, lives: Map<string, Life[]>, { runs }: Ledger, problems: string[]): void {
+function checkDispatches(log: MemoryLog, lives: Lives, { runs }: Ledger, problems: string[]): void {
   for (const { execution, sequence } of tellingsOf(log)) {
     const { jobId, runNo, specOffset } = execution
     const name = runName(jobId, lifeNoOf(lives.get(jobId), specOffset), runNo)
@@ -27,12 +27,13 @@ function checkDispatches(log: MemoryLog, lives: Map<string, Life[]>, { runs }: L
 }
 
 /** A dead run has one letter, and nobody else has. */
-function checkDeadLetters(log: MemoryLog, lives: Map<string, Life[]>, { runs }: Ledger, problems: string[]): void {
+function checkDeadLetters(log: MemoryLog, lives: Lives, { runs }: Ledger, problems: string[]): void {
   const letters = new Map<string, number>()
-  for (const { record } of log.allOf(names.deadLetters).flatMap((place) => place.log.archive.filter(isShown))) {
-    const { jobId, runNo, execution } = codecs.deadLetter.decode(record?.value ?? Buffer.alloc(0)) as DeadLetter
-    const decoded = codecs.execution.decode(execution)
-    if (decoded instanceof Promise) throw new Error('An unknown schema.')
+  for (const { record } of shown(log, topics.deadLetters)) {
+    const letter = readable(read.deadLetter, record?.value)
+    if (letter === undefined) continue
+    const { jobId, runNo, execution } = letter
+    const decoded = read.execution(execution)
     const name = runName(jobId, lifeNoOf(lives.get(jobId), decoded.specOffset), runNo)
     letters.set(name, (letters.get(name) ?? 0) + 1)
     const status = runs.get(name)?.end?.status
@@ -53,18 +54,15 @@ interface FollowUp {
 }
 
 function followUpsOf(log: MemoryLog): FollowUp[] {
-  return log.allOf(names.commands).flatMap((place) =>
-    place.log.archive.filter(isShown).flatMap(({ record, order }) => {
-      if (!record?.key || !record.value || record.value.length < 6 || record.value[0] !== 0) return []
-      const command = codecs.command.decode(record.value) as JobCommand
-      const { commandId, trigger } = command
-      return trigger === 'FOLLOW_UP' ? [{ target: record.key.toString(), commandId, order }] : []
-    }),
-  )
+  return shown(log, topics.commands).flatMap(({ record, order }) => {
+    const command = readable(read.command, record?.value)
+    if (!record?.key || command?.trigger !== 'FOLLOW_UP') return []
+    return [{ target: record.key.toString(), commandId: command.commandId, order }]
+  })
 }
 
 /** The end of a run tells each job that is to follow once, and no other. */
-function checkTriggers(lives: Map<string, Life[]>, { runs }: Ledger, commands: FollowUp[], problems: string[]): void {
+function checkTriggers(lives: Lives, { runs }: Ledger, commands: FollowUp[], problems: string[]): void {
   const told = new Map<string, string[]>()
   for (const { target, commandId } of commands) {
     const [, jobId = '', specOffset, runNo] = /^after:(.*)\/(\d+)\/(\d+)$/.exec(commandId) ?? []
@@ -81,7 +79,7 @@ function checkTriggers(lives: Map<string, Life[]>, { runs }: Ledger, commands: F
 }
 
 /** The jobs that the end of a run is to trigger; undefined where the definition changed in the same transaction. */
-function followersOf({ jobId, lifeNo, end, endedUnder }: Run, lives: Map<string, Life[]>): string[] | undefined {
+function followersOf({ jobId, lifeNo, end, endedUnder }: Run, lives: Lives): string[] | undefined {
   if (end === undefined) return undefined
   const definitions = lives.get(jobId)?.[lifeNo]?.definitions ?? []
   const possible = endedUnder.map((specOffset) => {
@@ -94,12 +92,7 @@ function followersOf({ jobId, lifeNo, end, endedUnder }: Run, lives: Map<string,
 }
 
 /** Who was told to follow runs, if it was known to be there before and stays. */
-function checkFollowers(
-  lives: Map<string, Life[]>,
-  { runs, firstLogged }: Ledger,
-  commands: FollowUp[],
-  problems: string[],
-): void {
+function checkFollowers(lives: Lives, { runs, firstLogged }: Ledger, commands: FollowUp[], problems: string[]): void {
   const made = new Set([...runs.values()].map(({ jobId, commandId }) => `${jobId} ${commandId}`))
   for (const { target, commandId, order } of commands) {
     const of = lives.get(target) ?? []

@@ -1,9 +1,8 @@
 /** Every run of a history, as the committed changelogs tell of it, and how it ended. */
-import type { ActiveRun, FinishedRun, JobState, StateEntry } from '../../../schemas/generated.ts'
-import { jobIdOfKey, prefix } from '../../../streams/keys.ts'
-import { type Entry, isShown, type MemoryLog, type Transaction } from '../../tools/memory-log.ts'
-import { codecs, names } from '../world.ts'
-import type { Life } from './oracle.ts'
+import type { ActiveRun, FinishedRun, JobState } from '../../../schemas/generated.ts'
+import type { Entry, MemoryLog, Transaction } from '../../tools/memory-log.ts'
+import { type Lives, lifeName, lifeNoOf, runName } from './lives.ts'
+import { isShown, keyOf, placesOf, read, topics } from './reading.ts'
 
 export interface Run {
   jobId: string
@@ -25,20 +24,17 @@ export interface Ledger {
   firstLogged: Map<string, number>
   /** The last state of each life of a job. */
   states: Map<string, JobState>
+  /** The state of each job that has one now. */
+  last: Map<string, JobState>
   problems: string[]
 }
 
-export const runName = (jobId: string, lifeNo: number, runNo: number): string => `${jobId}(life ${lifeNo})/${runNo}`
-export const lifeName = (jobId: string, lifeNo: number): string => `${jobId}(life ${lifeNo})`
-
-export const lifeNoOf = (lives: Life[] | undefined, specOffset: number): number =>
-  (lives ?? []).findIndex(({ definitions }) => definitions.some(({ offset }) => offset === specOffset))
-
-export function ledgerOf(log: MemoryLog, lives: Map<string, Life[]>): Ledger {
-  const ledger: Ledger = { runs: new Map(), firstLogged: new Map(), states: new Map(), problems: [] }
-  for (const { log: changelog } of log.allOf(names.state)) {
+export function ledgerOf(log: MemoryLog, lives: Lives): Ledger {
+  const ledger: Ledger = { runs: new Map(), firstLogged: new Map(), states: new Map(), last: new Map(), problems: [] }
+  for (const { log: changelog } of placesOf(log, topics.state)) {
     const before = new Map<string, JobState>()
     for (const entries of transactionsOf(changelog.archive)) takeTransaction(ledger, lives, before, entries)
+    for (const [id, state] of before) ledger.last.set(id, state)
   }
   return ledger
 }
@@ -54,14 +50,14 @@ function transactionsOf(archive: Entry[]): Entry[][] {
   return portions
 }
 
-function takeTransaction(ledger: Ledger, lives: Map<string, Life[]>, before: Map<string, JobState>, entries: Entry[]): void {
+function takeTransaction(ledger: Ledger, lives: Lives, before: Map<string, JobState>, entries: Entry[]): void {
   const rings = new Map<string, FinishedRun[]>()
   for (const { record, transaction, order } of entries) {
-    const kind = record?.key?.[0]
-    if (!record?.key || (kind !== prefix.state && kind !== prefix.run)) continue
-    const id = jobIdOfKey(record.key)
-    const entry = record.value === null ? undefined : (codecs.state.decode(record.value) as StateEntry)
-    if (kind === prefix.run) {
+    if (!record?.key) continue
+    const { kind, subject: id } = keyOf(record.key)
+    if (kind !== 'S' && kind !== 'R') continue
+    const entry = record.value === null ? undefined : read.state(record.value)
+    if (kind === 'R') {
       if (entry?.run) rings.set(id, [...(rings.get(id) ?? []), entry.run])
       continue
     }

@@ -1,17 +1,17 @@
 /**
- * What must be true of a history, judged from the logs alone and by plainer means than the scheduler's own: each definition and
- * deletion in the order of its log, each execution that a read_committed reader sees, each state that was committed.
+ * What must be true of a history, judged from the logs alone: each definition and deletion in the order of its log, each execution that
+ * a read_committed reader sees, each state that was committed.
  */
-import type { Execution, JobState, WorkerControl } from '../../../schemas/generated.ts'
+import type { Execution } from '../../../schemas/generated.ts'
 import type { RecordIn } from '../../../src/ports.ts'
-import { knownDefinition } from '../../../src/scheduler/job-loader.ts'
-import { ownerKey } from '../../../src/scheduler/local-record.ts'
-import type { KnownDefinition } from '../../../streams/job.ts'
-import { jobIdOfKey, prefix } from '../../../streams/keys.ts'
-import { nextFire } from '../../../streams/schedules/next-fire.ts'
-import { partitionOf } from '../../../streams/topics.ts'
-import { type Entry, isShown, type MemoryLog } from '../../tools/memory-log.ts'
-import { codecs, leadMs, names } from '../world.ts'
+import type { Entry, MemoryLog } from '../../tools/memory-log.ts'
+import { occurrenceAfter } from './calendar.ts'
+import { hasLimit, type Life, type Lives, timesOf } from './lives.ts'
+import { partitionOfJob } from './partitions.ts'
+import { isShown, keyOf, placesOf, read, readable, shown, topics } from './reading.ts'
+
+/** How long before it is due an attempt may be dispatched in the simulated cluster, in ms. */
+const leadMs = 100
 
 export interface Dispatch {
   execution: Execution
@@ -23,55 +23,10 @@ export interface Dispatch {
   order: number
 }
 
-/** A job's definitions between two deletions. */
-export interface Life {
-  definitions: KnownDefinition[]
-  /** Of the last one that was not taken. */
-  droppedOffset: number
-  /** Offset and order of the tombstone that ended it. */
-  endedBy: { offset: number; order: number } | undefined
-}
-
-export function livesOf(log: MemoryLog): Map<string, Life[]> {
-  const lives = new Map<string, Life[]>()
-  for (const { partition, log: jobs } of log.allOf(names.jobs)) {
-    for (const { record, order } of jobs.archive.filter(isShown)) {
-      if (!record?.key || record.key.length === 0 || record.key.includes(1)) continue
-      const id = record.key.toString()
-      if (partitionOf(id, log.partitions) !== partition) continue
-      const of = lives.get(id) ?? []
-      const current = of.at(-1)?.endedBy === undefined ? of.at(-1) : undefined
-      const { offset, timestampMs: appendedAt, value } = record
-      if (value !== null) {
-        const known = knownDefinition(codecs, { offset, appendedAt, bytes: value }) as KnownDefinition
-        lives.set(id, of)
-        if (current === undefined) of.push({ definitions: [known], droppedOffset: -1, endedBy: undefined })
-        else if (isDropped(current.definitions.at(-1), known)) current.droppedOffset = offset
-        else current.definitions.push(known)
-      } else if (current !== undefined) {
-        const observed = record.headers['observed-offset']
-        const inForce = Math.max(current.definitions.at(-1)?.offset ?? -1, current.droppedOffset)
-        if (observed === undefined || Number(observed.toString()) >= inForce) current.endedBy = { offset, order }
-      }
-    }
-  }
-  return lives
-}
-
-/** Whether the definition is not taken because of its version, or as a duplicate of the one in force. */
-function isDropped(inForce: KnownDefinition | undefined, next: KnownDefinition): boolean {
-  const [old, spec] = [inForce?.spec, next.spec]
-  if (inForce === undefined || old === undefined || spec === undefined) return false
-  if (old.version !== null && spec.version !== null && spec.version < old.version) return true
-  return spec.dedupKey !== null && spec.dedupKey === old.dedupKey && next.appendedAt <= inForce.appendedAt + spec.dedupWindowMs
-}
-
-/** The execution that a record carries; undefined for another word to the workers. */
-export function executionIn({ topic, value }: Pick<RecordIn, 'topic' | 'value'>): Execution | undefined {
-  if (value === null) return undefined
-  if (topic !== names.control) return codecs.execution.decode(value) as Execution
-  const { execution } = codecs.control.decode(value) as WorkerControl
-  return execution === null ? undefined : (codecs.execution.decode(execution) as Execution)
+/** The execution that a record carries; undefined for another word to the workers, and for what is none. */
+function executionIn({ topic, value }: Pick<RecordIn, 'topic' | 'value'>): Execution | undefined {
+  const framed = topic === topics.control ? readable(read.control, value)?.execution : value
+  return readable(read.execution, framed)
 }
 
 /** Each attempt as its workers were first told of it. */
@@ -85,8 +40,7 @@ export function dispatchesOf(log: MemoryLog): Dispatch[] {
 
 /** The worker of a pinned run is told of it again as long as it does not start. */
 export function tellingsOf(log: MemoryLog): Dispatch[] {
-  return [...log.allOf('model.executions.default'), ...log.allOf(names.control)]
-    .flatMap(({ log: lane }) => lane.archive.filter(isShown))
+  return [...shown(log, topics.executions), ...shown(log, topics.control)]
     .flatMap(({ record, transaction, at, order }) => {
       const execution = record === undefined ? undefined : executionIn(record)
       return execution === undefined ? [] : [{ at, order, execution, sequence: transaction?.sequence ?? -1 }]
@@ -94,7 +48,7 @@ export function tellingsOf(log: MemoryLog): Dispatch[] {
     .sort((left, right) => left.sequence - right.sequence || left.order - right.order)
 }
 
-export function problemsOf(log: MemoryLog, lives: Map<string, Life[]>): string[] {
+export function dispatchProblems(log: MemoryLog, lives: Lives): string[] {
   const problems: string[] = []
   const dispatches = dispatchesOf(log).map((dispatch) => {
     const { jobId, specOffset } = dispatch.execution
@@ -147,12 +101,6 @@ function checkNumbers(dispatches: Judged[], problems: string[]): void {
 /** Whether any definition of the job's life had a limit. */
 const isLimited = ({ life }: Judged): boolean => hasLimit(life)
 
-export const hasLimit = ({ definitions }: Life): boolean =>
-  definitions.some(({ spec }) => spec !== undefined && (spec.concurrencyKey !== null || spec.rateLimit !== null))
-
-const timesOf = ({ spec }: KnownDefinition): string =>
-  spec === undefined ? '' : JSON.stringify([spec.schedule, spec.startAt, spec.endAt])
-
 /** Nominal times are those of the schedule, each once as long as the schedule stays; and nothing is dispatched before its lead. */
 function checkTimes(dispatches: Judged[], problems: string[]): void {
   const fired = new Set<string>()
@@ -189,7 +137,7 @@ function checkTimes(dispatches: Judged[], problems: string[]): void {
       problems.push(`${nameOf(dispatch)} was due ${dueAt - scheduledFor} ms after its nominal time`)
     const same = life.definitions.slice(since, at + 1)
     if (spec.schedule.from !== 'END') {
-      const nominal = same.some(({ appendedAt }) => nextFire(spec, appendedAt, scheduledFor - 1) === scheduledFor)
+      const nominal = same.some(({ appendedAt }) => occurrenceAfter(spec, appendedAt, scheduledFor - 1) === scheduledFor)
       if (!nominal) problems.push(`${nameOf(dispatch)} fired at ${scheduledFor}, which is none of its times`)
     }
     const phase = spec.schedule.delayMs === null ? since : at
@@ -224,17 +172,17 @@ function checkPayloads(dispatches: Judged[], problems: string[]): void {
 
 /** Once a deletion was applied, or stood in the log when an owner took over, nothing of what it deleted is dispatched. */
 function checkDeletions(log: MemoryLog, dispatches: Judged[], problems: string[]): void {
-  for (const { partition, log: changelog } of log.allOf(names.state)) {
-    const mine = dispatches.filter(({ execution }) => partitionOf(execution.jobId, log.partitions) === partition)
+  for (const { partition, log: changelog } of placesOf(log, topics.state)) {
+    const mine = dispatches.filter(({ execution }) => partitionOfJob(execution.jobId, log.partitions) === partition)
     const specOffsets = new Map<string, number>()
     const claims: { sequence: number; order: number }[] = []
     for (const entry of changelog.archive.filter(isShown)) {
       const { key, value } = entry.record ?? {}
       if (!key) continue
       const sequence = entry.transaction?.sequence ?? -1
-      if (key.equals(ownerKey)) claims.push({ sequence, order: orderOfCommit(changelog.archive, entry) })
-      if (key[0] !== prefix.state) continue
-      const id = jobIdOfKey(key)
+      const { kind, name: id } = keyOf(key)
+      if (kind === 'M' && id === 'owner') claims.push({ sequence, order: orderOfCommit(changelog.archive, entry) })
+      if (kind !== 'S') continue
       if (value) {
         const state = stateOf(value)
         specOffsets.set(id, Math.max(state?.specOffset ?? -1, specOffsets.get(id) ?? -1))
@@ -264,11 +212,11 @@ function orderOfCommit(archive: Entry[], { transaction }: Entry): number {
 }
 
 /** A scheduled run was never begun beside as many as its definition allows. */
-function checkOverlap(log: MemoryLog, lives: Map<string, Life[]>, problems: string[]): void {
-  for (const { log: changelog } of log.allOf(names.state)) {
+function checkOverlap(log: MemoryLog, lives: Lives, problems: string[]): void {
+  for (const { log: changelog } of placesOf(log, topics.state)) {
     for (const { record } of changelog.archive.filter(isShown)) {
-      if (record?.key?.[0] !== prefix.state || !record.value) continue
-      const id = jobIdOfKey(record.key)
+      if (!record?.key || keyOf(record.key).kind !== 'S' || !record.value) continue
+      const id = keyOf(record.key).subject
       const definitions = (lives.get(id) ?? []).flatMap((life) => life.definitions)
       const active = stateOf(record.value)?.active ?? []
       for (const run of active) {
@@ -285,12 +233,12 @@ function checkOverlap(log: MemoryLog, lives: Map<string, Life[]>, problems: stri
 /** The end of one run triggers another job once. */
 function checkFollowUps(log: MemoryLog, problems: string[]): void {
   const made = new Map<string, number>()
-  for (const { log: changelog } of log.allOf(names.state)) {
+  for (const { log: changelog } of placesOf(log, topics.state)) {
     for (const { record } of changelog.archive.filter(isShown)) {
-      if (record?.key?.[0] !== prefix.state || !record.value) continue
+      if (!record?.key || keyOf(record.key).kind !== 'S' || !record.value) continue
       for (const { trigger, commandId, runNo } of stateOf(record.value)?.active ?? []) {
         if (trigger !== 'FOLLOW_UP') continue
-        const cause = `${jobIdOfKey(record.key)} ${commandId}`
+        const cause = `${keyOf(record.key).subject} ${commandId}`
         const known = made.get(cause) ?? runNo
         if (known !== runNo) problems.push(`${cause} made the runs ${known} and ${runNo}`)
         made.set(cause, runNo)
@@ -299,8 +247,4 @@ function checkFollowUps(log: MemoryLog, problems: string[]): void {
   }
 }
 
-const stateOf = (value: Buffer): JobState | null => {
-  const entry = codecs.state.decode(value)
-  if (entry instanceof Promise) throw new Error('An unknown schema.')
-  return entry.state
-}
+const stateOf = (value: Buffer) => readable(read.state, value)?.state

@@ -1,14 +1,13 @@
 /** What must be true of receipts: who asked is answered once, whatever died, and not again by those who build their stores anew. */
-import { replyHeaders } from '../../../streams/jobs/receipt.ts'
-import { isShown, type MemoryLog } from '../../tools/memory-log.ts'
-import { names, repliesTopic } from '../world.ts'
+import type { MemoryLog } from '../../tools/memory-log.ts'
+import { headerNames, shown, topics } from './reading.ts'
 
 /** `exact`: nothing was compacted away before an owner had read it. */
 export function receiptProblems(log: MemoryLog, exact: boolean): string[] {
   const answers = new Map<string, number>()
-  for (const id of correlations(log, repliesTopic)) answers.set(id, (answers.get(id) ?? 0) + 1)
+  for (const id of correlations(log, 'replies')) answers.set(id, (answers.get(id) ?? 0) + 1)
   // A record that was moved asks in both partitions; it is one question.
-  const asked = new Set(correlations(log, names.jobs))
+  const asked = new Set(correlations(log, topics.jobs))
   const problems: string[] = []
   for (const [id, count] of answers) {
     if (count > 1) problems.push(`Receipt ${id} was sent ${count} times.`)
@@ -19,8 +18,5 @@ export function receiptProblems(log: MemoryLog, exact: boolean): string[] {
 }
 
 function correlations(log: MemoryLog, topic: string): string[] {
-  return log
-    .allOf(topic)
-    .flatMap((each) => each.log.archive.filter(isShown))
-    .flatMap(({ record }) => record?.headers[replyHeaders.correlationId]?.toString() ?? [])
+  return shown(log, topic).flatMap(({ record }) => record?.headers[headerNames.correlationId]?.toString() ?? [])
 }

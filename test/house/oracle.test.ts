@@ -1,0 +1,32 @@
+/** The oracle is a second reading of the documents: what it shared with the program it could not see wrong. */
+import { expect, test } from 'vitest'
+import { filesIn, type HouseFile, withoutComments } from './tree.ts'
+
+const oracle = filesIn(['test']).filter(({ path }) => path.startsWith('test/model/oracle/'))
+/** Packages that read what the program wrote, or compute what it computes, by other means than it does. */
+const packages = ['avsc', 'cron-parser', 'rrule-temporal']
+
+/** Every import that brings more than types, apart from Node's own modules, those packages, and the oracle itself. */
+function shared({ path, text }: HouseFile): string[] {
+  const imports = withoutComments(text).matchAll(
+    /^\s*(?:import|export)\b([^'"`;]*?)\bfrom\s*['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]/gm,
+  )
+  return Array.from(imports, ([, names = '', target, late]) => ({ names, target: target ?? late ?? '' }))
+    .filter(({ names, target }) => !/^\s*type\b/.test(names) && !target.startsWith('node:') && !packages.includes(target))
+    .filter(({ target }) => !/^\.\/[a-z-]+\.ts$/.test(target))
+    .map(({ target }) => `${path} shares ${target}`)
+}
+
+test('the oracle shares no function with the program, only types and schema files', () => {
+  expect(oracle.length).toBeGreaterThan(8)
+  expect(oracle.flatMap(shared)).toEqual([])
+})
+
+test.each([
+  ["import { nextFire } from '../../../streams/schedules/next-fire.ts'"],
+  ["import { type Clock, systemClock } from '../../../src/clock.ts'"],
+  ["const late = await import('../../../streams/topics.ts')"],
+  ["import { isShown, type Entry } from '../../tools/memory-log.ts'"],
+])('it would see %s', (line) => {
+  expect(shared({ path: 'test/model/oracle/a.ts', text: line })).toHaveLength(1)
+})

@@ -1,0 +1,16 @@
+/** What the oracle is told of a history besides its logs: what its world went through. Everything else it reads. */
+export interface Facts {
+  /** True time of the judgement. */
+  nowMs: number
+  /** No stretch of time was so long that records went before anybody read them, or that skips are only estimated. */
+  exact: boolean
+  /** Jobs that a command ended at some time. */
+  cancelled: ReadonlySet<string>
+  /** Most that any machine's clock was ever ahead of true time, and behind, in ms. 0: all were right. */
+  aheadMs: number
+  behindMs: number
+  /** The topic that jobs write to was always there. */
+  steady: boolean
+  /** No log ever lost what had been read of it, or could have been. */
+  whole: boolean
+}

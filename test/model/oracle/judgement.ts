@@ -1,0 +1,28 @@
+/** All that the oracle asks of a history, in words; empty when nothing is wrong. */
+import type { MemoryLog } from '../../tools/memory-log.ts'
+import { dispatchProblems } from './dispatches.ts'
+import { endingProblems } from './endings.ts'
+import type { Facts } from './facts.ts'
+import { ledgerOf } from './ledger.ts'
+import { limitProblems } from './limits.ts'
+import { livesOf } from './lives.ts'
+import { madeAgainProblems } from './made-again.ts'
+import { receiptProblems } from './receipts.ts'
+import { recordProblems } from './records.ts'
+import { restProblems } from './rest.ts'
+
+/** Of a cluster that has come to rest. */
+export function judgementOf(log: MemoryLog, facts: Facts): string[] {
+  const lives = livesOf(log)
+  const ledger = ledgerOf(log, lives)
+  return [
+    ...ledger.problems,
+    ...dispatchProblems(log, lives),
+    ...endingProblems(log, lives, ledger, facts.exact),
+    ...recordProblems(log, lives, ledger, facts),
+    ...limitProblems(log, lives),
+    ...madeAgainProblems(log, lives, ledger, facts),
+    ...receiptProblems(log, facts.exact),
+    ...restProblems(lives, ledger, facts),
+  ]
+}

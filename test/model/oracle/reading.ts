@@ -1,0 +1,94 @@
+/**
+ * How the oracle reads a log: written from docs/TOPICS.md and the schema files, with avsc alone. It shares no function with the program,
+ * so that a mistake of the program is not repeated here (test/house/oracle.test.ts holds that).
+ */
+import { readFileSync } from 'node:fs'
+import avro, { type Schema } from 'avsc'
+import type {
+  DeadLetter,
+  Execution,
+  ExecutionEvent,
+  JobCommand,
+  JobDefinition,
+  StateEntry,
+  WorkerControl,
+} from '../../../schemas/generated.ts'
+import type { Entry, MemoryLog, Place } from '../../tools/memory-log.ts'
+
+/** Topics of the simulated cluster. */
+export const topics = {
+  jobs: 'model.jobs',
+  commands: 'model.job-commands',
+  state: 'model.job-state',
+  events: 'model.execution-events',
+  deadLetters: 'model.executions.dlq',
+  control: 'model.worker-control',
+  executions: 'model.executions.default',
+  retry: 'model.retry.',
+} as const
+
+/** Header names of docs/TOPICS.md and docs/TARGETS.md. */
+export const headerNames = {
+  observedOffset: 'observed-offset',
+  onlyOver: 'only-over',
+  moved: 'duelog-moved',
+  correlationId: 'duelog-correlation-id',
+  jobId: 'duelog-job-id',
+  runNo: 'duelog-run-no',
+  scheduledFor: 'duelog-scheduled-for',
+} as const
+
+function reader<Value>(name: string, id: number): (bytes: Buffer) => Value {
+  const file = new URL(`../../../schemas/${name}.avsc`, import.meta.url)
+  const type = avro.Type.forSchema(JSON.parse(readFileSync(file, 'utf8')) as Schema)
+  return (bytes) => {
+    if (bytes.length < 5 || bytes[0] !== 0 || bytes.readInt32BE(1) !== id) throw new Error(`It is no ${name}.`)
+    return type.fromBuffer(bytes.subarray(5)) as Value
+  }
+}
+
+/** The registry of the simulated cluster gave out these ids. Each throws for bytes that are none. */
+export const read = {
+  definition: reader<JobDefinition>('job-definition', 1),
+  command: reader<JobCommand>('job-command', 2),
+  state: reader<StateEntry>('job-state', 3),
+  execution: reader<Execution>('execution', 4),
+  event: reader<ExecutionEvent>('execution-event', 5),
+  deadLetter: reader<DeadLetter>('dead-letter', 6),
+  control: reader<WorkerControl>('worker-control', 7),
+}
+
+/** What a read gives, or undefined where the bytes are none. */
+export function readable<Value>(how: (bytes: Buffer) => Value, bytes: Buffer | null | undefined): Value | undefined {
+  if (bytes === null || bytes === undefined) return undefined
+  try {
+    return how(bytes)
+  } catch {
+    return undefined
+  }
+}
+
+/** What a read_committed reader is shown. */
+export const isShown = ({ record, transaction }: Entry): boolean =>
+  record !== undefined && (transaction === undefined || transaction.state === 'committed')
+
+/** Every record that was ever shown in the topics whose names begin so, also what is gone from the log since. */
+export const shown = (log: MemoryLog, topicStart: string): Entry[] =>
+  placesOf(log, topicStart).flatMap((place) => place.log.archive.filter(isShown))
+
+export const placesOf = (log: MemoryLog, topicStart: string): readonly Place[] => log.allOf(topicStart)
+
+/** A key of the changelog: one letter that says what, then whose. */
+export function keyOf(key: Buffer): { kind: string; subject: string; name: string } {
+  const kind = String.fromCharCode(key[0] ?? 0)
+  const end = key.indexOf(0, 1)
+  const name = key.toString('utf8', 1)
+  return { kind, name, subject: kind === 'R' || kind === 'P' ? key.toString('utf8', 1, end < 0 ? key.length : end) : name }
+}
+
+/** Whether a record's key can be the id of a job: 1 to 255 bytes of UTF-8 without control characters, other than . and .. */
+export function isJobId(key: Buffer | null | undefined): key is Buffer {
+  if (!key || key.length === 0 || key.length > 255) return false
+  const id = key.toString()
+  return Buffer.from(id).equals(key) && id !== '.' && id !== '..' && !/\p{Cc}/u.test(id)
+}
