@@ -5,6 +5,7 @@
 import type { Socket } from 'node:net'
 import { Ajv, type ValidateFunction } from 'ajv'
 import { type FastifyInstance, fastify, LogController } from 'fastify'
+import { writeJson } from '../../streams/jobs/json-text.ts'
 import { DuelogError, errorTable, messageOf } from '../errors.ts'
 import { auditRequests } from './audit/audit-hook.ts'
 import { AuditLog } from './audit/audit-log.ts'
@@ -123,7 +124,7 @@ function setParsersAndValidators(instance: FastifyInstance, eager: boolean): voi
     const compile = () => (httpPart === 'body' ? strict : converting).compile(schema as object)
     return eager ? compile() : whenAsked(compile)
   })
-  instance.setSerializerCompiler(() => (answer) => JSON.stringify(answer))
+  instance.setSerializerCompiler(() => (answer) => writeJson(answer))
   const read = jsonReader(defaultParser(instance))
   instance.removeAllContentTypeParsers()
   instance.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) => read(body))

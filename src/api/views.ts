@@ -1,7 +1,7 @@
 /** Jobs, runs and partitions as answers show them: times in ISO 8601, results as JSON. */
 import type { AttemptError, Execution, FinishedRun } from '../../schemas/generated.ts'
 import { definitionToJson, isoTime } from '../../streams/jobs/json.ts'
-import { writePayload } from '../../streams/jobs/payload-json.ts'
+import { valueOrText, writePayload } from '../../streams/jobs/payload-json.ts'
 import { textOrBase64 } from '../../streams/jobs/record-json.ts'
 import type { ActiveRunView, JobView, WhyView } from '../ports.ts'
 import { masked } from './masked.ts'
@@ -126,9 +126,5 @@ export function executionToJson(execution: Execution): Record<string, unknown> {
 function resultToJson(result: Buffer | null): unknown {
   if (result === null) return null
   const text = Buffer.from(result).toString()
-  try {
-    return JSON.parse(text)
-  } catch {
-    return text
-  }
+  return text === 'null' ? null : (valueOrText(text) ?? text)
 }

@@ -4,7 +4,7 @@
  */
 import { type JobDefinition, type JobDefinitionInput, jobDefinitionSchema } from '../../schemas/generated.ts'
 import { definitionFromJson, parseIsoTime } from '../../streams/jobs/json.ts'
-import { isJsonType } from '../../streams/jobs/payload-json.ts'
+import { isJsonType, jsonOfValue } from '../../streams/jobs/payload-json.ts'
 import { type Problem, validateJobId } from '../../streams/jobs/validate.ts'
 import { DuelogError } from '../errors.ts'
 import type { Codec } from '../ports.ts'
@@ -89,18 +89,10 @@ function alike(job: Job, known: Job): boolean {
 function payloadAlike({ payload }: Job, definition: JobDefinition): Buffer | null | undefined {
   if (payload === undefined || payload === null) return definition.payload === null ? null : undefined
   if (definition.contentType === null || definition.payload === null) return undefined
-  const text = isJsonType(definition.contentType) ? jsonOf(payload) : payload
-  if (typeof text !== 'string') return undefined
+  const text = isJsonType(definition.contentType) ? jsonOfValue(payload) : payload
+  if (typeof text !== 'string' || !text.isWellFormed()) return undefined
   const bytes = Buffer.from(text)
   return bytes.length <= PAYLOAD_BYTES_MAX ? bytes : undefined
-}
-
-function jsonOf(payload: unknown): string | undefined {
-  try {
-    return JSON.stringify(payload)
-  } catch {
-    return undefined
-  }
 }
 
 /** The template must not change with the user's objects; two levels are all that is compared. */

@@ -41,7 +41,7 @@ export interface Job {
     /** Written by the owner when it is due, exactly once. Without a key: the job id. */
     | { topic: { name: string; key?: Bytes; partition?: number } }
     | { http: { url: string; method?: HttpMethod; headers?: Record<string, string> }; pool?: string }
-  /** Any JSON value, at most 512 KB; text when `contentType` says something else than JSON. */
+  /** Any JSON value as JSON.stringify writes it, at most 512 KB; no NaN, Infinity, BigInt or lone surrogate. Text when `contentType` says something else than JSON. */
   payload?: unknown
   /** Bytes, in place of `payload`. */
   payloadBase64?: string

@@ -1,4 +1,5 @@
-/** Asks the HTTP API, with the token of this session where there is one. */
+/** Asks the HTTP API, with the token of this session where there is one. Payloads that JavaScript cannot hold stay text. */
+import { readJson, writeJson } from '../../streams/jobs/json-text.ts'
 import { token } from './session.ts'
 
 /** What the API refused: its problem, RFC 9457. */
@@ -34,7 +35,7 @@ export async function ask<Answer>(path: string, { method = 'GET', body, headers,
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         ...headers,
       }),
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(body === undefined ? {} : { body: writeJson(body) }),
       ...(signal === undefined ? {} : { signal }),
       cache: 'no-store',
     })
@@ -44,7 +45,7 @@ export async function ask<Answer>(path: string, { method = 'GET', body, headers,
   }
   const text = await response.text()
   if (!response.ok) throw problemOf(response, text)
-  return (text === '' ? undefined : JSON.parse(text)) as Answer
+  return (text === '' ? undefined : readJson(text).value) as Answer
 }
 
 export function problemOf({ status, statusText }: Response, text: string): RequestProblem {

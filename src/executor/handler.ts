@@ -30,7 +30,7 @@ export interface Run<Payload = unknown> {
   readonly dueAt: number
   /**
    * The parsed value when the content type is application/json or ends in +json, else the bytes, or null without a payload.
-   * Reading it throws NonRetryableError when the bytes are not JSON though they say so.
+   * Numbers are JavaScript's: beyond 2^53 they lose digits, which payloadBytes has. Reading it throws NonRetryableError when the bytes are not JSON though they say so.
    */
   readonly payload: Payload
   /** The payload's bytes as they were given, whatever the content type; null without a payload. */

@@ -5,6 +5,7 @@
  * and maxBytes holds for keys and values together. Lengths count UTF-16 code units.
  */
 import { type AvroField, type AvroRecord, type Names, type Shape, shapeOf } from './avro-schema.ts'
+import { validText } from './plain-text.ts'
 import { notAllowed, type Problem, problemsMax } from './problem.ts'
 
 /** Adds what is wrong with a value. `path` is put together only for a value that is wrong. */
@@ -122,6 +123,8 @@ function stringCheck({ minLength = 0, maxLength = Number.POSITIVE_INFINITY, patt
       })
     } else if (matcher !== undefined && !matcher.test(value)) {
       problems.push(notAllowed(path, value, `text that matches ${pattern}`))
+    } else if (!value.isWellFormed()) {
+      problems.push(notAllowed(path, value, validText))
     }
   }
 }
@@ -172,6 +175,7 @@ function mapCheck(field: AvroField, values: Shape, names: Names): Check {
     for (const key of keys) {
       if (problems.length >= problemsMax) return
       const entry = (value as Record<string, unknown>)[key]
+      if (!key.isWellFormed()) problems.push(notAllowed(path, key, validText))
       checkValue(entry, `${path}[${JSON.stringify(key)}]`, problems)
       if (maxBytes !== Number.POSITIVE_INFINITY)
         bytes += Buffer.byteLength(key) + (entry instanceof Uint8Array ? entry.byteLength : 0)

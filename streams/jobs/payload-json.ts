@@ -1,8 +1,11 @@
 /**
- * Payloads in JSON. `payload` is any JSON value when the media type is JSON or not given, else text; `payloadBase64` is bytes.
+ * Payloads in JSON. `payload` is any JSON value when the media type is JSON or not given, else text; `payloadBase64` is bytes. A JSON
+ * value that came as text is kept as that text (JsonText).
  * Together with contentType they become the definition's payload and contentType, and back.
  */
 import { isUtf8 } from 'node:buffer'
+import { JsonText, jsonProblems } from './json-text.ts'
+import { validText } from './plain-text.ts'
 import { contradiction, notAllowed, type Problem, quoted } from './problem.ts'
 import { bytesOfBase64 } from './record-json.ts'
 
@@ -35,7 +38,8 @@ export function readPayload(
   if (payloadBase64 !== null) return { payload: bytesOf(payloadBase64, problems), contentType }
   if (payload === null) return { payload: null, contentType }
   if (typeof contentType === 'string' && !isJsonType(contentType)) {
-    if (typeof payload === 'string') return { payload: Buffer.from(payload), contentType }
+    const text: unknown = payload instanceof JsonText ? JSON.parse(payload.text) : payload
+    if (typeof text === 'string' && text.isWellFormed()) return { payload: Buffer.from(text), contentType }
     const limit = `text with the media type ${quoted(contentType)}; give payloadBase64 for bytes`
     problems.push(notAllowed('payload', payload, limit))
     return { payload: null, contentType }
@@ -51,43 +55,56 @@ function bytesOf(text: unknown, problems: Problem[]): Buffer | null {
 }
 
 function jsonBytes(payload: unknown, problems: Problem[]): Buffer | null {
-  let text: string | undefined
-  try {
-    text = JSON.stringify(payload)
-  } catch {
-    // A cycle, a BigInt or a depth beyond the stack; not reachable from parsed JSON of a usual depth.
-  }
-  if (text !== undefined) return Buffer.from(text)
-  problems.push(notAllowed('payload', payload, 'a JSON value'))
+  if (payload instanceof JsonText) return Buffer.from(payload.text)
+  const text = jsonOfValue(payload)
+  if (typeof text === 'string') return Buffer.from(text)
+  problems.push(notAllowed('payload', payload, text.limit))
   return null
 }
 
-/** A definition's payload as readPayload takes it. JSON whose numbers would change, and bytes that are not text, are given as base64. */
+/** A JavaScript value as JSON, or what is in the way: what JSON.stringify would quietly write as something else is refused. */
+export function jsonOfValue(value: unknown): string | { limit: string } {
+  let text: string | undefined
+  try {
+    text = JSON.stringify(value)
+  } catch {
+    // A cycle, a BigInt or a depth beyond the stack.
+  }
+  if (text === undefined) return { limit: 'a JSON value; a BigInt goes as text, or all as payloadBase64' }
+  // NaN and the infinities are written as null, a lone surrogate as an escape that other languages refuse.
+  if (text.includes('null') && hasLostNumber(value)) return { limit: 'a JSON value; NaN and Infinity are none' }
+  if (text.includes('\\ud') && jsonProblems(text).length > 0) return { limit: validText }
+  return text
+}
+
+function hasLostNumber(value: unknown): boolean {
+  let lost = false
+  JSON.stringify(value, (_name, inner: unknown) => {
+    lost ||= typeof inner === 'number' && !Number.isFinite(inner)
+    return inner
+  })
+  return lost
+}
+
+/** A definition's payload as readPayload takes it, to the byte. What readPayload would not take, and bytes that are not text, are given as base64. */
 export function writePayload({ payload, contentType }: Payload): { payload?: unknown; payloadBase64?: string } {
   if (payload === null) return {}
   const bytes = Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength)
   if (contentType !== null && isUtf8(bytes)) {
     const text = bytes.toString()
     if (!isJsonType(contentType)) return { payload: text }
-    const parsed = exactJson(text)
-    if (parsed !== undefined && parsed !== null) return { payload: parsed }
+    const value = valueOrText(text)
+    if (value !== undefined && value !== null) return { payload: value }
   }
   return { payloadBase64: bytes.toString('base64') }
 }
 
-/** The value of a JSON text, or undefined when it is broken or has a number that JavaScript cannot hold. */
-function exactJson(text: string): unknown {
-  let exact = true
-  const reviver = (_key: string, value: unknown): unknown => {
-    if (typeof value === 'number' && (!Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value))))
-      exact = false
-    return value
-  }
+/** The value of a JSON text if JSON.stringify writes that text, else the text; undefined when a request with it would be refused. */
+export function valueOrText(text: string): unknown {
   try {
     const value: unknown = JSON.parse(text)
-    // The reviver walks the whole value, so it runs only where a number is long enough to lose digits.
-    if (/\d{16}|\d[eE]/.test(text)) JSON.parse(text, reviver)
-    return exact ? value : undefined
+    if (jsonProblems(text).length > 0 || value === null) return undefined
+    return JSON.stringify(value) === text ? value : new JsonText(text)
   } catch {
     return undefined
   }

@@ -5,6 +5,7 @@ import type { Job } from '../job.ts'
 import { nextFire } from '../schedules/next-fire.ts'
 import { step } from '../step.ts'
 import { definitionToJson } from './json.ts'
+import { writeJson } from './json-text.ts'
 
 /** From `from`, inclusive, to `to`, exclusive, epoch ms; of each side at most `max` times are looked at. */
 export interface PlanRange {
@@ -62,10 +63,11 @@ const undisturbed = {
   limits: { slots: () => ({ held: 0, waiting: 0 }), starts: () => undefined },
 }
 
+/** Payloads differ when their bytes do: white space, too, reaches handlers and topics. */
 function changedFields(old: JobDefinition, next: JobDefinition): string[] {
   const [left, right] = [definitionToJson(old), definitionToJson(next)]
   const names = new Set([...Object.keys(left), ...Object.keys(right)])
-  return [...names].filter((name) => JSON.stringify(left[name]) !== JSON.stringify(right[name]))
+  return [...names].filter((name) => writeJson(left[name]) !== writeJson(right[name]))
 }
 
 interface Times {

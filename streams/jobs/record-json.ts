@@ -6,6 +6,7 @@ import { isUtf8 } from 'node:buffer'
 import type { AvroField, AvroRecord, Names, Shape } from './avro-schema.ts'
 import { shapeOf } from './avro-schema.ts'
 import { isoTime, parseIsoTime, timeLimit } from './iso-time.ts'
+import { validText } from './plain-text.ts'
 import { contradiction, notAllowed, type Problem, problemsMax, quoted } from './problem.ts'
 import { suggestion } from './suggest.ts'
 
@@ -103,9 +104,10 @@ function symbolOf(json: unknown, symbols: readonly string[]): unknown {
 }
 
 function readBytes(json: unknown, path: string, problems: Problem[]): unknown {
-  if (typeof json === 'string') return Buffer.from(json)
+  if (typeof json === 'string' && json.isWellFormed()) return Buffer.from(json)
   const bytes = isObject(json) && Object.keys(json).length === 1 ? bytesOfBase64(json.base64) : undefined
-  if (bytes === undefined) problems.push(notAllowed(path, json, 'text, or {"base64"} with padding for bytes'))
+  if (bytes === undefined)
+    problems.push(notAllowed(path, json, typeof json === 'string' ? validText : 'text, or {"base64"} with padding for bytes'))
   return bytes
 }
 

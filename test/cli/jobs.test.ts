@@ -29,6 +29,38 @@ describe('duelog jobs apply', () => {
     const [found] = (await bed.run('jobs', 'get', 'yaml-3', '--json')).json()
     expect(found).toMatchObject({ id: 'yaml-3', status: 'ACTIVE', definition: { payload: { text: 'no: 1' } } })
   })
+  it('keeps numbers digit for digit, of YAML, JSON and NDJSON, and gives them back so', async () => {
+    const files = [
+      await bed.file(
+        'exact.yaml',
+        `id: exact-1\nschedule: { at: ${far} }\ntarget: { handler: noop }\npayload: { n: 9007199254740993, price: 1.10, mask: 0x1FFFFFFFFFFFFFFFFF, half: +.50 }\n`,
+      ),
+      await bed.file(
+        'exact.json',
+        `[\n  {"id":"exact-2","schedule":{"at":"${far}"},"target":{"handler":"noop"},\n   "payload": {\n "n": 9007199254740993, "price": 1.10 }}]`,
+      ),
+      await bed.file(
+        'exact.ndjson',
+        `{"id":"exact-3","schedule":{"at":"${far}"},"target":{"handler":"noop"},"payload":{ "n": 9007199254740993, "price": 1.10 }}\n`,
+      ),
+    ]
+    expect(await bed.run('jobs', 'apply', ...files)).toMatchObject({ code: 0, out: '3 jobs applied\n' })
+    const payloads = [
+      '{"n":9007199254740993,"price":1.10,"mask":590295810358705651711,"half":0.50}',
+      '{"n":9007199254740993,"price":1.10}',
+      '{ "n": 9007199254740993, "price": 1.10 }',
+    ]
+    for (const [index, payload] of payloads.entries()) {
+      const { out } = await bed.run('jobs', 'get', `exact-${index + 1}`, '--definition')
+      expect(out).toContain(`"payload": ${payload}`)
+      const again = await bed.file(`again-${index}.json`, out)
+      expect((await bed.run('jobs', 'plan', '--json', again)).json()).toMatchObject([{ action: 'UNCHANGED' }])
+    }
+    const twice = await bed.file('twice.json', '{"id":"a","payload":{"b":1,"b":2}}')
+    expectSentence(await bed.run('jobs', 'apply', twice), 'payload.b')
+    const infinite = await bed.file('infinite.yaml', 'id: a\npayload: [1, .inf]\n')
+    expectSentence(await bed.run('jobs', 'apply', infinite), 'a number that JSON does not have')
+  })
   it('takes NDJSON from standard input, blank lines and a last line without its end included', async () => {
     const input = `${lines(job('in-1'))}\n\r\n${JSON.stringify(job('in-2'))}`
     expect(await bed.feed(input, 'jobs', 'apply', '-')).toMatchObject({ code: 0, out: '2 jobs applied\n' })

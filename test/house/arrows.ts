@@ -79,6 +79,9 @@ const soleImporters: Record<string, RegExp> = {
   uplot: /^src\/dashboard\//,
 }
 
+/** Reads and writes JSON without loss, in the page as in the server; it needs nothing of Node. */
+const forBrowsers = ['streams/jobs/json-text.ts']
+
 /** Only these of Node's modules compute and touch nothing; Buffer is there without an import as well. */
 const pureNodeModules = ['node:buffer']
 /** Clock, chance, environment, sockets and timers, which come into streams as arguments or not at all. */
@@ -118,6 +121,7 @@ function brokenInSrc(path: string, target: string, arrow: string): string | unde
   const from = roomOf(path)
   if (from === undefined) return `${path} is in no room that test/house/arrows.ts knows`
   if (/^(test|bench|docs)\//.test(target)) return `${arrow}: the program does not know its ${target.split('/')[0]}`
+  if (from === 'dashboard' && forBrowsers.includes(target)) return undefined
   if (from === 'dashboard' && (isProjectFile(target) ? !target.startsWith('src/dashboard/') : target.startsWith('node:')))
     return `${arrow}: the dashboard runs in a browser and knows the HTTP API alone`
   if (!target.startsWith('src/')) return undefined

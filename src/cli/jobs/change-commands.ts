@@ -1,6 +1,7 @@
 /** `duelog jobs rm`, `pause`, `resume`, `cancel`, `trigger` and `backfill`. */
 import type { Command } from 'commander'
-import { DuelogError } from '../../errors.ts'
+import { JsonText, readJson } from '../../../streams/jobs/json-text.ts'
+import { DuelogError, messageOf } from '../../errors.ts'
 import { path } from '../remote/api-client.ts'
 import { type Done, forEach } from '../remote/each.ts'
 import { type CommandFrame, type RemoteFlags, remoteCommand, remotely } from '../remote/remote-command.ts'
@@ -99,10 +100,12 @@ export function doneOf(facts: CommandAnswer): Done {
 /** Epoch ms as a number, anything else as it is. */
 export const timeOf = (text: string): string | number => (/^\d+$/.test(text) ? Number(text) : text)
 
-function jsonOf(text: string): unknown {
+function jsonOf(text: string): JsonText {
   try {
-    return JSON.parse(text)
+    const { problems } = readJson(text)
+    if (problems.length > 0) throw new Error(problems.map(({ message }) => message).join(' '))
+    return new JsonText(text)
   } catch (cause) {
-    throw new DuelogError('bad-usage', `--payload is not JSON: ${text.slice(0, 100)}`, { cause })
+    throw new DuelogError('bad-usage', `--payload is not JSON: ${messageOf(cause)}`, { cause })
   }
 }

@@ -1,6 +1,6 @@
 /**
  * Job definitions from files: NDJSON line by line, however long the file; YAML and JSON documents as a whole, since they can only be read
- * so. What a definition says is not looked at here: the server judges it.
+ * so. Numbers keep their digits. What a definition says is not looked at here: the server judges it.
  */
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
@@ -8,6 +8,8 @@ import { extname } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
+import { type JsonRead, JsonText, oneLineJson, readJson, writeJson } from '../../../streams/jobs/json-text.ts'
+import { isObject } from '../../../streams/jobs/record-json.ts'
 import { DuelogError, messageOf } from '../../errors.ts'
 
 /** A definition as one line of JSON, and where it stands. */
@@ -22,6 +24,8 @@ export interface JobText {
 }
 
 export type Format = 'ndjson' | 'yaml'
+/** A file whose name says so is read as JSON first: YAML's reader, which takes nearly all JSON as well, is slower. */
+type FileFormat = Format | 'json'
 
 export interface JobSource {
   jobs: AsyncIterable<JobText>
@@ -32,8 +36,8 @@ export interface JobSource {
 /** Files that are read as a whole. A million jobs have their place in NDJSON. */
 export const DOCUMENT_BYTES_MAX = 16 * 1024 * 1024
 
-const byExtension: Record<string, Format> = {
-  ...{ '.yaml': 'yaml', '.yml': 'yaml', '.json': 'yaml' },
+const byExtension: Record<string, FileFormat> = {
+  ...{ '.yaml': 'yaml', '.yml': 'yaml', '.json': 'json' },
   ...{ '.ndjson': 'ndjson', '.jsonl': 'ndjson' },
 }
 
@@ -53,7 +57,8 @@ export async function openJobs(files: readonly string[], format: Format | undefi
     for (const [at, file] of files.entries()) {
       const stream = file === '-' ? stdin : createReadStream(file)
       let last = before
-      for await (const job of formats[at] === 'yaml' ? documentJobs(file, stream, before) : lineJobs(file, stream, before)) {
+      const read = formats[at] === 'ndjson' ? lineJobs : formats[at] === 'yaml' ? documentJobs : jsonJobs
+      for await (const job of read(file, stream, before)) {
         last = job.readBytes
         yield job
       }
@@ -63,7 +68,7 @@ export async function openJobs(files: readonly string[], format: Format | undefi
   return { jobs: readAll(), bytes }
 }
 
-function formatOf(file: string): Format {
+function formatOf(file: string): FileFormat {
   if (file === '-') return 'ndjson'
   const found = byExtension[extname(file).toLowerCase()]
   if (found !== undefined) return found
@@ -92,17 +97,63 @@ async function* lineJobs(file: string, input: Readable, before: number): AsyncGe
   }
 }
 
-async function* documentJobs(file: string, input: Readable, before: number): AsyncGenerator<JobText> {
+/** One job, or a list of jobs. What is not JSON may still be what YAML's reader takes, such as JSON with a comma too many. */
+async function* jsonJobs(file: string, input: Readable, before: number): AsyncGenerator<JobText> {
   const bytes = await wholeOf(file, input)
+  const text = bytes.toString('utf8').replace(/^\ufeff/, '')
+  let read: JsonRead
+  try {
+    read = readJson(text)
+  } catch {
+    return yield* yamlJobs(file, bytes, before)
+  }
+  const [problem] = read.problems
+  if (problem !== undefined) throw new DuelogError('bad-usage', `${file} is not taken: ${problem.message}`)
+  const jobs: unknown[] = Array.isArray(read.value) ? read.value : [read.value]
+  if (!jobs.every(isObject))
+    throw new DuelogError('bad-usage', `${file} is not what is taken here: a document is a job, or a list of jobs.`)
+  let line = 1
+  let from = 0
+  for (const [index, job] of jobs.entries()) {
+    const at = read.items[index] ?? text.search(/\S/)
+    for (let end = text.indexOf('\n', from); end >= 0 && end < at; end = text.indexOf('\n', from)) {
+      line++
+      from = end + 1
+    }
+    yield { file, line, json: lineOf(job), readBytes: before + Math.ceil((bytes.length * (index + 1)) / jobs.length) }
+  }
+}
+
+/** A payload over several lines is written without them; any other as it stands. */
+function lineOf(job: Record<string, unknown>): string {
+  const { payload } = job
+  if (!(payload instanceof JsonText)) return writeJson(job)
+  const text = oneLineJson(payload.text)
+  return writeJson({ ...job, payload: new JsonText(text) })
+}
+
+async function* documentJobs(file: string, input: Readable, before: number): AsyncGenerator<JobText> {
+  yield* yamlJobs(file, await wholeOf(file, input), before)
+}
+
+async function* yamlJobs(file: string, bytes: Buffer, before: number): AsyncGenerator<JobText> {
   // Only for those who need it: it takes a while to load.
-  const { isMap, isSeq, LineCounter, parseAllDocuments } = await import('yaml')
+  const { isMap, isSeq, LineCounter, parseAllDocuments, visit } = await import('yaml')
   const lineCounter = new LineCounter()
-  const documents = parseAllDocuments(bytes.toString('utf8'), { lineCounter, prettyErrors: false })
+  const documents = parseAllDocuments(bytes.toString('utf8'), { lineCounter, prettyErrors: false, intAsBigInt: true })
   const wrong = (at: number, what: string): DuelogError =>
     new DuelogError('bad-usage', `${file}:${lineCounter.linePos(at).line} is not what is taken here: ${what}`)
   for (const document of Array.isArray(documents) ? documents : []) {
     const [error] = document.errors
     if (error !== undefined) throw wrong(error.pos[0], `${error.message.replace(/\.?$/, '.')}`)
+    visit(document, {
+      Scalar(key, scalar) {
+        if (key === 'key' || (typeof scalar.value !== 'number' && typeof scalar.value !== 'bigint')) return
+        const digits = jsonNumber(scalar.value, scalar.source ?? '')
+        if (digits === undefined) throw wrong(scalar.range?.[0] ?? 0, `${scalar.source} is a number that JSON does not have.`)
+        scalar.value = new YamlNumber(digits)
+      },
+    })
     const { contents } = document
     // A document of comments alone.
     if (contents === null || document.toJS() === null) continue
@@ -110,10 +161,32 @@ async function* documentJobs(file: string, input: Readable, before: number): Asy
     for (const item of isSeq(contents) ? contents.items : [contents]) {
       const at = (item as { range?: [number, number, number] }).range ?? [0, 0, 0]
       if (!isMap(item)) throw wrong(at[0], 'each item of the list is a job, a mapping with id, schedule and target.')
-      const json = JSON.stringify(item.toJS(document))
+      const json = writeJson(item.toJS(document, { reviver: exactNumber }))
       yield { file, line: lineCounter.linePos(at[0]).line, json, readBytes: before + Math.min(at[2], bytes.length) }
     }
   }
+}
+
+/** A number of a YAML document as JSON writes it, digit for digit. */
+class YamlNumber {
+  readonly digits: string
+  constructor(digits: string) {
+    this.digits = digits
+  }
+}
+
+const exactNumber = (_key: unknown, value: unknown): unknown => (value instanceof YamlNumber ? new JsonText(value.digits) : value)
+
+/** Undefined for infinity and NaN. Other than JSON, YAML takes +1.5, .5, 1. and numbers of other bases. */
+function jsonNumber(value: number | bigint, source: string): string | undefined {
+  if (typeof value === 'bigint') return String(value)
+  if (/inf|nan/i.test(source)) return undefined
+  const digits = source
+    .replace(/^\+/, '')
+    .replace(/^(-?)0+(?=\d)/, '$1')
+    .replace(/^(-?)\./, '$10.')
+    .replace(/\.(?=[eE]|$)/, '')
+  return /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(digits) ? digits : String(value)
 }
 
 async function wholeOf(file: string, input: Readable): Promise<Buffer> {

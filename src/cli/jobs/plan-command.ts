@@ -1,5 +1,6 @@
 /** `duelog jobs plan`: what applying files would change. Nothing is written. */
 import type { Command } from 'commander'
+import { JsonText } from '../../../streams/jobs/json-text.ts'
 import { DuelogError } from '../../errors.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { integer, number } from '../numbers.ts'
@@ -93,9 +94,11 @@ function jsonLine(place: Pick<JobText, 'file' | 'line'> | undefined, job: Planne
   return `${JSON.stringify({ ...place, ...job })}\n`
 }
 
+/** As it stands: what is wrong with it is for the server to say. */
 function parse(file: string, line: number, json: string): unknown {
   try {
-    return JSON.parse(json)
+    JSON.parse(json)
+    return new JsonText(json)
   } catch (cause) {
     throw new DuelogError('bad-usage', `${file}:${line} is not JSON.`, { cause })
   }

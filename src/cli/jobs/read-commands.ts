@@ -1,5 +1,6 @@
 /** `duelog jobs get`, `list` and `why`. */
 import { type Command, Option } from 'commander'
+import { writeJson } from '../../../streams/jobs/json-text.ts'
 import { DuelogError } from '../../errors.ts'
 import { integer } from '../numbers.ts'
 import { hasReader } from '../output.ts'
@@ -33,7 +34,7 @@ export function getCommand(frame: CommandFrame): Command {
       remotely(frame, flags, async ({ api, json, terminal }) => {
         const job = await api.get<JobAnswer>(path`/v1/jobs/${id}`, staleQueryOf(flags))
         if (flags.definition) terminal.stdout.write(definitionText(job, json))
-        else if (json) terminal.stdout.write(`${JSON.stringify(job)}\n`)
+        else if (json) terminal.stdout.write(`${writeJson(job)}\n`)
         else terminal.stdout.write(jobText(job, painterOf(terminal.stdout, terminal.env)))
       }),
     )
@@ -90,7 +91,7 @@ async function list(shell: Shell, { status, tag, handler, idContains, dueBefore,
   const rows: string[][] = []
   const paint = painterOf(terminal.stdout, terminal.env)
   const take = (job: JobAnswer): void => {
-    if (json) terminal.stdout.write(`${JSON.stringify(job)}\n`)
+    if (json) terminal.stdout.write(`${writeJson(job)}\n`)
     else rows.push(rowOf(job, paint))
   }
   const goOn = () => hasReader(terminal.stdout)
@@ -118,7 +119,7 @@ function rowOf(job: JobAnswer, paint: Paint): string[] {
 
 function definitionText({ id, definition, reason }: JobAnswer, oneJsonLine: boolean): string {
   if (definition === null) throw new DuelogError('undecodable', `The definition of ${id} cannot be read: ${reason}`)
-  return `${JSON.stringify({ id, ...definition }, null, oneJsonLine ? 0 : 2)}\n`
+  return `${writeJson({ id, ...definition }, oneJsonLine ? 0 : 2)}\n`
 }
 
 function jobText(job: JobAnswer, paint: Paint): string {
@@ -136,6 +137,6 @@ function jobText(job: JobAnswer, paint: Paint): string {
   ]
   const runs = [...job.active, ...(job.lastRun === null ? [] : [job.lastRun])]
   const parts = [pairs, ...runs.map((run) => runPairs(run, paint))].map((part) => pairsText(part, paint))
-  const definition = JSON.stringify(job.definition, null, 2)
+  const definition = writeJson(job.definition, 2)
   return `${parts.join('\n')}\n${paint('dim', 'definition')}\n${definition}\n`
 }

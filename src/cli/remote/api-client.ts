@@ -1,4 +1,5 @@
-/** Asks a running Duelog over HTTP. Every failure is a DuelogError with the code of the problem that was answered. */
+/** Asks a running Duelog over HTTP; payloads and results that JavaScript cannot hold stay text. Every failure is a DuelogError with the code of the problem that was answered. */
+import { readJson, writeJson } from '../../../streams/jobs/json-text.ts'
 import { DuelogError, type ErrorCode, errorTable, messageOf } from '../../errors.ts'
 
 /** Longer than the server itself waits for an owner. */
@@ -58,7 +59,7 @@ export class ApiClient {
       const response = await fetch(`${this.address.url}${route}${search}`, {
         method,
         headers: { ...headersOf(this.address), ...type, ...headers },
-        ...(body !== undefined && { body: JSON.stringify(body) }),
+        ...(body !== undefined && { body: writeJson(body) }),
         signal: AbortSignal.any([this.#signal, AbortSignal.timeout(REQUEST_TIMEOUT_MS)]),
         // A token goes to the address that it was given for, and nowhere else.
         redirect: 'error',
@@ -118,7 +119,7 @@ function asProblem(text: string): { code: ErrorCode; detail: string } | undefine
 
 function parsed(address: Address, text: string): unknown {
   try {
-    return JSON.parse(text)
+    return readJson(text).value
   } catch (cause) {
     throw new DuelogError(
       'internal',

@@ -1,4 +1,5 @@
 /** A run for people. */
+import { writeJson } from '../../../streams/jobs/json-text.ts'
 import type { RunAnswer } from '../jobs/answers.ts'
 import { type Paint, statusText } from '../style.ts'
 
@@ -14,7 +15,7 @@ export function runPairs(run: RunAnswer, paint: Paint): [string, string][] {
     ['finished', run.finishedAt],
     ['worker', run.worker],
     ['progress', progress],
-    ['result', run.result == null ? '' : JSON.stringify(run.result)],
+    ['result', run.result == null ? '' : writeJson(run.result)],
     ...run.errors.map(({ attempt, at, type, message }): [string, string] => [`attempt ${attempt}`, `${at} ${type}: ${message}`]),
   ]
   return pairs.flatMap(([name, value]): [string, string][] => (value == null || value === '' ? [] : [[name, value]]))

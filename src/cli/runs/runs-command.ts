@@ -1,5 +1,6 @@
 /** `duelog runs …`: what became of occurrences. */
 import { Command, Option } from 'commander'
+import { writeJson } from '../../../streams/jobs/json-text.ts'
 import { DuelogError } from '../../errors.ts'
 import type { CommandAnswer, RunAnswer } from '../jobs/answers.ts'
 import { integer } from '../numbers.ts'
@@ -62,7 +63,7 @@ function listCommand(frame: CommandFrame): Command {
         const more = id === undefined && (await pagesOf<RunAnswer>(api, route, query, 'runs', limit, (run) => runs.push(run)))
         if (id !== undefined) runs.push(...(await api.get<{ runs: RunAnswer[] }>(path`/v1/jobs/${id}/runs`, stale)).runs)
         const paint = painterOf(terminal.stdout, terminal.env)
-        if (json) for (const run of runs) terminal.stdout.write(`${JSON.stringify(run)}\n`)
+        if (json) for (const run of runs) terminal.stdout.write(`${writeJson(run)}\n`)
         else if (runs.length === 0) terminal.stdout.write('No runs.\n')
         else
           terminal.stdout.write(
@@ -85,7 +86,7 @@ function getCommand(frame: CommandFrame): Command {
       remotely(frame, flags, async ({ api, json, terminal }) => {
         const run = await api.get<RunAnswer>(routeOf(name), staleQueryOf(flags))
         const paint = painterOf(terminal.stdout, terminal.env)
-        terminal.stdout.write(json ? `${JSON.stringify(run)}\n` : pairsText(runPairs(run, paint), paint))
+        terminal.stdout.write(json ? `${writeJson(run)}\n` : pairsText(runPairs(run, paint), paint))
       }),
     )
 }

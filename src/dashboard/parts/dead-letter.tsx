@@ -1,5 +1,6 @@
 /** One dead run: its errors at once, the rest when it is opened. */
 import { useSignal } from '@preact/signals'
+import { writeJson } from '../../../streams/jobs/json-text.ts'
 import type { DeadLetter as DeadLetterAnswer, Run } from '../answers.ts'
 import { redrive } from '../job-commands.ts'
 import { ask, path } from '../request.ts'
@@ -109,5 +110,5 @@ function Inside({ run: { jobId, runNo, runId, errors, attempts, scheduledFor } }
 
 function payloadText(payload: unknown, base64: string | undefined): string {
   if (base64 !== undefined) return `base64 ${base64}`
-  return payload === undefined ? 'none' : typeof payload === 'string' ? payload : JSON.stringify(payload, null, 2)
+  return payload === undefined ? 'none' : typeof payload === 'string' ? payload : writeJson(payload, 2)
 }

@@ -1,6 +1,7 @@
 /** A definition as text, and when it would fire. */
 import { type Signal, useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
+import { JsonText, oneLineJson, readJson, writeJson } from '../../../streams/jobs/json-text.ts'
 import type { Definition, Fire } from '../answers.ts'
 import { RequestProblem } from '../request.ts'
 import { FireList, preview } from './next-fires.tsx'
@@ -24,16 +25,27 @@ export function DefinitionEditor({ text }: { text: Signal<string> }) {
   )
 }
 
-export const textOf = (definition: Definition | null | undefined): string => JSON.stringify(definition ?? {}, null, 2)
+export const textOf = (definition: Definition | null | undefined): string => writeJson(definition ?? {}, 2)
 
 export function parseDefinition(text: string): { definition?: Definition; problem: string } {
   try {
-    const value: unknown = JSON.parse(text)
+    const { value, problems } = readJson(text)
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return { problem: 'A definition is a JSON object.' }
-    return { definition: value as Definition, problem: '' }
+    if (problems.length > 0) return { problem: problems.map(({ message }) => message).join(' ') }
+    const definition = value as Definition
+    // The lines of the editor are not meant to reach handlers.
+    if (definition.payload instanceof JsonText) definition.payload = compact(definition.payload.text)
+    return { definition, problem: '' }
   } catch (error) {
     return { problem: error instanceof Error ? error.message : String(error) }
   }
+}
+
+/** The value where it stands for the text, as it came from the API. */
+function compact(text: string): unknown {
+  const line = oneLineJson(text)
+  const value: unknown = JSON.parse(line)
+  return JSON.stringify(value) === line ? value : new JsonText(line)
 }
 
 export function FirePreview({ definition }: { definition: Definition | undefined }) {

@@ -1,4 +1,5 @@
 /** Which times a change of a definition adds, removes and moves, as the owner would compute them. Nothing is written for it. */
+import { writeJson } from '../../../streams/jobs/json-text.ts'
 import type { Definition, PlannedJob } from '../answers.ts'
 import { ask } from '../request.ts'
 import { useResource } from '../resource.ts'
@@ -18,7 +19,7 @@ interface FireChangesProps {
 export function FireChanges({ id, definition }: FireChangesProps) {
   const jobs = [{ ...definition, id }]
   const plan = useResource(
-    JSON.stringify(jobs),
+    writeJson(jobs),
     (signal) => ask<{ jobs: PlannedJob[] }>('/v1/jobs/plan', { method: 'POST', body: { jobs, horizonMs }, signal }),
     false,
   )

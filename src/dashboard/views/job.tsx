@@ -1,4 +1,5 @@
 /** One job: what it is, when it fires next, its runs, and why it did or did not fire. */
+import { writeJson } from '../../../streams/jobs/json-text.ts'
 import type { Job, Run, Why } from '../answers.ts'
 import { JobActions } from '../parts/job-table.tsx'
 import { NextFires } from '../parts/next-fires.tsx'
@@ -99,7 +100,7 @@ function Details({ job, runs, why, changed }: Shown & { changed: () => void }) {
         <section aria-labelledby="definition">
           <h2 id="definition">Definition</h2>
           <pre tabIndex={0} role="region" aria-label="Definition as JSON">
-            {job.definition === null ? (job.reason ?? 'Its bytes could not be read.') : JSON.stringify(job.definition, null, 2)}
+            {job.definition === null ? (job.reason ?? 'Its bytes could not be read.') : writeJson(job.definition, 2)}
           </pre>
         </section>
       </div>

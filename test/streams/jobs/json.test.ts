@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { JobDefinition } from '../../../schemas/generated.ts'
 import { completeDefinition, definitionFromJson, definitionToJson } from '../../../streams/jobs/json.ts'
+import { writeJson } from '../../../streams/jobs/json-text.ts'
 import { validateDefinition } from '../../../streams/jobs/validate.ts'
 import { anything } from './samples.ts'
 
@@ -157,14 +158,24 @@ describe('a payload', () => {
     for (const payload of [cyclic, 1n, () => 1, Symbol('s')])
       expect(refused({ ...base, payload })[0]).toMatch(/allowed: a JSON value/)
   })
-  it('comes back as JSON, or as base64 where JavaScript would change it', () => {
+  it('is refused where JSON.stringify would write something else', () => {
+    for (const payload of [Number.NaN, { a: [Number.POSITIVE_INFINITY, null] }])
+      expect(refused({ ...base, payload })[0]).toContain('NaN and Infinity are none')
+    for (const payload of ['\ud800', { a: '\udfff' }, { '\ud800': 1 }])
+      expect(refused({ ...base, payload })[0]).toContain('lone surrogates')
+    expect(refused({ ...base, payload: '\ud800', contentType: 'text/plain' })[0]).toContain('payload')
+    expect(read({ ...base, payload: { a: null, b: '\\ud800' } }).payload?.toString()).toBe('{"a":null,"b":"\\\\ud800"}')
+  })
+  it('comes back as it was, or as base64 where it would be refused', () => {
     const shown = (text: string | Buffer, contentType: string | null): Record<string, unknown> =>
-      definitionToJson(completeDefinition({ ...base, payload: Buffer.from(text), contentType }))
-    expect(shown('{ "a": 1.0 }', 'application/json')).toMatchObject({ payload: { a: 1 } })
-    expect(shown('{"id":12345678901234567890}', 'application/json')).toMatchObject({
-      payloadBase64: expect.any(String) as string,
-    })
-    expect(shown('{"id":1e999}', 'application/json')).toMatchObject({ payloadBase64: expect.any(String) as string })
+      JSON.parse(writeJson({ shown: definitionToJson(completeDefinition({ ...base, payload: Buffer.from(text), contentType })) }))
+        .shown as Record<string, unknown>
+    for (const text of ['{ "a": 1.0 }', '{"id":12345678901234567890}', '{"b":1,"1":-0}', '"\\u0041"', ' [1]\n']) {
+      const definition = completeDefinition({ ...base, payload: Buffer.from(text), contentType: 'application/json' })
+      expect(writeJson(definitionToJson(definition))).toContain(`"payload":${text}`)
+    }
+    for (const text of ['{"id":1e999}', '{"a":1,"a":2}', '"\\ud800"', '['.repeat(200) + ']'.repeat(200)])
+      expect(shown(text, 'application/json')).toMatchObject({ payloadBase64: Buffer.from(text).toString('base64') })
     expect(shown('{"id":"12345678901234567890"}', 'application/json')).toMatchObject({ payload: { id: '12345678901234567890' } })
     expect(shown('{broken', 'application/json')).toMatchObject({ payloadBase64: expect.any(String) as string })
     expect(shown('null', 'application/json')).toMatchObject({ payloadBase64: 'bnVsbA==' })

@@ -1,0 +1,196 @@
+/**
+ * One walk over a JSON text that the engine has accepted. It finds what JavaScript's values would hide (names given twice, numbers
+ * beyond doubles, lone surrogates, too deep nesting) and the texts of payloads and results.
+ */
+import { validText } from './plain-text.ts'
+import { contradiction, type Problem, problemsMax, quoted } from './problem.ts'
+
+/** Most arrays and objects inside one another; more than any reader in another language is sure to take is refused. */
+export const jsonDepthMax = 128
+
+/** Members whose values belong to users, wherever they stand but in a map of headers, whose names are a user's too. */
+const kept: ReadonlySet<string> = new Set(['payload', 'result'])
+
+export interface TextPart {
+  path: (string | number)[]
+  text: string
+}
+
+/** An object or array that is open. */
+interface Frame {
+  /** Of an object: those met so far. */
+  names: Set<string> | undefined
+  /** The member or item that is read. */
+  name: string
+  index: number
+}
+
+const code = { quote: 0x22, plus: 0x2b, comma: 0x2c, minus: 0x2d, zero: 0x30, nine: 0x39, colon: 0x3a, backslash: 0x5c } as const
+const brackets = { open: 0x5b, close: 0x5d, openObject: 0x7b, closeObject: 0x7d } as const
+/** Shorter numbers without an exponent are never out of range. */
+const digitsSafe = 300
+
+/** One pass over a text that is known to be JSON; without recursion, so that depth costs no stack. */
+export class JsonWalk {
+  readonly problems: Problem[] = []
+  /** Each payload and result: those that are within one are part of it. */
+  readonly parts: TextPart[] = []
+  /** Where each object begins that is an item of the outermost array. */
+  readonly items: number[] = []
+  readonly #text: string
+  /** A text that came from bytes has lone surrogates only where they are escaped. */
+  readonly #wellFormed: boolean
+  readonly #frames: Frame[] = []
+  /** A name comes next, if it is an object that is open. */
+  #nameNext = false
+  /** End of the last value or bracket. */
+  #end = 0
+  /** A text that is kept: where it begins, and how many frames are open around it. */
+  #keeping: { from: number; depth: number } | undefined
+
+  constructor(text: string) {
+    this.#text = text
+    this.#wellFormed = text.isWellFormed()
+  }
+
+  run(): void {
+    const text = this.#text
+    let at = 0
+    while (at < text.length && this.problems.length < problemsMax) {
+      const char = text.charCodeAt(at)
+      if (char === code.quote) at = this.#string(at)
+      else if (char === brackets.openObject || char === brackets.open) {
+        if (!this.#open(char === brackets.openObject, at)) return
+        at++
+      } else if (char === brackets.closeObject || char === brackets.close) at = this.#close(at)
+      else if (char === code.comma) at = this.#comma(at)
+      else if (char === code.minus || (char >= code.zero && char <= code.nine)) at = this.#number(at)
+      else {
+        at++
+        // Letters of true, false and null.
+        if (char > code.colon) this.#end = at
+      }
+    }
+  }
+
+  #open(object: boolean, at: number): boolean {
+    if (this.#frames.length === jsonDepthMax) {
+      const limit = `at most ${jsonDepthMax} arrays and objects inside one another`
+      this.#refuse('deeper', limit, `is nested deeper than is taken; allowed: ${limit}.`)
+      return false
+    }
+    if (object && this.#frames.length === 1 && this.#frames[0]?.names === undefined) this.items.push(at)
+    this.#frames.push({ names: object ? new Set() : undefined, name: '', index: 0 })
+    this.#nameNext = object
+    return true
+  }
+
+  #close(at: number): number {
+    this.#endKeeping()
+    this.#frames.pop()
+    this.#nameNext = false
+    this.#end = at + 1
+    return at + 1
+  }
+
+  #comma(at: number): number {
+    this.#endKeeping()
+    const frame = this.#frames.at(-1)
+    if (frame !== undefined) frame.index++
+    this.#nameNext = true
+    return at + 1
+  }
+
+  #string(at: number): number {
+    const text = this.#text
+    let end = at + 1
+    let escaped = false
+    for (let char = text.charCodeAt(end); char !== code.quote; char = text.charCodeAt(end)) {
+      if (char === code.backslash) {
+        escaped = true
+        end++
+      }
+      end++
+    }
+    end++
+    const frame = this.#frames.at(-1)
+    if (this.#nameNext && frame?.names !== undefined) {
+      this.#nameNext = false
+      const name = escaped ? (JSON.parse(text.slice(at, end)) as string) : text.slice(at + 1, end - 1)
+      return this.#name(frame, frame.names, name, end)
+    }
+    if ((escaped || !this.#wellFormed) && !(JSON.parse(text.slice(at, end)) as string).isWellFormed()) this.#lone('has')
+    this.#end = end
+    return end
+  }
+
+  /** Returns where its value begins. */
+  #name(frame: Frame, names: Set<string>, name: string, end: number): number {
+    frame.name = name
+    if (names.has(name)) this.#refuse(name, 'once', 'is given more than once; allowed: once.')
+    names.add(name)
+    if (!name.isWellFormed()) this.#lone('is a name with')
+    let at = end
+    while (this.#text.charCodeAt(at) <= code.colon && isBetween(this.#text.charCodeAt(at))) at++
+    if (this.#keeping === undefined && kept.has(name) && this.#frames.at(-2)?.name !== 'headers')
+      this.#keeping = { from: at, depth: this.#frames.length }
+    return at
+  }
+
+  #endKeeping(): void {
+    if (this.#keeping?.depth !== this.#frames.length) return
+    const text = this.#text.slice(this.#keeping.from, this.#end)
+    this.#keeping = undefined
+    // Null is the absence of both.
+    if (text === 'null') return
+    this.parts.push({ path: this.#frames.map(({ names, name, index }) => (names === undefined ? index : name)), text })
+  }
+
+  #number(at: number): number {
+    const text = this.#text
+    let end = at + 1
+    let exponent = false
+    for (; end < text.length; end++) {
+      const char = text.charCodeAt(end)
+      if (char >= code.zero ? char > code.nine : char < code.plus || char === code.comma) {
+        if (char !== 0x45 && char !== 0x65) break
+        exponent = true
+      }
+    }
+    this.#end = end
+    if (!exponent && end - at <= digitsSafe) return end
+    const found = text.slice(at, end)
+    if (!Number.isFinite(Number(found))) {
+      const limit = `numbers up to ${Number.MAX_VALUE} and down to ${-Number.MAX_VALUE}`
+      this.#refuse(found.slice(0, 40), limit, `is the number ${found.slice(0, 40)}, which is out of range; allowed: ${limit}.`)
+    }
+    return end
+  }
+
+  #lone(has: string): void {
+    this.#refuse('a lone surrogate', validText, `${has} a lone surrogate, half of a character; allowed: ${validText}.`)
+  }
+
+  #refuse(value: string, limit: string, found: string): void {
+    const field = this.#field()
+    this.problems.push(contradiction(field, value, limit, `${field || 'The value'} ${found}`))
+  }
+
+  /** Path of what is read. */
+  #field(): string {
+    let path = ''
+    for (const { names, name, index } of this.#frames) {
+      if (names === undefined) path += `[${index}]`
+      else if (/^[\w-]{1,80}$/.test(name)) path += path === '' ? name : `.${name}`
+      else if (name !== '') path += `[${quoted(name)}]`
+    }
+    return path.length > fieldLengthMax ? `${path.slice(0, fieldLengthMax)}…` : path
+  }
+}
+
+const fieldLengthMax = 200
+
+/** White space and the colon between a name and its value. */
+function isBetween(char: number): boolean {
+  return char === 0x20 || char === 0x0a || char === 0x0d || char === 0x09 || char === code.colon
+}
