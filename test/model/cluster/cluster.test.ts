@@ -2,7 +2,9 @@
  * Whole clusters under a virtual clock: the real scheduler in one or two processes over a simulated log, group and disk, with every step
  * of theirs in an order that a seed chooses, and every misfortune between any two of them.
  *
- * DUELOG_MODEL_HISTORIES sets how many histories, DUELOG_MODEL_FIRST_SEED where they begin: one history of one seed repeats a failure.
+ * DUELOG_MODEL_HISTORIES sets how many histories, DUELOG_MODEL_FIRST_SEED where they begin: one history of one seed repeats a failure,
+ * and DUELOG_MODEL_TRACE=1 prints what happened in it, step by step. DUELOG_MODEL_SWITCHES turns on what switches.ts has off. Long runs:
+ * DUELOG_MODEL_FIRST_SEED=1000 DUELOG_MODEL_HISTORIES=20000 npx vitest run test/model/cluster
  */
 import { describe, expect, it } from 'vitest'
 import { followed, history } from './history.ts'

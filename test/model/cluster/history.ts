@@ -6,6 +6,7 @@ import { partitionOfJob } from '../oracle/partitions.ts'
 import { names } from '../world.ts'
 import { durableOf, subjectOf, unsettled } from './settled.ts'
 import { Simulation } from './simulation.ts'
+import { isOn } from './switches.ts'
 
 function factsOf({ trace, time, aheadMs, behindMs }: Simulation): Facts {
   const suffered = (what: string): boolean => trace.some((line) => line.includes(`— ${what} `))
@@ -17,6 +18,8 @@ function factsOf({ trace, time, aheadMs, behindMs }: Simulation): Facts {
     behindMs,
     steady: !suffered('topic'),
     whole: true,
+    necessity: isOn('necessity'),
+    deletionsTellWorkers: isOn('deletionsTellWorkers'),
   }
 }
 
@@ -61,5 +64,5 @@ export async function history(seed: number): Promise<string[]> {
     problems.push(error instanceof Error ? (error.stack ?? error.message) : String(error))
   }
   if (problems.length > 0 && process.env.DUELOG_MODEL_TRACE) console.log(world.trace.join('\n'))
-  return problems.map((problem) => `seed ${seed}: ${problem}`)
+  return [...new Set(problems)].map((problem) => `seed ${seed}: ${problem}`)
 }

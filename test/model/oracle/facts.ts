@@ -13,4 +13,8 @@ export interface Facts {
   steady: boolean
   /** No log ever lost what had been read of it, or could have been. */
   whole: boolean
+  /** Each attempt must have been necessary. */
+  necessity: boolean
+  /** The program tells the workers of runs whose job is deleted. */
+  deletionsTellWorkers: boolean
 }

@@ -1,5 +1,6 @@
 /** All that the oracle asks of a history, in words; empty when nothing is wrong. */
 import type { MemoryLog } from '../../tools/memory-log.ts'
+import { commandProblems } from './commands.ts'
 import { dispatchProblems } from './dispatches.ts'
 import { endingProblems } from './endings.ts'
 import type { Facts } from './facts.ts'
@@ -7,14 +8,21 @@ import { ledgerOf } from './ledger.ts'
 import { limitProblems } from './limits.ts'
 import { livesOf } from './lives.ts'
 import { madeAgainProblems } from './made-again.ts'
+import { necessityProblems } from './necessity.ts'
 import { receiptProblems } from './receipts.ts'
 import { recordProblems } from './records.ts'
+import { reportsOf } from './reports.ts'
 import { restProblems } from './rest.ts'
+import { attemptProblems, sizeProblems } from './sizes.ts'
+import { transactionsOf } from './transactions.ts'
+import { vanishingProblems } from './vanishing.ts'
 
 /** Of a cluster that has come to rest. */
 export function judgementOf(log: MemoryLog, facts: Facts): string[] {
   const lives = livesOf(log)
   const ledger = ledgerOf(log, lives)
+  const transactions = transactionsOf(log)
+  const reports = reportsOf(log)
   return [
     ...ledger.problems,
     ...dispatchProblems(log, lives),
@@ -24,5 +32,10 @@ export function judgementOf(log: MemoryLog, facts: Facts): string[] {
     ...madeAgainProblems(log, lives, ledger, facts),
     ...receiptProblems(log, facts.exact),
     ...restProblems(lives, ledger, facts),
+    ...necessityProblems(lives, transactions, reports, facts),
+    ...commandProblems(log, lives, ledger, transactions),
+    ...vanishingProblems(log, lives, transactions, facts),
+    ...sizeProblems(log),
+    ...attemptProblems(log, lives, ledger, reports),
   ]
 }

@@ -24,13 +24,22 @@ export interface Ledger {
   firstLogged: Map<string, number>
   /** The last state of each life of a job. */
   states: Map<string, JobState>
+  /** Why runs were given up. */
+  letters: Map<string, string>
   /** The state of each job that has one now. */
   last: Map<string, JobState>
   problems: string[]
 }
 
 export function ledgerOf(log: MemoryLog, lives: Lives): Ledger {
-  const ledger: Ledger = { runs: new Map(), firstLogged: new Map(), states: new Map(), last: new Map(), problems: [] }
+  const ledger: Ledger = {
+    runs: new Map(),
+    firstLogged: new Map(),
+    states: new Map(),
+    last: new Map(),
+    letters: new Map(),
+    problems: [],
+  }
   for (const { log: changelog } of placesOf(log, topics.state)) {
     const before = new Map<string, JobState>()
     for (const entries of transactionsOf(changelog.archive)) takeTransaction(ledger, lives, before, entries)
@@ -82,6 +91,8 @@ function takeTransaction(ledger: Ledger, lives: Lives, before: Map<string, JobSt
     const from = sameLife ? was.specOffset : Number.NEGATIVE_INFINITY
     const definitions = lives.get(id)?.[lifeNo]?.definitions ?? []
     const endedUnder = definitions.map(({ offset }) => offset).filter((offset) => offset >= from && offset <= is.specOffset)
+    for (const { what, runNo, reason } of is.decisions)
+      if (what === 'DEAD' && runNo !== null) ledger.letters.set(runName(id, lifeNo, runNo), reason)
     for (const run of is.active) begin(ledger, id, lifeNo, run)
     for (const run of ended) end(ledger, id, lifeNo, run, { transaction, endedUnder })
   }

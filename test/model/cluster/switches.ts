@@ -1,0 +1,20 @@
+/**
+ * What the histories may do and what the oracle asks, by name. A switch is off as long as the program is known not to stand it: then its
+ * line says why. DUELOG_MODEL_SWITCHES names some that are to be on beside those, separated by commas, or `all`; with a minus before it
+ * one is off.
+ */
+const standing = {
+  /** Asked: whether each lost lease, timeout and expiry was necessary. */
+  necessity: false,
+  /** Asked: whether workers are told of the runs of a deleted job. */
+  deletionsTellWorkers: false,
+}
+
+export type Switch = keyof typeof standing
+
+const named = (process.env.DUELOG_MODEL_SWITCHES ?? '').split(',')
+
+export function isOn(name: Switch): boolean {
+  if (named.includes(`-${name}`)) return false
+  return standing[name] || named.includes(name) || named.includes('all')
+}

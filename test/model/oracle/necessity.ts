@@ -1,0 +1,100 @@
+/**
+ * Whether each attempt was necessary, and each end has its cause. No attempt is lost whose worker was heard in time, none timed out or
+ * expired of which a report was durable before; and what is recorded as reported was reported, of that very attempt.
+ */
+import type { ActiveRun, AttemptError, FinishedRun } from '../../../schemas/generated.ts'
+import type { Facts } from './facts.ts'
+import { type Life, type Lives, lifeName, lifeNoOf } from './lives.ts'
+import { attemptName, type Report, type Reports } from './reports.ts'
+import type { Change, Decided } from './transactions.ts'
+
+/** What a worker's clock may be off, and what a record takes to be read, in ms. */
+const toleranceMs = 100
+/** The owner waits so long for a worker's own report of a timeout, in ms. */
+const timeoutGraceMs = 5_000
+
+interface Judged {
+  name: string
+  life: Life
+  /** The attempt as it stood before the transaction. */
+  run: ActiveRun
+  reports: Report[]
+}
+
+export function necessityProblems(lives: Lives, transactions: Decided[], reports: Reports, facts: Facts): string[] {
+  const problems: string[] = []
+  for (const decided of transactions) {
+    for (const change of decided.changes) {
+      const { jobId, before, after, ended } = change
+      const lifeNo = lifeNoOf(lives.get(jobId), before?.specOffset ?? -1)
+      const life = lives.get(jobId)?.[lifeNo]
+      // What became of runs of a life that ended in this very transaction is not told.
+      if (
+        before === undefined ||
+        after === undefined ||
+        life === undefined ||
+        lifeNoOf(lives.get(jobId), after.specOffset) !== lifeNo
+      )
+        continue
+      for (const run of before.active) {
+        const of = reports.get(attemptName({ jobId, ...run })) ?? []
+        const name = `${lifeName(jobId, lifeNo)}/${run.runNo}/${run.attempt}`
+        judge({ name, life, run, reports: of }, outcomeOf(run, change, ended), decided, facts, problems)
+      }
+    }
+  }
+  return problems
+}
+
+interface Outcome {
+  error: AttemptError | undefined
+  end: FinishedRun | undefined
+}
+
+/** What the transaction made of an attempt. */
+function outcomeOf(run: ActiveRun, { after }: Change, ended: FinishedRun[]): Outcome {
+  const end = [...(after?.lastRun ? [after.lastRun] : []), ...ended].find(({ runNo }) => runNo === run.runNo)
+  const still = after?.active.find(({ runNo }) => runNo === run.runNo)
+  const errors = end?.errors ?? still?.errors ?? []
+  return { end, error: errors.find(({ attempt }) => attempt === run.attempt) }
+}
+
+function judge(judged: Judged, { error, end }: Outcome, decided: Decided, facts: Facts, problems: string[]): void {
+  const { name, life, run, reports } = judged
+  const seen = reports.filter(({ offset }) => offset < (decided.position?.eventsOffset ?? 0))
+  const known = (type: Report['type']): boolean => seen.some((report) => report.type === type)
+  const isRecord = life.definitions.some(({ spec }) => spec?.target.topic)
+  const sameAttempt = end !== undefined && end.attempts === run.attempt
+  if (end?.status === 'SUCCEEDED' && sameAttempt && !isRecord && !known('SUCCEEDED'))
+    problems.push(`${name} ended as SUCCEEDED, and no worker had reported that of it`)
+  const byOwner = error?.type === 'LeaseLost' || (error?.type === 'AttemptTimeout' && !known('FAILED'))
+  if (error !== undefined && !byOwner && !known('FAILED'))
+    problems.push(`${name} failed with ${error.type}, which nobody reported`)
+  // Of a clock that was wrong nobody can say when something fell due; and what was lost was not heard.
+  if (!facts.necessity || facts.aheadMs + facts.behindMs > 0 || !facts.whole) return
+  if (error?.type === 'LeaseLost' && !wasSilent(run, reports, error.at))
+    problems.push(
+      `${name} lost its lease of ${run.leaseMs} ms at ${error.at}, and its worker was heard in time: ${told(reports)}`,
+    )
+  const final = (type: Report['type']): boolean => type === 'SUCCEEDED' || type === 'FAILED' || type === 'RELEASED'
+  const first = reports.find(({ type }) => final(type))
+  if (error?.type === 'AttemptTimeout' && byOwner && first !== undefined) {
+    const dueAt = (run.startedAt ?? reports[0]?.at ?? 0) + run.attemptTimeoutMs + timeoutGraceMs
+    if (first.at < dueAt - toleranceMs)
+      problems.push(`${name} timed out at ${error.at}, and had ended before ${dueAt}: ${told(reports)}`)
+  }
+  // A heartbeat before a start is no start.
+  const heard = reports.find(({ type }) => type !== 'HEARTBEAT')
+  if (end?.status === 'EXPIRED' && sameAttempt && run.status === 'DISPATCHED' && heard !== undefined) {
+    if (heard.at < run.startDeadlineAt - toleranceMs)
+      problems.push(`${name} expired at ${end.finishedAt}, and was heard of before ${run.startDeadlineAt}: ${told(reports)}`)
+  }
+}
+
+/** Whether there was a stretch of a lease, up to when it was decided, in which nothing of the attempt became durable. */
+function wasSilent({ leaseMs }: ActiveRun, reports: Report[], decidedAt: number): boolean {
+  const times = reports.filter(({ at }) => at <= decidedAt).map(({ at }) => at)
+  return [...times.slice(1), decidedAt].some((at, index) => at - (times[index] ?? at) >= leaseMs - toleranceMs)
+}
+
+const told = (reports: Report[]): string => reports.map(({ type, at }) => `${type} ${at}`).join(', ')

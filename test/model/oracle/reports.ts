@@ -1,0 +1,39 @@
+/** What workers have reported, attempt by attempt: what is durable and when it became so. */
+import type { ExecutionEvent } from '../../../schemas/generated.ts'
+import type { MemoryLog } from '../../tools/memory-log.ts'
+import { read, readable, shown, topics } from './reading.ts'
+
+export interface Report {
+  type: ExecutionEvent['type']
+  errorType: string | undefined
+  /** Broker time of the append, and order among all appends. */
+  at: number
+  order: number
+  offset: number
+}
+
+export type Reports = Map<string, Report[]>
+
+/** What names an attempt. */
+export interface AttemptName {
+  jobId: string
+  specOffset: number
+  runNo: number
+  attempt: number
+}
+
+export const attemptName = ({ jobId, specOffset, runNo, attempt }: AttemptName): string =>
+  `${jobId} ${specOffset} ${runNo} ${attempt}`
+
+export function reportsOf(log: MemoryLog): Reports {
+  const reports: Reports = new Map()
+  for (const { record, at, order } of shown(log, topics.events)) {
+    const event = readable(read.event, record?.value)
+    if (event === undefined || record === undefined || record.key?.toString() !== event.jobId) continue
+    const name = attemptName(event)
+    const known = reports.get(name) ?? []
+    reports.set(name, known)
+    known.push({ type: event.type, errorType: event.error?.type, at, order, offset: record.offset })
+  }
+  return reports
+}
