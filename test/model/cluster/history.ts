@@ -19,6 +19,7 @@ function factsOf({ trace, time, aheadMs, behindMs }: Simulation): Facts {
     steady: !suffered('topic'),
     whole: true,
     necessity: isOn('necessity'),
+    revivalsStay: isOn('revivalsStay'),
     deletionsTellWorkers: isOn('deletionsTellWorkers'),
   }
 }

@@ -6,6 +6,8 @@
 const standing = {
   /** Asked: whether each lost lease, timeout and expiry was necessary. */
   necessity: false,
+  /** Asked: whether a job that was revived while Duelog's own tombstone was on its way stays. */
+  revivalsStay: false,
   /** Asked: whether workers are told of the runs of a deleted job. */
   deletionsTellWorkers: false,
 }

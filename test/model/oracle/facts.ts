@@ -15,6 +15,8 @@ export interface Facts {
   whole: boolean
   /** Each attempt must have been necessary. */
   necessity: boolean
+  /** Duelog's own deletion of a job leaves what has been revived meanwhile. */
+  revivalsStay: boolean
   /** The program tells the workers of runs whose job is deleted. */
   deletionsTellWorkers: boolean
 }

@@ -67,8 +67,10 @@ function judge(judged: Judged, { error, end }: Outcome, decided: Decided, facts:
   const sameAttempt = end !== undefined && end.attempts === run.attempt
   if (end?.status === 'SUCCEEDED' && sameAttempt && !isRecord && !known('SUCCEEDED'))
     problems.push(`${name} ended as SUCCEEDED, and no worker had reported that of it`)
+  // An owner whose topic is missing says so itself.
+  const isOurs = isRecord && error?.type === 'TopicUnavailable'
   const byOwner = error?.type === 'LeaseLost' || (error?.type === 'AttemptTimeout' && !known('FAILED'))
-  if (error !== undefined && !byOwner && !known('FAILED'))
+  if (error !== undefined && !byOwner && !isOurs && !known('FAILED'))
     problems.push(`${name} failed with ${error.type}, which nobody reported`)
   // Of a clock that was wrong nobody can say when something fell due; and what was lost was not heard.
   if (!facts.necessity || facts.aheadMs + facts.behindMs > 0 || !facts.whole) return

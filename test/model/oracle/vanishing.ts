@@ -21,19 +21,26 @@ export function vanishingProblems(log: MemoryLog, lives: Lives, transactions: De
       const of = lives.get(jobId) ?? []
       const lifeNo = lifeNoOf(of, before.specOffset)
       if (lifeNo < 0 || (after !== undefined && lifeNoOf(of, after.specOffset) === lifeNo)) continue
-      checkEnd(lifeName(jobId, lifeNo), of[lifeNo] as Life, change, position?.jobsOffset ?? 0, problems)
+      checkEnd(lifeName(jobId, lifeNo), of[lifeNo] as Life, change, position?.jobsOffset ?? 0, facts, problems)
       for (const run of before.active) checkRun(jobId, lifeName(jobId, lifeNo), run, cancelled, facts, problems)
     }
   }
   return problems
 }
 
-function checkEnd(name: string, { endedBy }: Life, { before }: Change, jobsOffset: number, problems: string[]): void {
+function checkEnd(
+  name: string,
+  { endedBy }: Life,
+  { before }: Change,
+  jobsOffset: number,
+  facts: Facts,
+  problems: string[],
+): void {
   if (endedBy === undefined || endedBy.offset >= jobsOffset) {
     problems.push(`${name} is gone from the changelog and was not deleted`)
     return
   }
-  if (endedBy.byUser || before === undefined) return
+  if (endedBy.byUser || before === undefined || !facts.revivalsStay) return
   if (before.status !== 'COMPLETED' || before.active.length > 0)
     problems.push(`${name} was taken away as over while it was ${before.status} with ${before.active.length} active runs`)
 }
