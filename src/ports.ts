@@ -17,6 +17,8 @@ export interface RecordIn {
   offset: number
   /** The broker's append time on LogAppendTime topics, else the producer's clock. */
   timestampMs: number
+  /** Whether that is the broker's append time. Absent: it is not, or it is not known. */
+  byBroker?: boolean
   key: Buffer | null
   value: Buffer | null
   headers: Record<string, Buffer>

@@ -1,70 +1,118 @@
-/** What should have fired by the calendar of each definition, against what did. */
-import type { ActiveRun, JobDefinition } from '../../schemas/generated.ts'
-import { firstFire, nextFire } from '../../streams/schedules/next-fire.ts'
-import type { JobAccount, RunAccount } from './books.ts'
-import type { Finding, Scope } from './finding.ts'
+/**
+ * What should have fired by the calendar of a definition, against what did. Intervals and instants are computed here from what the
+ * definition says; cron and rrule come from streams/schedules, which the owners decide by as well: no second calendar is kept.
+ */
+import { nextFire } from '../../streams/schedules/next-fire.ts'
+import { type Fired, type JobAccount, type PendingCalendar, type PlanSpec, planOf, unknown } from './account.ts'
+import { livesOf } from './lives.ts'
+import type { ReviewContext } from './review-context.ts'
 
-/** Nominal times of one job that are looked at; of a job with more the first ones are. */
+/** Nominal times of one job that are looked at in one go. */
 export const TIMES_MAX = 100_000
 /** Owners count the occurrences of one skip up to here: beyond, their count says nothing. */
 const SKIPS_COUNTED_MAX = 1_000
+/** Runs by nominal time that are kept of a job, and of these the ones that are judged already. */
+const FIRED_MAX = 10_000
+const FIRED_KEPT = 16
 
-/** A job that waits for a time which has passed. */
-export function overdueIn(jobId: string, { definition, state }: JobAccount, { from, to, now, graceMs }: Scope): Finding[] {
-  if (definition === undefined || (state !== undefined && (state.status !== 'ACTIVE' || state.waiting))) return []
-  const { spec, appendedAt } = definition
-  const undecided = state === undefined && !spec.paused ? firstFire(spec, appendedAt) : null
-  const dueAt = state === undefined ? undecided : (state.nextDueAt ?? state.nextFireAt)
-  const jitterMs = state === undefined ? spec.jitterMs : 0
-  if (dueAt === null || dueAt < from || dueAt >= to || dueAt + jitterMs + graceMs >= now) return []
-  const late = Math.round((now - dueAt) / 1_000)
-  return [
-    {
-      kind: 'overdue',
-      what: jobId,
-      detail: `it was due at ${new Date(dueAt).toISOString()}, ${late} s ago, and nothing was decided`,
-    },
-  ]
+/** First nominal time after `after`; null when there is none. `anchorAt`: append time that the schedule counts from. */
+export function occurrenceAfter(spec: PlanSpec, anchorAt: number, after: number): number | null {
+  const { schedule, startAt, endAt } = spec
+  const last = endAt ?? Number.POSITIVE_INFINITY
+  const within = (at: number): number | null => (at > after && at <= last ? at : null)
+  if (schedule.at !== null) return schedule.at >= (startAt ?? schedule.at) ? within(schedule.at) : null
+  if (schedule.delayMs !== null) return within(Math.max(anchorAt + schedule.delayMs, startAt ?? 0))
+  if (schedule.everyMs === null) return nextFire(spec, anchorAt, after)
+  const { everyMs, anchor } = schedule
+  const base = anchor ?? startAt ?? anchorAt
+  const opens = startAt !== null && startAt >= anchorAt ? startAt : anchorAt + 1
+  const least = Math.max(after + 1, opens, anchor !== null && anchor > anchorAt ? anchor : opens)
+  // A remainder in place of a division: the first point of the grid that is not before `least`.
+  const rest = (((base - least) % everyMs) + everyMs) % everyMs
+  const at = least + rest
+  return at <= last ? at : null
 }
 
-const isLimited = ({ concurrencyKey, rateLimit }: JobDefinition): boolean => concurrencyKey !== null || rateLimit !== null
+/** How much later than nominal an occurrence may be due. */
+export const jitterOf = (spec: PlanSpec | undefined): number => spec?.jitterMs ?? 0
 
-/** Runs that a limit has not let go yet: nothing of them is in the log but the state of their job. */
-export const waitingIn = ({ state }: JobAccount): ActiveRun[] => state?.active.filter(({ status }) => status === 'WAITING') ?? []
-
-/** Those, and the runs that ended before a limit let them go. Undefined: compaction has taken some of these. */
-function keptBack(job: JobAccount): Pick<RunAccount, 'trigger' | 'scheduledFor'>[] | undefined {
-  const ended = [...job.finished.values()].filter(({ status }) => status !== 'SUCCEEDED')
-  const { failed = 0, cancelled = 0 } = job.state ?? {}
-  return failed + cancelled > ended.length ? undefined : [...waitingIn(job), ...ended]
+/** Takes the present state for the calendar as soon as there is none that waits for its judgement. */
+export function holdCalendar(account: JobAccount): void {
+  const { state, calendar, pending, stateAt } = account
+  if (state === undefined || pending !== undefined || state.status !== 'ACTIVE' || state.nextFireAt === null) return
+  if (calendar?.since === state.nextFireAt) return
+  account.pending = { ...state, at: stateAt }
 }
 
-/**
- * Occurrences between the definition and the next one that is due, without a run. Those that the owner counts as skipped, or queues, are
- * none. Only where the log can tell: the definition counts from its own append time, its runs are dispatched to workers of a pool, and
- * an end of a run moves no time.
- */
-export function missedIn(jobId: string, job: JobAccount, runs: readonly RunAccount[], { from, to }: Scope): Finding[] {
-  const { definition, state } = job
-  if (definition === undefined || state?.status !== 'ACTIVE' || state.nextFireAt === null) return []
-  const { spec, offset, appendedAt } = definition
-  const tells = state.specOffset === offset && state.anchorAt === appendedAt && spec.schedule.from !== 'END'
-  if (!tells || spec.target.topic !== null || spec.pinTo !== null || state.skipped >= SKIPS_COUNTED_MAX) return []
-  const kept = isLimited(spec) ? keptBack(job) : []
-  if (kept === undefined) return []
-  const fired = new Set(
-    [...runs, ...kept].filter(({ trigger }) => trigger === 'SCHEDULE').map(({ scheduledFor }) => scheduledFor),
-  )
-  const until = Math.min(to, state.nextFireAt)
-  const missed: number[] = []
-  let at = nextFire(spec, appendedAt, Math.max(from, appendedAt) - 1)
-  for (let times = 0; at !== null && at < until && times < TIMES_MAX; times++) {
-    if (!fired.has(at)) missed.push(at)
-    at = nextFire(spec, appendedAt, at)
-  }
-  const excused = state.skipped + (state.queuedFor === null ? 0 : 1)
-  if (missed.length <= excused) return []
-  const first = new Date(missed[0] ?? 0).toISOString()
+/** Judges the occurrences up to the state that was held. Those that the owner counts as skipped, or queues, are none of the missed. */
+export function judgeCalendar(account: JobAccount, pending: PendingCalendar, context: ReviewContext): void {
+  account.pending = undefined
+  const { nextFireAt, anchorAt, timesHash, skipped, scheduledRuns, queuedFor } = pending
+  const plan = planOf(account, pending.specOffset)
+  const { calendar } = account
+  account.calendar = { anchorAt, timesHash, since: nextFireAt ?? unknown, skipped, scheduledRuns, queuedFor }
+  if (plan?.spec === undefined) return context.unjudged('definition')
+  const { spec, appendedAt } = plan
+  if (spec.schedule.from === 'END' || nextFireAt === null) return
+  const born = calendar === undefined
+  if (born && anchorAt !== appendedAt) return
+  const first = born ? occurrenceAfter(spec, anchorAt, Number.NEGATIVE_INFINITY) : calendar.since
+  if (first === null || first === unknown) return
+  const begin = { skipped: calendar?.skipped ?? 0, runs: calendar?.scheduledRuns ?? 0, queuedFor: calendar?.queuedFor ?? null }
+  const from = Math.max(first, context.scope.from, born ? context.completeFrom.executions : 0)
+  const times = timesIn(spec, anchorAt, from, Math.min(nextFireAt, context.scope.to))
+  if (times === undefined || skipped - begin.skipped >= SKIPS_COUNTED_MAX) return context.unjudged('calendar')
+  const fired = new Set(account.fired.map(([nominal]) => nominal))
+  const missed = times.filter((at) => !fired.has(at))
+  context.tally.occurrences += times.length
+  // What was queued then and is not any more has become a run, or one more skip.
+  const resolved = begin.queuedFor !== null && queuedFor !== begin.queuedFor && !fired.has(begin.queuedFor) ? 1 : 0
+  const queued = queuedFor !== null && queuedFor >= first ? 1 : 0
+  const excused = skipped - begin.skipped - resolved + queued
+  const unseen = spec.plain ? 0 : Math.max(0, scheduledRuns - begin.runs - account.fired.filter(([at]) => at >= first).length)
+  if (missed.length <= excused + unseen) return
   const counted = excused === 0 ? '' : ` of which ${excused} were skipped by its policies,`
-  return [{ kind: 'missed', what: jobId, detail: `${missed.length} occurrences have no run,${counted} the first ${first}` }]
+  const detail = `${missed.length} occurrences have no run,${counted} the first ${new Date(missed[0] ?? 0).toISOString()}`
+  context.find('missed', account.id, detail, missed[0])
+}
+
+/** Undefined: there are too many. */
+function timesIn(spec: PlanSpec, anchorAt: number, from: number, until: number): number[] | undefined {
+  const times: number[] = []
+  let at = occurrenceAfter(spec, anchorAt, from - 1)
+  while (at !== null && at < until) {
+    if (times.length === TIMES_MAX) return undefined
+    times.push(at)
+    at = occurrenceAfter(spec, anchorAt, at)
+  }
+  return times
+}
+
+/** One nominal time with two runs of one life of the job. */
+export function doubleOccurrences(account: JobAccount, { find }: ReviewContext): void {
+  const byNominal = Map.groupBy(account.fired, ([nominal]) => nominal)
+  if (byNominal.size === account.fired.length) return
+  const lives = livesOf(account)
+  const doubled = new Set<Fired>()
+  for (const [nominal, fired] of byNominal) {
+    for (const same of Map.groupBy(fired, ([, , specOffset]) => lives(specOffset)).values()) {
+      const [first, ...others] = same.sort(([, a], [, b]) => a - b)
+      for (const other of others) {
+        doubled.add(other)
+        find('duplicate', account.id, `${new Date(nominal).toISOString()} is run ${first?.[1]} and run ${other[1]}`, nominal)
+      }
+    }
+  }
+  account.fired = account.fired.filter((each) => !doubled.has(each))
+}
+
+/** What is judged is forgotten but for the last ones, so that one of them that comes again is known. */
+export function trimFired(account: JobAccount): void {
+  const since = account.calendar?.since ?? unknown
+  const open = account.state?.status === 'ACTIVE' && account.state.nextFireAt !== null
+  if (account.fired.length <= FIRED_KEPT) return
+  const sorted = account.fired.sort(([a], [b]) => a - b)
+  const kept = sorted.findIndex(([nominal]) => nominal >= since)
+  const from = !open || kept < 0 ? sorted.length - FIRED_KEPT : Math.max(0, kept - FIRED_KEPT)
+  account.fired = sorted.slice(Math.max(from, sorted.length - FIRED_MAX))
 }

@@ -1,15 +1,13 @@
 /** An audit's verdict for people. */
 import Table from 'cli-table3'
-import type { FindingKind } from './finding.ts'
+import { type FindingKind, findingKinds } from './finding.ts'
 import type { Verdict } from './verdict.ts'
-
-export const findingKinds: readonly FindingKind[] = ['lost', 'missed', 'duplicate', 'early', 'overdue']
 
 /** Findings named of each kind; --json names all. */
 const NAMED_MAX = 10
 
-export function isClean({ findings }: Verdict): boolean {
-  return findings.length === 0
+export function isClean({ found }: Verdict): boolean {
+  return found === 0
 }
 
 /** At most 80 columns wide but for ids; no colours. */
@@ -28,7 +26,9 @@ export function auditText(verdict: Verdict): string {
     ['waiting for a limit', number(verdict.waiting)],
     ['retried', number(verdict.retried)],
     ['attempts started again', number(verdict.startedAgain)],
+    ['occurrences by the calendar', number(verdict.occurrences)],
     ['unreadable records', number(verdict.unreadable)],
+    ['not judged', number(verdict.unjudged)],
     ...findingKinds.map((kind): [string, string] => [kind, number(ofKind(kind).length)]),
     ['start lateness, p50', ms(lateness?.p50)],
     ['start lateness, p99', ms(lateness?.p99)],

@@ -10,6 +10,7 @@ import type { Admin, Consumer, Kafka } from 'kafkajs'
 import type { RecordIn } from '../ports.ts'
 import type { LogSettings } from './client.ts'
 import { faultOf } from './faults.ts'
+import { Pace } from './pace.ts'
 import { recordsOf } from './records.ts'
 
 export interface BoundedRead {
@@ -23,6 +24,10 @@ export interface BoundedRead {
   onRecord(record: RecordIn): void | Promise<void>
   /** Offsets passed, of all. */
   onProgress(done: number, total: number): void
+  /** Partitions are read side by side by the times of their records: none goes further ahead of another, in ms. Default: each as it comes. */
+  paceMs?: number
+  /** After a batch, with the time up to which all partitions were read; infinity: all are at their ends. It awaits nothing. */
+  onPassed?(watermark: number): void | Promise<void>
   signal: AbortSignal
 }
 
@@ -83,17 +88,15 @@ async function spansOf(admin: Admin, { topics, from }: BoundedRead): Promise<Spa
   return spans
 }
 
-async function read(
-  consumer: Consumer,
-  spans: readonly Span[],
-  { topics, onRecord, onProgress, signal }: BoundedRead,
-): Promise<void> {
+async function read(consumer: Consumer, spans: readonly Span[], options: BoundedRead): Promise<void> {
+  const { topics, onProgress, signal } = options
   const ended = Promise.withResolvers<void>()
   const ends = new Map(spans.map((span) => [`${span.topic}/${span.partition}`, span]))
   const next = new Map(spans.map(({ topic, partition, from }) => [`${topic}/${partition}`, from]))
   const open = new Set(spans.filter(({ from, to }) => from < to).map(({ topic, partition }) => `${topic}/${partition}`))
   const total = spans.reduce((sum, { from, to }) => sum + Math.max(0, to - from), 0)
   const quietRounds = new Map<number, number>()
+  const pace = new Pace(consumer, spans, open, options.paceMs ?? Number.POSITIVE_INFINITY)
   let done = 0
   const passed = (place: string, offset: number): void => {
     const [span, before] = [ends.get(place), next.get(place) ?? 0]
@@ -106,6 +109,7 @@ async function read(
     if (offset < span.to || !open.delete(place)) return
     consumer.pause([{ topic: span.topic, partitions: [span.partition] }])
     if (open.size === 0) ended.resolve()
+    else pace.adjust()
   }
   const { GROUP_JOIN, END_BATCH_PROCESS, FETCH, CRASH } = consumer.events
   // Before the first fetch, and again after a rebalance: where nothing is committed a partition would be read from its beginning.
@@ -114,13 +118,19 @@ async function read(
       consumer.seek({ topic, partition, offset: String(Math.max(from, next.get(place) ?? 0)) })
       if (!open.has(place)) consumer.pause([{ topic, partitions: [partition] }])
     }
+    pace.forget()
   })
   consumer.on(END_BATCH_PROCESS, ({ payload: { topic, partition, lastOffset } }) =>
     passed(`${topic}/${partition}`, Number(lastOffset) + 1),
   )
   consumer.on(FETCH, ({ payload: { nodeId } }) => {
     quietRounds.set(nodeId, (quietRounds.get(nodeId) ?? 0) + 1)
-    if ([...quietRounds.values()].every((rounds) => rounds >= QUIET_ROUNDS)) ended.resolve()
+    if (![...quietRounds.values()].every((rounds) => rounds >= QUIET_ROUNDS)) return
+    quietRounds.clear()
+    // Nothing more comes of those that are read; the others were only held back for them.
+    for (const place of open) if (!pace.holds(place)) open.delete(place)
+    if (open.size === 0) ended.resolve()
+    else pace.adjust()
   })
   consumer.on(CRASH, ({ payload: { error } }) => ended.reject(error))
   const onAbort = (): void => ended.reject(signal.reason)
@@ -131,21 +141,30 @@ async function read(
     await consumer.subscribe({ topics, fromBeginning: true })
     await consumer.run({
       autoCommit: false,
-      eachBatch: async ({ batch: { topic, partition, messages } }) => {
+      eachBatch: ({ batch: { topic, partition, messages } }) => {
         const place = `${topic}/${partition}`
-        const [from, to] = [next.get(place) ?? 0, ends.get(place)?.to ?? 0]
-        try {
-          for (const record of recordsOf(topic, partition, messages)) {
-            // What was written since the ends were looked up belongs to the next reading.
-            if (record.offset >= from && record.offset < to) await onRecord(record)
-          }
-        } catch (error) {
-          ended.reject(error)
-        }
+        const records = recordsOf(topic, partition, messages)
+        const span = { from: next.get(place) ?? 0, to: ends.get(place)?.to ?? 0 }
+        return handOver(records, span, pace, options).catch(ended.reject)
       },
     })
     await ended.promise
   } finally {
     signal.removeEventListener('abort', onAbort)
   }
+}
+
+async function handOver(
+  records: readonly RecordIn[],
+  { from, to }: Pick<Span, 'from' | 'to'>,
+  pace: Pace,
+  { onRecord, onPassed }: BoundedRead,
+): Promise<void> {
+  for (const record of records) {
+    // What was written since the ends were looked up belongs to the next reading.
+    if (record.offset >= from && record.offset < to) await onRecord(record)
+  }
+  const last = records.at(-1)
+  if (last !== undefined) pace.reached(`${last.topic}/${last.partition}`, last.timestampMs)
+  await onPassed?.(pace.watermark())
 }

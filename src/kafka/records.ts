@@ -5,6 +5,9 @@ import type { RecordIn } from '../ports.ts'
 /** Shared by all records without headers, which are nearly all. */
 const noHeaders: Record<string, Buffer> = Object.freeze({})
 
+/** Timestamp type of a batch whose records have the broker's time. */
+const appendTime = 1
+
 export function recordsOf(topic: string, partition: number, messages: KafkaMessage[]): RecordIn[] {
   const records: RecordIn[] = new Array(messages.length)
   for (let index = 0; index < messages.length; index++) {
@@ -18,6 +21,9 @@ export function recordsOf(topic: string, partition: number, messages: KafkaMessa
       value: message.value,
       headers: headersOf(message.headers),
     }
+    // kafkajs hands the batch's own fields along, and does not say so in its types.
+    const { batchContext } = message as { batchContext?: { timestampType?: number } }
+    if (batchContext?.timestampType === appendTime) (records[index] as RecordIn).byBroker = true
   }
   return records
 }

@@ -1,189 +1,214 @@
-/** What the books of an audit prove, by records as the log would have them. */
+/** What an audit finds in histories of a job: each with what it must find, and without. */
 import { describe, expect, it } from 'vitest'
-import type { Execution, ExecutionEvent, FinishedRun, JobState } from '../../schemas/generated.ts'
-import { Books } from '../../src/audit/books.ts'
-import type { Scope } from '../../src/audit/finding.ts'
-import { judge } from '../../src/audit/verdict.ts'
-import { completeDefinition } from '../../streams/jobs/json.ts'
+import { activeRun, at, finishedRun, History, judged, minute, ninth, start } from './history.ts'
 
-const minute = 60_000
-const start = Date.parse('2030-01-01T00:00:00Z')
-const at = (minutes: number): number => start + minutes * minute
-const now = at(10) + 1
-
-/** A job that fires each minute, defined at minute 0, with its runs of minutes 1 to 9 in the books where they are not left out. */
-function books({
-  without = [],
-  skipped = 0,
-  nextFireAt = at(10),
-}: {
-  without?: number[]
-  skipped?: number
-  nextFireAt?: number
-} = {}) {
-  const found = new Books()
-  const spec = completeDefinition({ schedule: { everyMs: minute }, target: { handler: 'noop' } })
-  found.definition('job', { spec, offset: 7, appendedAt: start })
-  const runs = [1, 2, 3, 4, 5, 6, 7, 8, 9].filter((each) => !without.includes(each))
-  for (const [index, each] of runs.entries()) {
-    found.execution(execution(index + 1, each))
-    found.event(event(index + 1, each))
-  }
-  found.state('job', state({ runNo: runs.length, skipped, nextFireAt }))
-  return found
-}
-
-const execution = (runNo: number, minutes: number, more: Partial<Execution> = {}): Execution =>
-  ({
-    jobId: 'job',
-    runNo,
-    attempt: 1,
-    specOffset: 7,
-    scheduledFor: at(minutes),
-    dueAt: at(minutes),
-    ...fixed,
-    ...more,
-  }) as Execution
-const fixed = { dispatchedAt: start, trigger: 'SCHEDULE', startDeadlineAt: start + 86_400_000 }
-
-const event = (runNo: number, minutes: number, more: Partial<ExecutionEvent> = {}): ExecutionEvent =>
-  ({
-    type: 'SUCCEEDED',
-    jobId: 'job',
-    runNo,
-    attempt: 1,
-    specOffset: 7,
-    worker: 'w',
-    startedAt: at(minutes) + 2,
-    ...more,
-  }) as ExecutionEvent
-
-const state = (more: Partial<JobState>): JobState =>
-  ({
-    ...{ status: 'ACTIVE', specOffset: 7, anchorAt: start, nextFireAt: null, nextDueAt: null, runNo: 0, skipped: 0 },
-    ...{ active: [], lastRun: null, waiting: false, queuedFor: null, ...more },
-  }) as unknown as JobState
-
-const judged = (found: Books, more: Partial<Scope> = {}) =>
-  judge(found, { from: 0, to: Number.POSITIVE_INFINITY, now, graceMs: 10_000, ...more })
-const findings = (found: Books, more: Partial<Scope> = {}) => judged(found, more).findings
+const findings = async (history: History, options = {}) => (await judged(history.logged, options)).findings
+const kinds = async (history: History, options = {}) => (await findings(history, options)).map(({ kind }) => kind)
 
 describe('an audit finds', () => {
-  it('nothing where each occurrence ran once', () => {
-    expect(judged(books())).toMatchObject({
-      ...{ runs: 9, succeeded: 9, open: 0, dead: 0, retried: 0, startedAgain: 0, findings: [] },
-      lateness: { p50: 2, p99: 2, max: 2 },
+  it('nothing where each occurrence ran once', async () => {
+    expect(await judged(ninth().logged)).toMatchObject({
+      ...{ runs: 9, jobs: 1, occurrences: 9, succeeded: 9, open: 0, dead: 0, retried: 0, startedAgain: 0, unjudged: 0 },
+      ...{ findings: [], lateness: { p50: 2, p99: 2, max: 2 } },
     })
   })
-  it('an attempt that was dispatched twice', () => {
-    const found = books()
-    found.execution(execution(4, 4))
-    expect(findings(found)).toEqual([{ kind: 'duplicate', what: 'job/4', detail: 'attempt 1 was dispatched 2 times' }])
-  })
-  it('an occurrence with two runs', () => {
-    const found = books()
-    found.execution(execution(10, 4, { dispatchedAt: start + 1 }))
-    found.event(event(10, 4))
-    found.state('job', state({ runNo: 10, nextFireAt: at(10) }))
-    expect(findings(found)).toEqual([
-      { kind: 'duplicate', what: 'job', detail: `${new Date(at(4)).toISOString()} is run 4 and run 10` },
+  it('an attempt that was dispatched twice', async () => {
+    expect(await findings(ninth().dispatch(4, 4))).toEqual([
+      { kind: 'duplicate', what: 'job/4', detail: 'attempt 1 was dispatched 2 times' },
     ])
   })
-  it('an attempt that started before it was due', () => {
-    const found = books()
-    found.event(event(3, 3, { startedAt: at(3) - 5 }))
-    expect(findings(found)).toEqual([{ kind: 'early', what: 'job/3', detail: 'attempt 1 started 5 ms before it was due' }])
+  it('an occurrence with two runs', async () => {
+    const history = ninth().run(10, 4, { next: 10 })
+    const detail = `${new Date(at(4)).toISOString()} is run 4 and run 10`
+    expect(await findings(history)).toEqual([{ kind: 'duplicate', what: 'job', detail }])
   })
-  it('occurrences without a run, unless the owner counted them as skipped', () => {
-    const first = new Date(at(3)).toISOString()
-    const detail = `2 occurrences have no run, the first ${first}`
-    expect(findings(books({ without: [3, 5] }))).toEqual([{ kind: 'missed', what: 'job', detail }])
-    expect(findings(books({ without: [3, 5], skipped: 1 }))).toMatchObject([{ kind: 'missed' }])
-    expect(findings(books({ without: [3, 5], skipped: 2 }))).toEqual([])
+  it('an attempt that started before it was due', async () => {
+    expect(await findings(ninth().report(3, { startedAt: at(3) - 5 }))).toEqual([
+      { kind: 'early', what: 'job/3', detail: 'attempt 1 started 5 ms before it was due' },
+    ])
   })
-  it('a job whose time has passed without a decision', () => {
-    expect(findings(books(), { now: at(10) + 10_001 })).toMatchObject([{ kind: 'overdue', what: 'job' }])
-    const found = new Books()
-    const spec = completeDefinition({ schedule: { at: at(1) }, target: { handler: 'noop' } })
-    found.definition('once', { spec, offset: 1, appendedAt: start })
-    expect(findings(found)).toMatchObject([{ kind: 'overdue', what: 'once' }])
+  it("a run that by the broker's clock had started before it was due, whatever the clocks of owner and worker said", async () => {
+    const early = (by: boolean) => {
+      const history = new History().define().dispatch(1, 1)
+      // The clocks of owner and worker are 30 s ahead: by them all is well.
+      history.state(at(1) - 30_050, { runNo: 1, scheduledRuns: 1, nextFireAt: at(2), active: [activeRun(1, 1, 7)] }, by)
+      return history.report(1, { startedAt: at(1) + 2 }).end(1, 1, {}, by, at(1) - 29_980)
+    }
+    const detail = "by the broker's clock it had started 29980 ms before it was due"
+    expect(await findings(early(true), { now: at(1) })).toEqual([{ kind: 'early', what: 'job/1', detail }])
+    expect(await findings(early(false), { now: at(1) })).toEqual([])
   })
-  it('a run that was dispatched and of which its job knows nothing', () => {
-    const found = books()
-    found.execution(execution(10, 9.5, { trigger: 'MANUAL' }))
-    found.state('job', state({ runNo: 10, nextFireAt: at(10) }))
-    expect(findings(found)).toMatchObject([{ kind: 'lost', what: 'job/10' }])
-    found.finished('job', { runNo: 10, status: 'EXPIRED' } as FinishedRun)
-    expect(findings(found)).toEqual([])
+  it('a record of a topic target that the broker appended before its time', async () => {
+    const history = (when: number) => {
+      const delivered = { worker: null, startedAt: at(1) + 1, finishedAt: at(1) + 1 }
+      const target = { topic: { name: 'orders' } }
+      const defined = new History().define({ schedule: { everyMs: minute }, target }).record(1, 1, when, true)
+      return defined.state(at(1), {
+        runNo: 1,
+        scheduledRuns: 1,
+        nextFireAt: at(2),
+        lastRun: { ...finishedRun(1, 1), ...delivered },
+      })
+    }
+    expect(await findings(history(at(1) + 3), { now: at(1) + 9 })).toEqual([])
+    expect(await kinds(history(at(1) - 383_000), { now: at(1) + 9 })).toEqual(['early'])
+    expect(await kinds(history(at(1) + 3).record(1, 1), { now: at(1) + 9 })).toEqual(['duplicate'])
   })
-  it('a run that nobody started by its deadline', () => {
-    const found = books()
-    found.execution(execution(10, 9.5, { trigger: 'MANUAL', startDeadlineAt: at(9.6) }))
-    const active = [{ runNo: 10, specOffset: 7 }] as unknown as JobState['active']
-    found.state('job', state({ runNo: 10, nextFireAt: at(10), active }))
-    expect(judged(found)).toMatchObject({ open: 1, findings: [{ kind: 'lost', what: 'job/10' }] })
+  it('occurrences without a run, unless the owner counted them as skipped', async () => {
+    const detail = `2 occurrences have no run, the first ${new Date(at(3)).toISOString()}`
+    expect(await findings(ninth([3, 5]))).toEqual([{ kind: 'missed', what: 'job', detail }])
+    expect(await kinds(ninth([3, 5], 1))).toEqual(['missed'])
+    expect(await findings(ninth([3, 5], 2))).toEqual([])
+  })
+  it.each([
+    ['of a topic target', { topic: { name: 'orders' } }, {}],
+    ['of a pinned job', { handler: 'noop' }, { pinTo: 'w' }],
+    ['of a job with a limit', { handler: 'noop' }, { concurrencyKey: 'k' }],
+  ])('occurrences %s without a run', async (_which, target, more) => {
+    const history = (without: number[]) => {
+      const defined = new History().define({ schedule: { everyMs: minute }, target, ...more })
+      let runNo = 0
+      for (let each = 1; each <= 9; each++) {
+        if (without.includes(each)) continue
+        runNo++
+        if ('topic' in target) {
+          const lastRun = { ...finishedRun(runNo, each), worker: null, startedAt: at(each), finishedAt: at(each) }
+          defined.state(at(each), { runNo, scheduledRuns: runNo, nextFireAt: at(each + 1), lastRun })
+        } else {
+          defined.dispatch(runNo, each, {}, 'control').run(runNo, each, { without: ['dispatch'] })
+        }
+      }
+      return defined.state(at(9) + 30, { nextFireAt: at(10) })
+    }
+    expect(await findings(history([]))).toEqual([])
+    expect(await kinds(history([4]))).toEqual(['missed'])
+  })
+  it('a job whose time has passed without a decision', async () => {
+    expect(await kinds(ninth(), { now: at(10) + 10_001 })).toEqual(['overdue'])
+    expect(await kinds(ninth(), { now: at(10) + 9_999 })).toEqual([])
+    const once = new History('once', 1).define({ schedule: { at: at(1) }, target: { handler: 'noop' } })
+    expect(await kinds(once)).toEqual(['overdue'])
+  })
+  it('a run that was dispatched and of which its job knows nothing', async () => {
+    const history = () => ninth().dispatch(10, 9.5, { trigger: 'MANUAL' })
+    const known = { ...finishedRun(10, 9.5), trigger: 'MANUAL', status: 'EXPIRED' } as const
+    expect(await kinds(history().state(at(9.6), { runNo: 10 }))).toEqual(['gap', 'lost'])
+    expect(await findings(history().state(at(9.6), { runNo: 10, lastRun: known }))).toEqual([])
+  })
+  it('a run that was under way and is no more, without an end', async () => {
+    const history = () => ninth().run(10, 9.5, { without: ['end', 'report'], more: { trigger: 'MANUAL' }, next: 10 })
+    expect(await findings(history())).toEqual([])
+    expect(await findings(history().state(at(9.7), { active: [] }))).toEqual([
+      { kind: 'lost', what: 'job/10', detail: 'it was under way, and its job knows of it no more' },
+    ])
+  })
+  it('a run that nobody started by its deadline', async () => {
+    const active = [activeRun(10, 9.5, 7, { trigger: 'MANUAL', startDeadlineAt: at(9.6) })]
+    const history = ninth().dispatch(10, 9.5, { trigger: 'MANUAL', startDeadlineAt: at(9.6) })
+    history.state(at(9.5), { runNo: 10, active })
+    expect(await judged(history.logged)).toMatchObject({ open: 1, findings: [{ kind: 'lost', what: 'job/10' }] })
+  })
+  it('a run number that no run has', async () => {
+    const history = new History().define().run(1, 1).run(3, 2)
+    expect(await findings(history, { now: at(2) + 60 })).toMatchObject([{ kind: 'gap', what: 'job/2' }])
+  })
+  it('an attempt that stands as handed out, or succeeded, and was never dispatched', async () => {
+    const out = new History().define().run(1, 1, { without: ['dispatch', 'report', 'end'] })
+    const detail = 'attempt 1 is DISPATCHED, and was never dispatched'
+    expect(await findings(out, { now: at(1) + 60 })).toEqual([{ kind: 'undispatched', what: 'job/1', detail }])
+    const ended = new History().define().run(1, 1, { without: ['dispatch'] })
+    expect(await kinds(ended, { now: at(1) + 60 })).toEqual(['undispatched'])
+    // Retention has taken the dispatches of that time.
+    expect(await findings(ended, { now: at(1) + 60, completeFrom: { executions: at(2), control: 0 } })).toEqual([])
+  })
+  it('a run that ended twice, or went on after its end', async () => {
+    const again = ninth().state(at(9.5), { lastRun: { ...finishedRun(9, 9), status: 'DEAD', finishedAt: at(9.4) } })
+    expect(await findings(again)).toMatchObject([{ kind: 'ended-twice', what: 'job/9' }])
+    const revived = ninth().state(at(9.5), { active: [activeRun(8, 8, 7, { status: 'RUNNING' })] })
+    expect(await kinds(revived)).toEqual(['ended-twice'])
   })
 })
 
 describe('an audit holds nothing against', () => {
-  it('a retry, a second start by another worker, and a dead run', () => {
-    const found = books()
-    found.execution(execution(9, 9, { attempt: 2, dueAt: at(9) + 1_000 }))
-    found.event(event(9, 9, { attempt: 2, type: 'FAILED', startedAt: at(9) + 1_001 }))
-    found.event(event(2, 2, { worker: 'other' }))
-    found.deadLetter({ jobId: 'job', runNo: 9, specOffset: 7 })
-    expect(judged(found)).toMatchObject({ retried: 1, startedAgain: 1, dead: 1, succeeded: 8, findings: [] })
+  it('a retry, a second start by another worker, and a dead run', async () => {
+    const history = ninth()
+    history.dispatch(9, 9, { attempt: 2, dueAt: at(9) + 1_000 })
+    history
+      .report(9, { attempt: 2, type: 'FAILED', startedAt: at(9) + 1_001 })
+      .report(2, { worker: 'other', startedAt: at(2) + 2 })
+    expect(await judged(history.logged)).toMatchObject({ retried: 1, startedAgain: 1, succeeded: 9, findings: [] })
+    const dead = new History()
+      .define()
+      .run(1, 1, { without: ['report', 'end'] })
+      .deadLetter(1, 1)
+    dead.report(1, { type: 'FAILED', startedAt: at(1) + 2 }).end(1, 1, { status: 'DEAD' })
+    expect(await judged(dead.logged, { now: at(1) + 60 })).toMatchObject({ dead: 1, succeeded: 0, findings: [] })
   })
-  it('a job of the same id that was deleted and defined anew, whose runs begin at 1 again', () => {
-    const found = books()
-    found.execution(execution(1, 4, { specOffset: 3, dispatchedAt: start - 1 }))
-    expect(findings(found)).toEqual([])
+  it('a job of the same id that was deleted and defined anew, whose runs begin at 1 again', async () => {
+    const before = new History('job', 3)
+      .define()
+      .run(1, 1)
+      .run(2, 2)
+      .gone(at(2) + 90)
+    const after = new History('job', 7).define({ schedule: { at: at(2) }, target: { handler: 'noop' } }, at(2) + 95)
+    after.run(1, 2).state(at(3), { status: 'COMPLETED', nextFireAt: null })
+    expect(await judged([...before.logged, ...after.logged])).toMatchObject({ runs: 3, findings: [] })
+    const cut = new History('job', 3).dispatch(1, 4)
+    expect(await findings(ninth())).toEqual([])
+    expect((await judged([...cut.logged, ...ninth().logged])).findings).toEqual([])
   })
-  it('runs of a job that is no more', () => {
-    const found = books()
-    found.definition('job', undefined)
-    found.state('job', undefined)
-    expect(findings(found)).toEqual([])
+  it('runs of a job that is no more', async () => {
+    const history = ninth()
+      .run(10, 9.5, { without: ['report', 'end'] })
+      .gone(at(9.9))
+    expect(await judged(history.logged)).toMatchObject({ jobs: 0, open: 0, findings: [] })
   })
-  it('what is out of the range asked for', () => {
-    expect(judged(books({ without: [3] }), { from: at(4), to: at(6) })).toMatchObject({ runs: 2, findings: [] })
-    expect(findings(books({ without: [3] }), { from: at(2), to: at(4) })).toMatchObject([{ kind: 'missed' }])
+  it('what is out of the range asked for', async () => {
+    expect(await judged(ninth([3]).logged, { scope: { from: at(4), to: at(6) } })).toMatchObject({ runs: 2, findings: [] })
+    expect(await kinds(ninth([3]), { scope: { from: at(2), to: at(4) } })).toEqual(['missed'])
   })
-  it('runs that a limit keeps, or has kept until they ended', () => {
-    const found = books({ without: [5, 6, 7] })
-    const spec = completeDefinition({ schedule: { everyMs: minute }, target: { handler: 'noop' }, concurrencyKey: 'k' })
-    found.definition('job', { spec, offset: 7, appendedAt: start })
-    const waiting = (runNo: number, minutes: number) => ({
-      ...{ runNo, specOffset: 7, trigger: 'SCHEDULE', status: 'WAITING', scheduledFor: at(minutes), startDeadlineAt: now + 1 },
-    })
-    const active = [waiting(10, 5), waiting(11, 6)] as unknown as JobState['active']
-    found.finished('job', { runNo: 12, status: 'EXPIRED', trigger: 'SCHEDULE', scheduledFor: at(7) } as FinishedRun)
-    found.state('job', state({ runNo: 12, nextFireAt: at(10), active, failed: 1 }))
-    expect(judged(found)).toMatchObject({ runs: 6, waiting: 2, open: 0, findings: [] })
-    // Without the limit nobody could have kept them.
-    found.definition('job', { spec: { ...spec, concurrencyKey: null }, offset: 7, appendedAt: start })
-    expect(findings(found)).toMatchObject([{ kind: 'missed', what: 'job' }])
+  it('runs that a limit keeps, or has kept until they ended', async () => {
+    const history = new History().define({ schedule: { everyMs: minute }, target: { handler: 'noop' }, concurrencyKey: 'k' })
+    history.run(1, 1)
+    const waiting = [activeRun(2, 2, 7, { status: 'WAITING' }), activeRun(3, 3, 7, { status: 'WAITING' })]
+    history.state(at(3), { runNo: 3, scheduledRuns: 3, nextFireAt: at(4), active: waiting })
+    expect(await judged(history.logged, { now: at(3) + 60 })).toMatchObject({ runs: 1, waiting: 2, open: 0, findings: [] })
+    history.end(2, 2, { status: 'EXPIRED', startedAt: null, worker: null }, false, at(3) + 30)
+    expect(await judged(history.logged, { now: at(3) + 60 })).toMatchObject({ waiting: 1, findings: [] })
   })
-  it('a limited job of which compaction has taken runs that ended', () => {
-    const found = books({ without: [5] })
-    const rateLimit = { key: 'k', limit: 1, perMs: 1_000 }
-    const spec = completeDefinition({ schedule: { everyMs: minute }, target: { handler: 'noop' }, rateLimit })
-    found.definition('job', { spec, offset: 7, appendedAt: start })
-    found.state('job', state({ runNo: 9, nextFireAt: at(10), cancelled: 1 }))
-    expect(findings(found)).toEqual([])
-    found.state('job', state({ runNo: 9, nextFireAt: at(10) }))
-    expect(findings(found)).toMatchObject([{ kind: 'missed' }])
+  it('a queued occurrence, one that becomes a run later, and one that was queued and skipped', async () => {
+    const queued = () =>
+      new History()
+        .define()
+        .run(1, 1, { without: ['report', 'end'] })
+        .state(at(2), { queuedFor: at(2), nextFireAt: at(3) })
+    expect(await findings(queued(), { now: at(2) + 60 })).toEqual([])
+    const ran = queued()
+      .report(1, { startedAt: at(1) + 2 })
+      .end(1, 1, {}, false, at(2.5))
+      .run(2, 2, { next: 3 })
+    expect(await findings(ran.state(at(2.6), { queuedFor: null }), { now: at(2.7) })).toEqual([])
   })
-  it('an attempt that was given back before it started and waits for a limit now', () => {
-    const found = books()
-    found.execution(execution(10, 9.5, { trigger: 'MANUAL', startDeadlineAt: at(9.6) }))
-    const active = [{ runNo: 10, specOffset: 7, status: 'WAITING', startDeadlineAt: now }] as unknown as JobState['active']
-    found.state('job', state({ runNo: 10, nextFireAt: at(10), active }))
-    expect(judged(found)).toMatchObject({ open: 1, waiting: 0, findings: [] })
+  it('states that compaction has taken: the last ten ends of runs are kept, and nothing is said of those before', async () => {
+    const { logged } = ninth()
+    const history = new History().define()
+    for (let each = 10; each <= 40; each++) history.run(each, each)
+    const all = [...logged.filter(({ topic }) => topic === 'executions' || topic === 'events'), ...history.logged]
+    const states = all.filter(({ topic }) => topic === 'state')
+    const kept = new Set([...states.slice(-1), ...states.filter(({ fact }) => fact.kind === 'finished').slice(-10)])
+    const compacted = all.filter((each) => each.topic !== 'state' || kept.has(each))
+    expect(await judged(compacted, { now: at(40) + 60 })).toMatchObject({ runs: 40, succeeded: 40, findings: [] })
   })
-  it('events whose executions the log no longer has', () => {
-    const found = books()
-    found.event(event(3, 3, { specOffset: 2 }))
-    expect(judged(found)).toMatchObject({ runs: 9, findings: [] })
+  it('a pinned run whose worker is told of it again and again', async () => {
+    const history = new History().define({ schedule: { everyMs: minute }, target: { handler: 'noop' }, pinTo: 'w' })
+    history
+      .dispatch(1, 1, {}, 'control')
+      .dispatch(1, 1, {}, 'control')
+      .run(1, 1, { without: ['dispatch'] })
+    expect(await findings(history, { now: at(1) + 60 })).toEqual([])
+  })
+  it('events whose executions the log no longer has', async () => {
+    const old = new History('job', 2).report(3, { startedAt: start - minute })
+    expect(await judged([...old.logged, ...ninth().logged])).toMatchObject({ runs: 9, findings: [] })
   })
 })

@@ -50,13 +50,26 @@ const mayImport: Record<string, readonly string[]> = {
   store: ['shared', 'src/scheduler/ports.ts'],
   config: ['shared'],
   embedded: ['shared'],
-  joiners: ['shared', 'scheduler', 'executor', 'retrier', 'intake', 'api', 'client', 'kafka', 'store', 'config', 'embedded'],
+  joiners: [
+    'shared',
+    'scheduler',
+    'executor',
+    'retrier',
+    'intake',
+    'api',
+    'client',
+    'kafka',
+    'store',
+    'config',
+    'embedded',
+    'audit',
+  ],
   // The demo is a program of its own over the public surface; it reads the log to check it.
   demo: ['shared', 'joiners', 'client', 'config', 'executor', 'kafka'],
   // A load is put on any Duelog from outside, and judged by the log as the demo's is.
   generate: ['shared', 'joiners', 'client', 'kafka', 'demo'],
-  // The auditor judges the log from outside, too.
-  audit: ['shared', 'joiners', 'kafka'],
+  // The auditor judges the log from outside: in one go as a program, and all the time as a role.
+  audit: ['shared', 'kafka', 'store', 'src/connect.ts'],
   cli: ['shared', 'joiners', 'config', 'demo', 'generate', 'audit'],
 }
 

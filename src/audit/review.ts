@@ -1,0 +1,165 @@
+/**
+ * Judges what an account says, once everything was read up to some time (the watermark) and what belongs together had a grace to come.
+ * What is judged is counted and closed. What the log no longer shows, because retention or compaction took it, is not held against anybody.
+ */
+import { type JobAccount, livesStill, type Plan, planOf, type RunAccount, runsOf, unknown } from './account.ts'
+import { doubleOccurrences, holdCalendar, judgeCalendar, occurrenceAfter, trimFired } from './calendar.ts'
+import type { FindingKind } from './finding.ts'
+import { addNumber, hasNumber } from './number-set.ts'
+import type { ReviewContext } from './review-context.ts'
+import { noteLateness, type Tally } from './tally.ts'
+
+type End = 'succeeded' | 'dead' | 'other' | 'open'
+
+/** Judges what can be judged, and returns when the account is to be looked at again; undefined: when something comes. */
+export function review(account: JobAccount, context: ReviewContext): number | undefined {
+  const { watermark, isFinal = false } = context
+  const graceMs = isFinal ? 0 : context.scope.graceMs
+  let next = Number.POSITIVE_INFINITY
+  doubleOccurrences(account, context)
+  for (const run of runsOf(account)) {
+    const settledAt = run.lastAt + graceMs
+    if (settledAt > watermark) next = Math.min(next, settledAt)
+    else next = Math.min(next, judgeRun(account, run, context))
+  }
+  holdCalendar(account)
+  while (account.pending !== undefined && account.pending.at + graceMs <= watermark) {
+    judgeCalendar(account, account.pending, context)
+    holdCalendar(account)
+  }
+  if (account.pending !== undefined) next = Math.min(next, account.pending.at + graceMs)
+  trimFired(account)
+  next = Math.min(next, judgeDue(account, context))
+  if (isGone(account) && account.runs.size === 0) next = Math.min(next, account.lastAt + graceMs)
+  return next === Number.POSITIVE_INFINITY ? undefined : Math.max(next, watermark + 1)
+}
+
+/** Whether nothing is left to know of: the account may go. */
+export const isOver = (account: JobAccount, { watermark, scope }: ReviewContext): boolean =>
+  account.runs.size === 0 && isGone(account) && account.lastAt + scope.graceMs <= watermark
+
+const isGone = ({ state, plans, deletedAt }: JobAccount): boolean =>
+  state === undefined && (plans.length === 0 || deletedAt > (plans.at(-1)?.offset ?? 0))
+
+const inScope = ({ scheduledFor }: RunAccount, { scope }: ReviewContext): boolean =>
+  scheduledFor !== unknown && scheduledFor >= scope.from && scheduledFor < scope.to
+
+/** When the run is to be looked at again; infinity: when something of it comes. */
+function judgeRun(account: JobAccount, run: RunAccount, context: ReviewContext): number {
+  const findOnce = (kind: FindingKind, mark: string, detail: string): void => {
+    if (run.found.includes(mark)) return
+    run.found.push(mark)
+    context.find(kind, `${account.id}/${run.runNo}`, detail, run.scheduledFor)
+  }
+  for (const { attempt, dispatches, dueAt, startedAt } of run.attempts) {
+    if (dispatches > 1)
+      findOnce('duplicate', `twice ${attempt} ${dispatches}`, `attempt ${attempt} was dispatched ${dispatches} times`)
+    if (dueAt !== unknown && startedAt !== unknown && startedAt < dueAt)
+      findOnce('early', `early ${attempt}`, `attempt ${attempt} started ${dueAt - startedAt} ms before it was due`)
+  }
+  if (run.records > 1) findOnce('duplicate', 'records', `its record was written ${run.records} times`)
+  const late =
+    run.attempts.some(({ dispatches }) => dispatches > 0) && hasNumber(account.closed, run.runNo) && livesStill(account, run)
+  if (late) findOnce('duplicate', 'again', 'it was dispatched again after it had ended')
+  undispatched(account, run, context, findOnce)
+  const end = endOf(account, run, context, findOnce)
+  if (end !== 'open') {
+    close(account, run, end, context, late)
+    return Number.POSITIVE_INFINITY
+  }
+  if (run.attempts.some(({ startedAt }) => startedAt !== unknown) || run.status === null) return Number.POSITIVE_INFINITY
+  const overAt = run.startDeadlineAt + context.scope.graceMs
+  if (run.status === 'RUNNING' || run.found.includes('deadline')) return Number.POSITIVE_INFINITY
+  if (overAt > context.watermark || !context.isPresent) return Math.max(overAt, context.watermark + 1)
+  const until = new Date(run.startDeadlineAt).toISOString()
+  findOnce('lost', 'deadline', `it was dispatched, never started, and should have expired at ${until}`)
+  return Number.POSITIVE_INFINITY
+}
+
+type FindOnce = (kind: FindingKind, mark: string, detail: string) => void
+
+/** What stands as handed out or ended, and was never handed out. */
+function undispatched(account: JobAccount, run: RunAccount, { completeFrom }: ReviewContext, findOnce: FindOnce): void {
+  const began = run.finishedAt !== unknown ? run.finishedAt : run.lastAt
+  const plan = planOf(account, run.specOffset)
+  if (run.delivered || began < completeFrom.executions || !livesStill(account, run)) return
+  // Where a pinned one went is forgotten soon, and of an unknown definition nobody knows whether it is pinned.
+  if (plan?.spec === undefined || (plan.spec.pinned && began < completeFrom.control)) return
+  const has = (attempt: number): boolean => run.attempts.some((each) => each.attempt === attempt && each.dispatches > 0)
+  const handedOut = run.status === 'DISPATCHED' || run.status === 'RUNNING'
+  const worked = run.end === 'SUCCEEDED' || run.end === 'DISPATCHED' || (run.end === 'DEAD' && spoke(run))
+  if ((handedOut || worked) && run.trigger !== 'REDRIVE' && !has(run.attempt))
+    findOnce(
+      'undispatched',
+      `no dispatch ${run.attempt}`,
+      `attempt ${run.attempt} is ${run.end ?? run.status}, and was never dispatched`,
+    )
+  for (const { attempt, dispatches, startedAt } of run.attempts) {
+    if (dispatches > 0 || startedAt === unknown || startedAt < completeFrom.executions || attempt === run.attempt) continue
+    findOnce('undispatched', `no dispatch ${attempt}`, `attempt ${attempt} was started, and never dispatched`)
+  }
+}
+
+const spoke = ({ attempts }: RunAccount): boolean => attempts.some(({ startedAt }) => startedAt !== unknown)
+
+function endOf(account: JobAccount, run: RunAccount, { isFinal }: ReviewContext, findOnce: FindOnce): End {
+  const isUnderWay = run.status !== null && livesStill(account, run)
+  if (isUnderWay && (run.reported === null || !isFinal)) return 'open'
+  if (run.reported !== null) return run.reported
+  if (run.end !== null) return run.end === 'SUCCEEDED' ? 'succeeded' : run.end === 'DEAD' ? 'dead' : 'other'
+  const { state } = account
+  // A deleted job takes its runs along; of a run that is not tracked nothing more is heard.
+  if (!livesStill(account, run) || !run.tracked) return 'other'
+  // Its job may just not have been read as far.
+  if (state === undefined) return account.deletedAt === unknown && account.plans.length > 0 ? 'open' : 'other'
+  if (run.specOffset === unknown) return 'other'
+  if (run.runNo > state.runNo) return 'open'
+  if (run.runNo > account.hiddenTo && !run.named && run.dispatchedAt !== unknown)
+    findOnce('lost', 'lost', 'it was dispatched, has no end in the log, and its job knows nothing of it')
+  return 'other'
+}
+
+function close(account: JobAccount, run: RunAccount, end: End, context: ReviewContext, again: boolean): void {
+  const others = (account.runs.get(run.runNo) ?? []).filter((each) => each !== run)
+  if (others.length > 0) account.runs.set(run.runNo, others)
+  else account.runs.delete(run.runNo)
+  if (livesStill(account, run)) {
+    addNumber(account.closed, run.runNo)
+    if (run.end !== null) addNumber(account.ended, run.runNo)
+  }
+  // Nothing was read of it but events whose dispatches the log no longer has.
+  if (!again && inScope(run, context)) countRun(run, end, context.tally)
+}
+
+export function countRun(run: RunAccount, end: End, tally: Tally): void {
+  if (run.attempts.every(({ dispatches }) => dispatches === 0) && !run.delivered) return
+  tally.runs++
+  if (run.attempts.length > 1) tally.retried++
+  if (end === 'succeeded') tally.succeeded++
+  else if (end === 'dead') tally.dead++
+  for (const { attempt, dueAt, startedAt, starts } of run.attempts) {
+    if (starts.length > 1) tally.startedAgain++
+    if (attempt === 1 && dueAt !== unknown && startedAt !== unknown) noteLateness(tally, startedAt - dueAt)
+  }
+}
+
+/** The first time of a definition about which nothing was decided. */
+const firstOf = ({ spec, appendedAt }: Plan): number | null =>
+  spec === undefined || spec.paused ? null : occurrenceAfter(spec, appendedAt, Number.NEGATIVE_INFINITY)
+
+/** A job that waits for a time which has passed. */
+function judgeDue(account: JobAccount, { watermark, isPresent, scope, find }: ReviewContext): number {
+  const { state, plans, deletedAt, overdueAt } = account
+  const plan = plans.at(-1)
+  const undecided = state === undefined && plan !== undefined && deletedAt < plan.offset ? plan : undefined
+  const decided = state?.status === 'ACTIVE' && !state.waiting ? (state.nextDueAt ?? state.nextFireAt) : null
+  const dueAt = undecided === undefined ? decided : firstOf(undecided)
+  if (dueAt === null || dueAt < scope.from || dueAt >= scope.to || dueAt === overdueAt) return Number.POSITIVE_INFINITY
+  // What lies in the past when its definition comes is due from then on.
+  const overAt = Math.max(dueAt, undecided?.appendedAt ?? 0) + (undecided?.spec?.jitterMs ?? 0) + scope.graceMs
+  if (overAt >= watermark || !isPresent) return Math.max(overAt + 1, watermark + 1)
+  account.overdueAt = dueAt
+  const late = Math.round((watermark - dueAt) / 1_000)
+  find('overdue', account.id, `it was due at ${new Date(dueAt).toISOString()}, ${late} s ago, and nothing was decided`, dueAt)
+  return Number.POSITIVE_INFINITY
+}
