@@ -601,6 +601,20 @@ export interface JobDefinitionInput {
 
 export type JobStatus = 'ACTIVE' | 'PAUSED' | 'COMPLETED' | 'INVALID'
 
+/** DecidedTime */
+export interface DecidedTime {
+  /** Nothing up to it is due any more. Unit: epoch ms. */
+  at: number
+  /** Local time minus UTC then, by the rules it was decided under. Unit: ms. */
+  offsetMs: number
+}
+
+/** DecidedTime as a writer may give it: fields with a default may be left out. */
+export interface DecidedTimeInput {
+  at: number
+  offsetMs: number
+}
+
 /** Backfill */
 export interface Backfill {
   /** The command. */
@@ -810,6 +824,8 @@ export interface JobState {
   nextDueAt: number | null
   /** Latest nominal time that has become a run, however that ended: no definition makes an occurrence up to it due again. Under a schedule of one instant, that instant. Unit: epoch ms. Default: null. */
   latestFiredFor: number | null
+  /** Of a schedule by the clock of a time zone: the time that nextFireAt follows, mostly the nominal time that was decided about last. By it nextFireAt is computed anew when the rules of the zone change (ADR 0040). Null: nextFireAt is the first of the schedule, or was computed by an earlier version. Default: null. */
+  decidedFor: DecidedTime | null
   /** Number of the last run; the next has the next number. Default: 0. */
   runNo: number
   /** Runs made by the schedule; maxRuns counts these. Default: 0. */
@@ -863,6 +879,7 @@ export interface JobStateInput {
   nextFireAt?: number | null | undefined
   nextDueAt?: number | null | undefined
   latestFiredFor?: number | null | undefined
+  decidedFor?: DecidedTimeInput | null | undefined
   runNo?: number | undefined
   scheduledRuns?: number | undefined
   succeeded?: number | undefined
@@ -937,6 +954,8 @@ export interface Position {
   committedAt: number
   /** Latest due time in the ahead lanes. They are read in offset order, so nothing due earlier may be appended there. Unit: epoch ms. Default: 0. */
   aheadUntil: number
+  /** Version of the time zone rules, such as 2026a, that every next time in the partition stands by; empty while some may stand by others, until all were looked at. Default: "". */
+  zoneRules: string
 }
 
 /** Position as a writer may give it: fields with a default may be left out. */
@@ -947,6 +966,7 @@ export interface PositionInput {
   jobsOffset?: number | undefined
   committedAt: number
   aheadUntil?: number | undefined
+  zoneRules?: string | undefined
 }
 
 /** Owner */
@@ -955,12 +975,15 @@ export interface Owner {
   instance: string
   /** The owner's clock. Unit: epoch ms. */
   claimedAt: number
+  /** Version of the owner's time zone rules, such as 2026a; empty: an earlier version of this program. Default: "". */
+  zoneRules: string
 }
 
 /** Owner as a writer may give it: fields with a default may be left out. */
 export interface OwnerInput {
   instance: string
   claimedAt: number
+  zoneRules?: string | undefined
 }
 
 /** A value of the changelog job-state. Exactly one field is set, by the key's prefix: S state, R run, P snapshot, C slots, W starts, M position or owner. */
@@ -2585,6 +2608,32 @@ export const jobStateSchema = {
               "doc": "Latest nominal time that has become a run, however that ended: no definition makes an occurrence up to it due again. Under a schedule of one instant, that instant."
             },
             {
+              "name": "decidedFor",
+              "default": null,
+              "doc": "Of a schedule by the clock of a time zone: the time that nextFireAt follows, mostly the nominal time that was decided about last. By it nextFireAt is computed anew when the rules of the zone change (ADR 0040). Null: nextFireAt is the first of the schedule, or was computed by an earlier version.",
+              "type": [
+                "null",
+                {
+                  "type": "record",
+                  "name": "DecidedTime",
+                  "fields": [
+                    {
+                      "name": "at",
+                      "type": "long",
+                      "unit": "epoch ms",
+                      "doc": "Nothing up to it is due any more."
+                    },
+                    {
+                      "name": "offsetMs",
+                      "type": "int",
+                      "unit": "ms",
+                      "doc": "Local time minus UTC then, by the rules it was decided under."
+                    }
+                  ]
+                }
+              ]
+            },
+            {
               "name": "runNo",
               "type": "long",
               "default": 0,
@@ -3328,6 +3377,12 @@ export const jobStateSchema = {
               "default": 0,
               "unit": "epoch ms",
               "doc": "Latest due time in the ahead lanes. They are read in offset order, so nothing due earlier may be appended there."
+            },
+            {
+              "name": "zoneRules",
+              "type": "string",
+              "default": "",
+              "doc": "Version of the time zone rules, such as 2026a, that every next time in the partition stands by; empty while some may stand by others, until all were looked at."
             }
           ]
         }
@@ -3353,6 +3408,12 @@ export const jobStateSchema = {
               "type": "long",
               "unit": "epoch ms",
               "doc": "The owner's clock."
+            },
+            {
+              "name": "zoneRules",
+              "type": "string",
+              "default": "",
+              "doc": "Version of the owner's time zone rules, such as 2026a; empty: an earlier version of this program."
             }
           ]
         }

@@ -57,6 +57,7 @@ export function createMetrics() {
     ),
     reopens: counter('reopens_total', 'Partitions reopened after a producer error.', ['reason']),
     fenced: counter('fenced_total', 'Partitions lost to a later owner.'),
+    zoneMoved: counter('zone_fires_moved_total', 'Jobs whose next time moved by a change of time zone rules.'),
     clockSteps: counter('clock_step_total', 'Steps of the wall clock by more than 2 s.'),
     leasesLost: counter('leases_lost_total', 'Attempts given up because their worker fell silent.'),
     retryTierLag: gauge('retry_tier_lag_seconds', 'How late the last record of a retry tier was forwarded.', ['tier']),

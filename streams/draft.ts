@@ -40,6 +40,7 @@ export function pristineState(job: Job): JobState {
     nextFireAt,
     nextDueAt: nextDueOf(job, definition?.appendedAt ?? 0, nextFireAt),
     latestFiredFor: null,
+    decidedFor: null,
     runNo: 0,
     scheduledRuns: 0,
     succeeded: 0,

@@ -71,6 +71,8 @@ export interface Context {
   limits: Limits
   /** When a running attempt was last known to be alive, epoch ms; 0 when it was never heard of. */
   seenAt: (jobId: string, attempt: AttemptId) => number
+  /** Whether next times of the partition may stand by other time zone rules than those in force. Default: no. */
+  zonesMayDiffer?: boolean
 }
 
 /** What the jobs of the partition together have taken of limits that they share, as it was before the step. */
@@ -115,12 +117,14 @@ export type Note =
   | { kind: 'stale'; what: string }
   | { kind: 'ended'; status: FinishedRun['status'] }
   | { kind: 'lease-lost' }
+  /** The next occurrence stands elsewhere by new rules of its time zone. */
+  | { kind: 'moved' }
   | { kind: 'waiting'; reason: WaitingReason }
   | { kind: 'invalid'; reason: string }
 
 export type WaitingReason = 'concurrency-limit' | 'rate-limit'
 
-export type SkipReason = 'catch-up' | 'overlap' | 'max-concurrent-runs' | 'expired' | 'replaced'
+export type SkipReason = 'catch-up' | 'overlap' | 'max-concurrent-runs' | 'expired' | 'replaced' | 'zone-rules'
 
 export interface Decision {
   /** The job afterwards. The same `state` object as before means that nothing was decided that must be logged. */

@@ -44,6 +44,8 @@ export const timerKind = {
   delete: 6,
   start: 7,
   recheck: 8,
+  /** Never stored: asks for a look at a job after the rules of its time zone have changed. */
+  zone: 9,
 } as const
 export type TimerKind = (typeof timerKind)[keyof typeof timerKind]
 

@@ -12,6 +12,7 @@ import { applyEvent, applyRunTimer } from './runs/attempt.ts'
 import { deliverAll } from './runs/deliver.ts'
 import { fire } from './runs/fire.ts'
 import { admit } from './runs/gate.ts'
+import { lookAtZone } from './runs/zone-change.ts'
 
 export function step(job: Job, input: Input, context: Context): Decision {
   const draft = draftOf(job)
@@ -46,6 +47,7 @@ function applyTimer(draft: Decision, timer: Timer, context: Context): void {
     return
   }
   if (timer.kind === timerKind.fire) return fire(draft, timer, context)
+  if (timer.kind === timerKind.zone) return lookAtZone(draft, context)
   if (timer.kind === timerKind.recheck) return recheckTarget(draft, timer, context)
   if (timer.kind !== timerKind.delete) return applyRunTimer(draft, timer, context)
   if (state?.deleteAt === timer.dueAt && state.active.length === 0) {

@@ -212,6 +212,7 @@ function count({ metrics }: Shared, notes: Note[]): void {
     else if (note.kind === 'stale') metrics.staleEvents.inc({ type: note.what })
     else if (note.kind === 'lease-lost') metrics.leasesLost.inc()
     else if (note.kind === 'waiting') metrics.waits.inc({ reason: note.reason })
+    else if (note.kind === 'moved') metrics.zoneMoved.inc()
     else if (note.kind === 'invalid') metrics.invalid.inc({ reason: 'bad-definition' })
     else {
       metrics.runs.inc({ status: note.status })

@@ -13,7 +13,9 @@ import { goOnWithBackfill } from '../runs/backfill.ts'
 import { completeIfDone } from '../runs/complete.ts'
 import { executionOf } from '../runs/dispatch.ts'
 import { startQueued } from '../runs/queue.ts'
+import type { NextFire } from '../runs/zone-change.ts'
 import { firstFire, nextFire } from '../schedules/next-fire.ts'
+import { decidedTime, nextByRules } from '../schedules/zone-moves.ts'
 import { holds } from './condition.ts'
 import { suspend, targetProblem } from './recheck.ts'
 
@@ -127,7 +129,7 @@ function replaceState(draft: Decision, definition: KnownDefinition, before: Deci
     anchorAt,
     timesHash: timesHash(spec),
     status: spec.paused || old.pausedByCommand ? 'PAUSED' : 'ACTIVE',
-    nextFireAt: fireAfterReplacement(
+    ...fireAfterReplacement(
       spec,
       { ...old, queuedFor: draft.job.state?.queuedFor ?? null },
       anchorAt,
@@ -161,19 +163,23 @@ function fireAfterReplacement(
   anchorAt: number,
   appendedAt: number,
   phase: boolean,
-): number | null {
-  if (spec.maxRuns !== null && old.scheduledRuns >= spec.maxRuns) return null
+): NextFire {
+  const none = { nextFireAt: null, decidedFor: null }
+  if (spec.maxRuns !== null && old.scheduledRuns >= spec.maxRuns) return none
   const recurs = spec.schedule.at === null && spec.schedule.delayMs === null
   // An instant ahead that is not due any more was cancelled, and is revived.
   const revived = !recurs && old.nextFireAt === null && (spec.schedule.at ?? 0) > appendedAt
-  if (phase && (old.nextFireAt !== null || (!recurs && !revived))) return old.nextFireAt
-  if (waitsForEnd(spec, old)) return null
+  if (phase && (old.nextFireAt !== null || (!recurs && !revived))) {
+    // While it could not be used, the rules of its time zone may have changed.
+    return { nextFireAt: nextByRules(spec, old, 0).nextFireAt, decidedFor: old.decidedFor }
+  }
+  if (waitsForEnd(spec, old)) return none
   // An occurrence that became a run may not be past yet: it was dispatched ahead of its time, or by an owner whose clock was ahead.
   const { latestFiredFor } = old
-  if (spec.schedule.at !== null && spec.schedule.at === latestFiredFor) return null
+  if (spec.schedule.at !== null && spec.schedule.at === latestFiredFor) return none
   const fired = latestFiredFor ?? Number.NEGATIVE_INFINITY
   const after = recurs ? Math.max(fired, phase ? appendedAt : Number.NEGATIVE_INFINITY) : Number.NEGATIVE_INFINITY
-  return nextFire(spec, anchorAt, after)
+  return { nextFireAt: nextFire(spec, anchorAt, after), decidedFor: decidedTime(spec, after) }
 }
 
 /** An interval from the END of a scheduled run that is still active, or queued, goes on when that run ends. */

@@ -29,6 +29,7 @@ const reasons: Record<string, string> = {
   precondition: 'another definition was in force than the one it was meant to replace',
   'stale-version': 'its version is lower than that of the definition in force',
   duplicate: 'its dedupKey is that of the definition in force, within dedupWindowMs',
+  'zone-rules': 'by new rules of its time zone it had been due before the last one that was decided about',
   replaced: 'a definition with other times took its place',
   'concurrency-limit': 'as many runs of its concurrencyKey as concurrencyLimit allows were at work',
   'EXPIRED concurrency-limit': 'no slot of its concurrencyKey became free before its start deadline',

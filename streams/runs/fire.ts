@@ -12,11 +12,13 @@ import { refuse, skip } from '../refusals.ts'
 import { dueAtOf, latestDue } from '../schedules/jitter.ts'
 import { countFires, nextFire, nextFireAfterEnd } from '../schedules/next-fire.ts'
 import { nthLatestFire } from '../schedules/nth-latest.ts'
+import { decidedTime } from '../schedules/zone-moves.ts'
 import { goOnWithBackfill } from './backfill.ts'
 import { cancelRun } from './cancel.ts'
 import { completeIfDone } from './complete.ts'
 import { startRun } from './start.ts'
 import { isOver } from './validity.ts'
+import { moveNextFire, type NextFire } from './zone-change.ts'
 
 /** Missed occurrences are counted one by one up to here; beyond, `skipped` is a lower bound. */
 const skippedCountMax = 1_000
@@ -26,6 +28,8 @@ export function fire(draft: Decision, timer: Timer, context: Context): void {
   const state = draft.job.state ?? pristineState(draft.job)
   if (spec === undefined || state.status !== 'ACTIVE' || state.waiting) return
   if ((state.nextDueAt ?? state.nextFireAt) !== timer.dueAt) return
+  // It may be due at another time by now; its timer then comes again.
+  if (context.zonesMayDiffer === true && moveNextFire(draft, context)) return
   // An occurrence that is taken ahead of its time is judged as it would be then.
   if (isOver(spec, Math.max(context.now, timer.dueAt))) {
     expire(draft, spec, state, context.now)
@@ -48,7 +52,7 @@ export function fire(draft: Decision, timer: Timer, context: Context): void {
     return
   }
   if (refusal === undefined) {
-    patchState(draft, { nextFireAt: followingFire(spec, state, nominal) })
+    patchState(draft, followingFire(spec, state, nominal))
     startRun(draft, spec, 'SCHEDULE', nominal, dueAt, context)
   } else settleOverlap(draft, spec, nominal, dueAt, refusal, context)
   settle(draft, context)
@@ -73,15 +77,16 @@ function settleOverlap(
   const refusal = { at: context.now, reason, scheduledFor: nominal }
   // Where all have to run none is skipped because the job is full: the end of a run lets it go on (finish.ts).
   if (reason === 'max-concurrent-runs' && spec.catchUp === 'ALL') {
-    patchState(draft, { nextFireAt: nominal, waiting: true })
+    const decidedFor = nominal === state.nextFireAt ? state.decidedFor : decidedTime(spec, nominal - 1)
+    patchState(draft, { nextFireAt: nominal, decidedFor, waiting: true })
     return refuse(draft, { ...refusal, what: 'WAITING' })
   }
   const replaces = spec.overlap === 'CANCEL_PREVIOUS' && reason === 'overlap'
   const queues = spec.overlap === 'QUEUE_ONE' && reason === 'overlap' && state.queuedFor === null
   // Without a run there is no end to count from: the interval goes on from now.
   const skips = !replaces && !queues
-  const next = skips && waitsForEnd(spec) ? nextFireAfterEnd(spec, context.now) : followingFire(spec, state, nominal)
-  patchState(draft, { nextFireAt: next })
+  if (skips && waitsForEnd(spec)) patchState(draft, { nextFireAt: nextFireAfterEnd(spec, context.now) })
+  else patchState(draft, followingFire(spec, state, nominal))
   if (replaces) {
     // It starts first, so that what goes on at the end of a run does not take its place.
     startRun(draft, spec, 'SCHEDULE', nominal, dueAt, context)
@@ -108,8 +113,9 @@ function overlapRefusal(spec: JobDefinition, state: JobState): SkipReason | unde
 const waitsForEnd = (spec: JobDefinition): boolean => spec.schedule.everyMs !== null && spec.schedule.from === 'END'
 
 /** null also for an interval from the END of the last run: finish.ts sets it then. */
-function followingFire(spec: JobDefinition, state: JobState, nominal: number): number | null {
-  return waitsForEnd(spec) ? null : nextFire(spec, state.anchorAt, nominal)
+function followingFire(spec: JobDefinition, state: JobState, nominal: number): NextFire {
+  const nextFireAt = waitsForEnd(spec) ? null : nextFire(spec, state.anchorAt, nominal)
+  return { nextFireAt, decidedFor: decidedTime(spec, nominal) }
 }
 
 /**
@@ -139,7 +145,7 @@ function afterSkipped(draft: Decision, spec: JobDefinition, state: JobState, due
   const { id } = draft.job
   const missed = latestDue(spec, state.anchorAt, id, due - 1, now - spec.misfireThresholdMs - 1) ?? due
   const next = nextFire(spec, state.anchorAt, missed)
-  patchState(draft, { nextFireAt: next })
+  patchState(draft, { nextFireAt: next, decidedFor: decidedTime(spec, missed) })
   const count = countFires(spec, state.anchorAt, due - 1, missed, skippedCountMax)
   skip(draft, 'catch-up', count, { at: now, scheduledFor: due })
   return next !== null && dueAtOf(spec, state.anchorAt, id, next) <= now ? next : undefined

@@ -1,11 +1,11 @@
 /** Schedules that follow the calendar of a zone: cron expressions and recurrence rules, with what bounds and thins them out. */
 import type { Schedule } from '../../schemas/generated.ts'
-import { BoundedCache } from './bounded-cache.ts'
 import { cronRecurrence } from './cron.ts'
 import { rruleOf, rruleRecurrence } from './rrule.ts'
 import type { RRule } from './rrule-text.ts'
 import { dayMs, horizonAt } from './wall-times.ts'
 import { offsetOf } from './zone.ts'
+import { cachePerRules } from './zone-rules.ts'
 import { countZoned, latestZoned, nextZoned, type ZonedRule } from './zoned-times.ts'
 
 export interface Calendar {
@@ -21,7 +21,7 @@ export interface Calendar {
 const calendarsMax = 4096
 const noDates: ReadonlySet<number> = new Set()
 
-const rruleCalendars = new BoundedCache<Calendar>(calendarsMax, (key) => {
+const rruleCalendars = cachePerRules<Calendar>(calendarsMax, (key) => {
   const [text, timezone, beginAt, from, dstGap, dstOverlap, exdates] = JSON.parse(key)
   const parsed = rruleOf(text)
   const recurrence = rruleRecurrence(parsed, beginAt, offsetOf(timezone, beginAt))

@@ -1,8 +1,8 @@
 /**
- * Time zones as Intl knows them: whether a name is one, whether it is UTC by another name, when its offset changes, and between
+ * Time zones by the rules in force (zone-rules.ts): whether a name is one, whether it is UTC by another name, when its offset changes, and between
  * which instants it does not. The last lets most cron arithmetic run on plain numbers, because calls into Intl are what makes zones slow.
  */
-import { BoundedCache } from './bounded-cache.ts'
+import { cachePerRules, type ZoneOffsets } from './zone-rules.ts'
 
 /** Zones kept in memory; the IANA database has about 600 names. */
 const zonesMax = 1024
@@ -18,29 +18,10 @@ const stretchMs = 8 * windowMs
 /** A change of offset so long before or after a window may still repeat wall-clock times in it. The largest known is one day. */
 const settlingMs = 2 * dayMs
 
-type Zone = { kind: 'unknown' } | { kind: 'utc' } | { kind: 'zoned'; name: string; offsetAt: (ms: number) => number }
-
-const zones = new BoundedCache<Zone>(zonesMax, (name) => {
-  try {
-    const fields = {
-      year: 'numeric',
-      month: 'numeric',
-      day: 'numeric',
-      hour: 'numeric',
-      minute: 'numeric',
-      second: 'numeric',
-    } as const
-    const format = new Intl.DateTimeFormat('en-US', { timeZone: name, calendar: 'gregory', hourCycle: 'h23', ...fields })
-    const resolved = format.resolvedOptions().timeZone
-    if (/^(Etc\/)?(UTC|GMT|Greenwich|Universal|Zulu)$|^\+00:00$/.test(resolved)) return { kind: 'utc' }
-    return { kind: 'zoned', name: resolved, offsetAt: (ms) => offsetIn(format, ms) }
-  } catch {
-    return { kind: 'unknown' }
-  }
-})
+const zones = cachePerRules<ZoneOffsets>(zonesMax, (name, rules) => rules.zone(name))
 
 /** What a name stands for; `name` is its one spelling. Fixed offsets such as +02:00 count as zones, because Intl takes them. */
-export function zoneOf(name: string): Zone {
+export function zoneOf(name: string): ZoneOffsets {
   return zones.get(name)
 }
 
@@ -51,14 +32,8 @@ export function offsetOf(name: string, at: number): number {
   return zone.kind === 'zoned' ? zone.offsetAt(at) : 0
 }
 
-function offsetIn(format: Intl.DateTimeFormat, ms: number): number {
-  const wall = { year: 0, month: 0, day: 0, hour: 0, minute: 0, second: 0 }
-  for (const { type, value } of format.formatToParts(ms)) if (type in wall) wall[type as keyof typeof wall] = Number(value)
-  return Date.UTC(wall.year, wall.month - 1, wall.day, wall.hour, wall.minute, wall.second) - Math.floor(ms / 1000) * 1000
-}
-
 /** Offset of a window, or NaN where it changes in it, shortly before or after. Looks once a day: no zone changes and changes back within one. */
-const windows = new BoundedCache<number>(windowsMax, (key) => {
+const windows = cachePerRules<number>(windowsMax, (key) => {
   const separator = key.indexOf('\n')
   const zone = zoneOf(key.slice(separator + 1))
   if (zone.kind !== 'zoned') return Number.NaN
@@ -93,7 +68,7 @@ export interface Era {
   followingMs: number
 }
 
-const stretches = new BoundedCache<Era[]>(stretchesMax, (key) => {
+const stretches = cachePerRules<Era[]>(stretchesMax, (key) => {
   const separator = key.indexOf('\n')
   const zone = zoneOf(key.slice(separator + 1))
   const offsetAt = zone.kind === 'zoned' ? zone.offsetAt : () => 0

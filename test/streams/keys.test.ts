@@ -82,6 +82,7 @@ describe('the bytes of a key', () => {
       delete: 6,
       start: 7,
       recheck: 8,
+      zone: 9,
     })
   })
 })

@@ -50,6 +50,8 @@ export class JobHistory {
   others = { held: 0, waiting: 0 }
   /** Starts that were given, by key. */
   readonly starts = new Map<string, Starts>()
+  /** Whether next times may stand by other time zone rules than those in force. */
+  zonesMayDiffer = false
   job: Job = { id: 'job' }
   now = 0
   readonly #options: HistoryOptions
@@ -148,6 +150,11 @@ export class JobHistory {
     return this.step({ kind: 'timer', timer: next.timer })
   }
 
+  /** The owner looks at the job after the rules of time zones have changed. */
+  lookAtZone(): this {
+    return this.step({ kind: 'timer', timer: { dueAt: this.now, kind: timerKind.zone, jobId: 'job', runNo: 0 } })
+  }
+
   step(input: Input): this {
     if (this.decisions.length > decisionsMax) throw new Error('The history does not end.')
     const before = this.#load(input)
@@ -155,6 +162,7 @@ export class JobHistory {
       now: this.now,
       leadMs: this.#options.leadMs ?? 0,
       aheadFrom: 0,
+      zonesMayDiffer: this.zonesMayDiffer,
       topicProblem: this.#options.topicProblem ?? (() => undefined),
       poolProblem: this.#options.poolProblem ?? (() => undefined),
       limits: {

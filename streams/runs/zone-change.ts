@@ -1,0 +1,53 @@
+/** What becomes of a job's next occurrence when the rules of its time zone have changed (ADR 0040). */
+import type { JobDefinition, JobState } from '../../schemas/generated.ts'
+import { patchState } from '../draft.ts'
+import type { Context, Decision, Job } from '../job.ts'
+import { skip } from '../refusals.ts'
+import { dueAtOf } from '../schedules/jitter.ts'
+import { decidedTime, followsZone, type Move, nextByRules } from '../schedules/zone-moves.ts'
+import { timersOf } from '../timers.ts'
+import { completeIfDone } from './complete.ts'
+
+/** Occurrences of before the last decision are counted one by one up to here. */
+const passedCountMax = 1_000
+
+/** Where the next occurrence of a job with a state belongs by the rules in force; undefined where it stands there already. */
+export function zoneMoveOf({ id, definition, state }: Job): Move | undefined {
+  const spec = definition?.spec
+  if (spec === undefined || state === undefined || state.nextFireAt === null || !followsZone(spec)) return undefined
+  const move = nextByRules(spec, state, passedCountMax)
+  if (move.nextFireAt === null || move.nextFireAt !== state.nextFireAt || move.passed > 0) return move
+  // With jitter it is due before the one that follows it, and that may have moved.
+  const dueAt = spec.jitterMs === 0 ? null : dueAtOf(spec, state.anchorAt, id, move.nextFireAt)
+  return dueAt === state.nextDueAt ? undefined : move
+}
+
+/** Puts the next occurrence where it belongs. True: it stood elsewhere. What lies in the past there is for the job's catch-up policy. */
+export function moveNextFire(draft: Decision, { now }: Context): boolean {
+  const { state, definition } = draft.job
+  const move = zoneMoveOf(draft.job)
+  if (state === undefined || definition?.spec === undefined || move === undefined) return false
+  const scheduledFor = state.nextFireAt ?? now
+  // All before it is decided about, by these rules: a further look finds it where it is.
+  const decidedFor = move.nextFireAt === null ? state.decidedFor : decidedTime(definition.spec, move.nextFireAt - 1)
+  // One that waits for a run to end is asked anew: it may not be due any more.
+  patchState(draft, { nextFireAt: move.nextFireAt, decidedFor, waiting: false })
+  if (move.passed > 0) skip(draft, 'zone-rules', move.passed, { at: now, scheduledFor })
+  draft.notes.push({ kind: 'moved' })
+  completeIfDone(draft, now)
+  return true
+}
+
+/** Looks at a job whose next occurrence may stand by other rules. A job without a state has none: its timer is set anew. */
+export function lookAtZone(draft: Decision, context: Context): void {
+  const { definition, state } = draft.job
+  if (definition?.spec === undefined) return
+  if (state !== undefined) return void moveNextFire(draft, context)
+  if (followsZone(definition.spec)) draft.extraTimers.push(...timersOf(draft.job))
+}
+
+/** The fields of a state that say what is due next. */
+export type NextFire = Pick<JobState, 'nextFireAt' | 'decidedFor'>
+
+/** Whether a look can find anything at a job of this definition. */
+export const mayMove = (spec: JobDefinition | undefined): boolean => spec !== undefined && followsZone(spec)

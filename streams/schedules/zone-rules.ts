@@ -1,0 +1,77 @@
+/**
+ * Where the offsets of time zones come from: Intl, so the data that came with Node. Nothing else of the project asks Intl for them.
+ *
+ * Governments change these rules, and a newer Node brings them; so what was computed under other rules may have to be computed anew
+ * (ADR 0040). Tests that play such a change put other rules in.
+ */
+import { BoundedCache } from './bounded-cache.ts'
+
+export type ZoneOffsets =
+  | { kind: 'unknown' }
+  | { kind: 'utc' }
+  /** `name` is the one spelling of the zone; `offsetAt` gives local time minus UTC in ms. */
+  | { kind: 'zoned'; name: string; offsetAt: (ms: number) => number }
+
+export interface ZoneRules {
+  /** What a name stands for. The same at any time. */
+  zone(name: string): ZoneOffsets
+}
+
+const fields = {
+  year: 'numeric',
+  month: 'numeric',
+  day: 'numeric',
+  hour: 'numeric',
+  minute: 'numeric',
+  second: 'numeric',
+} as const
+
+/** The rules of this Node. */
+export const intlRules: ZoneRules = {
+  zone(name) {
+    try {
+      const format = new Intl.DateTimeFormat('en-US', { timeZone: name, calendar: 'gregory', hourCycle: 'h23', ...fields })
+      const resolved = format.resolvedOptions().timeZone
+      if (/^(Etc\/)?(UTC|GMT|Greenwich|Universal|Zulu)$|^\+00:00$/.test(resolved)) return { kind: 'utc' }
+      return { kind: 'zoned', name: resolved, offsetAt: (ms) => offsetIn(format, ms) }
+    } catch {
+      return { kind: 'unknown' }
+    }
+  },
+}
+
+function offsetIn(format: Intl.DateTimeFormat, ms: number): number {
+  const wall = { year: 0, month: 0, day: 0, hour: 0, minute: 0, second: 0 }
+  for (const { type, value } of format.formatToParts(ms)) if (type in wall) wall[type as keyof typeof wall] = Number(value)
+  return Date.UTC(wall.year, wall.month - 1, wall.day, wall.hour, wall.minute, wall.second) - Math.floor(ms / 1000) * 1000
+}
+
+let inForce: () => ZoneRules = () => intlRules
+
+/** Puts other rules in force, for tests alone; undefined: those of this Node again. Asked anew at each computation, so that two processes that a test plays may differ. */
+export function putZoneRules(rules: (() => ZoneRules) | undefined): void {
+  inForce = rules ?? (() => intlRules)
+}
+
+/** A value for each set of rules, made when it is first asked for. */
+export function perRules<Value>(make: (rules: ZoneRules) => Value): () => Value {
+  const made = new WeakMap<ZoneRules, Value>()
+  let last: { rules: ZoneRules; value: Value } | undefined
+  return () => {
+    const rules = inForce()
+    if (last?.rules === rules) return last.value
+    const value = made.get(rules) ?? make(rules)
+    made.set(rules, value)
+    last = { rules, value }
+    return value
+  }
+}
+
+/** A cache of what follows from the rules and a key. */
+export function cachePerRules<Value>(
+  entriesMax: number,
+  compute: (key: string, rules: ZoneRules) => Value,
+): { get(key: string): Value } {
+  const cache = perRules((rules) => new BoundedCache<Value>(entriesMax, (key) => compute(key, rules)))
+  return { get: (key) => cache().get(key) }
+}

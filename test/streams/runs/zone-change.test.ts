@@ -1,0 +1,172 @@
+/** What becomes of the next occurrence when the rules of a time zone change: each line of the table in ADR 0040. */
+import { describe, expect, it } from 'vitest'
+import type { JobDefinitionInput } from '../../../schemas/generated.ts'
+import { intlRules, type ZoneRules } from '../../../streams/schedules/zone-rules.ts'
+import { putRules, rulesAs, rulesWithChange } from '../../tools/zone-rules.ts'
+import { JobHistory } from './history.ts'
+
+/** In 2026 Vancouver stays with -07:00; before that was known, it was to go back to -08:00 each November. */
+const summer = intlRules
+const winter = rulesAs({ 'America/Vancouver': 'America/Los_Angeles' })
+const timezone = 'America/Vancouver'
+const hour = 3_600_000
+const at = (iso: string): number => Date.parse(iso)
+const isos = (times: readonly number[]): string[] => times.map((time) => new Date(time).toISOString().slice(0, 16))
+
+type Definition = Partial<JobDefinitionInput>
+
+/** Under `before` until `changeAt`, then under `after`; the owner looks at the job at once. */
+function history(cron: string, before: ZoneRules, changeAt: string, after: ZoneRules, more: Definition = {}): JobHistory {
+  const job = new JobHistory({ worker: { type: 'SUCCEEDED' } })
+  job.now = at('2026-12-01T12:00Z')
+  putRules(before)
+  job.define({ schedule: { cron, timezone }, ...more }).until(at(changeAt))
+  putRules(after)
+  job.zonesMayDiffer = true
+  return job
+}
+
+describe('an occurrence that ran does not run again because its time on the clock comes later', () => {
+  // 02:30 was at 09:30 by the rules of the summer all year, and is at 10:30 by those with a winter.
+  it('that day, whenever in between the rules come', () => {
+    for (const changeAt of ['2026-12-03T09:30Z', '2026-12-03T10:00Z', '2026-12-03T10:30Z', '2026-12-03T23:00Z']) {
+      const job = history('30 2 * * *', summer, changeAt, winter).lookAtZone().until(at('2026-12-05T12:00Z'))
+      expect(isos(job.fired), changeAt).toEqual(['2026-12-02T09:30', '2026-12-03T09:30', '2026-12-04T10:30', '2026-12-05T10:30'])
+      expect(job.skips).toEqual({})
+    }
+  })
+  it('and the next ones of the day do run', () => {
+    const job = history('30 1,2,3 * * *', summer, '2026-12-02T10:00Z', winter).lookAtZone().until(at('2026-12-03T12:00Z'))
+    // 08:30 01:30, 09:30 02:30 by the old rules; 11:30 is 03:30 by the new ones.
+    expect(isos(job.fired)).toEqual([
+      ...['2026-12-02T08:30', '2026-12-02T09:30', '2026-12-02T11:30'],
+      ...['2026-12-03T09:30', '2026-12-03T10:30', '2026-12-03T11:30'],
+    ])
+  })
+})
+
+describe('an occurrence that comes earlier', () => {
+  it('and is still ahead runs at its new time', () => {
+    const job = history('30 2 * * *', winter, '2026-12-03T06:00Z', summer).lookAtZone().until(at('2026-12-04T12:00Z'))
+    expect(isos(job.fired)).toEqual(['2026-12-02T10:30', '2026-12-03T09:30', '2026-12-04T09:30'])
+  })
+  it.each<[JobDefinitionInput['catchUp'], string[], Record<string, number>]>([
+    ['LATEST', ['2026-12-02T10:30', '2026-12-03T09:30', '2026-12-04T09:30'], {}],
+    ['SKIP', ['2026-12-02T10:30', '2026-12-04T09:30'], { 'catch-up': 1 }],
+    ['ALL', ['2026-12-02T10:30', '2026-12-03T09:30', '2026-12-04T09:30'], {}],
+  ])('and is past is for the catch-up policy %s', (catchUp, fired, skips) => {
+    const job = history('30 2 * * *', winter, '2026-12-03T10:00Z', summer, { catchUp })
+      .lookAtZone()
+      .until(at('2026-12-04T12:00Z'))
+    expect(isos(job.fired)).toEqual(fired)
+    expect(job.skips).toEqual(skips)
+  })
+  it('and lies before the last one that ran is skipped, and counted, so that times ascend', () => {
+    // 10:40 is 02:40 by the old rules and 03:40 by the new ones: 02:45 to 03:30 had come before it.
+    const job = history('*/10 1-3 * * *', winter, '2026-12-02T10:45Z', summer).lookAtZone().until(at('2026-12-03T00:00Z'))
+    expect(isos(job.fired).slice(-3)).toEqual(['2026-12-02T10:30', '2026-12-02T10:40', '2026-12-02T10:50'])
+    expect(job.skips).toEqual({ 'zone-rules': 5 })
+    expect(job.state.decisions.at(-1)).toMatchObject({ what: 'SKIPPED', reason: 'zone-rules', count: 5 })
+  })
+})
+
+describe('a job that was not looked at yet', () => {
+  it('is looked at when it falls due by the old rules', () => {
+    const late = history('30 2 * * *', summer, '2026-12-03T09:00Z', winter).until(at('2026-12-04T12:00Z'))
+    expect(isos(late.fired)).toEqual(['2026-12-02T09:30', '2026-12-03T10:30', '2026-12-04T10:30'])
+  })
+  it('runs once when it was due already', () => {
+    const job = history('30 2 * * *', winter, '2026-12-03T10:00Z', summer).until(at('2026-12-04T12:00Z')).lookAtZone()
+    expect(isos(job.fired)).toEqual(['2026-12-02T10:30', '2026-12-03T09:30', '2026-12-04T09:30'])
+  })
+  it('keeps its place while it is paused', () => {
+    const job = history('30 2 * * *', summer, '2026-12-02T12:00Z', summer).command('PAUSE')
+    putRules(winter)
+    job.lookAtZone().until(at('2026-12-03T09:45Z')).command('RESUME').until(at('2026-12-03T12:00Z'))
+    expect(isos(job.fired)).toEqual(['2026-12-02T09:30', '2026-12-03T10:30'])
+  })
+  it('keeps its place while its definition cannot be used', () => {
+    const job = history('30 2 * * *', summer, '2026-12-02T12:00Z', summer).garble()
+    putRules(winter)
+    job.lookAtZone()
+    job.zonesMayDiffer = false
+    job.define({ schedule: { cron: '30 2 * * *', timezone } }).until(at('2026-12-03T12:00Z'))
+    expect(isos(job.fired)).toEqual(['2026-12-02T09:30', '2026-12-03T10:30'])
+  })
+})
+
+describe('what is left as it is', () => {
+  it.each<[string, Definition]>([
+    ['an interval', { schedule: { everyMs: 24 * hour } }],
+    ['a time in UTC', { schedule: { cron: '30 2 * * *' } }],
+    ['a zone whose rules stay', { schedule: { cron: '30 2 * * *', timezone: 'Europe/Paris' } }],
+    ['what goes by elapsed time', { schedule: { cron: '30 * * * *', timezone } }],
+    ['a rule of hours', { schedule: { rrule: 'FREQ=HOURLY;INTERVAL=5', timezone } }],
+  ])('%s', (_, definition) => {
+    const job = new JobHistory({ worker: { type: 'SUCCEEDED' } })
+    job.now = at('2026-12-01T12:00Z')
+    putRules(winter)
+    job.define(definition).until(at('2026-12-04T00:00Z'))
+    const { state } = job
+    putRules(summer)
+    job.zonesMayDiffer = true
+    job.lookAtZone()
+    expect(job.state).toBe(state)
+    expect(job.last.extraTimers).toEqual([])
+  })
+  it('a look that is repeated, as after a crash', () => {
+    const job = history('30 1,2,3 * * *', summer, '2026-12-02T10:00Z', winter).lookAtZone()
+    const { state } = job
+    job.lookAtZone().lookAtZone()
+    expect(job.state).toBe(state)
+  })
+})
+
+describe('times that a change of the clock leaves out or repeats', () => {
+  const gapAt = at('2026-12-03T10:00Z')
+  // Clocks show 02:00 at that instant, and are put to 03:00.
+  const withGap = rulesWithChange(timezone, -8 * hour, gapAt, -7 * hour)
+  it('one that the new rules leave out is moved by dstGap, and what ran at it is not repeated', () => {
+    const moved = history('30 2 * * *', winter, '2026-12-03T08:00Z', withGap).lookAtZone().until(at('2026-12-04T12:00Z'))
+    expect(isos(moved.fired)).toEqual(['2026-12-02T10:30', '2026-12-03T10:00', '2026-12-04T09:30'])
+    const ran = history('30 2 * * *', winter, '2026-12-03T10:45Z', withGap).lookAtZone().until(at('2026-12-04T12:00Z'))
+    expect(isos(ran.fired)).toEqual(['2026-12-02T10:30', '2026-12-03T10:30', '2026-12-04T09:30'])
+  })
+  it('one that the old rules moved out of a gap is where it belongs without that gap', () => {
+    const ahead = history('30 2 * * *', withGap, '2026-12-03T08:00Z', winter).lookAtZone().until(at('2026-12-04T12:00Z'))
+    expect(isos(ahead.fired)).toEqual(['2026-12-02T10:30', '2026-12-03T10:30', '2026-12-04T10:30'])
+    const ran = history('30 2 * * *', withGap, '2026-12-03T10:10Z', winter).lookAtZone().until(at('2026-12-04T12:00Z'))
+    expect(isos(ran.fired)).toEqual(['2026-12-02T10:30', '2026-12-03T10:00', '2026-12-04T10:30'])
+  })
+  it('one that the old rules left out, by SKIP, comes when the new ones have it', () => {
+    const schedule = { cron: '30 2 * * *', timezone, dstGap: 'SKIP' as const }
+    const job = history('30 2 * * *', withGap, '2026-12-03T08:00Z', winter, { schedule })
+      .lookAtZone()
+      .until(at('2026-12-04T12:00Z'))
+    expect(isos(job.fired)).toEqual(['2026-12-02T10:30', '2026-12-03T10:30', '2026-12-04T10:30'])
+  })
+  it('one that the new rules repeat does not run again', () => {
+    const back = rulesWithChange(timezone, -7 * hour, at('2026-12-03T10:00Z'), -8 * hour)
+    const job = history('30 2 * * *', summer, '2026-12-03T09:45Z', back).lookAtZone().until(at('2026-12-04T12:00Z'))
+    expect(isos(job.fired)).toEqual(['2026-12-02T09:30', '2026-12-03T09:30', '2026-12-04T10:30'])
+  })
+})
+
+describe('a state of an earlier version, which knows instants alone', () => {
+  it.each<[string, ZoneRules, ZoneRules, string[]]>([
+    ['later', summer, winter, ['2026-12-02T09:30', '2026-12-03T10:30', '2026-12-04T10:30']],
+    ['earlier', winter, summer, ['2026-12-02T10:30', '2026-12-03T09:30', '2026-12-04T09:30']],
+  ])('has its next time where it is nearest, %s', (_, before, after, fired) => {
+    const job = history('30 2 * * *', before, '2026-12-02T12:00Z', after)
+    job.job = { ...job.job, state: { ...job.state, decidedFor: null } }
+    job.lookAtZone().lookAtZone().until(at('2026-12-04T12:00Z'))
+    expect(isos(job.fired)).toEqual(fired)
+  })
+})
+
+describe('a job of which nothing was decided', () => {
+  it('fires by the rules in force, and its timer is set anew', () => {
+    const job = history('30 2 * * *', summer, '2026-12-02T01:00Z', winter).lookAtZone().until(at('2026-12-03T12:00Z'))
+    expect(isos(job.fired)).toEqual(['2026-12-02T10:30', '2026-12-03T10:30'])
+  })
+})
