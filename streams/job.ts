@@ -42,8 +42,19 @@ export type Input =
    * `onlyOver`: it counts only over this definition.
    */
   | { kind: 'definition'; definition: KnownDefinition; decided?: boolean; onlyOver?: OnlyOver }
-  /** A null value in jobs. `observedOffset`: only if nothing newer than that was defined, nor dropped. The others: as above. */
-  | { kind: 'deletion'; offset: number; observedOffset?: number; decided?: boolean; onlyOver?: OnlyOver }
+  /**
+   * A null value in jobs. `observedOffset`: only if nothing newer than that was defined, nor dropped, and only while the job is due for
+   * deletion; with `observedDeleteAt` at just that time. Owners write those, also one that has lost the partition and does not know it
+   * yet. The others: as above.
+   */
+  | {
+      kind: 'deletion'
+      offset: number
+      observedOffset?: number
+      observedDeleteAt?: number
+      decided?: boolean
+      onlyOver?: OnlyOver
+    }
   | { kind: 'command'; command: JobCommand }
   | { kind: 'event'; event: ExecutionEvent }
   | { kind: 'timer'; timer: Timer }
@@ -106,10 +117,11 @@ export type Output =
   | { kind: 'trigger'; jobId: string; commandId: string; at: number }
   | { kind: 'dead-letter'; letter: Omit<DeadLetter, 'execution'>; execution: Execution }
   /**
-   * A null record to jobs that deletes the job unless it was defined anew after `observedOffset`. It is written before the commit and
+   * A null record to jobs that deletes the job unless it was defined anew after `observedOffset`, or is no longer to be deleted at
+   * `observedDeleteAt`. It is written before the commit and
    * outside the transaction; the owner then reads it like anybody's, so that definitions keep one order and jobs has no control records.
    */
-  | { kind: 'tombstone'; observedOffset: number }
+  | { kind: 'tombstone'; observedOffset: number; observedDeleteAt?: number }
 
 /** Things worth counting that leave no other trace. */
 export type Note =

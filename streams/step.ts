@@ -51,7 +51,8 @@ function applyTimer(draft: Decision, timer: Timer, context: Context): void {
   if (timer.kind === timerKind.recheck) return recheckTarget(draft, timer, context)
   if (timer.kind !== timerKind.delete) return applyRunTimer(draft, timer, context)
   if (state?.deleteAt === timer.dueAt && state.active.length === 0) {
-    draft.out.push({ kind: 'tombstone', observedOffset: Math.max(definition.offset, state.droppedOffset) })
+    const observedOffset = Math.max(definition.offset, state.droppedOffset)
+    draft.out.push({ kind: 'tombstone', observedOffset, observedDeleteAt: state.deleteAt })
   }
 }
 

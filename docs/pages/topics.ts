@@ -12,7 +12,7 @@ import {
 import { sourceHeader } from '../../src/intake/translating.ts'
 import { movedHeader } from '../../src/scheduler/intake.ts'
 import type { AvroRecord } from '../../streams/jobs/avro-schema.ts'
-import { observedOffsetHeader, onlyOverHeader } from '../../streams/jobs/condition.ts'
+import { observedDeleteAtHeader, observedOffsetHeader, onlyOverHeader } from '../../streams/jobs/condition.ts'
 import { replyHeaders } from '../../streams/jobs/receipt.ts'
 import { type TopicPlan, topicNames, topicPlans } from '../../streams/topics.ts'
 import { fieldTable } from './fields.ts'
@@ -95,7 +95,11 @@ export function topicsPage(): string {
         [code(names.group('scheduler-<partition>')), "transactional id of a partition's owner"],
         [
           code(observedOffsetHeader),
-          'header of a tombstone that Duelog wrote for a completed job: it counts only if the job was not defined anew after that offset',
+          'header of a tombstone that Duelog wrote for a completed job: it counts only if the job was not defined anew after that offset, and is still to be deleted',
+        ],
+        [
+          code(observedDeleteAtHeader),
+          'header of the same: the time at which the job was to be deleted, epoch ms; one that was revived meanwhile is not deleted',
         ],
         [
           code(onlyOverHeader),

@@ -5,7 +5,7 @@
 import type { StateEntryInput } from '../../schemas/generated.ts'
 import { type Decision, type Job, mustBeLogged, type TopicRecord } from '../../streams/job.ts'
 import { indexKeysOf, mayChangeIndex } from '../../streams/job-index.ts'
-import { observedOffsetHeader } from '../../streams/jobs/condition.ts'
+import { observedDeleteAtHeader, observedOffsetHeader } from '../../streams/jobs/condition.ts'
 import {
   definitionKey,
   definitionValue,
@@ -202,7 +202,8 @@ export class Effects {
       this.out.push(outputRecord(place, key, output))
       return
     }
-    const headers = { [observedOffsetHeader]: String(output.observedOffset) }
+    const headers: Record<string, string> = { [observedOffsetHeader]: String(output.observedOffset) }
+    if (output.observedDeleteAt !== undefined) headers[observedDeleteAtHeader] = String(output.observedDeleteAt)
     this.asides.push({ topic: this.#names.jobs, partition, key, value: null, headers })
   }
 }

@@ -5,7 +5,7 @@
 import type { Logger } from 'pino'
 import type { ExecutionEvent, JobCommand } from '../../schemas/generated.ts'
 import type { KnownDefinition } from '../../streams/job.ts'
-import { type OnlyOver, observedOffsetHeader, onlyOverOf } from '../../streams/jobs/condition.ts'
+import { type OnlyOver, observedDeleteAtHeader, observedOffsetHeader, onlyOverOf } from '../../streams/jobs/condition.ts'
 import { replyToOf } from '../../streams/jobs/receipt.ts'
 import { validateCommand, validateJobId } from '../../streams/jobs/validate.ts'
 import { partitionOf } from '../../streams/topics.ts'
@@ -94,6 +94,8 @@ export class Intake {
       const observed = record.headers[observedOffsetHeader]
       mail.input = { kind: 'deletion', offset: record.offset }
       if (observed !== undefined) mail.input.observedOffset = Number(observed.toString())
+      const observedDeleteAt = record.headers[observedDeleteAtHeader]
+      if (observedDeleteAt !== undefined) mail.input.observedDeleteAt = Number(observedDeleteAt.toString())
       if (onlyOver !== undefined) mail.input.onlyOver = onlyOver
       return mail
     }

@@ -193,9 +193,7 @@ export function acceptDeletion(draft: Decision, deletion: Extract<Input, { kind:
     return
   }
   if (draft.job.definition !== undefined && !holds(deletion.onlyOver, draft.job.definition)) return outlive(draft, inForce)
-  if (deletion.observedOffset !== undefined && Math.max(inForce, state?.droppedOffset ?? -1) > deletion.observedOffset) {
-    return outlive(draft, inForce)
-  }
+  if (isOutdated(draft.job, inForce, deletion)) return outlive(draft, inForce)
   if (state !== undefined) {
     draft.dropRing = state.runNo > 1
     for (const run of state.active) if (run.snapshot) draft.snapshotDeletes.push(run.runNo)
@@ -207,7 +205,25 @@ export function acceptDeletion(draft: Decision, deletion: Extract<Input, { kind:
 }
 
 /**
- * The tombstone was meant for an older definition. Compaction will keep only the tombstone, so the newer definition has to live in the
+ * Whether an owner's tombstone no longer holds. It is written before the commit and outside of it, so that a job may be defined anew or
+ * triggered before it is read; and an owner that was suspended may write one for what its successor has revived. A user's always holds.
+ */
+function isOutdated(
+  { definition, state }: Decision['job'],
+  inForce: number,
+  { observedOffset, observedDeleteAt }: Extract<Input, { kind: 'deletion' }>,
+): boolean {
+  if (observedOffset === undefined) return false
+  if (Math.max(inForce, state?.droppedOffset ?? -1) > observedOffset) return true
+  // It takes away the record of a definition that was never in force, of which there is nothing else.
+  if (definition === undefined) return false
+  const deleteAt = state?.deleteAt ?? null
+  // Those of earlier versions say nothing of the time.
+  return deleteAt === null || (observedDeleteAt !== undefined && observedDeleteAt !== deleteAt) || (state?.active.length ?? 0) > 0
+}
+
+/**
+ * The tombstone was meant for an older definition, or for a job that had ended. Compaction will keep only the tombstone, so the newer definition has to live in the
  * changelog. It cannot be sent to jobs again: the copy might overtake a definition or a deletion that somebody sends at this moment.
  */
 function outlive(draft: Decision, inForce: number): void {

@@ -7,6 +7,8 @@
 export const onlyOverHeader = 'only-over'
 /** Header of a tombstone that must lose against a definition after this offset. */
 export const observedOffsetHeader = 'observed-offset'
+/** Header of the same: it counts only while the job is to be deleted at this time, epoch ms. A job that was revived meanwhile is not. */
+export const observedDeleteAtHeader = 'observed-delete-at'
 
 /** Offset of the definition that must be in force; `any` is whichever. */
 export type OnlyOver = number | 'any'

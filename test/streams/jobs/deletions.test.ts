@@ -69,15 +69,48 @@ describe('a deletion that was meant for an older definition', () => {
     ['replaces', (job) => job.define(everySecond)],
     ['garbles', (job) => job.garble()],
     ['deletes', (job) => job.remove()],
-    ['deletes, having observed it,', (job) => job.remove({ observedOffset: 1 })],
+    ['deletes, having observed it,', (job) => job.command('CANCEL').remove({ observedOffset: 1 })],
   ])('needs not be kept any more when something %s it', (_, act) => {
     const job = redefined()
     act(job)
     expect(job.last.keptDefinition).toBeNull()
     expect(job.job.state?.definitionKept ?? false).toBe(false)
   })
-  it('wins over the definition that it has observed', () => {
-    expect(new JobHistory().define().remove({ observedOffset: 0 }).job).toEqual({ id: 'job' })
+  it('wins over the definition that it has observed, while the job is due for deletion', () => {
+    const completed = new JobHistory().define().until(1_000).report('SUCCEEDED')
+    expect(completed.remove({ observedOffset: 0 }).job).toEqual({ id: 'job' })
+  })
+})
+
+describe('the deletion of a completed job', () => {
+  const completed = (): JobHistory =>
+    new JobHistory()
+      .define({ retainCompletedMs: 60_000, ...payload('kept') })
+      .until(1_000)
+      .report('SUCCEEDED')
+  const observed = { observedOffset: 0, observedDeleteAt: 61_000 }
+  it.each<[string, { observedOffset: number; observedDeleteAt?: number }]>([
+    ['', observed],
+    ['of an earlier version, which does not say when the job was due for it, ', { observedOffset: 0 }],
+  ])('%sdoes nothing once the job was revived, and the changelog keeps the definition', (_, deletion) => {
+    const job = completed().command('TRIGGER').remove(deletion)
+    expect(job.kept).toBe(job.job.definition)
+    expect(job.state).toMatchObject({ definitionKept: true, active: [{ runNo: 2 }] })
+    // The run is a run like any other: it is made again, and its end sets the deletion anew.
+    expect(job.fail().until(10_000).report('RETRY_DUE').report('SUCCEEDED').state).toMatchObject({
+      succeeded: 2,
+      deleteAt: 70_000,
+    })
+    expect(job.until(70_000).job).toEqual({ id: 'job' })
+    expect(job.last.keptDefinition).toBeNull()
+  })
+  it('does nothing where the job has completed once more since: that has a deletion of its own', () => {
+    const job = completed().command('TRIGGER').until(5_000).report('SUCCEEDED').remove(observed)
+    expect(job.state).toMatchObject({ status: 'COMPLETED', deleteAt: 65_000, definitionKept: true })
+    expect(job.until(65_000).job).toEqual({ id: 'job' })
+  })
+  it('that a user asks for needs no such reason', () => {
+    expect(completed().command('TRIGGER').remove().job).toEqual({ id: 'job' })
   })
 })
 

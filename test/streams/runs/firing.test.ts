@@ -202,7 +202,7 @@ describe('a COMPLETED job', () => {
     expect(job.state.deleteAt).toBe(deleteAt)
     expect(job.until(deleteAt - 1).job.definition).toBeDefined()
     job.until(deleteAt)
-    expect(job.out.at(-1)).toEqual({ kind: 'tombstone', observedOffset: 0 })
+    expect(job.out.at(-1)).toEqual({ kind: 'tombstone', observedOffset: 0, observedDeleteAt: deleteAt })
     expect(job.job).toEqual({ id: 'job' })
   })
   it('is judged by its last run, whatever earlier ones came to', () => {

@@ -81,7 +81,7 @@ export class JobHistory {
   }
 
   /** A tombstone is appended now. */
-  remove(more: { observedOffset?: number; decided?: boolean; onlyOver?: OnlyOver } = {}): this {
+  remove(more: { observedOffset?: number; observedDeleteAt?: number; decided?: boolean; onlyOver?: OnlyOver } = {}): this {
     return this.step({ kind: 'deletion', offset: this.#jobsOffset++, ...more })
   }
 
@@ -278,7 +278,10 @@ export class JobHistory {
     for (const output of out) {
       this.out.push(output)
       // The owner reads its own tombstone like anybody's.
-      if (output.kind === 'tombstone') this.remove({ observedOffset: output.observedOffset })
+      if (output.kind === 'tombstone') {
+        const { kind: _, ...observed } = output
+        this.remove(observed)
+      }
       if (output.kind === 'dispatch' || output.kind === 'retry') this.sent.push(output.execution)
       if (output.kind !== 'dispatch' || this.#options.worker === undefined) continue
       const { type = 'SUCCEEDED', ...more } = this.#options.worker
