@@ -94,12 +94,8 @@ export function topicsPage(): string {
         [code(names.group('intake-<topic>-<partition>')), 'transactional id of who reads a partition of foreign schedules'],
         [code(names.group('scheduler-<partition>')), "transactional id of a partition's owner"],
         [
-          code(observedOffsetHeader),
-          'header of a tombstone that Duelog wrote for a completed job: it counts only if the job was not defined anew after that offset, and is still to be deleted',
-        ],
-        [
-          code(observedDeleteAtHeader),
-          'header of the same: the time at which the job was to be deleted, epoch ms; one that was revived meanwhile is not deleted',
+          `${code(observedOffsetHeader)}, ${code(observedDeleteAtHeader)}`,
+          'headers of a tombstone that Duelog wrote for a completed job: it counts only if the job was not defined anew after that offset, and is still to be deleted at that time',
         ],
         [
           code(onlyOverHeader),

@@ -50,7 +50,7 @@ export interface Client<Payloads extends object = AnyPayloads> {
     jobs: Iterable<JobFor<Payloads>> | AsyncIterable<JobFor<Payloads>>,
     options?: { onRejected?: (rejection: Rejection) => void },
   ): Promise<ScheduledMany>
-  /** Deletes a job: no further occurrence fires. Deleting one that does not exist is no error. Rejects with `bad-job-id` or `broker-unavailable`. */
+  /** Deletes a job: no further occurrence fires, and its active runs are cancelled as far as their workers hear of it in time. Deleting one that does not exist is no error. Rejects with `bad-job-id` or `broker-unavailable`. */
   cancel(id: string): Promise<Written>
   /** Waits for what is being written, then closes the connection. Safe to call twice. */
   close(): Promise<void>

@@ -151,7 +151,8 @@ class BatchFold {
     const context = {
       now: this.#now,
       leadMs,
-      aheadFrom,
+      // What this very batch has put into the lane counts as well.
+      aheadFrom: Math.max(aheadFrom, this.#folded.aheadUntil),
       topicProblem,
       poolProblem,
       limits: this.#called.ledger,

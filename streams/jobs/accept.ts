@@ -10,6 +10,7 @@ import type { Context, Decision, Input, KnownDefinition } from '../job.ts'
 import { timerKind } from '../keys.ts'
 import { refuse, skip } from '../refusals.ts'
 import { goOnWithBackfill } from '../runs/backfill.ts'
+import { tellOfCancel } from '../runs/cancel.ts'
 import { completeIfDone } from '../runs/complete.ts'
 import { executionOf } from '../runs/dispatch.ts'
 import { startQueued } from '../runs/queue.ts'
@@ -180,7 +181,7 @@ function fireAfterReplacement(
 const waitsForEnd = (spec: JobDefinition, { active, queuedFor }: JobState): boolean =>
   spec.schedule.from === 'END' && (queuedFor !== null || active.some((run) => run.trigger === 'SCHEDULE'))
 
-/** Forgets the job, unless the tombstone was meant for an older definition. */
+/** Forgets the job, unless the tombstone was meant for an older definition. Its runs end with it: workers are told, and slots are free at once. */
 export function acceptDeletion(draft: Decision, deletion: Extract<Input, { kind: 'deletion' }>): void {
   const { definition, state } = draft.job
   // The definition in force. While its record has not been read again the state knows of a later one than the store.
@@ -196,7 +197,11 @@ export function acceptDeletion(draft: Decision, deletion: Extract<Input, { kind:
   if (isOutdated(draft.job, inForce, deletion)) return outlive(draft, inForce)
   if (state !== undefined) {
     draft.dropRing = state.runNo > 1
-    for (const run of state.active) if (run.snapshot) draft.snapshotDeletes.push(run.runNo)
+    for (const run of state.active) {
+      if (run.snapshot) draft.snapshotDeletes.push(run.runNo)
+      tellOfCancel(draft, run, 'deleted')
+      draft.notes.push({ kind: 'ended', status: 'CANCELLED' })
+    }
     draft.snapshotDeletes.push(...state.deadRuns)
     if (state.definitionKept) draft.keptDefinition = null
   }

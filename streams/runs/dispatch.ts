@@ -40,11 +40,19 @@ export const httpHandlerName = 'http'
 
 const handlerOf = ({ handler, http }: Target): string => handler ?? (http === null ? '' : httpHandlerName)
 
+/** Whether what is due then is too early for the usual lane, and would stand behind what is due later in the ahead lane, which is read in its order. */
+export const overtaken = (dueAt: number, { now, leadMs, aheadFrom }: Context): boolean =>
+  dueAt - now > leadMs && dueAt < aheadFrom
+
 /** Hands the current attempt of a run to the workers, or writes the record that is all of it. */
 export function dispatch(draft: Decision, run: ActiveRun, context: Context): void {
   const { now } = context
   const { topicTarget, pinTo } = executionOf(draft.job, run, now)
   if (topicTarget !== null) return void draft.deliveries.push(run.runNo)
+  if (pinTo === null && overtaken(run.dueAt, context)) {
+    // Given back before its time, it would stand behind later ones: it waits for the usual lead.
+    return void patchRun(draft, run, { status: 'RETRY_WAIT', parked: true, startedAt: null, worker: null })
+  }
   const startDeadlineMs = run.startDeadlineAt - Math.max(run.dueAt, run.dispatchedAt)
   const dispatched = patchRun(draft, run, {
     status: 'DISPATCHED',

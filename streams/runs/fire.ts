@@ -16,6 +16,7 @@ import { decidedTime } from '../schedules/zone-moves.ts'
 import { goOnWithBackfill } from './backfill.ts'
 import { cancelRun } from './cancel.ts'
 import { completeIfDone } from './complete.ts'
+import { overtaken } from './dispatch.ts'
 import { startRun } from './start.ts'
 import { isOver } from './validity.ts'
 import { moveNextFire, type NextFire } from './zone-change.ts'
@@ -43,6 +44,10 @@ export function fire(draft: Decision, timer: Timer, context: Context): void {
     // Dispatched ahead of its time it would be refused for a run that may well have ended by then; and nobody holds a record in a
     // topic of the user's until it is due (dispatch.ts, mayBeEarly).
     draft.deferUntil = dueAt
+    return
+  }
+  if (spec.pinTo === null && overtaken(dueAt, context)) {
+    draft.deferUntil = dueAt - context.leadMs
     return
   }
   const limited = spec.concurrencyKey !== null || spec.rateLimit !== null

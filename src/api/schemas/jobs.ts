@@ -101,7 +101,7 @@ export const getJobSchema = {
 export const deleteJobSchema = {
   operationId: 'deleteJob',
   tags: ['Jobs'],
-  summary: 'Delete a job',
+  summary: 'Delete a job; its active runs are cancelled',
   params: idParams,
   querystring: waitQuery,
   headers: ifMatchHeaders,

@@ -17,6 +17,14 @@ describe('a deletion', () => {
     expect(job.ring.size).toBe(0)
     expect(job.until(60_000).dispatched).toHaveLength(3)
   })
+  it('tells the workers of the runs it takes along, as far as they were dispatched', () => {
+    const job = new JobHistory().define({ ...everySecond, retry: { backoff: { list: [60_000] } } }).until(3_000)
+    job.fail('Error', {}, { runNo: 1 }).report('STARTED', { runNo: 2 })
+    expect(job.state.active.map(({ status }) => status)).toEqual(['RETRY_WAIT', 'RUNNING', 'DISPATCHED'])
+    job.remove()
+    expect(job.last.out).toEqual([2, 3].map((runNo) => ({ kind: 'cancel', runNo, attempt: 1, specOffset: 0, reason: 'deleted' })))
+    expect(job.last.notes).toEqual(Array(3).fill({ kind: 'ended', status: 'CANCELLED' }))
+  })
   it('lets a later job of the same id begin anew', () => {
     const job = new JobHistory().define(everySecond).until(3_000).remove().define(everySecond).until(4_000)
     expect(job.dispatched.at(-1)).toMatchObject({ runNo: 1, scheduledFor: 4_000, specOffset: 2 })

@@ -30,6 +30,8 @@ export interface HistoryOptions {
   /** Why topics of the user's cannot be written to now. Default: they can. */
   topicProblem?: () => string | undefined
   poolProblem?: (pool: string) => string | undefined
+  /** What is due before has no place in an ahead lane any more. Default: 0. */
+  aheadFrom?: number
 }
 
 /** Decisions after which a history is taken to run in a circle. */
@@ -161,7 +163,7 @@ export class JobHistory {
     const decision = step(before, input, {
       now: this.now,
       leadMs: this.#options.leadMs ?? 0,
-      aheadFrom: 0,
+      aheadFrom: this.#options.aheadFrom ?? 0,
       zonesMayDiffer: this.zonesMayDiffer,
       topicProblem: this.#options.topicProblem ?? (() => undefined),
       poolProblem: this.#options.poolProblem ?? (() => undefined),

@@ -1,0 +1,46 @@
+/** The ahead lane is read in the order of its offsets: what is due earlier than something in it has no place there any more. */
+import { expect, it } from 'vitest'
+import { JobHistory } from './history.ts'
+
+const lanes = (job: JobHistory): [attempt: number, ahead: boolean, at: number][] =>
+  job.out.flatMap((output) =>
+    output.kind === 'dispatch' ? [[output.execution.attempt, output.ahead, output.execution.dispatchedAt] as const] : [],
+  ) as [number, boolean, number][]
+
+const giveBack = (aheadFrom: number, more: object = {}): JobHistory => {
+  const options = { leadMs: 100, aheadFrom: 0 }
+  const job = new JobHistory(options).define({ schedule: { at: 3_000 }, ...more }).fireAhead()
+  // Meanwhile others were put into the lane.
+  options.aheadFrom = aheadFrom
+  job.until(500).report('RELEASED')
+  return job
+}
+
+it('takes what a worker gave back, as long as nothing later stands there', () => {
+  expect(lanes(giveBack(3_000))).toEqual([
+    [1, true, 0],
+    [2, true, 500],
+  ])
+})
+
+it('does not take it behind what is due later: it waits for the usual lead, also where only timers are left', () => {
+  const job = giveBack(9_000)
+  expect(lanes(job)).toEqual([[1, true, 0]])
+  expect(job.state.active).toMatchObject([{ status: 'RETRY_WAIT', parked: true, dueAt: 3_000, attempt: 2 }])
+  expect(lanes(job.until(2_899))).toHaveLength(1)
+  expect(lanes(job.until(2_900)).at(-1)).toEqual([2, false, 2_900])
+  expect(job.report('SUCCEEDED').state).toMatchObject({ succeeded: 1, lastRun: { attempts: 2 } })
+})
+
+it('is not for what is pinned, which travels apart', () => {
+  expect(lanes(giveBack(9_000, { pinTo: 'here' }))).toEqual([
+    [1, false, 0],
+    [2, false, 500],
+  ])
+})
+
+it('takes no occurrence of a herd behind a later one: its timer waits', () => {
+  const job = new JobHistory({ leadMs: 100, aheadFrom: 9_000 }).define({ schedule: { at: 3_000 } }).fireAhead()
+  expect(lanes(job)).toEqual([])
+  expect(lanes(job.until(3_000))).toEqual([[1, false, 2_900]])
+})
