@@ -208,7 +208,7 @@ export interface TopicTargetInput {
   partition?: number | null | undefined
 }
 
-/** One attempt of one run, dispatched to a pool of workers. Key: job id. jobId/runNo is the occurrence's identity, attempt its fencing token. */
+/** One attempt of one run, dispatched to a pool of workers. Key: job id. jobId, runNo and life are the run's identity, attempt its fencing token. */
 export interface Execution {
   /** Id of the job. */
   jobId: string
@@ -216,6 +216,8 @@ export interface Execution {
   runNo: number
   /** Number of the attempt, from 1. */
   attempt: number
+  /** Tells the lives of a job apart that was deleted and defined anew, since run numbers begin anew with each. jobId/runNo@life is the run's identity, jobId/runNo where it is empty. Default: "". */
+  life: string
   /** Offset in jobs of the definition that this run was made from; events must echo it. */
   specOffset: number
   /** Name of the handler. */
@@ -259,6 +261,7 @@ export interface ExecutionInput {
   jobId: string
   runNo: number
   attempt: number
+  life?: string | undefined
   specOffset: number
   handler: string
   scheduledFor: number
@@ -814,6 +817,8 @@ export interface JobState {
   status: JobStatus
   /** Offset in jobs of the definition that this state has taken into account. */
   specOffset: number
+  /** Tells the lives of a job apart that was deleted and defined anew: offset in jobs, and append time, of the definition in force when it was first decided about. Empty for a life that began under a version before. Default: "". */
+  life: string
   /** Append time that delays and unanchored intervals count from. It outlives a replacement that leaves the schedule as it is. Unit: epoch ms. Default: 0. */
   anchorAt: number
   /** Hash of the schedule and its window, by which a replacement that leaves them as they are is known. Default: 0. */
@@ -874,6 +879,7 @@ export interface JobState {
 export interface JobStateInput {
   status: JobStatus
   specOffset: number
+  life?: string | undefined
   anchorAt?: number | undefined
   timesHash?: number | undefined
   nextFireAt?: number | null | undefined
@@ -1385,7 +1391,7 @@ export const executionSchema = {
   "type": "record",
   "name": "Execution",
   "namespace": "duelog",
-  "doc": "One attempt of one run, dispatched to a pool of workers. Key: job id. jobId/runNo is the occurrence's identity, attempt its fencing token.",
+  "doc": "One attempt of one run, dispatched to a pool of workers. Key: job id. jobId, runNo and life are the run's identity, attempt its fencing token.",
   "fields": [
     {
       "name": "jobId",
@@ -1401,6 +1407,12 @@ export const executionSchema = {
       "name": "attempt",
       "type": "int",
       "doc": "Number of the attempt, from 1."
+    },
+    {
+      "name": "life",
+      "type": "string",
+      "default": "",
+      "doc": "Tells the lives of a job apart that was deleted and defined anew, since run numbers begin anew with each. jobId/runNo@life is the run's identity, jobId/runNo where it is empty."
     },
     {
       "name": "specOffset",
@@ -2563,6 +2575,13 @@ export const jobStateSchema = {
               "name": "specOffset",
               "type": "long",
               "doc": "Offset in jobs of the definition that this state has taken into account."
+            },
+            {
+              "name": "life",
+              "type": "string",
+              "default": "",
+              "maxLength": 40,
+              "doc": "Tells the lives of a job apart that was deleted and defined anew: offset in jobs, and append time, of the definition in force when it was first decided about. Empty for a life that began under a version before."
             },
             {
               "name": "anchorAt",

@@ -3,6 +3,7 @@
  */
 import type { ActiveRun, JobDefinition, JobState } from '../schemas/generated.ts'
 import type { Decision, Job } from './job.ts'
+import { lifeOf } from './runs/identity.ts'
 import { dueAtOf } from './schedules/jitter.ts'
 import { firstFire } from './schedules/next-fire.ts'
 
@@ -35,6 +36,7 @@ export function pristineState(job: Job): JobState {
   return {
     status: spec === undefined ? 'INVALID' : spec.paused ? 'PAUSED' : 'ACTIVE',
     specOffset: definition?.offset ?? -1,
+    life: lifeOf(definition),
     anchorAt: definition?.appendedAt ?? 0,
     timesHash: spec === undefined ? 0 : timesHash(spec),
     nextFireAt,

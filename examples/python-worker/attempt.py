@@ -26,7 +26,9 @@ class Attempt:
         execution = entry.execution
         self.entry, self.execution, self.started_at = entry, execution, started_at
         self.job_id, self.run_no, self.attempt = execution["jobId"], execution["runNo"], execution["attempt"]
-        self.execution_id = f"{self.job_id}/{self.run_no}"
+        # The life tells a job apart from an earlier one of its id; records from before lives had names have none.
+        life = execution.get("life", "")
+        self.execution_id = f"{self.job_id}/{self.run_no}" + (f"@{life}" if life else "")
         self.scheduled_for = execution["scheduledFor"]  # epoch ms, the same for every attempt
         self.headers = execution["headers"]
         self.ending = threading.Event()  # set: nothing that the handler does counts any more

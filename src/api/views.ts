@@ -10,7 +10,7 @@ import { etagOf } from './version.ts'
 
 const timeOrNull = (ms: number | null): string | number | null => (ms === null ? null : isoTime(ms))
 
-/** Identity of an occurrence, the same through attempts, dead letter and redrive. */
+/** What a run is called in requests: that of the job as it is now. Handlers are given an id that names the life of the job as well. */
 export const runIdOf = (jobId: string, runNo: number): string => `${jobId}/${runNo}`
 
 /** `role` of who asked; null without authentication. A viewer sees no credentials. */

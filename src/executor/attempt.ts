@@ -8,6 +8,7 @@
  */
 import type { Logger } from 'pino'
 import type { Execution, HttpTarget, RunError } from '../../schemas/generated.ts'
+import { executionIdOf } from '../../streams/runs/identity.ts'
 import { type Progress, payloadOf, type Run } from './handler.ts'
 import type { Entry } from './lane.ts'
 
@@ -59,7 +60,7 @@ export class Attempt implements Run {
   }
 
   get executionId(): string {
-    return `${this.execution.jobId}/${this.execution.runNo}`
+    return executionIdOf(this.execution)
   }
   get jobId(): string {
     return this.execution.jobId

@@ -17,7 +17,10 @@ export interface Progress {
  * `Payload` is what its jobs are scheduled with; the compiler checks it, nothing does while the program runs.
  */
 export interface Run<Payload = unknown> {
-  /** `jobId/runNo`: the same for every attempt. */
+  /**
+   * `jobId/runNo@life`: the same for every attempt, and for no other run, also not for one of a later job of the same id. `jobId/runNo`
+   * for jobs that were first decided about before lives had names.
+   */
   readonly executionId: string
   readonly jobId: string
   /** Number of the run, from 1. */

@@ -7,6 +7,7 @@ import type { Context, Decision, KnownDefinition } from '../job.ts'
 import type { Timer } from '../keys.ts'
 import { goOnWithBackfill } from '../runs/backfill.ts'
 import { completeIfDone } from '../runs/complete.ts'
+import { lifeOf } from '../runs/identity.ts'
 import { startQueued } from '../runs/queue.ts'
 import { recordBytes, topicRecord } from '../runs/topic-record.ts'
 
@@ -17,12 +18,13 @@ const recheckMsMax = 600_000
 /** Why the topic that the job's runs go to cannot be written to. One missing topic would fail the transactions of all jobs of a partition. */
 export function targetProblem(
   jobId: string,
-  { spec }: KnownDefinition,
+  { spec, offset, appendedAt }: KnownDefinition,
   { topicProblem, poolProblem }: Context,
 ): string | undefined {
   if (spec === undefined) return undefined
   if (spec.target.topic === null) return poolProblem(spec.target.pool)
-  return topicProblem(spec.target.topic, recordBytes(topicRecord(jobId, 1, 0, spec.target.topic, spec)))
+  const run = { jobId, runNo: 1, life: lifeOf({ offset, appendedAt }), scheduledFor: 0 }
+  return topicProblem(spec.target.topic, recordBytes(topicRecord(run, spec.target.topic, spec)))
 }
 
 /** INVALID until the next look. */

@@ -38,7 +38,7 @@ function handOver(draft: Decision, run: ActiveRun, context: Context): void {
 
 function deliver(draft: Decision, run: ActiveRun, execution: Execution, place: TopicTarget, context: Context): void {
   const { now } = context
-  const record = topicRecord(draft.job.id, run.runNo, run.scheduledFor, place, execution)
+  const record = topicRecord(execution, place, execution)
   const problem = context.topicProblem(place, recordBytes(record))
   if (problem === undefined && now < run.startDeadlineAt) {
     draft.out.push({ kind: 'record', record, scheduledFor: run.scheduledFor })

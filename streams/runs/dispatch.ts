@@ -11,6 +11,7 @@ export function executionOf(job: Job, run: ActiveRun, dispatchedAt: number): Exe
     jobId: job.id,
     runNo: run.runNo,
     attempt: run.attempt,
+    life: job.state?.life ?? '',
     specOffset: run.specOffset,
     handler: kept?.handler ?? (spec === undefined ? '' : handlerOf(spec.target)),
     scheduledFor: run.scheduledFor,

@@ -6,6 +6,7 @@ import { refuse } from '../refusals.ts'
 import { nextFireAfterEnd } from '../schedules/next-fire.ts'
 import { goOnWithBackfill } from './backfill.ts'
 import { completeIfDone } from './complete.ts'
+import { runNameOf } from './identity.ts'
 import { startQueued } from './queue.ts'
 
 export interface Ending {
@@ -71,7 +72,7 @@ function countersOf({ succeeded, failed, cancelled }: JobState, status: Ending['
 function followUp(draft: Decision, run: ActiveRun, { status, finishedAt }: Ending): void {
   const spec = draft.job.definition?.spec
   if (spec === undefined || status === 'CANCELLED' || status === 'DISPATCHED') return
-  const commandId = `after:${draft.job.id}/${run.specOffset}/${run.runNo}`
+  const commandId = `after:${draft.job.id}/${run.specOffset}/${runNameOf({ runNo: run.runNo, life: draft.job.state?.life ?? '' })}`
   for (const jobId of status === 'SUCCEEDED' ? spec.onSuccess : spec.onFailure) {
     draft.out.push({ kind: 'trigger', jobId, commandId, at: finishedAt })
   }

@@ -127,6 +127,6 @@ function topicIsThere({ job }: Decision, run: ActiveRun, context: Context): bool
   const execution = executionOf(job, run, context.now)
   const place = execution.topicTarget
   if (place === null) return true
-  const record = topicRecord(job.id, run.runNo, run.scheduledFor, place, execution)
+  const record = topicRecord(execution, place, execution)
   return context.topicProblem(place, recordBytes(record)) === undefined
 }

@@ -1,21 +1,26 @@
 /** The record that a job with a topic target becomes: payload and headers byte for byte, and ours besides. */
-import type { TopicTarget } from '../../schemas/generated.ts'
+import type { Execution, TopicTarget } from '../../schemas/generated.ts'
 import type { TopicRecord } from '../job.ts'
+import { executionIdOf } from './identity.ts'
 
 /** Headers that every such record has. A job's own headers of these names give way. */
-export const recordHeaders = { jobId: 'duelog-job-id', runNo: 'duelog-run-no', scheduledFor: 'duelog-scheduled-for' } as const
+export const recordHeaders = {
+  jobId: 'duelog-job-id',
+  runNo: 'duelog-run-no',
+  scheduledFor: 'duelog-scheduled-for',
+  executionId: 'duelog-execution-id',
+} as const
 
 /** Length, offset and time deltas, key and value lengths, and each header's own lengths: at most so many bytes in the log. */
 const overheadBytes = 32
 const headerOverheadBytes = 10
 
 export function topicRecord(
-  jobId: string,
-  runNo: number,
-  scheduledFor: number,
+  run: Pick<Execution, 'jobId' | 'runNo' | 'life' | 'scheduledFor'>,
   { name, key, partition }: TopicTarget,
   { payload, headers }: { payload: Buffer | null; headers: Record<string, Buffer> },
 ): TopicRecord {
+  const { jobId, runNo, scheduledFor } = run
   return {
     topic: name,
     partition,
@@ -26,6 +31,7 @@ export function topicRecord(
       [recordHeaders.jobId]: jobId,
       [recordHeaders.runNo]: String(runNo),
       [recordHeaders.scheduledFor]: String(scheduledFor),
+      [recordHeaders.executionId]: executionIdOf(run),
     },
   }
 }

@@ -43,6 +43,7 @@ test('etf1 schedules fire at their second with the headers of the original; a nu
     'duelog-job-id': 'vid1-online',
     'duelog-run-no': '1',
     'duelog-scheduled-for': String(Number(epoch) * 1_000),
+    'duelog-execution-id': expect.stringMatching(/^vid1-online\/1@/),
   })
 })
 

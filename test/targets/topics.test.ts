@@ -23,7 +23,9 @@ test('payload, key and headers arrive byte for byte, once, and not before their 
     'duelog-job-id': Buffer.from('bytes'),
     'duelog-run-no': Buffer.from('1'),
     'duelog-scheduled-for': Buffer.from(String(at)),
+    'duelog-execution-id': Buffer.from(first?.headers['duelog-execution-id'] ?? ''),
   })
+  expect(String(first?.headers['duelog-execution-id'])).toMatch(/^bytes\/1@\d+-[0-9a-z]+$/)
   const [second] = seen.records.filter(({ key }) => key?.toString() === 'nothing')
   expect(second).toMatchObject({ partition: 2, value: null })
   for (const { timestampMs } of seen.records) expect(timestampMs).toBeGreaterThanOrEqual(at)

@@ -17,6 +17,7 @@ function seen(jobId: string, runNo: number, more: Partial<SeenExecution> = {}): 
     jobId,
     runNo,
     attempt: 1,
+    life: '',
     specOffset: 0,
     handler: 'noop',
     scheduledFor,

@@ -74,8 +74,9 @@ function headersOf(run: Run, { headers }: HttpTarget, { signingKey, clock }: Htt
 }
 
 /** The execution's id in characters that every header and the signed text of Standard Webhooks can carry: the same for each attempt. */
-function idempotencyKey({ jobId, runNo }: Run): string {
-  return `${encodeURIComponent(jobId).replaceAll('.', '%2E')}/${runNo}`
+function idempotencyKey({ jobId, executionId }: Run): string {
+  // Of the id only the job's own part can hold others.
+  return `${encodeURIComponent(jobId).replaceAll('.', '%2E')}${executionId.slice(jobId.length)}`
 }
 
 function failureOf(status: number, body: string, retryAfter: string | undefined, nowMs: number): Error {

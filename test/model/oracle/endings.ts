@@ -65,7 +65,7 @@ function followUpsOf(log: MemoryLog): FollowUp[] {
 function checkTriggers(lives: Lives, { runs }: Ledger, commands: FollowUp[], problems: string[]): void {
   const told = new Map<string, string[]>()
   for (const { target, commandId } of commands) {
-    const [, jobId = '', specOffset, runNo] = /^after:(.*)\/(\d+)\/(\d+)$/.exec(commandId) ?? []
+    const [, jobId = '', specOffset, runNo] = /^after:(.*)\/(\d+)\/(\d+)(?:@.*)?$/.exec(commandId) ?? []
     const name = runName(jobId, lifeNoOf(lives.get(jobId), Number(specOffset)), Number(runNo))
     told.set(name, [...(told.get(name) ?? []), target])
   }
