@@ -4,7 +4,7 @@ import { readPayload } from '../../streams/jobs/payload-json.ts'
 import { notAllowed, type Problem } from '../../streams/jobs/problem.ts'
 import type { JobView } from '../ports.ts'
 import type { AuditAction } from './audit/audit-action.ts'
-import { Commands } from './commands.ts'
+import { Commands, keyOf } from './commands.ts'
 import type { ApiContext } from './context.ts'
 import { RequestError } from './problem.ts'
 import { backfillSchema, cancelJobSchema, pauseSchema, resumeSchema, triggerSchema } from './schemas/commands.ts'
@@ -32,13 +32,13 @@ export function commandRoutes(instance: FastifyInstance, context: ApiContext): v
   instance.post<Command>('/v1/jobs/:id/trigger', { config: config('TRIGGER'), schema: triggerSchema }, async (request, reply) => {
     const job = await commands.existing(request.params.id)
     const payload = payloadOf(request.body, job)
-    return commands.makeRun(job.id, 'TRIGGER', { payload, actor: request.actor }, reply)
+    return commands.makeRun(job.id, 'TRIGGER', { payload, actor: request.actor }, reply, keyOf(request))
   })
 
   for (const [type, schema] of simple) {
     instance.post<Command>(`/v1/jobs/:id/${type.toLowerCase()}`, { config: config(type), schema }, async (request, reply) => {
       const job = await commands.existing(request.params.id)
-      return commands.carryOut(job.id, type, { actor: request.actor }, reply)
+      return commands.carryOut(job.id, type, { actor: request.actor }, reply, keyOf(request))
     })
   }
 
@@ -49,7 +49,7 @@ export function commandRoutes(instance: FastifyInstance, context: ApiContext): v
       const job = await commands.existing(request.params.id)
       const [from, to] = [timeOf('from', request.body.from), timeOf('to', request.body.to)]
       if (to <= from) throw new RequestError('bad-request', [notAllowed('to', request.body.to, 'a time after from')])
-      return commands.carryOut(job.id, 'BACKFILL', { from, to, actor: request.actor }, reply)
+      return commands.carryOut(job.id, 'BACKFILL', { from, to, actor: request.actor }, reply, keyOf(request))
     },
   )
 }

@@ -1,5 +1,5 @@
 /** Sends a command to the owner of a job and tells what became of it. */
-import type { FastifyReply } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { JobCommandInput, JobCommandType } from '../../schemas/generated.ts'
 import { DuelogError } from '../errors.ts'
 import type { JobView, WhyView } from '../ports.ts'
@@ -25,9 +25,9 @@ export class Commands {
   }
 
   /** Resolves with the job as it is once the command is applied; 202 when that takes too long. Rejects with `command-refused`. */
-  async carryOut(id: string, type: JobCommandType, more: Partial<JobCommandInput>, reply: FastifyReply) {
+  async carryOut(id: string, type: JobCommandType, more: Partial<JobCommandInput>, reply: FastifyReply, key?: string) {
     const { owners, writes } = this.#context
-    const { partition, offset, commandId } = await writes.command(id, type, more)
+    const { partition, offset, commandId } = await writes.command(id, type, more, key)
     if (!(await writes.applied(partition, { commands: offset }))) {
       return reply.code(202).send({ commandId, applied: false, ...waitTimeout })
     }
@@ -38,9 +38,9 @@ export class Commands {
   }
 
   /** Resolves with the run that the command made. Rejects with `command-refused`. */
-  async makeRun(id: string, type: 'TRIGGER' | 'REDRIVE', more: Partial<JobCommandInput>, reply: FastifyReply) {
+  async makeRun(id: string, type: 'TRIGGER' | 'REDRIVE', more: Partial<JobCommandInput>, reply: FastifyReply, key?: string) {
     const { owners, writes } = this.#context
-    const { partition, offset, commandId } = await writes.command(id, type, more)
+    const { partition, offset, commandId } = await writes.command(id, type, more, key)
     void reply.code(202)
     if (!(await writes.applied(partition, { commands: offset }))) return { commandId, applied: false, ...waitTimeout }
     const [after, runs, why] = await owners.ask(partition, (owner) =>
@@ -55,6 +55,11 @@ export class Commands {
     if (run == null) return { commandId, applied: true, runId: null, reason: after.reason, status: after.status }
     return { commandId, applied: true, runId: runIdOf(id, run.runNo), reason: null, status: after.status }
   }
+}
+
+/** What the caller chose so that a repeat is known; the schema of each route checks it. */
+export function keyOf({ headers }: FastifyRequest): string | undefined {
+  return headers['idempotency-key'] as string | undefined
 }
 
 /** The owner notes with the job which of the last commands it has not carried out, and why. */

@@ -82,9 +82,14 @@ export class JobWrites {
     })
   }
 
-  /** Writes a command. The version is that of the command's record in job-commands. */
-  async command(id: string, type: JobCommandType, more: Partial<JobCommandInput>): Promise<Version & { commandId: string }> {
-    const commandId = randomUUID()
+  /** Writes a command. The version is that of the command's record in job-commands. `key`: chosen by who asks, so that a repeat is known. */
+  async command(
+    id: string,
+    type: JobCommandType,
+    more: Partial<JobCommandInput>,
+    key?: string,
+  ): Promise<Version & { commandId: string }> {
+    const commandId = key === undefined ? randomUUID() : keyedCommandId(type, more.runNo, key)
     const { codecs, clock, names } = this.#options
     const command = completeCommand({ type, commandId, at: clock.nowMs(), ...more })
     const problems = validateCommand(command)
@@ -183,6 +188,10 @@ export class JobWrites {
     return { topic, partition: this.partitionOf(id), key: id, value }
   }
 }
+
+/** A key stands for one kind of command to one job or run: who pauses and resumes under one key means two commands. */
+const keyedCommandId = (type: JobCommandType, runNo: number | null | undefined, key: string): string =>
+  `${type.toLowerCase()}${runNo == null ? '' : `/${runNo}`}:${key}`
 
 const overOf = (condition: Condition, { offset }: Version): OnlyOver => (condition === 'any' ? 'any' : offset)
 

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { DuelogError } from '../errors.ts'
 import type { JobView } from '../ports.ts'
 import type { AuditAction } from './audit/audit-action.ts'
-import { Commands } from './commands.ts'
+import { Commands, keyOf } from './commands.ts'
 import type { ApiContext } from './context.ts'
 import { cancelRunSchema, redriveRunSchema } from './schemas/commands.ts'
 import { runIdOf } from './views.ts'
@@ -22,8 +22,14 @@ export function runCommandRoutes(instance: FastifyInstance, context: ApiContext)
     async (request, reply) => {
       const { jobId, runNo } = request.params
       const job = await commands.existing(jobId)
-      if (!job.active.some((run) => run.runNo === runNo)) throw hasLeft(job, runNo) ?? notFound(jobId, runNo, 'active')
-      return commands.carryOut(job.id, 'CANCEL_RUN', { runNo, actor: request.actor }, reply)
+      const key = keyOf(request)
+      if (!job.active.some((run) => run.runNo === runNo)) {
+        const left = hasLeft(job, runNo)
+        if (left !== undefined) throw left
+        // It may be a repeat, and the first was carried out: only the owner knows.
+        if (key === undefined) throw notFound(jobId, runNo, 'active')
+      }
+      return commands.carryOut(job.id, 'CANCEL_RUN', { runNo, actor: request.actor }, reply, key)
     },
   )
 
@@ -33,8 +39,9 @@ export function runCommandRoutes(instance: FastifyInstance, context: ApiContext)
     async (request, reply) => {
       const { jobId, runNo } = request.params
       const job = await commands.existing(jobId)
-      if (!job.deadRuns.includes(runNo)) throw notFound(jobId, runNo, 'dead')
-      return commands.makeRun(job.id, 'REDRIVE', { runNo, actor: request.actor }, reply)
+      const key = keyOf(request)
+      if (key === undefined && !job.deadRuns.includes(runNo)) throw notFound(jobId, runNo, 'dead')
+      return commands.makeRun(job.id, 'REDRIVE', { runNo, actor: request.actor }, reply, key)
     },
   )
 }

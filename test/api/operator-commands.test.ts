@@ -244,3 +244,51 @@ describe('of a job that does not exist', () => {
     expect(system.log.written).toEqual([])
   })
 })
+
+describe('a command with an Idempotency-Key', () => {
+  const keyed = (system: MemorySystem, url: string, key: string, payload?: object) =>
+    system.api.instance.inject({ method: 'POST', url, headers: { 'idempotency-key': key }, ...(payload && { payload }) })
+
+  it('is known by it: a repeat is the same command, and its answer names the same run', async () => {
+    await using system = createSystem()
+    const job = system.add('a')
+    // As an owner does: of a command that comes again nothing follows.
+    system.log.onRecord = ({ value }) => {
+      const { commandId } = codecs.command.decode(value as Buffer) as JobCommand
+      if (job.active.every((run) => run.commandId !== commandId))
+        job.active.push({ ...activeRun(job.active.length + 1), commandId })
+    }
+    system.owner.applied = async () => true
+    const runs = []
+    for (const key of ['order-7', 'order-7', 'order-8']) runs.push((await keyed(system, '/v1/jobs/a/trigger', key)).json().runId)
+    expect(runs).toEqual(['a/1', 'a/1', 'a/2'])
+    expect(sent(system).map(({ commandId }) => commandId)).toEqual(['trigger:order-7', 'trigger:order-7', 'trigger:order-8'])
+  })
+  it('is one for each kind of command, and for each run', async () => {
+    await using system = createSystem()
+    system.add('a', { active: [activeRun(3)], deadRuns: [1, 2] })
+    system.owner.applies = false
+    for (const name of ['pause', 'resume', 'cancel']) await keyed(system, `/v1/jobs/a/${name}`, 'k')
+    await keyed(system, '/v1/jobs/a/backfill', 'k', { from: 0, to: 1 })
+    for (const name of ['3/cancel', '1/redrive', '2/redrive']) await keyed(system, `/v1/runs/a/${name}`, 'k')
+    const ids = ['pause:k', 'resume:k', 'cancel:k', 'backfill:k', 'cancel_run/3:k', 'redrive/1:k', 'redrive/2:k']
+    expect(sent(system).map(({ commandId }) => commandId)).toEqual(ids)
+  })
+  it.each([
+    ['/v1/runs/a/2/redrive', { runId: 'a/3', applied: true }],
+    ['/v1/runs/a/2/cancel', { applied: true }],
+  ])('goes to the owner also where the run has gone on, because the first may have done that: %s', async (url, answer) => {
+    await using system = createSystem()
+    const commandId = 'redrive/2:k'
+    system.add('a', { active: [{ ...activeRun(3), commandId }], deadRuns: [] })
+    system.owner.applied = async () => true
+    expect((await keyed(system, url, 'k')).json()).toMatchObject(answer)
+    expect((await post(system, url)).json()).toMatchObject({ status: 404 })
+  })
+  it.each(['', 'a b', 'ä', 'x'.repeat(256)])('is refused when that is %j', async (key) => {
+    await using system = createSystem()
+    system.add('a')
+    expect((await keyed(system, '/v1/jobs/a/trigger', key)).json()).toMatchObject({ status: 400, code: 'bad-request' })
+    expect(system.log.written).toEqual([])
+  })
+})

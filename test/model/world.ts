@@ -128,7 +128,10 @@ export class World {
     const all: Execution[] = []
     for (const [topic, records] of this.records) {
       if (!carriesExecutions(topic)) continue
-      for (const { value } of records) if (value !== null) all.push(executionIn(topic, value))
+      for (const { value } of records) {
+        const execution = value === null ? undefined : executionIn(topic, value)
+        if (execution !== undefined) all.push(execution)
+      }
     }
     return all.sort((left, right) => left.dispatchedAt - right.dispatchedAt)
   }
@@ -139,7 +142,8 @@ export class World {
     for (const [topic, records] of this.records) {
       if (!carriesExecutions(topic)) continue
       for (const { value } of records.slice(this.#handed.get(topic) ?? 0)) {
-        if (value !== null) fresh.push(executionIn(topic, value))
+        const execution = value === null ? undefined : executionIn(topic, value)
+        if (execution !== undefined) fresh.push(execution)
       }
       this.#handed.set(topic, records.length)
     }
@@ -186,10 +190,11 @@ export class World {
 const carriesExecutions = (topic: string): boolean =>
   topic === names.control || (topic.startsWith('model.executions.') && topic !== names.deadLetters)
 
-/** A pinned one is wrapped in what its worker is told. */
-function executionIn(topic: string, value: Buffer): Execution {
-  const bytes = topic === names.control ? ((codecs.control.decode(value) as WorkerControl).execution ?? value) : value
-  return codecs.execution.decode(bytes) as Execution
+/** A pinned one is wrapped in what its worker is told; a cancellation is none. */
+function executionIn(topic: string, value: Buffer): Execution | undefined {
+  if (topic !== names.control) return codecs.execution.decode(value) as Execution
+  const { execution } = codecs.control.decode(value) as WorkerControl
+  return execution === null ? undefined : (codecs.execution.decode(execution) as Execution)
 }
 
 /** An owner that has not come to rest by then never will. */

@@ -1,5 +1,5 @@
 /** Schemas of the routes of commands. */
-import { closed, idParams, problemResponses, timeOrMs } from './common.ts'
+import { closed, idempotencyHeaders, idParams, problemResponses, timeOrMs } from './common.ts'
 import { runParams } from './runs.ts'
 
 /** A command that is in the log. */
@@ -9,7 +9,7 @@ const commandSchema = {
   required: ['commandId', 'applied'],
   additionalProperties: false,
   properties: {
-    commandId: { type: 'string' },
+    commandId: { type: 'string', description: 'Made from Idempotency-Key where there was one.' },
     applied: { type: 'boolean', description: 'Whether the owner was seen to have applied it within 5 s.' },
     runId: { type: ['string', 'null'], description: 'The run that was made; null where none was, see reason.' },
     reason: { type: ['string', 'null'] },
@@ -35,6 +35,7 @@ export const triggerSchema = {
   summary: 'One run now, besides the schedule',
   params: idParams,
   querystring: closed({}),
+  headers: idempotencyHeaders,
   body: triggerBody,
   response: { 202: commandSchema, ...problemResponses },
 } as const
@@ -45,6 +46,7 @@ const simpleCommand = {
   tags: ['Jobs'],
   params: idParams,
   querystring: closed({}),
+  headers: idempotencyHeaders,
   body: noBody,
   response: { 200: commandSchema, 202: commandSchema, ...problemResponses },
 } as const
@@ -73,6 +75,7 @@ export const backfillSchema = {
   summary: 'One run for each occurrence of a past range',
   params: idParams,
   querystring: closed({}),
+  headers: idempotencyHeaders,
   body: closed(
     {
       from: { ...timeOrMs, description: 'First nominal time, inclusive.' },
@@ -89,6 +92,7 @@ export const cancelRunSchema = {
   summary: 'End one run; its handler is told by its AbortSignal',
   params: runParams,
   querystring: closed({}),
+  headers: idempotencyHeaders,
   body: noBody,
   response: { 200: commandSchema, 202: commandSchema, ...problemResponses },
 } as const
@@ -99,6 +103,7 @@ export const redriveRunSchema = {
   summary: 'Make a dead run once more, as a new run with the same payload and target',
   params: runParams,
   querystring: closed({}),
+  headers: idempotencyHeaders,
   body: noBody,
   response: { 202: commandSchema, ...problemResponses },
 } as const

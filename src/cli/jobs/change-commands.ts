@@ -4,13 +4,24 @@ import { JsonText, readJson } from '../../../streams/jobs/json-text.ts'
 import { DuelogError, messageOf } from '../../errors.ts'
 import { path } from '../remote/api-client.ts'
 import { type Done, forEach } from '../remote/each.ts'
-import { type CommandFrame, type RemoteFlags, remoteCommand, remotely } from '../remote/remote-command.ts'
+import {
+  type CommandFrame,
+  idempotencyOf,
+  idempotencyOption,
+  type RemoteFlags,
+  remoteCommand,
+  remotely,
+} from '../remote/remote-command.ts'
 import type { CommandAnswer } from './answers.ts'
+
+interface ChangeFlags extends RemoteFlags {
+  idempotencyKey?: string
+}
 
 const later = 'will be so soon: it is durable, but its owner has not applied it yet.'
 
 export function removeCommand(frame: CommandFrame): Command {
-  return remoteCommand('rm', 'Delete jobs. Nothing more of them fires; runs that are active end as they would.', [
+  return remoteCommand('rm', 'Delete jobs. Nothing more of them fires; runs that are active are cancelled.', [
     'jobs rm report-7 report-8',
     'jobs rm report-7 --if-match \'"3.118"\'',
   ])
@@ -46,10 +57,11 @@ export function wordCommands(frame: CommandFrame): Command[] {
   return words.map(({ name, description, done }) =>
     remoteCommand(name, description, [`jobs ${name} report-7`, `jobs ${name} report-7 report-8 --json`])
       .argument('<ids...>', 'ids of the jobs')
-      .action((ids: string[], flags: RemoteFlags) =>
+      .addOption(idempotencyOption())
+      .action((ids: string[], flags: ChangeFlags) =>
         remotely(frame, flags, (shell) =>
           forEach(shell, 'id', ids, async (id) => {
-            const facts = await shell.api.post<CommandAnswer>(path`/v1/jobs/${id}/${name}`)
+            const facts = await shell.api.post<CommandAnswer>(path`/v1/jobs/${id}/${name}`, undefined, idempotencyOf(flags))
             return { facts, text: facts.applied ? `${done} It is ${facts.status}.` : later }
           }),
         ),
@@ -64,10 +76,13 @@ export function triggerCommand(frame: CommandFrame): Command {
   ])
     .argument('<ids...>', 'ids of the jobs')
     .option('--payload <json>', "payload of the runs, in place of the definitions'")
-    .action((ids: string[], flags: RemoteFlags & { payload?: string }) => {
+    .addOption(idempotencyOption())
+    .action((ids: string[], flags: ChangeFlags & { payload?: string }) => {
       const body = flags.payload === undefined ? undefined : { payload: jsonOf(flags.payload) }
       return remotely(frame, flags, (shell) =>
-        forEach(shell, 'id', ids, async (id) => doneOf(await shell.api.post<CommandAnswer>(path`/v1/jobs/${id}/trigger`, body))),
+        forEach(shell, 'id', ids, async (id) =>
+          doneOf(await shell.api.post<CommandAnswer>(path`/v1/jobs/${id}/trigger`, body, idempotencyOf(flags))),
+        ),
       )
     })
 }
@@ -79,11 +94,12 @@ export function backfillCommand(frame: CommandFrame): Command {
     .argument('<id>', 'id of the job')
     .requiredOption('--from <time>', 'first nominal time, inclusive: ISO 8601 with an offset, or epoch ms')
     .requiredOption('--to <time>', 'end, exclusive; at most now')
-    .action((id: string, flags: RemoteFlags & { from: string; to: string }) =>
+    .addOption(idempotencyOption())
+    .action((id: string, flags: ChangeFlags & { from: string; to: string }) =>
       remotely(frame, flags, (shell) =>
         forEach(shell, 'id', [id], async () => {
           const body = { from: timeOf(flags.from), to: timeOf(flags.to) }
-          const facts = await shell.api.post<CommandAnswer>(path`/v1/jobs/${id}/backfill`, body)
+          const facts = await shell.api.post<CommandAnswer>(path`/v1/jobs/${id}/backfill`, body, idempotencyOf(flags))
           return { facts, text: facts.applied ? 'runs the range, one run after another.' : later }
         }),
       ),

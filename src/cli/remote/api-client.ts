@@ -42,8 +42,8 @@ export class ApiClient {
     return this.ask('GET', route, { query })
   }
 
-  post<Answer>(route: string, body?: unknown): Promise<Answer> {
-    return this.ask('POST', route, { body })
+  post<Answer>(route: string, body?: unknown, headers: Record<string, string> = {}): Promise<Answer> {
+    return this.ask('POST', route, { body, headers })
   }
 
   /** Undefined for an answer without a body. Rejects with the DuelogError that was answered, or with `unreachable`. */

@@ -40,6 +40,13 @@ export const staleOption = (): Option =>
 
 export const staleQueryOf = ({ stale }: { stale?: boolean }): { stale?: string } => (stale === true ? { stale: 'true' } : {})
 
+/** Of commands that change a job or a run: what the API is asked with it is idempotencyOf. */
+export const idempotencyOption = (): Option =>
+  new Option('--idempotency-key <key>', 'a repeat with the same key does nothing more and answers as the first')
+
+export const idempotencyOf = ({ idempotencyKey: key }: { idempotencyKey?: string }): Record<string, string> =>
+  key === undefined ? {} : { 'idempotency-key': key }
+
 export function withExamples(command: Command, examples: readonly string[]): Command {
   return command.addHelpText('after', `\nExamples:\n${examples.map((line) => `  duelog ${line}\n`).join('')}`)
 }

@@ -6,7 +6,15 @@ import { doneOf } from '../jobs/change-commands.ts'
 import { integer } from '../numbers.ts'
 import { showProgress } from '../progress.ts'
 import { forEach } from '../remote/each.ts'
-import { type CommandFrame, type RemoteFlags, remoteCommand, remotely, type Shell } from '../remote/remote-command.ts'
+import {
+  type CommandFrame,
+  idempotencyOf,
+  idempotencyOption,
+  type RemoteFlags,
+  remoteCommand,
+  remotely,
+  type Shell,
+} from '../remote/remote-command.ts'
 import { numberText } from '../style.ts'
 import { routeOf } from './run-id.ts'
 
@@ -18,6 +26,7 @@ interface RedriveFlags extends RemoteFlags {
   tag?: string
   handler?: string
   max: number
+  idempotencyKey?: string
 }
 
 export function redriveCommand(frame: CommandFrame): Command {
@@ -30,13 +39,14 @@ export function redriveCommand(frame: CommandFrame): Command {
     .option('--tag <tag>', 'with --dead: only of jobs with this tag')
     .option('--handler <name>', 'with --dead: only of jobs of this handler')
     .addOption(integer('--max <n>', 'with --dead: most runs', 100_000, 1, 100_000))
+    .addOption(idempotencyOption())
     .action((names: string[], flags: RedriveFlags) =>
       remotely(frame, flags, async (shell) => {
         if (names.length > 0 === (flags.dead === true)) throw new DuelogError('bad-usage', 'Give the ids of runs, or --dead.')
         if (flags.dead) await redriveAll(shell, flags)
         else
           await forEach(shell, 'runId', names, async (name) =>
-            doneOf(await shell.api.post<CommandAnswer>(`${routeOf(name)}/redrive`)),
+            doneOf(await shell.api.post<CommandAnswer>(`${routeOf(name)}/redrive`, undefined, idempotencyOf(flags))),
           )
       }),
     )

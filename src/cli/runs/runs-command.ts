@@ -9,6 +9,8 @@ import { forEach } from '../remote/each.ts'
 import { pagesOf } from '../remote/pages.ts'
 import {
   type CommandFrame,
+  idempotencyOf,
+  idempotencyOption,
   type RemoteFlags,
   remoteCommand,
   remotely,
@@ -94,10 +96,11 @@ function getCommand(frame: CommandFrame): Command {
 function cancelCommand(frame: CommandFrame): Command {
   return remoteCommand('cancel', 'End runs; their handlers are told by their AbortSignals.', ['runs cancel report-7/12'])
     .argument('<runs...>', 'ids of the runs')
-    .action((names: string[], flags: RemoteFlags) =>
+    .addOption(idempotencyOption())
+    .action((names: string[], flags: RemoteFlags & { idempotencyKey?: string }) =>
       remotely(frame, flags, (shell) =>
         forEach(shell, 'runId', names, async (name) => {
-          const facts = await shell.api.post<CommandAnswer>(`${routeOf(name)}/cancel`)
+          const facts = await shell.api.post<CommandAnswer>(`${routeOf(name)}/cancel`, undefined, idempotencyOf(flags))
           return {
             facts,
             text: facts.applied ? 'is cancelled.' : 'will be cancelled: the command is durable, but not applied yet.',
