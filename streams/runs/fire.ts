@@ -21,8 +21,8 @@ import { startRun } from './start.ts'
 import { isOver } from './validity.ts'
 import { moveNextFire, type NextFire } from './zone-change.ts'
 
-/** Missed occurrences are counted one by one up to here; beyond, `skipped` is a lower bound. */
-const skippedCountMax = 1_000
+/** So much of a calendar is counted in one step, which costs a step for each day; the rest in further ones. An interval is arithmetic. */
+const countedMsMax = 366 * 86_400_000
 
 export function fire(draft: Decision, timer: Timer, context: Context): void {
   const spec = draft.job.definition?.spec
@@ -105,9 +105,26 @@ function settleOverlap(
 /** The job's validity is over: nothing of what it missed runs, and nothing more falls due. */
 function expire(draft: Decision, spec: JobDefinition, state: JobState, now: number): void {
   const first = state.nextFireAt ?? now
-  const count = waitsForEnd(spec) ? 1 : countFires(spec, state.anchorAt, first - 1, Math.max(first, now), skippedCountMax)
+  if (waitsForEnd(spec)) skip(draft, 'expired', 1, { at: now, scheduledFor: first })
+  else if (!skipThrough(draft, spec, state, 'expired', { from: first, last: Math.max(first, now), now })) return
   patchState(draft, { nextFireAt: null })
-  skip(draft, 'expired', count, { at: now, scheduledFor: first })
+}
+
+/**
+ * Skips the occurrences of a stretch of the past and counts each. False: it is too long for one step; the job then stands at the rest of
+ * it, whose timer is due at once.
+ */
+function skipThrough(
+  draft: Decision,
+  spec: JobDefinition,
+  { anchorAt }: JobState,
+  reason: SkipReason,
+  { from, last, now }: { from: number; last: number; now: number },
+): boolean {
+  const until = spec.schedule.everyMs === null ? Math.min(last, from + countedMsMax) : last
+  skip(draft, reason, countFires(spec, anchorAt, from - 1, until), { at: now, scheduledFor: from })
+  if (until < last) patchState(draft, { nextFireAt: nextFire(spec, anchorAt, until), decidedFor: decidedTime(spec, until) })
+  return until === last
 }
 
 function overlapRefusal(spec: JobDefinition, state: JobState): SkipReason | undefined {
@@ -134,8 +151,8 @@ function afterCatchUp(draft: Decision, spec: JobDefinition, state: JobState, now
   if (spec.catchUp === 'SKIP') return afterSkipped(draft, spec, state, due, now)
   const first = waitsForEnd(spec) ? due : firstToRun(draft.job.id, spec, state.anchorAt, due, now)
   if (first > due) {
-    const count = countFires(spec, state.anchorAt, due - 1, first - 1, skippedCountMax)
-    skip(draft, 'catch-up', count, { at: now, scheduledFor: due })
+    const isCounted = skipThrough(draft, spec, state, 'catch-up', { from: due, last: first - 1, now })
+    if (!isCounted) return undefined
   }
   return first
 }
@@ -149,10 +166,9 @@ function afterSkipped(draft: Decision, spec: JobDefinition, state: JobState, due
   }
   const { id } = draft.job
   const missed = latestDue(spec, state.anchorAt, id, due - 1, now - spec.misfireThresholdMs - 1) ?? due
+  if (!skipThrough(draft, spec, state, 'catch-up', { from: due, last: missed, now })) return undefined
   const next = nextFire(spec, state.anchorAt, missed)
   patchState(draft, { nextFireAt: next, decidedFor: decidedTime(spec, missed) })
-  const count = countFires(spec, state.anchorAt, due - 1, missed, skippedCountMax)
-  skip(draft, 'catch-up', count, { at: now, scheduledFor: due })
   return next !== null && dueAtOf(spec, state.anchorAt, id, next) <= now ? next : undefined
 }
 

@@ -86,13 +86,34 @@ describe('an interval from END', () => {
 })
 
 describe('the count of what was skipped', () => {
+  const year = 365 * 86_400_000
   it.each([
-    ['LATEST', {}],
-    ['SKIP', { misfireThresholdMs: 0 }],
-  ] as const)('is a lower bound of 1000 in a long outage, with %s', (catchUp, more) => {
-    const job = missed({ schedule: { everyMs: 100 }, catchUp, ...more }, 365 * 86_400_000)
-    expect(job.state.skipped).toBe(1_000)
-    expect(job.next).toBe(365 * 86_400_000 + 100)
+    ['LATEST', {}, 1],
+    ['SKIP', { misfireThresholdMs: 0 }, 0],
+  ] as const)('is exact for an interval, with %s', (catchUp, more, ran) => {
+    const job = missed({ schedule: { everyMs: 100 }, catchUp, ...more }, year + 50)
+    expect(job.fired).toHaveLength(ran)
+    expect(job.state.skipped).toBe(year / 100 - ran)
+    expect(job.next).toBe(year + 100)
+  })
+  it.each([
+    ['SKIP', { misfireThresholdMs: 0 }, 0],
+    ['LATEST', {}, 1],
+    ['ALL', { catchUpMax: 5, maxConcurrentRuns: 9 }, 5],
+  ] as const)('is exact for years of a calendar, in steps of a year each, with %s', (catchUp, more, ran) => {
+    const job = missed({ schedule: { cron: '* * * * * *' }, catchUp, ...more }, 5 * year + 500)
+    expect(job.fired).toHaveLength(ran)
+    expect(job.state.skipped).toBe((5 * year) / 1_000 - ran)
+    expect(job.next).toBe(5 * year + 1_000)
+    for (const decision of job.decisions)
+      for (const note of decision.notes) expect(note.kind === 'skipped' ? note.count : 0).toBeLessThan(32_000_000)
+    // Told as one: what stands in the state does not grow with the absence.
+    expect(job.state.decisions).toMatchObject([{ what: 'SKIPPED', reason: 'catch-up', count: (5 * year) / 1_000 - ran }])
+  })
+  it('is exact where the job was over meanwhile, and then it is done', () => {
+    const expireAt = 3 * year
+    const job = missed({ schedule: { cron: '* * * * * *' }, expireAt, catchUp: 'ALL' }, 4 * year)
+    expect(job.state).toMatchObject({ status: 'COMPLETED', skipped: (4 * year) / 1_000, runNo: 0 })
   })
 })
 
