@@ -5,6 +5,7 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Logger, pino } from 'pino'
 import { tombstoneRetentionMs, topicNames, topicPlans } from '../streams/topics.ts'
+import { auditorOf, startAuditor } from './auditing.ts'
 import { systemClock, watchClock } from './clock.ts'
 import type { Config } from './config/config.ts'
 import { startEmbedded } from './embedded/start.ts'
@@ -115,9 +116,11 @@ async function assemble(
   }
   if (config.roles.has('retrier')) await startRetrier(parts)
   await startIntake(parts)
+  const auditor = auditorOf(parts)
   const scheduler = config.roles.has('scheduler') ? newScheduler(parts) : undefined
   // Before the scheduler joins: its member data carries the URL that is known only then.
-  parts.url = await startHttp(parts, scheduler)
+  parts.url = await startHttp(parts, scheduler, auditor)
+  await startAuditor(auditor, parts)
   if (scheduler !== undefined) {
     const endWatch = watchClock((byMs) => {
       parts.metrics.clockSteps.inc()

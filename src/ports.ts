@@ -107,6 +107,8 @@ export interface GroupReaderOptions {
   onAssigned(assigned: TopicPartition[], generation: number): { positions?: Position[]; paused?: TopicPartition[] } | undefined
   /** The group is about to give its partitions out anew; until it has, what is done can still be committed. */
   onRebalance?(): void
+  /** Everything before the offset was read; also where only markers of transactions stood, which come as no batch. After the batch has settled. */
+  onPassed?(position: Position): void
   /** Records in offset order for each partition; the next batch of any partition of this reader is fetched after it settles. It must not throw. */
   onBatch(batch: Batch): void | Promise<void>
   /** The group session ended against our will and the reader could not recover by itself; it has stopped. */

@@ -7,15 +7,17 @@ import { createAuditTrail } from './api/audit/audit-trail.ts'
 import { peerToken } from './api/auth.ts'
 import { readDashboard } from './api/dashboard-files.ts'
 import { createOwnerDirectory } from './api/owner-directory.ts'
+import { createProofDirectory } from './api/proof-directory.ts'
 import { remoteQueries } from './api/remote-queries.ts'
 import { systemClock } from './clock.ts'
 import { effectiveSettings } from './config/effective.ts'
 import { advertised } from './instance.ts'
 import type { Parts } from './parts.ts'
+import type { ProofQueries } from './proof-port.ts'
 import type { Scheduler } from './scheduler/scheduler.ts'
 
 /** Every process serves HTTP: metrics, probes and the questions of other processes in any role, the API in the role of that name. */
-export async function startHttp(parts: Parts, scheduler: Scheduler | undefined): Promise<string> {
+export async function startHttp(parts: Parts, scheduler: Scheduler | undefined, auditor?: ProofQueries): Promise<string> {
   const { config, log, codecs, names, partitions, instance, metrics, logger, vitals, undo } = parts
   const writer = await log.writer()
   undo.push(() => writer.close())
@@ -34,6 +36,15 @@ export async function startHttp(parts: Parts, scheduler: Scheduler | undefined):
     remote: (url) => remoteQueries(url, { token: peerToken(config.apiTokens) }),
     clock: systemClock,
   })
+  const proofs = createProofDirectory({
+    admin,
+    groupId: names.group('auditor'),
+    local: auditor,
+    instance,
+    partitions,
+    remote: (url) => remoteQueries(url, { token: peerToken(config.apiTokens) }),
+    clock: systemClock,
+  })
   const isPublic = config.roles.has('api')
   const api = createApi({
     writer,
@@ -41,6 +52,8 @@ export async function startHttp(parts: Parts, scheduler: Scheduler | undefined):
     names,
     partitions,
     owners,
+    proofs,
+    localProof: auditor,
     admin,
     trail,
     instance,

@@ -38,26 +38,35 @@ export function cliPage(): string {
     [
       '## What an audit proves',
       '',
-      '`duelog audit` reads definitions, state, executions, events and dead letters, read committed, up to where they end when it begins, in a consumer group of its own that it deletes. It finds:',
+      '`duelog audit` reads definitions, state, executions, `worker-control`, events and dead letters, read committed, up to where they end when it begins, in a consumer group of its own that it deletes. The role `auditor` does the same all the time, and shows it at `/v1/proof`. Either finds:',
       '',
       table(
         ['Finding', 'Is'],
         [
           [
             code('lost'),
-            'a run that was dispatched and has neither an end nor a place in its job, or that nobody started by its start deadline',
+            'a run that was dispatched and has neither an end nor a place in its job, one that was under way and vanished, or one that nobody started by its start deadline',
           ],
           [
             code('missed'),
             'an occurrence of the definition in force, by its calendar, without a run, that the owner does not count as skipped',
           ],
-          [code('duplicate'), 'an attempt that was dispatched twice, or two runs of one occurrence'],
-          [code('early'), 'an attempt that started before it was due, by the clock of its worker'],
+          [
+            code('duplicate'),
+            'an attempt that was dispatched twice, or again after its run had ended, or two runs of one occurrence',
+          ],
+          [
+            code('early'),
+            "an attempt that started before it was due, by the clock of its worker, or by the broker's append time of the state that says so",
+          ],
           [code('overdue'), 'a job whose next occurrence was due longer ago than `--grace`, and about which nothing was decided'],
+          [code('undispatched'), 'an attempt that stands as handed out, or as ended by a worker, without a dispatch'],
+          [code('gap'), 'a run number that no run has'],
+          [code('ended-twice'), 'a run that ended, and ended or went on again'],
         ],
       ),
       '',
-      'Workers run at least once: an attempt that two workers started is counted, and is no finding. So is a run that a limit keeps waiting. What retention has taken is not held against anybody. Missed occurrences are not looked for where the log cannot tell: jobs with a topic target, pinned jobs, intervals from the END of runs, jobs with 1,000 skips and more, and definitions that took over the phase of an earlier one. All runs in the range are held in memory, some 900 bytes each; `--from` and `--to` bound it.',
+      'Workers run at least once: an attempt that two workers started is counted, and is no finding. So is a run that a limit keeps waiting. What retention has taken is not held against anybody. Missed occurrences are not looked for in intervals from the END of runs, where a job skips 1,000 or more in one step, and where only states after a change of the schedule are left. What it keeps is in a folder of its own under the system temporary folder, and memory does not grow with the log; `--from` and `--to` spare reading. What it cannot judge is counted as not judged: above 2,000 open runs of one job, or 100,000 occurrences in one step. Cron and rrule come from the calendar that owners decide by; intervals and instants it computes by itself.',
     ].join('\n'),
     ...leavesOf(program).map(({ name, command }) => [`## duelog ${name}`, '', '```text', helpOf(command), '```'].join('\n')),
   )

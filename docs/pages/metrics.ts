@@ -9,6 +9,27 @@ interface MetricFacts {
   labelNames: string[]
 }
 
+const alerts = `## Alerts on the proof
+
+The role auditor says whether the promise is kept. Three alerts for Prometheus: it found a fault, it fell behind, or it cannot judge.
+
+\`\`\`yaml
+groups:
+  - name: duelog-proof
+    rules:
+      - alert: DuelogFaultFound
+        expr: sum by (kind) (increase(duelog_audit_findings_total[10m])) > 0
+        labels: { severity: page }
+        annotations: { summary: "The audit of the log found a fault ({{ $labels.kind }}); GET /v1/proof names it" }
+      - alert: DuelogProofBehind
+        expr: max(duelog_audit_oldest_unjudged_seconds) > 300 or absent(duelog_audit_oldest_unjudged_seconds)
+        for: 5m
+        annotations: { summary: "Nobody has judged the log for five minutes" }
+      - alert: DuelogCannotJudge
+        expr: sum by (reason) (increase(duelog_audit_unjudged_total[1h])) > 0
+        annotations: { summary: "Something is not part of the proof ({{ $labels.reason }})" }
+\`\`\``
+
 export function metricsPage(): string {
   // prom-client's types leave out what each metric is.
   const metrics = createMetrics().registry.getMetricsAsArray() as unknown as MetricFacts[]
@@ -23,5 +44,6 @@ export function metricsPage(): string {
       ['Metric', 'Type', 'Labels', 'Meaning'],
       ours.map(({ name, type, labelNames, help }) => [code(name), type, labelNames.map(code).join(' '), help]),
     ),
+    alerts,
   )
 }

@@ -46,6 +46,42 @@ function trafficOf({ topic, schema }: TopicPlan): [writer: string, reader: strin
   return topic.startsWith(names.retry('')) ? ['owner', 'forwarder'] : ['owner', 'workers of the pool']
 }
 
+/** Groups, transactional ids and headers. */
+const namesOfOthers = [
+  [
+    code(names.group('scheduler')),
+    'consumer group of the owners; partition *i* of `jobs`, `job-commands`, `execution-events` and `job-state` goes to one member',
+  ],
+  [code(names.group('exec.<pool>')), 'consumer group of the workers of a pool'],
+  [
+    code(names.group('control.<pool>.<worker>')),
+    'consumer group of one worker, which reads all of `worker-control` and commits nothing; the broker forgets it when the worker has left',
+  ],
+  [
+    code(names.group('audit.<process>')),
+    'consumer group of one process whose audit trail was asked for; the broker forgets it when the process has left',
+  ],
+  [code(names.group('auditor')), 'consumer group of the auditors; it commits nothing'],
+  [code(names.group('retry')), 'consumer group of the retry forwarders'],
+  [code(names.group('intake')), 'consumer group of the intake of foreign schedules'],
+  [code(names.group('intake-<topic>-<partition>')), 'transactional id of who reads a partition of foreign schedules'],
+  [code(names.group('scheduler-<partition>')), "transactional id of a partition's owner"],
+  [
+    `${code(observedOffsetHeader)}, ${code(observedDeleteAtHeader)}`,
+    'headers of a tombstone that Duelog wrote for a completed job: it counts only if the job was not defined anew after that offset, and is still to be deleted at that time',
+  ],
+  [
+    code(onlyOverHeader),
+    'header of a definition or a tombstone: it counts only while the definition in force is that at this offset of the partition, or with `*` while there is one; the API writes it for If-Match',
+  ],
+  [
+    `${code(replyHeaders.topic)}, ${code(replyHeaders.correlationId)}`,
+    'headers of a record on `jobs` that asks for a receipt, see [TARGETS](TARGETS.md)',
+  ],
+  [code(sourceHeader), 'header of a definition that was made from a foreign schedule: where that stands'],
+  [code(movedHeader), 'header of the tombstone that a definition left behind when it was moved to the partition of its job'],
+]
+
 export function topicsPage(): string {
   const rows = plans.map((plan) => {
     const { 'cleanup.policy': cleanup = '', ...settings } = plan.config
@@ -73,45 +109,7 @@ export function topicsPage(): string {
       '',
       '## Groups, ids and headers',
     ].join('\n'),
-    table(
-      ['Name', 'Is'],
-      [
-        [
-          code(names.group('scheduler')),
-          'consumer group of the owners; partition *i* of `jobs`, `job-commands`, `execution-events` and `job-state` goes to one member',
-        ],
-        [code(names.group('exec.<pool>')), 'consumer group of the workers of a pool'],
-        [
-          code(names.group('control.<pool>.<worker>')),
-          'consumer group of one worker, which reads all of `worker-control` and commits nothing; the broker forgets it when the worker has left',
-        ],
-        [
-          code(names.group('audit.<process>')),
-          'consumer group of one process whose audit trail was asked for; the broker forgets it when the process has left',
-        ],
-        [code(names.group('retry')), 'consumer group of the retry forwarders'],
-        [code(names.group('intake')), 'consumer group of the intake of foreign schedules'],
-        [code(names.group('intake-<topic>-<partition>')), 'transactional id of who reads a partition of foreign schedules'],
-        [code(names.group('scheduler-<partition>')), "transactional id of a partition's owner"],
-        [
-          `${code(observedOffsetHeader)}, ${code(observedDeleteAtHeader)}`,
-          'headers of a tombstone that Duelog wrote for a completed job: it counts only if the job was not defined anew after that offset, and is still to be deleted at that time',
-        ],
-        [
-          code(onlyOverHeader),
-          'header of a definition or a tombstone: it counts only while the definition in force is that at this offset of the partition, or with `*` while there is one; the API writes it for If-Match',
-        ],
-        [
-          `${code(replyHeaders.topic)}, ${code(replyHeaders.correlationId)}`,
-          'headers of a record on `jobs` that asks for a receipt, see [TARGETS](TARGETS.md)',
-        ],
-        [code(sourceHeader), 'header of a definition that was made from a foreign schedule: where that stands'],
-        [
-          code(movedHeader),
-          'header of the tombstone that a definition left behind when it was moved to the partition of its job',
-        ],
-      ],
-    ),
+    table(['Name', 'Is'], namesOfOthers),
     ...records.map((name) => `## ${name}\n\n${schemas[name].doc}\n\n${fieldTable(schemas[name])}`),
     '## job-definition\n\nSee [JOBS.md](JOBS.md).',
   )

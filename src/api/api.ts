@@ -28,6 +28,7 @@ import { openApiRoutes } from './openapi/routes.ts'
 import type { ApiOptions } from './options.ts'
 import { planRoutes } from './plan-routes.ts'
 import { answerError, problemOf, problemType } from './problem.ts'
+import { proofRoutes } from './proof-routes.ts'
 import { withoutPublicApi } from './public-surface.ts'
 import { runCommandRoutes } from './run-command-routes.ts'
 import { runRoutes } from './run-routes.ts'
@@ -80,6 +81,7 @@ export function createApi(options: ApiOptions): Api {
     auditRoutes,
     scheduleRoutes,
     systemRoutes,
+    proofRoutes,
     internalRoutes,
     eventsRoutes,
     settingsRoutes,

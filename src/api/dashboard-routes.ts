@@ -6,7 +6,17 @@ import type { DashboardFile } from './dashboard-files.ts'
 import { answerNotFound } from './problem.ts'
 
 /** Addresses of pages, as src/dashboard/routes.ts has them. */
-export const dashboardPages = ['/', '/jobs', '/jobs/*', '/runs', '/dead-letters', '/workers', '/calendar', '/settings'] as const
+export const dashboardPages = [
+  '/',
+  '/jobs',
+  '/jobs/*',
+  '/runs',
+  '/dead-letters',
+  '/workers',
+  '/calendar',
+  '/proof',
+  '/settings',
+] as const
 
 /** Addresses that are never pages, whoever asks. */
 const ofPrograms = /^\/(v1|internal|assets|docs|metrics|livez|readyz|openapi\.json)(\/|$)/

@@ -80,6 +80,9 @@ export const jwksTimeoutMs = 5_000
 
 /** Latest records of the audit trail that are served. */
 export const auditKeptMax = 10_000
+/** Faults of the log that the proof lists, and how old what the auditors said may be. */
+export const proofFindingsMax = 100
+export const proofMaxAgeMs = 2_000
 /** How long a question waits until the trail has been read to its end. */
 export const auditCaughtUpMs = 5_000
 

@@ -13,10 +13,12 @@ import type { TopicNames, TopicPlan } from '../../streams/topics.ts'
 import type { Clock } from '../clock.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Codec, LogAdmin, LogWriter, PartitionQueries } from '../ports.ts'
+import type { ProofQueries } from '../proof-port.ts'
 import type { AuditAction } from './audit/audit-action.ts'
 import type { AuditTrail } from './audit/audit-trail.ts'
 import type { DashboardFile } from './dashboard-files.ts'
 import type { OwnerDirectory } from './owner-directory.ts'
+import type { ProofDirectory } from './proof-directory.ts'
 
 /** viewer reads; operator also writes jobs and commands; admin may do all. */
 export type Role = 'viewer' | 'operator' | 'admin'
@@ -57,6 +59,10 @@ export interface ApiOptions {
   names: TopicNames
   partitions: number
   owners: OwnerDirectory
+  /** What the auditors of the system say. Absent: there are none. */
+  proofs?: ProofDirectory | undefined
+  /** The auditor of this process, which other API processes ask through /internal. Absent without that role. */
+  localProof?: ProofQueries | undefined
   /** The scheduler of this process, which other API processes ask through /internal. Absent without that role. */
   local?: PartitionQueries | undefined
   /** Stays the caller's as well. */

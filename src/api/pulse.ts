@@ -6,6 +6,7 @@ import type { ApiContext } from './context.ts'
 import { pulseMs } from './limits.ts'
 import type { PartitionOwnerView } from './owner-directory.ts'
 import { countsOf, type ProcessCounts, sumOf } from './process-counts.ts'
+import { summaryOf } from './proof-routes.ts'
 import { SearchPreparer } from './search-preparer.ts'
 
 export interface PulseMessage {
@@ -14,6 +15,8 @@ export interface PulseMessage {
   /** Of all owners. They fall when a process ends, so that a difference below zero tells nothing. */
   counts: ProcessCounts
   partitions: PartitionOwnerView[]
+  /** What the auditors have found, and up to when they have judged; null where nobody can say. */
+  proof: { found: number; audited: number; judgedUntil: number | null } | null
 }
 
 type Listener = (message: string) => void
@@ -65,7 +68,21 @@ export class Pulse {
 
   async #message(): Promise<PulseMessage> {
     const { owners, metrics, clock } = this.#context
-    const [local, remote, partitions] = await Promise.all([countsOf(metrics), owners.remoteCounts(), owners.views()])
-    return { at: clock.nowMs(), counts: sumOf([local, ...remote]), partitions }
+    const [local, remote, partitions, proof] = await Promise.all([
+      countsOf(metrics),
+      owners.remoteCounts(),
+      owners.views(),
+      this.#proof(),
+    ])
+    return { at: clock.nowMs(), counts: sumOf([local, ...remote]), partitions, proof }
+  }
+
+  async #proof(): Promise<PulseMessage['proof']> {
+    const { proofs, partitions } = this.#context
+    // Without an answer of the auditors the rest of the pulse is true all the same.
+    const found = await proofs?.proofs().catch(() => undefined)
+    if (found === undefined || found.length === 0) return null
+    const { found: faults, audited, judgedUntil } = summaryOf(found, partitions)
+    return { found: faults, audited, judgedUntil }
   }
 }

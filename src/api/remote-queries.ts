@@ -13,9 +13,11 @@ import type {
   WhyView,
   WorkerRuns,
 } from '../ports.ts'
+import type { PartitionProof } from '../proof-port.ts'
 import { remoteTimeoutMs } from './limits.ts'
 import type { RemoteOwner } from './owner-directory.ts'
 import type { ProcessCounts } from './process-counts.ts'
+import type { RemoteProof } from './proof-directory.ts'
 import { decodeWire } from './wire.ts'
 
 export interface RemoteQueriesOptions {
@@ -28,7 +30,7 @@ export interface RemoteQueriesOptions {
 type Query = Record<string, string | number | boolean | undefined>
 
 /** Every call rejects with `not-ready` when the process cannot be reached, is too slow, or does not own the partition. */
-export function remoteQueries(url: string, options: RemoteQueriesOptions = {}): RemoteOwner {
+export function remoteQueries(url: string, options: RemoteQueriesOptions = {}): RemoteOwner & RemoteProof {
   const get = (path: string, query: Query = {}, waitMs = 0): Promise<Record<string, unknown>> =>
     ask(new URL(`/internal/v1/partitions${path}${queryText(query)}`, url), waitMs, options)
   const jobPath = (partition: number, id: string): string => `/${partition}/jobs/${encodeURIComponent(id)}`
@@ -59,6 +61,9 @@ export function remoteQueries(url: string, options: RemoteQueriesOptions = {}): 
     },
     async counts() {
       return (await ask(new URL('/internal/v1/counts', url), 0, options)).counts as ProcessCounts
+    },
+    async proof() {
+      return (await ask(new URL('/internal/v1/proof', url), 0, options)).proof as PartitionProof[]
     },
     async stored(partition, id) {
       return (await get(`${jobPath(partition, id)}/stored`)).job as StoredJob | undefined

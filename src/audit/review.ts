@@ -62,7 +62,7 @@ function judgeRun(account: JobAccount, run: RunAccount, context: ReviewContext):
     run.attempts.some(({ dispatches }) => dispatches > 0) && hasNumber(account.closed, run.runNo) && livesStill(account, run)
   if (late) findOnce('duplicate', 'again', 'it was dispatched again after it had ended')
   undispatched(account, run, context, findOnce)
-  const end = endOf(account, run, context, findOnce)
+  const end = late ? 'other' : endOf(account, run, context, findOnce)
   if (end !== 'open') {
     close(account, run, end, context, late)
     return Number.POSITIVE_INFINITY

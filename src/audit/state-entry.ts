@@ -51,7 +51,7 @@ function enterActive(account: JobAccount, active: ActiveRun, append: Append, at:
   if (run === undefined) return
   if (run.end !== null && !run.found.includes('revived')) {
     run.found.push('revived')
-    context.find('ended-twice', `${account.id}/${runNo}`, `it had ended as ${run.end}, and is ${status} again`, scheduledFor)
+    context.find('ended-twice', `${account.id}/${runNo}`, `it had ended, and is ${status} again`, scheduledFor)
   }
   const first = !run.named
   Object.assign(run, { named: true, trigger, status, attempt })

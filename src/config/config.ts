@@ -53,6 +53,7 @@ export interface Config {
   leadMsMax: number
   lingerMs: number
   standbys: number
+  auditGraceMs: number
   drainMs: number
   logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent'
   /** Undefined: no authentication; then `httpHost` is a loopback address. */
@@ -130,6 +131,7 @@ function configOf(raw: Raw): Omit<Config, 'given'> {
     leadMsMax: raw.DUELOG_LEAD_MS_MAX,
     lingerMs: raw.DUELOG_LINGER_MS,
     standbys: raw.DUELOG_STANDBYS,
+    auditGraceMs: raw.DUELOG_AUDIT_GRACE_MS,
     drainMs: raw.DUELOG_DRAIN_MS,
     logLevel: raw.DUELOG_LOG_LEVEL,
     apiTokens: raw.DUELOG_API_TOKENS === undefined ? undefined : apiTokensOf(raw.DUELOG_API_TOKENS),

@@ -29,6 +29,7 @@ export interface Raw {
   DUELOG_CONCURRENCY: number
   DUELOG_EXECUTOR_PROCESSES: string
   DUELOG_STANDBYS: number
+  DUELOG_AUDIT_GRACE_MS: number
   DUELOG_LEAD_MS: number
   DUELOG_LEAD_MS_MAX: number
   DUELOG_LINGER_MS: number

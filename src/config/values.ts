@@ -1,7 +1,7 @@
 /** Settings that are more than one value in a string. */
 import { isIP, isIPv4 } from 'node:net'
 
-export const roles = ['scheduler', 'executor', 'retrier', 'intake', 'api'] as const
+export const roles = ['scheduler', 'executor', 'retrier', 'intake', 'api', 'auditor'] as const
 export type Role = (typeof roles)[number]
 
 export const apiRoles = ['viewer', 'operator', 'admin'] as const

@@ -191,4 +191,23 @@ export interface PulseMessage {
   at: number
   counts: Counts
   partitions: PartitionState[]
+  /** What the auditors say; null where nobody can say. Absent: the process is of an earlier version. */
+  proof?: { found: number; audited: number; judgedUntil: number | null } | null
+}
+
+/** What /v1/proof answers. */
+export interface Proof {
+  audited: number
+  partitions: number
+  since: string | null
+  judgedUntil: string | null
+  behindRecords: number
+  records: number
+  unreadable: number
+  runs: number
+  occurrences: number
+  found: number
+  findings: Record<string, number>
+  unjudged: Record<string, number>
+  recent: { at: string; kind: string; what: string; detail: string }[]
 }

@@ -16,6 +16,7 @@ import { JobNewView } from './views/job-new.tsx'
 import { JobsView } from './views/jobs.tsx'
 import { NotFoundView } from './views/not-found.tsx'
 import { NowView } from './views/now.tsx'
+import { ProofView } from './views/proof.tsx'
 import { RunsView } from './views/runs.tsx'
 import { SettingsView } from './views/settings.tsx'
 import { SignInView } from './views/sign-in.tsx'
@@ -106,6 +107,8 @@ function View() {
       return <WorkersView />
     case 'calendar':
       return <CalendarView query={query} />
+    case 'proof':
+      return <ProofView />
     case 'settings':
       return <SettingsView />
     case 'not-found':

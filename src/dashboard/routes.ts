@@ -1,7 +1,17 @@
 /** Addresses of the views. All of them work when they are opened or loaded again. */
 import { computed, signal } from '@preact/signals'
 
-export type ViewName = 'now' | 'jobs' | 'job' | 'runs' | 'dead-letters' | 'workers' | 'calendar' | 'settings' | 'not-found'
+export type ViewName =
+  | 'now'
+  | 'jobs'
+  | 'job'
+  | 'runs'
+  | 'dead-letters'
+  | 'workers'
+  | 'calendar'
+  | 'proof'
+  | 'settings'
+  | 'not-found'
 export interface Route {
   view: ViewName
   /** Of the job that the view is about. */
@@ -17,6 +27,7 @@ export const pages: readonly { view: ViewName; href: string; title: string }[] =
   { view: 'dead-letters', href: '/dead-letters', title: 'Dead letters' },
   { view: 'workers', href: '/workers', title: 'Workers' },
   { view: 'calendar', href: '/calendar', title: 'Calendar' },
+  { view: 'proof', href: '/proof', title: 'Proof' },
   { view: 'settings', href: '/settings', title: 'Settings' },
 ]
 

@@ -20,6 +20,8 @@ export function troublesOf(kept: readonly PulseMessage[], rates: Rates | undefin
   const named = (some: typeof partitions): string =>
     `${some.length === 1 ? 'Partition' : 'Partitions'} ${some.map(({ partition }) => partition).join(', ')}`
   const troubles: Trouble[] = []
+  const faults = latest.proof?.found ?? 0
+  if (faults > 0) troubles.push({ text: `The audit of the log found ${counted(faults, 'fault')}.`, href: '/proof' })
   const ownerless = partitions.filter(({ instance }) => instance === null)
   if (ownerless.length > 0) troubles.push({ text: `${named(ownerless)}: no process owns it, so nothing of it fires.` })
   const coming = partitions.filter(({ instance, phase }) => instance !== null && phase !== 'active')

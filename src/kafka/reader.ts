@@ -161,7 +161,12 @@ export class KafkaGroupReader implements GroupReader {
   }
 
   #listen(): void {
-    const { GROUP_JOIN, REBALANCING, STOP, CRASH } = this.#consumer.events
+    const { GROUP_JOIN, REBALANCING, STOP, CRASH, END_BATCH_PROCESS } = this.#consumer.events
+    const { onPassed } = this.#options
+    if (onPassed !== undefined)
+      this.#consumer.on(END_BATCH_PROCESS, ({ payload: { topic, partition, lastOffset } }) =>
+        onPassed({ topic, partition, offset: Number(lastOffset) + 1 }),
+      )
     this.#heartbeats.listen(this.#consumer)
     this.#consumer.on(GROUP_JOIN, ({ payload }) => this.#onJoin(payload.memberAssignment, payload.memberId))
     this.#consumer.on(REBALANCING, () => this.#options.onRebalance?.())

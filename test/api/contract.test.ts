@@ -32,6 +32,7 @@ const promised = [
   ['POST', '/v1/schedules/preview', 'viewer'],
   ['GET', '/v1/forecast', 'viewer'],
   ['GET', '/v1/workers', 'viewer'],
+  ['GET', '/v1/proof', 'viewer'],
   ['GET', '/v1/partitions', 'viewer'],
   ['GET', '/v1/session', 'viewer'],
   ['GET', '/v1/events', 'viewer'],

@@ -46,16 +46,17 @@ export class History {
   run(
     runNo: number,
     minutes: number,
-    { without = [], startedAt = at(minutes) + 2, next = minutes + 1, by = false, more = {} }: RunOptions = {},
+    { without = [], startedAt = at(minutes) + 2, next = minutes + 1, by = false, nominal = minutes, more = {} }: RunOptions = {},
   ): this {
-    const active = activeRun(runNo, minutes, this.#offset)
-    if (!without.includes('dispatch')) this.dispatch(runNo, minutes, more)
+    const scheduledFor = at(nominal)
+    const active = activeRun(runNo, minutes, this.#offset, { scheduledFor })
+    if (!without.includes('dispatch')) this.dispatch(runNo, minutes, { scheduledFor, ...more })
     if (!without.includes('state')) {
       const counted = { runNo, scheduledRuns: this.#state.scheduledRuns + 1, nextFireAt: at(next) }
       this.state(at(minutes) - 50, { ...counted, active: [...this.#state.active, active] }, by)
     }
     if (!without.includes('report')) this.report(runNo, { startedAt })
-    if (!without.includes('end')) this.end(runNo, minutes, {}, by)
+    if (!without.includes('end')) this.end(runNo, minutes, { scheduledFor }, by)
     return this
   }
 
@@ -105,6 +106,8 @@ interface RunOptions {
   startedAt?: number
   /** Minute of the occurrence that the state says is next. */
   next?: number
+  /** Minute that it is said to be for, where that is another. */
+  nominal?: number
   /** Whether the times of states are the broker's. */
   by?: boolean
   more?: Partial<Execution>

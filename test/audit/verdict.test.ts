@@ -18,7 +18,7 @@ describe('an audit finds', () => {
     ])
   })
   it('an occurrence with two runs', async () => {
-    const history = ninth().run(10, 4, { next: 10 })
+    const history = ninth().run(10, 9.2, { nominal: 4, next: 10 })
     const detail = `${new Date(at(4)).toISOString()} is run 4 and run 10`
     expect(await findings(history)).toEqual([{ kind: 'duplicate', what: 'job', detail }])
   })

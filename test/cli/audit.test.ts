@@ -1,6 +1,7 @@
 /** `duelog audit` on the log of a real system. */
 import kafkajs from 'kafkajs'
 import { expect, it, onTestFinished } from 'vitest'
+import { copyFirst } from '../tools/copied-record.ts'
 import { systemOfThisFile } from './built-program.ts'
 
 const ran = new Map<string, number>()
@@ -62,7 +63,7 @@ it('proves that each occurrence ran once, leaves nothing behind, and finds what 
   const groups = (await admin.listGroups()).groups.map(({ groupId }) => groupId)
   expect(groups.filter((group) => group.startsWith(`${bed.env.DUELOG_TOPIC_PREFIX}audit-`))).toEqual([])
 
-  await copyFirst(kafka, `${bed.env.DUELOG_TOPIC_PREFIX}executions.default.normal`)
+  await copyFirst(`${bed.env.DUELOG_TOPIC_PREFIX}executions.default.normal`)
   const found = await bed.run('audit')
   expect(found.code).toBe(1)
   expect(found.out).toMatch(/NOT clean\.\nduplicate:\n {2}job-\d+\/1: attempt 1 was dispatched 2 times\n$/)
@@ -93,19 +94,3 @@ it('says when there is nothing to audit, and takes no time without an offset', a
   })
   expect(await bed.run('audit', '--from', '2030-01-01')).toMatchObject({ code: 2, err: expect.stringContaining('--from') })
 })
-
-/** Writes the first record of a topic once more, as a broken owner would. */
-async function copyFirst(kafka: InstanceType<typeof kafkajs.Kafka>, topic: string): Promise<void> {
-  const consumer = kafka.consumer({ groupId: `${topic}-copy` })
-  const producer = kafka.producer()
-  await Promise.all([consumer.connect(), producer.connect()])
-  onTestFinished(async () => void (await Promise.all([consumer.disconnect(), producer.disconnect()])))
-  await consumer.subscribe({ topic, fromBeginning: true })
-  const read = Promise.withResolvers<{ partition: number; key: Buffer | null; value: Buffer | null }>()
-  await consumer.run({
-    autoCommit: false,
-    eachMessage: async ({ partition, message: { key, value } }) => read.resolve({ partition, key, value }),
-  })
-  const { partition, key, value } = await read.promise
-  await producer.send({ topic, messages: [{ partition, key, value }] })
-}

@@ -1,5 +1,6 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest'
+import { copyFirst } from '../tools/copied-record.ts'
 import { expectAccessible, openBrowser } from './browser.ts'
 import { calendarJobs, shownJobs } from './shown-jobs.ts'
 import { buildDashboard, type DashboardSite, openDashboardSite } from './site.ts'
@@ -132,6 +133,36 @@ describe('the dashboard', () => {
     await page.getByRole('rowheader', { name: 'daily-report' }).waitFor()
     expect(await page.getByRole('rowheader', { name: 'watched', exact: true }).count()).toBe(0)
     await expect(site.get('/v1/jobs/watched')).rejects.toThrow('404')
+  })
+
+  it('shows the proof of the log, a fault that somebody made, and that nobody audits', { timeout: caseMs }, async (context) => {
+    const site = await openDashboardSite(context, { DUELOG_AUDIT_GRACE_MS: '1000' })
+    const audited = await site.start()
+    await site.put('audited', { schedule: { everyMs: 500 }, target: { handler: 'noop' } })
+    const page = await openPage(context, site)
+    await view(page, 'Proof').click()
+    await page.getByText('By the log, each occurrence that was due ran once').waitFor()
+    await page
+      .locator('.figures > div', { hasText: 'Runs judged' })
+      .locator('dd', { hasText: /^[1-9]/ })
+      .waitFor()
+    await expectFocusOn(page, 'Proof')
+    await expectAccessible(page, 'proof')
+    await copyFirst(`page-${new URL(site.url).port}.executions.default.normal`)
+    await page.getByText('1 fault found').waitFor()
+    await page.getByRole('row').filter({ hasText: 'audited/1' }).getByText('Duplicate').waitFor()
+    await expectAccessible(page, 'proof-fault')
+    await view(page, 'Now').click()
+    const trouble = page.locator('.troubles li').filter({ hasText: 'The audit of the log found 1 fault' })
+    await trouble.getByRole('link', { name: 'Look' }).click()
+    await page.getByRole('heading', { name: 'Proof' }).waitFor()
+    await audited.kill()
+    await page.locator('.state.bad', { hasText: 'does not answer' }).waitFor()
+    await site.start({ DUELOG_ROLES: 'scheduler,executor,retrier,api' })
+    await page.getByText('Live', { exact: true }).waitFor()
+    await page.reload()
+    await page.getByText('Nobody audits this system now').waitFor()
+    await expectAccessible(page, 'proof-none')
   })
 
   it('shows what runs and cancels it, and makes dead runs again', { timeout: caseMs }, async (context) => {

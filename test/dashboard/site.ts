@@ -19,7 +19,7 @@ export async function buildDashboard(): Promise<void> {
 export interface DashboardSite {
   url: string
   /** Starts the process, or starts it again after a kill. */
-  start(): Promise<DuelogProcess>
+  start(more?: Record<string, string>): Promise<DuelogProcess>
   put(id: string, definition: object): Promise<void>
   get<Answer>(path: string): Promise<Answer>
 }
@@ -38,7 +38,7 @@ export async function openDashboardSite(context: TestContext, settings: Record<s
   }
   return {
     url,
-    start: () =>
+    start: (more = {}) =>
       DuelogProcess.system(context, {
         KAFKA_BROKERS: process.env.DUELOG_TEST_BROKERS ?? '',
         SCHEMA_REGISTRY_URL: process.env.DUELOG_TEST_REGISTRY ?? '',
@@ -48,6 +48,7 @@ export async function openDashboardSite(context: TestContext, settings: Record<s
         DUELOG_DATA_DIR: folder,
         DUELOG_HTTP_PORT: String(port),
         ...settings,
+        ...more,
       }),
     async put(id, definition) {
       await ask(`/v1/jobs/${id}?wait=applied`, { method: 'PUT', body: JSON.stringify(definition) })

@@ -40,6 +40,16 @@ it('tells of late starts, and of runs that were given up since the page was open
   ])
 })
 
+it('tells first of faults that the audit found', () => {
+  const audited = (found: number) => ({ ...pulse(60_000, 0), proof: { found, audited: 1, judgedUntil: 50_000 } })
+  expect(texts([pulse(0, 0), audited(0)])).toEqual([])
+  expect(texts([pulse(0, 0), { ...pulse(60_000, 0), proof: null }])).toEqual([])
+  expect(texts([pulse(0, 0), audited(2)], 2_500)).toEqual([
+    'The audit of the log found 2 faults.',
+    'One start in a hundred is more than 2.5 s late.',
+  ])
+})
+
 it('counts nothing from before a process ended', () => {
   expect(texts([pulse(0, 3), pulse(60_000, 0)])).toEqual([])
 })

@@ -10,6 +10,7 @@ import { codeOf, type HouseFile, importsOf, placesOf } from './tree.ts'
 const shared = [
   'ports',
   'owner-views',
+  'proof-port',
   'target-topics-port',
   'errors',
   'clock',
@@ -29,6 +30,7 @@ const joiners = [
   'worker',
   ...processes,
   'targets',
+  'auditing',
   'index',
   'client-entry',
   'worker-entry',

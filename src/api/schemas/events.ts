@@ -25,7 +25,7 @@ export const eventsSchema = {
   tags: ['System'],
   summary: 'How the system stands, as server-sent events',
   description:
-    'Once a second an event `pulse`: the counts of all owners, which only grow while their processes live, and a view of each partition.',
+    'Once a second an event `pulse`: the counts of all owners, which only grow while their processes live, a view of each partition, and what the auditors found.',
   produces: ['text/event-stream'],
   querystring: closed({}),
   response: { 200: { type: 'string', description: 'text/event-stream' }, ...problemResponses },

@@ -1,0 +1,26 @@
+/** What the role auditor is given. */
+import type { Logger } from 'pino'
+import type { TopicNames } from '../../streams/topics.ts'
+import type { Clock } from '../clock.ts'
+import type { Metrics } from '../metrics.ts'
+import type { Log } from '../ports.ts'
+import type { AccountStore } from './ledger.ts'
+import type { FactCodecs } from './record-facts.ts'
+
+export interface AuditorRoleOptions {
+  log: Log & { topics(): Promise<string[]> }
+  codecs: FactCodecs
+  names: TopicNames
+  /** name@host:pid:boot. */
+  instance: string
+  /** Shown to other processes in the group, as `{ url }`: where they ask for the proof. */
+  userData: () => unknown
+  stores: {
+    open(partition: number): Promise<{ store: AccountStore & { close(): Promise<void> }; wiped: string | undefined }>
+  }
+  clock: Clock
+  metrics: Metrics
+  logger: Logger
+  /** How long after its due time something may still be on its way, in ms. */
+  graceMs: number
+}
