@@ -105,9 +105,9 @@ export type ExecutionEventType = 'STARTED' | 'HEARTBEAT' | 'SUCCEEDED' | 'FAILED
 export interface RunError {
   /** Name of the error's class, or a code. */
   type: string
-  /** At most 1,000 characters. */
+  /** What it says. */
   message: string
-  /** At most 4,000 characters. Default: null. */
+  /** Where it was thrown; not kept. Default: null. */
   stack: string | null
   /** False dead-letters the run at once. Default: true. */
   retryable: boolean
@@ -142,7 +142,7 @@ export interface ExecutionEvent {
   worker: string
   /** When the handler was started. Set on STARTED, SUCCEEDED and FAILED, because a quick run sends only its last event. Unit: epoch ms. Default: null. */
   startedAt: number | null
-  /** With SUCCEEDED: what the handler returned, as JSON. Default: null. */
+  /** With SUCCEEDED: what the handler returned, as JSON. A larger one is left out, and the run has succeeded all the same. Default: null. */
   result: Buffer | null
   /** With FAILED: why. Default: null. */
   error: RunError | null
@@ -302,6 +302,10 @@ export interface JobCommand {
   from: number | null
   /** With BACKFILL: end of the range, exclusive; at most the present. Unit: epoch ms. Default: null. */
   to: number | null
+  /** With FOLLOW_UP: how many runs led to this one, each by onSuccess or onFailure of the one before. Default: 0. */
+  chainDepth: number
+  /** With FOLLOW_UP: how many runs may still follow from this one, those that follow from its followers included. Default: 5000. */
+  chainLeft: number
   /** Who asked. Default: null. */
   actor: string | null
 }
@@ -316,6 +320,8 @@ export interface JobCommandInput {
   runNo?: number | null | undefined
   from?: number | null | undefined
   to?: number | null | undefined
+  chainDepth?: number | undefined
+  chainLeft?: number | undefined
   actor?: string | null | undefined
 }
 
@@ -528,7 +534,7 @@ export interface JobDefinition {
   misfireThresholdMs: number
   /** What happens when an occurrence is due while an earlier run is still active: both run; it is skipped; it waits, the first of those that fall due meanwhile, and runs when the other has ended; or the other is cancelled. Default: "ALLOW". */
   overlap: Overlap
-  /** With overlap ALLOW: the most active runs of the job. A further occurrence is skipped and counted; with catchUp ALL it waits until one ends. Default: 16. */
+  /** The most active runs of the job, whatever made them. A TRIGGER, a REDRIVE or a follow-up beyond it is refused and shown at /why. With overlap ALLOW a further occurrence is skipped and counted; with catchUp ALL it waits until one ends. Default: 16. */
   maxConcurrentRuns: number
   /** Jobs with the same key share concurrencyLimit. Exact among the jobs of one partition: give their ids one {tag}. At most 256 bytes, no control characters; for handlers and HTTP. Default: null. */
   concurrencyKey: string | null
@@ -552,9 +558,9 @@ export interface JobDefinition {
   dedupKey: string | null
   /** With dedupKey: how long. Unit: ms. Default: 0. */
   dedupWindowMs: number
-  /** Ids of jobs that are triggered when a run of this job has succeeded. Default: []. */
+  /** Ids of jobs that are triggered when a run of this job has succeeded, other than its own. From one run at most 5,000 follow, over at most 32 generations; what is beyond is not triggered, and /why of the job that would have says so. Default: []. */
   onSuccess: string[]
-  /** Ids of jobs that are triggered when a run of this job is dead or has expired. Default: []. */
+  /** Ids of jobs that are triggered when a run of this job is dead or has expired; as with onSuccess. Default: []. */
   onFailure: string[]
   /** Words to find the job by. Default: []. */
   tags: string[]
@@ -711,6 +717,10 @@ export interface ActiveRun {
   trigger: Trigger
   /** With MANUAL: the command. Default: null. */
   commandId: string | null
+  /** Runs that led to this one, each by onSuccess or onFailure of the one before. Default: 0. */
+  chainDepth: number
+  /** Runs that may still follow from this one, those that follow from its followers included. Default: 5000. */
+  chainLeft: number
   /** Where the run stands. WAITING: it has not been dispatched, because a limit does not let it go yet. */
   status: RunStatus
   /** Number of the current attempt. */
@@ -752,6 +762,8 @@ export interface ActiveRunInput {
   scheduledFor: number
   trigger?: Trigger | undefined
   commandId?: string | null | undefined
+  chainDepth?: number | undefined
+  chainLeft?: number | undefined
   status: RunStatus
   attempt: number
   releasedAttempts?: number | undefined
@@ -792,6 +804,8 @@ export interface FinishedRun {
   worker: string | null
   /** What the handler returned, as JSON. Default: null. */
   result: Buffer | null
+  /** What of its report was left out, and why. Default: null. */
+  note: string | null
   /** The last five failed attempts. Default: []. */
   errors: AttemptError[]
 }
@@ -808,6 +822,7 @@ export interface FinishedRunInput {
   finishedAt: number
   worker?: string | null | undefined
   result?: Buffer | null | undefined
+  note?: string | null | undefined
   errors?: AttemptErrorInput[] | undefined
 }
 
@@ -1271,28 +1286,37 @@ export const executionEventSchema = {
     {
       "name": "runNo",
       "type": "long",
+      "minimum": 1,
+      "maximum": 9007199254740991,
       "doc": "As in the execution."
     },
     {
       "name": "attempt",
       "type": "int",
+      "minimum": 1,
+      "maximum": 2147483647,
       "doc": "As in the execution; for RETRY_DUE the attempt to be made."
     },
     {
       "name": "specOffset",
       "type": "long",
+      "minimum": 0,
+      "maximum": 9007199254740991,
       "doc": "As in the execution."
     },
     {
       "name": "at",
       "type": "long",
       "unit": "epoch ms",
+      "minimum": 0,
+      "maximum": 8640000000000000,
       "doc": "The reporter's clock."
     },
     {
       "name": "worker",
       "type": "string",
       "default": "",
+      "maxLength": 512,
       "doc": "name@host:pid:boot of the reporter."
     },
     {
@@ -1303,6 +1327,8 @@ export const executionEventSchema = {
       ],
       "default": null,
       "unit": "epoch ms",
+      "minimum": 0,
+      "maximum": 8640000000000000,
       "doc": "When the handler was started. Set on STARTED, SUCCEEDED and FAILED, because a quick run sends only its last event."
     },
     {
@@ -1313,7 +1339,7 @@ export const executionEventSchema = {
       ],
       "default": null,
       "maxBytes": 65536,
-      "doc": "With SUCCEEDED: what the handler returned, as JSON."
+      "doc": "With SUCCEEDED: what the handler returned, as JSON. A larger one is left out, and the run has succeeded all the same."
     },
     {
       "name": "error",
@@ -1328,12 +1354,14 @@ export const executionEventSchema = {
             {
               "name": "type",
               "type": "string",
+              "maxLength": 200,
               "doc": "Name of the error's class, or a code."
             },
             {
               "name": "message",
               "type": "string",
-              "doc": "At most 1,000 characters."
+              "maxLength": 1000,
+              "doc": "What it says."
             },
             {
               "name": "stack",
@@ -1342,7 +1370,8 @@ export const executionEventSchema = {
                 "string"
               ],
               "default": null,
-              "doc": "At most 4,000 characters."
+              "maxLength": 4000,
+              "doc": "Where it was thrown; not kept."
             },
             {
               "name": "retryable",
@@ -1358,6 +1387,8 @@ export const executionEventSchema = {
               ],
               "default": null,
               "unit": "ms",
+              "minimum": 0,
+              "maximum": 9007199254740991,
               "doc": "The handler's own delay before the next attempt; it takes the place of the backoff."
             }
           ]
@@ -1382,6 +1413,7 @@ export const executionEventSchema = {
         "string"
       ],
       "default": null,
+      "maxLength": 1000,
       "doc": "With HEARTBEAT: what the handler says of its progress."
     }
   ]
@@ -1655,6 +1687,8 @@ export const jobCommandSchema = {
       "name": "at",
       "type": "long",
       "unit": "epoch ms",
+      "minimum": 0,
+      "maximum": 8640000000000000,
       "doc": "The sender's clock."
     },
     {
@@ -1719,12 +1753,29 @@ export const jobCommandSchema = {
       "doc": "With BACKFILL: end of the range, exclusive; at most the present."
     },
     {
+      "name": "chainDepth",
+      "type": "int",
+      "default": 0,
+      "minimum": 0,
+      "maximum": 32,
+      "doc": "With FOLLOW_UP: how many runs led to this one, each by onSuccess or onFailure of the one before."
+    },
+    {
+      "name": "chainLeft",
+      "type": "int",
+      "default": 5000,
+      "minimum": 0,
+      "maximum": 5000,
+      "doc": "With FOLLOW_UP: how many runs may still follow from this one, those that follow from its followers included."
+    },
+    {
       "name": "actor",
       "type": [
         "null",
         "string"
       ],
       "default": null,
+      "maxLength": 1024,
       "doc": "Who asked."
     }
   ]
@@ -2346,7 +2397,7 @@ export const jobDefinitionSchema = {
       "default": 16,
       "minimum": 1,
       "maximum": 100,
-      "doc": "With overlap ALLOW: the most active runs of the job. A further occurrence is skipped and counted; with catchUp ALL it waits until one ends."
+      "doc": "The most active runs of the job, whatever made them. A TRIGGER, a REDRIVE or a follow-up beyond it is refused and shown at /why. With overlap ALLOW a further occurrence is skipped and counted; with catchUp ALL it waits until one ends."
     },
     {
       "name": "concurrencyKey",
@@ -2496,7 +2547,7 @@ export const jobDefinitionSchema = {
       "default": [],
       "maxEntries": 16,
       "maxLength": 255,
-      "doc": "Ids of jobs that are triggered when a run of this job has succeeded."
+      "doc": "Ids of jobs that are triggered when a run of this job has succeeded, other than its own. From one run at most 5,000 follow, over at most 32 generations; what is beyond is not triggered, and /why of the job that would have says so."
     },
     {
       "name": "onFailure",
@@ -2507,7 +2558,7 @@ export const jobDefinitionSchema = {
       "default": [],
       "maxEntries": 16,
       "maxLength": 255,
-      "doc": "Ids of jobs that are triggered when a run of this job is dead or has expired."
+      "doc": "Ids of jobs that are triggered when a run of this job is dead or has expired; as with onSuccess."
     },
     {
       "name": "tags",
@@ -2938,6 +2989,18 @@ export const jobStateSchema = {
                       "doc": "With MANUAL: the command."
                     },
                     {
+                      "name": "chainDepth",
+                      "type": "int",
+                      "default": 0,
+                      "doc": "Runs that led to this one, each by onSuccess or onFailure of the one before."
+                    },
+                    {
+                      "name": "chainLeft",
+                      "type": "int",
+                      "default": 5000,
+                      "doc": "Runs that may still follow from this one, those that follow from its followers included."
+                    },
+                    {
                       "name": "status",
                       "type": {
                         "type": "enum",
@@ -3245,6 +3308,15 @@ export const jobStateSchema = {
                       ],
                       "default": null,
                       "doc": "What the handler returned, as JSON."
+                    },
+                    {
+                      "name": "note",
+                      "type": [
+                        "null",
+                        "string"
+                      ],
+                      "default": null,
+                      "doc": "What of its report was left out, and why."
                     },
                     {
                       "name": "errors",

@@ -110,6 +110,13 @@ export function createMetrics() {
     auditLag: gauge('audit_behind_records', 'Records of the log that the auditor has still to read.'),
     auditAge: gauge('audit_oldest_unjudged_seconds', 'Age of the oldest time up to which the auditor has not judged yet.'),
     running: gauge('running', 'Handlers that run now.', ['pool']),
+    refused: counter('refused_total', 'Commands that were not carried out, and follow-ups that were not triggered.', [
+      'what',
+      'reason',
+    ]),
+    shortened: counter('shortened_total', 'Times that something was over a limit and left out, while the rest was taken.', [
+      'what',
+    ]),
     waits: counter('limit_waits_total', 'Attempts that a limit did not let go at once.', ['reason']),
     staleEvents: counter('stale_events_total', 'Events of attempts that are no longer current.', ['type']),
   }

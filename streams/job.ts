@@ -56,7 +56,8 @@ export type Input =
       onlyOver?: OnlyOver
     }
   | { kind: 'command'; command: JobCommand }
-  | { kind: 'event'; event: ExecutionEvent }
+  /** `note`: what of the report is missing. */
+  | { kind: 'event'; event: ExecutionEvent; note?: string }
   | { kind: 'timer'; timer: Timer }
   /** The run is at the head of the queue of its concurrencyKey, and a slot may be free. */
   | { kind: 'admit'; waiter: Waiter }
@@ -114,7 +115,7 @@ export type Output =
   /** Tells every worker that the attempt shall not run, or not go on. */
   | { kind: 'cancel'; runNo: number; attempt: number; specOffset: number; reason: string }
   /** Triggers another job. */
-  | { kind: 'trigger'; jobId: string; commandId: string; at: number }
+  | { kind: 'trigger'; jobId: string; commandId: string; at: number; chainDepth: number; chainLeft: number }
   | { kind: 'dead-letter'; letter: Omit<DeadLetter, 'execution'>; execution: Execution }
   /**
    * A null record to jobs that deletes the job unless it was defined anew after `observedOffset`, or is no longer to be deleted at
@@ -133,6 +134,10 @@ export type Note =
   | { kind: 'moved' }
   | { kind: 'waiting'; reason: WaitingReason }
   | { kind: 'invalid'; reason: string }
+  /** Commands that were not carried out, or jobs that were not triggered; `what`: type of the command, FOLLOW_UP for those of a chain. */
+  | { kind: 'refused'; what: string; reason: string; count: number }
+  /** Something was left out of the state, which would have been too large. */
+  | { kind: 'shortened' }
 
 export type WaitingReason = 'concurrency-limit' | 'rate-limit'
 

@@ -27,10 +27,11 @@ const sameSubject = (...refusals: Pick<Refusal, 'runNo' | 'commandId'>[]): boole
 
 /** A command that is not carried out. Its sender hears of it by a receipt, or by the reasons of the job. */
 export function refuseCommand(draft: Decision, command: JobCommand, reason: string, at: number): void {
-  const { commandId, runNo, trigger } = command
+  const { commandId, runNo, trigger, type } = command
   // Nobody waits for the answer to a follow-up, and there may be many.
   refuse(draft, { at, what: 'DROPPED', reason, runNo, commandId: trigger === 'FOLLOW_UP' ? null : commandId })
   draft.refusal = reason
+  draft.notes.push({ kind: 'refused', what: type === 'TRIGGER' ? trigger : type, reason, count: 1 })
 }
 
 /** Occurrences that do not run, counted. */

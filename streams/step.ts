@@ -7,6 +7,7 @@ import type { Context, Decision, Input, Job } from './job.ts'
 import { acceptDefinition, acceptDeletion } from './jobs/accept.ts'
 import { applyCommand } from './jobs/command.ts'
 import { recheckTarget } from './jobs/recheck.ts'
+import { fittedState } from './jobs/state-size.ts'
 import { type Timer, timerKind } from './keys.ts'
 import { applyEvent, applyRunTimer } from './runs/attempt.ts'
 import { deliverAll } from './runs/deliver.ts'
@@ -27,7 +28,7 @@ export function step(job: Job, input: Input, context: Context): Decision {
       applyCommand(draft, input.command, context)
       break
     case 'event':
-      applyEvent(draft, input.event, context)
+      applyEvent(draft, input.event, context, input.note)
       break
     case 'timer':
       applyTimer(draft, input.timer, context)
@@ -36,7 +37,18 @@ export function step(job: Job, input: Input, context: Context): Decision {
       admit(draft, input.waiter, context)
   }
   deliverAll(draft, context)
+  shorten(draft)
   return draft
+}
+
+/** What is logged must never be too large for the log. */
+function shorten(draft: Decision): void {
+  const { state } = draft.job
+  if (state === undefined || state === draft.before) return
+  const fitted = fittedState(state)
+  if (fitted === state) return
+  draft.job.state = fitted
+  draft.notes.push({ kind: 'shortened' })
 }
 
 function applyTimer(draft: Decision, timer: Timer, context: Context): void {

@@ -3,17 +3,21 @@ import { executionEventSchema, jobDefinitionSchema } from '../../schemas/generat
 import { bodyBytesMax, listLimitMax, previewCountMax, recordBytesMax } from '../../src/api/limits.ts'
 import { settingByName } from '../../src/config/settings.ts'
 import { type AvroField, type AvroRecord, fieldOf } from '../../streams/jobs/avro-schema.ts'
+import { stateBytesMax } from '../../streams/jobs/state-size.ts'
 import { jobIdLimit } from '../../streams/jobs/validate.ts'
 import { runRingSize } from '../../streams/keys.ts'
+import { chainDepthMax, chainRunsMax } from '../../streams/runs/chain.ts'
 import { numberText, table } from './markdown.ts'
 
 export function limitsTable(): string {
   const job = (name: string): AvroField => fieldOf(jobDefinitionSchema, name)
   const schedule = job('schedule').type as AvroRecord
   const retry = job('retry').type as AvroRecord
+  const error = (fieldOf(executionEventSchema, 'error').type as [string, AvroRecord])[1]
   const rate = (job('rateLimit').type as [string, AvroRecord])[1]
   const partitions = settingByName.get('DUELOG_PARTITIONS')
   const bytes = (value: number | undefined): string => `${numberText(value ?? 0)} bytes`
+  const characters = ({ maxLength = 0 }: AvroField): string => `${numberText(maxLength)} characters`
   const most = (name: string): string => numberText(job(name).maximum ?? 0)
   return table(
     ['What', 'Limit'],
@@ -25,13 +29,20 @@ export function limitsTable(): string {
       ['Interval', `at least ${numberText(fieldOf(schedule, 'everyMs').minimum ?? 0)} ms; every time is a whole ms`],
       ['Attempts of a run', `1 to ${numberText(fieldOf(retry, 'maxAttempts').maximum ?? 0)}; a backoff of at most a day`],
       ['Duration of an attempt', `at most ${most('attemptTimeoutMs')} ms`],
-      ['Concurrent runs of a job', `at most ${most('maxConcurrentRuns')}`],
+      ['Active runs of a job, whatever made them', `at most ${most('maxConcurrentRuns')}`],
       ['Runs of a concurrencyKey at once', `at most ${most('concurrencyLimit')}; any number may wait`],
       [
         'Starts of a rateLimit',
         `at most ${numberText(fieldOf(rate, 'limit').maximum ?? 0)} in ${numberText(fieldOf(rate, 'perMs').maximum ?? 0)} ms`,
       ],
-      ['Result of a handler', `${bytes(fieldOf(executionEventSchema, 'result').maxBytes)} of JSON`],
+      ['Result of a handler', `${bytes(fieldOf(executionEventSchema, 'result').maxBytes)} of JSON; a larger one is left out`],
+      [
+        'Error of an attempt',
+        `${characters(fieldOf(error, 'message'))}, its type ${characters(fieldOf(error, 'type'))}; what is beyond is cut`,
+      ],
+      ['Message of a progress', `${characters(fieldOf(executionEventSchema, 'message'))}; what is beyond is cut`],
+      ['Follow-ups of a run', `${numberText(chainRunsMax)} runs in all, over ${chainDepthMax} generations`],
+      ['State of a job', `${bytes(stateBytesMax)}; beyond, older errors and then the last result are left out`],
       ['Runs kept for a job', `those that are active and the last ${runRingSize + 1}`],
       ['Tags', `${numberText(job('tags').maxEntries ?? 0)} of ${numberText(job('tags').maxLength ?? 0)} characters`],
       ['HTTP body, or line of a batch', bytes(bodyBytesMax)],

@@ -79,6 +79,7 @@ export function finishedRunToJson(jobId: string, run: FinishedRun): Record<strin
     finishedAt: isoTime(run.finishedAt),
     worker: run.worker,
     result: resultToJson(run.result),
+    note: run.note,
     errors: run.errors.map(errorToJson),
   }
 }

@@ -6,8 +6,11 @@ import type { Logger } from 'pino'
 import type { ExecutionEvent, JobCommand } from '../../schemas/generated.ts'
 import type { KnownDefinition } from '../../streams/job.ts'
 import { type OnlyOver, observedDeleteAtHeader, observedOffsetHeader, onlyOverOf } from '../../streams/jobs/condition.ts'
+import { type OnlyOver, observedOffsetHeader, onlyOverOf } from '../../streams/jobs/condition.ts'
+import { type Problem, quoted } from '../../streams/jobs/problem.ts'
 import { replyToOf } from '../../streams/jobs/receipt.ts'
 import { validateCommand, validateJobId } from '../../streams/jobs/validate.ts'
+import { fittedReport } from '../../streams/runs/report.ts'
 import { partitionOf } from '../../streams/topics.ts'
 import type { Clock } from '../clock.ts'
 import { DuelogError, messageOf } from '../errors.ts'
@@ -136,7 +139,7 @@ export class Intake {
   #command(mail: Mail, record: RecordIn): Mail | Promise<Mail> {
     return afterDecoding<JobCommand, Mail>(this.#options.codecs.command, record, (command) => {
       const problems = validateCommand(command)
-      if (problems.length > 0) return this.#bad(mail, record, 'bad-command', problems.map(({ message }) => message).join(' '))
+      if (problems.length > 0) return this.#bad(mail, record, 'bad-command', sentences(problems))
       mail.input = { kind: 'command', command }
       return mail
     })
@@ -145,18 +148,28 @@ export class Intake {
   /** Heartbeats end here: they only renew a lease. */
   #event(mail: Mail, record: RecordIn, nowMs: number): Mail | Promise<Mail> {
     const { codecs, leases, workers } = this.#options
-    return afterDecoding<ExecutionEvent, Mail>(codecs.event, record, (event) => {
+    return afterDecoding<ExecutionEvent, Mail>(codecs.event, record, (report) => {
+      if (report.jobId !== mail.jobId) throw new Error(`The key says job ${mail.jobId}, the value ${quoted(report.jobId)}.`)
+      const { event, problems, note } = fittedReport(report)
+      if (event === undefined) return this.#bad(mail, record, 'bad-report', sentences(problems))
+      if (problems.length > 0) this.#shortened(record, problems)
       const { jobId, type, progress, message } = event
-      if (jobId !== mail.jobId) throw new Error(`The key says job ${mail.jobId}, the value ${jobId}.`)
       workers.heard(event, nowMs)
       if (type === 'HEARTBEAT') {
         leases.heard(jobId, event, { checkedAt: nowMs, progress, message })
         return mail
       }
       if (type !== 'STARTED') leases.ended(jobId, event)
-      mail.input = { kind: 'event', event }
+      mail.input = note === undefined ? { kind: 'event', event } : { kind: 'event', event, note }
       return mail
     })
+  }
+
+  /** The rest of the report counts: its run has begun, or ended, whatever else was said. */
+  #shortened({ topic, partition, offset }: RecordIn, problems: Problem[]): void {
+    this.#options.metrics.shortened.inc({ what: 'report' })
+    const text = `A part of a report is over its limit and left out: ${sentences(problems)}`
+    this.#options.logger.warn({ topic, partition, offset }, text)
   }
 
   #bad(mail: Mail, record: RecordIn, reason: string, message: string): Mail {
@@ -167,6 +180,8 @@ export class Intake {
     return mail
   }
 }
+
+const sentences = (problems: Problem[]): string => problems.map(({ message }) => message).join(' ')
 
 /** Bytes that the record takes in the log, at most, besides what every one has. */
 function sizeOf({ key, value, headers }: RecordIn): number {

@@ -37,8 +37,9 @@ export function outputRecord({ partition, partitions, names, codecs }: OutputPla
       return { topic: names.control, partition, key, value }
     }
     case 'trigger': {
-      const { jobId, commandId, at } = output
-      const value = codecs.command.encode({ type: 'TRIGGER', trigger: 'FOLLOW_UP', commandId, at, actor: `job ${key}` })
+      const { jobId, commandId, at, chainDepth, chainLeft } = output
+      const actor = `job ${key}`
+      const value = codecs.command.encode({ type: 'TRIGGER', trigger: 'FOLLOW_UP', commandId, at, actor, chainDepth, chainLeft })
       return { topic: names.commands, partition: partitionOf(jobId, partitions), key: jobId, value }
     }
   }

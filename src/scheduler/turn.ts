@@ -213,6 +213,8 @@ function count({ metrics }: Shared, notes: Note[]): void {
     else if (note.kind === 'lease-lost') metrics.leasesLost.inc()
     else if (note.kind === 'waiting') metrics.waits.inc({ reason: note.reason })
     else if (note.kind === 'moved') metrics.zoneMoved.inc()
+    else if (note.kind === 'refused') metrics.refused.inc({ what: note.what, reason: note.reason }, note.count)
+    else if (note.kind === 'shortened') metrics.shortened.inc({ what: 'state' })
     else if (note.kind === 'invalid') metrics.invalid.inc({ reason: 'bad-definition' })
     else {
       metrics.runs.inc({ status: note.status })

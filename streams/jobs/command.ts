@@ -13,6 +13,8 @@ import { isOver } from '../runs/validity.ts'
 import { isRepeated, remembered } from './recent-commands.ts'
 
 const makesRuns: ReadonlySet<JobCommand['type']> = new Set(['TRIGGER', 'REDRIVE', 'BACKFILL'])
+/** A BACKFILL makes its runs as there is room for them. */
+const makesOneRun: ReadonlySet<JobCommand['type']> = new Set(['TRIGGER', 'REDRIVE'])
 const ends: ReadonlySet<JobCommand['type']> = new Set(['CANCEL', 'CANCEL_RUN'])
 
 export function applyCommand(draft: Decision, command: JobCommand, context: Context): void {
@@ -27,7 +29,6 @@ export function applyCommand(draft: Decision, command: JobCommand, context: Cont
   patchState(draft, { recentCommands: remembered(before, command.commandId) })
   const reason = reasonToRefuse(draft, command, context)
   if (reason === undefined) return carryOut(draft, command, context)
-  if (reason === 'invalid-definition') draft.notes.push({ kind: 'stale', what: command.type })
   refuseCommand(draft, command, reason, context.now)
 }
 
@@ -37,7 +38,10 @@ function reasonToRefuse({ job: { definition, state } }: Decision, { type }: JobC
   if (!makesRuns.has(type)) return undefined
   if (state?.status === 'INVALID') return 'invalid-definition'
   // Its run would expire as it is made.
-  return isOver(definition.spec, now) ? 'expired' : undefined
+  if (isOver(definition.spec, now)) return 'expired'
+  // Overlap is about occurrences; who asks for a run gets it beside others, as far as there is room.
+  const full = makesOneRun.has(type) && (state?.active.length ?? 0) >= definition.spec.maxConcurrentRuns
+  return full ? 'max-concurrent-runs' : undefined
 }
 
 function carryOut(draft: Decision, command: JobCommand, context: Context): void {
@@ -108,12 +112,17 @@ function redrive(draft: Decision, command: JobCommand, context: Context): void {
 function trigger(draft: Decision, command: JobCommand, context: Context): void {
   const spec = draft.job.definition?.spec
   if (spec === undefined) return
-  const { payload, commandId, trigger: made } = command
+  const { payload, commandId, trigger: made, chainDepth, chainLeft } = command
+  const link = made === 'FOLLOW_UP' ? { chainDepth, chainLeft } : {}
   const adjusted = payload === null ? spec : { ...spec, payload }
   const definition = draft.job.definition
   // The run is made from the adjusted definition, the job keeps its own.
   if (definition !== undefined) draft.job.definition = { ...definition, spec: adjusted }
-  const run = startRun(draft, adjusted, made, context.now, context.now, context, { commandId, snapshot: payload !== null })
+  const run = startRun(draft, adjusted, made, context.now, context.now, context, {
+    commandId,
+    snapshot: payload !== null,
+    ...link,
+  })
   if (payload !== null) {
     const kept = executionOf({ ...draft.job, snapshots: new Map() }, run, context.now)
     draft.snapshotPuts.push(kept)

@@ -5,7 +5,7 @@
 import { type JobDefinition, type JobDefinitionInput, jobDefinitionSchema, type Target } from '../../schemas/generated.ts'
 import { completeDefinition } from './complete.ts'
 import { readPayload, writePayload } from './payload-json.ts'
-import { notAllowed, type Problem, problemsMax } from './problem.ts'
+import { contradiction, notAllowed, type Problem, problemsMax } from './problem.ts'
 import { isObject, recordReader, recordWriter, textOrBase64, unknownField } from './record-json.ts'
 import { validateDefinition, validateJobId } from './validate.ts'
 
@@ -45,6 +45,7 @@ export function definitionFromJson(json: unknown, options: FromJsonOptions = {})
   if (problems.length > 0) return { ok: false, problems }
   const definition = completeDefinition(input as unknown as JobDefinitionInput)
   const refused = validateDefinition(definition)
+  if (id !== undefined) addCircleProblems(id, definition, refused)
   return refused.length > 0 ? { ok: false, problems: refused } : { ok: true, id, definition }
 }
 
@@ -62,6 +63,15 @@ function idOf(given: unknown, { id, idRequired = false }: FromJsonOptions, probl
   if (problem !== undefined) problems.push(problem)
   if (id !== undefined && chosen !== id) problems.push(notAllowed('id', chosen, `the id it was sent to, ${JSON.stringify(id)}`))
   return chosen
+}
+
+/** A job that follows on itself: the one circle that is seen in one place. Of all others the bounds of a chain are the end. */
+function addCircleProblems(id: string, definition: JobDefinition, problems: Problem[]): void {
+  for (const field of ['onSuccess', 'onFailure'] as const) {
+    if (!definition[field].includes(id)) continue
+    const limit = 'ids of other jobs; to run again and again, use schedule.everyMs with from END, or retry'
+    problems.push(contradiction(field, id, limit, `${field} names the job itself; allowed: ${limit}.`))
+  }
 }
 
 function missing(field: string): Problem {

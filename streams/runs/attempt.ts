@@ -31,7 +31,7 @@ const messageCharsMax = 1_000
 const retryDefault: Retry = completeDefinition({ schedule: { at: 0 }, target: { handler: 'none' } }).retry
 
 /** Applies a worker's or the forwarder's report. */
-export function applyEvent(draft: Decision, event: ExecutionEvent, context: Context): void {
+export function applyEvent(draft: Decision, event: ExecutionEvent, context: Context, note?: string): void {
   const run = draft.job.state?.active.find((candidate) => candidate.runNo === event.runNo)
   const current = run !== undefined && run.attempt === event.attempt && run.specOffset === event.specOffset
   const waiting = run?.status === 'RETRY_WAIT'
@@ -48,7 +48,7 @@ export function applyEvent(draft: Decision, event: ExecutionEvent, context: Cont
     case 'SUCCEEDED': {
       const { worker, result } = event
       const startedAt = event.startedAt === null ? run.startedAt : startOf(run, event, context)
-      return finishRun(draft, run, { status: 'SUCCEEDED', finishedAt: context.now, startedAt, worker, result }, context)
+      return finishRun(draft, run, { status: 'SUCCEEDED', finishedAt: context.now, startedAt, worker, result, note }, context)
     }
     case 'FAILED': {
       const seen = patchRun(draft, run, {

@@ -5,6 +5,7 @@ import type { Context, Decision } from '../job.ts'
 import { refuse } from '../refusals.ts'
 import { nextFireAfterEnd } from '../schedules/next-fire.ts'
 import { goOnWithBackfill } from './backfill.ts'
+import { triggerFollowers } from './chain.ts'
 import { completeIfDone } from './complete.ts'
 import { runNameOf } from './identity.ts'
 import { startQueued } from './queue.ts'
@@ -16,6 +17,8 @@ export interface Ending {
   startedAt?: number | null
   worker?: string | null
   result?: Buffer | null
+  /** What of its report is missing. */
+  note?: string | undefined
   /** Why, where that is not plain from the status. */
   reason?: string
 }
@@ -36,6 +39,7 @@ export function finishRun(draft: Decision, run: ActiveRun, ending: Ending, conte
     finishedAt: ending.finishedAt,
     worker: ending.worker ?? run.worker,
     result: ending.result ?? null,
+    note: ending.note ?? null,
     errors: run.errors,
   }
   if (state.lastRun !== null) draft.ring.push(state.lastRun)
@@ -68,7 +72,6 @@ function countersOf({ succeeded, failed, cancelled }: JobState, status: Ending['
   return status === 'CANCELLED' ? { cancelled: cancelled + 1 } : { failed: failed + 1 }
 }
 
-/** Triggers the jobs that are to follow. Their commands are part of the transaction, and the run's id makes a repetition harmless. */
 function followUp(draft: Decision, run: ActiveRun, { status, finishedAt }: Ending): void {
   const spec = draft.job.definition?.spec
   if (spec === undefined || status === 'CANCELLED' || status === 'DISPATCHED') return
@@ -76,6 +79,8 @@ function followUp(draft: Decision, run: ActiveRun, { status, finishedAt }: Endin
   for (const jobId of status === 'SUCCEEDED' ? spec.onSuccess : spec.onFailure) {
     draft.out.push({ kind: 'trigger', jobId, commandId, at: finishedAt })
   }
+  const followers = status === 'SUCCEEDED' ? spec.onSuccess : spec.onFailure
+  if (followers.length > 0) triggerFollowers(draft, run, followers, finishedAt)
 }
 
 function armIntervalFromEnd(draft: Decision, run: ActiveRun, { status, finishedAt }: Ending): void {

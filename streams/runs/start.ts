@@ -3,6 +3,7 @@ import type { ActiveRun, JobDefinition, RunLimits, Trigger } from '../../schemas
 import { patchState, pristineState } from '../draft.ts'
 import type { Context, Decision } from '../job.ts'
 import { rankOf } from '../limits/slots.ts'
+import { firstLink } from './chain.ts'
 import { beginAttempt } from './gate.ts'
 
 /** Begins a run and lets its first attempt go. */
@@ -13,7 +14,7 @@ export function startRun(
   scheduledFor: number,
   dueAt: number,
   context: Context,
-  more: Partial<Pick<ActiveRun, 'commandId' | 'snapshot'>> = {},
+  more: Partial<Pick<ActiveRun, 'commandId' | 'snapshot' | 'chainDepth' | 'chainLeft'>> = {},
 ): ActiveRun {
   const before = draft.job.state ?? pristineState(draft.job)
   const runNo = before.runNo + 1
@@ -24,6 +25,7 @@ export function startRun(
     scheduledFor,
     trigger,
     commandId: null,
+    ...firstLink,
     // A run with limits holds nothing before the gate has said so.
     status: limits === null ? 'DISPATCHED' : 'WAITING',
     attempt: 1,

@@ -246,7 +246,7 @@ export function activeRun(runNo: number, heartbeat: Heartbeat | null = null): Ac
       leaseMs: 1_000,
     },
     ...{ attemptTimeoutMs: 1_000, dispatchedAt: nowMs, startedAt: nowMs, worker: 'w@h:1:b', errors: [], heartbeat },
-    ...{ waitsFor: null, limits: null },
+    ...{ waitsFor: null, limits: null, chainDepth: 0, chainLeft: 0 },
   } as ActiveRunView
 }
 
@@ -254,6 +254,7 @@ export function finishedRun(runNo: number, result: unknown = null): FinishedRun 
   return {
     ...{ runNo, scheduledFor: nowMs, trigger: 'SCHEDULE', commandId: null, status: 'SUCCEEDED', attempts: 2, startedAt: nowMs },
     ...{ finishedAt: nowMs + 5, worker: 'w@h:1:b', result: result === null ? null : Buffer.from(JSON.stringify(result)) },
+    note: null,
     errors: [{ attempt: 1, at: nowMs, worker: null, type: 'Error', message: 'first' }],
   } as FinishedRun
 }

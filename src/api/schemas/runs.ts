@@ -49,6 +49,7 @@ export const runSchema = {
     message: { type: ['string', 'null'], description: 'While it runs: what the handler last said of its progress.' },
     checkedAt: { ...timeOrNull, description: 'While it runs: when the last heartbeat was read.' },
     result: { description: 'What the handler returned.' },
+    note: { type: ['string', 'null'], description: 'What of the report that ended it was left out, and why.' },
     errors: {
       type: 'array',
       description: 'The last five failed attempts.',

@@ -165,7 +165,7 @@ describe('a command that has nothing to do', () => {
     expect(unknown.last).toMatchObject({ out: [], notes: [{ kind: 'stale', what: type }] })
     expect(unknown.job).toEqual({ id: 'job' })
     const garbled = everySecond().until(1_000).garble()
-    expect(garbled.command(type).notes).toEqual(['stale'])
+    expect(garbled.command(type).notes).toEqual(['refused'])
     expect(garbled.state.decisions.at(-1)).toMatchObject({ what: 'DROPPED', reason: 'invalid-definition' })
   })
 })

@@ -35,7 +35,7 @@ export interface HistoryOptions {
 }
 
 /** Decisions after which a history is taken to run in a circle. */
-const noRange = { trigger: 'MANUAL', runNo: null, from: null, to: null } as const
+const noRange = { trigger: 'MANUAL', runNo: null, from: null, to: null, chainDepth: 0, chainLeft: 5_000 } as const
 const decisionsMax = 20_000
 
 export class JobHistory {

@@ -33,9 +33,10 @@ describe('overlap ALLOW', () => {
     expect(job.fired).toHaveLength(50)
     expect(job.skips).toEqual({})
   })
-  it('counts a triggered run as one, but refuses no trigger', () => {
+  it('counts a triggered run as one, and refuses a trigger beyond', () => {
     const job = everySecond({ maxConcurrentRuns: 1 }).command('TRIGGER').command('TRIGGER').until(1_000)
-    expect(job.state.active).toHaveLength(2)
+    expect(job.state.active).toHaveLength(1)
+    expect(job.decisions[2]?.refusal).toBe('max-concurrent-runs')
     expect(job.skips).toEqual({ 'max-concurrent-runs': 1 })
   })
 })

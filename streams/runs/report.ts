@@ -1,0 +1,64 @@
+/**
+ * A report of a worker, made to fit the limits of its schema. What is over a limit is left out and named, because the rest still counts:
+ * a run whose result is too large has ended all the same, and to ignore its report would run it again and again.
+ */
+import { type ExecutionEvent, executionEventSchema } from '../../schemas/generated.ts'
+import { type AvroField, type AvroRecord, fieldOf } from '../jobs/avro-schema.ts'
+import { limitChecker } from '../jobs/limits.ts'
+import type { Problem } from '../jobs/problem.ts'
+
+const problemsOf = limitChecker(executionEventSchema)
+const errorSchema = (fieldOf(executionEventSchema, 'error').type as [string, AvroRecord])[1]
+
+/** What is wrong with a report; empty for nearly all. */
+export const validateEvent = (event: ExecutionEvent): Problem[] => problemsOf(event)
+
+export interface FittedReport {
+  /** Undefined: it names no attempt that there can be. */
+  event: ExecutionEvent | undefined
+  /** What was over its limit. */
+  problems: Problem[]
+  /** With SUCCEEDED: what of it is missing, for whoever looks at the run. */
+  note: string | undefined
+}
+
+/** The report itself where all is within limits. */
+export function fittedReport(report: ExecutionEvent): FittedReport {
+  const problems = validateEvent(report)
+  if (problems.length === 0) return { event: report, problems, note: undefined }
+  const event = shortened(report)
+  const result = problems.find(({ field }) => field === 'result')
+  const note = result === undefined ? undefined : `The result was left out: ${result.message}`
+  return { event: validateEvent(event).length === 0 ? event : undefined, problems, note }
+}
+
+function shortened(report: ExecutionEvent): ExecutionEvent {
+  const { result, error, progress } = report
+  const of = (name: string): AvroField => fieldOf(executionEventSchema, name)
+  const ofError = (name: string): AvroField => fieldOf(errorSchema, name)
+  return {
+    ...report,
+    at: within(report.at, of('at')),
+    startedAt: report.startedAt === null ? null : within(report.startedAt, of('startedAt')),
+    worker: cut(report.worker, of('worker')),
+    result: result !== null && result.length > (of('result').maxBytes ?? 0) ? null : result,
+    error:
+      error === null
+        ? null
+        : {
+            ...error,
+            type: cut(error.type, ofError('type')),
+            message: cut(error.message, ofError('message')),
+            stack: error.stack === null ? null : cut(error.stack, ofError('stack')),
+            retryAfterMs: error.retryAfterMs === null ? null : within(error.retryAfterMs, ofError('retryAfterMs')),
+          },
+    progress: progress === null || Number.isNaN(progress) ? null : within(progress, of('progress')),
+    message: report.message === null ? null : cut(report.message, of('message')),
+  }
+}
+
+const within = (value: number, { minimum = 0, maximum = 0 }: AvroField): number => Math.min(Math.max(value, minimum), maximum)
+
+/** Half of a surrogate pair, which UTF-8 cannot carry, becomes a sign that stands for it. */
+const cut = (text: string, { maxLength = 0 }: AvroField): string =>
+  text.length > maxLength ? text.slice(0, maxLength).toWellFormed() : text

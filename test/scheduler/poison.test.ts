@@ -1,0 +1,107 @@
+/** What no record can hold: none of it gets as far as a transaction, and the neighbours of its job fire on time. */
+import { describe, expect, it } from 'vitest'
+import { checkSizes } from '../../src/kafka/rounds.ts'
+import { beginMs, SchedulerDriver } from '../tools/scheduler-driver.ts'
+
+const secondsOf = (driver: SchedulerDriver, jobId: string): number[] =>
+  driver
+    .executions()
+    .filter((execution) => execution.jobId === jobId)
+    .map(({ scheduledFor, dispatchedAt }) => Math.max(0, dispatchedAt - scheduledFor))
+
+/** A log that refuses what the transactional writer and a broker refuse; `refused` counts. */
+function strict(driver: SchedulerDriver): { refused: number } {
+  const counts = { refused: 0 }
+  const append = driver.log.append.bind(driver.log)
+  driver.log.append = (records, transaction) => {
+    try {
+      if (transaction !== undefined) checkSizes([...records])
+    } catch (error) {
+      counts.refused++
+      throw error
+    }
+    return append(records, transaction)
+  }
+  return counts
+}
+
+async function withNeighbour(): Promise<{ driver: SchedulerDriver; counts: { refused: number } }> {
+  const driver = new SchedulerDriver()
+  const counts = strict(driver)
+  driver.boot('A')
+  await driver.settle()
+  driver.define('neighbour', {
+    schedule: { everyMs: 1_000 },
+    target: { handler: 'x' },
+    maxConcurrentRuns: 100,
+    startDeadlineMs: 1_000,
+  })
+  return { driver, counts }
+}
+
+/** It fired each second up to now, by whoever owned the partition, and never late. */
+function expectOnTime(driver: SchedulerDriver, counts: { refused: number }): void {
+  const late = secondsOf(driver, 'neighbour')
+  expect(late.length).toBeGreaterThanOrEqual(Math.floor(driver.nowMs / 1_000) - 1)
+  expect(Math.max(...late)).toBeLessThan(1_000)
+  expect(counts.refused).toBe(0)
+}
+
+describe('a partition', () => {
+  it('goes on after a result of a megabyte, and so does its next owner; the run has succeeded without it', async () => {
+    const { driver, counts } = await withNeighbour()
+    driver.define('one', { schedule: { at: beginMs + 1_000 }, target: { handler: 'x' } })
+    await driver.advance(2_000, 100)
+    const run = driver.executions().find(({ jobId }) => jobId === 'one')
+    if (run === undefined) throw new Error('It has not fired.')
+    driver.report(run, 'SUCCEEDED', { startedAt: driver.time.nowMs, result: Buffer.alloc(1_000_200, 'x') })
+    await driver.advance(20_000, 500)
+    const [first] = driver.processes
+    if (first === undefined) throw new Error('No process.')
+    expect(driver.state(first, 'one')?.lastRun).toMatchObject({ status: 'SUCCEEDED', result: null })
+    expect(driver.state(first, 'one')?.lastRun?.note).toContain('1000200 bytes')
+    driver.kill(first)
+    driver.boot('B')
+    await driver.advance(20_000, 500)
+    expectOnTime(driver, counts)
+  })
+
+  it('goes on when a job is triggered 3,000 times while no worker is there; those beyond are refused and counted', async () => {
+    const { driver, counts } = await withNeighbour()
+    driver.define('slow', { schedule: { cron: '0 0 1 1 *' }, target: { handler: 'x' } })
+    await driver.advance(1_000, 100)
+    for (let index = 0; index < 3_000; index++) {
+      driver.command('slow', { type: 'TRIGGER', commandId: `${index}`, trigger: index % 2 === 0 ? 'FOLLOW_UP' : 'MANUAL' })
+    }
+    await driver.advance(10_000, 500)
+    const [process] = driver.processes
+    if (process === undefined) throw new Error('No process.')
+    const state = driver.state(process, 'slow')
+    expect(state?.active).toHaveLength(16)
+    expect(state?.decisions.at(-1)).toMatchObject({ what: 'DROPPED', reason: 'max-concurrent-runs' })
+    expectOnTime(driver, counts)
+  })
+
+  it('goes on when a hundred runs fail five times each with messages of three bytes a character', async () => {
+    const { driver, counts } = await withNeighbour()
+    driver.define('many', {
+      schedule: { cron: '0 0 1 1 *' },
+      target: { handler: 'x' },
+      maxConcurrentRuns: 100,
+      retry: { maxAttempts: 1_000, backoff: { fixed: { delayMs: 1 } } },
+    })
+    await driver.advance(1_000, 100)
+    for (let index = 0; index < 100; index++) driver.command('many', { type: 'TRIGGER', commandId: `${index}` })
+    for (let attempt = 1; attempt <= 6; attempt++) {
+      await driver.advance(1_000, 100)
+      const error = { type: 'E', message: '数'.repeat(1_000) }
+      for (const run of driver.executions().filter((each) => each.jobId === 'many' && each.attempt === attempt))
+        driver.report(run, 'FAILED', { startedAt: driver.time.nowMs, error })
+    }
+    await driver.advance(3_000, 100)
+    const [process] = driver.processes
+    if (process === undefined) throw new Error('No process.')
+    expect(driver.state(process, 'many')?.active.map(({ attempt }) => attempt)).toEqual(Array.from({ length: 100 }, () => 7))
+    expectOnTime(driver, counts)
+  })
+})

@@ -1,0 +1,16 @@
+/** A step in a world where nothing is in the way of anything. */
+import type { Decision, Input, Job } from '../../../streams/job.ts'
+import { step as coreStep } from '../../../streams/step.ts'
+
+export type { Input } from '../../../streams/job.ts'
+
+const undisturbed = {
+  leadMs: 0,
+  aheadFrom: 0,
+  topicProblem: () => undefined,
+  poolProblem: () => undefined,
+  limits: { slots: () => ({ held: 0, waiting: 0 }), starts: () => undefined },
+  seenAt: () => 0,
+}
+
+export const step = (job: Job, input: Input, now = 0): Decision => coreStep(job, input, { ...undisturbed, now })

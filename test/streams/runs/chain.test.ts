@@ -1,0 +1,106 @@
+/** Follow-ups of follow-ups: however jobs are joined, a chain has an end, and who would have gone on says so. */
+import { describe, expect, it } from 'vitest'
+import type { JobDefinitionInput } from '../../../schemas/generated.ts'
+import type { Job, Output } from '../../../streams/job.ts'
+import { completeCommand, completeDefinition } from '../../../streams/jobs/complete.ts'
+import { definitionFromJson } from '../../../streams/jobs/json.ts'
+import { whyOf } from '../../../streams/jobs/why.ts'
+import { chainDepthMax, chainRunsMax, linksAfter } from '../../../streams/runs/chain.ts'
+import { type Input, step } from './chain-steps.ts'
+
+type Trigger = Extract<Output, { kind: 'trigger' }>
+
+/** Runs each of them as soon as it is triggered; gives how many runs there were, and the jobs as they are then. */
+function runAll(definitions: Record<string, string[]>, first: string, outcome: 'SUCCEEDED' | 'FAILED' = 'SUCCEEDED') {
+  const jobs = new Map<string, Job>()
+  for (const [id, followers] of Object.entries(definitions)) {
+    const input: JobDefinitionInput = {
+      schedule: { at: 8_000_000_000_000_000 },
+      target: { handler: 'x' },
+      retry: { maxAttempts: 1 },
+      ...(outcome === 'SUCCEEDED' ? { onSuccess: followers } : { onFailure: followers }),
+    }
+    jobs.set(id, { id, definition: { offset: 0, appendedAt: 0, bytes: Buffer.alloc(0), spec: completeDefinition(input) } })
+  }
+  const runs: Record<string, number> = {}
+  const refused: Record<string, number> = {}
+  const begin = completeCommand({ type: 'TRIGGER', commandId: 'by-hand', at: 0 })
+  const queue: { jobId: string; input: Input }[] = [{ jobId: first, input: { kind: 'command', command: begin } }]
+  for (let at = 0; at < queue.length; at++) {
+    const { jobId, input } = queue[at] as (typeof queue)[number]
+    const job = jobs.get(jobId)
+    if (job === undefined) continue
+    const { job: after, out, notes } = step(job, input)
+    jobs.set(jobId, after)
+    for (const note of notes) if (note.kind === 'refused') refused[note.reason] = (refused[note.reason] ?? 0) + note.count
+    for (const output of out) {
+      if (output.kind === 'dispatch') {
+        runs[jobId] = (runs[jobId] ?? 0) + 1
+        const { runNo, attempt, specOffset } = output.execution
+        const times = { at: 0, startedAt: 0, worker: 'w', result: null, error: null, progress: null, message: null }
+        queue.push({ jobId, input: { kind: 'event', event: { type: outcome, jobId, runNo, attempt, specOffset, ...times } } })
+      }
+      if (output.kind === 'trigger') queue.push({ jobId: output.jobId, input: followUp(output) })
+    }
+  }
+  const total = Object.values(runs).reduce((sum, count) => sum + count, 0)
+  return { runs, refused, total, jobs }
+}
+
+function followUp({ kind: _, jobId: __, ...link }: Trigger): Input {
+  return { kind: 'command', command: completeCommand({ type: 'TRIGGER', trigger: 'FOLLOW_UP', ...link }) }
+}
+
+describe('a chain of follow-ups', () => {
+  it('in a circle ends after its greatest depth, and the job that would have gone on says why', () => {
+    const { total, jobs, refused } = runAll({ a: ['b'], b: ['a'] }, 'a')
+    expect(total).toBe(1 + chainDepthMax)
+    expect(refused).toEqual({ 'chain-depth': 1 })
+    const last = chainDepthMax % 2 === 0 ? 'a' : 'b'
+    const job = jobs.get(last) as Job
+    expect(whyOf(job, 0).map(({ code }) => code)).toContain('chain-depth')
+  })
+
+  it.each([
+    ['that doubles with each generation', { a: ['b', 'b2'], b: ['a'], b2: ['a'] }],
+    ['of sixteen that all trigger one another', everyOther(16)],
+  ])('%s has no more runs than may follow from one', (_, definitions) => {
+    const { total, refused } = runAll(definitions as Record<string, string[]>, Object.keys(definitions)[0] as string)
+    expect(total).toBeLessThanOrEqual(1 + chainRunsMax)
+    expect(Object.keys(refused).length).toBeGreaterThan(0)
+  })
+
+  it('on failure is bounded as one on success', () => {
+    expect(runAll({ a: ['b'], b: ['a'] }, 'a', 'FAILED').total).toBe(1 + chainDepthMax)
+  })
+
+  it('of three generations of sixteen has room for all of them', () => {
+    const links = linksAfter({ chainDepth: 0, chainLeft: chainRunsMax }, 16)
+    const second = links.flatMap((link) => linksAfter(link, 16))
+    const third = second.flatMap((link) => linksAfter(link, 16))
+    expect([links.length, second.length, third.length]).toEqual([16, 256, 4_096])
+  })
+
+  it('deals what may follow without making more of it', () => {
+    for (let wanted = 1; wanted <= 16; wanted++) {
+      for (const chainLeft of [0, 1, wanted - 1, wanted, wanted + 1, 100, chainRunsMax]) {
+        const links = linksAfter({ chainDepth: 3, chainLeft }, wanted)
+        const left = links.reduce((sum, link) => sum + link.chainLeft, 0)
+        expect(links.length + left).toBe(links.length === 0 ? 0 : chainLeft)
+      }
+    }
+  })
+
+  it('of a job with itself is refused where it is defined', () => {
+    const read = definitionFromJson(
+      { id: 'a', schedule: { at: 1 }, target: { handler: 'x' }, onSuccess: ['a'] },
+      { idRequired: true },
+    )
+    expect(read).toMatchObject({ ok: false, problems: [{ field: 'onSuccess' }] })
+  })
+})
+
+function everyOther(count: number): Record<string, string[]> {
+  const ids = Array.from({ length: count }, (_, index) => `j${index}`)
+  return Object.fromEntries(ids.map((id) => [id, ids.filter((other) => other !== id)]))
+}
