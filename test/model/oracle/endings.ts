@@ -92,7 +92,7 @@ function followersOf({ jobId, lifeNo, end, endedUnder }: Run, lives: Lives): str
 }
 
 /** Who was told to follow runs, if it was known to be there before and stays. */
-function checkFollowers(lives: Lives, { runs, firstLogged }: Ledger, commands: FollowUp[], problems: string[]): void {
+function checkFollowers(lives: Lives, { runs, firstLogged, full }: Ledger, commands: FollowUp[], problems: string[]): void {
   const made = new Set([...runs.values()].map(({ jobId, commandId }) => `${jobId} ${commandId}`))
   for (const { target, commandId, order } of commands) {
     const of = lives.get(target) ?? []
@@ -100,7 +100,8 @@ function checkFollowers(lives: Lives, { runs, firstLogged }: Ledger, commands: F
       const logged = firstLogged.get(lifeName(target, index))
       return life.endedBy === undefined && logged !== undefined && logged < order
     })
-    // One that is over, or whose topic was missing, is told in vain.
+    // One that is over, whose topic was missing, or that had no room is told in vain.
+    if (full.has(lifeName(target, lifeNo))) continue
     const usable = of[lifeNo]?.definitions.every(({ spec }) => spec?.expireAt === null && spec.target.topic === null)
     if (usable && !made.has(`${target} ${commandId}`)) problems.push(`${target} was told ${commandId} and did not run`)
   }

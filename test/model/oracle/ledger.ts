@@ -28,6 +28,8 @@ export interface Ledger {
   letters: Map<string, string>
   /** The state of each job that has one now. */
   last: Map<string, JobState>
+  /** Lives of jobs that had no room for a run that a command asked for. */
+  full: Set<string>
   problems: string[]
 }
 
@@ -38,6 +40,7 @@ export function ledgerOf(log: MemoryLog, lives: Lives): Ledger {
     states: new Map(),
     last: new Map(),
     letters: new Map(),
+    full: new Set(),
     problems: [],
   }
   for (const { log: changelog } of placesOf(log, topics.state)) {
@@ -91,8 +94,13 @@ function takeTransaction(ledger: Ledger, lives: Lives, before: Map<string, JobSt
     const from = sameLife ? was.specOffset : Number.NEGATIVE_INFINITY
     const definitions = lives.get(id)?.[lifeNo]?.definitions ?? []
     const endedUnder = definitions.map(({ offset }) => offset).filter((offset) => offset >= from && offset <= is.specOffset)
-    for (const { what, runNo, reason } of is.decisions)
+    for (const { what, runNo, reason } of is.decisions) {
       if (what === 'DEAD' && runNo !== null) ledger.letters.set(runName(id, lifeNo, runNo), reason)
+      if (what === 'DROPPED' && reason === 'max-concurrent-runs') ledger.full.add(lifeName(id, lifeNo))
+    }
+    const most = Math.max(0, ...definitions.map(({ spec }) => spec?.maxConcurrentRuns ?? 0))
+    if (is.active.length > most)
+      ledger.problems.push(`${id} has ${is.active.length} active runs, and no definition of it allowed more than ${most}`)
     for (const run of is.active) begin(ledger, id, lifeNo, run)
     for (const run of ended) end(ledger, id, lifeNo, run, { transaction, endedUnder })
   }
