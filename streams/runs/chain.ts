@@ -36,11 +36,10 @@ export function linksAfter({ chainDepth, chainLeft }: Link, wanted: number): Lin
 /** Triggers the jobs that are to follow. Their commands are part of the transaction, and the run's id makes a repetition harmless. */
 export function triggerFollowers(
   draft: Decision,
-  run: Link & { runNo: number; specOffset: number },
+  run: Link,
+  { commandId, at }: { commandId: string; at: number },
   jobIds: string[],
-  at: number,
 ): void {
-  const commandId = `after:${draft.job.id}/${run.specOffset}/${run.runNo}`
   const links = linksAfter(run, jobIds.length)
   for (const [index, link] of links.entries()) {
     draft.out.push({ kind: 'trigger', jobId: jobIds[index] ?? '', commandId, at, ...link })

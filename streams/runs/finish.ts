@@ -76,11 +76,8 @@ function followUp(draft: Decision, run: ActiveRun, { status, finishedAt }: Endin
   const spec = draft.job.definition?.spec
   if (spec === undefined || status === 'CANCELLED' || status === 'DISPATCHED') return
   const commandId = `after:${draft.job.id}/${run.specOffset}/${runNameOf({ runNo: run.runNo, life: draft.job.state?.life ?? '' })}`
-  for (const jobId of status === 'SUCCEEDED' ? spec.onSuccess : spec.onFailure) {
-    draft.out.push({ kind: 'trigger', jobId, commandId, at: finishedAt })
-  }
   const followers = status === 'SUCCEEDED' ? spec.onSuccess : spec.onFailure
-  if (followers.length > 0) triggerFollowers(draft, run, followers, finishedAt)
+  if (followers.length > 0) triggerFollowers(draft, run, { commandId, at: finishedAt }, followers)
 }
 
 function armIntervalFromEnd(draft: Decision, run: ActiveRun, { status, finishedAt }: Ending): void {
