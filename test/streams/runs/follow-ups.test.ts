@@ -34,8 +34,8 @@ describe('a run that has ended', () => {
     expect(job.last.out).toEqual([
       { kind: 'trigger', jobId: 'a', commandId: 'after:job/0/1@0-0', at: 1_400 },
       { kind: 'trigger', jobId: 'b', commandId: 'after:job/0/1@0-0', at: 1_400 },
-      { kind: 'trigger', jobId: 'a', commandId: 'after:job/0/1', at: 1_400, chainDepth: 1, chainLeft: 2_499 },
-      { kind: 'trigger', jobId: 'b', commandId: 'after:job/0/1', at: 1_400, chainDepth: 1, chainLeft: 2_499 },
+      { kind: 'trigger', jobId: 'a', commandId: 'after:job/0/1@0-0', at: 1_400, chainDepth: 1, chainLeft: 2_499 },
+      { kind: 'trigger', jobId: 'b', commandId: 'after:job/0/1@0-0', at: 1_400, chainDepth: 1, chainLeft: 2_499 },
     ])
   })
   it('triggers once: what its worker still says is stale', () => {
