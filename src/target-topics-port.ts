@@ -11,6 +11,8 @@ export interface TargetTopics {
   seek(topic: string): Promise<void> | undefined
   /** Why nothing can be dispatched to the pool now: its topics are missing. Undefined when they are there. */
   poolProblem(pool: string): string | undefined
+  /** How long the topics of the pool keep what is dispatched, in ms, by the last look. Infinity: for ever, or not known. Absent: for ever. */
+  keptMs?(pool: string): number
   /** As `seek`, for the topics of a pool. */
   seekPool(pool: string): Promise<void> | undefined
   /** A transaction with records for these topics failed. Resolves when it is known again which of them can be written to. */

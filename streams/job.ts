@@ -80,6 +80,8 @@ export interface Context {
   topicProblem: (place: TopicTarget, bytes: number) => string | undefined
   /** Why nothing can be dispatched to a pool now, or undefined when it can. As above. */
   poolProblem: (pool: string) => string | undefined
+  /** How long the topics of a pool keep what is dispatched, in ms; Infinity for ever. As above. Default: for ever. */
+  keptMs?: (pool: string) => number
   limits: Limits
   /** When a running attempt was last known to be alive, epoch ms; 0 when it was never heard of. */
   seenAt: (jobId: string, attempt: AttemptId) => number

@@ -19,6 +19,8 @@ export const priorities: readonly Priority[] = ['HIGH', 'NORMAL', 'LOW']
 const dayMs = 86_400_000
 /** How long the tombstones of compacted topics are kept: a copy that is older may have missed a deletion. */
 export const tombstoneRetentionMs = 7 * dayMs
+/** How long executions wait for a worker. What has not started by then expires (streams/runs/dispatch.ts). */
+export const executionsRetentionMs = 7 * dayMs
 /** Workers read it as it is written; a worker that starts reads the cancellations in it as well. */
 const controlRetentionMs = 3_600_000
 
@@ -91,7 +93,7 @@ export function topicPlans(names: TopicNames, pools: readonly string[]): TopicPl
           (ahead): TopicPlan => ({
             topic: names.executions(pool, priority, ahead),
             schema: 'execution',
-            config: deleteAfter(7 * dayMs),
+            config: deleteAfter(executionsRetentionMs),
           }),
         ),
       ),

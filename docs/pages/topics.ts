@@ -98,7 +98,7 @@ export function topicsPage(): string {
     ),
     table(['Topic', 'Value', 'Cleanup', 'Settings', 'Written by', 'Read by'], rows),
     [
-      'The prefix is `DUELOG_TOPIC_PREFIX`; each pool of `DUELOG_POOLS` has its own six `executions` topics. Duelog creates what is missing and refuses to start on a topic whose cleanup, timestamp type, retention or number of partitions could lose or double jobs (`unsafe-topic`).',
+      'The prefix is `DUELOG_TOPIC_PREFIX`; each pool of `DUELOG_POOLS` has its own six `executions` topics. Duelog creates what is missing and refuses to start on a topic whose cleanup, timestamp type, retention or number of partitions could lose or double jobs (`unsafe-topic`): less than a day, or less than planned where that is shorter.\n\nWhat nobody reads for longer than its topic keeps it is lost: commands and reports while a partition has no owner; cancellations for a worker that was away for an hour. A run goes on without them, by its lease, its timeout and its start deadline, and is made again where nobody heard that it ended. A retry that its delay topic lost is made a minute late. An execution expires before its topic loses it.',
       '',
       '## Writing jobs from another language',
       '',

@@ -8,12 +8,13 @@
  */
 import kafkajs, { type Admin, type Kafka } from 'kafkajs'
 import { topicAllowance } from '../../streams/allowed-topics.ts'
-import { priorities, topicNames } from '../../streams/topics.ts'
+import { executionsRetentionMs, priorities, topicNames } from '../../streams/topics.ts'
 import { DuelogError, messageOf } from '../errors.ts'
 import type { TargetTopics } from '../ports.ts'
 import type { Logger } from './client.ts'
 import { faultOf } from './faults.ts'
 import type { PartitionCounts } from './partition-counts.ts'
+import { retentionsOf } from './retentions.ts'
 import { batchBytesMax } from './rounds.ts'
 
 export const checkIntervalMs = 30_000
@@ -48,11 +49,14 @@ export class CheckedTopics implements TargetTopics {
   readonly #patterns: readonly string[]
   readonly #allowed: (topic: string) => boolean
   readonly #lanesOf: (pool: string) => string[]
+  readonly #isLane: (topic: string) => boolean
   readonly #pools: ReadonlySet<string>
   #seen: ReadonlyMap<string, Seen> = new Map()
   /** All topics that the last look found. */
   #names: ReadonlySet<string> = new Set()
   readonly #refused = new Map<string, { untilMs: number; reason: string }>()
+  /** How long each topic of a pool keeps its records, ms. */
+  #kept: ReadonlyMap<string, number> = new Map()
   #lookedAtMs = 0
   #timer: NodeJS.Timeout | undefined
   #checking: Promise<void> | undefined
@@ -64,7 +68,8 @@ export class CheckedTopics implements TargetTopics {
     this.#patterns = patterns
     this.#allowed = topicAllowance(patterns, prefix)
     this.#pools = new Set(pools)
-    const { executions } = topicNames(prefix)
+    const { executions, deadLetters } = topicNames(prefix)
+    this.#isLane = (topic) => topic.startsWith(`${prefix}executions.`) && topic !== deadLetters
     this.#lanesOf = (pool) => priorities.flatMap((priority) => [executions(pool, priority), executions(pool, priority, true)])
   }
 
@@ -112,6 +117,10 @@ export class CheckedTopics implements TargetTopics {
     return this.#checking === undefined && Date.now() - this.#lookedAtMs < seekGapMs ? undefined : this.check()
   }
 
+  keptMs(pool: string): number {
+    return this.#lanesOf(pool).reduce((least, topic) => Math.min(least, this.#kept.get(topic) ?? least), Number.POSITIVE_INFINITY)
+  }
+
   #missingLane(pool: string): string | undefined {
     return this.#pools.has(pool) ? undefined : this.#lanesOf(pool).find((topic) => !this.#names.has(topic))
   }
@@ -156,11 +165,22 @@ export class CheckedTopics implements TargetTopics {
       }
       this.#take(seen)
       this.#names = new Set(all)
+      this.#keep(await retentionsOf(admin, all.filter(this.#isLane)))
     } catch (thrown) {
       throw faultOf(thrown, 'Checking the target topics')
     } finally {
       await admin.disconnect().catch(() => {})
     }
+  }
+
+  /** Says it once of each topic that keeps its records for less than it was planned to. */
+  #keep(kept: ReadonlyMap<string, number>): void {
+    for (const [topic, ms] of kept) {
+      if (ms >= executionsRetentionMs || this.#kept.get(topic) === ms) continue
+      const text = `Topic ${topic} keeps its records for ${ms} ms (retention.ms). A run that no worker has started by then expires, whatever its startDeadlineMs.`
+      this.#logger.warn({ topic, retentionMs: ms }, text)
+    }
+    if (kept.size > 0) this.#kept = kept
   }
 
   #take(seen: ReadonlyMap<string, Seen>): void {

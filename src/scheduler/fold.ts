@@ -155,6 +155,7 @@ class BatchFold {
       aheadFrom: Math.max(aheadFrom, this.#folded.aheadUntil),
       topicProblem,
       poolProblem,
+      keptMs: (pool: string) => this.#context.targets?.keptMs?.(pool) ?? Number.POSITIVE_INFINITY,
       limits: this.#called.ledger,
       seenAt: leases.seenAt.bind(leases),
     }

@@ -45,10 +45,19 @@ const handlerOf = ({ handler, http }: Target): string => handler ?? (http === nu
 export const overtaken = (dueAt: number, { now, leadMs, aheadFrom }: Context): boolean =>
   dueAt - now > leadMs && dueAt < aheadFrom
 
+/** A worker that reads a record just before its topic loses it needs a moment to start it. */
+const keptMarginMs = 600_000
+
+/** When the topic may lose what is dispatched now: then it can never start, and to wait on would hold the job up for nothing. A pinned one is told again. */
+function keptUntil(pool: string, { now, keptMs }: Context): number {
+  const kept = keptMs?.(pool) ?? Number.POSITIVE_INFINITY
+  return now + kept - Math.min(keptMarginMs, kept / 2)
+}
+
 /** Hands the current attempt of a run to the workers, or writes the record that is all of it. */
 export function dispatch(draft: Decision, run: ActiveRun, context: Context): void {
   const { now } = context
-  const { topicTarget, pinTo } = executionOf(draft.job, run, now)
+  const { topicTarget, pinTo, pool } = executionOf(draft.job, run, now)
   if (topicTarget !== null) return void draft.deliveries.push(run.runNo)
   if (pinTo === null && overtaken(run.dueAt, context)) {
     // Given back before its time, it would stand behind later ones: it waits for the usual lead.
@@ -60,10 +69,11 @@ export function dispatch(draft: Decision, run: ActiveRun, context: Context): voi
     parked: false,
     dispatchedAt: now,
     // With limits the gate has set it, and waiting does not move it.
-    startDeadlineAt:
-      run.limits !== null
-        ? run.startDeadlineAt
-        : Math.min(Math.max(run.dueAt, now) + startDeadlineMs, draft.job.definition?.spec?.expireAt ?? Number.POSITIVE_INFINITY),
+    startDeadlineAt: Math.min(
+      run.limits !== null ? run.startDeadlineAt : Math.max(run.dueAt, now) + startDeadlineMs,
+      run.limits !== null ? Number.POSITIVE_INFINITY : (draft.job.definition?.spec?.expireAt ?? Number.POSITIVE_INFINITY),
+      pinTo === null ? keptUntil(pool, context) : Number.POSITIVE_INFINITY,
+    ),
     waitsFor: null,
     tellAt: pinTo === null ? null : Math.max(run.dueAt, now) + run.leaseMs,
     startedAt: null,

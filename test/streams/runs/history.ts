@@ -30,6 +30,8 @@ export interface HistoryOptions {
   /** Why topics of the user's cannot be written to now. Default: they can. */
   topicProblem?: () => string | undefined
   poolProblem?: (pool: string) => string | undefined
+  /** How long topics keep what is dispatched, in ms. Default: for ever. */
+  keptMs?: number
   /** What is due before has no place in an ahead lane any more. Default: 0. */
   aheadFrom?: number
 }
@@ -167,6 +169,7 @@ export class JobHistory {
       zonesMayDiffer: this.zonesMayDiffer,
       topicProblem: this.#options.topicProblem ?? (() => undefined),
       poolProblem: this.#options.poolProblem ?? (() => undefined),
+      keptMs: () => this.#options.keptMs ?? Number.POSITIVE_INFINITY,
       limits: {
         slots: (key) => {
           const own = slotUse(before.state, key)

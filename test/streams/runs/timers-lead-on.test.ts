@@ -49,6 +49,35 @@ describe('from any state with every record lost', () => {
   })
 })
 
+describe('an attempt that its topic will lose', () => {
+  const day = 86_400_000
+  const patient = { startDeadlineMs: 30 * day }
+  it.each([
+    ['seven days', 7 * day, 7 * day - 600_000],
+    ['a minute', 60_000, 30_000],
+    ['for ever', Number.POSITIVE_INFINITY, 30 * day],
+  ])('expires before that, where the topic keeps it %s', (_, keptMs, afterMs) => {
+    const job = new JobHistory({ keptMs }).define(patient).until(1_000)
+    expect(job.dispatched).toMatchObject([{ startDeadlineAt: 1_000 + afterMs }])
+    expect(job.until(1_000 + afterMs).state.lastRun).toMatchObject({ status: 'EXPIRED' })
+  })
+  it('does so in each attempt, with limits too; what waits for a slot is in no topic', () => {
+    const job = new JobHistory({ keptMs: 7 * day }).define({ ...patient, concurrencyKey: 'k' })
+    job.others = { held: 1, waiting: 0 }
+    job.until(1_000)
+    expect(job.state.active).toMatchObject([{ status: 'WAITING', startDeadlineAt: 1_000 + 30 * day }])
+    job.others = { held: 0, waiting: 0 }
+    job.until(10 * day).admit()
+    expect(job.dispatched).toMatchObject([{ startDeadlineAt: 17 * day - 600_000 }])
+    job.until(11 * day).report('RELEASED')
+    expect(job.dispatched.at(-1)).toMatchObject({ attempt: 2, startDeadlineAt: 18 * day - 600_000 })
+  })
+  it('has no such end when it is pinned: its worker is told again', () => {
+    const job = new JobHistory({ keptMs: 7 * day }).define({ ...patient, pinTo: 'here' }).until(1_000)
+    expect(job.state.active).toMatchObject([{ startDeadlineAt: 1_000 + 30 * day }])
+  })
+})
+
 describe('an interval from the END of its runs', () => {
   it('goes on under other times, although the occurrence that waited under the old ones is dropped', () => {
     const every = (everyMs: number) => ({ schedule: { everyMs, from: 'END' as const }, overlap: 'QUEUE_ONE' as const })
