@@ -50,6 +50,11 @@ export const errorTable = {
     meaning: 'The partition has no active owner at the moment, for example while it restores.',
   },
   'encode-failed': { status: 400, retriable: false, meaning: 'A value does not fit its schema.' },
+  'record-refused': {
+    status: 500,
+    retriable: false,
+    meaning: 'The broker refused a record for what it holds; the job that wrote it is INVALID.',
+  },
   undecodable: {
     status: 422,
     retriable: false,

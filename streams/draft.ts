@@ -25,6 +25,7 @@ export function draftOf(job: Job): Decision {
     extraTimers: [],
     deferUntil: undefined,
     notes: [],
+    failed: false,
   }
 }
 

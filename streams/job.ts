@@ -174,6 +174,8 @@ export interface Decision {
   /** The timer was not acted on; look at it again at this time. */
   deferUntil: number | undefined
   notes: Note[]
+  /** A rule threw, or what it decided cannot be logged: the job is INVALID, and nothing else was decided. */
+  failed: boolean
 }
 
 /** Whether a decision changes anything that the records of jobs do not say by themselves. */

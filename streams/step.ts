@@ -2,7 +2,8 @@
  * The decision core: what is known of a job, something that happened, and the time → what follows.
  * Pure: the same arguments give the same decision, on every machine, at any later time.
  */
-import { draftOf, pristineState } from './draft.ts'
+import type { ActiveRun } from '../schemas/generated.ts'
+import { draftOf, patchState, pristineState } from './draft.ts'
 import type { Context, Decision, Input, Job } from './job.ts'
 import { acceptDefinition, acceptDeletion } from './jobs/accept.ts'
 import { applyCommand } from './jobs/command.ts'
@@ -14,6 +15,9 @@ import { deliverAll } from './runs/deliver.ts'
 import { fire } from './runs/fire.ts'
 import { admit } from './runs/gate.ts'
 import { lookAtZone } from './runs/zone-change.ts'
+
+/** Longest reason that a state gives. */
+const reasonCharsMax = 500
 
 export function step(job: Job, input: Input, context: Context): Decision {
   const draft = draftOf(job)
@@ -68,10 +72,46 @@ function applyTimer(draft: Decision, timer: Timer, context: Context): void {
   }
 }
 
-/** The job as INVALID, for when a rule threw: the fault stays with this job. Its next time is frozen, as that of a paused one. */
-export function invalidated(job: Job, reason: string): Decision {
+/**
+ * The job as INVALID, for when a rule threw or the log refused what was decided: the fault stays with this job. Its next time is frozen,
+ * as that of a paused one. The run that it happened to ends, because its timers and reports would fail again and again; nothing follows on
+ * it. The same state where nothing changes.
+ */
+export function invalidated(job: Job, reason: string, now: number, runNo = 0): Decision {
   const draft = draftOf(job)
-  draft.job.state = { ...(job.state ?? pristineState(job)), status: 'INVALID', reason, deleteAt: null, recheckAt: null }
-  draft.notes.push({ kind: 'invalid', reason })
+  draft.failed = true
+  const text = reason.length > reasonCharsMax ? `${reason.slice(0, reasonCharsMax).toWellFormed()}…` : reason
+  const state = job.state ?? pristineState(job)
+  const run = state.active.find((candidate) => candidate.runNo === runNo)
+  if (run === undefined && state.status === 'INVALID' && state.reason === text && state.deleteAt === null) return draft
+  draft.job.state = { ...state, status: 'INVALID', reason: text, deleteAt: null, recheckAt: null }
+  if (run !== undefined) endRun(draft, run, text, now)
+  draft.notes.push({ kind: 'invalid', reason: text })
+  shorten(draft)
   return draft
+}
+
+/** Only what is needed to say that it has ended. */
+function endRun(draft: Decision, run: ActiveRun, message: string, now: number): void {
+  const { runNo, scheduledFor, trigger, commandId, attempt, startedAt, worker } = run
+  const { active, lastRun, failed } = draft.job.state ?? pristineState(draft.job)
+  const error = { attempt, at: now, worker, type: 'Unrecordable', message }
+  const ended = {
+    runNo,
+    scheduledFor,
+    trigger,
+    commandId,
+    status: 'DEAD' as const,
+    attempts: attempt,
+    startedAt,
+    finishedAt: now,
+  }
+  if (lastRun !== null) draft.ring.push(lastRun)
+  if (run.snapshot) draft.snapshotDeletes.push(runNo)
+  patchState(draft, {
+    active: active.filter((other) => other.runNo !== runNo),
+    lastRun: { ...ended, worker, result: null, note: null, errors: [error] },
+    failed: failed + 1,
+  })
+  draft.notes.push({ kind: 'ended', status: 'DEAD' })
 }

@@ -22,6 +22,7 @@ const fencing = new Set([
 const producerFencedCode = 90
 
 const tooLarge = new Set(['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE'])
+const refused = new Set(['INVALID_RECORD', 'INVALID_TIMESTAMP'])
 const missing = new Set(['UNKNOWN_TOPIC_OR_PARTITION', 'INVALID_TOPIC_EXCEPTION'])
 const forbidden = /AUTHORIZATION_FAILED|SASL_AUTHENTICATION_FAILED|UNSUPPORTED_SASL/
 const connection = /Connection|Timeout|BrokerNotFound|NoBroker|CoordinatorNotFound|MetadataNotLoaded|NumberOfRetriesExceeded/
@@ -42,6 +43,7 @@ function codeOf(thrown: unknown): ErrorCode {
   const type = root.type ?? ''
   if (fencing.has(type) || root.code === producerFencedCode) return 'fenced'
   if (tooLarge.has(type)) return 'payload-too-large'
+  if (refused.has(type)) return 'record-refused'
   if (missing.has(type)) return 'unsafe-topic'
   if (forbidden.test(type) || root.name === 'KafkaJSSASLAuthenticationError') return 'bad-config'
   if (connection.test(root.name ?? '') || root.retriable === true || typeof root.code === 'string') return 'broker-unavailable'
@@ -51,6 +53,7 @@ function codeOf(thrown: unknown): ErrorCode {
 const advice: Partial<Record<ErrorCode, string>> = {
   fenced: 'Close this writer; open a new one only while this process still owns the partition.',
   'payload-too-large': 'Make the record smaller, or raise max.message.bytes of the topic.',
+  'record-refused': 'Look at what the topic accepts, such as its compaction and its interceptors.',
   'unsafe-topic': 'The topic or partition does not exist; create it with `duelog topics apply`.',
   'bad-config': 'Check the SASL settings and the ACLs of this principal.',
   'broker-unavailable': 'Check that the brokers run and can be reached; then try again.',

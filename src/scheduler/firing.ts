@@ -23,7 +23,7 @@ export async function fireForEver(own: Ownership, store: PartitionStore, index: 
   const { shared, mailbox } = own
   const { clock, lingerMs, metrics } = shared
   const { partition } = own
-  const taker = new TimerTaker(index, store, shared)
+  const taker = new TimerTaker(index, store, shared, own.weights)
   const written = (timer: Timer): void => taker.written(timer)
   own.admissions.open(clock.nowMs())
   const sweeper = new Sweeper(store, shared)
@@ -53,7 +53,7 @@ export async function fireForEver(own: Ownership, store: PartitionStore, index: 
       if (committed) lingerUntil = clock.nowMs() + lingerMs
       continue
     }
-    const timers = await taker.take(now, mailbox.depth > 0, own.logged.aheadUntil)
+    const timers = await taker.take(now, mailbox.depth > 0, own.logged.aheadUntil, own.narrowing)
     // What was due when it was taken is due, also when the clock was set back since.
     const result = await own.turn(store, index, timers, { written, notBeforeMs: now })
     taker.defer(result.deferred)

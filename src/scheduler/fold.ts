@@ -1,4 +1,5 @@
 /** Folds a batch of timers and mail into effects, job by job, through the pure step. */
+import { draftOf } from '../../streams/draft.ts'
 import type { Decision, Input, Job } from '../../streams/job.ts'
 import { type Answer, answerTo, receiptRecord } from '../../streams/jobs/receipt.ts'
 import { definitionValue, type Timer } from '../../streams/keys.ts'
@@ -6,26 +7,29 @@ import { recordBytes } from '../../streams/runs/topic-record.ts'
 import { invalidated, step } from '../../streams/step.ts'
 import { messageOf } from '../errors.ts'
 import type { RecordOut } from '../ports.ts'
+import { loadBatch } from './batch.ts'
 import { Effects } from './effects.ts'
 import type { FoldContext, Folded } from './folded.ts'
+import { mailName, runOf, timerName } from './input-names.ts'
 import { movedHeader } from './intake.ts'
-import { loadJobs } from './job-loader.ts'
 import { type Called, callHeads } from './limit-call.ts'
 import type { Mail } from './mailbox.ts'
+import { culpritWaitMs, type Verdict } from './narrowing.ts'
 import { retriesIn, startLatenessMs } from './observed.ts'
 
 /** With `mayLog` false the fold ends before the first mail that is not decided yet: a partition that is not claimed decides nothing. */
 export async function fold(context: FoldContext, timers: Timer[], mails: Mail[], now: number, mayLog: boolean): Promise<Folded> {
-  const ids = new Set<string>()
-  for (const timer of timers) ids.add(timer.jobId)
-  for (const mail of mails) if (mail.input !== undefined) ids.add(mail.jobId)
-  const jobs = await loadJobs(context.store, context.codecs, [...ids], redriven(mails))
-  const called = await callHeads(context, jobs, mails, now)
+  const { store, codecs, weights, narrowing, leadMs } = context
+  const batch = await loadBatch({ store, codecs, weights, share: narrowing.share }, timers, mails)
+  const called = await callHeads(context, batch.jobs, batch.mails, now)
   const effects = new Effects(context.partition, context.partitions, context.names, context.codecs)
   const folded: Folded = {
     effects,
     deferred: [],
     mailFolded: 0,
+    timersFolded: batch.timers.length,
+    blocked: false,
+    names: [],
     waitersAsked: called.waiters.length,
     notes: [],
     dispatched: [],
@@ -35,13 +39,17 @@ export async function fold(context: FoldContext, timers: Timer[], mails: Mail[],
     retries: 0,
     aheadUntil: 0,
   }
-  const batch = new BatchFold(context, jobs, called, folded, now)
-  for (const timer of timers) batch.timer(timer)
-  for (const mail of mails) {
-    if (!batch.mail(mail, mayLog)) break
+  const fold = new BatchFold(context, batch.jobs, called, folded, now)
+  for (const timer of batch.timers) fold.timer(timer)
+  for (const mail of batch.mails) {
+    folded.blocked = !fold.mail(mail, mayLog)
+    if (folded.blocked) break
     folded.mailFolded++
   }
-  batch.waiters()
+  // In one lane what is due earlier must not come after what is due later: what was ahead of its time waits for the usual lead.
+  for (const timer of batch.timersLeft)
+    folded.deferred.push({ timer, untilMs: Math.min(timer.dueAt, Math.max(now, timer.dueAt - leadMs)) })
+  fold.waiters()
   return folded
 }
 
@@ -62,12 +70,18 @@ class BatchFold {
 
   timer(timer: Timer): void {
     const job = this.#jobs.get(timer.jobId) ?? { id: timer.jobId }
-    const decision = this.#step(job, { kind: 'timer', timer })
+    const name = timerName(timer)
+    const verdict = this.#context.narrowing.verdictOn(name)
+    if (!verdict?.isPassedOver) this.#folded.names.push(name)
+    const decision =
+      verdict === undefined ? this.#step(job, { kind: 'timer', timer }) : this.#condemned(job, verdict, timer.runNo)
     if (decision.deferUntil !== undefined) {
       this.#folded.deferred.push({ timer, untilMs: decision.deferUntil })
       return
     }
-    this.#folded.effects.popped(timer)
+    if (verdict === undefined && !decision.failed) this.#folded.effects.popped(timer)
+    // It may still follow from the state: then it is looked at again, but not at once and for ever.
+    else this.#folded.deferred.push({ timer, untilMs: this.#now + culpritWaitMs })
     this.#take(job, decision)
   }
 
@@ -75,8 +89,12 @@ class BatchFold {
   mail(mail: Mail, mayLog: boolean): boolean {
     const decided = mail.source === 'jobs' && mail.offset < this.#context.decidedBefore
     if (!decided && !mayLog) return false
+    const name = mailName(mail)
+    this.#folded.names.push(name)
     if (mail.moved !== undefined) {
-      if (!decided) this.#move(mail)
+      const verdict = this.#context.narrowing.verdictOn(name)
+      if (verdict !== undefined) this.#passOver(mail, verdict)
+      else if (!decided) this.#move(mail)
       return true
     }
     if (mail.input === undefined) {
@@ -86,9 +104,16 @@ class BatchFold {
     const job = this.#jobs.get(mail.jobId) ?? { id: mail.jobId }
     const lateMs = startLatenessMs(job, mail.input)
     if (lateMs !== undefined) this.#folded.startedLateMs.push(lateMs)
-    const decision = this.#step(job, decided ? asDecided(mail.input) : mail.input)
+    const verdict = this.#context.narrowing.verdictOn(name)
+    if (verdict !== undefined) this.#passOver(mail, verdict)
+    const decision =
+      verdict === undefined
+        ? this.#step(job, decided ? asDecided(mail.input) : mail.input, mail)
+        : this.#condemned(job, verdict, runOf(mail.input))
     if (mail.input.kind === 'definition' && decision.job.definition === mail.input.definition) {
-      this.#folded.effects.definition(mail.jobId, definitionValue(mail.input.definition))
+      const value = definitionValue(mail.input.definition)
+      this.#folded.effects.definition(mail.jobId, value)
+      this.#context.weights.set(mail.jobId, value.length)
       this.#context.metrics.definitions.inc()
       if (!decided && mail.input.definition.spec?.target.topic) this.#folded.effects.judged()
     } else if (decision.job.definition === undefined && job.definition !== undefined) {
@@ -144,7 +169,21 @@ class BatchFold {
     return targets === undefined ? `Topic ${place.name} is not allowed; no topic is.` : targets.problem(place, bytes)
   }
 
-  #step(job: Job, input: Input): Decision {
+  /** The job as it goes on without what makes every turn fail. */
+  #condemned(job: Job, { reason, isPassedOver }: Verdict, runNo: number): Decision {
+    return isPassedOver ? draftOf(job) : invalidated(job, reason, this.#now, runNo)
+  }
+
+  #passOver({ source, offset, jobId }: Mail, { reason }: Verdict): void {
+    const { names, partition, logger, metrics } = this.#context
+    metrics.invalid.inc({ reason: 'refused-by-log' })
+    logger.error(
+      { topic: names[source], partition, offset, jobId },
+      `A record cannot be carried out and is passed over; its job is INVALID until it is defined anew: ${reason}`,
+    )
+  }
+
+  #step(job: Job, input: Input, mail?: Mail): Decision {
     const { leases, leadMs, aheadFrom, logger } = this.#context
     const topicProblem = this.#topicProblem.bind(this)
     const poolProblem = (pool: string): string | undefined => this.#context.targets?.poolProblem(pool)
@@ -163,11 +202,13 @@ class BatchFold {
       return step(job, input, context)
     } catch (error) {
       // A fault of ours stays with this job; its neighbours fire on.
+      const { names, partition } = this.#context
+      const place = mail === undefined ? {} : { topic: names[mail.source], partition, offset: mail.offset }
       logger.error(
-        { err: error, jobId: job.id, input: input.kind },
+        { err: error, jobId: job.id, input: input.kind, ...place },
         'A rule failed; the job is INVALID until it is defined anew.',
       )
-      return invalidated(job, `A rule failed on ${input.kind}: ${messageOf(error)}`)
+      return invalidated(job, `A rule failed on ${input.kind}: ${messageOf(error)}`, this.#now, runOf(input))
     }
   }
 
@@ -203,16 +244,6 @@ class BatchFold {
       records.push({ topic: names.jobs, partition, key, value: null, headers: { [movedHeader]: String(to) } })
     this.#folded.effects.moved(records)
   }
-}
-
-/** Dead runs that are to be made again, by job. */
-function redriven(mails: Mail[]): Map<string, number[]> {
-  const runs = new Map<string, number[]>()
-  for (const { input, jobId } of mails) {
-    if (input?.kind !== 'command' || input.command.type !== 'REDRIVE' || input.command.runNo === null) continue
-    runs.set(jobId, [...(runs.get(jobId) ?? []), input.command.runNo])
-  }
-  return runs
 }
 
 const asDecided = (input: Input): Input =>

@@ -10,8 +10,10 @@ import type { Admissions } from './admissions.ts'
 import type { SchedulerCodecs } from './codecs.ts'
 import type { Effects } from './effects.ts'
 import type { Leases } from './leases.ts'
+import type { Narrowing } from './narrowing.ts'
 import type { PartitionStore } from './ports.ts'
 import type { UnderWay } from './under-way.ts'
+import type { Weights } from './weights.ts'
 
 export interface FoldContext {
   partition: number
@@ -22,6 +24,8 @@ export interface FoldContext {
   leases: Leases
   underWay: UnderWay
   admissions: Admissions
+  weights: Weights
+  narrowing: Narrowing
   leadMs: number
   aheadFrom: number
   /** What stands in jobs before this offset an owner has folded, and logged what followed; of it only the definition is restored. */
@@ -37,8 +41,14 @@ export interface Folded {
   effects: Effects
   /** Timers that were not acted on, and when to look at them again. */
   deferred: { timer: Timer; untilMs: number }[]
-  /** Mail of the batch that was folded; less than all when `mayLog` was false and one needed a commit. */
+  /** Mail of the batch that was folded. */
   mailFolded: number
+  /** The next mail needs a claim first. */
+  blocked: boolean
+  /** Timers of the batch that were folded or deferred. */
+  timersFolded: number
+  /** What was folded, each by its name. */
+  names: string[]
   /** Runs that waited for a slot and were asked. */
   waitersAsked: number
   notes: Note[]

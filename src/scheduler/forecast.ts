@@ -7,7 +7,7 @@ import { type Timer, timerBound, timerKind, timerOfKey } from '../../streams/key
 import { firstFire, nextFire } from '../../streams/schedules/next-fire.ts'
 import type { DueCounts, DueRange } from '../ports.ts'
 import type { SchedulerCodecs } from './codecs.ts'
-import { loadJobs } from './job-loader.ts'
+import { eachJob } from './job-loader.ts'
 import type { PartitionStore } from './ports.ts'
 
 /** Timers that one call looks at. */
@@ -80,15 +80,11 @@ function spread(timers: readonly Timer[], max: number): Timer[] {
 /** Adds up what the definitions of these timers say of the time after their next occurrences. */
 async function laterOf(store: PartitionStore, codecs: SchedulerCodecs, timers: readonly Timer[], range: DueRange) {
   const counts = new Array<number>(Math.ceil((range.to - range.from) / range.bucketMs)).fill(0)
-  const jobs = await loadJobs(
-    store,
-    codecs,
-    timers.map(({ jobId }) => jobId),
-  )
+  const ids = timers.map(({ jobId }) => jobId)
   const stepsEach = Math.floor(forecastStepsMax / Math.max(1, timers.length))
   let cut = false
   let sinceYield = 0
-  for (const { definition, state } of jobs.values()) {
+  for await (const { definition, state } of eachJob(store, codecs, [...new Set(ids)])) {
     const spec = definition?.spec
     if (definition === undefined || spec === undefined || !recursByItself(spec)) continue
     const left = spec.maxRuns === null ? Number.POSITIVE_INFINITY : spec.maxRuns - (state?.scheduledRuns ?? 0)

@@ -34,6 +34,16 @@ function refused({ offset, appendedAt, bytes }: StoredDefinition, error: unknown
   return { offset, appendedAt, bytes, problem: messageOf(error) }
 }
 
+/** Bytes that a job takes with what it will write: its definition, and what its runs were made with. */
+export function weightOf({ definition, snapshots }: Job): number {
+  let bytes = definition?.bytes.length ?? 0
+  for (const { payload, headers } of snapshots?.values() ?? []) {
+    bytes += payload?.length ?? 0
+    for (const value of Object.values(headers)) bytes += value.length
+  }
+  return bytes
+}
+
 /** Jobs with definition, state and the snapshots of their active runs and of `more`; a job without either is there with its id alone. */
 export async function loadJobs(
   store: PartitionStore,
@@ -59,6 +69,24 @@ export async function loadJobs(
   }
   if (snapshots.length > 0) await loadSnapshots(store, codecs, snapshots)
   return jobs
+}
+
+/** Jobs that are loaded together before anybody knows how large they are, and at most. */
+const slice = { jobs: 16, jobsMax: 500, bytes: 2 * 1024 * 1024 }
+
+/** Jobs one after another, for whoever only looks at each: of those that are large only a few are in memory together. */
+export async function* eachJob(store: PartitionStore, codecs: SchedulerCodecs, ids: readonly string[]): AsyncGenerator<Job> {
+  let count = slice.jobs
+  for (let at = 0; at < ids.length; ) {
+    const jobs = await loadJobs(store, codecs, ids.slice(at, at + count))
+    at += count
+    let bytes = 1
+    for (const job of jobs.values()) {
+      bytes += weightOf(job)
+      yield job
+    }
+    count = Math.min(Math.max(1, Math.floor((slice.bytes * jobs.size) / bytes)), 2 * count, slice.jobsMax)
+  }
 }
 
 async function loadSnapshots(

@@ -4,7 +4,7 @@ import { timerBound, timerKind, timerOfKey } from '../../streams/keys.ts'
 import type { JobFilter, JobView, ListedJobs } from '../ports.ts'
 import { byBytes, type Catalogue } from './catalogue.ts'
 import type { SchedulerCodecs } from './codecs.ts'
-import { loadJobs } from './job-loader.ts'
+import { eachJob } from './job-loader.ts'
 import { type Walk, walkOf } from './job-ranges.ts'
 import type { PartitionStore } from './ports.ts'
 
@@ -50,7 +50,7 @@ async function listAlong(place: Place, way: Walk, { filter, limit, after }: Page
   while (looked < scannedJobsMax) {
     const entries = await store.scan({ ...way.rangeAfter(cursor), limit: chunk, keysOnly: true })
     const ids = entries.map(({ key }) => way.idOf(key))
-    for (const job of (await loadJobs(store, codecs, ids)).values()) {
+    for await (const job of eachJob(store, codecs, ids)) {
       cursor = job.id
       looked++
       const view = viewOf(job)
@@ -75,7 +75,7 @@ async function listByCatalogue(place: Place, catalogue: Catalogue, walk: Walk, p
   for (;;) {
     const proposed = catalogue.propose(filter, cursor, Math.min(slice, 2 * limit))
     looked += proposed.looked
-    for (const job of (await loadJobs(store, codecs, proposed.ids)).values()) {
+    for await (const job of eachJob(store, codecs, proposed.ids)) {
       loaded++
       const view = viewOf(place, job, filter)
       if (view !== undefined) jobs.push(view)
@@ -112,7 +112,7 @@ export async function listAmong(place: Place, ids: readonly string[], { filter, 
   const ordered = [...new Set(ids)].filter((id) => after === undefined || byBytes(id, after) > 0).sort(byBytes)
   const jobs: JobView[] = []
   for (let at = 0; at < ordered.length; at += slice) {
-    for (const job of (await loadJobs(place.store, place.codecs, ordered.slice(at, at + slice))).values()) {
+    for await (const job of eachJob(place.store, place.codecs, ordered.slice(at, at + slice))) {
       const view = viewOf(place, job, filter)
       if (view !== undefined) jobs.push(view)
       if (jobs.length === limit) return { jobs, next: job.id, looked: jobs.length }

@@ -26,7 +26,7 @@ export function outputRecord({ partition, partitions, names, codecs }: OutputPla
     case 'tell':
       return told({ partition, names, codecs }, key, output.execution)
     case 'retry':
-      return { topic: names.retry(output.tier.name), partition, key, value: codecs.execution.encode(output.execution) }
+      return { topic: names.retry(output.tier.name), partition, key, value: codecs.execution.encode(nameOf(output.execution)) }
     case 'dead-letter': {
       const value = codecs.deadLetter.encode({ ...output.letter, execution: codecs.execution.encode(output.execution) })
       return { topic: names.deadLetters, partition, key, value }
@@ -44,6 +44,12 @@ export function outputRecord({ partition, partitions, names, codecs }: OutputPla
     }
   }
 }
+
+/** The forwarder needs to know which attempt it is; what that is given stands in its definition or snapshot. */
+const nameOf = (execution: Execution): Execution => ({
+  ...execution,
+  ...{ payload: null, contentType: null, headers: {}, httpTarget: null, topicTarget: null },
+})
 
 /** A pinned run goes to its worker apart from all others. */
 function told({ partition, names, codecs }: Omit<OutputPlace, 'partitions'>, key: string, execution: Execution): RecordOut {

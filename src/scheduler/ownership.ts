@@ -14,13 +14,15 @@ import { Flow } from './flow.ts'
 import { Freshness, lookMs } from './freshness.ts'
 import { Leases } from './leases.ts'
 import { Mailbox } from './mailbox.ts'
+import { Narrowing } from './narrowing.ts'
 import type { Shared } from './options.ts'
 import type { PartitionStore } from './ports.ts'
 import type { PartitionShares } from './shares.ts'
 import { Signal } from './signal.ts'
 import type { TimeIndex } from './time-index.ts'
-import { logPosition, saveLocal, type TurnContext, type TurnOptions, type TurnResult, turn } from './turn.ts'
+import { batchRecordsMax, logPosition, saveLocal, type TurnContext, type TurnOptions, type TurnResult, turn } from './turn.ts'
 import { UnderWay } from './under-way.ts'
+import { Weights } from './weights.ts'
 import { WorkerWatch } from './worker-watch.ts'
 
 export type Phase = 'restoring' | 'warming' | 'following' | 'claiming' | 'draining' | 'active' | 'closed'
@@ -44,6 +46,11 @@ export class Ownership {
   readonly freshness: Freshness
   readonly signal: Signal
   readonly flow: Flow
+  /** Outlives a reopening, which is how a turn that failed ends. */
+  readonly narrowing = new Narrowing(batchRecordsMax)
+  readonly weights = new Weights()
+  /** Turns that did something since the partition was opened last. */
+  turnsDone = 0
   admissions: Admissions
   phase: Phase = 'restoring'
   role: PartitionRole
@@ -123,6 +130,8 @@ export class Ownership {
     this.catchUp.forget()
     this.mailbox.clear()
     this.underWay.clear()
+    this.weights.clear()
+    this.turnsDone = 0
     this.catalogue.clear()
     this.admissions = new Admissions(this.shared.codecs)
     this.store = undefined
@@ -181,6 +190,7 @@ export class Ownership {
       this.turnSince = Number.POSITIVE_INFINITY
     })
     if (result.folded > 0) this.progress()
+    if (result.committed) this.turnsDone++
     if (this.mailbox.roomy) this.flow.make()
     this.waits.settle()
     return result
@@ -209,7 +219,8 @@ export class Ownership {
     const { shared, partition, claimOffset, isExact, mailbox, leases, underWay, admissions, writer, applied, logged, shares } =
       this
     const { asides, commits: slots } = shares
-    const watched = { mailbox, leases, underWay, admissions }
+    const { narrowing, weights } = this
+    const watched = { mailbox, leases, underWay, admissions, narrowing, weights }
     const { savedAtMs } = this
     return {
       shared,

@@ -35,7 +35,7 @@ import { TimeIndex } from './time-index.ts'
 
 /** A member that lost the partition goes on firing at most so long while nobody fences it (ADR 0003). */
 export const handoffMs = 30_000
-/** A partition that fails again before it was active waits longer each time, up to the maximum. */
+/** A partition that fails again before it has done anything waits longer each time, up to the maximum. */
 const reopenWaitMsMin = 50
 const reopenWaitMsMax = 5_000
 
@@ -43,7 +43,7 @@ export class Partition {
   readonly #own: Ownership
   readonly #receiving: Receiving
   readonly #ended: Promise<void>
-  /** Reopens since the partition was last active. */
+  /** Reopens since the partition last committed what it had folded. To be active is not enough: it may fail with its first turn. */
   #failures = 0
 
   /** `after`: the end of an earlier ownership in this process, whose store has to be closed first. */
@@ -177,7 +177,6 @@ export class Partition {
       await follow(own, store, index)
       await takeOver()
     } else await inSlots(restores, () => catchUp().then(takeOver))
-    this.#failures = 0
     own.leases.grant(own.shared.clock.nowMs())
     own.workers.clear()
     own.enter('active')
@@ -207,8 +206,10 @@ export class Partition {
     logger.warn({ err: error, partition: own.partition }, `Partition ${own.partition} is reopened: ${messageOf(error)}`)
     // Left at once: the store answers no more questions, and should the group take the partition away meanwhile, leave() closes it.
     own.enter('restoring')
+    if (own.turnsDone > 0) this.#failures = 0
     // Only a live member may fence.
-    const waitMs = this.#failures === 0 ? 0 : Math.min(reopenWaitMsMin * 2 ** this.#failures, reopenWaitMsMax)
+    const waitMs =
+      this.#failures === 0 || own.narrowing.takeProgress() ? 0 : Math.min(reopenWaitMsMin * 2 ** this.#failures, reopenWaitMsMax)
     this.#failures++
     await own.orClosed(own.feed.nextHeartbeat()).catch(() => undefined)
     await own.rest(waitMs).catch(() => undefined)

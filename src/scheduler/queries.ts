@@ -2,7 +2,7 @@
 import { DuelogError } from '../errors.ts'
 import type { JobQueries, PartitionQueries } from '../ports.ts'
 import { forecast } from './forecast.ts'
-import { loadJobs } from './job-loader.ts'
+import { eachJob, loadJobs } from './job-loader.ts'
 import { jobQueries, type Sight } from './job-queries.ts'
 import type { SchedulerOptions } from './options.ts'
 import type { Partition } from './partition.ts'
@@ -80,7 +80,7 @@ function ownerSight(
         underWay.complete = true
         const ids = await idsOfRunTimers(store, clock.nowMs())
         const unknown = ids.filter((id) => !underWay.has(id))
-        for (const job of (await loadJobs(store, codecs, unknown)).values()) {
+        for await (const job of eachJob(store, codecs, unknown)) {
           if (!underWay.has(job.id)) underWay.set(job.id, job.state?.active ?? [])
         }
       }

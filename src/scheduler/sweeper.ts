@@ -4,7 +4,6 @@
  *
  * It walks over the jobs, a few at a time, and only while nothing is due. Whatever is overdue then has no timer.
  */
-import type { Job } from '../../streams/job.ts'
 import {
   definitionKey,
   jobIdOfKey,
@@ -16,7 +15,7 @@ import {
   timerKind,
 } from '../../streams/keys.ts'
 import { timersOf } from '../../streams/timers.ts'
-import { loadJobs } from './job-loader.ts'
+import { eachJob } from './job-loader.ts'
 import type { Shared } from './options.ts'
 import type { PartitionStore } from './ports.ts'
 
@@ -54,7 +53,10 @@ export class Sweeper {
   /** Looks at the next few jobs. Only while nothing is due; `written` hears of each timer that is written anew. */
   async look(now: number, written: (timer: Timer) => void): Promise<void> {
     this.#lookAt = now + lookEveryMs
-    const lost = (await this.#nextJobs()).flatMap((job) => timersOf(job).filter((timer) => isLost(timer, now)))
+    const ids = await this.#nextIds()
+    const lost: Timer[] = []
+    for await (const job of eachJob(this.#store, this.#shared.codecs, ids))
+      lost.push(...timersOf(job).filter((timer) => isLost(timer, now)))
     if (lost.length === 0) return
     for (const timer of lost) {
       written(timer)
@@ -64,14 +66,14 @@ export class Sweeper {
     await this.#store.apply(lost.map((timer) => ({ key: timerKey(timer), value: none })))
   }
 
-  async #nextJobs(): Promise<Job[]> {
+  async #nextIds(): Promise<string[]> {
     const { from, to } = rangeOf(prefix.definition)
     const start = this.#cursor === undefined ? from : Buffer.concat([definitionKey(this.#cursor), Buffer.of(0)])
     const entries = await this.#store.scan({ from: start, to, limit: jobsPerLook, keysOnly: true })
     const ids = entries.map(({ key }) => jobIdOfKey(key))
     // Behind the last job it begins anew.
     this.#cursor = ids.length < jobsPerLook ? undefined : ids.at(-1)
-    return [...(await loadJobs(this.#store, this.#shared.codecs, ids)).values()]
+    return ids
   }
 }
 

@@ -3,40 +3,77 @@
  * dispatched ahead of their time.
  */
 import { type Timer, timerKind } from '../../streams/keys.ts'
+import { turnBytesMax } from './batch.ts'
 import { Herds } from './herds.ts'
 import type { Shared } from './options.ts'
 import type { PartitionStore } from './ports.ts'
 import type { TimeIndex } from './time-index.ts'
 import { batchRecordsMax, timerShare } from './turn.ts'
+import type { Weights } from './weights.ts'
+
+/** Timers of heavy jobs that are held back; those beyond go with the light ones. */
+const heavyMax = 20_000
 
 export class TimerTaker {
   readonly #index: TimeIndex
   readonly #herds: Herds
   readonly #shared: Shared
+  readonly #weights: Weights
   /** In order of `untilMs`; at most the timers of one lead, and of herds whose jobs do not overlap. */
   #deferred: { timer: Timer; untilMs: number }[] = []
 
-  constructor(index: TimeIndex, store: PartitionStore, shared: Shared) {
+  /** Timers of heavy jobs, by `dueAt`: they come after the light ones, a few with each turn, or one storm of them would hold all others up. */
+  #heavy: Timer[] = []
+
+  constructor(index: TimeIndex, store: PartitionStore, shared: Shared, weights: Weights) {
     this.#index = index
     this.#herds = new Herds(store, shared.leadMs, shared.leadMsMax)
     this.#shared = shared
+    this.#weights = weights
   }
 
   /** When the next timer is due, lead not counted; in the far past while only a scan can tell. */
   get dueAt(): number {
-    return Math.min(this.#index.nextDue ?? 0, this.#deferred[0]?.untilMs ?? Number.POSITIVE_INFINITY)
+    const deferred = this.#deferred[0]?.untilMs ?? Number.POSITIVE_INFINITY
+    return Math.min(this.#index.nextDue ?? 0, deferred, this.#heavy[0]?.dueAt ?? Number.POSITIVE_INFINITY)
   }
 
-  async take(now: number, shareWithMail: boolean, aheadFrom: number): Promise<Timer[]> {
+  async take(
+    now: number,
+    shareWithMail: boolean,
+    aheadFrom: number,
+    { max: most, timerNext } = { max: batchRecordsMax, timerNext: true },
+  ): Promise<Timer[]> {
     const { leadMs } = this.#shared
-    const max = shareWithMail ? Math.floor(batchRecordsMax * timerShare) : batchRecordsMax
-    const timers = this.#takeDeferred(now, max)
-    for (const timer of await this.#index.take(now + leadMs, max - timers.length)) {
-      if (mayActOn(timer, now)) timers.push(timer)
+    const share = most === 1 ? Number(timerNext) : Math.floor(most * timerShare)
+    const max = shareWithMail ? share : most
+    const found = this.#takeDeferred(now, max)
+    for (const timer of await this.#index.take(now + leadMs, max - found.length)) {
+      if (mayActOn(timer, now)) found.push(timer)
       else this.#put(timer, timer.dueAt)
     }
-    timers.push(...(await this.#herds.take(now, max - timers.length, aheadFrom)))
-    return timers
+    found.push(...(await this.#herds.take(now, max - found.length, aheadFrom)))
+    const light = found.filter((timer) => this.#weights.of(timer.jobId) === 0 || this.#heavy.length >= heavyMax)
+    if (light.length < found.length) for (const timer of found) if (!light.includes(timer)) this.#putHeavy(timer)
+    return [...light, ...this.#takeHeavy(now + leadMs, max - light.length)]
+  }
+
+  /** Due by then, and no more than one turn can write; one at least. */
+  #takeHeavy(notAfter: number, max: number): Timer[] {
+    let count = 0
+    for (let bytes = 0; count < max; count++) {
+      const next = this.#heavy[count]
+      if (next === undefined || next.dueAt > notAfter) break
+      bytes += this.#weights.of(next.jobId)
+      if (count > 0 && bytes > turnBytesMax) break
+    }
+    return this.#heavy.splice(0, count)
+  }
+
+  #putHeavy(timer: Timer): void {
+    let at = this.#heavy.length
+    while (at > 0 && (this.#heavy[at - 1]?.dueAt ?? 0) > timer.dueAt) at--
+    this.#heavy.splice(at, 0, timer)
   }
 
   /** Must be told of each timer that is written. */
@@ -54,7 +91,8 @@ export class TimerTaker {
     const next = this.#index.nextDue
     if (next === undefined) return now
     const deferred = this.#deferred[0]?.untilMs ?? Number.POSITIVE_INFINITY
-    return Math.min(next - this.#shared.leadMs, deferred, this.#herds.wakeAt(now, next))
+    const heavy = (this.#heavy[0]?.dueAt ?? Number.POSITIVE_INFINITY) - this.#shared.leadMs
+    return Math.min(next - this.#shared.leadMs, deferred, heavy, this.#herds.wakeAt(now, next))
   }
 
   #takeDeferred(now: number, max: number): Timer[] {

@@ -14,14 +14,17 @@ import type { LogWriter, RecordOut, TransactionalWriter } from '../ports.ts'
 import type { Admissions } from './admissions.ts'
 import { fold } from './fold.ts'
 import type { Folded } from './folded.ts'
+import { mailName, timerName } from './input-names.ts'
 import type { Leases } from './leases.ts'
 import { localOp, positionKey } from './local-record.ts'
 import type { Mail, Mailbox, Source } from './mailbox.ts'
+import type { Narrowing } from './narrowing.ts'
 import type { Shared } from './options.ts'
 import type { PartitionStore, StoreOp } from './ports.ts'
 import type { Slots } from './slots.ts'
 import type { TimeIndex } from './time-index.ts'
 import type { UnderWay } from './under-way.ts'
+import type { Weights } from './weights.ts'
 
 /** Records of one commit; timers get at most their share while mail waits, so that a herd cannot hold deletions up. */
 export const batchRecordsMax = 1_000
@@ -47,6 +50,8 @@ export interface TurnContext {
   leases: Leases
   underWay: UnderWay
   admissions: Admissions
+  weights: Weights
+  narrowing: Narrowing
   /** Absent while the partition is not claimed: then nothing may be logged. */
   writer: TransactionalWriter | undefined
   /** For records outside the transaction. */
@@ -76,13 +81,14 @@ export interface TurnOptions {
 export async function turn(context: TurnContext, timers: Timer[], options: TurnOptions = {}): Promise<TurnResult> {
   const { written = (timer: Timer): void => context.index.written(timer), notBeforeMs = 0 } = options
   const { mailbox, shared, writer } = context
-  const room = Math.max(batchRecordsMax - timers.length, Math.ceil(batchRecordsMax * (1 - timerShare)))
+  const most = context.narrowing.max
+  const room = most < batchRecordsMax ? most - timers.length : Math.max(most - timers.length, Math.ceil(most * (1 - timerShare)))
   const mails = mailbox.take(room, batchBytesMax)
   const now = Math.max(shared.clock.nowMs(), notBeforeMs)
   if (timers.length + mails.length === 0 && !context.admissions.isPressing(now))
     return { folded: 0, committed: false, blocked: false, deferred: [] }
   const { names, codecs, leadMs, targets, metrics, logger } = shared
-  const { partition, store, leases, underWay, admissions } = context
+  const { partition, store, leases, underWay, admissions, weights, narrowing } = context
   const foldContext = {
     partition,
     partitions: shared.partitions,
@@ -92,6 +98,8 @@ export async function turn(context: TurnContext, timers: Timer[], options: TurnO
     leases,
     underWay,
     admissions,
+    weights,
+    narrowing,
     leadMs,
     aheadFrom: context.logged.aheadUntil,
     decidedBefore: context.logged.jobsOffset,
@@ -100,12 +108,21 @@ export async function turn(context: TurnContext, timers: Timer[], options: TurnO
     metrics,
     logger,
   }
-  const folded = await fold(foldContext, timers, mails, now, writer !== undefined)
-  const blocked = folded.mailFolded < mails.length
-  if (blocked) mailbox.putBack(mails.slice(folded.mailFolded))
-  const committed = await persist(context, folded, mails.slice(0, folded.mailFolded), written)
-  count(shared, folded.notes)
-  return { folded: timers.length + folded.mailFolded + folded.waitersAsked, committed, blocked, deferred: folded.deferred }
+  // Until the fold has chosen, any of them may be what it fails with.
+  let tried = [...timers.map(timerName), ...mails.map(mailName)]
+  try {
+    const folded = await fold(foldContext, timers, mails, now, writer !== undefined)
+    tried = folded.names
+    if (folded.mailFolded < mails.length) mailbox.putBack(mails.slice(folded.mailFolded))
+    const committed = await persist(context, folded, mails.slice(0, folded.mailFolded), written)
+    if (tried.length > 0) narrowing.succeeded(tried.length)
+    count(shared, folded.notes)
+    const { timersFolded, mailFolded, waitersAsked, blocked, deferred } = folded
+    return { folded: timersFolded + mailFolded + waitersAsked, committed, blocked, deferred }
+  } catch (error) {
+    narrowing.failed(tried, error)
+    throw error
+  }
 }
 
 async function persist(context: TurnContext, folded: Folded, mails: Mail[], written: (timer: Timer) => void): Promise<boolean> {

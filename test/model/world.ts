@@ -32,13 +32,15 @@ import { putKeptDefinitions } from '../../src/scheduler/kept-definitions.ts'
 import { Leases } from '../../src/scheduler/leases.ts'
 import { localOp, positionKey, readLocal } from '../../src/scheduler/local-record.ts'
 import { Mailbox, type Source } from '../../src/scheduler/mailbox.ts'
+import { Narrowing } from '../../src/scheduler/narrowing.ts'
 import type { Shared } from '../../src/scheduler/options.ts'
 import { changelogOps } from '../../src/scheduler/restore.ts'
 import { Slots } from '../../src/scheduler/slots.ts'
 import { TimeIndex } from '../../src/scheduler/time-index.ts'
 import { TimerTaker } from '../../src/scheduler/timer-taker.ts'
-import { type TurnContext, turn } from '../../src/scheduler/turn.ts'
+import { batchRecordsMax, type TurnContext, turn } from '../../src/scheduler/turn.ts'
 import { UnderWay } from '../../src/scheduler/under-way.ts'
+import { Weights } from '../../src/scheduler/weights.ts'
 import { WorkerWatch } from '../../src/scheduler/worker-watch.ts'
 import { replyHeaders } from '../../streams/jobs/receipt.ts'
 import { type TopicNames, topicNames } from '../../streams/topics.ts'
@@ -243,7 +245,8 @@ class Owner {
     const { store } = world
     const crashing = { ...store, apply: async (ops: Parameters<typeof store.apply>[0]) => this.#apply(ops) }
     const index = new TimeIndex(crashing)
-    this.#taker = new TimerTaker(index, crashing, this.#shared)
+    const weights = new Weights()
+    this.#taker = new TimerTaker(index, crashing, this.#shared, weights)
     this.#context = {
       shared: this.#shared,
       partition: 0,
@@ -255,6 +258,8 @@ class Owner {
       leases: this.#leases,
       underWay: new UnderWay(),
       admissions: new Admissions(codecs),
+      weights,
+      narrowing: new Narrowing(batchRecordsMax),
       writer: { commit: (records) => this.#commit(records), close: async () => {} },
       asides: { write: (records) => this.#write(records), close: async () => {} },
       slots: new Slots(1),

@@ -275,7 +275,7 @@ describe('a definition that cannot be used', () => {
 
 describe('a job that a rule failed on', () => {
   const failed = (job: JobHistory): JobHistory => {
-    job.job = invalidated(job.job, 'A fault.').job
+    job.job = invalidated(job.job, 'A fault.', job.now).job
     return job
   }
   it('is INVALID, fires nothing, and ends what is active without being COMPLETED', () => {

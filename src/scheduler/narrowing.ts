@@ -1,0 +1,118 @@
+/**
+ * Finds the one timer or record that makes a turn fail whenever it is part of it. A turn that failed is tried again with half as much,
+ * until it is alone; then its job is INVALID, without the run that it is about, and its neighbours go on. It outlives the reopening that
+ * every failure ends with, and is forgotten with the process.
+ *
+ *   all ──fails──► half ──fails──► … ──► one ──fails──► its job is made INVALID ──fails──► passed over
+ *    ▲──────────────done─────────────────────┘
+ */
+import { DuelogError, type ErrorCode, messageOf } from '../errors.ts'
+
+/** Culprits that are remembered. */
+const culpritsMax = 1_000
+/** A timer that cannot be acted on is looked at again so much later. */
+export const culpritWaitMs = 60_000
+
+/** What a broker, or the writer itself, refuses because of what it holds: it fails however often it is tried. */
+const refusals: ReadonlySet<ErrorCode> = new Set(['payload-too-large', 'record-refused', 'encode-failed'])
+/** What has nothing to do with the records: whoever is alone then is not to blame. */
+const circumstances: ReadonlySet<ErrorCode> = new Set([
+  'fenced',
+  'broker-unavailable',
+  'registry-unavailable',
+  'not-ready',
+  'bad-config',
+  'unsafe-topic',
+])
+
+/** What is done with an input that a turn failed with alone. */
+export interface Verdict {
+  reason: string
+  /** Also the state that says so could not be written: nothing is decided. */
+  isPassedOver: boolean
+}
+
+export class Narrowing {
+  readonly #most: number
+  #max: number
+  /** Inputs of the turn that failed last which no turn has done since, as far as they can be told apart. */
+  #suspects = 0
+  #turns = 0
+  #progress = false
+  readonly #culprits = new Map<string, Verdict>()
+  /** An unexpected failure of one alone may be an accident. */
+  #last: { name: string; message: string } | undefined
+
+  constructor(most: number) {
+    this.#most = most
+    this.#max = most
+  }
+
+  /** Timers and mails that the next turn may take. */
+  get max(): number {
+    return this.#max
+  }
+
+  /** Of one alone: whether a timer goes first this time, where mail waits too. */
+  get timerNext(): boolean {
+    return this.#turns % 2 === 0
+  }
+
+  /** Whether the last failure has made the next turn smaller: then it need not wait. Asked once. */
+  takeProgress(): boolean {
+    const progress = this.#progress
+    this.#progress = false
+    return progress
+  }
+
+  /** Share of a turn's usual bytes that the next one may take. */
+  get share(): number {
+    return this.#max / this.#most
+  }
+
+  verdictOn(name: string): Verdict | undefined {
+    return this.#culprits.size === 0 ? undefined : this.#culprits.get(name)
+  }
+
+  /** A turn with these inputs failed. */
+  failed(names: readonly string[], error: unknown): void {
+    this.#turns++
+    this.#progress = this.#narrow(names, error)
+  }
+
+  /** True: the next turn is smaller, or passes its culprit over. */
+  #narrow(names: readonly string[], error: unknown): boolean {
+    const code = error instanceof DuelogError ? error.code : 'internal'
+    const [name] = names
+    if (code === 'fenced' || name === undefined) return false
+    if (names.length > 1) {
+      this.#suspects = names.length
+      this.#max = Math.max(1, Math.min(this.#max, names.length) >> 1)
+      return !circumstances.has(code)
+    }
+    this.#max = 1
+    if (circumstances.has(code)) return false
+    const message = messageOf(error)
+    const again = this.#last?.name === name && this.#last.message === message
+    this.#last = { name, message }
+    if (!refusals.has(code) && !again) return true
+    const before = this.#culprits.get(name)
+    if (before?.isPassedOver) return false
+    this.#suspects = 0
+    this.#culprits.set(name, { reason: message, isPassedOver: before !== undefined })
+    for (const oldest of this.#culprits.keys()) {
+      if (this.#culprits.size <= culpritsMax) break
+      this.#culprits.delete(oldest)
+    }
+    return true
+  }
+
+  /** A turn with so many inputs was done. */
+  succeeded(count: number): void {
+    this.#turns++
+    this.#last = undefined
+    this.#suspects = Math.max(0, this.#suspects - count)
+    // As long as the culprit stands among what is left of the turn that failed, a larger one would fail too.
+    this.#max = this.#suspects > 0 ? Math.max(1, this.#suspects >> 1) : Math.min(this.#most, this.#max * 2)
+  }
+}

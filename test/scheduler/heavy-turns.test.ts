@@ -1,0 +1,88 @@
+/** Jobs of half a megabyte, many at once: what a turn writes and holds is bounded, and light neighbours fire between them. */
+import { expect, it } from 'vitest'
+import { recordBytes } from '../../src/kafka/rounds.ts'
+import { turnBytesMax } from '../../src/scheduler/batch.ts'
+import { names } from '../model/world.ts'
+import { beginMs, SchedulerDriver } from '../tools/scheduler-driver.ts'
+
+const payloadBytes = 500_000
+const count = 150
+const payload = Buffer.alloc(payloadBytes, 'x')
+
+/** Bytes of each transaction, by the topic of its records. */
+function weighed(driver: SchedulerDriver): { sizes: number[]; retries: number[] } {
+  const seen = { sizes: [] as number[], retries: [] as number[] }
+  const append = driver.log.append.bind(driver.log)
+  driver.log.append = (records, transaction) => {
+    if (transaction !== undefined) seen.sizes.push(records.reduce((sum, record) => sum + recordBytes(record), 0))
+    for (const record of records) if (record.topic.startsWith('model.retry')) seen.retries.push(recordBytes(record))
+    return append(records, transaction)
+  }
+  return seen
+}
+
+/** What the store was asked for at once, at most, in bytes. */
+function read(driver: SchedulerDriver): { most: number } {
+  const seen = { most: 0 }
+  const disk = driver.processes[0]?.disk.get(0)
+  if (disk === undefined) throw new Error('No store.')
+  const { getNow } = disk
+  disk.getNow = (keys) => {
+    const values = getNow(keys)
+    seen.most = Math.max(
+      seen.most,
+      values.reduce((sum, value) => sum + (value?.length ?? 0), 0),
+    )
+    return values
+  }
+  return seen
+}
+
+/** One record may come on top of what was estimated. */
+const most = turnBytesMax + 2 * payloadBytes
+
+it('are dispatched, given up and made again in transactions of a few megabytes', async () => {
+  const driver = new SchedulerDriver()
+  const seen = weighed(driver)
+  driver.boot('A')
+  await driver.settle()
+  const ids = Array.from({ length: count }, (_, index) => `heavy-${index}`)
+  for (const id of ids) {
+    const retry = { maxAttempts: 2, backoff: { fixed: { delayMs: 5_000 } } }
+    driver.define(id, { schedule: { at: beginMs + 60_000 }, target: { handler: 'x' }, payload, retry })
+  }
+  driver.define('light', { schedule: { everyMs: 100 }, target: { handler: 'x' }, maxConcurrentRuns: 100, startDeadlineMs: 1_000 })
+  await driver.settle()
+  const reads = read(driver)
+  await driver.advance(59_000, 1_000)
+  await driver.advance(4_000, 20)
+  const heavy = driver.executions().filter(({ jobId }) => jobId.startsWith('heavy'))
+  expect(new Set(heavy.map(({ jobId }) => jobId)).size).toBe(count)
+  expect(heavy).toHaveLength(count)
+  expect(heavy.every((execution) => execution.payload?.length === payloadBytes)).toBe(true)
+  const late = driver
+    .executions()
+    .filter(({ jobId, at }) => jobId === 'light' && at > 59_000)
+    .map(({ scheduledFor, dispatchedAt }) => dispatchedAt - scheduledFor)
+  expect(late.length).toBeGreaterThanOrEqual(30)
+  expect(Math.max(...late)).toBeLessThanOrEqual(100)
+
+  for (const run of heavy) driver.report(run, 'FAILED', { startedAt: driver.time.nowMs, error: { type: 'E', message: 'm' } })
+  await driver.advance(2_000, 20)
+  expect(seen.retries).toHaveLength(count)
+  expect(Math.max(...seen.retries)).toBeLessThan(1_000)
+  for (const { jobId, runNo, specOffset } of heavy) driver.report({ jobId, runNo, specOffset, attempt: 2 }, 'RETRY_DUE')
+  await driver.advance(8_000, 20)
+  const again = driver.executions().filter(({ jobId, attempt }) => jobId.startsWith('heavy') && attempt === 2)
+  expect(again).toHaveLength(count)
+  // The payload is that of the definition: the record in the delay topic does not carry it.
+  expect(again.every((execution) => execution.payload?.length === payloadBytes)).toBe(true)
+  for (const run of again) driver.report(run, 'FAILED', { startedAt: driver.time.nowMs, error: { type: 'E', message: 'm' } })
+  await driver.advance(4_000, 20)
+  expect(
+    driver.log.allOf(names.deadLetters).flatMap(({ log }) => log.archive.filter(({ record }) => record !== undefined)),
+  ).toHaveLength(count)
+
+  expect(Math.max(...seen.sizes)).toBeLessThanOrEqual(most)
+  expect(reads.most).toBeLessThan(20 * payloadBytes)
+})

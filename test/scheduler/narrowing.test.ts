@@ -1,0 +1,200 @@
+/** A turn that fails whenever one job is part of it: that job is found and set aside, and its neighbours fire on. */
+import { describe, expect, it } from 'vitest'
+import type { JobState } from '../../schemas/generated.ts'
+import { DuelogError } from '../../src/errors.ts'
+import { ownerKey } from '../../src/scheduler/local-record.ts'
+import { stateKey } from '../../streams/keys.ts'
+import type { Process } from '../model/cluster/process.ts'
+import { codecs, names, ordersTopic } from '../model/world.ts'
+import { SchedulerDriver } from '../tools/scheduler-driver.ts'
+
+type Appended = Parameters<SchedulerDriver['log']['append']>[0]
+
+const neighbours = Array.from({ length: 60 }, (_, index) => `neighbour-${index}`)
+
+/** A log that refuses each transaction with what `isRefused` says; `tries` counts them. */
+function refusing(driver: SchedulerDriver, isRefused: (records: Appended) => boolean, error: () => Error): { tries: number } {
+  const counts = { tries: 0 }
+  const append = driver.log.append.bind(driver.log)
+  driver.log.append = (records, transaction) => {
+    if (transaction === undefined || !isRefused(records)) return append(records, transaction)
+    counts.tries++
+    throw error()
+  }
+  return counts
+}
+
+const tooLarge = (): Error => new DuelogError('payload-too-large', 'The broker takes no such record (MESSAGE_TOO_LARGE).')
+
+/** What a transaction says of the job `poison`. */
+function poisonIn(records: Appended): JobState | undefined {
+  const record = records.find(
+    ({ topic, key }) => topic === names.state && key !== null && stateKey('poison').equals(Buffer.from(key)),
+  )
+  return record?.value == null
+    ? undefined
+    : ((codecs.state.decode(record.value) as { state: JobState | null }).state ?? undefined)
+}
+
+const claimsOf = (driver: SchedulerDriver): number =>
+  driver.log
+    .allOf(names.state)
+    .reduce((sum, { log }) => sum + log.archive.filter(({ record }) => record?.key?.equals(ownerKey)).length, 0)
+
+async function begun(): Promise<{ driver: SchedulerDriver; first: Process }> {
+  const driver = new SchedulerDriver()
+  const first = driver.boot('A')
+  await driver.settle()
+  for (const id of neighbours)
+    driver.define(id, { schedule: { everyMs: 1_000 }, target: { handler: 'x' }, maxConcurrentRuns: 100 })
+  await driver.advance(2_500, 100)
+  return { driver, first }
+}
+
+/** Each fired each second from the third to `untilMs`, and none later than `lateMs`. */
+function expectNeighbours(driver: SchedulerDriver, untilMs: number, lateMs = 500): void {
+  const executions = driver.executions().filter(({ jobId }) => jobId.startsWith('neighbour'))
+  for (const id of neighbours) {
+    const own = executions.filter(({ jobId }) => jobId === id)
+    expect(own.length).toBeGreaterThanOrEqual(Math.floor(untilMs / 1_000) - 1)
+    expect(new Set(own.map(({ runNo }) => runNo)).size).toBe(own.length)
+  }
+  const late = Math.max(...executions.map(({ scheduledFor, dispatchedAt }) => dispatchedAt - scheduledFor))
+  expect(late).toBeLessThanOrEqual(lateMs)
+}
+
+/** Another process takes over, and the neighbours fire on there. */
+async function takeOver(driver: SchedulerDriver, first: Process): Promise<Process> {
+  driver.kill(first)
+  const second = driver.boot('B')
+  await driver.advance(5_000, 100)
+  return second
+}
+
+describe('what the log refuses each time', () => {
+  it.each<[string, () => Error]>([
+    ['for its size', tooLarge],
+    ['for a reason of its own', () => new DuelogError('record-refused', 'INVALID_RECORD')],
+    ['with an error that nobody knows', () => new Error('something odd')],
+  ])('%s: the job that fires is INVALID, whoever owns the partition, and its neighbours fire on time', async (_, error) => {
+    const { driver, first } = await begun()
+    const isPoison = (records: Appended): boolean =>
+      records.some(({ topic, key }) => topic.startsWith('model.executions') && String(key) === 'poison')
+    const counts = refusing(driver, isPoison, error)
+    driver.define('poison', { schedule: { everyMs: 1_000 }, target: { handler: 'x' } })
+    await driver.advance(10_000, 50)
+    expect(driver.state(first, 'poison')).toMatchObject({
+      status: 'INVALID',
+      reason: expect.stringContaining(error().message),
+      active: [],
+    })
+    const { tries } = counts
+    expect(tries).toBeLessThan(20)
+    const second = await takeOver(driver, first)
+    expect(driver.state(second, 'poison')?.status).toBe('INVALID')
+    expect(counts.tries).toBe(tries)
+    expectNeighbours(driver, driver.nowMs - 1_000)
+  })
+
+  it('when a report is folded: the run ends as DEAD and says why, and its report is passed over', async () => {
+    const { driver, first } = await begun()
+    const counts = refusing(driver, (records) => poisonIn(records)?.lastRun?.status === 'SUCCEEDED', tooLarge)
+    driver.define('poison', { schedule: { delayMs: 500 }, target: { handler: 'x' } })
+    await driver.advance(1_000, 50)
+    const run = driver.executions().find(({ jobId }) => jobId === 'poison')
+    if (run === undefined) throw new Error('It has not fired.')
+    driver.report(run, 'SUCCEEDED', { startedAt: driver.time.nowMs })
+    for (const other of driver.executions().filter(({ jobId }) => jobId !== 'poison')) driver.report(other, 'SUCCEEDED')
+    await driver.advance(5_000, 50)
+    const state = driver.state(first, 'poison')
+    expect(state).toMatchObject({ status: 'INVALID', active: [], lastRun: { status: 'DEAD' } })
+    expect(state?.lastRun?.errors.at(-1)).toMatchObject({ type: 'Unrecordable' })
+    expect(counts.tries).toBeLessThan(20)
+    expect(driver.state(first, 'neighbour-0')?.succeeded).toBeGreaterThan(0)
+    await takeOver(driver, first)
+    expectNeighbours(driver, driver.nowMs - 1_000)
+  })
+
+  it('when a command is carried out: it is passed over, and the neighbours fire on time', async () => {
+    const { driver, first } = await begun()
+    driver.define('poison', { schedule: { cron: '0 0 1 1 *' }, target: { handler: 'x' } })
+    const counts = refusing(driver, (records) => (poisonIn(records)?.active.length ?? 0) > 0, tooLarge)
+    await driver.advance(1_000, 50)
+    driver.command('poison', { type: 'TRIGGER', commandId: 'one' })
+    driver.command('neighbour-1', { type: 'PAUSE', commandId: 'two' })
+    driver.command('neighbour-1', { type: 'RESUME', commandId: 'three' })
+    await driver.advance(5_000, 50)
+    expect(driver.state(first, 'poison')).toMatchObject({ status: 'INVALID', active: [] })
+    expect(driver.state(first, 'neighbour-1')).toMatchObject({
+      status: 'ACTIVE',
+      recentCommands: [expect.any(Number), expect.any(Number)],
+    })
+    expect(counts.tries).toBeLessThan(20)
+    await takeOver(driver, first)
+    expectNeighbours(driver, driver.nowMs - 1_000)
+  })
+
+  it('also that the job is INVALID: it is passed over, and claims do not flood the changelog', async () => {
+    const { driver, first } = await begun()
+    const counts = refusing(driver, (records) => poisonIn(records) !== undefined, tooLarge)
+    driver.define('poison', { schedule: { everyMs: 1_000 }, target: { handler: 'x' } })
+    await driver.advance(20_000, 50)
+    expect(driver.state(first, 'poison')).toBeUndefined()
+    expect(counts.tries).toBeLessThan(30)
+    expect(claimsOf(driver)).toBeLessThan(40)
+    expectNeighbours(driver, driver.nowMs - 1_000)
+  })
+})
+
+describe('what is no fault of any job', () => {
+  it('a broker that is away for a minute makes none INVALID; then all goes on', async () => {
+    const { driver, first } = await begun()
+    const away = { until: driver.nowMs + 60_000 }
+    refusing(
+      driver,
+      (records) => driver.nowMs < away.until && records.some(({ topic }) => topic.startsWith('model.executions')),
+      () => new DuelogError('broker-unavailable', 'No broker.'),
+    )
+    await driver.advance(75_000, 250)
+    for (const id of neighbours) expect(driver.state(first, id)).toMatchObject({ status: 'ACTIVE' })
+    expect(driver.executions().filter(({ at }) => at > away.until).length).toBeGreaterThan(neighbours.length * 5)
+  })
+
+  it('a store that cannot be written: the partition is opened again less and less often, and no job is INVALID', async () => {
+    const { driver, first } = await begun()
+    const disk = first.disk.get(0)
+    if (disk === undefined) throw new Error('No store.')
+    const claims = claimsOf(driver)
+    const { applyNow } = disk
+    let failures = 0
+    disk.applyNow = (ops) => {
+      if (!ops.some(({ key }) => key.equals(stateKey('neighbour-7')))) return applyNow(ops)
+      failures++
+      throw new Error('No space left on device.')
+    }
+    await driver.advance(60_000, 250)
+    expect(failures).toBeGreaterThan(2)
+    expect(claimsOf(driver) - claims).toBeLessThan(60)
+    disk.applyNow = applyNow
+    await driver.advance(10_000, 250)
+    for (const id of neighbours) expect(driver.state(first, id)).toMatchObject({ status: 'ACTIVE' })
+  })
+})
+
+describe('a rule that throws', () => {
+  it('makes its job INVALID in the same turn, ends the run that it was about, and is not tried again and again', async () => {
+    const { driver, first } = await begun()
+    let asked = 0
+    Object.defineProperty(first, 'ordersSeen', {
+      get: () => {
+        if (++asked > 2) throw new Error('A fault.')
+        return true
+      },
+    })
+    driver.define('poison', { schedule: { everyMs: 1_000 }, target: { topic: { name: ordersTopic } } })
+    await driver.advance(20_000, 100)
+    expect(driver.state(first, 'poison')).toMatchObject({ status: 'INVALID', active: [] })
+    expect(asked).toBeLessThan(10)
+    expectNeighbours(driver, driver.nowMs - 1_000)
+  })
+})
