@@ -9,6 +9,7 @@ import { api } from './cases/api.ts'
 import { bulk } from './cases/bulk.ts'
 import { list } from './cases/list.ts'
 import { precision } from './cases/precision.ts'
+import { restart } from './cases/restart.ts'
 import { restore } from './cases/restore.ts'
 import { storm } from './cases/storm.ts'
 import { type Bed, withBed } from './tools/bed.ts'
@@ -19,6 +20,7 @@ const cases: Record<string, (bed: Bed, n?: number) => Promise<Record<string, unk
   storm,
   precision,
   restore,
+  restart,
   api,
   bulk,
   list,
@@ -34,7 +36,9 @@ if (run === undefined) {
   console.error(`There is no case "${name}". Usage: npm run bench -- ${Object.keys(cases).join('|')} [--n N] [--runs R]`)
   process.exit(1)
 }
-await withBed(async (bed) => {
+/** It is about the program's own broker and registry. */
+const withoutBed = (task: (bed: Bed) => Promise<void>): Promise<void> => task({ brokers: [], registryUrl: '' })
+await (name === 'restart' ? withoutBed : withBed)(async (bed) => {
   const results: Record<string, unknown>[] = []
   for (let turn = 0; turn < Number(values.runs); turn++) {
     const result = await run(bed, values.n === undefined ? undefined : Number(values.n))

@@ -1,22 +1,24 @@
 /**
  * The only wiring: from settings to a running system. Everything else knows ports; here they meet.
  */
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Logger, pino } from 'pino'
 import { tombstoneRetentionMs, topicNames, topicPlans } from '../streams/topics.ts'
 import { auditorOf, startAuditor } from './auditing.ts'
 import { systemClock, watchClock } from './clock.ts'
 import type { Config } from './config/config.ts'
+import type { Embedded } from './embedded/options.ts'
 import { startEmbedded } from './embedded/start.ts'
 import { createExecutor, type Executor } from './executor/executor.ts'
 import type { Handlers } from './executor/handler.ts'
 import { loadHandlers } from './executor/handlers/load-handlers.ts'
 import { startExecutorProcesses } from './executor-processes.ts'
+import { groupsOf, succeed } from './former-process.ts'
 import { Vitals } from './health.ts'
 import { newInstance } from './instance.ts'
-import { createCodecs, type KnownIds } from './kafka/codecs.ts'
+import { areSchemasKnown } from './kafka/codecs.ts'
 import { connectLog } from './kafka/log.ts'
+import { knownIdsIn, openCodecs } from './known-schemas.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 import type { Parts } from './parts.ts'
 import { createRetrier, type Retrier } from './retrier/retrier.ts'
@@ -74,17 +76,8 @@ async function assemble(
 ): Promise<System> {
   const { config } = options
   const vitals = new Vitals(options.onFatal ?? ((error) => logger.fatal({ err: error }, 'Duelog cannot go on.')))
-  const embedded = await startEmbedded({
-    dataDir: config.dataDir,
-    kafkaPort: config.embeddedKafkaPort,
-    registryPort: config.embeddedRegistryPort,
-    wantKafka: config.brokers === undefined,
-    wantRegistry: config.registryUrl === undefined,
-    partitionsDefault: config.partitions,
-    logger,
-    ...(options.onProgress === undefined ? {} : { onProgress: options.onProgress }),
-    onExit: vitals.died,
-  })
+  const knownIds = knownIdsIn(config.dataDir)
+  const embedded = await startOwn(options, logger, vitals, await areSchemasKnown(knownIds))
   undo.push(() => embedded.stop())
   const brokers = config.brokers ?? embedded.brokers ?? []
   const registryUrl = config.registryUrl ?? embedded.registryUrl ?? ''
@@ -92,8 +85,13 @@ async function assemble(
   const names = topicNames(config.topicPrefix)
   const plans = topicPlans(names, config.pools)
   const log = connectLog({ brokers, clientId: instance, logger, ...security(config) })
-  const { partitions } = await log.ensureTopics({ plans, partitions: config.partitions, replication: config.replication })
-  const codecs = await createCodecs({ registryUrl, plans, knownIds: knownIdsIn(config.dataDir) })
+  const [{ partitions }] = await Promise.all([
+    log.ensureTopics({ plans, partitions: config.partitions, replication: config.replication }),
+    succeed({ dataDir: config.dataDir, instance, groups: groupsOf(names, config.pools), log, logger }),
+  ])
+  logger.info({ partitions }, 'Start: the topics are as they must be')
+  const codecs = await openCodecs({ registryUrl, plans, knownIds, whenUp: embedded.registryUp }, logger, vitals, undo)
+  logger.info({ registryUrl }, 'Start: the schemas are known')
   const parts: Parts = {
     config,
     logger,
@@ -116,10 +114,12 @@ async function assemble(
   }
   if (config.roles.has('retrier')) await startRetrier(parts)
   await startIntake(parts)
+  logger.info({ roles: [...config.roles] }, 'Start: workers and forwarders have joined')
   const auditor = auditorOf(parts)
   const scheduler = config.roles.has('scheduler') ? newScheduler(parts) : undefined
   // Before the scheduler joins: its member data carries the URL that is known only then.
   parts.url = await startHttp(parts, scheduler, auditor)
+  logger.info({ url: parts.url }, 'Start: HTTP is served')
   await startAuditor(auditor, parts)
   if (scheduler !== undefined) {
     const endWatch = watchClock((byMs) => {
@@ -139,6 +139,23 @@ async function assemble(
     ready: () => (scheduler === undefined ? Promise.resolve() : scheduler.ready()),
     stop,
   }
+}
+
+/** The broker and the registry of this process, as far as the settings name no others. */
+function startOwn(options: SystemOptions, logger: Logger, vitals: Vitals, registryLater: boolean): Promise<Embedded> {
+  const { config } = options
+  return startEmbedded({
+    dataDir: config.dataDir,
+    kafkaPort: config.embeddedKafkaPort,
+    registryPort: config.embeddedRegistryPort,
+    wantKafka: config.brokers === undefined,
+    wantRegistry: config.registryUrl === undefined,
+    registryLater,
+    partitionsDefault: config.partitions,
+    logger,
+    ...(options.onProgress === undefined ? {} : { onProgress: options.onProgress }),
+    onExit: vitals.died,
+  })
 }
 
 async function startExecutors(parts: Parts, more: Handlers): Promise<Executor[]> {
@@ -205,26 +222,6 @@ function security(config: Config): Partial<Parameters<typeof connectLog>[0]> {
   return {
     ...(sasl === undefined ? {} : { sasl }),
     ...(ssl === undefined ? {} : { ssl: { ca: ssl.ca, cert: ssl.cert, key: ssl.key } }),
-  }
-}
-
-/** Schema ids and their fingerprints, kept beside the data so that a registry that lost its storage is found out. */
-function knownIdsIn(dataDir: string): KnownIds {
-  const path = join(dataDir, 'schema-ids.json')
-  return {
-    async read() {
-      try {
-        return JSON.parse(await readFile(path, 'utf8')) as Record<string, string>
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {}
-        throw error
-      }
-    },
-    async write(ids) {
-      await mkdir(dataDir, { recursive: true })
-      await writeFile(`${path}.new`, JSON.stringify(ids, null, 2))
-      await rename(`${path}.new`, path)
-    },
   }
 }
 

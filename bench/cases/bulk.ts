@@ -49,7 +49,7 @@ export async function bulk(bed: Bed, n = 1_000_000): Promise<Record<string, unkn
 }
 
 /** Sends all jobs as the lines of one request and counts the lines of its answer. */
-async function post(url: string, all: Iterable<object>): Promise<{ done: number; refused: number; bytes: number }> {
+export async function post(url: string, all: Iterable<object>): Promise<{ done: number; refused: number; bytes: number }> {
   const call = request(`${url}/v1/jobs/batch`, { method: 'POST', headers: { 'content-type': 'application/x-ndjson' } })
   let bytes = 0
   function* pieces(): Generator<Buffer> {

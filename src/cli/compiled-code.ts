@@ -1,5 +1,5 @@
 /** Loads the system with what V8 made of its code before: a second start takes a fifth less processor time. */
-import { enableCompileCache } from 'node:module'
+import { enableCompileCache, flushCompileCache } from 'node:module'
 import { join } from 'node:path'
 import type { startSystem } from '../main.ts'
 
@@ -10,4 +10,9 @@ import type { startSystem } from '../main.ts'
 export async function loadSystem(dataDir: string): Promise<typeof startSystem> {
   enableCompileCache(join(dataDir, 'compiled'))
   return (await import('../main.ts')).startSystem
+}
+
+/** Writes it now, for a process that will not end by itself but by kill -9. */
+export function keepCompiledCode(): void {
+  flushCompileCache()
 }

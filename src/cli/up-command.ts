@@ -5,7 +5,7 @@ import pkg from '../../package.json' with { type: 'json' }
 import { type Config, readConfig } from '../config/config.ts'
 import { environmentOf } from '../config/flags.ts'
 import type { System, startSystem } from '../main.ts'
-import { loadSystem } from './compiled-code.ts'
+import { keepCompiledCode, loadSystem } from './compiled-code.ts'
 import { withExamples } from './remote/remote-command.ts'
 import { settingOptions } from './setting-options.ts'
 import { type Signals, watchSignals } from './signals.ts'
@@ -78,6 +78,7 @@ async function announce(system: System, { roles }: Config, logger: Logger, say: 
   }
   const { url, brokers, registryUrl } = system
   logger.info({ url, brokers, registryUrl, partitions: system.partitions }, 'ready')
+  keepCompiledCode()
   say('Ready.')
   const places = [
     ...(roles.has('api')

@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { DuelogError } from '../errors.ts'
 import { artifactFolder, titles } from './artifacts.ts'
 import { childEnvironment } from './child-environment.ts'
+import { classArchiveArguments } from './class-archive.ts'
 import { type GuardedProcess, reasonOf, startGuarded } from './guarded-process.ts'
 import type { StartContext } from './options.ts'
 import { markOf } from './stale-process.ts'
@@ -81,11 +82,12 @@ export async function startBroker(context: StartContext, onStart: (process: Guar
     join(jars, '*'),
   ]
   const env = childEnvironment(context.env)
+  const archive = await classArchiveArguments(jars, context.javaVersion)
   if (!existsSync(join(folder, 'log'))) await format(folder, { java, args, env }, context)
   const process = startGuarded({
     title: titles.kafka,
     java,
-    args: ['-Xms128m', '-Xmx384m', markOf(dataDir), ...args, 'kafka.Kafka', properties],
+    args: ['-Xms128m', '-Xmx384m', markOf(dataDir), ...archive, ...args, 'kafka.Kafka', properties],
     cwd: folder,
     env,
     logFile: join(logDir, 'kafka.log'),

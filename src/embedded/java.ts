@@ -6,8 +6,14 @@ import { javaVersionMin } from './versions.ts'
 
 const advice = `Install Java ${javaVersionMin} or later (for example \`apt-get install openjdk-17-jre-headless\`) or point JAVA_HOME to one, or set KAFKA_BROKERS and SCHEMA_REGISTRY_URL to use a broker and a registry of your own.`
 
-/** The path of `java`: that of JAVA_HOME where set, else the first on the PATH. Throws DuelogError `embedded-failed`. */
-export async function findJava(env: NodeJS.ProcessEnv): Promise<string> {
+export interface Java {
+  path: string
+  /** All that `java -version` says. */
+  version: string
+}
+
+/** `java` of JAVA_HOME where set, else the first on the PATH. Throws DuelogError `embedded-failed`. */
+export async function findJava(env: NodeJS.ProcessEnv): Promise<Java> {
   const java = env.JAVA_HOME ? join(env.JAVA_HOME, 'bin', 'java') : 'java'
   const said = await new Promise<string | undefined>((resolve) => {
     execFile(java, ['-version'], { env }, (error, stdout, stderr) => resolve(error ? undefined : stderr + stdout))
@@ -23,7 +29,7 @@ export async function findJava(env: NodeJS.ProcessEnv): Promise<string> {
       `${java} is Java ${version}, which is too old for the embedded broker and registry. ${advice}`,
     )
   }
-  return java
+  return { path: java, version: said }
 }
 
 /** 17 of `openjdk version "17.0.15" 2025-04-15`, 8 of `java version "1.8.0_402"`. */

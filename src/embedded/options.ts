@@ -11,6 +11,8 @@ export interface EmbeddedOptions {
   registryPort: number
   wantKafka: boolean
   wantRegistry: boolean
+  /** True: nobody waits for the registry, which starts once the broker is up and does not take the processor from it. Default false. */
+  registryLater?: boolean
   /** Partitions of topics that are created without a number. Default 4. */
   partitionsDefault?: number
   logger: Pick<Logger, 'info' | 'warn' | 'error'>
@@ -27,14 +29,18 @@ export interface Embedded {
   brokers: string[] | undefined
   /** Present where the registry was wanted: base URL of its Confluent-compatible API. */
   registryUrl: string | undefined
+  /** Resolves when the registry answers; rejects when it cannot be started. Of this it is told besides by onExit. */
+  registryUp: Promise<void>
   /** Ends both, registry and broker, and frees the data folder. Safe to call twice. */
   stop(): Promise<void>
 }
 
 /** What each part of the start needs: the options with their defaults and with absolute, real paths. */
-export interface StartContext extends Required<Omit<EmbeddedOptions, 'onExit'>> {
+export interface StartContext extends Required<Omit<EmbeddedOptions, 'onExit' | 'registryLater'>> {
   /** The program `java`, checked to be new enough. */
   java: string
+  /** All that it says of its version. */
+  javaVersion: string
   /** Folder of the children's output. */
   logDir: string
 }

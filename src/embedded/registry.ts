@@ -9,6 +9,9 @@ import type { StartContext } from './options.ts'
 import { markOf } from './stale-process.ts'
 import { registryVersion } from './versions.ts'
 
+/** Base URL of its Confluent-compatible API. */
+export const registryUrlOf = ({ registryPort }: StartContext): string => `http://127.0.0.1:${registryPort}/apis/ccompat/v7`
+
 /** Starts the registry and resolves with its URL when it answers requests. */
 export async function startRegistry(context: StartContext, onStart: (process: GuardedProcess) => void): Promise<string> {
   const { dataDir, registryPort, java, logDir } = context
@@ -49,7 +52,7 @@ export async function startRegistry(context: StartContext, onStart: (process: Gu
   })
   onStart(process)
   await process.line(/Listening on: http/)
-  const url = `http://127.0.0.1:${registryPort}/apis/ccompat/v7`
+  const url = registryUrlOf(context)
   await answers(url).catch((error: unknown) => {
     throw process.failure(`does not answer at ${url} (${messageOf(error)})`)
   })

@@ -9,7 +9,7 @@ import type { GuardedProcess } from './guarded-process.ts'
 import { findJava } from './java.ts'
 import { requireFreePort } from './loopback-port.ts'
 import type { Embedded, EmbeddedOptions, StartContext } from './options.ts'
-import { startRegistry } from './registry.ts'
+import { registryUrlOf, startRegistry } from './registry.ts'
 import { stopStale } from './stale-process.ts'
 
 /**
@@ -18,7 +18,8 @@ import { stopStale } from './stale-process.ts'
  */
 export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded> {
   const { wantKafka, wantRegistry } = options
-  if (!wantKafka && !wantRegistry) return { brokers: undefined, registryUrl: undefined, stop: async () => {} }
+  if (!wantKafka && !wantRegistry)
+    return { brokers: undefined, registryUrl: undefined, registryUp: Promise.resolve(), stop: async () => {} }
   const dataDir = await openDataFolder(options.dataDir)
   const lock = await lockFolder(dataDir)
   if (lock.state === 'taken') {
@@ -29,7 +30,9 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
     )
   }
   const running: GuardedProcess[] = []
+  let stopping = false
   const stop = async (): Promise<void> => {
+    stopping = true
     await Promise.all(running.map((process) => process.stop()))
     await lock.release()
   }
@@ -38,13 +41,32 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
     const started = (process: GuardedProcess): void => {
       running.push(process)
     }
-    const [broker, registryUrl] = await Promise.all([
+    const startLater = async (): Promise<void> => {
+      try {
+        await startRegistry(context, (process) => {
+          started(process)
+          watch(process, options)
+        })
+        options.logger.info({ dataDir }, 'embedded registry is up')
+      } catch (error) {
+        const failure =
+          error instanceof DuelogError ? error : new DuelogError('embedded-failed', sentenceOf(error, dataDir), { cause: error })
+        if (!stopping) options.onExit?.(failure)
+        throw failure
+      }
+    }
+    const later = wantRegistry && wantKafka && options.registryLater === true
+    const [broker] = await Promise.all([
       wantKafka ? startBroker(context, started) : undefined,
-      wantRegistry ? startRegistry(context, started) : undefined,
+      wantRegistry && !later ? startRegistry(context, started) : undefined,
     ])
     for (const process of running) watch(process, options)
-    options.logger.info({ broker, registryUrl, dataDir }, 'embedded broker and registry are up')
-    return { brokers: broker === undefined ? undefined : [broker], registryUrl, stop }
+    options.logger.info({ broker, dataDir }, `embedded broker${wantRegistry && !later ? ' and registry are' : ' is'} up`)
+    const registryUp = later ? startLater() : Promise.resolve()
+    const registryUrl = wantRegistry ? registryUrlOf(context) : undefined
+    // Whoever does not need it is told by onExit.
+    registryUp.catch(() => {})
+    return { brokers: broker === undefined ? undefined : [broker], registryUrl, registryUp, stop }
   } catch (error) {
     await stop()
     throw error instanceof DuelogError ? error : new DuelogError('embedded-failed', sentenceOf(error, dataDir), { cause: error })
@@ -66,11 +88,7 @@ async function prepare(options: EmbeddedOptions, dataDir: string): Promise<Start
   const env = options.env ?? process.env
   await claimVersion(dataDir, { kafka: wantKafka, registry: wantRegistry })
   await requireSpace(dataDir)
-  const java = await findJava(env)
-  for (const name of ['kafka', 'registry']) {
-    const pid = await stopStale(join(dataDir, `${name}.pid`), dataDir)
-    if (pid !== undefined) logger.warn({ pid, name, dataDir }, 'stopped a process that an earlier Duelog left behind')
-  }
+  const [java] = await Promise.all([findJava(env), stopStales(dataDir, logger)])
   if (wantKafka) {
     await requireFreePort(kafkaPort, 'the embedded broker', 'DUELOG_EMBEDDED_KAFKA_PORT')
     await requireFreePort(kafkaPort + 1, "the embedded broker's controller", 'DUELOG_EMBEDDED_KAFKA_PORT')
@@ -81,7 +99,8 @@ async function prepare(options: EmbeddedOptions, dataDir: string): Promise<Start
     ...options,
     env,
     dataDir,
-    java,
+    java: java.path,
+    javaVersion: java.version,
     onProgress,
     partitionsDefault: options.partitionsDefault ?? 4,
     logDir: join(dataDir, 'logs'),
@@ -91,6 +110,15 @@ async function prepare(options: EmbeddedOptions, dataDir: string): Promise<Start
   if (wantRegistry) await artifactFolder('registry', context)
   onProgress(`Starting ${[wantKafka && titles.kafka, wantRegistry && titles.registry].filter(Boolean).join(' and ')} …`)
   return context
+}
+
+async function stopStales(dataDir: string, logger: EmbeddedOptions['logger']): Promise<void> {
+  await Promise.all(
+    ['kafka', 'registry'].map(async (name) => {
+      const pid = await stopStale(join(dataDir, `${name}.pid`), dataDir)
+      if (pid !== undefined) logger.warn({ pid, name, dataDir }, 'stopped a process that an earlier Duelog left behind')
+    }),
+  )
 }
 
 /** Says so when the process ends although nobody asked it to; there is no restart, because what it held is in doubt. */

@@ -1,4 +1,5 @@
 /** The codecs of all our records, with their schemas registered. */
+import { setTimeout as wait } from 'node:timers/promises'
 import type { Type } from 'avsc'
 import {
   type AuditEvent,
@@ -27,11 +28,12 @@ import {
   workerControlSchema,
 } from '../../schemas/generated.ts'
 import type { TopicPlan } from '../../streams/topics.ts'
+import { DuelogError } from '../errors.ts'
 import type { Codec } from '../ports.ts'
 import { alikeType } from './alike.ts'
-import { avroType } from './avro.ts'
+import { avroType, fingerprintOf } from './avro.ts'
 import { AvroCodec } from './codec.ts'
-import { Registry, type RegistryOptions } from './registry.ts'
+import { type KnownIds, Registry, type RegistryOptions } from './registry.ts'
 
 export type { KnownIds } from './registry.ts'
 
@@ -77,12 +79,96 @@ const typeOf = (name: SchemaName): Type =>
  */
 export async function createCodecs(options: CodecsOptions): Promise<Codecs> {
   const registry = new Registry(options)
-  const types = Object.fromEntries(schemaNames.map((name) => [name, typeOf(name)])) as Record<SchemaName, Type>
-  const ids = {} as Record<SchemaName, number[]>
-  // One after another: a registry that many processes start against at once has few connections to its database.
-  for (const name of schemaNames) ids[name] = await registerAll(registry, name, options.plans)
-  await registry.verify(new Map(schemaNames.flatMap((name) => ids[name].map((id) => [id, types[name]] as const))))
+  const types = allTypes()
+  const ids = await registered(registry, types, options)
+  return codecsOf(registry, types, ids)
+}
 
+export interface EarlyCodecsOptions extends CodecsOptions {
+  knownIds: KnownIds
+  /** Resolves when the registry can be asked. Default: at once. */
+  whenUp?: Promise<void>
+  /** Ends the asking. */
+  signal: AbortSignal
+  /** Told each time that a registry which nobody waits for did not answer. */
+  onAway(error: unknown): void
+  /** Told when the registry's schemas turn out not to be those of our records; what went on early must end. */
+  onForeign(error: Error): void
+}
+
+/**
+ * As createCodecs, but does not wait for the registry where the known ids have each of our schemas: what an id stands for never changes.
+ * What createCodecs does before, is then done as soon as the registry answers.
+ */
+export async function createCodecsEarly(options: EarlyCodecsOptions): Promise<Codecs> {
+  const { knownIds, whenUp } = options
+  const types = allTypes()
+  const known = knownAmong(types, await knownIds.read())
+  const registry = new Registry(options)
+  if (known === undefined) {
+    await whenUp
+    return codecsOf(registry, types, await registered(registry, types, options))
+  }
+  await registry.trust()
+  // A registry of ours that cannot be started ends the process by itself.
+  void Promise.resolve(whenUp).then(
+    () => checkLater(registry, types, options),
+    () => {},
+  )
+  return codecsOf(registry, types, known)
+}
+
+/** Waits between questions to a registry that is away. */
+const askAgainMsMin = 1_000
+const askAgainMsMax = 30_000
+
+async function checkLater(registry: Registry, types: Types, options: EarlyCodecsOptions): Promise<void> {
+  const { signal, onAway, onForeign } = options
+  for (let waitMs = askAgainMsMin; !signal.aborted; waitMs = Math.min(2 * waitMs, askAgainMsMax)) {
+    try {
+      return void (await registered(registry, types, options))
+    } catch (error) {
+      if (signal.aborted) return
+      if (!(error instanceof DuelogError) || error.code !== 'registry-unavailable') return onForeign(error as Error)
+      onAway(error)
+    }
+    await wait(waitMs, undefined, { signal, ref: false }).catch(() => {})
+  }
+}
+
+/** Whether createCodecsEarly need not wait for the registry. */
+export async function areSchemasKnown(knownIds: KnownIds): Promise<boolean> {
+  return knownAmong(allTypes(), await knownIds.read()) !== undefined
+}
+
+type Types = Record<SchemaName, Type>
+type Ids = Record<SchemaName, number[]>
+
+const allTypes = (): Types => Object.fromEntries(schemaNames.map((name) => [name, typeOf(name)])) as Types
+
+/** The ids that stand for each of our schemas; undefined where one has none. */
+function knownAmong(types: Types, known: Record<string, string>): Ids | undefined {
+  const ids = {} as Ids
+  for (const name of schemaNames) {
+    const print = fingerprintOf(types[name])
+    ids[name] = Object.keys(known)
+      .filter((id) => known[id] === print)
+      .map(Number)
+      .sort((a, b) => a - b)
+    if (ids[name].length === 0) return undefined
+  }
+  return ids
+}
+
+async function registered(registry: Registry, types: Types, { plans }: CodecsOptions): Promise<Ids> {
+  const ids = {} as Ids
+  // One after another: a registry that many processes start against at once has few connections to its database.
+  for (const name of schemaNames) ids[name] = await registerAll(registry, name, plans)
+  await registry.verify(new Map(schemaNames.flatMap((name) => ids[name].map((id) => [id, types[name]] as const))))
+  return ids
+}
+
+function codecsOf(registry: Registry, types: Types, ids: Ids): Codecs {
   const codec = <Value, Input>(name: SchemaName): Codec<Value, Input> =>
     new AvroCodec<Value, Input>(types[name], ids[name], (id) => registry.writerOf(id))
   return {

@@ -4,6 +4,7 @@ import type { GroupReader, GroupReaderOptions, Log, LogAdmin, LogWriter, Transac
 import { KafkaAdmin } from './admin.ts'
 import { type BoundedRead, readToEnd, type Span } from './bounded-reader.ts'
 import { createKafka, type LogOptions, type LogSettings, settingsOf } from './client.ts'
+import { removeDeparted } from './departed.ts'
 import { PartitionCounts } from './partition-counts.ts'
 import { KafkaGroupReader } from './reader.ts'
 import { CheckedTopics, type TargetTopicsOptions } from './target-topics.ts'
@@ -28,6 +29,8 @@ export interface KafkaLog extends Log {
   changeTopics(wanted: TopicsWanted): Promise<TopicChange[]>
   /** Reads topics up to where they end now, in a group of its own that is deleted afterwards. Rejects with what `onRecord` threw. */
   readToEnd(options: BoundedRead): Promise<Span[]>
+  /** Takes the members of an instance that is known to be dead out of these groups. Resolves with how many there were. */
+  removeDeparted(instance: string, groupIds: readonly string[]): Promise<number>
   /** Names of all topics of the cluster that this principal may see. */
   topics(): Promise<string[]>
   /** The topics of the user's that may be written to; nothing is known of them before its start. */
@@ -85,6 +88,10 @@ class KafkaJsLog implements KafkaLog {
 
   readToEnd(options: BoundedRead): Promise<Span[]> {
     return readToEnd(this.#kafka, this.#settings, options)
+  }
+
+  removeDeparted(instance: string, groupIds: readonly string[]): Promise<number> {
+    return removeDeparted(this.#kafka, instance, groupIds)
   }
 
   topics(): Promise<string[]> {

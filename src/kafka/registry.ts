@@ -115,10 +115,15 @@ export class Registry {
     }
   }
 
+  /** From now on lookups are compared with the ids of the record. */
+  async trust(): Promise<void> {
+    this.#known = { ...(await this.#options.knownIds?.read()) }
+  }
+
   /** Compares all ids of the record with what the registry says now. Rejects with `foreign-data` when one has another meaning. */
   async verify(ours: ReadonlyMap<number, Type>): Promise<void> {
     if (!this.#options.knownIds) return
-    this.#known = { ...(await this.#options.knownIds.read()) }
+    await this.trust()
     for (const [id, type] of ours) this.#compare(id, type)
     for (const id of Object.keys(this.#known)
       .map(Number)

@@ -45,7 +45,7 @@ export class BrokerNode {
   static async start(folder: string, environment: Record<string, string>): Promise<BrokerNode> {
     await mkdir(join(folder, 'tmp'), { recursive: true })
     const { env } = process
-    const java = await findJava(env)
+    const { path: java } = await findJava(env)
     const jars = await artifactFolder('kafka', { env, onProgress: console.log } as unknown as StartContext)
     const properties = join(folder, 'server.properties')
     await writeFile(properties, propertiesOf(environment, { ...small, 'log.dirs': join(folder, 'log') }))

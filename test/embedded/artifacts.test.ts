@@ -29,6 +29,7 @@ echo 'Downloaded from central: https://repo.example.org/some.jar (5.1 MB at 3 MB
   const context: StartContext = {
     ...options,
     java: 'java',
+    javaVersion: 'test',
     partitionsDefault: 4,
     env: { PATH: `${folder}${delimiter}/bin${delimiter}/usr/bin`, XDG_CACHE_HOME: folder },
     logDir: folder,

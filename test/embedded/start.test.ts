@@ -55,8 +55,10 @@ test('topics and schema ids are found again at the next start, on other ports, a
   expect(pids.map(lives)).toEqual([false, false])
 
   const [kafkaPort, registryPort] = await freePorts()
-  const next = await startEmbedded({ ...options, kafkaPort, registryPort })
+  const next = await startEmbedded({ ...options, kafkaPort, registryPort, registryLater: true })
   try {
+    // The broker is there and the registry is not: nobody has waited for it.
+    await expect(fetch(`${next.registryUrl}/subjects`)).rejects.toThrow()
     const { topics } = await administer(next, (admin) => admin.fetchTopicMetadata({ topics: ['kept'] }))
     expect(topics[0]?.partitions).toHaveLength(3)
     expect(await registerSchema(next, 'two', 'Two')).toBe(secondId)

@@ -27,6 +27,8 @@ const joiners = [
   'health',
   'connect',
   'known-options',
+  'known-schemas',
+  'former-process',
   'worker',
   ...processes,
   'targets',

@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { jobDefinitionSchema } from '../../schemas/generated.ts'
 import { avroType } from '../../src/kafka/avro.ts'
-import { type Codecs, createCodecs, type KnownIds } from '../../src/kafka/codecs.ts'
+import { areSchemasKnown, type Codecs, createCodecs, createCodecsEarly, type KnownIds } from '../../src/kafka/codecs.ts'
 import { completeDefinition } from '../../streams/jobs/complete.ts'
 import { type TopicPlan, topicNames, topicPlans } from '../../streams/topics.ts'
 import { registryUrl, uniquePrefix } from './harness.ts'
@@ -151,5 +151,52 @@ describe('known ids', () => {
   test('refuse a registry that has forgotten an id', async () => {
     const store = remembering({ '2147483646': 'fingerprint' })
     await expect(open(uniquePrefix(), store)).rejects.toMatchObject({ code: 'foreign-data' })
+  })
+})
+
+describe('codecs that wait for no registry', () => {
+  const kept = (ids: Record<string, string> = {}): KnownIds & { ids: Record<string, string> } => ({
+    ids,
+    async read() {
+      return this.ids
+    },
+    async write(written) {
+      this.ids = written
+    },
+  })
+  const early = (url: string, knownIds: KnownIds) => {
+    const [ended, away, foreign] = [new AbortController(), Promise.withResolvers<unknown>(), Promise.withResolvers<Error>()]
+    onTestFinished(() => ended.abort())
+    const options = { registryUrl: url, plans: plansOf(uniquePrefix()), knownIds, signal: ended.signal }
+    const codecs = createCodecsEarly({ ...options, onAway: away.resolve, onForeign: foreign.resolve })
+    return { codecs, away: away.promise, foreign: foreign.promise }
+  }
+  const nobody = 'http://127.0.0.1:1'
+
+  test('write with the ids that are known while the registry is away', async () => {
+    const knownIds = kept()
+    const id = idOf(await open(uniquePrefix(), knownIds))
+    expect(await areSchemasKnown(knownIds)).toBe(true)
+    const { codecs, away } = early(nobody, knownIds)
+    const { definition } = await codecs
+    expect(definition.encode({ schedule: { at: 1 }, target: { handler: 'h' } }).readInt32BE(1)).toBe(id)
+    expect(await away).toMatchObject({ code: 'registry-unavailable' })
+  })
+  test('wait where one of our schemas is unknown', async () => {
+    const knownIds = kept()
+    await open(uniquePrefix(), knownIds)
+    const [first = ''] = Object.keys(knownIds.ids)
+    delete knownIds.ids[first]
+    expect(await areSchemasKnown(knownIds)).toBe(false)
+    await expect(early(nobody, knownIds).codecs).rejects.toMatchObject({ code: 'registry-unavailable' })
+  })
+  test('say so when the registry turns out to be another one', async () => {
+    const knownIds = kept()
+    await open(uniquePrefix(), knownIds)
+    // An id of before, which that registry has never given.
+    knownIds.ids['2000000000'] = 'ab'
+    const { codecs, foreign } = early(registryUrl, knownIds)
+    await codecs
+    expect(await foreign).toMatchObject({ code: 'foreign-data' })
   })
 })

@@ -1,0 +1,27 @@
+/**
+ * Classes as the Java machine keeps them between runs (class data sharing): half of a broker's start is reading and checking classes.
+ * The archive is made when a broker that has none ends, and stays beside the jars; a machine of another version makes its own.
+ */
+import { createHash } from 'node:crypto'
+import { open } from 'node:fs/promises'
+import { join } from 'node:path'
+
+/** Arguments that use the archive, or make it at the end. An archive that does not fit is ignored by the machine. */
+export async function classArchiveArguments(jars: string, javaVersion: string): Promise<string[]> {
+  const id = createHash('sha256').update(javaVersion).digest('hex').slice(0, 8)
+  const file = join(jars, `classes-${id}.jsa`)
+  const use = (await isComplete(file)) ? 'SharedArchiveFile' : 'ArchiveClassesAtExit'
+  return [`-XX:${use}=${file}`, '-Xlog:cds=off', '-Xlog:cds+dynamic=off']
+}
+
+/** The header is written last, so what was cut off begins with zeros. */
+async function isComplete(file: string): Promise<boolean> {
+  const handle = await open(file).catch(() => undefined)
+  if (handle === undefined) return false
+  try {
+    const { bytesRead, buffer } = await handle.read(Buffer.alloc(4), 0, 4, 0)
+    return bytesRead === 4 && buffer.readUInt32LE() !== 0
+  } finally {
+    await handle.close()
+  }
+}

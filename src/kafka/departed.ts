@@ -1,0 +1,53 @@
+/**
+ * Takes members out of their groups whose process is known to be dead. The broker learns of a death only when the session is over, and
+ * until then nobody else gets what such a member had.
+ */
+import type { Kafka } from 'kafkajs'
+import { KafkaAdmin } from './admin.ts'
+import { faultOf } from './faults.ts'
+
+interface Coordinator {
+  leaveGroup(request: { groupId: string; memberId: string }): Promise<unknown>
+}
+
+/** What kafkajs's admin does not offer, though its connection does. */
+interface Cluster {
+  connect(): Promise<void>
+  findGroupCoordinator(request: { groupId: string }): Promise<Coordinator>
+  disconnect(): Promise<void>
+}
+
+/** Resolves with how many members of this instance were taken out of these groups. */
+export async function removeDeparted(kafka: Kafka, instance: string, groupIds: readonly string[]): Promise<number> {
+  const admin = await KafkaAdmin.open(kafka)
+  let cluster: Cluster | undefined
+  try {
+    const found = await Promise.all(
+      groupIds.map(async (groupId) => {
+        const members = await admin.groupMembers(groupId)
+        return members.filter((member) => member.instance === instance).map(({ memberId }) => ({ groupId, memberId }))
+      }),
+    )
+    const departed = found.flat()
+    if (departed.length === 0) return 0
+    cluster = clusterOf(kafka)
+    await cluster.connect()
+    for (const member of departed) {
+      const coordinator = await cluster.findGroupCoordinator({ groupId: member.groupId })
+      await coordinator.leaveGroup(member)
+    }
+    return departed.length
+  } catch (thrown) {
+    throw faultOf(thrown, `Taking ${instance} out of its groups`)
+  } finally {
+    await Promise.all([admin.close(), cluster?.disconnect().catch(() => {})])
+  }
+}
+
+/** As kafkajs makes one for its own consumers. */
+function clusterOf(kafka: Kafka): Cluster {
+  const symbol = Object.getOwnPropertySymbols(kafka).find(({ description }) => description === 'private:Kafka:createCluster')
+  const create = (kafka as unknown as Record<symbol, (options: object) => Cluster>)[symbol as symbol]
+  if (create === undefined) throw new Error('this kafkajs makes its connections in another way')
+  return create.call(kafka, { allowAutoTopicCreation: false })
+}

@@ -1,0 +1,20 @@
+/** The Java machine's class archive is used once it is whole, and made by the machine that has none. */
+import { truncate, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { classArchiveArguments } from '../../src/embedded/class-archive.ts'
+import { temporaryFolder } from './harness.ts'
+
+test('an archive is made where there is none, and used once it is whole, by machines of that version alone', async () => {
+  const folder = await temporaryFolder()
+  const [make = ''] = await classArchiveArguments(folder, 'openjdk 17')
+  const file = make.replace('-XX:ArchiveClassesAtExit=', '')
+  expect(file.startsWith(join(folder, 'classes-'))).toBe(true)
+  await writeFile(file, '')
+  // Cut off before its header was written.
+  await truncate(file, 1_000)
+  expect((await classArchiveArguments(folder, 'openjdk 17'))[0]).toBe(make)
+  await writeFile(file, Buffer.from([0xa8, 0xba, 0x0b, 0xf0, 1]))
+  expect((await classArchiveArguments(folder, 'openjdk 17'))[0]).toBe(`-XX:SharedArchiveFile=${file}`)
+  expect((await classArchiveArguments(folder, 'openjdk 21'))[0]).toMatch(/^-XX:ArchiveClassesAtExit=/)
+})

@@ -1,0 +1,26 @@
+/** Joins a group, says so and stays, to be killed. Its session lasts 10 minutes. */
+import { succeed } from '../../src/former-process.ts'
+import { newInstance } from '../../src/instance.ts'
+import { connectLog } from '../../src/kafka/log.ts'
+
+const { brokers, groupId, topic, dataDir } = JSON.parse(process.env.MEMBER ?? '') as {
+  brokers: string[]
+  groupId: string
+  topic: string
+  dataDir: string
+}
+const instance = newInstance()
+const log = connectLog({ brokers, clientId: instance, sessionTimeoutMs: 600_000 })
+await succeed({ dataDir, instance, groups: [groupId], log, logger: { debug() {}, info() {}, warn() {}, error() {} } })
+const reader = log.reader({
+  groupId,
+  topics: [topic],
+  instance,
+  onAssigned: () => undefined,
+  onBatch: () => undefined,
+  onCrash: (error) => {
+    throw error
+  },
+})
+await reader.start()
+process.stdout.write('joined\n')
