@@ -31,9 +31,12 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
   }
   const running: GuardedProcess[] = []
   let stopping = false
+  let registryUp = Promise.resolve()
   const stop = async (): Promise<void> => {
     stopping = true
     await Promise.all(running.map((process) => process.stop()))
+    // It may have been about to start.
+    await registryUp.catch(() => {})
     await lock.release()
   }
   try {
@@ -46,6 +49,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
         await startRegistry(context, (process) => {
           started(process)
           watch(process, options)
+          if (stopping) void process.stop()
         })
         options.logger.info({ dataDir }, 'embedded registry is up')
       } catch (error) {
@@ -62,7 +66,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
     ])
     for (const process of running) watch(process, options)
     options.logger.info({ broker, dataDir }, `embedded broker${wantRegistry && !later ? ' and registry are' : ' is'} up`)
-    const registryUp = later ? startLater() : Promise.resolve()
+    if (later) registryUp = startLater()
     const registryUrl = wantRegistry ? registryUrlOf(context) : undefined
     // Whoever does not need it is told by onExit.
     registryUp.catch(() => {})

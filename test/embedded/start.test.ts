@@ -61,6 +61,7 @@ test('topics and schema ids are found again at the next start, on other ports, a
     await expect(fetch(`${next.registryUrl}/subjects`)).rejects.toThrow()
     const { topics } = await administer(next, (admin) => admin.fetchTopicMetadata({ topics: ['kept'] }))
     expect(topics[0]?.partitions).toHaveLength(3)
+    await next.registryUp
     expect(await registerSchema(next, 'two', 'Two')).toBe(secondId)
     expect(await registerSchema(next, 'three', 'Three')).toBe(secondId + 1)
   } finally {
@@ -95,4 +96,15 @@ test('nothing is started where nothing is wanted', async () => {
   const embedded = await startEmbedded({ ...options, wantKafka: false, wantRegistry: false })
   expect(embedded).toMatchObject({ brokers: undefined, registryUrl: undefined })
   await embedded.stop()
+})
+
+test('a stop while the registry has only begun to start leaves none behind', async () => {
+  const dataDir = await temporaryFolder()
+  const { options } = await optionsFor(dataDir)
+  const exits: Error[] = []
+  const embedded = await startEmbedded({ ...options, registryLater: true, onExit: (error) => exits.push(error) })
+  await embedded.stop()
+  await expect(embedded.registryUp).rejects.toThrow()
+  await expect(pidIn(dataDir, 'registry')).rejects.toThrow()
+  expect(exits).toEqual([])
 })
