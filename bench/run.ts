@@ -6,6 +6,7 @@ import { cpus } from 'node:os'
 import { parseArgs } from 'node:util'
 import { accept } from './cases/accept.ts'
 import { api } from './cases/api.ts'
+import { audit } from './cases/audit.ts'
 import { bulk } from './cases/bulk.ts'
 import { list } from './cases/list.ts'
 import { precision } from './cases/precision.ts'
@@ -24,6 +25,7 @@ const cases: Record<string, (bed: Bed, n?: number) => Promise<Record<string, unk
   api,
   bulk,
   list,
+  audit,
 }
 
 const { values, positionals } = parseArgs({

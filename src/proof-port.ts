@@ -29,8 +29,6 @@ export interface PartitionProof {
   unjudged: Record<string, number>
   /** The last ones, newest first; at most 100. */
   recent: FoundFault[]
-  /** Topics of the user's that this auditor may not read, so that records in them are not part of the proof. */
-  unreadTopics: string[]
 }
 
 export interface ProofQueries {

@@ -60,13 +60,16 @@ export function cliPage(): string {
             "an attempt that started before it was due, by the clock of its worker, or by the broker's append time of the state that says so",
           ],
           [code('overdue'), 'a job whose next occurrence was due longer ago than `--grace`, and about which nothing was decided'],
-          [code('undispatched'), 'an attempt that stands as handed out, or as ended by a worker, without a dispatch'],
+          [
+            code('undispatched'),
+            'an attempt that stands as handed out, or as ended by a worker, without a dispatch; with `--target-topics` also a run without its record',
+          ],
           [code('gap'), 'a run number that no run has'],
           [code('ended-twice'), 'a run that ended, and ended or went on again'],
         ],
       ),
       '',
-      'Workers run at least once: an attempt that two workers started is counted, and is no finding. So is a run that a limit keeps waiting. What retention has taken is not held against anybody. Missed occurrences are not looked for in intervals from the END of runs, where a job skips 1,000 or more in one step, and where only states after a change of the schedule are left. What it keeps is in a folder of its own under the system temporary folder, and memory does not grow with the log; `--from` and `--to` spare reading. What it cannot judge is counted as not judged: above 2,000 open runs of one job, or 100,000 occurrences in one step. Cron and rrule come from the calendar that owners decide by; intervals and instants it computes by itself.',
+      'Workers run at least once: an attempt that two workers started is counted, and is no finding. So is a run that a limit keeps waiting. What retention has taken is not held against anybody. Missed occurrences are not looked for in intervals from the END of runs, where a job of an earlier version skipped 1,000 or more in one step, and where only states after a change of the schedule are left. What it keeps is in a folder of its own under the system temporary folder, and memory does not grow with the log; `--from` and `--to` spare reading. What it cannot judge is counted as not judged: above 2,000 open runs of one job, or 100,000 occurrences in one step. Cron and rrule come from the calendar that owners decide by; intervals and instants it computes by itself.',
     ].join('\n'),
     ...leavesOf(program).map(({ name, command }) => [`## duelog ${name}`, '', '```text', helpOf(command), '```'].join('\n')),
   )

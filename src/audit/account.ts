@@ -62,6 +62,8 @@ export type PlanSpec = Pick<JobDefinition, 'schedule' | 'startAt' | 'endAt' | 'j
   /** Its runs go to the workers of a pool, without a limit that may keep them back. */
   plain: boolean
   pinned: boolean
+  /** Topic of the user's that its runs are written to. */
+  topic: string | null
 }
 
 /** What the last state says that later ones are compared with. */

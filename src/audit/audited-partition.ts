@@ -139,12 +139,12 @@ export class AuditedPartition {
     await this.#store.close()
   }
 
-  proof(unreadTopics: string[]): PartitionProof {
+  proof(): PartitionProof {
     const { records, unreadable, runs, occurrences, findings, unjudged } = this.#ledger.tally
     return {
       ...{ partition: this.partition, since: this.#since, judgedUntil: this.#judgedUntil },
       ...{ behindRecords: this.lanes.behindRecords, records, unreadable, runs, occurrences },
-      ...{ findings: { ...findings }, unjudged: { ...unjudged }, recent: [...this.#recent], unreadTopics },
+      ...{ findings: { ...findings }, unjudged: { ...unjudged }, recent: [...this.#recent] },
     }
   }
 

@@ -22,6 +22,8 @@ export interface AuditOptions {
   from: number | undefined
   to: number | undefined
   graceMs: number
+  /** Topics of the user's that jobs write to: they are read as well. They have to be whole from their beginning. */
+  targetTopics?: readonly string[]
   onProgress(done: number, total: number): void
   signal: AbortSignal
 }
@@ -35,12 +37,20 @@ const STEP_FACTS = 2_000
 const SAVED_MAX = 10_000
 
 /** Rejects with `bad-usage` where there are no topics of this prefix, and as the log does. */
-export async function audit({ cluster, from, to, graceMs, onProgress, signal }: AuditOptions): Promise<Verdict> {
+export async function audit({
+  cluster,
+  from,
+  to,
+  graceMs,
+  targetTopics = [],
+  onProgress,
+  signal,
+}: AuditOptions): Promise<Verdict> {
   const { log, names, openCodecs } = clusterOf(cluster)
   const all = new Set(await log.topics())
   const executions = [...all].filter((topic) => poolOf(names, topic) !== undefined)
   // Definitions and state first: what they say of runs is then in the topics whose ends are looked up later.
-  const topics = [names.jobs, names.state, names.deadLetters, ...executions, names.control, names.events]
+  const topics = [names.jobs, names.state, names.deadLetters, ...executions, names.control, names.events, ...targetTopics]
   const missing = topics.filter((topic) => !all.has(topic))
   if (missing.length > 0 || executions.length === 0) {
     const which = missing.length > 0 ? missing.join(', ') : 'executions of any pool'
@@ -91,7 +101,13 @@ export async function audit({ cluster, from, to, graceMs, onProgress, signal }: 
       },
     })
     await entered()
-    await ledger.settle({ watermark: Date.now(), isPresent: true, isFinal: true, completeFrom: complete.times })
+    await ledger.settle({
+      watermark: Date.now(),
+      isPresent: true,
+      isFinal: true,
+      targetTopics: new Set(targetTopics),
+      completeFrom: complete.times,
+    })
     return await verdictOf(ledger, findings, scope)
   } finally {
     await store.close()

@@ -9,7 +9,7 @@ import type { ReviewContext } from './review-context.ts'
 
 /** Nominal times of one job that are looked at in one go. */
 export const TIMES_MAX = 100_000
-/** Owners count the occurrences of one skip up to here: beyond, their count says nothing. */
+/** Owners of earlier versions count the occurrences of one skip up to here: beyond, their count may be too low. */
 const SKIPS_COUNTED_MAX = 1_000
 /** Runs by nominal time that are kept of a job, and of these the ones that are judged already. */
 const FIRED_MAX = 10_000
@@ -61,7 +61,7 @@ export function judgeCalendar(account: JobAccount, pending: PendingCalendar, con
   const begin = { skipped: calendar?.skipped ?? 0, runs: calendar?.scheduledRuns ?? 0, queuedFor: calendar?.queuedFor ?? null }
   const from = Math.max(first, context.scope.from, born ? context.completeFrom.executions : 0)
   const times = timesIn(spec, anchorAt, from, Math.min(nextFireAt, context.scope.to))
-  if (times === undefined || skipped - begin.skipped >= SKIPS_COUNTED_MAX) return context.unjudged('calendar')
+  if (times === undefined) return context.unjudged('calendar')
   const fired = new Set(account.fired.map(([nominal]) => nominal))
   const missed = times.filter((at) => !fired.has(at))
   context.tally.occurrences += times.length
@@ -71,6 +71,7 @@ export function judgeCalendar(account: JobAccount, pending: PendingCalendar, con
   const excused = skipped - begin.skipped - resolved + queued
   const unseen = spec.plain ? 0 : Math.max(0, scheduledRuns - begin.runs - account.fired.filter(([at]) => at >= first).length)
   if (missed.length <= excused + unseen) return
+  if (excused >= SKIPS_COUNTED_MAX) return context.unjudged('calendar')
   const counted = excused === 0 ? '' : ` of which ${excused} were skipped by its policies,`
   const detail = `${missed.length} occurrences have no run,${counted} the first ${new Date(missed[0] ?? 0).toISOString()}`
   context.find('missed', account.id, detail, missed[0])

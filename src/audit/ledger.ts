@@ -36,7 +36,7 @@ export interface LedgerOptions {
 }
 
 /** How far everything was read. */
-export type Progress = Pick<ReviewContext, 'watermark' | 'isPresent' | 'isFinal' | 'completeFrom'>
+export type Progress = Pick<ReviewContext, 'watermark' | 'isPresent' | 'isFinal' | 'completeFrom' | 'targetTopics'>
 
 const RUNS_MAX_DEFAULT = 2_000
 const CACHED_MAX_DEFAULT = 20_000

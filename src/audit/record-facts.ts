@@ -80,7 +80,7 @@ export function planSpec(definition: JobDefinition): PlanSpec {
   const { schedule, startAt, endAt, jitterMs, paused, target, pinTo, concurrencyKey, rateLimit } = definition
   const pinned = pinTo !== null
   const plain = target.topic === null && !pinned && concurrencyKey === null && rateLimit === null
-  return { schedule, startAt, endAt, jitterMs, paused, plain, pinned }
+  return { schedule, startAt, endAt, jitterMs, paused, plain, pinned, topic: target.topic?.name ?? null }
 }
 
 async function stateFact(codecs: FactCodecs, record: RecordIn): Promise<Reading> {

@@ -12,6 +12,8 @@ export interface ReviewContext {
   isFinal?: boolean
   /** Since when dispatches of workers' topics, and those by worker-control, are complete: retention took what was before. */
   completeFrom: { executions: number; control: number }
+  /** Topics of the user's that were read from their beginning. */
+  targetTopics?: ReadonlySet<string>
   find: Find
   unjudged(reason: Unjudged, count?: number): void
   tally: Tally

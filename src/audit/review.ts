@@ -79,9 +79,15 @@ function judgeRun(account: JobAccount, run: RunAccount, context: ReviewContext):
 type FindOnce = (kind: FindingKind, mark: string, detail: string) => void
 
 /** What stands as handed out or ended, and was never handed out. */
-function undispatched(account: JobAccount, run: RunAccount, { completeFrom }: ReviewContext, findOnce: FindOnce): void {
+function undispatched(account: JobAccount, run: RunAccount, context: ReviewContext, findOnce: FindOnce): void {
+  const { completeFrom, targetTopics } = context
   const began = run.finishedAt !== unknown ? run.finishedAt : run.lastAt
   const plan = planOf(account, run.specOffset)
+  // A finished run does not say which definition it was made from: where there is but one it is that.
+  const made = run.specOffset === unknown && account.plans.length === 1 ? account.plans[0] : plan
+  const topic = made?.spec?.topic ?? null
+  if (run.delivered && run.records === 0 && livesStill(account, run) && topic !== null && targetTopics?.has(topic))
+    findOnce('undispatched', 'no record', `it is SUCCEEDED, and ${topic} has no record of it`)
   if (run.delivered || began < completeFrom.executions || !livesStill(account, run)) return
   // Where a pinned one went is forgotten soon, and of an unknown definition nobody knows whether it is pinned.
   if (plan?.spec === undefined || (plan.spec.pinned && began < completeFrom.control)) return

@@ -73,7 +73,7 @@ class AuditorRole {
   }
 
   proof(): PartitionProof[] {
-    return [...this.#partitions.values()].map((each) => each.proof([])).sort((a, b) => a.partition - b.partition)
+    return [...this.#partitions.values()].map((each) => each.proof()).sort((a, b) => a.partition - b.partition)
   }
 
   async #join(): Promise<void> {

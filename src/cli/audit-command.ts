@@ -1,6 +1,7 @@
 /** `duelog audit`: whether by the log each occurrence ran exactly once. */
 import { Command, Option } from 'commander'
 import { environmentOf } from '../config/flags.ts'
+import { listOf } from '../config/values.ts'
 import { DuelogError } from '../errors.ts'
 import { exitCodes } from './exit-codes.ts'
 import { number } from './numbers.ts'
@@ -15,6 +16,7 @@ interface AuditFlags extends Record<string, unknown> {
   to?: string
   grace: number
   json?: boolean
+  targetTopics?: string
 }
 
 export function auditCommand({ terminal, exit }: CommandFrame): Command {
@@ -31,6 +33,10 @@ export function auditCommand({ terminal, exit }: CommandFrame): Command {
     .option('--from <time>', 'only occurrences with nominal times from it on: ISO 8601 with an offset, or epoch ms')
     .option('--to <time>', 'only occurrences before it')
     .addOption(number('--grace <s>', 'seconds after its due time that something may still be on its way', 10, 0, 86_400))
+    .option(
+      '--target-topics <names>',
+      'read these topics of yours as well, separated by commas: each run has one record in its own',
+    )
     .addOption(new Option('--json', 'the verdict as one line of JSON'))
   for (const option of settingOptions(kafkaSettings)) command.addOption(option)
   return command.action(async (flags: AuditFlags) => {
@@ -46,6 +52,7 @@ export function auditCommand({ terminal, exit }: CommandFrame): Command {
         from: msOf('--from', flags.from),
         to: msOf('--to', flags.to),
         graceMs: flags.grace * 1_000,
+        targetTopics: listOf(flags.targetTopics),
         onProgress(done, total) {
           progress ??= showProgress(terminal, total)
           progress.update(done, `${numberText(done)} of ${numberText(total)} offsets read`)

@@ -17,7 +17,7 @@ export function benchCommand({ exit }: CommandFrame): Command {
     ),
     ['bench storm', 'bench precision --runs 3'],
   )
-    .argument('<case>', 'accept, storm, precision, restore')
+    .argument('<case>', 'accept, storm, precision, restore, audit')
     .addOption(integer('--n <n>', 'size of the case: jobs, or seconds', undefined, 1, 100_000_000))
     .addOption(integer('--runs <n>', 'runs of the case, with the median of all at the end', 1, 1, 100))
     .action(async (name: string, { n, runs }: { n?: number; runs: number }) => {

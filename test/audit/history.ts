@@ -136,6 +136,7 @@ export interface JudgeOptions {
   now?: number
   ledger?: Partial<LedgerOptions>
   completeFrom?: Progress['completeFrom']
+  targetTopics?: ReadonlySet<string>
 }
 
 /** What a ledger that was given these facts, in this order, says in the end. */
@@ -148,10 +149,14 @@ export async function judged(logged: readonly Logged[], options: JudgeOptions = 
   return verdictOf(ledger, findings, scope)
 }
 
-export const presentAt = (watermark: number, { completeFrom = { executions: 0, control: 0 } }: JudgeOptions = {}): Progress => ({
+export const presentAt = (
+  watermark: number,
+  { completeFrom = { executions: 0, control: 0 }, targetTopics = new Set() }: JudgeOptions = {},
+): Progress => ({
   watermark,
   isPresent: true,
   completeFrom,
+  targetTopics,
 })
 
 export function ledgerOf({ scope: more = {}, ledger: options = {} }: JudgeOptions = {}) {

@@ -53,6 +53,10 @@ describe('an audit finds', () => {
     expect(await findings(history(at(1) + 3), { now: at(1) + 9 })).toEqual([])
     expect(await kinds(history(at(1) - 383_000), { now: at(1) + 9 })).toEqual(['early'])
     expect(await kinds(history(at(1) + 3).record(1, 1), { now: at(1) + 9 })).toEqual(['duplicate'])
+    const unwritten = history(at(1) + 3).logged.filter(({ topic }) => topic !== 'target')
+    const read = { now: at(1) + 9, targetTopics: new Set(['orders']) }
+    expect((await judged(unwritten, read)).findings).toMatchObject([{ kind: 'undispatched', what: 'job/1' }])
+    expect((await judged(unwritten, { ...read, targetTopics: new Set(['others']) })).findings).toEqual([])
   })
   it('occurrences without a run, unless the owner counted them as skipped', async () => {
     const detail = `2 occurrences have no run, the first ${new Date(at(3)).toISOString()}`
