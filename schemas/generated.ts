@@ -951,6 +951,8 @@ export interface KeyStarts {
   limit: number
   /** The largest perMs that was asked with: none is kept longer. Unit: ms. */
   perMs: number
+  /** The owner's clock when it gave the last of them; null in records of earlier versions. Unit: epoch ms. Default: null. */
+  givenAt: number | null
 }
 
 /** KeyStarts as a writer may give it: fields with a default may be left out. */
@@ -959,6 +961,7 @@ export interface KeyStartsInput {
   gaps?: number[] | undefined
   limit: number
   perMs: number
+  givenAt?: number | null | undefined
 }
 
 /** Position */
@@ -3420,6 +3423,16 @@ export const jobStateSchema = {
               "type": "long",
               "unit": "ms",
               "doc": "The largest perMs that was asked with: none is kept longer."
+            },
+            {
+              "name": "givenAt",
+              "type": [
+                "null",
+                "long"
+              ],
+              "default": null,
+              "unit": "epoch ms",
+              "doc": "The owner's clock when it gave the last of them; null in records of earlier versions."
             }
           ]
         }

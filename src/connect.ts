@@ -37,7 +37,7 @@ export interface Cluster {
 }
 
 /** Opens nothing yet. Throws DuelogError `bad-config`. */
-export function clusterOf(options: ClusterOptions): Cluster {
+export function clusterOf(options: ClusterOptions, onAppended?: LogOptions['onAppended']): Cluster {
   const given: unknown = typeof options.brokers === 'string' ? options.brokers.split(',') : (options.brokers ?? [])
   if (!Array.isArray(given) || !given.every((broker) => typeof broker === 'string'))
     throw new DuelogError('bad-config', 'brokers must be text or a list of texts, each host:port of a broker')
@@ -46,7 +46,7 @@ export function clusterOf(options: ClusterOptions): Cluster {
   const { sasl, ssl, logger, clientId = 'duelog', registryUrl = REGISTRY_URL_DEFAULT, registryAuth: auth } = options
   const names = topicNames(options.topicPrefix ?? TOPIC_PREFIX_DEFAULT)
   return {
-    log: connectLog({ brokers, clientId, sasl, ssl, logger }),
+    log: connectLog({ brokers, clientId, sasl, ssl, logger, ...(onAppended === undefined ? {} : { onAppended }) }),
     names,
     openCodecs: (pools) => createCodecs({ registryUrl, auth, plans: topicPlans(names, pools) }),
   }

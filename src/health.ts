@@ -21,12 +21,16 @@ export class Vitals {
     this.#tell(error)
   }
 
-  health(scheduler: Scheduler | undefined): Health {
+  /** `clockProblem`: why nothing is decided by the wall clock for now. A new process would have the same clock, so this one lives. */
+  health(scheduler: Scheduler | undefined, clockProblem?: string): Health {
     const hanging = (scheduler?.hanging ?? []).map(
       (partition) => `Partition ${partition} has hung in one turn for longer than any broker takes to answer.`,
     )
     const dead = [...(this.#death === undefined ? [] : [this.#death]), ...hanging]
-    const waiting = scheduler === undefined ? [] : notReady(scheduler)
+    const waiting = [
+      ...(clockProblem === undefined ? [] : [clockProblem]),
+      ...(scheduler === undefined ? [] : notReady(scheduler)),
+    ]
     return { live: dead.length === 0, ready: dead.length + waiting.length === 0, reasons: [...dead, ...waiting] }
   }
 }

@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import { type Logger, pino } from 'pino'
 import { tombstoneRetentionMs, topicNames, topicPlans } from '../streams/topics.ts'
 import { auditorOf, startAuditor } from './auditing.ts'
-import { systemClock, watchClock } from './clock.ts'
 import type { Config } from './config/config.ts'
 import type { Embedded } from './embedded/options.ts'
 import { startEmbedded } from './embedded/start.ts'
@@ -21,6 +20,7 @@ import { connectLog } from './kafka/log.ts'
 import { knownIdsIn, openCodecs } from './known-schemas.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 import type { Parts } from './parts.ts'
+import { clockOf, startClock } from './process-clock.ts'
 import { createRetrier, type Retrier } from './retrier/retrier.ts'
 import { Scheduler } from './scheduler/scheduler.ts'
 import { startHttp } from './serve.ts'
@@ -84,7 +84,9 @@ async function assemble(
   const instance = newInstance()
   const names = topicNames(config.topicPrefix)
   const plans = topicPlans(names, config.pools)
-  const log = connectLog({ brokers, clientId: instance, logger, ...security(config) })
+  const metrics = createMetrics()
+  const clock = clockOf(config, metrics, logger)
+  const log = connectLog({ brokers, clientId: instance, logger, onAppended: clock.appended, ...security(config) })
   const [{ partitions }] = await Promise.all([
     log.ensureTopics({ plans, partitions: config.partitions, replication: config.replication }),
     succeed({ dataDir: config.dataDir, instance, groups: groupsOf(names, config.pools), log, logger }),
@@ -100,13 +102,15 @@ async function assemble(
     names,
     partitions,
     instance,
-    metrics: createMetrics(),
+    metrics,
+    clock,
     targets: log.targetTopics({ patterns: config.targetTopics, prefix: config.topicPrefix, pools: config.pools }),
     undo,
     vitals,
     url: undefined,
   }
 
+  startClock(parts)
   await startTargets(parts)
   if (config.roles.has('executor')) {
     if (config.executorProcesses === 0) await startExecutors(parts, options.handlers ?? {})
@@ -122,11 +126,6 @@ async function assemble(
   logger.info({ url: parts.url }, 'Start: HTTP is served')
   await startAuditor(auditor, parts)
   if (scheduler !== undefined) {
-    const endWatch = watchClock((byMs) => {
-      parts.metrics.clockSteps.inc()
-      logger.warn({ byMs }, `The wall clock of this machine stepped by ${byMs} ms; check its time service.`)
-    })
-    undo.push(async () => endWatch())
     undo.push(() => scheduler.stop())
     await scheduler.start()
   }
@@ -159,7 +158,7 @@ function startOwn(options: SystemOptions, logger: Logger, vitals: Vitals, regist
 }
 
 async function startExecutors(parts: Parts, more: Handlers): Promise<Executor[]> {
-  const { config, logger, log, codecs, names, instance, metrics, undo } = parts
+  const { config, logger, log, codecs, names, instance, metrics, clock, undo } = parts
   const handlers = {
     ...builtInsOf(parts),
     ...(config.handlers === undefined ? {} : await loadHandlers(config.handlers)),
@@ -174,7 +173,7 @@ async function startExecutors(parts: Parts, more: Handlers): Promise<Executor[]>
       concurrency: config.concurrency,
       handlers,
       instance,
-      clock: systemClock,
+      clock,
       metrics,
       logger,
       drainMs: config.drainMs,
@@ -186,15 +185,15 @@ async function startExecutors(parts: Parts, more: Handlers): Promise<Executor[]>
   return executors
 }
 
-async function startRetrier({ config, log, codecs, names, instance, metrics, logger, undo }: Parts): Promise<Retrier> {
-  const retrier = createRetrier({ log, codecs, names, instance, clock: systemClock, metrics, logger, leadMs: config.leadMs })
+async function startRetrier({ config, log, codecs, names, instance, metrics, clock, logger, undo }: Parts): Promise<Retrier> {
+  const retrier = createRetrier({ log, codecs, names, instance, clock, metrics, logger, leadMs: config.leadMs })
   undo.push(() => retrier.stop())
   await retrier.start()
   return retrier
 }
 
 function newScheduler(parts: Parts): Scheduler {
-  const { config, logger, log, codecs, names, partitions, instance, metrics, vitals } = parts
+  const { config, logger, log, codecs, names, partitions, instance, metrics, clock, vitals } = parts
   return new Scheduler({
     log,
     codecs,
@@ -204,7 +203,7 @@ function newScheduler(parts: Parts): Scheduler {
     instance,
     userData: () => ({ url: parts.url }),
     stores: rocksStores(join(config.dataDir, 'scheduler')),
-    clock: systemClock,
+    clock,
     metrics,
     logger,
     standbys: config.standbys,

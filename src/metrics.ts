@@ -58,7 +58,12 @@ export function createMetrics() {
     reopens: counter('reopens_total', 'Partitions reopened after a producer error.', ['reason']),
     fenced: counter('fenced_total', 'Partitions lost to a later owner.'),
     zoneMoved: counter('zone_fires_moved_total', 'Jobs whose next time moved by a change of time zone rules.'),
-    clockSteps: counter('clock_step_total', 'Steps of the wall clock by more than 2 s.'),
+    clockSteps: counter('clock_step_total', 'Steps of the wall clock by more than DUELOG_CLOCK_STEP_MS_MAX.'),
+    clockTrusted: gauge(
+      'clock_trusted',
+      'Whether the wall clock agrees with the steady one and the brokers: 1, or 0 and nothing is decided.',
+    ),
+    clockOffset: gauge('clock_offset_seconds', 'Wall clock minus that of the broker that last said the time.'),
     leasesLost: counter('leases_lost_total', 'Attempts given up because their worker fell silent.'),
     retryTierLag: gauge('retry_tier_lag_seconds', 'How late the last record of a retry tier was forwarded.', ['tier']),
     deadLetters: counter('dlq_total', 'Runs dead-lettered.'),

@@ -87,6 +87,8 @@ export interface PartitionView {
   eventsOffset: number
   /** How long the oldest timer that is due has waited, in ms; 0 when none is overdue. */
   overdueMs: number
+  /** Why its process decides nothing for now, whatever the phase: its clock is not trusted. Absent in a process of an earlier version. */
+  problem?: string | null
   /** What its owner knows to be active. At most 100,000 jobs are counted. */
   underWay: RunsUnderWay
 }

@@ -2,6 +2,7 @@
 import type { Logger } from 'pino'
 import type { topicNames } from '../streams/topics.ts'
 import type { Config } from './config/config.ts'
+import type { GuardedClock } from './guarded-clock.ts'
 import type { Vitals } from './health.ts'
 import type { Codecs } from './kafka/codecs.ts'
 import type { KafkaLog } from './kafka/log.ts'
@@ -17,6 +18,7 @@ export interface Parts {
   partitions: number
   instance: string
   metrics: Metrics
+  clock: GuardedClock
   targets: CheckedTopics
   undo: (() => Promise<unknown>)[]
   vitals: Vitals

@@ -9,7 +9,6 @@ import { readDashboard } from './api/dashboard-files.ts'
 import { createOwnerDirectory } from './api/owner-directory.ts'
 import { createProofDirectory } from './api/proof-directory.ts'
 import { remoteQueries } from './api/remote-queries.ts'
-import { systemClock } from './clock.ts'
 import { effectiveSettings } from './config/effective.ts'
 import { advertised } from './instance.ts'
 import type { Parts } from './parts.ts'
@@ -18,12 +17,12 @@ import type { Scheduler } from './scheduler/scheduler.ts'
 
 /** Every process serves HTTP: metrics, probes and the questions of other processes in any role, the API in the role of that name. */
 export async function startHttp(parts: Parts, scheduler: Scheduler | undefined, auditor?: ProofQueries): Promise<string> {
-  const { config, log, codecs, names, partitions, instance, metrics, logger, vitals, undo } = parts
+  const { config, log, codecs, names, partitions, instance, metrics, clock, logger, vitals, undo } = parts
   const writer = await log.writer()
   undo.push(() => writer.close())
   const admin = await log.admin()
   undo.push(() => admin.close())
-  const trail = createAuditTrail({ log, admin, codec: codecs.audit, names, instance, clock: systemClock })
+  const trail = createAuditTrail({ log, admin, codec: codecs.audit, names, instance, clock })
   undo.push(() => trail.stop())
   const owners = createOwnerDirectory({
     admin,
@@ -34,7 +33,7 @@ export async function startHttp(parts: Parts, scheduler: Scheduler | undefined, 
     partitions,
     local: scheduler?.queries,
     remote: (url) => remoteQueries(url, { token: peerToken(config.apiTokens) }),
-    clock: systemClock,
+    clock,
   })
   const proofs = createProofDirectory({
     admin,
@@ -43,7 +42,7 @@ export async function startHttp(parts: Parts, scheduler: Scheduler | undefined, 
     instance,
     partitions,
     remote: (url) => remoteQueries(url, { token: peerToken(config.apiTokens) }),
-    clock: systemClock,
+    clock,
   })
   const isPublic = config.roles.has('api')
   const api = createApi({
@@ -59,7 +58,7 @@ export async function startHttp(parts: Parts, scheduler: Scheduler | undefined, 
     instance,
     local: scheduler?.queries,
     metrics,
-    clock: systemClock,
+    clock,
     logger,
     apiTokens: config.apiTokens,
     jwt: config.jwt,
@@ -68,7 +67,7 @@ export async function startHttp(parts: Parts, scheduler: Scheduler | undefined, 
     topics: topicPlans(names, config.pools),
     // Read into memory, so only where it is shown.
     dashboard: isPublic ? readDashboard(fileURLToPath(new URL('../dist/dashboard', import.meta.url))) : undefined,
-    health: () => vitals.health(scheduler),
+    health: () => vitals.health(scheduler, clock.problem),
     public: isPublic,
   })
   undo.push(() => api.stop())

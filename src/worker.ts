@@ -1,7 +1,6 @@
 /** Joins an executor to a real cluster, for programs that run their own handlers. */
 import { type Logger, pino } from 'pino'
 import type { AnyPayloads } from './client/typed-job.ts'
-import { systemClock } from './clock.ts'
 import { configSchema } from './config/settings.ts'
 import { listOf } from './config/values.ts'
 import { type ClusterOptions, clusterOf, clusterOptionNames, lateWriter, TOPIC_PREFIX_DEFAULT } from './connect.ts'
@@ -12,8 +11,10 @@ import { builtInHandlers } from './executor/handlers/built-in.ts'
 import { newInstance } from './instance.ts'
 import { requireKnown } from './known-options.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
+import { processClock, watchClock } from './process-clock.ts'
 
 const httpDenyDefault = configSchema.properties.DUELOG_HTTP_DENY.default
+const clockStepMsMaxDefault = configSchema.properties.DUELOG_CLOCK_STEP_MS_MAX.default
 
 /** `Payloads`: those of the handlers, by name, for the compiler; it may be left out. */
 export interface WorkerOptions<Payloads extends object = AnyPayloads> extends Omit<ClusterOptions, 'logger'> {
@@ -37,6 +38,11 @@ export interface WorkerOptions<Payloads extends object = AnyPayloads> extends Om
    * 1 to 255 characters without `@`, `:` and spaces. Default `worker`.
    */
   name?: string
+  /**
+   * How far the clock of this machine may step, or be away from the brokers', in ms; beyond it no handler is started until they agree.
+   * 0: nothing is compared. Default 2,000, that of DUELOG_CLOCK_STEP_MS_MAX.
+   */
+  clockStepMsMax?: number
   /** How long close() lets handlers finish before it gives their runs back, in ms. Default 25,000. */
   drainMs?: number
   /** Default: warnings and errors, to standard output. */
@@ -47,7 +53,7 @@ export interface WorkerOptions<Payloads extends object = AnyPayloads> extends Om
 
 const workerOptionNames = {
   ...clusterOptionNames,
-  ...{ handlers: true, pool: true, concurrency: true, name: true, drainMs: true, metrics: true },
+  ...{ handlers: true, pool: true, concurrency: true, name: true, drainMs: true, metrics: true, clockStepMsMax: true },
   ...{ httpDeny: true, httpAllow: true, httpSigningKey: true },
 } as const satisfies Record<keyof WorkerOptions, true>
 
@@ -70,10 +76,14 @@ export function createWorker<Payloads extends object = AnyPayloads>(options: Wor
     throw new DuelogError('bad-config', `name of the worker is ${JSON.stringify(name)}; allowed: ${allowed}`)
   }
   const logger = options.logger ?? pino({ name, level: 'warn' })
-  const { log, names, openCodecs } = clusterOf({ ...options, logger })
+  const metrics = options.metrics ?? createMetrics()
+  const stepMsMax = options.clockStepMsMax ?? clockStepMsMaxDefault
+  const clock = processClock({ stepMsMax, needsProof: false, metrics, logger })
+  const { log, names, openCodecs } = clusterOf({ ...options, logger }, clock.appended)
   let starting: Promise<Executor> | undefined
   let executor: Executor | undefined
   let closed = false
+  let endWatch: (() => Promise<void>) | undefined
   const produced = lateWriter(log)
   const builtIn = builtInHandlers({
     httpDeny: options.httpDeny ?? listOf(httpDenyDefault),
@@ -81,7 +91,7 @@ export function createWorker<Payloads extends object = AnyPayloads>(options: Wor
     httpSigningKey: options.httpSigningKey,
     writer: produced.open,
     prefix: options.topicPrefix ?? TOPIC_PREFIX_DEFAULT,
-    clock: systemClock,
+    clock,
   })
   const open = async (): Promise<Executor> => {
     const codecs = await openCodecs([pool])
@@ -94,11 +104,13 @@ export function createWorker<Payloads extends object = AnyPayloads>(options: Wor
       // Payloads are the compiler's matter alone.
       handlers: { ...builtIn, ...(options.handlers as Handlers) },
       instance: newInstance(name),
-      clock: systemClock,
-      metrics: options.metrics ?? createMetrics(),
+      clock,
+      metrics,
       logger,
       drainMs,
     })
+    // How many partitions there are is not known here; there is a first one.
+    endWatch = watchClock(clock, { log, topics: [names.events, names.jobs], partitions: 1, instance: newInstance(name) })
     if (!closed) await executor.start()
     return executor
   }
@@ -112,6 +124,7 @@ export function createWorker<Payloads extends object = AnyPayloads>(options: Wor
       await starting?.catch(() => undefined)
       await executor?.stop()
       await produced.close()
+      await endWatch?.()
     },
     current: () => executor?.current(),
   }

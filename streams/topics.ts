@@ -49,6 +49,8 @@ export type TopicNames = ReturnType<typeof topicNames>
 export interface TopicPlan {
   topic: string
   config: Record<string, string>
+  /** Settings of `config` that a topic of an earlier version may lack: `topics apply` sets them, and nothing refuses to start without. */
+  advised?: readonly string[]
   /** Subject of the values and the schema they are written with. */
   schema:
     | 'job-definition'
@@ -67,16 +69,24 @@ export function topicPlans(names: TopicNames, pools: readonly string[]): TopicPl
     'cleanup.policy': 'delete',
     'retention.ms': String(retentionMs),
   })
+  /** Who writes learns the broker's time from the answer (clock-trust.ts), who reads sees when it was there. */
+  const brokersTime = { 'message.timestamp.type': 'LogAppendTime' }
+  const advised = ['message.timestamp.type']
   const compact = { 'cleanup.policy': 'compact', 'delete.retention.ms': String(tombstoneRetentionMs) }
   return [
     {
       topic: names.jobs,
       schema: 'job-definition',
-      config: { ...compact, 'min.compaction.lag.ms': String(dayMs), 'message.timestamp.type': 'LogAppendTime' },
+      config: { ...compact, 'min.compaction.lag.ms': String(dayMs), ...brokersTime },
     },
-    { topic: names.state, schema: 'job-state', config: { ...compact, 'segment.bytes': String(64 * 1024 * 1024) } },
+    {
+      topic: names.state,
+      schema: 'job-state',
+      config: { ...compact, 'segment.bytes': String(64 * 1024 * 1024), ...brokersTime },
+      advised,
+    },
     { topic: names.commands, schema: 'job-command', config: deleteAfter(7 * dayMs) },
-    { topic: names.events, schema: 'execution-event', config: deleteAfter(7 * dayMs) },
+    { topic: names.events, schema: 'execution-event', config: { ...deleteAfter(7 * dayMs), ...brokersTime }, advised },
     { topic: names.deadLetters, schema: 'dead-letter', config: deleteAfter(30 * dayMs) },
     { topic: names.control, schema: 'worker-control', config: deleteAfter(controlRetentionMs) },
     { topic: names.audit, schema: 'audit-event', config: deleteAfter(90 * dayMs) },
@@ -84,7 +94,7 @@ export function topicPlans(names: TopicNames, pools: readonly string[]): TopicPl
       (tier): TopicPlan => ({
         topic: names.retry(tier.name),
         schema: 'execution',
-        config: { ...deleteAfter(7 * dayMs), 'message.timestamp.type': 'LogAppendTime' },
+        config: { ...deleteAfter(7 * dayMs), ...brokersTime },
       }),
     ),
     ...pools.flatMap((pool) =>
@@ -93,7 +103,8 @@ export function topicPlans(names: TopicNames, pools: readonly string[]): TopicPl
           (ahead): TopicPlan => ({
             topic: names.executions(pool, priority, ahead),
             schema: 'execution',
-            config: deleteAfter(executionsRetentionMs),
+            config: { ...deleteAfter(executionsRetentionMs), ...brokersTime },
+            advised,
           }),
         ),
       ),

@@ -26,6 +26,11 @@ describe('a process', () => {
       ...{ live: true, ready: false, reasons: ['The scheduler has not joined its group yet.'] },
     })
   })
+  it('lives while its clock is not trusted, and is not ready', () => {
+    const reasons = ['The wall clock of this machine was set.']
+    for (const found of [undefined, scheduler(true, [view(0, 'active')])])
+      expect(new Vitals(() => {}).health(found, reasons[0])).toEqual({ live: true, ready: false, reasons })
+  })
   it('does not live when a part of it has ended for good, whatever still goes on', () => {
     const told: string[] = []
     const vitals = new Vitals(({ message }) => told.push(message))

@@ -52,6 +52,7 @@ export interface Config {
   leadMs: number
   leadMsMax: number
   lingerMs: number
+  clockStepMsMax: number
   standbys: number
   auditGraceMs: number
   drainMs: number
@@ -130,6 +131,7 @@ function configOf(raw: Raw): Omit<Config, 'given'> {
     leadMs: raw.DUELOG_LEAD_MS,
     leadMsMax: raw.DUELOG_LEAD_MS_MAX,
     lingerMs: raw.DUELOG_LINGER_MS,
+    clockStepMsMax: raw.DUELOG_CLOCK_STEP_MS_MAX,
     standbys: raw.DUELOG_STANDBYS,
     auditGraceMs: raw.DUELOG_AUDIT_GRACE_MS,
     drainMs: raw.DUELOG_DRAIN_MS,

@@ -33,6 +33,7 @@ export interface Raw {
   DUELOG_LEAD_MS: number
   DUELOG_LEAD_MS_MAX: number
   DUELOG_LINGER_MS: number
+  DUELOG_CLOCK_STEP_MS_MAX: number
   DUELOG_DRAIN_MS: number
   DUELOG_LOG_LEVEL: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent'
   DUELOG_API_TOKENS?: string

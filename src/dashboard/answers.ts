@@ -139,6 +139,8 @@ export interface PartitionState {
   /** How long the oldest timer that is due has waited. */
   overdueMs: number
   restoreTotal: number
+  /** Why its owner decides nothing for now. */
+  problem?: string | null
   underWay: { dispatched: number; running: number; waiting: number }
   instance: string | null
   url: string | null

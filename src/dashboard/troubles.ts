@@ -24,6 +24,10 @@ export function troublesOf(kept: readonly PulseMessage[], rates: Rates | undefin
   if (faults > 0) troubles.push({ text: `The audit of the log found ${counted(faults, 'fault')}.`, href: '/proof' })
   const ownerless = partitions.filter(({ instance }) => instance === null)
   if (ownerless.length > 0) troubles.push({ text: `${named(ownerless)}: no process owns it, so nothing of it fires.` })
+  for (const problem of new Set(partitions.flatMap((state) => state.problem ?? []))) {
+    const stopped = partitions.filter((state) => state.problem === problem)
+    troubles.push({ text: `${named(stopped)}: nothing is decided. ${problem}` })
+  }
   const coming = partitions.filter(({ instance, phase }) => instance !== null && phase !== 'active')
   if (coming.length > 0) troubles.push({ text: `${named(coming)}: being taken over or restored.` })
   const behind = partitions.filter(({ overdueMs }) => overdueMs > lateMs)

@@ -42,7 +42,8 @@ export class Attempt implements Run {
   /** Waits in the outbox for the next send; never twice. */
   queued = false
   startedSent = false
-  /** When the wheel looks at it next, and when its last report but the final one was made; epoch ms. */
+  /** When the handler began, the wheel looks at it next, and its last report but the final one was made; by the steady clock. */
+  beganAt = 0
   wakeAt = 0
   beatAt = 0
   progress: number | null = null

@@ -133,8 +133,9 @@ export function createExecutor(options: ExecutorOptions): Executor {
       else intake.release(entry)
     },
     onDone: done,
+    onEarly: (entry) => hold.add(entry.dueAt, entry),
   })
-  const hold = new Timetable<Entry>(
+  const hold: Timetable<Entry> = new Timetable<Entry>(
     clock,
     (entry) => runner.ready(entry),
     () => runner.pump(),
@@ -175,7 +176,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
     metrics,
     logger,
     onRebalance: () => void committer.commitNow(),
-    onTaken: taken,
+    onTaken: (entry, record) => runner.givesBack(entry, record) || taken(entry),
     onBatchTaken: () => runner.pump(),
     onDone: (lane) => committer.touch(lane),
   })

@@ -10,6 +10,7 @@ import type { Clock } from '../clock.ts'
 import { DuelogError, messageOf } from '../errors.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Batch, Codec, GroupReader, Log, Position, RecordIn, TopicPartition } from '../ports.ts'
+import { isAstray } from './astray.ts'
 import { HoldShare } from './hold-share.ts'
 import { type Entry, Lane } from './lane.ts'
 
@@ -32,7 +33,7 @@ export interface IntakeOptions {
   metrics: Metrics
   logger: Logger
   /** An execution was taken; it is held until the caller releases it from its lane. */
-  onTaken(entry: Entry): void
+  onTaken(entry: Entry, record: RecordIn): void
   /** All of a batch was taken. */
   onBatchTaken(): void
   /** Something in this lane is done. */
@@ -183,8 +184,7 @@ export class Intake {
         continue
       }
       if (execution instanceof Promise) {
-        const next = at + 1
-        const carryOn = (admitted: boolean) => (admitted ? this.#take(lane, records, next) : this.#taken(lane))
+        const carryOn = (admitted: boolean) => (admitted ? this.#take(lane, records, at + 1) : this.#taken(lane))
         return execution.then(
           (decoded) => (lane.epoch === epoch ? carryOn(this.#admitted(lane, record, decoded)) : undefined),
           (error) => (lane.epoch === epoch ? carryOn(this.#refused(lane, record, error)) : undefined),
@@ -202,12 +202,12 @@ export class Intake {
 
   /** False when the record must stay in the log for now. */
   #admitted(lane: Lane, record: RecordIn, execution: Execution): boolean {
-    if (lane.ahead && execution.dueAt > this.#options.clock.nowMs() + this.#horizonMs) {
+    if (lane.ahead && !isAstray(execution, record) && execution.dueAt > this.#options.clock.nowMs() + this.#horizonMs) {
       this.#leave(lane, record.offset, execution.dueAt - this.#horizonMs)
       return false
     }
     const entry = lane.take(record.offset, record.value?.length ?? 0, execution)
-    if (entry !== undefined) this.#options.onTaken(entry)
+    if (entry !== undefined) this.#options.onTaken(entry, record)
     return true
   }
 

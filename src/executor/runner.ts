@@ -5,8 +5,10 @@
 import type { Logger } from 'pino'
 import type { Execution } from '../../schemas/generated.ts'
 import { priorities } from '../../streams/topics.ts'
-import type { Clock } from '../clock.ts'
+import { type Clock, trustedMs } from '../clock.ts'
 import type { Metrics } from '../metrics.ts'
+import type { RecordIn } from '../ports.ts'
+import { isAstray } from './astray.ts'
 import { Attempt, type AttemptHost, type Outcome, released, succeededWithoutResult } from './attempt.ts'
 import { Calls } from './calls.ts'
 import { type Cancellation, Cancels } from './cancels.ts'
@@ -34,6 +36,8 @@ export interface RunnerOptions {
   onStarted(entry: Entry): void
   /** An entry needs no event. */
   onDone(entry: Entry): void
+  /** An entry came before its time: the clock was ahead when it was found to be due. It is handed in again then. */
+  onEarly(entry: Entry): void
 }
 
 export class Runner implements AttemptHost {
@@ -72,6 +76,8 @@ export class Runner implements AttemptHost {
         return [name, new Gatherer(handler, priorities.length, clock, onRipe, () => this.pump())]
       }),
     )
+    // Till then nothing is due.
+    clock.guard?.onTrusted(() => this.pump())
     this.#lateness = metrics.startLateness.labels(pool)
     this.#expired = metrics.attempts.labels(pool, 'expired')
     this.#ended = {
@@ -90,7 +96,7 @@ export class Runner implements AttemptHost {
     else this.#ready.push(entry.lane.level, entry)
   }
 
-  /** Starts what it may. Call it when something became due, a slot or the outbox free. */
+  /** Starts what it may. Call it when something became due, a slot or the outbox free, or the clock is trusted again: till then nothing is due. */
   pump(): void {
     if (this.#pumping) return
     this.#pumping = true
@@ -103,10 +109,12 @@ export class Runner implements AttemptHost {
         })
         break
       }
-      const item = this.#ready.next()
-      if (item === undefined) break
-      if (item instanceof BatchTurn) left -= this.#startBatch(item)
-      else if (item.state === 'held') this.#start(item)
+      // Looked at for each of them: a handler may have taken long.
+      const nowMs = trustedMs(this.#options.clock)
+      const item = nowMs === undefined ? undefined : this.#ready.next()
+      if (item === undefined || nowMs === undefined) break
+      if (item instanceof BatchTurn) left -= this.#startBatch(item, nowMs)
+      else if (item.state === 'held') this.#start(item, nowMs)
       left--
     }
     this.#pumping = false
@@ -129,13 +137,21 @@ export class Runner implements AttemptHost {
     for (const handler of this.#handlers.values()) if (handler instanceof Gatherer) handler.clear()
   }
 
+  /** Whether the entry is one that its owner should have kept: then it is given back at once. */
+  givesBack(entry: Entry, record: RecordIn): boolean {
+    const { execution } = entry
+    if (execution === undefined || !isAstray(execution, record)) return false
+    this.release(entry, execution)
+    return true
+  }
+
   /** Gives back an entry that never started. */
   release(entry: Entry, execution: NonNullable<Entry['execution']>): void {
     this.#end(this.#begin(entry, execution, null), released)
   }
 
-  #start(entry: Entry): void {
-    const nowMs = this.#options.clock.nowMs()
+  #start(entry: Entry, nowMs: number): void {
+    if (entry.dueAt > nowMs) return this.#options.onEarly(entry)
     const attempt = this.#admitted(entry, nowMs)
     if (attempt === undefined) return
     const handler = this.#handlers.get(attempt.execution.handler)
@@ -160,11 +176,12 @@ export class Runner implements AttemptHost {
   }
 
   /** Answers with the number of runs that it started. */
-  #startBatch(turn: BatchTurn): number {
-    const nowMs = this.#options.clock.nowMs()
+  #startBatch(turn: BatchTurn, nowMs: number): number {
     const attempts: Attempt[] = []
     for (const entry of turn.gatherer.take(turn)) {
-      const attempt = entry.state === 'held' ? this.#admitted(entry, nowMs) : undefined
+      const isEarly = entry.state === 'held' && entry.dueAt > nowMs
+      if (isEarly) this.#options.onEarly(entry)
+      const attempt = entry.state === 'held' && !isEarly ? this.#admitted(entry, nowMs) : undefined
       if (attempt !== undefined) attempts.push(attempt)
     }
     if (attempts.length === 0) return 0

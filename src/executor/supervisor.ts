@@ -1,5 +1,8 @@
-/** Watches attempts while their handlers run: heartbeats keep their leases, timeouts end them, progress is passed on. */
-import type { Clock } from '../clock.ts'
+/**
+ * Watches attempts while their handlers run: heartbeats keep their leases, timeouts end them, progress is passed on. All by the steady clock:
+ * no step of the wall clock ends a handler, or keeps its heartbeats back.
+ */
+import { type Clock, steadyClock } from '../clock.ts'
 import type { Attempt, Outcome } from './attempt.ts'
 import { namedError, runError } from './handler-errors.ts'
 import type { Outbox } from './outbox.ts'
@@ -19,15 +22,15 @@ export class Supervisor {
   readonly #wheel: Timetable<Attempt>
 
   constructor(clock: Clock, outbox: Outbox, end: (attempt: Attempt, outcome: Outcome) => void) {
-    this.#clock = clock
+    this.#clock = steadyClock(clock)
     this.#outbox = outbox
     this.#end = end
-    this.#wheel = new Timetable(clock, (attempt) => this.#look(attempt))
+    this.#wheel = new Timetable(this.#clock, (attempt) => this.#look(attempt))
   }
 
   /** The handler runs from now on. */
   begin(attempt: Attempt): void {
-    attempt.beatAt = attempt.startedAt ?? 0
+    attempt.beganAt = attempt.beatAt = this.#clock.nowMs()
     this.#watch(attempt, this.#nextLook(attempt))
   }
 
@@ -47,7 +50,7 @@ export class Supervisor {
   }
 
   #nextLook(attempt: Attempt): number {
-    const timeoutAt = (attempt.startedAt ?? 0) + attempt.execution.attemptTimeoutMs
+    const timeoutAt = attempt.beganAt + attempt.execution.attemptTimeoutMs
     // Nobody waits for a sign of life of one that is not tracked.
     if (!attempt.entry.tracked) return timeoutAt
     return Math.min(timeoutAt, attempt.beatAt + attempt.execution.leaseMs / BEATS_PER_LEASE)
@@ -63,7 +66,7 @@ export class Supervisor {
     if (attempt.outcome !== undefined) return
     const nowMs = this.#clock.nowMs()
     const { attemptTimeoutMs } = attempt.execution
-    if (nowMs >= (attempt.startedAt ?? 0) + attemptTimeoutMs) {
+    if (nowMs >= attempt.beganAt + attemptTimeoutMs) {
       const message = `the handler had not returned ${attemptTimeoutMs} ms after its start`
       this.#end(attempt, { type: 'FAILED', error: runError('AttemptTimeout', message, true) })
       attempt.abort(namedError('AttemptTimeout', message))

@@ -4,6 +4,7 @@
  */
 import type { ConnectionOptions } from 'node:tls'
 import { type ISocketFactory, Kafka, type LogEntry, logLevel, type RetryOptions, type SASLOptions } from 'kafkajs'
+import type { Append } from '../clock-trust.ts'
 import { quietQueues } from './quiet-queue.ts'
 
 /** What is needed of a logger; a pino logger fits. */
@@ -36,6 +37,8 @@ export interface LogOptions {
   fetchWaitMs?: number
   /** Most bytes of one partition in one fetch. Default: 1,048,576. */
   fetchPartitionBytes?: number
+  /** Hears what brokers say of the time: when they appended what was written to topics with their append time. Default: nobody does. */
+  onAppended?: (append: Append) => void
   /** How sockets are opened; for proxies and fault tests. */
   socketFactory?: ISocketFactory
 }
@@ -49,6 +52,7 @@ export interface LogSettings {
   requestTimeoutMs: number
   fetchWaitMs: number
   fetchPartitionBytes: number
+  onAppended: ((append: Append) => void) | undefined
   logger: Logger
 }
 
@@ -63,6 +67,7 @@ export function settingsOf(options: LogOptions): LogSettings {
     requestTimeoutMs: options.requestTimeoutMs ?? 10_000,
     fetchWaitMs: options.fetchWaitMs ?? 100,
     fetchPartitionBytes: options.fetchPartitionBytes ?? 1_048_576,
+    onAppended: options.onAppended,
     logger: options.logger ?? silent,
   }
 }

@@ -14,7 +14,9 @@ interface Waiter {
 export class Heartbeats {
   readonly #intervalMs: number
   #waiters: Waiter[] = []
-  #sentAtMs = 0
+  /** By the steady clock: when the last heartbeat that was answered was sent, and when it was answered. */
+  #sentAtMs = Number.NEGATIVE_INFINITY
+  #answeredAtMs = Number.NEGATIVE_INFINITY
   /** The group's generation at the last heartbeat; 0 before the first. */
   generation = 0
   /** Sends a heartbeat from within a batch that is being processed. */
@@ -27,21 +29,24 @@ export class Heartbeats {
   /**
    * The interval as kafkajs reads it each time it considers a heartbeat: none while somebody waits, so that a waiter is not
    * held up for the rest of the interval. kafkajs only compares and adds it, for which an object with valueOf is as good as a number.
+   * It adds it to a time of the wall clock: where that was set back, nothing would be sent until it has caught up, so what is due by the
+   * steady clock is due at any time.
    */
   get interval(): number {
-    return { valueOf: () => (this.#waiters.length > 0 ? 0 : this.#intervalMs) } as unknown as number
+    const isDue = (): boolean => this.#waiters.length > 0 || performance.now() - this.#answeredAtMs >= this.#intervalMs
+    return { valueOf: () => (isDue() ? Number.NEGATIVE_INFINITY : this.#intervalMs) } as unknown as number
   }
 
   listen(consumer: Consumer): void {
     consumer.on(consumer.events.REQUEST, ({ payload }) => {
-      if (payload.apiName === 'Heartbeat') this.#sentAtMs = payload.sentAt
+      if (payload.apiName === 'Heartbeat') this.#sentAtMs = sentAtMs(payload.duration)
     })
     // Emitted only on success, right after the request's own event.
     consumer.on(consumer.events.HEARTBEAT, ({ payload }) => {
       this.generation = payload.groupGenerationId
+      this.#answeredAtMs = performance.now()
       const waiting: Waiter[] = []
       for (const waiter of this.#waiters) {
-        // Within the same millisecond the order is not known: such a waiter takes the next one.
         if (waiter.sinceMs < this.#sentAtMs) waiter.resolve()
         else waiting.push(waiter)
       }
@@ -51,7 +56,7 @@ export class Heartbeats {
 
   next(): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.#waiters.push({ sinceMs: Date.now(), resolve, reject })
+      this.#waiters.push({ sinceMs: performance.now(), resolve, reject })
       this.beat?.()
     })
   }
@@ -63,3 +68,10 @@ export class Heartbeats {
     for (const { reject } of waiters) reject(new DuelogError('not-ready', reason))
   }
 }
+
+/** An answer takes no longer than this, by any setting of ours; what says so was measured while the wall clock stepped. */
+const durationMsMax = 120_000
+
+/** By the steady clock, from how long the answer took by the wall clock, in whole ms; in the far past where that says nothing. */
+const sentAtMs = (durationMs: number): number =>
+  durationMs >= 0 && durationMs <= durationMsMax ? performance.now() - durationMs - 1 : Number.NEGATIVE_INFINITY

@@ -7,6 +7,8 @@ export class PartitionCounts {
   readonly #counts = new Map<string, number>()
   /** Topics that have all their replicas on one broker, and which. */
   readonly #brokers = new Map<string, number>()
+  /** Leaders of the partitions as they were when that was looked up. */
+  readonly #leaders = new Map<string, readonly number[]>()
   #lookup: Promise<void> = Promise.resolve()
 
   constructor(kafka: Kafka) {
@@ -45,9 +47,19 @@ export class PartitionCounts {
     return true
   }
 
+  /** Name of the broker that leads a partition, as far as is known: leaders move. */
+  leaderOf(topic: string, partition: number): string {
+    const leader = this.#leaders.get(topic)?.[partition]
+    return leader === undefined ? `the leader of ${topic}/${partition}` : `broker ${leader}`
+  }
+
   /** What somebody else has just looked up. */
-  learn(topic: string, partitions: readonly { replicas: readonly number[] }[]): void {
+  learn(topic: string, partitions: readonly { partitionId?: number; leader?: number; replicas: readonly number[] }[]): void {
     this.#counts.set(topic, partitions.length)
+    const leaders: number[] = []
+    for (const { partitionId, leader } of partitions)
+      if (partitionId !== undefined && leader !== undefined) leaders[partitionId] = leader
+    this.#leaders.set(topic, leaders)
     const brokers = new Set(partitions.flatMap(({ replicas }) => replicas))
     const [only] = brokers
     if (only !== undefined && brokers.size === 1) this.#brokers.set(topic, only)

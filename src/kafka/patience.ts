@@ -16,13 +16,13 @@ const passing = new Set([
 
 /** Repeats the question while its error is a passing one, for 20 s at most. `exceptions` are then final as well. */
 export async function patiently<Value>(ask: () => Promise<Value>, exceptions: readonly string[] = []): Promise<Value> {
-  const endMs = Date.now() + patienceMs
+  const endMs = performance.now() + patienceMs
   while (true) {
     try {
       return await ask()
     } catch (thrown) {
       const type = typeOf(thrown)
-      if (!passing.has(type) || exceptions.includes(type) || Date.now() >= endMs) throw thrown
+      if (!passing.has(type) || exceptions.includes(type) || performance.now() >= endMs) throw thrown
     }
     await wait(intervalMs)
   }

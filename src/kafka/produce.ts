@@ -10,6 +10,7 @@
  * the records are nowhere. So every partition must have been answered for.
  */
 import type { ProducerBatch, RecordMetadata } from 'kafkajs'
+import type { Append } from '../clock-trust.ts'
 import { DuelogError } from '../errors.ts'
 import type { RecordOut } from '../ports.ts'
 import type { PartitionCounts } from './partition-counts.ts'
@@ -17,8 +18,9 @@ import { partitionsApart, type Round, roundsOf } from './rounds.ts'
 
 export interface ProduceOptions {
   sendBatch(batch: ProducerBatch): Promise<RecordMetadata[]>
-  counts: Pick<PartitionCounts, 'onOneBroker'>
+  counts: Pick<PartitionCounts, 'onOneBroker' | 'leaderOf'>
   requestTimeoutMs: number
+  onAppended?: ((append: Append) => void) | undefined
 }
 
 /** Resolves with the offset of the first record of each topic-partition, keyed `topic/partition`. Rejects when any record may be missing. */
@@ -27,16 +29,32 @@ export async function produce(
   partitionCounts: ReadonlyMap<string, number>,
   options: ProduceOptions,
 ): Promise<Map<string, number>> {
-  const { sendBatch, counts, requestTimeoutMs } = options
+  const { sendBatch, counts, requestTimeoutMs, onAppended } = options
   const offsets = new Map<string, number>()
   for (const round of roundsOf(records, partitionCounts)) {
     const together = counts.onOneBroker(round.topicMessages)
     for (const topicMessages of together ? [round.topicMessages] : partitionsApart(round)) {
+      const sentMs = performance.now()
       const written = await sendBatch({ topicMessages, timeout: requestTimeoutMs })
+      if (onAppended !== undefined) tellTime(written, counts, sentMs, onAppended)
       take(written, topicMessages, offsets)
     }
   }
   return offsets
+}
+
+/** Brokers tell the time of an append where the topic keeps it; else they answer -1. */
+function tellTime(
+  written: RecordMetadata[],
+  counts: ProduceOptions['counts'],
+  sentMs: number,
+  onAppended: (append: Append) => void,
+): void {
+  const heardMs = performance.now()
+  for (const { topicName, partition, logAppendTime } of written) {
+    const brokerMs = Number(logAppendTime ?? -1)
+    if (brokerMs > 0) onAppended({ source: counts.leaderOf(topicName, partition), sentMs, heardMs, brokerMs })
+  }
 }
 
 function take(written: RecordMetadata[], sent: Round['topicMessages'], offsets: Map<string, number>): void {

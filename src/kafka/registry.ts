@@ -88,7 +88,7 @@ export class Registry {
   /** The schema that an id stands for. Rejects with `undecodable` when there is none, `registry-unavailable` when nobody answers. */
   async lookup(id: number): Promise<Type> {
     const since = this.#unknown.get(id)
-    if (since !== undefined && Date.now() - since < unknownForMs) throw unknownId(id)
+    if (since !== undefined && performance.now() - since < unknownForMs) throw unknownId(id)
     let type: Type
     try {
       type = (await this.#client.getSchema(id)) as unknown as Type
@@ -96,7 +96,7 @@ export class Registry {
       const error = this.#fault(thrown, `Looking up schema ${id}`, { 404: 'undecodable', 401: 'bad-config', 403: 'bad-config' })
       if (error.code !== 'undecodable') throw error
       if (this.#unknown.size >= unknownMax) this.#unknown.clear()
-      this.#unknown.set(id, Date.now())
+      this.#unknown.set(id, performance.now())
       throw unknownId(id)
     }
     this.#compare(id, type)

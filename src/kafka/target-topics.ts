@@ -57,7 +57,7 @@ export class CheckedTopics implements TargetTopics {
   readonly #refused = new Map<string, { untilMs: number; reason: string }>()
   /** How long each topic of a pool keeps its records, ms. */
   #kept: ReadonlyMap<string, number> = new Map()
-  #lookedAtMs = 0
+  #lookedAtMs = Number.NEGATIVE_INFINITY
   #timer: NodeJS.Timeout | undefined
   #checking: Promise<void> | undefined
 
@@ -87,7 +87,7 @@ export class CheckedTopics implements TargetTopics {
   }
 
   problem({ name, partition }: { name: string; partition: number | null }, bytes: number): string | undefined {
-    if (this.#patterns.length > 0 && Date.now() - this.#lookedAtMs > staleMs) void this.check()
+    if (this.#patterns.length > 0 && performance.now() - this.#lookedAtMs > staleMs) void this.check()
     if (!this.#allowed(name)) return `Topic ${name} is not allowed; DUELOG_TARGET_TOPICS says which are.`
     const seen = this.#seen.get(name)
     if (seen === undefined) return `Topic ${name} does not exist.`
@@ -97,24 +97,24 @@ export class CheckedTopics implements TargetTopics {
     if (bytes + batchOverheadBytes > bytesMax)
       return `A record of ${bytes} bytes is too large for topic ${name}, which takes batches of ${bytesMax} (max.message.bytes).`
     const refused = this.#refused.get(name)
-    return refused !== undefined && Date.now() < refused.untilMs ? refused.reason : undefined
+    return refused !== undefined && performance.now() < refused.untilMs ? refused.reason : undefined
   }
 
   seek(topic: string): Promise<void> | undefined {
     if (!this.#allowed(topic) || this.#seen.has(topic)) return undefined
-    return this.#checking === undefined && Date.now() - this.#lookedAtMs < seekGapMs ? undefined : this.check()
+    return this.#checking === undefined && performance.now() - this.#lookedAtMs < seekGapMs ? undefined : this.check()
   }
 
   poolProblem(pool: string): string | undefined {
     const missing = this.#missingLane(pool)
     if (missing === undefined) return undefined
-    if (Date.now() - this.#lookedAtMs > staleMs) void this.check()
+    if (performance.now() - this.#lookedAtMs > staleMs) void this.check()
     return `Pool ${pool} has no topics (${missing} does not exist): start its workers, with the pool in DUELOG_POOLS, or name another.`
   }
 
   seekPool(pool: string): Promise<void> | undefined {
     if (this.#missingLane(pool) === undefined) return undefined
-    return this.#checking === undefined && Date.now() - this.#lookedAtMs < seekGapMs ? undefined : this.check()
+    return this.#checking === undefined && performance.now() - this.#lookedAtMs < seekGapMs ? undefined : this.check()
   }
 
   keptMs(pool: string): number {
@@ -136,7 +136,7 @@ export class CheckedTopics implements TargetTopics {
     if (involved.some((topic) => !this.#seen.has(topic))) return
     for (const topic of involved) {
       const reason = `Topic ${topic} may have refused a record and is left alone for ${refusedMs / 1_000} s: ${messageOf(error)}`
-      this.#refused.set(topic, { untilMs: Date.now() + refusedMs, reason })
+      this.#refused.set(topic, { untilMs: performance.now() + refusedMs, reason })
     }
   }
 
@@ -151,7 +151,7 @@ export class CheckedTopics implements TargetTopics {
   }
 
   async #look(): Promise<void> {
-    this.#lookedAtMs = Date.now()
+    this.#lookedAtMs = performance.now()
     const admin = this.#kafka.admin()
     try {
       await admin.connect()

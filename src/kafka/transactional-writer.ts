@@ -86,6 +86,7 @@ export class FencedWriter implements TransactionalWriter {
       sendBatch: (batch) => transaction.sendBatch(batch),
       counts: this.#counts,
       requestTimeoutMs: this.#settings.requestTimeoutMs,
+      onAppended: this.#settings.onAppended,
     })
     if (group !== undefined) await transaction.sendOffsets(groupOffsets(group))
     await transaction.commit()

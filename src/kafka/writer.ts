@@ -101,6 +101,7 @@ export class IdempotentWriter implements LogWriter {
         sendBatch: (batch) => producer.sendBatch(batch),
         counts: this.#counts,
         requestTimeoutMs: this.#settings.requestTimeoutMs,
+        onAppended: this.#settings.onAppended,
       })
       for (const call of calls) call.resolve(offsetsOf(call.records, counts, next))
     } catch (thrown) {

@@ -7,6 +7,7 @@
  *   reading ──► waiting (paused, sought back to the head) ──► reading
  */
 import { retryTiers } from '../../streams/topics.ts'
+import { trustedMs } from '../clock.ts'
 import { DuelogError, messageOf } from '../errors.ts'
 import type { Batch, GroupReader, LogWriter, RecordIn, TopicPartition } from '../ports.ts'
 import type { RetrierOptions } from './options.ts'
@@ -17,7 +18,7 @@ import { TierLane } from './tier-lane.ts'
 const LEAD_MS_DEFAULT = 100
 /** Events in one write. */
 const FORWARDED_PER_WRITE_MAX = 1_000
-/** Until a partition is read again whose records could not be forwarded because broker or registry was away. */
+/** Until a partition is read again whose records could not be forwarded because broker or registry was away, or the clock is not trusted. */
 const AGAIN_MS = 1_000
 const REJOIN_FIRST_MS = 1_000
 const REJOIN_MAX_MS = 30_000
@@ -148,7 +149,12 @@ class Forwarder {
   /** Forwards what is of age. False when some of it, or a failure, has the lane wait. */
   async #forward(lane: TierLane, records: RecordIn[]): Promise<boolean> {
     const { clock } = this.#options
-    const nowMs = clock.nowMs()
+    const nowMs = trustedMs(clock)
+    if (nowMs === undefined) {
+      const [head] = records
+      if (head !== undefined) this.#wait(lane, head.offset, clock.nowMs() + AGAIN_MS)
+      return false
+    }
     const young = records.find((record) => this.#forwardAtMs(lane, record) > nowMs)
     const due = young === undefined ? records : records.slice(0, records.indexOf(young))
     const first = due[0]

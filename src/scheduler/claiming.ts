@@ -1,7 +1,7 @@
 /** claiming and draining: from a nearly up-to-date store to the right to fire. */
 
+import { markHeader, markKey } from '../../streams/mark.ts'
 import { DuelogError } from '../errors.ts'
-import { markHeader, markKey } from './intake.ts'
 import { putKeptDefinitions } from './kept-definitions.ts'
 import { isBesideTheLog, ownerKey, positionKey, readEntry } from './local-record.ts'
 import { rangeOf } from './log-ends.ts'
@@ -16,6 +16,8 @@ import type { TurnResult } from './turn.ts'
  */
 export async function claim(own: Ownership, store: PartitionStore): Promise<void> {
   own.enter('claiming')
+  // Whoever fires still is not fenced by one that could not.
+  await own.untilTrusted()
   const { log, prefix, names, codecs, instance, clock } = own.shared
   // Only a live member may fence, or an owner on its way out and its successor would fence each other for ever.
   await own.orClosed(own.feed.nextHeartbeat())
@@ -68,13 +70,13 @@ async function readToEnd(own: Ownership, source: 'jobs' | 'commands', foldMail: 
   for (;;) {
     const at = own.feed.next(source)
     if (at >= end && own.mailbox.depth === 0) return
-    if (at !== seen.at) seen = { at, since: clock.nowMs() }
-    else if (!marked && at < end && clock.nowMs() - seen.since >= quietMs) {
+    if (at !== seen.at) seen = { at, since: clock.steadyMs() }
+    else if (!marked && at < end && clock.steadyMs() - seen.since >= quietMs) {
       marked = true
       end = await mark(own, source)
     }
     const { folded } = await foldMail()
-    if (folded === 0) await own.nap(marked ? Number.POSITIVE_INFINITY : seen.since + quietMs)
+    if (folded === 0) await own.nap(marked ? Number.POSITIVE_INFINITY : clock.nowMs() + seen.since + quietMs - clock.steadyMs())
   }
 }
 

@@ -1,5 +1,6 @@
 /** active: the loop that fires. */
 import type { Timer } from '../../streams/keys.ts'
+import { trustedMs } from '../clock.ts'
 import { Closed, RoleChanged } from './endings.ts'
 import type { Ownership } from './ownership.ts'
 import type { PartitionStore } from './ports.ts'
@@ -10,6 +11,9 @@ import { batchRecordsMax } from './turn.ts'
 
 /** How long definitions from which nothing has followed yet stay unknown to standbys, while nothing else is done. */
 const idlePositionMs = 1_000
+
+/** Ahead lanes hold nothing that is due later than this from now: twice the most that DUELOG_LEAD_MS_MAX allows. */
+const aheadMsMax = 120_000
 
 /** Standbys fold no further than the changelog says that the owner has. */
 const isUnlogged = ({ shared, applied, logged }: Ownership): boolean =>
@@ -25,24 +29,35 @@ export async function fireForEver(own: Ownership, store: PartitionStore, index: 
   const { partition } = own
   const taker = new TimerTaker(index, store, shared, own.weights)
   const written = (timer: Timer): void => taker.written(timer)
-  own.admissions.open(clock.nowMs())
+  own.admissions.open(trustedMs(clock) ?? 0)
   const sweeper = new Sweeper(store, shared)
   let lingerUntil = 0
+  let isStopped = false
   let positionAt = Number.POSITIVE_INFINITY
   for (;;) {
-    const now = clock.nowMs()
-    if (now >= own.leavingAt) {
+    const now = trustedMs(clock)
+    if (now === undefined ? own.leavingAt !== Number.POSITIVE_INFINITY : now >= own.leavingAt) {
       if (own.role === 'standby') throw new RoleChanged()
       own.beginClose()
       throw new Closed()
     }
+    if (now === undefined) {
+      isStopped = true
+      await own.nap(Number.POSITIVE_INFINITY)
+      continue
+    }
+    // What was heard meanwhile was noted by the wrong time, or not read yet.
+    if (isStopped) own.leases.grant(now)
+    isStopped = false
     const { dueAt } = taker
     const overdue = dueAt <= now
     // Of what is not known without a scan nobody can say how late it is.
     own.dueAt = dueAt === 0 ? now : dueAt
     metrics.timersOverdue.set({ partition }, overdue ? 1 : 0)
     metrics.mailboxDepth.set({ partition }, mailbox.depth)
-    if (now < lingerUntil && !overdue && !own.admissions.isPressing(now) && !mailbox.urgent && mailbox.depth < batchRecordsMax) {
+    // The end of a linger may have been read by a clock that was ahead.
+    const lingers = now < lingerUntil && now >= lingerUntil - lingerMs
+    if (lingers && !overdue && !own.admissions.isPressing(now) && !mailbox.urgent && mailbox.depth < batchRecordsMax) {
       if (!mailbox.hasDefinitions) {
         await own.nap(lingerUntil)
         continue
@@ -53,7 +68,10 @@ export async function fireForEver(own: Ownership, store: PartitionStore, index: 
       if (committed) lingerUntil = clock.nowMs() + lingerMs
       continue
     }
-    const timers = await taker.take(now, mailbox.depth > 0, own.logged.aheadUntil, own.narrowing)
+    // A clock that was ahead may have filled the ahead lanes for hours: workers give that back.
+    const { aheadUntil } = own.logged
+    const aheadFrom = aheadUntil > now + aheadMsMax ? 0 : aheadUntil
+    const timers = await taker.take(now, mailbox.depth > 0, aheadFrom, own.narrowing)
     // What was due when it was taken is due, also when the clock was set back since.
     const result = await own.turn(store, index, timers, { written, notBeforeMs: now })
     taker.defer(result.deferred)
@@ -61,7 +79,8 @@ export async function fireForEver(own: Ownership, store: PartitionStore, index: 
     if (result.folded > 0 || own.admissions.isPressing(clock.nowMs())) continue
     await index.compactPassed()
     // Nothing was due, and nothing was read.
-    const idleAt = clock.nowMs()
+    const idleAt = trustedMs(clock)
+    if (idleAt === undefined) continue
     if (idleAt >= sweeper.lookAt && taker.dueAt > idleAt) await sweeper.look(idleAt, written)
     if (!isUnlogged(own)) positionAt = Number.POSITIVE_INFINITY
     else if (positionAt <= idleAt) await own.logPosition(store, index)

@@ -3,13 +3,18 @@
  * not read it by then would keep what it deleted for ever. So each store says when it had last read all of its logs, and one that did so
  * too long ago is built anew: at its opening, and when its process wakes up from a sleep that long, with the store open.
  */
-import type { Clock } from '../clock.ts'
+import { type Clock, trustedMs } from '../clock.ts'
 import { DuelogError } from '../errors.ts'
 
 /** Share of the time that tombstones are kept. */
 const keptShare = 0.8
 /** How often a partition that has nothing to do looks at the clock, and says in its store that it is up to date. */
 export const lookMs = 3_600_000
+
+/** A store that was up to date later than this from now was saved by a clock that was ahead: nobody knows how old it is. */
+const aheadMsMax = 60_000
+
+export const isOfTheFuture = (savedAtMs: number, nowMs: number): boolean => savedAtMs - nowMs > aheadMsMax
 
 export const mayLackTombstones = (savedAtMs: number, nowMs: number, retentionMs: number): boolean =>
   nowMs - savedAtMs > retentionMs * keptShare
@@ -59,7 +64,8 @@ export class Freshness {
   }
 
   #look(): void {
-    const now = this.#clock.nowMs()
+    const now = trustedMs(this.#clock)
+    if (now === undefined) return
     if (mayLackTombstones(this.#awakeAtMs, now, this.#retentionMs)) this.#hasSlept = true
     this.#awakeAtMs = now
   }

@@ -9,6 +9,7 @@ import { type OnlyOver, observedDeleteAtHeader, observedOffsetHeader, onlyOverOf
 import { type Problem, quoted } from '../../streams/jobs/problem.ts'
 import { replyToOf } from '../../streams/jobs/receipt.ts'
 import { validateCommand, validateJobId } from '../../streams/jobs/validate.ts'
+import { markHeader } from '../../streams/mark.ts'
 import { fittedReport } from '../../streams/runs/report.ts'
 import { partitionOf } from '../../streams/topics.ts'
 import type { Clock } from '../clock.ts'
@@ -26,11 +27,6 @@ export const movedHeader = 'duelog-moved'
 
 /** A record with more is not moved: with what a batch adds it might not fit one, and the transaction would fail again and again. */
 export const movedBytesMax = 900_000
-
-/** Header of a record without meaning that an owner writes to find the end of a log. */
-export const markHeader = 'duelog-mark'
-/** Its key. No job can have it for an id, so compaction removes no definition for it. */
-export const markKey = '\u0000duelog-mark'
 
 export interface IntakeOptions {
   partition: number

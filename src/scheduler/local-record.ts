@@ -5,7 +5,7 @@
 import type { Position, StateEntry } from '../../schemas/generated.ts'
 import { metaKey } from '../../streams/keys.ts'
 import type { SchedulerCodecs } from './codecs.ts'
-import { mayLackTombstones } from './freshness.ts'
+import { isOfTheFuture, mayLackTombstones } from './freshness.ts'
 import type { PartitionStore, StoreOp } from './ports.ts'
 
 export interface LocalRecord {
@@ -55,6 +55,7 @@ export function unusable(
   if (local.jobsOffset > log.jobs.next) return `it has read jobs up to ${local.jobsOffset}, the log ends at ${log.jobs.next}`
   // A tombstone may be gone for ever: what it deleted would live again here.
   if (mayLackTombstones(local.savedAtMs, nowMs, retentionMs)) return 'it is older than tombstones are kept'
+  if (isOfTheFuture(local.savedAtMs, nowMs)) return 'it was saved by a clock that was ahead, so its age is not known'
   return undefined
 }
 

@@ -3,6 +3,7 @@
  * The phases are functions over it: restoring.ts, claiming.ts, firing.ts; partition.ts leads from one to the next.
  */
 import type { Timer } from '../../streams/keys.ts'
+import { trustedMs } from '../clock.ts'
 import type { TransactionalWriter } from '../ports.ts'
 import { Admissions } from './admissions.ts'
 import { AppliedWaits } from './applied-waits.ts'
@@ -65,7 +66,7 @@ export class Ownership {
   /** When the oldest timer that was not handed out when the present turn began is due. */
   dueAt = Number.POSITIVE_INFINITY
   closing = false
-  /** When the turn at hand began, by the owner's clock; Infinity between turns. */
+  /** When the turn at hand began, by the steady clock; Infinity between turns. */
   turnSince = Number.POSITIVE_INFINITY
   /** When a partition that was given to another member stops firing at the latest. */
   leavingAt = Number.POSITIVE_INFINITY
@@ -73,6 +74,7 @@ export class Ownership {
   readonly #closed = new Interruption()
   #interrupted = new Interruption()
   #alone: Promise<unknown> = Promise.resolve()
+  /** By the steady clock. */
   #progressAt = 0
   /** What went wrong while records were taken in. */
   #fault: { error: unknown } | undefined
@@ -91,7 +93,7 @@ export class Ownership {
 
   enter(phase: Phase): void {
     this.phase = phase
-    this.#progressAt = this.shared.clock.nowMs()
+    this.#progressAt = this.shared.clock.steadyMs()
     this.catchUp.measureRestore()
     this.shares.phaseChanged()
   }
@@ -140,18 +142,24 @@ export class Ownership {
 
   /** Must be told whenever records came or were folded. */
   progress(): void {
-    this.#progressAt = this.shared.clock.nowMs()
+    this.#progressAt = this.shared.clock.steadyMs()
   }
 
   /** Sleeps until something came. False: nothing has for so long that there may be nothing more. */
   async more(): Promise<boolean> {
-    if (this.shared.clock.nowMs() - this.#progressAt >= quietMs) return false
-    await this.nap(this.#progressAt + quietMs)
+    const { clock } = this.shared
+    if (clock.steadyMs() - this.#progressAt >= quietMs) return false
+    await this.nap(clock.nowMs() + this.#progressAt + quietMs - clock.steadyMs())
     return true
   }
 
   async until(condition: () => boolean): Promise<void> {
     while (!condition()) await this.nap(Number.POSITIVE_INFINITY)
+  }
+
+  /** Resolves when the wall clock may be decided by; the scheduler wakes us then. */
+  untilTrusted(): Promise<void> {
+    return this.until(() => trustedMs(this.shared.clock) !== undefined)
   }
 
   async nap(untilMs: number): Promise<void> {
@@ -185,7 +193,7 @@ export class Ownership {
   /** One turn. Without a writer only what is decided already is folded. */
   async turn(store: PartitionStore, index: TimeIndex, timers: Timer[] = [], options: TurnOptions = {}): Promise<TurnResult> {
     this.#check()
-    this.turnSince = this.shared.clock.nowMs()
+    this.turnSince = this.shared.clock.steadyMs()
     const result = await this.alone(() => turn(this.#turnContext(store, index), timers, options)).finally(() => {
       this.turnSince = Number.POSITIVE_INFINITY
     })

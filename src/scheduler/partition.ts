@@ -84,7 +84,7 @@ export class Partition {
   get heard(): Pick<Ownership, 'leases' | 'workers' | 'underWay' | 'catalogue'> {
     return this.#own
   }
-  /** When the turn at hand began; Infinity between turns. */
+  /** When the turn at hand began, by the steady clock; Infinity between turns. */
   get turnSince(): number {
     return this.#own.turnSince
   }
@@ -99,7 +99,13 @@ export class Partition {
       ...{ jobsOffset: applied.jobs, commandsOffset: applied.commands, eventsOffset: applied.events },
       overdueMs: phase === 'active' ? Math.max(0, shared.clock.nowMs() - dueAt) : 0,
       ...{ underWay: underWay.counts, role: this.#own.role, behindRecords },
+      problem: phase === 'closed' ? null : (shared.clock.guard?.problem ?? null),
     }
+  }
+
+  /** The clock is trusted again. */
+  wake(): void {
+    this.#own.signal.wake()
   }
 
   /** Takes records that were read. Resolves when the next ones may come. */

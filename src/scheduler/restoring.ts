@@ -25,6 +25,8 @@ export interface Ends {
 export async function open(own: Ownership): Promise<{ store: PartitionStore; ends: Ends; large: boolean }> {
   own.enter('restoring')
   const { admin, names } = own.shared
+  // By a wrong clock a good store may look too old, and an old one fresh.
+  await own.untilTrusted()
   const store = await openStore(own)
   const local = await readLocal(store)
   const state = await endOf(admin, names.state, own.partition)

@@ -26,11 +26,15 @@ export class Scheduler {
   /** Partitions of which there are files, and how far they go; of those of an earlier run that is not known. */
   readonly #onDisk = new Map<number, number>()
   #shares: PartitionShares | undefined
+  readonly #endTrust: (() => void) | undefined
 
   constructor(options: SchedulerOptions) {
     this.#options = options
     for (const source of feedSources) this.#sources.set(options.names[source], source)
     this.queries = partitionQueries(this.#partitions, options)
+    this.#endTrust = options.clock.guard?.onTrusted(() => {
+      for (const partition of this.#partitions.values()) partition.wake()
+    })
   }
 
   /** Joins the group. Resolves when it has joined; partitions become active afterwards, see queries.partitions(). */
@@ -69,7 +73,7 @@ export class Scheduler {
 
   /** Partitions that do not come out of a turn. */
   get hanging(): number[] {
-    const startedBefore = this.#options.clock.nowMs() - hangsAfterMs
+    const startedBefore = this.#options.clock.steadyMs() - hangsAfterMs
     return [...this.#partitions.values()].filter(({ turnSince }) => turnSince < startedBefore).map(({ number }) => number)
   }
 
@@ -84,6 +88,7 @@ export class Scheduler {
   /** Ends the turns at hand, leaves the group and closes the stores. */
   async stop(): Promise<void> {
     await Promise.all([...this.#partitions.values()].map((partition) => partition.close()))
+    this.#endTrust?.()
     await this.#reader?.stop()
     await this.#shares?.asides.close()
     await this.#shared?.admin.close()

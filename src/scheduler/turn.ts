@@ -10,6 +10,7 @@
  */
 import type { Note } from '../../streams/job.ts'
 import type { Timer } from '../../streams/keys.ts'
+import { trustedMs } from '../clock.ts'
 import type { LogWriter, RecordOut, TransactionalWriter } from '../ports.ts'
 import type { Admissions } from './admissions.ts'
 import { fold } from './fold.ts'
@@ -71,6 +72,14 @@ export interface TurnResult {
   deferred: Folded['deferred']
 }
 
+/** Nothing is decided by a clock that is not trusted: timers wait as they were, and mail where it is. */
+const undecided = (timers: Timer[], untilMs: number): TurnResult => ({
+  folded: 0,
+  committed: false,
+  blocked: false,
+  deferred: timers.map((timer) => ({ timer, untilMs })),
+})
+
 export interface TurnOptions {
   /** Hears of each timer before it is put into the store. Default: the time index does. */
   written?: (timer: Timer) => void
@@ -81,10 +90,12 @@ export interface TurnOptions {
 export async function turn(context: TurnContext, timers: Timer[], options: TurnOptions = {}): Promise<TurnResult> {
   const { written = (timer: Timer): void => context.index.written(timer), notBeforeMs = 0 } = options
   const { mailbox, shared, writer } = context
+  const readMs = writer === undefined ? shared.clock.nowMs() : trustedMs(shared.clock)
+  if (readMs === undefined) return undecided(timers, notBeforeMs)
+  const now = Math.max(readMs, notBeforeMs)
   const most = context.narrowing.max
   const room = most < batchRecordsMax ? most - timers.length : Math.max(most - timers.length, Math.ceil(most * (1 - timerShare)))
   const mails = mailbox.take(room, batchBytesMax)
-  const now = Math.max(shared.clock.nowMs(), notBeforeMs)
   if (timers.length + mails.length === 0 && !context.admissions.isPressing(now))
     return { folded: 0, committed: false, blocked: false, deferred: [] }
   const { names, codecs, leadMs, targets, metrics, logger } = shared

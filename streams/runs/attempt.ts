@@ -27,6 +27,8 @@ import { tellAgain } from './tell.ts'
 /** Failed attempts that a run remembers. */
 const errorsKept = 5
 const messageCharsMax = 1_000
+/** What is further ahead than any lead may be was decided by a clock that was ahead; the most that DUELOG_LEAD_MS_MAX allows. */
+const aheadMsMax = 60_000
 /** For a run whose definition was replaced by one that cannot be used: a bad update must not end what is under way. */
 const retryDefault: Retry = completeDefinition({ schedule: { at: 0 }, target: { handler: 'none' } }).retry
 
@@ -60,17 +62,35 @@ export function applyEvent(draft: Decision, event: ExecutionEvent, context: Cont
     case 'RELEASED': {
       // A stopping worker also gives back what it held and had not started: that is still not due before its time.
       const next = nextAttempt(run, Math.max(run.dueAt, context.now))
-      return beginAttempt(draft, patchRun(draft, run, { ...next, releasedAttempts: run.releasedAttempts + 1 }), context)
+      const given = patchRun(draft, run, { ...next, releasedAttempts: run.releasedAttempts + 1 })
+      if (next.dueAt - context.now <= aheadMsMax) return beginAttempt(draft, given, context)
+      // A clock that was ahead dispatched it long before its time. No worker should hold it until then.
+      patchRun(draft, given, { status: 'RETRY_WAIT', parked: true, startedAt: null, worker: null })
+      return
     }
-    case 'RETRY_DUE':
-      if (run.dueAt - context.leadMs <= context.now) beginAttempt(draft, run, context)
-      else if (!run.parked) patchRun(draft, run, { parked: true })
+    case 'RETRY_DUE': {
+      const due = setRight(draft, run, context.now)
+      if (due.dueAt - context.leadMs <= context.now) beginAttempt(draft, due, context)
+      else if (!due.parked) patchRun(draft, due, { parked: true })
+    }
   }
+}
+
+/**
+ * A run that failed at a time that has not come yet was decided by a clock that was ahead, and its next attempt is due as much too late. Its
+ * tier has passed by the brokers' time: only what that lacks of the backoff is left.
+ */
+function setRight(draft: Decision, run: ActiveRun, now: number): ActiveRun {
+  const failedAt = run.errors.at(-1)?.at ?? now
+  if (failedAt - now <= aheadMsMax) return run
+  const delayMs = Math.max(0, run.dueAt - failedAt)
+  return patchRun(draft, run, { dueAt: Math.min(run.dueAt, now + delayMs - (tierFor(delayMs)?.delayMs ?? 0)) })
 }
 
 /** When the attempt started, as its worker says, within what our own clock allows: leases and limits are counted from it. */
 function startOf(run: ActiveRun, { startedAt, at }: ExecutionEvent, { now }: Context): number {
-  return Math.max(run.dispatchedAt, Math.min(startedAt ?? at, now))
+  // Also where the clock was ahead when it was dispatched.
+  return Math.min(Math.max(run.dispatchedAt, startedAt ?? at), now)
 }
 
 /** The attempt after this one, due at `dueAt`, with as long a time to be started as this one had. */

@@ -67,7 +67,7 @@ function giveStart(draft: Decision, run: ActiveRun, rate: RateLimit, { now, limi
   // What was given back before its time has its start still.
   if (run.status === 'DISPATCHED' && run.startedAt === null && run.dueAt > now) return run.dueAt
   const before = draft.starts.get(rate.key) ?? limits.starts(rate.key)
-  const { at, starts } = reserveStart(before, rate, Math.max(run.dueAt, now))
+  const { at, starts } = reserveStart(before, rate, Math.max(run.dueAt, now), now)
   if (at < run.startDeadlineAt) {
     draft.starts.set(rate.key, starts)
     return at

@@ -40,7 +40,7 @@ function createDirectory(change: { local?: MemoryOwner; remote?: (url: string) =
       },
     },
     ...{ groupId: 'test.scheduler', topic, partitions: 4, remote },
-    clock: { nowMs: () => state.nowMs, at: () => () => {} },
+    clock: { nowMs: () => state.nowMs, steadyMs: () => state.nowMs, at: () => () => {} },
     ...change,
   })
   const who = async (partition: number) => (await directory.ask(partition, (owner) => owner.job(partition, 'a')))?.id

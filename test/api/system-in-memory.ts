@@ -330,7 +330,7 @@ export function createSystem(change: Partial<ApiOptions> = {}): MemorySystem {
     ...{ writer: log, codecs, names, partitions, owners, local: owner, metrics: createMetrics(), instance: 'i@h:1:b' },
     admin: memoryAdmin,
     trail: memoryTrail(log),
-    clock: { nowMs: () => nowMs, at: () => () => {} },
+    clock: { nowMs: () => nowMs, steadyMs: () => nowMs, at: () => () => {} },
     logger: pino({ level: 'silent' }),
     health: () => ({ live: true, ready: true, reasons: [] }),
     ...change,

@@ -33,6 +33,13 @@ it('names the partitions that nobody fires, and those that are late', () => {
   ])
 })
 
+it('names the partitions whose owner does not trust its clock, and says what to do, once', () => {
+  const problem = 'The wall clock of this machine was set. Check its time service.'
+  expect(texts([pulse(0, 0, [{}, { problem }, { problem }, { problem: null }])])).toEqual([
+    `Partitions 1, 2: nothing is decided. ${problem}`,
+  ])
+})
+
 it('tells of late starts, and of runs that were given up since the page was opened', () => {
   expect(texts([pulse(0, 3), pulse(60_000, 5)], 2_500)).toEqual([
     'One start in a hundred is more than 2.5 s late.',

@@ -14,6 +14,8 @@ const shared = [
   'target-topics-port',
   'errors',
   'clock',
+  'clock-trust',
+  'guarded-clock',
   'metrics',
   'exposition',
   'instance',
@@ -23,6 +25,7 @@ const processes = ['executor-processes', 'kept-process', 'child-metrics']
 const joiners = [
   'main',
   'serve',
+  'process-clock',
   'parts',
   'health',
   'connect',

@@ -38,7 +38,11 @@ function brokers(forgets: string[] = []) {
   return { batches, sendBatch }
 }
 const write = (sendBatch: (batch: ProducerBatch) => Promise<RecordMetadata[]>, onOneBroker: boolean) =>
-  produce(records, partitionCounts, { sendBatch, counts: { onOneBroker: () => onOneBroker }, requestTimeoutMs: 1_000 })
+  produce(records, partitionCounts, {
+    sendBatch,
+    counts: { onOneBroker: () => onOneBroker, leaderOf: () => 'broker 1' },
+    requestTimeoutMs: 1_000,
+  })
 
 test('one broker gets everything in one request', async () => {
   const { batches, sendBatch } = brokers()

@@ -87,7 +87,7 @@ export class World {
   #owner: Owner | undefined
   readonly #handed = new Map<string, number>()
 
-  readonly clock: Clock = { nowMs: () => this.now, at: () => () => {} }
+  readonly clock: Clock = { nowMs: () => this.now, steadyMs: () => this.now, at: () => () => {} }
 
   log(topic: string): RecordIn[] {
     const log = this.records.get(topic) ?? []

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import type { ExecutionEvent } from '../../schemas/generated.ts'
 import { createMetrics } from '../../src/metrics.ts'
+import { processClock } from '../../src/process-clock.ts'
 import { createRetrier } from '../../src/retrier/retrier.ts'
 import { codecs, executionOf, names, silent } from '../executor/harness.ts'
 import { LoopbackLog, type LoopbackReader } from '../tools/loopback-log.ts'
@@ -8,6 +9,10 @@ import { ManualClock, rest } from '../tools/manual-clock.ts'
 
 class Harness {
   readonly clock = new ManualClock()
+  readonly guarded = processClock({
+    ...{ clock: this.clock, stepMsMax: 2_000, needsProof: false },
+    ...{ metrics: createMetrics(), logger: silent },
+  })
   readonly log = new LoopbackLog()
   readonly metrics = createMetrics()
   readonly retrier = createRetrier({
@@ -15,7 +20,7 @@ class Harness {
     codecs,
     names,
     instance: 'retrier@test:1:a',
-    clock: this.clock,
+    clock: this.guarded,
     metrics: this.metrics,
     logger: silent,
     leadMs: 0,
@@ -172,4 +177,25 @@ it('stops twice, leaves no timer and closes its writer', async () => {
   expect(harness.clock.armed).toBe(0)
   expect(harness.log.openWriters).toBe(0)
   expect(harness.reader.running).toBe(false)
+})
+
+it('reports nothing by a clock that steps ahead, and what is of age when it is right again', async () => {
+  const harness = await new Harness().start()
+  const sentMs = harness.clock.steadyMs()
+  harness.guarded.appended({ source: 'broker 1', sentMs, heardMs: sentMs, brokerMs: harness.clock.nowMs() })
+  harness.put('30s', 'a')
+  await rest()
+  await harness.clock.advance(5_000)
+  harness.clock.skewMs = 3_600_000
+  await harness.clock.advance(10_000)
+  harness.log.nowMs = () => harness.clock.nowMs() - harness.clock.skewMs
+  harness.put('1s', 'b')
+  await harness.clock.advance(10_000)
+  expect(harness.jobs()).toEqual([])
+  harness.clock.skewMs = 0
+  await harness.clock.advance(2_000)
+  expect(harness.jobs()).toEqual(['b'])
+  await harness.clock.advance(3_000)
+  expect(harness.jobs()).toEqual(['b', 'a'])
+  await harness.retrier.stop()
 })

@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { Freshness, lookMs } from '../../src/scheduler/freshness.ts'
+import { unusable } from '../../src/scheduler/local-record.ts'
 import { VirtualTime } from '../tools/manual-clock.ts'
 
 const dayMs = 86_400_000
 
 function begun(savedAtMs?: number) {
   const time = new VirtualTime()
-  const clock = { nowMs: () => time.nowMs, at: () => () => undefined }
+  const clock = { nowMs: () => time.nowMs, steadyMs: () => time.nowMs, at: () => () => undefined }
   const freshness = new Freshness(clock, 7 * dayMs)
   freshness.begin(savedAtMs)
   const sleep = (forMs: number): void => {
@@ -68,4 +69,13 @@ describe('a process that slept', () => {
     freshness.begin()
     expect(freshness.savedAtMs(true)).toBe(now())
   })
+})
+
+it('a store that was saved by a clock that was ahead is built anew: nobody knows how old it is', () => {
+  const range = { earliest: 0, next: 10 }
+  const log = { clusterId: 'here', jobs: range, state: range }
+  const local = { clusterId: 'here', jobsOffset: 0, stateOffset: 0, claimOffset: 0 }
+  const now = 1_800_000_000_000
+  expect(unusable({ ...local, savedAtMs: now + 3_600_000 }, log, now, 7 * dayMs)).toMatch(/clock that was ahead/)
+  expect(unusable({ ...local, savedAtMs: now + 30_000 }, log, now, 7 * dayMs)).toBeUndefined()
 })

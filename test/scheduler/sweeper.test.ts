@@ -26,7 +26,7 @@ beforeEach(() => {
   store = memoryStore()
   written = []
   metrics.timersRearmed.reset()
-  const clock = { nowMs: () => now, at: () => () => {} }
+  const clock = { nowMs: () => now, steadyMs: () => now, at: () => () => {} }
   sweeper = new Sweeper(store, { codecs, clock, metrics, logger: pino({ level: 'silent' }) })
 })
 

@@ -11,6 +11,11 @@ import type { ChildMessage } from './duelog-process-plan.ts'
 const say = (message: ChildMessage): void => {
   if (process.connected) process.send?.(message)
 }
+/** The wall clock as everything in this process reads it. */
+const trueNow = Date.now
+let clockOffByMs = 0
+Date.now = () => trueNow() + clockOffByMs
+
 const held = new Set<() => void>()
 const holding =
   (hears: boolean): Handler =>
@@ -51,6 +56,7 @@ const stop = (): void => {
 }
 process.on('message', (message) => {
   if (message === 'stop') stop()
+  if (typeof message === 'object' && message !== null && 'clockOffByMs' in message) clockOffByMs = Number(message.clockOffByMs)
   if (message === 'block') block()
   if (message === 'release') for (const release of held) release()
 })

@@ -88,6 +88,11 @@ export class DuelogProcess {
     this.#child.send('release')
   }
 
+  /** Its wall clock is off by so much from now on; its steady clock and the broker's go on. */
+  stepClock(byMs: number): void {
+    this.#child.send({ clockOffByMs: byMs })
+  }
+
   /** Blocks its event loop for good, as a handler that computes without end does. */
   block(): void {
     this.#child.send('block')

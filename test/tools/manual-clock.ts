@@ -4,6 +4,8 @@ import type { Clock } from '../../src/clock.ts'
 interface Task {
   clock: ManualClock
   atMs: number
+  /** True time by which as much time has passed as it was away when it was armed. */
+  steadyAtMs: number
   run: () => void
 }
 
@@ -62,15 +64,17 @@ export class VirtualTime {
   }
 }
 
-const trueMs = (task: Task): number => task.atMs - task.clock.skewMs
+const trueMs = (task: Task): number => Math.min(task.atMs - task.clock.skewMs, task.steadyAtMs)
 
-/** The wall clock of one machine. */
+/** The clocks of one machine. */
 export class ManualClock implements Clock {
   readonly #time: VirtualTime
   /** Wall clock minus true time. */
   skewMs = 0
   /** Whoever waits for it waits until it goes on. */
   stopped = false
+  /** Time in which the machine slept, and its steady clock with it. */
+  asleepMs = 0
 
   /** Alone it has a time of its own, that begins with `time`. */
   constructor(time: VirtualTime | number = new VirtualTime()) {
@@ -91,8 +95,12 @@ export class ManualClock implements Clock {
     return this.#time.nowMs + this.skewMs
   }
 
+  steadyMs(): number {
+    return this.#time.nowMs - this.asleepMs
+  }
+
   at(atMs: number, task: () => void): () => void {
-    return this.#time.arm({ clock: this, atMs, run: task })
+    return this.#time.arm({ clock: this, atMs, steadyAtMs: this.#time.nowMs + atMs - this.nowMs(), run: task })
   }
 }
 

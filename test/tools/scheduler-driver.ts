@@ -30,7 +30,8 @@ export class SchedulerDriver {
   /** While it is set, commits wait for it. */
   commitGate: Promise<void> | undefined
 
-  constructor(partitions = 1, withStandbys = false) {
+  /** `clocks`: how far they may be apart before owners stop, and how wrong those of the brokers are. Default: nothing is compared. */
+  constructor(partitions = 1, withStandbys = false, clocks: Pick<Cluster, 'clockStepMsMax' | 'brokerSkewsMs'> = {}) {
     this.log = new MemoryLog(partitions, () => this.time.nowMs)
     const io = {
       submit: (machine: Process['machine'], name: string, effect: () => unknown): Promise<unknown> =>
@@ -56,7 +57,17 @@ export class SchedulerDriver {
       int: (least: number) => least,
     } as unknown as Chance
     const group = new Group(this.log, io, chance, withStandbys)
-    this.cluster = { time: this.time, log: this.log, io, group, chance, lossiness: 0, clusterId: 'here', ordersThere: true }
+    this.cluster = {
+      time: this.time,
+      log: this.log,
+      io,
+      group,
+      chance,
+      lossiness: 0,
+      clusterId: 'here',
+      ordersThere: true,
+      ...clocks,
+    }
   }
 
   /** Time since it began, in ms. */

@@ -74,6 +74,11 @@ export const partitionsSchema = {
                 type: 'integer',
                 description: 'How long the oldest timer that is due has waited; 0 when none is overdue.',
               },
+              problem: {
+                type: ['string', 'null'],
+                description:
+                  'Why its owner decides nothing for now, whatever the phase: its clock is not trusted. Null: nothing is wrong.',
+              },
               lag: {
                 type: ['object', 'null'],
                 additionalProperties: false,

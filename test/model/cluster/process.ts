@@ -1,8 +1,10 @@
 /** One process with the real scheduler on one machine, its log and its disk being simulated. */
 import { pino } from 'pino'
 import { DuelogError } from '../../../src/errors.ts'
+import type { GuardedClock } from '../../../src/guarded-clock.ts'
 import { createMetrics } from '../../../src/metrics.ts'
 import type { GroupReader, Log, LogAdmin, LogWriter, RecordOut, TransactionalWriter } from '../../../src/ports.ts'
+import { processClock, watchClock } from '../../../src/process-clock.ts'
 import type { PartitionStore, PartitionStores } from '../../../src/scheduler/ports.ts'
 import { Scheduler } from '../../../src/scheduler/scheduler.ts'
 import type { VirtualTime } from '../../tools/manual-clock.ts'
@@ -31,6 +33,12 @@ export interface Cluster {
   clusterId: string
   /** Whether the topic that jobs write to exists. */
   ordersThere: boolean
+  /** How far clocks may be apart before their owners stop. Default: they never do. */
+  clockStepMsMax?: number
+  /** Between two looks of a guard while nobody asks for the time, in ms. Default: 60,000. */
+  clockLookMs?: number
+  /** A broker's clock minus true time, in ms, by its number; partition p is led by broker p modulo their number. Default: one broker, 0. */
+  brokerSkewsMs?: number[]
 }
 
 /** What a disk holds: it outlives the processes on it. */
@@ -40,8 +48,10 @@ export class Process {
   readonly machine: Machine
   readonly disk: Disk
   readonly scheduler: Scheduler
+  readonly clock: GuardedClock
   member: Member | undefined
   readonly fatal: Error[] = []
+  readonly #watch: () => void
   started = false
   /** What it has seen of that topic. */
   ordersSeen: boolean
@@ -50,8 +60,22 @@ export class Process {
     this.machine = new Machine(name, cluster.time)
     this.disk = disk
     this.ordersSeen = cluster.ordersThere
+    this.clock = processClock({
+      ...{
+        clock: this.machine.clock,
+        stepMsMax: cluster.clockStepMsMax ?? 0,
+        needsProof: true,
+        lookMs: cluster.clockLookMs ?? 60_000,
+      },
+      ...{ metrics, logger: logger.child({ machine: name }) },
+    })
+    const log = logOf(cluster, this)
+    this.#watch = () => {
+      if (cluster.clockStepMsMax === undefined) return
+      watchClock(this.clock, { log, topics: [names.jobs], partitions: cluster.log.partitions, instance: name })
+    }
     this.scheduler = new Scheduler({
-      log: logOf(cluster, this),
+      log,
       codecs,
       names,
       prefix: 'model.',
@@ -59,7 +83,7 @@ export class Process {
       instance: name,
       userData: () => null,
       stores: storesOf(cluster, this),
-      clock: this.machine.clock,
+      clock: this.clock,
       metrics,
       logger: logger.child({ machine: name }),
       standbys: 1,
@@ -86,6 +110,7 @@ export class Process {
   }
 
   start(): void {
+    this.#watch()
     void this.scheduler.start().then(
       () => {
         this.started = true
@@ -122,22 +147,39 @@ function logOf(cluster: Cluster, process: Process): Log {
     },
     async writer(): Promise<LogWriter> {
       return {
-        write: (records) =>
-          io.submit(machine, 'writes', () => {
+        write: (records) => {
+          const sentMs = machine.clock.steadyMs()
+          return io.submit(machine, 'writes', () => {
             if (chance.happens(cluster.lossiness)) throw unknown('a write that did not arrive')
             const offsets = log.append(records)
+            tellTime(cluster, process, records, sentMs)
             if (chance.happens(cluster.lossiness)) throw unknown('a write')
             return offsets
-          }),
+          })
+        },
         close: async () => {},
       }
     },
-    transactionalWriter: (id) => transactionalWriter(cluster, machine, id),
+    transactionalWriter: (id) => transactionalWriter(cluster, process, id),
   }
 }
 
-async function transactionalWriter(cluster: Cluster, machine: Machine, id: string): Promise<TransactionalWriter> {
+/** As the answer of brokers does where topics keep their time. */
+function tellTime(
+  { time, brokerSkewsMs = [0] }: Cluster,
+  { clock, machine }: Process,
+  records: RecordOut[],
+  sentMs: number,
+): void {
+  for (const broker of new Set(records.map(({ partition = 0 }) => partition % brokerSkewsMs.length))) {
+    const brokerMs = time.nowMs + (brokerSkewsMs[broker] ?? 0)
+    clock.appended({ source: `broker ${broker}`, sentMs, heardMs: machine.clock.steadyMs(), brokerMs })
+  }
+}
+
+async function transactionalWriter(cluster: Cluster, process: Process, id: string): Promise<TransactionalWriter> {
   const { log, io, chance } = cluster
+  const { machine } = process
   const lost = (): boolean => chance.happens(cluster.lossiness)
   const epoch = await io.submit(machine, `fences ${id}`, () => {
     if (lost()) throw new DuelogError('broker-unavailable', 'The fence was not answered.')
@@ -148,11 +190,13 @@ async function transactionalWriter(cluster: Cluster, machine: Machine, id: strin
     async commit(records: RecordOut[]) {
       if (finished) throw new Error('The writer is finished.')
       finished = true
+      const sentMs = machine.clock.steadyMs()
       const offsets = await io.submit(machine, 'sends a transaction', () => {
         const misses = !cluster.ordersThere && records.some(({ topic }) => topic === ordersTopic)
         if (misses) throw new DuelogError('broker-unavailable', 'Topic orders does not exist.')
         return log.append(records, log.begin(id, epoch))
       })
+      tellTime(cluster, process, records, sentMs)
       await io.submit(machine, 'commits', () => {
         if (lost()) throw new DuelogError('broker-unavailable', 'The commit did not arrive.')
         log.commit(id, epoch)

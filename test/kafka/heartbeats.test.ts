@@ -1,0 +1,72 @@
+/** When kafkajs considers a heartbeat due, which it reckons by the wall clock, and whom an answer counts for. */
+import type { Consumer } from 'kafkajs'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { Heartbeats } from '../../src/kafka/heartbeats.ts'
+
+beforeEach(() => vi.useFakeTimers({ toFake: ['performance', 'Date'] }))
+afterEach(() => vi.useRealTimers())
+
+const intervalMs = 1_000
+
+function listening() {
+  const heartbeats = new Heartbeats(intervalMs)
+  const listeners = new Map<string, (event: { payload: object }) => void>()
+  const events = { REQUEST: 'request', HEARTBEAT: 'heartbeat' }
+  heartbeats.listen({
+    events,
+    on: (name: string, listener: (event: { payload: object }) => void) => listeners.set(name, listener),
+  } as unknown as Consumer)
+  let lastRequest = Date.now()
+  return {
+    heartbeats,
+    /** As kafkajs asks itself. */
+    isDue: (): boolean => Date.now() >= lastRequest + heartbeats.interval,
+    answered(duration: number): void {
+      listeners.get('request')?.({ payload: { apiName: 'Heartbeat', sentAt: Date.now() - duration, duration } })
+      listeners.get('heartbeat')?.({ payload: { groupGenerationId: 3 } })
+      lastRequest = Date.now()
+    },
+  }
+}
+
+it('is due once in an interval, and at once while somebody waits', () => {
+  const { heartbeats, isDue, answered } = listening()
+  expect(isDue()).toBe(true)
+  answered(5)
+  expect(isDue()).toBe(false)
+  vi.advanceTimersByTime(intervalMs)
+  expect(isDue()).toBe(true)
+  answered(5)
+  void heartbeats.next()
+  expect(isDue()).toBe(true)
+})
+
+it('is due as ever when the wall clock is set back by an hour', () => {
+  const { isDue, answered } = listening()
+  answered(5)
+  vi.setSystemTime(Date.now() - 3_600_000)
+  expect(isDue()).toBe(false)
+  vi.advanceTimersByTime(intervalMs)
+  expect(isDue()).toBe(true)
+})
+
+it('counts for those who asked before it was sent, whatever the wall clock does meanwhile', async () => {
+  const { heartbeats, answered } = listening()
+  let heard = 0
+  void heartbeats.next().then(() => heard++)
+  vi.setSystemTime(Date.now() - 3_600_000)
+  answered(0)
+  await Promise.resolve()
+  expect(heard).toBe(0)
+  vi.advanceTimersByTime(10)
+  answered(5)
+  await Promise.resolve()
+  expect(heard).toBe(1)
+  void heartbeats.next().then(() => heard++)
+  vi.advanceTimersByTime(10)
+  // It was sent and answered while the clock stepped: when, nobody knows.
+  answered(-3_600_000)
+  answered(3_600_000)
+  await Promise.resolve()
+  expect(heard).toBe(1)
+})

@@ -1,0 +1,89 @@
+/** What was decided by a clock that was ahead does not follow a job when the clock is right again. */
+import { describe, expect, it } from 'vitest'
+import { reserveStart, type Starts } from '../../../streams/limits/starts.ts'
+import { JobHistory } from './history.ts'
+
+const hourMs = 3_600_000
+const lastOut = (job: JobHistory) =>
+  job.decisions.at(-1)?.out.map((output) => (output.kind === 'retry' ? `retry.${output.tier.name}` : output.kind))
+
+describe('after a clock that was an hour ahead', () => {
+  it('a retry comes when its backoff has passed', () => {
+    const job = new JobHistory({ leadMs: 100 }).define({ retry: { backoff: { fixed: { delayMs: 7_000 } } } }).until(1_000)
+    job.now = hourMs + 2_000
+    job.fail()
+    expect([lastOut(job), job.state.active[0]?.dueAt]).toEqual([['retry.5s'], hourMs + 9_000])
+    // The clock is set right. The tier has passed: 2 s of the backoff are left.
+    job.now = 7_000
+    job.report('RETRY_DUE', { attempt: 2 })
+    expect(job.state.active[0]).toMatchObject({ status: 'RETRY_WAIT', parked: true, dueAt: 9_000 })
+    expect(job.until(9_000).sent.at(-1)).toMatchObject({ attempt: 2, dueAt: 9_000 })
+  })
+  it('a retry whose tier is all of its backoff is made at once', () => {
+    const job = new JobHistory().define({ retry: { backoff: { fixed: { delayMs: 5_000 } } } }).until(1_000)
+    job.now = hourMs
+    job.fail()
+    job.now = 6_500
+    job.report('RETRY_DUE', { attempt: 2 })
+    expect(job.sent.at(-1)).toMatchObject({ attempt: 2, dueAt: 6_500 })
+  })
+  it('a run that was dispatched then and is given back waits here until it is due, and uses up no attempt', () => {
+    const job = new JobHistory({ leadMs: 100 }).define({ schedule: { at: hourMs } })
+    job.now = hourMs
+    job.until(hourMs)
+    expect(job.sent).toHaveLength(1)
+    job.now = 5_000
+    job.report('RELEASED')
+    expect(job.sent).toHaveLength(1)
+    expect(job.state.active[0]).toMatchObject({ status: 'RETRY_WAIT', parked: true, dueAt: hourMs, releasedAttempts: 1 })
+    expect(job.until(hourMs).sent.at(-1)).toMatchObject({ attempt: 2, dueAt: hourMs })
+    expect(job.sent).toHaveLength(2)
+  })
+  it('a run that is given back a moment before it is due goes to another worker at once, as ever', () => {
+    const job = new JobHistory({ leadMs: 100 }).define({ schedule: { at: 70_000 } })
+    job.now = 65_000
+    job.fireAhead().report('RELEASED')
+    expect(job.sent.map(({ attempt }) => attempt)).toEqual([1, 2])
+  })
+  it('a run that was dispatched then has its lease from now', () => {
+    const job = new JobHistory().define({ leaseMs: 30_000 })
+    job.now = hourMs
+    job.until(hourMs)
+    job.now = 2_000
+    job.report('STARTED', { startedAt: 1_900 })
+    expect(job.state.active[0]).toMatchObject({ status: 'RUNNING', startedAt: 2_000 })
+  })
+})
+
+describe('starts under a rate', () => {
+  const rate = { limit: 3, perMs: 1_000 }
+  const given = (before: Starts | undefined, now: number, times = 1): Starts => {
+    let starts = before
+    for (let count = 0; count < times; count++) starts = reserveStart(starts, rate, now, now).starts
+    if (starts === undefined) throw new Error('Nothing was given.')
+    return starts
+  }
+  it('that a clock gave which was ahead do not hold the key up when it is right, and still count as given', () => {
+    for (const times of [1, 2, 3, 51]) {
+      const ahead = given(given(undefined, 10_000), 48 * hourMs, times)
+      const { at, starts } = reserveStart(ahead, rate, 20_000, 20_000)
+      expect(at).toBe(times < 3 ? 20_000 : 21_000)
+      expect(starts.times.every((time) => time <= 21_000)).toBe(true)
+    }
+  })
+  it('that were pushed far ahead by the rate itself stay, however far', () => {
+    const slow = { limit: 1, perMs: hourMs }
+    let starts: Starts | undefined
+    for (let count = 0; count < 100; count++) starts = reserveStart(starts, slow, 1_000, 1_000).starts
+    expect(reserveStart(starts, slow, 2_000, 2_000).at).toBe(1_000 + 100 * hourMs)
+    expect(reserveStart({ ...(starts as Starts), givenAt: null }, slow, 2_000, 2_000).at).toBe(1_000 + 100 * hourMs)
+  })
+  it('of a version before, which does not say when it gave them, hold nothing up where no start deadline allows them', () => {
+    const old = { times: [10_000, 48 * hourMs], limit: 3, perMs: 1_000, givenAt: null }
+    expect(reserveStart(old, rate, 20_000, 20_000).at).toBe(48 * hourMs)
+    expect(reserveStart({ ...old, times: [31 * 24 * hourMs] }, rate, 20_000, 20_000).at).toBe(20_000)
+  })
+  it('of owners whose clocks are apart by less than a minute are believed', () => {
+    expect(reserveStart(given(undefined, 59_000), rate, 0, 0).at).toBe(59_000)
+  })
+})
