@@ -72,14 +72,6 @@ export interface TurnResult {
   deferred: Folded['deferred']
 }
 
-/** Nothing is decided by a clock that is not trusted: timers wait as they were, and mail where it is. */
-const undecided = (timers: Timer[], untilMs: number): TurnResult => ({
-  folded: 0,
-  committed: false,
-  blocked: false,
-  deferred: timers.map((timer) => ({ timer, untilMs })),
-})
-
 export interface TurnOptions {
   /** Hears of each timer before it is put into the store. Default: the time index does. */
   written?: (timer: Timer) => void
@@ -91,7 +83,9 @@ export async function turn(context: TurnContext, timers: Timer[], options: TurnO
   const { written = (timer: Timer): void => context.index.written(timer), notBeforeMs = 0 } = options
   const { mailbox, shared, writer } = context
   const readMs = writer === undefined ? shared.clock.nowMs() : trustedMs(shared.clock)
-  if (readMs === undefined) return undecided(timers, notBeforeMs)
+  // Nothing is decided by a clock that is not trusted: timers wait as they were, and mail where it is.
+  const asTheyWere = (timer: Timer): Folded['deferred'][number] => ({ timer, untilMs: notBeforeMs })
+  if (readMs === undefined) return { folded: 0, committed: false, blocked: false, deferred: timers.map(asTheyWere) }
   const now = Math.max(readMs, notBeforeMs)
   const most = context.narrowing.max
   const room = most < batchRecordsMax ? most - timers.length : Math.max(most - timers.length, Math.ceil(most * (1 - timerShare)))
