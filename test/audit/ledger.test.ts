@@ -5,7 +5,7 @@ import { Ledger, type LedgerOptions } from '../../src/audit/ledger.ts'
 import { verdictOf } from '../../src/audit/verdict.ts'
 import { type MemoryStore, memoryStore } from '../tools/memory-store.ts'
 import { mulberry32 } from '../tools/mulberry32.ts'
-import { activeRun, at, finishedRun, graceMs, History, judged, type Logged, ninth, presentAt } from './history.ts'
+import { activeRun, at, finishedRun, graceMs, History, judged, type Logged, ledgerOf, ninth, presentAt } from './history.ts'
 
 const now = at(10) + 1
 
@@ -163,6 +163,20 @@ describe('an audit', () => {
     await ledger.settle(presentAt(at(9.95) + graceMs + 1))
     expect(findings).toEqual([{ kind: 'duplicate', what: 'job/4', detail: 'it was dispatched again after it had ended' }])
     expect(ledger.tally.runs).toBe(9)
+  })
+
+  it('knows a run that is judged when it ends again much later', async () => {
+    const { ledger, findings } = ledgerOf()
+    await ledger.restore()
+    const facts = ninth().logged.map(({ fact }) => fact)
+    await ledger.take(facts, now)
+    await ledger.settle(presentAt(at(9.9)))
+    const again = ninth().state(at(9.95), { lastRun: { ...finishedRun(8, 8), status: 'DEAD', finishedAt: at(9.94) } })
+    await ledger.take(
+      again.logged.slice(-1).map(({ fact }) => fact),
+      now,
+    )
+    expect(findings).toMatchObject([{ kind: 'ended-twice', what: 'job/8' }])
   })
 
   it('goes on after a state that a broken owner ends twice in one store', async () => {

@@ -41,3 +41,47 @@ it('judges what runs while it runs, and shows a duplicate that somebody wrote, i
   expect(recent).toMatchObject([{ kind: 'duplicate', what: expect.stringMatching(/^(a|b|c|steady)\/1$/) }])
   await expect.poll(() => metric('duelog_audit_findings_total{kind="duplicate"}'), patience).toBe(1)
 })
+
+it('finds nothing in jobs of all kinds that run as they should', async () => {
+  const every = { everyMs: 300 }
+  const kinds: Record<string, object> = {
+    untracked: { schedule: every, target: { handler: 'noop' }, trackRuns: false },
+    queued: { schedule: every, target: { handler: 'sleep' }, payload: { ms: 500 }, overlap: 'QUEUE_ONE' },
+    skipped: { schedule: every, target: { handler: 'sleep' }, payload: { ms: 500 } },
+    replaced: { schedule: { everyMs: 1_000 }, target: { handler: 'sleep' }, payload: { ms: 1_300 }, overlap: 'CANCEL_PREVIOUS' },
+    'slot-1{k}': { schedule: every, target: { handler: 'noop' }, concurrencyKey: 'one', overlap: 'ALLOW' },
+    'rate-1{k}': {
+      schedule: every,
+      target: { handler: 'noop' },
+      rateLimit: { key: 'r', limit: 2, perMs: 1_000 },
+      overlap: 'ALLOW',
+    },
+    dead: { schedule: { delayMs: 50 }, target: { handler: 'fail' }, payload: { times: 9 }, retry: { maxAttempts: 1 } },
+    late: { schedule: { cron: '* * * * * *' }, target: { handler: 'noop' }, jitterMs: 400 },
+    end: { schedule: { everyMs: 300, from: 'END' }, target: { handler: 'noop' } },
+    once: { schedule: { delayMs: 100 }, target: { handler: 'noop' } },
+  }
+  const send = (method: string, path: string, body?: object) =>
+    fetch(`${bed.system.url}/v1/jobs/${path}`, {
+      method,
+      ...(body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+    })
+  for (const [id, job] of Object.entries(kinds)) {
+    const answer = await send('PUT', `${encodeURIComponent(id)}?wait=applied`, job)
+    expect({ id, ok: answer.ok, text: answer.ok ? '' : await answer.text() }).toEqual({ id, ok: true, text: '' })
+  }
+  const { found: foundBefore, runs: runsBefore } = await proof()
+  await expect.poll(async () => (await proof()).runs, patience).toBeGreaterThan(runsBefore + 25)
+  await send('POST', 'skipped/pause?wait=applied', {})
+  await send('POST', 'queued/trigger?wait=applied', {})
+  // Another life of the same id, and other times.
+  await send('DELETE', 'untracked?wait=applied')
+  await send('PUT', 'untracked?wait=applied', kinds.untracked ?? {})
+  await send('PUT', 'late?wait=applied', { schedule: { everyMs: 700 }, target: { handler: 'noop' } })
+  await send('POST', 'skipped/resume?wait=applied', {})
+  const before = (await proof()).runs
+  await expect.poll(async () => (await proof()).runs, patience).toBeGreaterThan(before + 40)
+  const { found, recent } = await proof()
+  expect({ found, recent: recent.slice(0, found - foundBefore) }).toEqual({ found: foundBefore, recent: [] })
+  for (const id of Object.keys(kinds)) await send('DELETE', `${encodeURIComponent(id)}?wait=applied`)
+})
