@@ -43,6 +43,7 @@ function report(): ChildReport {
   }
   return {
     starts: seen.size + duplicates,
+    timedStarts: lateness.count,
     distinct: seen.size,
     duplicates,
     early,

@@ -13,6 +13,8 @@ export interface Lateness {
 
 export interface ChildReport {
   starts: number
+  /** Those that the lateness counts: all but warm-up jobs. */
+  timedStarts: number
   distinct: number
   duplicates: number
   early: number
