@@ -612,7 +612,7 @@ export type JobStatus = 'ACTIVE' | 'PAUSED' | 'COMPLETED' | 'INVALID'
 
 /** DecidedTime */
 export interface DecidedTime {
-  /** Nothing up to it is due any more. Unit: epoch ms. */
+  /** The nominal time. Unit: epoch ms. */
   at: number
   /** Local time minus UTC then, by the rules it was decided under. Unit: ms. */
   offsetMs: number
@@ -844,7 +844,7 @@ export interface JobState {
   nextDueAt: number | null
   /** Latest nominal time that has become a run, however that ended: no definition makes an occurrence up to it due again. Under a schedule of one instant, that instant. Unit: epoch ms. Default: null. */
   latestFiredFor: number | null
-  /** Of a schedule by the clock of a time zone: the time that nextFireAt follows, mostly the nominal time that was decided about last. By it nextFireAt is computed anew when the rules of the zone change (ADR 0040). Null: nextFireAt is the first of the schedule, or was computed by an earlier version. Default: null. */
+  /** Of a schedule by the clock of a time zone: the nominal time that was decided about last, which nextFireAt follows. By it nextFireAt is computed anew when the rules of the zone change (ADR 0040). Null: nextFireAt is the first of the schedule, or was computed by an earlier version. Default: null. */
   decidedFor: DecidedTime | null
   /** Number of the last run; the next has the next number. Default: 0. */
   runNo: number
@@ -2683,7 +2683,7 @@ export const jobStateSchema = {
             {
               "name": "decidedFor",
               "default": null,
-              "doc": "Of a schedule by the clock of a time zone: the time that nextFireAt follows, mostly the nominal time that was decided about last. By it nextFireAt is computed anew when the rules of the zone change (ADR 0040). Null: nextFireAt is the first of the schedule, or was computed by an earlier version.",
+              "doc": "Of a schedule by the clock of a time zone: the nominal time that was decided about last, which nextFireAt follows. By it nextFireAt is computed anew when the rules of the zone change (ADR 0040). Null: nextFireAt is the first of the schedule, or was computed by an earlier version.",
               "type": [
                 "null",
                 {
@@ -2694,7 +2694,7 @@ export const jobStateSchema = {
                       "name": "at",
                       "type": "long",
                       "unit": "epoch ms",
-                      "doc": "Nothing up to it is due any more."
+                      "doc": "The nominal time."
                     },
                     {
                       "name": "offsetMs",

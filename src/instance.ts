@@ -5,6 +5,9 @@ import pkg from '../package.json' with { type: 'json' }
 
 export const version: string = pkg.version
 
+/** Version of the time zone rules that this Node has, such as 2026a. Offsets follow from these data alone, whatever the version of ICU. */
+export const zoneRulesVersion: string = process.versions.tz ?? 'none'
+
 export function newInstance(name = 'duelog'): string {
   return `${name}@${hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`
 }

@@ -14,7 +14,7 @@ import { loadHandlers } from './executor/handlers/load-handlers.ts'
 import { startExecutorProcesses } from './executor-processes.ts'
 import { groupsOf, succeed } from './former-process.ts'
 import { Vitals } from './health.ts'
-import { newInstance } from './instance.ts'
+import { newInstance, zoneRulesVersion } from './instance.ts'
 import { areSchemasKnown } from './kafka/codecs.ts'
 import { connectLog } from './kafka/log.ts'
 import { knownIdsIn, openCodecs } from './known-schemas.ts'
@@ -84,7 +84,7 @@ async function assemble(
   const instance = newInstance()
   const names = topicNames(config.topicPrefix)
   const plans = topicPlans(names, config.pools)
-  const metrics = createMetrics()
+  const metrics = metricsOfThisNode()
   const clock = clockOf(config, metrics, logger)
   const log = connectLog({ brokers, clientId: instance, logger, onAppended: clock.appended, ...security(config) })
   const [{ partitions }] = await Promise.all([
@@ -192,6 +192,12 @@ async function startRetrier({ config, log, codecs, names, instance, metrics, clo
   return retrier
 }
 
+function metricsOfThisNode(): Metrics {
+  const metrics = createMetrics()
+  metrics.tzInfo.set({ version: zoneRulesVersion, icu: process.versions.icu ?? 'none' }, 1)
+  return metrics
+}
+
 function newScheduler(parts: Parts): Scheduler {
   const { config, logger, log, codecs, names, partitions, instance, metrics, clock, vitals } = parts
   return new Scheduler({
@@ -207,6 +213,7 @@ function newScheduler(parts: Parts): Scheduler {
     metrics,
     logger,
     standbys: config.standbys,
+    zoneRules: zoneRulesVersion,
     leadMs: config.leadMs,
     leadMsMax: Math.max(config.leadMs, config.leadMsMax),
     lingerMs: config.lingerMs,

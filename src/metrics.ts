@@ -57,6 +57,16 @@ export function createMetrics() {
     ),
     reopens: counter('reopens_total', 'Partitions reopened after a producer error.', ['reason']),
     fenced: counter('fenced_total', 'Partitions lost to a later owner.'),
+    tzInfo: gauge('tz_info', 'Time zone rules of this process, and the version of ICU; always 1.', ['version', 'icu']),
+    zoneRulesDiffer: gauge(
+      'zone_rules_differ',
+      'Whether the partition was claimed under other time zone rules than those of this process: 1 or 0.',
+      ['partition'],
+    ),
+    zoneWalk: gauge('zone_walk', 'Whether the jobs of the partition are looked at, as time zone rules have changed: 1 or 0.', [
+      'partition',
+    ]),
+    zoneChecked: counter('zone_jobs_checked_total', 'Jobs that were looked at after a change of time zone rules.'),
     zoneMoved: counter('zone_fires_moved_total', 'Jobs whose next time moved by a change of time zone rules.'),
     clockSteps: counter('clock_step_total', 'Steps of the wall clock by more than DUELOG_CLOCK_STEP_MS_MAX.'),
     clockTrusted: gauge(

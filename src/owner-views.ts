@@ -75,6 +75,10 @@ export interface PartitionView {
   role?: 'owner' | 'standby'
   /** Records that the local store lacks, as far as is known; null when there is no store to be read. */
   behindRecords?: number | null
+  /** Version of the time zone rules of the process, such as 2026a. An earlier version of Duelog says nothing. */
+  zoneRules?: string
+  /** While jobs are looked at because these rules have changed: how many were, and how many of them moved; null else. */
+  zoneWalk?: { checked: number; moved: number } | null
   /** Records of changelog and definitions still to be read while restoring. */
   restoreRemaining: number
   /** Records read and not yet folded. */

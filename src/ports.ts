@@ -3,7 +3,7 @@
  * src/kafka implements them over kafkajs, tests implement them in memory, and src/main.ts joins the two.
  */
 
-import type { ActiveRun, Execution, FinishedRun, JobDefinition, JobStatus } from '../schemas/generated.ts'
+import type { ActiveRun, DecidedTime, Execution, FinishedRun, JobDefinition, JobStatus } from '../schemas/generated.ts'
 import type { Reason } from '../streams/jobs/why.ts'
 import type { DueCounts, DueRange, JobFilter, PartitionView, StoredJob, WorkerRuns } from './owner-views.ts'
 
@@ -191,6 +191,8 @@ export interface JobView {
   nextFireAt: number | null
   /** With jitter: when that is due; null where it is due at its nominal time. */
   nextDueAt: number | null
+  /** Of a schedule in a time zone: from where its next time is computed. Absent of others, and from an earlier version of Duelog. */
+  place?: { anchorAt: number; decidedFor: DecidedTime | null; latestFiredFor: number | null }
   runNo: number
   scheduledRuns: number
   succeeded: number

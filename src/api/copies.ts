@@ -20,6 +20,8 @@ export interface StandbyView {
   phase: PartitionView['phase']
   /** Null while it has no store that can be read. */
   behindRecords: number | null
+  /** Version of its time zone rules; null where an earlier version of Duelog does not say. */
+  zoneRules: string | null
 }
 
 export interface CopiesOptions {
@@ -69,9 +71,9 @@ export class Copies {
   async standbys(members: readonly Member[]): Promise<Map<number, StandbyView[]>> {
     const standbys = new Map<number, StandbyView[]>()
     for (const { url, instance, view } of await this.#views(members)) {
-      const { partition, role, phase, behindRecords = null } = view
+      const { partition, role, phase, behindRecords = null, zoneRules = null } = view
       if (role !== 'standby' || phase === 'active') continue
-      standbys.set(partition, [...(standbys.get(partition) ?? []), { instance, url, phase, behindRecords }])
+      standbys.set(partition, [...(standbys.get(partition) ?? []), { instance, url, phase, behindRecords, zoneRules }])
     }
     return standbys
   }

@@ -23,12 +23,18 @@ export async function listPartitions(
       restoreTotal,
       role: _role,
       behindRecords: _behind,
+      zoneRules = null,
+      zoneWalk = null,
       ...rest
     } = view
+    const followers = standbys.get(partition) ?? []
     const behind = (end: number | undefined, at: number): number => Math.max(0, (end ?? 0) - at)
     return {
       ...{ partition, ...rest, restoreRemaining, restoreTotal, restoreShare: shareOf(view), jobsOffset },
-      standbys: standbys.get(partition) ?? [],
+      standbys: followers,
+      zoneRules,
+      zoneRulesDiffer: zoneRules !== null && followers.some((other) => other.zoneRules !== null && other.zoneRules !== zoneRules),
+      zoneWalk,
       lag:
         view.phase === 'active'
           ? {

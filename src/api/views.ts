@@ -23,6 +23,7 @@ export function jobToJson(job: JobView, role: Role | null): Record<string, unkno
     reason: job.reason,
     nextFireAt: timeOrNull(job.nextFireAt),
     nextDueAt: timeOrNull(job.nextDueAt),
+    ...(job.place !== undefined && { place: placeToJson(job.place) }),
     runNo: job.runNo,
     scheduledRuns: job.scheduledRuns,
     succeeded: job.succeeded,
@@ -33,6 +34,14 @@ export function jobToJson(job: JobView, role: Role | null): Record<string, unkno
     active: job.active.map((run) => activeRunToJson(job.id, run)),
     lastRun: job.lastRun === null ? null : finishedRunToJson(job.id, job.lastRun),
     definition: definition !== null && role === 'viewer' ? masked(definition) : definition,
+  }
+}
+
+function placeToJson({ anchorAt, decidedFor, latestFiredFor }: NonNullable<JobView['place']>): Record<string, unknown> {
+  return {
+    anchorAt: isoTime(anchorAt),
+    decidedFor: decidedFor === null ? null : { at: isoTime(decidedFor.at), offsetMs: decidedFor.offsetMs },
+    latestFiredFor: timeOrNull(latestFiredFor),
   }
 }
 

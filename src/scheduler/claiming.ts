@@ -23,7 +23,7 @@ export async function claim(own: Ownership, store: PartitionStore): Promise<void
   await own.orClosed(own.feed.nextHeartbeat())
   const writer = await log.transactionalWriter(`${prefix}scheduler-${own.partition}`)
   own.writer = writer
-  const value = codecs.state.encode({ owner: { instance, claimedAt: clock.nowMs() } })
+  const value = codecs.state.encode({ owner: { instance, claimedAt: clock.nowMs(), zoneRules: own.zones.own } })
   const offsets = await writer.commit([{ topic: names.state, partition: own.partition, key: ownerKey, value }])
   const claimOffset = offsets.get(`${names.state}/${own.partition}`) ?? 0
   await own.until(() => own.applied.state > claimOffset)
@@ -33,6 +33,7 @@ export async function claim(own: Ownership, store: PartitionStore): Promise<void
   own.claimOffset = claimOffset
   own.applied.commands = position?.commandsOffset ?? 0
   own.applied.events = position?.eventsOffset ?? 0
+  own.zones.taken(position)
   own.logged = { jobsOffset: position?.jobsOffset ?? 0, aheadUntil: position?.aheadUntil ?? 0 }
 }
 

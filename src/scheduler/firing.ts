@@ -8,6 +8,7 @@ import { Sweeper } from './sweeper.ts'
 import type { TimeIndex } from './time-index.ts'
 import { TimerTaker } from './timer-taker.ts'
 import { batchRecordsMax } from './turn.ts'
+import { ZoneLooks } from './zone-looks.ts'
 
 /** How long definitions from which nothing has followed yet stay unknown to standbys, while nothing else is done. */
 const idlePositionMs = 1_000
@@ -31,6 +32,7 @@ export async function fireForEver(own: Ownership, store: PartitionStore, index: 
   const written = (timer: Timer): void => taker.written(timer)
   own.admissions.open(trustedMs(clock) ?? 0)
   const sweeper = new Sweeper(store, shared)
+  const zones = new ZoneLooks(own, store, index, written)
   let lingerUntil = 0
   let isStopped = false
   let positionAt = Number.POSITIVE_INFINITY
@@ -72,20 +74,23 @@ export async function fireForEver(own: Ownership, store: PartitionStore, index: 
     const { aheadUntil } = own.logged
     const aheadFrom = aheadUntil > now + aheadMsMax ? 0 : aheadUntil
     const timers = await taker.take(now, mailbox.depth > 0, aheadFrom, own.narrowing)
+    timers.push(...(await zones.look(now)))
     // What was due when it was taken is due, also when the clock was set back since.
     const result = await own.turn(store, index, timers, { written, notBeforeMs: now })
     taker.defer(result.deferred)
     if (result.committed) lingerUntil = clock.nowMs() + lingerMs
+    await zones.looked(result.deferred)
     if (result.folded > 0 || own.admissions.isPressing(clock.nowMs())) continue
     await index.compactPassed()
     // Nothing was due, and nothing was read.
     const idleAt = trustedMs(clock)
     if (idleAt === undefined) continue
-    if (idleAt >= sweeper.lookAt && taker.dueAt > idleAt) await sweeper.look(idleAt, written)
+    if (idleAt >= sweeper.lookAt && zones.areDone && taker.dueAt > idleAt) await sweeper.look(idleAt, written)
     if (!isUnlogged(own)) positionAt = Number.POSITIVE_INFINITY
     else if (positionAt <= idleAt) await own.logPosition(store, index)
     else positionAt = Math.min(positionAt, idleAt + idlePositionMs)
     await own.keepFresh(store, index)
-    await own.nap(Math.min(taker.wakeAt(clock.nowMs()), own.admissions.wakeAt, own.leavingAt, sweeper.lookAt, positionAt))
+    const otherAt = Math.min(own.admissions.wakeAt, own.leavingAt, sweeper.lookAt, positionAt, zones.lookAt)
+    await own.nap(Math.min(taker.wakeAt(clock.nowMs()), otherAt))
   }
 }

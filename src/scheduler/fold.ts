@@ -184,7 +184,7 @@ class BatchFold {
   }
 
   #step(job: Job, input: Input, mail?: Mail): Decision {
-    const { leases, leadMs, aheadFrom, logger } = this.#context
+    const { leases, leadMs, aheadFrom, zonesMayDiffer, logger } = this.#context
     const topicProblem = this.#topicProblem.bind(this)
     const poolProblem = (pool: string): string | undefined => this.#context.targets?.poolProblem(pool)
     const context = {
@@ -192,8 +192,7 @@ class BatchFold {
       leadMs,
       // What this very batch has put into the lane counts as well.
       aheadFrom: Math.max(aheadFrom, this.#folded.aheadUntil),
-      topicProblem,
-      poolProblem,
+      ...{ zonesMayDiffer, topicProblem, poolProblem },
       keptMs: (pool: string) => this.#context.targets?.keptMs?.(pool) ?? Number.POSITIVE_INFINITY,
       limits: this.#called.ledger,
       seenAt: leases.seenAt.bind(leases),

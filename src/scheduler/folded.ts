@@ -32,6 +32,8 @@ export interface FoldContext {
   decidedBefore: number
   /** Whether the store has just the timers and index keys of its jobs, so that those of a restored definition's predecessor go. */
   isExact: boolean
+  /** Whether next times that were logged may stand by other time zone rules than those in force. */
+  zonesMayDiffer: boolean
   targets: TargetTopics | undefined
   metrics: Metrics
   logger: Logger

@@ -15,6 +15,7 @@ import type { Ownership } from './ownership.ts'
 import type { PartitionStore, StoreOp } from './ports.ts'
 import type { TimeIndex } from './time-index.ts'
 import { waiterOps } from './waiter-ops.ts'
+import { followZones } from './zone-looks.ts'
 
 /** Resolves when the group has made this standby the owner. */
 export async function follow(own: Ownership, store: PartitionStore, index: TimeIndex): Promise<void> {
@@ -27,8 +28,9 @@ export async function follow(own: Ownership, store: PartitionStore, index: TimeI
     own.catchUp.measureBehind()
     if (own.mailbox.nextOffset < own.logged.jobsOffset) await own.turn(store, index)
     else {
+      const lookAt = await followZones(own, store)
       await own.keepFresh(store, index)
-      await own.nap(Number.POSITIVE_INFINITY)
+      await own.nap(lookAt)
     }
   }
   logger.info({ partition, behind: own.catchUp.behindRecords }, `The standby of partition ${partition} takes over.`)

@@ -1,9 +1,10 @@
 /** What can be read of jobs in the store of a partition, whoever has it and however fresh it is. */
-import type { ActiveRun, FinishedRun } from '../../schemas/generated.ts'
+import type { ActiveRun, FinishedRun, JobState } from '../../schemas/generated.ts'
 import { pristineState } from '../../streams/draft.ts'
 import type { Job } from '../../streams/job.ts'
 import { whyOf } from '../../streams/jobs/why.ts'
 import { runKey, runRingSize } from '../../streams/keys.ts'
+import { followsZone } from '../../streams/schedules/zone-moves.ts'
 import type { Clock } from '../clock.ts'
 import type { ActiveRunView, JobQueries, JobView } from '../ports.ts'
 import type { Catalogue } from './catalogue.ts'
@@ -72,6 +73,12 @@ export function jobQueries(sight: Sight, { codecs, clock }: { codecs: SchedulerC
   }
 }
 
+const placeOf = ({ anchorAt, decidedFor, latestFiredFor }: JobState): JobView['place'] => ({
+  anchorAt,
+  decidedFor,
+  latestFiredFor,
+})
+
 function viewOfJob(
   job: Job,
   partition: number,
@@ -88,6 +95,7 @@ function viewOfJob(
     status: state.status,
     nextFireAt: state.nextFireAt,
     nextDueAt: state.nextDueAt,
+    ...(definition.spec !== undefined && followsZone(definition.spec) && { place: placeOf(state) }),
     runNo: state.runNo,
     scheduledRuns: state.scheduledRuns,
     succeeded: state.succeeded,

@@ -1,8 +1,8 @@
 /**
  * M·local: where this store stands in the logs, in the same write batch as the data it describes. It is the only checkpoint.
- * JSON, for eyes: {version, clusterId, jobsOffset, stateOffset, claimOffset, savedAtMs}; the first two offsets are the next to read.
+ * JSON, for eyes: {version, clusterId, jobsOffset, stateOffset, claimOffset, savedAtMs, zoneRules}; the first two offsets are the next to read.
  */
-import type { Position, StateEntry } from '../../schemas/generated.ts'
+import type { Owner, Position, StateEntry } from '../../schemas/generated.ts'
 import { metaKey } from '../../streams/keys.ts'
 import type { SchedulerCodecs } from './codecs.ts'
 import { isOfTheFuture, mayLackTombstones } from './freshness.ts'
@@ -16,6 +16,8 @@ export interface LocalRecord {
   claimOffset: number
   /** When it had last read all of its logs (freshness.ts). */
   savedAtMs: number
+  /** Version of the time zone rules that the timers of jobs without a state stand by. Empty, absent: nobody knows. */
+  zoneRules?: string
 }
 
 /** Of the store's layout: 2 has the keys of streams/job-index.ts. A store of another version is built anew from the logs. */
@@ -31,6 +33,19 @@ export function localOp(local: LocalRecord): StoreOp {
 /** Undefined for an empty store, and for one of another version, whose offsets say nothing about what this one needs. */
 export async function readLocal(store: PartitionStore): Promise<LocalRecord | undefined> {
   const [value] = await store.get([localKey])
+  return localOf(value)
+}
+
+/** With the last claim that the store has. */
+export async function readLocalAndClaim(
+  codecs: SchedulerCodecs,
+  store: PartitionStore,
+): Promise<{ local: LocalRecord | undefined; claim: Owner | undefined }> {
+  const [local, claim] = await store.get([localKey, ownerKey])
+  return { local: localOf(local), claim: claim ? ((await codecs.state.decode(claim)).owner ?? undefined) : undefined }
+}
+
+function localOf(value: Buffer | null | undefined): LocalRecord | undefined {
   if (!value) return undefined
   const parsed = JSON.parse(value.toString()) as LocalRecord & { version: number }
   return parsed.version === version ? parsed : undefined

@@ -25,6 +25,8 @@ export interface SchedulerOptions {
   logger: Logger
   /** Standbys of each partition, as far as there are other members. Default: none. */
   standbys?: number
+  /** Version of the time zone rules of this process, such as 2026a. Default: unknown, which is one of its own. */
+  zoneRules?: string
   /** ms before its due time at which a run is dispatched. */
   leadMs: number
   /** ms before its due time at which a run of a herd may be dispatched; at least leadMs. */

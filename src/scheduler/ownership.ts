@@ -25,6 +25,7 @@ import { batchRecordsMax, logPosition, saveLocal, type TurnContext, type TurnOpt
 import { UnderWay } from './under-way.ts'
 import { Weights } from './weights.ts'
 import { WorkerWatch } from './worker-watch.ts'
+import { ZoneStanding } from './zone-standing.ts'
 
 export type Phase = 'restoring' | 'warming' | 'following' | 'claiming' | 'draining' | 'active' | 'closed'
 /** What the group wants of this member: to fire, or to keep a copy. */
@@ -45,6 +46,7 @@ export class Ownership {
   readonly catalogue = new Catalogue()
   readonly catchUp = new CatchUp(this)
   readonly freshness: Freshness
+  readonly zones: ZoneStanding
   readonly signal: Signal
   readonly flow: Flow
   /** Outlives a reopening, which is how a turn that failed ends. */
@@ -86,6 +88,7 @@ export class Ownership {
     this.feed = feed
     this.shares = shares
     this.freshness = new Freshness(shared.clock, shared.tombstoneRetentionMs)
+    this.zones = new ZoneStanding(partition, shared)
     this.signal = new Signal(shared.clock)
     this.flow = new Flow(this.mailbox, feed, shared.clock)
     this.admissions = new Admissions(shared.codecs)
@@ -130,6 +133,7 @@ export class Ownership {
     if (!this.closing) this.#interrupted = new Interruption()
     this.isExact = false
     this.catchUp.forget()
+    this.zones.forget()
     this.mailbox.clear()
     this.underWay.clear()
     this.weights.clear()
@@ -211,9 +215,10 @@ export class Ownership {
     return done
   }
 
-  logPosition(store: PartitionStore, index: TimeIndex): Promise<void> {
+  /** `evenIfKnown`: also where the changelog says all of it but by which time zone rules next times stand. */
+  logPosition(store: PartitionStore, index: TimeIndex, evenIfKnown = false): Promise<void> {
     this.#check()
-    return logPosition(this.#turnContext(store, index))
+    return logPosition(this.#turnContext(store, index), evenIfKnown)
   }
 
   /** Lets an idle store say that it is up to date; a member that the group still hears of reads whatever comes. */
@@ -227,23 +232,9 @@ export class Ownership {
     const { shared, partition, claimOffset, isExact, mailbox, leases, underWay, admissions, writer, applied, logged, shares } =
       this
     const { asides, commits: slots } = shares
-    const { narrowing, weights } = this
+    const { narrowing, weights, savedAtMs, zones } = this
     const watched = { mailbox, leases, underWay, admissions, narrowing, weights }
-    const { savedAtMs } = this
-    return {
-      shared,
-      partition,
-      claimOffset,
-      savedAtMs,
-      isExact,
-      store,
-      index,
-      ...watched,
-      writer,
-      asides,
-      slots,
-      applied,
-      logged,
-    }
+    const place = { shared, partition, claimOffset, savedAtMs, zones, isExact, store, index }
+    return { ...place, ...watched, writer, asides, slots, applied, logged }
   }
 }

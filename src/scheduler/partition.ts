@@ -90,7 +90,7 @@ export class Partition {
   }
   /** Where it stands, for people. */
   view(): PartitionView {
-    const { partition, phase, applied, mailbox, catchUp, dueAt, underWay, shared } = this.#own
+    const { partition, phase, applied, mailbox, catchUp, dueAt, underWay, zones, shared } = this.#own
     const { restoreRemaining, restoreTotal, behindRecords } = catchUp
     return {
       partition,
@@ -100,6 +100,7 @@ export class Partition {
       overdueMs: phase === 'active' ? Math.max(0, shared.clock.nowMs() - dueAt) : 0,
       ...{ underWay: underWay.counts, role: this.#own.role, behindRecords },
       problem: phase === 'closed' ? null : (shared.clock.guard?.problem ?? null),
+      ...{ zoneRules: zones.own, zoneWalk: zones.walk === undefined ? null : { ...zones.walk.view } },
     }
   }
 

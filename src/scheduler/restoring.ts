@@ -2,7 +2,16 @@
 
 import type { Batch } from '../ports.ts'
 import { exactOps } from './following.ts'
-import { isOfOtherVersion, localOp, positionKey, readEntry, readLocal, unusable } from './local-record.ts'
+import {
+  isOfOtherVersion,
+  localOp,
+  ownerKey,
+  positionKey,
+  readEntry,
+  readLocal,
+  readLocalAndClaim,
+  unusable,
+} from './local-record.ts'
 import { endOf, rangeOf } from './log-ends.ts'
 import type { Ownership } from './ownership.ts'
 import type { PartitionStore } from './ports.ts'
@@ -28,10 +37,11 @@ export async function open(own: Ownership): Promise<{ store: PartitionStore; end
   // By a wrong clock a good store may look too old, and an old one fresh.
   await own.untilTrusted()
   const store = await openStore(own)
-  const local = await readLocal(store)
+  const { local, claim } = await readLocalAndClaim(own.shared.codecs, store)
   const state = await endOf(admin, names.state, own.partition)
   const jobs = await endOf(admin, names.jobs, own.partition)
   own.freshness.begin(local?.savedAtMs)
+  own.zones.opened(local, claim)
   own.claimOffset = local?.claimOffset ?? -1
   own.applied = { jobs: local?.jobsOffset ?? 0, state: local?.stateOffset ?? 0, commands: 0, events: 0 }
   own.logged = { jobsOffset: 0, aheadUntil: 0 }
@@ -70,12 +80,15 @@ export async function receiveState(own: Ownership, records: Batch['records']): P
   if (store === undefined || last === undefined) return
   const ops = own.isExact ? await exactOps(shared.codecs, store, records) : await changelogOps(shared.codecs, records)
   const next = last.offset + 1
-  const { claimOffset, applied, savedAtMs } = own
-  ops.push(localOp({ clusterId: shared.clusterId, jobsOffset: applied.jobs, stateOffset: next, claimOffset, savedAtMs }))
+  const { claimOffset, applied, savedAtMs, zones } = own
+  const offsets = { jobsOffset: applied.jobs, stateOffset: next, claimOffset }
+  ops.push(localOp({ clusterId: shared.clusterId, ...offsets, savedAtMs, zoneRules: zones.store }))
   await store.apply(ops)
   own.applied.state = next
   const position = records.findLast(({ key }) => key?.equals(positionKey))?.value
   if (position) own.logged.jobsOffset = (await shared.codecs.state.decode(position)).position?.jobsOffset ?? 0
+  const claim = records.findLast(({ key }) => key?.equals(ownerKey))?.value
+  if (claim) zones.claimed((await shared.codecs.state.decode(claim)).owner?.zoneRules)
   own.feed.received('state', next)
   own.catchUp.measureRestore()
 }

@@ -26,6 +26,7 @@ import type { Slots } from './slots.ts'
 import type { TimeIndex } from './time-index.ts'
 import type { UnderWay } from './under-way.ts'
 import type { Weights } from './weights.ts'
+import type { ZoneStanding } from './zone-standing.ts'
 
 /** Records of one commit; timers get at most their share while mail waits, so that a herd cannot hold deletions up. */
 export const batchRecordsMax = 1_000
@@ -43,6 +44,8 @@ export interface TurnContext {
   claimOffset: number
   /** When the store had last read all of its logs. */
   savedAtMs: number
+  /** By which time zone rules next times stand. Default: by those in force. */
+  zones?: ZoneStanding
   /** Whether the store has just those timers and index keys that follow from its jobs; else a restore writes all and removes none. Default: no. */
   isExact?: boolean
   store: PartitionStore
@@ -97,18 +100,11 @@ export async function turn(context: TurnContext, timers: Timer[], options: TurnO
   const foldContext = {
     partition,
     partitions: shared.partitions,
-    names,
-    codecs,
-    store,
-    leases,
-    underWay,
-    admissions,
-    weights,
-    narrowing,
-    leadMs,
+    ...{ names, codecs, store, leases, underWay, admissions, weights, narrowing, leadMs },
     aheadFrom: context.logged.aheadUntil,
     decidedBefore: context.logged.jobsOffset,
     isExact: context.isExact ?? false,
+    zonesMayDiffer: context.zones?.mayDiffer ?? false,
     targets,
     metrics,
     logger,
@@ -158,10 +154,10 @@ async function persist(context: TurnContext, folded: Folded, mails: Mail[], writ
   return logged
 }
 
-/** Logs how far jobs is folded, if the changelog does not say so yet. */
-export async function logPosition(context: TurnContext): Promise<void> {
+/** Logs how far jobs is folded, if the changelog does not say so yet; `evenIfKnown`: in any case. */
+export async function logPosition(context: TurnContext, evenIfKnown = false): Promise<void> {
   const { applied, logged, store } = context
-  if (applied.jobs <= logged.jobsOffset) return
+  if (applied.jobs <= logged.jobsOffset && !evenIfKnown) return
   const position = positionRecord(context, applied, logged.aheadUntil)
   const next = { ...applied, state: await commit(context, [position]) }
   await store.apply([{ key: positionKey, value: position.value }, localRecord(context, next)])
@@ -174,8 +170,9 @@ export function saveLocal(context: TurnContext): Promise<void> {
   return context.store.apply([localRecord(context, context.applied)])
 }
 
-function localRecord({ shared, claimOffset, savedAtMs }: TurnContext, next: TurnContext['applied']): StoreOp {
-  return localOp({ clusterId: shared.clusterId, jobsOffset: next.jobs, stateOffset: next.state, claimOffset, savedAtMs })
+function localRecord({ shared, claimOffset, savedAtMs, zones }: TurnContext, next: TurnContext['applied']): StoreOp {
+  const offsets = { jobsOffset: next.jobs, stateOffset: next.state, claimOffset }
+  return localOp({ clusterId: shared.clusterId, ...offsets, savedAtMs, zoneRules: zones?.store ?? '' })
 }
 
 /** Last record of each transaction: which inputs are part of the state that precedes it. */
@@ -188,6 +185,7 @@ function positionRecord(context: TurnContext, next: TurnContext['applied'], ahea
     jobsOffset: next.jobs,
     committedAt: shared.clock.nowMs(),
     aheadUntil,
+    zoneRules: context.zones?.logged ?? '',
   }
   return { topic: shared.names.state, partition, key: positionKey, value: shared.codecs.state.encode({ position }) }
 }

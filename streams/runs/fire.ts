@@ -10,7 +10,7 @@ import type { Context, Decision, SkipReason } from '../job.ts'
 import type { Timer } from '../keys.ts'
 import { refuse, skip } from '../refusals.ts'
 import { dueAtOf, latestDue } from '../schedules/jitter.ts'
-import { countFires, nextFire, nextFireAfterEnd } from '../schedules/next-fire.ts'
+import { countFires, latestFire, nextFire, nextFireAfterEnd } from '../schedules/next-fire.ts'
 import { nthLatestFire } from '../schedules/nth-latest.ts'
 import { decidedTime } from '../schedules/zone-moves.ts'
 import { goOnWithBackfill } from './backfill.ts'
@@ -82,8 +82,7 @@ function settleOverlap(
   const refusal = { at: context.now, reason, scheduledFor: nominal }
   // Where all have to run none is skipped because the job is full: the end of a run lets it go on (finish.ts).
   if (reason === 'max-concurrent-runs' && spec.catchUp === 'ALL') {
-    const decidedFor = nominal === state.nextFireAt ? state.decidedFor : decidedTime(spec, nominal - 1)
-    patchState(draft, { nextFireAt: nominal, decidedFor, waiting: true })
+    patchState(draft, { nextFireAt: nominal, decidedFor: decidedBefore(spec, state, nominal), waiting: true })
     return refuse(draft, { ...refusal, what: 'WAITING' })
   }
   const replaces = spec.overlap === 'CANCEL_PREVIOUS' && reason === 'overlap'
@@ -100,6 +99,14 @@ function settleOverlap(
     patchState(draft, { queuedFor: nominal })
     refuse(draft, { ...refusal, what: 'QUEUED' })
   } else skip(draft, reason, 1, refusal)
+}
+
+/** The last occurrence that catch-up has left out before one that stays the next. */
+function decidedBefore(spec: JobDefinition, state: JobState, nominal: number): JobState['decidedFor'] {
+  const first = state.nextFireAt ?? nominal
+  if (nominal <= first) return state.decidedFor
+  const left = latestFire(spec, state.anchorAt, first - 1, nominal - 1)
+  return left === null ? state.decidedFor : decidedTime(spec, left)
 }
 
 /** The job's validity is over: nothing of what it missed runs, and nothing more falls due. */

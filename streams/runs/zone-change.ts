@@ -28,8 +28,9 @@ export function moveNextFire(draft: Decision, { now }: Context): boolean {
   const move = zoneMoveOf(draft.job)
   if (state === undefined || definition?.spec === undefined || move === undefined) return false
   const scheduledFor = state.nextFireAt ?? now
-  // All before it is decided about, by these rules: a further look finds it where it is.
-  const decidedFor = move.nextFireAt === null ? state.decidedFor : decidedTime(definition.spec, move.nextFireAt - 1)
+  // What has passed is decided about with this. Else the last decision stays what it was: the rules may change back.
+  const decided = move.passed > 0 ? state.decidedFor : null
+  const decidedFor = decided === null ? state.decidedFor : decidedTime(definition.spec, decided.at)
   // One that waits for a run to end is asked anew: it may not be due any more.
   patchState(draft, { nextFireAt: move.nextFireAt, decidedFor, waiting: false })
   if (move.passed > 0) skip(draft, 'zone-rules', move.passed, { at: now, scheduledFor })

@@ -79,7 +79,9 @@ describe('the list of partitions', () => {
   it('shows who follows', async () => {
     await using system = restoring()
     const { partitions } = (await get(system, '/v1/partitions')).json()
-    expect(partitions[0].standbys).toEqual([{ instance: 's@h:2:b', url: 'http://h:2', phase: 'following', behindRecords: 7 }])
+    expect(partitions[0].standbys).toEqual([
+      { instance: 's@h:2:b', url: 'http://h:2', phase: 'following', behindRecords: 7, zoneRules: '2026a' },
+    ])
     expect(partitions[1].standbys).toEqual([])
   })
 })

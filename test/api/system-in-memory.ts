@@ -320,7 +320,8 @@ export function createSystem(change: Partial<ApiOptions> = {}): MemorySystem {
     },
     hasCopy: () => owner.behindRecords !== null,
     standbys: async () => {
-      const standby = { instance: 's@h:2:b', url: 'http://h:2', phase: 'following' as const, behindRecords: owner.behindRecords }
+      const { behindRecords } = owner
+      const standby = { instance: 's@h:2:b', url: 'http://h:2', phase: 'following' as const, behindRecords, zoneRules: '2026a' }
       return new Map(owner.behindRecords === null ? [] : [[0, [standby]]])
     },
     remoteCounts: async () => [],

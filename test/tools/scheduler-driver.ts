@@ -8,7 +8,7 @@ import { executionIn } from '../model/cluster/actors.ts'
 import type { Chance } from '../model/cluster/chance.ts'
 import { Group } from '../model/cluster/group.ts'
 import type { Io } from '../model/cluster/io.ts'
-import { type Cluster, type Disk, Process } from '../model/cluster/process.ts'
+import { type Cluster, type Disk, Process, type Zones } from '../model/cluster/process.ts'
 import { jobsOf } from '../model/cluster/settled.ts'
 import { codecs, names } from '../model/world.ts'
 import { rest, VirtualTime } from './manual-clock.ts'
@@ -75,8 +75,8 @@ export class SchedulerDriver {
     return this.time.nowMs - beginMs
   }
 
-  boot(name: string, disk: Disk = new Map()): Process {
-    const process = new Process(this.cluster, name, disk)
+  boot(name: string, disk: Disk = new Map(), zones?: Zones): Process {
+    const process = new Process(this.cluster, name, disk, zones)
     this.processes.push(process)
     process.start()
     return process

@@ -62,6 +62,7 @@ export const partitionsSchema = {
             required: [
               ...['partition', 'phase', 'instance', 'url', 'overdueMs', 'lag', 'mailboxDepth', 'jobsOffset'],
               ...['restoreRemaining', 'restoreTotal', 'restoreShare', 'underWay', 'standbys'],
+              ...['zoneRules', 'zoneRulesDiffer', 'zoneWalk'],
             ],
             properties: {
               partition: { type: 'integer' },
@@ -101,13 +102,29 @@ export const partitionsSchema = {
               },
               instance: { type: ['string', 'null'] },
               url: { type: ['string', 'null'], description: 'Null for the process that answers.' },
+              zoneRules: {
+                type: ['string', 'null'],
+                description: 'Version of the time zone rules that its owner goes by, such as 2026a; null where nobody says.',
+              },
+              zoneRulesDiffer: {
+                type: 'boolean',
+                description: 'Whether a standby has other rules than the owner, which is right.',
+              },
+              zoneWalk: {
+                type: ['object', 'null'],
+                additionalProperties: false,
+                required: ['checked', 'moved'],
+                properties: { checked: { type: 'integer' }, moved: { type: 'integer' } },
+                description:
+                  'While its jobs are looked at because these rules have changed: how many were, and how many moved; null else.',
+              },
               standbys: {
                 type: 'array',
                 description: 'Processes that keep a copy of the partition, ready to take it over.',
                 items: {
                   type: 'object',
                   additionalProperties: false,
-                  required: ['instance', 'url', 'phase', 'behindRecords'],
+                  required: ['instance', 'url', 'phase', 'behindRecords', 'zoneRules'],
                   properties: {
                     instance: { type: ['string', 'null'], description: 'name@host:pid:boot' },
                     url: { type: ['string', 'null'], description: 'Null for the process that answers.' },
@@ -119,6 +136,10 @@ export const partitionsSchema = {
                     behindRecords: {
                       type: ['integer', 'null'],
                       description: 'Records of the logs that it lacks, as far as it knows; null while its store cannot be read.',
+                    },
+                    zoneRules: {
+                      type: ['string', 'null'],
+                      description: 'Version of its time zone rules; null where it does not say.',
                     },
                   },
                 },

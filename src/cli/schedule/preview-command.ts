@@ -5,6 +5,7 @@ import { timeOf } from '../jobs/change-commands.ts'
 import { integer } from '../numbers.ts'
 import { type CommandFrame, type RemoteFlags, remoteCommand, remotely } from '../remote/remote-command.ts'
 import { painterOf, tableText } from '../style.ts'
+import { diffTzCommand } from './diff-tz-command.ts'
 
 interface PreviewFlags extends RemoteFlags {
   cron?: string
@@ -21,7 +22,10 @@ interface PreviewFlags extends RemoteFlags {
 const MS_MAX = 315_360_000_000
 
 export function scheduleCommand(frame: CommandFrame): Command {
-  return new Command('schedule').description('Try schedules.').addCommand(previewCommand(frame))
+  return new Command('schedule')
+    .description('Try schedules, and see what new time zone rules do to jobs.')
+    .addCommand(previewCommand(frame))
+    .addCommand(diffTzCommand(frame))
 }
 
 function previewCommand(frame: CommandFrame): Command {

@@ -41,6 +41,13 @@ export interface Cluster {
   brokerSkewsMs?: number[]
 }
 
+/** The time zone rules of a process, and what runs it under them. */
+export interface Zones {
+  version: string
+  under<T>(run: () => T): T
+}
+const ofThisNode: Zones = { version: 'here', under: (run) => run() }
+
 /** What a disk holds: it outlives the processes on it. */
 export type Disk = Map<number, MemoryStore>
 
@@ -52,11 +59,13 @@ export class Process {
   member: Member | undefined
   readonly fatal: Error[] = []
   readonly #watch: () => void
+  readonly zones: Zones
   started = false
   /** What it has seen of that topic. */
   ordersSeen: boolean
 
-  constructor(cluster: Cluster, name: string, disk: Disk) {
+  constructor(cluster: Cluster, name: string, disk: Disk, zones: Zones = ofThisNode) {
+    this.zones = zones
     this.machine = new Machine(name, cluster.time)
     this.disk = disk
     this.ordersSeen = cluster.ordersThere
@@ -87,6 +96,7 @@ export class Process {
       metrics,
       logger: logger.child({ machine: name }),
       standbys: 1,
+      zoneRules: zones.version,
       leadMs,
       leadMsMax: leadMs,
       lingerMs,
@@ -111,12 +121,14 @@ export class Process {
 
   start(): void {
     this.#watch()
-    void this.scheduler.start().then(
-      () => {
-        this.started = true
-      },
-      (error) => this.fatal.push(error as Error),
-    )
+    void this.zones
+      .under(() => this.scheduler.start())
+      .then(
+        () => {
+          this.started = true
+        },
+        (error) => this.fatal.push(error as Error),
+      )
   }
 }
 
@@ -126,7 +138,13 @@ function logOf(cluster: Cluster, process: Process): Log {
   const unknown = (what: string): Error => new DuelogError('broker-unavailable', `The answer to ${what} was lost.`)
   return {
     reader(options): GroupReader {
-      process.member = new Member(machine, group, options)
+      const { onAssigned, onBatch, ...rest } = options
+      const { under } = process.zones
+      process.member = new Member(machine, group, {
+        ...rest,
+        onAssigned: (assigned, generation) => under(() => onAssigned(assigned, generation)),
+        onBatch: (batch) => under(() => onBatch(batch)),
+      })
       return process.member
     },
     async admin(): Promise<LogAdmin> {

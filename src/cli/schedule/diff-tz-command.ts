@@ -1,0 +1,121 @@
+/**
+ * `duelog schedule diff-tz`: which jobs move when a running Duelog gets the time zone rules of the Node that runs this command. It is
+ * run with the Node that one is about to upgrade to, against the cluster as it is, of this version or of an earlier one.
+ */
+import type { Command } from 'commander'
+import { zoneRulesVersion } from '../../instance.ts'
+import { exitCodes } from '../exit-codes.ts'
+import { type JobAnswer, scheduleText } from '../jobs/answers.ts'
+import { integer } from '../numbers.ts'
+import { hasReader } from '../output.ts'
+import { pagesOf } from '../remote/pages.ts'
+import { type CommandFrame, type RemoteFlags, remoteCommand, remotely, type Shell } from '../remote/remote-command.ts'
+import { numberText, painterOf, tableText } from '../style.ts'
+import { type JobMove, moveOf } from './job-move.ts'
+import { ZoneDifferences } from './zone-differences.ts'
+
+const ROWS_DEFAULT = 100
+const ROWS_MAX = 1_000_000
+const MINUTE_MS = 60_000
+
+interface DiffFlags extends RemoteFlags {
+  limit: number
+}
+
+export function diffTzCommand(frame: CommandFrame): Command {
+  return remoteCommand(
+    'diff-tz',
+    'Show which jobs fire at other times under the time zone rules of the Node that runs this command. Exit code 1: some do.',
+    ['schedule diff-tz', 'schedule diff-tz --json > moves.ndjson', 'schedule diff-tz --url https://duelog.example --limit 1000'],
+  )
+    .addOption(integer('--limit <n>', 'most jobs to show; all are counted', ROWS_DEFAULT, 1, ROWS_MAX))
+    .action((flags: DiffFlags) => remotely(frame, flags, (shell) => diff(shell, flags.limit)))
+}
+
+async function diff(shell: Shell, limit: number): Promise<void> {
+  const { api, json, terminal } = shell
+  const theirs = await rulesOf(shell)
+  const zones = new ZoneDifferences(api)
+  const totals = { jobs: 0, moved: 0, later: 0, unclear: 0 }
+  const rows: string[][] = []
+  let shown = 0
+  const take = async (job: JobAnswer): Promise<void> => {
+    const move = moveOf(job)
+    if (move === undefined) return
+    totals.jobs++
+    const since = await zones.since(move.timezone)
+    if (move.to === undefined) totals.unclear++
+    if (move.to === undefined ? since === null : move.to === move.from && since === null) return
+    const moves = move.to !== undefined && move.to !== move.from
+    if (moves) totals.moved++
+    else totals.later++
+    zones.count(move.timezone, moves)
+    if (shown === limit) return
+    shown++
+    if (json) terminal.stdout.write(`${JSON.stringify(lineOf(job, move, since))}\n`)
+    else rows.push(rowOf(job, move, since))
+  }
+  const page: JobAnswer[] = []
+  const goOn = async (): Promise<boolean> => {
+    for (const job of page.splice(0)) await take(job)
+    return hasReader(terminal.stdout)
+  }
+  await pagesOf<JobAnswer>(api, '/v1/jobs', {}, 'jobs', Number.MAX_SAFE_INTEGER, (job) => page.push(job), goOn)
+  const found = totals.moved + totals.later
+  if (!json) {
+    if (rows.length > 0) {
+      terminal.stdout.write(
+        tableText(
+          ['ID', 'SCHEDULE', 'NEXT', 'BY NEW RULES', 'BY', 'RULES DIFFER FROM'],
+          rows,
+          painterOf(terminal.stdout, terminal.env),
+        ),
+      )
+    }
+    terminal.stdout.write(`${zones.text()}${summaryOf(totals, theirs)}\n`)
+  }
+  if (found > shown) terminal.stderr.write(`${numberText(found - shown)} more are not shown; see --limit.\n`)
+  if (found > 0) shell.exit(exitCodes.failed.code)
+}
+
+function lineOf(job: JobAnswer, { from, to, timezone }: JobMove, since: number | null): object {
+  return {
+    id: job.id,
+    timezone,
+    from: isoOf(from),
+    to: to === undefined ? null : isoOf(to),
+    byMs: to === undefined || to === null ? null : to - from,
+    rulesDifferFrom: since === null ? null : isoOf(since),
+  }
+}
+
+function rowOf(job: JobAnswer, { from, to }: JobMove, since: number | null): string[] {
+  const moved = to === undefined ? 'not known' : to === from ? 'the same' : (isoOf(to) ?? 'never')
+  const byMs = to === undefined || to === null || to === from ? '' : minutesText(to - from)
+  return [job.id, scheduleText(job.definition), isoOf(from) ?? '', moved, byMs, (isoOf(since) ?? '').slice(0, 10)]
+}
+
+const isoOf = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString())
+
+function minutesText(ms: number): string {
+  const minutes = Math.round(Math.abs(ms) / MINUTE_MS)
+  const text = `${String(Math.floor(minutes / 60)).padStart(2, '0')}:${String(minutes % 60).padStart(2, '0')}`
+  return `${ms < 0 ? '-' : '+'}${text}`
+}
+
+function summaryOf(
+  { jobs, moved, later, unclear }: Record<'jobs' | 'moved' | 'later' | 'unclear', number>,
+  theirs: string,
+): string {
+  const rules = `Rules of the cluster: ${theirs}; of this Node: ${zoneRulesVersion}.`
+  const known = unclear === 0 ? '' : ` Of ${numberText(unclear)} it is not known, as this cluster says too little of them.`
+  if (moved + later === 0) return `${rules} None of ${numberText(jobs)} jobs in time zones moves.${known}`
+  return `${rules} Of ${numberText(jobs)} jobs in time zones ${numberText(moved)} move at their next time, ${numberText(later)} may move after it.${known}`
+}
+
+/** Versions that the owners of partitions go by; an earlier Duelog does not say. */
+async function rulesOf({ api }: Shell): Promise<string> {
+  const { partitions } = await api.get<{ partitions: { zoneRules?: string | null }[] }>('/v1/partitions')
+  const found = new Set(partitions.flatMap(({ zoneRules }) => (zoneRules ? [zoneRules] : [])))
+  return found.size === 0 ? 'not known' : [...found].sort().join(', ')
+}

@@ -1,0 +1,98 @@
+/**
+ * A look at every job of a partition after the rules of time zones have changed: a newer Node brings them (ADR 0040). Next times that
+ * were logged are moved by decisions that are logged, those that follow from a record by their timers alone. It goes on beside the
+ * firing, a few jobs at a time, and begins anew after a crash: to look twice changes nothing. A job that falls due before it was
+ * looked at is looked at then (streams/runs/fire.ts).
+ */
+import type { Job } from '../../streams/job.ts'
+import { definitionKey, jobIdOfKey, prefix, rangeOf, type Timer, timerKey, timerKind } from '../../streams/keys.ts'
+import { mayMove, zoneMoveOf } from '../../streams/runs/zone-change.ts'
+import { timersOf } from '../../streams/timers.ts'
+import { loadJobs } from './job-loader.ts'
+import type { Shared } from './options.ts'
+import type { PartitionStore } from './ports.ts'
+
+/** Jobs of one look, which are decoded in one go. */
+export const zoneJobsPerLook = 100
+/** Between two looks: others fire in this process. A million jobs in four partitions are seen in about two minutes. */
+export const zoneLookEveryMs = 50
+
+const none = Buffer.alloc(0)
+
+export interface ZoneWalkView {
+  /** Jobs that were looked at. */
+  checked: number
+  /** Of these, jobs whose next time moves. */
+  moved: number
+}
+
+export class ZoneWalk {
+  readonly #store: PartitionStore
+  readonly #shared: Pick<Shared, 'codecs' | 'clock' | 'metrics'>
+  readonly #partition: number
+  /** Where it goes on; undefined: behind the last job. */
+  #from: Buffer | undefined = rangeOf(prefix.definition).from
+  #lookAt: number
+  readonly view: ZoneWalkView = { checked: 0, moved: 0 }
+
+  constructor(partition: number, store: PartitionStore, shared: Pick<Shared, 'codecs' | 'clock' | 'metrics'>) {
+    this.#partition = partition
+    this.#store = store
+    this.#shared = shared
+    this.#lookAt = shared.clock.nowMs()
+    shared.metrics.zoneWalk.set({ partition }, 1)
+  }
+
+  /** When to call `look` again; Infinity once all jobs were seen. */
+  get lookAt(): number {
+    return this.#lookAt
+  }
+
+  get isDone(): boolean {
+    return this.#from === undefined
+  }
+
+  /**
+   * Looks at the next few jobs. Resolves with a timer for each whose logged next time moves: a turn that is given it decides that. Of
+   * jobs without a state the timers are written here; `written` hears of each.
+   */
+  async look(written: (timer: Timer) => void): Promise<Timer[]> {
+    const { clock, metrics } = this.#shared
+    const now = clock.nowMs()
+    const jobs = await this.#nextJobs()
+    const timers: Timer[] = []
+    const moving: Timer[] = []
+    for (const job of jobs) {
+      if (!mayMove(job.definition?.spec)) continue
+      if (job.state === undefined) timers.push(...timersOf(job))
+      else if (zoneMoveOf(job) !== undefined) moving.push({ dueAt: now, kind: timerKind.zone, jobId: job.id, runNo: 0 })
+    }
+    const lacking = await this.#lacking(timers)
+    for (const timer of lacking) written(timer)
+    if (lacking.length > 0) await this.#store.apply(lacking.map((timer) => ({ key: timerKey(timer), value: none })))
+    this.view.checked += jobs.length
+    this.view.moved += lacking.length + moving.length
+    metrics.zoneChecked.inc(jobs.length)
+    metrics.zoneMoved.inc(lacking.length)
+    this.#lookAt = this.isDone ? Number.POSITIVE_INFINITY : now + zoneLookEveryMs
+    if (this.isDone) metrics.zoneWalk.set({ partition: this.#partition }, 0)
+    return moving
+  }
+
+  /** Those that the store has not. One that it has too many does nothing when it is due. */
+  async #lacking(timers: Timer[]): Promise<Timer[]> {
+    if (timers.length === 0) return []
+    const found = await this.#store.get(timers.map(timerKey))
+    return timers.filter((_, at) => found[at] === null)
+  }
+
+  async #nextJobs(): Promise<Job[]> {
+    const from = this.#from ?? rangeOf(prefix.definition).to
+    const entries = await this.#store.scan({ from, to: rangeOf(prefix.definition).to, limit: zoneJobsPerLook, keysOnly: true })
+    const ids = entries.map(({ key }) => jobIdOfKey(key))
+    const last = ids.at(-1)
+    this.#from =
+      last === undefined || ids.length < zoneJobsPerLook ? undefined : Buffer.concat([definitionKey(last), Buffer.of(0)])
+    return [...(await loadJobs(this.#store, this.#shared.codecs, ids)).values()]
+  }
+}
