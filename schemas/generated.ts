@@ -524,7 +524,7 @@ export interface JobDefinition {
   attemptTimeoutMs: number
   /** A running attempt that is silent for so long is lost and given to another worker. Unit: ms. Default: 30000. */
   leaseMs: number
-  /** A run that no worker started so long after it was due, or dispatched if that was later, has expired; at the latest ten minutes before its executions topic may lose it (retention.ms, seven days unless you set it otherwise). Unit: ms. Default: 86400000. */
+  /** A run that no worker started so long after it was due, or dispatched if that was later, has expired; at the latest ten minutes before its executions topic may lose it, but not in the first hour (retention.ms, seven days unless you set it otherwise). Unit: ms. Default: 86400000. */
   startDeadlineMs: number
   /** What happens to occurrences that were missed by more than misfireThresholdMs: none of them runs, only the latest, or all up to catchUpMax. Default: "LATEST". */
   catchUp: CatchUp
@@ -2346,7 +2346,7 @@ export const jobDefinitionSchema = {
       "unit": "ms",
       "minimum": 1000,
       "maximum": 2592000000,
-      "doc": "A run that no worker started so long after it was due, or dispatched if that was later, has expired; at the latest ten minutes before its executions topic may lose it (retention.ms, seven days unless you set it otherwise)."
+      "doc": "A run that no worker started so long after it was due, or dispatched if that was later, has expired; at the latest ten minutes before its executions topic may lose it, but not in the first hour (retention.ms, seven days unless you set it otherwise)."
     },
     {
       "name": "catchUp",

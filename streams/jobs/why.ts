@@ -28,6 +28,8 @@ const reasons: Record<string, string> = {
   'not-retryable': 'its error is not retryable',
   'max-age': 'its next attempt would have been later than retry.maxAgeMs allows',
   'start-deadline': 'no worker started it before its start deadline',
+  'topic-retention':
+    'no worker started it while its topic was sure to keep it (retention.ms), which is less than startDeadlineMs',
   precondition: 'another definition was in force than the one it was meant to replace',
   'stale-version': 'its version is lower than that of the definition in force',
   duplicate: 'its dedupKey is that of the definition in force, within dedupWindowMs',
@@ -54,13 +56,25 @@ const reasons: Record<string, string> = {
 /** A reason as the second half of a sentence; one that is not known stands for itself. */
 export const reasonText = (reason: string): string => reasons[reason] ?? reason
 
+/** Reasons against a definition. */
+const ofDefinitions: ReadonlySet<string> = new Set(['precondition', 'stale-version', 'duplicate'])
+
+function droppedSubject({ commandId, reason, count, scheduledFor }: Refusal): string {
+  if (commandId !== null) return 'A command was dropped'
+  if (ofDefinitions.has(reason)) return count === 1 ? 'A definition was dropped' : `${count} definitions were dropped`
+  if (scheduledFor !== null) return 'The rest of a backfill was dropped'
+  // Of follow-ups no command is named, as there may be many.
+  const many = count === 1 ? 'A follow-up was' : `${count} follow-ups were`
+  return `${many} ${reason.startsWith('chain-') ? 'not triggered' : 'refused'}`
+}
+
 const subjects: Record<Refusal['what'], (refusal: Refusal) => string> = {
   SKIPPED: ({ count }) => (count === 1 ? 'An occurrence was skipped' : `${count} occurrences were skipped`),
   QUEUED: () => 'An occurrence was queued',
   WAITING: ({ runNo }) => (runNo === null ? 'An occurrence waits' : `Run ${runNo} had to wait`),
   EXPIRED: ({ runNo }) => `Run ${runNo} expired`,
   CANCELLED: ({ runNo }) => (runNo === null ? 'The job was cancelled' : `Run ${runNo} was cancelled`),
-  DROPPED: ({ commandId }) => (commandId === null ? 'A definition or command was dropped' : 'A command was dropped'),
+  DROPPED: droppedSubject,
   DEAD: ({ runNo }) => `Run ${runNo} was given up`,
 }
 

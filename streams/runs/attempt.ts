@@ -11,9 +11,9 @@
  *
  * A report is applied only to the attempt it names; any other is counted and dropped.
  */
-import type { ActiveRun, ExecutionEvent, Retry, RunError, RunErrorInput } from '../../schemas/generated.ts'
+import type { ActiveRun, ExecutionEvent, JobDefinition, Retry, RunError, RunErrorInput } from '../../schemas/generated.ts'
 import { patchRun } from '../draft.ts'
-import type { Context, Decision } from '../job.ts'
+import type { Context, Decision, Job } from '../job.ts'
 import { completeDefinition } from '../jobs/json.ts'
 import { type Timer, timerKind } from '../keys.ts'
 import { retryDelayMaxMs, retryDelayMs } from '../retries/backoff.ts'
@@ -61,7 +61,7 @@ export function applyEvent(draft: Decision, event: ExecutionEvent, context: Cont
     }
     case 'RELEASED': {
       // A stopping worker also gives back what it held and had not started: that is still not due before its time.
-      const next = nextAttempt(run, Math.max(run.dueAt, context.now))
+      const next = nextAttempt(draft, run, Math.max(run.dueAt, context.now))
       const given = patchRun(draft, run, { ...next, releasedAttempts: run.releasedAttempts + 1 })
       if (next.dueAt - context.now <= aheadMsMax) return beginAttempt(draft, given, context)
       // A clock that was ahead dispatched it long before its time. No worker should hold it until then.
@@ -94,8 +94,10 @@ function startOf(run: ActiveRun, { startedAt, at }: ExecutionEvent, { now }: Con
 }
 
 /** The attempt after this one, due at `dueAt`, with as long a time to be started as this one had. */
-function nextAttempt(run: ActiveRun, dueAt: number): Pick<ActiveRun, 'attempt' | 'dueAt' | 'startDeadlineAt'> {
-  const startDeadlineMs = run.limits?.startDeadlineMs ?? run.startDeadlineAt - Math.max(run.dueAt, run.dispatchedAt)
+function nextAttempt({ job }: Decision, run: ActiveRun, dueAt: number): Pick<ActiveRun, 'attempt' | 'dueAt' | 'startDeadlineAt'> {
+  const had = run.startDeadlineAt - Math.max(run.dueAt, run.dispatchedAt)
+  // What its topic kept, or expireAt, may have made it less: that is looked at anew with each dispatch.
+  const startDeadlineMs = run.limits?.startDeadlineMs ?? Math.max(had, specOf(job, run)?.startDeadlineMs ?? 0)
   return { attempt: run.attempt + 1, dueAt, startDeadlineAt: Math.max(dueAt, run.dispatchedAt) + startDeadlineMs }
 }
 
@@ -115,7 +117,7 @@ export function applyRunTimer(draft: Decision, timer: Timer, context: Context): 
     case timerKind.startDeadline:
       if (run.status !== 'DISPATCHED' && run.status !== 'WAITING') return
       if (run.startDeadlineAt <= context.now)
-        finishRun(draft, run, { status: 'EXPIRED', finishedAt: context.now, reason: deadlineReason(run) }, context)
+        finishRun(draft, run, { status: 'EXPIRED', finishedAt: context.now, reason: deadlineReason(draft.job, run) }, context)
       // The clock went back since the timer was taken, or it is that of an earlier attempt.
       else if (timer.dueAt === run.startDeadlineAt) draft.deferUntil = timer.dueAt
       return
@@ -128,8 +130,17 @@ export function applyRunTimer(draft: Decision, timer: Timer, context: Context): 
   }
 }
 
-const deadlineReason = ({ waitsFor }: ActiveRun): string =>
-  waitsFor === null ? 'start-deadline' : waitsFor === 'SLOT' ? 'concurrency-limit' : 'rate-limit'
+/** The definition that the run was made from, while it is in force. */
+const specOf = ({ definition }: Job, { specOffset }: ActiveRun): JobDefinition | undefined =>
+  definition?.offset === specOffset ? definition.spec : undefined
+
+function deadlineReason(job: Job, run: ActiveRun): string {
+  if (run.waitsFor !== null) return run.waitsFor === 'SLOT' ? 'concurrency-limit' : 'rate-limit'
+  const spec = specOf(job, run)
+  if (spec === undefined || run.limits !== null || run.startDeadlineAt === spec.expireAt) return 'start-deadline'
+  const asked = Math.max(run.dueAt, run.dispatchedAt) + spec.startDeadlineMs
+  return run.startDeadlineAt < asked ? 'topic-retention' : 'start-deadline'
+}
 
 function checkTimeout(draft: Decision, run: ActiveRun, timer: Timer, context: Context): void {
   const until = (run.startedAt ?? 0) + run.attemptTimeoutMs + attemptTimeoutGraceMs
@@ -174,7 +185,7 @@ function failAttempt(draft: Decision, run: ActiveRun, error: RunErrorInput | Run
     return giveUp(draft, failed, 'max-age', context)
   const tier = tierFor(delayMs)
   const waiting = patchRun(draft, failed, {
-    ...nextAttempt(run, dueAt),
+    ...nextAttempt(draft, run, dueAt),
     status: 'RETRY_WAIT',
     startedAt: null,
     parked: tier === undefined,

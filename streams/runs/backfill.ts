@@ -33,7 +33,9 @@ export function goOnWithBackfill(draft: Decision, context: Context): void {
     const { state, definition } = draft.job
     const spec = definition?.spec
     const backfill = state?.backfill ?? null
-    if (state === undefined || spec === undefined || backfill === null || state.status === 'PAUSED') return
+    if (state === undefined || spec === undefined || backfill === null) return
+    // While its definition cannot be used nothing of the job runs: its pool may have no topics, and a record to none fails its neighbours too.
+    if (state.status === 'PAUSED' || state.status === 'INVALID') return
     const unfit = unfitFor(spec)
     if (unfit !== undefined) {
       // Its definition was replaced by one that no backfill can go on under.

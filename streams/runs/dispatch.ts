@@ -47,11 +47,13 @@ export const overtaken = (dueAt: number, { now, leadMs, aheadFrom }: Context): b
 
 /** A worker that reads a record just before its topic loses it needs a moment to start it. */
 const keptMarginMs = 600_000
+/** So much after it is due an attempt may start however little its topic keeps: whoever empties a topic lets it keep nothing for a while. */
+const startMsMin = 3_600_000
 
 /** When the topic may lose what is dispatched now: then it can never start, and to wait on would hold the job up for nothing. A pinned one is told again. */
-function keptUntil(pool: string, { now, keptMs }: Context): number {
+function keptUntil(pool: string, dueAt: number, { now, keptMs }: Context): number {
   const kept = keptMs?.(pool) ?? Number.POSITIVE_INFINITY
-  return now + kept - Math.min(keptMarginMs, kept / 2)
+  return Math.max(now + kept - keptMarginMs, Math.max(dueAt, now) + startMsMin)
 }
 
 /** Hands the current attempt of a run to the workers, or writes the record that is all of it. */
@@ -72,7 +74,7 @@ export function dispatch(draft: Decision, run: ActiveRun, context: Context): voi
     startDeadlineAt: Math.min(
       run.limits !== null ? run.startDeadlineAt : Math.max(run.dueAt, now) + startDeadlineMs,
       run.limits !== null ? Number.POSITIVE_INFINITY : (draft.job.definition?.spec?.expireAt ?? Number.POSITIVE_INFINITY),
-      pinTo === null ? keptUntil(pool, context) : Number.POSITIVE_INFINITY,
+      pinTo === null ? keptUntil(pool, run.dueAt, context) : Number.POSITIVE_INFINITY,
     ),
     waitsFor: null,
     tellAt: pinTo === null ? null : Math.max(run.dueAt, now) + run.leaseMs,

@@ -6,6 +6,7 @@ import { skip } from '../refusals.ts'
 import { dueAtOf } from '../schedules/jitter.ts'
 import { decidedTime, followsZone, type Move, nextByRules } from '../schedules/zone-moves.ts'
 import { timersOf } from '../timers.ts'
+import { goOnWithBackfill } from './backfill.ts'
 import { completeIfDone } from './complete.ts'
 
 /** Occurrences of before the last decision are counted one by one up to here. */
@@ -23,7 +24,8 @@ export function zoneMoveOf({ id, definition, state }: Job): Move | undefined {
 }
 
 /** Puts the next occurrence where it belongs. True: it stood elsewhere. What lies in the past there is for the job's catch-up policy. */
-export function moveNextFire(draft: Decision, { now }: Context): boolean {
+export function moveNextFire(draft: Decision, context: Context): boolean {
+  const { now } = context
   const { state, definition } = draft.job
   const move = zoneMoveOf(draft.job)
   if (state === undefined || definition?.spec === undefined || move === undefined) return false
@@ -35,6 +37,8 @@ export function moveNextFire(draft: Decision, { now }: Context): boolean {
   patchState(draft, { nextFireAt: move.nextFireAt, decidedFor, waiting: false })
   if (move.passed > 0) skip(draft, 'zone-rules', move.passed, { at: now, scheduledFor })
   draft.notes.push({ kind: 'moved' })
+  // What left room for an occurrence that was due, and is not any more.
+  goOnWithBackfill(draft, context)
   completeIfDone(draft, now)
   return true
 }

@@ -58,6 +58,7 @@ describe('what was decided against', () => {
         .fail(),
     ],
     ['start-deadline', 'EXPIRED', every({ startDeadlineMs: 1_000, endAt: 1_000 }).until(2_000)],
+    ['topic-retention', 'EXPIRED', keptBriefly().until(9_000_000)],
     ['stale-version', 'DROPPED', every({ version: 2 }).define({ version: 1 })],
     ['duplicate', 'DROPPED', every({ dedupKey: 'k', dedupWindowMs: 9 }).define({ dedupKey: 'k', dedupWindowMs: 9 })],
     ['invalid-definition', 'DROPPED', every().garble().command('TRIGGER')],
@@ -67,6 +68,9 @@ describe('what was decided against', () => {
     ['does-not-recur', 'DROPPED', every({ schedule: { at: 9_000 } }).command('BACKFILL', { from: 0, to: 1 })],
     ['empty-range', 'DROPPED', every().until(500).command('BACKFILL', { from: 100, to: 200 })],
   ]
+  function keptBriefly(): JobHistory {
+    return new JobHistory({ keptMs: 1_000 }).define({ schedule: { at: 1_000 } })
+  }
   function backfilling(): JobHistory {
     return every({ overlap: 'SKIP' }).until(5_500).command('BACKFILL', { from: 1_000, to: 4_000 })
   }
@@ -85,6 +89,12 @@ describe('what was decided against', () => {
     expect(why(job).find(({ code }) => code === 'overlap')?.text).toMatch(
       /^Run 1 was cancelled .*: a later occurrence took its place\.$/,
     )
+  })
+  it('says of follow-ups that it is them, and how many', () => {
+    const job = every({ maxConcurrentRuns: 1 }).until(1_000)
+    for (const commandId of ['x', 'y', 'z']) job.command('TRIGGER', { commandId, trigger: 'FOLLOW_UP' })
+    const text = '3 follow-ups were refused: as many runs as maxConcurrentRuns allows were active.'
+    expect(why(job)).toContainEqual(expect.objectContaining({ code: 'max-concurrent-runs', text }))
   })
   it('counts what was skipped in a row', () => {
     const job = every({ overlap: 'SKIP' }).until(4_000)

@@ -168,6 +168,22 @@ describe('a backfill that is held up', () => {
   })
 })
 
+describe('a backfill of a job whose definition cannot be used', () => {
+  it('rests until it can: nothing goes to a pool that has no topics', () => {
+    let problem: string | undefined
+    const job = new JobHistory({ poolProblem: () => problem })
+    job.now = 5 * minute
+    const every: Definition = { schedule: { everyMs: minute, anchor: 0 }, overlap: 'SKIP' }
+    job.define(every).command('BACKFILL', { from: 0, to: 2 * minute })
+    problem = 'It has no topics.'
+    job.define({ ...every, target: { handler: 'noop', pool: 'none' } }).report('SUCCEEDED')
+    expect(job.state).toMatchObject({ status: 'INVALID', active: [], backfill: { nextAt: minute } })
+    problem = undefined
+    job.until(job.state.recheckAt ?? 0)
+    expect(backfilled(job)).toEqual([0, minute])
+  })
+})
+
 describe('a backfill is refused', () => {
   it.each<[string, string, Definition, { from: number | null; to: number | null }]>([
     ['without a range', 'empty-range', {}, { from: null, to: null }],

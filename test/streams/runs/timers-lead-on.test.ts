@@ -54,7 +54,7 @@ describe('an attempt that its topic will lose', () => {
   const patient = { startDeadlineMs: 30 * day }
   it.each([
     ['seven days', 7 * day, 7 * day - 600_000],
-    ['a minute', 60_000, 30_000],
+    ['a minute, which leaves an hour', 60_000, 3_600_000],
     ['for ever', Number.POSITIVE_INFINITY, 30 * day],
   ])('expires before that, where the topic keeps it %s', (_, keptMs, afterMs) => {
     const job = new JobHistory({ keptMs }).define(patient).until(1_000)
@@ -71,6 +71,20 @@ describe('an attempt that its topic will lose', () => {
     expect(job.dispatched).toMatchObject([{ startDeadlineAt: 17 * day - 600_000 }])
     job.until(11 * day).report('RELEASED')
     expect(job.dispatched.at(-1)).toMatchObject({ attempt: 2, startDeadlineAt: 18 * day - 600_000 })
+  })
+  it('does not before it is due: whoever empties a topic lets it keep nothing for a while', () => {
+    const job = new JobHistory({ leadMs: 100, keptMs: 1_000 }).define({ schedule: { at: day } }).fireAhead()
+    expect(job.dispatched).toMatchObject([{ startDeadlineAt: day + 3_600_000 }])
+  })
+  it('has all of its time again once the topic keeps more', () => {
+    const options = { keptMs: 1_000 }
+    const job = new JobHistory(options).define({ ...patient, retry: { backoff: { list: [1_000] } } }).until(1_000)
+    options.keptMs = Number.POSITIVE_INFINITY
+    job
+      .fail()
+      .report('RETRY_DUE')
+      .until(job.state.active[0]?.dueAt ?? 0)
+    expect(job.state.active).toMatchObject([{ attempt: 2, status: 'DISPATCHED', startDeadlineAt: 2_000 + 30 * day }])
   })
   it('has no such end when it is pinned: its worker is told again', () => {
     const job = new JobHistory({ keptMs: 7 * day }).define({ ...patient, pinTo: 'here' }).until(1_000)
