@@ -79,7 +79,7 @@ export class Ownership {
   /** By the steady clock. */
   #progressAt = 0
   /** What went wrong while records were taken in. */
-  #fault: { error: unknown } | undefined
+  fault: { error: unknown } | undefined
 
   constructor(partition: number, role: PartitionRole, shared: Shared, feed: Feed, shares: PartitionShares) {
     this.partition = partition
@@ -122,14 +122,14 @@ export class Ownership {
 
   /** Ends the phase at hand with this error: its next wait or turn throws it. */
   fail(error: unknown): void {
-    this.#fault ??= { error }
+    this.fault ??= { error }
     this.signal.wake()
   }
 
   /** Forgets all that is not in the store. */
   forget(): void {
     this.flow.make()
-    this.#fault = undefined
+    this.fault = undefined
     if (!this.closing) this.#interrupted = new Interruption()
     this.isExact = false
     this.catchUp.forget()
@@ -174,7 +174,7 @@ export class Ownership {
 
   #check(): void {
     if (this.closing) throw new Closed()
-    if (this.#fault !== undefined) throw this.#fault.error
+    if (this.fault !== undefined) throw this.fault.error
     this.freshness.check()
   }
 

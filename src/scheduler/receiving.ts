@@ -27,14 +27,15 @@ export class Receiving {
     const own = this.#own
     const { feed } = own
     const records = batch.records.filter((record) => record.offset >= feed.next(source))
-    if (records.length === 0 || own.closing || !feed.isOpen(source)) return
+    if (records.length === 0 || own.closing || own.fault || !feed.isOpen(source)) return
     own.progress()
     own.catchUp.heardOf(source, records.length, batch.highWatermark)
     const openings = feed.openings(source)
     try {
       if (source !== 'state') await this.#receiveInputs(source, records)
       // Whoever folds definitions beside it must not read one state and write beside another.
-      else await own.alone(async () => openings === feed.openings(source) && receiveState(own, records))
+      // And nothing is put behind what could not be put: the store would say that it has both.
+      else await own.alone(async () => openings === feed.openings(source) && !own.fault && receiveState(own, records))
     } catch (error) {
       // Closed meanwhile, and the store with it: the records come again. Else it is the partition's trouble, not the reader's.
       if (openings === feed.openings(source)) own.fail(error)

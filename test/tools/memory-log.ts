@@ -13,6 +13,8 @@ export interface Transaction {
   sequence: number
   readonly places: Set<PartitionLog>
   readonly openedAt: number
+  /** Left open for longer than its client said, it is aborted; absent: for longer than that of all. */
+  readonly timeoutMs?: number | undefined
 }
 
 export interface Entry {
@@ -25,6 +27,9 @@ export interface Entry {
   /** Absent in control records. */
   readonly record: RecordIn | undefined
 }
+
+/** A broker refuses a record of more, and all that was sent with it, in bytes. */
+const recordBytesMax = 1_048_588
 
 export class PartitionLog {
   /** What compaction and retention have left. */
@@ -40,6 +45,13 @@ export class PartitionLog {
     this.entries.push(entry)
     this.archive.push(entry)
     this.next = entry.offset + 1
+  }
+
+  /** The log goes on at this offset, which is not behind its end. */
+  cutAt(next: number): void {
+    this.next = next
+    this.earliest = Math.min(this.earliest, next)
+    this.#stable = Math.min(this.#stable, next)
   }
 
   /** Offset of the first record of an open transaction, or the end: committed readers stop there. */
@@ -130,6 +142,11 @@ export class MemoryLog {
   /** Appends records and resolves with the first offset of each place. */
   append(records: readonly RecordOut[], transaction?: Transaction): Map<string, number> {
     const first = new Map<string, number>()
+    for (const { topic, key, value } of records) {
+      const bytes = Buffer.byteLength(key ?? '') + (value?.length ?? 0)
+      if (bytes > recordBytesMax)
+        throw new DuelogError('broker-unavailable', `A record of ${bytes} bytes for ${topic} is too large.`)
+    }
     for (const { topic, partition: wanted, ofJob, key, value, headers = {} } of records) {
       const partition = wanted ?? (ofJob ? partitionOf : keyPartitionOf)(key ?? '', this.partitions)
       const log = this.at(topic, partition)
@@ -159,9 +176,9 @@ export class MemoryLog {
     return epoch
   }
 
-  begin(id: string, epoch: number): Transaction {
+  begin(id: string, epoch: number, timeoutMs?: number): Transaction {
     this.#checkEpoch(id, epoch)
-    const transaction: Transaction = { id, state: 'open', sequence: -1, places: new Set(), openedAt: this.#now() }
+    const transaction: Transaction = { id, state: 'open', sequence: -1, places: new Set(), openedAt: this.#now(), timeoutMs }
     this.#open.set(id, transaction)
     return transaction
   }
@@ -173,7 +190,7 @@ export class MemoryLog {
 
   /** Transactions that were left open for so long are aborted, and their owners fenced. */
   expireTransactions(timeoutMs: number): void {
-    for (const [id, { openedAt }] of this.#open) if (this.#now() - openedAt >= timeoutMs) this.fence(id)
+    for (const [id, open] of this.#open) if (this.#now() - open.openedAt >= (open.timeoutMs ?? timeoutMs)) this.fence(id)
   }
 
   /**
@@ -198,6 +215,18 @@ export class MemoryLog {
       if (!isShown(entry) || !record?.key || last.get(record.key.toString('hex')) !== offset) return false
       return record.value !== null || !mayDrop(entry)
     })
+  }
+
+  /** The tail of a log is lost, as when a broker leads that had not copied it: what comes next takes the offsets again. */
+  truncate(log: PartitionLog, from: number): void {
+    log.entries = log.entries.filter(({ offset }) => offset < from)
+    log.cutAt(Math.max(from, log.earliest))
+  }
+
+  /** Somebody has deleted the topic, and it was made again. */
+  recreate(log: PartitionLog): void {
+    log.entries = []
+    log.cutAt(0)
   }
 
   /** Retention: what was appended before is gone. */

@@ -8,7 +8,7 @@ import { executionIn } from '../model/cluster/actors.ts'
 import type { Chance } from '../model/cluster/chance.ts'
 import { Group } from '../model/cluster/group.ts'
 import type { Io } from '../model/cluster/io.ts'
-import { type Cluster, type Disk, Process, type Zones } from '../model/cluster/process.ts'
+import { type Cluster, type Disk, noMisfortune, Process, type Zones } from '../model/cluster/process.ts'
 import { jobsOf } from '../model/cluster/settled.ts'
 import { codecs, names } from '../model/world.ts'
 import { rest, VirtualTime } from './manual-clock.ts'
@@ -67,6 +67,8 @@ export class SchedulerDriver {
       clusterId: 'here',
       ordersThere: true,
       ...clocks,
+      ...noMisfortune,
+      openTransactions: [],
     }
   }
 

@@ -44,6 +44,11 @@ export class Group {
     }
   }
 
+  /** A log has become shorter: who had read beyond its end begins anew where it has one. */
+  moved(topic: string, partition: number): void {
+    for (const member of this.members) member.lostPlace({ topic, partition })
+  }
+
   join(member: Member): void {
     this.members.add(member)
     this.rebalance()
@@ -106,6 +111,13 @@ export class Member implements GroupReader {
     this.fetching = false
     for (const { reject } of this.#heartbeats.splice(0)) reject(new DuelogError('not-ready', 'The reader has stopped.'))
     await this.#group.io.submit(this.machine, 'leaves', () => this.#group.leave(this))
+  }
+
+  /** A reader whose position is out of range goes on at the earliest record, as `auto.offset.reset` says. */
+  lostPlace(place: TopicPartition): void {
+    const known = this.#assigned.get(placeOf(place))
+    const log = this.#group.log.at(place.topic, place.partition)
+    if (known !== undefined && known.position > log.next) Object.assign(known, { position: log.earliest, seeks: known.seeks + 1 })
   }
 
   get #live(): boolean {

@@ -12,12 +12,12 @@ function factsOf({ trace, time, aheadMs, behindMs }: Simulation): Facts {
   const suffered = (what: string): boolean => trace.some((line) => line.includes(`— ${what} `))
   return {
     nowMs: time.nowMs,
-    exact: !suffered('long-time'),
+    exact: !suffered('long-time') && !suffered('clockSteps'),
     cancelled: new Set(trace.flatMap((line) => /user: cancel (.*)/.exec(line)?.[1] ?? [])),
     aheadMs,
     behindMs,
     steady: !suffered('topic'),
-    whole: true,
+    whole: !suffered('truncation') && !suffered('recreation'),
     necessity: isOn('necessity'),
     revivalsStay: isOn('revivalsStay'),
     deletionsTellWorkers: isOn('deletionsTellWorkers'),

@@ -3,7 +3,7 @@ import { pino } from 'pino'
 import { DuelogError } from '../../../src/errors.ts'
 import type { GuardedClock } from '../../../src/guarded-clock.ts'
 import { createMetrics } from '../../../src/metrics.ts'
-import type { GroupReader, Log, LogAdmin, LogWriter, RecordOut, TransactionalWriter } from '../../../src/ports.ts'
+import type { Codec, GroupReader, Log, LogAdmin, LogWriter, RecordOut, TransactionalWriter } from '../../../src/ports.ts'
 import { processClock, watchClock } from '../../../src/process-clock.ts'
 import type { PartitionStore, PartitionStores } from '../../../src/scheduler/ports.ts'
 import { Scheduler } from '../../../src/scheduler/scheduler.ts'
@@ -14,6 +14,7 @@ import { codecs, leadMs, names, ordersTopic } from '../world.ts'
 import type { Chance } from './chance.ts'
 import { type Group, Member } from './group.ts'
 import { type Io, Machine } from './io.ts'
+import { isOn } from './switches.ts'
 
 export const lingerMs = 25
 export const tombstoneRetentionMs = 7 * 86_400_000
@@ -39,6 +40,37 @@ export interface Cluster {
   clockLookMs?: number
   /** A broker's clock minus true time, in ms, by its number; partition p is led by broker p modulo their number. Default: one broker, 0. */
   brokerSkewsMs?: number[]
+  /** How long each commit takes. */
+  slowMs: number
+  registryThere: boolean
+  /** Share of writes to stores that fail. */
+  storeFailures: number
+  /** Ends transactions that clients have left open. */
+  openTransactions: (() => void)[]
+}
+
+export const noMisfortune = { slowMs: 0, registryThere: true, storeFailures: 0 }
+
+/** The codecs of a process that has to ask for each schema, from a registry that may be away. */
+function askingCodecs(cluster: Cluster): typeof codecs {
+  const asking = <Value, Input>(codec: Codec<Value, Input>): Codec<Value, Input> => {
+    let isKnown = false
+    return {
+      encode: (value) => codec.encode(value),
+      decode: (bytes) => {
+        isKnown ||= cluster.registryThere
+        if (isKnown) return codec.decode(bytes)
+        return Promise.reject(new DuelogError('registry-unavailable', 'The registry does not answer.'))
+      },
+    }
+  }
+  const { definition, command, event } = codecs as unknown as Record<string, Codec<never>>
+  return {
+    ...codecs,
+    definition: asking(definition as never),
+    command: asking(command as never),
+    event: asking(event as never),
+  } as typeof codecs
 }
 
 /** The time zone rules of a process, and what runs it under them. */
@@ -85,7 +117,7 @@ export class Process {
     }
     this.scheduler = new Scheduler({
       log,
-      codecs,
+      codecs: isOn('registry') ? askingCodecs(cluster) : codecs,
       names,
       prefix: 'model.',
       partitions: cluster.log.partitions,
@@ -215,6 +247,8 @@ async function transactionalWriter(cluster: Cluster, process: Process, id: strin
         return log.append(records, log.begin(id, epoch))
       })
       tellTime(cluster, process, records, sentMs)
+      if (cluster.slowMs > 0)
+        await new Promise<void>((resolve) => machine.clock.at(machine.clock.nowMs() + cluster.slowMs, resolve))
       await io.submit(machine, 'commits', () => {
         if (lost()) throw new DuelogError('broker-unavailable', 'The commit did not arrive.')
         log.commit(id, epoch)
@@ -227,13 +261,14 @@ async function transactionalWriter(cluster: Cluster, process: Process, id: strin
   }
 }
 
-function storesOf({ io }: Cluster, { machine, disk }: Process): PartitionStores {
+function storesOf(cluster: Cluster, { machine, disk }: Process): PartitionStores {
+  const { io } = cluster
   return {
     open: (partition) =>
       io.submit(machine, `opens store ${partition}`, () => {
         const store = disk.get(partition) ?? memoryStore()
         disk.set(partition, store)
-        return { store: opened(io, machine, store), wiped: undefined }
+        return { store: opened(cluster, machine, store), wiped: undefined }
       }),
     held: async () => [...disk.keys()],
     wipe: (partition) => io.submit(machine, `wipes store ${partition}`, () => void disk.delete(partition)),
@@ -241,7 +276,8 @@ function storesOf({ io }: Cluster, { machine, disk }: Process): PartitionStores 
 }
 
 /** A store as its process sees it: nothing works once it is closed. */
-function opened(io: Io, machine: Machine, store: MemoryStore): PartitionStore {
+function opened(cluster: Cluster, machine: Machine, store: MemoryStore): PartitionStore {
+  const { io, chance } = cluster
   let closed = false
   const open = <T>(name: string, effect: () => T): Promise<T> => {
     if (closed) return Promise.reject(new Error(`The store is closed: ${name}.`))
@@ -250,7 +286,11 @@ function opened(io: Io, machine: Machine, store: MemoryStore): PartitionStore {
   return {
     get: (keys) => open('reads', () => store.getNow(keys)),
     scan: (options) => open('scans', () => store.scanNow(options)),
-    apply: (ops) => open('applies', () => store.applyNow(ops)),
+    apply: (ops) =>
+      open('applies', () => {
+        if (cluster.storeFailures > 0 && chance.happens(cluster.storeFailures)) throw new Error('The disk is full.')
+        store.applyNow(ops)
+      }),
     compact: () => open('compacts', () => undefined),
     bytes: async () => 0,
     close: async () => {

@@ -8,7 +8,9 @@ import { Forwarder, Users, Workers } from './actors.ts'
 import { Chance } from './chance.ts'
 import { Group } from './group.ts'
 import { Io } from './io.ts'
-import { type Cluster, type Disk, Process } from './process.ts'
+import { endMisfortunes, misfortunes } from './misfortunes.ts'
+import { type Cluster, type Disk, noMisfortune, Process } from './process.ts'
+import { isOn, type Switch } from './switches.ts'
 
 const dayMs = 86_400_000
 const transactionTimeoutMs = 15_000
@@ -28,6 +30,7 @@ type Misfortune =
   | 'long-time'
   | 'boot'
   | 'topic'
+  | Switch
 
 export class Simulation {
   readonly time = new VirtualTime()
@@ -52,7 +55,18 @@ export class Simulation {
     this.log = new MemoryLog(2, () => time.nowMs)
     const io = new Io(chance)
     const group = new Group(this.log, io, chance, chance.happens(0.6))
-    this.cluster = { time, log: this.log, io, group, chance, lossiness: 0, clusterId: 'here', ordersThere: true }
+    this.cluster = {
+      time,
+      log: this.log,
+      io,
+      group,
+      chance,
+      lossiness: 0,
+      clusterId: 'here',
+      ordersThere: true,
+      ...noMisfortune,
+      openTransactions: [],
+    }
     this.users = new Users(this.cluster)
     this.workers = new Workers(this.cluster)
     this.forwarder = new Forwarder(this.cluster)
@@ -69,6 +83,7 @@ export class Simulation {
       'long-time': 0.3,
       topic: 2,
     }
+    for (const [name, { weight }] of Object.entries(misfortunes)) if (isOn(name as Switch)) all[name as Switch] = weight
     for (const name of Object.keys(all) as Misfortune[]) if (chance.happens(0.4)) delete all[name]
     this.#misfortunes = { ...all, thaw: 4, reliable: 2, boot: 5 }
     const machines = chance.pick([1, 2, 2])
@@ -84,6 +99,7 @@ export class Simulation {
   /** Nothing bad happens any more; ends when nothing more is to be done for now, at least so much later. */
   async rest(forMs: number): Promise<void> {
     this.cluster.lossiness = 0
+    endMisfortunes(this.cluster)
     this.#orders(true)
     this.workers.fates = { succeed: 1 }
     for (const { process } of this.slots) {
@@ -227,6 +243,7 @@ export class Simulation {
     else if (what === 'long-time') time.nowMs += chance.pick([60_000, 3_600_000, 2 * dayMs, 6 * dayMs, 9 * dayMs])
     else if (what === 'disk') this.#damage(index)
     else if (what === 'topic') this.#orders(!cluster.ordersThere)
+    else misfortunes[what as Switch]?.befall({ cluster, process, setClock: this.#setClock.bind(this) })
   }
 
   #setClock({ machine: { clock } }: Process, byMs: number): void {

@@ -4,12 +4,24 @@
  * one is off.
  */
 const standing = {
-  /** Asked: whether each lost lease, timeout and expiry was necessary. */
+  /** Asked: whether each lost lease, timeout and expiry was necessary. Off: timers judge before reports that are durable are read (finding 1). */
   necessity: false,
   /** Asked: whether a job that was revived while Duelog's own tombstone was on its way stays. */
-  revivalsStay: false,
+  revivalsStay: true,
   /** Asked: whether workers are told of the runs of a deleted job. */
-  deletionsTellWorkers: false,
+  deletionsTellWorkers: true,
+  /** Done: misfortunes.ts says what each is. */
+  /** Off: one step of a clock ahead still decides what never fell due (finding 7). */
+  clockSteps: false,
+  /** Off, as is recreation: positions beyond the end of a log go unnoticed (finding 5). */
+  truncation: false,
+  recreation: false,
+  retention: true,
+  openTransactions: true,
+  slowCommits: true,
+  registry: true,
+  stores: true,
+  nonsense: true,
 }
 
 export type Switch = keyof typeof standing

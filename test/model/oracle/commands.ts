@@ -17,8 +17,11 @@ interface Taken {
   isRepeated: boolean
 }
 
-export function commandProblems(log: MemoryLog, lives: Lives, ledger: Ledger, transactions: Decided[]): string[] {
+export function commandProblems(log: MemoryLog, lives: Lives, ledger: Ledger, transactions: Decided[], whole: boolean): string[] {
   const problems: string[] = []
+  checkOnce(ledger, problems)
+  // Where offsets were given twice nobody can say which record one means.
+  if (!whole) return problems
   const commands = commandsOf(log)
   for (const partition of new Set(transactions.map(({ partition }) => partition))) {
     const mine = transactions.filter((each) => each.partition === partition)
@@ -29,14 +32,13 @@ export function commandProblems(log: MemoryLog, lives: Lives, ledger: Ledger, tr
       problems,
     )
   }
-  checkOnce(ledger, problems)
   checkTakeovers(log, lives, commands, transactions, problems)
   return problems
 }
 
 function commandsOf(log: MemoryLog): Taken[] {
   const sent = new Set<string>()
-  return shown(log, topics.commands).flatMap(({ record, order }) => {
+  return shown(log, topics.commands).flatMap(({ record, visibleOrder: order }) => {
     const command = readable(read.command, record?.value)
     if (record === undefined || command === undefined || !isJobId(record.key)) return []
     const jobId = record.key.toString()
@@ -101,12 +103,24 @@ interface Books {
 }
 
 /** What one transaction has made of the commands of a job that it has taken. */
-function checkTaken(jobId: string, taken: Taken[], change: Change | undefined, { position }: Decided, books: Books): void {
+function checkTaken(jobId: string, taken: Taken[], change: Change | undefined, decided: Decided, books: Books): void {
   const { holds, lives, problems } = books
   const lifeNo = lifeNoOf(lives.get(jobId), change?.after?.specOffset ?? -1)
   const [before, after] = [change?.before, change?.after]
+  const { position, positionBefore } = decided
+  // Where one transaction takes definitions as well nobody can say from outside what came first.
+  const [from, to] = [positionBefore?.jobsOffset ?? 0, position?.jobsOffset ?? 0]
+  const isNew = (lives.get(jobId) ?? []).some(
+    ({ definitions, endedBy }) =>
+      definitions.some(({ offset }) => offset >= from && offset < to) || (endedBy?.offset ?? -1) >= from,
+  )
   // A job that is not there, or was deleted and begun anew meanwhile: nobody can say from outside what came first.
-  if (after === undefined || lifeNo < 0 || lifeNo !== lifeNoOf(lives.get(jobId), before?.specOffset ?? after.specOffset)) {
+  if (
+    after === undefined ||
+    lifeNo < 0 ||
+    isNew ||
+    lifeNo !== lifeNoOf(lives.get(jobId), before?.specOffset ?? after.specOffset)
+  ) {
     holds.delete(jobId)
     return
   }

@@ -2,7 +2,7 @@
 import type { JobDefinition } from '../../../schemas/generated.ts'
 import type { Entry, MemoryLog } from '../../tools/memory-log.ts'
 import { partitionOfJob } from './partitions.ts'
-import { headerNames, isJobId, isShown, keyOf, placesOf, read, readable, topics } from './reading.ts'
+import { headerNames, isJobId, isShown, keyOf, placesOf, read, readable, type Shown, shownIn, topics } from './reading.ts'
 import { isSound } from './soundness.ts'
 
 export interface Definition {
@@ -43,7 +43,7 @@ export function livesOf(log: MemoryLog): Lives {
   const lives: Lives = new Map()
   for (const { partition, log: jobs } of placesOf(log, topics.jobs)) {
     const deleted = deletionsOf(log.at(topics.state, partition).archive)
-    for (const entry of jobs.archive.filter(isShown)) {
+    for (const entry of shownIn(jobs.archive)) {
       const key = entry.record?.key
       if (!isJobId(key) || partitionOfJob(key.toString(), log.partitions) !== partition) continue
       take(lives, key.toString(), entry, deleted.get(key.toString()) ?? [])
@@ -52,7 +52,7 @@ export function livesOf(log: MemoryLog): Lives {
   return lives
 }
 
-function take(lives: Lives, id: string, { record, order }: Entry, deletions: number[]): void {
+function take(lives: Lives, id: string, { record, visibleOrder: order }: Shown, deletions: Deletion[]): void {
   if (record === undefined) return
   const { offset, timestampMs: appendedAt, value, headers } = record
   const of = lives.get(id) ?? []
@@ -61,9 +61,16 @@ function take(lives: Lives, id: string, { record, order }: Entry, deletions: num
   if (value === null) {
     if (life === undefined || headers[headerNames.moved] !== undefined) return
     const observed = headers[headerNames.observedOffset]
+    const until = headers[headerNames.observedDeleteAt]
+    const isDue = (deleteAt: number | null): boolean => until === undefined || Number(until.toString()) === deleteAt
     // Duelog's own counts only for what it has seen, and where the job has not been revived since: then the job goes at once.
     const counts = observed === undefined || Number(observed.toString()) >= Math.max(inForceOffset(life), life.droppedOffset)
-    const gone = observed === undefined || deletions.some((specOffset) => specOffset === inForceOffset(life))
+    const gone =
+      observed === undefined ||
+      deletions.some(
+        ({ specOffset, deleteAt, from, to }) =>
+          specOffset === inForceOffset(life) && isDue(deleteAt) && offset >= from && offset < to,
+      )
     if (counts && gone) life.endedBy = { offset, order, byUser: observed === undefined }
     return
   }
@@ -89,20 +96,38 @@ function isDropped(inForce: Definition | undefined, next: Definition): boolean {
   return spec.dedupKey !== null && spec.dedupKey === old.dedupKey && next.appendedAt <= inForce.appendedAt + spec.dedupWindowMs
 }
 
-/** For each job the definitions with which it was forgotten in the changelog. */
-function deletionsOf(archive: Entry[]): Map<string, number[]> {
-  const known = new Map<string, { specOffset: number; runNo: number }>()
-  const deletions = new Map<string, number[]>()
+/** A job was forgotten in the changelog, by a transaction that has taken these records of `jobs`. */
+interface Deletion {
+  specOffset: number
+  /** When it was to be deleted, as its last state said. */
+  deleteAt: number | null
+  from: number
+  to: number
+}
+
+function deletionsOf(archive: Entry[]): Map<string, Deletion[]> {
+  const known = new Map<string, { specOffset: number; life: string; deleteAt: number | null }>()
+  const deletions = new Map<string, Deletion[]>()
+  let begun: Deletion[] = []
+  let jobsOffset = 0
   for (const { record } of archive.filter(isShown)) {
-    if (!record?.key || keyOf(record.key).kind !== 'S') continue
-    const id = keyOf(record.key).subject
-    const state = readable(read.state, record.value)?.state ?? undefined
+    if (!record?.key) continue
+    const { kind, subject: id } = keyOf(record.key)
+    const entry = readable(read.state, record.value)
+    // The position is the last record of each transaction.
+    for (const deletion of begun) deletion.to = entry?.position?.jobsOffset ?? deletion.to
+    if (entry?.position) [begun, jobsOffset] = [[], entry.position.jobsOffset]
+    if (kind !== 'S') continue
+    const state = entry?.state ?? undefined
     const before = known.get(id)
-    // A state that begins anew in the same transaction hides the end of the one before: its runs are numbered from 1 again.
-    const anew = before !== undefined && before.specOffset !== state?.specOffset && (state?.runNo ?? 0) <= before.runNo
-    if (before !== undefined && (state === undefined || anew))
-      deletions.set(id, [...(deletions.get(id) ?? []), before.specOffset])
+    // A state that begins anew in the same transaction hides the end of the one before; it names another life.
+    if (before !== undefined && state?.life !== before.life) {
+      const deletion = { specOffset: before.specOffset, deleteAt: before.deleteAt, from: jobsOffset, to: jobsOffset }
+      deletions.set(id, [...(deletions.get(id) ?? []), deletion])
+      begun.push(deletion)
+    }
     if (state !== undefined) known.set(id, state)
+    else known.delete(id)
   }
   return deletions
 }

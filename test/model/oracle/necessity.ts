@@ -61,7 +61,7 @@ function outcomeOf(run: ActiveRun, { after }: Change, ended: FinishedRun[]): Out
 
 function judge(judged: Judged, { error, end }: Outcome, decided: Decided, facts: Facts, problems: string[]): void {
   const { name, life, run, reports } = judged
-  const seen = reports.filter(({ offset }) => offset < (decided.position?.eventsOffset ?? 0))
+  const seen = reports.filter(({ order }) => order < decided.order)
   const known = (type: Report['type']): boolean => seen.some((report) => report.type === type)
   const isRecord = life.definitions.some(({ spec }) => spec?.target.topic)
   const sameAttempt = end !== undefined && end.attempts === run.attempt

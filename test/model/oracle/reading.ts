@@ -30,6 +30,7 @@ export const topics = {
 /** Header names of docs/TOPICS.md and docs/TARGETS.md. */
 export const headerNames = {
   observedOffset: 'observed-offset',
+  observedDeleteAt: 'observed-delete-at',
   onlyOver: 'only-over',
   moved: 'duelog-moved',
   correlationId: 'duelog-correlation-id',
@@ -72,9 +73,25 @@ export function readable<Value>(how: (bytes: Buffer) => Value, bytes: Buffer | n
 export const isShown = ({ record, transaction }: Entry): boolean =>
   record !== undefined && (transaction === undefined || transaction.state === 'committed')
 
+/** An entry, and when readers could first see it: once every transaction that had begun before it had ended. */
+export interface Shown extends Entry {
+  visibleAt: number
+  visibleOrder: number
+}
+
 /** Every record that was ever shown in the topics whose names begin so, also what is gone from the log since. */
-export const shown = (log: MemoryLog, topicStart: string): Entry[] =>
-  placesOf(log, topicStart).flatMap((place) => place.log.archive.filter(isShown))
+export const shown = (log: MemoryLog, topicStart: string): Shown[] =>
+  placesOf(log, topicStart).flatMap((place) => shownIn(place.log.archive))
+
+export function shownIn(archive: Entry[]): Shown[] {
+  const ends = new Map(archive.flatMap((entry) => (entry.record === undefined ? [[entry.transaction, entry] as const] : [])))
+  let last = { at: 0, order: 0 }
+  return archive.flatMap((entry) => {
+    const end = ends.get(entry.transaction) ?? entry
+    if (end.order > last.order) last = end
+    return isShown(entry) ? [{ ...entry, visibleAt: last.at, visibleOrder: last.order }] : []
+  })
+}
 
 export const placesOf = (log: MemoryLog, topicStart: string): readonly Place[] => log.allOf(topicStart)
 

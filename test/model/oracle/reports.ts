@@ -6,10 +6,9 @@ import { read, readable, shown, topics } from './reading.ts'
 export interface Report {
   type: ExecutionEvent['type']
   errorType: string | undefined
-  /** Broker time of the append, and order among all appends. */
+  /** When it became visible, and its order then among all appends. */
   at: number
   order: number
-  offset: number
 }
 
 export type Reports = Map<string, Report[]>
@@ -27,13 +26,13 @@ export const attemptName = ({ jobId, specOffset, runNo, attempt }: AttemptName):
 
 export function reportsOf(log: MemoryLog): Reports {
   const reports: Reports = new Map()
-  for (const { record, at, order } of shown(log, topics.events)) {
+  for (const { record, visibleAt: at, visibleOrder: order } of shown(log, topics.events)) {
     const event = readable(read.event, record?.value)
-    if (event === undefined || record === undefined || record.key?.toString() !== event.jobId) continue
+    if (event === undefined || record?.key?.toString() !== event.jobId) continue
     const name = attemptName(event)
     const known = reports.get(name) ?? []
     reports.set(name, known)
-    known.push({ type: event.type, errorType: event.error?.type, at, order, offset: record.offset })
+    known.push({ type: event.type, errorType: event.error?.type, at, order })
   }
   return reports
 }

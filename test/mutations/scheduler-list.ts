@@ -1,0 +1,231 @@
+/** What test/mutations/scheduler.ts changes, one at a time. The first eight are those of the findings that no model had seen. */
+export interface Mutation {
+  name: string
+  file: string
+  /** Stands once in the file. */
+  find: string
+  replace: string
+  why: string
+}
+
+const mutation = (name: string, file: string, find: string, replace: string, why: string): Mutation => ({
+  name,
+  file,
+  find,
+  replace,
+  why,
+})
+
+export const mutations: readonly Mutation[] = [
+  mutation(
+    'A-leases-deaf',
+    'src/scheduler/leases.ts',
+    'return Math.max(this.last(jobId, attempt)?.checkedAt ?? 0, this.#floorMs)',
+    'return this.#floorMs',
+    'leases ignore heartbeats',
+  ),
+  mutation(
+    'B-other-life',
+    'streams/runs/attempt.ts',
+    ' && run.specOffset === event.specOffset',
+    '',
+    'a report of another life counts',
+  ),
+  mutation(
+    'C-commands-forgotten',
+    'streams/jobs/recent-commands.ts',
+    'recentCommands.includes(markOf(commandId)) || ',
+    '',
+    'a command that is sent again is taken again',
+  ),
+  mutation(
+    'D-no-grant',
+    'src/scheduler/partition.ts',
+    'own.leases.grant(own.shared.clock.nowMs())',
+    'own.leases.grant(0)',
+    'a new owner grants no lease',
+  ),
+  mutation(
+    'E-store-beside',
+    'src/scheduler/claiming.ts',
+    'if (isBesideTheLog({',
+    'if (false && isBesideTheLog({',
+    'the claim keeps a store that went on beside the log',
+  ),
+  mutation(
+    'F-commands-undrained',
+    'src/scheduler/claiming.ts',
+    "  await readToEnd(own, 'commands', foldMail)\n",
+    '',
+    'a takeover does not drain commands',
+  ),
+  mutation(
+    'G-released-counts',
+    'streams/runs/attempt.ts',
+    'const attemptsMade = run.attempt - run.releasedAttempts',
+    'const attemptsMade = run.attempt',
+    'what a worker gave back counts as an attempt',
+  ),
+  mutation(
+    'H-old-tombstone',
+    'streams/jobs/accept.ts',
+    '  if (inForce > deletion.offset) return\n',
+    '',
+    'a tombstone before the definition deletes it',
+  ),
+  mutation(
+    'jobs-undrained',
+    'src/scheduler/claiming.ts',
+    "  await readToEnd(own, 'jobs', foldMail)\n",
+    '',
+    'a takeover does not drain definitions',
+  ),
+  mutation(
+    'gap-in-restore',
+    'src/scheduler/receiving.ts',
+    ' && !own.fault && receiveState',
+    ' && receiveState',
+    'what is read after a failed write is put behind the gap',
+  ),
+  mutation('heard-after-failure', 'src/scheduler/receiving.ts', ' || own.fault || ', ' || ', 'records are taken after a failure'),
+  mutation(
+    'store-before-commit',
+    'src/scheduler/turn.ts',
+    'return { folded: 0, committed: false, blocked: false, deferred: [] }',
+    'return { folded: 1, committed: false, blocked: false, deferred: [] }',
+    'an empty turn says that it did something',
+  ),
+  mutation(
+    'commands-unlogged',
+    'src/scheduler/turn.ts',
+    "mails.some(({ source }) => source === 'commands') ||",
+    'false ||',
+    'a command that changed nothing is not logged',
+  ),
+  mutation(
+    'timers-kept',
+    'src/scheduler/effects.ts',
+    'if (!after.some((other) => sameTimer(timer, other))) ops.push({ key: timerKey(timer), value: null })',
+    '',
+    'timers that no longer follow are left',
+  ),
+  mutation(
+    'timers-lost',
+    'src/scheduler/restore.ts',
+    'for (const timer of stateTimers(jobId, state)) ops.push({ key: timerKey(timer), value: none })',
+    '',
+    'a restore writes no timers',
+  ),
+  mutation(
+    'waiters-lost',
+    'src/scheduler/restore.ts',
+    'for (const waiter of waitersOf(jobId, state)) ops.push({ key: waiterKey(waiter), value: none })',
+    '',
+    'a restore writes no queue',
+  ),
+  mutation(
+    'kept-lost',
+    'src/scheduler/claiming.ts',
+    '  await putKeptDefinitions(own.shared.codecs, store)\n',
+    '',
+    'a takeover forgets kept definitions',
+  ),
+  mutation(
+    'foreign-store',
+    'src/scheduler/local-record.ts',
+    'if (local.clusterId !== log.clusterId)',
+    "if (local.clusterId === '')",
+    'the store of another cluster is continued',
+  ),
+  mutation(
+    'old-store',
+    'src/scheduler/local-record.ts',
+    'if (mayLackTombstones(local.savedAtMs, nowMs, retentionMs))',
+    'if (nowMs < 0)',
+    'a store that may lack tombstones is continued',
+  ),
+  mutation(
+    'moved-kept',
+    'src/scheduler/fold.ts',
+    "    if (source === 'jobs')\n",
+    "    if (source !== 'jobs')\n",
+    'a moved definition is left behind',
+  ),
+  mutation(
+    'answered-twice',
+    'src/scheduler/fold.ts',
+    'if (!decided && mail.replyTo !== undefined)',
+    'if (mail.replyTo !== undefined)',
+    'what was decided is answered again',
+  ),
+  mutation(
+    'decided-anew',
+    'src/scheduler/fold.ts',
+    "const decided = mail.source === 'jobs' && mail.offset < this.#context.decidedBefore",
+    'const decided = false',
+    'what is decided is judged anew',
+  ),
+  mutation(
+    'heads-greedy',
+    'src/scheduler/fold.ts',
+    'if (full.has(waiter.key)) continue',
+    '',
+    'the queue is asked behind a refusal',
+  ),
+  mutation(
+    'limits-unlogged',
+    'src/scheduler/fold.ts',
+    'for (const { key, entry } of ledger.changes()) effects.limit(key, entry)',
+    '',
+    'slots and starts are not logged',
+  ),
+  mutation(
+    'late-schedule',
+    'streams/runs/fire.ts',
+    "patchState(draft, { status: 'ACTIVE' })",
+    "patchState(draft, { status: 'PAUSED' })",
+    'placeholder',
+  ),
+  mutation(
+    'pause-ignored',
+    'streams/runs/fire.ts',
+    "state.status !== 'ACTIVE' || ",
+    "state.status === 'COMPLETED' || ",
+    'a paused job fires',
+  ),
+  mutation(
+    'run-twice',
+    'streams/runs/fire.ts',
+    'if ((state.nextDueAt ?? state.nextFireAt) !== timer.dueAt) return',
+    '',
+    'a timer fires whatever the state says',
+  ),
+  mutation(
+    'overlap-ignored',
+    'streams/runs/fire.ts',
+    "return state.active.length > 0 ? 'overlap' : undefined",
+    'return undefined',
+    'overlap is not looked at',
+  ),
+  mutation(
+    'retry-early',
+    'streams/runs/attempt.ts',
+    'if (due.dueAt - context.leadMs <= context.now) beginAttempt',
+    'if (true) beginAttempt',
+    'a retry goes before its backoff is over',
+  ),
+  mutation(
+    'cancel-schedules-on',
+    'streams/jobs/command.ts',
+    "  patchState(draft, { nextFireAt: null, queuedFor: null, backfill: null, waiting: false, reason: 'cancelled' })",
+    "  patchState(draft, { reason: 'cancelled' })",
+    'a cancelled job keeps its next time',
+  ),
+  mutation(
+    'deadline-kept',
+    'streams/runs/attempt.ts',
+    'if (run.startDeadlineAt <= context.now)\n',
+    'if (run.startDeadlineAt <= context.now + 60_000)\n',
+    'runs expire a minute early',
+  ),
+].filter(({ why }) => why !== 'placeholder')
