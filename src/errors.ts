@@ -69,6 +69,11 @@ export const errorTable = {
     retriable: false,
     meaning: 'A topic exists with settings under which jobs could be lost or fire twice.',
   },
+  'log-shrunk': {
+    status: 503,
+    retriable: true,
+    meaning: 'A topic of Duelog ends before what was read of it: it was truncated, or deleted and made anew.',
+  },
   'foreign-data': { status: 500, retriable: false, meaning: 'The data folder belongs to another version or another cluster.' },
   'embedded-failed': { status: 500, retriable: false, meaning: 'The embedded broker or registry could not be started.' },
   'handler-missing': { status: 500, retriable: false, meaning: 'No handler of that name is registered in the worker.' },

@@ -55,6 +55,11 @@ export function createMetrics() {
       'Records of the logs that the standby of this process lacks; 0 where it is none.',
       ['partition'],
     ),
+    positionsReset: counter(
+      'positions_reset_total',
+      'Positions that lay outside their log, because it was truncated, made anew, or expired unread; reading went on at its beginning.',
+      ['topic', 'reason'],
+    ),
     reopens: counter('reopens_total', 'Partitions reopened after a producer error.', ['reason']),
     fenced: counter('fenced_total', 'Partitions lost to a later owner.'),
     tzInfo: gauge('tz_info', 'Time zone rules of this process, and the version of ICU; always 1.', ['version', 'icu']),

@@ -107,7 +107,7 @@ export interface GroupReaderOptions {
   onAssigned(assigned: TopicPartition[], generation: number): { positions?: Position[]; paused?: TopicPartition[] } | undefined
   /** The group is about to give its partitions out anew; until it has, what is done can still be committed. */
   onRebalance?(): void
-  /** Everything before the offset was read; also where only markers of transactions stood, which come as no batch. After the batch has settled. */
+  /** Everything before the offset was read; also where only markers of transactions stood, which come as no batch. After the batch has settled; not for what was fetched before the last seek. */
   onPassed?(position: Position): void
   /** Records in offset order for each partition; the next batch of any partition of this reader is fetched after it settles. It must not throw. */
   onBatch(batch: Batch): void | Promise<void>
@@ -132,7 +132,7 @@ export interface GroupReader {
 
 /** Offsets and metadata as the broker knows them. */
 export interface LogAdmin {
-  /** Earliest and next offset of each partition of the topic. */
+  /** Earliest and next offset of each partition; what stands behind an open transaction does not count: readers cannot reach it. */
   offsets(topic: string): Promise<{ partition: number; earliest: number; next: number }[]>
   clusterId(): Promise<string>
   /** What the group has committed for each partition of the topic; partitions without a commit are absent. */

@@ -24,6 +24,7 @@ export function draftOf(job: Job): Decision {
     admission: undefined,
     extraTimers: [],
     deferUntil: undefined,
+    awaitsEventsUntil: undefined,
     notes: [],
     failed: false,
   }

@@ -83,6 +83,11 @@ export interface Context {
   /** How long the topics of a pool keep what is dispatched, in ms; Infinity for ever. As above. Default: for ever. */
   keptMs?: (pool: string) => number
   limits: Limits
+  /**
+   * The owner's clock, epoch ms: what was durable in execution-events by then is part of the job. A timer that would end an attempt for
+   * want of a report decides nothing before this has passed the time that it judges.
+   */
+  eventsReadUntil: number
   /** When a running attempt was last known to be alive, epoch ms; 0 when it was never heard of. */
   seenAt: (jobId: string, attempt: AttemptId) => number
   /** Whether next times of the partition may stand by other time zone rules than those in force. Default: no. */
@@ -173,6 +178,8 @@ export interface Decision {
   extraTimers: Timer[]
   /** The timer was not acted on; look at it again at this time. */
   deferUntil: number | undefined
+  /** The timer was not acted on; it may be once all reports that were durable by this time are part of the job. */
+  awaitsEventsUntil: number | undefined
   notes: Note[]
   /** A rule threw, or what it decided cannot be logged: the job is INVALID, and nothing else was decided. */
   failed: boolean

@@ -15,6 +15,7 @@ import { deliverAll } from './runs/deliver.ts'
 import { fire } from './runs/fire.ts'
 import { admit } from './runs/gate.ts'
 import { lookAtZone } from './runs/zone-change.ts'
+import { timersOf } from './timers.ts'
 
 /** Longest reason that a state gives. */
 const reasonCharsMax = 500
@@ -24,6 +25,8 @@ export function step(job: Job, input: Input, context: Context): Decision {
   switch (input.kind) {
     case 'definition':
       acceptDefinition(draft, input, context)
+      // Its timers may have passed while there was no definition.
+      if (job.definition === undefined && (job.state?.specOffset ?? 0) < 0) draft.extraTimers.push(...timersOf(draft.job))
       break
     case 'deletion':
       acceptDeletion(draft, input)
@@ -58,8 +61,9 @@ function shorten(draft: Decision): void {
 function applyTimer(draft: Decision, timer: Timer, context: Context): void {
   const { definition, state } = draft.job
   if (definition === undefined) {
-    // The definition is gone, its tombstone was compacted away with it: what is left of the job goes too.
-    if (state !== undefined) acceptDeletion(draft, { kind: 'deletion', offset: Number.MAX_SAFE_INTEGER })
+    // The definition is gone, its tombstone was compacted away with it: what is left of the job goes too. Not so where jobs was made anew:
+    // what runs of it were made must not be forgotten, or their numbers would begin again with the next definition.
+    if (state !== undefined && state.specOffset >= 0) acceptDeletion(draft, { kind: 'deletion', offset: Number.MAX_SAFE_INTEGER })
     return
   }
   if (timer.kind === timerKind.fire) return fire(draft, timer, context)

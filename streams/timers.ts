@@ -8,10 +8,14 @@ import { type Timer, timerKind } from './keys.ts'
 import { dueAtOf } from './schedules/jitter.ts'
 import { firstFire } from './schedules/next-fire.ts'
 
-/** How long the owner waits beyond attemptTimeoutMs for the worker's own report of a timeout. */
+/** How long the owner waits beyond a time that the worker keeps by itself, attemptTimeoutMs or the start deadline, for the worker's report. */
 export const attemptTimeoutGraceMs = 5_000
 /** How long after the end of a backoff the owner waits for the forwarder, before it lets the attempt go by itself (ADR 0037). */
 export const retryBackstopMs = 60_000
+
+/** When a run that has not started expires. What was dispatched a worker may have started in time: its report may be on its way. */
+export const expiresAt = ({ status, startDeadlineAt }: ActiveRun): number =>
+  status === 'DISPATCHED' ? startDeadlineAt + attemptTimeoutGraceMs : startDeadlineAt
 
 export function timersOf(job: Job): Timer[] {
   if (job.state !== undefined) return stateTimers(job.id, job.state)
@@ -45,12 +49,12 @@ function runTimers(jobId: string, run: ActiveRun, timers: Timer[]): void {
   const { runNo } = run
   switch (run.status) {
     case 'DISPATCHED':
-      timers.push({ dueAt: run.startDeadlineAt, kind: timerKind.startDeadline, jobId, runNo })
+      timers.push({ dueAt: expiresAt(run), kind: timerKind.startDeadline, jobId, runNo })
       // As a running one has to be heard of, a pinned one has to be taken.
       if (run.tellAt !== null) timers.push({ dueAt: run.tellAt, kind: timerKind.lease, jobId, runNo })
       break
     case 'WAITING':
-      timers.push({ dueAt: run.startDeadlineAt, kind: timerKind.startDeadline, jobId, runNo })
+      timers.push({ dueAt: expiresAt(run), kind: timerKind.startDeadline, jobId, runNo })
       if (run.waitsFor === 'RATE' && run.dueAt < run.startDeadlineAt)
         timers.push({ dueAt: run.dueAt, kind: timerKind.start, jobId, runNo })
       break

@@ -168,7 +168,19 @@ export class Intake {
   #batch(batch: Batch): void | Promise<void> {
     const lane = this.#lanes.get(`${batch.topic}/${batch.partition}`)
     if (lane === undefined || !lane.owned || this.#stopped) return
+    if (batch.highWatermark < (lane.next ?? 0)) this.#beginAnew(lane, batch)
     return this.#take(lane, batch.records, 0)
+  }
+
+  /** kafkajs reads such a log from its beginning; without this its records would pass for seen. */
+  #beginAnew(lane: Lane, { highWatermark }: Batch): void {
+    const { topic, partition, next } = lane
+    this.#options.metrics.positionsReset.inc({ topic, reason: 'beyond-end' })
+    this.#options.logger.error(
+      { topic, partition, offset: next, end: highWatermark },
+      `${topic}/${partition} ends before what was read of it: it was truncated, or deleted and made anew. It is read from its beginning.`,
+    )
+    lane.beginAnew()
   }
 
   /** Decodes at once where it can; while a schema is fetched from the registry the reader waits. */

@@ -117,6 +117,14 @@ export class Lane implements TopicPartition {
     this.epoch++
   }
 
+  /** The log was truncated or made anew: what stands at its offsets now has nothing to do with what did. */
+  beginAnew(): void {
+    const { owned } = this
+    this.lose()
+    this.#survivors = undefined
+    this.owned = owned
+  }
+
   /** The position up to which everything is done, when it is beyond the one last handed out. */
   committable(): Position | undefined {
     while (this.#queue[this.#head]?.state === 'done') this.#head++

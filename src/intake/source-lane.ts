@@ -80,8 +80,9 @@ export class SourceLane {
       const admin = await log.admin()
       try {
         const committed = await admin.committed(names.group('intake'), this.topic)
-        const earliest = (await admin.offsets(this.topic)).find(({ partition }) => partition === this.partition)?.earliest ?? 0
-        this.#next = Math.max(committed.find(({ partition }) => partition === this.partition)?.offset ?? 0, earliest)
+        const range = (await admin.offsets(this.topic)).find(({ partition }) => partition === this.partition)
+        const offset = committed.find(({ partition }) => partition === this.partition)?.offset
+        this.#next = this.#soundPosition(offset, range?.earliest ?? 0, range?.next ?? Number.POSITIVE_INFINITY)
       } finally {
         await admin.close()
       }
@@ -93,7 +94,22 @@ export class SourceLane {
     }
   }
 
-  async #translate({ records }: Batch): Promise<void> {
+  /** Where the group stands, or the beginning of a log in which that does not lie. */
+  #soundPosition(offset: number | undefined, earliest: number, next: number): number {
+    if (offset === undefined || (offset >= earliest && offset <= next)) return offset ?? earliest
+    const { metrics, logger } = this.#options
+    const { topic, partition } = this
+    const reason = offset > next ? 'beyond-end' : 'expired'
+    metrics.positionsReset.inc({ topic, reason })
+    logger.error(
+      { topic, partition, offset, earliest, next, reason },
+      `Position ${offset} lies outside of ${topic}/${partition}, which goes from ${earliest} to ${next}. It is read from its beginning.`,
+    )
+    return earliest
+  }
+
+  async #translate({ records, highWatermark }: Batch): Promise<void> {
+    if (highWatermark < (this.#next ?? 0)) throw new Error(`${this.topic}/${this.partition} ends before what was read of it.`)
     const { names, targets } = this.#options
     for (let at = 0; at < records.length; at += recordsPerCommitMax) {
       const next = this.#next

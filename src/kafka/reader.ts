@@ -17,6 +17,7 @@ import type { Batch, GroupReader, GroupReaderOptions, Position, TopicPartition }
 import { type AssignerKind, createAssigner } from './assignors.ts'
 import { type LogSettings, retry } from './client.ts'
 import { faultOf } from './faults.ts'
+import { FetchOrder } from './fetch-order.ts'
 import { Heartbeats } from './heartbeats.ts'
 import { noteOf } from './member-note.ts'
 import type { PartitionCounts } from './partition-counts.ts'
@@ -42,6 +43,7 @@ export class KafkaGroupReader implements GroupReader {
   #stopping: Promise<void> | undefined
   /** Batches whose onBatch has not settled. */
   #open = new Set<EachBatchPayload>()
+  readonly #order = new FetchOrder()
   #beating: NodeJS.Timeout | undefined
   #settleStart: { resolve(): void; reject(error: Error): void } | undefined
 
@@ -86,7 +88,9 @@ export class KafkaGroupReader implements GroupReader {
   }
 
   seek(position: Position): void {
-    if (this.#mine([position]).length > 0) this.#consumer.seek({ ...position, offset: String(position.offset) })
+    if (this.#mine([position]).length === 0) return
+    this.#order.sought(position)
+    this.#consumer.seek({ ...position, offset: String(position.offset) })
   }
 
   /** Positions of partitions that are no longer ours are left out: their new reader commits them. */
@@ -161,15 +165,15 @@ export class KafkaGroupReader implements GroupReader {
   }
 
   #listen(): void {
-    const { GROUP_JOIN, REBALANCING, STOP, CRASH, END_BATCH_PROCESS } = this.#consumer.events
-    const { onPassed } = this.#options
-    if (onPassed !== undefined)
-      this.#consumer.on(END_BATCH_PROCESS, ({ payload: { topic, partition, lastOffset } }) =>
-        onPassed({ topic, partition, offset: Number(lastOffset) + 1 }),
-      )
+    const { GROUP_JOIN, REBALANCING, STOP, CRASH, FETCH_START, END_BATCH_PROCESS } = this.#consumer.events
     this.#heartbeats.listen(this.#consumer)
     this.#consumer.on(GROUP_JOIN, ({ payload }) => this.#onJoin(payload.memberAssignment, payload.memberId))
     this.#consumer.on(REBALANCING, () => this.#options.onRebalance?.())
+    this.#consumer.on(FETCH_START, ({ payload }) => this.#order.fetching(payload.nodeId))
+    // Of a batch that shows nothing kafkajs says nothing else, and reads on behind it.
+    this.#consumer.on(END_BATCH_PROCESS, ({ payload }) => {
+      if (payload.batchSize === 0) this.#passed(payload, Number(payload.lastOffset) + 1)
+    })
     this.#consumer.on(STOP, () => this.#forget())
     this.#consumer.on(CRASH, ({ payload }) => {
       this.#forget()
@@ -192,6 +196,7 @@ export class KafkaGroupReader implements GroupReader {
     // A new member id says that the group had counted us out: others may have had our partitions meanwhile. The gap tells it on.
     this.#joins += this.#memberId === undefined || this.#memberId === memberId ? 1 : 2
     this.#memberId = memberId
+    this.#order.clear()
     this.#consumer.resume(this.#options.topics.map((topic) => ({ topic })))
     const assigned = [...this.#assigned].flatMap(([topic, partitions]) => partitions.map((partition) => ({ topic, partition })))
     const wanted = this.#options.onAssigned(assigned, this.#joins)
@@ -210,6 +215,8 @@ export class KafkaGroupReader implements GroupReader {
     const { topic, partition, messages, highWatermark } = payload.batch
     const last = messages[messages.length - 1]
     if (last === undefined) return
+    // Fetched before a seek: handed over, it would pass for what follows the place that was sought.
+    if (payload.isStale()) return
     const joins = this.#joins
     const batch: Batch = { topic, partition, records: recordsOf(topic, partition, messages), highWatermark: +highWatermark }
     try {
@@ -219,7 +226,15 @@ export class KafkaGroupReader implements GroupReader {
       return this.#fail(faultOf(thrown, `Handling a batch of ${topic}/${partition}`))
     }
     // After a seek, or a join that placed the partition anew, the position is not ours to move.
-    if (joins === this.#joins && this.#joined && !payload.isStale()) payload.resolveOffset(last.offset)
+    if (joins !== this.#joins || !this.#joined || payload.isStale()) return
+    // With the last record kafkajs also passes what follows it in the batch and is not shown.
+    payload.resolveOffset(last.offset)
+    this.#passed({ topic, partition }, Number(payload.batch.lastOffset()) + 1)
+  }
+
+  #passed({ topic, partition }: TopicPartition, next: number): void {
+    const place = { topic, partition }
+    if (this.#mine([place]).length > 0 && this.#order.isInOrder(place)) this.#options.onPassed?.({ ...place, offset: next })
   }
 
   /** Keeps the session alive while a batch waits. A refused heartbeat is repeated by kafkajs after the batch, and acted on there. */

@@ -37,6 +37,8 @@ export async function ensureTopics(kafka: Kafka, wanted: TopicsWanted, logger: L
     checkCounts(counts, partitions)
     await checkSettings(admin, present)
     const missing = wanted.plans.filter(({ topic }) => !existing.has(topic))
+    const lost = missing.filter(({ schema }) => core.has(schema)).map(({ topic }) => topic)
+    if (lost.length > 0) await tellOfLost(admin, lost, present, logger)
     const created = await createTopics(admin, missing, partitions, wanted.replication)
     if (created.length < missing.length) {
       // Another process created some at the same time: what it made must fit as well.
@@ -48,6 +50,22 @@ export async function ensureTopics(kafka: Kafka, wanted: TopicsWanted, logger: L
     throw faultOf(thrown, 'Checking the topics')
   } finally {
     await admin.disconnect().catch(() => {})
+  }
+}
+
+/** Without one of these nothing was ever done, so where others hold records it was there. */
+const core: ReadonlySet<string> = new Set(['job-definition', 'job-state', 'job-command', 'execution-event'])
+
+/** Made anew without a word, a lost topic would pass for one of a new cluster. */
+async function tellOfLost(admin: Admin, lost: string[], present: TopicPlan[], logger: Logger): Promise<void> {
+  for (const { topic } of present) {
+    const ends = await patiently(() => admin.fetchTopicOffsets(topic))
+    if (!ends.some(({ high }) => Number(high) > 0)) continue
+    logger.error(
+      { lost, present: topic },
+      `${lost.join(', ')} had to be made anew, although ${topic} holds records: ${lost.length === 1 ? 'it was' : 'they were'} deleted, and with that whatever stood there. See docs/adr/0034.`,
+    )
+    return
   }
 }
 

@@ -1,14 +1,17 @@
 /** claiming and draining: from a nearly up-to-date store to the right to fire. */
 
-import { markHeader, markKey } from '../../streams/mark.ts'
 import { DuelogError } from '../errors.ts'
 import { putKeptDefinitions } from './kept-definitions.ts'
 import { isBesideTheLog, ownerKey, positionKey, readEntry } from './local-record.ts'
 import { rangeOf } from './log-ends.ts'
 import { type Ownership, quietMs } from './ownership.ts'
 import type { PartitionStore } from './ports.ts'
+import { definitionsBeganAnew, soundPosition } from './positions.ts'
 import type { TimeIndex } from './time-index.ts'
 import type { TurnResult } from './turn.ts'
+
+/** What does not come is asked for once more, at last so often. */
+const nudgeMsMax = 60_000
 
 /**
  * Takes the transactional id, which ends the previous owner, and reads the changelog up to our own claim record: the state is then the
@@ -30,9 +33,10 @@ export async function claim(own: Ownership, store: PartitionStore): Promise<void
   own.feed.close('state')
   const position = (await readEntry(own.shared.codecs, store, positionKey))?.position ?? null
   if (isBesideTheLog({ jobsOffset: own.applied.jobs, claimOffset: own.claimOffset }, position)) await startOver(own, store)
+  if (await definitionsBeganAnew(own, store)) await startOver(own, store)
   own.claimOffset = claimOffset
-  own.applied.commands = position?.commandsOffset ?? 0
-  own.applied.events = position?.eventsOffset ?? 0
+  own.applied.commands = await soundPosition(own, 'commands', position?.commandsOffset ?? 0)
+  own.applied.events = await soundPosition(own, 'events', position?.eventsOffset ?? 0)
   own.zones.taken(position)
   own.logged = { jobsOffset: position?.jobsOffset ?? 0, aheadUntil: position?.aheadUntil ?? 0 }
 }
@@ -42,7 +46,7 @@ async function startOver(own: Ownership, store: PartitionStore): Promise<never> 
   own.store = undefined
   await store.close()
   await own.shared.stores.wipe(own.partition)
-  throw new DuelogError('fenced', 'The local store went on while another process owned the partition; it is built anew.')
+  throw new DuelogError('fenced', 'The local store is not one that these logs make; it is built anew.')
 }
 
 /**
@@ -61,36 +65,30 @@ export async function drain(own: Ownership, store: PartitionStore, index: TimeIn
   await readToEnd(own, 'commands', foldMail)
 }
 
-/** Folds all mail, and that of the source up to where its log ends now. */
+/**
+ * Folds what the source holds as of now: up to where readers of committed records can get. What stands behind a client's open transaction
+ * nobody can read before that ends; it is like what is sent later.
+ */
 async function readToEnd(own: Ownership, source: 'jobs' | 'commands', foldMail: () => Promise<TurnResult>): Promise<void> {
   const { admin, names, clock } = own.shared
-  let end = readableEnd(await rangeOf(admin, names[source], own.partition))
+  const end = readableEnd(await rangeOf(admin, names[source], own.partition))
   if (source === 'jobs') own.catchUp.restoreEnd = end
+  let waitMs = quietMs
   let seen = { at: -1, since: 0 }
-  let marked = false
-  for (;;) {
-    const at = own.feed.next(source)
-    if (at >= end && own.mailbox.depth === 0) return
-    if (at !== seen.at) seen = { at, since: clock.steadyMs() }
-    else if (!marked && at < end && clock.steadyMs() - seen.since >= quietMs) {
-      marked = true
-      end = await mark(own, source)
+  while (!own.hasFolded(source, end)) {
+    const at = own.feed.reach(source)
+    if (at !== seen.at) {
+      seen = { at, since: clock.steadyMs() }
+      waitMs = quietMs
+    } else if (at < end && clock.steadyMs() - seen.since >= waitMs) {
+      own.feed.nudge(source)
+      seen = { at, since: clock.steadyMs() }
+      waitMs = Math.min(2 * waitMs, nudgeMsMax)
     }
     const { folded } = await foldMail()
-    if (folded === 0) await own.nap(marked ? Number.POSITIVE_INFINITY : clock.nowMs() + seen.since + quietMs - clock.steadyMs())
+    if (folded === 0 && !own.hasFolded(source, end)) await own.nap(clock.nowMs() + seen.since + waitMs - clock.steadyMs())
   }
 }
 
 /** A log whose records have all expired has an end that is never read. */
 const readableEnd = ({ earliest, next }: { earliest: number; next: number }): number => (earliest < next ? next : 0)
-
-/**
- * Writes a record that says nothing behind what is still to be read, and resolves with the offset after it. A log may end with what no
- * reader is shown, such as the end of a foreign client's transaction; from outside that looks like a broker that does not answer.
- */
-async function mark(own: Ownership, source: 'jobs' | 'commands'): Promise<number> {
-  const topic = own.shared.names[source]
-  const headers = { [markHeader]: own.shared.instance }
-  const offsets = await own.shares.asides.write([{ topic, partition: own.partition, key: markKey, value: null, headers }])
-  return (offsets.get(`${topic}/${own.partition}`) ?? 0) + 1
-}

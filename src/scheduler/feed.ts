@@ -15,6 +15,8 @@ export class Feed {
   readonly #held = new Set<FeedSource>()
   readonly #next = new Map<FeedSource, number>()
   readonly #openings = new Map<FeedSource, number>()
+  /** Up to where the reader has shown all that there is to see since the topic was opened or rewound. */
+  readonly #passed = new Map<FeedSource, number>()
   /** True: nothing more is read, though the group may give it to us: an owner on its way out folds what it has. */
   isSilent = false
 
@@ -33,9 +35,20 @@ export class Feed {
     this.#next.set(source, next)
   }
 
+  /** The reader has shown all before `next`. */
+  passed(source: FeedSource, next: number): void {
+    if (this.#open.has(source)) this.#passed.set(source, Math.max(next, this.#passed.get(source) ?? 0))
+  }
+
+  /** Everything before it that readers can see was received. It may lie behind the next record, where a log ends with what is not shown. */
+  reach(source: FeedSource): number {
+    return Math.max(this.next(source), this.#passed.get(source) ?? 0)
+  }
+
   /** Reads the topic from an offset on. */
   open(source: FeedSource, offset: number): void {
     this.#next.set(source, offset)
+    this.#passed.delete(source)
     this.#openings.set(source, this.openings(source) + 1)
     this.#open.add(source)
     this.#held.delete(source)
@@ -62,7 +75,13 @@ export class Feed {
   rewind(source: FeedSource): void {
     if (!this.#open.has(source)) return
     this.hold(source)
+    this.#passed.delete(source)
     this.#reader.seek({ ...this.#at(source), offset: this.next(source) })
+  }
+
+  /** Asks for what follows once more, in case that what is not shown was passed unnoticed. What is under way is fetched again. */
+  nudge(source: FeedSource): void {
+    if (this.#flows(source)) this.#reader.seek({ ...this.#at(source), offset: this.next(source) })
   }
 
   release(source: FeedSource): void {

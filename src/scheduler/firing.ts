@@ -20,14 +20,17 @@ const aheadMsMax = 120_000
 const isUnlogged = ({ shared, applied, logged }: Ownership): boolean =>
   (shared.standbys ?? 0) > 0 && applied.jobs > logged.jobsOffset
 
+/** A timer that waits for reports is overdue and not lost. */
+const sweepAt = ({ reports }: Ownership, sweeper: Sweeper): number =>
+  reports.depth === 0 ? sweeper.lookAt : Number.POSITIVE_INFINITY
+
 /**
  * Never resolves: it ends with an error, or with Closed. Between two commits it lingers, so that they carry more, unless something is
  * due already, somebody waits for an answer, or a batch is full. Definitions are folded meanwhile.
  */
 export async function fireForEver(own: Ownership, store: PartitionStore, index: TimeIndex): Promise<never> {
-  const { shared, mailbox } = own
+  const { shared, mailbox, partition } = own
   const { clock, lingerMs, metrics } = shared
-  const { partition } = own
   const taker = new TimerTaker(index, store, shared, own.weights)
   const written = (timer: Timer): void => taker.written(timer)
   own.admissions.open(trustedMs(clock) ?? 0)
@@ -51,6 +54,7 @@ export async function fireForEver(own: Ownership, store: PartitionStore, index: 
     // What was heard meanwhile was noted by the wrong time, or not read yet.
     if (isStopped) own.leases.grant(now)
     isStopped = false
+    taker.defer(own.reports.look().map((timer) => ({ timer, untilMs: now })))
     const { dueAt } = taker
     const overdue = dueAt <= now
     // Of what is not known without a scan nobody can say how late it is.
@@ -78,6 +82,7 @@ export async function fireForEver(own: Ownership, store: PartitionStore, index: 
     // What was due when it was taken is due, also when the clock was set back since.
     const result = await own.turn(store, index, timers, { written, notBeforeMs: now })
     taker.defer(result.deferred)
+    own.reports.hold(result.awaiting)
     if (result.committed) lingerUntil = clock.nowMs() + lingerMs
     await zones.looked(result.deferred)
     if (result.folded > 0 || own.admissions.isPressing(clock.nowMs())) continue
@@ -85,12 +90,11 @@ export async function fireForEver(own: Ownership, store: PartitionStore, index: 
     // Nothing was due, and nothing was read.
     const idleAt = trustedMs(clock)
     if (idleAt === undefined) continue
-    if (idleAt >= sweeper.lookAt && zones.areDone && taker.dueAt > idleAt) await sweeper.look(idleAt, written)
+    if (idleAt >= sweepAt(own, sweeper) && zones.areDone && taker.dueAt > idleAt) await sweeper.look(idleAt, written)
     if (!isUnlogged(own)) positionAt = Number.POSITIVE_INFINITY
     else if (positionAt <= idleAt) await own.logPosition(store, index)
     else positionAt = Math.min(positionAt, idleAt + idlePositionMs)
     await own.keepFresh(store, index)
-    const otherAt = Math.min(own.admissions.wakeAt, own.leavingAt, sweeper.lookAt, positionAt, zones.lookAt)
-    await own.nap(Math.min(taker.wakeAt(clock.nowMs()), otherAt))
+    await own.nap(Math.min(taker.wakeAt(clock.nowMs()), own.wakeAt, positionAt, sweepAt(own, sweeper), zones.lookAt))
   }
 }

@@ -2,7 +2,7 @@
 import { draftOf } from '../../streams/draft.ts'
 import type { Decision, Input, Job } from '../../streams/job.ts'
 import { type Answer, answerTo, receiptRecord } from '../../streams/jobs/receipt.ts'
-import { definitionValue, type Timer } from '../../streams/keys.ts'
+import { definitionValue, type Timer, timerKind } from '../../streams/keys.ts'
 import { recordBytes } from '../../streams/runs/topic-record.ts'
 import { invalidated, step } from '../../streams/step.ts'
 import { messageOf } from '../errors.ts'
@@ -26,6 +26,7 @@ export async function fold(context: FoldContext, timers: Timer[], mails: Mail[],
   const folded: Folded = {
     effects,
     deferred: [],
+    awaiting: [],
     mailFolded: 0,
     timersFolded: batch.timers.length,
     blocked: false,
@@ -40,18 +41,27 @@ export async function fold(context: FoldContext, timers: Timer[], mails: Mail[],
     aheadUntil: 0,
   }
   const fold = new BatchFold(context, batch.jobs, called, folded, now)
-  for (const timer of batch.timers) fold.timer(timer)
+  for (const timer of batch.timers) if (!judges(timer)) fold.timer(timer)
   for (const mail of batch.mails) {
     folded.blocked = !fold.mail(mail, mayLog)
     if (folded.blocked) break
     folded.mailFolded++
   }
+  // What a worker said comes before what its silence would say.
+  for (const timer of batch.timers) if (judges(timer)) fold.timer(timer)
   // In one lane what is due earlier must not come after what is due later: what was ahead of its time waits for the usual lead.
   for (const timer of batch.timersLeft)
     folded.deferred.push({ timer, untilMs: Math.min(timer.dueAt, Math.max(now, timer.dueAt - leadMs)) })
   fold.waiters()
   return folded
 }
+
+/** Whether the timer may end an attempt for want of a report. */
+const judges = ({ kind }: Timer): boolean =>
+  kind === timerKind.lease || kind === timerKind.attemptTimeout || kind === timerKind.startDeadline
+
+/** A timer for which there is no room in memory is looked at again so much later. */
+const rearmMs = 1_000
 
 class BatchFold {
   readonly #context: FoldContext
@@ -78,6 +88,14 @@ class BatchFold {
     if (decision.deferUntil !== undefined) {
       this.#folded.deferred.push({ timer, untilMs: decision.deferUntil })
       return
+    }
+    const { awaitsEventsUntil: untilMs } = decision
+    if (untilMs !== undefined) {
+      if (this.#folded.awaiting.length < this.#context.awaitingMax) {
+        this.#folded.awaiting.push({ timer, untilMs })
+        return
+      }
+      decision.extraTimers.push({ ...timer, dueAt: this.#now + rearmMs })
     }
     if (verdict === undefined && !decision.failed) this.#folded.effects.popped(timer)
     // It may still follow from the state: then it is looked at again, but not at once and for ever.
@@ -110,6 +128,9 @@ class BatchFold {
       verdict === undefined
         ? this.#step(job, decided ? asDecided(mail.input) : mail.input, mail)
         : this.#condemned(job, verdict, runOf(mail.input))
+    const { input } = mail
+    // Not before its report is folded: until then the lease is all that speaks for the attempt.
+    if (input.kind === 'event' && input.event.type !== 'STARTED') this.#context.leases.ended(mail.jobId, input.event)
     if (mail.input.kind === 'definition' && decision.job.definition === mail.input.definition) {
       const value = definitionValue(mail.input.definition)
       this.#folded.effects.definition(mail.jobId, value)
@@ -184,7 +205,7 @@ class BatchFold {
   }
 
   #step(job: Job, input: Input, mail?: Mail): Decision {
-    const { leases, leadMs, aheadFrom, zonesMayDiffer, logger } = this.#context
+    const { leases, leadMs, aheadFrom, eventsReadUntil, zonesMayDiffer, logger } = this.#context
     const topicProblem = this.#topicProblem.bind(this)
     const poolProblem = (pool: string): string | undefined => this.#context.targets?.poolProblem(pool)
     const context = {
@@ -192,7 +213,7 @@ class BatchFold {
       leadMs,
       // What this very batch has put into the lane counts as well.
       aheadFrom: Math.max(aheadFrom, this.#folded.aheadUntil),
-      ...{ zonesMayDiffer, topicProblem, poolProblem },
+      ...{ eventsReadUntil, zonesMayDiffer, topicProblem, poolProblem },
       keptMs: (pool: string) => this.#context.targets?.keptMs?.(pool) ?? Number.POSITIVE_INFINITY,
       limits: this.#called.ledger,
       seenAt: leases.seenAt.bind(leases),

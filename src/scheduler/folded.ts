@@ -27,6 +27,10 @@ export interface FoldContext {
   weights: Weights
   narrowing: Narrowing
   leadMs: number
+  /** As Context in streams/job.ts says. */
+  eventsReadUntil: number
+  /** Timers that may still wait in memory for reports; further ones are written to the store again. */
+  awaitingMax: number
   aheadFrom: number
   /** What stands in jobs before this offset an owner has folded, and logged what followed; of it only the definition is restored. */
   decidedBefore: number
@@ -43,6 +47,8 @@ export interface Folded {
   effects: Effects
   /** Timers that were not acted on, and when to look at them again. */
   deferred: { timer: Timer; untilMs: number }[]
+  /** Timers that judge only after reports that were durable by `untilMs`. */
+  awaiting: { timer: Timer; untilMs: number }[]
   /** Mail of the batch that was folded. */
   mailFolded: number
   /** The next mail needs a claim first. */

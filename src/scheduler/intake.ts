@@ -140,7 +140,7 @@ export class Intake {
     })
   }
 
-  /** Heartbeats end here: they only renew a lease. */
+  /** Heartbeats end here: they only renew a lease, from when they were read on. That an attempt has ended counts when it is folded. */
   #event(mail: Mail, record: RecordIn, nowMs: number): Mail | Promise<Mail> {
     const { codecs, leases, workers } = this.#options
     return afterDecoding<ExecutionEvent, Mail>(codecs.event, record, (report) => {
@@ -154,7 +154,6 @@ export class Intake {
         leases.heard(jobId, event, { checkedAt: nowMs, progress, message })
         return mail
       }
-      if (type !== 'STARTED') leases.ended(jobId, event)
       mail.input = note === undefined ? { kind: 'event', event } : { kind: 'event', event, note }
       return mail
     })

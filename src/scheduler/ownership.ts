@@ -10,11 +10,12 @@ import { AppliedWaits } from './applied-waits.ts'
 import { Catalogue } from './catalogue.ts'
 import { CatchUp } from './catch-up.ts'
 import { Closed, Interruption, RoleChanged } from './endings.ts'
+import { EventsWatermark } from './events-watermark.ts'
 import type { Feed } from './feed.ts'
 import { Flow } from './flow.ts'
 import { Freshness, lookMs } from './freshness.ts'
 import { Leases } from './leases.ts'
-import { Mailbox } from './mailbox.ts'
+import { Mailbox, type Source } from './mailbox.ts'
 import { Narrowing } from './narrowing.ts'
 import type { Shared } from './options.ts'
 import type { PartitionStore } from './ports.ts'
@@ -55,6 +56,7 @@ export class Ownership {
   /** Turns that did something since the partition was opened last. */
   turnsDone = 0
   admissions: Admissions
+  reports: EventsWatermark
   phase: Phase = 'restoring'
   role: PartitionRole
   store: PartitionStore | undefined
@@ -92,6 +94,7 @@ export class Ownership {
     this.signal = new Signal(shared.clock)
     this.flow = new Flow(this.mailbox, feed, shared.clock)
     this.admissions = new Admissions(shared.codecs)
+    this.reports = new EventsWatermark(this)
   }
 
   enter(phase: Phase): void {
@@ -140,6 +143,7 @@ export class Ownership {
     this.turnsDone = 0
     this.catalogue.clear()
     this.admissions = new Admissions(this.shared.codecs)
+    this.reports = new EventsWatermark(this)
     this.store = undefined
     this.writer = undefined
   }
@@ -228,13 +232,37 @@ export class Ownership {
     await this.alone(() => saveLocal(this.#turnContext(store, index)))
   }
 
+  /** When something of the partition besides its timers wants to be looked at. */
+  get wakeAt(): number {
+    return Math.min(this.admissions.wakeAt, this.leavingAt, this.reports.wakeAtMs)
+  }
+
+  /** Whether all that stands in an input topic before `end`, and can be seen, is part of the store. */
+  hasFolded(source: Source, end: number): boolean {
+    if (this.applied[source] >= end) return true
+    return this.feed.reach(source) >= end && this.applied[source] >= this.feed.next(source)
+  }
+
   #turnContext(store: PartitionStore, index: TimeIndex): TurnContext {
-    const { shared, partition, claimOffset, isExact, mailbox, leases, underWay, admissions, writer, applied, logged, shares } =
-      this
+    const {
+      shared,
+      partition,
+      claimOffset,
+      isExact,
+      mailbox,
+      leases,
+      underWay,
+      admissions,
+      writer,
+      applied,
+      logged,
+      shares,
+      reports,
+    } = this
     const { asides, commits: slots } = shares
     const { narrowing, weights, savedAtMs, zones } = this
     const watched = { mailbox, leases, underWay, admissions, narrowing, weights }
     const place = { shared, partition, claimOffset, savedAtMs, zones, isExact, store, index }
-    return { ...place, ...watched, writer, asides, slots, applied, logged }
+    return { ...place, ...watched, writer, asides, slots, reports, applied, logged }
   }
 }

@@ -114,6 +114,12 @@ export class Partition {
     return this.#receiving.receive(source, batch)
   }
 
+  /** All before `next` was received, or is shown to nobody. */
+  passed(source: FeedSource, next: number): void {
+    this.#own.feed.passed(source, next)
+    this.#own.signal.wake()
+  }
+
   /** Resolves true once the record at `offset` is part of the store, false when the partition ends first. */
   applied(source: Source, offset: number): Promise<boolean> {
     return this.#own.waits.until(source, offset)

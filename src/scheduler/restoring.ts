@@ -62,6 +62,8 @@ export async function restore(own: Ownership, store: PartitionStore, index: Time
   const position = (await readEntry(own.shared.codecs, store, positionKey))?.position
   // Meanwhile a later one may have been read.
   own.logged.jobsOffset = Math.max(own.logged.jobsOffset, position?.jobsOffset ?? 0)
+  // Of a log that was made anew nothing is decided; the claim sees to it.
+  if (own.logged.jobsOffset > jobs) own.logged.jobsOffset = 0
   own.catchUp.restoreEnd = jobs
   own.catchUp.restoreBegin = own.applied.jobs
   own.enter('warming')

@@ -3,6 +3,7 @@
  * The group says who should own a partition; the fence says who does (partition.ts).
  */
 import type { Batch, GroupReader, PartitionQueries, Position, TopicPartition } from '../ports.ts'
+import { EndsQuestion } from './ends-question.ts'
 import { Feed, type FeedSource, feedSources } from './feed.ts'
 import type { SchedulerOptions, Shared } from './options.ts'
 import type { PartitionRole } from './ownership.ts'
@@ -47,6 +48,7 @@ export class Scheduler {
       restores: new Slots(restoreSlots),
       standbyRestores: new Slots(standbyRestoreSlots),
       asides: await log.writer(),
+      eventEnds: new EndsQuestion(admin, names.events, this.#options.clock),
       phaseChanged: () => this.#settleWaiting(),
     }
     for (const number of await this.#options.stores.held()) if (number < this.#options.partitions) this.#onDisk.set(number, 0)
@@ -60,6 +62,10 @@ export class Scheduler {
       startAt: 'earliest',
       onAssigned: (assigned) => this.#assigned(assigned),
       onBatch: (batch) => this.#received(batch),
+      onPassed: ({ topic, partition, offset }) => {
+        const source = this.#sources.get(topic)
+        if (source !== undefined) this.#partitions.get(partition)?.passed(source, offset)
+      },
       onCrash: (error) => this.#options.onFatal(error),
     })
     await this.#reader.start()

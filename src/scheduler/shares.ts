@@ -1,5 +1,6 @@
 /** What the partitions of one scheduler share besides its options. */
 import type { LogWriter } from '../ports.ts'
+import type { EndsQuestion } from './ends-question.ts'
 import type { Slots } from './slots.ts'
 
 export interface PartitionShares {
@@ -7,6 +8,8 @@ export interface PartitionShares {
   restores: Slots
   standbyRestores: Slots
   asides: LogWriter
+  /** Where execution-events ends. */
+  eventEnds: EndsQuestion
   /** Told whenever a partition enters another phase. */
   phaseChanged: () => void
 }

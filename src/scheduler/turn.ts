@@ -61,6 +61,8 @@ export interface TurnContext {
   /** For records outside the transaction. */
   asides: LogWriter
   slots: Slots
+  /** What the reports that are part of the store cover, and how many timers may wait for more. */
+  reports: { readUntil: number; room: number }
   /** Next offsets that are part of the store. */
   applied: Record<Source | 'state', number>
   /** What the last position in the changelog says, whoever wrote it: what is decided already, and what the ahead lanes hold. */
@@ -73,6 +75,7 @@ export interface TurnResult {
   committed: boolean
   blocked: boolean
   deferred: Folded['deferred']
+  awaiting: Folded['awaiting']
 }
 
 export interface TurnOptions {
@@ -88,13 +91,13 @@ export async function turn(context: TurnContext, timers: Timer[], options: TurnO
   const readMs = writer === undefined ? shared.clock.nowMs() : trustedMs(shared.clock)
   // Nothing is decided by a clock that is not trusted: timers wait as they were, and mail where it is.
   const asTheyWere = (timer: Timer): Folded['deferred'][number] => ({ timer, untilMs: notBeforeMs })
-  if (readMs === undefined) return { folded: 0, committed: false, blocked: false, deferred: timers.map(asTheyWere) }
+  if (readMs === undefined) return { folded: 0, committed: false, blocked: false, awaiting: [], deferred: timers.map(asTheyWere) }
   const now = Math.max(readMs, notBeforeMs)
   const most = context.narrowing.max
   const room = most < batchRecordsMax ? most - timers.length : Math.max(most - timers.length, Math.ceil(most * (1 - timerShare)))
   const mails = mailbox.take(room, batchBytesMax)
   if (timers.length + mails.length === 0 && !context.admissions.isPressing(now))
-    return { folded: 0, committed: false, blocked: false, deferred: [] }
+    return { folded: 0, committed: false, blocked: false, deferred: [], awaiting: [] }
   const { names, codecs, leadMs, targets, metrics, logger } = shared
   const { partition, store, leases, underWay, admissions, weights, narrowing } = context
   const foldContext = {
@@ -102,6 +105,8 @@ export async function turn(context: TurnContext, timers: Timer[], options: TurnO
     partitions: shared.partitions,
     ...{ names, codecs, store, leases, underWay, admissions, weights, narrowing, leadMs },
     aheadFrom: context.logged.aheadUntil,
+    eventsReadUntil: context.reports.readUntil,
+    awaitingMax: context.reports.room,
     decidedBefore: context.logged.jobsOffset,
     isExact: context.isExact ?? false,
     zonesMayDiffer: context.zones?.mayDiffer ?? false,
@@ -118,8 +123,8 @@ export async function turn(context: TurnContext, timers: Timer[], options: TurnO
     const committed = await persist(context, folded, mails.slice(0, folded.mailFolded), written)
     if (tried.length > 0) narrowing.succeeded(tried.length)
     count(shared, folded.notes)
-    const { timersFolded, mailFolded, waitersAsked, blocked, deferred } = folded
-    return { folded: timersFolded + mailFolded + waitersAsked, committed, blocked, deferred }
+    const { timersFolded, mailFolded, waitersAsked, blocked, deferred, awaiting } = folded
+    return { folded: timersFolded + mailFolded + waitersAsked, committed, blocked, deferred, awaiting }
   } catch (error) {
     narrowing.failed(tried, error)
     throw error

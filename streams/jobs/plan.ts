@@ -58,6 +58,7 @@ const noBytes = Buffer.alloc(0)
 const undisturbed = {
   leadMs: 0,
   aheadFrom: Number.POSITIVE_INFINITY,
+  eventsReadUntil: Number.POSITIVE_INFINITY,
   topicProblem: () => undefined,
   poolProblem: () => undefined,
   limits: { slots: () => ({ held: 0, waiting: 0 }), starts: () => undefined },

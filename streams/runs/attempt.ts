@@ -18,7 +18,7 @@ import { completeDefinition } from '../jobs/json.ts'
 import { type Timer, timerKind } from '../keys.ts'
 import { retryDelayMaxMs, retryDelayMs } from '../retries/backoff.ts'
 import { tierFor } from '../retries/tier.ts'
-import { attemptTimeoutGraceMs, retryTimerAt } from '../timers.ts'
+import { attemptTimeoutGraceMs, expiresAt, retryTimerAt } from '../timers.ts'
 import { executionOf, mayBeEarly } from './dispatch.ts'
 import { finishRun } from './finish.ts'
 import { beginAttempt, beginReserved } from './gate.ts'
@@ -115,11 +115,7 @@ export function applyRunTimer(draft: Decision, timer: Timer, context: Context): 
       if (run.status === 'WAITING' && run.waitsFor === 'RATE' && run.dueAt === timer.dueAt) beginReserved(draft, run, context)
       return
     case timerKind.startDeadline:
-      if (run.status !== 'DISPATCHED' && run.status !== 'WAITING') return
-      if (run.startDeadlineAt <= context.now)
-        finishRun(draft, run, { status: 'EXPIRED', finishedAt: context.now, reason: deadlineReason(draft.job, run) }, context)
-      // The clock went back since the timer was taken, or it is that of an earlier attempt.
-      else if (timer.dueAt === run.startDeadlineAt) draft.deferUntil = timer.dueAt
+      if (run.status === 'DISPATCHED' || run.status === 'WAITING') checkStart(draft, run, timer, context)
       return
     case timerKind.lease:
       if (run.status === 'RUNNING') checkLease(draft, run, context)
@@ -142,12 +138,34 @@ function deadlineReason(job: Job, run: ActiveRun): string {
   return run.startDeadlineAt < asked ? 'topic-retention' : 'start-deadline'
 }
 
+/** Whether reports that could stand against the judgement may be unread; then the timer waits for them. */
+function awaitsEvents(draft: Decision, untilMs: number, { eventsReadUntil }: Context): boolean {
+  if (untilMs <= eventsReadUntil) return false
+  draft.awaitsEventsUntil = untilMs
+  return true
+}
+
+function checkStart(draft: Decision, run: ActiveRun, timer: Timer, context: Context): void {
+  const until = expiresAt(run)
+  if (until > context.now) {
+    // The clock went back since the timer was taken, or it is that of an earlier attempt.
+    if (timer.dueAt === until) draft.deferUntil = until
+    // Written by a version that gave no grace.
+    else if (timer.dueAt === run.startDeadlineAt) draft.extraTimers.push({ ...timer, dueAt: until })
+    return
+  }
+  // What waits for a slot or a start was given to nobody who could report.
+  if (run.status === 'DISPATCHED' && awaitsEvents(draft, until, context)) return
+  finishRun(draft, run, { status: 'EXPIRED', finishedAt: context.now, reason: deadlineReason(draft.job, run) }, context)
+}
+
 function checkTimeout(draft: Decision, run: ActiveRun, timer: Timer, context: Context): void {
   const until = (run.startedAt ?? 0) + run.attemptTimeoutMs + attemptTimeoutGraceMs
   if (until > context.now) {
     if (timer.dueAt === until) draft.deferUntil = until
     return
   }
+  if (awaitsEvents(draft, until, context)) return
   const message = `The attempt took longer than ${run.attemptTimeoutMs} ms and its worker did not say so.`
   failAttempt(draft, run, { type: 'AttemptTimeout', message }, context)
 }
@@ -158,6 +176,7 @@ function checkLease(draft: Decision, run: ActiveRun, context: Context): void {
     draft.extraTimers.push({ dueAt: until, kind: timerKind.lease, jobId: draft.job.id, runNo: run.runNo })
     return
   }
+  if (awaitsEvents(draft, until, context)) return
   draft.notes.push({ kind: 'lease-lost' })
   const message = `The worker ${run.worker ?? ''} was silent for longer than the lease of ${run.leaseMs} ms.`
   failAttempt(draft, run, { type: 'LeaseLost', message, retryAfterMs: 0 }, context)

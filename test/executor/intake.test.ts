@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { DuelogError } from '../../src/errors.ts'
 import { AHEAD_MARGIN_MS } from '../../src/executor/intake.ts'
 import { rest } from '../tools/manual-clock.ts'
-import { codecs, Harness, names } from './harness.ts'
+import { codecs, executionOf, Harness, names } from './harness.ts'
 
 const never = () => new Promise<never>(() => {})
 const place = (topic: string, partition: number) => `${topic}/${partition}`
@@ -269,5 +269,21 @@ describe('stopping', () => {
 
   it('may come before start', async () => {
     await new Harness().executor.stop()
+  })
+})
+
+describe('a lane whose log was made anew', () => {
+  it('is read from its beginning: its records are not taken for those that stood at their offsets', async () => {
+    const harness = await new Harness().start()
+    for (let runNo = 1; runNo <= 5; runNo++) harness.put({ jobId: 'old', runNo })
+    await rest()
+    expect(harness.starts).toHaveLength(5)
+    const topic = harness.topic()
+    const value = codecs.execution.encode(executionOf(harness.clock, { jobId: 'new' }))
+    const record = { topic, partition: 0, offset: 0, timestampMs: 0, key: Buffer.from('new'), value, headers: {} }
+    await harness.reader.options.onBatch({ topic, partition: 0, records: [record], highWatermark: 1 })
+    await rest()
+    expect(harness.starts.map(({ jobId }) => jobId)).toEqual([...new Array(5).fill('old'), 'new'])
+    await harness.stop()
   })
 })

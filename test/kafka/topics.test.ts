@@ -1,3 +1,4 @@
+import { pino } from 'pino'
 import { describe, expect, test } from 'vitest'
 import { type TopicPlan, topicNames, topicPlans } from '../../streams/topics.ts'
 import { openLog, uniquePrefix } from './harness.ts'
@@ -26,6 +27,23 @@ describe('ensureTopics', () => {
     const writer = await log.writer()
     await writer.write([{ topic: plans[0]?.topic ?? '', key: 'k', value: null }])
     await writer.close()
+  })
+
+  test('says so when it makes a topic anew that others of ours show to be lost, and nothing of new pools', async () => {
+    const names = topicNames(uniquePrefix())
+    const told: unknown[] = []
+    const loud = openLog({ logger: pino({ level: 'error' }, { write: (line: string) => void told.push(JSON.parse(line)) }) })
+    const ensureLoudly = (plans: TopicPlan[]) => loud.ensureTopics({ plans, partitions: 1, replication: 1 })
+    const plans = topicPlans(names, [])
+    await ensureLoudly(plans.filter(({ topic }) => topic !== names.events))
+    expect(told).toEqual([])
+    const writer = await log.writer()
+    await writer.write([{ topic: names.jobs, partition: 0, key: 'k', value: null }])
+    await writer.close()
+    await ensureLoudly(plans)
+    expect(told).toMatchObject([{ lost: [names.events], present: names.jobs }])
+    await ensureLoudly(topicPlans(names, ['reports']))
+    expect(told).toHaveLength(1)
   })
 
   test('lets two processes start at the same time', async () => {

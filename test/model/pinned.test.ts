@@ -92,7 +92,7 @@ it('expires at its start deadline while its worker is absent', async () => {
   const world = new World()
   world.define('a', job({ pinTo: 'nobody', startDeadlineMs: 5_000 }))
   await world.settle()
-  world.now += 5_001
+  world.now += 10_001
   await world.settle()
   const states = world.log(names.state).flatMap(({ key, value }) => {
     const entry = String(key) === 'Sa' && value !== null ? codecs.state.decode(value) : undefined

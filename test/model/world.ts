@@ -263,6 +263,8 @@ class Owner {
       writer: { commit: (records) => this.#commit(records), close: async () => {} },
       asides: { write: (records) => this.#write(records), close: async () => {} },
       slots: new Slots(1),
+      // All reports are taken in before any timer is.
+      reports: { readUntil: Number.POSITIVE_INFINITY, room: 0 },
       applied,
       logged,
     }

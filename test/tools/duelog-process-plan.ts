@@ -40,6 +40,8 @@ export interface SchedulerPlan {
   crash?: Crash
   /** A topic of the user's that jobs may write to; commits that write to it count as dispatching. */
   targetTopic?: string
+  /** Its clock is so far ahead: an absence that nobody has to wait for. Default: 0. */
+  clockAheadMs?: number
   /** For so long after the first fetch no definition arrives, as while the leader of that partition changes; all else does. */
   lateJobsMs?: number
 }

@@ -1,7 +1,7 @@
 /** A scheduler under test over the real broker and the real store; only the ports it is given may be wrapped, its code is that of the product. */
 import { connect, type Socket } from 'node:net'
 import { pino } from 'pino'
-import { systemClock } from '../../src/clock.ts'
+import { type Clock, systemClock } from '../../src/clock.ts'
 import { newInstance } from '../../src/instance.ts'
 import { createCodecs } from '../../src/kafka/codecs.ts'
 import { connectLog, type LogOptions } from '../../src/kafka/log.ts'
@@ -72,7 +72,7 @@ export async function schedulerOf(
     instance,
     userData: () => plan.userData ?? null,
     stores: crash === undefined ? stores : crash.stores(stores),
-    clock: systemClock,
+    clock: aheadBy(plan.clockAheadMs ?? 0),
     metrics,
     logger,
     standbys: plan.standbys ?? 0,
@@ -209,3 +209,9 @@ function flushed(socket: Socket, done: () => void): void {
   if (socket.writableLength === 0) done()
   else socket.once('drain', done)
 }
+
+const aheadBy = (ms: number): Clock => ({
+  ...systemClock,
+  nowMs: () => systemClock.nowMs() + ms,
+  at: (atMs, task) => systemClock.at(atMs - ms, task),
+})

@@ -92,6 +92,11 @@ export class SchedulerDriver {
     if (process.member !== undefined) this.cluster.group.leave(process.member)
   }
 
+  /** As kafkajs does when the brokers refuse the position of a reader: it begins anew, and says so to nobody. */
+  readFromBeginning({ member }: Process, topic: string): void {
+    for (let partition = 0; partition < this.log.partitions; partition++) member?.refusePosition({ topic, partition })
+  }
+
   /** Until nothing more happens at this time. */
   async settle(rounds = 400): Promise<void> {
     for (let round = 0, quiet = 0; round < rounds && quiet < 3; round++) {

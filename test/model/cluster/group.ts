@@ -98,6 +98,12 @@ export class Member implements GroupReader {
     if (known !== undefined) Object.assign(known, { position: position.offset, seeks: known.seeks + 1 })
   }
 
+  /** The position is not one of the log: it is read from its beginning. */
+  refusePosition(place: TopicPartition): void {
+    const known = this.#assigned.get(placeOf(place))
+    if (known !== undefined) known.position = this.#group.log.at(place.topic, place.partition).earliest
+  }
+
   async commit(): Promise<void> {}
 
   nextHeartbeat(): Promise<void> {
@@ -190,7 +196,9 @@ export class Member implements GroupReader {
             faults.push(`onBatch of ${topic}/${partition} threw ${String(error)}`)
           }
         }
-        if (assigned === this.#assigned && place.seeks === seeks) place.position = next
+        if (assigned !== this.#assigned || place.seeks !== seeks) return
+        place.position = next
+        this.#options.onPassed?.({ topic, partition, offset: next })
       }),
     )
     this.#busy = false

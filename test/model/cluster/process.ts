@@ -184,8 +184,8 @@ function logOf(cluster: Cluster, process: Process): Log {
         offsets: (topic) =>
           io.submit(machine, `asks for the offsets of ${topic}`, () =>
             Array.from({ length: log.partitions }, (_, partition) => {
-              const { earliest, next } = log.at(topic, partition)
-              return { partition, earliest, next }
+              const { earliest, stableEnd } = log.at(topic, partition)
+              return { partition, earliest, next: stableEnd }
             }),
           ),
         clusterId: () => io.submit(machine, 'asks for the cluster', () => cluster.clusterId),

@@ -57,7 +57,8 @@ function checkJob(id: string, { definitions }: Life, state: JobState, nowMs: num
   if (backfill !== null && state.status === 'ACTIVE' && active.length === 0) problems.push(`${id} goes on with no backfill`)
   if (state.status === 'ACTIVE' && state.nextFireAt === null && active.length === 0) problems.push(`${id} waits for nothing`)
   for (const run of active) {
-    const latest = Math.max(run.startDeadlineAt, (run.startedAt ?? 0) + run.attemptTimeoutMs + graceMs, run.dueAt) + 3_000
+    const latest =
+      Math.max(run.startDeadlineAt + graceMs, (run.startedAt ?? 0) + run.attemptTimeoutMs + graceMs, run.dueAt) + 3_000
     if (latest < nowMs) problems.push(`${id}/${run.runNo} is ${run.status} for ever`)
   }
 }

@@ -57,7 +57,7 @@ describe('what was decided against', () => {
         .until(1_000)
         .fail(),
     ],
-    ['start-deadline', 'EXPIRED', every({ startDeadlineMs: 1_000, endAt: 1_000 }).until(2_000)],
+    ['start-deadline', 'EXPIRED', every({ startDeadlineMs: 1_000, endAt: 1_000 }).until(7_000)],
     ['topic-retention', 'EXPIRED', keptBriefly().until(9_000_000)],
     ['stale-version', 'DROPPED', every({ version: 2 }).define({ version: 1 })],
     ['duplicate', 'DROPPED', every({ dedupKey: 'k', dedupWindowMs: 9 }).define({ dedupKey: 'k', dedupWindowMs: 9 })],

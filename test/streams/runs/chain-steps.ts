@@ -7,6 +7,7 @@ export type { Input } from '../../../streams/job.ts'
 const undisturbed = {
   leadMs: 0,
   aheadFrom: 0,
+  eventsReadUntil: Number.POSITIVE_INFINITY,
   topicProblem: () => undefined,
   poolProblem: () => undefined,
   limits: { slots: () => ({ held: 0, waiting: 0 }), starts: () => undefined },

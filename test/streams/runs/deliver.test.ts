@@ -11,6 +11,7 @@ const context = (now: number, problem?: string): Context => ({
   now,
   leadMs: 100,
   aheadFrom: 0,
+  eventsReadUntil: now,
   limits: { slots: () => ({ held: 0, waiting: 0 }), starts: () => undefined },
   topicProblem: () => problem,
   poolProblem: () => undefined,

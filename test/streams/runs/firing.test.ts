@@ -140,7 +140,7 @@ describe('a recurring job goes on after a run that', () => {
       ['failed', 'FAILED', 'DEAD', 'Error', 20 * second],
       ['was lost', 'STARTED', 'DEAD', 'LeaseLost', 22 * second],
       ['timed out', 'STARTED', 'DEAD', 'AttemptTimeout', 25_100],
-      ['expired', undefined, 'EXPIRED', undefined, 23 * second],
+      ['expired', undefined, 'EXPIRED', undefined, 28 * second],
     ]
   describe.each(ends)('%s', (_, report, status, error, endedAt) => {
     it.each(schedules)('with %s', (_, schedule, following) => {
@@ -195,7 +195,7 @@ describe('a COMPLETED job', () => {
   it.each<[string, (job: JobHistory) => unknown, number]>([
     ['succeeded', (job) => job.report('SUCCEEDED'), 2_000],
     ['is dead', (job) => job.fail(), 6_000],
-    ['has expired', (job) => job.until(2_000), 7_000],
+    ['has expired', (job) => job.until(7_000), 12_000],
   ])('whose last run %s is kept for the retention of that', (_, end, deleteAt) => {
     const job = new JobHistory().define(retention).until(second)
     end(job)

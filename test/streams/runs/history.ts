@@ -167,6 +167,7 @@ export class JobHistory {
       leadMs: this.#options.leadMs ?? 0,
       aheadFrom: this.#options.aheadFrom ?? 0,
       zonesMayDiffer: this.zonesMayDiffer,
+      eventsReadUntil: this.now,
       topicProblem: this.#options.topicProblem ?? (() => undefined),
       poolProblem: this.#options.poolProblem ?? (() => undefined),
       keptMs: () => this.#options.keptMs ?? Number.POSITIVE_INFINITY,

@@ -104,13 +104,13 @@ describe('the time of an attempt', () => {
 
 describe('the start deadline', () => {
   it('ends a run that no worker has started: EXPIRED, without another attempt', () => {
-    const job = dispatched().until(5_999)
+    const job = dispatched().until(10_999)
     expect(job.state.active).toMatchObject([{ status: 'DISPATCHED', startDeadlineAt: 6_000 }])
-    job.until(6_000)
+    job.until(11_000)
     expect(job.last).toMatchObject({ out: [], notes: [{ kind: 'ended', status: 'EXPIRED' }] })
     expect(job.state).toMatchObject({
       failed: 1,
-      lastRun: { status: 'EXPIRED', attempts: 1, startedAt: null, finishedAt: 6_000 },
+      lastRun: { status: 'EXPIRED', attempts: 1, startedAt: null, finishedAt: 11_000 },
     })
   })
   it('counts from the dispatch of a run that was late', () => {
@@ -130,14 +130,26 @@ describe('the start deadline', () => {
     expect(started({ leaseMs: hour }).until(60_000).state.active).toMatchObject([{ status: 'RUNNING' }])
   })
   it('takes the word from a worker that comes too late', () => {
-    expect(dispatched().until(6_000).report('STARTED').notes).toEqual(['stale'])
+    expect(dispatched().until(11_000).report('STARTED').notes).toEqual(['stale'])
+  })
+  it('lets a report of a start in time arrive within the grace', () => {
+    expect(dispatched({ leaseMs: hour }).until(10_999).report('STARTED').until(20_000).state.active).toMatchObject([
+      { status: 'RUNNING' },
+    ])
+  })
+  it('is looked at with its grace when a version wrote its timer that gave none', () => {
+    const job = dispatched()
+    job.now = 6_000
+    job.step({ kind: 'timer', timer: { dueAt: 6_000, kind: timerKind.startDeadline, jobId: 'job', runNo: 1 } })
+    expect(job.last.extraTimers).toMatchObject([{ dueAt: 11_000, kind: timerKind.startDeadline }])
+    expect(job.state.active).toMatchObject([{ status: 'DISPATCHED' }])
   })
   it('is looked at again when the clock went back since its timer was taken', () => {
     const job = dispatched().step({
       kind: 'timer',
-      timer: { dueAt: 6_000, kind: timerKind.startDeadline, jobId: 'job', runNo: 1 },
+      timer: { dueAt: 11_000, kind: timerKind.startDeadline, jobId: 'job', runNo: 1 },
     })
-    expect(job.last.deferUntil).toBe(6_000)
+    expect(job.last.deferUntil).toBe(11_000)
   })
 })
 

