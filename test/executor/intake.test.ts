@@ -280,7 +280,15 @@ describe('a lane whose log was made anew', () => {
     expect(harness.starts).toHaveLength(5)
     const topic = harness.topic()
     const value = codecs.execution.encode(executionOf(harness.clock, { jobId: 'new' }))
-    const record = { topic, partition: 0, offset: 0, timestampMs: 0, key: Buffer.from('new'), value, headers: {} }
+    const record = {
+      topic,
+      partition: 0,
+      offset: 0,
+      timestampMs: harness.clock.nowMs(),
+      key: Buffer.from('new'),
+      value,
+      headers: {},
+    }
     await harness.reader.options.onBatch({ topic, partition: 0, records: [record], highWatermark: 1 })
     await rest()
     expect(harness.starts.map(({ jobId }) => jobId)).toEqual([...new Array(5).fill('old'), 'new'])

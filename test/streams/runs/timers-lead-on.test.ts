@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest'
 import type { JobDefinition } from '../../../schemas/generated.ts'
 import { waitersOf } from '../../../streams/limits/slots.ts'
 import { retryDelayMaxMs } from '../../../streams/retries/backoff.ts'
-import { retryBackstopMs, timersOf } from '../../../streams/timers.ts'
+import { attemptTimeoutGraceMs, retryBackstopMs, timersOf } from '../../../streams/timers.ts'
 import { Chance } from '../../model/cluster/chance.ts'
 import { randomCommand, randomReport } from '../random-acts.ts'
 import { randomDefinition } from '../random-definition.ts'
@@ -59,7 +59,7 @@ describe('an attempt that its topic will lose', () => {
   ])('expires before that, where the topic keeps it %s', (_, keptMs, afterMs) => {
     const job = new JobHistory({ keptMs }).define(patient).until(1_000)
     expect(job.dispatched).toMatchObject([{ startDeadlineAt: 1_000 + afterMs }])
-    expect(job.until(1_000 + afterMs).state.lastRun).toMatchObject({ status: 'EXPIRED' })
+    expect(job.until(1_000 + afterMs + attemptTimeoutGraceMs).state.lastRun).toMatchObject({ status: 'EXPIRED' })
   })
   it('does so in each attempt, with limits too; what waits for a slot is in no topic', () => {
     const job = new JobHistory({ keptMs: 7 * day }).define({ ...patient, concurrencyKey: 'k' })
