@@ -34,6 +34,10 @@ export interface Job {
   state?: JobState | undefined
   /** Executions of active runs whose `snapshot` is true, by run number. */
   snapshots?: Map<number, Execution>
+  /** Why what was decided about it cannot be read; then `state` only says that it is INVALID (streams/jobs/unreadable.ts). */
+  unreadable?: string | undefined
+  /** Runs whose execution is kept and cannot be read, and why. */
+  unreadableRuns?: Map<number, string>
 }
 
 export type Input =

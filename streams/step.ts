@@ -9,6 +9,7 @@ import { acceptDefinition, acceptDeletion } from './jobs/accept.ts'
 import { applyCommand } from './jobs/command.ts'
 import { recheckTarget } from './jobs/recheck.ts'
 import { fittedState } from './jobs/state-size.ts'
+import { stepUnreadable } from './jobs/unreadable.ts'
 import { type Timer, timerKind } from './keys.ts'
 import { applyEvent, applyRunTimer } from './runs/attempt.ts'
 import { deliverAll } from './runs/deliver.ts'
@@ -21,6 +22,7 @@ import { timersOf } from './timers.ts'
 const reasonCharsMax = 500
 
 export function step(job: Job, input: Input, context: Context): Decision {
+  if (job.unreadable !== undefined) return shortened(stepUnreadable(job, input, context))
   const draft = draftOf(job)
   switch (input.kind) {
     case 'definition':
@@ -44,18 +46,18 @@ export function step(job: Job, input: Input, context: Context): Decision {
       admit(draft, input.waiter, context)
   }
   deliverAll(draft, context)
-  shorten(draft)
-  return draft
+  return shortened(draft)
 }
 
 /** What is logged must never be too large for the log. */
-function shorten(draft: Decision): void {
+function shortened(draft: Decision): Decision {
   const { state } = draft.job
-  if (state === undefined || state === draft.before) return
+  if (state === undefined || state === draft.before) return draft
   const fitted = fittedState(state)
-  if (fitted === state) return
+  if (fitted === state) return draft
   draft.job.state = fitted
   draft.notes.push({ kind: 'shortened' })
+  return draft
 }
 
 function applyTimer(draft: Decision, timer: Timer, context: Context): void {
@@ -91,8 +93,7 @@ export function invalidated(job: Job, reason: string, now: number, runNo = 0): D
   draft.job.state = { ...state, status: 'INVALID', reason: text, deleteAt: null, recheckAt: null }
   if (run !== undefined) endRun(draft, run, text, now)
   draft.notes.push({ kind: 'invalid', reason: text })
-  shorten(draft)
-  return draft
+  return shortened(draft)
 }
 
 /** Only what is needed to say that it has ended. */

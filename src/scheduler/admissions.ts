@@ -11,6 +11,7 @@ import { isOutdated } from '../../streams/limits/starts.ts'
 import type { SchedulerCodecs } from './codecs.ts'
 import type { KeyLedger } from './key-ledger.ts'
 import type { PartitionStore } from './ports.ts'
+import { entryOf } from './stored-entry.ts'
 
 /** Waiting runs that one turn asks, over all keys; a hot key must not hold timers and mail up. */
 const waitersMax = 300
@@ -76,7 +77,7 @@ export class Admissions {
     else this.#sweepFrom = ofSlots ? rangeOf(prefix.starts).from : undefined
     const outdated: string[] = []
     for (const { key, value } of entries) {
-      const { slots, starts } = await this.#codecs.state.decode(value)
+      const { slots = null, starts = null } = (await entryOf(this.#codecs, value)) ?? {}
       if (slots !== null && slots.waiting > 0) this.#marked.add(limitKeyOf(key))
       if (starts !== null && isOutdated(starts, now)) outdated.push(limitKeyOf(key))
     }

@@ -9,7 +9,7 @@ import { messageOf } from '../errors.ts'
 import type { RecordOut } from '../ports.ts'
 import { loadBatch } from './batch.ts'
 import { Effects } from './effects.ts'
-import type { FoldContext, Folded } from './folded.ts'
+import { type FoldContext, type Folded, tellUnreadable } from './folded.ts'
 import { mailName, runOf, timerName } from './input-names.ts'
 import { movedHeader } from './intake.ts'
 import { type Called, callHeads } from './limit-call.ts'
@@ -207,17 +207,18 @@ class BatchFold {
   #step(job: Job, input: Input, mail?: Mail): Decision {
     const { leases, leadMs, aheadFrom, eventsReadUntil, zonesMayDiffer, logger } = this.#context
     const topicProblem = this.#topicProblem.bind(this)
-    const poolProblem = (pool: string): string | undefined => this.#context.targets?.poolProblem(pool)
     const context = {
       now: this.#now,
       leadMs,
       // What this very batch has put into the lane counts as well.
       aheadFrom: Math.max(aheadFrom, this.#folded.aheadUntil),
-      ...{ eventsReadUntil, zonesMayDiffer, topicProblem, poolProblem },
+      ...{ eventsReadUntil, zonesMayDiffer, topicProblem },
+      poolProblem: (pool: string) => this.#context.targets?.poolProblem(pool),
       keptMs: (pool: string) => this.#context.targets?.keptMs?.(pool) ?? Number.POSITIVE_INFINITY,
       limits: this.#called.ledger,
       seenAt: leases.seenAt.bind(leases),
     }
+    if (job.unreadable !== undefined) tellUnreadable(this.#context, job, input)
     try {
       return step(job, input, context)
     } catch (error) {

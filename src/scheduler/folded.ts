@@ -1,6 +1,6 @@
 /** What a fold is given of its partition, and what it brings. */
 import type { Logger } from 'pino'
-import type { Note } from '../../streams/job.ts'
+import type { Input, Job, Note } from '../../streams/job.ts'
 import type { Receipt } from '../../streams/jobs/receipt.ts'
 import type { Timer } from '../../streams/keys.ts'
 import type { TopicNames } from '../../streams/topics.ts'
@@ -70,4 +70,13 @@ export interface Folded {
   retries: number
   /** Latest due time that went to an ahead lane; 0 when none did. */
   aheadUntil: number
+}
+
+/** Said with each look at the job: a timer looks again after a while, others when somebody asks something of it. */
+export function tellUnreadable({ partition, logger, metrics }: FoldContext, { id, unreadable }: Job, { kind }: Input): void {
+  metrics.invalid.inc({ reason: 'unreadable-state' })
+  logger.error(
+    { partition, jobId: id, input: kind },
+    `What was decided about a job cannot be read; it is INVALID until it is defined anew or deleted: ${unreadable}`,
+  )
 }

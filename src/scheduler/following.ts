@@ -13,6 +13,7 @@ import type { SchedulerCodecs } from './codecs.ts'
 import { knownDefinition } from './job-loader.ts'
 import type { Ownership } from './ownership.ts'
 import type { PartitionStore, StoreOp } from './ports.ts'
+import { loggedState } from './stored-entry.ts'
 import type { TimeIndex } from './time-index.ts'
 import { waiterOps } from './waiter-ops.ts'
 import { followZones } from './zone-looks.ts'
@@ -60,8 +61,8 @@ export async function exactOps(codecs: SchedulerCodecs, store: PartitionStore, r
     const [was, is, definition] = [stored[2 * at], states.get(id), stored[2 * at + 1]]
     const before: Job = { id }
     const after: Job = { id }
-    if (was) before.state = (await codecs.state.decode(was)).state ?? undefined
-    if (is) after.state = (await codecs.state.decode(is)).state ?? undefined
+    if (was) before.state = await loggedState(codecs, id, was)
+    if (is) after.state = await loggedState(codecs, id, is)
     // All follows from the state where there is one.
     if (definition && (before.state === undefined || after.state === undefined)) {
       before.definition = after.definition = await knownDefinition(codecs, storedDefinition(definition))

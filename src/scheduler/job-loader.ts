@@ -7,6 +7,7 @@ import { definitionKey, type StoredDefinition, snapshotKey, stateKey, storedDefi
 import { DuelogError, messageOf } from '../errors.ts'
 import type { SchedulerCodecs } from './codecs.ts'
 import type { PartitionStore } from './ports.ts'
+import { putState, snapshotOf } from './stored-entry.ts'
 
 /** Decodes and checks the value of a record in jobs: a pure function of its bytes, so a restore judges it as its first reader did. At once unless the writer's schema has to be asked for. */
 export function knownDefinition(codecs: SchedulerCodecs, record: StoredDefinition): KnownDefinition | Promise<KnownDefinition> {
@@ -62,7 +63,7 @@ export async function loadJobs(
     const definition = values[2 * index]
     const state = values[2 * index + 1]
     if (definition) job.definition = await knownDefinition(codecs, storedDefinition(definition))
-    if (state) job.state = (await codecs.state.decode(state)).state ?? undefined
+    if (state) await putState(codecs, job, state)
     for (const run of job.state?.active ?? []) if (run.snapshot) snapshots.push({ job, runNo: run.runNo })
     for (const runNo of more.get(id) ?? []) snapshots.push({ job, runNo })
     jobs.set(id, job)
@@ -99,9 +100,10 @@ async function loadSnapshots(
     const value = values[index]
     const target = wanted[index]
     if (!value || target === undefined) continue
-    const framed = (await codecs.state.decode(value)).snapshot
-    if (framed === null) continue
-    target.job.snapshots ??= new Map()
-    target.job.snapshots.set(target.runNo, await codecs.execution.decode(framed))
+    const { job, runNo } = target
+    const read = await snapshotOf(codecs, value)
+    if (read === undefined) continue
+    if ('value' in read) job.snapshots = (job.snapshots ?? new Map()).set(runNo, read.value)
+    else job.unreadableRuns = (job.unreadableRuns ?? new Map()).set(runNo, read.problem)
   }
 }

@@ -12,6 +12,7 @@ import type { SchedulerCodecs } from './codecs.ts'
 import { loadJobs } from './job-loader.ts'
 import { listAmong, listJobsOf } from './job-search.ts'
 import type { PartitionStore } from './ports.ts'
+import { entryOf } from './stored-entry.ts'
 
 /** Where to look. */
 export interface Sight {
@@ -56,7 +57,7 @@ export function jobQueries(sight: Sight, { codecs, clock }: { codecs: SchedulerC
       const slots = await store.get(Array.from({ length: runRingSize }, (_, index) => runKey(id, index)))
       const finished: FinishedRun[] = job.state?.lastRun ? [job.state.lastRun] : []
       for (const value of slots) {
-        const run = value === null ? null : (await codecs.state.decode(value)).run
+        const run = (await entryOf(codecs, value))?.run ?? null
         if (run !== null) finished.push(run)
       }
       return {

@@ -4,6 +4,7 @@ import { definitionKey, isKeptDefinition, jobIdOfKey, prefix, rangeOf, storedDef
 import type { SchedulerCodecs } from './codecs.ts'
 import { knownDefinition } from './job-loader.ts'
 import type { PartitionStore, StoreOp } from './ports.ts'
+import { entryOf } from './stored-entry.ts'
 
 const slice = 1_000
 const none = Buffer.alloc(0)
@@ -19,7 +20,7 @@ export async function putKeptDefinitions(codecs: SchedulerCodecs, store: Partiti
     const ops: StoreOp[] = []
     for (const [index, key] of keys.entries()) {
       const entry = values[index]
-      const kept = entry ? (await codecs.state.decode(entry)).snapshot : null
+      const kept = (await entryOf(codecs, entry))?.snapshot ?? null
       const known = stored[index]
       if (kept === null || (known && storedDefinition(known).offset >= storedDefinition(kept).offset)) continue
       const jobId = jobIdOfKey(key)

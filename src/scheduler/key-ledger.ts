@@ -9,6 +9,7 @@ import { type SlotUse, slotKeysOf, slotUse } from '../../streams/limits/slots.ts
 import { type Starts, startsEntry, startsOf } from '../../streams/limits/starts.ts'
 import type { SchedulerCodecs } from './codecs.ts'
 import type { PartitionStore } from './ports.ts'
+import { entryOf } from './stored-entry.ts'
 
 interface SlotLine {
   /** As the store has it. */
@@ -38,7 +39,7 @@ export class KeyLedger implements Limits {
     const startKeys = [...starts].filter((key) => !this.#starts.has(key))
     if (slotKeys.length + startKeys.length === 0) return
     const values = await store.get([...slotKeys.map(slotsKey), ...startKeys.map(startsKey)])
-    const entries = await Promise.all(values.map((value) => (value ? codecs.state.decode(value) : undefined)))
+    const entries = await Promise.all(values.map((value) => entryOf(codecs, value)))
     for (const [index, key] of slotKeys.entries()) {
       const { held, waiting, limit } = entries[index]?.slots ?? { held: 0, waiting: 0, limit: 1 }
       this.#slots.set(key, { was: { held, waiting }, held, waiting, limit, stirred: false, refused: false })

@@ -6,6 +6,7 @@ import { stateTimers } from '../../streams/timers.ts'
 import type { RecordIn } from '../ports.ts'
 import type { SchedulerCodecs } from './codecs.ts'
 import type { StoreOp } from './ports.ts'
+import { loggedState } from './stored-entry.ts'
 
 const none = Buffer.alloc(0)
 
@@ -21,8 +22,8 @@ export async function changelogOps(codecs: SchedulerCodecs, records: RecordIn[])
     if (key[0] !== prefix.state) continue
     const jobId = jobIdOfKey(key)
     if (value === null) continue
-    const { state } = await codecs.state.decode(value)
-    if (state === null) continue
+    const state = await loggedState(codecs, jobId, value)
+    if (state === undefined) continue
     for (const timer of stateTimers(jobId, state)) ops.push({ key: timerKey(timer), value: none })
     for (const waiter of waitersOf(jobId, state)) ops.push({ key: waiterKey(waiter), value: none })
     for (const index of stateIndexKeys(jobId, state)) ops.push({ key: index, value: none })

@@ -35,7 +35,7 @@ export function acceptDefinition(draft: Decision, input: Extract<Input, { kind: 
     // There is no such job, but its record stands in jobs: a tombstone takes it away, unless it is defined anew meanwhile.
     return void draft.out.push({ kind: 'tombstone', observedOffset: definition.offset })
   }
-  const dropped = reasonToDrop(before.definition, definition)
+  const dropped = before.unreadable === undefined ? reasonToDrop(before.definition, definition) : undefined
   if (dropped !== undefined) return drop(draft, before.definition, definition, dropped)
   draft.job.definition = definition
   if (definition.spec === undefined) draft.notes.push({ kind: 'invalid', reason: definition.problem ?? '' })

@@ -43,6 +43,7 @@ const reasons: Record<string, string> = {
   'topic-target': 'a backfill is for handlers; a topic target is written when it is due',
   'not-tracked-backfill': 'a backfill goes on at the end of its runs, which nobody hears of where trackRuns is false',
   'invalid-definition': 'the definition in force cannot be used',
+  'unreadable-state': 'what was decided about the job cannot be read; it has to be defined anew',
   repeated: 'a command with its commandId was taken already',
   'no-such-job': 'there is no such job',
   'not-tracked': 'trackRuns is false, so a run is out of reach once it is handed to the workers',

@@ -5,6 +5,9 @@ import type { Context, Decision, Job } from '../job.ts'
 
 /** The Execution of a run's current attempt: from its snapshot, or from the definition that it was made from. */
 export function executionOf(job: Job, run: ActiveRun, dispatchedAt: number): Execution {
+  // With what the definition says now it would be another run: the rule fails, and with it this run alone.
+  const problem = run.snapshot ? job.unreadableRuns?.get(run.runNo) : undefined
+  if (problem !== undefined) throw new Error(`What run ${run.runNo} was made with cannot be read: ${problem}`)
   const kept = run.snapshot ? job.snapshots?.get(run.runNo) : undefined
   const spec = job.definition?.spec
   return {
