@@ -3,7 +3,7 @@
 import { DuelogError } from '../errors.ts'
 import { putKeptDefinitions } from './kept-definitions.ts'
 import { isBesideTheLog, ownerKey, positionKey, readEntry } from './local-record.ts'
-import { rangeOf } from './log-ends.ts'
+import { rangeOf, readableEnd, shrunk } from './log-ends.ts'
 import { type Ownership, quietMs } from './ownership.ts'
 import type { PartitionStore } from './ports.ts'
 import { definitionsBeganAnew, soundPosition } from './positions.ts'
@@ -70,8 +70,8 @@ export async function drain(own: Ownership, store: PartitionStore, index: TimeIn
  * nobody can read before that ends; it is like what is sent later.
  */
 async function readToEnd(own: Ownership, source: 'jobs' | 'commands', foldMail: () => Promise<TurnResult>): Promise<void> {
-  const { admin, names, clock } = own.shared
-  const end = readableEnd(await rangeOf(admin, names[source], own.partition))
+  const { clock } = own.shared
+  let end = await endToRead(own, source)
   if (source === 'jobs') own.catchUp.restoreEnd = end
   let waitMs = quietMs
   let seen = { at: -1, since: 0 }
@@ -82,6 +82,8 @@ async function readToEnd(own: Ownership, source: 'jobs' | 'commands', foldMail: 
       waitMs = quietMs
     } else if (at < end && clock.steadyMs() - seen.since >= waitMs) {
       own.feed.nudge(source)
+      // What was to come may have expired meanwhile, or its topic was made anew: then it never comes.
+      end = Math.min(end, await endToRead(own, source))
       seen = { at, since: clock.steadyMs() }
       waitMs = Math.min(2 * waitMs, nudgeMsMax)
     }
@@ -90,5 +92,10 @@ async function readToEnd(own: Ownership, source: 'jobs' | 'commands', foldMail: 
   }
 }
 
-/** A log whose records have all expired has an end that is never read. */
-const readableEnd = ({ earliest, next }: { earliest: number; next: number }): number => (earliest < next ? next : 0)
+async function endToRead(own: Ownership, source: 'jobs' | 'commands'): Promise<number> {
+  const { admin, names } = own.shared
+  const readTo = own.feed.next(source)
+  const range = await rangeOf(admin, names[source], own.partition)
+  if (range.next < readTo) throw shrunk(names[source], own.partition, range.next, readTo)
+  return readableEnd(range)
+}

@@ -11,16 +11,17 @@ import type { Logger } from 'pino'
 import type { Timer } from '../../streams/keys.ts'
 import type { Clock } from '../clock.ts'
 import { messageOf } from '../errors.ts'
-import type { EndsQuestion } from './ends-question.ts'
+import type { EndsQuestion, Range } from './ends-question.ts'
 import type { Feed } from './feed.ts'
+import { readableEnd, shrunk } from './log-ends.ts'
 import type { Signal } from './signal.ts'
 
 /** The partition, as it is at any time. */
 interface Place {
   readonly partition: number
-  readonly shared: { readonly clock: Clock; readonly logger: Logger }
+  readonly shared: { readonly clock: Clock; readonly logger: Logger; readonly names: { readonly events: string } }
   readonly shares: { readonly eventEnds: Pick<EndsQuestion, 'ask'> }
-  readonly feed: Pick<Feed, 'nudge'>
+  readonly feed: Pick<Feed, 'nudge' | 'next'>
   readonly signal: Pick<Signal, 'wake'>
   hasFolded(source: 'events', end: number): boolean
 }
@@ -33,12 +34,21 @@ const againMs = 1_000
 const nudgeMsMin = 2_000
 const nudgeMsMax = 60_000
 
+interface Question {
+  askedAtMs: number
+  readTo: number
+  range?: Range
+}
+
 export class EventsWatermark {
   readonly #place: Place
   #awaiting: { timer: Timer; untilMs: number }[] = []
-  /** The question under way or answered; `end` once it is. */
-  #question: { askedAtMs: number; end?: number } | undefined
-  #askAtMs = 0
+  /** Of those the earliest time that they judge. */
+  #judgedFromMs = Number.POSITIVE_INFINITY
+  /** The question under way or answered; `range` once it is. `readTo`: the next offset to be received when it was asked. */
+  #question: Question | undefined
+  /** By the steady clock, as is when to nudge: what a clock that was ahead put off would wait until then. */
+  #askAtMs = Number.NEGATIVE_INFINITY
   #nudgeAtMs = Number.POSITIVE_INFINITY
   #nudgeMs = nudgeMsMin
   #readUntil = 0
@@ -65,48 +75,64 @@ export class EventsWatermark {
   /** When to look again at the latest; whatever comes before that wakes the loop. */
   get wakeAtMs(): number {
     if (this.#awaiting.length === 0) return Number.POSITIVE_INFINITY
-    return this.#question === undefined ? this.#askAtMs : this.#nudgeAtMs
+    const { clock } = this.#place.shared
+    const atMs = (steadyMs: number): number => clock.nowMs() + steadyMs - clock.steadyMs()
+    return this.#question === undefined ? Math.max(this.#judgedFromMs, atMs(this.#askAtMs)) : atMs(this.#nudgeAtMs)
   }
 
   hold(entries: readonly { timer: Timer; untilMs: number }[]): void {
     this.#awaiting.push(...entries)
+    for (const { untilMs } of entries) this.#judgedFromMs = Math.min(this.#judgedFromMs, untilMs)
   }
 
-  /** Moves on as far as reports were folded, asks for more where that is needed, and hands out the timers that may judge. */
+  /**
+   * Moves on as far as reports were folded, asks for more where that is needed, and hands out the timers that may judge. Throws
+   * DuelogError `log-shrunk` when execution-events ends before what was read of it: what it holds now was not read.
+   */
   look(): Timer[] {
     const nowMs = this.#place.shared.clock.nowMs()
+    const steadyMs = this.#place.shared.clock.steadyMs()
     // A clock that was ahead covers nothing of what is now.
     if (this.#readUntil > nowMs) this.#readUntil = 0
     if (this.#question !== undefined && this.#question.askedAtMs > nowMs) this.#question = undefined
-    const { askedAtMs, end } = this.#question ?? {}
-    if (askedAtMs !== undefined && end !== undefined) {
-      if (this.#place.hasFolded('events', end)) {
-        this.#readUntil = askedAtMs
-        this.#question = undefined
-      } else if (nowMs >= this.#nudgeAtMs) this.#nudge(nowMs)
-    }
+    this.#hear(steadyMs)
     const covered = this.#awaiting.filter(({ untilMs }) => untilMs <= this.#readUntil)
-    if (covered.length > 0) this.#awaiting = this.#awaiting.filter(({ untilMs }) => untilMs > this.#readUntil)
-    if (this.#awaiting.length > 0 && this.#question === undefined && nowMs >= this.#askAtMs) this.#ask(nowMs)
+    if (covered.length > 0) {
+      this.#awaiting = this.#awaiting.filter(({ untilMs }) => untilMs > this.#readUntil)
+      this.#judgedFromMs = this.#awaiting.reduce((least, { untilMs }) => Math.min(least, untilMs), Number.POSITIVE_INFINITY)
+    }
+    // No answer covers what is still to come: a timer that was taken before the clock was set back.
+    if (this.#judgedFromMs <= nowMs && this.#question === undefined && steadyMs >= this.#askAtMs) this.#ask(nowMs)
     return covered.map(({ timer }) => timer)
   }
 
+  #hear(steadyMs: number): void {
+    if (this.#question?.range === undefined) return
+    const { askedAtMs, readTo, range } = this.#question
+    const { partition, shared } = this.#place
+    if (range.next < readTo) throw shrunk(shared.names.events, partition, range.next, readTo)
+    if (this.#place.hasFolded('events', readableEnd(range))) {
+      this.#readUntil = askedAtMs
+      this.#question = undefined
+    } else if (steadyMs >= this.#nudgeAtMs) this.#nudge(steadyMs)
+  }
+
   #ask(nowMs: number): void {
-    const { shares, signal, shared, partition } = this.#place
+    const { shares, signal, shared, partition, feed } = this.#place
     const { clock, logger } = shared
-    const question: { askedAtMs: number; end?: number } = { askedAtMs: nowMs }
+    const question: Question = { askedAtMs: nowMs, readTo: feed.next('events') }
     this.#question = question
     this.#nudgeAtMs = Number.POSITIVE_INFINITY
     shares.eventEnds
       .ask(partition)
-      .then(({ next }) => {
-        question.end = next
+      .then((range) => {
+        question.range = range
         this.#nudgeMs = nudgeMsMin
-        this.#nudgeAtMs = clock.nowMs() + nudgeMsMin
+        this.#nudgeAtMs = clock.steadyMs() + nudgeMsMin
       })
       .catch((error) => {
         if (this.#question === question) this.#question = undefined
-        this.#askAtMs = clock.nowMs() + againMs
+        this.#askAtMs = clock.steadyMs() + againMs
         logger.warn(
           { partition, error: messageOf(error), waiting: this.#awaiting.length },
           'Where execution-events ends is not known, so attempts that seem overdue are not given up yet; it is asked again.',
@@ -115,9 +141,9 @@ export class EventsWatermark {
       .finally(() => signal.wake())
   }
 
-  #nudge(nowMs: number): void {
+  #nudge(steadyMs: number): void {
     this.#place.feed.nudge('events')
     this.#nudgeMs = Math.min(2 * this.#nudgeMs, nudgeMsMax)
-    this.#nudgeAtMs = nowMs + this.#nudgeMs
+    this.#nudgeAtMs = steadyMs + this.#nudgeMs
   }
 }

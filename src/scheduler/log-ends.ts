@@ -12,3 +12,12 @@ export async function rangeOf(admin: LogAdmin, topic: string, partition: number)
 
 export const endOf = async (admin: LogAdmin, topic: string, partition: number): Promise<number> =>
   (await rangeOf(admin, topic, partition)).next
+
+/** Where readers of committed records can get to. All records of a log may have expired: then its end is never read, nor need it be. */
+export const readableEnd = ({ earliest, next }: { earliest: number; next: number }): number => (earliest < next ? next : 0)
+
+/** A log does not shrink by itself. `next`: up to where it was read before it was seen to end at `end`. */
+export function shrunk(topic: string, partition: number, end: number, next: number): DuelogError {
+  const message = `${topic}/${partition} ends at ${end} and was read up to ${next}: it was truncated, or deleted and made anew.`
+  return new DuelogError('log-shrunk', message)
+}

@@ -107,7 +107,9 @@ async function unbound(own: Ownership, { key, value }: StoreEntry): Promise<Buff
     return codecs.state.encode({ snapshot: definitionValue({ ...storedDefinition(entry.snapshot), offset: 0 }) })
   }
   const { state } = entry
-  if (state === null || (state.specOffset <= 0 && state.droppedOffset <= 0)) return undefined
+  if (state === null) return undefined
+  // Offset 0 is as good as any other: only what says nothing already stays as it is.
   const unboundState = { ...state, specOffset: state.definitionKept ? 0 : -1, droppedOffset: -1 }
+  if (state.specOffset === unboundState.specOffset && state.droppedOffset === -1) return undefined
   return codecs.state.encode({ state: unboundState } as StateEntryInput)
 }

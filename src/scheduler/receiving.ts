@@ -1,8 +1,8 @@
 /** From the reader into the partition: job-state to the store, all else to the mailbox. */
-import { DuelogError } from '../errors.ts'
 import type { Batch } from '../ports.ts'
 import type { FeedSource } from './feed.ts'
 import { Intake } from './intake.ts'
+import { shrunk } from './log-ends.ts'
 import type { Mail, Source } from './mailbox.ts'
 import type { Ownership } from './ownership.ts'
 import { receiveState } from './restoring.ts'
@@ -29,7 +29,7 @@ export class Receiving {
     const { feed } = own
     // A log does not shrink by itself: it was truncated, or made anew. Where it is read on is found at the next claim.
     if (batch.highWatermark < feed.next(source) && feed.isOpen(source) && !own.closing)
-      return own.fail(shrunk(batch, feed.next(source)))
+      return own.fail(shrunk(batch.topic, batch.partition, batch.highWatermark, feed.next(source)))
     const records = batch.records.filter((record) => record.offset >= feed.next(source))
     if (records.length === 0 || own.closing || own.fault || !feed.isOpen(source)) return
     own.progress()
@@ -92,9 +92,4 @@ export class Receiving {
       if (openings === feed.openings(source) && !mailbox.full) feed.release(source)
     })
   }
-}
-
-function shrunk({ topic, partition, highWatermark }: Batch, next: number): DuelogError {
-  const message = `${topic}/${partition} ends at ${highWatermark} and was read up to ${next}: it was truncated, or deleted and made anew.`
-  return new DuelogError('log-shrunk', message)
 }

@@ -1,7 +1,11 @@
 /** Logs that were truncated, made anew, or expired unread: it is noticed and said, and what stands in them counts. */
 import { expect, test } from 'vitest'
+import { drain } from '../../src/scheduler/claiming.ts'
+import type { Ownership } from '../../src/scheduler/ownership.ts'
+import type { PartitionStore } from '../../src/scheduler/ports.ts'
+import type { TimeIndex } from '../../src/scheduler/time-index.ts'
 import { type Disk, metrics } from '../model/cluster/process.ts'
-import { names } from '../model/world.ts'
+import { codecs, names } from '../model/world.ts'
 import { PartitionLog } from '../tools/memory-log.ts'
 import { type Dispatched, SchedulerDriver } from '../tools/scheduler-driver.ts'
 
@@ -131,3 +135,94 @@ test.each([true, false])(
     ).toEqual([1, 2, 3, 4, 5])
   },
 )
+
+test('an owner that reads nothing of reports notices by the end of their log that it is another one', async () => {
+  const driver = new SchedulerDriver()
+  const owner = driver.boot('A')
+  await driver.settle()
+  const job = {
+    schedule: { at: driver.time.nowMs + 1_000 },
+    target: { handler: 'x' },
+    leaseMs: 30_000,
+    retry: { maxAttempts: 3 },
+  }
+  driver.define('j', job)
+  await driver.advance(1_100, 100)
+  const run = driver.executions()[0]
+  if (run === undefined) throw new Error('Nothing was dispatched.')
+  for (let index = 0; index < 20; index++)
+    driver.report(run, index === 0 ? 'STARTED' : 'HEARTBEAT', { startedAt: driver.time.nowMs })
+  await driver.advance(1_000)
+  const before = await resetsOf(names.events, 'beyond-end')
+  makeAnew(driver, names.events)
+  // The success stands in the log that was made anew, and no fetch has brought it yet.
+  driver.report(run, 'SUCCEEDED', { startedAt: driver.time.nowMs })
+  await driver.advance(90_000, 500)
+  expect(await resetsOf(names.events, 'beyond-end')).toBe(before + 1)
+  expect(driver.executions()).toHaveLength(1)
+  expect(driver.state(owner, 'j')).toMatchObject({ succeeded: 1, failed: 0, active: [] })
+})
+
+/** A partition that drains commands of which 300 are folded and 500 stand in the log, but no fetch brings any; `later`: what the log is then. */
+function draining(later: { earliest: number; next: number }): { drained: Promise<void>; naps: () => number } {
+  let steadyMs = 0
+  let naps = 0
+  const clock = { nowMs: () => steadyMs, steadyMs: () => steadyMs }
+  const offsets = async (topic: string) => {
+    if (topic === names.jobs) return [{ partition: 0, earliest: 0, next: 0 }]
+    return [{ partition: 0, ...(naps === 0 ? { earliest: 0, next: 500 } : later) }]
+  }
+  const own = {
+    shared: { codecs, names, clock, admin: { offsets } },
+    partition: 0,
+    catchUp: {},
+    feed: { open: () => undefined, next: () => 300, reach: () => 300, nudge: () => undefined },
+    applied: { jobs: 0, commands: 300, events: 300 },
+    enter: () => undefined,
+    turn: async () => ({ folded: 0 }),
+    logPosition: async () => undefined,
+    hasFolded: (_: string, end: number) => end <= 300,
+    nap: async () => {
+      steadyMs += 1_000
+      if (++naps > 100) throw new Error('It waits for ever.')
+    },
+  } as unknown as Ownership
+  const nothing = { scan: async () => [], get: async () => [], apply: async () => undefined } as unknown as PartitionStore
+  // Jobs are at their end, whatever is asked of commands.
+  const feed = own.feed as { next: (source: string) => number }
+  feed.next = (source) => (source === 'jobs' ? 0 : 300)
+  return { drained: drain(own, nothing, {} as TimeIndex), naps: () => naps }
+}
+
+test('commands that expire, or whose topic is made anew, while they are drained hold nobody up', async () => {
+  const expired = draining({ earliest: 500, next: 500 })
+  await expired.drained
+  expect(expired.naps()).toBeLessThan(5)
+  await expect(draining({ earliest: 0, next: 0 }).drained).rejects.toThrow(/ends at 0 and was read up to 300/)
+})
+
+test('the very first definition of the old log, too, counts no more', async () => {
+  const driver = new SchedulerDriver()
+  const disk: Disk = new Map()
+  const first = driver.boot('A', disk)
+  await driver.settle()
+  const job = { schedule: { everyMs: 10_000 }, target: { handler: 'x' } }
+  expect(driver.define('first', job)).toBe(0)
+  for (let index = 0; index < 5; index++) driver.define(`filler-${index}`, { ...job, schedule: { at: driver.time.nowMs + 1e9 } })
+  await driver.advance(21_000, 1_000)
+  for (const run of driver.executions()) end(driver, run)
+  await driver.advance(1_000)
+  driver.kill(first)
+  makeAnew(driver, names.jobs)
+  const heir = driver.boot('B', disk)
+  // Its definition is nowhere: it does not fire, and is not forgotten.
+  await driver.advance(30_000, 1_000)
+  expect(driver.executions()).toHaveLength(2)
+  expect(driver.state(heir, 'first')).toMatchObject({ runNo: 2, succeeded: 2 })
+  expect(driver.define('first', { ...job, schedule: { everyMs: 5_000 } })).toBe(0)
+  const since = driver.nowMs
+  await driver.advance(26_000, 500)
+  const later = driver.executions().filter(({ at }) => at > since)
+  expect(later[0]).toMatchObject({ runNo: 3 })
+  expect(later.length).toBeGreaterThanOrEqual(5)
+})
