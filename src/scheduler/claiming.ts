@@ -88,7 +88,10 @@ async function readToEnd(own: Ownership, source: 'jobs' | 'commands', foldMail: 
       waitMs = Math.min(2 * waitMs, nudgeMsMax)
     }
     const { folded } = await foldMail()
-    if (folded === 0 && !own.hasFolded(source, end)) await own.nap(clock.nowMs() + seen.since + waitMs - clock.steadyMs())
+    if (folded > 0 || own.hasFolded(source, end)) continue
+    // What is there is not folded while the clock is not trusted: that wakes us, and no time of its own.
+    const untilMs = clock.nowMs() + seen.since + waitMs - clock.steadyMs()
+    await own.nap(own.feed.reach(source) < end ? untilMs : Number.POSITIVE_INFINITY)
   }
 }
 

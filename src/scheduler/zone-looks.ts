@@ -4,7 +4,7 @@ import type { Ownership } from './ownership.ts'
 import type { PartitionStore } from './ports.ts'
 import type { TimeIndex } from './time-index.ts'
 import { batchRecordsMax } from './turn.ts'
-import { ZoneWalk } from './zone-walk.ts'
+import { ZoneWalk, zoneJobsPerLook } from './zone-walk.ts'
 
 /** Beside the firing of an owner. */
 export class ZoneLooks {
@@ -30,11 +30,15 @@ export class ZoneLooks {
     return this.lookAt === Number.POSITIVE_INFINITY
   }
 
-  /** Timers for the turn at hand: jobs whose next time moves. A turn that is narrowed takes nothing besides what failed. */
-  async look(now: number): Promise<Timer[]> {
+  /**
+   * Timers for the turn at hand, which takes `others` besides: jobs whose next time moves. A turn that is narrowed takes no more than it
+   * may; were there none at all, an idle partition, whose turns do not grow again, would never have done.
+   */
+  async look(now: number, others = 0): Promise<Timer[]> {
     const { zones, narrowing } = this.#own
     const { walk } = zones
-    return walk === undefined || now < walk.lookAt || narrowing.max < batchRecordsMax ? [] : walk.look(this.#written)
+    const most = narrowing.max < batchRecordsMax ? Math.min(zoneJobsPerLook, narrowing.max - others) : zoneJobsPerLook
+    return walk === undefined || now < walk.lookAt || most < 1 ? [] : walk.look(this.#written, most)
   }
 
   /** To be called after that turn: then what it was given is decided, but for what was put off. */

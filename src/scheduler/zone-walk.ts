@@ -53,13 +53,13 @@ export class ZoneWalk {
   }
 
   /**
-   * Looks at the next few jobs. Resolves with a timer for each whose logged next time moves: a turn that is given it decides that. Of
+   * Looks at the next jobs, at most so many. Resolves with a timer for each whose logged next time moves: a turn that is given it decides that. Of
    * jobs without a state the timers are written here; `written` hears of each.
    */
-  async look(written: (timer: Timer) => void): Promise<Timer[]> {
+  async look(written: (timer: Timer) => void, most = zoneJobsPerLook): Promise<Timer[]> {
     const { clock, metrics } = this.#shared
     const now = clock.nowMs()
-    const jobs = await this.#nextJobs()
+    const jobs = await this.#nextJobs(most)
     const timers: Timer[] = []
     const moving: Timer[] = []
     for (const job of jobs) {
@@ -86,13 +86,12 @@ export class ZoneWalk {
     return timers.filter((_, at) => found[at] === null)
   }
 
-  async #nextJobs(): Promise<Job[]> {
+  async #nextJobs(most: number): Promise<Job[]> {
     const from = this.#from ?? rangeOf(prefix.definition).to
-    const entries = await this.#store.scan({ from, to: rangeOf(prefix.definition).to, limit: zoneJobsPerLook, keysOnly: true })
+    const entries = await this.#store.scan({ from, to: rangeOf(prefix.definition).to, limit: most, keysOnly: true })
     const ids = entries.map(({ key }) => jobIdOfKey(key))
     const last = ids.at(-1)
-    this.#from =
-      last === undefined || ids.length < zoneJobsPerLook ? undefined : Buffer.concat([definitionKey(last), Buffer.of(0)])
+    this.#from = last === undefined || ids.length < most ? undefined : Buffer.concat([definitionKey(last), Buffer.of(0)])
     return [...(await loadJobs(this.#store, this.#shared.codecs, ids)).values()]
   }
 }

@@ -226,3 +226,35 @@ test('the very first definition of the old log, too, counts no more', async () =
   expect(later[0]).toMatchObject({ runNo: 3 })
   expect(later.length).toBeGreaterThanOrEqual(5)
 })
+
+test('a drain whose owner may not decide by its clock waits for the clock, and not in a loop', async () => {
+  let folded = 0
+  const naps: number[] = []
+  const clock = { nowMs: () => 60_000 + naps.length, steadyMs: () => 60_000 + naps.length }
+  const offsets = async (topic: string) => [{ partition: 0, earliest: 0, next: topic === names.jobs ? 0 : 5 }]
+  const own = {
+    shared: { codecs, names, clock, admin: { offsets } },
+    partition: 0,
+    catchUp: {},
+    feed: {
+      open: () => undefined,
+      next: (source: string) => (source === 'jobs' ? 0 : 5),
+      reach: () => 5,
+      nudge: () => undefined,
+    },
+    applied: { jobs: 0, commands: 0, events: 0 },
+    enter: () => undefined,
+    turn: async () => ({ folded }),
+    logPosition: async () => undefined,
+    hasFolded: (_: string, end: number) => end <= folded,
+    nap: async (untilMs: number) => {
+      naps.push(untilMs)
+      if (untilMs !== Number.POSITIVE_INFINITY) clock.steadyMs = () => 70_000
+      else folded = 5
+      if (naps.length > 5) throw new Error('It looks again and again.')
+    },
+  } as unknown as Ownership
+  const nothing = { scan: async () => [], get: async () => [], apply: async () => undefined } as unknown as PartitionStore
+  await drain(own, nothing, {} as TimeIndex)
+  expect(naps).toEqual([Number.POSITIVE_INFINITY])
+})

@@ -1,5 +1,8 @@
 /** New time zone rules, as a newer Node brings them: stores that were kept, built anew or copied fire alike, and each occurrence once. */
 import { describe, expect, it } from 'vitest'
+import type { Ownership } from '../../src/scheduler/ownership.ts'
+import type { TimeIndex } from '../../src/scheduler/time-index.ts'
+import { ZoneLooks } from '../../src/scheduler/zone-looks.ts'
 import { ZoneWalk, zoneJobsPerLook } from '../../src/scheduler/zone-walk.ts'
 import { definitionKey, definitionValue } from '../../streams/keys.ts'
 import { intlRules, type ZoneRules } from '../../streams/schedules/zone-rules.ts'
@@ -224,4 +227,24 @@ describe('a walk over many jobs', () => {
     }
     expect(timersOf({ id: 'x' })).toEqual([])
   })
+})
+
+it('goes on where turns are narrowed, with no more than they may take, also where nothing else is to do', async () => {
+  const store = memoryStore()
+  const bytes = codecs.definition.encode(daily(3))
+  const ids = Array.from({ length: 7 }, (_, at) => `job-${at}`)
+  await store.apply(
+    ids.map((id, at) => ({ key: definitionKey(id), value: definitionValue({ offset: at, appendedAt: beginMs, bytes }) })),
+  )
+  const clock = { nowMs: () => beginMs, steadyMs: () => 0, at: () => () => undefined }
+  const logger = { info: () => undefined }
+  const zones = { isStale: true, logged: 'old', store: 'old', own: 'new', walk: undefined as ZoneWalk | undefined }
+  const own = { partition: 0, shared: { codecs, clock, metrics, logger }, zones, narrowing: { max: 2 } } as unknown as Ownership
+  const looks = new ZoneLooks(own, store, {} as TimeIndex, () => undefined)
+  const seen: number[] = []
+  for (let now = beginMs; seen.length < 10 && !looks.areDone; now += 50) {
+    await looks.look(now, seen.length === 1 ? 2 : 1)
+    seen.push(zones.walk?.view.checked ?? -1)
+  }
+  expect(seen).toEqual([1, 1, 2, 3, 4, 5, 6, 7, 7])
 })
