@@ -46,7 +46,7 @@ function chain(plain: Partial<Job>, retryMs: number): Portion {
     next('e', plain),
     next('f', { ...fails(9, 1), onSuccess: ['never'], onFailure: ['g'] }),
     next('g', plain),
-    next('never', {}),
+    next('never', { onFailure: [] }),
   ]
   return { jobs, expected: [{ jobId: 'a', scheduledFor: at }], recurs: false }
 }
