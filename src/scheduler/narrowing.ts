@@ -7,6 +7,7 @@
  *    ▲──────────────done─────────────────────┘
  */
 import { DuelogError, type ErrorCode, messageOf } from '../errors.ts'
+import type { Admissions } from './admissions.ts'
 
 /** Culprits that are remembered. */
 const culpritsMax = 1_000
@@ -56,6 +57,11 @@ export class Narrowing {
   /** Of one alone: whether a timer goes first this time, where mail waits too. */
   get timerNext(): boolean {
     return this.#turns % 2 === 0
+  }
+
+  /** Of one alone: whether it is one of those that wait for a slot. */
+  isForWaiters(admissions: Pick<Admissions, 'isPressing'>, now: number): boolean {
+    return this.#max === 1 && this.#turns % 4 === 3 && admissions.isPressing(now)
   }
 
   /** Whether the last failure has made the next turn smaller: then it need not wait. Asked once. */
