@@ -3,7 +3,7 @@
  * that a thousand jobs of half a megabyte are never in memory together. The others wait for the next turns.
  */
 import type { Job } from '../../streams/job.ts'
-import { type Timer, timerKind } from '../../streams/keys.ts'
+import { type Timer, timerKind, type Waiter } from '../../streams/keys.ts'
 import type { SchedulerCodecs } from './codecs.ts'
 import { loadJobs, weightOf } from './job-loader.ts'
 import type { Mail } from './mailbox.ts'
@@ -36,6 +36,8 @@ export interface Batch {
   /** What was given and does not fit. */
   timersLeft: Timer[]
   mailsLeft: Mail[]
+  /** Bytes that the turn may write besides; 0 or less where it is full. */
+  bytesLeft: number
 }
 
 interface Item {
@@ -58,12 +60,20 @@ export async function loadBatch(loading: Loading, timers: Timer[], mails: Mail[]
     mails: mails.slice(0, then.count),
     timersLeft: timers.slice(first.count),
     mailsLeft: mails.slice(then.count),
+    bytesLeft: left.written - then.written,
   }
+}
+
+/** Loads the jobs of the first of those that wait for a slot, as many as there is room for, and one at least. Resolves with how many. */
+export async function loadWaiters(loading: Omit<Loading, 'share'>, batch: Batch, waiters: Waiter[]): Promise<number> {
+  const { jobs, bytesLeft } = batch
+  const items = waiters.map(({ jobId }) => ({ jobId, copies: 1 }))
+  return (await fill(loading, jobs, new Map(), items, { written: bytesLeft, loaded: bytesLeft }, true)).count
 }
 
 /** Loads the jobs of the first items, as many as there is room for; `atLeastOne`, however large it is. */
 async function fill(
-  { store, codecs, weights }: Loading,
+  { store, codecs, weights }: Omit<Loading, 'share'>,
   jobs: Map<string, Job>,
   more: ReadonlyMap<string, readonly number[]>,
   items: Item[],

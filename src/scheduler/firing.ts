@@ -77,8 +77,9 @@ export async function fireForEver(own: Ownership, store: PartitionStore, index: 
     // A clock that was ahead may have filled the ahead lanes for hours: workers give that back.
     const { aheadUntil } = own.logged
     const aheadFrom = aheadUntil > now + aheadMsMax ? 0 : aheadUntil
-    const timers = await taker.take(now, mailbox.depth > 0, aheadFrom, own.narrowing)
-    timers.push(...(await zones.look(now, timers.length)))
+    const alone = own.narrowing.isForWaiters(own.admissions, now)
+    const timers = alone ? [] : await taker.take(now, mailbox.depth > 0, aheadFrom, own.narrowing)
+    if (!alone) timers.push(...(await zones.look(now, timers.length)))
     // What was due when it was taken is due, also when the clock was set back since.
     const result = await own.turn(store, index, timers, { written, notBeforeMs: now })
     taker.defer(result.deferred)

@@ -10,7 +10,7 @@ import type { RecordOut } from '../ports.ts'
 import { loadBatch } from './batch.ts'
 import { Effects } from './effects.ts'
 import { type FoldContext, type Folded, tellUnreadable } from './folded.ts'
-import { mailName, runOf, timerName } from './input-names.ts'
+import { mailName, runOf, timerName, waiterName } from './input-names.ts'
 import { movedHeader } from './intake.ts'
 import { type Called, callHeads } from './limit-call.ts'
 import type { Mail } from './mailbox.ts'
@@ -21,7 +21,7 @@ import { retriesIn, startLatenessMs } from './observed.ts'
 export async function fold(context: FoldContext, timers: Timer[], mails: Mail[], now: number, mayLog: boolean): Promise<Folded> {
   const { store, codecs, weights, narrowing, leadMs } = context
   const batch = await loadBatch({ store, codecs, weights, share: narrowing.share }, timers, mails)
-  const called = await callHeads(context, batch.jobs, batch.mails, now)
+  const called = await callHeads(context, batch, now)
   const effects = new Effects(context.partition, context.partitions, context.names, context.codecs)
   const folded: Folded = {
     effects,
@@ -155,7 +155,13 @@ class BatchFold {
       if (full.has(waiter.key)) continue
       admissions.passed(waiter)
       const job = this.#jobs.get(waiter.jobId) ?? { id: waiter.jobId }
-      const decision = this.#step(job, { kind: 'admit', waiter })
+      const name = waiterName(waiter)
+      this.#folded.names.push(name)
+      const verdict = this.#context.narrowing.verdictOn(name)
+      const decision =
+        verdict === undefined ? this.#step(job, { kind: 'admit', waiter }) : this.#condemned(job, verdict, waiter.runNo)
+      // Nothing can be said of it, so it stays where it is, and nobody of its key is asked before something changes.
+      if (verdict?.isPassedOver) decision.admission = 'refused'
       if (decision.admission === 'gone') effects.unqueued(waiter)
       if (decision.admission === 'refused') {
         full.add(waiter.key)

@@ -1,10 +1,11 @@
 /** What tells the inputs of a fold from one another, and which run each is about. */
 import type { Input } from '../../streams/job.ts'
-import type { Timer } from '../../streams/keys.ts'
+import type { Timer, Waiter } from '../../streams/keys.ts'
 import type { Mail } from './mailbox.ts'
 
 /** What tells a timer, or a record, from all others. */
 export const timerName = ({ jobId, kind, runNo, dueAt }: Timer): string => `${kind} ${runNo} ${dueAt} ${jobId}`
+export const waiterName = ({ jobId, key, runNo, dueAt }: Waiter): string => `admit ${runNo} ${dueAt} ${jobId} ${key}`
 export const mailName = ({ source, offset }: Mail): string => `${source} ${offset}`
 
 /** The run that an input is about; 0: none. */

@@ -3,11 +3,13 @@ import type { Job } from '../../streams/job.ts'
 import type { Waiter } from '../../streams/keys.ts'
 import { holdsSlot } from '../../streams/limits/slots.ts'
 import type { Admissions } from './admissions.ts'
+import { type Batch, loadWaiters } from './batch.ts'
 import type { SchedulerCodecs } from './codecs.ts'
-import { loadJobs } from './job-loader.ts'
 import { addLimitKeys, KeyLedger, type LimitKeys } from './key-ledger.ts'
 import type { Mail } from './mailbox.ts'
+import type { Narrowing } from './narrowing.ts'
 import type { PartitionStore } from './ports.ts'
+import type { Weights } from './weights.ts'
 
 export interface Called {
   ledger: KeyLedger
@@ -21,11 +23,14 @@ interface CallContext {
   store: PartitionStore
   codecs: SchedulerCodecs
   admissions: Admissions
+  weights: Weights
+  narrowing: Narrowing
 }
 
-/** Adds to `jobs` those of the runs that are called. */
-export async function callHeads(context: CallContext, jobs: Map<string, Job>, mails: Mail[], now: number): Promise<Called> {
-  const { store, codecs, admissions } = context
+/** Adds to the jobs of the batch those of the runs that are called: as many as the turn can write. The others are called in the next ones. */
+export async function callHeads(context: CallContext, batch: Batch, now: number): Promise<Called> {
+  const { store, codecs, admissions, narrowing } = context
+  const { jobs, mails } = batch
   const ledger = new KeyLedger()
   const outdated = await admissions.sweep(store, now)
   const marked = admissions.takeMarked()
@@ -34,16 +39,15 @@ export async function callHeads(context: CallContext, jobs: Map<string, Job>, ma
   for (const { input } of mails) if (input?.kind === 'definition') addLimitKeys(keys, { definition: input.definition })
   await ledger.load(store, codecs, keys)
   const { freed, redefined } = expected(jobs, mails)
-  const waiters = await admissions.heads(store, new Set([...marked, ...freed.keys(), ...redefined]), ledger, freed)
-  const unknown = new Set(waiters.map(({ jobId }) => jobId).filter((id) => !jobs.has(id)))
-  if (unknown.size > 0) {
-    const more: LimitKeys = { slots: new Set(), starts: new Set() }
-    for (const [id, job] of await loadJobs(store, codecs, [...unknown])) {
-      jobs.set(id, job)
-      addLimitKeys(more, job)
-    }
-    await ledger.load(store, codecs, more)
-  }
+  const heads = await admissions.heads(store, new Set([...marked, ...freed.keys(), ...redefined]), ledger, freed)
+  // Where the culprit of a turn that failed is sought each of them is an input like a timer.
+  const most = narrowing.share < 1 ? narrowing.max - batch.timers.length - mails.length : heads.length
+  const asked = heads.slice(0, Math.max(0, most))
+  const waiters = asked.slice(0, await loadWaiters(context, batch, asked))
+  admissions.mark(heads.slice(waiters.length).map(({ key }) => key))
+  const more: LimitKeys = { slots: new Set(), starts: new Set() }
+  for (const { jobId } of waiters) addLimitKeys(more, jobs.get(jobId) ?? {})
+  await ledger.load(store, codecs, more)
   return { ledger, waiters, outdated }
 }
 

@@ -7,6 +7,7 @@
  *    ▲──────────────done─────────────────────┘
  */
 import { DuelogError, type ErrorCode, messageOf } from '../errors.ts'
+import type { Admissions } from './admissions.ts'
 
 /** Culprits that are remembered. */
 const culpritsMax = 1_000
@@ -61,6 +62,11 @@ export class Narrowing {
   /** Of one alone: whether a timer of a heavy job goes before those of light ones, of which there may always be one. */
   get heavyNext(): boolean {
     return this.#turns % 4 < 2
+  }
+
+  /** Of one alone: whether it is one of those that wait for a slot. */
+  isForWaiters(admissions: Pick<Admissions, 'isPressing'>, now: number): boolean {
+    return this.#max === 1 && this.#turns % 4 === 3 && admissions.isPressing(now)
   }
 
   /** Whether the last failure has made the next turn smaller: then it need not wait. Asked once. */

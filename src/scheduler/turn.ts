@@ -93,7 +93,7 @@ export async function turn(context: TurnContext, timers: Timer[], options: TurnO
   const asTheyWere = (timer: Timer): Folded['deferred'][number] => ({ timer, untilMs: notBeforeMs })
   if (readMs === undefined) return { folded: 0, committed: false, blocked: false, awaiting: [], deferred: timers.map(asTheyWere) }
   const now = Math.max(readMs, notBeforeMs)
-  const most = context.narrowing.max
+  const most = context.narrowing.isForWaiters(context.admissions, now) ? timers.length : context.narrowing.max
   const room = most < batchRecordsMax ? most - timers.length : Math.max(most - timers.length, Math.ceil(most * (1 - timerShare)))
   const mails = mailbox.take(room, batchBytesMax)
   if (timers.length + mails.length === 0 && !context.admissions.isPressing(now))

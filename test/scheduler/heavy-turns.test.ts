@@ -86,3 +86,22 @@ it('are dispatched, given up and made again in transactions of a few megabytes',
   expect(Math.max(...seen.sizes)).toBeLessThanOrEqual(most)
   expect(reads.most).toBeLessThan(20 * payloadBytes)
 })
+
+it('are let go in such transactions too when many slots become free at once', async () => {
+  const driver = new SchedulerDriver()
+  const seen = weighed(driver)
+  driver.boot('A')
+  await driver.settle()
+  const shared = { target: { handler: 'x' }, concurrencyKey: 'k', concurrencyLimit: 60 }
+  const light = Array.from({ length: 60 }, (_, index) => `light-${index}`)
+  for (const id of light) driver.define(id, { schedule: { at: beginMs + 1_000 }, ...shared })
+  for (let index = 0; index < 60; index++)
+    driver.define(`heavy-${index}`, { schedule: { at: beginMs + 2_000 }, payload, ...shared })
+  await driver.advance(3_000, 100)
+  const holders = driver.executions()
+  expect(holders.map(({ jobId }) => jobId).toSorted()).toEqual(light.toSorted())
+  for (const run of holders) driver.report(run, 'SUCCEEDED', { startedAt: driver.time.nowMs })
+  await driver.advance(2_000, 20)
+  expect(driver.executions().filter(({ jobId }) => jobId.startsWith('heavy'))).toHaveLength(60)
+  expect(Math.max(...seen.sizes)).toBeLessThanOrEqual(most)
+})

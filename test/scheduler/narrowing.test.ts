@@ -96,6 +96,32 @@ describe('what the log refuses each time', () => {
     expectNeighbours(driver, driver.nowMs - 1_000)
   })
 
+  it.each<[string, () => Error]>([
+    ['for its size', tooLarge],
+    ['with an error that nobody knows', () => new Error('something odd')],
+  ])('%s, when a slot becomes free: the run that waited ends, and the next one has the slot', async (_, error) => {
+    const { driver, first } = await begun()
+    const isPoison = (records: Appended): boolean =>
+      records.some(({ topic, key }) => topic.startsWith('model.executions') && String(key) === 'poison')
+    const counts = refusing(driver, isPoison, error)
+    for (const [index, id] of ['holder', 'poison', 'next'].entries()) {
+      const schedule = { at: driver.time.nowMs + 100 * (index + 1) }
+      driver.define(id, { schedule, target: { handler: 'x' }, concurrencyKey: 'k' })
+    }
+    await driver.advance(1_000, 50)
+    const holder = driver.executions().find(({ jobId }) => jobId === 'holder')
+    if (holder === undefined) throw new Error('It has not fired.')
+    expect(driver.state(first, 'poison')?.active).toMatchObject([{ status: 'WAITING' }])
+    driver.report(holder, 'SUCCEEDED', { startedAt: driver.time.nowMs })
+    await driver.advance(10_000, 50)
+    expect(driver.state(first, 'poison')).toMatchObject({ status: 'INVALID', active: [], lastRun: { status: 'DEAD' } })
+    expect(driver.executions().filter(({ jobId }) => jobId === 'next')).toHaveLength(1)
+    expect(counts.tries).toBeLessThan(30)
+    const second = await takeOver(driver, first)
+    expect(driver.state(second, 'poison')?.status).toBe('INVALID')
+    expectNeighbours(driver, driver.nowMs - 1_000)
+  })
+
   it('when a report is folded: the run ends as DEAD and says why, and its report is passed over', async () => {
     const { driver, first } = await begun()
     const counts = refusing(driver, (records) => poisonIn(records)?.lastRun?.status === 'SUCCEEDED', tooLarge)
