@@ -34,7 +34,7 @@ export interface TimeQuestion {
 }
 
 /** Partitions that one question goes to: they are led by several brokers, of which one may be wrong. */
-const askedAtOnce = 3
+const askedAtOnce = 6
 
 /**
  * Begins to watch the clock. A question is a record without meaning, which every reader passes over (ADR 0018); its acknowledgement says

@@ -86,7 +86,10 @@ async function readToEnd(own: Ownership, source: 'jobs' | 'commands', foldMail: 
       waitMs = Math.min(2 * waitMs, nudgeMsMax)
     }
     const { folded } = await foldMail()
-    if (folded === 0 && !own.hasFolded(source, end)) await own.nap(clock.nowMs() + seen.since + waitMs - clock.steadyMs())
+    if (folded > 0 || own.hasFolded(source, end)) continue
+    // What was read stays where it is meanwhile, and no time makes it less.
+    await own.untilTrusted()
+    await own.nap(clock.nowMs() + seen.since + waitMs - clock.steadyMs())
   }
 }
 
