@@ -87,12 +87,14 @@ async function assemble(
   const metrics = metricsOfThisNode()
   const clock = clockOf(config, metrics, logger)
   const log = connectLog({ brokers, clientId: instance, logger, onAppended: clock.appended, ...security(config) })
-  const [{ partitions }] = await Promise.all([
+  const [{ partitions }, clusterId] = await Promise.all([
     log.ensureTopics({ plans, partitions: config.partitions, replication: config.replication }),
+    clusterIdOf(log),
     succeed({ dataDir: config.dataDir, instance, groups: groupsOf(names, config.pools), log, logger }),
   ])
   logger.info({ partitions }, 'Start: the topics are as they must be')
-  const codecs = await openCodecs({ registryUrl, plans, knownIds, whenUp: embedded.registryUp }, logger, vitals, undo)
+  const home = { dataDir: config.dataDir, clusterId }
+  const codecs = await openCodecs({ registryUrl, plans, knownIds, whenUp: embedded.registryUp }, home, logger, vitals, undo)
   logger.info({ registryUrl }, 'Start: the schemas are known')
   const parts: Parts = {
     config,
@@ -137,6 +139,16 @@ async function assemble(
     metrics: parts.metrics,
     ready: () => (scheduler === undefined ? Promise.resolve() : scheduler.ready()),
     stop,
+  }
+}
+
+/** Undefined where this process may not ask for it. */
+async function clusterIdOf(log: Parts['log']): Promise<string | undefined> {
+  try {
+    const admin = await log.admin()
+    return await admin.clusterId().finally(() => admin.close())
+  } catch {
+    return undefined
   }
 }
 
