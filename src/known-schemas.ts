@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path'
 import type { Logger } from 'pino'
 import type { Vitals } from './health.ts'
 import { type Codecs, createCodecsEarly, type EarlyCodecsOptions, type KnownIds } from './kafka/codecs.ts'
+import type { Log } from './ports.ts'
 
 export interface CodecsHome {
   dataDir: string
@@ -59,4 +60,14 @@ async function writeWhole(path: string, text: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true })
   await writeFile(`${path}.new`, text)
   await rename(`${path}.new`, path)
+}
+
+/** Undefined where this process may not ask for it. */
+export async function clusterIdOf(log: Pick<Log, 'admin'>): Promise<string | undefined> {
+  try {
+    const admin = await log.admin()
+    return await admin.clusterId().finally(() => admin.close())
+  } catch {
+    return undefined
+  }
 }

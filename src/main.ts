@@ -17,7 +17,7 @@ import { Vitals } from './health.ts'
 import { newInstance, zoneRulesVersion } from './instance.ts'
 import { areSchemasKnown } from './kafka/codecs.ts'
 import { connectLog } from './kafka/log.ts'
-import { knownIdsIn, openCodecs } from './known-schemas.ts'
+import { clusterIdOf, knownIdsIn, openCodecs } from './known-schemas.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 import type { Parts } from './parts.ts'
 import { clockOf, startClock } from './process-clock.ts'
@@ -139,16 +139,6 @@ async function assemble(
     metrics: parts.metrics,
     ready: () => (scheduler === undefined ? Promise.resolve() : scheduler.ready()),
     stop,
-  }
-}
-
-/** Undefined where this process may not ask for it. */
-async function clusterIdOf(log: Parts['log']): Promise<string | undefined> {
-  try {
-    const admin = await log.admin()
-    return await admin.clusterId().finally(() => admin.close())
-  } catch {
-    return undefined
   }
 }
 
