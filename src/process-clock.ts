@@ -75,7 +75,7 @@ export function watchClock(clock: GuardedClock, { log, topics, partitions, insta
 /** That of a process with these roles. One that only answers and passes on does nothing by the time. */
 export function clockOf({ roles, clockStepMsMax }: Config, metrics: Metrics, logger: Logger): GuardedClock {
   const needsProof = roles.has('scheduler')
-  const acts = needsProof || roles.has('executor') || roles.has('retrier')
+  const acts = needsProof || roles.has('executor') || roles.has('retrier') || roles.has('auditor')
   return processClock({ stepMsMax: acts ? clockStepMsMax : 0, needsProof, metrics, logger })
 }
 
