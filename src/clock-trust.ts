@@ -95,8 +95,11 @@ export class ClockTrust {
     }
   }
 
-  /** Whether the wall clock, read together with the steady one just now, may be decided by. */
-  look(wallMs: number, steadyMs: number): boolean {
+  /**
+   * Whether the wall clock, read together with the steady one just now, may be decided by. `mayTrust`: whether it may be trusted again; not
+   * while brokers are still asked, of which the first to answer may be the one that is as wrong as we are.
+   */
+  look(wallMs: number, steadyMs: number, mayTrust = true): boolean {
     const { stepMsMax } = this.#options
     const offsetMs = wallMs - steadyMs
     const heard = this.#hear(offsetMs, steadyMs)
@@ -110,8 +113,10 @@ export class ClockTrust {
       if (line !== undefined && Math.abs(offsetMs - line.offsetMs) > stepMsMax) this.#turn('step', offsetMs, steadyMs)
       else if (heard.against > heard.notAgainst) this.#turn('brokers', offsetMs, steadyMs)
       else this.#follow(offsetMs, steadyMs, heard.exact)
-    } else if (this.#isRight(heard, offsetMs, steadyMs)) this.#turn(undefined, offsetMs, steadyMs)
-    else if (heard.against > heard.notAgainst) this.#distrust = 'brokers'
+    } else if (mayTrust && this.#isRight(heard, offsetMs, steadyMs)) {
+      if (heard.asked) this.#forget()
+      this.#turn(undefined, offsetMs, steadyMs)
+    } else if (heard.against > heard.notAgainst) this.#distrust = 'brokers'
     return this.#distrust === undefined
   }
 
@@ -120,6 +125,11 @@ export class ClockTrust {
     this.#distrust = distrust
     this.#sinceMs = steadyMs
     this.#line = { offsetMs, atMs: steadyMs }
+  }
+
+  /** What was said before the clock stopped stays as wrong as it was: it would stop the clock again, until it is old. */
+  #forget(): void {
+    for (const [source, { sentMs }] of this.#brokers) if (sentMs < this.#sinceMs) this.#brokers.delete(source)
   }
 
   /** Small differences are taken over slowly, so that many of them in a row are still a step, unless a broker has just said the same. */
@@ -147,9 +157,9 @@ export class ClockTrust {
     const { stepMsMax } = this.#options
     // An answer that took long says little. The longer we wait for a better one the more it counts.
     const widthMs = Math.max(2 * stepMsMax, widthMsMin, this.#distrust === undefined ? 0 : steadyMs - this.#sinceMs)
-    const heard: Heard = { against: 0, notAgainst: 0, sure: false, exact: false }
     // Of what was said before, either clock may have jumped away: once brokers were asked since, only that counts.
     const asked = this.#distrust !== undefined && [...this.#brokers.values()].some(({ sentMs }) => sentMs >= this.#sinceMs)
+    const heard: Heard = { against: 0, notAgainst: 0, sure: false, exact: false, asked }
     this.#disagreeing = []
     this.#offsetMs = undefined
     for (const [source, { lowMs, highMs, sentMs, atMs }] of this.#brokers) {
@@ -182,4 +192,6 @@ interface Heard {
   sure: boolean
   /** One of these said so a moment ago, and the wall clock is within what it said. */
   exact: boolean
+  /** Only what was said since the clock stopped counted. */
+  asked: boolean
 }

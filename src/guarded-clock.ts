@@ -42,6 +42,8 @@ export class GuardedClock implements Clock, ClockGuard {
   #askWaitMs = askMsMin
   #toldAtMs = Number.NEGATIVE_INFINITY
   #asking = false
+  /** When the last question was asked that has ended. */
+  #endedMs = Number.NEGATIVE_INFINITY
   #heard = 0
   #ask: (() => Promise<unknown>) | undefined
 
@@ -126,25 +128,28 @@ export class GuardedClock implements Clock, ClockGuard {
     if (this.#ask === undefined || this.#options.stepMsMax === 0) return
     if (this.#asking && steadyMs - this.#askedAtMs < answerMsMax) return
     if (steadyMs - Math.max(this.#askedAtMs, told) < waitsForMs) return
+    if (this.#asking) this.#endedMs = this.#askedAtMs
     this.#askedAtMs = steadyMs
     this.#askWaitMs = Math.min(this.#askWaitMs * 2, askMsMax)
     this.#asking = true
     this.#ask().then(
-      () => this.#answered(),
+      () => this.#answered(steadyMs),
       (error: unknown) => {
-        this.#asking = false
         this.#options.logger.debug({ err: error }, 'Brokers could not be asked for the time.')
+        this.#answered(steadyMs)
       },
     )
   }
 
-  #answered(): void {
+  #answered(askedAtMs: number): void {
     this.#asking = false
+    this.#endedMs = Math.max(this.#endedMs, askedAtMs)
     this.#look(this.#clock.nowMs())
   }
 
   #look(nowMs: number): boolean {
-    const isTrusted = this.#trust.look(nowMs, this.#clock.steadyMs())
+    const mayTrust = this.#ask === undefined || this.#endedMs >= this.#trust.sinceMs
+    const isTrusted = this.#trust.look(nowMs, this.#clock.steadyMs(), mayTrust)
     const { offsetMs, distrust } = this.#trust
     const { metrics } = this.#options
     if (offsetMs !== undefined) metrics.clockOffset.set(offsetMs / 1_000)

@@ -1,21 +1,39 @@
 /** Codecs from the schema ids that stand in the data folder, so that a start need not wait for the registry. */
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { Logger } from 'pino'
 import type { Vitals } from './health.ts'
 import { type Codecs, createCodecsEarly, type EarlyCodecsOptions, type KnownIds } from './kafka/codecs.ts'
+import type { Log } from './ports.ts'
 
-/** A process whose ids turn out to be another registry's ends. */
-export function openCodecs(
-  options: Omit<EarlyCodecsOptions, 'signal' | 'onAway' | 'onForeign'>,
+export interface CodecsHome {
+  dataDir: string
+  /** Of the brokers; undefined where it is not known. */
+  clusterId: string | undefined
+}
+
+/**
+ * A process whose ids turn out to be another registry's ends. Beside the ids stands whose they are: a folder that was used with another
+ * cluster must not write its ids into this one.
+ */
+export async function openCodecs(
+  options: Omit<EarlyCodecsOptions, 'signal' | 'onAway' | 'onForeign' | 'isProven' | 'onProven'>,
+  { dataDir, clusterId }: CodecsHome,
   logger: Logger,
   vitals: Vitals,
   undo: (() => Promise<unknown>)[],
 ): Promise<Codecs> {
   const checking = new AbortController()
   undo.push(async () => checking.abort())
+  const path = join(dataDir, 'schema-ids.of')
+  const home = `${clusterId} ${options.registryUrl}\n`
   return createCodecsEarly({
     ...options,
+    isProven: clusterId !== undefined && (await readFile(path, 'utf8').catch(() => '')) === home,
+    onProven: () =>
+      writeWhole(path, home).catch((error) =>
+        logger.warn({ err: error }, `${path} cannot be written; starts wait for the registry.`),
+      ),
     signal: checking.signal,
     onAway: (error) => logger.warn({ err: error }, 'The schema registry is away; the ids that are known are used meanwhile.'),
     onForeign: vitals.died,
@@ -34,10 +52,22 @@ export function knownIdsIn(dataDir: string): KnownIds {
         throw error
       }
     },
-    async write(ids) {
-      await mkdir(dataDir, { recursive: true })
-      await writeFile(`${path}.new`, JSON.stringify(ids, null, 2))
-      await rename(`${path}.new`, path)
-    },
+    write: (ids) => writeWhole(path, JSON.stringify(ids, null, 2)),
+  }
+}
+
+async function writeWhole(path: string, text: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true })
+  await writeFile(`${path}.new`, text)
+  await rename(`${path}.new`, path)
+}
+
+/** Undefined where this process may not ask for it. */
+export async function clusterIdOf(log: Pick<Log, 'admin'>): Promise<string | undefined> {
+  try {
+    const admin = await log.admin()
+    return await admin.clusterId().finally(() => admin.close())
+  } catch {
+    return undefined
   }
 }

@@ -17,7 +17,7 @@ import { Vitals } from './health.ts'
 import { newInstance, zoneRulesVersion } from './instance.ts'
 import { areSchemasKnown } from './kafka/codecs.ts'
 import { connectLog } from './kafka/log.ts'
-import { knownIdsIn, openCodecs } from './known-schemas.ts'
+import { clusterIdOf, knownIdsIn, openCodecs } from './known-schemas.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 import type { Parts } from './parts.ts'
 import { clockOf, startClock } from './process-clock.ts'
@@ -87,12 +87,14 @@ async function assemble(
   const metrics = metricsOfThisNode()
   const clock = clockOf(config, metrics, logger)
   const log = connectLog({ brokers, clientId: instance, logger, onAppended: clock.appended, ...security(config) })
-  const [{ partitions }] = await Promise.all([
+  const [{ partitions }, clusterId] = await Promise.all([
     log.ensureTopics({ plans, partitions: config.partitions, replication: config.replication }),
+    clusterIdOf(log),
     succeed({ dataDir: config.dataDir, instance, groups: groupsOf(names, config.pools), log, logger }),
   ])
   logger.info({ partitions }, 'Start: the topics are as they must be')
-  const codecs = await openCodecs({ registryUrl, plans, knownIds, whenUp: embedded.registryUp }, logger, vitals, undo)
+  const home = { dataDir: config.dataDir, clusterId }
+  const codecs = await openCodecs({ registryUrl, plans, knownIds, whenUp: embedded.registryUp }, home, logger, vitals, undo)
   logger.info({ registryUrl }, 'Start: the schemas are known')
   const parts: Parts = {
     config,

@@ -34,7 +34,7 @@ export interface TimeQuestion {
 }
 
 /** Partitions that one question goes to: they are led by several brokers, of which one may be wrong. */
-const askedAtOnce = 3
+const askedAtOnce = 6
 
 /**
  * Begins to watch the clock. A question is a record without meaning, which every reader passes over (ADR 0018); its acknowledgement says
@@ -75,7 +75,7 @@ export function watchClock(clock: GuardedClock, { log, topics, partitions, insta
 /** That of a process with these roles. One that only answers and passes on does nothing by the time. */
 export function clockOf({ roles, clockStepMsMax }: Config, metrics: Metrics, logger: Logger): GuardedClock {
   const needsProof = roles.has('scheduler')
-  const acts = needsProof || roles.has('executor') || roles.has('retrier')
+  const acts = needsProof || roles.has('executor') || roles.has('retrier') || roles.has('auditor')
   return processClock({ stepMsMax: acts ? clockStepMsMax : 0, needsProof, metrics, logger })
 }
 

@@ -116,6 +116,19 @@ describe('a sleep', () => {
     world.append()
     expect(world.look()).toBe(true)
   })
+  it('is over, although the brokers that said the time before it lead nothing any more', () => {
+    const world = World.proven()
+    for (const source of ['broker 2', 'broker 3']) world.append(source)
+    world.trueMs += hourMs
+    world.asleepMs += hourMs
+    expect(world.look()).toBe(false)
+    const looks = new Set<boolean>()
+    for (let second = 0; second < 1_200; second++) {
+      world.append()
+      looks.add(world.pass(1_000))
+    }
+    expect([...looks]).toEqual([true])
+  })
 })
 
 describe('slewing', () => {

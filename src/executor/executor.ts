@@ -197,9 +197,9 @@ export function createExecutor(options: ExecutorOptions): Executor {
       taken(entry)
     }
     runner.pump()
-    const beganMs = clock.nowMs()
+    const beganMs = clock.steadyMs()
     await within(clock, options.drainMs, untracked.settled())
-    const drainMs = Math.max(options.drainMs - (clock.nowMs() - beganMs), 0)
+    const drainMs = Math.max(options.drainMs - (clock.steadyMs() - beganMs), 0)
     // Partitions go on to other workers before the drain, because what is due now shall not wait for our handlers.
     await within(clock, LAST_REPORTS_MS_MAX, outbox.flush())
     await within(clock, LAST_REPORTS_MS_MAX, committer.commitNow())

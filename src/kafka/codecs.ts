@@ -86,6 +86,10 @@ export async function createCodecs(options: CodecsOptions): Promise<Codecs> {
 
 export interface EarlyCodecsOptions extends CodecsOptions {
   knownIds: KnownIds
+  /** Whether they are known to be those of this registry: it has said so before. Else it is waited for. */
+  isProven: boolean
+  /** Told when it has said so. */
+  onProven(): Promise<void>
   /** Resolves when the registry can be asked. Default: at once. */
   whenUp?: Promise<void>
   /** Ends the asking. */
@@ -101,13 +105,15 @@ export interface EarlyCodecsOptions extends CodecsOptions {
  * What createCodecs does before, is then done as soon as the registry answers.
  */
 export async function createCodecsEarly(options: EarlyCodecsOptions): Promise<Codecs> {
-  const { knownIds, whenUp } = options
+  const { knownIds, whenUp, isProven, onProven } = options
   const types = allTypes()
-  const known = knownAmong(types, await knownIds.read())
+  const known = isProven ? knownAmong(types, await knownIds.read()) : undefined
   const registry = new Registry(options)
   if (known === undefined) {
     await whenUp
-    return codecsOf(registry, types, await registered(registry, types, options))
+    const ids = await registered(registry, types, options)
+    await onProven()
+    return codecsOf(registry, types, ids)
   }
   await registry.trust()
   // A registry of ours that cannot be started ends the process by itself.

@@ -1,5 +1,6 @@
 /** claiming and draining: from a nearly up-to-date store to the right to fire. */
 
+import { trustedMs } from '../clock.ts'
 import { DuelogError } from '../errors.ts'
 import { putKeptDefinitions } from './kept-definitions.ts'
 import { isBesideTheLog, ownerKey, positionKey, readEntry } from './local-record.ts'
@@ -89,7 +90,11 @@ async function readToEnd(own: Ownership, source: 'jobs' | 'commands', foldMail: 
     }
     const { folded } = await foldMail()
     if (folded > 0 || own.hasFolded(source, end)) continue
-    // What is there is not folded while the clock is not trusted: that wakes us, and no time of its own.
+    // Nothing is folded while the clock is not trusted.
+    if (trustedMs(clock) === undefined) {
+      await own.untilTrusted()
+      continue
+    }
     const untilMs = clock.nowMs() + seen.since + waitMs - clock.steadyMs()
     await own.nap(own.feed.reach(source) < end ? untilMs : Number.POSITIVE_INFINITY)
   }

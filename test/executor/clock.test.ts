@@ -92,3 +92,27 @@ it('a run that is not tracked stays with its worker however early it came: its o
   expect(harness.starts).toHaveLength(1)
   await harness.stop()
 })
+
+it.each([hourMs, -hourMs])(
+  'a worker that stops waits for its handlers as long as ever when the clock steps by %i ms',
+  async (skewMs) => {
+    const short = Promise.withResolvers<void>()
+    const { manual, harness } = worker({ slow: () => never, short: () => short.promise })
+    await harness.start()
+    harness.put({ handler: 'slow' })
+    harness.put({ handler: 'short', tracked: false }, { partition: 1 })
+    await rest()
+    let stopped = false
+    void harness.executor.stop().then(() => {
+      stopped = true
+    })
+    await manual.advance(500)
+    manual.skewMs = skewMs
+    short.resolve()
+    await rest()
+    await manual.advance(400)
+    expect(stopped).toBe(false)
+    await manual.advance(200)
+    expect(stopped).toBe(true)
+  },
+)

@@ -164,11 +164,12 @@ describe('codecs that wait for no registry', () => {
       this.ids = written
     },
   })
-  const early = (url: string, knownIds: KnownIds) => {
+  const early = (url: string, knownIds: KnownIds, isProven = true) => {
     const [ended, away, foreign] = [new AbortController(), Promise.withResolvers<unknown>(), Promise.withResolvers<Error>()]
     onTestFinished(() => ended.abort())
     const options = { registryUrl: url, plans: plansOf(uniquePrefix()), knownIds, signal: ended.signal }
-    const codecs = createCodecsEarly({ ...options, onAway: away.resolve, onForeign: foreign.resolve })
+    const proof = { isProven, onProven: async () => {} }
+    const codecs = createCodecsEarly({ ...options, ...proof, onAway: away.resolve, onForeign: foreign.resolve })
     return { codecs, away: away.promise, foreign: foreign.promise }
   }
   const nobody = 'http://127.0.0.1:1'

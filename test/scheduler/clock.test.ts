@@ -1,5 +1,7 @@
 /** Owners whose wall clock is wrong: by the true time nothing is early, nothing is lost, and all goes on when it is right again. */
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
+import { Ownership } from '../../src/scheduler/ownership.ts'
+import { Signal } from '../../src/scheduler/signal.ts'
 import type { Process } from '../model/cluster/process.ts'
 import { beginMs, SchedulerDriver } from '../tools/scheduler-driver.ts'
 
@@ -174,6 +176,31 @@ it('a process that starts with a wrong clock takes nothing over; the owner befor
   expect(driver.phases(second)).toBe('active')
   expect(of(driver, 'minutely').length).toBeGreaterThan(before)
   for (const { at, dueAt } of driver.executions()) expect(at + beginMs).toBeGreaterThanOrEqual(dueAt - 200)
+})
+
+it('an owner whose clock steps while it folds what was sent before its takeover rests until it is right again', async () => {
+  const driver = driverWith()
+  const first = driver.boot('A')
+  await driver.settle()
+  driver.define('minutely', { schedule: { everyMs: 60_000 }, target: { handler: 'y' } })
+  await driver.advance(5_000, 500)
+  driver.kill(first)
+  driver.define('more', { schedule: { everyMs: 60_000 }, target: { handler: 'y' } })
+  const second = driver.boot('B')
+  const entering = Ownership.prototype.enter
+  const enter = vi.spyOn(Ownership.prototype, 'enter').mockImplementation(function (this: Ownership, phase) {
+    entering.call(this, phase)
+    if (phase === 'draining') second.machine.clock.skewMs = hourMs
+  })
+  const waits = vi.spyOn(Signal.prototype, 'wait')
+  await driver.advance(60_000, 500)
+  enter.mockRestore()
+  expect(driver.phases(second)).toBe('claiming')
+  expect(waits.mock.calls.length).toBeLessThan(1_000)
+  waits.mockRestore()
+  second.machine.clock.skewMs = 0
+  await driver.advance(10_000, 500)
+  expect(driver.phases(second)).toBe('active')
 })
 
 it('a machine that slept goes on with the first answer of a broker', async () => {
