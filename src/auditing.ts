@@ -6,7 +6,7 @@ import { rocksStores } from './store/rocks-store.ts'
 
 /** Undefined: this process has not the role. */
 export function auditorOf(parts: Parts): Auditor | undefined {
-  const { config, logger, log, codecs, names, instance, metrics } = parts
+  const { config, logger, log, codecs, names, instance, metrics, clock } = parts
   if (!config.roles.has('auditor')) return undefined
   return createAuditor({
     log,
@@ -15,7 +15,7 @@ export function auditorOf(parts: Parts): Auditor | undefined {
     instance,
     userData: () => ({ url: parts.url }),
     stores: rocksStores(join(config.dataDir, 'auditor')),
-    clock: parts.clock,
+    clock,
     metrics,
     logger,
     graceMs: config.auditGraceMs,
