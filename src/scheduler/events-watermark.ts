@@ -36,6 +36,8 @@ const nudgeMsMax = 60_000
 export class EventsWatermark {
   readonly #place: Place
   #awaiting: { timer: Timer; untilMs: number }[] = []
+  /** The least `untilMs` of those that wait. */
+  #firstMs = Number.POSITIVE_INFINITY
   /** The question under way or answered; `end` once it is. */
   #question: { askedAtMs: number; end?: number } | undefined
   #askAtMs = 0
@@ -65,11 +67,12 @@ export class EventsWatermark {
   /** When to look again at the latest; whatever comes before that wakes the loop. */
   get wakeAtMs(): number {
     if (this.#awaiting.length === 0) return Number.POSITIVE_INFINITY
-    return this.#question === undefined ? this.#askAtMs : this.#nudgeAtMs
+    return this.#question === undefined ? Math.max(this.#askAtMs, this.#firstMs) : this.#nudgeAtMs
   }
 
   hold(entries: readonly { timer: Timer; untilMs: number }[]): void {
     this.#awaiting.push(...entries)
+    this.#firstMs = firstOf(entries, this.#firstMs)
   }
 
   /** Moves on as far as reports were folded, asks for more where that is needed, and hands out the timers that may judge. */
@@ -86,8 +89,12 @@ export class EventsWatermark {
       } else if (nowMs >= this.#nudgeAtMs) this.#nudge(nowMs)
     }
     const covered = this.#awaiting.filter(({ untilMs }) => untilMs <= this.#readUntil)
-    if (covered.length > 0) this.#awaiting = this.#awaiting.filter(({ untilMs }) => untilMs > this.#readUntil)
-    if (this.#awaiting.length > 0 && this.#question === undefined && nowMs >= this.#askAtMs) this.#ask(nowMs)
+    if (covered.length > 0) {
+      this.#awaiting = this.#awaiting.filter(({ untilMs }) => untilMs > this.#readUntil)
+      this.#firstMs = firstOf(this.#awaiting)
+    }
+    // Where the clock was set back, an answer of now covers none of them: it would be asked for again and again.
+    if (this.#firstMs <= nowMs && this.#question === undefined && nowMs >= this.#askAtMs) this.#ask(nowMs)
     return covered.map(({ timer }) => timer)
   }
 
@@ -121,3 +128,6 @@ export class EventsWatermark {
     this.#nudgeAtMs = nowMs + this.#nudgeMs
   }
 }
+
+const firstOf = (entries: readonly { untilMs: number }[], known = Number.POSITIVE_INFINITY): number =>
+  entries.reduce((first, { untilMs }) => Math.min(first, untilMs), known)
