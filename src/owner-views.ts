@@ -75,6 +75,8 @@ export interface PartitionView {
   role?: 'owner' | 'standby'
   /** Records that the local store lacks, as far as is known; null when there is no store to be read. */
   behindRecords?: number | null
+  /** False: it fires, as far as it knows, and another process may own it already, so that what it answers may be out of date. */
+  isCurrent?: boolean
   /** Version of the time zone rules of the process, such as 2026a. An earlier version of Duelog says nothing. */
   zoneRules?: string
   /** While jobs are looked at because these rules have changed: how many were, and how many of them moved; null else. */

@@ -126,6 +126,8 @@ export interface GroupReader {
   commit(positions: Position[]): Promise<void>
   /** Resolves at the first successful heartbeat sent after the call. */
   nextHeartbeat(): Promise<void>
+  /** Whether a heartbeat that was sent within the session timeout, by the steady clock, was answered. False: others may have its partitions. */
+  readonly isMember: boolean
   /** Leaves the group. Safe to call twice. */
   stop(): Promise<void>
 }
