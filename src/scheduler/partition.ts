@@ -105,6 +105,7 @@ export class Partition {
       ...{ underWay: underWay.counts, role: this.#own.role, behindRecords },
       ...(phase === 'active' && { isCurrent: this.#isCurrent }),
       problem: phase === 'closed' ? null : (shared.clock.guard?.problem ?? null),
+      lastReset: this.#own.lastReset,
       ...{ zoneRules: zones.own, zoneWalk: zones.walk === undefined ? null : { ...zones.walk.view } },
     }
   }
