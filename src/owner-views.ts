@@ -66,6 +66,18 @@ export interface JobFilter {
   dueBefore?: number
 }
 
+/** A position that lay outside its log, which is read from its beginning since. */
+export interface PositionReset {
+  topic: string
+  /** The position, and where it is read from instead. */
+  from: number
+  to: number
+  /** beyond-end: the topic was truncated, or deleted and made anew. expired: records expired before they were read. */
+  reason: 'beyond-end' | 'expired'
+  /** Epoch ms. */
+  at: number
+}
+
 /** Where a partition stands in one process. */
 export interface PartitionView {
   partition: number
@@ -75,6 +87,8 @@ export interface PartitionView {
   role?: 'owner' | 'standby'
   /** Records that the local store lacks, as far as is known; null when there is no store to be read. */
   behindRecords?: number | null
+  /** False: it fires, as far as it knows, and another process may own it already, so that what it answers may be out of date. */
+  isCurrent?: boolean
   /** Version of the time zone rules of the process, such as 2026a. An earlier version of Duelog says nothing. */
   zoneRules?: string
   /** While jobs are looked at because these rules have changed: how many were, and how many of them moved; null else. */
@@ -93,6 +107,8 @@ export interface PartitionView {
   overdueMs: number
   /** Why its process decides nothing for now, whatever the phase: its clock is not trusted. Absent in a process of an earlier version. */
   problem?: string | null
+  /** The last position of its owner that lay outside its log since the process began; null: none did. An earlier version says nothing. */
+  lastReset?: PositionReset | null
   /** What its owner knows to be active. At most 100,000 jobs are counted. */
   underWay: RunsUnderWay
 }

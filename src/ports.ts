@@ -2,7 +2,6 @@
  * What the doers (scheduler, executor, retrier, api, client) need of a log. They know only these interfaces;
  * src/kafka implements them over kafkajs, tests implement them in memory, and src/main.ts joins the two.
  */
-
 import type { ActiveRun, DecidedTime, Execution, FinishedRun, JobDefinition, JobStatus } from '../schemas/generated.ts'
 import type { Reason } from '../streams/jobs/why.ts'
 import type { DueCounts, DueRange, JobFilter, PartitionView, StoredJob, WorkerRuns } from './owner-views.ts'
@@ -126,6 +125,8 @@ export interface GroupReader {
   commit(positions: Position[]): Promise<void>
   /** Resolves at the first successful heartbeat sent after the call. */
   nextHeartbeat(): Promise<void>
+  /** Whether a heartbeat that was sent within the session timeout, by the steady clock, was answered. False: others may have its partitions. */
+  readonly isMember: boolean
   /** Leaves the group. Safe to call twice. */
   stop(): Promise<void>
 }

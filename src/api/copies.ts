@@ -8,8 +8,8 @@ import type { Member, RemoteOwner } from './owners.ts'
 /** That an answer may be out of date, and by how much. */
 export interface Staleness {
   partition: number
-  /** Records of the logs that were missing in the store, as far as its process knew. */
-  behindRecords: number
+  /** Records of the logs that were missing in the store, as far as its process knew. Null: it was an owner that may have been replaced. */
+  behindRecords: number | null
 }
 
 export interface StandbyView {
@@ -54,12 +54,14 @@ export class Copies {
       .flatMap(({ url, view }) => {
         const behind = view.partition === partition ? view.behindRecords : null
         const jobs = url === null ? local?.copies : remote(url).copies
-        return typeof behind === 'number' && jobs !== undefined ? [{ jobs, behind }] : []
+        // An owner that may have a successor knows of nothing that this one has done.
+        const known = view.isCurrent === false ? Number.POSITIVE_INFINITY : behind
+        return typeof behind === 'number' && known != null && jobs !== undefined ? [{ jobs, behind: known }] : []
       })
-      .sort((a, b) => a.behind - b.behind)
+      .sort((a, b) => (a.behind < b.behind ? -1 : Number(a.behind > b.behind)))
     for (const { jobs, behind } of copies) {
       try {
-        return { answer: await question(jobs), stale: { partition, behindRecords: behind } }
+        return { answer: await question(jobs), stale: { partition, behindRecords: Number.isFinite(behind) ? behind : null } }
       } catch (error) {
         if (!isAway(error)) throw error
       }

@@ -82,7 +82,9 @@ class GroupOwnerDirectory implements OwnerDirectory {
     try {
       return { answer: await this.ask(partition, question), stale: null }
     } catch (error) {
-      if (!isAway(error)) throw error
+      // Without brokers nobody can say who the owner is; a copy that is here can be read.
+      const brokersAway = error instanceof DuelogError && error.code === 'broker-unavailable'
+      if (!isAway(error) && !(brokersAway && this.#copies.isHere(partition))) throw error
       const owner = this.#members.get(partition)
       const followers = this.#followers.get(partition) ?? []
       const followed = this.#copies.ask(partition, followers, question, error)
@@ -119,18 +121,19 @@ class GroupOwnerDirectory implements OwnerDirectory {
     const views = Array.from({ length: this.#options.partitions }, (_, partition) => noOwner(partition))
     const offer = (view: PartitionOwnerView): void => {
       if (view.role === 'standby' && view.phase !== 'active') return
-      if (worth[view.phase] > worth[views[view.partition]?.phase ?? 'active']) views[view.partition] = view
+      const known = views[view.partition]
+      if (known === undefined || worthOf(view) > worthOf(known)) views[view.partition] = view
     }
     const { local, instance = null } = this.#options
     for (const view of local?.partitions() ?? []) offer({ ...view, instance, url: null })
-    if (views.some((view) => view.phase !== 'active')) await this.#offerRemote(offer)
+    if (views.some((view) => !isOwned(view))) await this.#offerRemote(offer)
     return views
   }
 
   async remoteCounts(): Promise<ProcessCounts[]> {
     const { local, partitions, remote } = this.#options
     // Where all partitions are owned here there is nobody to ask.
-    if (local?.partitions().filter(({ phase }) => phase === 'active').length === partitions) return []
+    if (local?.partitions().filter(isOwned).length === partitions) return []
     await this.#refresh()
     const urls = new Set([...this.#members.values()].map(({ url }) => url))
     const answers = await Promise.allSettled([...urls].map((url) => remote(url).counts()))
@@ -155,9 +158,8 @@ class GroupOwnerDirectory implements OwnerDirectory {
 
   async #ownerOf(partition: number): Promise<{ name: string; owner: Owner }> {
     const { local, remote } = this.#options
-    // A partition that this process still fires is answered here, even while the group already gives it to another member.
     const here = local?.partitions().find((view) => view.partition === partition)
-    if (local !== undefined && here?.phase === 'active') return { name: 'local', owner: local }
+    if (local !== undefined && here !== undefined && isOwned(here)) return { name: 'local', owner: local }
     await this.#refresh()
     const member = this.#members.get(partition)
     if (member !== undefined) return { name: member.url, owner: remote(member.url) }
@@ -210,8 +212,12 @@ function followersOf(readers: readonly [number, Member][], owners: ReadonlyMap<n
   return followers
 }
 
+/** A process that still fires may have lost the partition meanwhile. */
+const isOwned = ({ phase, isCurrent = true }: PartitionView): boolean => phase === 'active' && isCurrent
+
 /** Which of two views of a partition tells more of where it stands. */
 const worth = { closed: 0, following: 0, restoring: 1, claiming: 2, active: 3 } as const
+const worthOf = (view: PartitionView): number => (view.phase === 'active' && !isOwned(view) ? 2.5 : worth[view.phase])
 
 function noOwner(partition: number): PartitionOwnerView {
   const nothing = { restoreRemaining: 0, restoreTotal: 0, mailboxDepth: 0, overdueMs: 0 }

@@ -25,6 +25,8 @@ export async function listPartitions(
       behindRecords: _behind,
       zoneRules = null,
       zoneWalk = null,
+      lastReset = null,
+      isCurrent: _current,
       ...rest
     } = view
     const followers = standbys.get(partition) ?? []
@@ -35,6 +37,7 @@ export async function listPartitions(
       zoneRules,
       zoneRulesDiffer: zoneRules !== null && followers.some((other) => other.zoneRules !== null && other.zoneRules !== zoneRules),
       zoneWalk,
+      lastReset: lastReset === null ? null : { ...lastReset, at: new Date(lastReset.at).toISOString() },
       lag:
         view.phase === 'active'
           ? {

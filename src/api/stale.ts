@@ -11,7 +11,7 @@ export const staleHeader = 'duelog-stale'
 export class Reading {
   readonly #owners: OwnerDirectory
   readonly mayBeStale: boolean
-  readonly #stale = new Map<number, number>()
+  readonly #stale = new Map<number, number | null>()
 
   constructor(owners: OwnerDirectory, mayBeStale = false) {
     this.#owners = owners
@@ -22,7 +22,7 @@ export class Reading {
   async ask<Answer>(partition: number, question: (jobs: JobQueries) => Promise<Answer>): Promise<Answer> {
     if (this.mayBeStale) {
       const { answer, stale } = await this.#owners.askAny(partition, question)
-      if (stale !== null) this.#stale.set(partition, Math.max(stale.behindRecords, this.#stale.get(partition) ?? 0))
+      if (stale !== null) this.#stale.set(partition, most(stale.behindRecords, this.#stale.get(partition) ?? 0))
       return answer
     }
     try {
@@ -43,8 +43,12 @@ export class Reading {
   mark(reply: FastifyReply): boolean {
     const { stale } = this
     if (stale.length === 0) return false
-    const items = stale.map(({ partition, behindRecords }) => `${partition};behind=${behindRecords}`)
+    const items = stale.map(({ partition, behindRecords }) => `${partition};behind=${behindRecords ?? 'unknown'}`)
     void reply.header(staleHeader, items.join(', '))
     return true
   }
 }
+
+/** Of two counts, of which either may be unknown. */
+const most = (one: number | null, other: number | null): number | null =>
+  one === null || other === null ? null : Math.max(one, other)

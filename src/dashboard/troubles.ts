@@ -9,6 +9,9 @@ export interface Trouble {
   href?: string
 }
 
+/** A log that was truncated is told of for a day. */
+const resetShownMs = 86_400_000
+
 /** Later than this is wrong, for timers and for starts. */
 const lateMs = 1_000
 
@@ -28,6 +31,7 @@ export function troublesOf(kept: readonly PulseMessage[], rates: Rates | undefin
     const stopped = partitions.filter((state) => state.problem === problem)
     troubles.push({ text: `${named(stopped)}: nothing is decided. ${problem}` })
   }
+  troubles.push(...resetsOf(latest))
   const coming = partitions.filter(({ instance, phase }) => instance !== null && phase !== 'active')
   if (coming.length > 0) troubles.push({ text: `${named(coming)}: being taken over or restored.` })
   const behind = partitions.filter(({ overdueMs }) => overdueMs > lateMs)
@@ -43,4 +47,14 @@ export function troublesOf(kept: readonly PulseMessage[], rates: Rates | undefin
     troubles.push({ text: `${counted(dead, 'run')} given up in the last ${over}.`, href: '/dead-letters' })
   }
   return troubles
+}
+
+function resetsOf({ at, partitions }: PulseMessage): Trouble[] {
+  return partitions.flatMap(({ partition, lastReset }) => {
+    if (lastReset == null || at - lastReset.at >= resetShownMs) return []
+    const { topic, from, to, reason } = lastReset
+    const what = reason === 'expired' ? 'lost records that had not been read' : 'was truncated, or made anew'
+    const text = `Partition ${partition}: ${topic} ${what}, and is read from ${to} on instead of ${from}. Send again what is missing.`
+    return [{ text }]
+  })
 }

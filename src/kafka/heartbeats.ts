@@ -13,17 +13,27 @@ interface Waiter {
 
 export class Heartbeats {
   readonly #intervalMs: number
+  readonly #sessionMs: number
   #waiters: Waiter[] = []
   /** By the steady clock: when the last heartbeat that was answered was sent, and when it was answered. */
   #sentAtMs = Number.NEGATIVE_INFINITY
   #answeredAtMs = Number.NEGATIVE_INFINITY
+  /** And when the last request was sent of which we know that the group counted us then: a heartbeat, or the end of a join. */
+  #countedAtMs = Number.NEGATIVE_INFINITY
+  #syncSentAtMs = Number.NEGATIVE_INFINITY
   /** The group's generation at the last heartbeat; 0 before the first. */
   generation = 0
   /** Sends a heartbeat from within a batch that is being processed. */
   beat: (() => void) | undefined
 
-  constructor(intervalMs: number) {
+  constructor(intervalMs: number, sessionMs: number) {
     this.#intervalMs = intervalMs
+    this.#sessionMs = sessionMs
+  }
+
+  /** The brokers count a session from a heartbeat's arrival, which is no earlier than it was sent. */
+  get isMember(): boolean {
+    return performance.now() - this.#countedAtMs < this.#sessionMs
   }
 
   /**
@@ -40,11 +50,16 @@ export class Heartbeats {
   listen(consumer: Consumer): void {
     consumer.on(consumer.events.REQUEST, ({ payload }) => {
       if (payload.apiName === 'Heartbeat') this.#sentAtMs = sentAtMs(payload.duration)
+      if (payload.apiName === 'SyncGroup') this.#syncSentAtMs = sentAtMs(payload.duration)
+    })
+    consumer.on(consumer.events.GROUP_JOIN, () => {
+      this.#countedAtMs = Math.max(this.#countedAtMs, this.#syncSentAtMs)
     })
     // Emitted only on success, right after the request's own event.
     consumer.on(consumer.events.HEARTBEAT, ({ payload }) => {
       this.generation = payload.groupGenerationId
       this.#answeredAtMs = performance.now()
+      this.#countedAtMs = Math.max(this.#countedAtMs, this.#sentAtMs)
       const waiting: Waiter[] = []
       for (const waiter of this.#waiters) {
         if (waiter.sinceMs < this.#sentAtMs) waiter.resolve()

@@ -51,7 +51,7 @@ export class KafkaGroupReader implements GroupReader {
     this.#options = options
     this.#settings = settings
     this.#counts = counts
-    this.#heartbeats = new Heartbeats(settings.heartbeatIntervalMs)
+    this.#heartbeats = new Heartbeats(settings.heartbeatIntervalMs, settings.sessionTimeoutMs)
     const note = () => noteOf(options, this.#assigned, this.#heartbeats.generation)
     const { assignment = 'round-robin' } = options
     const kinds: AssignerKind[] = assignment === 'open' ? ['co-partitioned', 'range'] : [assignment]
@@ -108,6 +108,10 @@ export class KafkaGroupReader implements GroupReader {
   nextHeartbeat(): Promise<void> {
     if (this.#stopped) return Promise.reject(new DuelogError('not-ready', `The reader of ${this.#options.groupId} has stopped.`))
     return this.#heartbeats.next()
+  }
+
+  get isMember(): boolean {
+    return !this.#stopped && this.#heartbeats.isMember
   }
 
   stop(): Promise<void> {

@@ -140,10 +140,22 @@ class Forwarder {
   async #batch(batch: Batch): Promise<void> {
     const lane = this.#lanes.get(`${batch.topic}/${batch.partition}`)
     if (lane === undefined) return
+    if (batch.highWatermark < (lane.next ?? 0)) this.#beginAnew(lane, batch)
     for (let at = 0; at < batch.records.length && lane.owned && !this.#stopped; at += FORWARDED_PER_WRITE_MAX) {
       const records = batch.records.slice(at, at + FORWARDED_PER_WRITE_MAX)
       if (!(await this.#track(this.#forward(lane, records)))) return
     }
+  }
+
+  /** What is in the log now is forwarded like any other; retries that it lost are let go by their owners. */
+  #beginAnew(lane: TierLane, { highWatermark }: Batch): void {
+    const { topic, partition, next } = lane
+    this.#options.metrics.positionsReset.inc({ topic, reason: 'beyond-end' })
+    this.#options.logger.error(
+      { topic, partition, offset: next, end: highWatermark },
+      `${topic}/${partition} ends before what was read of it: it was truncated, or deleted and made anew. It is read from its beginning.`,
+    )
+    lane.next = undefined
   }
 
   /** Forwards what is of age. False when some of it, or a failure, has the lane wait. */

@@ -111,6 +111,10 @@ export class Feed {
     return this.#reader.nextHeartbeat()
   }
 
+  get isMember(): boolean {
+    return this.#reader.isMember
+  }
+
   #flows(source: FeedSource): boolean {
     return this.#open.has(source) && !this.#held.has(source) && !this.isSilent
   }

@@ -4,6 +4,7 @@
  */
 import type { Timer } from '../../streams/keys.ts'
 import { trustedMs } from '../clock.ts'
+import type { PositionReset } from '../owner-views.ts'
 import type { TransactionalWriter } from '../ports.ts'
 import { Admissions } from './admissions.ts'
 import { AppliedWaits } from './applied-waits.ts'
@@ -72,6 +73,8 @@ export class Ownership {
   closing = false
   /** When the turn at hand began, by the steady clock; Infinity between turns. */
   turnSince = Number.POSITIVE_INFINITY
+  /** Outlives a reopening, for people. */
+  lastReset: PositionReset | null = null
   /** When a partition that was given to another member stops firing at the latest. */
   leavingAt = Number.POSITIVE_INFINITY
   readonly waits = new AppliedWaits(() => this.applied)

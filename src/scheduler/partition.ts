@@ -65,9 +65,13 @@ export class Partition {
   get feed(): Feed {
     return this.#own.feed
   }
-  /** Present while the partition is active. */
+  /** Present while the partition is active and nobody else can own it. */
   get store(): PartitionStore | undefined {
-    return this.#own.phase === 'active' ? this.#own.store : undefined
+    return this.#own.phase === 'active' && this.#isCurrent ? this.#own.store : undefined
+  }
+  /** False: another member may have fenced it, which an owner learns with its next commit only. */
+  get #isCurrent(): boolean {
+    return this.#own.leavingAt === Number.POSITIVE_INFINITY && this.#own.feed.isMember
   }
   /** A store that can be read, though what it says may be out of date. */
   get copy(): PartitionStore | undefined {
@@ -99,7 +103,9 @@ export class Partition {
       ...{ jobsOffset: applied.jobs, commandsOffset: applied.commands, eventsOffset: applied.events },
       overdueMs: phase === 'active' ? Math.max(0, shared.clock.nowMs() - dueAt) : 0,
       ...{ underWay: underWay.counts, role: this.#own.role, behindRecords },
+      ...(phase === 'active' && { isCurrent: this.#isCurrent }),
       problem: phase === 'closed' ? null : (shared.clock.guard?.problem ?? null),
+      lastReset: this.#own.lastReset,
       ...{ zoneRules: zones.own, zoneWalk: zones.walk === undefined ? null : { ...zones.walk.view } },
     }
   }

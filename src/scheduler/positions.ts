@@ -4,6 +4,7 @@
  */
 import type { StateEntryInput } from '../../schemas/generated.ts'
 import { definitionValue, isKeptDefinition, rangeOf as keysOf, prefix, storedDefinition } from '../../streams/keys.ts'
+import type { PositionReset } from '../owner-views.ts'
 import type { RecordOut } from '../ports.ts'
 import type { Range } from './ends-question.ts'
 import { positionKey, readEntry } from './local-record.ts'
@@ -12,7 +13,7 @@ import type { Ownership } from './ownership.ts'
 import type { PartitionStore, StoreEntry } from './ports.ts'
 
 /** Why a position lies outside its log; undefined when it does not. */
-export function outside(offset: number, { earliest, next }: Range): 'beyond-end' | 'expired' | undefined {
+export function outside(offset: number, { earliest, next }: Range): PositionReset['reason'] | undefined {
   if (offset > next) return 'beyond-end'
   return offset < earliest ? 'expired' : undefined
 }
@@ -27,9 +28,16 @@ export async function soundPosition(own: Ownership, source: 'commands' | 'events
   return range.earliest
 }
 
-function reportReset(own: Ownership, source: 'jobs' | 'commands' | 'events', offset: number, range: Range, reason: string): void {
-  const { names, metrics, logger } = own.shared
+function reportReset(
+  own: Ownership,
+  source: 'jobs' | 'commands' | 'events',
+  offset: number,
+  range: Range,
+  reason: PositionReset['reason'],
+): void {
+  const { names, metrics, logger, clock } = own.shared
   const topic = names[source]
+  own.lastReset = { topic, from: offset, to: range.earliest, reason, at: clock.nowMs() }
   metrics.positionsReset.inc({ topic, reason })
   const what =
     reason === 'expired'

@@ -13,10 +13,10 @@ export function partitionQueries(partitions: ReadonlyMap<number, Partition>, opt
   const { codecs, clock } = options
 
   const storeOf = (number: number): PartitionStore => {
-    const store = partitions.get(number)?.store
-    if (store === undefined)
-      throw new DuelogError('not-ready', `Partition ${number} is not active in this process; try again shortly.`)
-    return store
+    const partition = partitions.get(number)
+    if (partition?.store !== undefined) return partition.store
+    const why = partition?.phase === 'active' ? 'may have another owner by now' : 'is not active in this process'
+    throw new DuelogError('not-ready', `Partition ${number} ${why}; try again shortly.`)
   }
   return {
     ...jobQueries(ownerSight(partitions, options, storeOf), options),
@@ -54,6 +54,8 @@ export function partitionQueries(partitions: ReadonlyMap<number, Partition>, opt
       if (offsets.commands !== undefined) waits.push(owner.applied('commands', offsets.commands))
       const done = await Promise.race([promise, Promise.all(waits).then((all) => all.every(Boolean))])
       cancel()
+      // What was applied after the group had given the partition away may never be committed.
+      storeOf(partition)
       return done
     },
   }

@@ -11,7 +11,7 @@ it.for([
   const asked: string[] = []
   const server = createServer((request, response) => {
     asked.push(request.url ?? '')
-    response.setHeader('duelog-stale', '0;behind=2, 3;behind=120')
+    response.setHeader('duelog-stale', '0;behind=2, 3;behind=120, 4;behind=unknown')
     response.end(JSON.stringify({ jobs: [], runs: [], cursor: null }))
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -20,8 +20,9 @@ it.for([
   const ended = await duelogHere([...args, '--url', url], { env: {} })
   expect(ended.code).toBe(0)
   expect(asked).toEqual([expect.stringContaining('stale=true')])
-  expect(ended.err.split('\n').slice(0, 2)).toEqual([
+  expect(ended.err.split('\n').slice(0, 3)).toEqual([
     'Partition 0 was read from a copy that lacks 2 records of the logs.',
     'Partition 3 was read from a copy that lacks 120 records of the logs.',
+    'Partition 4 was read from an owner that may have been replaced.',
   ])
 })

@@ -40,6 +40,16 @@ it('names the partitions whose owner does not trust its clock, and says what to 
   ])
 })
 
+it('tells for a day of a log that was truncated, or lost records unread', () => {
+  const lastReset = { topic: 'duelog.job-commands', from: 7, to: 0, reason: 'beyond-end', at: 1_000 } as const
+  const expired = { ...lastReset, to: 20, reason: 'expired' } as const
+  expect(texts([pulse(2_000, 0, [{ lastReset: null }, { lastReset }, { lastReset: expired }])])).toEqual([
+    'Partition 1: duelog.job-commands was truncated, or made anew, and is read from 0 on instead of 7. Send again what is missing.',
+    'Partition 2: duelog.job-commands lost records that had not been read, and is read from 20 on instead of 7. Send again what is missing.',
+  ])
+  expect(texts([pulse(86_401_000, 0, [{ lastReset }])])).toEqual([])
+})
+
 it('tells of late starts, and of runs that were given up since the page was opened', () => {
   expect(texts([pulse(0, 3), pulse(60_000, 5)], 2_500)).toEqual([
     'One start in a hundred is more than 2.5 s late.',

@@ -17,6 +17,7 @@ test.each([
   const sought: number[] = []
   const reader = {
     nextHeartbeat: async () => {},
+    isMember: true,
     seek: ({ offset }: { offset: number }) => sought.push(offset),
     resume: () => {},
     pause: () => {},

@@ -7,11 +7,12 @@ beforeEach(() => vi.useFakeTimers({ toFake: ['performance', 'Date'] }))
 afterEach(() => vi.useRealTimers())
 
 const intervalMs = 1_000
+const sessionMs = 10_000
 
 function listening() {
-  const heartbeats = new Heartbeats(intervalMs)
+  const heartbeats = new Heartbeats(intervalMs, sessionMs)
   const listeners = new Map<string, (event: { payload: object }) => void>()
-  const events = { REQUEST: 'request', HEARTBEAT: 'heartbeat' }
+  const events = { REQUEST: 'request', HEARTBEAT: 'heartbeat', GROUP_JOIN: 'join' }
   heartbeats.listen({
     events,
     on: (name: string, listener: (event: { payload: object }) => void) => listeners.set(name, listener),
@@ -21,6 +22,10 @@ function listening() {
     heartbeats,
     /** As kafkajs asks itself. */
     isDue: (): boolean => Date.now() >= lastRequest + heartbeats.interval,
+    joined(duration: number): void {
+      listeners.get('request')?.({ payload: { apiName: 'SyncGroup', sentAt: Date.now() - duration, duration } })
+      listeners.get('join')?.({ payload: {} })
+    },
     answered(duration: number): void {
       listeners.get('request')?.({ payload: { apiName: 'Heartbeat', sentAt: Date.now() - duration, duration } })
       listeners.get('heartbeat')?.({ payload: { groupGenerationId: 3 } })
@@ -69,4 +74,20 @@ it('counts for those who asked before it was sent, whatever the wall clock does 
   answered(3_600_000)
   await Promise.resolve()
   expect(heard).toBe(1)
+})
+
+it('is a member for a session from when the last request was sent that the group answered, by the steady clock', () => {
+  const { heartbeats, joined, answered } = listening()
+  expect(heartbeats.isMember).toBe(false)
+  joined(2_000)
+  vi.advanceTimersByTime(sessionMs - 2_002)
+  expect(heartbeats.isMember).toBe(true)
+  vi.advanceTimersByTime(2)
+  expect(heartbeats.isMember).toBe(false)
+  vi.setSystemTime(Date.now() - 3_600_000)
+  expect(heartbeats.isMember).toBe(false)
+  answered(sessionMs + 5_000)
+  expect(heartbeats.isMember).toBe(false)
+  answered(5)
+  expect(heartbeats.isMember).toBe(true)
 })

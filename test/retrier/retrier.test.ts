@@ -172,6 +172,22 @@ it('passes over what cannot be decoded and counts it', async () => {
   await harness.retrier.stop()
 })
 
+it('says and counts that a delay topic was made anew, once, and forwards what is in it', async () => {
+  const harness = await new Harness().start()
+  const topic = names.retry('1s')
+  for (const id of ['a', 'b', 'c']) harness.put('1s', id)
+  await rest()
+  await harness.clock.advance(1_000)
+  const [first, second] = harness.log.records(topic, 0)
+  for (const [index, record] of [first, second].entries())
+    if (record !== undefined)
+      await harness.reader.options.onBatch({ topic, partition: 0, records: [record], highWatermark: index + 1 })
+  expect(harness.jobs()).toEqual(['a', 'b', 'c', 'a', 'b'])
+  const { values } = await harness.metrics.positionsReset.get()
+  expect(values).toMatchObject([{ labels: { topic, reason: 'beyond-end' }, value: 1 }])
+  await harness.retrier.stop()
+})
+
 it('stops twice, leaves no timer and closes its writer', async () => {
   const harness = await new Harness().start()
   harness.put('1h', 'a')

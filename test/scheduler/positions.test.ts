@@ -90,6 +90,10 @@ test('records that expired before they were read are counted, and reading goes o
   await driver.advance(1_000, 250)
   expect(await resetsOf(names.commands, 'expired')).toBe(before + 1)
   expect(driver.state(heir, 'j')).toMatchObject({ status: 'ACTIVE' })
+  const [view] = heir.scheduler.queries.partitions()
+  expect(view?.lastReset).toEqual({
+    ...{ topic: names.commands, from: 1, to: 5, reason: 'expired', at: expect.any(Number) },
+  })
 })
 
 test.each([true, false])(

@@ -175,6 +175,8 @@ export class LoopbackReader implements GroupReader {
     for (const position of positions) this.#log.committed.set(`${this.options.groupId} ${placeOf(position)}`, position.offset)
   }
 
+  readonly isMember = true
+
   nextHeartbeat(): Promise<void> {
     return Promise.resolve()
   }

@@ -51,7 +51,7 @@ export const staleQuery = {
   stale: {
     type: 'boolean',
     description:
-      'true: where the owner does not answer, the copy of a standby does, or what the owner has restored so far. The header Duelog-Stale then names each such partition and how many records of the logs its copy lacks: `3;behind=120`. Such an answer has no ETag.',
+      'true: where the owner does not answer, the copy of a standby does, or what the owner has restored so far. The header Duelog-Stale then names each such partition and how many records of the logs its copy lacks: `3;behind=120`, or `behind=unknown` for an owner that may have been replaced. Such an answer has no ETag.',
   },
 } as const
 
@@ -63,7 +63,10 @@ export const staleSchema = {
     type: 'object',
     additionalProperties: false,
     required: ['partition', 'behindRecords'],
-    properties: { partition: { type: 'integer' }, behindRecords: { type: 'integer' } },
+    properties: {
+      partition: { type: 'integer' },
+      behindRecords: { type: ['integer', 'null'], description: 'Null: it is not known.' },
+    },
   },
 } as const
 

@@ -62,7 +62,7 @@ export const partitionsSchema = {
             required: [
               ...['partition', 'phase', 'instance', 'url', 'overdueMs', 'lag', 'mailboxDepth', 'jobsOffset'],
               ...['restoreRemaining', 'restoreTotal', 'restoreShare', 'underWay', 'standbys'],
-              ...['zoneRules', 'zoneRulesDiffer', 'zoneWalk'],
+              ...['zoneRules', 'zoneRulesDiffer', 'zoneWalk', 'lastReset'],
             ],
             properties: {
               partition: { type: 'integer' },
@@ -109,6 +109,20 @@ export const partitionsSchema = {
               zoneRulesDiffer: {
                 type: 'boolean',
                 description: 'Whether a standby has other rules than the owner, which is right.',
+              },
+              lastReset: {
+                type: ['object', 'null'],
+                additionalProperties: false,
+                required: ['topic', 'from', 'to', 'reason', 'at'],
+                properties: {
+                  topic: { type: 'string' },
+                  from: { type: 'integer' },
+                  to: { type: 'integer' },
+                  reason: { type: 'string', enum: ['beyond-end', 'expired'] },
+                  at: time,
+                },
+                description:
+                  'The last position of its owner that lay outside its log, which was read from `to` on instead: beyond-end when the topic was truncated, or deleted and made anew; expired when records expired unread. Null: none since the process of the owner began.',
               },
               zoneWalk: {
                 type: ['object', 'null'],

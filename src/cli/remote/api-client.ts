@@ -76,8 +76,9 @@ export class ApiClient {
   }
 
   #noteStale(header: string): void {
-    for (const [, partition = '', behind] of header.matchAll(/(\d+);behind=(\d+)/g)) {
-      this.stale.set(partition, Math.max(Number(behind), this.stale.get(partition) ?? 0))
+    for (const [, partition = '', behind] of header.matchAll(/(\d+);behind=(\d+|unknown)/g)) {
+      const records = behind === 'unknown' ? Number.POSITIVE_INFINITY : Number(behind)
+      this.stale.set(partition, Math.max(records, this.stale.get(partition) ?? 0))
     }
   }
 }

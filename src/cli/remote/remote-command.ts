@@ -63,7 +63,11 @@ export async function remotely(
     const api = new ApiClient(address, signals.stop)
     await action({ terminal, api, json: flags.json ?? false, exit })
     for (const [partition, behind] of api.stale)
-      terminal.stderr.write(`Partition ${partition} was read from a copy that lacks ${behind} records of the logs.\n`)
+      terminal.stderr.write(
+        Number.isFinite(behind)
+          ? `Partition ${partition} was read from a copy that lacks ${behind} records of the logs.\n`
+          : `Partition ${partition} was read from an owner that may have been replaced.\n`,
+      )
   } catch (error) {
     if (signals.exitCode === undefined) throw error
     exit(signals.exitCode)

@@ -8,6 +8,9 @@ import type { MemoryLog } from '../../tools/memory-log.ts'
 import type { Chance } from './chance.ts'
 import type { Io, Machine } from './io.ts'
 
+/** So long after it was last heard of, a member may have been thrown out. */
+export const sessionMs = 10_000
+
 const placeOf = ({ topic, partition }: TopicPartition): string => `${topic}/${partition}`
 
 export class Group {
@@ -32,7 +35,7 @@ export class Group {
     this.#generation++
     for (const member of this.members) {
       member.fetching = false
-      if (member.machine.frozen || !member.machine.alive) this.members.delete(member)
+      if (member.machine.frozen || member.isCutOff || !member.machine.alive) this.members.delete(member)
     }
     const members = [...this.members]
     const start = this.chance.int(0, 7)
@@ -73,6 +76,10 @@ export class Member implements GroupReader {
   #started = Promise.withResolvers<void>()
   #heartbeats: { resolve(): void; reject(error: Error): void }[] = []
   #joins = 0
+  /** By the steady clock of its machine: when the group heard of it last. */
+  #countedAtMs = Number.NEGATIVE_INFINITY
+  /** Neither the group nor the logs can be reached. */
+  isCutOff = false
 
   constructor(machine: Machine, group: Group, options: GroupReaderOptions) {
     this.machine = machine
@@ -111,6 +118,10 @@ export class Member implements GroupReader {
     return new Promise((resolve, reject) => this.#heartbeats.push({ resolve, reject }))
   }
 
+  get isMember(): boolean {
+    return !this.#stopped && this.machine.clock.steadyMs() - this.#countedAtMs < sessionMs
+  }
+
   async stop(): Promise<void> {
     if (this.#stopped) return
     this.#stopped = true
@@ -133,7 +144,9 @@ export class Member implements GroupReader {
   /** What it can do now. */
   get moves(): ('learn' | 'beat' | 'rejoin' | 'fetch')[] {
     if (!this.#live || this.#joins + (this.promised ? 1 : 0) === 0) return []
+    if (this.isCutOff) return []
     const inGroup = this.#group.members.has(this)
+    if (inGroup && this.fetching) this.#countedAtMs = this.machine.clock.steadyMs()
     if (!inGroup) return ['rejoin']
     if (this.promised !== undefined) return ['learn']
     const moves: ('beat' | 'fetch')[] = []
@@ -168,6 +181,7 @@ export class Member implements GroupReader {
     for (const position of wanted?.positions ?? []) this.seek(position)
     this.pause(wanted?.paused ?? [])
     this.fetching = true
+    this.#countedAtMs = this.machine.clock.steadyMs()
     this.#started.resolve()
   }
 
