@@ -8,7 +8,7 @@ import { durableOf, subjectOf, unsettled } from './settled.ts'
 import { Simulation } from './simulation.ts'
 import { isOn } from './switches.ts'
 
-function factsOf({ trace, time, aheadMs, behindMs, cluster }: Simulation): Facts {
+function factsOf({ trace, time, aheadMs, behindMs, cluster, doers }: Simulation): Facts {
   const suffered = (what: string): boolean => trace.some((line) => line.includes(`— ${what} `))
   return {
     nowMs: time.nowMs,
@@ -17,6 +17,7 @@ function factsOf({ trace, time, aheadMs, behindMs, cluster }: Simulation): Facts
     // Beyond what a guard allows it decides nothing.
     aheadMs: Math.min(aheadMs, cluster.clockStepMsMax ?? aheadMs),
     behindMs,
+    doersAheadMs: doers.aheadMs,
     steady: !suffered('topic'),
     whole: !suffered('truncation') && !suffered('recreation'),
     necessity: isOn('necessity'),
