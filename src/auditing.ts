@@ -1,13 +1,12 @@
 /** Joins the auditor to what this process has: its folder, the log, the settings. */
 import { join } from 'node:path'
 import { type Auditor, createAuditor } from './audit/role.ts'
-import { systemClock } from './clock.ts'
 import type { Parts } from './parts.ts'
 import { rocksStores } from './store/rocks-store.ts'
 
 /** Undefined: this process has not the role. */
 export function auditorOf(parts: Parts): Auditor | undefined {
-  const { config, logger, log, codecs, names, instance, metrics } = parts
+  const { config, logger, log, codecs, names, instance, metrics, clock } = parts
   if (!config.roles.has('auditor')) return undefined
   return createAuditor({
     log,
@@ -16,7 +15,7 @@ export function auditorOf(parts: Parts): Auditor | undefined {
     instance,
     userData: () => ({ url: parts.url }),
     stores: rocksStores(join(config.dataDir, 'auditor')),
-    clock: systemClock,
+    clock,
     metrics,
     logger,
     graceMs: config.auditGraceMs,

@@ -192,11 +192,14 @@ export class GuardedClock implements Clock, ClockGuard {
     const { offsetMs, distrust } = this.#trust
     if (distrust === 'unproven')
       return 'Nothing is decided until a broker has said the time, so that the wall clock can be compared with it.'
-    const by = offsetMs === undefined ? '' : ` by ${Math.round(Math.abs(offsetMs))} ms ${offsetMs > 0 ? 'ahead' : 'behind'}`
+    const by =
+      offsetMs === undefined
+        ? 'not at the time of the brokers'
+        : `${Math.round(Math.abs(offsetMs))} ms ${offsetMs > 0 ? 'ahead of' : 'behind'} the brokers`
     const what =
       distrust === 'step'
-        ? `The wall clock of this machine was set, or the machine slept; it is off what brokers said${by}.`
-        : `The wall clock of this machine and those of the brokers differ${by}.`
+        ? `The wall clock of this machine was set, or the machine slept; it is ${by}.`
+        : `The wall clock of this machine is ${by}.`
     return `${what} Nothing is decided until they agree within ${stepMsMax} ms. Check the time services of this machine and of the brokers; DUELOG_CLOCK_STEP_MS_MAX=0 ends the comparison.`
   }
 }

@@ -43,8 +43,7 @@ export function describe(error: unknown): { code: ErrorCode; detail: string; pro
   if (error instanceof RequestError) return { code: error.code, detail: error.message, problems: error.problems }
   if (error instanceof DuelogError) return { code: error.code, detail: error.message }
   const { code, statusCode, validation, validationContext, message } = error as Partial<FastifyError>
-  if (validation !== undefined)
-    return { code: 'bad-request', detail: `The ${validationContext ?? 'request'} is not as the route takes it: ${message}.` }
+  if (validation !== undefined) return { code: 'bad-request', detail: unfitText(validationContext, message) }
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
     return {
       code: 'unsupported-media-type',
@@ -80,4 +79,11 @@ export function answerNotFound(request: FastifyRequest, reply: FastifyReply): Fa
   const path = request.url.split('?', 1)[0] ?? ''
   const detail = `There is no ${request.method} ${path.slice(0, 200)}. A slash inside a job id is written as %2F.`
   return sendProblem(reply, problemOf('not-found', detail, { instance: `urn:duelog:request:${request.id}` }))
+}
+
+function unfitText(part: string | undefined, message: string | undefined): string {
+  if (part !== 'headers') return `The ${part ?? 'request'} is not as the route takes it: ${message}.`
+  if (message?.includes('idempotency-key'))
+    return 'Idempotency-Key is not as the route takes it; allowed: 1 to 255 visible ASCII characters.'
+  return `The headers are not as the route takes them: ${message}.`
 }

@@ -2,6 +2,7 @@
  * One partition under audit: its topics side by side, and its ledger in a store of this process. All of it happens one after another, so
  * that what is saved is always what the positions say.
  */
+import { trustedMs } from '../clock.ts'
 import type { RecordIn } from '../ports.ts'
 import type { FoundFault, PartitionProof } from '../proof-port.ts'
 import { CompleteFrom, type CompleteTimes } from './complete-from.ts'
@@ -108,9 +109,11 @@ export class AuditedPartition {
         if (fact === 'unreadable') this.#ledger.tally.unreadable++
         else if (fact !== undefined) facts.push(fact)
       }
-      await this.#ledger.take(facts, clock.nowMs())
+      // A clock that is not right bounds no record.
+      const nowMs = trustedMs(clock) ?? Number.POSITIVE_INFINITY
+      await this.#ledger.take(facts, nowMs)
       const last = records.at(-1)
-      if (last !== undefined) this.lanes.passed(topic, last.offset + 1, Math.min(last.timestampMs, clock.nowMs()))
+      if (last !== undefined) this.lanes.passed(topic, last.offset + 1, Math.min(last.timestampMs, nowMs))
       if (this.#ledger.unsaved > savedMax) await this.#save()
     })
   }
@@ -132,6 +135,11 @@ export class AuditedPartition {
   /** Retention may have taken all there was of a topic: what comes is complete from now on. */
   begins(topic: string, earliest: number): void {
     this.#complete.begins({ topic, partition: this.partition }, earliest, this.#beganMs)
+  }
+
+  /** The ends were looked at. Undefined: by a clock that is not trusted, by which everything might be overdue; judging waits. */
+  looked(atMs: number | undefined): void {
+    if (atMs !== undefined) this.lanes.looked(atMs)
   }
 
   async close(): Promise<void> {

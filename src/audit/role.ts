@@ -4,6 +4,7 @@
  *
  *   joining ──► partitions assigned (paused) ──stores open──► reading ──each round──► ends looked at, judged, saved
  */
+import { trustedMs } from '../clock.ts'
 import { DuelogError, messageOf } from '../errors.ts'
 import type { Batch, GroupReader, LogAdmin, Position, TopicPartition } from '../ports.ts'
 import type { PartitionProof, ProofQueries } from '../proof-port.ts'
@@ -219,7 +220,7 @@ class AuditorRole {
     for (const each of audited) await each.settle()
     const topics = await this.#topicsNow()
     if (topics.some((topic) => !this.#topics.includes(topic))) return this.#rejoin()
-    const nowMs = clock.nowMs()
+    const trusted = trustedMs(clock)
     for (const topic of topics) {
       const ends = await this.#offsets(topic)
       for (const { partition, ...end } of ends) {
@@ -228,7 +229,8 @@ class AuditorRole {
         each?.lanes.ended(topic, end, topic === names.jobs || topic === names.state)
       }
     }
-    for (const each of audited) each.lanes.looked(nowMs)
+    for (const each of audited) each.looked(trusted)
+    const nowMs = clock.nowMs()
     const proofs = this.proof()
     metrics.auditLag.set(proofs.reduce((sum, { behindRecords }) => sum + behindRecords, 0))
     const oldest = Math.min(...proofs.map(({ judgedUntil, since }) => judgedUntil ?? since), nowMs)

@@ -67,7 +67,7 @@ function begin(own: Ownership, store: PartitionStore): ZoneWalk {
   const { logged, store: inStore } = zones
   shared.logger.info(
     { partition, logged, store: inStore, own: zones.own },
-    `Time zone rules have changed to ${zones.own}: the jobs of partition ${partition} are looked at.`,
+    `The next times of partition ${partition} may stand by other time zone rules than ${zones.own}: its jobs are looked at.`,
   )
   zones.walk = new ZoneWalk(partition, store, shared)
   return zones.walk

@@ -68,10 +68,16 @@ export class ZoneStanding {
     const partition = this.#partition
     this.#shared.metrics.zoneRulesDiffer.set({ partition }, differs ? 1 : 0)
     if (!differs || !isNews) return
-    const theirs = rules === '' ? 'that are not known' : rules
+    const facts = { partition, own: this.own, owner: rules }
+    // As in each upgrade from a version that did not say it: nothing is known to be wrong.
+    if (rules === '')
+      return this.#shared.logger.info(
+        facts,
+        `Partition ${partition} was last claimed by an earlier version of Duelog, which does not say its time zone rules.`,
+      )
     this.#shared.logger.warn(
-      { partition, own: this.own, owner: rules },
-      `Partition ${partition} was claimed under the time zone rules ${theirs}, this process has ${this.own}. As long as it has another owner, that one is right.`,
+      facts,
+      `Partition ${partition} was last claimed under the time zone rules ${rules}; this process has ${this.own}. While its owner has other rules than this process, jobs fire by those of the owner. Give all processes the same Node; duelog schedule diff-tz, run with that Node, shows which jobs move.`,
     )
   }
 

@@ -72,7 +72,8 @@ export function jsonOfValue(value: unknown): string | { limit: string } {
   }
   if (text === undefined) return { limit: 'a JSON value; a BigInt goes as text, or all as payloadBase64' }
   // NaN and the infinities are written as null, a lone surrogate as an escape that other languages refuse.
-  if (text.includes('null') && hasLostNumber(value)) return { limit: 'a JSON value; NaN and Infinity are none' }
+  if (text.includes('null') && hasLostNumber(value))
+    return { limit: 'a JSON value; NaN and Infinity are none, wherever in it they stand' }
   if (text.includes('\\ud') && jsonProblems(text).length > 0) return { limit: validText }
   return text
 }

@@ -19,9 +19,10 @@ const reasons: Record<string, string> = {
   'catch-up': 'it was missed, and catchUp leaves it out',
   overlap: 'an earlier run was still active',
   'CANCELLED overlap': 'a later occurrence took its place',
-  'max-concurrent-runs': 'as many runs as maxConcurrentRuns allows were active',
-  'chain-depth': 'the chain of follow-ups had as many generations as it may have; is it a circle?',
-  'chain-runs': 'as many runs had followed from one run as may follow; is the chain a circle?',
+  'max-concurrent-runs': 'the job had as many active runs as its maxConcurrentRuns allows',
+  'chain-depth':
+    'its chain of follow-ups had reached the greatest length; see whether these jobs follow on each other in a circle',
+  'chain-runs': 'as many runs had followed from one run as may follow; see whether these jobs follow on each other in a circle',
   expired: 'its job was over, as expireAt had come',
   command: 'a command asked for it',
   attempts: 'its attempts were used up',

@@ -288,7 +288,10 @@ describe('a command with an Idempotency-Key', () => {
   it.each(['', 'a b', 'ä', 'x'.repeat(256)])('is refused when that is %j', async (key) => {
     await using system = createSystem()
     system.add('a')
-    expect((await keyed(system, '/v1/jobs/a/trigger', key)).json()).toMatchObject({ status: 400, code: 'bad-request' })
+    expect((await keyed(system, '/v1/jobs/a/trigger', key)).json()).toMatchObject({
+      ...{ status: 400, code: 'bad-request' },
+      detail: 'Idempotency-Key is not as the route takes it; allowed: 1 to 255 visible ASCII characters.',
+    })
     expect(system.log.written).toEqual([])
   })
 })

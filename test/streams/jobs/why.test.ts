@@ -93,7 +93,7 @@ describe('what was decided against', () => {
   it('says of follow-ups that it is them, and how many', () => {
     const job = every({ maxConcurrentRuns: 1 }).until(1_000)
     for (const commandId of ['x', 'y', 'z']) job.command('TRIGGER', { commandId, trigger: 'FOLLOW_UP' })
-    const text = '3 follow-ups were refused: as many runs as maxConcurrentRuns allows were active.'
+    const text = '3 follow-ups were refused: the job had as many active runs as its maxConcurrentRuns allows.'
     expect(why(job)).toContainEqual(expect.objectContaining({ code: 'max-concurrent-runs', text }))
   })
   it('counts what was skipped in a row', () => {
