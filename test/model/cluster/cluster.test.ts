@@ -19,7 +19,13 @@ describe('a cluster under random histories', () => {
     const [from, to] = [Math.ceil((histories * round) / rounds), Math.ceil((histories * (round + 1)) / rounds)]
     if (from === to) continue
     it(`keeps every promise in the histories of the seeds ${firstSeed + from} to ${firstSeed + to - 1}`, async () => {
-      for (let seed = firstSeed + from; seed < firstSeed + to; seed++) expect(await history(seed)).toEqual([])
+      // All seeds of a round are judged: one red run names each of them.
+      const red: Record<number, string[]> = {}
+      for (let seed = firstSeed + from; seed < firstSeed + to; seed++) {
+        const problems = await history(seed)
+        if (problems.length > 0) red[seed] = problems
+      }
+      expect(red).toEqual({})
     })
   }
   it('has standbys whose stores were those of their owners', () => {

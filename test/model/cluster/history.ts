@@ -8,13 +8,14 @@ import { durableOf, subjectOf, unsettled } from './settled.ts'
 import { Simulation } from './simulation.ts'
 import { isOn } from './switches.ts'
 
-function factsOf({ trace, time, aheadMs, behindMs }: Simulation): Facts {
+function factsOf({ trace, time, aheadMs, behindMs, cluster }: Simulation): Facts {
   const suffered = (what: string): boolean => trace.some((line) => line.includes(`— ${what} `))
   return {
     nowMs: time.nowMs,
     exact: !suffered('long-time') && !suffered('clockSteps'),
     cancelled: new Set(trace.flatMap((line) => /user: cancel (.*)/.exec(line)?.[1] ?? [])),
-    aheadMs,
+    // Beyond what a guard allows it decides nothing.
+    aheadMs: Math.min(aheadMs, cluster.clockStepMsMax ?? aheadMs),
     behindMs,
     steady: !suffered('topic'),
     whole: !suffered('truncation') && !suffered('recreation'),

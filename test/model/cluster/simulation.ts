@@ -64,6 +64,8 @@ export class Simulation {
       lossiness: 0,
       clusterId: 'here',
       ordersThere: true,
+      // Only where clocks may go far wrong; the others have clocks that are a little wrong, which owners stand.
+      ...(isOn('clockSteps') && { clockStepMsMax: 6_000 }),
       ...noMisfortune,
       openTransactions: [],
     }

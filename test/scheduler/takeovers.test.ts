@@ -1,0 +1,98 @@
+/** What a new owner owes to what was there before it: leases, commands that were sent meanwhile, and definitions that nobody has logged. */
+import { expect, test } from 'vitest'
+import type { Disk, Process } from '../model/cluster/process.ts'
+import { type Dispatched, SchedulerDriver } from '../tools/scheduler-driver.ts'
+
+const minuteMs = 60_000
+
+const runsOf = (driver: SchedulerDriver, id: string): Dispatched[] => driver.executions().filter(({ jobId }) => jobId === id)
+
+/** The group gives what a member had to the next one. It joins again at once. */
+async function handOver(driver: SchedulerDriver, { member }: Process): Promise<void> {
+  if (member === undefined) throw new Error('The process has not joined.')
+  driver.cluster.group.leave(member)
+  await driver.settle()
+}
+
+test('a run that its worker has reported in time keeps its lease, though its new owner has heard nothing of it yet', async () => {
+  const driver = new SchedulerDriver()
+  const owner = driver.boot('A')
+  await driver.settle()
+  const atOnce = { at: driver.time.nowMs + 1_000 }
+  driver.define('long', { schedule: atOnce, target: { handler: 'x' }, leaseMs: 30_000, attemptTimeoutMs: 60 * minuteMs })
+  driver.define('neighbour', { schedule: { everyMs: 5_000 }, target: { handler: 'x' } })
+  await driver.advance(1_500, 500)
+  const [run] = runsOf(driver, 'long')
+  if (run === undefined) throw new Error('Nothing was dispatched.')
+  driver.report(run, 'STARTED', { startedAt: driver.time.nowMs })
+  for (let beat = 0; beat < 12; beat++) {
+    await driver.advance(10_000, 1_000)
+    driver.report(run, 'HEARTBEAT')
+  }
+  // The neighbour's commits say that all of these were read: nobody hears them again.
+  await driver.advance(6_000, 1_000)
+  driver.kill(owner)
+  // A store that is built anew has the timer of the lease where the start of the run had set it.
+  const heir = driver.boot('B')
+  await driver.advance(3_000, 500)
+  expect(driver.phases(heir)).toBe('active')
+  driver.report(run, 'HEARTBEAT')
+  await driver.advance(20_000, 1_000)
+  expect(runsOf(driver, 'long').map(({ attempt }) => attempt)).toEqual([1])
+  expect(driver.state(heir, 'long')?.active).toMatchObject([{ runNo: 1, attempt: 1, status: 'RUNNING' }])
+  // Who is silent from then on loses it, a lease after the takeover at the latest.
+  await driver.advance(60_000, 1_000)
+  expect(runsOf(driver, 'long').map(({ attempt }) => attempt)).toEqual([1, 2])
+})
+
+test('what was commanded while no owner was there holds before anything fires that fell due meanwhile', async () => {
+  const driver = new SchedulerDriver()
+  const disk: Disk = new Map()
+  const owner = driver.boot('A', disk)
+  await driver.settle()
+  for (const id of ['paused', 'cancelled', 'free'])
+    driver.define(id, { schedule: { at: driver.time.nowMs + minuteMs }, target: { handler: 'x' } })
+  await driver.advance(1_000)
+  driver.kill(owner)
+  driver.command('paused', { type: 'PAUSE', commandId: 'c1' })
+  driver.command('cancelled', { type: 'CANCEL', commandId: 'c2' })
+  driver.time.nowMs += 2 * minuteMs
+  const heir = driver.boot('B', disk)
+  await driver.advance(5_000, 500)
+  expect(driver.executions().map(({ jobId }) => jobId)).toEqual(['free'])
+  expect(driver.state(heir, 'paused')).toMatchObject({ status: 'PAUSED', runNo: 0 })
+  expect(driver.state(heir, 'cancelled')).toMatchObject({ status: 'COMPLETED', runNo: 0 })
+})
+
+test('an owner that was succeeded without knowing it builds its store anew, and what it has read meanwhile is judged by what its successor did', async () => {
+  const driver = new SchedulerDriver()
+  const disk: Disk = new Map()
+  const owner = driver.boot('A', disk)
+  await driver.settle()
+  const job = { target: { handler: 'x' } }
+  driver.define('j', { ...job, schedule: { everyMs: 10_000 }, payload: Buffer.from('old') })
+  // What it has read so far is logged: it has nothing to commit.
+  await driver.advance(5_000, 500)
+  const heir = driver.boot('B')
+  await driver.settle()
+  // What falls due for its successor does not for it.
+  owner.machine.clock.skewMs = -20_000
+  await handOver(driver, owner)
+  await driver.advance(12_000, 1_000)
+  expect(runsOf(driver, 'j')).toHaveLength(1)
+  // The group gives the partition back before the old owner has committed anything, and so before it hears that it is fenced.
+  await handOver(driver, heir)
+  await driver.advance(500, 100)
+  const offset = driver.define('j', { ...job, schedule: { everyMs: 2 * minuteMs }, payload: Buffer.from('new') })
+  await driver.advance(500, 100)
+  driver.command('nobody', { type: 'PAUSE', commandId: 'c1' })
+  await driver.advance(10_000, 500)
+  owner.machine.clock.skewMs = 0
+  expect(driver.phases(owner)).toBe('active')
+  expect(driver.state(owner, 'j')).toMatchObject({ specOffset: offset, runNo: 1 })
+  await driver.advance(2 * minuteMs, 1_000)
+  expect(runsOf(driver, 'j').map(({ runNo, payload, specOffset }) => [runNo, String(payload), specOffset])).toEqual([
+    [1, 'old', 0],
+    [2, 'new', offset],
+  ])
+})
