@@ -11,8 +11,8 @@ const standing = {
   /** Asked: whether workers are told of the runs of a deleted job. */
   deletionsTellWorkers: true,
   /** Done: misfortunes.ts says what each is. */
-  /** With owners whose clocks are guarded. Off: seed 95 does not come to rest behind it, in timers that run again at one time. */
-  clockSteps: false,
+  /** With owners whose clocks are guarded. */
+  clockSteps: true,
   /** Off, as is recreation: the oracle does not know yet which records an owner had taken before they were lost. */
   truncation: false,
   recreation: false,
