@@ -62,6 +62,7 @@ export class SchedulerDriver {
       log: this.log,
       io,
       group,
+      groups: new Set([group]),
       chance,
       lossiness: 0,
       clusterId: 'here',

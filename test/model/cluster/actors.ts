@@ -47,6 +47,9 @@ export class Workers {
     release: 1,
   }
 
+  /** What they ask for when they fail, in ms. Null: they leave it to the job. */
+  retryAfterMs: readonly (number | null)[] = [null, null, 0, 700, 3_000]
+
   constructor(cluster: Cluster) {
     this.#cluster = cluster
     this.#clock = new ManualClock(cluster.time)
@@ -101,7 +104,7 @@ export class Workers {
     if (fate === 'vanish-running') return
     for (let at = startAt + 300; at < endAt; at += 300) report(at, 'HEARTBEAT')
     if (fate === 'fail' || fate === 'fail-for-good') {
-      const retryAfterMs = chance.pick([null, null, 0, 700, 3_000])
+      const retryAfterMs = chance.pick(this.retryAfterMs)
       const error = { type: 'Error', message: 'as told', retryable: fate === 'fail', retryAfterMs }
       report(endAt, 'FAILED', { startedAt, error })
     } else report(endAt, 'SUCCEEDED', { startedAt, result: Buffer.from('1') })

@@ -7,6 +7,7 @@
  * DUELOG_MODEL_FIRST_SEED=1000 DUELOG_MODEL_HISTORIES=20000 npx vitest run test/model/cluster
  */
 import { describe, expect, it } from 'vitest'
+import { deeds } from './doers.ts'
 import { followed, history } from './history.ts'
 import { metrics } from './process.ts'
 
@@ -24,6 +25,11 @@ describe('a cluster under random histories', () => {
   }
   it('has standbys whose stores were those of their owners', () => {
     if (histories >= 100) expect(followed.count).toBeGreaterThan(20)
+  })
+  it('has forwarders and intakes that do their work', () => {
+    if (histories < 100) return
+    expect(deeds.forwarder).toBeGreaterThan(20)
+    expect(deeds.intake).toBeGreaterThan(50)
   })
   it('never needs its sweeper: no timer is lost', async () => {
     const { values } = await metrics.timersRearmed.get()

@@ -47,6 +47,18 @@ export class Group {
     }
   }
 
+  /** Where a member begins to read that names no position of its own. */
+  positionOf(_place: TopicPartition): number {
+    return 0
+  }
+
+  /** Undefined: nothing is kept of what its members commit. */
+  readonly keep: ((member: Member, positions: readonly Position[]) => void) | undefined = undefined
+
+  get generation(): number {
+    return this.#generation
+  }
+
   /** A log has become shorter: who had read beyond its end begins anew where it has one. */
   moved(topic: string, partition: number): void {
     for (const member of this.members) member.lostPlace({ topic, partition })
@@ -111,7 +123,29 @@ export class Member implements GroupReader {
     if (known !== undefined) known.position = this.#group.log.at(place.topic, place.partition).earliest
   }
 
-  async commit(): Promise<void> {}
+  async commit(positions: Position[]): Promise<void> {
+    const { io, keep } = this.#group
+    if (keep !== undefined) await io.submit(this.machine, 'commits positions', () => keep(this, positions))
+  }
+
+  get instance(): string {
+    return this.#options.instance
+  }
+
+  /** Whether it knows the assignment that is in force. */
+  get current(): boolean {
+    return this.#group.members.has(this) && this.promised === undefined
+  }
+
+  /** Its session ends for good, as when its connections were lost for too long. */
+  crash(): void {
+    if (this.#stopped) return
+    this.#stopped = true
+    this.fetching = false
+    for (const { reject } of this.#heartbeats.splice(0)) reject(new DuelogError('not-ready', 'The reader has crashed.'))
+    this.#group.leave(this)
+    this.#options.onCrash(new DuelogError('broker-unavailable', 'The session was lost.'))
+  }
 
   nextHeartbeat(): Promise<void> {
     if (this.#stopped) return Promise.reject(new DuelogError('not-ready', 'The reader has stopped.'))
@@ -176,7 +210,10 @@ export class Member implements GroupReader {
     const places = this.#options.topics.flatMap((topic) =>
       [...partitions, ...(followed.includes(topic) ? standbys : [])].map((partition) => ({ topic, partition })),
     )
-    for (const place of places) this.#assigned.set(placeOf(place), { ...place, position: 0, paused: false, seeks: 0 })
+    for (const place of places) {
+      const position = this.#group.positionOf(place)
+      this.#assigned.set(placeOf(place), { ...place, position, paused: false, seeks: 0 })
+    }
     const wanted = this.#options.onAssigned(places, generation)
     for (const position of wanted?.positions ?? []) this.seek(position)
     this.pause(wanted?.paused ?? [])

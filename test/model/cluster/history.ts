@@ -8,7 +8,7 @@ import { durableOf, subjectOf, unsettled } from './settled.ts'
 import { Simulation } from './simulation.ts'
 import { isOn } from './switches.ts'
 
-function factsOf({ trace, time, aheadMs, behindMs }: Simulation): Facts {
+function factsOf({ trace, time, aheadMs, behindMs, doers }: Simulation): Facts {
   const suffered = (what: string): boolean => trace.some((line) => line.includes(`— ${what} `))
   return {
     nowMs: time.nowMs,
@@ -16,6 +16,7 @@ function factsOf({ trace, time, aheadMs, behindMs }: Simulation): Facts {
     cancelled: new Set(trace.flatMap((line) => /user: cancel (.*)/.exec(line)?.[1] ?? [])),
     aheadMs,
     behindMs,
+    doersAheadMs: doers.aheadMs,
     steady: !suffered('topic'),
     whole: !suffered('truncation') && !suffered('recreation'),
     necessity: isOn('necessity'),

@@ -72,7 +72,7 @@ function truncate({ cluster }: Suffering): void {
   if (places.length === 0) return
   const { topic, partition, log } = cluster.chance.pick(places)
   cluster.log.truncate(log, Math.max(log.earliest, log.next - cluster.chance.int(1, 6)))
-  cluster.group.moved(topic, partition)
+  for (const group of cluster.groups) group.moved(topic, partition)
 }
 
 function recreate({ cluster }: Suffering): void {
@@ -80,7 +80,7 @@ function recreate({ cluster }: Suffering): void {
   if (places.length === 0) return
   const { topic, partition, log } = cluster.chance.pick(places)
   cluster.log.recreate(log)
-  cluster.group.moved(topic, partition)
+  for (const group of cluster.groups) group.moved(topic, partition)
 }
 
 /** As the topics of docs/TOPICS.md are kept. */

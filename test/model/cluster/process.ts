@@ -21,12 +21,14 @@ export const tombstoneRetentionMs = 7 * 86_400_000
 
 /** Registering the metrics of Node itself takes long; the histories of one test share one set. */
 export const metrics = createMetrics()
-const logger = pino({ level: process.env.DUELOG_MODEL_LOG ?? 'silent' })
+export const logger = pino({ level: process.env.DUELOG_MODEL_LOG ?? 'silent' })
 
 export interface Cluster {
   time: VirtualTime
   log: MemoryLog
   group: Group
+  /** That of the schedulers, and all others. */
+  groups: Set<Group>
   io: Io
   chance: Chance
   /** Share of commits whose answer is lost, and of other writes that fail. */
@@ -51,25 +53,26 @@ export interface Cluster {
 
 export const noMisfortune = { slowMs: 0, registryThere: true, storeFailures: 0 }
 
-/** The codecs of a process that has to ask for each schema, from a registry that may be away. */
-function askingCodecs(cluster: Cluster): typeof codecs {
-  const asking = <Value, Input>(codec: Codec<Value, Input>): Codec<Value, Input> => {
-    let isKnown = false
-    return {
-      encode: (value) => codec.encode(value),
-      decode: (bytes) => {
-        isKnown ||= cluster.registryThere
-        if (isKnown) return codec.decode(bytes)
-        return Promise.reject(new DuelogError('registry-unavailable', 'The registry does not answer.'))
-      },
-    }
+/** A codec of a process that has to ask for its schema, from a registry that may be away. */
+export function asking<Value, Input>(cluster: Cluster, codec: Codec<Value, Input>): Codec<Value, Input> {
+  let isKnown = !isOn('registry')
+  return {
+    encode: (value) => codec.encode(value),
+    decode: (bytes) => {
+      isKnown ||= cluster.registryThere
+      if (isKnown) return codec.decode(bytes)
+      return Promise.reject(new DuelogError('registry-unavailable', 'The registry does not answer.'))
+    },
   }
+}
+
+function askingCodecs(cluster: Cluster): typeof codecs {
   const { definition, command, event } = codecs as unknown as Record<string, Codec<never>>
   return {
     ...codecs,
-    definition: asking(definition as never),
-    command: asking(command as never),
-    event: asking(event as never),
+    definition: asking(cluster, definition as never),
+    command: asking(cluster, command as never),
+    event: asking(cluster, event as never),
   } as typeof codecs
 }
 
@@ -117,7 +120,7 @@ export class Process {
     }
     this.scheduler = new Scheduler({
       log,
-      codecs: isOn('registry') ? askingCodecs(cluster) : codecs,
+      codecs: askingCodecs(cluster),
       names,
       prefix: 'model.',
       partitions: cluster.log.partitions,

@@ -6,6 +6,8 @@ import type { MemoryStore } from '../../tools/memory-store.ts'
 import { codecs, names } from '../world.ts'
 import { Forwarder, Users, Workers } from './actors.ts'
 import { Chance } from './chance.ts'
+import { Doers, partsOf } from './doers.ts'
+import { Foreigners } from './foreigners.ts'
 import { Group } from './group.ts'
 import { Io } from './io.ts'
 import { endMisfortunes, misfortunes } from './misfortunes.ts'
@@ -40,6 +42,9 @@ export class Simulation {
   readonly users: Users
   readonly workers: Workers
   readonly forwarder: Forwarder
+  /** Which of those around the scheduler are the real ones; the others are doubles. */
+  readonly doers: Doers
+  readonly #foreigners: Foreigners
   /** What happened, for whoever has to understand a failure. */
   readonly trace: string[] = []
   readonly slots: { process: Process | undefined; disk: Disk; old: Disk; boots: number }[] = []
@@ -60,6 +65,7 @@ export class Simulation {
       log: this.log,
       io,
       group,
+      groups: new Set([group]),
       chance,
       lossiness: 0,
       clusterId: 'here',
@@ -89,6 +95,13 @@ export class Simulation {
     const machines = chance.pick([1, 2, 2])
     for (let slot = 0; slot < machines; slot++) this.slots.push({ process: undefined, disk: new Map(), old: new Map(), boots: 0 })
     for (const index of this.slots.keys()) this.#boot(index)
+    this.#foreigners = new Foreigners(this.cluster)
+    this.doers = new Doers(this.cluster, partsOf(seed))
+    // So that the real forwarder has something to forward.
+    if (this.doers.parts.has('forwarder')) {
+      this.workers.fates = { ...this.workers.fates, fail: 30 }
+      this.workers.retryAfterMs = [null, 1_000, 1_400, 3_000, 6_000]
+    }
   }
 
   /** Lives through so many steps. */
@@ -107,10 +120,12 @@ export class Simulation {
       process.machine.clock.stopped = false
       process.machine.clock.skewMs = 0
     }
+    this.doers.rest()
     const until = this.time.nowMs + forMs
     for (let steps = 0; ; steps++) {
       if (steps > 100_000) throw new Error('The cluster does not come to rest.')
       for (const [index, { process }] of this.slots.entries()) if (process === undefined) this.#boot(index)
+      this.doers.boot()
       if (this.time.nowMs >= until && !(await this.#busy())) return
       await this.#step(false)
     }
@@ -154,7 +169,7 @@ export class Simulation {
 
   get problems(): string[] {
     const fatal = this.#everyone.flatMap((process) => process.fatal.map((error) => `${process.machine.name}: ${error.message}`))
-    return [...this.cluster.group.faults, ...fatal]
+    return [...[...this.cluster.groups].flatMap(({ faults }) => faults), ...fatal, ...this.doers.problems]
   }
 
   async #busy(): Promise<boolean> {
@@ -167,18 +182,23 @@ export class Simulation {
       process?.scheduler.queries.partitions().some(({ mailboxDepth, role }) => mailboxDepth > 0 && role === 'owner'),
     )
     return (
-      io.ready > 0 ||
-      moves ||
-      mail ||
-      nextMs <= nowMs ||
-      this.forwarder.nextMs <= nowMs ||
-      this.workers.ready ||
-      group.members.size === 0
+      io.ready > 0 || moves || mail || nextMs <= nowMs || this.#forwardMs <= nowMs || this.#hasWork || group.members.size === 0
     )
   }
 
+  /** Of the doubles. */
+  get #forwardMs(): number {
+    return this.doers.parts.has('forwarder') ? Number.POSITIVE_INFINITY : this.forwarder.nextMs
+  }
+
+  get #hasWork(): boolean {
+    return !this.doers.parts.has('executor') && this.workers.ready
+  }
+
   #members() {
-    return this.#everyone.flatMap(({ member, machine }) => (member !== undefined && machine.alive ? [member] : []))
+    const others = this.doers.members
+    const schedulers = this.#everyone.flatMap(({ member, machine }) => (member !== undefined && machine.alive ? [member] : []))
+    return others.length > 0 ? [...schedulers, ...others] : schedulers
   }
 
   async #step(rough: boolean): Promise<void> {
@@ -189,9 +209,10 @@ export class Simulation {
       io: cluster.io.ready > 0 ? 12 : 0,
       move: moves.length > 0 ? 6 : 0,
       timer: time.nextMs <= time.nowMs ? 6 : 0,
-      work: this.workers.ready ? 2 : 0,
-      forward: this.forwarder.nextMs <= time.nowMs ? 2 : 0,
+      work: this.#hasWork ? 2 : 0,
+      forward: this.#forwardMs <= time.nowMs ? 2 : 0,
       user: rough ? 0.5 : 0,
+      foreigner: rough && this.doers.parts.has('intake') ? 0.3 : 0,
       misfortune: rough ? 0.15 : 0,
       tick: rough ? 0.6 : 0,
       idle: 0.0001,
@@ -205,6 +226,7 @@ export class Simulation {
     else if (what === 'work') this.workers.take()
     else if (what === 'forward') this.forwarder.forward()
     else if (what === 'user') this.#note(this.users.act())
+    else if (what === 'foreigner') this.#note(this.#foreigners.act())
     else if (what === 'misfortune') this.#suffer(chance.weighted(this.#misfortunes))
     else if (what === 'tick') this.#advance(chance.pick([1, 5, 30, 300]))
     else this.#advance(chance.int(500, 2_000))
@@ -213,11 +235,11 @@ export class Simulation {
   /** To the next thing that is due, at most so much later. */
   #advance(maxMs: number): void {
     const { time } = this
-    const next = Math.min(time.nextMs, this.forwarder.nextMs)
+    const next = Math.min(time.nextMs, this.#forwardMs)
     time.nowMs = Math.max(time.nowMs, Math.min(next, time.nowMs + maxMs))
     this.log.expireTransactions(transactionTimeoutMs)
-    for (const member of this.cluster.group.members) {
-      if (time.nowMs - member.machine.diedAt >= sessionMs) this.cluster.group.leave(member)
+    for (const group of this.cluster.groups) {
+      for (const member of group.members) if (time.nowMs - member.machine.diedAt >= sessionMs) group.leave(member)
     }
   }
 
@@ -226,6 +248,10 @@ export class Simulation {
     const index = chance.int(0, this.slots.length - 1)
     const slot = this.slots[index]
     if (slot === undefined || what === undefined) return
+    if (this.doers.parts.size > 0 && chance.happens(0.5)) {
+      const suffered = this.doers.suffer(what)
+      if (suffered !== undefined) return this.#note(suffered)
+    }
     const { process } = slot
     this.#note(`— ${what} ${index}`)
     if (what === 'kill' && process !== undefined) this.#kill(index)

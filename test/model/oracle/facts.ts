@@ -9,6 +9,8 @@ export interface Facts {
   /** Most that any machine's clock was ever ahead of true time, and behind, in ms. 0: all were right. */
   aheadMs: number
   behindMs: number
+  /** Most that the clock of any worker or forwarder was ahead of true time, in ms. */
+  doersAheadMs: number
   /** The topic that jobs write to was always there. */
   steady: boolean
   /** No log ever lost what had been read of it, or could have been. */

@@ -4,6 +4,7 @@ import { commandProblems } from './commands.ts'
 import { dispatchProblems } from './dispatches.ts'
 import { endingProblems } from './endings.ts'
 import type { Facts } from './facts.ts'
+import { foreignProblems } from './foreign.ts'
 import { ledgerOf } from './ledger.ts'
 import { limitProblems } from './limits.ts'
 import { livesOf } from './lives.ts'
@@ -13,6 +14,7 @@ import { receiptProblems } from './receipts.ts'
 import { recordProblems } from './records.ts'
 import { reportsOf } from './reports.ts'
 import { restProblems } from './rest.ts'
+import { retryProblems } from './retries.ts'
 import { attemptProblems, sizeProblems } from './sizes.ts'
 import { transactionsOf } from './transactions.ts'
 import { vanishingProblems } from './vanishing.ts'
@@ -35,6 +37,8 @@ export function judgementOf(log: MemoryLog, facts: Facts): string[] {
     ...necessityProblems(lives, transactions, reports, facts),
     ...commandProblems(log, lives, ledger, transactions, facts.exact && facts.whole),
     ...vanishingProblems(log, lives, transactions, facts),
+    ...foreignProblems(log, facts),
+    ...retryProblems(log, reports, facts),
     ...sizeProblems(log),
     ...attemptProblems(log, lives, ledger, reports),
   ]

@@ -6,6 +6,7 @@ import { read, readable, shown, topics } from './reading.ts'
 export interface Report {
   type: ExecutionEvent['type']
   errorType: string | undefined
+  appendedAt: number
   /** When it became visible, and its order then among all appends. */
   at: number
   order: number
@@ -26,13 +27,13 @@ export const attemptName = ({ jobId, specOffset, runNo, attempt }: AttemptName):
 
 export function reportsOf(log: MemoryLog): Reports {
   const reports: Reports = new Map()
-  for (const { record, visibleAt: at, visibleOrder: order } of shown(log, topics.events)) {
+  for (const { record, at: appendedAt, visibleAt: at, visibleOrder: order } of shown(log, topics.events)) {
     const event = readable(read.event, record?.value)
     if (event === undefined || record?.key?.toString() !== event.jobId) continue
     const name = attemptName(event)
     const known = reports.get(name) ?? []
     reports.set(name, known)
-    known.push({ type: event.type, errorType: event.error?.type, at, order })
+    known.push({ type: event.type, errorType: event.error?.type, appendedAt, at, order })
   }
   return reports
 }

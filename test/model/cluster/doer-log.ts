@@ -1,0 +1,148 @@
+/** The log as the doers beside the scheduler see it: groups that keep positions, and transactions that carry them. */
+import { DuelogError } from '../../../src/errors.ts'
+import type { GroupPositions, Log, LogAdmin, Position, TopicPartition, TransactionalWriter } from '../../../src/ports.ts'
+import { Group, Member } from './group.ts'
+import type { Machine } from './io.ts'
+import type { Cluster } from './process.ts'
+
+const lost = (what: string): Error => new DuelogError('broker-unavailable', `The answer to ${what} was lost.`)
+
+/** A group whose members commit how far they are. */
+export class KeepingGroup extends Group {
+  readonly id: string
+  readonly #cluster: Cluster
+  readonly #positions = new Map<string, number>()
+
+  constructor(cluster: Cluster, id: string) {
+    super(cluster.log, cluster.io, cluster.chance, false)
+    this.id = id
+    this.#cluster = cluster
+  }
+
+  committed({ topic, partition }: TopicPartition): number | undefined {
+    return this.#positions.get(`${topic}/${partition}`)
+  }
+
+  put({ topic, partition, offset }: Position): void {
+    this.#positions.set(`${topic}/${partition}`, offset)
+  }
+
+  /** A position beyond the end of its log is none: readers begin at the earliest record then. */
+  override positionOf(place: TopicPartition): number {
+    const { earliest, next } = this.log.at(place.topic, place.partition)
+    const position = this.committed(place) ?? 0
+    return position > next ? earliest : position
+  }
+
+  override readonly keep = (member: Member, positions: readonly Position[]): void => {
+    const { chance, lossiness } = this.#cluster
+    if (!member.current) throw new DuelogError('not-ready', 'The group has given its partitions out anew.')
+    if (chance.happens(lossiness)) throw lost('a commit of positions that did not arrive')
+    for (const position of positions) this.put(position)
+    if (chance.happens(lossiness)) throw lost('a commit of positions')
+  }
+}
+
+/** `groups`: those of all doers, by id. `joined` is given each reader that is made, `written` the number of records of each write. */
+export function doerLog(
+  cluster: Cluster,
+  machine: Machine,
+  groups: Map<string, KeepingGroup>,
+  joined: (member: Member) => void,
+  written: (records: number) => void,
+): Log {
+  const { log, io, chance } = cluster
+  const groupOf = (id: string): KeepingGroup => {
+    const known = groups.get(id)
+    if (known !== undefined) return known
+    const made = new KeepingGroup(cluster, id)
+    groups.set(id, made)
+    cluster.groups.add(made)
+    return made
+  }
+  const ask = <T>(name: string, answer: () => T): Promise<T> =>
+    io.submit(machine, name, () => {
+      if (chance.happens(cluster.lossiness)) throw lost(name)
+      return answer()
+    })
+  const partitions = Array.from({ length: log.partitions }, (_, partition) => partition)
+  return {
+    reader(options) {
+      const member = new Member(machine, groupOf(options.groupId), options)
+      joined(member)
+      return member
+    },
+    writer: async () => ({
+      write: (records) =>
+        io.submit(machine, 'writes', () => {
+          if (chance.happens(cluster.lossiness)) throw lost('a write that did not arrive')
+          const offsets = log.append(records)
+          written(records.length)
+          if (chance.happens(cluster.lossiness)) throw lost('a write')
+          return offsets
+        }),
+      close: async () => {},
+    }),
+    transactionalWriter: (id) => transactionalWriter(cluster, machine, id, groupOf, written),
+    admin: async (): Promise<LogAdmin> => ({
+      offsets: (topic) =>
+        ask(`asks for the offsets of ${topic}`, () =>
+          partitions.map((partition) => {
+            const { earliest, stableEnd } = log.at(topic, partition)
+            return { partition, earliest, next: stableEnd }
+          }),
+        ),
+      clusterId: async () => cluster.clusterId,
+      committed: (groupId, topic) =>
+        ask(`asks for the positions of ${groupId}`, () =>
+          partitions.flatMap((partition) => {
+            const offset = groupOf(groupId).committed({ topic, partition })
+            return offset === undefined ? [] : [{ partition, offset }]
+          }),
+        ),
+      groupMembers: (groupId) =>
+        ask(`asks for the members of ${groupId}`, () =>
+          [...groupOf(groupId).members].map(({ instance }, index) => {
+            return { memberId: String(index), instance, userData: null, assigned: [] }
+          }),
+        ),
+      groups: async () => [],
+      close: async () => {},
+    }),
+  }
+}
+
+async function transactionalWriter(
+  cluster: Cluster,
+  machine: Machine,
+  id: string,
+  groupOf: (id: string) => KeepingGroup,
+  written: (records: number) => void,
+): Promise<TransactionalWriter> {
+  const { log, io, chance } = cluster
+  const isLost = (): boolean => chance.happens(cluster.lossiness)
+  const epoch = await io.submit(machine, `fences ${id}`, () => {
+    if (isLost()) throw lost('a fence')
+    return log.fence(id)
+  })
+  let finished = false
+  return {
+    async commit(records, group?: GroupPositions) {
+      if (finished) throw new Error('The writer is finished.')
+      finished = true
+      const offsets = await io.submit(machine, 'sends a transaction', () => log.append(records, log.begin(id, epoch)))
+      if (cluster.slowMs > 0)
+        await new Promise<void>((resolve) => machine.clock.at(machine.clock.nowMs() + cluster.slowMs, resolve))
+      await io.submit(machine, 'commits', () => {
+        if (isLost()) throw lost('a commit that did not arrive')
+        log.commit(id, epoch)
+        written(records.length)
+        for (const position of group?.positions ?? []) groupOf(group?.groupId ?? '').put(position)
+        if (isLost()) throw lost('a commit')
+      })
+      finished = false
+      return offsets
+    },
+    close: async () => {},
+  }
+}

@@ -1,0 +1,175 @@
+/** The real doers beside the scheduler, each on machines of its own, which fail as those of schedulers do. */
+import { createForeignIntake } from '../../../src/intake/intake.ts'
+import { createRetrier } from '../../../src/retrier/retrier.ts'
+import { codecs, leadMs, names } from '../world.ts'
+import { doerLog, type KeepingGroup } from './doer-log.ts'
+import { foreignTopics } from './foreigners.ts'
+import type { Member } from './group.ts'
+import { Machine } from './io.ts'
+import { asking, type Cluster, logger, metrics } from './process.ts'
+
+export type Part = 'forwarder' | 'intake' | 'executor'
+
+/** Every fourth seed has doubles alone, and its history is that which it was before there were others. */
+export function partsOf(seed: number): ReadonlySet<Part> {
+  const chosen: readonly (readonly Part[])[] = [[], ['forwarder'], ['intake'], ['forwarder', 'intake']]
+  return new Set(chosen[seed % chosen.length])
+}
+
+/** Records that the real ones have written, in all histories. */
+export const deeds: Record<Part, number> = { forwarder: 0, intake: 0, executor: 0 }
+
+interface Doing {
+  start(): Promise<void>
+  stop(): Promise<void>
+}
+
+interface Doer {
+  machine: Machine
+  doing: Doing
+  /** Its readers, also those whose session has ended. */
+  members: Member[]
+  started: boolean
+}
+
+interface Slot {
+  part: Part
+  name: string
+  boots: number
+  doer: Doer | undefined
+}
+
+/** Until a process that could not start is started again, as by whatever keeps it running. */
+const againMs = 1_000
+
+export class Doers {
+  readonly parts: ReadonlySet<Part>
+  /** What none of them may do. */
+  readonly problems: string[] = []
+  /** Most that any of their clocks was ahead of true time. */
+  aheadMs = 0
+  readonly #cluster: Cluster
+  readonly #groups = new Map<string, KeepingGroup>()
+  readonly #slots: Slot[] = []
+
+  constructor(cluster: Cluster, parts: ReadonlySet<Part>) {
+    this.#cluster = cluster
+    this.parts = parts
+    for (const part of parts) {
+      const machines = cluster.chance.pick([1, 2, 2])
+      for (let at = 0; at < machines; at++) this.#slots.push({ part, name: `${part}${at}`, boots: 0, doer: undefined })
+    }
+    this.boot()
+  }
+
+  /** Readers of those that run. */
+  get members(): Member[] {
+    return this.#slots.flatMap(({ doer }) => doer?.members ?? [])
+  }
+
+  /** Starts whatever does not run. */
+  boot(): void {
+    for (const slot of this.#slots) if (slot.doer === undefined) this.#boot(slot)
+  }
+
+  /** Nothing bad happens to them any more. */
+  rest(): void {
+    for (const { doer } of this.#slots) {
+      if (doer !== undefined) Object.assign(doer.machine.clock, { stopped: false, skewMs: 0 })
+    }
+    this.boot()
+  }
+
+  /** What befalls one of them. Returns what it was; undefined when that is nothing that could. */
+  suffer(what: string): string | undefined {
+    const { chance } = this.#cluster
+    const slot = chance.pick(this.#slots)
+    const { doer } = slot
+    if (doer === undefined) {
+      if (what !== 'boot') return undefined
+      this.#boot(slot)
+    } else if (what === 'kill') this.#kill(slot, doer)
+    else if (what === 'stop' && doer.started && !doer.machine.frozen) this.#stop(slot, doer)
+    else if (what === 'freeze') {
+      doer.machine.clock.stopped = true
+      if (chance.happens(0.7)) this.#rebalance()
+    } else if (what === 'thaw') doer.machine.clock.stopped = false
+    else if (what === 'rebalance') this.#rebalance()
+    else if (what === 'clock') {
+      doer.machine.clock.skewMs += chance.int(-5_000, 5_000)
+      this.aheadMs = Math.max(this.aheadMs, doer.machine.clock.skewMs)
+    } else if (what === 'topic' && doer.members.length > 0) chance.pick(doer.members).crash()
+    else return undefined
+    return `— ${what === 'topic' ? 'crash' : what} of ${slot.name}`
+  }
+
+  #rebalance(): void {
+    const groups = [...this.#groups.values()]
+    if (groups.length > 0) this.#cluster.chance.pick(groups).rebalance()
+  }
+
+  #boot(slot: Slot): void {
+    const name = `${slot.name}.${slot.boots++}`
+    const machine = new Machine(name, this.#cluster.time)
+    const members: Member[] = []
+    const log = doerLog(
+      this.#cluster,
+      machine,
+      this.#groups,
+      (member) => members.push(member),
+      (records) => {
+        deeds[slot.part] += records
+      },
+    )
+    const doer: Doer = { machine, members, doing: this.#make(slot.part, name, machine, log), started: false }
+    slot.doer = doer
+    doer.doing.start().then(
+      () => {
+        doer.started = true
+      },
+      () => machine.clock.at(machine.clock.nowMs() + againMs, () => this.#kill(slot, doer)),
+    )
+  }
+
+  #make(part: Part, instance: string, { clock }: Machine, log: ReturnType<typeof doerLog>): Doing {
+    const shared = { log, names, instance, clock, metrics, logger: logger.child({ machine: instance }) }
+    const cluster = this.#cluster
+    if (part === 'forwarder') {
+      const { execution, event } = codecs
+      return createRetrier({ ...shared, codecs: { execution: asking(cluster, execution), event: event as never }, leadMs })
+    }
+    const targets = {
+      problem: () => undefined,
+      seek: () => undefined,
+      poolProblem: () => undefined,
+      seekPool: () => undefined,
+      failed: async () => {},
+    }
+    return createForeignIntake({
+      ...shared,
+      definition: codecs.definition as never,
+      prefix: 'model.',
+      topics: foreignTopics,
+      targets,
+    })
+  }
+
+  #kill(slot: Slot, { machine }: Doer): void {
+    if (slot.doer?.machine !== machine) return
+    machine.clock.stopped = true
+    machine.alive = false
+    machine.diedAt = this.#cluster.time.nowMs
+    this.#cluster.io.drop(machine)
+    slot.doer = undefined
+  }
+
+  /** As SIGTERM does. */
+  #stop(slot: Slot, doer: Doer): void {
+    doer.started = false
+    void doer.doing.stop().then(() => {
+      if (slot.doer !== doer) return
+      doer.machine.alive = false
+      slot.doer = undefined
+    })
+  }
+}
