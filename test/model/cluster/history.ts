@@ -17,6 +17,7 @@ function factsOf({ trace, time, aheadMs, behindMs, doers }: Simulation): Facts {
     aheadMs,
     behindMs,
     doersAheadMs: doers.aheadMs,
+    begun: doers.begun,
     steady: !suffered('topic'),
     whole: !suffered('truncation') && !suffered('recreation'),
     necessity: isOn('necessity'),
