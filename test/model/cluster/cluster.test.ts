@@ -32,10 +32,11 @@ describe('a cluster under random histories', () => {
   it('has standbys whose stores were those of their owners', () => {
     if (histories >= 100) expect(followed.count).toBeGreaterThan(20)
   })
-  it('has forwarders and intakes that do their work', () => {
+  it('has forwarders, intakes and workers that do their work', () => {
     if (histories < 100) return
     expect(deeds.forwarder).toBeGreaterThan(20)
     expect(deeds.intake).toBeGreaterThan(50)
+    expect(deeds.executor).toBeGreaterThan(200)
   })
   it('never needs its sweeper: no timer is lost', async () => {
     const { values } = await metrics.timersRearmed.get()

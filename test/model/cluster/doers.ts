@@ -1,19 +1,22 @@
 /** The real doers beside the scheduler, each on machines of its own, which fail as those of schedulers do. */
+import type { Execution } from '../../../schemas/generated.ts'
+import { createExecutor } from '../../../src/executor/executor.ts'
 import { createForeignIntake } from '../../../src/intake/intake.ts'
 import { createRetrier } from '../../../src/retrier/retrier.ts'
 import { codecs, leadMs, names } from '../world.ts'
 import { doerLog, type KeepingGroup } from './doer-log.ts'
 import { foreignTopics } from './foreigners.ts'
 import type { Member } from './group.ts'
+import { Scripted } from './handlers.ts'
 import { Machine } from './io.ts'
 import { asking, type Cluster, logger, metrics } from './process.ts'
 
 export type Part = 'forwarder' | 'intake' | 'executor'
 
-/** Every fourth seed has doubles alone, and its history is that which it was before there were others. */
+/** Every eighth seed has doubles alone, and its history is that which it was before there were others. */
 export function partsOf(seed: number): ReadonlySet<Part> {
   const chosen: readonly (readonly Part[])[] = [[], ['forwarder'], ['intake'], ['forwarder', 'intake']]
-  return new Set(chosen[seed % chosen.length])
+  return new Set([...(chosen[seed % 4] ?? []), ...(seed % 8 >= 4 ? (['executor'] as const) : [])])
 }
 
 /** Records that the real ones have written, in all histories. */
@@ -30,6 +33,8 @@ interface Doer {
   /** Its readers, also those whose session has ended. */
   members: Member[]
   started: boolean
+  /** What its handlers do, of a worker. */
+  scripted: Scripted
 }
 
 interface Slot {
@@ -48,6 +53,7 @@ export class Doers {
   readonly problems: string[] = []
   /** Most that any of their clocks was ahead of true time. */
   aheadMs = 0
+  #peaceful = false
   readonly #cluster: Cluster
   readonly #groups = new Map<string, KeepingGroup>()
   readonly #slots: Slot[] = []
@@ -74,8 +80,11 @@ export class Doers {
 
   /** Nothing bad happens to them any more. */
   rest(): void {
+    this.#peaceful = true
     for (const { doer } of this.#slots) {
-      if (doer !== undefined) Object.assign(doer.machine.clock, { stopped: false, skewMs: 0 })
+      if (doer === undefined) continue
+      Object.assign(doer.machine.clock, { stopped: false, skewMs: 0 })
+      doer.scripted.rest()
     }
     this.boot()
   }
@@ -103,6 +112,13 @@ export class Doers {
     return `— ${what === 'topic' ? 'crash' : what} of ${slot.name}`
   }
 
+  /** Attempts that workers have begun which are there still. */
+  get begun(): { worker: string; execution: Execution; atMs: number }[] {
+    return this.#slots.flatMap(({ name, doer }) =>
+      (doer?.scripted.attempts ?? []).map((attempt) => ({ worker: name, ...attempt })),
+    )
+  }
+
   #rebalance(): void {
     const groups = [...this.#groups.values()]
     if (groups.length > 0) this.#cluster.chance.pick(groups).rebalance()
@@ -121,7 +137,10 @@ export class Doers {
         deeds[slot.part] += records
       },
     )
-    const doer: Doer = { machine, members, doing: this.#make(slot.part, name, machine, log), started: false }
+    const scripted = new Scripted(this.#cluster, machine, this.problems)
+    if (this.#peaceful) scripted.rest()
+    const doing = this.#make(slot.part, name, machine, log, scripted)
+    const doer: Doer = { machine, members, doing, started: false, scripted }
     slot.doer = doer
     doer.doing.start().then(
       () => {
@@ -131,12 +150,25 @@ export class Doers {
     )
   }
 
-  #make(part: Part, instance: string, { clock }: Machine, log: ReturnType<typeof doerLog>): Doing {
+  #make(part: Part, instance: string, { clock }: Machine, log: ReturnType<typeof doerLog>, { handle }: Scripted): Doing {
     const shared = { log, names, instance, clock, metrics, logger: logger.child({ machine: instance }) }
     const cluster = this.#cluster
     if (part === 'forwarder') {
       const { execution, event } = codecs
       return createRetrier({ ...shared, codecs: { execution: asking(cluster, execution), event: event as never }, leadMs })
+    }
+    if (part === 'executor') {
+      const { execution, event, control } = codecs
+      return createExecutor({
+        ...shared,
+        instance: `worker@${instance}:1:x`,
+        codecs: { execution: asking(cluster, execution), control: asking(cluster, control as never), event: event as never },
+        pool: 'default',
+        concurrency: cluster.chance.pick([1, 3, 20]),
+        handlers: { noop: handle, http: handle },
+        drainMs: cluster.chance.pick([0, 1_000, 5_000]),
+        leadMs,
+      })
     }
     const targets = {
       problem: () => undefined,

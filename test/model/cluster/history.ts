@@ -18,6 +18,7 @@ function factsOf({ trace, time, aheadMs, behindMs, cluster, doers }: Simulation)
     aheadMs: Math.min(aheadMs, cluster.clockStepMsMax ?? aheadMs),
     behindMs,
     doersAheadMs: doers.aheadMs,
+    begun: doers.begun,
     steady: !suffered('topic'),
     whole: !suffered('truncation') && !suffered('recreation'),
     necessity: isOn('necessity'),

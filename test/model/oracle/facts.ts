@@ -1,4 +1,6 @@
 /** What the oracle is told of a history besides its logs: what its world went through. Everything else it reads. */
+import type { Execution } from '../../../schemas/generated.ts'
+
 export interface Facts {
   /** True time of the judgement. */
   nowMs: number
@@ -11,6 +13,8 @@ export interface Facts {
   behindMs: number
   /** Most that the clock of any worker or forwarder was ahead of true time, in ms. */
   doersAheadMs: number
+  /** Attempts whose handlers workers have called that live on, and the true time of that. */
+  begun: readonly { worker: string; execution: Execution; atMs: number }[]
   /** The topic that jobs write to was always there. */
   steady: boolean
   /** No log ever lost what had been read of it, or could have been. */

@@ -1,5 +1,6 @@
 /** All that the oracle asks of a history, in words; empty when nothing is wrong. */
 import type { MemoryLog } from '../../tools/memory-log.ts'
+import { begunProblems } from './begun.ts'
 import { commandProblems } from './commands.ts'
 import { dispatchProblems } from './dispatches.ts'
 import { endingProblems } from './endings.ts'
@@ -39,6 +40,7 @@ export function judgementOf(log: MemoryLog, facts: Facts): string[] {
     ...vanishingProblems(log, lives, transactions, facts),
     ...foreignProblems(log, facts),
     ...retryProblems(log, reports, facts),
+    ...begunProblems(log, reports, facts),
     ...sizeProblems(log),
     ...attemptProblems(log, lives, ledger, reports),
   ]

@@ -1,0 +1,90 @@
+/** Handlers of the real workers, that do what the seed says; and what may never be done to a handler. */
+
+import type { Execution } from '../../../schemas/generated.ts'
+import type { Run } from '../../../src/executor/handler.ts'
+import { NonRetryableError, RetryLaterError } from '../../../src/executor/handler-errors.ts'
+import type { Machine } from './io.ts'
+import type { Cluster } from './process.ts'
+
+type Fate = 'return' | 'succeed' | 'fail' | 'fail-for-good' | 'later' | 'hang' | 'odd' | 'heed' | 'reject-odd'
+
+/** What a handler may throw besides errors. */
+const oddities = (): unknown[] => [
+  undefined,
+  null,
+  7,
+  'a text',
+  {},
+  Object.create(null),
+  Symbol('odd'),
+  new Error('x'.repeat(100_000)),
+  10n,
+]
+
+export class Scripted {
+  readonly #cluster: Cluster
+  readonly #machine: Machine
+  readonly #problems: string[]
+  readonly #started = new Set<string>()
+  /** Ends what hangs. */
+  readonly #hanging = new Set<() => void>()
+  /** Attempts whose handlers were called here, and the true time of that. */
+  readonly attempts: { execution: Execution; atMs: number }[] = []
+  peaceful = false
+
+  constructor(cluster: Cluster, machine: Machine, problems: string[]) {
+    this.#cluster = cluster
+    this.#machine = machine
+    this.#problems = problems
+  }
+
+  /** Nothing bad happens any more: what hangs ends. */
+  rest(): void {
+    this.peaceful = true
+    for (const end of this.#hanging) end()
+    this.#hanging.clear()
+  }
+
+  readonly handle = (run: Run): unknown => {
+    const { execution } = run as unknown as { execution: Execution }
+    const { chance } = this.#cluster
+    const { clock, name, alive } = this.#machine
+    const attempt = `${execution.jobId}/${execution.runNo}/${execution.attempt} of ${execution.specOffset}`
+    if (!alive) this.#problems.push(`${name} started ${attempt} after its death`)
+    if (clock.nowMs() < execution.dueAt)
+      this.#problems.push(`${name} started ${attempt} ${execution.dueAt - clock.nowMs()} ms early`)
+    if (clock.nowMs() >= execution.startDeadlineAt) this.#problems.push(`${name} started ${attempt} after its start deadline`)
+    if (this.#started.has(attempt)) this.#problems.push(`${name} started ${attempt} twice`)
+    this.#started.add(attempt)
+    this.attempts.push({ execution, atMs: this.#cluster.time.nowMs })
+    const fates: Partial<Record<Fate, number>> = this.peaceful
+      ? { return: 1 }
+      : { return: 4, succeed: 6, fail: 3, 'fail-for-good': 1, later: 1, hang: 1, odd: 1, heed: 1, 'reject-odd': 1 }
+    const fate = chance.weighted(fates)
+    const odd = chance.pick(oddities())
+    if (chance.happens(0.3)) run.heartbeat({ progress: chance.pick([0.5, Number.NaN, 9]), message: 'on the way' })
+    if (fate === 'return') return chance.pick([undefined, 1, { a: 1 }, odd])
+    if (fate === 'odd') throw odd
+    return this.#asked(run, fate, odd)
+  }
+
+  #asked(run: Run, fate: Fate | undefined, odd: unknown): Promise<unknown> {
+    const { chance } = this.#cluster
+    const { clock } = this.#machine
+    return new Promise((resolve, reject) => {
+      const end = (): void => {
+        if (fate === 'fail') reject(new Error('as told'))
+        else if (fate === 'fail-for-good') reject(new NonRetryableError('as told'))
+        else if (fate === 'later') reject(new RetryLaterError(chance.pick([0, 700, 3_000])))
+        else if (fate === 'reject-odd') reject(odd)
+        else resolve(1)
+      }
+      if (fate === 'hang') {
+        this.#hanging.add(end)
+        return
+      }
+      if (fate === 'heed') run.signal.addEventListener('abort', () => reject(run.signal.reason))
+      clock.at(clock.nowMs() + chance.pick([0, 5, 400, 2_500, 6_000]), end)
+    })
+  }
+}
