@@ -95,7 +95,7 @@ export function createMetrics() {
     receipts: counter('receipts_total', 'Receipts sent to those who asked for one.', ['outcome']),
     receiptsDropped: counter(
       'receipts_dropped_total',
-      'Receipts that could not be sent, as their topic is not allowed or missing.',
+      'Receipts that could not be sent: their topic is not allowed or missing, or a header that asks is too long.',
     ),
     foreign: counter('foreign_schedules_total', 'Records of other schedulers that were read.', ['source', 'outcome']),
     retries: counter('retries_total', 'Attempts that failed and are made again.'),

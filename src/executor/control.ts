@@ -5,9 +5,12 @@
  */
 import type { Logger } from 'pino'
 import type { Execution, WorkerControl } from '../../schemas/generated.ts'
+import { validateJobId } from '../../streams/jobs/validate.ts'
+import { sizeProblem } from '../../streams/runs/execution-problem.ts'
 import type { TopicNames } from '../../streams/topics.ts'
 import type { Clock } from '../clock.ts'
 import { DuelogError, messageOf } from '../errors.ts'
+import { decodeExecution } from '../executions.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Batch, Codec, GroupReader, Log, LogAdmin, RecordIn } from '../ports.ts'
 import { type Cancellation, cancellationOf } from './cancels.ts'
@@ -132,11 +135,15 @@ export class Control {
     while (!this.#stopped) {
       try {
         if (record.value === null) throw new DuelogError('undecodable', 'a record of worker-control without a value')
+        const problem = sizeProblem(record.value)
+        if (problem !== undefined) throw new DuelogError('undecodable', problem)
         const control = await codecs.control.decode(record.value)
+        const badId = validateJobId(control.jobId)
+        if (badId !== undefined) throw new DuelogError('undecodable', badId.message)
         if (control.type === 'CANCEL') return { control, execution: undefined }
         if (record.offset < (this.#begin.get(record.partition) ?? 0)) return undefined
         if (control.execution === null || !isNamed(control.instance, instance)) return undefined
-        const execution = await codecs.execution.decode(control.execution)
+        const execution = await decodeExecution(codecs.execution, control.execution)
         return execution.pool === pool ? { control, execution } : undefined
       } catch (error) {
         const place = { topic: record.topic, partition: record.partition, offset: record.offset, error: messageOf(error) }

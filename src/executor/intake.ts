@@ -8,6 +8,7 @@ import type { Execution } from '../../schemas/generated.ts'
 import { priorities, type TopicNames } from '../../streams/topics.ts'
 import type { Clock } from '../clock.ts'
 import { DuelogError, messageOf } from '../errors.ts'
+import { decodeExecution } from '../executions.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Batch, Codec, GroupReader, Log, Position, RecordIn, TopicPartition } from '../ports.ts'
 import { isAstray } from './astray.ts'
@@ -208,8 +209,7 @@ export class Intake {
   }
 
   #decode(record: RecordIn): Execution | Promise<Execution> {
-    if (record.value === null) throw new DuelogError('undecodable', 'an execution without a value')
-    return this.#options.codec.decode(record.value)
+    return decodeExecution(this.#options.codec, record.value)
   }
 
   /** False when the record must stay in the log for now. */

@@ -6,12 +6,14 @@
  *       └──────────────── lost ────────┴──► ended
  */
 import { messageOf } from '../errors.ts'
-import type { Batch, GroupReader, RecordOut, TransactionalWriter } from '../ports.ts'
+import type { Batch, GroupReader, RecordIn, RecordOut, TransactionalWriter } from '../ports.ts'
 import type { Dialect, IntakeOptions } from './options.ts'
 import { translated } from './translating.ts'
 
 /** Foreign records of one transaction; it holds back the readers of jobs while it is open. */
 const recordsPerCommitMax = 500
+/** Bytes of theirs, but for one that has more. */
+const bytesPerCommitMax = 4 * 1024 * 1024
 const againMs = 1_000
 
 export class SourceLane {
@@ -111,12 +113,9 @@ export class SourceLane {
   async #translate({ records, highWatermark }: Batch): Promise<void> {
     if (highWatermark < (this.#next ?? 0)) throw new Error(`${this.topic}/${this.partition} ends before what was read of it.`)
     const { names, targets } = this.#options
-    for (let at = 0; at < records.length; at += recordsPerCommitMax) {
-      const next = this.#next
-      if (this.#ended || next === undefined || this.#writer === undefined) return
-      const fresh = records.slice(at, at + recordsPerCommitMax).filter(({ offset }) => offset >= next)
+    for (const fresh of slices(records.filter(({ offset }) => offset >= (this.#next ?? 0)))) {
       const last = fresh.at(-1)
-      if (last === undefined) continue
+      if (this.#ended || this.#next === undefined || this.#writer === undefined || last === undefined) return
       const out: RecordOut[] = []
       for (const record of fresh) {
         const made = translated(this.#options, this.#dialect, record)
@@ -151,4 +150,21 @@ export class SourceLane {
     this.#next = undefined
     await writer?.close().catch(() => undefined)
   }
+}
+
+/** What one transaction takes of a batch each time. */
+function* slices(records: readonly RecordIn[]): Generator<RecordIn[]> {
+  let slice: RecordIn[] = []
+  let bytes = 0
+  for (const record of records) {
+    const size = record.value?.length ?? 0
+    if (slice.length === recordsPerCommitMax || (slice.length > 0 && bytes + size > bytesPerCommitMax)) {
+      yield slice
+      slice = []
+      bytes = 0
+    }
+    slice.push(record)
+    bytes += size
+  }
+  if (slice.length > 0) yield slice
 }

@@ -2,7 +2,7 @@
 import { fromEtf1 } from '../../streams/intake/etf1.ts'
 import type { Translate } from '../../streams/intake/foreign.ts'
 import { fromKarafka } from '../../streams/intake/karafka.ts'
-import { receiptRecord, replyHeaders, replyToOf } from '../../streams/jobs/receipt.ts'
+import { receiptRecord, replyHeaders, replyProblem, replyToOf } from '../../streams/jobs/receipt.ts'
 import { recordBytes } from '../../streams/runs/topic-record.ts'
 import type { RecordIn, RecordOut } from '../ports.ts'
 import type { Dialect, IntakeOptions } from './options.ts'
@@ -15,6 +15,8 @@ export const sourceHeader = 'duelog-source'
 /** Nothing for a refused record whose sender asked for no receipt. */
 export function translated(options: IntakeOptions, dialect: Dialect, record: RecordIn): RecordOut | undefined {
   const { names, metrics, definition } = options
+  const problem = replyProblem(record.headers)
+  if (problem !== undefined) receiptDropped(options, record, problem)
   const translation = translations[dialect](record)
   metrics.foreign.inc({ source: dialect, outcome: translation.kind })
   if (translation.kind === 'refused') return refusal(options, record, translation.jobId, translation.reason)
@@ -22,9 +24,16 @@ export function translated(options: IntakeOptions, dialect: Dialect, record: Rec
   return { topic: names.jobs, ofJob: true, key: translation.jobId, value, headers: headersOf(record) }
 }
 
+function receiptDropped({ metrics, logger }: IntakeOptions, { topic, partition, offset }: RecordIn, problem: string): void {
+  metrics.receiptsDropped.inc()
+  logger.warn({ topic, partition, offset }, `A receipt that was asked for cannot be sent: ${problem}`)
+}
+
 /** The owner answers what was translated; so the request for it goes along. */
 function headersOf({ topic, partition, offset, headers }: RecordIn): Record<string, Buffer | string> {
   const kept: Record<string, Buffer | string> = { [sourceHeader]: `${topic}/${partition}/${offset}` }
+  // One that is too long to answer would make the definition too large for the log, and nothing behind it would be translated.
+  if (replyToOf(headers) === undefined) return kept
   for (const name of Object.values(replyHeaders)) {
     const value = headers[name]
     if (value !== undefined) kept[name] = value
@@ -44,7 +53,6 @@ function refusal(options: IntakeOptions, record: RecordIn, jobId: string, reason
     metrics.receipts.inc({ outcome: 'rejected' })
     return { topic: receipt.topic, key: receipt.key, value: receipt.value, headers: receipt.headers }
   }
-  metrics.receiptsDropped.inc()
-  logger.warn({ topic, partition, offset }, `A receipt that was asked for cannot be sent: ${problem}`)
+  receiptDropped(options, record, problem)
   return undefined
 }

@@ -1,6 +1,7 @@
 /** What the owners are told of retries that have come of age. */
 import type { Execution } from '../../schemas/generated.ts'
 import { DuelogError, messageOf } from '../errors.ts'
+import { decodeExecution } from '../executions.ts'
 import type { RecordIn, RecordOut } from '../ports.ts'
 import type { RetrierOptions } from './options.ts'
 
@@ -11,8 +12,7 @@ export async function retryEvents(options: RetrierOptions, due: readonly RecordI
   for (const { topic, partition, offset, value } of due) {
     let execution: Execution
     try {
-      if (value === null) throw new DuelogError('undecodable', 'a retry without a value')
-      const decoded = codecs.execution.decode(value)
+      const decoded = decodeExecution(codecs.execution, value)
       execution = decoded instanceof Promise ? await decoded : decoded
     } catch (error) {
       if (error instanceof DuelogError && error.code === 'registry-unavailable') throw error

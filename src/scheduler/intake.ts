@@ -7,7 +7,7 @@ import type { ExecutionEvent, JobCommand } from '../../schemas/generated.ts'
 import type { KnownDefinition } from '../../streams/job.ts'
 import { type OnlyOver, observedDeleteAtHeader, observedOffsetHeader, onlyOverOf } from '../../streams/jobs/condition.ts'
 import { type Problem, quoted } from '../../streams/jobs/problem.ts'
-import { replyToOf } from '../../streams/jobs/receipt.ts'
+import { replyProblem, replyToOf } from '../../streams/jobs/receipt.ts'
 import { validateCommand, validateJobId } from '../../streams/jobs/validate.ts'
 import { markHeader } from '../../streams/mark.ts'
 import { fittedReport } from '../../streams/runs/report.ts'
@@ -17,7 +17,7 @@ import { DuelogError, messageOf } from '../errors.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Codec, RecordIn, TargetTopics } from '../ports.ts'
 import type { SchedulerCodecs } from './codecs.ts'
-import { knownDefinition } from './job-loader.ts'
+import { keptBytes, knownDefinition } from './job-loader.ts'
 import type { Leases } from './leases.ts'
 import type { Mail, Source } from './mailbox.ts'
 import type { WorkerWatch } from './worker-watch.ts'
@@ -27,6 +27,9 @@ export const movedHeader = 'duelog-moved'
 
 /** A record with more is not moved: with what a batch adds it might not fit one, and the transaction would fail again and again. */
 export const movedBytesMax = 900_000
+
+/** A command or a report with more is passed over: no client of ours writes one, and a batch that is compressed may hold anything. */
+const inputBytesMax = 2 * 1024 * 1024
 
 export interface IntakeOptions {
   partition: number
@@ -61,16 +64,30 @@ export class Intake {
       jobId: key === null || problem !== undefined ? '' : key.toString('utf8'),
       input: undefined,
       value: record.value,
-      bytes: (record.value?.length ?? 0) + 256,
+      // Copies of long values and headers are not kept, but the batch that they came in is as long as one of its records waits.
+      bytes: sizeOf(record) + 256,
       moved: undefined,
     }
-    if (source !== 'events') mail.replyTo = replyToOf(record.headers)
+    if (source !== 'events') mail.replyTo = this.#replyTo(record)
     if (record.value === null && record.headers[markHeader] !== undefined) return mail
     if (key === null) return this.#bad(mail, record, 'no-key', 'The record has no key; the key must be the job id.')
     if (problem !== undefined) return this.#bad(mail, record, 'bad-job-id', problem.message)
     const to = partitionOf(key, this.#options.partitions)
     if (to !== this.#options.partition) return this.#misrouted(mail, record, key, to)
-    return source === 'jobs' ? this.#definition(mail, record) : this.#report(mail, record, nowMs)
+    if (source === 'jobs') return this.#definition(mail, record)
+    const size = sizeOf(record)
+    if (size <= inputBytesMax) return this.#report(mail, record, nowMs)
+    mail.value = null
+    return this.#bad(mail, record, 'too-large', `The record has ${size} bytes with its headers; at most ${inputBytesMax}.`)
+  }
+
+  /** Who asks for more than a receipt can hold gets none. */
+  #replyTo({ topic, partition, offset, headers }: RecordIn): Mail['replyTo'] {
+    const problem = replyProblem(headers)
+    if (problem === undefined) return replyToOf(headers)
+    this.#options.metrics.receiptsDropped.inc()
+    this.#options.logger.warn({ topic, partition, offset }, `A receipt that was asked for cannot be sent: ${problem}`)
+    return undefined
   }
 
   #report(mail: Mail, record: RecordIn, nowMs: number): Mail | Promise<Mail> {
@@ -97,7 +114,8 @@ export class Intake {
       if (onlyOver !== undefined) mail.input.onlyOver = onlyOver
       return mail
     }
-    const place = { offset: record.offset, appendedAt: record.timestampMs, bytes: record.value }
+    const place = { offset: record.offset, appendedAt: record.timestampMs, bytes: keptBytes(record.value) }
+    mail.value = place.bytes
     const definition = knownDefinition(this.#options.codecs, place)
     if (definition instanceof Promise) return definition.then((known) => this.#withDefinition(mail, known, onlyOver))
     return this.#withDefinition(mail, definition, onlyOver)

@@ -9,8 +9,25 @@ import type { SchedulerCodecs } from './codecs.ts'
 import type { PartitionStore } from './ports.ts'
 import { putState, snapshotOf } from './stored-entry.ts'
 
+/** No definition within the limits has more. Compressed, a value of any length fits a record. */
+export const definitionBytesMax = 2 * 1024 * 1024
+/** Begins what stands in the store for a value that is too long: no value of Avro begins so. Its length follows. */
+const tooLongMark = Buffer.from([0xff, 0x4c])
+
+/** What is kept of the value of a definition: all of it, unless it is too long. */
+export function keptBytes(value: Buffer): Buffer {
+  return value.length <= definitionBytesMax ? value : Buffer.concat([tooLongMark, Buffer.from(String(value.length))])
+}
+
+function lengthProblem(bytes: Buffer): string | undefined {
+  if (bytes.length > 20 || !bytes.subarray(0, tooLongMark.length).equals(tooLongMark)) return undefined
+  return `The definition has ${bytes.toString('latin1', tooLongMark.length)} bytes; at most ${definitionBytesMax}.`
+}
+
 /** Decodes and checks the value of a record in jobs: a pure function of its bytes, so a restore judges it as its first reader did. At once unless the writer's schema has to be asked for. */
 export function knownDefinition(codecs: SchedulerCodecs, record: StoredDefinition): KnownDefinition | Promise<KnownDefinition> {
+  const problem = lengthProblem(record.bytes)
+  if (problem !== undefined) return { ...record, problem }
   try {
     const decoded = codecs.definition.decode(record.bytes)
     if (!(decoded instanceof Promise)) return checked(record, decoded)

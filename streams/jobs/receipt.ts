@@ -31,9 +31,26 @@ export interface Receipt {
   nextDueAt?: number
 }
 
+/** Longest correlation id, and longest name that a topic can have. */
+export const correlationIdBytesMax = 1_024
+const replyTopicBytesMax = 249
+
+/** Why no receipt can be given to who asks for one; undefined also where nobody does. */
+export function replyProblem(headers: Readonly<Record<string, Buffer>>): string | undefined {
+  const [topic, id] = [headers[replyHeaders.topic], headers[replyHeaders.correlationId]]
+  if (topic === undefined) return undefined
+  if (topic.length > replyTopicBytesMax)
+    return `Header ${replyHeaders.topic} has ${topic.length} bytes; at most ${replyTopicBytesMax}.`
+  if (id === undefined || id.length <= correlationIdBytesMax) return undefined
+  return `Header ${replyHeaders.correlationId} has ${id.length} bytes; at most ${correlationIdBytesMax}.`
+}
+
+/** Undefined where nobody asks, and where what asks is over its limits (`replyProblem`). */
 export function replyToOf(headers: Record<string, Buffer>): ReplyTo | undefined {
   const topic = headers[replyHeaders.topic]
-  return topic === undefined ? undefined : { topic: topic.toString(), correlationId: headers[replyHeaders.correlationId] }
+  return topic === undefined || replyProblem(headers) !== undefined
+    ? undefined
+    : { topic: topic.toString(), correlationId: headers[replyHeaders.correlationId] }
 }
 
 export type Answer = Pick<Receipt, 'outcome' | 'reason' | 'nextFireAt' | 'nextDueAt'>

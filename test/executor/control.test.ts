@@ -23,6 +23,13 @@ it('a cancellation that an owner commits aborts the run that it names, and no ot
   const [, other] = running.toSorted((left, right) => left.jobId.localeCompare(right.jobId))
   const owner = await log.transactionalWriter(`${prefix}canceller`)
   const value = codecs.control.encode({ type: 'CANCEL', jobId: 'a', runNo: 1, attempt: 1, reason: 'by the operator' })
+  // What no owner writes stands before it, and holds nothing up.
+  const bad = [
+    Buffer.from('not avro'),
+    codecs.control.encode({ type: 'CANCEL', jobId: 'x'.repeat(300_000), runNo: 1, attempt: 1, reason: '' }),
+    codecs.control.encode({ type: 'RUN', jobId: 'b', runNo: 1, attempt: 1, reason: '', execution: Buffer.alloc(9, 0xff) }),
+  ]
+  await owner.commit(bad.map((each) => ({ topic: names.control, key: 'a', value: each })))
   await owner.commit([{ topic: names.control, key: 'a', value }])
   await owner.close()
   await expect.poll(() => executor.current().running.map(({ jobId }) => jobId)).toEqual(['b'])

@@ -10,6 +10,7 @@ import { codeOf, type HouseFile, importsOf, placesOf } from './tree.ts'
 const shared = [
   'ports',
   'owner-views',
+  'executions',
   'proof-port',
   'target-topics-port',
   'errors',

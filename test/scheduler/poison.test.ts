@@ -1,6 +1,8 @@
 /** What no record can hold: none of it gets as far as a transaction, and the neighbours of its job fire on time. */
 import { describe, expect, it } from 'vitest'
 import { checkSizes } from '../../src/kafka/rounds.ts'
+import { definitionKey } from '../../streams/keys.ts'
+import { codecs, names } from '../model/world.ts'
 import { beginMs, SchedulerDriver } from '../tools/scheduler-driver.ts'
 
 const secondsOf = (driver: SchedulerDriver, jobId: string): number[] =>
@@ -102,6 +104,49 @@ describe('a partition', () => {
     const [process] = driver.processes
     if (process === undefined) throw new Error('No process.')
     expect(driver.state(process, 'many')?.active.map(({ attempt }) => attempt)).toEqual(Array.from({ length: 100 }, () => 7))
+    expectOnTime(driver, counts)
+  })
+
+  it('keeps nothing of a definition that is longer than any can be but its length, and says so, also after a restart', async () => {
+    const { driver, counts } = await withNeighbour()
+    const value = codecs.definition.encode({
+      schedule: { everyMs: 1_000 },
+      target: { handler: 'x' },
+      payload: Buffer.alloc(40_000_000),
+    })
+    driver.append(names.jobs, 'huge', value)
+    await driver.advance(5_000, 500)
+    for (const name of ['B', 'C']) {
+      const process = driver.processes.at(-1)
+      if (process === undefined) throw new Error('No process.')
+      const [stored] = (await process.disk.get(0)?.get([definitionKey('huge')])) ?? []
+      expect(stored?.length).toBeLessThan(64)
+      expect(await process.scheduler.queries.job(0, 'huge')).toMatchObject({
+        status: 'INVALID',
+        reason: expect.stringContaining(`has ${value.length} bytes; at most`),
+      })
+      driver.kill(process)
+      driver.boot(name)
+      await driver.advance(5_000, 500)
+    }
+    expectOnTime(driver, counts)
+  })
+
+  it('passes over commands and reports with headers beyond any use, and gives no receipt that nothing could hold', async () => {
+    const { driver, counts } = await withNeighbour()
+    driver.define('quiet', { schedule: { cron: '0 0 1 1 *' }, target: { handler: 'x' } })
+    await driver.advance(1_000, 100)
+    const [process] = driver.processes
+    if (process === undefined) throw new Error('No process.')
+    const trigger = (commandId: string, headers: Record<string, Buffer | string>) => {
+      const value = codecs.command.encode({ type: 'TRIGGER', commandId, trigger: 'MANUAL', at: driver.time.nowMs })
+      driver.log.append([{ topic: names.commands, partition: 0, key: 'quiet', value, headers }])
+    }
+    trigger('1', { junk: Buffer.alloc(3_000_000) })
+    trigger('2', { 'duelog-reply-topic': 'orders', 'duelog-correlation-id': Buffer.alloc(5_000) })
+    trigger('3', { 'duelog-reply-topic': 'o'.repeat(100_000) })
+    await driver.advance(5_000, 500)
+    expect(driver.state(process, 'quiet')?.active.map(({ commandId }) => commandId)).toEqual(['2', '3'])
     expectOnTime(driver, counts)
   })
 })

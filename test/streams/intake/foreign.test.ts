@@ -33,6 +33,21 @@ describe('the id of a job', () => {
   })
 })
 
+describe('a schedule beyond the limits', () => {
+  it('is refused, whatever it is of', () => {
+    const headers = Object.fromEntries(Array.from({ length: 33 }, (_, index) => [`h${index}`, 'x']))
+    const refused = (made: unknown): void => expect(made).toMatchObject({ kind: 'refused', jobId: 'vid1-online' })
+    for (const [of, steering] of [
+      [fromEtf1, etf1],
+      [fromKarafka, karafka],
+    ] as const) {
+      refused(of(record(steering, { value: Buffer.alloc(600_000) })))
+      refused(of(record({ ...steering, ...headers })))
+      refused(of(record({ ...steering, long: 'x'.repeat(20_000) })))
+    }
+  })
+})
+
 describe('a schedule of etf1', () => {
   it('becomes one record at its second, with the headers that the original sends', () => {
     const made = fromEtf1(record({ ...etf1, 'customer-header': 'dummy' }))
