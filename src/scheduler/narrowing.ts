@@ -35,8 +35,8 @@ export interface Verdict {
 export class Narrowing {
   readonly #most: number
   #max: number
-  /** Inputs of the turn that failed last which no turn has done since, as far as they can be told apart. */
-  #suspects = 0
+  /** Inputs of the turn that failed last which no turn has done since. What came meanwhile is not among them. */
+  #suspects: ReadonlySet<string> = new Set()
   #turns = 0
   #progress = false
   readonly #culprits = new Map<string, Verdict>()
@@ -56,6 +56,11 @@ export class Narrowing {
   /** Of one alone: whether a timer goes first this time, where mail waits too. */
   get timerNext(): boolean {
     return this.#turns % 2 === 0
+  }
+
+  /** Of one alone: whether a timer of a heavy job goes before those of light ones, of which there may always be one. */
+  get heavyNext(): boolean {
+    return this.#turns % 4 < 2
   }
 
   /** Whether the last failure has made the next turn smaller: then it need not wait. Asked once. */
@@ -86,7 +91,8 @@ export class Narrowing {
     const [name] = names
     if (code === 'fenced' || name === undefined) return false
     if (names.length > 1) {
-      this.#suspects = names.length
+      const both = names.filter((each) => this.#suspects.has(each))
+      this.#suspects = new Set(both.length > 0 ? both : names)
       this.#max = Math.max(1, Math.min(this.#max, names.length) >> 1)
       return !circumstances.has(code)
     }
@@ -98,7 +104,7 @@ export class Narrowing {
     if (!refusals.has(code) && !again) return true
     const before = this.#culprits.get(name)
     if (before?.isPassedOver) return false
-    this.#suspects = 0
+    this.#suspects = new Set()
     this.#culprits.set(name, { reason: message, isPassedOver: before !== undefined })
     for (const oldest of this.#culprits.keys()) {
       if (this.#culprits.size <= culpritsMax) break
@@ -107,12 +113,16 @@ export class Narrowing {
     return true
   }
 
-  /** A turn with so many inputs was done. */
-  succeeded(count: number): void {
+  /** A turn with these inputs was done. */
+  succeeded(names: readonly string[]): void {
     this.#turns++
     this.#last = undefined
-    this.#suspects = Math.max(0, this.#suspects - count)
+    if (this.#suspects.size > 0) {
+      const done = new Set(names)
+      this.#suspects = new Set([...this.#suspects].filter((name) => !done.has(name)))
+    }
     // As long as the culprit stands among what is left of the turn that failed, a larger one would fail too.
-    this.#max = this.#suspects > 0 ? Math.max(1, this.#suspects >> 1) : Math.min(this.#most, this.#max * 2)
+    const { size } = this.#suspects
+    this.#max = size > 0 ? Math.max(1, Math.min(this.#max, size >> 1)) : Math.min(this.#most, this.#max * 2)
   }
 }

@@ -42,17 +42,20 @@ export class TimerTaker {
     now: number,
     shareWithMail: boolean,
     aheadFrom: number,
-    { max: most, timerNext } = { max: batchRecordsMax, timerNext: true },
+    { max: most, timerNext, heavyNext } = { max: batchRecordsMax, timerNext: true, heavyNext: false },
   ): Promise<Timer[]> {
     const { leadMs } = this.#shared
     const share = most === 1 ? Number(timerNext) : Math.floor(most * timerShare)
     const max = shareWithMail ? share : most
-    const found = this.#takeDeferred(now, max)
-    for (const timer of await this.#index.take(now + leadMs, max - found.length)) {
+    // However many light ones are due, one heavy one is part of each turn.
+    const isHeavyDue = max > 0 && (this.#heavy[0]?.dueAt ?? Number.POSITIVE_INFINITY) <= now + leadMs
+    const lightMax = !isHeavyDue ? max : most === 1 && !heavyNext ? max : max - 1
+    const found = this.#takeDeferred(now, lightMax)
+    for (const timer of await this.#index.take(now + leadMs, lightMax - found.length)) {
       if (mayActOn(timer, now)) found.push(timer)
       else this.#put(timer, timer.dueAt)
     }
-    found.push(...(await this.#herds.take(now, max - found.length, aheadFrom)))
+    found.push(...(await this.#herds.take(now, lightMax - found.length, aheadFrom)))
     const light = found.filter((timer) => this.#weights.of(timer.jobId) === 0 || this.#heavy.length >= heavyMax)
     if (light.length < found.length) for (const timer of found) if (!light.includes(timer)) this.#putHeavy(timer)
     return [...light, ...this.#takeHeavy(now + leadMs, max - light.length)]

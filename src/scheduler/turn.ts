@@ -121,7 +121,7 @@ export async function turn(context: TurnContext, timers: Timer[], options: TurnO
     tried = folded.names
     if (folded.mailFolded < mails.length) mailbox.putBack(mails.slice(folded.mailFolded))
     const committed = await persist(context, folded, mails.slice(0, folded.mailFolded), written)
-    if (tried.length > 0) narrowing.succeeded(tried.length)
+    if (tried.length > 0) narrowing.succeeded(tried)
     count(shared, folded.notes)
     const { timersFolded, mailFolded, waitersAsked, blocked, deferred, awaiting } = folded
     return { folded: timersFolded + mailFolded + waitersAsked, committed, blocked, deferred, awaiting }

@@ -6,7 +6,7 @@ import { ownerKey } from '../../src/scheduler/local-record.ts'
 import { stateKey } from '../../streams/keys.ts'
 import type { Process } from '../model/cluster/process.ts'
 import { codecs, names, ordersTopic } from '../model/world.ts'
-import { SchedulerDriver } from '../tools/scheduler-driver.ts'
+import { beginMs, SchedulerDriver } from '../tools/scheduler-driver.ts'
 
 type Appended = Parameters<SchedulerDriver['log']['append']>[0]
 
@@ -143,6 +143,32 @@ describe('what the log refuses each time', () => {
     expect(counts.tries).toBeLessThan(30)
     expect(claimsOf(driver)).toBeLessThan(40)
     expectNeighbours(driver, driver.nowMs - 1_000)
+  })
+
+  it('is found in a few turns though light neighbours are due in each of them, and they fire meanwhile', async () => {
+    const driver = new SchedulerDriver()
+    const first = driver.boot('A')
+    await driver.settle()
+    const shifts = neighbours.map((id, index) => ({ id, anchor: beginMs + index * 16 }))
+    for (const { id, anchor } of shifts)
+      driver.define(id, { schedule: { everyMs: 1_000, anchor }, target: { handler: 'x' }, maxConcurrentRuns: 100 })
+    await driver.advance(2_500, 100)
+    const isPoison = (records: Appended): boolean =>
+      records.some(({ topic, key }) => topic.startsWith('model.executions') && String(key) === 'poison')
+    const counts = refusing(driver, isPoison, tooLarge)
+    driver.define('poison', { schedule: { delayMs: 500 }, target: { handler: 'x' }, payload: Buffer.alloc(100_000) })
+    // One commit in 50 ms: three or more neighbours are due in each turn.
+    for (let step = 0; step < 160; step++) {
+      const gate = Promise.withResolvers<void>()
+      driver.commitGate = gate.promise
+      await driver.advance(50)
+      gate.resolve()
+    }
+    expect(driver.state(first, 'poison')).toMatchObject({ status: 'INVALID', active: [] })
+    expect(counts.tries).toBeLessThan(16)
+    driver.commitGate = undefined
+    await driver.advance(3_000, 50)
+    expectNeighbours(driver, driver.nowMs - 1_000, 3_000)
   })
 })
 
