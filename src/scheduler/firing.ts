@@ -41,11 +41,7 @@ export async function fireForEver(own: Ownership, store: PartitionStore, index: 
   let positionAt = Number.POSITIVE_INFINITY
   for (;;) {
     const now = trustedMs(clock)
-    if (now === undefined ? own.leavingAt !== Number.POSITIVE_INFINITY : now >= own.leavingAt) {
-      if (own.role === 'standby') throw new RoleChanged()
-      own.beginClose()
-      throw new Closed()
-    }
+    endIfLeft(own, now)
     if (now === undefined) {
       isStopped = true
       await own.nap(Number.POSITIVE_INFINITY)
@@ -74,12 +70,7 @@ export async function fireForEver(own: Ownership, store: PartitionStore, index: 
       if (committed) lingerUntil = clock.nowMs() + lingerMs
       continue
     }
-    // A clock that was ahead may have filled the ahead lanes for hours: workers give that back.
-    const { aheadUntil } = own.logged
-    const aheadFrom = aheadUntil > now + aheadMsMax ? 0 : aheadUntil
-    const alone = own.narrowing.isForWaiters(own.admissions, now)
-    const timers = alone ? [] : await taker.take(now, mailbox.depth > 0, aheadFrom, own.narrowing)
-    if (!alone) timers.push(...(await zones.look(now, timers.length)))
+    const timers = await takeTimers(own, taker, zones, now)
     // What was due when it was taken is due, also when the clock was set back since.
     const result = await own.turn(store, index, timers, { written, notBeforeMs: now })
     taker.defer(result.deferred)
@@ -98,4 +89,22 @@ export async function fireForEver(own: Ownership, store: PartitionStore, index: 
     await own.keepFresh(store, index)
     await own.nap(Math.min(taker.wakeAt(clock.nowMs()), own.wakeAt, positionAt, sweepAt(own, sweeper), zones.lookAt))
   }
+}
+
+/** Throws what ends the firing of a partition that was given to another member. While the clock is not trusted nobody knows when that is. */
+function endIfLeft(own: Ownership, now: number | undefined): void {
+  if (now === undefined ? own.leavingAt === Number.POSITIVE_INFINITY : now < own.leavingAt) return
+  if (own.role === 'standby') throw new RoleChanged()
+  own.beginClose()
+  throw new Closed()
+}
+
+/** The timers of the next turn; none where it is for one run that waits for a slot alone. */
+async function takeTimers(own: Ownership, taker: TimerTaker, zones: ZoneLooks, now: number): Promise<Timer[]> {
+  if (own.narrowing.isForWaiters(own.admissions, now)) return []
+  // A clock that was ahead may have filled the ahead lanes for hours: workers give that back.
+  const { aheadUntil } = own.logged
+  const aheadFrom = aheadUntil > now + aheadMsMax ? 0 : aheadUntil
+  const timers = await taker.take(now, own.mailbox.depth > 0, aheadFrom, own.narrowing)
+  return [...timers, ...(await zones.look(now, timers.length))]
 }
