@@ -114,6 +114,7 @@ describe('a partition', () => {
       target: { handler: 'x' },
       payload: Buffer.alloc(40_000_000),
     })
+    driver.log.recordBytesMax = Number.POSITIVE_INFINITY
     driver.append(names.jobs, 'huge', value)
     await driver.advance(5_000, 500)
     for (const name of ['B', 'C']) {
