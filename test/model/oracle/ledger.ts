@@ -71,6 +71,8 @@ function takeTransaction(ledger: Ledger, lives: Lives, before: Map<string, JobSt
     const entry = record.value === null ? undefined : read.state(record.value)
     if (kind === 'R') {
       if (entry?.run) rings.set(id, [...(rings.get(id) ?? []), entry.run])
+      // They were of a life that ended in this very transaction: nothing of the one that began in it is deleted so soon.
+      else rings.delete(id)
       continue
     }
     const [was, is] = [before.get(id), entry?.state ?? undefined]
