@@ -8,7 +8,6 @@
  *   applied                     done; the store's own record says so
  * The store is written only after the commit (invariant I3), in one batch with the record of where it stands.
  */
-import type { Note } from '../../streams/job.ts'
 import type { Timer } from '../../streams/keys.ts'
 import { trustedMs } from '../clock.ts'
 import { DuelogError, messageOf } from '../errors.ts'
@@ -25,6 +24,7 @@ import type { Shared } from './options.ts'
 import type { PartitionStore, StoreOp } from './ports.ts'
 import type { Slots } from './slots.ts'
 import type { TimeIndex } from './time-index.ts'
+import { count, measureDispatches } from './turn-metrics.ts'
 import type { UnderWay } from './under-way.ts'
 import type { Weights } from './weights.ts'
 import type { ZoneStanding } from './zone-standing.ts'
@@ -218,36 +218,4 @@ async function commit(context: TurnContext, records: RecordOut[], targets: Reado
     if (targets.size > 0) await shared.targets?.failed(targets, error)
     throw error
   })
-}
-
-function measureDispatches({ clock, metrics }: Shared, { dispatched, written, receipts, startedLateMs, retries }: Folded): void {
-  const now = clock.nowMs()
-  for (const { pool, dueAt } of dispatched) {
-    metrics.dispatched.inc({ pool })
-    metrics.dueToCommit.observe((now - dueAt) / 1_000)
-  }
-  for (const { topic, scheduledFor } of written) {
-    metrics.targetRecords.inc({ topic })
-    metrics.targetLateness.observe((now - scheduledFor) / 1_000)
-  }
-  for (const lateMs of startedLateMs) metrics.reportedLateness.observe(lateMs / 1_000)
-  metrics.retries.inc(retries)
-  for (const outcome of receipts) metrics.receipts.inc({ outcome })
-}
-
-function count({ metrics }: Shared, notes: Note[]): void {
-  for (const note of notes) {
-    if (note.kind === 'skipped') metrics.skipped.inc({ reason: note.reason }, note.count)
-    else if (note.kind === 'stale') metrics.staleEvents.inc({ type: note.what })
-    else if (note.kind === 'lease-lost') metrics.leasesLost.inc()
-    else if (note.kind === 'waiting') metrics.waits.inc({ reason: note.reason })
-    else if (note.kind === 'moved') metrics.zoneMoved.inc()
-    else if (note.kind === 'refused') metrics.refused.inc({ what: note.what, reason: note.reason }, note.count)
-    else if (note.kind === 'shortened') metrics.shortened.inc({ what: 'state' })
-    else if (note.kind === 'invalid') metrics.invalid.inc({ reason: 'bad-definition' })
-    else {
-      metrics.runs.inc({ status: note.status })
-      if (note.status === 'DEAD') metrics.deadLetters.inc()
-    }
-  }
 }
