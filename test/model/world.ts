@@ -171,7 +171,7 @@ export class World {
       await this.#owner.work()
       return 'settled'
     } catch (error) {
-      if (!(error instanceof Crash)) throw error
+      if (!(error instanceof Crash || (error instanceof Error && error.cause instanceof Crash))) throw error
       this.#owner = undefined
       this.crashAt = undefined
       return 'crashed'
