@@ -40,9 +40,10 @@ export async function openCodecs(
   })
 }
 
-/** Schema ids and their fingerprints, kept beside the data so that a registry that lost its storage is found out. */
+/** Schema ids and their fingerprints, kept beside the data so that a registry that lost its storage is found out; and the schemas that are not ours. */
 export function knownIdsIn(dataDir: string): KnownIds {
   const path = join(dataDir, 'schema-ids.json')
+  const schemaPath = (id: number): string => join(dataDir, 'schemas', `${id}.json`)
   return {
     async read() {
       try {
@@ -53,6 +54,9 @@ export function knownIdsIn(dataDir: string): KnownIds {
       }
     },
     write: (ids) => writeWhole(path, JSON.stringify(ids, null, 2)),
+    // What is not there, or was cut off, is asked for at the registry.
+    readSchema: (id) => readFile(schemaPath(id), 'utf8').catch(() => undefined),
+    writeSchema: (id, schema) => writeWhole(schemaPath(id), schema).catch(() => undefined),
   }
 }
 

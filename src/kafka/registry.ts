@@ -2,7 +2,7 @@
 import { COMPATIBILITY, SchemaRegistry, SchemaType } from '@kafkajs/confluent-schema-registry'
 import type { Type } from 'avsc'
 import { DuelogError, type ErrorCode, messageOf } from '../errors.ts'
-import { fingerprintOf, guardedTypes } from './avro.ts'
+import { avroType, fingerprintOf, guardedTypes } from './avro.ts'
 
 export interface RegistryOptions {
   /** Base address of an API that is compatible with Confluent's, such as http://localhost:8081. */
@@ -19,7 +19,14 @@ export interface RegistryOptions {
 export interface KnownIds {
   read(): Promise<Record<string, string>>
   write(ids: Record<string, string>): Promise<void>
+  /** The schema of an id that is not one of ours, as JSON; undefined where it was not kept. Absent: none are kept. */
+  readSchema?(id: number): Promise<string | undefined>
+  writeSchema?(id: number, schema: string): Promise<void>
 }
+
+/** Schemas of others, such as those of the version before, that one process keeps, and characters of each. */
+const keptSchemasMax = 100
+const keptSchemaCharsMax = 200_000
 
 /** An id that the registry does not know is not asked for again so soon. */
 const unknownForMs = 10_000
@@ -34,6 +41,7 @@ export class Registry {
   readonly #options: RegistryOptions
   readonly #unknown = new Map<number, number>()
   #known: Record<string, string> = {}
+  readonly #kept = new Set<number>()
   #writing: Promise<void> = Promise.resolve()
 
   constructor(options: RegistryOptions) {
@@ -101,14 +109,20 @@ export class Registry {
     }
     this.#compare(id, type)
     await this.#remember([[id, type]])
+    await this.#keep(id, type)
     return type
   }
 
-  /** As `lookup`, for decoding: an id with a new meaning counts as `registry-unavailable`, since the right registry would decode it. */
+  /**
+   * As `lookup`, for decoding: an id with a new meaning counts as `registry-unavailable`, since the right registry would decode it. While
+   * the registry is away a schema that was kept does: what an id stands for never changes.
+   */
   async writerOf(id: number): Promise<Type> {
     try {
       return await this.lookup(id)
     } catch (thrown) {
+      const kept = thrown instanceof DuelogError && thrown.code === 'registry-unavailable' ? await this.#keptType(id) : undefined
+      if (kept !== undefined) return kept
       if (thrown instanceof DuelogError && thrown.code !== 'undecodable' && thrown.code !== 'registry-unavailable')
         throw new DuelogError('registry-unavailable', thrown.message, { cause: thrown })
       throw thrown
@@ -154,6 +168,27 @@ export class Registry {
     for (const [id, type] of fresh) this.#known[id] = fingerprintOf(type)
     this.#writing = this.#writing.then(() => store.write({ ...this.#known }))
     await this.#writing
+  }
+
+  async #keep(id: number, type: Type): Promise<void> {
+    const { knownIds } = this.#options
+    if (knownIds?.writeSchema === undefined || this.#kept.has(id) || this.#kept.size >= keptSchemasMax) return
+    const text = JSON.stringify(type.schema({ exportAttrs: true }))
+    if (text.length > keptSchemaCharsMax) return
+    this.#kept.add(id)
+    await knownIds.writeSchema(id, text)
+  }
+
+  /** Only what means just what the known ids say. */
+  async #keptType(id: number): Promise<Type | undefined> {
+    const text = this.#known[id] === undefined ? undefined : await this.#options.knownIds?.readSchema?.(id)
+    if (text === undefined) return undefined
+    try {
+      const type = avroType(JSON.parse(text))
+      return fingerprintOf(type) === this.#known[id] ? type : undefined
+    } catch {
+      return undefined
+    }
   }
 
   async #setLevel(subject: string): Promise<void> {

@@ -191,6 +191,29 @@ describe('codecs that wait for no registry', () => {
     expect(await areSchemasKnown(knownIds)).toBe(false)
     await expect(early(nobody, knownIds).codecs).rejects.toMatchObject({ code: 'registry-unavailable' })
   })
+  test('read what an earlier version wrote while the registry is away, by the schema that was kept', async () => {
+    const prefix = uniquePrefix()
+    const schemas = new Map<number, string>()
+    const knownIds: KnownIds & { ids: Record<string, string> } = {
+      ...kept(),
+      readSchema: async (id) => schemas.get(id),
+      writeSchema: async (id, schema) => void schemas.set(id, schema),
+    }
+    const before = { ...jobDefinitionSchema, fields: jobDefinitionSchema.fields.slice(0, -1) }
+    const id = await register(`${prefix}other-value`, before)
+    const written = avroType(before).toBuffer(completeDefinition({ schedule: { at: 1 }, target: { handler: 'h' } }))
+    const present = await open(prefix, knownIds)
+    const bytes = Buffer.concat([Buffer.alloc(5), written])
+    bytes.writeInt32BE(id, 1)
+    expect((await present.definition.decode(bytes)).target.handler).toBe('h')
+    expect([...schemas.keys()]).toEqual([id])
+    const { codecs } = early(nobody, knownIds)
+    expect((await (await codecs).definition.decode(bytes)).target.handler).toBe('h')
+    // One that says something else than the known ids is not used.
+    schemas.set(id, JSON.stringify({ ...before, fields: [] }))
+    const { definition } = await early(nobody, knownIds).codecs
+    await expect((async () => definition.decode(bytes))()).rejects.toMatchObject({ code: 'registry-unavailable' })
+  })
   test('say so when the registry turns out to be another one', async () => {
     const knownIds = kept()
     await open(uniquePrefix(), knownIds)
