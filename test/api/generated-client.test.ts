@@ -52,6 +52,7 @@ const calls: [operation: string, given: unknown[], status: number][] = [
   ['getForecast', [{ horizonMs: 60_000, buckets: 6 }], 200],
   ['listWorkers', [], 200],
   ['listPartitions', [], 200],
+  ['getProof', [], 200],
   ['getSession', [], 200],
   ['getSettings', [], 200],
   ['listAudit', [{ limit: 2 }], 200],
