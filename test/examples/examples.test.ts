@@ -46,7 +46,10 @@ const examples: Record<string, (output: string) => void> = {
   },
   'webhook.ts': (output) => {
     const attempts = [503, 503, 200].map((status, index) => `attempt ${index + 1} of order-7%2Fpaid/1: ${status}`)
-    expect(output).toBe(`${[...attempts, 'delivered: {"order":7,"event":"paid"}'].join('\n')}\n`)
+    // All three have one key, which names the life of the job as well.
+    const [, life = ''] = /paid\/1(@[\w-]+):/.exec(output) ?? []
+    expect(life).not.toBe('')
+    expect(output.replaceAll(life, '')).toBe(`${[...attempts, 'delivered: {"order":7,"event":"paid"}'].join('\n')}\n`)
   },
   'fan-out.ts': (output) => {
     expect(output).toContain('scheduled: 10000\n')

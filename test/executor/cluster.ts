@@ -54,7 +54,9 @@ export async function openCluster() {
         groupId: `${prefix}watch-${randomUUID()}`,
         onBatch: ({ records }) => {
           for (const { partition, timestampMs, value } of records) {
-            events.push({ ...(codecs.event.decode(value as Buffer) as ExecutionEvent), partition, timestampMs })
+            // A mark, by which a process asks brokers for the time.
+            if (value === null) continue
+            events.push({ ...(codecs.event.decode(value) as ExecutionEvent), partition, timestampMs })
           }
         },
       },
