@@ -33,9 +33,6 @@ export function occurrenceAfter(spec: PlanSpec, anchorAt: number, after: number)
   return at <= last ? at : null
 }
 
-/** How much later than nominal an occurrence may be due. */
-export const jitterOf = (spec: PlanSpec | undefined): number => spec?.jitterMs ?? 0
-
 /** Takes the present state for the calendar as soon as there is none that waits for its judgement. */
 export function holdCalendar(account: JobAccount): void {
   const { state, calendar, pending, stateAt } = account

@@ -2,7 +2,7 @@
 import type { ActiveRun, FinishedRun, JobState } from '../../../schemas/generated.ts'
 import type { Entry, MemoryLog, Transaction } from '../../tools/memory-log.ts'
 import { type Lives, lifeName, lifeNoOf, runName } from './lives.ts'
-import { isShown, keyOf, placesOf, read, topics } from './reading.ts'
+import { keyOf, placesOf, portionsOf, read, topics } from './reading.ts'
 
 export interface Run {
   jobId: string
@@ -45,21 +45,10 @@ export function ledgerOf(log: MemoryLog, lives: Lives): Ledger {
   }
   for (const { log: changelog } of placesOf(log, topics.state)) {
     const before = new Map<string, JobState>()
-    for (const entries of transactionsOf(changelog.archive)) takeTransaction(ledger, lives, before, entries)
+    for (const entries of portionsOf(changelog.archive)) takeTransaction(ledger, lives, before, entries)
     for (const [id, state] of before) ledger.last.set(id, state)
   }
   return ledger
-}
-
-/** The records of a changelog, those of one transaction together. */
-function transactionsOf(archive: Entry[]): Entry[][] {
-  const portions: Entry[][] = []
-  for (const entry of archive.filter(isShown)) {
-    const last = portions.at(-1)
-    if (last !== undefined && last[0]?.transaction === entry.transaction) last.push(entry)
-    else portions.push([entry])
-  }
-  return portions
 }
 
 function takeTransaction(ledger: Ledger, lives: Lives, before: Map<string, JobState>, entries: Entry[]): void {

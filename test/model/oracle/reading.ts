@@ -109,3 +109,14 @@ export function isJobId(key: Buffer | null | undefined): key is Buffer {
   const id = key.toString()
   return Buffer.from(id).equals(key) && id !== '.' && id !== '..' && !/\p{Cc}/u.test(id)
 }
+
+/** The records of a changelog, those of one transaction together. */
+export function portionsOf(archive: Entry[]): Entry[][] {
+  const portions: Entry[][] = []
+  for (const entry of archive.filter(isShown)) {
+    const last = portions.at(-1)
+    if (last !== undefined && last[0]?.transaction === entry.transaction) last.push(entry)
+    else portions.push([entry])
+  }
+  return portions
+}

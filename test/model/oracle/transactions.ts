@@ -1,7 +1,7 @@
 /** The changelog of a partition as its readers get it: one transaction after the other, each with the inputs that are decided by it. */
 import type { FinishedRun, JobState, Position } from '../../../schemas/generated.ts'
 import type { Entry, MemoryLog, Transaction } from '../../tools/memory-log.ts'
-import { isShown, keyOf, placesOf, read, topics } from './reading.ts'
+import { keyOf, placesOf, portionsOf, read, topics } from './reading.ts'
 
 export interface Change {
   jobId: string
@@ -69,15 +69,4 @@ function decidedIn(partition: number, archive: Entry[]): Decided[] {
     found.push(decided)
   }
   return found
-}
-
-/** The records of a changelog, those of one transaction together. */
-function portionsOf(archive: Entry[]): Entry[][] {
-  const portions: Entry[][] = []
-  for (const entry of archive.filter(isShown)) {
-    const last = portions.at(-1)
-    if (last !== undefined && last[0]?.transaction === entry.transaction) last.push(entry)
-    else portions.push([entry])
-  }
-  return portions
 }
