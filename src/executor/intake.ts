@@ -218,7 +218,7 @@ export class Intake {
       this.#leave(lane, record.offset, execution.dueAt - this.#horizonMs)
       return false
     }
-    const entry = lane.take(record.offset, record.value?.length ?? 0, execution)
+    const entry = lane.take(record, execution)
     if (entry !== undefined) this.#options.onTaken(entry, record)
     return true
   }
@@ -234,7 +234,7 @@ export class Intake {
     }
     logger.error(place, 'passed over an execution that cannot be decoded')
     metrics.invalid.inc({ reason: 'undecodable-execution' })
-    lane.take(record.offset, 0, undefined)
+    lane.take(record, undefined)
     this.#options.onDone(lane)
     return true
   }

@@ -9,11 +9,13 @@
  *    └─────► dropped                 its partition went to another worker before it could start
  */
 import type { Execution } from '../../schemas/generated.ts'
-import type { Position, TopicPartition } from '../ports.ts'
+import type { Position, RecordIn, TopicPartition } from '../ports.ts'
 
 export class Entry {
   readonly lane: Lane
   readonly offset: number
+  /** By the broker: with the offset it tells which record this is, also where a topic was made anew. */
+  readonly appendedAt: number
   readonly bytes: number
   readonly dueAt: number
   /** False: no events; it is done when its handler has settled. */
@@ -22,10 +24,11 @@ export class Entry {
   execution: Execution | undefined
   state: 'held' | 'started' | 'done' | 'dropped'
 
-  constructor(lane: Lane, offset: number, bytes: number, execution: Execution | undefined) {
+  constructor(lane: Lane, { offset, timestampMs, value }: RecordIn, execution: Execution | undefined) {
     this.lane = lane
     this.offset = offset
-    this.bytes = bytes
+    this.appendedAt = timestampMs
+    this.bytes = value?.length ?? 0
     this.dueAt = execution?.dueAt ?? 0
     this.tracked = execution?.tracked ?? true
     this.execution = execution
@@ -52,8 +55,11 @@ export class Lane implements TopicPartition {
   full = false
   /** Intake is paused until an instant; calls that off. */
   wait: (() => void) | undefined
+  /** From the first that is not known to be committed. What is done before it, of a commit that failed, is read again like the rest. */
   #queue: Entry[] = []
+  /** The first that is not known to be committed, and the first that is not done. */
   #head = 0
+  #undone = 0
   #committed = -1
   /** Started here before the lane was lost: the same records, read again, must not start twice in one process. */
   #survivors: Map<number, Entry> | undefined
@@ -71,16 +77,18 @@ export class Lane implements TopicPartition {
   }
 
   /** Registers a record as taken. Undefined when it needs no start: already seen, or started here before the lane was lost. */
-  take(offset: number, bytes: number, execution: Execution | undefined): Entry | undefined {
+  take(record: RecordIn, execution: Execution | undefined): Entry | undefined {
+    const { offset, timestampMs } = record
     if (this.next === undefined) this.#forgetSurvivorsBefore(offset)
     else if (offset < this.next) return undefined
     this.next = offset + 1
-    const survivor = this.#survivors?.get(offset)
-    const entry = survivor ?? new Entry(this, offset, bytes, execution)
+    const known = this.#survivors?.get(offset)
+    const survivor = known?.appendedAt === timestampMs ? known : undefined
+    const entry = survivor ?? new Entry(this, record, execution)
     this.#queue.push(entry)
     if (survivor !== undefined || execution === undefined) return undefined
     this.held++
-    this.heldBytes += bytes
+    this.heldBytes += entry.bytes
     return entry
   }
 
@@ -106,6 +114,7 @@ export class Lane implements TopicPartition {
     this.#survivors = survivors.size > 0 ? survivors : undefined
     this.#queue = []
     this.#head = 0
+    this.#undone = 0
     this.#committed = -1
     this.next = undefined
     this.held = 0
@@ -127,19 +136,26 @@ export class Lane implements TopicPartition {
 
   /** The position up to which everything is done, when it is beyond the one last handed out. */
   committable(): Position | undefined {
-    while (this.#queue[this.#head]?.state === 'done') this.#head++
-    if (this.#head > 1_024 && this.#head * 2 > this.#queue.length) {
-      this.#queue = this.#queue.slice(this.#head)
-      this.#head = 0
-    }
-    const offset = this.#queue[this.#head]?.offset ?? this.next
+    while (this.#queue[this.#undone]?.state === 'done') this.#undone++
+    const offset = this.#queue[this.#undone]?.offset ?? this.next
+    // That of pinned runs has no group that would commit it.
+    if (!this.owned && offset !== undefined) this.#forgetBefore(offset)
     if (!this.owned || offset === undefined || offset <= this.#committed) return undefined
     return { topic: this.topic, partition: this.partition, offset }
   }
 
   committed(offset: number): void {
     this.#committed = Math.max(this.#committed, offset)
+    this.#forgetBefore(offset)
     this.#forgetSurvivorsBefore(offset)
+  }
+
+  #forgetBefore(offset: number): void {
+    while (this.#head < this.#undone && (this.#queue[this.#head] as Entry).offset < offset) this.#head++
+    if (this.#head <= 1_024 || this.#head * 2 <= this.#queue.length) return
+    this.#queue = this.#queue.slice(this.#head)
+    this.#undone -= this.#head
+    this.#head = 0
   }
 
   #forgetSurvivorsBefore(offset: number): void {

@@ -20,7 +20,8 @@ export class Pinned {
   }
 
   /** Undefined when the record, or another of the same attempt, was taken before: owners tell again what is not started. */
-  take({ topic, partition, offset, value }: RecordIn, execution: Execution): Entry | undefined {
+  take(record: RecordIn, execution: Execution): Entry | undefined {
+    const { topic, partition } = record
     const attempt = `${attemptKey(execution)}\0${execution.specOffset}`
     if (this.#known.has(attempt)) return undefined
     this.#known.add(attempt)
@@ -36,7 +37,7 @@ export class Pinned {
       lane = new Lane(topic, partition, level, false)
       this.#lanes.set(key, lane)
     }
-    return lane.take(offset, value?.length ?? 0, execution)
+    return lane.take(record, execution)
   }
 
   /** An entry leaves the hold. */

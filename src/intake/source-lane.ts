@@ -135,7 +135,8 @@ export class SourceLane {
 
   /** The outcome of what was under way is unknown: claim anew, which settles it. */
   async #failed(error: unknown): Promise<void> {
-    this.#reader.pause([this])
+    // One that has ended leaves the reader alone: the lane that took its place may be reading already.
+    if (!this.#ended) this.#reader.pause([this])
     await this.#letGo()
     if (this.#ended) return
     const { clock, logger } = this.#options

@@ -168,6 +168,45 @@ describe('a rebalance', () => {
     await harness.stop()
   })
 
+  it('does not start again what was done when the commit of it failed', async () => {
+    const harness = await new Harness().start()
+    harness.reader.commitRefusal = new Error('not a member')
+    for (const jobId of ['a', 'b', 'c']) harness.put({ jobId })
+    await rest()
+    await harness.clock.advance(3_000)
+    expect(harness.committed()).toBeUndefined()
+    harness.reader.assign(lanes(harness, [0, 1]), 1)
+    await rest()
+    harness.put({ jobId: 'd' })
+    await rest()
+    harness.reader.commitRefusal = undefined
+    await harness.clock.advance(3_000)
+    expect(harness.starts.map(({ jobId }) => jobId)).toEqual(['a', 'b', 'c', 'd'])
+    expect(harness.committed()).toBe(4)
+    await harness.stop()
+  })
+
+  it('starts what a topic that was made anew meanwhile has at the offset of something it has done', async () => {
+    const harness = await new Harness({ never }).start()
+    harness.reader.commitRefusal = new Error('not now')
+    harness.put({ jobId: 'done' })
+    harness.put({ jobId: 'running', handler: 'never' })
+    await rest()
+    await harness.clock.advance(100)
+    harness.reader.assign(lanes(harness, [1]))
+    await rest()
+    harness.log.recreate(harness.topic(), 0)
+    harness.put({ jobId: 'anew' })
+    harness.put({ jobId: 'other' })
+    harness.reader.commitRefusal = undefined
+    harness.reader.assign(lanes(harness, [0, 1]))
+    await rest()
+    await harness.clock.advance(3_000)
+    expect(harness.starts.map(({ jobId }) => jobId)).toEqual(['done', 'running', 'anew', 'other'])
+    expect(harness.committed()).toBe(2)
+    await harness.stop()
+  })
+
   it('reads from the committed offset when generations passed without it', async () => {
     const harness = await new Harness().start()
     harness.put({ jobId: 'a', dueAt: harness.clock.nowMs() + 5_000 })

@@ -1,4 +1,4 @@
-/** Where a lane of foreign schedules begins to read when the position of its group is not one of its log. */
+/** Where a lane of foreign schedules begins to read when the position of its group is not one of its log, and what one that has ended leaves alone. */
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import type { IntakeOptions } from '../../src/intake/options.ts'
@@ -6,7 +6,53 @@ import { SourceLane } from '../../src/intake/source-lane.ts'
 import { createMetrics } from '../../src/metrics.ts'
 import type { GroupReader } from '../../src/ports.ts'
 import { topicNames } from '../../streams/topics.ts'
-import { ManualClock } from '../tools/manual-clock.ts'
+import { ManualClock, rest } from '../tools/manual-clock.ts'
+
+test('a lane that has ended does not pause the partition under the lane that took its place', async () => {
+  const paused = new Set<string>()
+  const reader = {
+    nextHeartbeat: async () => {},
+    isMember: true,
+    seek: () => {},
+    resume: () => paused.clear(),
+    pause: () => paused.add('schedules/0'),
+  } as unknown as GroupReader
+  const commits: PromiseWithResolvers<Map<string, number>>[] = []
+  const log = {
+    transactionalWriter: async () => ({
+      commit: () => {
+        commits.push(Promise.withResolvers())
+        return commits.at(-1)?.promise
+      },
+      close: async () => {},
+    }),
+    admin: async () => ({ committed: async () => [], offsets: async () => [], close: async () => {} }),
+  }
+  const clock = new ManualClock()
+  const shared = {
+    log,
+    names: topicNames('t.'),
+    prefix: 't.',
+    metrics: createMetrics(),
+    clock,
+    logger: pino({ level: 'silent' }),
+  }
+  const laneOf = () => new SourceLane(shared as unknown as IntakeOptions, reader, 'etf1', 'schedules', 0)
+  const nonsense = { topic: 'schedules', partition: 0, offset: 0, timestampMs: 0, key: null, value: null, headers: {} }
+  const batch = { topic: 'schedules', partition: 0, records: [nonsense], highWatermark: 1 }
+  const former = laneOf()
+  await former.claim()
+  const taken = former.receive(batch)
+  await rest()
+  // The group gives the partition away and back again while a commit is under way.
+  const ended = former.end()
+  const next = laneOf()
+  await next.claim()
+  commits[0]?.reject(new Error('fenced'))
+  await Promise.all([taken, ended])
+  expect([...paused]).toEqual([])
+  await next.end()
+})
 
 test.each([
   ['lies in the log', 5, 5, undefined],

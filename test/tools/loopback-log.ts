@@ -49,6 +49,11 @@ export class LoopbackLog implements Log {
     return offset
   }
 
+  /** Somebody has deleted the topic, and it was made again. */
+  recreate(topic: string, partition: number): void {
+    this.#log.recreate(this.#log.at(topic, partition))
+  }
+
   #append(records: RecordOut[]): Map<string, number> {
     const first = this.#log.append(records)
     for (const reader of this.readers) reader.poll()
