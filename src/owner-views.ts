@@ -112,3 +112,12 @@ export interface PartitionView {
   /** What its owner knows to be active. At most 100,000 jobs are counted. */
   underWay: RunsUnderWay
 }
+
+/**
+ * That an owner decides nothing for now, because of its clock, in the words that every answer uses. `instance` is name@host:pid:boot of the
+ * owner, whose machine `problem` speaks of.
+ */
+export const ownerProblem = (instance: string | undefined, problem: string | null | undefined): string | undefined =>
+  problem == null
+    ? undefined
+    : `The owner of its partition, ${instance ?? 'another process'}, decides nothing for now. ${problem}`

@@ -73,7 +73,7 @@ async function* answerGroups(body: AsyncIterable<Buffer>, tools: BatchTools): As
         reading = readNext()
       }
     }
-    if (tools.wait) yield `${JSON.stringify({ applied: await allApplied(tools.writes, written.ends) })}\n`
+    if (tools.wait) yield `${JSON.stringify(await allApplied(tools.writes, written.ends))}\n`
   } finally {
     await Promise.all(writing)
     await tools.onEnd(written.counts)
@@ -121,9 +121,12 @@ async function writeGroup(checked: Checked[], tools: BatchTools, { counts, ends 
 }
 
 /** Each owner applies in the order of offsets, so the last one of a partition stands for all. */
-async function allApplied(writes: JobWrites, ends: ReadonlyMap<number, number>): Promise<boolean> {
-  const applied = await Promise.all([...ends].map(([partition, jobs]) => writes.applied(partition, { jobs })))
-  return applied.every(Boolean)
+async function allApplied(writes: JobWrites, ends: ReadonlyMap<number, number>): Promise<{ applied: boolean; detail?: string }> {
+  const waits = [...ends].map(async ([partition, jobs]) => ({ partition, applied: await writes.applied(partition, { jobs }) }))
+  const late = (await Promise.all(waits)).flatMap(({ partition, applied }) => (applied ? [] : [partition]))
+  return late.length === 0
+    ? { applied: true }
+    : { applied: false, ...(await writes.late(late, 'All of it is durable in the log, but not every owner')) }
 }
 
 async function checkGroup(group: Line[], tools: BatchTools): Promise<Checked[]> {

@@ -5,7 +5,6 @@ import { DuelogError } from '../errors.ts'
 import type { JobView, WhyView } from '../ports.ts'
 import type { ApiContext } from './context.ts'
 import { checkedId } from './definition-body.ts'
-import { waitTimeout } from './job-routes.ts'
 import { jobNotFound } from './job-writes.ts'
 import { runIdOf } from './views.ts'
 
@@ -29,7 +28,7 @@ export class Commands {
     const { owners, writes } = this.#context
     const { partition, offset, commandId } = await writes.command(id, type, more, key)
     if (!(await writes.applied(partition, { commands: offset }))) {
-      return reply.code(202).send({ commandId, applied: false, ...waitTimeout })
+      return reply.code(202).send({ commandId, applied: false, ...(await writes.late([partition])) })
     }
     const [after, why] = await owners.ask(partition, (owner) => Promise.all([owner.job(partition, id), owner.why(partition, id)]))
     if (after === undefined) throw jobNotFound(id)
@@ -42,7 +41,8 @@ export class Commands {
     const { owners, writes } = this.#context
     const { partition, offset, commandId } = await writes.command(id, type, more, key)
     void reply.code(202)
-    if (!(await writes.applied(partition, { commands: offset }))) return { commandId, applied: false, ...waitTimeout }
+    if (!(await writes.applied(partition, { commands: offset })))
+      return { commandId, applied: false, ...(await writes.late([partition])) }
     const [after, runs, why] = await owners.ask(partition, (owner) =>
       Promise.all([owner.job(partition, id), owner.runs(partition, id), owner.why(partition, id)]),
     )

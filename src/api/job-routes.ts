@@ -28,7 +28,7 @@ export function jobRoutes(instance: FastifyInstance, { writes }: ApiContext): vo
     const applied = wait && !unjudged && (await writes.applied(version.partition, { jobs: version.offset }))
     void reply.header('etag', etagOf(version))
     const answer = { id, etag: etagOf(version), partition: version.partition, offset: version.offset, applied }
-    if (wait && !applied) return reply.code(202).send({ ...answer, ...waitTimeout })
+    if (wait && !applied) return reply.code(202).send({ ...answer, ...(await writes.late([version.partition])) })
     return status === 204 ? reply.code(204).send() : reply.code(status).send(answer)
   }
 
@@ -57,9 +57,3 @@ export function jobRoutes(instance: FastifyInstance, { writes }: ApiContext): vo
     return answerWritten(reply, id, version, request.query.wait === 'applied', 204)
   })
 }
-
-/** Says in the body of a 202 what the status alone does not. */
-export const waitTimeout = {
-  code: 'wait-timeout',
-  detail: 'The change is durable in the log, but its owner had not applied it within 5 s; it will.',
-} as const

@@ -20,6 +20,7 @@ import type { ApiOptions } from './options.ts'
 import { RequestError } from './problem.ts'
 import { Reading } from './stale.ts'
 import { type Condition, checkCondition, type Version } from './version.ts'
+import { type WaitTimeout, waitTimeout } from './wait-timeout.ts'
 
 /** Where a write stands. `unjudged`: its condition travels with it, and the owner has not been seen to judge it yet. */
 export interface Written extends Version {
@@ -136,15 +137,22 @@ export class JobWrites {
     }
   }
 
+  /** What to answer where the owners of these partitions had not applied what was written. */
+  late(partitions: Iterable<number>, what?: string): Promise<WaitTimeout> {
+    return waitTimeout(this.#options.owners, partitions, what)
+  }
+
   partitionOf(id: string): number {
     return partitionOf(id, this.#options.partitions)
   }
 
   async #currentForWrite(id: string): Promise<JobView | undefined> {
     if (!(await this.#ownWriteApplied(id, appliedWaitMs))) {
+      const partition = this.partitionOf(id)
+      const problem = await this.#options.owners.problem(partition).catch(() => undefined)
       throw new DuelogError(
         'not-ready',
-        `The owner of partition ${this.partitionOf(id)} has not applied the last write of job ${JSON.stringify(id)} within ${appliedWaitMs} ms; nothing was written. Send the request again.`,
+        `The owner of partition ${partition} has not applied the last write of job ${JSON.stringify(id)} within ${appliedWaitMs} ms; nothing was written. ${problem === undefined ? '' : `${problem} `}Send the request again.`,
       )
     }
     return this.#ask(id)

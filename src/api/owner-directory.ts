@@ -4,6 +4,7 @@
  */
 import type { Clock } from '../clock.ts'
 import { DuelogError } from '../errors.ts'
+import { ownerProblem } from '../owner-views.ts'
 import type { JobQueries, LogAdmin, PartitionQueries, PartitionView } from '../ports.ts'
 import { Copies, isAway, type Staleness, type StandbyView } from './copies.ts'
 import { ownersMaxAgeMs, ownersRefreshGapMs } from './limits.ts'
@@ -34,6 +35,8 @@ export interface OwnerDirectory {
   hasCopy(partition: number): boolean
   /** Who follows which partition, and how far. */
   standbys(): Promise<Map<number, StandbyView[]>>
+  /** Why the owner of the partition decides nothing for now, naming it; undefined where it does, where nobody owns it, and where it does not say. */
+  problem(partition: number): Promise<string | undefined>
   /** Every partition as its owner sees it; `closed` where there is none. */
   views(): Promise<PartitionOwnerView[]>
   /** What the owners in other processes have counted; those that do not answer are left out. */
@@ -128,6 +131,16 @@ class GroupOwnerDirectory implements OwnerDirectory {
     for (const view of local?.partitions() ?? []) offer({ ...view, instance, url: null })
     if (views.some((view) => !isOwned(view))) await this.#offerRemote(offer)
     return views
+  }
+
+  async problem(partition: number): Promise<string | undefined> {
+    const { local, remote, instance } = this.#options
+    const of = (views: readonly PartitionView[]) => views.find((view) => view.partition === partition && isOwned(view))
+    const here = of(local?.partitions() ?? [])
+    if (here !== undefined) return ownerProblem(instance, here.problem)
+    await this.#refresh()
+    const member = this.#members.get(partition)
+    return member === undefined ? undefined : ownerProblem(member.instance, of(await remote(member.url).partitions())?.problem)
   }
 
   async remoteCounts(): Promise<ProcessCounts[]> {

@@ -20,17 +20,12 @@ export function troublesOf(kept: readonly PulseMessage[], rates: Rates | undefin
   const [first, latest] = [kept[0], kept.at(-1)]
   if (first === undefined || latest === undefined) return []
   const { partitions } = latest
-  const named = (some: typeof partitions): string =>
-    `${some.length === 1 ? 'Partition' : 'Partitions'} ${some.map(({ partition }) => partition).join(', ')}`
   const troubles: Trouble[] = []
   const faults = latest.proof?.found ?? 0
   if (faults > 0) troubles.push({ text: `The audit of the log found ${counted(faults, 'fault')}.`, href: '/proof' })
   const ownerless = partitions.filter(({ instance }) => instance === null)
   if (ownerless.length > 0) troubles.push({ text: `${named(ownerless)}: no process owns it, so nothing of it fires.` })
-  for (const problem of new Set(partitions.flatMap((state) => state.problem ?? []))) {
-    const stopped = partitions.filter((state) => state.problem === problem)
-    troubles.push({ text: `${named(stopped)}: nothing is decided. ${problem}` })
-  }
+  troubles.push(...stoppedOf(latest).map(({ text }) => ({ text })))
   troubles.push(...resetsOf(latest))
   const coming = partitions.filter(({ instance, phase }) => instance !== null && phase !== 'active')
   if (coming.length > 0) troubles.push({ text: `${named(coming)}: being taken over or restored.` })
@@ -47,6 +42,19 @@ export function troublesOf(kept: readonly PulseMessage[], rates: Rates | undefin
     troubles.push({ text: `${counted(dead, 'run')} given up in the last ${over}.`, href: '/dead-letters' })
   }
   return troubles
+}
+
+const named = (some: PulseMessage['partitions']): string =>
+  `${some.length === 1 ? 'Partition' : 'Partitions'} ${some.map(({ partition }) => partition).join(', ')}`
+
+/** Owners that decide nothing by their clock, which is one for all partitions of an owner. */
+export function stoppedOf({ partitions }: PulseMessage): Trouble[] {
+  const stopped = partitions.filter(({ problem }) => problem != null)
+  return [...new Set(stopped.map(({ instance }) => instance))].map((instance) => {
+    const own = stopped.filter((state) => state.instance === instance)
+    const owner = instance === null ? '' : ` of ${instance}`
+    return { text: `${named(own)}${owner}: nothing fires, and no change is applied. ${own[0]?.problem}`, href: '/' }
+  })
 }
 
 function resetsOf({ at, partitions }: PulseMessage): Trouble[] {

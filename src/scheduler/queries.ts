@@ -1,5 +1,6 @@
 /** What the owner of a partition answers about its jobs, and whoever else has a copy. Nothing here changes anything. */
 import { DuelogError } from '../errors.ts'
+import { ownerProblem } from '../owner-views.ts'
 import type { JobQueries, PartitionQueries } from '../ports.ts'
 import { forecast } from './forecast.ts'
 import { eachJob, loadJobs } from './job-loader.ts'
@@ -10,16 +11,27 @@ import type { PartitionStore } from './ports.ts'
 import { idsOfRunTimers } from './under-way.ts'
 
 export function partitionQueries(partitions: ReadonlyMap<number, Partition>, options: SchedulerOptions): PartitionQueries {
-  const { codecs, clock } = options
+  const { codecs, clock, instance } = options
 
   const storeOf = (number: number): PartitionStore => {
     const partition = partitions.get(number)
     if (partition?.store !== undefined) return partition.store
     const why = partition?.phase === 'active' ? 'may have another owner by now' : 'is not active in this process'
-    throw new DuelogError('not-ready', `Partition ${number} ${why}; try again shortly.`)
+    const problem = partition === undefined ? undefined : clock.guard?.problem
+    const because = problem === undefined ? '; try again shortly.' : `. ${problem}`
+    throw new DuelogError('not-ready', `Partition ${number} ${why}${because}`)
   }
+  const owned = jobQueries(ownerSight(partitions, options, storeOf), options)
   return {
-    ...jobQueries(ownerSight(partitions, options, storeOf), options),
+    ...owned,
+
+    /** A copy says nothing of it: the clock that counts is the owner's. */
+    async why(partition, id) {
+      const found = await owned.why(partition, id)
+      const text = ownerProblem(instance, clock.guard?.problem)
+      if (found === undefined || text === undefined) return found
+      return { ...found, reasons: [{ code: 'clock', text, at: null }, ...found.reasons] }
+    },
 
     copies: copyQueries(partitions, options),
 

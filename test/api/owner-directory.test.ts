@@ -96,6 +96,20 @@ describe('the directory of owners', () => {
     expect(await who(1)).toBe('http://one')
   })
 
+  it('says why an owner decides nothing, and which one it is, wherever it is', async () => {
+    const local = new MemoryOwner(4)
+    local.notReady.add(1)
+    local.problem = 'Its clock is 5 ms ahead.'
+    const there = new MemoryOwner(4)
+    there.problem = 'Its clock was set.'
+    const remote = () => ({ partitions: async () => there.partitions() }) as unknown as RemoteOwner
+    const { directory } = createDirectory({ local, remote })
+    expect(await directory.problem(0)).toMatch(/^The owner of its partition, another process, .* Its clock is 5 ms ahead\.$/)
+    expect(await directory.problem(1)).toMatch(/, name@http:\/\/one, decides nothing for now\. Its clock was set\.$/)
+    local.problem = undefined
+    expect(await directory.problem(0)).toBeUndefined()
+  })
+
   it('passes other errors on', async () => {
     const { directory } = createDirectory()
     await expect(directory.ask(0, () => Promise.reject(new RangeError('odd')))).rejects.toThrow('odd')

@@ -7,6 +7,7 @@ import type { OwnerDirectory } from '../../src/api/owner-directory.ts'
 import { decodeWire, encodeWire } from '../../src/api/wire.ts'
 import { DuelogError } from '../../src/errors.ts'
 import { createMetrics } from '../../src/metrics.ts'
+import { ownerProblem } from '../../src/owner-views.ts'
 import type {
   ActiveRunView,
   Codec,
@@ -81,6 +82,8 @@ export class MemoryOwner implements PartitionQueries {
   readonly notReady = new Set<number>()
   /** False: records stay unapplied, and waits are in vain. */
   applies = true
+  /** Why it decides nothing. */
+  problem: string | undefined
   /** What a trigger makes. */
   triggered: (job: JobView, command: JobCommand) => void = (job, command) => {
     job.runNo++
@@ -116,6 +119,7 @@ export class MemoryOwner implements PartitionQueries {
       ...{ restoreRemaining: 0, restoreTotal: 0, mailboxDepth: 0, overdueMs: 0 },
       ...{ jobsOffset: 0, commandsOffset: 0, eventsOffset: 0 },
       underWay: { dispatched: 0, running: 0, waiting: 0 },
+      ...(this.problem !== undefined && { problem: this.problem }),
     }))
   }
   async job(partition: number, id: string): Promise<JobView | undefined> {
@@ -318,6 +322,7 @@ export function createSystem(change: Partial<ApiOptions> = {}): MemorySystem {
         return { answer: await question(owner.copies), stale: { partition, behindRecords: owner.behindRecords } }
       }
     },
+    problem: async () => ownerProblem('i@h:1:b', owner.problem),
     hasCopy: () => owner.behindRecords !== null,
     standbys: async () => {
       const { behindRecords } = owner

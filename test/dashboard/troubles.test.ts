@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import type { Counts, PartitionState, PulseMessage } from '../../src/dashboard/answers.ts'
 import type { Rates } from '../../src/dashboard/rates.ts'
-import { troublesOf } from '../../src/dashboard/troubles.ts'
+import { stoppedOf, troublesOf } from '../../src/dashboard/troubles.ts'
 
 const fine: PartitionState = {
   ...{ partition: 0, phase: 'active', restoreRemaining: 0, mailboxDepth: 0, jobsOffset: 0, overdueMs: 0, restoreTotal: 0 },
@@ -35,9 +35,14 @@ it('names the partitions that nobody fires, and those that are late', () => {
 
 it('names the partitions whose owner does not trust its clock, and says what to do, once', () => {
   const problem = 'The wall clock of this machine was set. Check its time service.'
-  expect(texts([pulse(0, 0, [{}, { problem }, { problem }, { problem: null }])])).toEqual([
-    `Partitions 1, 2: nothing is decided. ${problem}`,
-  ])
+  const other = 'The wall clock of this machine is 5001 ms ahead of the brokers.'
+  const kept = [pulse(0, 0, [{}, { problem }, { problem: other }, { problem: null }, { problem: other, instance: 'b@c:1:d' }])]
+  const expected = [
+    `Partitions 1, 2 of a@b:1:c: nothing fires, and no change is applied. ${problem}`,
+    `Partition 4 of b@c:1:d: nothing fires, and no change is applied. ${other}`,
+  ]
+  expect(texts(kept)).toEqual(expected)
+  expect(stoppedOf(kept[0] as PulseMessage).map(({ text }) => text)).toEqual(expected)
 })
 
 it('tells for a day of a log that was truncated, or lost records unread', () => {

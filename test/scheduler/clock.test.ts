@@ -157,6 +157,33 @@ it('a heartbeat that is read while the clock is ahead does not lengthen a lease'
   expect(driver.state(owner, 'leased')?.active[0]?.attempt ?? driver.state(owner, 'leased')?.lastRun?.attempts).toBe(2)
 })
 
+it('says why nothing fires while the clock is not trusted: which owner, by how much, and what to do', async () => {
+  const driver = driverWith()
+  const owner = driver.boot('A')
+  await driver.settle()
+  driver.define('minutely', { schedule: { everyMs: 60_000 }, target: { handler: 'y' } })
+  await driver.advance(5_000, 500)
+  const why = async () => (await owner.scheduler.queries.why(0, 'minutely'))?.reasons.map(({ code }) => code)
+  expect(await why()).toEqual(['scheduled'])
+  owner.machine.clock.skewMs = hourMs
+  await driver.advance(10_000, 500)
+  expect((await owner.scheduler.queries.why(0, 'minutely'))?.reasons).toEqual([
+    {
+      code: 'clock',
+      at: null,
+      text: expect.stringMatching(
+        /^The owner of its partition, .*, decides nothing for now\. .* 3600\d\d\d ms ahead of the brokers.* Check the time services/,
+      ),
+    },
+    expect.objectContaining({ code: 'scheduled' }),
+  ])
+  // A copy is read where the owner cannot be asked, by somebody whose clock says nothing of that owner.
+  expect((await owner.scheduler.queries.copies.why(0, 'minutely'))?.reasons).toHaveLength(1)
+  owner.machine.clock.skewMs = 0
+  await driver.advance(10_000, 500)
+  expect(await why()).toEqual(['scheduled'])
+})
+
 it('a process that starts with a wrong clock takes nothing over; the owner before it fires on', async () => {
   const driver = driverWith({}, 1, true)
   const first = driver.boot('A')
@@ -172,6 +199,9 @@ it('a process that starts with a wrong clock takes nothing over; the owner befor
   expect(driver.phases(second)).not.toContain('active')
   expect(second.scheduler.queries.partitions()[0]?.problem).toMatch(
     /is 36000\d\d ms ahead of the brokers.*DUELOG_CLOCK_STEP_MS_MAX/,
+  )
+  await expect(second.scheduler.queries.job(0, 'minutely')).rejects.toThrow(
+    /not active in this process\. .* ms ahead of the brokers/,
   )
   second.machine.clock.skewMs = 0
   await driver.advance(180_000, 1_000)

@@ -200,7 +200,7 @@ export const batchSchema = {
       type: 'string',
       enum: ['applied'],
       description:
-        'End the answer when the owners have applied what was written, with one more line that says so: {"applied": true}, or false when they have not within 5 s.',
+        'End the answer when the owners have applied what was written, with one more line that says so: {"applied": true}, or false with a detail when they have not within 5 s.',
     },
   }),
   consumes: ['application/x-ndjson'],

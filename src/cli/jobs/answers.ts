@@ -48,6 +48,8 @@ export interface CommandAnswer {
   runId?: string | null
   reason?: string | null
   status?: string
+  /** Why it is not applied yet. */
+  detail?: string
 }
 
 /** `cron 0 9 * * * Europe/Paris`, `every 5000 ms`, … */

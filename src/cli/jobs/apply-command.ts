@@ -3,7 +3,7 @@ import { type Command, Option } from 'commander'
 import { DuelogError } from '../../errors.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { countText, type Progress, showProgress } from '../progress.ts'
-import { type LineResult, uploadLines } from '../remote/batch-upload.ts'
+import { type Applied, type LineResult, uploadLines } from '../remote/batch-upload.ts'
 import { type CommandFrame, type RemoteFlags, remoteCommand, remotely, type Shell } from '../remote/remote-command.ts'
 import { oneLine, painterOf } from '../style.ts'
 import { inputOf } from '../terminal.ts'
@@ -57,7 +57,7 @@ class Report {
   #refusals: string[] = []
   #refused = 0
   /** Undefined: the upload broke off. */
-  applied: boolean | undefined
+  applied: Applied | undefined
 
   constructor(shell: Shell, progress: Progress) {
     this.#shell = shell
@@ -97,8 +97,10 @@ class Report {
     const more = this.#refused - this.#refusals.length
     if (more > 0) terminal.stderr.write(`and ${countText(more, 'more')}; --json names each.\n`)
     terminal.stdout.write(`${this.#counts()}\n`)
-    if (this.applied === false && this.#accepted > 0)
-      terminal.stderr.write('They are durable; their owners have not applied all of them yet, and will.\n')
+    if (this.applied?.applied === false && this.#accepted > 0) {
+      const { detail = 'They are durable; their owners have not applied all of them yet, and will.' } = this.applied
+      terminal.stderr.write(`${oneLine(detail)}\n`)
+    }
   }
 
   #refuse(text: string): void {

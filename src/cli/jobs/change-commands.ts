@@ -18,7 +18,9 @@ interface ChangeFlags extends RemoteFlags {
   idempotencyKey?: string
 }
 
-const later = 'will be so soon: it is durable, but its owner has not applied it yet.'
+/** Of a change that is durable, and that its owner has not applied yet. */
+export const laterText = ({ detail }: { detail?: string }): string =>
+  detail === undefined ? 'will be so soon: it is durable, but its owner has not applied it yet.' : `will be so later. ${detail}`
 
 export function removeCommand(frame: CommandFrame): Command {
   return remoteCommand('rm', 'Delete jobs. Nothing more of them fires; runs that are active are cancelled.', [
@@ -31,8 +33,14 @@ export function removeCommand(frame: CommandFrame): Command {
       const headers: Record<string, string> = flags.ifMatch === undefined ? {} : { 'if-match': flags.ifMatch }
       return remotely(frame, flags, (shell) =>
         forEach(shell, 'id', ids, async (id) => {
-          await shell.api.ask('DELETE', path`/v1/jobs/${id}`, { query: { wait: 'applied' }, headers })
-          return { facts: {}, text: 'is deleted.' }
+          // Nothing is answered once it is applied.
+          const late = await shell.api.ask<{ applied: false; detail?: string } | undefined>('DELETE', path`/v1/jobs/${id}`, {
+            query: { wait: 'applied' },
+            headers,
+          })
+          return late === undefined
+            ? { facts: {}, text: 'is deleted.' }
+            : { facts: { applied: false, detail: late.detail }, text: laterText(late) }
         }),
       )
     })
@@ -62,7 +70,7 @@ export function wordCommands(frame: CommandFrame): Command[] {
         remotely(frame, flags, (shell) =>
           forEach(shell, 'id', ids, async (id) => {
             const facts = await shell.api.post<CommandAnswer>(path`/v1/jobs/${id}/${name}`, undefined, idempotencyOf(flags))
-            return { facts, text: facts.applied ? `${done} It is ${facts.status}.` : later }
+            return { facts, text: facts.applied ? `${done} It is ${facts.status}.` : laterText(facts) }
           }),
         ),
       ),
@@ -100,7 +108,7 @@ export function backfillCommand(frame: CommandFrame): Command {
         forEach(shell, 'id', [id], async () => {
           const body = { from: timeOf(flags.from), to: timeOf(flags.to) }
           const facts = await shell.api.post<CommandAnswer>(path`/v1/jobs/${id}/backfill`, body, idempotencyOf(flags))
-          return { facts, text: facts.applied ? 'runs the range, one run after another.' : later }
+          return { facts, text: facts.applied ? 'runs the range, one run after another.' : laterText(facts) }
         }),
       ),
     )
@@ -108,7 +116,7 @@ export function backfillCommand(frame: CommandFrame): Command {
 
 /** What became of a command that makes a run. Throws where the owner made none. */
 export function doneOf(facts: CommandAnswer): Done {
-  if (!facts.applied) return { facts, text: later }
+  if (!facts.applied) return { facts, text: laterText(facts) }
   if (facts.runId == null) throw new DuelogError('bad-request', `No run was made: ${facts.reason ?? 'its owner refused it'}.`)
   return { facts, text: `runs as ${facts.runId}.` }
 }

@@ -25,6 +25,12 @@ export interface LineResult {
   retriable?: boolean
 }
 
+/** Whether the owners have applied all that was written, and why not. */
+export interface Applied {
+  applied: boolean
+  detail?: string
+}
+
 /**
  * `lines` are definitions without line feeds. Resolves when each has its result, with whether the owners have applied them. Rejects with what `lines` threw, with the problem of an
  * answer other than 200, and with `unreachable` when the connection broke; results told before are durable all the same.
@@ -33,7 +39,7 @@ export async function uploadLines(
   { address, signal }: ApiClient,
   lines: AsyncIterable<string>,
   onResult: (result: LineResult) => void,
-): Promise<boolean> {
+): Promise<Applied> {
   const url = new URL(`${address.url}/v1/jobs/batch?wait=applied`)
   const request = (url.protocol === 'https:' ? https : http).request(url, {
     method: 'POST',
@@ -42,7 +48,7 @@ export async function uploadLines(
   })
   let sent = 0
   let results = 0
-  let applied = false
+  let applied: Applied = { applied: false }
   let failure: unknown
   const counted = async function* (): AsyncGenerator<string> {
     const given = lines[Symbol.asyncIterator]()
@@ -68,8 +74,8 @@ export async function uploadLines(
     const response = await answered
     if (response.statusCode !== 200) throw problemOf(address, response.statusCode ?? 0, await text(response))
     for await (const line of createInterface({ input: response, crlfDelay: Number.POSITIVE_INFINITY })) {
-      const result = JSON.parse(line) as LineResult | { applied: boolean }
-      if ('applied' in result) applied = result.applied
+      const result = JSON.parse(line) as LineResult | Applied
+      if ('applied' in result) applied = result
       else {
         onResult(result)
         results++

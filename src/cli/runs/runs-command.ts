@@ -3,6 +3,7 @@ import { Command, Option } from 'commander'
 import { writeJson } from '../../../streams/jobs/json-text.ts'
 import { DuelogError } from '../../errors.ts'
 import type { CommandAnswer, RunAnswer } from '../jobs/answers.ts'
+import { laterText } from '../jobs/change-commands.ts'
 import { integer } from '../numbers.ts'
 import { path } from '../remote/api-client.ts'
 import { forEach } from '../remote/each.ts'
@@ -103,7 +104,7 @@ function cancelCommand(frame: CommandFrame): Command {
           const facts = await shell.api.post<CommandAnswer>(`${routeOf(name)}/cancel`, undefined, idempotencyOf(flags))
           return {
             facts,
-            text: facts.applied ? 'is cancelled.' : 'will be cancelled: the command is durable, but not applied yet.',
+            text: facts.applied ? 'is cancelled.' : laterText(facts),
           }
         }),
       ),

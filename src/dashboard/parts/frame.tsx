@@ -4,6 +4,7 @@ import { connection, latest, staleMs } from '../live.ts'
 import { pages, route } from '../routes.ts'
 import { session, token } from '../session.ts'
 import { chooseTheme, type Theme, theme } from '../theme.ts'
+import { stoppedOf } from '../troubles.ts'
 import { duration } from '../words.ts'
 
 export function Frame({ children }: { children: ComponentChildren }) {
@@ -38,8 +39,29 @@ export function Frame({ children }: { children: ComponentChildren }) {
           <Role />
         </div>
       </header>
-      <main id="content">{children}</main>
+      <main id="content">
+        {view !== 'now' && <Stopped />}
+        {children}
+      </main>
     </div>
+  )
+}
+
+/** On every view: what is asked for on it, or looked for in vain, may wait for an owner whose clock is wrong. */
+function Stopped() {
+  const pulse = latest.value
+  const stopped = pulse === undefined ? [] : stoppedOf(pulse)
+  if (stopped.length === 0) return null
+  return (
+    <ul class="troubles" role="status" aria-label="What is wrong">
+      {stopped.map(({ text, href }) => (
+        <li key={text} class="status bad">
+          <span>
+            {text} <a href={href}>Look</a>
+          </span>
+        </li>
+      ))}
+    </ul>
   )
 }
 

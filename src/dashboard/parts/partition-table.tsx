@@ -33,14 +33,16 @@ export function PartitionTable({ partitions }: { partitions: readonly PartitionS
   )
 }
 
-function Row({ partition, phase, instance, restoreRemaining, mailboxDepth, restoreTotal, underWay, overdueMs }: PartitionState) {
+function Row(state: PartitionState) {
+  const { partition, phase, problem, instance, restoreRemaining, mailboxDepth, restoreTotal, underWay, overdueMs } = state
   return (
     <tr>
       <th scope="row" class="number">
         {partition}
       </th>
       <td>
-        <Status of={phase} /> <span class="aside">{phaseWords[phase]}</span>
+        <Status of={phase} />{' '}
+        <span class="aside">{problem == null ? phaseWords[phase] : 'decides nothing: its clock is wrong'}</span>
       </td>
       <td>
         {instance === null ? (
