@@ -24,6 +24,7 @@ const circumstances: ReadonlySet<ErrorCode> = new Set([
   'not-ready',
   'bad-config',
   'unsafe-topic',
+  'log-shrunk',
 ])
 
 /** What is done with an input that a turn failed with alone. */

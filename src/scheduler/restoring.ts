@@ -16,6 +16,7 @@ import { endOf, rangeOf } from './log-ends.ts'
 import type { Ownership } from './ownership.ts'
 import type { PartitionStore } from './ports.ts'
 import { changelogOps } from './restore.ts'
+import { withStoreFaults } from './store-faults.ts'
 import type { TimeIndex } from './time-index.ts'
 
 /** A partition so close to the end of a log goes on; the rest is read behind the claim. */
@@ -99,10 +100,10 @@ async function openStore(own: Ownership): Promise<PartitionStore> {
   const { stores, logger, clock } = own.shared
   const { partition } = own
   const opened = await stores.open(partition)
-  const watched = (store: PartitionStore): PartitionStore => own.catalogue.watch(store, () => clock.nowMs())
+  const watched = (store: PartitionStore): PartitionStore => own.catalogue.watch(withStoreFaults(store), () => clock.nowMs())
   own.store = watched(opened.store)
   if (opened.wiped !== undefined) logger.warn({ partition }, `The local store was unreadable and is built anew: ${opened.wiped}`)
-  const reason = await problemOf(own, opened.store)
+  const reason = await problemOf(own, own.store)
   if (reason === undefined) return own.store
   logger.warn({ partition }, `The local store of partition ${partition} is built anew: ${reason}.`)
   own.store = undefined

@@ -10,7 +10,6 @@
  */
 import type { Timer } from '../../streams/keys.ts'
 import { trustedMs } from '../clock.ts'
-import { DuelogError, messageOf } from '../errors.ts'
 import type { LogWriter, RecordOut, TransactionalWriter } from '../ports.ts'
 import type { Admissions } from './admissions.ts'
 import { fold } from './fold.ts'
@@ -153,10 +152,7 @@ async function persist(context: TurnContext, folded: Folded, mails: Mail[], writ
   }
   if (ops.length > 0 || mails.length > 0) {
     ops.push(localRecord(context, next))
-    // A disk that is full refuses whatever is written: no job is to blame for what it was about (narrowing.ts).
-    await store.apply(ops).catch((cause: unknown) => {
-      throw new DuelogError('not-ready', `The local store could not be written: ${messageOf(cause)}`, { cause })
-    })
+    await store.apply(ops)
   }
   Object.assign(applied, next)
   if (logged) Object.assign(context.logged, { jobsOffset: next.jobs, aheadUntil })

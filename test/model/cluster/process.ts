@@ -47,6 +47,8 @@ export interface Cluster {
   registryThere: boolean
   /** Share of writes to stores that fail. */
   storeFailures: number
+  /** Whether a read of a store fails. Default: none does. */
+  readFails?: (what: 'get' | 'scan') => boolean
   /** Ends transactions that clients have left open. */
   openTransactions: (() => void)[]
 }
@@ -286,9 +288,13 @@ function opened(cluster: Cluster, machine: Machine, store: MemoryStore): Partiti
     if (closed) return Promise.reject(new Error(`The store is closed: ${name}.`))
     return io.submit(machine, name, effect)
   }
+  const readable = (what: 'get' | 'scan'): MemoryStore => {
+    if (cluster.readFails?.(what)) throw new Error('Input/output error.')
+    return store
+  }
   return {
-    get: (keys) => open('reads', () => store.getNow(keys)),
-    scan: (options) => open('scans', () => store.scanNow(options)),
+    get: (keys) => open('reads', () => readable('get').getNow(keys)),
+    scan: (options) => open('scans', () => readable('scan').scanNow(options)),
     apply: (ops) =>
       open('applies', () => {
         if (cluster.storeFailures > 0 && chance.happens(cluster.storeFailures)) throw new Error('The disk is full.')
