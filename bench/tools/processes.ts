@@ -1,6 +1,7 @@
 /** Starts Duelog processes for a benchmark and speaks to them. */
 import { type ChildProcess, fork } from 'node:child_process'
 import { join } from 'node:path'
+import { mallocEnvironment } from '../../src/cli/memory.ts'
 
 /** Percentiles of the time from due to started, in ms. */
 export interface Lateness {
@@ -47,6 +48,8 @@ export class DuelogProcess {
         HOME: process.env.HOME,
         NODE_OPTIONS: process.env.NODE_OPTIONS,
         DUELOG_LOG_LEVEL: 'warn',
+        // As `duelog up` gives itself.
+        ...mallocEnvironment({}),
         ...env,
       },
       execArgv: ['--disable-warning=TimeoutNegativeWarning'],

@@ -8,7 +8,9 @@ if (Number(process.versions.node.split('.')[0]) < NODE_MAJOR_MIN) {
   process.stderr.write(`duelog: Node ${NODE_MAJOR_MIN} or later is needed; this is ${process.version}.\n`)
   process.exit(1)
 }
-const { boundHeap } = await import('./memory.ts')
+const { boundHeap, boundMalloc } = await import('./memory.ts')
+// Of the commands this one runs for long.
+if (process.argv[2] === 'up') boundMalloc()
 boundHeap()
 const { allRead, letReadersLeave } = await import('./output.ts')
 letReadersLeave()

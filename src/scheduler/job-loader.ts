@@ -90,7 +90,7 @@ export async function loadJobs(
 }
 
 /** Jobs that are loaded together before anybody knows how large they are, and at most. */
-const slice = { jobs: 16, jobsMax: 500, bytes: 2 * 1024 * 1024 }
+const slice = { jobs: 4, jobsMax: 500, bytes: 2 * 1024 * 1024 }
 
 /** Jobs one after another, for whoever only looks at each: of those that are large only a few are in memory together. */
 export async function* eachJob(store: PartitionStore, codecs: SchedulerCodecs, ids: readonly string[]): AsyncGenerator<Job> {

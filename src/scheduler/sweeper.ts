@@ -15,12 +15,14 @@ import {
   timerKind,
 } from '../../streams/keys.ts'
 import { timersOf } from '../../streams/timers.ts'
-import { eachJob } from './job-loader.ts'
+import { eachJob, weightOf } from './job-loader.ts'
 import type { Shared } from './options.ts'
 import type { PartitionStore } from './ports.ts'
 
 /** A few jobs each time: they are decoded in one go, and others fire in this process. All of a million in four partitions are seen in 83 min. */
 const jobsPerLook = 100
+/** Of heavy jobs fewer: what is read in one go. */
+const bytesPerLook = 1024 * 1024
 const lookEveryMs = 2_000
 /** What is overdue by less may be on its way. */
 const lostAfterMs = 60_000
@@ -55,8 +57,14 @@ export class Sweeper {
     this.#lookAt = now + lookEveryMs
     const ids = await this.#nextIds()
     const lost: Timer[] = []
-    for await (const job of eachJob(this.#store, this.#shared.codecs, ids))
+    let bytes = 0
+    for await (const job of eachJob(this.#store, this.#shared.codecs, ids)) {
       lost.push(...timersOf(job).filter((timer) => isLost(timer, now)))
+      bytes += weightOf(job)
+      if (bytes < bytesPerLook) continue
+      this.#cursor = job.id
+      break
+    }
     if (lost.length === 0) return
     for (const timer of lost) {
       written(timer)

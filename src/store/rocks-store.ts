@@ -14,6 +14,14 @@ import { withPresenceFilter } from './presence-filter.ts'
 
 /** A process may own 64 partitions: write buffers stay small. Two of these exist for each open store while one is flushed. */
 const writeBufferBytes = 4 * 1024 * 1024
+/**
+ * Larger values stand in files of their own, beside the tables. In a table each would be a block, which fills the cache of 32 MB that
+ * RocksDB has for each store, and is written anew by every compaction.
+ */
+const blobBytesMin = 16 * 1024
+const blobFileBytes = 64 * 1024 * 1024
+/** Share of garbage in the oldest of these files at which they are written anew. */
+const blobGarbageMax = 0.5
 /** A store that failed so often for reasons it does not name is wiped. */
 const failuresMax = 3
 /** Entries that one hop to the thread pool brings back. */
@@ -105,7 +113,15 @@ function noticing(store: PartitionStore, tell: (error: unknown) => void): Partit
 }
 
 async function openStore(path: string): Promise<PartitionStore> {
-  const db = new RocksDB(path, { writeBufferSize: writeBufferBytes, maxBackgroundJobs: 2, maxOpenFiles: 256 })
+  const db = new RocksDB(path, {
+    writeBufferSize: writeBufferBytes,
+    maxBackgroundJobs: 2,
+    maxOpenFiles: 256,
+    enableBlobFiles: true,
+    minBlobSize: blobBytesMin,
+    blobFileSize: blobFileBytes,
+    blobGarbageCollectionForceThreshold: blobGarbageMax,
+  })
   await db.ready()
   return {
     async get(keys: Buffer[]): Promise<(Buffer | null)[]> {
@@ -135,7 +151,10 @@ async function openStore(path: string): Promise<PartitionStore> {
       return entries
     },
     compact: (from, to) => db.compactRange(from, to),
-    bytes: () => db.approximateSize(Buffer.of(0), Buffer.of(255), { includeMemtables: true }),
+    async bytes() {
+      const inTables = await db.approximateSize(Buffer.of(0), Buffer.of(255), { includeMemtables: true })
+      return inTables + Number(await db.getProperty('rocksdb.total-blob-file-size'))
+    },
     close: () => db.close(),
   }
 }

@@ -16,7 +16,16 @@ declare module 'rocksdb-native' {
   export default class RocksDB {
     constructor(
       path: string,
-      options?: { writeBufferSize?: number; maxBackgroundJobs?: number; maxOpenFiles?: number; readOnly?: boolean },
+      options?: {
+        writeBufferSize?: number
+        maxBackgroundJobs?: number
+        maxOpenFiles?: number
+        readOnly?: boolean
+        enableBlobFiles?: boolean
+        minBlobSize?: number
+        blobFileSize?: number
+        blobGarbageCollectionForceThreshold?: number
+      },
     )
     ready(): Promise<void>
     read(options: { capacity: number; autoDestroy: true }): ReadBatch

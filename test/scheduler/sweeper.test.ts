@@ -38,8 +38,9 @@ async function put(
   id: string,
   schedule: JobDefinitionInput['schedule'],
   state?: (changed: ReturnType<typeof pristineState>) => object,
+  payload?: Buffer,
 ) {
-  const bytes = codecs.definition.encode(completeDefinition({ schedule, target: { handler: 'noop' } }))
+  const bytes = codecs.definition.encode(completeDefinition({ schedule, target: { handler: 'noop' }, payload }))
   const definition = await knownDefinition(codecs, { offset: 1, appendedAt: startAt, bytes })
   store.applyNow([{ key: definitionKey(id), value: definitionValue(definition) }])
   if (state === undefined) return
@@ -98,5 +99,28 @@ describe('the sweeper', () => {
     }
     expect(found).toEqual([100, 100, 50, 100])
     expect(new Set(written.slice(0, 250).map(({ jobId }) => jobId)).size).toBe(250)
+  })
+  it('reads a megabyte each time where jobs are large, and goes on behind the last that it looked at', async () => {
+    const payload = Buffer.alloc(500_000, 'x')
+    for (let index = 0; index < 20; index++)
+      await put(`job-${String(index).padStart(3, '0')}`, { delayMs: 1_000 }, undefined, payload)
+    now += 10 * minute
+    let read = 0
+    const { get } = store
+    store.get = async (keys) => {
+      const values = await get(keys)
+      for (const value of values) read += value?.length ?? 0
+      return values
+    }
+    let most = 0
+    for (let looks = 0; written.length < 20; looks++) {
+      expect(looks).toBeLessThan(10)
+      read = 0
+      await look()
+      most = Math.max(most, read)
+      now += 2_000
+    }
+    expect(new Set(written.map(({ jobId }) => jobId)).size).toBe(20)
+    expect(most).toBeLessThanOrEqual(2_100_000)
   })
 })

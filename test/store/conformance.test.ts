@@ -2,6 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import RocksDB from 'rocksdb-native'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { PartitionStore, StoreOp } from '../../src/scheduler/ports.ts'
 import { TimeIndex } from '../../src/scheduler/time-index.ts'
@@ -39,6 +40,26 @@ const put = (text: string, value = text): StoreOp => ({ key: key(text), value: B
 const remove = (text: string): StoreOp => ({ key: key(text), value: null })
 /** All that tests put; a store may have keys of its own beside. */
 const all = { ...rangeOf(0x4d), limit: 10_000 }
+
+it('a store of an earlier version, with large values in its tables, is read and goes on', async () => {
+  const path = join(folder, `partition-${partitions}`)
+  const earlier = new RocksDB(path, { writeBufferSize: 4 * 1024 * 1024, maxBackgroundJobs: 2, maxOpenFiles: 256 })
+  await earlier.ready()
+  const batch = earlier.write({ capacity: 2, autoDestroy: true })
+  batch.tryPut(key('a'), Buffer.alloc(500_000, 'a'))
+  batch.tryPut(key('b'), Buffer.alloc(500_000, 'b'))
+  await batch.flush()
+  await earlier.compactRange(key('a'), key('z'))
+  await earlier.close()
+  const store = await rocksRoom().open()
+  await store.apply([put('b', 'B'.repeat(500_000))])
+  await store.compact(key('a'), key('z'))
+  // Also what stands beside the tables counts.
+  expect(await store.bytes()).toBeGreaterThan(1_000_000)
+  const values = await store.get([key('a'), key('b')])
+  expect(values.map((value) => value?.toString('latin1', 0, 2))).toEqual(['aa', 'BB'])
+  await store.close()
+})
 
 describe.each([
   ['RocksDB', rocksRoom],
@@ -194,6 +215,16 @@ describe.each([
       await store.apply([remove('b')])
       await store.compact(key('a'), key('d'))
       expect(await names()).toEqual(['a', 'c', 'd'])
+    })
+    it('gives large values back, also after a compaction and when it is opened again', async () => {
+      const large = (fill: string): string => fill.repeat(500_000)
+      for (const name of ['a', 'b', 'c', 'd']) await store.apply([put(name, large(name))])
+      await store.apply([put('b', large('x')), remove('c'), put('d', 'small')])
+      await store.compact(key('a'), key('z'))
+      await store.close()
+      store = await room.reopen()
+      const values = await store.get([key('a'), key('b'), key('c'), key('d')])
+      expect(values.map((value) => value?.toString() ?? null)).toEqual([large('a'), large('x'), null, 'small'])
     })
     it('says how many bytes it has, at least none', async () => {
       await store.apply([put('a', 'x'.repeat(10_000))])
