@@ -40,7 +40,7 @@ const slewedMs = 10_000
 /** An answer that took so long says enough, however small `stepMsMax` is. */
 const widthMsMin = 1_000
 /** Without any word of a broker, and where none is needed, a clock that ran evenly for so long is trusted again. */
-const evenMs = 30_000
+export const evenMs = 30_000
 const sourcesMax = 64
 
 interface Bounds {

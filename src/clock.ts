@@ -22,6 +22,8 @@ export interface ClockGuard {
   readonly problem: string | undefined
   /** Hears of each time when it is trusted again. Returns a function that ends this. */
   onTrusted(task: () => void): () => void
+  /** Hears of each time when it is no longer. Returns a function that ends this. */
+  onStopped(task: () => void): () => void
 }
 
 /** Epoch ms to decide by; undefined while the clock is not trusted. */

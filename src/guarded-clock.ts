@@ -33,6 +33,7 @@ export class GuardedClock implements Clock, ClockGuard {
   readonly #clock: Clock
   readonly #trust: ClockTrust
   readonly #listeners = new Set<() => void>()
+  readonly #stopListeners = new Set<() => void>()
   #said: Distrust | 'trusted' = 'trusted'
   #alarmed = false
   #disagreeing = ''
@@ -83,6 +84,11 @@ export class GuardedClock implements Clock, ClockGuard {
   onTrusted(task: () => void): () => void {
     this.#listeners.add(task)
     return () => this.#listeners.delete(task)
+  }
+
+  onStopped(task: () => void): () => void {
+    this.#stopListeners.add(task)
+    return () => this.#stopListeners.delete(task)
   }
 
   /** How often brokers have said the time. */
@@ -175,7 +181,10 @@ export class GuardedClock implements Clock, ClockGuard {
       this.#askedAtMs = Number.NEGATIVE_INFINITY
       if (now === 'step') metrics.clockSteps.inc()
       // Not in the middle of somebody's reading.
-      this.#clock.at(this.#clock.nowMs(), () => this.#askIfDue())
+      this.#clock.at(this.#clock.nowMs(), () => {
+        this.#askIfDue()
+        for (const listener of [...this.#stopListeners]) listener()
+      })
     }
     this.#alarmed = true
     logger.error({ offsetMs: this.#trust.offsetMs, reason: now, disagreeing: this.#trust.disagreeing }, this.#sentence())

@@ -12,6 +12,7 @@ import type { Logger } from 'pino'
 import type { Execution, ExecutionEvent, ExecutionEventInput, WorkerControl } from '../../schemas/generated.ts'
 import type { TopicNames } from '../../streams/topics.ts'
 import type { Clock } from '../clock.ts'
+import { ClockAbsence } from '../clock-absence.ts'
 import { DuelogError, messageOf } from '../errors.ts'
 import { version } from '../instance.ts'
 import type { Metrics } from '../metrics.ts'
@@ -19,6 +20,7 @@ import type { Codec, Log } from '../ports.ts'
 import type { Attempt } from './attempt.ts'
 import { Committer } from './committer.ts'
 import { Control } from './control.ts'
+import { handOn, lastReportsMsMax } from './hand-on.ts'
 import { type Handlers, handlerProblem } from './handler.ts'
 import { Intake } from './intake.ts'
 import type { Entry } from './lane.ts'
@@ -33,8 +35,6 @@ import { within } from './within.ts'
 const LEAD_MS_DEFAULT = 100
 /** At the start, how long executions wait for the cancellations before them to be read. */
 const CANCELS_READ_MS_MAX = 3_000
-/** At the end of stop, how long the last reports may take to reach the broker. */
-const LAST_REPORTS_MS_MAX = 5_000
 
 export interface ExecutorOptions {
   log: Log
@@ -156,8 +156,8 @@ export function createExecutor(options: ExecutorOptions): Executor {
     logger,
     onCancel: (cancellations) => runner.cancel(cancellations),
     onRun: (record, execution) => {
-      // One that comes now is for a worker that is no longer there.
-      if (stopping !== undefined) return
+      // One that comes now is for a worker that is no longer there; its owner tells it again.
+      if (stopping !== undefined || absence.isAway) return
       const entry = pinned.take(record, execution)
       if (entry !== undefined) taken(entry)
       runner.pump()
@@ -181,7 +181,15 @@ export function createExecutor(options: ExecutorOptions): Executor {
     onDone: (lane) => committer.touch(lane),
   })
 
+  const parts = { intake, pinned, runner, untracked, outbox, committer, clock, logger }
+  const absence: ClockAbsence = new ClockAbsence({
+    clock,
+    leave: () => handOn({ ...parts, drainMs: options.drainMs }),
+    join: () => intake.comeBack(),
+  })
+
   const stop = async (): Promise<void> => {
+    absence.stop()
     intake.stopTaking()
     // What stands before a started record could not be passed over by the commit, and the started one would run again elsewhere.
     const inTheWay = [...intake.lanes].flatMap((lane) => lane.heldBeforeStarted())
@@ -201,14 +209,14 @@ export function createExecutor(options: ExecutorOptions): Executor {
     await within(clock, options.drainMs, untracked.settled())
     const drainMs = Math.max(options.drainMs - (clock.steadyMs() - beganMs), 0)
     // Partitions go on to other workers before the drain, because what is due now shall not wait for our handlers.
-    await within(clock, LAST_REPORTS_MS_MAX, outbox.flush())
-    await within(clock, LAST_REPORTS_MS_MAX, committer.commitNow())
+    await within(clock, lastReportsMsMax, outbox.flush())
+    await within(clock, lastReportsMsMax, committer.commitNow())
     committer.stop()
     await intake.leave().catch((error: unknown) => logger.warn({ error: messageOf(error) }, 'could not leave the group'))
     await within(clock, drainMs, runner.calls.drained())
     runner.calls.releaseAll()
     await control.stop().catch((error: unknown) => logger.warn({ error: messageOf(error) }, 'could not leave worker-control'))
-    await within(clock, LAST_REPORTS_MS_MAX, outbox.flush())
+    await within(clock, lastReportsMsMax, outbox.flush())
     await outbox.close()
   }
   let stopping: Promise<void> | undefined
@@ -221,7 +229,9 @@ export function createExecutor(options: ExecutorOptions): Executor {
       await control.start()
       // A run that was cancelled while it waited in the backlog would begin before its cancellation is read.
       await within(clock, CANCELS_READ_MS_MAX, control.caughtUp())
-      if (stopping === undefined) await intake.start()
+      if (stopping !== undefined) return
+      await intake.start()
+      absence.start()
     },
     stop() {
       stopping ??= started ? stop() : Promise.resolve()

@@ -54,6 +54,8 @@ export class Intake {
   #rejoinMs = REJOIN_FIRST_MS
   #rejoin: (() => void) | undefined
   #stopped = false
+  /** Not a member, because the clock is not trusted. */
+  #away = false
 
   constructor(options: IntakeOptions) {
     this.#options = options
@@ -90,9 +92,25 @@ export class Intake {
     for (const lane of this.#lanes.values()) lane.wait?.()
   }
 
+  /** Takes nothing more until it comes back. */
+  goAway(): void {
+    this.#away = true
+    this.#rejoin?.()
+  }
+
+  /** Joins the group again as a new member. */
+  async comeBack(): Promise<void> {
+    this.#away = false
+    this.#rejoinMs = REJOIN_FIRST_MS
+    if (!this.#stopped) await this.start().catch((error: unknown) => this.#crashed(error))
+  }
+
   /** Leaves the group: others get the partitions. */
   async leave(): Promise<void> {
     await this.#reader?.stop()
+    if (!this.#away) return
+    this.#loseAll()
+    this.#generation = -1
   }
 
   async commit(positions: Position[]): Promise<void> {
@@ -146,7 +164,7 @@ export class Intake {
   #crashed(error: unknown): void {
     this.#loseAll()
     this.#generation = -1
-    if (this.#stopped) return
+    if (this.#stopped || this.#away) return
     const { clock, logger, pool } = this.#options
     logger.error({ error: messageOf(error), pool, retryMs: this.#rejoinMs }, 'the worker lost its group session, joining again')
     this.#rejoin = clock.at(clock.nowMs() + this.#rejoinMs, () => {
@@ -168,7 +186,7 @@ export class Intake {
 
   #batch(batch: Batch): void | Promise<void> {
     const lane = this.#lanes.get(`${batch.topic}/${batch.partition}`)
-    if (lane === undefined || !lane.owned || this.#stopped) return
+    if (lane === undefined || !lane.owned || this.#stopped || this.#away) return
     if (batch.highWatermark < (lane.next ?? 0)) this.#beginAnew(lane, batch)
     return this.#take(lane, batch.records, 0)
   }

@@ -164,6 +164,15 @@ export class Lane implements TopicPartition {
     if (this.#survivors.size === 0) this.#survivors = undefined
   }
 
+  /** What is held will not start here; it stays undone, so that no commit passes it. */
+  dropHeld(): void {
+    for (const entry of this.heldEntries()) {
+      this.release(entry)
+      entry.state = 'dropped'
+      entry.execution = undefined
+    }
+  }
+
   /** All that was taken and not started. */
   heldEntries(): Entry[] {
     return this.#queue.slice(this.#head).filter((entry) => entry.state === 'held')

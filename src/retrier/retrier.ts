@@ -8,8 +8,10 @@
  */
 import { retryTiers } from '../../streams/topics.ts'
 import { trustedMs } from '../clock.ts'
+import { ClockAbsence } from '../clock-absence.ts'
 import { DuelogError, messageOf } from '../errors.ts'
-import type { Batch, GroupReader, LogWriter, RecordIn, TopicPartition } from '../ports.ts'
+import type { Batch, GroupReader, RecordIn, TopicPartition } from '../ports.ts'
+import { LateWriter } from './late-writer.ts'
 import type { RetrierOptions } from './options.ts'
 import { retryEvents } from './retry-events.ts'
 import { TierLane } from './tier-lane.ts'
@@ -48,21 +50,29 @@ class Forwarder {
   readonly #options: RetrierOptions
   readonly #lanes = new Map<string, TierLane>()
   #reader: GroupReader | undefined
-  #writer: Promise<LogWriter> | undefined
+  readonly #writer: LateWriter
   #generation = -1
   #rejoinMs = REJOIN_FIRST_MS
   #rejoin: (() => void) | undefined
   #stopped = false
+  readonly #absence: ClockAbsence
   /** Writes and commits that have begun. */
   readonly #underway = new Set<Promise<unknown>>()
 
   constructor(options: RetrierOptions) {
     this.#options = options
+    this.#writer = new LateWriter(options.log)
+    this.#absence = new ClockAbsence({ clock: options.clock, leave: () => this.#leave(), join: () => this.#joinAgain() })
   }
 
   async start(): Promise<void> {
+    await this.#join()
+    this.#absence.start()
+  }
+
+  async #join(): Promise<void> {
     const { log, names, instance } = this.#options
-    await this.#openWriter()
+    await this.#writer.open()
     this.#reader = log.reader({
       groupId: names.group('retry'),
       topics: retryTiers.map((tier) => names.retry(tier.name)),
@@ -77,15 +87,35 @@ class Forwarder {
 
   async stop(): Promise<void> {
     this.#stopped = true
+    this.#absence.stop()
+    await this.#endReading()
+    await this.#writer.close()
+  }
+
+  async #endReading(): Promise<void> {
     this.#rejoin?.()
     for (const lane of this.#lanes.values()) lane.wait?.()
     // What has been reported is committed too, so that the next forwarder does not report it again.
     while (this.#underway.size > 0) await Promise.allSettled(this.#underway)
     await this.#reader?.stop()
-    await this.#writer?.then(
-      (writer) => writer.close(),
-      () => {},
-    )
+  }
+
+  /** Other forwarders get the partitions; nothing is of age by a clock that is not trusted. */
+  async #leave(): Promise<void> {
+    const { logger } = this.#options
+    logger.error('The wall clock has not been trusted for long; retries are left to other forwarders.')
+    await this.#endReading().catch((error: unknown) => logger.warn({ error: messageOf(error) }, 'could not leave the group'))
+    this.#loseAll()
+  }
+
+  async #joinAgain(): Promise<void> {
+    this.#rejoinMs = REJOIN_FIRST_MS
+    if (!this.#stopped) await this.#join().catch((error: unknown) => this.#crashed(error))
+  }
+
+  #loseAll(): void {
+    for (const lane of this.#lanes.values()) lane.lose()
+    this.#generation = -1
   }
 
   #track<Result>(work: Promise<Result>): Promise<Result> {
@@ -123,16 +153,15 @@ class Forwarder {
   }
 
   #crashed(error: unknown): void {
-    for (const lane of this.#lanes.values()) lane.lose()
-    this.#generation = -1
-    if (this.#stopped) return
+    this.#loseAll()
+    if (this.#stopped || this.#absence.isAway) return
     const { clock, logger } = this.#options
     logger.error(
       { error: messageOf(error), retryMs: this.#rejoinMs },
       'the retry forwarder lost its group session, joining again',
     )
     this.#rejoin = clock.at(clock.nowMs() + this.#rejoinMs, () => {
-      this.start().catch((startError: unknown) => this.#crashed(startError))
+      this.#join().catch((startError: unknown) => this.#crashed(startError))
     })
     this.#rejoinMs = Math.min(this.#rejoinMs * 2, REJOIN_MAX_MS)
   }
@@ -140,22 +169,15 @@ class Forwarder {
   async #batch(batch: Batch): Promise<void> {
     const lane = this.#lanes.get(`${batch.topic}/${batch.partition}`)
     if (lane === undefined) return
-    if (batch.highWatermark < (lane.next ?? 0)) this.#beginAnew(lane, batch)
-    for (let at = 0; at < batch.records.length && lane.owned && !this.#stopped; at += FORWARDED_PER_WRITE_MAX) {
+    if (batch.highWatermark < (lane.next ?? 0)) lane.beginAnew(batch.highWatermark, this.#options)
+    for (
+      let at = 0;
+      at < batch.records.length && lane.owned && !this.#stopped && !this.#absence.isAway;
+      at += FORWARDED_PER_WRITE_MAX
+    ) {
       const records = batch.records.slice(at, at + FORWARDED_PER_WRITE_MAX)
       if (!(await this.#track(this.#forward(lane, records)))) return
     }
-  }
-
-  /** What is in the log now is forwarded like any other; retries that it lost are let go by their owners. */
-  #beginAnew(lane: TierLane, { highWatermark }: Batch): void {
-    const { topic, partition, next } = lane
-    this.#options.metrics.positionsReset.inc({ topic, reason: 'beyond-end' })
-    this.#options.logger.error(
-      { topic, partition, offset: next, end: highWatermark },
-      `${topic}/${partition} ends before what was read of it: it was truncated, or deleted and made anew. It is read from its beginning.`,
-    )
-    lane.next = undefined
   }
 
   /** Forwards what is of age. False when some of it, or a failure, has the lane wait. */
@@ -173,7 +195,7 @@ class Forwarder {
     if (first !== undefined) {
       try {
         const events = await retryEvents(this.#options, due)
-        if (events.length > 0) await (await this.#openWriter()).write(events)
+        if (events.length > 0) await this.#writer.write(events)
       } catch (error) {
         this.#failed(lane, first.offset, error)
         return false
@@ -213,7 +235,7 @@ class Forwarder {
 
   /** Leaves this offset and all behind it in the log until an instant. */
   #wait(lane: TierLane, offset: number, untilMs: number): void {
-    if (this.#stopped) return
+    if (this.#stopped || this.#absence.isAway) return
     const { topic, partition } = lane
     this.#reader?.pause([{ topic, partition }])
     this.#reader?.seek({ topic, partition, offset })
@@ -223,15 +245,5 @@ class Forwarder {
       lane.wait = undefined
       if (lane.owned && !this.#stopped) this.#reader?.resume([{ topic, partition }])
     })
-  }
-
-  #openWriter(): Promise<LogWriter> {
-    if (this.#writer !== undefined) return this.#writer
-    const opening = this.#options.log.writer()
-    this.#writer = opening
-    opening.catch(() => {
-      if (this.#writer === opening) this.#writer = undefined
-    })
-    return opening
   }
 }

@@ -1,5 +1,6 @@
 /** One partition of one delay topic: how far it has been read, and the pause until its head comes of age. */
 import type { TopicPartition } from '../ports.ts'
+import type { RetrierOptions } from './options.ts'
 
 export class TierLane implements TopicPartition {
   readonly topic: string
@@ -17,6 +18,17 @@ export class TierLane implements TopicPartition {
     this.partition = partition
     this.tier = tier.name
     this.delayMs = tier.delayMs
+  }
+
+  /** What is in the log now is forwarded like any other; retries that it lost are let go by their owners. */
+  beginAnew(end: number, { metrics, logger }: Pick<RetrierOptions, 'metrics' | 'logger'>): void {
+    const { topic, partition, next } = this
+    metrics.positionsReset.inc({ topic, reason: 'beyond-end' })
+    logger.error(
+      { topic, partition, offset: next, end },
+      `${topic}/${partition} ends before what was read of it: it was truncated, or deleted and made anew. It is read from its beginning.`,
+    )
+    this.next = undefined
   }
 
   lose(): void {

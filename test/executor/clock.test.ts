@@ -1,9 +1,10 @@
 /** Workers whose clock is wrong: nothing starts early, nothing is ended, and no heartbeat is kept back. */
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { ASTRAY_MS_MIN } from '../../src/executor/astray.ts'
 import type { GuardedClock } from '../../src/guarded-clock.ts'
 import { createMetrics } from '../../src/metrics.ts'
 import { processClock } from '../../src/process-clock.ts'
+import { LoopbackLog } from '../tools/loopback-log.ts'
 import { ManualClock, rest } from '../tools/manual-clock.ts'
 import { Harness, silent } from './harness.ts'
 
@@ -11,7 +12,7 @@ const hourMs = 3_600_000
 const never = new Promise<void>(() => {})
 
 /** A worker with a guard, and a broker that says the time whenever it is asked to. */
-function worker(handlers: ConstructorParameters<typeof Harness>[0] = {}) {
+function worker(handlers: ConstructorParameters<typeof Harness>[0] = {}, log = new LoopbackLog()) {
   const manual = new ManualClock()
   const clock: GuardedClock = processClock({
     ...{ clock: manual, stepMsMax: 2_000, needsProof: false },
@@ -23,7 +24,7 @@ function worker(handlers: ConstructorParameters<typeof Harness>[0] = {}) {
   }
   tell()
   clock.start(async () => tell())
-  return { manual, clock, harness: new Harness(handlers, { clock }, { clock: manual }) }
+  return { manual, clock, harness: new Harness(handlers, { clock }, { clock: manual, log }) }
 }
 
 it('nothing that is held starts early when the clock steps ahead, and all of it on time when it is right again', async () => {
@@ -116,3 +117,129 @@ it.each([hourMs, -hourMs])(
     expect(stopped).toBe(true)
   },
 )
+
+const startedJobs = ({ starts }: Harness): string[] => starts.map(({ jobId }) => jobId)
+
+describe('a worker whose clock stays wrong', () => {
+  it('leaves what it has not started to others, and comes back when its clock is right', async () => {
+    const log = new LoopbackLog()
+    const { manual, harness } = worker({}, log)
+    await harness.start()
+    harness.put({ jobId: 'before' })
+    await rest()
+    const dueAt = manual.nowMs() + 20_000
+    harness.put({ jobId: 'held', dueAt })
+    harness.put({ jobId: 'behind' })
+    harness.put({ jobId: 'elsewhere', dueAt }, { partition: 1 })
+    await rest()
+    expect(startedJobs(harness)).toEqual(['before', 'behind'])
+    manual.skewMs = -hourMs
+    await manual.advance(34_000)
+    expect([harness.reader.running, harness.executor.current().held]).toEqual([true, 2])
+    await manual.advance(10_000)
+    expect([harness.reader.running, harness.executor.current().held]).toEqual([false, 0])
+    // What stood before something that had started is given back by name, so that this is not run twice.
+    expect(harness.events().map(({ jobId, type }) => `${jobId} ${type}`)).toEqual([
+      'before SUCCEEDED',
+      'behind SUCCEEDED',
+      'held RELEASED',
+    ])
+    expect(harness.committed()).toBe(3)
+    const other = new Harness({}, {}, { log })
+    await other.start()
+    await other.clock.advance(25_000)
+    expect(startedJobs(other)).toEqual(['elsewhere'])
+    await other.stop()
+    harness.put({ jobId: 'later' })
+    await manual.advance(60_000)
+    expect(startedJobs(harness)).toEqual(['before', 'behind'])
+    manual.skewMs = 0
+    await manual.advance(6_000)
+    expect(harness.reader.running).toBe(true)
+    expect(startedJobs(harness)).toEqual(['before', 'behind', 'later'])
+    await harness.stop()
+  })
+
+  it('stays where its clock is right again soon, however often that happens', async () => {
+    const { manual, harness } = worker()
+    await harness.start()
+    const { reader } = harness
+    for (let time = 0; time < 4; time++) {
+      manual.skewMs = hourMs
+      await manual.advance(25_000)
+      manual.skewMs = 0
+      await manual.advance(6_000)
+    }
+    expect([reader.running, harness.reader === reader]).toEqual([true, true])
+    await harness.stop()
+  })
+
+  it('lets its handlers end, and runs nothing twice that it reads again', async () => {
+    const end = Promise.withResolvers<void>()
+    const { manual, harness } = worker({ slow: () => end.promise })
+    await harness.start()
+    harness.put({ jobId: 'slow', handler: 'slow', leaseMs: 30_000 })
+    harness.put({ jobId: 'floods', handler: 'slow', tracked: false }, { partition: 1 })
+    await rest()
+    manual.skewMs = hourMs
+    await manual.advance(60_000)
+    expect(harness.reader.running).toBe(false)
+    expect(harness.events().at(-1)?.type).toBe('HEARTBEAT')
+    manual.skewMs = 0
+    await manual.advance(6_000)
+    expect([harness.reader.running, startedJobs(harness)]).toEqual([true, ['slow', 'floods']])
+    end.resolve()
+    await manual.advance(2_000)
+    expect(harness.events().at(-1)).toMatchObject({ jobId: 'slow', type: 'SUCCEEDED' })
+    expect([startedJobs(harness).length, harness.committed(), harness.committed({ partition: 1 })]).toEqual([2, 1, 1])
+    await harness.stop()
+  })
+
+  it('gives pinned runs back once, and takes none until it has come back', async () => {
+    const { manual, harness } = worker()
+    await harness.start()
+    const run = { pinTo: 'worker', runNo: 1, attempt: 1, dueAt: manual.nowMs() + 30_000 }
+    harness.pin(run)
+    await rest()
+    manual.skewMs = hourMs
+    await manual.advance(40_000)
+    harness.pin({ ...run, attempt: 2 })
+    await manual.advance(20_000)
+    expect(harness.events().map(({ type, attempt }) => `${attempt} ${type}`)).toEqual(['1 RELEASED'])
+    manual.skewMs = 0
+    await manual.advance(6_000)
+    expect(startedJobs(harness)).toEqual([])
+    // Its owner tells it again as long as nobody has started it.
+    harness.pin({ ...run, attempt: 2 })
+    await rest()
+    expect(startedJobs(harness)).toEqual(['job'])
+    await harness.stop()
+  })
+
+  it('can be stopped while it is away, and does not come back', async () => {
+    const { manual, harness } = worker()
+    await harness.start()
+    manual.skewMs = hourMs
+    await manual.advance(40_000)
+    await harness.stop()
+    manual.skewMs = 0
+    await manual.advance(60_000)
+    expect(harness.reader.running).toBe(false)
+  })
+
+  it('joins again until it succeeds', async () => {
+    const log = new LoopbackLog()
+    const { manual, harness } = worker({}, log)
+    await harness.start()
+    manual.skewMs = hourMs
+    await manual.advance(40_000)
+    log.readerRefusal = new Error('no coordinator')
+    manual.skewMs = 0
+    await manual.advance(10_000)
+    expect(harness.reader.running).toBe(false)
+    log.readerRefusal = undefined
+    await manual.advance(10_000)
+    expect(harness.reader.running).toBe(true)
+    await harness.stop()
+  })
+})

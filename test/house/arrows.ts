@@ -16,6 +16,7 @@ const shared = [
   'errors',
   'clock',
   'clock-trust',
+  'clock-absence',
   'guarded-clock',
   'metrics',
   'exposition',

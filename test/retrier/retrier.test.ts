@@ -1,30 +1,33 @@
 import { expect, it } from 'vitest'
 import type { ExecutionEvent } from '../../schemas/generated.ts'
+import type { GuardedClock } from '../../src/guarded-clock.ts'
 import { createMetrics } from '../../src/metrics.ts'
 import { processClock } from '../../src/process-clock.ts'
 import { createRetrier } from '../../src/retrier/retrier.ts'
 import { codecs, executionOf, names, silent } from '../executor/harness.ts'
 import { LoopbackLog, type LoopbackReader } from '../tools/loopback-log.ts'
-import { ManualClock, rest } from '../tools/manual-clock.ts'
+import { ManualClock, rest, VirtualTime } from '../tools/manual-clock.ts'
 
 class Harness {
-  readonly clock = new ManualClock()
-  readonly guarded = processClock({
-    ...{ clock: this.clock, stepMsMax: 2_000, needsProof: false },
-    ...{ metrics: createMetrics(), logger: silent },
-  })
-  readonly log = new LoopbackLog()
+  readonly clock: ManualClock
+  readonly guarded: GuardedClock
+  readonly log: LoopbackLog
   readonly metrics = createMetrics()
-  readonly retrier = createRetrier({
-    log: this.log,
-    codecs,
-    names,
-    instance: 'retrier@test:1:a',
-    clock: this.guarded,
-    metrics: this.metrics,
-    logger: silent,
-    leadMs: 0,
-  })
+  readonly retrier: ReturnType<typeof createRetrier>
+
+  constructor({ time = new VirtualTime(), log = new LoopbackLog() } = {}) {
+    this.clock = new ManualClock(time)
+    this.log = log
+    this.guarded = processClock({
+      ...{ clock: this.clock, stepMsMax: 2_000, needsProof: false },
+      ...{ metrics: createMetrics(), logger: silent },
+    })
+    const { guarded: clock, metrics } = this
+    this.retrier = createRetrier({
+      ...{ log, codecs, names, clock, metrics, logger: silent },
+      ...{ instance: 'retrier@test:1:a', leadMs: 0 },
+    })
+  }
 
   async start(): Promise<this> {
     this.log.nowMs = () => this.clock.nowMs()
@@ -217,4 +220,37 @@ it('reports nothing by a clock that steps ahead, and what is of age when it is r
   await harness.clock.advance(3_000)
   expect(harness.jobs()).toEqual(['b', 'a'])
   await harness.retrier.stop()
+})
+
+it('leaves its partitions to other forwarders while its clock stays wrong, and comes back when it is right', async () => {
+  const time = new VirtualTime()
+  const harness = await new Harness({ time }).start()
+  const { guarded, clock, reader } = harness
+  const tell = (): void => {
+    const sentMs = clock.steadyMs()
+    guarded.appended({ source: 'broker 1', sentMs, heardMs: sentMs, brokerMs: clock.nowMs() - clock.skewMs })
+  }
+  tell()
+  guarded.start(async () => tell())
+  harness.put('5s', 'a')
+  await clock.advance(2_000)
+  clock.skewMs = 3_600_000
+  await clock.advance(34_000)
+  expect(reader.running).toBe(true)
+  await clock.advance(3_000)
+  expect([reader.running, harness.events()]).toEqual([false, []])
+  const other = await new Harness({ time, log: harness.log }).start()
+  await clock.advance(10_000)
+  expect(harness.jobs()).toEqual(['a'])
+  await other.retrier.stop()
+  harness.put('1s', 'b')
+  await clock.advance(10_000)
+  expect(harness.jobs()).toEqual(['a'])
+  clock.skewMs = 0
+  await clock.advance(8_000)
+  expect(harness.jobs()).toEqual(['a', 'b'])
+  const stopped = harness.retrier.stop()
+  await clock.advance(1_000)
+  await stopped
+  guarded.stop()
 })

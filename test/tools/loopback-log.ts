@@ -25,6 +25,8 @@ export class LoopbackLog implements Log {
   refusal: Error | undefined
   /** Writes wait for it. */
   gate: Promise<void> | undefined
+  /** Readers cannot join their groups as long as it is set. */
+  readerRefusal: Error | undefined
   openWriters = 0
   writes = 0
   nowMs: () => number = () => 0
@@ -131,6 +133,7 @@ export class LoopbackReader implements GroupReader {
   }
 
   async start(): Promise<void> {
+    if (this.#log.readerRefusal) throw this.#log.readerRefusal
     this.running = true
     this.assign(
       this.options.topics.flatMap((topic) =>
