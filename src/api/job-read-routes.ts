@@ -1,10 +1,12 @@
 /** Reads of jobs: one, why it fired or did not, and lists. */
 import type { FastifyInstance } from 'fastify'
 import type { JobStatus } from '../../schemas/generated.ts'
+import { chainText, circlesInForce } from './circles.ts'
 import type { ApiContext } from './context.ts'
 import { checkedId } from './definition-body.ts'
 import { listJobs } from './job-list.ts'
 import { jobNotFound } from './job-writes.ts'
+import { circleJobsMax } from './limits.ts'
 import { getJobSchema, listJobsSchema } from './schemas/jobs.ts'
 import { whySchema } from './schemas/runs.ts'
 import { Reading } from './stale.ts'
@@ -49,7 +51,12 @@ export function jobReadRoutes(instance: FastifyInstance, { owners, partitions, w
     const why = await writes.why(id, reading)
     reading.mark(reply)
     if (why === undefined) throw jobNotFound(id)
-    return whyToJson(id, why)
+    const isChain = why.reasons.some(({ code }) => code.startsWith('chain-'))
+    const circle = isChain ? chainText(await circlesInForce({ owners, partitions }, circleJobsMax).through(id)) : ''
+    const reasons = why.reasons.map((reason) =>
+      reason.code.startsWith('chain-') ? { ...reason, text: `${reason.text} ${circle}` } : reason,
+    )
+    return whyToJson(id, { ...why, reasons })
   })
 
   instance.get<{ Querystring: ListQuery }>('/v1/jobs', { config: read, schema: listJobsSchema }, async (request, reply) => {

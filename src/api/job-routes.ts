@@ -1,9 +1,12 @@
 /** Jobs one by one: create, replace, delete. */
 import { randomUUID } from 'node:crypto'
 import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { JobDefinition } from '../../schemas/generated.ts'
 import type { AuditAction } from './audit/audit-action.ts'
+import { circlesInForce, circleWarning, followersOf } from './circles.ts'
 import type { ApiContext } from './context.ts'
 import { checkedId, definitionOf } from './definition-body.ts'
+import { circleJobsMax } from './limits.ts'
 import { deleteJobSchema, postJobSchema, putJobSchema } from './schemas/jobs.ts'
 import { etagOf, parseIfMatch, type Version } from './version.ts'
 
@@ -12,8 +15,17 @@ interface OneJob {
   Querystring: { wait?: 'applied' }
 }
 
-export function jobRoutes(instance: FastifyInstance, { writes }: ApiContext): void {
+export function jobRoutes(instance: FastifyInstance, { writes, owners, partitions }: ApiContext): void {
   const write = (audit: AuditAction) => ({ role: 'operator', audit }) as const
+
+  /** Of a circle that the definition closes. Where nothing follows on the job there is none, and nobody is asked. */
+  const warningsOf = async (id: string, definition: JobDefinition): Promise<{ warnings?: string[] }> => {
+    if (followersOf(definition).length === 0) return {}
+    const circles = circlesInForce({ owners, partitions }, circleJobsMax)
+    circles.set(id, definition)
+    const { path } = await circles.through(id)
+    return path === undefined ? {} : { warnings: [circleWarning(path)] }
+  }
 
   /** Waits where that was asked for; the status is 202 when the wait was in vain. */
   const answerWritten = async (
@@ -22,12 +34,13 @@ export function jobRoutes(instance: FastifyInstance, { writes }: ApiContext): vo
     { unjudged, ...version }: Version & { unjudged?: boolean },
     asked: boolean,
     status: number,
+    more: { warnings?: string[] } = {},
   ): Promise<FastifyReply> => {
     // A condition that the owner has not judged yet is waited for as well.
     const wait = asked || unjudged === true
     const applied = wait && !unjudged && (await writes.applied(version.partition, { jobs: version.offset }))
     void reply.header('etag', etagOf(version))
-    const answer = { id, etag: etagOf(version), partition: version.partition, offset: version.offset, applied }
+    const answer = { id, etag: etagOf(version), partition: version.partition, offset: version.offset, applied, ...more }
     if (wait && !applied) return reply.code(202).send({ ...answer, ...(await writes.late([version.partition])) })
     return status === 204 ? reply.code(204).send() : reply.code(status).send(answer)
   }
@@ -36,7 +49,14 @@ export function jobRoutes(instance: FastifyInstance, { writes }: ApiContext): vo
     const id = checkedId(request.params.id)
     const definition = definitionOf(request.body, id)
     const { created, ...version } = await writes.put(id, definition, parseIfMatch(request.headers['if-match']))
-    return answerWritten(reply, id, version, request.query.wait === 'applied', created ? 201 : 200)
+    return answerWritten(
+      reply,
+      id,
+      version,
+      request.query.wait === 'applied',
+      created ? 201 : 200,
+      await warningsOf(id, definition),
+    )
   })
 
   instance.post<Omit<OneJob, 'Params'>>(

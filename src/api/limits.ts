@@ -100,6 +100,11 @@ export const horizonMaxMs = 3_653 * 86_400_000
 export const bucketsDefault = 60
 export const bucketsMax = 1_000
 
+/** Jobs that are looked at for circles of follow-ups: of one job, of a whole plan, and how many at once. */
+export const circleJobsMax = 64
+export const planCircleJobsMax = 1_000
+export const circleAskedMax = 16
+
 /** Dead runs that one call redrives. */
 export const redriveMax = 1_000
 

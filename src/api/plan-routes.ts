@@ -1,14 +1,17 @@
 /** What lies ahead: what definitions would change, and how much is due. Nothing is written. */
 import type { FastifyInstance } from 'fastify'
+import type { JobDefinition } from '../../schemas/generated.ts'
 import type { Job } from '../../streams/job.ts'
 import { isoTime } from '../../streams/jobs/json.ts'
 import { type JobPlan, type PlanRange, planJob } from '../../streams/jobs/plan.ts'
 import { partitionOf } from '../../streams/topics.ts'
 import type { DueRange } from '../ports.ts'
+import { Turns } from './calculations.ts'
+import { circlesInForce, circleWarning, followersOf } from './circles.ts'
 import type { ApiContext } from './context.ts'
 import { givenId, identifiedDefinitionOf } from './definition-body.ts'
 import { sumOf } from './forecast.ts'
-import { planAskedMax, planTimesMax } from './limits.ts'
+import { planAskedMax, planCircleJobsMax, planTimesMax } from './limits.ts'
 import { describe, RequestError } from './problem.ts'
 import { forecastSchema, planSchema } from './schemas/plan.ts'
 import { timeOf } from './time-input.ts'
@@ -25,11 +28,11 @@ type Shown = Record<string, unknown> & { action: JobPlan['action'] | 'INVALID' }
 export function planRoutes(instance: FastifyInstance, { owners, partitions, clock, calculations }: ApiContext): void {
   const config = { role: 'viewer' } as const
 
-  const planOne = async (json: unknown, range: PlanRange, seen: Set<string>): Promise<Shown> => {
+  const planOne = async (json: unknown, range: PlanRange, seen: Map<string, JobDefinition>): Promise<Shown> => {
     try {
       const { id, definition } = await calculations.run(() => identifiedDefinitionOf(json))
       if (seen.has(id)) throw new RequestError('bad-definition', [repeated(id)])
-      seen.add(id)
+      seen.set(id, definition)
       const partition = partitionOf(id, partitions)
       const stored = await owners.ask(partition, (owner) => owner.stored(partition, id))
       const job: Job = { id }
@@ -43,17 +46,34 @@ export function planRoutes(instance: FastifyInstance, { owners, partitions, cloc
     }
   }
 
+  /** Where the definitions close a circle, with one another or with jobs that are there. */
+  const warn = async (plans: Shown[], planned: ReadonlyMap<string, JobDefinition>): Promise<void> => {
+    const circles = circlesInForce({ owners, partitions }, planCircleJobsMax)
+    // What is dropped leaves what is in force; what is invalid is not in the plan.
+    const written = plans.filter(({ action }) => action !== 'DROPPED' && action !== 'INVALID')
+    for (const { id } of written) circles.set(String(id), planned.get(String(id)) as JobDefinition)
+    const turns = new Turns()
+    for (const plan of written) {
+      await turns.pass()
+      const definition = planned.get(String(plan.id))
+      if (definition === undefined || followersOf(definition).length === 0) continue
+      const { path } = await circles.through(String(plan.id))
+      if (path !== undefined) plan.warnings = [circleWarning(path)]
+    }
+  }
+
   instance.post<PlanBody>('/v1/jobs/plan', { config, schema: planSchema }, async (request) => {
     const { jobs, horizonMs, maxFires } = request.body
     if (jobs.length * maxFires > planTimesMax)
       throw new RequestError('bad-request', [tooMany(maxFires, Math.floor(planTimesMax / jobs.length))])
     const from = clock.nowMs()
     const range = { from, to: from + horizonMs, max: maxFires }
-    const seen = new Set<string>()
+    const seen = new Map<string, JobDefinition>()
     const plans: Shown[] = []
     for (let at = 0; at < jobs.length; at += planAskedMax) {
       plans.push(...(await Promise.all(jobs.slice(at, at + planAskedMax).map((json) => planOne(json, range, seen)))))
     }
+    await warn(plans, seen)
     return { from: isoTime(from), to: isoTime(range.to), jobs: plans, totals: totalsOf(plans) }
   })
 

@@ -108,6 +108,8 @@ export interface PlannedJob {
   reason?: string | null
   fires?: { added: string[]; removed: string[]; moved: { from: string; to: string }[]; kept: number; until: string }
   problems?: { message: string }[]
+  /** What is allowed and hardly meant. */
+  warnings?: string[]
 }
 
 export interface Why {

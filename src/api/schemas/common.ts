@@ -115,5 +115,10 @@ export const acceptedSchema = {
       description: 'With 202: the change is durable, but was not seen applied in time.',
     },
     detail: { type: 'string' },
+    warnings: {
+      type: 'array',
+      items: { type: 'string' },
+      description: 'What is allowed and hardly meant, such as a circle of onSuccess and onFailure. Absent: nothing was found.',
+    },
   },
 } as const

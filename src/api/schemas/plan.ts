@@ -46,6 +46,12 @@ const plannedJobSchema = {
         until: { ...time, description: 'How far times were compared: the horizon, or less where there were too many.' },
       },
     },
+    warnings: {
+      type: 'array',
+      items: { type: 'string' },
+      description:
+        'What is allowed and hardly meant: a circle of onSuccess and onFailure, through this plan and the jobs that are there. At most 1,000 jobs that are not in the plan are looked at for it.',
+    },
     problems: { type: 'array', items: { type: 'object' } },
   },
 } as const

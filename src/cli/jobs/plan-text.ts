@@ -8,6 +8,8 @@ export interface PlannedJob {
   reason?: string | null
   fires?: { added: string[]; removed: string[]; moved: { from: string; to: string }[]; kept: number; until: string }
   problems?: { message: string }[]
+  /** What is allowed and hardly meant. */
+  warnings?: string[]
 }
 
 export interface PlanAnswer {
@@ -20,16 +22,17 @@ const TIMES_SHOWN_MAX = 5
 
 const colours = { CREATE: 'green', UPDATE: 'yellow', DROPPED: 'dim', INVALID: 'red' } as const
 
-/** Empty for a job that would stay as it is. */
+/** Empty for a job that would stay as it is, and of which there is nothing to say. */
 export function planLines(place: { file: string; line: number } | undefined, job: PlannedJob, paint: Paint): string {
-  const { id, action, changed = [], reason, fires, problems = [] } = job
-  if (action === 'UNCHANGED') return ''
+  const { id, action, changed = [], reason, fires, problems = [], warnings = [] } = job
+  const warned = warnings.map((text) => `  ${paint('yellow', 'warning')} ${oneLine(text)}\n`).join('')
+  if (action === 'UNCHANGED') return warned === '' ? '' : `${paint('dim', 'same')}     ${oneLine(id ?? '')}\n${warned}`
   const what = [changed.length > 0 ? `(${changed.join(', ')})` : '', reason ?? '', ...problems.map(({ message }) => message)]
   const at = action === 'INVALID' && place !== undefined ? ` ${place.file}:${place.line}` : ''
   const head = `${paint(colours[action], action.toLowerCase().padEnd(8))}${at} ${oneLine([id ?? '(no id)', ...what].filter(Boolean).join(' '))}\n`
-  if (fires === undefined) return head
+  if (fires === undefined) return `${head}${warned}`
   const moved = fires.moved.map(({ from, to }) => `${from} -> ${to}`)
-  return `${head}${timesText(fires.added, paint('green', '+'))}${timesText(fires.removed, paint('red', '-'))}${timesText(moved, paint('yellow', '~'))}`
+  return `${head}${warned}${timesText(fires.added, paint('green', '+'))}${timesText(fires.removed, paint('red', '-'))}${timesText(moved, paint('yellow', '~'))}`
 }
 
 function timesText(times: readonly string[], painted: string): string {

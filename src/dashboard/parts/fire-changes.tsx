@@ -26,7 +26,7 @@ export function FireChanges({ id, definition }: FireChangesProps) {
   const planned = plan.value.value?.jobs[0]
   if (plan.problem.value !== undefined) return <Problem problem={plan.problem.value} />
   if (planned === undefined) return <Loading what="what would change" />
-  const { action, problems, reason, fires } = planned
+  const { action, problems, reason, fires, warnings } = planned
   if (action === 'INVALID' || action === 'DROPPED')
     return (
       <p class="state bad" role="status">
@@ -34,16 +34,23 @@ export function FireChanges({ id, definition }: FireChangesProps) {
       </p>
     )
   if (fires === undefined) return null
-  return <Changes fires={fires} zone={definition?.schedule.timezone} reason={reason} />
+  return (
+    <Changes
+      fires={fires}
+      zone={definition?.schedule.timezone}
+      notes={[...(reason == null ? [] : [reason]), ...(warnings ?? [])]}
+    />
+  )
 }
 
 interface ChangesProps {
   fires: NonNullable<PlannedJob['fires']>
   zone: string | undefined
-  reason: string | null | undefined
+  /** What else follows from the definition. */
+  notes: readonly string[]
 }
 
-function Changes({ fires: { added, removed, moved, kept, until }, zone, reason }: ChangesProps) {
+function Changes({ fires: { added, removed, moved, kept, until }, zone, notes }: ChangesProps) {
   const none = added.length + removed.length + moved.length === 0
   return (
     <div class="fire-changes">
@@ -51,7 +58,11 @@ function Changes({ fires: { added, removed, moved, kept, until }, zone, reason }
         Compared up to <When at={until} plain /> ({duration(horizonMs)} at most): {count(added.length)} added,{' '}
         {count(removed.length)} removed, {count(moved.length)} moved, {count(kept)} as before.
       </p>
-      {reason != null && <p class="warn">{reason}</p>}
+      {notes.map((note) => (
+        <p key={note} class="warn">
+          {note}
+        </p>
+      ))}
       {none && <Empty>No time changes.</Empty>}
       <Times title="Added" sign="+" times={added.map((at) => [at])} zone={zone} />
       <Times title="Removed" sign="−" times={removed.map((at) => [at])} zone={zone} />
