@@ -86,7 +86,8 @@ async function assemble(
   const plans = topicPlans(names, config.pools)
   const metrics = metricsOfThisNode()
   const clock = clockOf(config, metrics, logger)
-  const log = connectLog({ brokers, clientId: instance, logger, onAppended: clock.appended, ...security(config) })
+  const onUnread = (): void => metrics.invalid.inc({ reason: 'unreadable' })
+  const log = connectLog({ brokers, clientId: instance, logger, onAppended: clock.appended, onUnread, ...security(config) })
   const [{ partitions }, clusterId] = await Promise.all([
     log.ensureTopics({ plans, partitions: config.partitions, replication: config.replication }),
     clusterIdOf(log),

@@ -105,6 +105,7 @@ export function topicsPage(): string {
       "- Any Kafka client with a Confluent serializer will do; the schema is `schemas/job-definition.avsc`. Use the **murmur2** partitioner of Kafka's own Java client (librdkafka: `partitioner=murmur2_random`). A record in the wrong partition is moved by its owner, exactly once, and counted in `duelog_misrouted_total`; one of more than 900,000 bytes is refused there. The same holds for commands and events.",
       '- **`{tag}`**: of a job id that has a `{` and, after it, a `}` with something between, only that chooses the partition (the first `{`, the next `}`, as in Redis Cluster). Jobs that share a tag, such as `{customer-7}invoice` and `{customer-7}reminder`, stand in one partition and have one owner. Duelog itself writes them there; what a producer writes by the hash of the whole key is moved, and comes some milliseconds later.',
       '- Write to `jobs` idempotently. A transaction works too; the owner of the partition waits for its end.',
+      '- Compress by gzip, zstd or not at all. A batch that is compressed in another way, has more than 150,000 records or more than 16 MiB when it is unpacked is passed over whole, logged with its place and counted in `duelog_invalid_total{reason="unreadable"}`; so is a record with more than 5,000 headers.',
       '- Read `executions.*`, `retry.*`, `executions.dlq` and `job-state` with `read_committed`: what an aborted transaction left behind is no execution.',
       '',
       '## Groups, ids and headers',

@@ -8,10 +8,12 @@
 import { randomUUID } from 'node:crypto'
 import type { Admin, Consumer, Kafka } from 'kafkajs'
 import type { RecordIn } from '../ports.ts'
+import { withBoundedFetches } from './bounded-fetches.ts'
 import type { LogSettings } from './client.ts'
 import { faultOf } from './faults.ts'
 import { Pace } from './pace.ts'
 import { recordsOf } from './records.ts'
+import { tellUnread } from './unread.ts'
 
 export interface BoundedRead {
   /** All exist. Their ends are looked up in this order, so what is written together is whole in the later ones. */
@@ -56,11 +58,13 @@ export async function readToEnd(kafka: Kafka, settings: LogSettings, options: Bo
     consumer = kafka.consumer({
       groupId,
       maxWaitTimeInMs: settings.fetchWaitMs,
+      maxBytesPerPartition: settings.fetchPartitionBytes,
+      maxBytes: settings.fetchBytes,
       readUncommitted: false,
       allowAutoTopicCreation: false,
       retry: { retries: 8, restartOnFailure: async () => false },
     })
-    await read(consumer, spans, options)
+    await read(consumer, spans, settings, options)
     return spans
   } catch (thrown) {
     options.signal.throwIfAborted()
@@ -88,7 +92,7 @@ async function spansOf(admin: Admin, { topics, from }: BoundedRead): Promise<Spa
   return spans
 }
 
-async function read(consumer: Consumer, spans: readonly Span[], options: BoundedRead): Promise<void> {
+async function read(consumer: Consumer, spans: readonly Span[], settings: LogSettings, options: BoundedRead): Promise<void> {
   const { topics, onProgress, signal } = options
   const ended = Promise.withResolvers<void>()
   const ends = new Map(spans.map((span) => [`${span.topic}/${span.partition}`, span]))
@@ -139,15 +143,18 @@ async function read(consumer: Consumer, spans: readonly Span[], options: Bounded
   try {
     await consumer.connect()
     await consumer.subscribe({ topics, fromBeginning: true })
-    await consumer.run({
-      autoCommit: false,
-      eachBatch: ({ batch: { topic, partition, messages } }) => {
-        const place = `${topic}/${partition}`
-        const records = recordsOf(topic, partition, messages)
-        const span = { from: next.get(place) ?? 0, to: ends.get(place)?.to ?? 0 }
-        return handOver(records, span, pace, options).catch(ended.reject)
-      },
-    })
+    await withBoundedFetches(() =>
+      consumer.run({
+        autoCommit: false,
+        eachBatch: ({ batch: { topic, partition, messages } }) => {
+          const place = `${topic}/${partition}`
+          const records = recordsOf(topic, partition, messages)
+          if (records.length < messages.length) tellUnread(messages, { topic, partition }, settings)
+          const span = { from: next.get(place) ?? 0, to: ends.get(place)?.to ?? 0 }
+          return handOver(records, span, pace, options).catch(ended.reject)
+        },
+      }),
+    )
     await ended.promise
   } finally {
     signal.removeEventListener('abort', onAbort)

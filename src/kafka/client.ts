@@ -37,6 +37,10 @@ export interface LogOptions {
   fetchWaitMs?: number
   /** Most bytes of one partition in one fetch. Default: 1,048,576. */
   fetchPartitionBytes?: number
+  /** Most bytes of one fetch from one broker, unless one batch is larger. Default: 4,194,304. */
+  fetchBytes?: number
+  /** Hears of each batch or record that cannot be read and is passed over, besides the logger. Default: nobody does. */
+  onUnread?: () => void
   /** Hears what brokers say of the time: when they appended what was written to topics with their append time. Default: nobody does. */
   onAppended?: (append: Append) => void
   /** How sockets are opened; for proxies and fault tests. */
@@ -52,6 +56,8 @@ export interface LogSettings {
   requestTimeoutMs: number
   fetchWaitMs: number
   fetchPartitionBytes: number
+  fetchBytes: number
+  onUnread: (() => void) | undefined
   onAppended: ((append: Append) => void) | undefined
   logger: Logger
 }
@@ -67,6 +73,8 @@ export function settingsOf(options: LogOptions): LogSettings {
     requestTimeoutMs: options.requestTimeoutMs ?? 10_000,
     fetchWaitMs: options.fetchWaitMs ?? 100,
     fetchPartitionBytes: options.fetchPartitionBytes ?? 1_048_576,
+    fetchBytes: options.fetchBytes ?? 4_194_304,
+    onUnread: options.onUnread,
     onAppended: options.onAppended,
     logger: options.logger ?? silent,
   }

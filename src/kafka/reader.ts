@@ -15,6 +15,7 @@ import type { Consumer, EachBatchPayload, Kafka } from 'kafkajs'
 import { DuelogError, messageOf } from '../errors.ts'
 import type { Batch, GroupReader, GroupReaderOptions, Position, TopicPartition } from '../ports.ts'
 import { type AssignerKind, createAssigner } from './assignors.ts'
+import { withBoundedFetches } from './bounded-fetches.ts'
 import { type LogSettings, retry } from './client.ts'
 import { faultOf } from './faults.ts'
 import { FetchOrder } from './fetch-order.ts'
@@ -22,6 +23,7 @@ import { Heartbeats } from './heartbeats.ts'
 import { noteOf } from './member-note.ts'
 import type { PartitionCounts } from './partition-counts.ts'
 import { recordsOf } from './records.ts'
+import { tellUnread } from './unread.ts'
 
 /** Batches handed over at the same time; the number of partitions read, but at most so many. */
 const concurrencyMax = 256
@@ -64,6 +66,7 @@ export class KafkaGroupReader implements GroupReader {
       maxWaitTimeInMs: settings.fetchWaitMs,
       minBytes: 1,
       maxBytesPerPartition: settings.fetchPartitionBytes,
+      maxBytes: settings.fetchBytes,
       readUncommitted: options.readCommitted === false,
       allowAutoTopicCreation: false,
       retry: { ...retry, restartOnFailure: async () => !this.#stopped },
@@ -132,12 +135,14 @@ export class KafkaGroupReader implements GroupReader {
       await this.#consumer.connect()
       await this.#consumer.subscribe({ topics, fromBeginning: startAt === 'earliest' })
       if (this.#stopped) throw new DuelogError('not-ready', `The reader of ${groupId} was stopped while it started.`)
-      await this.#consumer.run({
-        autoCommit: false,
-        eachBatchAutoResolve: false,
-        partitionsConsumedConcurrently: Math.max(1, Math.min(partitions, concurrencyMax)),
-        eachBatch: (payload) => this.#handOver(payload),
-      })
+      await withBoundedFetches(() =>
+        this.#consumer.run({
+          autoCommit: false,
+          eachBatchAutoResolve: false,
+          partitionsConsumedConcurrently: Math.max(1, Math.min(partitions, concurrencyMax)),
+          eachBatch: (payload) => this.#handOver(payload),
+        }),
+      )
       await joined
     } catch (thrown) {
       this.#end()
@@ -223,8 +228,9 @@ export class KafkaGroupReader implements GroupReader {
     if (payload.isStale()) return
     const joins = this.#joins
     const batch: Batch = { topic, partition, records: recordsOf(topic, partition, messages), highWatermark: +highWatermark }
+    if (batch.records.length < messages.length) tellUnread(messages, batch, this.#settings)
     try {
-      const settled = this.#options.onBatch(batch)
+      const settled = batch.records.length === 0 ? undefined : this.#options.onBatch(batch)
       if (settled !== undefined) await this.#beatUntil(payload, settled)
     } catch (thrown) {
       return this.#fail(faultOf(thrown, `Handling a batch of ${topic}/${partition}`))

@@ -1,6 +1,7 @@
 /** Turns what kafkajs fetched into our records. Hot: every definition, event and execution of the process passes here. */
 import type { KafkaMessage } from 'kafkajs'
 import type { RecordIn } from '../ports.ts'
+import { unreadOf } from './unread.ts'
 
 /** Shared by all records without headers, which are nearly all. */
 const noHeaders: Record<string, Buffer> = Object.freeze({})
@@ -8,11 +9,12 @@ const noHeaders: Record<string, Buffer> = Object.freeze({})
 /** Timestamp type of a batch whose records have the broker's time. */
 const appendTime = 1
 
+/** What cannot be read is left out. */
 export function recordsOf(topic: string, partition: number, messages: KafkaMessage[]): RecordIn[] {
-  const records: RecordIn[] = new Array(messages.length)
-  for (let index = 0; index < messages.length; index++) {
-    const message = messages[index] as KafkaMessage
-    records[index] = {
+  const records: RecordIn[] = []
+  for (const message of messages) {
+    if (unreadOf(message) !== undefined) continue
+    const record: RecordIn = {
       topic,
       partition,
       offset: +message.offset,
@@ -23,7 +25,8 @@ export function recordsOf(topic: string, partition: number, messages: KafkaMessa
     }
     // kafkajs hands the batch's own fields along, and does not say so in its types.
     const { batchContext } = message as { batchContext?: { timestampType?: number } }
-    if (batchContext?.timestampType === appendTime) (records[index] as RecordIn).byBroker = true
+    if (batchContext?.timestampType === appendTime) record.byBroker = true
+    records.push(record)
   }
   return records
 }

@@ -1,0 +1,61 @@
+/**
+ * Gives kafkajs our decoder of what it fetches (record-batches.ts). It has no place for that, so one of its modules is replaced; consumers
+ * that others run in this process with the same kafkajs go on with what was there.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { createRequire } from 'node:module'
+import { decodeBatches, type Room, roomOfAnswer } from './record-batches.ts'
+
+/** Where kafkajs stands in an answer. */
+interface Decoder {
+  buffer: Buffer
+  offset: number
+  readInt32(): number
+  canReadBytes(length: number): boolean
+  readBytes(length: number): Buffer
+}
+type DecodeMessages = (decoder: Decoder) => Promise<unknown[]>
+
+const folder = 'kafkajs/src/protocol/requests/fetch'
+/** Formats of answers that share the module. */
+const versions = [4, 5, 6, 7, 8, 9, 10, 11]
+const magicAt = 16
+/** A part of an answer that is smaller than this share of it is copied, so that one record that waits does not keep all of it in memory. */
+const copiedShare = 0.75
+
+/** Set in all that a consumer of ours does. */
+const ours = new AsyncLocalStorage<true>()
+let done = false
+
+/** Runs a consumer; whatever it fetches from then on is decoded within our limits. */
+export function withBoundedFetches<Value>(run: () => Value): Value {
+  if (!done) install()
+  done = true
+  return ours.run(true, run)
+}
+
+function install(): void {
+  const require = createRequire(import.meta.url)
+  const place = require.resolve(`${folder}/v4/decodeMessages.js`)
+  const usual = require(place) as DecodeMessages
+  const rooms = new WeakMap<Buffer, Room>()
+  const decodeMessages: DecodeMessages = async (decoder) => {
+    const { buffer, offset } = decoder
+    const length = decoder.readInt32()
+    const isPresent = length > magicAt && decoder.canReadBytes(length)
+    // Another format is that of before Kafka 0.11, in which no topic of ours can be written.
+    if (!isPresent || buffer[decoder.offset + magicAt] !== 2 || ours.getStore() === undefined) {
+      decoder.offset = offset
+      return usual(decoder)
+    }
+    const bytes = decoder.readBytes(length)
+    const room = rooms.get(buffer) ?? roomOfAnswer()
+    rooms.set(buffer, room)
+    return decodeBatches(length < copiedShare * buffer.length ? Buffer.from(bytes) : bytes, room)
+  }
+  const cached = require.cache[place]
+  if (cached === undefined) throw new Error(`${place} was loaded and is not there.`)
+  cached.exports = decodeMessages
+  // They are loaded with the first fetch; what was loaded before, by whoever uses kafkajs beside us, is loaded anew.
+  for (const version of versions) delete require.cache[require.resolve(`${folder}/v${version}/response.js`)]
+}

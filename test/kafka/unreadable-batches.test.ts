@@ -1,0 +1,129 @@
+/** What a client may write to a topic and nobody should unpack: it is logged, counted and passed over by every reader. */
+import { randomUUID } from 'node:crypto'
+import { CompressionTypes } from 'kafkajs'
+import { describe, expect, test } from 'vitest'
+import { unpackedBytesMax } from '../../src/kafka/unpacking.ts'
+import { ended, message, rawKafka, rawProducer } from './canaries/raw.ts'
+import { makeTopics, openLog, openTransactional, openWriter, text, Watcher } from './harness.ts'
+
+const bomb = { key: 'bomb', value: Buffer.alloc(unpackedBytesMax), partition: 0 }
+const problem = `more than ${unpackedBytesMax} bytes when it is unpacked (gzip)`
+
+/** A log that notes what it could not read. */
+function noting() {
+  const errors: { facts: Record<string, unknown>; text: string }[] = []
+  let count = 0
+  const log = openLog({
+    onUnread: () => void count++,
+    logger: {
+      ...{ debug() {}, info() {}, warn() {} },
+      error: (facts, said) => void errors.push({ facts: facts as Record<string, unknown>, text: said }),
+    },
+  })
+  return { log, errors, counted: () => count }
+}
+
+/** Batch by batch: a plain record, one that unpacks to 16 MB and one beside it, a compressed record that is not large, a plain one. */
+async function writeAll(topic: string): Promise<void> {
+  const producer = await rawProducer({})
+  await producer.send({ topic, messages: [message('before')] })
+  await producer.send({ topic, compression: CompressionTypes.GZIP, messages: [bomb, message('beside')] })
+  await producer.send({ topic, compression: CompressionTypes.GZIP, messages: [message('packed')] })
+  await producer.send({ topic, messages: [message('after')] })
+}
+
+describe('a batch that unpacks to more than memory should hold', () => {
+  test('is passed over by a member of a group, which reads on, and so do its other partitions', async () => {
+    const { jobs } = await makeTopics(['jobs'], 2)
+    await writeAll(jobs)
+    await (await openWriter()).write([{ topic: jobs, partition: 1, key: 'k', value: text('other') }])
+    const { log, errors, counted } = noting()
+    const passed: number[] = []
+    const watcher = new Watcher(
+      { topics: [jobs], onPassed: ({ partition, offset }) => void (partition === 0 && passed.push(offset)) },
+      log,
+    )
+    await watcher.reader.start()
+    await watcher.until(() => watcher.values.length === 4)
+    expect(watcher.values.toSorted()).toEqual(['after', 'before', 'other', 'packed'])
+    expect(watcher.records.filter(({ partition }) => partition === 0).map(({ offset }) => offset)).toEqual([0, 3, 4])
+    expect(counted()).toBe(1)
+    expect(errors).toEqual([
+      {
+        facts: { topic: jobs, partition: 0, firstOffset: 1, offset: 2 },
+        text: `Records of ${jobs}/0 cannot be read and are passed over: It has ${problem}.`,
+      },
+    ])
+    await watcher.until(() => passed.includes(5))
+    expect(watcher.crashes).toEqual([])
+  })
+
+  test('is passed, though nothing follows it', async () => {
+    const { jobs } = await makeTopics(['jobs'])
+    const producer = await rawProducer({})
+    await producer.send({ topic: jobs, compression: CompressionTypes.GZIP, messages: [bomb] })
+    const passed = Promise.withResolvers<number>()
+    const { log, counted } = noting()
+    const watcher = new Watcher({ topics: [jobs], onPassed: ({ offset }) => passed.resolve(offset) }, log)
+    await watcher.reader.start()
+    expect(await passed.promise).toBe(1)
+    // It does not come again with the next fetches.
+    await watcher.reader.nextHeartbeat()
+    await watcher.reader.nextHeartbeat()
+    expect(counted()).toBe(1)
+    expect(watcher.batches).toEqual([])
+  })
+
+  test('is passed over by a reader up to the end of the log', async () => {
+    const { jobs } = await makeTopics(['jobs'])
+    await writeAll(jobs)
+    const { log, errors } = noting()
+    const values: string[] = []
+    await log.readToEnd({
+      topics: [jobs],
+      groupPrefix: `read-${randomUUID()}`,
+      onRecord: ({ value }) => void values.push(value?.toString() ?? ''),
+      onProgress() {},
+      signal: AbortSignal.timeout(60_000),
+    })
+    expect(values).toEqual(['before', 'packed', 'after'])
+    expect(errors).toHaveLength(1)
+  })
+
+  test('is not told of where its transaction was aborted, and ends with it', async () => {
+    const { jobs } = await makeTopics(['jobs'])
+    const producer = await rawProducer({ transactionalId: jobs })
+    const transaction = await producer.transaction()
+    await transaction.send({ topic: jobs, compression: CompressionTypes.GZIP, messages: [bomb] })
+    await transaction.abort()
+    const writer = await openTransactional(`${jobs}-2`)
+    await writer.commit([{ topic: jobs, partition: 0, key: 'k', value: text('committed') }])
+    const { log, counted } = noting()
+    const watcher = new Watcher({ topics: [jobs] }, log)
+    await watcher.reader.start()
+    await watcher.until(() => watcher.values.includes('committed'))
+    expect(watcher.values).toEqual(['committed'])
+    expect(counted()).toBe(0)
+  })
+})
+
+test('a consumer that others run in this process reads as it did', async () => {
+  const { jobs } = await makeTopics(['jobs'])
+  await writeAll(jobs)
+  const watcher = new Watcher({ topics: [jobs] })
+  await watcher.reader.start()
+  await watcher.until(() => watcher.values.includes('after'))
+  const consumer = ended(rawKafka().consumer({ groupId: `g-${randomUUID()}` }))
+  await consumer.connect()
+  await consumer.subscribe({ topics: [jobs], fromBeginning: true })
+  const sizes: number[] = []
+  const done = Promise.withResolvers<void>()
+  await consumer.run({
+    eachMessage: async ({ message: { value } }) => {
+      sizes.push(value?.length ?? 0)
+      if (sizes.length === 5) done.resolve()
+    },
+  })
+  await done.promise
+  expect(sizes).toEqual([6, unpackedBytesMax, 6, 6, 5])
+})
