@@ -1,74 +1,151 @@
 /**
- * Mutations of the scheduler and its rules, one by one, each judged by the tests that need no broker: by hand or nightly, not in CI.
+ * Mutations of the scheduler, of those who work for it, and of its rules, one by one, each judged by the tests that ought to see it. By
+ * hand or nightly, not in CI; no broker is needed.
  *
- *   node test/mutations/scheduler.ts                 all, each against test/streams, test/scheduler and test/model
- *   node test/mutations/scheduler.ts leases-deaf     those whose names are given
+ *   node test/mutations/scheduler.ts                    all
+ *   node test/mutations/scheduler.ts D-no-grant narrowing      those whose names, or the names of whose areas, are given
+ *   node test/mutations/scheduler.ts --widely old-store        what its own tests do not see, all of test/streams, scheduler and model may
  *
- * DUELOG_MODEL_HISTORIES and DUELOG_MODEL_FIRST_SEED bound the seeds. It works in a copy of the project beside the temporary files, and
- * ends with code 1 when one survives. A text that no longer stands in its file is reported, so that the list does not rot.
+ * It works in a copy of the project beside the temporary files. First the tests must be green without any mutation. A text that no longer
+ * stands once in its file is reported, so that the list does not rot, and a mutation that is no code counts as lost too. Ends with code 1
+ * unless each is killed.
  */
-import { spawnSync } from 'node:child_process'
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import type { Mutation } from './mutation.ts'
 import { mutations } from './scheduler-list.ts'
 
+/** A test run that takes longer hangs. */
+const hangsAfterMs = 240_000
+/** What a mutation that is no code fails with. */
+const brokenCode = /SyntaxError|ReferenceError|is not defined|Transform failed|PARSE_ERROR|Parse failure/
+
+type Fate = 'killed' | 'survived' | 'lost'
+interface Outcome {
+  fate: Fate
+  /** What killed it, or why it is lost. */
+  by: string
+}
+
 const root = fileURLToPath(new URL('../..', import.meta.url))
-const wanted = process.argv.slice(2)
+const { values, positionals } = parseArgs({ options: { widely: { type: 'boolean', default: false } }, allowPositionals: true })
+const chosen = mutations.filter(
+  ({ name, area }) => positionals.length === 0 || [name, area].some((it) => positionals.includes(it)),
+)
 const copy = mkdtempSync(join(tmpdir(), 'duelog-mutations-'))
-for (const room of ['schemas', 'streams', 'src', 'test', 'package.json', 'tsconfig.json', 'vitest.config.ts'])
-  cpSync(join(root, room), join(copy, room), { recursive: true })
+for (const room of ['schemas', 'streams', 'src', 'test', 'docs', 'package.json', 'tsconfig.json', 'vitest.config.ts'])
+  cpSync(join(root, room), join(copy, room), { recursive: true, filter: (path) => basename(path) !== 'node_modules' })
 symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
-const outcomes: string[] = []
+const outcomes: (Outcome & Mutation)[] = []
 try {
-  for (const { name, file, find, replace, why } of mutations) {
-    if (wanted.length > 0 && !wanted.includes(name)) continue
-    const path = join(copy, file)
-    const text = readFileSync(path, 'utf8')
-    if (text.split(find).length !== 2) outcomes.push(`lost      ${name}: its text does not stand once in ${file}`)
-    else {
-      writeFileSync(
-        path,
-        text.replace(find, () => replace),
-      )
-      outcomes.push(`${judged()} ${name}: ${why}`)
-      writeFileSync(path, text)
-    }
-    console.log(outcomes.at(-1))
-  }
+  const red = await redWithoutMutation()
+  if (red !== undefined) console.log(`The tests are red without any mutation, so they prove nothing: ${red}`)
+  else for (const mutation of chosen) outcomes.push({ ...mutation, ...(await fateOf(mutation)) })
 } finally {
   rmSync(copy, { recursive: true })
 }
-const count = (what: string): number => outcomes.filter((outcome) => outcome.startsWith(what)).length
-console.log(`${count('killed')} killed, ${count('survived')} survived, ${count('lost')} lost`)
-process.exitCode = count('survived') + count('lost') > 0 ? 1 : 0
+tell()
 
-/** Which test fails first, and with which seed. The directed tests cost little, so they come before the seeds. */
-function judged(): string {
-  return ['test/streams', 'test/scheduler', 'test/model'].reduce(
-    (said, room) => (said.startsWith('survived') ? judgedBy(room) : said),
-    'survived ',
-  )
+async function redWithoutMutation(): Promise<string | undefined> {
+  const judges = new Set(chosen.flatMap(({ judges }) => judges))
+  for (const judge of judges) {
+    if (!isSeeds(judge) && !existsSync(join(copy, fileOf(judge)))) return `${fileOf(judge)} is not there`
+  }
+  const seeds = [...judges].filter(isSeeds)
+  const widest = seeds.sort((left, right) => Number(right.split('-')[1]) - Number(left.split('-')[1])).slice(0, 1)
+  const by = await redIn([...[...judges].filter((judge) => !isSeeds(judge)), ...widest])
+  return by?.name
 }
 
-function judgedBy(room: string): string {
-  const env = {
-    ...process.env,
-    NODE_ENV: 'production',
-    NO_COLOR: '1',
-    DUELOG_TEST_BROKERS: '127.0.0.1:1',
-    DUELOG_TEST_REGISTRY: 'http://127.0.0.1:1',
+async function fateOf(mutation: Mutation): Promise<Outcome> {
+  const { name, file, find, replace, judges } = mutation
+  const path = join(copy, file)
+  const text = readFileSync(path, 'utf8')
+  const startedAt = performance.now()
+  const fate = await (async (): Promise<Outcome> => {
+    if (text.split(find).length !== 2) return { fate: 'lost', by: `its text does not stand once in ${file}` }
+    writeFileSync(
+      path,
+      text.replace(find, () => replace),
+    )
+    let red = await redIn(judges)
+    if (red === undefined && values.widely) red = await redAnywhere()
+    if (red === undefined) return { fate: 'survived', by: judges.join(', ') }
+    return brokenCode.test(red.said) ? { fate: 'lost', by: `it is no code: ${red.name}` } : { fate: 'killed', by: red.name }
+  })()
+  writeFileSync(path, text)
+  console.log(`${fate.fate} ${name} in ${Math.round((performance.now() - startedAt) / 1_000)} s: ${fate.by}`)
+  return fate
+}
+
+interface Red {
+  name: string
+  said: string
+}
+
+/** The test that fails first. Directed tests cost little, so they come before the seeds. */
+async function redIn(judges: readonly string[]): Promise<Red | undefined> {
+  const directed = judges.filter((judge) => !isSeeds(judge)).map(fileOf)
+  const red = directed.length === 0 ? undefined : await redOf(directed, {})
+  if (red !== undefined) return red
+  for (const [, first = '1', last = '1'] of judges.flatMap((judge) => [/^seeds (\d+)-(\d+)$/.exec(judge) ?? []])) {
+    if (!judges.includes(`seeds ${first}-${last}`)) continue
+    const histories = { DUELOG_MODEL_FIRST_SEED: first, DUELOG_MODEL_HISTORIES: String(Number(last) - Number(first) + 1) }
+    const inSeeds = await redOf(['test/model/cluster/cluster.test.ts'], histories)
+    if (inSeeds !== undefined) return inSeeds
   }
-  const options = { cwd: copy, env, encoding: 'utf8' as const, maxBuffer: 64 * 1024 * 1024, timeout: 600_000 }
-  const { status, stdout, stderr } = spawnSync(
-    join(root, 'node_modules/.bin/vitest'),
-    ['run', '--bail=1', '--reporter=dot', room],
-    options,
-  )
-  if (status === 0) return 'survived '
-  const said = stdout + stderr
-  const [, seed] = /seed (\d+):/.exec(said) ?? []
-  const [, test] = /FAIL\s+(.*)/.exec(said) ?? []
-  return `killed    (${seed === undefined ? (test ?? 'it hangs') : `seed ${seed}`})`
+  return undefined
+}
+
+function redAnywhere(): Promise<Red | undefined> {
+  return redOf(['test/scheduler', 'test/model', 'test/streams'], {})
+}
+
+async function redOf(files: readonly string[], more: Record<string, string>): Promise<Red | undefined> {
+  const brokers = { DUELOG_TEST_BROKERS: '127.0.0.1:1', DUELOG_TEST_REGISTRY: 'http://127.0.0.1:1' }
+  const env = { ...process.env, NODE_ENV: 'production', NO_COLOR: '1', ...brokers, ...more }
+  const args = ['run', '--bail=1', '--maxWorkers=1', '--reporter=dot', ...files]
+  // A group of its own, so that a worker which never returns ends too.
+  const vitest = spawn(join(root, 'node_modules/.bin/vitest'), args, { cwd: copy, env, detached: true })
+  let said = ''
+  for (const stream of [vitest.stdout, vitest.stderr])
+    stream.on('data', (data) => {
+      said += data
+    })
+  const { promise, resolve } = Promise.withResolvers<number | 'hangs'>()
+  vitest.on('close', (code) => resolve(code ?? 1))
+  const timer = setTimeout(() => {
+    resolve('hangs')
+    process.kill(-(vitest.pid ?? 0), 'SIGKILL')
+  }, hangsAfterMs)
+  const status = await promise
+  clearTimeout(timer)
+  if (status === 0) return undefined
+  if (status === 'hangs') return { name: 'it hangs', said }
+  const [, seed] = /"(\d+)": \[/.exec(said) ?? []
+  const [, test = 'no test, but the run failed'] = /FAIL\s+(.*)/.exec(said) ?? []
+  return { name: seed === undefined ? test.replace(/^test\//, '') : `seed ${seed}`, said }
+}
+
+function isSeeds(judge: string): boolean {
+  return judge.startsWith('seeds ')
+}
+
+function fileOf(judge: string): string {
+  return `test/${judge}.test.ts`
+}
+
+function tell(): void {
+  const wide = (of: (outcome: Outcome & Mutation) => string): number => Math.max(0, ...outcomes.map((each) => of(each).length))
+  const [nameWidth, areaWidth] = [wide(({ name }) => name), wide(({ area }) => area)]
+  console.log('')
+  for (const { fate, name, area, why, by } of outcomes)
+    console.log(`${fate.padEnd(9)} ${area.padEnd(areaWidth)} ${name.padEnd(nameWidth)} ${why} (${by})`)
+  const count = (fate: Fate): number => outcomes.filter((outcome) => outcome.fate === fate).length
+  console.log(`\n${outcomes.length} mutations: ${count('killed')} killed, ${count('survived')} survived, ${count('lost')} lost`)
+  process.exitCode = outcomes.length > 0 && count('killed') === outcomes.length ? 0 : 1
 }

@@ -1,7 +1,8 @@
 /** The sliding window of starts: exact wherever a window begins, whatever is asked with and in whatever order. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { isOutdated, reserveStart, type Starts, startsEntry, startsOf } from '../../../streams/limits/starts.ts'
+import { completeDefinition } from '../../../streams/jobs/json.ts'
+import { isOutdated, rateOf, reserveStart, type Starts, startsEntry, startsOf } from '../../../streams/limits/starts.ts'
 
 const rate = fc.record({ limit: fc.integer({ min: 1, max: 5 }), perMs: fc.integer({ min: 1, max: 50 }) })
 
@@ -64,7 +65,78 @@ describe('starts under a rate', () => {
     for (let at = 0; at < 100; at++) starts = reserveStart(starts, { limit: 7, perMs: 1_000_000 }, at).starts
     expect(starts?.times).toHaveLength(7)
     expect(isOutdated({ lastAt: 0, perMs: 1_000 }, 60_000)).toBe(false)
+    expect(isOutdated({ lastAt: 0, perMs: 1_000 }, 3_600_999)).toBe(false)
     expect(isOutdated({ lastAt: 0, perMs: 1_000 }, 3_601_000)).toBe(true)
+    expect(isOutdated({ lastAt: 5, perMs: 1_000 }, 3_601_000)).toBe(false)
+  })
+  it('are kept no more than the largest limit, also where others ask with a small one', () => {
+    let starts = reserveStart(undefined, { limit: 5, perMs: 1_000_000 }, 0).starts
+    for (let at = 1; at < 50; at++) {
+      starts = reserveStart(starts, { limit: 1, perMs: 1 }, at).starts
+      expect(starts.times.length).toBeLessThanOrEqual(5)
+      expect(starts.times.at(-1)).toBe(at)
+    }
+    expect(starts).toMatchObject({ limit: 5, perMs: 1_000_000, times: [45, 46, 47, 48, 49] })
+  })
+  it('are forgotten as soon as no window can hold them', () => {
+    const before = { times: [0, 900], limit: 5, perMs: 1_000, givenAt: 0 }
+    expect(reserveStart(before, { limit: 5, perMs: 1_000 }, 999).starts.times).toEqual([0, 900, 999])
+    expect(reserveStart(before, { limit: 5, perMs: 1_000 }, 1_000).starts.times).toEqual([900, 1_000])
+    expect(reserveStart(before, { limit: 5, perMs: 1_000 }, 5_000).starts.times).toEqual([5_000])
+  })
+})
+
+/** README, the rateLimit of clocks that were ahead: given for a time that has not come, they hold nobody up. */
+describe('starts that a clock which was ahead has given', () => {
+  const [minute, hour, day] = [60_000, 3_600_000, 86_400_000]
+  const now = 1_800_000_000_000
+  const rate = { limit: 1, perMs: hour }
+  const next = (times: number[], givenAt: number | null): number => reserveStart({ times, ...rate, givenAt }, rate, now, now).at
+  it('count as given now, when the clock was ahead by more than a minute', () => {
+    expect(next([now + day], now + day)).toBe(now + hour)
+    expect(next([now + day], now + minute + 1)).toBe(now + hour)
+  })
+  it('hold as they are, when the clock was ahead by no more than a minute', () => {
+    expect(next([now + day], now + minute)).toBe(now + day + hour)
+    expect(next([now - 1_000], now - 1_000)).toBe(now - 1_000 + hour)
+  })
+  it('of a version that did not say when hold unless no start deadline of 30 days, and an hour between clocks, allows them', () => {
+    expect(next([now + 30 * day + hour], null)).toBe(now + 30 * day + 2 * hour)
+    expect(next([now + 30 * day + hour + 1], null)).toBe(now + hour)
+    expect(next([now + day], null)).toBe(now + day + hour)
+  })
+  it('leave alone what lies behind', () => {
+    const before = { times: [now - 10, now + day], limit: 3, perMs: hour, givenAt: now + day }
+    expect(reserveStart(before, { limit: 3, perMs: hour }, now, now).starts.times).toEqual([now - 10, now, now])
+  })
+})
+
+describe('the rate of a run', () => {
+  const made = {
+    concurrencyKey: null,
+    concurrencyLimit: 1,
+    rateKey: 'r',
+    rateLimit: 2,
+    ratePerMs: 3,
+    rank: 1,
+    startDeadlineMs: 60_000,
+  }
+  const spec = (rateLimit?: { key: string; limit: number; perMs: number }) =>
+    completeDefinition({ schedule: { at: 0 }, target: { handler: 'x' }, ...(rateLimit && { rateLimit }) })
+  const of = (definition: ReturnType<typeof spec> | undefined, limits: typeof made | null | { rateKey: null }) =>
+    rateOf(definition, { limits: limits === null ? null : { ...made, ...limits } } as Parameters<typeof rateOf>[1])
+  it('is that of the definition in force, for the same key', () => {
+    expect(of(spec({ key: 'r', limit: 9, perMs: 90 }), made)).toEqual({ key: 'r', limit: 9, perMs: 90 })
+  })
+  it('is that which the run was made with, where the definition has another key, none, or is gone', () => {
+    const own = { key: 'r', limit: 2, perMs: 3 }
+    expect(of(spec({ key: 'z', limit: 9, perMs: 90 }), made)).toEqual(own)
+    expect(of(spec(), made)).toEqual(own)
+    expect(of(undefined, made)).toEqual(own)
+  })
+  it('is none without limits, or with slots alone', () => {
+    expect(of(spec({ key: 'r', limit: 9, perMs: 90 }), null)).toBeNull()
+    expect(of(spec({ key: 'r', limit: 9, perMs: 90 }), { rateKey: null })).toBeNull()
   })
 })
 

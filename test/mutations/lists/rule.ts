@@ -1,0 +1,149 @@
+/** Mutations of the rules in streams/: what a run, a command and a limit lead to. Stryker makes many more of these; here are those that mean something. */
+import { area } from '../mutation.ts'
+
+const runs = (file: string): string => `streams/runs/${file}.ts`
+
+export const ruleMutations = [
+  ...area(
+    'runs',
+    ['streams/runs/firing', 'streams/runs/retries', 'streams/runs/leases', 'streams/runs/overlap', 'streams/runs/misfire'],
+    [
+      [
+        'B-other-life',
+        runs('attempt'),
+        ' && run.specOffset === event.specOffset',
+        '',
+        'a report of another life counts',
+        'seeds 1-100',
+      ],
+      [
+        'G-released-counts',
+        runs('attempt'),
+        'const attemptsMade = run.attempt - run.releasedAttempts',
+        'const attemptsMade = run.attempt',
+        'what a worker gave back counts as an attempt',
+        'seeds 1-100',
+      ],
+      ['pause-ignored', runs('fire'), "state.status !== 'ACTIVE' || ", "state.status === 'COMPLETED' || ", 'a paused job fires'],
+      [
+        'run-twice',
+        runs('fire'),
+        '  if ((state.nextDueAt ?? state.nextFireAt) !== timer.dueAt) return\n',
+        '',
+        'a timer fires whatever the state says',
+      ],
+      [
+        'overlap-ignored',
+        runs('fire'),
+        "return state.active.length > 0 ? 'overlap' : undefined",
+        'return undefined',
+        'overlap is not looked at',
+      ],
+      [
+        'one-run-more',
+        runs('fire'),
+        'state.active.length >= spec.maxConcurrentRuns ?',
+        'state.active.length > spec.maxConcurrentRuns ?',
+        'a job runs once more than maxConcurrentRuns',
+      ],
+      [
+        'retry-early',
+        runs('attempt'),
+        'if (due.dueAt - context.leadMs <= context.now) beginAttempt',
+        'if (true) beginAttempt',
+        'a retry goes before its backoff is over',
+      ],
+      [
+        'one-attempt-more',
+        runs('attempt'),
+        'if (attemptsMade >= retry.maxAttempts)',
+        'if (attemptsMade > retry.maxAttempts)',
+        'a run is tried once more than maxAttempts',
+      ],
+      [
+        'deadline-early',
+        runs('attempt'),
+        '  const until = expiresAt(run)\n',
+        '  const until = run.startDeadlineAt\n',
+        'a run expires before the grace of its deadline',
+      ],
+      [
+        'backstop-lost',
+        'streams/timers.ts',
+        '(parked ? dueAt : dueAt + retryBackstopMs)',
+        '(parked ? dueAt : Number.MAX_SAFE_INTEGER)',
+        'a run whose retry is lost waits for ever',
+        'scheduler/lost-records',
+      ],
+      [
+        'threshold-missed',
+        runs('fire'),
+        '<= spec.misfireThresholdMs) return due',
+        '< spec.misfireThresholdMs) return due',
+        'what is late by exactly the threshold counts as missed',
+      ],
+    ],
+  ),
+  ...area(
+    'commands',
+    ['streams/jobs/commands', 'streams/runs/cancel'],
+    [
+      [
+        'C-commands-forgotten',
+        'streams/jobs/recent-commands.ts',
+        'recentCommands.includes(markOf(commandId)) || ',
+        '',
+        'a command that is sent again is taken again',
+        'seeds 1-100',
+      ],
+      [
+        'cancel-schedules-on',
+        'streams/jobs/command.ts',
+        "  patchState(draft, { nextFireAt: null, queuedFor: null, backfill: null, waiting: false, reason: 'cancelled' })",
+        "  patchState(draft, { reason: 'cancelled' })",
+        'a cancelled job keeps its next time',
+      ],
+    ],
+  ),
+  ...area(
+    'limits',
+    ['streams/limits/starts', 'streams/runs/rate', 'streams/runs/concurrency', 'model/limits'],
+    [
+      [
+        'window-one-short',
+        'streams/limits/starts.ts',
+        'const back = times[times.length - limit] ??',
+        'const back = times[times.length - limit - 1] ??',
+        'a window holds one start too many',
+      ],
+      [
+        'astray-starts-believed',
+        'streams/limits/starts.ts',
+        ': givenAt - now > givenAheadMsMax',
+        ': givenAt - now > startDeadlineMsMax',
+        'starts that a clock which was ahead gave hold the key up',
+      ],
+      [
+        'queue-jumped',
+        runs('gate'),
+        'return waiting === 0 && held < limit',
+        'return held < limit',
+        'who comes last goes before those who wait',
+      ],
+      [
+        'slot-held-in-backoff',
+        'streams/limits/slots.ts',
+        "return status === 'DISPATCHED' || status === 'RUNNING' ||",
+        "return status === 'DISPATCHED' || status === 'RUNNING' || status === 'RETRY_WAIT' ||",
+        'a run keeps its slot while it waits for its next attempt',
+      ],
+      [
+        'expired-takes-a-start',
+        runs('gate'),
+        'if (at < run.startDeadlineAt) {',
+        'if (at <= run.startDeadlineAt) {',
+        'a start at the very end of a deadline is taken',
+      ],
+    ],
+  ),
+]
