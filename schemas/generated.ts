@@ -974,12 +974,18 @@ export interface Position {
   eventsOffset: number
   /** Next offset of jobs. Records before it that belong to another partition were moved there. Default: 0. */
   jobsOffset: number
-  /** The owner's clock. Unit: epoch ms. */
+  /** The owner's clock; of one claim each is later than the one before. Unit: epoch ms. */
   committedAt: number
   /** Latest due time in the ahead lanes. They are read in offset order, so nothing due earlier may be appended there. Unit: epoch ms. Default: 0. */
   aheadUntil: number
   /** Version of the time zone rules, such as 2026a, that every next time in the partition stands by; empty while some may stand by others, until all were looked at. Default: "". */
   zoneRules: string
+  /** Of the claim at claimOffset: with it a position tells one claim from another where the topic was made anew. 0: an earlier version of this program. Unit: epoch ms. Default: 0. */
+  claimedAt: number
+  /** Latest append time of the commands before commandsOffset, as far as the brokers give it; 0: not known, -1: what was decided was lost. Unit: epoch ms. Default: 0. */
+  commandsUntil: number
+  /** Where job-commands was truncated or made anew: its end when that was noticed. A command before it that was appended by commandsUntil was taken already. 0: there is none. Default: 0. */
+  commandsAnewTo: number
 }
 
 /** Position as a writer may give it: fields with a default may be left out. */
@@ -991,13 +997,16 @@ export interface PositionInput {
   committedAt: number
   aheadUntil?: number | undefined
   zoneRules?: string | undefined
+  claimedAt?: number | undefined
+  commandsUntil?: number | undefined
+  commandsAnewTo?: number | undefined
 }
 
 /** Owner */
 export interface Owner {
   /** host:pid:boot of the owner. */
   instance: string
-  /** The owner's clock. Unit: epoch ms. */
+  /** The owner's clock; each claim is later than the one before. Unit: epoch ms. */
   claimedAt: number
   /** Version of the owner's time zone rules, such as 2026a; empty: an earlier version of this program. Default: "". */
   zoneRules: string
@@ -3473,7 +3482,7 @@ export const jobStateSchema = {
               "name": "committedAt",
               "type": "long",
               "unit": "epoch ms",
-              "doc": "The owner's clock."
+              "doc": "The owner's clock; of one claim each is later than the one before."
             },
             {
               "name": "aheadUntil",
@@ -3487,6 +3496,26 @@ export const jobStateSchema = {
               "type": "string",
               "default": "",
               "doc": "Version of the time zone rules, such as 2026a, that every next time in the partition stands by; empty while some may stand by others, until all were looked at."
+            },
+            {
+              "name": "claimedAt",
+              "type": "long",
+              "default": 0,
+              "unit": "epoch ms",
+              "doc": "Of the claim at claimOffset: with it a position tells one claim from another where the topic was made anew. 0: an earlier version of this program."
+            },
+            {
+              "name": "commandsUntil",
+              "type": "long",
+              "default": 0,
+              "unit": "epoch ms",
+              "doc": "Latest append time of the commands before commandsOffset, as far as the brokers give it; 0: not known, -1: what was decided was lost."
+            },
+            {
+              "name": "commandsAnewTo",
+              "type": "long",
+              "default": 0,
+              "doc": "Where job-commands was truncated or made anew: its end when that was noticed. A command before it that was appended by commandsUntil was taken already. 0: there is none."
             }
           ]
         }
@@ -3511,7 +3540,7 @@ export const jobStateSchema = {
               "name": "claimedAt",
               "type": "long",
               "unit": "epoch ms",
-              "doc": "The owner's clock."
+              "doc": "The owner's clock; each claim is later than the one before."
             },
             {
               "name": "zoneRules",

@@ -72,8 +72,8 @@ export interface PositionReset {
   /** The position, and where it is read from instead. */
   from: number
   to: number
-  /** beyond-end: the topic was truncated, or deleted and made anew. expired: records expired before they were read. */
-  reason: 'beyond-end' | 'expired'
+  /** beyond-end: the topic was truncated, or deleted and made anew. expired: records expired before they were read. lost: of job-state, nothing is left. */
+  reason: 'beyond-end' | 'expired' | 'lost'
   /** Epoch ms. */
   at: number
 }

@@ -85,7 +85,7 @@ export function topicPlans(names: TopicNames, pools: readonly string[]): TopicPl
       config: { ...compact, 'segment.bytes': String(64 * 1024 * 1024), ...brokersTime },
       advised,
     },
-    { topic: names.commands, schema: 'job-command', config: deleteAfter(7 * dayMs) },
+    { topic: names.commands, schema: 'job-command', config: { ...deleteAfter(7 * dayMs), ...brokersTime }, advised },
     { topic: names.events, schema: 'execution-event', config: { ...deleteAfter(7 * dayMs), ...brokersTime }, advised },
     { topic: names.deadLetters, schema: 'dead-letter', config: deleteAfter(30 * dayMs) },
     { topic: names.control, schema: 'worker-control', config: deleteAfter(controlRetentionMs) },

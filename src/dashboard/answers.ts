@@ -144,7 +144,7 @@ export interface PartitionState {
   /** Why its owner decides nothing for now. */
   problem?: string | null
   /** A position that lay outside its log; `at` in epoch ms. */
-  lastReset?: { topic: string; from: number; to: number; reason: 'beyond-end' | 'expired'; at: number } | null
+  lastReset?: { topic: string; from: number; to: number; reason: 'beyond-end' | 'expired' | 'lost'; at: number } | null
   underWay: { dispatched: number; running: number; waiting: number }
   instance: string | null
   url: string | null

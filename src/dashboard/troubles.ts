@@ -61,8 +61,12 @@ function resetsOf({ at, partitions }: PulseMessage): Trouble[] {
   return partitions.flatMap(({ partition, lastReset }) => {
     if (lastReset == null || at - lastReset.at >= resetShownMs) return []
     const { topic, from, to, reason } = lastReset
+    const head = `Partition ${partition}: ${topic}`
+    if (reason === 'lost') return [{ text: `${head} lost all that was decided; jobs began anew from their definitions.` }]
+    if (topic.endsWith('job-state'))
+      return [{ text: `${head} was truncated, or made anew; its owner has logged again all that was decided.` }]
     const what = reason === 'expired' ? 'lost records that had not been read' : 'was truncated, or made anew'
-    const text = `Partition ${partition}: ${topic} ${what}, and is read from ${to} on instead of ${from}. Send again what is missing.`
+    const text = `${head} ${what}, and is read from ${to} on instead of ${from}. Send again what is missing.`
     return [{ text }]
   })
 }

@@ -5,9 +5,10 @@ import { DuelogError } from '../errors.ts'
 import { putKeptDefinitions } from './kept-definitions.ts'
 import { isBesideTheLog, ownerKey, positionKey, readEntry } from './local-record.ts'
 import { rangeOf, readableEnd, shrunk } from './log-ends.ts'
+import { leaveLog } from './other-log.ts'
 import { type Ownership, quietMs } from './ownership.ts'
 import type { PartitionStore } from './ports.ts'
-import { definitionsBeganAnew, soundPosition } from './positions.ts'
+import { definitionsBeganAnew, goOn } from './positions.ts'
 import type { TimeIndex } from './time-index.ts'
 import type { TurnResult } from './turn.ts'
 
@@ -27,19 +28,21 @@ export async function claim(own: Ownership, store: PartitionStore): Promise<void
   await own.orClosed(own.feed.nextHeartbeat())
   const writer = await log.transactionalWriter(`${prefix}scheduler-${own.partition}`)
   own.writer = writer
-  const value = codecs.state.encode({ owner: { instance, claimedAt: clock.nowMs(), zoneRules: own.zones.own } })
+  const before = (await readEntry(codecs, store, ownerKey))?.owner?.claimedAt ?? 0
+  const claimedAt = Math.max(clock.nowMs(), before + 1)
+  const value = codecs.state.encode({ owner: { instance, claimedAt, zoneRules: own.zones.own } })
   const offsets = await writer.commit([{ topic: names.state, partition: own.partition, key: ownerKey, value }])
   const claimOffset = offsets.get(`${names.state}/${own.partition}`) ?? 0
+  if (own.otherLog === undefined && claimOffset < own.applied.state) throw await leaveLog(own, store, 'ours', own.applied.state)
   await own.until(() => own.applied.state > claimOffset)
   own.feed.close('state')
+  await own.otherLog?.log({ claimOffset, claimedAt, value })
   const position = (await readEntry(own.shared.codecs, store, positionKey))?.position ?? null
   if (isBesideTheLog({ jobsOffset: own.applied.jobs, claimOffset: own.claimOffset }, position)) await startOver(own, store)
   if (await definitionsBeganAnew(own, store)) await startOver(own, store)
   own.claimOffset = claimOffset
-  own.applied.commands = await soundPosition(own, 'commands', position?.commandsOffset ?? 0)
-  own.applied.events = await soundPosition(own, 'events', position?.eventsOffset ?? 0)
+  await goOn(own, position, claimedAt)
   own.zones.taken(position)
-  own.logged = { jobsOffset: position?.jobsOffset ?? 0, aheadUntil: position?.aheadUntil ?? 0 }
 }
 
 /** Reopens the partition with an empty store. */

@@ -17,6 +17,7 @@ import { DuelogError, messageOf } from '../errors.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Codec, RecordIn, TargetTopics } from '../ports.ts'
 import type { SchedulerCodecs } from './codecs.ts'
+import { type Taken, wasTaken } from './commands-taken.ts'
 import { keptBytes, knownDefinition } from './job-loader.ts'
 import type { Leases } from './leases.ts'
 import type { Mail, Source } from './mailbox.ts'
@@ -39,6 +40,8 @@ export interface IntakeOptions {
   workers: WorkerWatch
   /** Topics of the user's. Undefined: none. */
   targets: TargetTopics | undefined
+  /** What is known of commands that were taken before (commands-taken.ts). */
+  taken: () => Taken
   clock: Clock
   metrics: Metrics
   logger: Logger
@@ -140,6 +143,7 @@ export class Intake {
   #misrouted(mail: Mail, record: RecordIn, key: Buffer, to: number): Mail {
     // What a move left behind: its own record already stands in the right partition.
     if (record.value === null && record.headers[movedHeader] !== undefined) return mail
+    if (mail.source === 'commands' && wasTaken(record, 'TRIGGER', this.#options.taken())) return this.#takenBefore(mail)
     if (sizeOf(record) > movedBytesMax) {
       const text = `It has more than ${movedBytesMax} bytes and belongs to partition ${to}; write it there.`
       return this.#bad(mail, record, 'too-large-to-move', text)
@@ -150,12 +154,21 @@ export class Intake {
   }
 
   #command(mail: Mail, record: RecordIn): Mail | Promise<Mail> {
+    if (record.byBroker) mail.appendedAt = record.timestampMs
     return afterDecoding<JobCommand, Mail>(this.#options.codecs.command, record, (command) => {
+      if (wasTaken(record, command.type, this.#options.taken())) return this.#takenBefore(mail)
       const problems = validateCommand(command)
       if (problems.length > 0) return this.#bad(mail, record, 'bad-command', sentences(problems))
       mail.input = { kind: 'command', command }
       return mail
     })
+  }
+
+  /** It was answered when it was taken. */
+  #takenBefore(mail: Mail): Mail {
+    this.#options.metrics.invalid.inc({ reason: 'taken-before' })
+    delete mail.replyTo
+    return mail
   }
 
   /** Heartbeats end here: they only renew a lease, from when they were read on. That an attempt has ended counts when it is folded. */

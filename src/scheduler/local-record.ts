@@ -18,6 +18,8 @@ export interface LocalRecord {
   savedAtMs: number
   /** Version of the time zone rules that the timers of jobs without a state stand by. Empty, absent: nobody knows. */
   zoneRules?: string
+  /** The job-state that is there is not the one that the store was made from (other-log.ts). theirs: another owner has gone on in it. */
+  otherLog?: 'ours' | 'theirs'
 }
 
 /** Of the store's layout: 2 has the keys of streams/job-index.ts. A store of another version is built anew from the logs. */
@@ -57,17 +59,18 @@ export async function isOfOtherVersion(store: PartitionStore): Promise<boolean> 
   return value ? (JSON.parse(value.toString()) as { version: number }).version !== version : false
 }
 
-/** Why a local store cannot be continued, or undefined. `retentionMs` is delete.retention.ms of the compacted topics. */
+/** Why a local store cannot be continued, or undefined. With `otherLog: ours` it may hold what no log has. `retentionMs` is delete.retention.ms of the compacted topics. */
 export function unusable(
   local: LocalRecord,
-  log: { clusterId: string; jobs: Range; state: Range },
+  log: { clusterId: string; jobs: Range },
   nowMs: number,
   retentionMs: number,
 ): string | undefined {
   if (local.clusterId !== log.clusterId) return `it belongs to the cluster ${local.clusterId}, this one is ${log.clusterId}`
-  if (local.stateOffset > log.state.next)
-    return `it has read job-state up to ${local.stateOffset}, the log ends at ${log.state.next}`
-  if (local.jobsOffset > log.jobs.next) return `it has read jobs up to ${local.jobsOffset}, the log ends at ${log.jobs.next}`
+  if (local.otherLog === 'theirs') return 'job-state was truncated or made anew, and another owner has gone on in it'
+  // What was decided is nowhere else then: the claim sees to definitions.
+  if (local.otherLog === undefined && local.jobsOffset > log.jobs.next)
+    return `it has read jobs up to ${local.jobsOffset}, the log ends at ${log.jobs.next}`
   // A tombstone may be gone for ever: what it deleted would live again here.
   if (mayLackTombstones(local.savedAtMs, nowMs, retentionMs)) return 'it is older than tombstones are kept'
   if (isOfTheFuture(local.savedAtMs, nowMs)) return 'it was saved by a clock that was ahead, so its age is not known'

@@ -13,6 +13,8 @@ export interface Mail {
   /** With a definition: the record's value, as it is stored. */
   value: Buffer | null
   bytes: number
+  /** Of a command: the broker's append time, where that is known. */
+  appendedAt?: number
   /** With a record that belongs to another partition: what has to be written so that it gets there. */
   moved: Move | undefined
   /** Who asked to be told what became of it. */

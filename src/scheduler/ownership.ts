@@ -10,12 +10,14 @@ import { Admissions } from './admissions.ts'
 import { AppliedWaits } from './applied-waits.ts'
 import { Catalogue } from './catalogue.ts'
 import { CatchUp } from './catch-up.ts'
+import { logPosition, saveLocal } from './commit.ts'
 import { Closed, Interruption, RoleChanged } from './endings.ts'
 import { EventsWatermark } from './events-watermark.ts'
 import type { Feed } from './feed.ts'
 import { Flow } from './flow.ts'
 import { Freshness, lookMs } from './freshness.ts'
 import { Leases } from './leases.ts'
+import { type ForeignChangelog, nothingLogged } from './logged.ts'
 import { Mailbox, type Source } from './mailbox.ts'
 import { Narrowing } from './narrowing.ts'
 import type { Shared } from './options.ts'
@@ -23,7 +25,8 @@ import type { PartitionStore } from './ports.ts'
 import type { PartitionShares } from './shares.ts'
 import { Signal } from './signal.ts'
 import type { TimeIndex } from './time-index.ts'
-import { batchRecordsMax, logPosition, saveLocal, type TurnContext, type TurnOptions, type TurnResult, turn } from './turn.ts'
+import { batchRecordsMax, type TurnOptions, type TurnResult, turn } from './turn.ts'
+import type { TurnContext } from './turn-context.ts'
 import { UnderWay } from './under-way.ts'
 import { Weights } from './weights.ts'
 import { WorkerWatch } from './worker-watch.ts'
@@ -63,9 +66,13 @@ export class Ownership {
   store: PartitionStore | undefined
   writer: TransactionalWriter | undefined
   applied: TurnContext['applied'] = { jobs: 0, commands: 0, events: 0, state: 0 }
-  logged: TurnContext['logged'] = { jobsOffset: 0, aheadUntil: 0 }
+  logged: TurnContext['logged'] = nothingLogged()
   /** Our claim, or before it the one under which the store folded jobs last; -1: never. */
   claimOffset = -1
+  /** While job-state is not the log that the store was made from. */
+  otherLog: ForeignChangelog | undefined
+  /** Up to where the store had read job-state when it was opened, and the last claim it knew: undefined once the log has proved to be the same. */
+  unproven: { stateOffset: number; claimedAt: number } | undefined
   /** Whether the store has just those timers and index keys that follow from its jobs, and is to be kept so. */
   isExact = false
   /** When the oldest timer that was not handed out when the present turn began is due. */
@@ -138,6 +145,7 @@ export class Ownership {
     this.fault = undefined
     if (!this.closing) this.#interrupted = new Interruption()
     this.isExact = false
+    this.otherLog = this.unproven = undefined
     this.catchUp.forget()
     this.zones.forget()
     this.mailbox.clear()
@@ -265,7 +273,8 @@ export class Ownership {
     const { asides, commits: slots } = shares
     const { narrowing, weights, savedAtMs, zones } = this
     const watched = { mailbox, leases, underWay, admissions, narrowing, weights }
-    const place = { shared, partition, claimOffset, savedAtMs, zones, isExact, store, index }
+    const isOfOtherLog = this.otherLog !== undefined
+    const place = { shared, partition, claimOffset, savedAtMs, zones, isExact, isOfOtherLog, store, index }
     return { ...place, ...watched, writer, asides, slots, reports, applied, logged }
   }
 }

@@ -2,11 +2,13 @@
  * Positions that lie outside their log: beyond its end, because it was truncated or made anew, or before its beginning, because records
  * expired unread. What is there is read from its beginning on, and what happened is said (ADR 0034).
  */
-import type { StateEntryInput } from '../../schemas/generated.ts'
-import { definitionValue, isKeptDefinition, rangeOf as keysOf, prefix, storedDefinition } from '../../streams/keys.ts'
+import type { Position, StateEntryInput } from '../../schemas/generated.ts'
+import { definitionValue, isKeptDefinition, prefix, storedDefinition } from '../../streams/keys.ts'
 import type { PositionReset } from '../owner-views.ts'
-import type { RecordOut } from '../ports.ts'
+import { entriesOf, logEntries } from './changelog-copy.ts'
+import { allTaken } from './commands-taken.ts'
 import type { Range } from './ends-question.ts'
+import type { FeedSource } from './feed.ts'
 import { positionKey, readEntry } from './local-record.ts'
 import { rangeOf } from './log-ends.ts'
 import type { Ownership } from './ownership.ts'
@@ -18,19 +20,51 @@ export function outside(offset: number, { earliest, next }: Range): PositionRese
   return offset < earliest ? 'expired' : undefined
 }
 
+/** From where a new owner reads commands and reports, and what it knows of the positions before. */
+export async function goOn(own: Ownership, position: Position | null, claimedAt: number): Promise<void> {
+  const { jobsOffset = 0, aheadUntil = 0, commandsUntil = 0, commandsAnewTo = 0 } = position ?? {}
+  own.logged = { jobsOffset, aheadUntil, commandsUntil, commandsAnewTo, claimedAt, committedAt: 0 }
+  const commands = await sound(own, 'commands', position?.commandsOffset ?? 0)
+  const events = await sound(own, 'events', position?.eventsOffset ?? 0)
+  own.applied.commands = commands.from
+  own.applied.events = events.from
+  // What was taken of them already stands below this end; what comes is new.
+  if (commands.isAnew) own.logged.commandsAnewTo = commands.end
+  // Somebody has reported runs, so somebody has decided them.
+  if (position === null && events.end > 0) {
+    Object.assign(own.logged, { commandsUntil: allTaken, commandsAnewTo: commands.end })
+    reportLost(own)
+  }
+}
+
 /** Where an input is read on from: its logged position, or the beginning of a log in which that does not lie. */
-export async function soundPosition(own: Ownership, source: 'commands' | 'events', offset: number): Promise<number> {
+async function sound(
+  own: Ownership,
+  source: 'commands' | 'events',
+  offset: number,
+): Promise<{ from: number; end: number; isAnew: boolean }> {
   const range = await rangeOf(own.shared.admin, own.shared.names[source], own.partition)
   const reason = outside(offset, range)
   // Before anything was read of a log, nothing of it was expected.
-  if (reason === undefined || (offset === 0 && reason === 'expired')) return Math.max(offset, range.earliest)
+  if (reason === undefined || (offset === 0 && reason === 'expired'))
+    return { from: Math.max(offset, range.earliest), end: range.next, isAnew: false }
   reportReset(own, source, offset, range, reason)
-  return range.earliest
+  return { from: range.earliest, end: range.next, isAnew: reason === 'beyond-end' }
 }
 
-function reportReset(
+function reportLost(own: Ownership): void {
+  const { names, metrics, logger, clock } = own.shared
+  own.lastReset = { topic: names.state, from: 0, to: 0, reason: 'lost', at: clock.nowMs() }
+  metrics.positionsReset.inc({ topic: names.state, reason: 'lost' })
+  logger.error(
+    { topic: names.state, partition: own.partition },
+    `${names.state}/${own.partition} holds no position, though ${names.events} holds reports: all that was decided is lost, and this process has no copy. Jobs begin anew from their definitions, with run number 1. Of commands that were there only PAUSE and RESUME count.`,
+  )
+}
+
+export function reportReset(
   own: Ownership,
-  source: 'jobs' | 'commands' | 'events',
+  source: FeedSource,
   offset: number,
   range: Range,
   reason: PositionReset['reason'],
@@ -49,10 +83,6 @@ function reportReset(
   )
 }
 
-/** Records of one transaction, and about their bytes, while states are written anew. */
-const sliceRecords = 500
-const sliceBytes = 1_000_000
-
 /**
  * Whether the log of definitions ends before the position up to which they are decided. Then offsets of definitions say nothing any more:
  * each state is logged as one that knows no definition yet, so that whatever stands in `jobs` counts, and nothing of it as decided. Run
@@ -66,28 +96,10 @@ export async function definitionsBeganAnew(own: Ownership, store: PartitionStore
   // A store that followed the old log is no better than its position.
   if (!position || writer === undefined || position.jobsOffset <= range.next) return own.applied.jobs > range.next
   reportReset(own, 'jobs', position.jobsOffset, range, 'beyond-end')
-  let states = 0
-  const put = async (records: RecordOut[]): Promise<void> => {
-    if (records.length > 0) await writer.commit(records)
-  }
-  for (const kind of [prefix.state, prefix.snapshot] as const) {
-    let slice: RecordOut[] = []
-    let bytes = 0
-    for await (const entry of entriesOf(store, kind)) {
-      const value = await unbound(own, entry)
-      if (value === undefined) continue
-      states++
-      slice.push({ topic: names.state, partition, key: entry.key, value })
-      bytes += value.length
-      if (slice.length < sliceRecords && bytes < sliceBytes) continue
-      await put(slice)
-      slice = []
-      bytes = 0
-    }
-    await put(slice)
-  }
+  const states = await logEntries(own, unboundEntries(own, store))
   const anew = { ...position, jobsOffset: 0 }
-  await put([{ topic: names.state, partition, key: positionKey, value: codecs.state.encode({ position: anew }) }])
+  const value = codecs.state.encode({ position: anew })
+  await writer.commit([{ topic: names.state, partition, key: positionKey, value }])
   logger.error(
     { topic: names.jobs, partition, states },
     `${states} states of partition ${partition} wait for their definitions: send those again that are not in ${names.jobs} any more.`,
@@ -95,14 +107,10 @@ export async function definitionsBeganAnew(own: Ownership, store: PartitionStore
   return true
 }
 
-async function* entriesOf(store: PartitionStore, kind: number): AsyncGenerator<StoreEntry> {
-  const { to, ...range } = keysOf(kind)
-  for (let { from } = range; ; ) {
-    const entries = await store.scan({ from, to, limit: sliceRecords })
-    yield* entries
-    const last = entries.at(-1)
-    if (entries.length < sliceRecords || last === undefined) return
-    from = Buffer.concat([last.key, Buffer.of(0)])
+async function* unboundEntries(own: Ownership, store: PartitionStore): AsyncGenerator<StoreEntry> {
+  for await (const entry of entriesOf(store, [prefix.state, prefix.snapshot])) {
+    const value = await unbound(own, entry)
+    if (value !== undefined) yield { key: entry.key, value }
   }
 }
 

@@ -20,7 +20,8 @@ export class Receiving {
     this.#own = own
     const { partition, shared, leases, workers } = own
     const { partitions, codecs, targets, clock, metrics, logger } = shared
-    this.#intake = new Intake({ partition, partitions, codecs, leases, workers, targets, clock, metrics, logger })
+    const taken = (): Ownership['logged'] => own.logged
+    this.#intake = new Intake({ partition, taken, partitions, codecs, leases, workers, targets, clock, metrics, logger })
   }
 
   /** Takes records that were read. Resolves when the next ones may come. */

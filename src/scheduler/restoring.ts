@@ -1,9 +1,11 @@
 /** restoring and warming: from the logs to a store that is nearly up to date. The previous owner is not disturbed and fires on. */
 
 import type { Batch } from '../ports.ts'
+import type { Range } from './ends-question.ts'
 import { exactOps } from './following.ts'
 import {
   isOfOtherVersion,
+  type LocalRecord,
   localOp,
   ownerKey,
   positionKey,
@@ -13,10 +15,13 @@ import {
   unusable,
 } from './local-record.ts'
 import { endOf, rangeOf } from './log-ends.ts'
+import { nothingLogged } from './logged.ts'
+import { isOfOtherLog, leaveLog, OtherLog } from './other-log.ts'
 import type { Ownership } from './ownership.ts'
 import type { PartitionStore } from './ports.ts'
 import { changelogOps } from './restore.ts'
 import { withStoreFaults } from './store-faults.ts'
+import { entryOf } from './stored-entry.ts'
 import type { TimeIndex } from './time-index.ts'
 
 /** A partition so close to the end of a log goes on; the rest is read behind the claim. */
@@ -37,15 +42,25 @@ export async function open(own: Ownership): Promise<{ store: PartitionStore; end
   const { admin, names } = own.shared
   // By a wrong clock a good store may look too old, and an old one fresh.
   await own.untilTrusted()
-  const store = await openStore(own)
+  const { store, other } = await openStore(own)
   const { local, claim } = await readLocalAndClaim(own.shared.codecs, store)
   const state = await endOf(admin, names.state, own.partition)
   const jobs = await endOf(admin, names.jobs, own.partition)
+  if (local !== undefined && other !== undefined) {
+    const log = new OtherLog(own, store, local.stateOffset, other)
+    await log.begin(local, claim)
+    own.otherLog = log
+  }
   own.freshness.begin(local?.savedAtMs)
   own.zones.opened(local, claim)
   own.claimOffset = local?.claimOffset ?? -1
-  own.applied = { jobs: local?.jobsOffset ?? 0, state: local?.stateOffset ?? 0, commands: 0, events: 0 }
-  own.logged = { jobsOffset: 0, aheadUntil: 0 }
+  const isOther = own.otherLog !== undefined
+  const jobsOffset = local?.jobsOffset ?? 0
+  // Of another log nothing is part of the store, and of definitions that began anew the claim says what counts.
+  const offsets = { jobs: isOther && jobsOffset > jobs ? 0 : jobsOffset, state: isOther ? 0 : (local?.stateOffset ?? 0) }
+  own.applied = { ...offsets, commands: 0, events: 0 }
+  own.unproven = { stateOffset: offsets.state, claimedAt: claim?.claimedAt ?? 0 }
+  own.logged = nothingLogged()
   own.catchUp.ends = { state, jobs }
   own.catchUp.read = 0
   const large = state - own.applied.state + jobs - own.applied.jobs > largeRestore
@@ -81,47 +96,88 @@ export async function receiveState(own: Ownership, records: Batch['records']): P
   const { store, shared } = own
   const last = records.at(-1)
   if (store === undefined || last === undefined) return
-  const ops = own.isExact ? await exactOps(shared.codecs, store, records) : await changelogOps(shared.codecs, records)
   const next = last.offset + 1
+  if (own.otherLog !== undefined) {
+    await own.otherLog.receive(records)
+    return received(own, next)
+  }
+  await proveLog(own, store, records)
+  const ops = own.isExact ? await exactOps(shared.codecs, store, records) : await changelogOps(shared.codecs, records)
   const { claimOffset, applied, savedAtMs, zones } = own
   const offsets = { jobsOffset: applied.jobs, stateOffset: next, claimOffset }
   ops.push(localOp({ clusterId: shared.clusterId, ...offsets, savedAtMs, zoneRules: zones.store }))
   await store.apply(ops)
-  own.applied.state = next
   const position = records.findLast(({ key }) => key?.equals(positionKey))?.value
   if (position) own.logged.jobsOffset = (await shared.codecs.state.decode(position)).position?.jobsOffset ?? 0
   const claim = records.findLast(({ key }) => key?.equals(ownerKey))?.value
   if (claim) zones.claimed((await shared.codecs.state.decode(claim)).owner?.zoneRules)
+  received(own, next)
+}
+
+function received(own: Ownership, next: number): void {
+  own.applied.state = next
   own.feed.received('state', next)
   own.catchUp.measureRestore()
 }
 
-async function openStore(own: Ownership): Promise<PartitionStore> {
+/** Whether the log is the one that the store was made from is told by the first position behind what the store has read. */
+async function proveLog(own: Ownership, store: PartitionStore, records: Batch['records']): Promise<void> {
+  if (own.unproven === undefined) return
+  const first = records.find(({ key }) => key?.equals(positionKey) || key?.equals(ownerKey))
+  if (first === undefined) return
+  const { position } = (await entryOf(own.shared.codecs, first.value)) ?? {}
+  if (position && isOfOtherLog(position, own.unproven)) throw await leaveLog(own, store, 'theirs', own.unproven.stateOffset)
+  own.unproven = undefined
+}
+
+/** `other`: what job-state holds, where that is not the log that the store was made from. */
+async function openStore(own: Ownership): Promise<{ store: PartitionStore; other: Range | undefined }> {
   const { stores, logger, clock } = own.shared
   const { partition } = own
   const opened = await stores.open(partition)
   const watched = (store: PartitionStore): PartitionStore => own.catalogue.watch(withStoreFaults(store), () => clock.nowMs())
   own.store = watched(opened.store)
   if (opened.wiped !== undefined) logger.warn({ partition }, `The local store was unreadable and is built anew: ${opened.wiped}`)
-  const reason = await problemOf(own, own.store)
-  if (reason === undefined) return own.store
+  const { reason, other } = await look(own, own.store)
+  if (reason === undefined) return { store: own.store, other }
   logger.warn({ partition }, `The local store of partition ${partition} is built anew: ${reason}.`)
   own.store = undefined
   await opened.store.close()
   await stores.wipe(partition)
   own.store = watched((await stores.open(partition)).store)
-  return own.store
+  return { store: own.store, other: undefined }
 }
 
-/** Why the store cannot be continued, or undefined. */
-async function problemOf({ shared, partition }: Ownership, store: PartitionStore): Promise<string | undefined> {
-  const { admin, names, clusterId, clock, tombstoneRetentionMs } = shared
+interface Look {
+  /** Why the store cannot be continued, or undefined. */
+  reason?: string | undefined
+  other?: Range | undefined
+}
+
+async function look(own: Ownership, store: PartitionStore): Promise<Look> {
+  const { admin, names, clusterId, clock, tombstoneRetentionMs } = own.shared
   const local = await readLocal(store)
-  if (local === undefined) return (await isOfOtherVersion(store)) ? 'another version of Duelog has written it' : undefined
-  const log = {
-    clusterId,
-    jobs: await rangeOf(admin, names.jobs, partition),
-    state: await rangeOf(admin, names.state, partition),
+  if (local === undefined) return (await isOfOtherVersion(store)) ? { reason: 'another version of Duelog has written it' } : {}
+  const other = await otherRange(own, local)
+  const otherLog = local.otherLog ?? (other === undefined ? undefined : 'ours')
+  const log = { clusterId, jobs: await rangeOf(admin, names.jobs, own.partition) }
+  const reason = unusable({ ...local, ...(otherLog && { otherLog }) }, log, clock.nowMs(), tombstoneRetentionMs)
+  return { reason, other }
+}
+
+/** The end of a log may be known late where a transaction has just ended. */
+const endKnownMs = 500
+const looksMax = 4
+
+/** What job-state holds, if it ends before what the store has read of it, or did so when the store was opened before. */
+async function otherRange(own: Ownership, local: LocalRecord): Promise<Range | undefined> {
+  const { admin, names } = own.shared
+  if (local.otherLog === 'theirs') return undefined
+  for (let look = 1; ; look++) {
+    const range = await rangeOf(admin, names.state, own.partition)
+    if (local.otherLog === 'ours') return range
+    if (range.next >= local.stateOffset) return undefined
+    if (look === looksMax) return range
+    await own.rest(endKnownMs)
   }
-  return unusable(local, log, clock.nowMs(), tombstoneRetentionMs)
 }

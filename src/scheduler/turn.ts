@@ -10,23 +10,13 @@
  */
 import type { Timer } from '../../streams/keys.ts'
 import { trustedMs } from '../clock.ts'
-import type { LogWriter, RecordOut, TransactionalWriter } from '../ports.ts'
-import type { Admissions } from './admissions.ts'
+import { commit, localRecord } from './commit.ts'
 import { fold } from './fold.ts'
 import type { Folded } from './folded.ts'
 import { mailName, timerName } from './input-names.ts'
-import type { Leases } from './leases.ts'
-import { localOp, positionKey } from './local-record.ts'
-import type { Mail, Mailbox, Source } from './mailbox.ts'
-import type { Narrowing } from './narrowing.ts'
-import type { Shared } from './options.ts'
-import type { PartitionStore, StoreOp } from './ports.ts'
-import type { Slots } from './slots.ts'
-import type { TimeIndex } from './time-index.ts'
+import type { Mail } from './mailbox.ts'
+import type { TurnContext } from './turn-context.ts'
 import { count, measureDispatches } from './turn-metrics.ts'
-import type { UnderWay } from './under-way.ts'
-import type { Weights } from './weights.ts'
-import type { ZoneStanding } from './zone-standing.ts'
 
 /** Records of one commit; timers get at most their share while mail waits, so that a herd cannot hold deletions up. */
 export const batchRecordsMax = 1_000
@@ -37,37 +27,6 @@ const batchBytesMax = 1024 * 1024
  * position covers a successor may read before it takes over.
  */
 const unloggedDefinitionsMax = 10_000
-
-export interface TurnContext {
-  shared: Shared
-  partition: number
-  claimOffset: number
-  /** When the store had last read all of its logs. */
-  savedAtMs: number
-  /** By which time zone rules next times stand. Default: by those in force. */
-  zones?: ZoneStanding
-  /** Whether the store has just those timers and index keys that follow from its jobs; else a restore writes all and removes none. Default: no. */
-  isExact?: boolean
-  store: PartitionStore
-  index: TimeIndex
-  mailbox: Mailbox
-  leases: Leases
-  underWay: UnderWay
-  admissions: Admissions
-  weights: Weights
-  narrowing: Narrowing
-  /** Absent while the partition is not claimed: then nothing may be logged. */
-  writer: TransactionalWriter | undefined
-  /** For records outside the transaction. */
-  asides: LogWriter
-  slots: Slots
-  /** What the reports that are part of the store cover, and how many timers may wait for more. */
-  reports: { readUntil: number; room: number }
-  /** Next offsets that are part of the store. */
-  applied: Record<Source | 'state', number>
-  /** What the last position in the changelog says, whoever wrote it: what is decided already, and what the ahead lanes hold. */
-  logged: { jobsOffset: number; aheadUntil: number }
-}
 
 /** What a turn did. `blocked`: the next mail needs a claim first. */
 export interface TurnResult {
@@ -145,73 +104,14 @@ async function persist(context: TurnContext, folded: Folded, mails: Mail[], writ
     next.jobs - context.logged.jobsOffset >= unloggedDefinitionsMax
   const aheadUntil = Math.max(context.logged.aheadUntil, folded.aheadUntil)
   if (logged) {
-    const position = positionRecord(context, next, aheadUntil)
-    next.state = await commit(context, [...effects.out, ...changelog, position], effects.targets)
-    ops.push({ key: positionKey, value: position.value })
+    await commit(context, next, { ops, records: [...effects.out, ...changelog], targets: effects.targets, aheadUntil, mails })
     measureDispatches(shared, folded)
+    return true
   }
   if (ops.length > 0 || mails.length > 0) {
     ops.push(localRecord(context, next))
     await store.apply(ops)
   }
   Object.assign(applied, next)
-  if (logged) Object.assign(context.logged, { jobsOffset: next.jobs, aheadUntil })
-  return logged
-}
-
-/** Logs how far jobs is folded, if the changelog does not say so yet; `evenIfKnown`: in any case. */
-export async function logPosition(context: TurnContext, evenIfKnown = false): Promise<void> {
-  const { applied, logged, store } = context
-  if (applied.jobs <= logged.jobsOffset && !evenIfKnown) return
-  const position = positionRecord(context, applied, logged.aheadUntil)
-  const next = { ...applied, state: await commit(context, [position]) }
-  await store.apply([{ key: positionKey, value: position.value }, localRecord(context, next)])
-  Object.assign(applied, next)
-  logged.jobsOffset = next.jobs
-}
-
-/** Says once more where the store stands. */
-export function saveLocal(context: TurnContext): Promise<void> {
-  return context.store.apply([localRecord(context, context.applied)])
-}
-
-function localRecord({ shared, claimOffset, savedAtMs, zones }: TurnContext, next: TurnContext['applied']): StoreOp {
-  const offsets = { jobsOffset: next.jobs, stateOffset: next.state, claimOffset }
-  return localOp({ clusterId: shared.clusterId, ...offsets, savedAtMs, zoneRules: zones?.store ?? '' })
-}
-
-/** Last record of each transaction: which inputs are part of the state that precedes it. */
-function positionRecord(context: TurnContext, next: TurnContext['applied'], aheadUntil: number): RecordOut & { value: Buffer } {
-  const { shared, partition, claimOffset } = context
-  const position = {
-    claimOffset,
-    commandsOffset: next.commands,
-    eventsOffset: next.events,
-    jobsOffset: next.jobs,
-    committedAt: shared.clock.nowMs(),
-    aheadUntil,
-    zoneRules: context.zones?.logged ?? '',
-  }
-  return { topic: shared.names.state, partition, key: positionKey, value: shared.codecs.state.encode({ position }) }
-}
-
-const none: ReadonlySet<string> = new Set()
-
-/** Resolves with the next offset of the changelog. */
-async function commit(context: TurnContext, records: RecordOut[], targets: ReadonlySet<string> = none): Promise<number> {
-  const { writer, shared, partition, slots } = context
-  if (writer === undefined) throw new Error(`Partition ${partition} has something to log before it is claimed.`)
-  const stateRecords = records.filter((record) => record.topic === shared.names.state).length
-  const committing = slots.run(async () => {
-    const startedAt = performance.now()
-    const offsets = await writer.commit(records)
-    shared.metrics.commit.observe((performance.now() - startedAt) / 1_000)
-    shared.metrics.commitBatch.observe(records.length)
-    return (offsets.get(`${shared.names.state}/${partition}`) ?? 0) + stateRecords
-  })
-  return committing.catch(async (error) => {
-    // A topic of the user's may be at fault: what is seen of it before the next try keeps it out of that one.
-    if (targets.size > 0) await shared.targets?.failed(targets, error)
-    throw error
-  })
+  return false
 }

@@ -31,6 +31,7 @@ import { Intake } from '../../src/scheduler/intake.ts'
 import { putKeptDefinitions } from '../../src/scheduler/kept-definitions.ts'
 import { Leases } from '../../src/scheduler/leases.ts'
 import { localOp, positionKey, readLocal } from '../../src/scheduler/local-record.ts'
+import { nothingLogged } from '../../src/scheduler/logged.ts'
 import { Mailbox, type Source } from '../../src/scheduler/mailbox.ts'
 import { Narrowing } from '../../src/scheduler/narrowing.ts'
 import type { Shared } from '../../src/scheduler/options.ts'
@@ -38,7 +39,8 @@ import { changelogOps } from '../../src/scheduler/restore.ts'
 import { Slots } from '../../src/scheduler/slots.ts'
 import { TimeIndex } from '../../src/scheduler/time-index.ts'
 import { TimerTaker } from '../../src/scheduler/timer-taker.ts'
-import { batchRecordsMax, type TurnContext, turn } from '../../src/scheduler/turn.ts'
+import { batchRecordsMax, turn } from '../../src/scheduler/turn.ts'
+import type { TurnContext } from '../../src/scheduler/turn-context.ts'
 import { UnderWay } from '../../src/scheduler/under-way.ts'
 import { Weights } from '../../src/scheduler/weights.ts'
 import { WorkerWatch } from '../../src/scheduler/worker-watch.ts'
@@ -240,7 +242,8 @@ class Owner {
     this.#leases = new Leases(world.now)
     const leases = this.#leases
     const workers = new WorkerWatch()
-    this.#intake = new Intake({ partition: 0, partitions: 1, codecs, leases, workers, targets, clock, metrics, logger })
+    const taken = nothingLogged
+    this.#intake = new Intake({ partition: 0, partitions: 1, taken, codecs, leases, workers, targets, clock, metrics, logger })
     this.#read = { jobs: applied.jobs, commands: applied.commands, events: applied.events }
     const { store } = world
     const crashing = { ...store, apply: async (ops: Parameters<typeof store.apply>[0]) => this.#apply(ops) }
@@ -283,7 +286,10 @@ class Owner {
     const [value] = await store.get([positionKey])
     const position = value ? (await codecs.state.decode(value)).position : null
     const applied = { jobs, state, commands: position?.commandsOffset ?? 0, events: position?.eventsOffset ?? 0 }
-    const owner = new Owner(world, applied, { jobsOffset: position?.jobsOffset ?? 0, aheadUntil: position?.aheadUntil ?? 0 })
+    const owner = new Owner(world, applied, {
+      ...nothingLogged(),
+      ...(position && { jobsOffset: position.jobsOffset, aheadUntil: position.aheadUntil }),
+    })
     await putKeptDefinitions(codecs, store)
     await owner.#drain(['jobs'])
     await owner.#drain()

@@ -158,6 +158,7 @@ export class MemoryLog {
         partition,
         offset,
         timestampMs,
+        byBroker: true,
         key: typeof key === 'string' ? Buffer.from(key) : key,
         value,
         headers: Object.fromEntries(Object.entries(headers).map(([name, text]) => [name, Buffer.from(text)])),

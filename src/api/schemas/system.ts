@@ -118,11 +118,11 @@ export const partitionsSchema = {
                   topic: { type: 'string' },
                   from: { type: 'integer' },
                   to: { type: 'integer' },
-                  reason: { type: 'string', enum: ['beyond-end', 'expired'] },
+                  reason: { type: 'string', enum: ['beyond-end', 'expired', 'lost'] },
                   at: time,
                 },
                 description:
-                  'The last position of its owner that lay outside its log, which was read from `to` on instead: beyond-end when the topic was truncated, or deleted and made anew; expired when records expired unread. Null: none since the process of the owner began.',
+                  'The last position of its owner that lay outside its log, which was read from `to` on instead: beyond-end when the topic was truncated, or deleted and made anew; expired when records expired unread; lost when job-state holds nothing of what was decided, and jobs began anew. Of a job-state beyond its end, `to` is where the log began that the local store was logged to again. Null: none since the process of the owner began.',
               },
               zoneWalk: {
                 type: ['object', 'null'],

@@ -1,0 +1,33 @@
+/**
+ * Commands that were taken before `job-commands` lost its end or began anew, and stand in it still, or again. A job remembers its last 32
+ * commands; which of all were taken is told by the append time of the last one (ADR 0049).
+ */
+import type { JobCommandType } from '../../schemas/generated.ts'
+import type { RecordIn } from '../ports.ts'
+import type { Logged } from './logged.ts'
+import type { Mail } from './mailbox.ts'
+import type { TurnContext } from './turn-context.ts'
+
+/** Nobody knows which were taken: all of the state was lost. */
+export const allTaken = -1
+
+export type Taken = Pick<Logged, 'commandsUntil' | 'commandsAnewTo'>
+
+/** Whether the command was taken before. Where all that was decided is lost, who paused a job still means it, and nothing else is done twice. */
+export function wasTaken({ offset, timestampMs, byBroker }: RecordIn, type: JobCommandType, known: Taken): boolean {
+  if (offset >= known.commandsAnewTo) return false
+  if (known.commandsUntil === allTaken) return type !== 'PAUSE' && type !== 'RESUME'
+  return byBroker === true && timestampMs <= known.commandsUntil
+}
+
+/** What a position says once these are folded. A broker whose clock is ahead makes no later command one of before. */
+export function commandsRead({ logged, applied, shared }: TurnContext, mails: readonly Mail[]): Taken {
+  let { commandsUntil, commandsAnewTo } = logged
+  for (const { source, offset, appendedAt } of mails) {
+    if (source !== 'commands' || offset < commandsAnewTo) continue
+    if (commandsUntil === allTaken) commandsUntil = 0
+    commandsUntil = Math.max(commandsUntil, Math.min(appendedAt ?? 0, shared.clock.nowMs()))
+  }
+  if (applied.commands >= commandsAnewTo && commandsUntil !== allTaken) commandsAnewTo = 0
+  return { commandsUntil, commandsAnewTo }
+}

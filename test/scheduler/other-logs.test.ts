@@ -1,0 +1,165 @@
+/** A `job-state` that was truncated, or deleted and made anew: what was decided is not lost, and nothing is done twice. */
+import { expect, test } from 'vitest'
+import { type Disk, metrics, type Process } from '../model/cluster/process.ts'
+import { names } from '../model/world.ts'
+import { type Dispatched, SchedulerDriver } from '../tools/scheduler-driver.ts'
+
+const job = { schedule: { everyMs: 10_000 }, target: { handler: 'x' } }
+
+async function resets(reason: string): Promise<number> {
+  const { values } = await metrics.positionsReset.get()
+  return values.find(({ labels }) => labels.topic === names.state && labels.reason === reason)?.value ?? 0
+}
+
+/** One run each 10 s, each ended at once. */
+async function run(driver: SchedulerDriver, forMs: number): Promise<void> {
+  const nameOf = ({ jobId, runNo, life }: Dispatched): string => `${jobId}/${runNo}@${life}`
+  const seen = new Set(driver.executions().map(nameOf))
+  for (let passed = 0; passed < forMs; passed += 500) {
+    await driver.advance(500)
+    for (const each of driver.executions()) if (!seen.has(nameOf(each))) end(driver, each)
+    for (const each of driver.executions()) seen.add(nameOf(each))
+  }
+}
+
+function end(driver: SchedulerDriver, run: Dispatched): void {
+  driver.report(run, 'SUCCEEDED', { startedAt: driver.time.nowMs })
+}
+
+function loseState(driver: SchedulerDriver, how: 'anew' | 'truncated'): void {
+  const log = driver.log.at(names.state, 0)
+  if (how === 'anew') driver.log.recreate(log)
+  else driver.log.truncate(log, Math.floor(log.next / 2))
+  driver.cluster.group.moved(names.state, 0)
+}
+
+const runNumbers = (driver: SchedulerDriver, id = 'j'): number[] =>
+  driver
+    .executions()
+    .filter(({ jobId }) => jobId === id)
+    .map(({ runNo }) => runNo)
+
+const oneAfterAnother = (numbers: readonly number[]): number[] => numbers.map((_, at) => at + 1)
+
+const lastReset = (process: Process) => process.scheduler.queries.partitions()[0]?.lastReset
+
+async function begun(): Promise<{ driver: SchedulerDriver; disk: Disk; owner: Process }> {
+  const driver = new SchedulerDriver()
+  const disk: Disk = new Map()
+  const owner = driver.boot('A', disk)
+  await driver.settle()
+  driver.define('j', job)
+  driver.define('paused', job)
+  driver.define('gone', { ...job, target: { handler: 'y' } })
+  await run(driver, 21_000)
+  driver.command('paused', { type: 'PAUSE', commandId: 'p' })
+  driver.command('j', { type: 'TRIGGER', commandId: 't' })
+  driver.remove('gone')
+  await run(driver, 2_000)
+  return { driver, disk, owner }
+}
+
+test.each(['anew', 'truncated'] as const)('an owner that comes back logs its store again (%s)', async (how) => {
+  const { driver, disk, owner } = await begun()
+  const reached = driver.log.at(names.state, 0).next
+  driver.kill(owner)
+  loseState(driver, how)
+  const before = await resets('beyond-end')
+  const heir = driver.boot('B', disk)
+  await run(driver, 30_000)
+  expect(driver.phases(heir)).toBe('active')
+  expect(await resets('beyond-end')).toBe(before + 1)
+  expect(lastReset(heir)).toMatchObject({ topic: names.state, from: reached - 1, reason: 'beyond-end' })
+  expect(driver.state(heir, 'paused')).toMatchObject({ status: 'PAUSED', runNo: 2 })
+  // From now on the log alone is enough.
+  const states = [driver.state(heir, 'j'), driver.state(heir, 'paused')]
+  driver.kill(heir)
+  const third = driver.boot('C', new Map())
+  await driver.advance(500)
+  expect([driver.state(third, 'j'), driver.state(third, 'paused')]).toEqual(states)
+  expect(driver.state(third, 'gone')).toBeUndefined()
+  await run(driver, 30_000)
+  const numbers = runNumbers(driver)
+  expect(numbers).toEqual(oneAfterAnother(numbers))
+  expect(runNumbers(driver, 'paused')).toEqual([1, 2])
+  expect(runNumbers(driver, 'gone')).toEqual([1, 2])
+})
+
+test.each(['anew', 'truncated'] as const)('an owner that fires notices it by the answer to its commit (%s)', async (how) => {
+  const { driver, owner } = await begun()
+  const before = await resets('beyond-end')
+  loseState(driver, how)
+  await run(driver, 40_000)
+  expect(driver.phases(owner)).toBe('active')
+  expect(await resets('beyond-end')).toBe(before + 1)
+  driver.kill(owner)
+  const heir = driver.boot('B', new Map())
+  await run(driver, 30_000)
+  expect(driver.state(heir, 'paused')).toMatchObject({ status: 'PAUSED', runNo: 2 })
+  const numbers = runNumbers(driver)
+  expect(numbers).toEqual(oneAfterAnother(numbers))
+  expect(numbers.length).toBeGreaterThan(8)
+})
+
+test('a store is built anew where another owner has gone on in a log that was made anew, also when that has grown beyond it', async () => {
+  for (const grown of [0, 60_000]) {
+    const { driver, disk, owner } = await begun()
+    driver.kill(owner)
+    loseState(driver, 'anew')
+    const other = driver.boot('B', new Map())
+    await run(driver, 3_000 + grown)
+    const state = driver.state(other, 'j')
+    driver.kill(other)
+    const third = driver.boot('C', disk)
+    await driver.advance(2_500, 250)
+    expect(driver.phases(third)).toBe('active')
+    expect(driver.state(third, 'j')).toEqual(state)
+  }
+})
+
+test('where no copy is left jobs begin anew, which is said; no command that asks for a run is carried out again', async () => {
+  const { driver, owner } = await begun()
+  driver.kill(owner)
+  loseState(driver, 'anew')
+  const before = await resets('lost')
+  const heir = driver.boot('B', new Map())
+  await driver.advance(2_000, 250)
+  expect(await resets('lost')).toBe(before + 1)
+  expect(lastReset(heir)).toMatchObject({ topic: names.state, reason: 'lost' })
+  expect(driver.state(heir, 'paused')).toMatchObject({ status: 'PAUSED' })
+  expect(driver.executions().filter(({ trigger }) => trigger === 'MANUAL')).toHaveLength(1)
+  driver.command('j', { type: 'TRIGGER', commandId: 't2' })
+  await run(driver, 1_000)
+  expect(driver.executions().filter(({ trigger }) => trigger === 'MANUAL')).toHaveLength(2)
+})
+
+test.each(['anew', 'truncated'] as const)(
+  'no command is carried out again, and none is forgotten, where job-commands loses its end (%s)',
+  async (how) => {
+    const { driver, disk, owner } = await begun()
+    const triggers = (): number => driver.executions().filter(({ trigger }) => trigger === 'MANUAL').length
+    // More than a job remembers, one after another.
+    const schedule = { at: driver.time.nowMs + 1e9 }
+    driver.define('often', { schedule, target: { handler: 'x' }, overlap: 'ALLOW', maxConcurrentRuns: 100 })
+    for (let index = 0; index < 50; index++) driver.command('often', { type: 'TRIGGER', commandId: `often-${index}` })
+    await run(driver, 20_000)
+    const before = triggers()
+    expect(before).toBe(51)
+    driver.kill(owner)
+    const log = driver.log.at(names.commands, 0)
+    if (how === 'anew') driver.log.recreate(log)
+    else driver.log.truncate(log, log.next - 5)
+    driver.cluster.group.moved(names.commands, 0)
+    driver.command('often', { type: 'TRIGGER', commandId: 'new' })
+    const heir = driver.boot('B', disk)
+    await driver.advance(1_000, 250)
+    // A crash before anything else is told.
+    driver.kill(heir)
+    const third = driver.boot('C', disk)
+    await driver.advance(1_000, 250)
+    driver.command('often', { type: 'TRIGGER', commandId: 'newer' })
+    await driver.advance(1_000, 250)
+    expect(driver.phases(third)).toBe('active')
+    expect(triggers()).toBe(before + 2)
+  },
+)
