@@ -1,13 +1,22 @@
 /** Joins the auditor to what this process has: its folder, the log, the settings. */
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { Pacing } from './audit/pacing.ts'
 import { type Auditor, createAuditor } from './audit/role.ts'
 import type { Parts } from './parts.ts'
+import type { Scheduler } from './scheduler/scheduler.ts'
 import { rocksStores } from './store/rocks-store.ts'
 
-/** Undefined: this process has not the role. */
-export function auditorOf(parts: Parts): Auditor | undefined {
+/** An owner in the same process comes first: the auditor joins when its partitions fire, or after so long. */
+const ownerFirstMs = 30_000
+/** Of the time of a process that also owns partitions: while they fire as they should, and while one of them does not. */
+const shares = { beside: 0.5, behind: 0.1 }
+
+/** Undefined: this process has not the role. `scheduler`: the one of this process. */
+export function auditorOf(parts: Parts, scheduler: Scheduler | undefined): Auditor | undefined {
   const { config, logger, log, codecs, names, instance, metrics, clock } = parts
   if (!config.roles.has('auditor')) return undefined
+  const share = (owner: Scheduler): number => (owner.active ? shares.beside : shares.behind)
   return createAuditor({
     log,
     codecs,
@@ -15,6 +24,7 @@ export function auditorOf(parts: Parts): Auditor | undefined {
     instance,
     userData: () => ({ url: parts.url }),
     stores: rocksStores(join(config.dataDir, 'auditor')),
+    pacing: new Pacing(() => (scheduler === undefined ? 1 : share(scheduler))),
     clock,
     metrics,
     logger,
@@ -22,9 +32,10 @@ export function auditorOf(parts: Parts): Auditor | undefined {
   })
 }
 
-/** Once the URL of this process is known: its member data carries it. */
-export async function startAuditor(auditor: Auditor | undefined, { undo }: Parts): Promise<void> {
+/** Once the URL of this process is known, which its member data carries, and the scheduler of this process has joined. */
+export async function startAuditor(auditor: Auditor | undefined, scheduler: Scheduler | undefined, parts: Parts): Promise<void> {
   if (auditor === undefined) return
-  undo.push(() => auditor.stop())
-  await auditor.start()
+  parts.undo.push(() => auditor.stop())
+  if (scheduler === undefined) return auditor.start()
+  auditor.startAfter(Promise.race([scheduler.ready(), setTimeout(ownerFirstMs, undefined, { ref: false })]))
 }

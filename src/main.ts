@@ -122,16 +122,16 @@ async function assemble(
   if (config.roles.has('retrier')) await startRetrier(parts)
   await startIntake(parts)
   logger.info({ roles: [...config.roles] }, 'Start: workers and forwarders have joined')
-  const auditor = auditorOf(parts)
   const scheduler = config.roles.has('scheduler') ? newScheduler(parts) : undefined
+  const auditor = auditorOf(parts, scheduler)
   // Before the scheduler joins: its member data carries the URL that is known only then.
   parts.url = await startHttp(parts, scheduler, auditor)
   logger.info({ url: parts.url }, 'Start: HTTP is served')
-  await startAuditor(auditor, parts)
   if (scheduler !== undefined) {
     undo.push(() => scheduler.stop())
     await scheduler.start()
   }
+  await startAuditor(auditor, scheduler, parts)
   return {
     url: parts.url,
     brokers,

@@ -15,8 +15,10 @@ import type { AuditorRoleOptions } from './role-options.ts'
 
 /** Found faults that are kept to be shown. */
 const recentMax = 100
-/** Changed accounts that are saved in one step at the latest. */
-const savedMax = 10_000
+/** Changed accounts that are saved in one step at the latest: writing them lasts some milliseconds. */
+const savedMax = 500
+/** Records that are taken in one step. */
+const stepRecords = 50
 /** A job that is overdue when the auditor begins may only have owners that begin as well. */
 const quietMs = 60_000
 
@@ -88,7 +90,7 @@ export class AuditedPartition {
       hears.onFinding(finding)
     }
     const scope = { from: 0, to: Number.POSITIVE_INFINITY, graceMs: options.graceMs }
-    const ledger = new Ledger({ store, scope, onFinding })
+    const ledger = new Ledger({ store, scope, onFinding, rest: () => options.pacing.rest() })
     const saved = await ledger.restore<Saved>()
     recent.push(...(saved?.recent ?? []))
     return new AuditedPartition(partition, options, hears, store, { ledger, saved, topics, recent })
@@ -97,25 +99,33 @@ export class AuditedPartition {
   /** Enters records of one topic, in the order of their offsets. */
   take(topic: string, records: readonly RecordIn[]): Promise<void> {
     return this.#next(async () => {
-      const { names, codecs, clock } = this.#options
-      const next = this.lanes.nextOf(topic)
-      const facts: Fact[] = []
-      for (const record of records) {
-        // What was read before the partition moved away and came back.
-        if (record.offset < next) continue
-        this.#complete.note(record)
-        const reading = factOf(names, codecs, record)
-        const fact = reading instanceof Promise ? await reading : reading
-        if (fact === 'unreadable') this.#ledger.tally.unreadable++
-        else if (fact !== undefined) facts.push(fact)
+      const { clock, pacing } = this.#options
+      for (let from = 0; from < records.length; from += stepRecords) {
+        const step = records.slice(from, from + stepRecords)
+        // A clock that is not right bounds no record.
+        const nowMs = trustedMs(clock) ?? Number.POSITIVE_INFINITY
+        await this.#ledger.take(await this.#factsOf(topic, step), nowMs)
+        const last = step.at(-1)
+        if (last !== undefined) this.lanes.passed(topic, last.offset + 1, Math.min(last.timestampMs, nowMs))
+        await this.#saveMany()
+        await pacing.rest()
       }
-      // A clock that is not right bounds no record.
-      const nowMs = trustedMs(clock) ?? Number.POSITIVE_INFINITY
-      await this.#ledger.take(facts, nowMs)
-      const last = records.at(-1)
-      if (last !== undefined) this.lanes.passed(topic, last.offset + 1, Math.min(last.timestampMs, nowMs))
-      if (this.#ledger.unsaved > savedMax) await this.#save()
     })
+  }
+
+  async #factsOf(topic: string, records: readonly RecordIn[]): Promise<Fact[]> {
+    const { names, codecs } = this.#options
+    const next = this.lanes.nextOf(topic)
+    const facts: Fact[] = []
+    for (const record of records) {
+      // What was read before the partition moved away and came back.
+      if (record.offset < next) continue
+      this.#complete.note(record)
+      const fact = await factOf(names, codecs, record)
+      if (fact === 'unreadable') this.#ledger.tally.unreadable++
+      else if (fact !== undefined) facts.push(fact)
+    }
+    return facts
   }
 
   /** Judges what was read far enough, and saves. */
@@ -125,7 +135,7 @@ export class AuditedPartition {
       if (reached === undefined || reached.watermark <= 0) return
       const { watermark, isAtEnd } = reached
       const isPresent = isAtEnd && watermark - this.#beganMs >= quietMs
-      await this.#ledger.settle({ watermark, isPresent, completeFrom: this.#complete.times })
+      await this.#ledger.settle({ watermark, isPresent, completeFrom: this.#complete.times }, () => this.#saveMany())
       this.#judgedUntil = Math.max(this.#judgedUntil ?? 0, watermark - this.#options.graceMs)
       await this.#save()
       this.#note()
@@ -154,6 +164,10 @@ export class AuditedPartition {
       ...{ behindRecords: this.lanes.behindRecords, records, unreadable, runs, occurrences },
       ...{ findings: { ...findings }, unjudged: { ...unjudged }, recent: [...this.#recent] },
     }
+  }
+
+  async #saveMany(): Promise<void> {
+    if (this.#ledger.unsaved > savedMax) await this.#save()
   }
 
   #save(): Promise<void> {
@@ -185,7 +199,7 @@ export class AuditedPartition {
   #next(work: () => Promise<void>): Promise<void> {
     const done = this.#queue.then(() => {
       if (this.#broken !== undefined) throw this.#broken
-      return work()
+      return this.#options.pacing.work(work)
     })
     this.#queue = done.catch((error: unknown) => {
       // What is in memory may be more than the positions say: it is not saved, and read again.

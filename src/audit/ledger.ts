@@ -33,6 +33,8 @@ export interface LedgerOptions {
   runsMax?: number
   /** Accounts in memory. Default 20,000. */
   cachedMax?: number
+  /** Awaited between accounts: who is in no hurry rests there. */
+  rest?(): Promise<void> | undefined
 }
 
 /** How far everything was read. */
@@ -101,6 +103,7 @@ export class Ledger {
     await this.#load(facts.map(({ jobId }) => jobId))
     const context: EntryContext = { find: this.#find, unjudged: this.#unjudged, runsMax, nowMs }
     for (const fact of facts) {
+      await this.#rest()
       const account = this.#cached.get(fact.jobId) ?? this.#opened(fact.jobId)
       enter(account, fact, context)
       const checkAt = Math.min(fact.at, nowMs) + scope.graceMs
@@ -110,25 +113,30 @@ export class Ledger {
     this.tally.records += facts.length
   }
 
-  /** Judges all that has waited long enough. */
-  async settle(progress: Progress): Promise<void> {
+  /** Judges all that has waited long enough. `between` is called between accounts and may save: what is judged and what is not stand side by side. */
+  async settle(progress: Progress, between: () => Promise<void> = async () => {}): Promise<void> {
     const { watermark, isFinal = false } = progress
     const until = isFinal ? Number.MAX_SAFE_INTEGER - 1 : watermark
     const context = this.#context(progress)
-    for (const id of this.#dirty) {
-      const account = this.#cached.get(id)
-      if (account?.checkAt !== undefined && account.checkAt <= until) this.#review(account, context)
+    const judgeAll = async (ids: readonly string[]): Promise<void> => {
+      for (const id of ids) {
+        // Saving in between may have let it go.
+        if (!this.#cached.has(id)) await this.#load([id])
+        const account = this.#cached.get(id)
+        if (account?.checkAt === undefined || account.checkAt > until) continue
+        this.#review(account, context)
+        await between()
+        await this.#rest()
+      }
     }
+    await judgeAll([...this.#dirty])
     let from = Buffer.of(prefix.check)
     const to = checkKey(Math.max(0, until + 1), '')
     for (;;) {
       const entries = await this.#options.store.scan({ from, to, limit: STEP_ACCOUNTS })
       const ids = entries.map(({ key }) => key.toString('utf8', 9))
       await this.#load(ids)
-      for (const id of ids) {
-        const account = this.#cached.get(id)
-        if (account?.checkAt !== undefined && account.checkAt <= until) this.#review(account, context)
-      }
+      await judgeAll(ids)
       const last = entries.at(-1)
       if (last === undefined || entries.length < STEP_ACCOUNTS) return
       from = Buffer.concat([last.key, Buffer.of(0)])
@@ -152,6 +160,7 @@ export class Ledger {
   async save(extra: unknown): Promise<void> {
     const ops: Op[] = [{ key: metaKey, value: serialize({ layout, tally: this.tally, extra }) }]
     for (const id of this.#dirty) {
+      await this.#rest()
       const account = this.#cached.get(id)
       const { indexedAt, checkAt } = account ?? {}
       if (account !== undefined && indexedAt !== checkAt) {
@@ -183,6 +192,10 @@ export class Ledger {
     if (isOver(account, context)) Object.assign(account, openAccount(account.id), { indexedAt: account.indexedAt })
   }
 
+  #rest(): Promise<void> | undefined {
+    return this.#options.rest?.()
+  }
+
   #opened(id: string): JobAccount {
     const account = openAccount(id)
     this.#cached.set(id, account)
@@ -194,6 +207,7 @@ export class Ledger {
     if (absent.length === 0) return
     const values = await this.#options.store.get(absent.map(accountKey))
     for (const [at, id] of absent.entries()) {
+      await this.#rest()
       const value = values[at]
       if (value != null) this.#cached.set(id, deserialize(value) as JobAccount)
     }

@@ -5,6 +5,7 @@ import type { Clock } from '../clock.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Log } from '../ports.ts'
 import type { AccountStore } from './ledger.ts'
+import type { Pacing } from './pacing.ts'
 import type { FactCodecs } from './record-facts.ts'
 
 export interface AuditorRoleOptions {
@@ -21,6 +22,7 @@ export interface AuditorRoleOptions {
   clock: Clock
   metrics: Metrics
   logger: Logger
+  pacing: Pacing
   /** How long after its due time something may still be on its way, in ms. */
   graceMs: number
 }

@@ -22,6 +22,8 @@ export type { AuditorRoleOptions } from './role-options.ts'
 export interface Auditor extends ProofQueries {
   /** Joins the group. Rejects with DuelogError `broker-unavailable` or `unsafe-topic`. */
   start(): Promise<void>
+  /** Joins the group when `when` has come. What goes wrong then is told in the log, and tried again every 5 s. */
+  startAfter(when: Promise<void>): void
   /** Saves, and leaves the group. Safe to call twice. */
   stop(): Promise<void>
 }
@@ -31,6 +33,7 @@ export function createAuditor(options: AuditorRoleOptions): Auditor {
   let stopping: Promise<void> | undefined
   return {
     start: () => role.start(),
+    startAfter: (when) => role.startAfter(when),
     proof: () => role.proof(),
     stop: () => {
       stopping ??= role.stop()
@@ -50,6 +53,7 @@ class AuditorRole {
   #admin: LogAdmin | undefined
   #cancel = (): void => {}
   #round: Promise<void> = Promise.resolve()
+  #joining: Promise<void> = Promise.resolve()
   #stopped = false
 
   constructor(options: AuditorRoleOptions) {
@@ -57,9 +61,14 @@ class AuditorRole {
   }
 
   async start(): Promise<void> {
-    this.#admin ??= await this.#options.log.admin()
     await this.#join()
     this.#plan()
+  }
+
+  startAfter(when: Promise<void>): void {
+    void when.then(() => {
+      if (!this.#stopped) this.#joining = this.start().catch((error: unknown) => this.#crashed(error))
+    })
   }
 
   async stop(): Promise<void> {
@@ -67,6 +76,7 @@ class AuditorRole {
     this.#cancel()
     await this.#round
     await this.#reader?.stop()
+    await this.#joining
     this.#assigned.clear()
     await Promise.all([...this.#partitions.keys()].map((partition) => this.#move(partition)))
     await Promise.all(this.#moving.values())
@@ -79,7 +89,9 @@ class AuditorRole {
 
   async #join(): Promise<void> {
     const { log, names, instance, userData } = this.#options
+    this.#admin ??= await log.admin()
     this.#topics = await this.#topicsNow()
+    if (this.#stopped) return
     this.#reader = log.reader({
       groupId: names.group('auditor'),
       topics: this.#topics,

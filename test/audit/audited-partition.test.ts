@@ -2,6 +2,7 @@
 import { pino } from 'pino'
 import { expect, it } from 'vitest'
 import { AuditedPartition } from '../../src/audit/audited-partition.ts'
+import { Pacing } from '../../src/audit/pacing.ts'
 import type { AuditorRoleOptions } from '../../src/audit/role-options.ts'
 import { topicNames } from '../../streams/topics.ts'
 import { memoryStore } from '../tools/memory-store.ts'
@@ -12,6 +13,7 @@ it('judges nothing further while its clock is not trusted', async () => {
     stores: { open: async () => ({ store: memoryStore(), wiped: undefined }) },
     clock: { nowMs: () => 0 },
     graceMs: 1_000,
+    pacing: new Pacing(() => 1),
     logger: pino({ level: 'silent' }),
   } as unknown as AuditorRoleOptions
   const hears = { onFinding: () => undefined, onJudged: () => undefined, onUnjudged: () => undefined }

@@ -1,5 +1,6 @@
 /** An auditor whose wall clock is ahead: it judges nothing that is not due yet. */
 import { expect, it } from 'vitest'
+import { Pacing } from '../../src/audit/pacing.ts'
 import { createAuditor } from '../../src/audit/role.ts'
 import type { AuditorRoleOptions } from '../../src/audit/role-options.ts'
 import { createMetrics } from '../../src/metrics.ts'
@@ -31,6 +32,7 @@ it('judges nothing by a clock that is ahead, and goes on when it is right again'
       topics: async () => [],
     },
     ...{ codecs: {}, names, instance: 'auditor@test:1:a', userData: () => null, clock, metrics, logger: silent, graceMs: 1_000 },
+    pacing: new Pacing(() => 1),
     stores: { open: async () => ({ store: { ...memoryStore(), close: async () => {} }, wiped: undefined }) },
   } as unknown as AuditorRoleOptions)
   await auditor.start()
