@@ -2,6 +2,7 @@
  * The only wiring: from settings to a running system. Everything else knows ports; here they meet.
  */
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { type Logger, pino } from 'pino'
 import { tombstoneRetentionMs, topicNames, topicPlans } from '../streams/topics.ts'
 import { auditorOf, startAuditor } from './auditing.ts'
@@ -26,6 +27,9 @@ import { Scheduler } from './scheduler/scheduler.ts'
 import { startHttp } from './serve.ts'
 import { rocksStores } from './store/rocks-store.ts'
 import { builtInsOf, startIntake, startTargets } from './targets.ts'
+
+/** An embedded registry whose ids are known starts when this process fires, or at the latest so long after the broker. */
+const registryDueMs = 10_000
 
 export interface System {
   /** Base URL of the HTTP server. */
@@ -77,8 +81,10 @@ async function assemble(
   const { config } = options
   const vitals = new Vitals(options.onFatal ?? ((error) => logger.fatal({ err: error }, 'Duelog cannot go on.')))
   const knownIds = knownIdsIn(config.dataDir)
-  const embedded = await startOwn(options, logger, vitals, await areSchemasKnown(knownIds))
+  const registryDue = Promise.withResolvers<void>()
+  const embedded = await startOwn(options, logger, vitals, (await areSchemasKnown(knownIds)) ? registryDue.promise : undefined)
   undo.push(() => embedded.stop())
+  void setTimeout(registryDueMs, undefined, { ref: false }).then(registryDue.resolve)
   const brokers = config.brokers ?? embedded.brokers ?? []
   const registryUrl = config.registryUrl ?? embedded.registryUrl ?? ''
   const instance = newInstance()
@@ -95,7 +101,8 @@ async function assemble(
   ])
   logger.info({ partitions }, 'Start: the topics are as they must be')
   const home = { dataDir: config.dataDir, clusterId }
-  const codecs = await openCodecs({ registryUrl, plans, knownIds, whenUp: embedded.registryUp }, home, logger, vitals, undo)
+  const registry = { registryUrl, whenUp: embedded.registryUp, onNeeded: registryDue.resolve }
+  const codecs = await openCodecs({ ...registry, plans, knownIds }, home, logger, vitals, undo)
   logger.info({ registryUrl }, 'Start: the schemas are known')
   const parts: Parts = {
     config,
@@ -131,6 +138,8 @@ async function assemble(
     undo.push(() => scheduler.stop())
     await scheduler.start()
   }
+  const fires = scheduler?.ready() ?? Promise.resolve()
+  void fires.then(registryDue.resolve)
   await startAuditor(auditor, scheduler, parts)
   return {
     url: parts.url,
@@ -138,13 +147,18 @@ async function assemble(
     registryUrl,
     partitions,
     metrics: parts.metrics,
-    ready: () => (scheduler === undefined ? Promise.resolve() : scheduler.ready()),
+    ready: () => scheduler?.ready() ?? Promise.resolve(),
     stop,
   }
 }
 
 /** The broker and the registry of this process, as far as the settings name no others. */
-function startOwn(options: SystemOptions, logger: Logger, vitals: Vitals, registryLater: boolean): Promise<Embedded> {
+function startOwn(
+  options: SystemOptions,
+  logger: Logger,
+  vitals: Vitals,
+  registryDue: Promise<void> | undefined,
+): Promise<Embedded> {
   const { config } = options
   return startEmbedded({
     dataDir: config.dataDir,
@@ -152,7 +166,7 @@ function startOwn(options: SystemOptions, logger: Logger, vitals: Vitals, regist
     registryPort: config.embeddedRegistryPort,
     wantKafka: config.brokers === undefined,
     wantRegistry: config.registryUrl === undefined,
-    registryLater,
+    ...(registryDue === undefined ? {} : { registryDue }),
     partitionsDefault: config.partitions,
     logger,
     ...(options.onProgress === undefined ? {} : { onProgress: options.onProgress }),

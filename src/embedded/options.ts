@@ -11,8 +11,8 @@ export interface EmbeddedOptions {
   registryPort: number
   wantKafka: boolean
   wantRegistry: boolean
-  /** True: nobody waits for the registry, which starts once the broker is up and does not take the processor from it. Default false. */
-  registryLater?: boolean
+  /** Given: nobody waits for the registry, which starts when the broker is up and this has resolved, and takes the processor from neither before. */
+  registryDue?: Promise<void>
   /** Partitions of topics that are created without a number. Default 4. */
   partitionsDefault?: number
   logger: Pick<Logger, 'info' | 'warn' | 'error'>
@@ -36,7 +36,7 @@ export interface Embedded {
 }
 
 /** What each part of the start needs: the options with their defaults and with absolute, real paths. */
-export interface StartContext extends Required<Omit<EmbeddedOptions, 'onExit' | 'registryLater'>> {
+export interface StartContext extends Required<Omit<EmbeddedOptions, 'onExit' | 'registryDue'>> {
   /** The program `java`, checked to be new enough. */
   java: string
   /** All that it says of its version. */

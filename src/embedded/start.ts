@@ -31,9 +31,11 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
   }
   const running: GuardedProcess[] = []
   let stopping = false
+  const stopped = Promise.withResolvers<void>()
   let registryUp = Promise.resolve()
   const stop = async (): Promise<void> => {
     stopping = true
+    stopped.resolve()
     await Promise.all(running.map((process) => process.stop()))
     // It may have been about to start.
     await registryUp.catch(() => {})
@@ -45,6 +47,8 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
       running.push(process)
     }
     const startLater = async (): Promise<void> => {
+      await Promise.race([options.registryDue, stopped.promise])
+      if (stopping) throw new DuelogError('embedded-failed', 'The embedded registry was stopped before it started.')
       try {
         await startRegistry(context, (process) => {
           started(process)
@@ -59,7 +63,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
         throw failure
       }
     }
-    const later = wantRegistry && wantKafka && options.registryLater === true
+    const later = wantRegistry && wantKafka && options.registryDue !== undefined
     const [broker] = await Promise.all([
       wantKafka ? startBroker(context, started) : undefined,
       wantRegistry && !later ? startRegistry(context, started) : undefined,

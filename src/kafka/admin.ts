@@ -1,5 +1,5 @@
 /** Offsets and group members as the broker knows them. */
-import { type Admin, AssignerProtocol, type Kafka } from 'kafkajs'
+import { type Admin, AssignerProtocol, type Kafka, type RetryOptions } from 'kafkajs'
 import type { LogAdmin, TopicPartition } from '../ports.ts'
 import { faultOf } from './faults.ts'
 import { readNote } from './member-note.ts'
@@ -17,8 +17,9 @@ export class KafkaAdmin implements LogAdmin {
     this.#admin = admin
   }
 
-  static async open(kafka: Kafka): Promise<KafkaAdmin> {
-    const admin = kafka.admin()
+  /** `retry`: default that of the connection. */
+  static async open(kafka: Kafka, retry?: RetryOptions): Promise<KafkaAdmin> {
+    const admin = kafka.admin(retry === undefined ? {} : { retry })
     try {
       await admin.connect()
       return new KafkaAdmin(kafka, admin)

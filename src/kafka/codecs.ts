@@ -92,6 +92,8 @@ export interface EarlyCodecsOptions extends CodecsOptions {
   onProven(): Promise<void>
   /** Resolves when the registry can be asked. Default: at once. */
   whenUp?: Promise<void>
+  /** Told when it is waited for. */
+  onNeeded?: () => void
   /** Ends the asking. */
   signal: AbortSignal
   /** Told each time that a registry which nobody waits for did not answer. */
@@ -105,11 +107,12 @@ export interface EarlyCodecsOptions extends CodecsOptions {
  * What createCodecs does before, is then done as soon as the registry answers.
  */
 export async function createCodecsEarly(options: EarlyCodecsOptions): Promise<Codecs> {
-  const { knownIds, whenUp, isProven, onProven } = options
+  const { knownIds, whenUp, onNeeded, isProven, onProven } = options
   const types = allTypes()
   const known = isProven ? knownAmong(types, await knownIds.read()) : undefined
   const registry = new Registry(options)
   if (known === undefined) {
+    onNeeded?.()
     await whenUp
     const ids = await registered(registry, types, options)
     await onProven()

@@ -2,13 +2,19 @@
  * Takes members out of their groups whose process is known to be dead. The broker learns of a death only when the session is over, and
  * until then nobody else gets what such a member had.
  */
-import type { Kafka } from 'kafkajs'
+import type { Kafka, RetryOptions } from 'kafkajs'
 import { KafkaAdmin } from './admin.ts'
 import { faultOf } from './faults.ts'
 
 interface Coordinator {
   leaveGroup(request: { groupId: string; memberId: string }): Promise<unknown>
 }
+
+/**
+ * A broker that has just started loads its groups one partition after another and refuses questions meanwhile, for some 100 ms. Waits that
+ * double would sleep past the end of it. About 5 s in all.
+ */
+const loadingRetry: RetryOptions = { initialRetryTime: 60, maxRetryTime: 200, multiplier: 1.2, factor: 0.2, retries: 30 }
 
 /** What kafkajs's admin does not offer, though its connection does. */
 interface Cluster {
@@ -19,7 +25,7 @@ interface Cluster {
 
 /** Resolves with how many members of this instance were taken out of these groups. */
 export async function removeDeparted(kafka: Kafka, instance: string, groupIds: readonly string[]): Promise<number> {
-  const admin = await KafkaAdmin.open(kafka)
+  const admin = await KafkaAdmin.open(kafka, loadingRetry)
   let cluster: Cluster | undefined
   try {
     const found = await Promise.all(
@@ -32,16 +38,18 @@ export async function removeDeparted(kafka: Kafka, instance: string, groupIds: r
     if (departed.length === 0) return 0
     cluster = clusterOf(kafka)
     await cluster.connect()
-    for (const member of departed) {
-      const coordinator = await cluster.findGroupCoordinator({ groupId: member.groupId })
-      await coordinator.leaveGroup(member)
-    }
+    await Promise.all(departed.map((member) => leave(cluster as Cluster, member)))
     return departed.length
   } catch (thrown) {
     throw faultOf(thrown, `Taking ${instance} out of its groups`)
   } finally {
     await Promise.all([admin.close(), cluster?.disconnect().catch(() => {})])
   }
+}
+
+async function leave(cluster: Cluster, member: { groupId: string; memberId: string }): Promise<void> {
+  const coordinator = await cluster.findGroupCoordinator(member)
+  await coordinator.leaveGroup(member)
 }
 
 /** As kafkajs makes one for its own consumers. */

@@ -55,12 +55,14 @@ test('topics and schema ids are found again at the next start, on other ports, a
   expect(pids.map(lives)).toEqual([false, false])
 
   const [kafkaPort, registryPort] = await freePorts()
-  const next = await startEmbedded({ ...options, kafkaPort, registryPort, registryLater: true })
+  const due = Promise.withResolvers<void>()
+  const next = await startEmbedded({ ...options, kafkaPort, registryPort, registryDue: due.promise })
   try {
     // The broker is there and the registry is not: nobody has waited for it.
     await expect(fetch(`${next.registryUrl}/subjects`)).rejects.toThrow()
     const { topics } = await administer(next, (admin) => admin.fetchTopicMetadata({ topics: ['kept'] }))
     expect(topics[0]?.partitions).toHaveLength(3)
+    due.resolve()
     await next.registryUp
     expect(await registerSchema(next, 'two', 'Two')).toBe(secondId)
     expect(await registerSchema(next, 'three', 'Three')).toBe(secondId + 1)
@@ -102,9 +104,14 @@ test('a stop while the registry has only begun to start leaves none behind', asy
   const dataDir = await temporaryFolder()
   const { options } = await optionsFor(dataDir)
   const exits: Error[] = []
-  const embedded = await startEmbedded({ ...options, registryLater: true, onExit: (error) => exits.push(error) })
+  const embedded = await startEmbedded({ ...options, registryDue: Promise.resolve(), onExit: (error) => exits.push(error) })
   await embedded.stop()
   await expect(embedded.registryUp).rejects.toThrow()
   await expect(pidIn(dataDir, 'registry')).rejects.toThrow()
+  expect(exits).toEqual([])
+
+  const waiting = await startEmbedded({ ...options, registryDue: new Promise(() => {}), onExit: (error) => exits.push(error) })
+  await waiting.stop()
+  await expect(waiting.registryUp).rejects.toThrow('before it started')
   expect(exits).toEqual([])
 })
