@@ -2,13 +2,11 @@
  * The only wiring: from settings to a running system. Everything else knows ports; here they meet.
  */
 import { join } from 'node:path'
-import { setTimeout } from 'node:timers/promises'
 import { type Logger, pino } from 'pino'
 import { tombstoneRetentionMs, topicNames, topicPlans } from '../streams/topics.ts'
 import { auditorOf, startAuditor } from './auditing.ts'
 import type { Config } from './config/config.ts'
-import type { Embedded } from './embedded/options.ts'
-import { startEmbedded } from './embedded/start.ts'
+import { startOwn } from './embedding.ts'
 import { createExecutor, type Executor } from './executor/executor.ts'
 import type { Handlers } from './executor/handler.ts'
 import { loadHandlers } from './executor/handlers/load-handlers.ts'
@@ -16,7 +14,6 @@ import { startExecutorProcesses } from './executor-processes.ts'
 import { groupsOf, succeed } from './former-process.ts'
 import { Vitals } from './health.ts'
 import { newInstance, zoneRulesVersion } from './instance.ts'
-import { areSchemasKnown } from './kafka/codecs.ts'
 import { connectLog } from './kafka/log.ts'
 import { clusterIdOf, knownIdsIn, openCodecs } from './known-schemas.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
@@ -27,9 +24,6 @@ import { Scheduler } from './scheduler/scheduler.ts'
 import { startHttp } from './serve.ts'
 import { rocksStores } from './store/rocks-store.ts'
 import { builtInsOf, startIntake, startTargets } from './targets.ts'
-
-/** An embedded registry whose ids are known starts when this process fires, or at the latest so long after the broker. */
-const registryDueMs = 10_000
 
 export interface System {
   /** Base URL of the HTTP server. */
@@ -81,10 +75,8 @@ async function assemble(
   const { config } = options
   const vitals = new Vitals(options.onFatal ?? ((error) => logger.fatal({ err: error }, 'Duelog cannot go on.')))
   const knownIds = knownIdsIn(config.dataDir)
-  const registryDue = Promise.withResolvers<void>()
-  const embedded = await startOwn(options, logger, vitals, (await areSchemasKnown(knownIds)) ? registryDue.promise : undefined)
+  const embedded = await startOwn(options, logger, vitals, knownIds)
   undo.push(() => embedded.stop())
-  void setTimeout(registryDueMs, undefined, { ref: false }).then(registryDue.resolve)
   const brokers = config.brokers ?? embedded.brokers ?? []
   const registryUrl = config.registryUrl ?? embedded.registryUrl ?? ''
   const instance = newInstance()
@@ -101,7 +93,7 @@ async function assemble(
   ])
   logger.info({ partitions }, 'Start: the topics are as they must be')
   const home = { dataDir: config.dataDir, clusterId }
-  const registry = { registryUrl, whenUp: embedded.registryUp, onNeeded: registryDue.resolve }
+  const registry = { registryUrl, whenUp: embedded.registryUp, onNeeded: embedded.startRegistry }
   const codecs = await openCodecs({ ...registry, plans, knownIds }, home, logger, vitals, undo)
   logger.info({ registryUrl }, 'Start: the schemas are known')
   const parts: Parts = {
@@ -139,7 +131,7 @@ async function assemble(
     await scheduler.start()
   }
   const fires = scheduler?.ready() ?? Promise.resolve()
-  void fires.then(registryDue.resolve)
+  void fires.then(embedded.startRegistry)
   await startAuditor(auditor, scheduler, parts)
   return {
     url: parts.url,
@@ -150,28 +142,6 @@ async function assemble(
     ready: () => scheduler?.ready() ?? Promise.resolve(),
     stop,
   }
-}
-
-/** The broker and the registry of this process, as far as the settings name no others. */
-function startOwn(
-  options: SystemOptions,
-  logger: Logger,
-  vitals: Vitals,
-  registryDue: Promise<void> | undefined,
-): Promise<Embedded> {
-  const { config } = options
-  return startEmbedded({
-    dataDir: config.dataDir,
-    kafkaPort: config.embeddedKafkaPort,
-    registryPort: config.embeddedRegistryPort,
-    wantKafka: config.brokers === undefined,
-    wantRegistry: config.registryUrl === undefined,
-    ...(registryDue === undefined ? {} : { registryDue }),
-    partitionsDefault: config.partitions,
-    logger,
-    ...(options.onProgress === undefined ? {} : { onProgress: options.onProgress }),
-    onExit: vitals.died,
-  })
 }
 
 async function startExecutors(parts: Parts, more: Handlers): Promise<Executor[]> {

@@ -5,7 +5,7 @@
  *   joining ──► partitions assigned (paused) ──stores open──► reading ──each round──► ends looked at, judged, saved
  */
 import { trustedMs } from '../clock.ts'
-import { DuelogError, messageOf } from '../errors.ts'
+import { messageOf } from '../errors.ts'
 import type { Batch, GroupReader, LogAdmin, Position, TopicPartition } from '../ports.ts'
 import type { PartitionProof, ProofQueries } from '../proof-port.ts'
 import { AuditedPartition } from './audited-partition.ts'
@@ -234,8 +234,7 @@ class AuditorRole {
     if (topics.some((topic) => !this.#topics.includes(topic))) return this.#rejoin()
     const trusted = trustedMs(clock)
     for (const topic of topics) {
-      const ends = await this.#offsets(topic)
-      for (const { partition, ...end } of ends) {
+      for (const { partition, ...end } of (await this.#admin?.offsets(topic)) ?? []) {
         const each = this.#partitions.get(partition)
         each?.begins(topic, end.earliest)
         each?.lanes.ended(topic, end, topic === names.jobs || topic === names.state)
@@ -247,10 +246,5 @@ class AuditorRole {
     metrics.auditLag.set(proofs.reduce((sum, { behindRecords }) => sum + behindRecords, 0))
     const oldest = Math.min(...proofs.map(({ judgedUntil, since }) => judgedUntil ?? since), nowMs)
     metrics.auditAge.set((nowMs - oldest) / 1_000)
-  }
-
-  #offsets(topic: string) {
-    if (this.#admin === undefined) throw new DuelogError('internal', 'The auditor was not started.')
-    return this.#admin.offsets(topic)
   }
 }

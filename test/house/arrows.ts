@@ -38,6 +38,7 @@ const joiners = [
   ...processes,
   'targets',
   'auditing',
+  'embedding',
   'index',
   'client-entry',
   'worker-entry',
