@@ -130,18 +130,10 @@ async function assemble(
     undo.push(() => scheduler.stop())
     await scheduler.start()
   }
-  const fires = scheduler?.ready() ?? Promise.resolve()
-  void fires.then(embedded.startRegistry)
+  const ready = () => scheduler?.ready() ?? Promise.resolve()
+  void ready().then(embedded.startRegistry)
   await startAuditor(auditor, scheduler, parts)
-  return {
-    url: parts.url,
-    brokers,
-    registryUrl,
-    partitions,
-    metrics: parts.metrics,
-    ready: () => scheduler?.ready() ?? Promise.resolve(),
-    stop,
-  }
+  return { url: parts.url, brokers, registryUrl, partitions, metrics, ready, stop }
 }
 
 async function startExecutors(parts: Parts, more: Handlers): Promise<Executor[]> {
