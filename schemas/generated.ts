@@ -534,7 +534,7 @@ export interface JobDefinition {
   misfireThresholdMs: number
   /** What happens when an occurrence is due while an earlier run is still active: both run; it is skipped; it waits, the first of those that fall due meanwhile, and runs when the other has ended; or the other is cancelled. Default: "ALLOW". */
   overlap: Overlap
-  /** The most active runs of the job, whatever made them. A TRIGGER, a REDRIVE or a follow-up beyond it is refused and shown at /why. With overlap ALLOW a further occurrence is skipped and counted; with catchUp ALL it waits until one ends. Default: 16. */
+  /** The most active runs of the job, whatever made them; one that waits for a slot or for a start of its rateLimit is active. A TRIGGER, a REDRIVE or a follow-up beyond it is refused and shown at /why. With overlap ALLOW a further occurrence is skipped and counted; with catchUp ALL it waits until one ends. Default: 16. */
   maxConcurrentRuns: number
   /** Jobs with the same key share concurrencyLimit. Exact among the jobs of one partition: give their ids one {tag}. At most 256 bytes, no control characters; for handlers and HTTP. Default: null. */
   concurrencyKey: string | null
@@ -872,7 +872,7 @@ export interface JobState {
   backfill: Backfill | null
   /** Dead runs that can be redriven: key P holds what they were. The last ten. Default: []. */
   deadRuns: number[]
-  /** What was decided against, the last twelve, oldest first: why something did not fire, or not then. Default: []. */
+  /** What was decided against, oldest first: why something did not fire, or not then. The last twelve, and beside them the refusals of recentCommands. Default: []. */
   decisions: Refusal[]
   /** Whether the next occurrence is due and waits for an active run to end, because all have to run and the job is full. Default: false. */
   waiting: boolean
@@ -2409,7 +2409,7 @@ export const jobDefinitionSchema = {
       "default": 16,
       "minimum": 1,
       "maximum": 100,
-      "doc": "The most active runs of the job, whatever made them. A TRIGGER, a REDRIVE or a follow-up beyond it is refused and shown at /why. With overlap ALLOW a further occurrence is skipped and counted; with catchUp ALL it waits until one ends."
+      "doc": "The most active runs of the job, whatever made them; one that waits for a slot or for a start of its rateLimit is active. A TRIGGER, a REDRIVE or a follow-up beyond it is refused and shown at /why. With overlap ALLOW a further occurrence is skipped and counted; with catchUp ALL it waits until one ends."
     },
     {
       "name": "concurrencyKey",
@@ -2843,7 +2843,7 @@ export const jobStateSchema = {
             {
               "name": "decisions",
               "default": [],
-              "doc": "What was decided against, the last twelve, oldest first: why something did not fire, or not then.",
+              "doc": "What was decided against, oldest first: why something did not fire, or not then. The last twelve, and beside them the refusals of recentCommands.",
               "type": {
                 "type": "array",
                 "items": {

@@ -2,14 +2,23 @@
 import type { JobCommand, JobState, Refusal, RefusalInput } from '../schemas/generated.ts'
 import { patchState, pristineState } from './draft.ts'
 import type { Decision, SkipReason } from './job.ts'
+import { markOf } from './jobs/recent-commands.ts'
 
-/** Refusals that a job remembers. */
+/** Refusals that a job remembers, besides those of commands: these stay as long as the command is known, so that who repeats it hears the same. */
 const refusalsKept = 12
 
 /** Notes a refusal; one after another for the same reason are counted together. */
 export function refuse(draft: Decision, refusal: RefusalInput): void {
-  const { decisions } = draft.job.state ?? pristineState(draft.job)
-  patchState(draft, { decisions: noted(decisions, refusal) })
+  const { decisions, recentCommands } = draft.job.state ?? pristineState(draft.job)
+  patchState(draft, { decisions: kept(noted(decisions, refusal), recentCommands) })
+}
+
+function kept(decisions: JobState['decisions'], recentCommands: readonly number[]): JobState['decisions'] {
+  if (decisions.length <= refusalsKept) return decisions
+  const known = new Set(recentCommands)
+  const isOfKnown = ({ commandId }: Refusal): boolean => commandId !== null && known.has(markOf(commandId))
+  let surplus = decisions.filter((refusal) => !isOfKnown(refusal)).length - refusalsKept
+  return decisions.filter((refusal) => isOfKnown(refusal) || surplus-- <= 0)
 }
 
 function noted(before: JobState['decisions'], refusal: RefusalInput): JobState['decisions'] {
@@ -18,7 +27,7 @@ function noted(before: JobState['decisions'], refusal: RefusalInput): JobState['
   if (last !== undefined && last.what === what && last.reason === reason && sameSubject(last, { runNo, commandId })) {
     return [...before.slice(0, -1), { ...last, at, count: last.count + count }]
   }
-  return [...before, { at, what, reason, scheduledFor, runNo, count, commandId }].slice(-refusalsKept)
+  return [...before, { at, what, reason, scheduledFor, runNo, count, commandId }]
 }
 
 /** What names a run or a command stands for itself, so that whoever asks for that one finds it. */

@@ -132,7 +132,7 @@ export function jobsPage(): string {
       '- Offsets are committed in order. A slow run of this kind keeps those behind it from being committed, and what is not committed runs again after a crash, tracked or not: give them a `pool` of their own where that matters.',
       '- Nobody knows how it ended: in `/runs` it stands as `DISPATCHED`, with the time it was handed out as `finishedAt`, and neither `succeeded` nor `failed` counts it. A failure is counted by the worker in `duelog_untracked_failures_total` and logged with the job id, at most 20 lines a second.',
       '- It cannot be cancelled (`not-tracked`), and there is no backfill. `POST /v1/jobs/{id}/cancel` keeps further ones from being made; one that was dispatched ahead of its time still runs.',
-      '- What needs the end of a run is refused beside it: `overlap` other than `ALLOW`, `maxConcurrentRuns`, `from` END, `onSuccess`, `onFailure`, `retry` with more than one attempt (the default of 5 does not apply), `pinTo`, and topic targets, whose runs are known to have succeeded.',
+      '- What needs the end of a run is refused beside it: `overlap` other than `ALLOW`, `maxConcurrentRuns` (unless there is a `rateLimit`: then it says how many runs may wait for their start), `from` END, `onSuccess`, `onFailure`, `retry` with more than one attempt (the default of 5 does not apply), `pinTo`, and topic targets, whose runs are known to have succeeded.',
       '- Runs that are in flight when the definition changes stay what they were made as.',
     ].join('\n'),
   )

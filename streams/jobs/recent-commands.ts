@@ -21,7 +21,7 @@ export function remembered({ recentCommands }: JobState, commandId: string): num
 }
 
 /** 52 bits of an id, so that the state stays small whatever senders choose: 32 others collide with it once in 10¹⁴ times. */
-function markOf(commandId: string): number {
+export function markOf(commandId: string): number {
   // A second hash needs a prefix: after equal texts the first would go on alike.
   const [high, low] = [hashShare(commandId), hashShare(`\u0000${commandId}`)]
   return high * 2 ** 52 + Math.floor(low * 2 ** 20)

@@ -13,15 +13,22 @@ const maxConcurrentRunsDefault = defaultOf('maxConcurrentRuns')
 /** What hangs on the end of a run, or on somebody who may be asked for it. */
 export function addTrackingProblems(definition: JobDefinition, problems: Problem[]): void {
   if (definition.trackRuns) return
-  const { overlap, maxConcurrentRuns, schedule, onSuccess, onFailure, retry, pinTo, target, concurrencyKey } = definition
+  const { overlap, maxConcurrentRuns, schedule, onSuccess, onFailure, retry, pinTo, target, concurrencyKey, rateLimit } =
+    definition
   const refuse = (field: string, value: unknown, why: string, allowed: string): void => {
     const message = `${field} is ${quoted(value)}, but trackRuns is false: ${why}; allowed: ${allowed}.`
     problems.push(contradiction(field, value, allowed, message))
   }
   const unheard = 'nobody hears when a run ends'
   if (overlap !== 'ALLOW') refuse('overlap', overlap, unheard, 'ALLOW, or trackRuns true')
-  if (maxConcurrentRuns !== maxConcurrentRunsDefault)
-    refuse('maxConcurrentRuns', maxConcurrentRuns, unheard, 'nothing, or trackRuns true')
+  // A run that waits for its start is not handed out yet: of those there may be so many.
+  if (maxConcurrentRuns !== maxConcurrentRunsDefault && rateLimit === null)
+    refuse(
+      'maxConcurrentRuns',
+      maxConcurrentRuns,
+      unheard,
+      'nothing, or trackRuns true, or a rateLimit whose starts runs wait for',
+    )
   if (schedule.from === 'END') refuse('schedule.from', schedule.from, unheard, 'START, or trackRuns true')
   if (onSuccess.length > 0) refuse('onSuccess', onSuccess, unheard, 'nothing, or trackRuns true')
   if (onFailure.length > 0) refuse('onFailure', onFailure, unheard, 'nothing, or trackRuns true')

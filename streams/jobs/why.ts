@@ -19,7 +19,8 @@ const reasons: Record<string, string> = {
   'catch-up': 'it was missed, and catchUp leaves it out',
   overlap: 'an earlier run was still active',
   'CANCELLED overlap': 'a later occurrence took its place',
-  'max-concurrent-runs': 'the job had as many active runs as its maxConcurrentRuns allows',
+  'max-concurrent-runs':
+    'the job had as many active runs as its maxConcurrentRuns allows; those that wait for a slot or a start count',
   'chain-depth':
     'its chain of follow-ups had reached the greatest length; see whether these jobs follow on each other in a circle',
   'chain-runs': 'as many runs had followed from one run as may follow; see whether these jobs follow on each other in a circle',

@@ -43,4 +43,7 @@ describe('a definition with trackRuns false', () => {
     expect(others).toEqual([])
     expect(refusals({ ...more, trackRuns: true })).toEqual([])
   })
+  it('may say how many runs wait for the starts of its rateLimit', () => {
+    expect(refusals({ maxConcurrentRuns: 100, rateLimit: { key: 'k', limit: 1, perMs: 1_000 } })).toEqual([])
+  })
 })

@@ -93,7 +93,8 @@ describe('what was decided against', () => {
   it('says of follow-ups that it is them, and how many', () => {
     const job = every({ maxConcurrentRuns: 1 }).until(1_000)
     for (const commandId of ['x', 'y', 'z']) job.command('TRIGGER', { commandId, trigger: 'FOLLOW_UP' })
-    const text = '3 follow-ups were refused: the job had as many active runs as its maxConcurrentRuns allows.'
+    const text =
+      '3 follow-ups were refused: the job had as many active runs as its maxConcurrentRuns allows; those that wait for a slot or a start count.'
     expect(why(job)).toContainEqual(expect.objectContaining({ code: 'max-concurrent-runs', text }))
   })
   it('counts what was skipped in a row', () => {
@@ -110,10 +111,21 @@ describe('the order', () => {
     const job = every({ overlap: 'SKIP' }).until(2_000).command('CANCEL_RUN', { runNo: 9 }).until(2_500)
     expect(codes(job)).toEqual(['scheduled', 'active', 'no-such-run', 'overlap'])
   })
-  it('holds the last twelve decisions', () => {
-    const job = every()
-    for (let runNo = 1; runNo <= 20; runNo++) job.command('CANCEL_RUN', { runNo })
-    expect(job.state.decisions.map(({ runNo }) => runNo)).toEqual([9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20])
-    expect(why(job)).toHaveLength(13)
+  it('holds the last twelve decisions, and beside them what became of each command that a repeat of is known', () => {
+    const job = every().command('CANCEL_RUN', { runNo: 99, commandId: 'lost' })
+    const asked = () => why(job).filter(({ commandId }) => commandId === 'lost')
+    for (let runNo = 1; runNo <= 20; runNo++) job.until(runNo * 1_000).command('CANCEL_RUN', { runNo })
+    const cancelled = job.state.decisions.filter(({ what }) => what === 'CANCELLED')
+    expect(cancelled.map(({ runNo }) => runNo)).toEqual([9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20])
+    expect(asked()).toMatchObject([{ code: 'no-such-run' }])
+    // Sent again it is known, and answered as before.
+    job.command('CANCEL_RUN', { runNo: 20, commandId: 'lost' })
+    expect(asked()).toHaveLength(1)
+    for (let runNo = 21; runNo <= 31; runNo++) job.until(runNo * 1_000).command('CANCEL_RUN', { runNo })
+    expect([asked().length, job.state.recentCommands.length]).toEqual([1, 32])
+    job.until(32_000).command('CANCEL_RUN', { runNo: 32 })
+    expect(asked()).toEqual([])
+    for (let more = 1; more <= 60; more++) job.command('CANCEL_RUN', { runNo: 1_000 + more })
+    expect(job.state.decisions).toHaveLength(32 + 12)
   })
 })

@@ -1,6 +1,7 @@
 /** Runs of jobs with trackRuns false: over for the owner with the step that hands them to the workers. */
 import { describe, expect, it } from 'vitest'
 import type { JobDefinitionInput } from '../../../schemas/generated.ts'
+import { whyOf } from '../../../streams/jobs/why.ts'
 import { JobHistory } from './history.ts'
 
 type Definition = Partial<JobDefinitionInput>
@@ -162,5 +163,31 @@ describe('a definition that changes between tracked and not', () => {
       .command('REDRIVE', { runNo: 1 })
     expect(job.dispatched.at(-1)).toMatchObject({ trigger: 'REDRIVE', tracked: true })
     expect(job.state.active).toHaveLength(1)
+  })
+})
+
+describe('runs that wait for the starts of their rateLimit', () => {
+  const rateLimit = { key: 'k', limit: 1, perMs: 1_000 }
+
+  it('are active until they are handed out, and maxConcurrentRuns says how many may be', () => {
+    const job = untracked({ schedule: { at: 1_000_000 }, rateLimit, maxConcurrentRuns: 100 })
+    for (let run = 1; run <= 40; run++) job.command('TRIGGER')
+    expect([job.state.active.length, job.state.runNo]).toEqual([39, 40])
+    job.until(50_000)
+    expect([
+      job.state.active.length,
+      job.dispatched.length,
+      job.state.decisions.filter(({ what }) => what === 'DROPPED'),
+    ]).toEqual([0, 40, []])
+  })
+
+  it('are refused beyond it, and the reason says that those that wait count', () => {
+    const job = untracked({ schedule: { at: 1_000_000 }, rateLimit })
+    for (let run = 1; run <= 40; run++) job.command('TRIGGER')
+    expect([job.state.active.length, job.state.runNo]).toEqual([16, 17])
+    expect(whyOf(job.job, 0).filter(({ code }) => code === 'max-concurrent-runs')).toHaveLength(23)
+    expect(whyOf(job.job, 0).find(({ code }) => code === 'max-concurrent-runs')?.text).toContain(
+      'wait for a slot or a start count',
+    )
   })
 })
