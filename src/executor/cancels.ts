@@ -7,6 +7,9 @@ import type { Execution, WorkerControl } from '../../schemas/generated.ts'
 /** Cancellations that are remembered; the oldest go first. */
 export const CANCELS_KEPT_MAX = 100_000
 
+/** Of why; owners write sentences. */
+const reasonCharsMax = 1_000
+
 export type AttemptKey = Pick<WorkerControl, 'jobId' | 'runNo' | 'attempt'>
 
 export interface Cancellation extends AttemptKey {
@@ -18,7 +21,7 @@ export interface Cancellation extends AttemptKey {
 }
 
 export function cancellationOf({ jobId, runNo, attempt, specOffset, reason }: WorkerControl, atMs: number): Cancellation {
-  return { jobId, runNo, attempt, specOffset, reason, atMs }
+  return { jobId, runNo, attempt, specOffset, reason: reason.slice(0, reasonCharsMax), atMs }
 }
 
 /**

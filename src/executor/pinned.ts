@@ -7,6 +7,8 @@ import { type Entry, Lane } from './lane.ts'
 
 /** Pinned runs held at once; with more, worker-control is not read on until half of them have started. */
 export const PINNED_HELD_MAX = 10_000
+/** And bytes of their records; the one that reaches it is taken. */
+export const PINNED_HELD_BYTES_MAX = 32 * 1024 * 1024
 /** Attempts that are known to have been taken; the oldest go first. */
 export const PINNED_KNOWN_MAX = 2 * PINNED_HELD_MAX
 
@@ -43,12 +45,14 @@ export class Pinned {
   /** An entry leaves the hold. */
   release(entry: Entry): void {
     entry.lane.release(entry)
-    if (this.held * 2 <= PINNED_HELD_MAX) for (const resolve of this.#room.splice(0)) resolve()
+    const { held, heldBytes } = this
+    if (held * 2 <= PINNED_HELD_MAX && heldBytes * 2 <= PINNED_HELD_BYTES_MAX)
+      for (const resolve of this.#room.splice(0)) resolve()
   }
 
   /** Resolves at once unless too many are held. */
   room(): Promise<void> {
-    if (this.held < PINNED_HELD_MAX) return Promise.resolve()
+    if (this.held < PINNED_HELD_MAX && this.heldBytes < PINNED_HELD_BYTES_MAX) return Promise.resolve()
     return new Promise((resolve) => this.#room.push(resolve))
   }
 
@@ -56,6 +60,12 @@ export class Pinned {
     let held = 0
     for (const lane of this.#lanes.values()) held += lane.held
     return held
+  }
+
+  get heldBytes(): number {
+    let bytes = 0
+    for (const lane of this.#lanes.values()) bytes += lane.heldBytes
+    return bytes
   }
 
   heldEntries(): Entry[] {

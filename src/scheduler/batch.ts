@@ -130,8 +130,8 @@ function ofTimer({ jobId, kind }: Timer): Item {
   return { jobId, copies: gives ? 2 : 1 }
 }
 
-function ofMail({ jobId, input }: Mail): Item {
-  if (input === undefined) return { jobId: undefined, copies: 0 }
+function ofMail({ jobId, input, heartbeat }: Mail): Item {
+  if (input === undefined) return { jobId: heartbeat === undefined ? undefined : jobId, copies: 0 }
   if (input.kind === 'command') return { jobId, copies: 1 }
   // A definition is written only to the store, but what it replaces may be kept for a run.
   if (input.kind !== 'event') return { jobId, copies: 1 }

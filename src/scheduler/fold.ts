@@ -1,4 +1,5 @@
 /** Folds a batch of timers and mail into effects, job by job, through the pure step. */
+import type { ExecutionEvent } from '../../schemas/generated.ts'
 import { draftOf } from '../../streams/draft.ts'
 import type { Decision, Input, Job } from '../../streams/job.ts'
 import { type Answer, answerTo, receiptRecord } from '../../streams/jobs/receipt.ts'
@@ -15,7 +16,7 @@ import { movedHeader } from './intake.ts'
 import { type Called, callHeads } from './limit-call.ts'
 import type { Mail } from './mailbox.ts'
 import { culpritWaitMs, type Verdict } from './narrowing.ts'
-import { retriesIn, startLatenessMs } from './observed.ts'
+import { isUnderWay, retriesIn, startLatenessMs } from './observed.ts'
 
 /** With `mayLog` false the fold ends before the first mail that is not decided yet: a partition that is not claimed decides nothing. */
 export async function fold(context: FoldContext, timers: Timer[], mails: Mail[], now: number, mayLog: boolean): Promise<Folded> {
@@ -115,11 +116,13 @@ class BatchFold {
       else if (!decided) this.#move(mail)
       return true
     }
+    if (mail.heartbeat !== undefined) this.#heard(mail.jobId, mail.heartbeat)
     if (mail.input === undefined) {
       if (!decided && mail.refusal !== undefined) this.#answer(mail, { outcome: 'rejected', reason: mail.refusal })
       return true
     }
     const job = this.#jobs.get(mail.jobId) ?? { id: mail.jobId }
+    if (mail.input.kind === 'event') this.#reported(job, mail.input.event, this.#now)
     const lateMs = startLatenessMs(job, mail.input)
     if (lateMs !== undefined) this.#folded.startedLateMs.push(lateMs)
     const verdict = this.#context.narrowing.verdictOn(name)
@@ -143,6 +146,20 @@ class BatchFold {
     this.#take(job, decision, decided && !this.#context.isExact)
     if (!decided && mail.replyTo !== undefined) this.#answer(mail, answerTo(job, mail.input, decision))
     return true
+  }
+
+  #heard(jobId: string, { event, heartbeat }: NonNullable<Mail['heartbeat']>): void {
+    const job = this.#jobs.get(jobId) ?? { id: jobId }
+    if (!isUnderWay(job, event)) return
+    // A clock that was ahead when it was read lengthens no lease.
+    const checkedAt = Math.min(heartbeat.checkedAt, this.#now)
+    this.#context.leases.note(jobId, event, { ...heartbeat, checkedAt })
+    this.#reported(job, event, checkedAt)
+  }
+
+  /** Of attempts that nobody runs no worker is remembered. */
+  #reported(job: Job, event: ExecutionEvent, atMs: number): void {
+    if (isUnderWay(job, event)) this.#context.workers.heard(event, atMs)
   }
 
   /** Those that waited for a slot come last, when all that this batch frees is free. The first of a key that is refused ends its turn. */

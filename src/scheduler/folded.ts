@@ -14,6 +14,7 @@ import type { Narrowing } from './narrowing.ts'
 import type { PartitionStore } from './ports.ts'
 import type { UnderWay } from './under-way.ts'
 import type { Weights } from './weights.ts'
+import type { WorkerWatch } from './worker-watch.ts'
 
 export interface FoldContext {
   partition: number
@@ -22,6 +23,7 @@ export interface FoldContext {
   codecs: SchedulerCodecs
   store: PartitionStore
   leases: Leases
+  workers: WorkerWatch
   underWay: UnderWay
   admissions: Admissions
   weights: Weights

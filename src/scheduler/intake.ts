@@ -171,7 +171,7 @@ export class Intake {
     return mail
   }
 
-  /** Heartbeats end here: they only renew a lease, from when they were read on. That an attempt has ended counts when it is folded. */
+  /** Heartbeats of known attempts end here: they only renew a lease, from when they were read on. That an attempt has ended counts when it is folded. */
   #event(mail: Mail, record: RecordIn, nowMs: number): Mail | Promise<Mail> {
     const { codecs, leases, workers } = this.#options
     return afterDecoding<ExecutionEvent, Mail>(codecs.event, record, (report) => {
@@ -180,9 +180,10 @@ export class Intake {
       if (event === undefined) return this.#bad(mail, record, 'bad-report', sentences(problems))
       if (problems.length > 0) this.#shortened(record, problems)
       const { jobId, type, progress, message } = event
-      workers.heard(event, nowMs)
       if (type === 'HEARTBEAT') {
-        leases.heard(jobId, event, { checkedAt: nowMs, progress, message })
+        const heartbeat = { checkedAt: nowMs, progress, message }
+        if (leases.heard(jobId, event, heartbeat)) workers.heard(event, nowMs)
+        else mail.heartbeat = { event, heartbeat }
         return mail
       }
       mail.input = note === undefined ? { kind: 'event', event } : { kind: 'event', event, note }

@@ -28,7 +28,16 @@ export class Leases {
     this.#heard.clear()
   }
 
-  heard(jobId: string, attempt: AttemptId, heartbeat: Heartbeat): void {
+  /** False: nothing is known of the attempt. Whoever finds it active notes it; what nobody runs must not fill the memory. */
+  heard(jobId: string, attempt: AttemptId, heartbeat: Heartbeat): boolean {
+    const key = keyOf(jobId, attempt)
+    if (!this.#heard.has(key)) return false
+    this.#heard.set(key, heartbeat)
+    return true
+  }
+
+  /** Of an active attempt. */
+  note(jobId: string, attempt: AttemptId, heartbeat: Heartbeat): void {
     this.#heard.set(keyOf(jobId, attempt), heartbeat)
     if (this.#heard.size > this.#sweptFrom) this.#sweep(heartbeat.checkedAt - leaseMsMax)
   }
@@ -39,6 +48,11 @@ export class Leases {
 
   seenAt(jobId: string, attempt: AttemptId): number {
     return Math.max(this.last(jobId, attempt)?.checkedAt ?? 0, this.#floorMs)
+  }
+
+  /** Attempts that are known. */
+  get size(): number {
+    return this.#heard.size
   }
 
   /** The last heartbeat of an attempt, if this owner has heard one. */

@@ -1,6 +1,8 @@
 /** Records that were read and not yet folded, in order for each topic, with limits at which reading pauses. */
+import type { ExecutionEvent } from '../../schemas/generated.ts'
 import type { Input } from '../../streams/job.ts'
 import type { ReplyTo } from '../../streams/jobs/receipt.ts'
+import type { Heartbeat } from '../ports.ts'
 
 export type Source = 'jobs' | 'commands' | 'events'
 
@@ -19,6 +21,8 @@ export interface Mail {
   moved: Move | undefined
   /** Who asked to be told what became of it. */
   replyTo?: ReplyTo | undefined
+  /** Without `input`: of an attempt that is not known to be active. */
+  heartbeat?: { event: ExecutionEvent; heartbeat: Heartbeat }
   /** Without `input`: why it cannot be applied. */
   refusal?: string
 }

@@ -1,6 +1,6 @@
 /** What one folded input tells those who watch, besides what is decided about it. */
 import type { ActiveRun } from '../../schemas/generated.ts'
-import type { Input, Job } from '../../streams/job.ts'
+import type { AttemptId, Input, Job } from '../../streams/job.ts'
 
 /** How late the handler was started, where the input is the first report of that; never below zero. Unit: ms. */
 export function startLatenessMs(before: Job, input: Input): number | undefined {
@@ -10,6 +10,12 @@ export function startLatenessMs(before: Job, input: Input): number | undefined {
   const run = before.state?.active.find((candidate) => candidate.runNo === runNo)
   if (run?.status !== 'DISPATCHED' || run.attempt !== attempt || run.specOffset !== specOffset) return undefined
   return Math.max(0, (startedAt ?? at) - run.dueAt)
+}
+
+/** Whether a worker may speak of the attempt: it was dispatched, and nobody has ended it. */
+export function isUnderWay({ state }: Job, { runNo, attempt, specOffset }: AttemptId): boolean {
+  const run = state?.active.find((candidate) => candidate.runNo === runNo)
+  return (run?.status === 'DISPATCHED' || run?.status === 'RUNNING') && run.attempt === attempt && run.specOffset === specOffset
 }
 
 /** Runs whose attempt has failed and that will be made again. */

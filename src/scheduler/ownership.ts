@@ -271,8 +271,8 @@ export class Ownership {
       reports,
     } = this
     const { asides, commits: slots } = shares
-    const { narrowing, weights, savedAtMs, zones } = this
-    const watched = { mailbox, leases, underWay, admissions, narrowing, weights }
+    const { narrowing, weights, workers, savedAtMs, zones } = this
+    const watched = { mailbox, leases, workers, underWay, admissions, narrowing, weights }
     const isOfOtherLog = this.otherLog !== undefined
     const place = { shared, partition, claimOffset, savedAtMs, zones, isExact, isOfOtherLog, store, index }
     return { ...place, ...watched, writer, asides, slots, reports, applied, logged }

@@ -18,6 +18,7 @@
  */
 import { DuelogError, messageOf } from '../errors.ts'
 import type { Batch, PartitionView } from '../ports.ts'
+import type { AppliedWaits } from './applied-waits.ts'
 import { claim, drain } from './claiming.ts'
 import { Closed, RoleChanged } from './endings.ts'
 import { type Feed, type FeedSource, feedSources } from './feed.ts'
@@ -126,8 +127,8 @@ export class Partition {
     this.#own.signal.wake()
   }
 
-  /** Resolves true once the record at `offset` is part of the store, false when the partition ends first. */
-  applied(source: Source, offset: number): Promise<boolean> {
+  /** As AppliedWaits says. */
+  applied(source: Source, offset: number): ReturnType<AppliedWaits['until']> {
     return this.#own.waits.until(source, offset)
   }
 

@@ -59,12 +59,20 @@ export function partitionQueries(partitions: ReadonlyMap<number, Partition>, opt
       const owner = partitions.get(partition)
       storeOf(partition)
       if (owner === undefined) return false
-      const { promise, resolve } = Promise.withResolvers<boolean>()
-      const cancel = clock.at(clock.nowMs() + timeoutMs, () => resolve(false))
-      const waits: Promise<boolean>[] = []
-      if (offsets.jobs !== undefined) waits.push(owner.applied('jobs', offsets.jobs))
-      if (offsets.commands !== undefined) waits.push(owner.applied('commands', offsets.commands))
-      const done = await Promise.race([promise, Promise.all(waits).then((all) => all.every(Boolean))])
+      const waits: ReturnType<typeof owner.applied>[] = []
+      const end = (): void => {
+        for (const wait of waits) wait.end()
+      }
+      const cancel = clock.at(clock.nowMs() + timeoutMs, end)
+      try {
+        if (offsets.jobs !== undefined) waits.push(owner.applied('jobs', offsets.jobs))
+        if (offsets.commands !== undefined) waits.push(owner.applied('commands', offsets.commands))
+      } catch (error) {
+        cancel()
+        end()
+        throw error
+      }
+      const done = (await Promise.all(waits.map((wait) => wait.done))).every(Boolean)
       cancel()
       // What was applied after the group had given the partition away may never be committed.
       storeOf(partition)

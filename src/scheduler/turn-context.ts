@@ -11,6 +11,7 @@ import type { Slots } from './slots.ts'
 import type { TimeIndex } from './time-index.ts'
 import type { UnderWay } from './under-way.ts'
 import type { Weights } from './weights.ts'
+import type { WorkerWatch } from './worker-watch.ts'
 import type { ZoneStanding } from './zone-standing.ts'
 
 export interface TurnContext {
@@ -29,6 +30,7 @@ export interface TurnContext {
   index: TimeIndex
   mailbox: Mailbox
   leases: Leases
+  workers: WorkerWatch
   underWay: UnderWay
   admissions: Admissions
   weights: Weights

@@ -58,11 +58,11 @@ export async function turn(context: TurnContext, timers: Timer[], options: TurnO
   if (timers.length + mails.length === 0 && !context.admissions.isPressing(now))
     return { folded: 0, committed: false, blocked: false, deferred: [], awaiting: [] }
   const { names, codecs, leadMs, targets, metrics, logger } = shared
-  const { partition, store, leases, underWay, admissions, weights, narrowing } = context
+  const { partition, store, leases, workers, underWay, admissions, weights, narrowing } = context
   const foldContext = {
     partition,
     partitions: shared.partitions,
-    ...{ names, codecs, store, leases, underWay, admissions, weights, narrowing, leadMs },
+    ...{ names, codecs, store, leases, workers, underWay, admissions, weights, narrowing, leadMs },
     aheadFrom: context.logged.aheadUntil,
     eventsReadUntil: context.reports.readUntil,
     awaitingMax: context.reports.room,

@@ -1,6 +1,9 @@
 /** Runs that are for one worker alone. */
 import { expect, it } from 'vitest'
+import type { Execution, WorkerControl } from '../../schemas/generated.ts'
+import { cancellationOf } from '../../src/executor/cancels.ts'
 import { EVENT_LINGER_MS } from '../../src/executor/outbox.ts'
+import { PINNED_HELD_BYTES_MAX, Pinned } from '../../src/executor/pinned.ts'
 import { rest } from '../tools/manual-clock.ts'
 import { Harness } from './harness.ts'
 
@@ -120,4 +123,29 @@ it('is given back when its worker stops before it has started', async () => {
   expect(harness.executor.current().held).toBe(1)
   await harness.stop()
   expect(harness.events().map(({ type, jobId }) => [type, jobId])).toEqual([['RELEASED', 'a']])
+})
+
+it('is held within bounds of bytes, too: what is beyond waits in the log', async () => {
+  const pinned = new Pinned()
+  const large = (offset: number) => ({
+    ...{ topic: 'control', partition: 0, offset, timestampMs: 0, key: null, headers: {} },
+    value: Buffer.alloc(PINNED_HELD_BYTES_MAX / 2),
+  })
+  const execution = (runNo: number) => ({ jobId: 'j', runNo, attempt: 1, priority: 'NORMAL' }) as Execution
+  const first = pinned.take(large(0), execution(1))
+  await pinned.room()
+  pinned.take(large(1), execution(2))
+  let isThere = false
+  const room = pinned.room().then(() => {
+    isThere = true
+  })
+  await rest()
+  expect(isThere).toBe(false)
+  if (first !== undefined) pinned.release(first)
+  await room
+})
+
+it('is cancelled with a reason that is kept within bounds', () => {
+  const control = { jobId: 'j', runNo: 1, attempt: 1, specOffset: 0, reason: 'x'.repeat(1_000_000) } as WorkerControl
+  expect(cancellationOf(control, 0).reason).toHaveLength(1_000)
 })

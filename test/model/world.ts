@@ -259,6 +259,7 @@ class Owner {
       index,
       mailbox: this.#mailbox,
       leases: this.#leases,
+      workers,
       underWay: new UnderWay(),
       admissions: new Admissions(codecs),
       weights,
