@@ -12,7 +12,7 @@ import {
 import { sourceHeader } from '../../src/intake/translating.ts'
 import { movedHeader } from '../../src/scheduler/intake.ts'
 import type { AvroRecord } from '../../streams/jobs/avro-schema.ts'
-import { observedDeleteAtHeader, observedOffsetHeader, onlyOverHeader } from '../../streams/jobs/condition.ts'
+import { observedDeleteAtHeader, observedOffsetHeader, onlyNewHeader, onlyOverHeader } from '../../streams/jobs/condition.ts'
 import { replyHeaders } from '../../streams/jobs/receipt.ts'
 import { type TopicPlan, topicNames, topicPlans } from '../../streams/topics.ts'
 import { fieldTable } from './fields.ts'
@@ -73,6 +73,10 @@ const namesOfOthers = [
   [
     code(onlyOverHeader),
     'header of a definition or a tombstone: it counts only while the definition in force is that at this offset of the partition, or with `*` while there is one; the API writes it for If-Match',
+  ],
+  [
+    code(onlyNewHeader),
+    'header of a definition: it counts only where no other is in force; the API writes it for POST /v1/jobs with an Idempotency-Key',
   ],
   [
     `${code(replyHeaders.topic)}, ${code(replyHeaders.correlationId)}`,

@@ -4,8 +4,11 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { JobDefinition } from '../../schemas/generated.ts'
 import type { AuditAction } from './audit/audit-action.ts'
 import { circlesInForce, circleWarning, followersOf } from './circles.ts'
+import { keyOf } from './commands.ts'
 import type { ApiContext } from './context.ts'
 import { checkedId, definitionOf } from './definition-body.ts'
+import type { Written } from './job-writes.ts'
+import { keyedJobId } from './keyed-job-id.ts'
 import { circleJobsMax } from './limits.ts'
 import { deleteJobSchema, postJobSchema, putJobSchema } from './schemas/jobs.ts'
 import { etagOf, parseIfMatch, type Version } from './version.ts'
@@ -63,11 +66,15 @@ export function jobRoutes(instance: FastifyInstance, { writes, owners, partition
     '/v1/jobs',
     { config: write('CREATE'), schema: postJobSchema },
     async (request, reply) => {
-      const id = randomUUID()
+      const key = keyOf(request)
+      const made = randomUUID()
+      const definition = definitionOf(request.body, made)
+      const id = key === undefined ? made : keyedJobId(request.actor, key, definition)
       request.audited = { jobId: id }
-      const version = await writes.create(id, definitionOf(request.body, id))
+      const written = key === undefined ? await writes.create(id, definition) : await writes.createOnce(id, definition)
+      const { created = true, ...version } = written as Written & { created?: boolean }
       void reply.header('location', `/v1/jobs/${id}`)
-      return answerWritten(reply, id, version, request.query.wait === 'applied', 201)
+      return answerWritten(reply, id, version, request.query.wait === 'applied', created ? 201 : 200)
     },
   )
 

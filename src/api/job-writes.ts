@@ -55,10 +55,7 @@ export class JobWrites {
   async #judged(id: string, version: Version, condition: Condition | undefined, deleted = false): Promise<Written> {
     if (condition === undefined) return { ...version, unjudged: false }
     if (!(await this.applied(version.partition, { jobs: version.offset }))) return { ...version, unjudged: true }
-    const inForce = await this.#ask(id).catch((error: unknown) => {
-      if (error instanceof DuelogError && error.retriable) return null
-      throw error
-    })
+    const inForce = await this.#askIfThere(id)
     if (inForce === null) return { ...version, unjudged: true }
     const held = deleted ? inForce === undefined || inForce.offset > version.offset : inForce?.offset === version.offset
     if (!held) checkCondition(id, [], inForce)
@@ -68,6 +65,22 @@ export class JobWrites {
   /** Writes the first definition of a job whose id nobody else can know yet, so nothing is read before. */
   create(id: string, definition: JobDefinition): Promise<Version> {
     return this.#writeJob(this.definitionRecord(id, definition))
+  }
+
+  /** Writes the first definition of a job, unless the job is there: then it answers with what is in force. */
+  createOnce(id: string, definition: JobDefinition): Promise<Written & { created: boolean }> {
+    const record = this.definitionRecord(id, definition)
+    record.headers = onlyOverHeaders('none')
+    return this.#lock.run(id, async () => {
+      const current = await this.#currentForWrite(id)
+      if (current !== undefined) return { ...placeOf(current), unjudged: false, created: false }
+      const version = await this.#writeJob(record)
+      // Another process may have written it meanwhile: the owner takes the first.
+      const isApplied = await this.applied(version.partition, { jobs: version.offset })
+      const inForce = isApplied ? await this.#askIfThere(id) : null
+      if (inForce == null) return { ...version, unjudged: inForce === null, created: true }
+      return { ...placeOf(inForce), unjudged: false, created: inForce.offset === version.offset }
+    })
   }
 
   /** Writes a tombstone. Rejects with `not-found` when there is no such job. */
@@ -179,6 +192,14 @@ export class JobWrites {
     return this.#options.owners.ask(partition, (owner) => owner.job(partition, id))
   }
 
+  /** Null: the owner cannot be asked now. */
+  #askIfThere(id: string): Promise<JobView | undefined | null> {
+    return this.#ask(id).catch((error: unknown) => {
+      if (error instanceof DuelogError && error.retriable) return null
+      throw error
+    })
+  }
+
   async #writeJob(record: PlacedRecord): Promise<Version> {
     const [offset = 0] = await this.#commit.write([record])
     this.#lastWrites.delete(record.key)
@@ -200,6 +221,8 @@ export class JobWrites {
 /** A key stands for one kind of command to one job or run: who pauses and resumes under one key means two commands. */
 const keyedCommandId = (type: JobCommandType, runNo: number | null | undefined, key: string): string =>
   `${type.toLowerCase()}${runNo == null ? '' : `/${runNo}`}:${key}`
+
+const placeOf = ({ partition, offset }: Version): Version => ({ partition, offset })
 
 const overOf = (condition: Condition, { offset }: Version): OnlyOver => (condition === 'any' ? 'any' : offset)
 

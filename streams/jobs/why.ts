@@ -32,7 +32,8 @@ const reasons: Record<string, string> = {
   'start-deadline': 'no worker started it before its start deadline',
   'topic-retention':
     'no worker started it while its topic was sure to keep it (retention.ms), which is less than startDeadlineMs',
-  precondition: 'another definition was in force than the one it was meant to replace',
+  precondition:
+    'another definition was in force than the one it was meant to replace, or the job was there and it was meant to make it',
   'stale-version': 'its version is lower than that of the definition in force',
   duplicate: 'its dedupKey is that of the definition in force, within dedupWindowMs',
   'zone-rules': 'by new rules of its time zone it had been due before the last one that was decided about',

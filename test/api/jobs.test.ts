@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { RecordOut } from '../../src/ports.ts'
 import { partitionOf } from '../../streams/topics.ts'
-import { atNoon, createSystem, names } from './system-in-memory.ts'
+import { atNoon, createSystem, type MemorySystem, names } from './system-in-memory.ts'
 
 const put = (url: string, payload: object, headers: Record<string, string> = {}) => ({
   method: 'PUT' as const,
@@ -198,6 +198,61 @@ describe('If-Match against writers that this process does not know', () => {
     expect(answer.statusCode).toBe(202)
   })
 })
+
+describe('POST /v1/jobs with an Idempotency-Key', () => {
+  const post = (system: MemorySystem, key: string, payload: object = atNoon) =>
+    system.api.instance.inject({ method: 'POST', url: '/v1/jobs', payload, headers: { 'idempotency-key': key } })
+
+  it('makes one job of a request that is sent again, and answers with that one', async () => {
+    await using system = createSystem()
+    const [first, again] = [await post(system, 'k'), await post(system, 'k')]
+    expect([first.statusCode, again.statusCode]).toEqual([201, 200])
+    expect(again.json()).toMatchObject({ id: first.json().id, etag: first.json().etag })
+    expect(again.headers.location).toBe(first.headers.location)
+    expect([system.log.written.length, system.owner.jobs.size]).toEqual([1, 1])
+    expect(first.json().id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
+  })
+
+  it('makes one also where two processes write at once: the owner takes the first', async () => {
+    await using system = createSystem({ partitions: 1 })
+    system.log.hold = async () => {
+      system.log.hold = () => {}
+      // The same request through another process, a moment earlier.
+      const [record] = (await firstWrite(system, 'k')) as [RecordOut]
+      await system.log.write([record])
+    }
+    const answer = await post(system, 'k')
+    expect([answer.statusCode, answer.json().etag]).toEqual([200, '"0.0"'])
+    expect(system.owner.jobs.get(answer.json().id)?.offset).toBe(0)
+  })
+
+  it('tells other keys, other definitions and other callers apart', async () => {
+    const apiTokens = ['ann', 'bob'].map((name) => ({ role: 'operator' as const, token: name.repeat(12), name }))
+    await using system = createSystem({ apiTokens })
+    const ids = new Set<string>()
+    for (const [token, key, payload] of [
+      ['ann', 'k', atNoon],
+      ['bob', 'k', atNoon],
+      ['ann', 'l', atNoon],
+      ['ann', 'k', { ...atNoon, priority: 'HIGH' }],
+    ] as const) {
+      const headers = { 'idempotency-key': key, authorization: `Bearer ${token.repeat(12)}` }
+      const answer = await system.api.instance.inject({ method: 'POST', url: '/v1/jobs', payload, headers })
+      expect(answer.statusCode).toBe(201)
+      ids.add(answer.json().id)
+    }
+    expect(ids.size).toBe(4)
+    expect((await post(createSystem(), '')).statusCode).toBe(400)
+  })
+})
+
+/** What a process writes of the request first, where nothing is there. */
+async function firstWrite(system: MemorySystem, key: string): Promise<RecordOut[]> {
+  await using other = createSystem({ partitions: system.partitions })
+  const headers = { 'idempotency-key': key }
+  await other.api.instance.inject({ method: 'POST', url: '/v1/jobs', payload: atNoon, headers })
+  return other.log.written
+}
 
 describe('other routes of a job', () => {
   it('makes an id for POST /v1/jobs', async () => {

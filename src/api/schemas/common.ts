@@ -39,6 +39,19 @@ export const idempotencyHeaders = {
   },
 } as const
 
+/** The same of a request that makes a job. */
+export const createHeaders = {
+  type: 'object',
+  properties: {
+    'idempotency-key': {
+      type: 'string',
+      pattern: '^[!-~]{1,255}$',
+      description:
+        'Chosen by you: 1 to 255 visible ASCII characters. A repeat by the same caller with the same key and the same definition makes no second job as long as the first is there, and is answered with that one and 200, also after a lost answer. The same key with another definition makes another job.',
+    },
+  },
+} as const
+
 export const waitQuery = closed({
   wait: {
     type: 'string',

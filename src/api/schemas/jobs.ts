@@ -4,6 +4,7 @@ import { listLimitDefault, listLimitMax } from '../limits.ts'
 import {
   acceptedSchema,
   closed,
+  createHeaders,
   idParams,
   ifMatchHeaders,
   problemResponses,
@@ -103,8 +104,9 @@ export const postJobSchema = {
   tags: ['Jobs'],
   summary: 'Create a job with an id made by the server',
   querystring: waitQuery,
+  headers: createHeaders,
   body: definitionSchema,
-  response: { 201: acceptedSchema, 202: acceptedSchema, ...problemResponses },
+  response: { 200: acceptedSchema, 201: acceptedSchema, 202: acceptedSchema, ...problemResponses },
 } as const
 
 export const getJobSchema = {

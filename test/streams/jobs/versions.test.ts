@@ -1,7 +1,7 @@
 /** Definitions that are sound and not taken: an older version, or one that was sent twice. */
 import { describe, expect, it } from 'vitest'
 import type { JobDefinitionInput } from '../../../schemas/generated.ts'
-import { onlyOverHeader, onlyOverHeaders, onlyOverOf } from '../../../streams/jobs/condition.ts'
+import { onlyNewHeader, onlyOverHeader, onlyOverHeaders, onlyOverOf } from '../../../streams/jobs/condition.ts'
 import { JobHistory } from '../runs/history.ts'
 import { definitionOf } from './samples.ts'
 
@@ -134,11 +134,17 @@ describe('a definition that was dropped', () => {
 })
 
 describe('a condition that a definition brings', () => {
-  const over = (condition: number | 'any', first = new JobHistory().define(every(1_000))): JobHistory =>
+  const over = (condition: number | 'any' | 'none', first = new JobHistory().define(every(1_000))): JobHistory =>
     first.define(every(700), false, condition)
   it('holds over the definition that it names, and with any over whichever is in force', () => {
     expect(interval(over(0))).toBe(700)
     expect(interval(over('any'))).toBe(700)
+  })
+  it('that asks for none makes a job that is not there, and else is dropped', () => {
+    expect(interval(over('none', new JobHistory()))).toBe(700)
+    const job = over('none')
+    expect(interval(job)).toBe(1_000)
+    expect(job.state.decisions.at(-1)).toMatchObject({ what: 'DROPPED', reason: 'precondition' })
   })
   it('drops the definition where another is in force, and says so', () => {
     const job = over(0, new JobHistory().define(every(1_000)).define(every(900)))
@@ -172,6 +178,7 @@ describe('a condition that a definition brings', () => {
 it('conditions are read from headers; what cannot be read never holds', () => {
   const read = (text: string) => onlyOverOf({ [onlyOverHeader]: Buffer.from(text) })
   expect([onlyOverOf({}), read('12'), read('*'), read('12x'), read('')]).toEqual([undefined, 12, 'any', -1, -1])
+  expect([onlyOverOf({ [onlyNewHeader]: Buffer.from('') }), onlyOverHeaders('none')]).toEqual(['none', { [onlyNewHeader]: '' }])
   expect(onlyOverHeaders('any')).toEqual({ [onlyOverHeader]: '*' })
   expect(onlyOverHeaders(3)).toEqual({ [onlyOverHeader]: '3' })
 })
