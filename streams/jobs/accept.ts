@@ -23,7 +23,10 @@ import { suspend, targetProblem } from './recheck.ts'
 export function acceptDefinition(draft: Decision, input: Extract<Input, { kind: 'definition' }>, context: Context): void {
   const { definition, decided = false, onlyOver } = input
   const before = { ...draft.job }
-  if (before.definition !== undefined && definition.offset <= before.definition.offset) return
+  // One that the changelog keeps is covered by a logged position: whatever is not decided came after it, also where jobs was made anew and
+  // numbers its records from 0 again.
+  const isLater = !decided && before.state?.definitionKept === true
+  if (!isLater && before.definition !== undefined && definition.offset <= before.definition.offset) return
   if (before.state !== undefined && definition.offset < before.state.specOffset) return
   if (decided) {
     // Whatever was taken stands in the state: a later one was dropped.
@@ -39,7 +42,7 @@ export function acceptDefinition(draft: Decision, input: Extract<Input, { kind: 
   if (dropped !== undefined) return drop(draft, before.definition, definition, dropped)
   draft.job.definition = definition
   if (definition.spec === undefined) draft.notes.push({ kind: 'invalid', reason: definition.problem ?? '' })
-  if (before.state !== undefined && definition.offset === before.state.specOffset) return
+  if (!isLater && before.state !== undefined && definition.offset === before.state.specOffset) return
   const refusal = targetProblem(before.id, definition, context)
   if (refusal !== undefined) draft.notes.push({ kind: 'invalid', reason: refusal })
   const phase = keptPhase(before, definition)

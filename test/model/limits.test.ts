@@ -117,6 +117,38 @@ describe('a key with more runs than slots', () => {
   })
 })
 
+describe('a key whose jobs say different limits', () => {
+  it('lets nobody pass by the first of its queue, whose own limit is reached', async () => {
+    const world = new World()
+    define(world, 'holder', { concurrencyLimit: 1 })
+    define(world, 'first', { concurrencyLimit: 1, schedule: { at: dueAt + 1 } })
+    define(world, 'second', { concurrencyLimit: 5, schedule: { at: dueAt + 2 } })
+    world.now = dueAt + 10
+    await settle(world)
+    expect(world.handOut().map(({ jobId }) => jobId)).toEqual(['holder'])
+    // Defined anew, so that its queue is looked at; the first of it is asked, and refused.
+    define(world, 'second', { concurrencyLimit: 6, schedule: { at: dueAt + 2 } })
+    await settle(world)
+    world.now += 3_600_001
+    await settle(world)
+    expect(world.handOut()).toEqual([])
+  })
+  it('asks the first again when a slot comes back without any report, whatever the limit of who came last', async () => {
+    const world = new World()
+    const wide = { concurrencyLimit: 3 }
+    for (const id of ids(3)) define(world, id, { ...wide, startDeadlineMs: 60_000, schedule: { at: dueAt } })
+    define(world, 'high', { ...wide, priority: 'HIGH', schedule: { at: dueAt + 10 } })
+    define(world, 'narrow', { concurrencyLimit: 1, schedule: { at: dueAt + 20 } })
+    world.now = dueAt + 30
+    await settle(world)
+    expect(world.handOut().map(({ jobId }) => jobId)).toEqual(ids(3))
+    expect(waitersIn(world)).toEqual(['high', 'narrow'])
+    world.command('job-0001', { type: 'CANCEL_RUN', commandId: 'c', runNo: 1, at: world.now })
+    await settle(world)
+    expect(world.handOut().map(({ jobId }) => jobId)).toEqual(['high'])
+  })
+})
+
 describe('many keys', () => {
   it('each with somebody waiting all get their turn after a takeover', async () => {
     const world = new World()

@@ -9,8 +9,9 @@ import { timerKind } from '../../streams/keys.ts'
 const beganAt = 1_800_000_000_000
 
 /** A watermark of a partition that has read and folded its reports up to `folded`, and whose questions a test answers. */
-function site(folded: number) {
+function site(foldedThen: number) {
   const now = { wallMs: beganAt, steadyMs: 0 }
+  let folded = foldedThen
   const asked: PromiseWithResolvers<Range>[] = []
   let nudges = 0
   const watermark = new EventsWatermark({
@@ -45,7 +46,10 @@ function site(folded: number) {
     asked.at(-1)?.reject(new Error('no answer'))
     await new Promise(setImmediate)
   }
-  return { watermark, now, asked, pass, answer, fail, nudges: () => nudges }
+  const fold = (end: number): void => {
+    folded = end
+  }
+  return { watermark, now, asked, pass, answer, fail, fold, nudges: () => nudges }
 }
 
 const lease: Timer = { dueAt: beganAt, kind: timerKind.lease, jobId: 'j', runNo: 1 }
@@ -102,4 +106,44 @@ test('what failed or was answered while the clock was ahead is asked again a sec
   expect(watermark.wakeAtMs).toBeLessThanOrEqual(now.wallMs)
   watermark.look()
   expect(nudges()).toBe(1)
+})
+
+test('what is covered is what was durable when it was asked for, and not before the last of it is folded', async () => {
+  const { watermark, asked, answer, pass, fold } = site(300)
+  const later: Timer = { ...lease, runNo: 2 }
+  watermark.hold([
+    { timer: lease, untilMs: beganAt },
+    { timer: later, untilMs: beganAt + 500 },
+  ])
+  watermark.look()
+  pass(1_000)
+  await answer({ earliest: 0, next: 310 })
+  fold(309)
+  expect(watermark.look()).toEqual([])
+  fold(310)
+  expect(watermark.look()).toEqual([lease])
+  expect(watermark.readUntil).toBe(beganAt)
+  // What came since is asked for anew.
+  expect(asked).toHaveLength(2)
+  await answer({ earliest: 0, next: 310 })
+  expect(watermark.look()).toEqual([later])
+  expect(watermark.readUntil).toBe(beganAt + 1_000)
+  expect(watermark.depth).toBe(0)
+})
+
+test('what a clock that was ahead has read covers nothing of what is now', async () => {
+  const { watermark, now, asked, answer, pass } = site(300)
+  now.wallMs += 3_600_000
+  watermark.hold([{ timer: lease, untilMs: beganAt }])
+  watermark.look()
+  await answer({ earliest: 0, next: 300 })
+  expect(watermark.look()).toEqual([lease])
+  now.wallMs -= 3_600_000
+  pass(60_000)
+  const next: Timer = { ...lease, runNo: 2 }
+  watermark.hold([{ timer: next, untilMs: beganAt + 30_000 }])
+  expect(watermark.look()).toEqual([])
+  expect(asked).toHaveLength(2)
+  await answer({ earliest: 0, next: 300 })
+  expect(watermark.look()).toEqual([next])
 })

@@ -118,6 +118,28 @@ test('under load no worker that reports in time loses its lease, though its hear
   expect(driver.state(owner, 'long')?.active[0]?.errors.map(({ type }) => type)).toEqual(['LeaseLost'])
 })
 
+test('a heartbeat that is read before the start of its attempt is folded renews the lease all the same', async () => {
+  const { driver, owner, beganAt } = await started()
+  driver.define('long', { schedule: { at: beganAt + 1_000 }, target: { handler: 'x' }, leaseMs: 30_000 })
+  driver.define('noise', { schedule: { at: beganAt + 900_000 }, target: { handler: 'x' } })
+  await driver.advance(1_000, 100)
+  const run = executionOf(driver, 'long')
+  const { promise, resolve } = Promise.withResolvers<void>()
+  driver.commitGate = promise
+  driver.command('noise', { type: 'PAUSE', commandId: 'c1' })
+  await driver.advance(5)
+  driver.report(run, 'STARTED', { startedAt: beganAt + 1_000 })
+  await until(driver, 21_000)
+  driver.report(run, 'HEARTBEAT')
+  await until(driver, 24_000)
+  driver.commitGate = undefined
+  resolve()
+  await until(driver, 50_000)
+  expect(runsOf(driver.state(owner, 'long'))).toEqual(['RUNNING 1'])
+  await until(driver, 53_000)
+  expect(driver.state(owner, 'long')?.active[0]?.errors.map(({ type }) => type)).toEqual(['LeaseLost'])
+})
+
 test('a start that is reported within the grace makes a run RUNNING; without one it expires then', async () => {
   const { driver, owner, beganAt } = await started()
   const job = { schedule: { at: beganAt + 1_000 }, target: { handler: 'x' }, startDeadlineMs: 10_000 }
@@ -159,6 +181,11 @@ test('while nobody says where execution-events ends, no attempt is given up and 
     return answers === 'never' ? new Promise(() => {}) : Promise.reject(new Error('The broker is away.'))
   }
   driver.define('pay', { schedule: { at: beganAt + 1_000 }, target: { handler: 'x' }, leaseMs: 10_000 })
+  driver.define('not-taken', { schedule: { at: beganAt + 1_000 }, target: { handler: 'x' }, startDeadlineMs: 2_000 })
+  driver.define('slow', {
+    ...{ schedule: { at: beganAt + 1_000 }, target: { handler: 'x' }, leaseMs: 3_600_000, attemptTimeoutMs: 2_000 },
+    retry: { maxAttempts: 1 },
+  })
   driver.define('each-second', {
     schedule: { everyMs: 1_000 },
     target: { handler: 'x' },
@@ -166,14 +193,17 @@ test('while nobody says where execution-events ends, no attempt is given up and 
     retry: { maxAttempts: 1 },
   })
   await driver.advance(1_000, 100)
-  driver.report(executionOf(driver, 'pay'), 'STARTED', { startedAt: driver.time.nowMs })
+  for (const id of ['pay', 'slow']) driver.report(executionOf(driver, id), 'STARTED', { startedAt: driver.time.nowMs })
+  const underWay = (): string[][] => ['pay', 'slow', 'not-taken'].map((id) => runsOf(driver.state(owner, id)))
   await driver.advance(15_000, 500)
-  expect(runsOf(driver.state(owner, 'pay'))).toEqual(['RUNNING 1'])
+  expect(underWay()).toEqual([['RUNNING 1'], ['RUNNING 1'], ['DISPATCHED 1']])
   answers = 'refused'
   await driver.advance(15_000, 500)
-  expect(runsOf(driver.state(owner, 'pay'))).toEqual(['RUNNING 1'])
+  expect(underWay()).toEqual([['RUNNING 1'], ['RUNNING 1'], ['DISPATCHED 1']])
   expect(attemptsOf(driver, 'each-second').length).toBeGreaterThanOrEqual(30)
   answers = 'given'
   await driver.advance(11_000, 500)
   expect(driver.state(owner, 'pay')?.active[0]?.errors.map(({ type }) => type)).toEqual(['LeaseLost'])
+  expect(driver.state(owner, 'slow')?.lastRun).toMatchObject({ status: 'DEAD', errors: [{ type: 'AttemptTimeout' }] })
+  expect(driver.state(owner, 'not-taken')?.lastRun).toMatchObject({ status: 'EXPIRED' })
 })

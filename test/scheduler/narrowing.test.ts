@@ -199,6 +199,22 @@ describe('what the log refuses each time', () => {
 })
 
 describe('what is no fault of any job', () => {
+  it('one accident with one job alone in its turn: it is tried once more, and goes', async () => {
+    const driver = new SchedulerDriver()
+    const first = driver.boot('A')
+    await driver.settle()
+    const accident = refusing(
+      driver,
+      (records) => accident.tries === 0 && poisonIn(records) !== undefined,
+      () => new Error('An accident.'),
+    )
+    driver.define('poison', { schedule: { at: beginMs + 1_000 }, target: { handler: 'x' } })
+    await driver.advance(10_000, 100)
+    expect(accident.tries).toBe(1)
+    expect(driver.executions().map(({ jobId, runNo }) => [jobId, runNo])).toEqual([['poison', 1]])
+    expect(driver.state(first, 'poison')).toMatchObject({ reason: null, active: [{ status: 'DISPATCHED' }] })
+  })
+
   it('a broker that is away for a minute makes none INVALID; then all goes on', async () => {
     const { driver, first } = await begun()
     const away = { until: driver.nowMs + 60_000 }

@@ -134,6 +134,22 @@ describe('a partition', () => {
     expectOnTime(driver, counts)
   })
 
+  it('passes over a report whose key is that of another job', async () => {
+    const { driver } = await withNeighbour()
+    const [owner] = driver.processes
+    if (owner === undefined) throw new Error('No owner.')
+    driver.define('one', { schedule: { at: beginMs + 1_000 }, target: { handler: 'x' } })
+    await driver.advance(2_000, 100)
+    const run = driver.executions().find(({ jobId }) => jobId === 'one')
+    if (run === undefined) throw new Error('It has not fired.')
+    const { jobId, runNo, attempt, specOffset } = run
+    const report = { jobId, runNo, attempt, specOffset, worker: 'w@h:1:a', at: driver.time.nowMs, startedAt: driver.time.nowMs }
+    driver.append(names.events, 'neighbour', codecs.event.encode({ ...report, type: 'SUCCEEDED' }))
+    driver.append(names.events, 'one', codecs.event.encode({ ...report, jobId: 'neighbour', runNo: 1, type: 'SUCCEEDED' }))
+    await driver.advance(1_000, 100)
+    expect(driver.state(owner, 'one')).toMatchObject({ succeeded: 0, active: [{ status: 'DISPATCHED' }] })
+    expect(driver.state(owner, 'neighbour')).toMatchObject({ succeeded: 0 })
+  })
   it('passes over commands and reports with headers beyond any use, and gives no receipt that nothing could hold', async () => {
     const { driver, counts } = await withNeighbour()
     driver.define('quiet', { schedule: { cron: '0 0 1 1 *' }, target: { handler: 'x' } })

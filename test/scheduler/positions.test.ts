@@ -96,6 +96,59 @@ test('records that expired before they were read are counted, and reading goes o
   })
 })
 
+test('a log of which just what was read has expired is no other than it was', async () => {
+  const driver = new SchedulerDriver()
+  const disk: Disk = new Map()
+  const first = driver.boot('A', disk)
+  await driver.settle()
+  driver.define('j', { schedule: { everyMs: 3_600_000 }, target: { handler: 'x' } })
+  driver.command('j', { type: 'PAUSE', commandId: 'c0' })
+  await driver.advance(1_000, 250)
+  driver.kill(first)
+  const commands = driver.log.at(names.commands, 0)
+  driver.time.nowMs += 1_000
+  driver.command('j', { type: 'RESUME', commandId: 'c1' })
+  driver.log.expire(commands, driver.time.nowMs)
+  expect(commands.earliest).toBe(1)
+  const before = await resetsOf(names.commands, 'expired')
+  const heir = driver.boot('B', disk)
+  await driver.advance(1_000, 250)
+  expect(await resetsOf(names.commands, 'expired')).toBe(before)
+  expect(driver.state(heir, 'j')).toMatchObject({ status: 'ACTIVE' })
+  expect(heir.scheduler.queries.partitions()[0]?.lastReset).toBeNull()
+})
+
+test('a definition that the changelog keeps goes on where jobs was made anew, and gives way to the first that comes', async () => {
+  const driver = new SchedulerDriver()
+  const disk: Disk = new Map()
+  const first = driver.boot('A', disk)
+  await driver.settle()
+  const job = { schedule: { everyMs: 10_000 }, target: { handler: 'x' } }
+  driver.define('filler', { ...job, schedule: { at: driver.time.nowMs + 1e9 } })
+  driver.define('kept', { ...job, version: 5 })
+  await driver.advance(1_000, 500)
+  driver.define('kept', { ...job, version: 4, target: { handler: 'stale' } })
+  await driver.advance(10_000, 500)
+  for (const run of driver.executions()) end(driver, run)
+  await driver.advance(1_000, 500)
+  expect(driver.state(first, 'kept')).toMatchObject({ definitionKept: true, runNo: 1 })
+  driver.kill(first)
+  makeAnew(driver, names.jobs)
+  const heir = driver.boot('B', disk)
+  await driver.advance(9_000, 500)
+  expect(driver.executions().map(({ runNo, handler }) => [runNo, handler])).toEqual([
+    [1, 'x'],
+    [2, 'x'],
+  ])
+  driver.command('kept', { type: 'TRIGGER', commandId: 't1' })
+  await driver.advance(1_000, 500)
+  expect(driver.state(heir, 'kept')).toMatchObject({ definitionKept: true })
+  expect(driver.define('kept', { ...job, version: 6, target: { handler: 'new' } })).toBe(0)
+  for (const run of driver.executions().slice(1)) end(driver, run)
+  await driver.advance(10_000, 500)
+  expect(driver.executions().at(-1)).toMatchObject({ handler: 'new' })
+})
+
 test.each([true, false])(
   'definitions count in jobs that were made anew; what was run of them is not forgotten (store kept: %s)',
   async (kept) => {

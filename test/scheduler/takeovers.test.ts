@@ -1,7 +1,8 @@
 /** What a new owner owes to what was there before it: leases, commands that were sent meanwhile, and definitions that nobody has logged. */
 import { expect, test } from 'vitest'
 import type { Disk, Process } from '../model/cluster/process.ts'
-import { type Dispatched, SchedulerDriver } from '../tools/scheduler-driver.ts'
+import { codecs, names } from '../model/world.ts'
+import { beginMs, type Dispatched, SchedulerDriver } from '../tools/scheduler-driver.ts'
 
 const minuteMs = 60_000
 
@@ -62,6 +63,86 @@ test('what was commanded while no owner was there holds before anything fires th
   expect(driver.executions().map(({ jobId }) => jobId)).toEqual(['free'])
   expect(driver.state(heir, 'paused')).toMatchObject({ status: 'PAUSED', runNo: 0 })
   expect(driver.state(heir, 'cancelled')).toMatchObject({ status: 'COMPLETED', runNo: 0 })
+})
+
+test('what was deleted or defined anew while no owner was there does not fire as it was', async () => {
+  const driver = new SchedulerDriver()
+  const disk: Disk = new Map()
+  const owner = driver.boot('A', disk)
+  await driver.settle()
+  const job = { target: { handler: 'x' } }
+  for (const id of ['deleted', 'put-off', 'free']) driver.define(id, { ...job, schedule: { at: driver.time.nowMs + minuteMs } })
+  await driver.advance(1_000)
+  driver.kill(owner)
+  driver.remove('deleted')
+  driver.define('put-off', { ...job, schedule: { at: driver.time.nowMs + 60 * minuteMs } })
+  driver.time.nowMs += 2 * minuteMs
+  driver.boot('B', disk)
+  await driver.advance(5_000, 500)
+  expect(driver.executions().map(({ jobId }) => jobId)).toEqual(['free'])
+})
+
+test('a command that had nothing to do has nothing to do for the next owner either', async () => {
+  const driver = new SchedulerDriver()
+  const owner = driver.boot('A')
+  await driver.settle()
+  driver.command('later', { type: 'PAUSE', commandId: 'c1' })
+  await driver.advance(1_000, 500)
+  driver.define('later', { schedule: { at: driver.time.nowMs + 10_000 }, target: { handler: 'x' } })
+  await driver.advance(1_000, 500)
+  driver.kill(owner)
+  driver.boot('B')
+  await driver.advance(20_000, 1_000)
+  expect(runsOf(driver, 'later').map(({ runNo }) => runNo)).toEqual([1])
+})
+
+test('a member that the group has given up claims nothing, however far it has restored', async () => {
+  const driver = new SchedulerDriver()
+  const { io } = driver.cluster
+  const submit = io.submit.bind(io)
+  const restored = Promise.withResolvers<void>()
+  let isHeld = false
+  driver.cluster.io.submit = (machine, name, effect) => {
+    if (machine.name !== 'A' || name !== `asks for the offsets of ${names.state}`) return submit(machine, name, effect)
+    isHeld = true
+    return restored.promise.then(() => submit(machine, name, effect))
+  }
+  const slow = driver.boot('A')
+  await driver.settle()
+  expect(isHeld).toBe(true)
+  if (slow.member === undefined) throw new Error('The process has not joined.')
+  slow.member.isCutOff = true
+  const heir = driver.boot('B')
+  driver.define('j', { schedule: { everyMs: 10_000 }, target: { handler: 'x' }, overlap: 'ALLOW' })
+  await driver.advance(5_000, 500)
+  expect(driver.phases(heir)).toBe('active')
+  restored.resolve()
+  await driver.advance(30_000, 500)
+  const { archive } = driver.log.at(names.state, 0)
+  const entries = await Promise.all(archive.map(({ record }) => (record?.value ? codecs.state.decode(record.value) : undefined)))
+  expect(entries.flatMap((entry) => entry?.owner?.instance ?? [])).toEqual(['B'])
+  expect(driver.phases(heir)).toBe('active')
+  expect(runsOf(driver, 'j').map(({ at }) => Math.round(at / 10_000))).toEqual([1, 2, 3])
+})
+
+test('a new owner knows what the ahead lanes hold: it puts nothing there that is due before', async () => {
+  const driver = new SchedulerDriver(1, false, { leadMsMax: 10_000 })
+  const owner = driver.boot('A')
+  await driver.settle()
+  const dueAt = driver.time.nowMs + 5_000
+  const herd = (name: string, size: number, at: number): void => {
+    for (let index = 0; index < size; index++) driver.define(`${name}-${index}`, { schedule: { at }, target: { handler: 'x' } })
+  }
+  const aheadMs = (name: string): number[] => runsOf(driver, name).map((run) => Math.round((run.dueAt - beginMs - run.at) / 100))
+  // So many are begun half a second earlier than others.
+  herd('late', 2_000, dueAt)
+  await driver.advance(4_450, 50)
+  expect(runsOf(driver, 'late-0')).toHaveLength(1)
+  driver.kill(owner)
+  driver.boot('B')
+  herd('early', 300, dueAt - 200)
+  await driver.advance(1_000, 10)
+  expect(aheadMs('early-0')).toEqual([1])
 })
 
 test('an owner that was succeeded without knowing it builds its store anew, and what it has read meanwhile is judged by what its successor did', async () => {

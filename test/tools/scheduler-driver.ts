@@ -30,8 +30,8 @@ export class SchedulerDriver {
   /** While it is set, commits wait for it. */
   commitGate: Promise<void> | undefined
 
-  /** `clocks`: how far they may be apart before owners stop, and how wrong those of the brokers are. Default: nothing is compared. */
-  constructor(partitions = 1, withStandbys = false, clocks: Pick<Cluster, 'clockStepMsMax' | 'brokerSkewsMs'> = {}) {
+  /** `times`: how far clocks may be apart before owners stop, how wrong those of the brokers are, and when herds may go. Default: nothing is compared. */
+  constructor(partitions = 1, withStandbys = false, times: Pick<Cluster, 'clockStepMsMax' | 'brokerSkewsMs' | 'leadMsMax'> = {}) {
     this.log = new MemoryLog(partitions, () => this.time.nowMs)
     const io = {
       submit: (machine: Process['machine'], name: string, effect: () => unknown): Promise<unknown> =>
@@ -67,7 +67,7 @@ export class SchedulerDriver {
       lossiness: 0,
       clusterId: 'here',
       ordersThere: true,
-      ...clocks,
+      ...times,
       ...noMisfortune,
       openTransactions: [],
     }

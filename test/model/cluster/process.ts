@@ -40,6 +40,8 @@ export interface Cluster {
   clockStepMsMax?: number
   /** Between two looks of a guard while nobody asks for the time, in ms. Default: 60,000. */
   clockLookMs?: number
+  /** How long before its time a herd may be dispatched. Default: as all else. */
+  leadMsMax?: number
   /** A broker's clock minus true time, in ms, by its number; partition p is led by broker p modulo their number. Default: one broker, 0. */
   brokerSkewsMs?: number[]
   /** How long each commit takes. */
@@ -135,7 +137,7 @@ export class Process {
       standbys: 1,
       zoneRules: zones.version,
       leadMs,
-      leadMsMax: leadMs,
+      leadMsMax: cluster.leadMsMax ?? leadMs,
       lingerMs,
       tombstoneRetentionMs,
       targets: {

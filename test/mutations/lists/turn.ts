@@ -33,7 +33,7 @@ export const turnMutations = [
   ),
   ...area(
     'turn',
-    ['scheduler/takeovers', 'scheduler/late-reports'],
+    ['scheduler/turns', 'scheduler/takeovers'],
     [
       [
         'store-before-commit',
@@ -169,13 +169,6 @@ export const turnMutations = [
         '  if (awaitsEvents(draft, until, context)) return\n  const message = `The attempt took',
         '  const message = `The attempt took',
         'a timeout ends an attempt before reports are read',
-      ],
-      [
-        'deadline-before-mail',
-        scheduler('fold'),
-        ' || kind === timerKind.startDeadline\n',
-        '\n',
-        'a start deadline is judged before the mail of its turn',
       ],
       [
         'question-of-the-future',
