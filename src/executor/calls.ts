@@ -6,6 +6,9 @@ import type { Outbox } from './outbox.ts'
 import { failed } from './outcome.ts'
 import type { Supervisor } from './supervisor.ts'
 
+/** Bytes of the executions whose handlers run: with more no further one is started. */
+export const RUNNING_BYTES_MAX = 64 * 1024 * 1024
+
 /** The outcome of each attempt of a call by its place, from what the handler returned. */
 export type OutcomesOf = (returned: unknown) => (index: number) => Outcome
 
@@ -23,14 +26,16 @@ export class Calls {
   readonly #options: CallsOptions
   readonly #running = new Set<Attempt>()
   #slots = 0
+  #bytes = 0
   #emptied: (() => void)[] = []
 
   constructor(options: CallsOptions) {
     this.#options = options
   }
 
-  get slots(): number {
-    return this.#slots
+  /** Whether one more may begin, of so many side by side. */
+  hasSlot(concurrency: number): boolean {
+    return this.#slots < concurrency && this.#bytes < RUNNING_BYTES_MAX
   }
 
   get running(): ReadonlySet<Attempt> {
@@ -42,6 +47,7 @@ export class Calls {
     this.#slots++
     for (const attempt of attempts) {
       this.#running.add(attempt)
+      this.#bytes += attempt.entry.bytes
       gauge.inc()
       supervisor.begin(attempt)
       outbox.push(attempt)
@@ -91,6 +97,7 @@ export class Calls {
     this.#slots--
     attempts.forEach((attempt, index) => {
       this.#running.delete(attempt)
+      this.#bytes -= attempt.entry.bytes
       gauge.dec()
       supervisor.forget(attempt)
       if (attempt.outcome !== undefined) return

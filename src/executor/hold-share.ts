@@ -6,10 +6,10 @@ import type { Lane } from './lane.ts'
  * below half. A share is overrun by at most the one batch that reached it.
  */
 export const HELD_RECORDS_MAX = 60_000
-export const HELD_BYTES_MAX = 96 * 1024 * 1024
+export const HELD_BYTES_MAX = 32 * 1024 * 1024
 const LANE_RECORDS_MIN = 250
 const LANE_RECORDS_MAX = 5_000
-const LANE_BYTES_MIN = 1024 * 1024
+const LANE_BYTES_MIN = 512 * 1024
 /** Taken and not committed in one lane: what stands behind a record that is held long is done, but cannot be committed. */
 export const UNCOMMITTED_PER_LANE_MAX = 50_000
 

@@ -19,6 +19,8 @@ export const EVENTS_PER_SEND_MAX = 1_000
 export const SENDS_IN_FLIGHT_MAX = 2
 /** Reports queued or on their way; with more no further handler is started. */
 export const EVENTS_PENDING_MAX = 10_000
+/** Bytes of the executions that they are about, which are kept as long. */
+export const PENDING_BYTES_MAX = 32 * 1024 * 1024
 const RESEND_FIRST_MS = 100
 const RESEND_MAX_MS = 5_000
 
@@ -41,6 +43,7 @@ export class Outbox {
   #queue: Attempt[] = []
   #inFlight = 0
   #inFlightEvents = 0
+  #bytes = 0
   #lingering: (() => void) | undefined
   #writer: Promise<LogWriter> | undefined
   #closed = false
@@ -56,7 +59,7 @@ export class Outbox {
   }
 
   get congested(): boolean {
-    return this.pending >= EVENTS_PENDING_MAX
+    return this.pending >= EVENTS_PENDING_MAX || this.#bytes >= PENDING_BYTES_MAX
   }
 
   /** Opens the writer, so that a broker that cannot be reached shows at start. */
@@ -69,6 +72,7 @@ export class Outbox {
     if (attempt.queued) return
     attempt.queued = true
     this.#queue.push(attempt)
+    this.#bytes += attempt.entry.bytes
     if (this.#queue.length >= EVENTS_PER_SEND_MAX || this.#flushing) this.#sendFull()
     else this.#linger()
   }
@@ -124,7 +128,10 @@ export class Outbox {
   #withoutCancelled(attempts: Attempt[]): Attempt[] {
     const silent = attempts.filter(({ outcome }) => outcome?.type === 'CANCELLED')
     if (silent.length === 0) return attempts
-    for (const attempt of silent) attempt.queued = false
+    for (const attempt of silent) {
+      attempt.queued = false
+      this.#bytes -= attempt.entry.bytes
+    }
     this.#options.onAcked(silent)
     return attempts.filter(({ outcome }) => outcome?.type !== 'CANCELLED')
   }
@@ -143,6 +150,7 @@ export class Outbox {
     if (this.#closed) return
     this.#inFlight--
     this.#inFlightEvents -= attempts.length
+    for (const { entry } of attempts) this.#bytes -= entry.bytes
     this.#options.onAcked(attempts)
     // While the sends were full, the linger of what queued meanwhile may have passed.
     if (this.#lingering === undefined || this.#flushing || this.#queue.length >= EVENTS_PER_SEND_MAX) this.#send()

@@ -101,7 +101,7 @@ export class Runner implements AttemptHost {
     if (this.#pumping) return
     this.#pumping = true
     let left = STARTS_PER_TURN_MAX
-    while (this.calls.slots < this.#options.concurrency && !this.#options.outbox.congested) {
+    while (this.calls.hasSlot(this.#options.concurrency) && !this.#options.outbox.congested) {
       if (left <= 0) {
         this.#turn ??= setImmediate(() => {
           this.#turn = undefined

@@ -11,6 +11,7 @@ import { guardedTypes } from './avro.ts'
 interface Tap {
   buf: Buffer
   pos: number
+  readLong(): number
 }
 interface Field {
   readonly name: string
@@ -34,16 +35,31 @@ const knownBytesMax = 512
 const missesMax = 16
 const missesStep = 64
 
+/** Longer bytes are a part of what they are read from, and not a copy: whoever keeps a definition keeps its record too. */
+const copiedBytesMax = 4_096
+
 const RecordType = avro.types.RecordType as unknown as RecordConstructor
 
 /** `from`: by the name of a record, the field from which on it is compared. */
 export function alikeType(schema: unknown, from: Readonly<Record<string, string>>): Type {
   const typeHook = (part: Schema, options: unknown): Type | undefined => {
     const { type, name } = part as { type?: unknown; name?: string }
+    if ((part as unknown) === 'bytes' || type === 'bytes') return new SharedBytes()
     const first = type === 'record' && name !== undefined ? from[name] : undefined
     return first === undefined ? guardedTypes(part, options) : new (alikeRecord(first))(part, options)
   }
   return avro.Type.forSchema(schema as Schema, { typeHook })
+}
+
+class SharedBytes extends (avro.types.BytesType as unknown as new () => Type) {
+  _read(tap: Tap): Buffer {
+    const length = tap.readLong()
+    const from = tap.pos
+    // Beyond the end, also by a length below nothing: the value counts as one that ends too early.
+    tap.pos = length >= 0 ? from + length : tap.buf.length + 1
+    const bytes = tap.buf.subarray(from, tap.pos)
+    return length > copiedBytesMax ? bytes : Buffer.from(bytes)
+  }
 }
 
 function alikeRecord(first: string): RecordConstructor {

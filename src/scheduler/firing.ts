@@ -72,7 +72,7 @@ export async function fireForEver(own: Ownership, store: PartitionStore, index: 
     }
     const timers = await takeTimers(own, taker, zones, now)
     // What was due when it was taken is due, also when the clock was set back since.
-    const result = await own.turn(store, index, timers, { written, notBeforeMs: now })
+    const result = await own.turn(store, index, timers, { written, notBeforeMs: now }).finally(() => own.shares.heavy.done(own))
     taker.defer(result.deferred)
     own.reports.hold(result.awaiting)
     if (result.committed) lingerUntil = clock.nowMs() + lingerMs
@@ -105,6 +105,7 @@ async function takeTimers(own: Ownership, taker: TimerTaker, zones: ZoneLooks, n
   // A clock that was ahead may have filled the ahead lanes for hours: workers give that back.
   const { aheadUntil } = own.logged
   const aheadFrom = aheadUntil > now + aheadMsMax ? 0 : aheadUntil
-  const timers = await taker.take(now, own.mailbox.depth > 0, aheadFrom, own.narrowing)
+  const mayTakeHeavy = (): boolean => own.shares.heavy.begin(own, () => own.signal.wake())
+  const timers = await taker.take(now, own.mailbox.depth > 0, aheadFrom, own.narrowing, mayTakeHeavy)
   return [...timers, ...(await zones.look(now, timers.length))]
 }

@@ -37,8 +37,16 @@ export interface Move {
 /** Reading pauses above these and resumes below half of them. */
 export const mailboxRecordsMax = 2_000
 export const mailboxBytesMax = 8 * 1024 * 1024
+/** Of all partitions of a process together, but a share is never less than one fetch of a partition has. */
+const allMailboxesBytesMax = 16 * 1024 * 1024
+const mailboxBytesMin = 1024 * 1024
+
+/** The share of each of so many partitions. */
+export const mailboxBytesOf = (partitions: number): number =>
+  Math.min(Math.max(Math.floor(allMailboxesBytesMax / Math.max(1, partitions)), mailboxBytesMin), mailboxBytesMax)
 
 export class Mailbox {
+  readonly #bytesMax: () => number
   #items: Mail[] = []
   #head = 0
   #bytes = 0
@@ -46,6 +54,10 @@ export class Mailbox {
   #commands = 0
   #definitions = 0
   #definitionsOnly = false
+
+  constructor(bytesMax = (): number => mailboxBytesMax) {
+    this.#bytesMax = bytesMax
+  }
 
   get depth(): number {
     return this.#items.length - this.#head
@@ -67,12 +79,12 @@ export class Mailbox {
   }
 
   get full(): boolean {
-    return this.depth > mailboxRecordsMax || this.#bytes > mailboxBytesMax
+    return this.depth > mailboxRecordsMax || this.#bytes > this.#bytesMax()
   }
 
   /** Whether it has emptied enough to be filled again. */
   get roomy(): boolean {
-    return this.depth <= mailboxRecordsMax / 2 && this.#bytes <= mailboxBytesMax / 2
+    return this.depth <= mailboxRecordsMax / 2 && this.#bytes <= this.#bytesMax() / 2
   }
 
   put(mail: Mail): void {

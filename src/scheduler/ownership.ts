@@ -44,7 +44,7 @@ export class Ownership {
   readonly shared: Shared
   readonly feed: Feed
   readonly shares: PartitionShares
-  readonly mailbox = new Mailbox()
+  readonly mailbox: Mailbox
   readonly leases = new Leases(0)
   readonly underWay = new UnderWay()
   readonly workers = new WorkerWatch()
@@ -102,6 +102,7 @@ export class Ownership {
     this.freshness = new Freshness(shared.clock, shared.tombstoneRetentionMs)
     this.zones = new ZoneStanding(partition, shared)
     this.signal = new Signal(shared.clock)
+    this.mailbox = new Mailbox(shares.mailboxBytesMax)
     this.flow = new Flow(this.mailbox, feed, shared.clock)
     this.admissions = new Admissions(shared.codecs)
     this.reports = new EventsWatermark(this)
@@ -149,6 +150,7 @@ export class Ownership {
     this.catchUp.forget()
     this.zones.forget()
     this.mailbox.clear()
+    this.shares.heavy.leave(this)
     this.underWay.clear()
     this.weights.clear()
     this.turnsDone = 0

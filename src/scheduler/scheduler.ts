@@ -5,6 +5,8 @@
 import type { Batch, GroupReader, PartitionQueries, Position, TopicPartition } from '../ports.ts'
 import { EndsQuestion } from './ends-question.ts'
 import { Feed, type FeedSource, feedSources } from './feed.ts'
+import { HeavyTurns } from './heavy-turns.ts'
+import { mailboxBytesOf } from './mailbox.ts'
 import type { SchedulerOptions, Shared } from './options.ts'
 import type { PartitionRole } from './ownership.ts'
 import { Partition } from './partition.ts'
@@ -45,6 +47,8 @@ export class Scheduler {
     this.#shared = { ...this.#options, admin, clusterId: await admin.clusterId() }
     this.#shares = {
       commits: new Slots(commitSlots),
+      heavy: new HeavyTurns(this.#options.clock),
+      mailboxBytesMax: () => mailboxBytesOf(this.#partitions.size),
       restores: new Slots(restoreSlots),
       standbyRestores: new Slots(standbyRestoreSlots),
       asides: await log.writer(),

@@ -1,10 +1,14 @@
 /** What the partitions of one scheduler share besides its options. */
 import type { LogWriter } from '../ports.ts'
 import type { EndsQuestion } from './ends-question.ts'
+import type { HeavyTurns } from './heavy-turns.ts'
 import type { Slots } from './slots.ts'
 
 export interface PartitionShares {
   commits: Slots
+  heavy: HeavyTurns
+  /** Bytes at which reading for one partition pauses. */
+  mailboxBytesMax: () => number
   restores: Slots
   standbyRestores: Slots
   asides: LogWriter

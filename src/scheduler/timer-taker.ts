@@ -24,6 +24,8 @@ export class TimerTaker {
 
   /** Timers of heavy jobs, by `dueAt`: they come after the light ones, a few with each turn, or one storm of them would hold all others up. */
   #heavy: Timer[] = []
+  /** Another partition has its turn with heavy ones. */
+  #heavyWaits = false
 
   constructor(index: TimeIndex, store: PartitionStore, shared: Shared, weights: Weights) {
     this.#index = index
@@ -43,13 +45,15 @@ export class TimerTaker {
     shareWithMail: boolean,
     aheadFrom: number,
     { max: most, timerNext, heavyNext } = { max: batchRecordsMax, timerNext: true, heavyNext: false },
+    mayTakeHeavy = (): boolean => true,
   ): Promise<Timer[]> {
     const { leadMs } = this.#shared
     const share = most === 1 ? Number(timerNext) : Math.floor(most * timerShare)
     const max = shareWithMail ? share : most
     // However many light ones are due, one heavy one is part of each turn.
-    const isHeavyDue = max > 0 && (this.#heavy[0]?.dueAt ?? Number.POSITIVE_INFINITY) <= now + leadMs
-    const lightMax = !isHeavyDue ? max : most === 1 && !heavyNext ? max : max - 1
+    const isHeavyDue = (): boolean => max > 0 && (this.#heavy[0]?.dueAt ?? Number.POSITIVE_INFINITY) <= now + leadMs
+    let takesHeavy = isHeavyDue() ? mayTakeHeavy() : undefined
+    const lightMax = !takesHeavy ? max : most === 1 && !heavyNext ? max : max - 1
     const found = this.#takeDeferred(now, lightMax)
     for (const timer of await this.#index.take(now + leadMs, lightMax - found.length)) {
       if (mayActOn(timer, now)) found.push(timer)
@@ -58,7 +62,10 @@ export class TimerTaker {
     found.push(...(await this.#herds.take(now, lightMax - found.length, aheadFrom)))
     const light = found.filter((timer) => this.#weights.of(timer.jobId) === 0 || this.#heavy.length >= heavyMax)
     if (light.length < found.length) for (const timer of found) if (!light.includes(timer)) this.#putHeavy(timer)
-    return [...light, ...this.#takeHeavy(now + leadMs, max - light.length)]
+    // Those that were found just now may be the first.
+    if (takesHeavy === undefined && isHeavyDue()) takesHeavy = mayTakeHeavy()
+    this.#heavyWaits = takesHeavy === false
+    return takesHeavy ? [...light, ...this.#takeHeavy(now + leadMs, max - light.length)] : light
   }
 
   /** Due by then, and no more than one turn can write; one at least. */
@@ -94,7 +101,9 @@ export class TimerTaker {
     const next = this.#index.nextDue
     if (next === undefined) return now
     const deferred = this.#deferred[0]?.untilMs ?? Number.POSITIVE_INFINITY
-    const heavy = (this.#heavy[0]?.dueAt ?? Number.POSITIVE_INFINITY) - this.#shared.leadMs
+    const heavy = this.#heavyWaits
+      ? Number.POSITIVE_INFINITY
+      : (this.#heavy[0]?.dueAt ?? Number.POSITIVE_INFINITY) - this.#shared.leadMs
     return Math.min(next - this.#shared.leadMs, deferred, heavy, this.#herds.wakeAt(now, next))
   }
 

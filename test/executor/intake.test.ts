@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { DuelogError } from '../../src/errors.ts'
+import { RUNNING_BYTES_MAX } from '../../src/executor/calls.ts'
 import { AHEAD_MARGIN_MS } from '../../src/executor/intake.ts'
+import { PENDING_BYTES_MAX } from '../../src/executor/outbox.ts'
 import { rest } from '../tools/manual-clock.ts'
 import { codecs, executionOf, Harness, names } from './harness.ts'
 
@@ -38,6 +40,39 @@ describe('the hold', () => {
     harness.log.refusal = undefined
     await harness.clock.advance(10_000)
     expect(harness.events()).toHaveLength(15_000)
+    await harness.stop()
+  })
+
+  it('runs no more bytes side by side than memory should have, and all of them in the end', async () => {
+    const payload = Buffer.alloc(1_000_000)
+    const ends: (() => void)[] = []
+    const handler = () => new Promise<void>((resolve) => ends.push(resolve))
+    const harness = await new Harness({ slow: handler }, { concurrency: 1_000 }).start()
+    for (let runNo = 1; runNo <= 200; runNo++) harness.put({ runNo, payload, handler: 'slow' }, { partition: runNo % 2 })
+    // The broker acknowledges that they have started.
+    for (let turns = 0; turns < 5; turns++) await harness.clock.advance(100)
+    const running = harness.executor.current().running.length
+    expect(running * payload.length).toBeGreaterThanOrEqual(RUNNING_BYTES_MAX)
+    expect(running * payload.length).toBeLessThanOrEqual(RUNNING_BYTES_MAX + 2 * payload.length)
+    for (let done = 0; done < 200; ) {
+      await harness.clock.advance(100)
+      done += ends.splice(0).map((end) => end()).length
+    }
+    await harness.clock.advance(1_000)
+    expect(harness.events().filter(({ type }) => type === 'SUCCEEDED')).toHaveLength(200)
+    await harness.stop()
+  })
+
+  it('starts nothing more while reports about so many bytes wait for the broker', async () => {
+    const payload = Buffer.alloc(1_000_000)
+    const harness = await new Harness().start()
+    harness.log.refusal = new Error('the broker is away')
+    for (let runNo = 1; runNo <= 100; runNo++) harness.put({ runNo, payload }, { partition: runNo % 2 })
+    for (let turns = 0; turns < 20; turns++) await rest()
+    expect(harness.starts.length * payload.length).toBeLessThanOrEqual(PENDING_BYTES_MAX + 2 * payload.length)
+    harness.log.refusal = undefined
+    await harness.clock.advance(10_000)
+    expect(harness.events()).toHaveLength(100)
     await harness.stop()
   })
 })

@@ -48,6 +48,28 @@ describe('a type of records that are alike', () => {
     )
   })
 
+  test('reads long payloads as a part of the record, short ones as copies, and none beyond its end', () => {
+    const alike = alikeType(jobDefinitionSchema, from)
+    for (const [length, isShared] of [
+      [100, false],
+      [500_000, true],
+    ] as const) {
+      const bytes = plainType.toBuffer({
+        schedule: { at: 1 },
+        target: { handler: 'a' },
+        payload: Buffer.alloc(length, 'x'),
+      })
+      expect(outcome(alike, bytes)).toEqual(outcome(plainType, bytes))
+      const { payload } = alike.fromBuffer(bytes) as { payload: Buffer }
+      expect(payload.equals(Buffer.alloc(length, 'x'))).toBe(true)
+      expect(payload.buffer === bytes.buffer).toBe(isShared)
+      for (const cut of [1, 50, length]) {
+        const short = bytes.subarray(0, Math.max(1, bytes.length - cut))
+        expect(outcome(alike, short)).toEqual(outcome(plainType, short))
+      }
+    }
+  })
+
   test('finds the same fault in bytes that are cut short, lengthened or changed', () => {
     const bytesAndFault = fc.tuple(definition, fc.nat(), fc.constantFrom('cut', 'longer', 'changed'), fc.nat(255))
     fc.assert(

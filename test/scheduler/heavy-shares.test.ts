@@ -1,0 +1,79 @@
+/** What the partitions of a process share, so that their number does not multiply what is in memory. */
+import { expect, it } from 'vitest'
+import { HeavyTurns } from '../../src/scheduler/heavy-turns.ts'
+import { mailboxBytesMax, mailboxBytesOf } from '../../src/scheduler/mailbox.ts'
+import type { Shared } from '../../src/scheduler/options.ts'
+import type { TimeIndex } from '../../src/scheduler/time-index.ts'
+import { TimerTaker } from '../../src/scheduler/timer-taker.ts'
+import { heavyBytesMin, Weights } from '../../src/scheduler/weights.ts'
+import { type Timer, timerKind } from '../../streams/keys.ts'
+import { memoryStore } from '../tools/memory-store.ts'
+
+const at = { nowMs: 0 }
+const turns = (max?: number) => new HeavyTurns({ steadyMs: () => at.nowMs }, max)
+const [a, b, c] = [{}, {}, {}]
+const nobody = (): void => {}
+
+it('two partitions at a time take heavy timers', () => {
+  const heavy = turns()
+  expect([a, b, c].map((who) => heavy.begin(who, nobody))).toEqual([true, true, false])
+  heavy.done(a)
+  expect(heavy.begin(c, nobody)).toBe(true)
+})
+
+it('where one at a time does, the others come in their order', () => {
+  const heavy = turns(1)
+  const woken: string[] = []
+  expect(heavy.begin(a, nobody)).toBe(true)
+  expect(heavy.begin(b, () => woken.push('b'))).toBe(false)
+  expect(heavy.begin(c, () => woken.push('c'))).toBe(false)
+  expect(heavy.begin(b, () => woken.push('b'))).toBe(false)
+  expect(woken).toEqual([])
+  heavy.done(a)
+  expect(woken).toEqual(['b'])
+  // Who has just had its turn does not come before who waits.
+  expect(heavy.begin(a, () => woken.push('a'))).toBe(false)
+  expect(heavy.begin(b, nobody)).toBe(true)
+  heavy.done(b)
+  expect(heavy.begin(c, nobody)).toBe(true)
+  heavy.done(c)
+  expect(woken).toEqual(['b', 'c', 'a'])
+})
+
+it('who closes holds nobody up, nor who does not come when it is woken', () => {
+  const heavy = turns(1)
+  const woken: string[] = []
+  expect(heavy.begin(a, nobody)).toBe(true)
+  expect(heavy.begin(b, () => woken.push('b'))).toBe(false)
+  expect(heavy.begin(c, () => woken.push('c'))).toBe(false)
+  heavy.leave(a)
+  heavy.leave(b)
+  expect(woken).toEqual(['b', 'c'])
+  expect(heavy.begin(a, nobody)).toBe(false)
+  at.nowMs += 1_000
+  expect(heavy.begin(a, nobody)).toBe(true)
+})
+
+it('a partition whose heavy timers have to wait takes its light ones, and sleeps until it is woken', async () => {
+  const timer = (jobId: string, dueAt = 1_000): Timer => ({ jobId, kind: timerKind.fire, runNo: 0, dueAt })
+  const weights = new Weights()
+  weights.set('heavy', heavyBytesMin)
+  const batches = [[timer('heavy'), timer('one')], [timer('two')]]
+  const index = { nextDue: Number.POSITIVE_INFINITY, take: async () => batches.shift() ?? [] }
+  const taker = new TimerTaker(index as unknown as TimeIndex, memoryStore(), { leadMs: 0, leadMsMax: 0 } as Shared, weights)
+  const usual = { max: 100, timerNext: true, heavyNext: false }
+  const take = async (mayTakeHeavy: boolean) =>
+    (await taker.take(2_000, false, 0, usual, () => mayTakeHeavy)).map(({ jobId }) => jobId)
+  expect(await take(false)).toEqual(['one'])
+  expect(await take(false)).toEqual(['two'])
+  expect(taker.wakeAt(2_000)).toBe(Number.POSITIVE_INFINITY)
+  expect(taker.dueAt).toBe(1_000)
+  expect(await take(true)).toEqual(['heavy'])
+})
+
+it('a mailbox has its share of what all have together, within limits', () => {
+  expect(mailboxBytesOf(0)).toBe(mailboxBytesMax)
+  expect(mailboxBytesOf(1)).toBe(mailboxBytesMax)
+  expect(mailboxBytesOf(4)).toBe(4 * 1024 * 1024)
+  expect(mailboxBytesOf(64)).toBe(1024 * 1024)
+})
