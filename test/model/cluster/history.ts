@@ -20,12 +20,15 @@ function factsOf({ trace, time, aheadMs, behindMs, cluster, doers }: Simulation)
     doersAheadMs: doers.aheadMs,
     begun: doers.begun,
     steady: !suffered('topic'),
-    whole: !suffered('truncation') && !suffered('recreation'),
+    whole: isWhole({ trace }),
     necessity: isOn('necessity'),
     revivalsStay: isOn('revivalsStay'),
     deletionsTellWorkers: isOn('deletionsTellWorkers'),
   }
 }
+
+/** Whether no log lost what was in it. A retry that was lost is made a minute later. */
+const isWhole = ({ trace }: Pick<Simulation, 'trace'>): boolean => !trace.some((line) => /— (truncation|recreation) /.test(line))
 
 /** Standbys that were compared with their owners. */
 export const followed = { count: 0 }
@@ -36,7 +39,7 @@ export async function history(seed: number): Promise<string[]> {
   const problems: string[] = []
   try {
     await world.live(world.chance.pick([300, 900, 2_500]))
-    await world.rest(45_000)
+    await world.rest(isWhole(world) ? 45_000 : 75_000)
     const lives = (partition: number): Map<string, Life[]> =>
       new Map([...livesOf(world.log)].filter(([id]) => partitionOfJob(id, world.log.partitions) === partition))
     problems.push(...world.problems, ...judgementOf(world.log, factsOf(world)))

@@ -2,6 +2,7 @@
 import type { JobCommand } from '../../../schemas/generated.ts'
 import type { MemoryLog } from '../../tools/memory-log.ts'
 import { dispatchesOf } from './dispatches.ts'
+import type { Facts } from './facts.ts'
 import type { Ledger } from './ledger.ts'
 import { type Lives, lifeName, lifeNoOf } from './lives.ts'
 import { partitionOfJob } from './partitions.ts'
@@ -17,12 +18,18 @@ interface Taken {
   isRepeated: boolean
 }
 
-export function commandProblems(log: MemoryLog, lives: Lives, ledger: Ledger, transactions: Decided[], whole: boolean): string[] {
+export function commandProblems(
+  log: MemoryLog,
+  lives: Lives,
+  ledger: Ledger,
+  transactions: Decided[],
+  { exact, whole }: Facts,
+): string[] {
   const problems: string[] = []
-  checkOnce(ledger, problems)
-  // Where offsets were given twice nobody can say which record one means.
-  if (!whole) return problems
   const commands = commandsOf(log)
+  checkOnce(ledger, whole ? [] : commands, problems)
+  // Where offsets were given twice nobody can say which record one means.
+  if (!exact || !whole) return problems
   for (const partition of new Set(transactions.map(({ partition }) => partition))) {
     const mine = transactions.filter((each) => each.partition === partition)
     checkInForce(
@@ -166,16 +173,27 @@ function checkMade(name: string, command: JobCommand, { before, after, ended }: 
   if (!made && !refused && !full) problems.push(`${name} has taken the TRIGGER ${commandId} and made no run`)
 }
 
-/** A command makes one run, however often it is sent. */
-function checkOnce({ runs }: Ledger, problems: string[]): void {
+/** So many commands a job remembers (docs/TOPICS.md). */
+const remembered = 32
+
+/** A command makes one run, however often it is sent. `readAgain`: commands that may be read again where a log has lost its tail. */
+function checkOnce({ runs }: Ledger, readAgain: Taken[], problems: string[]): void {
   const made = new Map<string, number>()
   for (const { jobId, lifeNo, runNo, commandId, trigger } of runs.values()) {
     if (commandId === null || trigger === 'BACKFILL' || trigger === 'SCHEDULE') continue
     const name = `${lifeName(jobId, lifeNo)} ${commandId}`
     const known = made.get(name)
-    if (known !== undefined) problems.push(`${name} has made the runs ${known} and ${runNo}`)
+    if (known !== undefined && !isForgotten(jobId, commandId, readAgain))
+      problems.push(`${name} has made the runs ${known} and ${runNo}`)
     made.set(name, runNo)
   }
+}
+
+/** Whether the job took so many others since that it does not know the command any more. */
+function isForgotten(jobId: string, commandId: string, commands: Taken[]): boolean {
+  const mine = commands.filter((each) => each.jobId === jobId).map(({ command }) => command.commandId)
+  const first = mine.indexOf(commandId)
+  return first >= 0 && new Set(mine.slice(first + 1)).size >= remembered
 }
 
 /** What stood in the log when an owner took over holds for all that it does of itself. */

@@ -1,13 +1,12 @@
 /** What must be true of foreign schedules: each that can be taken is one record on jobs, and no other record there says it came of it. */
 import type { MemoryLog } from '../../tools/memory-log.ts'
-import type { Facts } from './facts.ts'
 import { headerNames, shown, topics } from './reading.ts'
 
 /** The topics of the simulated cluster that hold schedules of other schedulers, by how those write them (docs/TARGETS.md). */
 const foreign = { etf1: 'foreign.etf1', karafka: 'foreign.karafka' } as const
 const sourceHeader = 'duelog-source'
 
-export function foreignProblems(log: MemoryLog, { whole }: Facts): string[] {
+export function foreignProblems(log: MemoryLog): string[] {
   const taken = new Map<string, number>()
   for (const { record } of shown(log, topics.jobs)) {
     const source = record?.headers[sourceHeader]?.toString()
@@ -21,8 +20,7 @@ export function foreignProblems(log: MemoryLog, { whole }: Facts): string[] {
       const place = `${topic}/${record.partition}/${record.offset}`
       const [count, expected] = [taken.get(place) ?? 0, isTaken[dialect](record) ? 1 : 0]
       taken.delete(place)
-      if (whole && count !== expected) problems.push(`${place} became ${count} records on jobs instead of ${expected}`)
-      if (count > 1) problems.push(`${place} was taken ${count} times`)
+      if (count !== expected) problems.push(`${place} became ${count} records on jobs instead of ${expected}`)
     }
   }
   for (const place of taken.keys()) problems.push(`A job came from ${place}, where nothing was written`)

@@ -37,7 +37,8 @@ export function necessityProblems(lives: Lives, transactions: Decided[], reports
       )
         continue
       for (const run of before.active) {
-        const of = reports.get(attemptName({ jobId, ...run })) ?? []
+        // What the forwarder says before an attempt is no word of its worker.
+        const of = (reports.get(attemptName({ jobId, ...run })) ?? []).filter(({ type }) => type !== 'RETRY_DUE')
         const name = `${lifeName(jobId, lifeNo)}/${run.runNo}/${run.attempt}`
         judge({ name, life, run, reports: of }, outcomeOf(run, change, ended), decided, facts, problems)
       }

@@ -9,6 +9,8 @@ import { type Definition, type Life, type Lives, lifeName, timesOf } from './liv
 const patienceMs = 100
 /** Workers report a timeout themselves; the owner waits so long for that, in ms. */
 const graceMs = 5_000
+/** A retry that its delay topic lost, or whose report was lost, is made so much later (docs/TOPICS.md), in ms. */
+const lostRetryMs = 60_000
 
 export function restProblems(lives: Lives, ledger: Ledger, facts: Facts): string[] {
   const problems: string[] = []
@@ -20,7 +22,7 @@ export function restProblems(lives: Lives, ledger: Ledger, facts: Facts): string
     else if (!life.definitions.some(({ offset }) => offset === state.specOffset))
       problems.push(`${id} stands at the definition ${state.specOffset}, which is not of its present life`)
     else {
-      checkJob(id, life, state, facts.nowMs, problems)
+      checkJob(id, life, state, facts, problems)
       if (facts.exact) checkCounts(id, life, state, facts, problems)
     }
   }
@@ -41,7 +43,7 @@ function checkUndecided(id: string, { definitions, droppedOffset }: Life, nowMs:
   if (due !== null && due + spec.jitterMs < nowMs - patienceMs) problems.push(`${id} is due since ${due} and nothing was decided`)
 }
 
-function checkJob(id: string, { definitions }: Life, state: JobState, nowMs: number, problems: string[]): void {
+function checkJob(id: string, { definitions }: Life, state: JobState, { nowMs, whole }: Facts, problems: string[]): void {
   const inForce = definitions.at(-1)?.offset
   if (state.specOffset !== inForce) problems.push(`${id} stands at the definition ${state.specOffset}; ${inForce} is in force`)
   const mayHandOver = definitions.some(({ spec }) => spec?.trackRuns === false)
@@ -57,8 +59,9 @@ function checkJob(id: string, { definitions }: Life, state: JobState, nowMs: num
   if (backfill !== null && state.status === 'ACTIVE' && active.length === 0) problems.push(`${id} goes on with no backfill`)
   if (state.status === 'ACTIVE' && state.nextFireAt === null && active.length === 0) problems.push(`${id} waits for nothing`)
   for (const run of active) {
+    const onceMore = run.status === 'RETRY_WAIT' && !whole ? lostRetryMs : 0
     const latest =
-      Math.max(run.startDeadlineAt + graceMs, (run.startedAt ?? 0) + run.attemptTimeoutMs + graceMs, run.dueAt) + 3_000
+      Math.max(run.startDeadlineAt + graceMs, (run.startedAt ?? 0) + run.attemptTimeoutMs + graceMs, run.dueAt + onceMore) + 3_000
     if (latest < nowMs) problems.push(`${id}/${run.runNo} is ${run.status} for ever`)
   }
 }
