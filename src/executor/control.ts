@@ -35,6 +35,9 @@ export interface ControlOptions {
 export class Control {
   readonly #options: ControlOptions
   readonly #next = new Map<number, number>()
+  /** Append time of the last record read of each partition, and from when on the runs of one that was made anew are for us. */
+  readonly #readMs = new Map<number, number>()
+  readonly #sinceMs = new Map<number, number>()
   readonly #earliest = new Map<number, number>()
   /** End of each partition at the start. */
   readonly #begin = new Map<number, number>()
@@ -107,7 +110,9 @@ export class Control {
     })
   }
 
-  async #batch({ partition, records }: Batch): Promise<void> {
+  async #batch(batch: Batch): Promise<void> {
+    const { partition, records } = batch
+    if (batch.highWatermark < (this.#next.get(partition) ?? 0)) this.#beginAnew(batch)
     const cancels: Cancellation[] = []
     const runs: { record: RecordIn; execution: Execution }[] = []
     for (const record of records) {
@@ -125,8 +130,24 @@ export class Control {
       if (!mine.has(pinTo)) mine.set(pinTo, await this.#isFirstOfItsName(pinTo))
       if (mine.get(pinTo)) await this.#options.onRun(record, execution)
     }
-    this.#next.set(partition, (records.at(-1)?.offset ?? -1) + 1)
+    const last = records.at(-1)
+    this.#next.set(partition, (last?.offset ?? -1) + 1)
+    if (last !== undefined) this.#readMs.set(partition, last.timestampMs)
     this.#lookBehind()
+  }
+
+  /** Without this its records would pass for read: cancellations and pinned runs would be lost until it is as long as it was. */
+  #beginAnew({ topic, partition, highWatermark }: Batch): void {
+    const next = this.#next.get(partition) ?? 0
+    this.#options.metrics.positionsReset.inc({ topic, reason: 'beyond-end' })
+    this.#options.logger.error(
+      { topic, partition, offset: next, end: highWatermark },
+      `${topic}/${partition} ends before what was read of it: it was truncated, or deleted and made anew. It is read from its beginning.`,
+    )
+    this.#next.set(partition, 0)
+    this.#begin.set(partition, 0)
+    // What was dispatched before this worker came may still stand there, where only a tail was lost.
+    this.#sinceMs.set(partition, this.#readMs.get(partition) ?? 0)
   }
 
   /** Undefined for what concerns others, and for what cannot be decoded. */
@@ -141,7 +162,8 @@ export class Control {
         const badId = validateJobId(control.jobId)
         if (badId !== undefined) throw new DuelogError('undecodable', badId.message)
         if (control.type === 'CANCEL') return { control, execution: undefined }
-        if (record.offset < (this.#begin.get(record.partition) ?? 0)) return undefined
+        const { partition, offset, timestampMs } = record
+        if (offset < (this.#begin.get(partition) ?? 0) || timestampMs < (this.#sinceMs.get(partition) ?? 0)) return undefined
         if (control.execution === null || !isNamed(control.instance, instance)) return undefined
         const execution = await decodeExecution(codecs.execution, control.execution)
         return execution.pool === pool ? { control, execution } : undefined

@@ -139,7 +139,7 @@ export class Lane implements TopicPartition {
     while (this.#queue[this.#undone]?.state === 'done') this.#undone++
     const offset = this.#queue[this.#undone]?.offset ?? this.next
     // That of pinned runs has no group that would commit it.
-    if (!this.owned && offset !== undefined) this.#forgetBefore(offset)
+    if (!this.owned) this.#forget(this.#undone)
     if (!this.owned || offset === undefined || offset <= this.#committed) return undefined
     return { topic: this.topic, partition: this.partition, offset }
   }
@@ -151,7 +151,13 @@ export class Lane implements TopicPartition {
   }
 
   #forgetBefore(offset: number): void {
-    while (this.#head < this.#undone && (this.#queue[this.#head] as Entry).offset < offset) this.#head++
+    let head = this.#head
+    while (head < this.#undone && (this.#queue[head] as Entry).offset < offset) head++
+    this.#forget(head)
+  }
+
+  #forget(head: number): void {
+    this.#head = head
     if (this.#head <= 1_024 || this.#head * 2 <= this.#queue.length) return
     this.#queue = this.#queue.slice(this.#head)
     this.#undone -= this.#head

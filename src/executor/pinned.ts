@@ -39,6 +39,8 @@ export class Pinned {
       lane = new Lane(topic, partition, level, false)
       this.#lanes.set(key, lane)
     }
+    // What is known was passed over above: an offset that comes again is that of a topic which was made anew.
+    if (record.offset < (lane.next ?? 0)) lane.next = undefined
     return lane.take(record, execution)
   }
 

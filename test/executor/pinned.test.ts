@@ -5,7 +5,7 @@ import { cancellationOf } from '../../src/executor/cancels.ts'
 import { EVENT_LINGER_MS } from '../../src/executor/outbox.ts'
 import { PINNED_HELD_BYTES_MAX, Pinned } from '../../src/executor/pinned.ts'
 import { rest } from '../tools/manual-clock.ts'
-import { Harness } from './harness.ts'
+import { Harness, names } from './harness.ts'
 
 const instanceOf = (name: string, host = 'box', boot = 'a') => ({ instance: `${name}@${host}:1:${boot}` })
 
@@ -85,6 +85,30 @@ it('is run once by a worker that is told of it again, whether it holds, runs or 
   await tell('a', 2)
   expect(harness.starts.map(({ jobId }) => jobId)).toEqual(['a', 'b', 'a'])
   finish.shift()?.()
+  await harness.stop()
+})
+
+it('is run where worker-control was made anew, and so are cancellations heard; what was there before it came is not', async () => {
+  const harness = new Harness({}, instanceOf('gpu'))
+  for (const jobId of ['a', 'b', 'c', 'd', 'e']) harness.pin({ jobId, pinTo: 'gpu' })
+  await harness.start()
+  await harness.clock.advance(10)
+  harness.pin({ jobId: 'f', pinTo: 'gpu' })
+  await rest()
+  expect(harness.starts.map(({ jobId }) => jobId)).toEqual(['f'])
+  await harness.clock.advance(10)
+  harness.log.recreate(names.control, 0)
+  const dueAt = harness.clock.nowMs() + 500
+  harness.pin({ jobId: 'g', pinTo: 'gpu', dueAt })
+  harness.pin({ jobId: 'h', pinTo: 'gpu', dueAt })
+  harness.control({ type: 'CANCEL', jobId: 'h', runNo: 1, attempt: 1 })
+  // Of the owner, which was not sure that it was heard.
+  harness.pin({ jobId: 'f', pinTo: 'gpu' })
+  await rest()
+  await harness.clock.advance(1_000)
+  expect(harness.starts.map(({ jobId }) => jobId)).toEqual(['f', 'g'])
+  const { values } = await harness.metrics.positionsReset.get()
+  expect(values.map(({ labels }) => labels)).toEqual([{ topic: names.control, reason: 'beyond-end' }])
   await harness.stop()
 })
 

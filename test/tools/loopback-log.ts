@@ -54,6 +54,7 @@ export class LoopbackLog implements Log {
   /** Somebody has deleted the topic, and it was made again. */
   recreate(topic: string, partition: number): void {
     this.#log.recreate(this.#log.at(topic, partition))
+    for (const reader of this.readers) reader.beginAnew(topic, partition)
   }
 
   #append(records: RecordOut[]): Map<string, number> {
@@ -176,6 +177,11 @@ export class LoopbackReader implements GroupReader {
   seek(position: Position): void {
     this.#positions.set(placeOf(position), position.offset)
     this.poll()
+  }
+
+  /** Its position is none of the log any more. */
+  beginAnew(topic: string, partition: number): void {
+    if (this.#positions.has(placeOf({ topic, partition }))) this.#positions.set(placeOf({ topic, partition }), 0)
   }
 
   async commit(positions: Position[]): Promise<void> {
