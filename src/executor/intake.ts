@@ -200,6 +200,8 @@ export class Intake {
       `${topic}/${partition} ends before what was read of it: it was truncated, or deleted and made anew. It is read from its beginning.`,
     )
     lane.beginAnew()
+    // So that the position of the group lies within the log soon: whoever had the lane next would run all of it.
+    this.#options.onDone(lane)
   }
 
   /** Decodes at once where it can; while a schema is fetched from the registry the reader waits. */

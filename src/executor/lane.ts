@@ -11,6 +11,9 @@
 import type { Execution } from '../../schemas/generated.ts'
 import type { Position, RecordIn, TopicPartition } from '../ports.ts'
 
+/** A log that shrinks more often while one worker reads it has some of its records run again. */
+const passedMax = 8
+
 export class Entry {
   readonly lane: Lane
   readonly offset: number
@@ -63,6 +66,10 @@ export class Lane implements TopicPartition {
   #committed = -1
   /** Started here before the lane was lost: the same records, read again, must not start twice in one process. */
   #survivors: Map<number, Entry> | undefined
+  /** Latest append time of what was taken. */
+  #readMs = 0
+  /** Where the log was found to be shorter than it was: what stood before these offsets by these times was taken and committed. */
+  #passed: { offset: number; untilMs: number }[] = []
 
   constructor(topic: string, partition: number, level: number, ahead: boolean) {
     this.topic = topic
@@ -82,6 +89,8 @@ export class Lane implements TopicPartition {
     if (this.next === undefined) this.#forgetSurvivorsBefore(offset)
     else if (offset < this.next) return undefined
     this.next = offset + 1
+    if (this.#passed.some((passed) => offset < passed.offset && timestampMs <= passed.untilMs)) return undefined
+    this.#readMs = Math.max(this.#readMs, timestampMs)
     const known = this.#survivors?.get(offset)
     const survivor = known?.appendedAt === timestampMs ? known : undefined
     const entry = survivor ?? new Entry(this, record, execution)
@@ -126,11 +135,15 @@ export class Lane implements TopicPartition {
     this.epoch++
   }
 
-  /** The log was truncated or made anew: what stands at its offsets now has nothing to do with what did. */
+  /**
+   * The log was truncated or made anew, and is read from its beginning. What stands there may be what was taken, and what is new may have the
+   * offset of something that was: the append time tells them apart.
+   */
   beginAnew(): void {
     const { owned } = this
+    const offset = this.#queue[this.#head]?.offset ?? this.next
+    if (offset !== undefined) this.#passed = [...this.#passed, { offset, untilMs: this.#readMs }].slice(-passedMax)
     this.lose()
-    this.#survivors = undefined
     this.owned = owned
   }
 

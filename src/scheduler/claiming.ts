@@ -5,10 +5,11 @@ import { DuelogError } from '../errors.ts'
 import { putKeptDefinitions } from './kept-definitions.ts'
 import { isBesideTheLog, ownerKey, positionKey, readEntry } from './local-record.ts'
 import { rangeOf, readableEnd, shrunk } from './log-ends.ts'
+import type { Source } from './mailbox.ts'
 import { leaveLog } from './other-log.ts'
 import { type Ownership, quietMs } from './ownership.ts'
 import type { PartitionStore } from './ports.ts'
-import { definitionsBeganAnew, goOn } from './positions.ts'
+import { definitionsBeganAnew, goOn, judgeLoss } from './positions.ts'
 import type { TimeIndex } from './time-index.ts'
 import type { TurnResult } from './turn.ts'
 
@@ -62,10 +63,16 @@ export async function drain(own: Ownership, store: PartitionStore, index: TimeIn
   await putKeptDefinitions(own.shared.codecs, store)
   own.enter('draining')
   const foldMail = (): Promise<TurnResult> => own.turn(store, index)
+  if (own.mayBeLost) {
+    // Without a position there is no state that a report could find.
+    own.feed.open('events', own.applied.events)
+    await readToEnd(own, 'events', foldMail)
+    judgeLoss(own)
+  }
   await readToEnd(own, 'jobs', foldMail)
   await own.logPosition(store, index)
   own.feed.open('commands', own.applied.commands)
-  own.feed.open('events', own.applied.events)
+  if (!own.feed.isOpen('events')) own.feed.open('events', own.applied.events)
   await readToEnd(own, 'commands', foldMail)
 }
 
@@ -73,7 +80,7 @@ export async function drain(own: Ownership, store: PartitionStore, index: TimeIn
  * Folds what the source holds as of now: up to where readers of committed records can get. What stands behind a client's open transaction
  * nobody can read before that ends; it is like what is sent later.
  */
-async function readToEnd(own: Ownership, source: 'jobs' | 'commands', foldMail: () => Promise<TurnResult>): Promise<void> {
+async function readToEnd(own: Ownership, source: Source, foldMail: () => Promise<TurnResult>): Promise<void> {
   const { clock } = own.shared
   let end = await endToRead(own, source)
   if (source === 'jobs') own.catchUp.restoreEnd = end
@@ -103,7 +110,7 @@ async function readToEnd(own: Ownership, source: 'jobs' | 'commands', foldMail: 
   }
 }
 
-async function endToRead(own: Ownership, source: 'jobs' | 'commands'): Promise<number> {
+async function endToRead(own: Ownership, source: Source): Promise<number> {
   const { admin, names } = own.shared
   const readTo = own.feed.next(source)
   const range = await rangeOf(admin, names[source], own.partition)

@@ -67,6 +67,10 @@ export class Ownership {
   writer: TransactionalWriter | undefined
   applied: TurnContext['applied'] = { jobs: 0, commands: 0, events: 0, state: 0 }
   logged: TurnContext['logged'] = nothingLogged()
+  /** No position was found, and there are records where workers report. */
+  mayBeLost = false
+  /** Reports of runs were read since the claim. */
+  hasReports = false
   /** Our claim, or before it the one under which the store folded jobs last; -1: never. */
   claimOffset = -1
   /** While job-state is not the log that the store was made from. */

@@ -30,11 +30,20 @@ export async function goOn(own: Ownership, position: Position | null, claimedAt:
   own.applied.events = events.from
   // What was taken of them already stands below this end; what comes is new.
   if (commands.isAnew) own.logged.commandsAnewTo = commands.end
-  // Somebody has reported runs, so somebody has decided them.
-  if (position === null && events.end > 0) {
-    Object.assign(own.logged, { commandsUntil: allTaken, commandsAnewTo: commands.end })
-    reportLost(own)
-  }
+  // Whether anything was decided is told by reports of runs, once they are read.
+  own.hasReports = false
+  own.mayBeLost = position === null && events.end > 0
+  if (own.mayBeLost) Object.assign(own.logged, { commandsUntil: allTaken, commandsAnewTo: commands.end })
+}
+
+/**
+ * Reports were read as far as there are some. Somebody has reported runs, so somebody has decided them; but marks, what clients leave, and
+ * what cannot be read stand there without anything having been decided.
+ */
+export function judgeLoss(own: Ownership): void {
+  own.mayBeLost = false
+  if (own.hasReports) reportLost(own)
+  else Object.assign(own.logged, { commandsUntil: 0, commandsAnewTo: 0 })
 }
 
 /** Where an input is read on from: its logged position, or the beginning of a log in which that does not lie. */

@@ -64,6 +64,7 @@ export class Receiving {
       }
       // Opened anew meanwhile: the record comes again.
       if (openings !== feed.openings(source)) return
+      if (mail.input?.kind === 'event') this.#own.hasReports = true
       mailbox.put(mail)
       feed.received(source, record.offset + 1)
     }

@@ -1,5 +1,6 @@
 /** A `job-state` that was truncated, or deleted and made anew: what was decided is not lost, and nothing is done twice. */
 import { expect, test } from 'vitest'
+import { markHeader, markKey } from '../../streams/mark.ts'
 import { type Disk, metrics, type Process } from '../model/cluster/process.ts'
 import { names } from '../model/world.ts'
 import { type Dispatched, SchedulerDriver } from '../tools/scheduler-driver.ts'
@@ -131,6 +132,22 @@ test('where no copy is left jobs begin anew, which is said; no command that asks
   driver.command('j', { type: 'TRIGGER', commandId: 't2' })
   await run(driver, 1_000)
   expect(driver.executions().filter(({ trigger }) => trigger === 'MANUAL')).toHaveLength(2)
+})
+
+test('what stands where workers report, and is no report, has nobody take the commands of a new partition for ones that were taken', async () => {
+  const driver = new SchedulerDriver()
+  // A worker that was there before any owner has asked for the time; a client has left something.
+  const headers = { [markHeader]: 'worker' }
+  driver.log.append([{ topic: names.events, partition: 0, key: markKey, value: null, headers }])
+  driver.log.append([{ topic: names.events, partition: 0, key: 'j', value: Buffer.from('no report') }])
+  driver.define('j', job)
+  driver.command('j', { type: 'TRIGGER', commandId: 't' })
+  const before = await resets('lost')
+  const owner = driver.boot('A', new Map())
+  await driver.advance(2_000, 250)
+  expect(driver.phases(owner)).toBe('active')
+  expect(await resets('lost')).toBe(before)
+  expect(driver.executions().filter(({ trigger }) => trigger === 'MANUAL')).toHaveLength(1)
 })
 
 test.each(['anew', 'truncated'] as const)(

@@ -57,6 +57,12 @@ export class LoopbackLog implements Log {
     for (const reader of this.readers) reader.beginAnew(topic, partition)
   }
 
+  /** It has lost its tail. */
+  truncate(topic: string, partition: number, from: number): void {
+    this.#log.truncate(this.#log.at(topic, partition), from)
+    for (const reader of this.readers) reader.beginAnew(topic, partition)
+  }
+
   #append(records: RecordOut[]): Map<string, number> {
     const first = this.#log.append(records)
     for (const reader of this.readers) reader.poll()
