@@ -63,7 +63,8 @@ export async function drain(own: Ownership, store: PartitionStore, index: TimeIn
   await putKeptDefinitions(own.shared.codecs, store)
   own.enter('draining')
   const foldMail = (): Promise<TurnResult> => own.turn(store, index)
-  if (own.mayBeLost) {
+  const { mayBeLost } = own
+  if (mayBeLost) {
     // Without a position there is no state that a report could find.
     own.feed.open('events', own.applied.events)
     await readToEnd(own, 'events', foldMail)
@@ -72,7 +73,7 @@ export async function drain(own: Ownership, store: PartitionStore, index: TimeIn
   await readToEnd(own, 'jobs', foldMail)
   await own.logPosition(store, index)
   own.feed.open('commands', own.applied.commands)
-  if (!own.feed.isOpen('events')) own.feed.open('events', own.applied.events)
+  if (!mayBeLost) own.feed.open('events', own.applied.events)
   await readToEnd(own, 'commands', foldMail)
 }
 
