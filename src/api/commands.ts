@@ -66,5 +66,6 @@ export function keyOf({ headers }: FastifyRequest): string | undefined {
 function throwIfRefused(id: string, type: JobCommandType, commandId: string, why: WhyView | undefined): void {
   const refused = why?.reasons.find((reason) => reason.commandId === commandId)
   if (refused === undefined) return
-  throw new DuelogError('command-refused', `${type} of job ${JSON.stringify(id)} was not carried out. ${refused.text}`)
+  const next = refused.code === 'max-concurrent-runs' ? ' Send it again when one of them has ended.' : ''
+  throw new DuelogError('command-refused', `${type} of job ${JSON.stringify(id)} was not carried out. ${refused.text}${next}`)
 }

@@ -7,6 +7,7 @@ import type { ApiContext } from './context.ts'
 import { checkedId } from './definition-body.ts'
 import { listJobs } from './job-list.ts'
 import { listLimitMax, redriveMax } from './limits.ts'
+import { ManyRedrives } from './many-redrives.ts'
 import { masked } from './masked.ts'
 import { deadLetterSchema, deadLettersSchema, redriveManySchema } from './schemas/dead-letters.ts'
 import { Reading } from './stale.ts'
@@ -55,24 +56,18 @@ export function deadLetterRoutes(instance: FastifyInstance, { owners, partitions
     { config: { role: 'operator', audit: 'REDRIVE_MANY' }, schema: redriveManySchema },
     async (request, reply) => {
       const { max = redriveMax, ...filter } = request.body ?? {}
+      const redrive = new ManyRedrives({ writes, owners }, request.actor)
       const reading = new Reading(owners)
-      const runIds: string[] = []
       let cursor: string | undefined
       let more = false
       do {
         const page = await listJobs(reading, partitions, { filter: { ...filter, dead: true }, limit: listLimitMax, cursor })
-        for (const { id, deadRuns } of page.jobs) {
-          for (const runNo of deadRuns) {
-            more ||= runIds.length >= max
-            if (more) break
-            await writes.command(id, 'REDRIVE', { runNo, actor: request.actor })
-            runIds.push(runIdOf(id, runNo))
-          }
-        }
+        for (const job of page.jobs) more = (await redrive.of(job, max - redrive.asked)) || more
         cursor = page.cursor
       } while (cursor !== undefined && !more)
+      const { runIds, left } = await redrive.outcome()
       request.audited = { done: runIds.length }
-      return reply.code(202).send({ runIds, more })
+      return reply.code(202).send({ runIds, left, more })
     },
   )
 }

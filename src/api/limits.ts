@@ -107,6 +107,8 @@ export const circleAskedMax = 16
 
 /** Dead runs that one call redrives. */
 export const redriveMax = 1_000
+/** Dead runs that one such call names as left. */
+export const redrivesLeftMax = 1_000
 
 /** Calculations of schedules that wait for those before them; more are refused as `overloaded`. */
 export const calculationsWaitingMax = 10_000

@@ -1,6 +1,7 @@
 /** What an operator can ask beyond trigger and pause: an end, a past range, a dead run once more, and why. */
 import { describe, expect, it } from 'vitest'
 import type { JobCommand, JobDefinition } from '../../schemas/generated.ts'
+import { duelogHere } from '../cli/built-program.ts'
 import { activeRun, codecs, createSystem, execution, finishedRun, type MemorySystem, names, nowMs } from './system-in-memory.ts'
 
 const post = (system: MemorySystem, url: string, payload?: object) =>
@@ -191,7 +192,7 @@ describe('dead letters', () => {
     await using made = system()
     const answer = await post(made, '/v1/dead-letters/redrive')
     expect(answer.statusCode).toBe(202)
-    expect(answer.json()).toEqual({ runIds: ['a/1', 'a/3', 'c/4'], more: false })
+    expect(answer.json()).toEqual({ runIds: ['a/1', 'a/3', 'c/4'], left: [], more: false })
     expect(sent(made).map(({ type, runNo }) => [type, runNo])).toEqual([
       ['REDRIVE', 1],
       ['REDRIVE', 3],
@@ -206,8 +207,33 @@ describe('dead letters', () => {
     [{ handler: 'other' }, [], false],
   ])('are redriven as %j says, and it is told whether there are more', async (body, runIds, more) => {
     await using made = system()
-    expect((await post(made, '/v1/dead-letters/redrive', body)).json()).toEqual({ runIds, more })
+    expect((await post(made, '/v1/dead-letters/redrive', body)).json()).toEqual({ runIds, left: [], more })
     expect(made.log.written).toHaveLength(runIds.length)
+  })
+  it('are redriven as far as their jobs have room, and the rest is told, with what to do', async () => {
+    await using made = system()
+    made.owner.jobs.get('a')?.active.push(...Array.from({ length: 15 }, (_, index) => activeRun(10 + index)))
+    const left = [{ runId: 'a/3', detail: expect.stringContaining('maxConcurrentRuns') }]
+    expect((await post(made, '/v1/dead-letters/redrive')).json()).toEqual({ runIds: ['a/1', 'c/4'], left, more: false })
+    expect(sent(made).map(({ runNo }) => runNo)).toEqual([1, 4])
+    const env = { DUELOG_URL: await made.api.listen('127.0.0.1', 0) }
+    const ended = await duelogHere(['runs', 'redrive', '--dead'], { env })
+    expect([ended.code, ended.out]).toEqual([1, '2 redriven.\n'])
+    expect(ended.err).toMatch(/^1 left, as their jobs have no room for them: .*maxConcurrentRuns.* Run the same command again/m)
+  })
+  it('are told as left where their owner refused them all the same', async () => {
+    await using made = system()
+    made.log.onRecord = (record, offset) => {
+      made.owner.apply(record, offset)
+      const { commandId, runNo } = codecs.command.decode(record.value as Buffer) as JobCommand
+      if (runNo === 3)
+        made.owner.reasons.set('a', [{ code: 'max-concurrent-runs', text: 'A command was dropped.', at: 1, commandId }])
+    }
+    expect((await post(made, '/v1/dead-letters/redrive')).json()).toEqual({
+      runIds: ['a/1', 'c/4'],
+      left: [{ runId: 'a/3', detail: 'A command was dropped.' }],
+      more: false,
+    })
   })
   it.each([{ max: 0 }, { max: 1e9 }, { tag: '' }, { everything: true }])('are not redriven for %j', async (body) => {
     await using made = system()

@@ -1,5 +1,5 @@
 /** Schemas of the routes of dead letters. */
-import { redriveMax } from '../limits.ts'
+import { redriveMax, redrivesLeftMax } from '../limits.ts'
 import { closed, problemResponses, staleSchema } from './common.ts'
 import { jobFilter, jobPages, runParams, runSchema } from './runs.ts'
 
@@ -65,6 +65,8 @@ export const redriveManySchema = {
   operationId: 'redriveDeadLetters',
   tags: ['Dead letters'],
   summary: 'Redrive all dead runs that a filter finds',
+  description:
+    'Each dead run is made again once, however often this is sent. A repeat goes on with what is left, and with what is dead by then.',
   querystring: closed({}),
   body: {
     type: ['object', 'null'],
@@ -78,9 +80,14 @@ export const redriveManySchema = {
     202: {
       type: 'object',
       additionalProperties: false,
-      required: ['runIds', 'more'],
+      required: ['runIds', 'left', 'more'],
       properties: {
-        runIds: { type: 'array', items: { type: 'string' }, description: 'Dead runs whose redrive is in the log.' },
+        runIds: { type: 'array', items: { type: 'string' }, description: 'Dead runs that are made again.' },
+        left: {
+          type: 'array',
+          items: closed({ runId: { type: 'string' }, detail: { type: 'string', description: 'Why not.' } }, ['runId', 'detail']),
+          description: `Dead runs that were found and not made again, because their jobs have as many active runs as maxConcurrentRuns allows. Send the request again when some of these have ended. The first ${redrivesLeftMax} are named.`,
+        },
         more: { type: 'boolean', description: 'Whether the filter may find further ones.' },
       },
     },

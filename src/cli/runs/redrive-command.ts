@@ -1,6 +1,7 @@
 /** `duelog runs redrive`: dead runs once more, by their ids or all that a filter finds. */
 import type { Command } from 'commander'
 import { DuelogError } from '../../errors.ts'
+import { exitCodes } from '../exit-codes.ts'
 import type { CommandAnswer } from '../jobs/answers.ts'
 import { doneOf } from '../jobs/change-commands.ts'
 import { integer } from '../numbers.ts'
@@ -15,7 +16,7 @@ import {
   remotely,
   type Shell,
 } from '../remote/remote-command.ts'
-import { numberText } from '../style.ts'
+import { numberText, oneLine } from '../style.ts'
 import { routeOf } from './run-id.ts'
 
 /** Most runs that one call of the API redrives. */
@@ -52,20 +53,26 @@ export function redriveCommand(frame: CommandFrame): Command {
     )
 }
 
-async function redriveAll({ api, json, terminal }: Shell, { tag, handler, max }: RedriveFlags): Promise<void> {
+async function redriveAll({ api, json, terminal, exit }: Shell, { tag, handler, max }: RedriveFlags): Promise<void> {
   const progress = showProgress(terminal, undefined)
   const redriven = new Set<string>()
+  const left = new Map<string, string>()
   let more = true
   try {
     while (more && redriven.size < max) {
       const body = { tag, handler, max: Math.min(CALL_MAX, max - redriven.size) }
-      const answer = await api.post<{ runIds: string[]; more: boolean }>('/v1/dead-letters/redrive', body)
+      const answer = await api.post<{ runIds: string[]; left?: { runId: string; detail: string }[]; more: boolean }>(
+        '/v1/dead-letters/redrive',
+        body,
+      )
       // The commands are durable, but their owners may not have applied them: what is found again is refused there, and not counted here.
       const found = answer.runIds.filter((runId) => !redriven.has(runId))
       for (const runId of found) {
         redriven.add(runId)
         if (json) terminal.stdout.write(`${JSON.stringify({ runId, ok: true })}\n`)
       }
+      // A server of an earlier version does not say.
+      for (const { runId, detail } of answer.left ?? []) left.set(runId, detail)
       more = answer.more
       if (found.length === 0) break
       progress.update(0, `${numberText(redriven.size)} redriven`)
@@ -73,5 +80,14 @@ async function redriveAll({ api, json, terminal }: Shell, { tag, handler, max }:
   } finally {
     progress.stop()
   }
-  if (!json) terminal.stdout.write(`${numberText(redriven.size)} redriven${more ? '; there are more, see --max' : ''}.\n`)
+  for (const runId of redriven) left.delete(runId)
+  if (left.size > 0) exit(exitCodes.failed.code)
+  if (json) for (const [runId, detail] of left) terminal.stdout.write(`${JSON.stringify({ runId, ok: false, detail })}\n`)
+  else terminal.stdout.write(`${numberText(redriven.size)} redriven${more ? '; there are more, see --max' : ''}.\n`)
+  if (!json && left.size > 0) terminal.stderr.write(leftText(left))
+}
+
+function leftText(left: ReadonlyMap<string, string>): string {
+  const [first = ''] = left.values()
+  return `${numberText(left.size)} left, as their jobs have no room for them: ${oneLine(first)} Run the same command again then; "duelog runs list --dead" shows them.\n`
 }
