@@ -71,6 +71,13 @@ async function tellOfLost(admin: Admin, lost: string[], present: TopicPlan[], lo
 
 export async function createTopics(admin: Admin, plans: TopicPlan[], partitions: number, replication: number): Promise<string[]> {
   if (plans.length === 0) return []
+  const { brokers } = await admin.describeCluster()
+  // The broker says INVALID_REPLICATION_FACTOR, and nothing else.
+  if (brokers.length < replication)
+    throw new DuelogError(
+      'bad-config',
+      `The cluster has ${brokers.length} ${brokers.length === 1 ? 'broker' : 'brokers'}, and each topic of Duelog is to have ${replication} copies. Set DUELOG_REPLICATION=${brokers.length}, or start more brokers.`,
+    )
   const safety: Record<string, string> = replication >= 3 ? { 'min.insync.replicas': '2' } : {}
   const made = await admin.createTopics({
     timeout: createTimeoutMs,

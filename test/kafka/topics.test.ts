@@ -107,6 +107,16 @@ describe('ensureTopics', () => {
     expect((await ensure([plan])).created).toEqual([])
   })
 
+  test('says how many copies the cluster can hold, and makes nothing', async () => {
+    const names = topicNames(uniquePrefix())
+    const ensured = log.ensureTopics({ plans: topicPlans(names, []), partitions: 1, replication: 9 })
+    await expect(ensured).rejects.toMatchObject({
+      code: 'bad-config',
+      message: expect.stringContaining('Set DUELOG_REPLICATION=1'),
+    })
+    expect((await log.topics()).filter((topic) => topic === names.jobs)).toEqual([])
+  })
+
   test('says that no broker can be reached', async () => {
     const nowhere = openLog({ brokers: ['127.0.0.1:1'] })
     await expect(nowhere.ensureTopics({ plans: [], partitions: 1, replication: 1 })).rejects.toMatchObject({
