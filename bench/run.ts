@@ -8,7 +8,7 @@ import { accept } from './cases/accept.ts'
 import { api } from './cases/api.ts'
 import { audit } from './cases/audit.ts'
 import { bulk } from './cases/bulk.ts'
-import { heavy } from './cases/heavy.ts'
+import { heavy, heavyWhole } from './cases/heavy.ts'
 import { list } from './cases/list.ts'
 import { precision } from './cases/precision.ts'
 import { restart } from './cases/restart.ts'
@@ -28,6 +28,7 @@ const cases: Record<string, (bed: Bed, n?: number) => Promise<Record<string, unk
   list,
   audit,
   heavy,
+  'heavy-whole': heavyWhole,
 }
 
 const { values, positionals } = parseArgs({

@@ -1,7 +1,11 @@
 /**
  * heavy: jobs of 500 kB due at one instant, and light ones each second in the same partitions. The figures are the memory of the owner
- * at its peak, and how late the light ones started meanwhile.
+ * at its peak, and how late the light ones were dispatched meanwhile, by the append times of the log, against the quiet time before.
+ *
+ * heavy-whole: the same in one process with all roles, as `npm start` runs them beside its broker.
  */
+import { randomUUID } from 'node:crypto'
+import type { Client } from '../../src/client/client.ts'
 import { createClient } from '../../src/connect.ts'
 import { type Bed, benchJob, jobs, Stage } from '../tools/bed.ts'
 import { applied } from './accept.ts'
@@ -9,41 +13,91 @@ import { settled } from './settled.ts'
 
 const payloadBytes = 500_000
 const neighbours = 20
-/** Time to write the definitions: as the slowest disk met so far took. */
-const msPerJob = 30
+const quietMs = 15_000
+/** Jobs by which it is measured how long the others will take to be written. */
+const probes = 20
+const farAt = Date.now() + 10 * 86_400_000
+/** Owners dispatch so much earlier than a run is due. */
+const leadMs = 100
 
-export async function heavy(bed: Bed, n = 2_000): Promise<Record<string, unknown>> {
+export const heavyWhole = (bed: Bed, n?: number): Promise<Record<string, unknown>> => heavy(bed, n, true)
+
+export async function heavy(bed: Bed, n = 2_000, isWhole = false): Promise<Record<string, unknown>> {
   const stage = await Stage.open(bed)
   try {
-    const executor = await stage.start('executor,retrier', 'executor', { DUELOG_CONCURRENCY: '200' })
-    const owner = await stage.start('scheduler', 'owner')
+    const env = { DUELOG_CONCURRENCY: '200' }
+    const owner = await stage.start(isWhole ? 'scheduler,executor,retrier,api' : 'scheduler', 'owner', env)
+    const executor = isWhole ? owner : await stage.start('executor,retrier', 'executor', env)
     const client = createClient({ brokers: bed.brokers, registryUrl: bed.registryUrl, topicPrefix: stage.prefix })
-    const dueAt = Date.now() + 15_000 + n * msPerJob
-    await client.scheduleMany(jobs(n, () => dueAt, payloadBytes))
-    const writtenBeforeMs = Math.round(dueAt - Date.now())
+    const dueAt = Date.now() + 2 * quietMs + Math.ceil(1.5 * n * (await msPerJob(client)))
     const light = Array.from({ length: neighbours }, (_, index) => ({
       ...benchJob(`warm-${index}`, 0, 10),
-      ...{ schedule: { everyMs: 1_000 }, endAt: dueAt + 30_000, maxConcurrentRuns: 100 },
+      ...{ schedule: { everyMs: 1_000 }, endAt: dueAt + 2 * quietMs + 30 * n, maxConcurrentRuns: 100 },
     }))
     await client.scheduleMany(light)
+    await client.scheduleMany(jobs(n, () => dueAt, payloadBytes))
     await applied(stage, owner.url)
     await client.close()
-    // The light ones end half a minute later: then nothing starts any more.
+    const quietFrom = Date.now()
     const report = await settled(executor, Number.POSITIVE_INFINITY, dueAt)
     const scheduler = await owner.report()
+    const mb = (bytes: number): number => Math.round(bytes / 2 ** 20)
     return {
       n,
-      writtenBeforeMs,
-      starts: report.timedStarts,
-      neighbourStarts: report.starts - report.timedStarts,
-      duplicates: report.duplicates,
-      early: report.early,
-      latenessMs: report.latenessMs,
-      neighbourLatenessMs: report.warmUpLatenessMs,
-      schedulerRssPeakMb: Math.round(scheduler.rssPeakBytes / 2 ** 20),
-      executorRssPeakMb: Math.round(report.rssPeakBytes / 2 ** 20),
+      quietMs: dueAt - quietFrom,
+      ...{ starts: report.timedStarts, neighbourStarts: report.starts - report.timedStarts },
+      ...{ duplicates: report.duplicates, early: report.early, latenessMs: report.latenessMs },
+      ...(await neighboursOf(stage, quietFrom, dueAt)),
+      ...(isWhole
+        ? { wholeRssPeakMb: mb(scheduler.rssPeakBytes) }
+        : { schedulerRssPeakMb: mb(scheduler.rssPeakBytes), executorRssPeakMb: mb(report.rssPeakBytes) }),
     }
   } finally {
     await stage.close()
   }
+}
+
+async function msPerJob(client: Client): Promise<number> {
+  const beganAt = Date.now()
+  await client.scheduleMany(jobs(probes, () => farAt, payloadBytes, 'probe'))
+  return (Date.now() - beganAt) / probes
+}
+
+interface Spread {
+  count: number
+  p50: number
+  p99: number
+  max: number
+}
+
+/** How long after they were due the light ones stood in the log; below zero: so long before. */
+async function neighboursOf(stage: Stage, quietFrom: number, dueAt: number): Promise<Record<string, unknown>> {
+  const late = { quiet: [] as number[], storm: [] as number[] }
+  const seen: { dueAt: number; afterMs: number }[] = []
+  let stormUntil = dueAt
+  await stage.log.readToEnd({
+    topics: [false, true].map((ahead) => stage.names.executions('default', 'NORMAL', ahead)),
+    groupPrefix: `bench-${randomUUID()}`,
+    async onRecord({ value, timestampMs }) {
+      if (value === null) return
+      const execution = await stage.codecs.execution.decode(value)
+      if (execution.jobId.startsWith('warm-')) seen.push({ dueAt: execution.dueAt, afterMs: timestampMs - execution.dueAt })
+      else stormUntil = Math.max(stormUntil, timestampMs)
+    },
+    onProgress() {},
+    signal: AbortSignal.timeout(600_000),
+  })
+  for (const { dueAt: at, afterMs } of seen) {
+    if (at >= quietFrom && at < dueAt - 1_000) late.quiet.push(afterMs)
+    else if (at >= dueAt && at <= stormUntil) late.storm.push(afterMs)
+  }
+  const [quiet, storm] = [spreadOf(late.quiet), spreadOf(late.storm)]
+  const ratio = Math.round(((storm.p99 + leadMs) / (quiet.p99 + leadMs)) * 100) / 100
+  return { stormMs: stormUntil - dueAt, neighbourAppendedAfterDueMs: { quiet, storm }, neighbourP99Ratio: ratio }
+}
+
+function spreadOf(values: number[]): Spread {
+  const sorted = values.toSorted((left, right) => left - right)
+  const at = (share: number): number => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
+  return { count: sorted.length, p50: at(0.5), p99: at(0.99), max: at(1) }
 }
