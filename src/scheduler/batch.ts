@@ -4,6 +4,7 @@
  */
 import type { Job } from '../../streams/job.ts'
 import { type Timer, timerKind, type Waiter } from '../../streams/keys.ts'
+import { backfillRunsMax } from '../../streams/runs/backfill.ts'
 import type { SchedulerCodecs } from './codecs.ts'
 import { loadJobs, weightOf } from './job-loader.ts'
 import type { Mail } from './mailbox.ts'
@@ -44,6 +45,8 @@ interface Item {
   jobId: string | undefined
   /** How often what the job weighs is written, at most. */
   copies: number
+  /** It may begin runs of a backfill. */
+  backfills?: boolean
 }
 
 export async function loadBatch(loading: Loading, timers: Timer[], mails: Mail[]): Promise<Batch> {
@@ -84,7 +87,7 @@ async function fill(
   const bytes = new Map<string, number>()
   let sliceJobs = sliceJobsFirst
   let known: ReadonlyMap<string, Job> = new Map()
-  for (const [at, { jobId, copies }] of items.entries()) {
+  for (const [at, { jobId, copies, backfills = false }] of items.entries()) {
     const mayStop = used.count > 0 || !atLeastOne
     if (jobId !== undefined && !jobs.has(jobId)) {
       if (mayStop && used.loaded + weights.of(jobId) > room.loaded) return used
@@ -103,7 +106,11 @@ async function fill(
     const weight = jobId === undefined ? 0 : (bytes.get(jobId) ?? weights.of(jobId))
     const job = jobId === undefined || jobs.has(jobId) ? undefined : known.get(jobId)
     const loaded = used.loaded + (job === undefined ? 0 : weight)
-    const written = used.written + copies * weight
+    const before = jobId === undefined ? undefined : (jobs.get(jobId) ?? job)
+    // Whatever happens to a job whose backfill goes on may begin as many runs of it as a step may.
+    const most = before?.definition?.spec?.maxConcurrentRuns ?? 0
+    const begun = backfills || before?.state?.backfill ? Math.min(backfillRunsMax(weight), most) : 0
+    const written = used.written + (copies + begun) * weight
     if (mayStop && (loaded > room.loaded || written > room.written)) return used
     if (job !== undefined) jobs.set(job.id, job)
     Object.assign(used, { count: used.count + 1, loaded, written })
@@ -132,7 +139,7 @@ function ofTimer({ jobId, kind }: Timer): Item {
 
 function ofMail({ jobId, input, heartbeat }: Mail): Item {
   if (input === undefined) return { jobId: heartbeat === undefined ? undefined : jobId, copies: 0 }
-  if (input.kind === 'command') return { jobId, copies: 1 }
+  if (input.kind === 'command') return { jobId, copies: 1, backfills: input.command.type === 'BACKFILL' }
   // A definition is written only to the store, but what it replaces may be kept for a run.
   if (input.kind !== 'event') return { jobId, copies: 1 }
   const { type } = input.event

@@ -7,6 +7,12 @@ import { nextFire, type ScheduleSource } from '../schedules/next-fire.ts'
 import { startRun } from './start.ts'
 import { isOver } from './validity.ts'
 
+/** Bytes of the runs that one step begins, or one run. The others begin as these end, as many each time. */
+export const backfillBytesMax = 4 * 1024 * 1024
+
+/** Runs of a job of so many bytes that one step may begin. */
+export const backfillRunsMax = (bytes: number): number => Math.max(1, Math.floor(backfillBytesMax / Math.max(1, bytes)))
+
 /** Begins a backfill. Refused while another goes on, without a range, and for a schedule that does not recur. */
 export function beginBackfill(draft: Decision, command: JobCommand, context: Context): void {
   const { commandId, from, to } = command
@@ -27,9 +33,10 @@ export function beginBackfill(draft: Decision, command: JobCommand, context: Con
   goOnWithBackfill(draft, context)
 }
 
-/** Starts as many runs of the backfill as there is room for. */
+/** Starts as many runs of the backfill as there is room for, beside one another and in one step. */
 export function goOnWithBackfill(draft: Decision, context: Context): void {
-  for (;;) {
+  const runsMax = backfillRunsMax(draft.job.definition?.bytes.length ?? 0)
+  for (let begun = 0; begun < runsMax; begun++) {
     const { state, definition } = draft.job
     const spec = definition?.spec
     const backfill = state?.backfill ?? null

@@ -133,3 +133,45 @@ it('are let go in such transactions too when many slots become free at once', as
   expect(driver.executions().filter(({ jobId }) => jobId.startsWith('heavy'))).toHaveLength(60)
   expect(Math.max(...seen.sizes)).toBeLessThanOrEqual(most)
 })
+
+it('are backfilled and resumed in such transactions too, and every occurrence runs', async () => {
+  const driver = new SchedulerDriver()
+  const seen = weighed(driver)
+  driver.boot('A')
+  await driver.settle()
+  const ids = ['one', 'two', 'three']
+  for (const id of ids)
+    driver.define(id, {
+      schedule: { everyMs: 60_000, anchor: 0 },
+      target: { handler: 'x' },
+      payload,
+      maxConcurrentRuns: 40,
+      endAt: beginMs,
+    })
+  await driver.settle()
+  for (const id of ids) driver.command(id, { commandId: 'backfill', type: 'BACKFILL', from: beginMs - 40 * 60_000, to: beginMs })
+  await driver.advance(1_000, 20)
+  for (const id of ids) driver.command(id, { commandId: 'pause', type: 'PAUSE' })
+  await driver.advance(200, 20)
+  const ended = new Set<string>()
+  const endAll = async (): Promise<void> => {
+    for (const run of driver.executions()) {
+      const name = `${run.jobId}/${run.runNo}`
+      if (ended.has(name)) continue
+      ended.add(name)
+      driver.report(run, 'SUCCEEDED', { startedAt: driver.time.nowMs })
+    }
+    await driver.advance(1_000, 20)
+  }
+  await endAll()
+  const begun = ended.size
+  expect(begun).toBeLessThan(120)
+  for (const id of ids) driver.command(id, { commandId: 'resume', type: 'RESUME' })
+  await driver.advance(1_000, 20)
+  for (let rounds = 0; ended.size < 120; rounds++) {
+    expect(rounds).toBeLessThan(40)
+    await endAll()
+  }
+  expect(new Set(driver.executions().map(({ jobId, scheduledFor }) => `${jobId} ${scheduledFor}`)).size).toBe(120)
+  expect(Math.max(...seen.sizes)).toBeLessThanOrEqual(most)
+})
