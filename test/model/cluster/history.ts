@@ -8,7 +8,7 @@ import { durableOf, subjectOf, unsettled } from './settled.ts'
 import { Simulation } from './simulation.ts'
 import { isOn } from './switches.ts'
 
-function factsOf({ trace, time, aheadMs, behindMs, cluster, doers }: Simulation): Facts {
+function factsOf({ trace, time, aheadMs, behindMs, cluster, doers, calms }: Simulation): Facts {
   const suffered = (what: string): boolean => trace.some((line) => line.includes(`— ${what} `))
   return {
     nowMs: time.nowMs,
@@ -21,6 +21,7 @@ function factsOf({ trace, time, aheadMs, behindMs, cluster, doers }: Simulation)
     begun: doers.begun,
     steady: !suffered('topic'),
     whole: isWhole({ trace }),
+    calms,
     necessity: isOn('necessity'),
     revivalsStay: isOn('revivalsStay'),
     deletionsTellWorkers: isOn('deletionsTellWorkers'),
@@ -39,6 +40,8 @@ export async function history(seed: number): Promise<string[]> {
   const problems: string[] = []
   try {
     await world.live(world.chance.pick([300, 900, 2_500]))
+    // One job's trouble is no other's: as long as its topic is away, all else fires in time.
+    if (!world.cluster.ordersThere) await world.rest(40_000, 'without orders')
     await world.rest(isWhole(world) ? 45_000 : 75_000)
     const lives = (partition: number): Map<string, Life[]> =>
       new Map([...livesOf(world.log)].filter(([id]) => partitionOfJob(id, world.log.partitions) === partition))

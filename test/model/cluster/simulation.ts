@@ -50,6 +50,8 @@ export class Simulation {
   readonly slots: { process: Process | undefined; disk: Disk; old: Disk; boots: number }[] = []
   readonly #misfortunes: Partial<Record<Misfortune, number>>
   readonly #everyone: Process[] = []
+  /** Stretches of time in which nothing befell more than single jobs. */
+  readonly calms: { fromMs: number; toMs: number }[] = []
   /** Most that any machine's clock was ever ahead of true time, and behind. */
   aheadMs = 0
   behindMs = 0
@@ -111,11 +113,13 @@ export class Simulation {
     for (let step = 0; step < steps; step++) await this.#step(true)
   }
 
-  /** Nothing bad happens any more; ends when nothing more is to be done for now, at least so much later. */
-  async rest(forMs: number): Promise<void> {
+  /** Nothing bad happens any more; ends when nothing more is to be done for now, at least so much later. `how`: the topic that jobs write to may stay away. */
+  async rest(forMs: number, how: 'all is well' | 'without orders' = 'all is well'): Promise<void> {
+    const calm = { fromMs: this.time.nowMs, toMs: this.time.nowMs }
+    this.calms.push(calm)
     this.cluster.lossiness = 0
     endMisfortunes(this.cluster)
-    this.#orders(true)
+    if (how === 'all is well') this.#orders(true)
     this.workers.fates = { succeed: 1 }
     for (const { process } of this.slots) {
       if (process === undefined) continue
@@ -130,6 +134,7 @@ export class Simulation {
       this.doers.boot()
       if (this.time.nowMs >= until && !(await this.#busy())) return
       await this.#step(false)
+      calm.toMs = this.time.nowMs
     }
   }
 

@@ -19,6 +19,8 @@ export interface Facts {
   steady: boolean
   /** No log ever lost what had been read of it, or could have been. */
   whole: boolean
+  /** Stretches of true time in which nothing befell more than single jobs. */
+  calms: readonly { fromMs: number; toMs: number }[]
   /** Each attempt must have been necessary. */
   necessity: boolean
   /** Duelog's own deletion of a job leaves what has been revived meanwhile. */

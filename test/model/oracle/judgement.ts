@@ -6,6 +6,7 @@ import { dispatchProblems } from './dispatches.ts'
 import { endingProblems } from './endings.ts'
 import type { Facts } from './facts.ts'
 import { foreignProblems } from './foreign.ts'
+import { latenessProblems } from './lateness.ts'
 import { ledgerOf } from './ledger.ts'
 import { limitProblems } from './limits.ts'
 import { livesOf } from './lives.ts'
@@ -32,6 +33,7 @@ export function judgementOf(log: MemoryLog, facts: Facts): string[] {
     ...endingProblems(log, lives, ledger, facts.exact && facts.whole),
     ...recordProblems(log, lives, ledger, facts),
     ...limitProblems(log, lives),
+    ...latenessProblems(log, lives, facts),
     ...madeAgainProblems(log, lives, ledger, facts),
     ...receiptProblems(log, facts.exact && facts.whole),
     ...restProblems(lives, ledger, facts),

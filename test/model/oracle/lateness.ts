@@ -1,0 +1,29 @@
+/** How late a partition fires when nothing befalls it any more, whatever troubles single jobs: not at all, as far as time is measured here. */
+import type { MemoryLog } from '../../tools/memory-log.ts'
+import { dispatchesOf } from './dispatches.ts'
+import type { Facts } from './facts.ts'
+import { hasLimit, type Life, type Lives } from './lives.ts'
+
+/**
+ * So long after the last misfortune a partition may fire late, in ms: until the group has noticed who died, transactions that were left
+ * open have ended, a clock is trusted again and what was missed is caught up with.
+ */
+const settledMs = 30_000
+/** What may be late then: a lead, and the way of a record through the log, in ms. */
+const latenessMsMax = 100
+
+export function latenessProblems(log: MemoryLog, lives: Lives, { calms }: Facts): string[] {
+  return dispatchesOf(log).flatMap(({ execution, at }) => {
+    const { jobId, specOffset, runNo, attempt, trigger, dueAt } = execution
+    const isJudged = attempt === 1 && trigger === 'SCHEDULE' && !waitsForOthers(lives.get(jobId), specOffset)
+    const isCalm = calms.some(({ fromMs, toMs }) => dueAt >= fromMs + settledMs && dueAt < toMs)
+    if (!isJudged || !isCalm || at <= dueAt + latenessMsMax) return []
+    return [`${jobId}/${runNo} of ${specOffset} was due at ${dueAt} and dispatched ${at - dueAt} ms late`]
+  })
+}
+
+/** For a slot or a start, or for the run before it. */
+function waitsForOthers(lives: readonly Life[] = [], specOffset: number): boolean {
+  const life = lives.find(({ definitions }) => definitions.some(({ offset }) => offset === specOffset))
+  return life === undefined || hasLimit(life) || life.definitions.some(({ spec }) => spec?.overlap === 'QUEUE_ONE')
+}
