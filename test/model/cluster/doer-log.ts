@@ -1,9 +1,11 @@
 /** The log as the doers beside the scheduler see it: groups that keep positions, and transactions that carry them. */
 import { DuelogError } from '../../../src/errors.ts'
+import type { GuardedClock } from '../../../src/guarded-clock.ts'
 import type { GroupPositions, Log, LogAdmin, Position, TopicPartition, TransactionalWriter } from '../../../src/ports.ts'
+import { markHeader } from '../../../streams/mark.ts'
 import { Group, Member } from './group.ts'
 import type { Machine } from './io.ts'
-import type { Cluster } from './process.ts'
+import { type Cluster, tellTime } from './process.ts'
 
 const lost = (what: string): Error => new DuelogError('broker-unavailable', `The answer to ${what} was lost.`)
 
@@ -43,13 +45,17 @@ export class KeepingGroup extends Group {
   }
 }
 
-/** `groups`: those of all doers, by id. `joined` is given each reader that is made, `written` the number of records of each write. */
+/**
+ * `groups`: those of all doers, by id. `joined` is given each reader that is made, `written` the number of records of each write, `appended`
+ * the answers of brokers that say the time.
+ */
 export function doerLog(
   cluster: Cluster,
   machine: Machine,
   groups: Map<string, KeepingGroup>,
   joined: (member: Member) => void,
   written: (records: number) => void,
+  appended: GuardedClock['appended'],
 ): Log {
   const { log, io, chance } = cluster
   const groupOf = (id: string): KeepingGroup => {
@@ -73,14 +79,17 @@ export function doerLog(
       return member
     },
     writer: async () => ({
-      write: (records) =>
-        io.submit(machine, 'writes', () => {
+      write: (records) => {
+        const sentMs = machine.clock.steadyMs()
+        return io.submit(machine, 'writes', () => {
           if (chance.happens(cluster.lossiness)) throw lost('a write that did not arrive')
           const offsets = log.append(records)
-          written(records.length)
+          if (!records.some(({ headers }) => headers?.[markHeader] !== undefined)) written(records.length)
+          tellTime(cluster, appended, machine, records, sentMs)
           if (chance.happens(cluster.lossiness)) throw lost('a write')
           return offsets
-        }),
+        })
+      },
       close: async () => {},
     }),
     transactionalWriter: (id) => transactionalWriter(cluster, machine, id, groupOf, written),

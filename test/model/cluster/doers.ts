@@ -1,7 +1,9 @@
 /** The real doers beside the scheduler, each on machines of its own, which fail as those of schedulers do. */
 import type { Execution } from '../../../schemas/generated.ts'
 import { createExecutor } from '../../../src/executor/executor.ts'
+import type { GuardedClock } from '../../../src/guarded-clock.ts'
 import { createForeignIntake } from '../../../src/intake/intake.ts'
+import { processClock, watchClock } from '../../../src/process-clock.ts'
 import { createRetrier } from '../../../src/retrier/retrier.ts'
 import { codecs, leadMs, names } from '../world.ts'
 import { doerLog, type KeepingGroup } from './doer-log.ts'
@@ -9,6 +11,7 @@ import { foreignTopics } from './foreigners.ts'
 import type { Member } from './group.ts'
 import { Scripted } from './handlers.ts'
 import { Machine } from './io.ts'
+import { hoursWrong } from './misfortunes.ts'
 import { asking, type Cluster, logger, metrics } from './process.ts'
 
 export type Part = 'forwarder' | 'intake' | 'executor'
@@ -104,10 +107,9 @@ export class Doers {
       if (chance.happens(0.7)) this.#rebalance()
     } else if (what === 'thaw') doer.machine.clock.stopped = false
     else if (what === 'rebalance') this.#rebalance()
-    else if (what === 'clock') {
-      doer.machine.clock.skewMs += chance.int(-5_000, 5_000)
-      this.aheadMs = Math.max(this.aheadMs, doer.machine.clock.skewMs)
-    } else if (what === 'topic' && doer.members.length > 0) chance.pick(doer.members).crash()
+    else if (what === 'clock') this.#setClock(doer, chance.int(-5_000, 5_000))
+    else if (what === 'clockSteps') this.#setClock(doer, hoursWrong(chance, doer.machine.clock))
+    else if (what === 'topic' && doer.members.length > 0) chance.pick(doer.members).crash()
     else return undefined
     return `— ${what === 'topic' ? 'crash' : what} of ${slot.name}`
   }
@@ -119,6 +121,12 @@ export class Doers {
     )
   }
 
+  #setClock({ machine: { clock } }: Doer, byMs: number): void {
+    clock.skewMs += byMs
+    // Beyond what a guard allows it decides nothing.
+    this.aheadMs = Math.max(this.aheadMs, Math.min(clock.skewMs, this.#cluster.clockStepMsMax ?? clock.skewMs))
+  }
+
   #rebalance(): void {
     const groups = [...this.#groups.values()]
     if (groups.length > 0) this.#cluster.chance.pick(groups).rebalance()
@@ -128,6 +136,7 @@ export class Doers {
     const name = `${slot.name}.${slot.boots++}`
     const machine = new Machine(name, this.#cluster.time)
     const members: Member[] = []
+    const clock = this.#clockOf(machine)
     const log = doerLog(
       this.#cluster,
       machine,
@@ -136,10 +145,14 @@ export class Doers {
       (records) => {
         deeds[slot.part] += records
       },
+      clock.appended,
     )
+    // As in a process of these roles (src/process-clock.ts).
+    if (this.#cluster.clockStepMsMax !== undefined)
+      watchClock(clock, { log, topics: [names.events], partitions: this.#cluster.log.partitions, instance: name })
     const scripted = new Scripted(this.#cluster, machine, this.problems)
     if (this.#peaceful) scripted.rest()
-    const doing = this.#make(slot.part, name, machine, log, scripted)
+    const doing = this.#make(slot.part, name, clock, log, scripted)
     const doer: Doer = { machine, members, doing, started: false, scripted }
     slot.doer = doer
     doer.doing.start().then(
@@ -150,7 +163,12 @@ export class Doers {
     )
   }
 
-  #make(part: Part, instance: string, { clock }: Machine, log: ReturnType<typeof doerLog>, { handle }: Scripted): Doing {
+  #clockOf({ name, clock }: Machine): GuardedClock {
+    const { clockStepMsMax: stepMsMax = 0, clockLookMs: lookMs = 60_000 } = this.#cluster
+    return processClock({ clock, stepMsMax, needsProof: false, lookMs, metrics, logger: logger.child({ machine: name }) })
+  }
+
+  #make(part: Part, instance: string, clock: GuardedClock, log: ReturnType<typeof doerLog>, { handle }: Scripted): Doing {
     const shared = { log, names, instance, clock, metrics, logger: logger.child({ machine: instance }) }
     const cluster = this.#cluster
     if (part === 'forwarder') {

@@ -1,5 +1,6 @@
 /** What befalls logs, clocks, brokers and stores. What befalls processes and disks is in simulation.ts. */
 import { codecs, names } from '../world.ts'
+import type { Chance } from './chance.ts'
 import type { Cluster, Process } from './process.ts'
 import type { Switch } from './switches.ts'
 
@@ -55,10 +56,13 @@ function fillDisks({ cluster }: Suffering): void {
 }
 
 function stepClock({ cluster: { chance }, process, setClock }: Suffering): void {
-  if (process === undefined) return
-  const { skewMs } = process.machine.clock
+  if (process !== undefined) setClock(process, hoursWrong(chance, process.machine.clock))
+}
+
+/** By how much a clock steps: far away, or back to where it should be. */
+export function hoursWrong(chance: Chance, { skewMs }: { skewMs: number }): number {
   const wrong = Math.abs(skewMs) > 10 * minuteMs
-  setClock(process, wrong ? -skewMs : chance.pick([1, -1]) * chance.pick([15 * minuteMs, 3 * hourMs, 26 * hourMs, 50 * hourMs]))
+  return wrong ? -skewMs : chance.pick([1, -1]) * chance.pick([15 * minuteMs, 3 * hourMs, 26 * hourMs, 50 * hourMs])
 }
 
 /** Where the program does without the records, as it promises: what is acknowledged in `jobs` and `job-state` is not in question. */

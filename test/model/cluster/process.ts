@@ -209,7 +209,7 @@ function logOf(cluster: Cluster, process: Process): Log {
           return io.submit(machine, 'writes', () => {
             if (chance.happens(cluster.lossiness)) throw unknown('a write that did not arrive')
             const offsets = log.append(records)
-            tellTime(cluster, process, records, sentMs)
+            tellTime(cluster, process.clock.appended, machine, records, sentMs)
             if (chance.happens(cluster.lossiness)) throw unknown('a write')
             return offsets
           })
@@ -222,15 +222,16 @@ function logOf(cluster: Cluster, process: Process): Log {
 }
 
 /** As the answer of brokers does where topics keep their time. */
-function tellTime(
-  { time, brokerSkewsMs = [0] }: Cluster,
-  { clock, machine }: Process,
-  records: RecordOut[],
+export function tellTime(
+  { time, brokerSkewsMs = [0] }: Pick<Cluster, 'time' | 'brokerSkewsMs'>,
+  appended: GuardedClock['appended'],
+  machine: Machine,
+  records: readonly RecordOut[],
   sentMs: number,
 ): void {
   for (const broker of new Set(records.map(({ partition = 0 }) => partition % brokerSkewsMs.length))) {
     const brokerMs = time.nowMs + (brokerSkewsMs[broker] ?? 0)
-    clock.appended({ source: `broker ${broker}`, sentMs, heardMs: machine.clock.steadyMs(), brokerMs })
+    appended({ source: `broker ${broker}`, sentMs, heardMs: machine.clock.steadyMs(), brokerMs })
   }
 }
 
@@ -253,7 +254,7 @@ async function transactionalWriter(cluster: Cluster, process: Process, id: strin
         if (misses) throw new DuelogError('broker-unavailable', 'Topic orders does not exist.')
         return log.append(records, log.begin(id, epoch))
       })
-      tellTime(cluster, process, records, sentMs)
+      tellTime(cluster, process.clock.appended, machine, records, sentMs)
       if (cluster.slowMs > 0)
         await new Promise<void>((resolve) => machine.clock.at(machine.clock.nowMs() + cluster.slowMs, resolve))
       await io.submit(machine, 'commits', () => {
