@@ -53,11 +53,6 @@ export class Scripted {
     if (!alive) this.#problems.push(`${name} started ${attempt} after its death`)
     if (clock.nowMs() < execution.dueAt)
       this.#problems.push(`${name} started ${attempt} ${execution.dueAt - clock.nowMs()} ms early`)
-    // By the time of all: a clock that is far wrong starts nothing.
-    const { clockStepMsMax, time } = this.#cluster
-    const trulyEarlyMs = execution.dueAt - time.nowMs
-    if (clockStepMsMax !== undefined && trulyEarlyMs > clockStepMsMax)
-      this.#problems.push(`${name} started ${attempt} ${trulyEarlyMs} ms early, by a clock that was wrong`)
     if (clock.nowMs() >= execution.startDeadlineAt) this.#problems.push(`${name} started ${attempt} after its start deadline`)
     if (this.#started.has(attempt)) this.#problems.push(`${name} started ${attempt} twice`)
     this.#started.add(attempt)
