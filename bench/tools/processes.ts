@@ -52,7 +52,6 @@ export class DuelogProcess {
         ...mallocEnvironment({}),
         ...env,
       },
-      execArgv: ['--disable-warning=TimeoutNegativeWarning'],
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     })
     const started = new DuelogProcess(child)

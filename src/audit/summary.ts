@@ -41,7 +41,7 @@ export function auditText(verdict: Verdict): string {
     return [`${kind}:`, ...found.slice(0, NAMED_MAX).map(({ what, detail }) => `  ${what}: ${detail}`), ...more]
   })
   const end = isClean(verdict)
-    ? 'By the log each occurrence that was due ran once, and none early.'
+    ? "By the log each occurrence that was due ran once, or was skipped by its job's policy; none ran early."
     : ['NOT clean.', ...named].join('\n')
   return `${table.toString()}\n\n${end}\n`
 }

@@ -22,7 +22,7 @@ interface AuditFlags extends Record<string, unknown> {
 export function auditCommand({ terminal, exit }: CommandFrame): Command {
   const command = withExamples(
     new Command('audit').description(
-      'Read the log and prove that each occurrence ran exactly once, or name those that did not. It asks no owner and writes no record.',
+      "Read the log and prove that each occurrence ran exactly once, or was skipped by its job's policy, or name those of which that is not so. It asks no owner and writes no record.",
     ),
     [
       'audit',

@@ -21,11 +21,14 @@ export function demoCommand(terminal: Terminal, exit: (code: number) => void): C
     .action(async ({ seconds, jobs }: { seconds: number; jobs: number }) => {
       // Loaded only here: the other commands begin a second sooner without it.
       const { runDemo } = await import('../demo/demo.ts')
+      const { readConfig } = await import('../config/config.ts')
       const signals = watchSignals()
       // Only what breaks: the bar has the screen.
       const logger = pino({ level: 'error' }, firstLines(terminal.stderr, ERRORS_SHOWN_MAX))
       try {
-        const outcome = await runDemo({ seconds, jobs, output: terminal.stdout, signal: signals.stop, logger })
+        const { DUELOG_HTTP_PORT } = terminal.env
+        const { httpPort } = readConfig(DUELOG_HTTP_PORT === undefined ? {} : { DUELOG_HTTP_PORT })
+        const outcome = await runDemo({ seconds, jobs, output: terminal.stdout, signal: signals.stop, logger, httpPort })
         exit(outcome === 'proved' ? 0 : (signals.exitCode ?? 1))
       } finally {
         signals.dispose()

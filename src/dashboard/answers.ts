@@ -141,6 +141,10 @@ export interface PartitionState {
   /** How long the oldest timer that is due has waited. */
   overdueMs: number
   restoreTotal: number
+  /** Version of the time zone rules that its owner goes by. An owner of an earlier version does not say. */
+  zoneRules?: string
+  /** While its jobs are looked at because these rules have changed. */
+  zoneWalk?: { checked: number; moved: number } | null
   /** Why its owner decides nothing for now. */
   problem?: string | null
   /** A position that lay outside its log; `at` in epoch ms. */

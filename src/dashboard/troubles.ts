@@ -26,7 +26,7 @@ export function troublesOf(kept: readonly PulseMessage[], rates: Rates | undefin
   const ownerless = partitions.filter(({ instance }) => instance === null)
   if (ownerless.length > 0) troubles.push({ text: `${named(ownerless)}: no process owns it, so nothing of it fires.` })
   troubles.push(...stoppedOf(latest).map(({ text }) => ({ text })))
-  troubles.push(...resetsOf(latest))
+  troubles.push(...rulesOf(latest), ...resetsOf(latest))
   const coming = partitions.filter(({ instance, phase }) => instance !== null && phase !== 'active')
   if (coming.length > 0) troubles.push({ text: `${named(coming)}: being taken over or restored.` })
   const behind = partitions.filter(({ overdueMs }) => overdueMs > lateMs)
@@ -55,6 +55,16 @@ export function stoppedOf({ partitions }: PulseMessage): Trouble[] {
     const owner = instance === null ? '' : ` of ${instance}`
     return { text: `${named(own)}${owner}: nothing fires, and no change is applied. ${own[0]?.problem}`, href: '/' }
   })
+}
+
+/** Owners with different time zone rules: a job in a time zone may fire at another time as its partition moves. */
+function rulesOf({ partitions }: PulseMessage): Trouble[] {
+  const rules = [...new Set(partitions.flatMap(({ zoneRules }) => zoneRules ?? []))].sort()
+  if (rules.length < 2) return []
+  const each = rules.map(
+    (version) => `${version} (${named(partitions.filter(({ zoneRules }) => zoneRules === version)).toLowerCase()})`,
+  )
+  return [{ text: `Owners go by different time zone rules: ${each.join(', ')}. Run all of them with the same Node.` }]
 }
 
 function resetsOf({ at, partitions }: PulseMessage): Trouble[] {

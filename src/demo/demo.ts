@@ -28,6 +28,8 @@ export interface DemoOptions {
   /** Ends the demo early; what it started is stopped first. */
   signal: AbortSignal
   logger: Logger
+  /** Port of the API, as DUELOG_HTTP_PORT says; another where it is taken. Default 8080. */
+  httpPort?: number
   /** A running cluster in place of the embedded one, for tests. */
   env?: { KAFKA_BROKERS: string; SCHEMA_REGISTRY_URL: string; DUELOG_TOPIC_PREFIX: string }
 }
@@ -99,9 +101,9 @@ async function demoIn(dataDir: string, options: DemoOptions): Promise<DemoOutcom
   }
 }
 
-/** The user's own settings are left aside: the demo is the same everywhere and touches no cluster of theirs. */
-async function configOf(dataDir: string, { env }: DemoOptions): Promise<Config> {
-  const ports = await freePorts(usualPorts)
+/** The user's own settings are left aside but for the port: the demo is the same everywhere and touches no cluster of theirs. */
+async function configOf(dataDir: string, { env, httpPort = usualPorts.http }: DemoOptions): Promise<Config> {
+  const ports = await freePorts({ ...usualPorts, http: httpPort })
   return readConfig({
     DUELOG_DATA_DIR: dataDir,
     DUELOG_EMBEDDED_KAFKA_PORT: String(ports.kafka),

@@ -18,7 +18,8 @@ export interface TextPart {
 
 /** An object or array that is open. */
 interface Frame {
-  /** Of an object: those met so far. */
+  object: boolean
+  /** Of an object with more than one member: the names met so far. Most of those that make a long walk have one or none. */
   names: Set<string> | undefined
   /** The member or item that is read. */
   name: string
@@ -79,8 +80,8 @@ export class JsonWalk {
       this.#refuse('deeper', limit, `is nested deeper than is taken; allowed: ${limit}.`)
       return false
     }
-    if (object && this.#frames.length === 1 && this.#frames[0]?.names === undefined) this.items.push(at)
-    this.#frames.push({ names: object ? new Set() : undefined, name: '', index: 0 })
+    if (object && this.#frames.length === 1 && this.#frames[0]?.object === false) this.items.push(at)
+    this.#frames.push({ object, names: undefined, name: '', index: 0 })
     this.#nameNext = object
     return true
   }
@@ -114,10 +115,10 @@ export class JsonWalk {
     }
     end++
     const frame = this.#frames.at(-1)
-    if (this.#nameNext && frame?.names !== undefined) {
+    if (this.#nameNext && frame?.object === true) {
       this.#nameNext = false
       const name = escaped ? (JSON.parse(text.slice(at, end)) as string) : text.slice(at + 1, end - 1)
-      return this.#name(frame, frame.names, name, end)
+      return this.#name(frame, name, end)
     }
     if ((escaped || !this.#wellFormed) && !(JSON.parse(text.slice(at, end)) as string).isWellFormed()) this.#lone('has')
     this.#end = end
@@ -125,10 +126,11 @@ export class JsonWalk {
   }
 
   /** Returns where its value begins. */
-  #name(frame: Frame, names: Set<string>, name: string, end: number): number {
+  #name(frame: Frame, name: string, end: number): number {
+    if (frame.index > 0) frame.names ??= new Set([frame.name])
     frame.name = name
-    if (names.has(name)) this.#refuse(name, 'once', 'is given more than once; allowed: once.')
-    names.add(name)
+    if (frame.names?.has(name)) this.#refuse(name, 'once', 'is given more than once; allowed: once.')
+    frame.names?.add(name)
     if (!name.isWellFormed()) this.#lone('is a name with')
     let at = end
     while (this.#text.charCodeAt(at) <= code.colon && isBetween(this.#text.charCodeAt(at))) at++
@@ -143,7 +145,7 @@ export class JsonWalk {
     this.#keeping = undefined
     // Null is the absence of both.
     if (text === 'null') return
-    this.parts.push({ path: this.#frames.map(({ names, name, index }) => (names === undefined ? index : name)), text })
+    this.parts.push({ path: this.#frames.map(({ object, name, index }) => (object ? name : index)), text })
   }
 
   #number(at: number): number {
@@ -179,8 +181,8 @@ export class JsonWalk {
   /** Path of what is read. */
   #field(): string {
     let path = ''
-    for (const { names, name, index } of this.#frames) {
-      if (names === undefined) path += `[${index}]`
+    for (const { object, name, index } of this.#frames) {
+      if (!object) path += `[${index}]`
       else if (/^[\w-]{1,80}$/.test(name)) path += path === '' ? name : `.${name}`
       else if (name !== '') path += `[${quoted(name)}]`
     }

@@ -14,9 +14,12 @@ export interface Reason {
   commandId?: string
 }
 
+/** Occurrences that one move by new zone rules counts (streams/runs/zone-change.ts). */
+export const zoneSkipsCountedMax = 1_000
+
 /** Sentences for each reason that the core gives (streams/refusals.ts and whoever calls it). */
 const reasons: Record<string, string> = {
-  'catch-up': 'it was missed, and catchUp leaves it out',
+  'catch-up': 'missed, and left out by catchUp',
   overlap: 'an earlier run was still active',
   'CANCELLED overlap': 'a later occurrence took its place',
   'max-concurrent-runs':
@@ -36,7 +39,7 @@ const reasons: Record<string, string> = {
     'another definition was in force than the one it was meant to replace, or the job was there and it was meant to make it',
   'stale-version': 'its version is lower than that of the definition in force',
   duplicate: 'its dedupKey is that of the definition in force, within dedupWindowMs',
-  'zone-rules': 'by new rules of its time zone it had been due before the last one that was decided about',
+  'zone-rules': 'due, by new rules of the time zone, before the last one that was decided about',
   replaced: 'a definition with other times took its place',
   'concurrency-limit': 'as many runs of its concurrencyKey as concurrencyLimit allows were at work',
   'EXPIRED concurrency-limit': 'no slot of its concurrencyKey became free before its start deadline',
@@ -73,7 +76,11 @@ function droppedSubject({ commandId, reason, count, scheduledFor }: Refusal): st
 }
 
 const subjects: Record<Refusal['what'], (refusal: Refusal) => string> = {
-  SKIPPED: ({ count }) => (count === 1 ? 'An occurrence was skipped' : `${count} occurrences were skipped`),
+  SKIPPED: ({ count, reason }) => {
+    // Of these no more are counted at once.
+    const least = reason === 'zone-rules' && count >= zoneSkipsCountedMax ? 'At least ' : ''
+    return count === 1 ? 'An occurrence was skipped' : `${least}${count} occurrences were skipped`
+  },
   QUEUED: () => 'An occurrence was queued',
   WAITING: ({ runNo }) => (runNo === null ? 'An occurrence waits' : `Run ${runNo} had to wait`),
   EXPIRED: ({ runNo }) => `Run ${runNo} expired`,

@@ -2,6 +2,7 @@
 import type { JobDefinition, JobState } from '../../schemas/generated.ts'
 import { patchState } from '../draft.ts'
 import type { Context, Decision, Job } from '../job.ts'
+import { zoneSkipsCountedMax } from '../jobs/why.ts'
 import { skip } from '../refusals.ts'
 import { dueAtOf } from '../schedules/jitter.ts'
 import { decidedTime, followsZone, type Move, nextByRules } from '../schedules/zone-moves.ts'
@@ -9,14 +10,11 @@ import { timersOf } from '../timers.ts'
 import { goOnWithBackfill } from './backfill.ts'
 import { completeIfDone } from './complete.ts'
 
-/** Occurrences of before the last decision are counted one by one up to here. */
-const passedCountMax = 1_000
-
 /** Where the next occurrence of a job with a state belongs by the rules in force; undefined where it stands there already. */
 export function zoneMoveOf({ id, definition, state }: Job): Move | undefined {
   const spec = definition?.spec
   if (spec === undefined || state === undefined || state.nextFireAt === null || !followsZone(spec)) return undefined
-  const move = nextByRules(spec, state, passedCountMax)
+  const move = nextByRules(spec, state, zoneSkipsCountedMax)
   if (move.nextFireAt === null || move.nextFireAt !== state.nextFireAt || move.passed > 0) return move
   // With jitter it is due before the one that follows it, and that may have moved.
   const dueAt = spec.jitterMs === 0 ? null : dueAtOf(spec, state.anchorAt, id, move.nextFireAt)

@@ -45,6 +45,14 @@ it('names the partitions whose owner does not trust its clock, and says what to 
   expect(stoppedOf(kept[0] as PulseMessage).map(({ text }) => text)).toEqual(expected)
 })
 
+it('tells of owners that go by different time zone rules', () => {
+  const [old, young] = [{ zoneRules: '2025b' }, { zoneRules: '2026a' }]
+  expect(texts([pulse(0, 0, [young, young, {}])])).toEqual([])
+  expect(texts([pulse(0, 0, [young, old, young, {}])])).toEqual([
+    'Owners go by different time zone rules: 2025b (partition 1), 2026a (partitions 0, 2). Run all of them with the same Node.',
+  ])
+})
+
 it('tells for a day of a log that was truncated, or lost records unread', () => {
   const lastReset = { topic: 'duelog.job-commands', from: 7, to: 0, reason: 'beyond-end', at: 1_000 } as const
   const expired = { ...lastReset, to: 20, reason: 'expired' } as const

@@ -25,7 +25,7 @@ async function outputOf(example: string): Promise<string> {
     DUELOG_URL: system.url,
     EXAMPLE_TOPIC: topic,
   })
-  const { stdout } = await run(process.execPath, ['--disable-warning=TimeoutNegativeWarning', `${folder}${example}`], {
+  const { stdout } = await run(process.execPath, [`${folder}${example}`], {
     env,
     timeout: endMsMax,
   }).catch((error: { message: string; stdout?: string }) => {

@@ -31,7 +31,6 @@ export class DuelogProcess {
   constructor(test: Test, script: string, args: string[], env: Record<string, string> = {}) {
     this.#child = fork(fileURLToPath(new URL(script, import.meta.url)), args, {
       env: duelogEnvironment(env),
-      execArgv: ['--disable-warning=TimeoutNegativeWarning'],
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     })
     this.exited = new Promise((resolve) => {

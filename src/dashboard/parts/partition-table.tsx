@@ -15,6 +15,7 @@ const columns = [
   { title: 'Partition', number: true },
   'Phase',
   'Owner',
+  'Zone rules',
   { title: 'To restore', number: true },
   { title: 'Not folded', number: true },
   { title: 'Dispatched', number: true },
@@ -34,7 +35,19 @@ export function PartitionTable({ partitions }: { partitions: readonly PartitionS
 }
 
 function Row(state: PartitionState) {
-  const { partition, phase, problem, instance, restoreRemaining, mailboxDepth, restoreTotal, underWay, overdueMs } = state
+  const {
+    partition,
+    phase,
+    problem,
+    instance,
+    restoreRemaining,
+    mailboxDepth,
+    restoreTotal,
+    underWay,
+    overdueMs,
+    zoneRules,
+    zoneWalk,
+  } = state
   return (
     <tr>
       <th scope="row" class="number">
@@ -49,6 +62,15 @@ function Row(state: PartitionState) {
           <span class="aside">{phase === 'closed' ? '—' : 'the process that serves this page'}</span>
         ) : (
           <span class="code">{instance}</span>
+        )}
+      </td>
+      <td>
+        {zoneRules ?? <span class="aside">—</span>}
+        {zoneWalk != null && (
+          <span class="aside">
+            {' '}
+            new: {count(zoneWalk.checked)} jobs looked at, {count(zoneWalk.moved)} moved
+          </span>
         )}
       </td>
       <td class="number">

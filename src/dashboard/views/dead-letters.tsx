@@ -105,12 +105,15 @@ async function redriveFiltered(query: URLSearchParams): Promise<void> {
     yes: 'Redrive them',
   })
   if (!wanted) return
-  const answer = { runIds: [] as string[], more: false }
+  const answer = { runIds: [] as string[], left: [] as { detail: string }[], more: false }
   await act(
     async () => {
       Object.assign(answer, await ask<typeof answer>('/v1/dead-letters/redrive', { method: 'POST', body }))
       return undefined
     },
-    () => `Made again: ${counted(answer.runIds.length, 'dead run')}${answer.more ? '; there are more' : ''}.`,
+    () => {
+      const left = answer.left.length === 0 ? '' : ` ${count(answer.left.length)} left: ${answer.left[0]?.detail}`
+      return `Made again: ${counted(answer.runIds.length, 'dead run')}${answer.more ? '; there are more' : ''}.${left}`
+    },
   )
 }

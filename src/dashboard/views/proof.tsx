@@ -27,7 +27,10 @@ export function ProofView() {
   return (
     <>
       <Heading title="Proof">
-        <p class="beside">Auditors read the log of this system as it grows, and check that each occurrence ran exactly once.</p>
+        <p class="beside">
+          Auditors read the log of this system as it grows, and check that each occurrence ran exactly once, or was skipped by its
+          job's policy.
+        </p>
       </Heading>
       <Problem problem={problem.value} known={proof !== undefined} />
       {proof === undefined && problem.value === undefined && <Loading what="what the auditors found" />}
@@ -74,7 +77,7 @@ function Verdict({ proof }: { proof: Proof }) {
       {all && (
         <li class="status good">
           <span>
-            By the log, each occurrence that was due ran once, and none early
+            By the log, each occurrence that was due ran once or was skipped by its job's policy, and none ran early
             {since !== null && (
               <>
                 , since <When at={since} />

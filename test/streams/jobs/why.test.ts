@@ -97,6 +97,12 @@ describe('what was decided against', () => {
       '3 follow-ups were refused: the job had as many active runs as its maxConcurrentRuns allows; those that wait for a slot or a start count.'
     expect(why(job)).toContainEqual(expect.objectContaining({ code: 'max-concurrent-runs', text }))
   })
+  it('speaks of many as of one', () => {
+    const job = every({ catchUp: 'SKIP' }).downUntil(60_000)
+    expect(why(job).find(({ code }) => code === 'catch-up')?.text).toMatch(
+      /^\d+ occurrences were skipped .*: missed, and left out by catchUp\.$/,
+    )
+  })
   it('counts what was skipped in a row', () => {
     const job = every({ overlap: 'SKIP' }).until(4_000)
     expect(why(job).find(({ code }) => code === 'overlap')).toMatchObject({
