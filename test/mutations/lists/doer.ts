@@ -23,14 +23,14 @@ export const doerMutations = [
       [
         'accepted-unacknowledged',
         'src/executor/lane.ts',
-        "while (this.#queue[this.#head]?.state === 'done') this.#head++",
-        "while (this.#queue[this.#head]?.state === 'done' || this.#queue[this.#head]?.state === 'started') this.#head++",
+        "while (this.#queue[this.#undone]?.state === 'done') this.#undone++",
+        "while (['done', 'started'].includes(this.#queue[this.#undone]?.state ?? '')) this.#undone++",
         'an offset is committed before the start is acknowledged',
       ],
       [
         'survivors-forgotten',
         'src/executor/lane.ts',
-        'const survivor = this.#survivors?.get(offset)',
+        'const survivor = known?.appendedAt === timestampMs ? known : undefined',
         'const survivor = undefined as Entry | undefined',
         'what runs here starts once more when its partition comes back',
       ],

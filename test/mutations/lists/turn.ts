@@ -207,9 +207,9 @@ export const turnMutations = [
       ],
       [
         'full-disk-is-guilt',
-        scheduler('turn'),
-        "throw new DuelogError('not-ready', `The local store could not",
-        "throw new DuelogError('internal', `The local store could not",
+        scheduler('store-faults'),
+        "throw new DuelogError('not-ready', `The local store could not be",
+        "throw new DuelogError('internal', `The local store could not be",
         'a full disk makes a job INVALID',
         'scheduler/full-disks',
       ],
