@@ -91,3 +91,38 @@ test.each([
   expect(values.map(({ labels }) => labels)).toEqual(reason === undefined ? [] : [{ topic: 'schedules', reason }])
   await lane.end()
 })
+
+test('each transaction says up to where it has translated, and takes no more than 500 records and 4 MB', async () => {
+  const commits: { groupId: string; positions: { offset: number }[] }[] = []
+  const reader = {
+    ...{ nextHeartbeat: async () => {}, isMember: true, seek: () => {}, resume: () => {}, pause: () => {} },
+  } as unknown as GroupReader
+  const log = {
+    transactionalWriter: async () => ({
+      commit: async (_: unknown, ends: { groupId: string; positions: { offset: number }[] }) => {
+        commits.push(ends)
+        return new Map()
+      },
+      close: async () => {},
+    }),
+    admin: async () => ({ committed: async () => [], offsets: async () => [], close: async () => {} }),
+  }
+  const logger = pino({ level: 'silent' })
+  const names = topicNames('t.')
+  const shared = { log, names, prefix: 't.', metrics: createMetrics(), clock: new ManualClock(), logger }
+  const lane = new SourceLane(shared as unknown as IntakeOptions, reader, 'etf1', 'schedules', 0)
+  await lane.claim()
+  const nonsense = (from: number, count: number, bytes: number) =>
+    Array.from({ length: count }, (_, index) => {
+      const place = { topic: 'schedules', partition: 0, offset: from + index, timestampMs: 0 }
+      return { ...place, key: null, value: Buffer.alloc(bytes), headers: {} }
+    })
+  const batch = (records: ReturnType<typeof nonsense>) => ({ topic: 'schedules', partition: 0, records, highWatermark: 2_000 })
+  await lane.receive(batch(nonsense(0, 10, 1024 * 1024)))
+  await lane.receive(batch(nonsense(10, 1_001, 10)))
+  expect(commits.map(({ positions }) => positions)).toEqual(
+    [4, 8, 10, 510, 1_010, 1_011].map((offset) => [{ topic: 'schedules', partition: 0, offset }]),
+  )
+  expect(new Set(commits.map(({ groupId }) => groupId))).toEqual(new Set([names.group('intake')]))
+  await lane.end()
+})

@@ -15,7 +15,7 @@ class Harness {
   readonly metrics = createMetrics()
   readonly retrier: ReturnType<typeof createRetrier>
 
-  constructor({ time = new VirtualTime(), log = new LoopbackLog() } = {}) {
+  constructor({ time = new VirtualTime(), log = new LoopbackLog(), leadMs = 0 } = {}) {
     this.clock = new ManualClock(time)
     this.log = log
     this.guarded = processClock({
@@ -25,7 +25,7 @@ class Harness {
     const { guarded: clock, metrics } = this
     this.retrier = createRetrier({
       ...{ log, codecs, names, clock, metrics, logger: silent },
-      ...{ instance: 'retrier@test:1:a', leadMs: 0 },
+      ...{ instance: 'retrier@test:1:a', leadMs },
     })
   }
 
@@ -69,6 +69,35 @@ it('reports a retry to the owner of its partition when its tier has passed since
     { type: 'RETRY_DUE', jobId: 'a', runNo: 4, attempt: 2, specOffset: 7, worker: 'retrier@test:1:a', error: null },
   ])
   expect(harness.committed('5s', 1)).toBe(1)
+  await harness.retrier.stop()
+})
+
+it('reports it as much earlier as its owner may dispatch it, and no more', async () => {
+  const harness = await new Harness({ leadMs: 300 }).start()
+  harness.put('5s', 'a')
+  await rest()
+  await harness.clock.advance(4_699)
+  expect(harness.events()).toEqual([])
+  await harness.clock.advance(1)
+  expect(harness.jobs()).toEqual(['a'])
+  await harness.retrier.stop()
+})
+
+it('commits nothing of a partition that went to another member while it wrote', async () => {
+  const harness = await new Harness().start()
+  harness.put('1s', 'lost', 1)
+  await rest()
+  let open = (): void => {}
+  harness.log.gate = new Promise((resolve) => {
+    open = resolve
+  })
+  await harness.clock.advance(1_000)
+  harness.reader.assign(harness.reader.options.topics.map((topic) => ({ topic, partition: 0 })))
+  harness.log.gate = undefined
+  open()
+  await rest()
+  expect(harness.jobs()).toEqual(['lost'])
+  expect(harness.committed('1s', 1)).toBeUndefined()
   await harness.retrier.stop()
 })
 

@@ -1,5 +1,6 @@
 /** What a new owner owes to what was there before it: leases, commands that were sent meanwhile, and definitions that nobody has logged. */
 import { expect, test } from 'vitest'
+import { prefix } from '../../streams/keys.ts'
 import type { Disk, Process } from '../model/cluster/process.ts'
 import { codecs, names } from '../model/world.ts'
 import { beginMs, type Dispatched, SchedulerDriver } from '../tools/scheduler-driver.ts'
@@ -123,6 +124,34 @@ test('a member that the group has given up claims nothing, however far it has re
   expect(entries.flatMap((entry) => entry?.owner?.instance ?? [])).toEqual(['B'])
   expect(driver.phases(heir)).toBe('active')
   expect(runsOf(driver, 'j').map(({ at }) => Math.round(at / 10_000))).toEqual([1, 2, 3])
+})
+
+test('a standby has the definitions that its owner has, and only the timers that follow from them', async () => {
+  const driver = new SchedulerDriver(1, true)
+  const processes = [driver.boot('A'), driver.boot('B')]
+  await driver.settle()
+  const storesHave = (what: number): number[] =>
+    processes.map(
+      ({ disk }) =>
+        disk
+          .get(0)
+          ?.dump()
+          .filter(([key]) => Buffer.from(key, 'hex')[0] === what).length ?? 0,
+    )
+  const job = { target: { handler: 'x' } }
+  for (const id of ['a', 'b', 'c']) driver.define(id, { ...job, schedule: { at: driver.time.nowMs + 5_000 } })
+  await driver.advance(3_000, 500)
+  expect(storesHave(prefix.definition)).toEqual([3, 3])
+  expect(storesHave(prefix.timer)).toEqual([3, 3])
+  driver.define('a', { ...job, schedule: { at: driver.time.nowMs + 60 * minuteMs } })
+  await driver.advance(3_000, 500)
+  for (const run of driver.executions()) driver.report(run, 'STARTED', { startedAt: driver.time.nowMs })
+  await driver.advance(1_000, 500)
+  // Each that runs has the timers of its lease and of its timeout.
+  expect(storesHave(prefix.timer)).toEqual([5, 5])
+  for (const run of driver.executions()) driver.report(run, 'SUCCEEDED', { startedAt: driver.time.nowMs })
+  await driver.advance(1_000, 500)
+  expect(storesHave(prefix.timer)).toEqual([3, 3])
 })
 
 test('a new owner knows what the ahead lanes hold: it puts nothing there that is due before', async () => {

@@ -7,11 +7,11 @@ export const doerMutations = [
     ['executor/executor', 'executor/intake', 'executor/clock', 'executor/cancel', 'executor/pinned'],
     [
       [
-        'a-moment-early',
+        'early-started',
         'src/executor/runner.ts',
         'if (entry.dueAt > nowMs) return this.#options.onEarly(entry)',
-        'if (entry.dueAt - 1_000 > nowMs) return this.#options.onEarly(entry)',
-        'a handler starts up to a second early after a step of the clock',
+        '',
+        'a handler starts early after a step of the clock',
       ],
       [
         'expired-started',
@@ -119,13 +119,6 @@ export const doerMutations = [
         'a lane that was lost meanwhile is committed',
       ],
       [
-        'stale-places',
-        'src/retrier/retrier.ts',
-        'if (missed || !kept.has(lane)) lane.lose()',
-        'if (!kept.has(lane)) lane.lose()',
-        'places of a generation that passed without us are kept',
-      ],
-      [
         'bad-retry-stops',
         'src/retrier/retry-events.ts',
         "if (error instanceof DuelogError && error.code === 'registry-unavailable') throw error",
@@ -143,7 +136,7 @@ export const doerMutations = [
   ),
   ...area(
     'intake',
-    ['intake/source-lane', 'intake/translating', 'streams/intake/foreign'],
+    ['intake/source-lane'],
     [
       [
         'taken-twice',

@@ -39,16 +39,16 @@ export const takeoverMutations = [
       ],
       [
         'positions-swapped',
-        scheduler('claiming'),
+        scheduler('positions'),
         "'events', position?.eventsOffset ?? 0",
         "'events', position?.commandsOffset ?? 0",
         'reports are read on from where commands stand',
       ],
       [
         'ahead-forgotten',
-        scheduler('claiming'),
-        'aheadUntil: position?.aheadUntil ?? 0',
-        'aheadUntil: 0',
+        scheduler('positions'),
+        'own.logged = { jobsOffset, aheadUntil, ',
+        'own.logged = { jobsOffset, aheadUntil: 0, ',
         'a new owner does not know what the ahead lanes hold',
       ],
       [
@@ -65,14 +65,6 @@ export const takeoverMutations = [
     'reading',
     ['scheduler/positions', 'scheduler/takeovers'],
     [
-      [
-        'gap-in-restore',
-        scheduler('receiving'),
-        ' || own.fault || !feed.isOpen(source)) return\n',
-        ' || !feed.isOpen(source)) return\n    own.fault = undefined\n',
-        'what is read after a failed write is put behind the gap',
-        'seeds 1-40',
-      ],
       [
         'shrunk-unseen',
         scheduler('receiving'),
@@ -120,8 +112,8 @@ export const takeoverMutations = [
       [
         'expired-to-end',
         scheduler('positions'),
-        '  reportReset(own, source, offset, range, reason)\n  return range.earliest',
-        '  reportReset(own, source, offset, range, reason)\n  return range.next',
+        'return { from: range.earliest, end: range.next',
+        'return { from: range.next, end: range.next',
         'what a log that was made anew holds is skipped',
       ],
       [

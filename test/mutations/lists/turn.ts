@@ -23,11 +23,12 @@ export const turnMutations = [
         'a new owner grants no lease',
       ],
       [
-        'ended-at-start',
+        'noted-for-anybody',
         scheduler('fold'),
-        "input.kind === 'event' && input.event.type !== 'STARTED'",
-        "input.kind === 'event'",
-        'with its STARTED the heartbeats of an attempt are forgotten',
+        '    if (!isUnderWay(job, event)) return\n',
+        '',
+        'heartbeats of attempts that nobody runs fill the memory',
+        'scheduler/made-up-reports',
       ],
     ],
   ),
@@ -37,9 +38,9 @@ export const turnMutations = [
     [
       [
         'store-before-commit',
-        scheduler('turn'),
-        '    next.state = await commit(',
-        '    await store.apply([...ops])\n    next.state = await commit(',
+        scheduler('commit'),
+        '  const { first, count } = await send(',
+        '  await store.apply([...ops])\n  const { first, count } = await send(',
         'the store has what may never be committed',
         'seeds 1-40',
       ],
@@ -68,10 +69,10 @@ export const turnMutations = [
       [
         'logged-too-soon',
         scheduler('turn'),
-        '  if (logged) Object.assign(context.logged',
-        '  Object.assign(context.logged',
+        '  Object.assign(applied, next)\n  return false',
+        '  Object.assign(applied, next)\n  context.logged.jobsOffset = next.jobs\n  return false',
         'definitions count as logged that no position covers',
-        'seeds 1-60',
+        'seeds 1-40',
       ],
       [
         'timers-kept',

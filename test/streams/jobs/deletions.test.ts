@@ -12,6 +12,8 @@ describe('a deletion', () => {
   it('forgets the job: nothing fires, is running, or is remembered', () => {
     const job = new JobHistory().define(everySecond).until(2_000).report('SUCCEEDED').report('SUCCEEDED', { runNo: 1 })
     expect(job.ring.size).toBe(1)
+    const two = new JobHistory().define(everySecond).until(2_000).report('SUCCEEDED').report('SUCCEEDED', { runNo: 1 })
+    expect(two.remove().ring.size).toBe(0)
     job.until(3_000).remove()
     expect(job.job).toEqual({ id: 'job' })
     expect(job.ring.size).toBe(0)
