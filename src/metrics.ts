@@ -60,6 +60,11 @@ export function createMetrics() {
       'Positions that lay outside their log, because it was truncated, made anew, or expired unread; reading went on at its beginning.',
       ['topic', 'reason'],
     ),
+    openTransaction: gauge(
+      'open_transaction_seconds',
+      'How long a transaction has been open that keeps all from reading on in this topic; absent or 0 while none is open for a minute.',
+      ['topic', 'partition'],
+    ),
     reopens: counter('reopens_total', 'Partitions reopened after a producer error.', ['reason']),
     fenced: counter('fenced_total', 'Partitions lost to a later owner.'),
     tzInfo: gauge('tz_info', 'Time zone rules of this process, and the version of ICU; always 1.', ['version', 'icu']),

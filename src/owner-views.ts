@@ -78,6 +78,17 @@ export interface PositionReset {
   at: number
 }
 
+/** A transaction that was not ended for so long that it holds up what stands behind it. */
+export interface OpenTransaction {
+  topic: string
+  /** Its first record: readers get no further. */
+  offset: number
+  /** Records behind that place, those of transactions included. */
+  records: number
+  /** Since when it was seen, epoch ms. */
+  since: number
+}
+
 /** Where a partition stands in one process. */
 export interface PartitionView {
   partition: number
@@ -109,6 +120,8 @@ export interface PartitionView {
   problem?: string | null
   /** The last position of its owner that lay outside its log since the process began; null: none did. An earlier version says nothing. */
   lastReset?: PositionReset | null
+  /** The oldest transaction that holds up a topic of it; null: none does, or it is not known. An earlier version says nothing. */
+  openTransaction?: OpenTransaction | null
   /** What its owner knows to be active. At most 100,000 jobs are counted. */
   underWay: RunsUnderWay
 }

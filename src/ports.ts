@@ -4,10 +4,14 @@
  */
 import type { ActiveRun, DecidedTime, Execution, FinishedRun, JobDefinition, JobStatus } from '../schemas/generated.ts'
 import type { Reason } from '../streams/jobs/why.ts'
+import type { LogAdmin } from './log-admin-port.ts'
 import type { DueCounts, DueRange, JobFilter, PartitionView, StoredJob, WorkerRuns } from './owner-views.ts'
+import type { TopicPartition } from './topic-partition.ts'
 
+export type { LogAdmin } from './log-admin-port.ts'
 export type { DueCounts, DueRange, JobFilter, PartitionView, RunsUnderWay, StoredJob, WorkerRuns } from './owner-views.ts'
 export type { TargetTopics } from './target-topics-port.ts'
+export type { TopicPartition } from './topic-partition.ts'
 
 /** A record as read. `offset` and `timestampMs` are exact: both stay below 2^53. */
 export interface RecordIn {
@@ -32,11 +36,6 @@ export interface RecordOut {
   key: Buffer | string | null
   value: Buffer | null
   headers?: Record<string, Buffer | string>
-}
-
-export interface TopicPartition {
-  topic: string
-  partition: number
 }
 
 /** The next offset to read. */
@@ -129,20 +128,6 @@ export interface GroupReader {
   readonly isMember: boolean
   /** Leaves the group. Safe to call twice. */
   stop(): Promise<void>
-}
-
-/** Offsets and metadata as the broker knows them. */
-export interface LogAdmin {
-  /** Earliest and next offset of each partition; what stands behind an open transaction does not count: readers cannot reach it. */
-  offsets(topic: string): Promise<{ partition: number; earliest: number; next: number }[]>
-  clusterId(): Promise<string>
-  /** What the group has committed for each partition of the topic; partitions without a commit are absent. */
-  committed(groupId: string, topic: string): Promise<{ partition: number; offset: number }[]>
-  /** Members of a group with their decoded user data and assignment. */
-  groupMembers(groupId: string): Promise<{ memberId: string; instance: string; userData: unknown; assigned: TopicPartition[] }[]>
-  /** Ids of the consumer groups that begin so. */
-  groups(prefix: string): Promise<string[]>
-  close(): Promise<void>
 }
 
 /** Everything a doer may ask of the log. */

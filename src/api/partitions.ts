@@ -26,6 +26,7 @@ export async function listPartitions(
       zoneRules = null,
       zoneWalk = null,
       lastReset = null,
+      openTransaction = null,
       isCurrent: _current,
       ...rest
     } = view
@@ -38,6 +39,8 @@ export async function listPartitions(
       zoneRulesDiffer: zoneRules !== null && followers.some((other) => other.zoneRules !== null && other.zoneRules !== zoneRules),
       zoneWalk,
       lastReset: lastReset === null ? null : { ...lastReset, at: new Date(lastReset.at).toISOString() },
+      openTransaction:
+        openTransaction === null ? null : { ...openTransaction, since: new Date(openTransaction.since).toISOString() },
       lag:
         view.phase === 'active'
           ? {

@@ -149,6 +149,7 @@ export interface PartitionState {
   problem?: string | null
   /** A position that lay outside its log; `at` in epoch ms. */
   lastReset?: { topic: string; from: number; to: number; reason: 'beyond-end' | 'expired' | 'lost'; at: number } | null
+  openTransaction?: { topic: string; offset: number; records: number; since: number } | null
   underWay: { dispatched: number; running: number; waiting: number }
   instance: string | null
   url: string | null

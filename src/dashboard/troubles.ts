@@ -26,7 +26,7 @@ export function troublesOf(kept: readonly PulseMessage[], rates: Rates | undefin
   const ownerless = partitions.filter(({ instance }) => instance === null)
   if (ownerless.length > 0) troubles.push({ text: `${named(ownerless)}: no process owns it, so nothing of it fires.` })
   troubles.push(...stoppedOf(latest).map(({ text }) => ({ text })))
-  troubles.push(...rulesOf(latest), ...resetsOf(latest))
+  troubles.push(...rulesOf(latest), ...resetsOf(latest), ...openTransactionsOf(latest))
   const coming = partitions.filter(({ instance, phase }) => instance !== null && phase !== 'active')
   if (coming.length > 0) troubles.push({ text: `${named(coming)}: being taken over or restored.` })
   const behind = partitions.filter(({ overdueMs }) => overdueMs > lateMs)
@@ -65,6 +65,15 @@ function rulesOf({ partitions }: PulseMessage): Trouble[] {
     (version) => `${version} (${named(partitions.filter(({ zoneRules }) => zoneRules === version)).toLowerCase()})`,
   )
   return [{ text: `Owners go by different time zone rules: ${each.join(', ')}. Run all of them with the same Node.` }]
+}
+
+function openTransactionsOf({ at, partitions }: PulseMessage): Trouble[] {
+  return partitions.flatMap(({ partition, openTransaction }) => {
+    if (openTransaction == null) return []
+    const { topic, offset, records, since } = openTransaction
+    const text = `Partition ${partition}: a transaction in ${topic} has been open for ${duration(Math.max(0, at - since))}, and ${counted(records, 'record')} from offset ${offset} on wait for its end. Stop who has it open, or abort it with kafka-transactions.sh.`
+    return [{ text }]
+  })
 }
 
 function resetsOf({ at, partitions }: PulseMessage): Trouble[] {

@@ -4,6 +4,7 @@ import type { LogAdmin, TopicPartition } from '../ports.ts'
 import { faultOf } from './faults.ts'
 import { readNote } from './member-note.ts'
 import { patiently } from './patience.ts'
+import { uncommitted } from './uncommitted.ts'
 
 /** As workers sign their reports: name@host:pid:boot. */
 const isInstance = (clientId: string): boolean => /^[^@:\s]+@.+:\d+:[^:]+$/.test(clientId)
@@ -37,6 +38,13 @@ export class KafkaAdmin implements LogAdmin {
     return offsets
       .map(({ partition, low, high }) => ({ partition, earliest: Number(low), next: Number(high) }))
       .sort((a, b) => a.partition - b.partition)
+  }
+
+  async highWatermarks(topic: string): Promise<Map<number, number>> {
+    const offsets = await this.#ask(`Looking up ends of ${topic}`, () =>
+      patiently(() => uncommitted(() => this.#fetchOffsets(topic)), ['UNKNOWN_TOPIC_OR_PARTITION']),
+    )
+    return new Map(offsets.map(({ partition, high }) => [partition, Number(high)]))
   }
 
   async clusterId(): Promise<string> {

@@ -106,7 +106,7 @@ export class Partition {
       ...{ underWay: underWay.counts, role: this.#own.role, behindRecords },
       ...(phase === 'active' && { isCurrent: this.#isCurrent }),
       problem: phase === 'closed' ? null : (shared.clock.guard?.problem ?? null),
-      lastReset: this.#own.lastReset,
+      ...{ lastReset: this.#own.lastReset, openTransaction: this.#own.shares.openTransactions.of(partition) },
       ...{ zoneRules: zones.own, zoneWalk: zones.walk === undefined ? null : { ...zones.walk.view } },
     }
   }

@@ -7,6 +7,7 @@ import { EndsQuestion } from './ends-question.ts'
 import { Feed, type FeedSource, feedSources } from './feed.ts'
 import { HeavyTurns } from './heavy-turns.ts'
 import { mailboxBytesOf } from './mailbox.ts'
+import { OpenTransactions } from './open-transactions.ts'
 import type { SchedulerOptions, Shared } from './options.ts'
 import type { PartitionRole } from './ownership.ts'
 import { Partition } from './partition.ts'
@@ -29,6 +30,7 @@ export class Scheduler {
   /** Partitions of which there are files, and how far they go; of those of an earlier run that is not known. */
   readonly #onDisk = new Map<number, number>()
   #shares: PartitionShares | undefined
+  #openTransactions: OpenTransactions | undefined
   readonly #endTrust: (() => void) | undefined
 
   constructor(options: SchedulerOptions) {
@@ -45,7 +47,11 @@ export class Scheduler {
     const { log, names, prefix, instance, userData } = this.#options
     const admin = await log.admin()
     this.#shared = { ...this.#options, admin, clusterId: await admin.clusterId() }
+    const isOurs = (partition: number): boolean => this.#partitions.get(partition)?.role === 'owner'
+    this.#openTransactions = new OpenTransactions(admin, names, this.#options, isOurs)
+    this.#openTransactions.start()
     this.#shares = {
+      openTransactions: this.#openTransactions,
       commits: new Slots(commitSlots),
       heavy: new HeavyTurns(this.#options.clock),
       mailboxBytesMax: () => mailboxBytesOf(this.#partitions.size),
@@ -99,6 +105,7 @@ export class Scheduler {
   async stop(): Promise<void> {
     await Promise.all([...this.#partitions.values()].map((partition) => partition.close()))
     this.#endTrust?.()
+    this.#openTransactions?.stop()
     await this.#reader?.stop()
     await this.#shares?.asides.close()
     await this.#shared?.admin.close()

@@ -2,6 +2,7 @@
 import type { LogWriter } from '../ports.ts'
 import type { EndsQuestion } from './ends-question.ts'
 import type { HeavyTurns } from './heavy-turns.ts'
+import type { OpenTransactions } from './open-transactions.ts'
 import type { Slots } from './slots.ts'
 
 export interface PartitionShares {
@@ -14,6 +15,8 @@ export interface PartitionShares {
   asides: LogWriter
   /** Where execution-events ends. */
   eventEnds: EndsQuestion
+  /** Those that hold up a topic of a partition. */
+  openTransactions: Pick<OpenTransactions, 'of'>
   /** Told whenever a partition enters another phase. */
   phaseChanged: () => void
 }

@@ -63,6 +63,21 @@ it('tells for a day of a log that was truncated, or lost records unread', () => 
   expect(texts([pulse(86_401_000, 0, [{ lastReset }])])).toEqual([])
 })
 
+it('tells of a job-state that was lost, and of one that was logged again', () => {
+  const lastReset = { topic: 'duelog.job-state', from: 7, to: 0, reason: 'beyond-end', at: 1_000 } as const
+  expect(texts([pulse(2_000, 0, [{ lastReset }, { lastReset: { ...lastReset, reason: 'lost' } }])])).toEqual([
+    'Partition 0: duelog.job-state was truncated, or made anew; its owner has logged again all that was decided.',
+    'Partition 1: duelog.job-state lost all that was decided; jobs began anew from their definitions.',
+  ])
+})
+
+it('tells of a transaction that holds up a partition', () => {
+  const openTransaction = { topic: 'duelog.jobs', offset: 7, records: 3, since: 1_000 }
+  expect(texts([pulse(121_000, 0, [{ openTransaction: null }, { openTransaction }])])).toEqual([
+    'Partition 1: a transaction in duelog.jobs has been open for 2 min, and 3 records from offset 7 on wait for its end. Stop who has it open, or abort it with kafka-transactions.sh.',
+  ])
+})
+
 it('tells of late starts, and of runs that were given up since the page was opened', () => {
   expect(texts([pulse(0, 3), pulse(60_000, 5)], 2_500)).toEqual([
     'One start in a hundred is more than 2.5 s late.',

@@ -1,5 +1,6 @@
 /** A client's open transaction on the inputs of a partition holds back what stands behind it, and nothing else. */
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
+import { logger, metrics } from '../model/cluster/process.ts'
 import { codecs, names } from '../model/world.ts'
 import { SchedulerDriver } from '../tools/scheduler-driver.ts'
 
@@ -40,3 +41,36 @@ test.each([
     expect(source === 'jobs' ? view?.jobsOffset : view?.commandsOffset).toBeGreaterThanOrEqual(3)
   },
 )
+
+test('one that stays open is named by the owner of the partition, once, until it ends', async () => {
+  const driver = new SchedulerDriver()
+  driver.cluster.showsHighWatermarks = true
+  const warned: unknown[][] = []
+  vi.spyOn(logger, 'child').mockReturnValue({ ...logger, warn: (...said: unknown[]) => warned.push(said) } as never)
+  const owner = driver.boot('A')
+  await driver.settle()
+  driver.define('j', { schedule: { everyMs: 60_000 }, target: { handler: 'x' } })
+  await driver.advance(1_000)
+  const opened = driver.log.at(names.jobs, 0).next
+  const epoch = driver.log.fence('theirs')
+  driver.log.append([{ topic: names.jobs, partition: 0, key: 'open', value: definition }], driver.log.begin('theirs', epoch))
+  driver.define('behind', { schedule: { everyMs: 60_000 }, target: { handler: 'x' } })
+  const view = () => owner.scheduler.queries.partitions()[0]?.openTransaction
+  const said = (): unknown[][] => warned.filter(([facts]) => (facts as { ageMs?: number }).ageMs !== undefined)
+  await driver.advance(60_000, 10_000)
+  expect(view()).toBeNull()
+  expect(said()).toEqual([])
+  await driver.advance(120_000, 10_000)
+  const place = { topic: names.jobs, offset: opened, records: 2 }
+  expect(view()).toEqual({ ...place, since: expect.any(Number) })
+  expect(said()).toEqual([
+    [expect.objectContaining({ partition: 0, ...place }), expect.stringMatching(/kafka-transactions\.sh .*abort --topic/)],
+  ])
+  const { values } = await metrics.openTransaction.get()
+  expect(values.find(({ labels }) => labels.topic === names.jobs)?.value).toBeGreaterThan(60)
+  driver.log.commit('theirs', epoch)
+  await driver.advance(31_000, 10_000)
+  expect(view()).toBeNull()
+  expect((await metrics.openTransaction.get()).values).toEqual([])
+  expect(driver.state(owner, 'behind') ?? driver.executions().some(({ jobId }) => jobId === 'behind')).toBeTruthy()
+})

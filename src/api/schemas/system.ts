@@ -1,6 +1,7 @@
 /** Schemas of the routes of schedules, partitions and probes. */
 import { previewCountDefault, previewCountMax } from '../limits.ts'
 import { closed, problemResponses, time, timeOrNull } from './common.ts'
+import { lastResetSchema, openTransactionSchema } from './partition-troubles.ts'
 
 export const previewSchema = {
   operationId: 'previewSchedule',
@@ -62,7 +63,7 @@ export const partitionsSchema = {
             required: [
               ...['partition', 'phase', 'instance', 'url', 'overdueMs', 'lag', 'mailboxDepth', 'jobsOffset'],
               ...['restoreRemaining', 'restoreTotal', 'restoreShare', 'underWay', 'standbys'],
-              ...['zoneRules', 'zoneRulesDiffer', 'zoneWalk', 'lastReset'],
+              ...['zoneRules', 'zoneRulesDiffer', 'zoneWalk', 'lastReset', 'openTransaction'],
             ],
             properties: {
               partition: { type: 'integer' },
@@ -110,20 +111,8 @@ export const partitionsSchema = {
                 type: 'boolean',
                 description: 'Whether a standby has other rules than the owner, which is right.',
               },
-              lastReset: {
-                type: ['object', 'null'],
-                additionalProperties: false,
-                required: ['topic', 'from', 'to', 'reason', 'at'],
-                properties: {
-                  topic: { type: 'string' },
-                  from: { type: 'integer' },
-                  to: { type: 'integer' },
-                  reason: { type: 'string', enum: ['beyond-end', 'expired', 'lost'] },
-                  at: time,
-                },
-                description:
-                  'The last position of its owner that lay outside its log, which was read from `to` on instead: beyond-end when the topic was truncated, or deleted and made anew; expired when records expired unread; lost when job-state holds nothing of what was decided, and jobs began anew. Of a job-state beyond its end, `to` is where the log began that the local store was logged to again. Null: none since the process of the owner began.',
-              },
+              lastReset: lastResetSchema,
+              openTransaction: openTransactionSchema,
               zoneWalk: {
                 type: ['object', 'null'],
                 additionalProperties: false,

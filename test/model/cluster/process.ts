@@ -51,6 +51,8 @@ export interface Cluster {
   storeFailures: number
   /** Whether a read of a store fails. Default: none does. */
   readFails?: (what: 'get' | 'scan') => boolean
+  /** Whether open transactions are looked for. Default: no. */
+  showsHighWatermarks?: boolean
   /** Ends transactions that clients have left open. */
   openTransactions: (() => void)[]
 }
@@ -195,6 +197,10 @@ function logOf(cluster: Cluster, process: Process): Log {
               return { partition, earliest, next: stableEnd }
             }),
           ),
+        ...(cluster.showsHighWatermarks && {
+          highWatermarks: async (topic: string) =>
+            new Map(Array.from({ length: log.partitions }, (_, partition) => [partition, log.at(topic, partition).next])),
+        }),
         clusterId: () => io.submit(machine, 'asks for the cluster', () => cluster.clusterId),
         committed: async () => [],
         groupMembers: async () => [],

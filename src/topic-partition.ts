@@ -1,0 +1,5 @@
+/** Where a record stands, but for its offset. */
+export interface TopicPartition {
+  topic: string
+  partition: number
+}
