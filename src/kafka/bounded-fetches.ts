@@ -1,10 +1,12 @@
 /**
- * Gives kafkajs our decoder of what it fetches (record-batches.ts). It has no place for that, so one of its modules is replaced; consumers
- * that others run in this process with the same kafkajs go on with what was there.
+ * Gives kafkajs our decoder of what it fetches (record-batches.ts), and what was aborted is taken out before kafkajs looks for it
+ * (aborted.ts). It has no place for that, so modules of it are replaced; consumers that others run in this process with the same kafkajs
+ * go on with what was there.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { createRequire } from 'node:module'
-import { decodeBatches, type Room, roomOfAnswer } from './record-batches.ts'
+import { type AbortedTransaction, withoutAborted } from './aborted.ts'
+import { decodeBatches, type FetchedMessage, type Room, roomOfAnswer } from './record-batches.ts'
 
 /** Where kafkajs stands in an answer. */
 interface Decoder {
@@ -15,6 +17,13 @@ interface Decoder {
   readBytes(length: number): Buffer
 }
 type DecodeMessages = (decoder: Decoder) => Promise<unknown[]>
+
+interface Answer {
+  responses: { partitions: { messages: FetchedMessage[]; abortedTransactions: AbortedTransaction[] }[] }[]
+}
+interface AnswerFormat {
+  decode(bytes: Buffer): Promise<Answer>
+}
 
 const folder = 'kafkajs/src/protocol/requests/fetch'
 /** Formats of answers that share the module. */
@@ -57,5 +66,24 @@ function install(): void {
   if (cached === undefined) throw new Error(`${place} was loaded and is not there.`)
   cached.exports = decodeMessages
   // They are loaded with the first fetch; what was loaded before, by whoever uses kafkajs beside us, is loaded anew.
-  for (const version of versions) delete require.cache[require.resolve(`${folder}/v${version}/response.js`)]
+  const formats = versions.map((version) => require.resolve(`${folder}/v${version}/response.js`))
+  for (const format of formats) delete require.cache[format]
+  for (const format of formats) {
+    const usualFormat = require(format) as AnswerFormat
+    const loaded = require.cache[format]
+    if (loaded === undefined) throw new Error(`${format} was loaded and is not there.`)
+    loaded.exports = { ...usualFormat, decode: (bytes: Buffer) => usualFormat.decode(bytes).then(committedOf) }
+  }
+}
+
+function committedOf(answer: Answer): Answer {
+  if (ours.getStore() === undefined) return answer
+  for (const { partitions } of answer.responses)
+    for (const part of partitions) {
+      // Messages of before Kafka 0.11 know no transactions.
+      if (!part.messages.every(({ batchContext }) => batchContext !== undefined)) continue
+      part.messages = withoutAborted(part.messages, part.abortedTransactions)
+      part.abortedTransactions = []
+    }
+  return answer
 }

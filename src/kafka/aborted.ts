@@ -1,0 +1,38 @@
+/**
+ * Which records of an answer were aborted, as the protocol has it. kafkajs takes the aborted transactions in the order in which they ended,
+ * and steps into one of them at each record: where several writers have a part in a partition it shows what was aborted.
+ */
+import type { FetchedMessage } from './record-batches.ts'
+
+/** As brokers tell of it beside the records: its first offset in the partition. */
+export interface AbortedTransaction {
+  producerId: string
+  firstOffset: string
+}
+
+/** Version and type of a control record, each i16. */
+const abortMarker = Buffer.from([0, 0, 0, 0])
+
+/** The same messages, in which aborted ones have nothing and count as control records: so readers pass them, and nobody is shown them. */
+export function withoutAborted(messages: FetchedMessage[], transactions: readonly AbortedTransaction[]): FetchedMessage[] {
+  if (transactions.length === 0) return messages
+  const later = transactions
+    .map(({ producerId, firstOffset }) => ({ producerId, first: Number(firstOffset) }))
+    .sort((a, b) => b.first - a.first)
+  const aborted = new Set<string>()
+  return messages.map((message) => {
+    const { firstOffset, lastOffsetDelta, producerId, inTransaction, isControlBatch } = message.batchContext
+    const last = Number(firstOffset) + lastOffsetDelta
+    for (let next = later.at(-1); next !== undefined && next.first <= last; next = later.at(-1)) {
+      aborted.add(next.producerId)
+      later.pop()
+    }
+    if (isControlBatch) {
+      if (message.key?.equals(abortMarker)) aborted.delete(producerId)
+      return message
+    }
+    if (!inTransaction || !aborted.has(producerId)) return message
+    const { unread: _, ...rest } = message
+    return { ...rest, key: null, value: null, headers: {}, isControlRecord: true }
+  })
+}
