@@ -68,6 +68,7 @@ describe('a run of a key', () => {
       const run = runIn(status, waitsFor, limits)
       expect([holdsSlot(run), waitsForSlot(run), waiterOf('job', run)]).toEqual([false, false, undefined])
       expect(slotUse(stateOf(run), 'k')).toEqual({ held: 0, waiting: 0 })
+      expect(slotKeysOf(stateOf(run)).size).toBe(0)
     }
   })
 })
