@@ -1,6 +1,7 @@
 /** Which occurrences become runs and when, and what a job does when nothing is ahead. */
 import { describe, expect, it } from 'vitest'
 import type { ExecutionEvent, JobDefinitionInput } from '../../../schemas/generated.ts'
+import { timerKind } from '../../../streams/keys.ts'
 import { JobHistory } from './history.ts'
 
 const succeeding = (): JobHistory => new JobHistory({ worker: { type: 'SUCCEEDED' } })
@@ -235,4 +236,12 @@ describe('ended runs', () => {
       4, 5, 6, 7, 8, 9, 10, 11, 12, 13,
     ])
   })
+})
+
+it('a paused job does not fire by a timer that a restore has left behind', () => {
+  const job = new JobHistory().define({ schedule: { at: 5_000 } }).command('PAUSE')
+  expect(job.state).toMatchObject({ status: 'PAUSED', nextFireAt: 5_000 })
+  job.now = 5_000
+  job.step({ kind: 'timer', timer: { dueAt: 5_000, kind: timerKind.fire, jobId: 'job', runNo: 0 } })
+  expect(job.dispatched).toEqual([])
 })
