@@ -40,7 +40,7 @@ export async function claim(own: Ownership, store: PartitionStore): Promise<void
   await own.otherLog?.log({ claimOffset, claimedAt, value })
   const position = (await readEntry(own.shared.codecs, store, positionKey))?.position ?? null
   if (isBesideTheLog({ jobsOffset: own.applied.jobs, claimOffset: own.claimOffset }, position)) await startOver(own, store)
-  if (await definitionsBeganAnew(own, store)) await startOver(own, store)
+  if (await definitionsBeganAnew(own, store, { claimOffset, claimedAt })) await startOver(own, store)
   own.claimOffset = claimOffset
   await goOn(own, position, claimedAt)
   own.zones.taken(position)

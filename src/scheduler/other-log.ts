@@ -23,8 +23,9 @@ import { entryOf } from './stored-entry.ts'
 
 /** What job-state holds besides its bookkeeping. */
 const logged = [prefix.state, prefix.run, prefix.snapshot, prefix.slots, prefix.starts] as const
-/** A turn logs fewer entries. More without a position are a copy of a store that was not finished. */
+/** A turn logs fewer entries, and fewer bytes. More without a position are a copy of a store that was not finished. */
 const turnEntriesMax = 20_000
+const turnBytesMax = 64 * 1024 * 1024
 
 export class OtherLog implements ForeignChangelog {
   readonly #own: Ownership
@@ -38,6 +39,7 @@ export class OtherLog implements ForeignChangelog {
   /** In the log: the last claim that was read, and what stands behind it, or behind the last position. */
   #readClaim = 0
   #pending: RecordIn[] = []
+  #pendingBytes = 0
   #isCut = false
   /** Keys that the log has and the store has not. */
   readonly #gone = new Map<string, Buffer>()
@@ -69,10 +71,7 @@ export class OtherLog implements ForeignChangelog {
       } else if (key.equals(positionKey)) {
         const position = (await entryOf(codecs, value))?.position
         if (position && value !== null) await this.#follow(position, value)
-      } else {
-        if (this.#pending.length < turnEntriesMax) this.#pending.push(record)
-        else this.#isCut = true
-      }
+      } else this.#hold(record)
     }
     await this.#note(records)
   }
@@ -120,17 +119,31 @@ export class OtherLog implements ForeignChangelog {
     this.#forgetPending()
   }
 
+  #hold(record: RecordIn): void {
+    if (this.#isCut) return
+    this.#pending.push(record)
+    this.#pendingBytes += (record.key?.length ?? 0) + (record.value?.length ?? 0)
+    if (this.#pending.length <= turnEntriesMax && this.#pendingBytes <= turnBytesMax) return
+    this.#forgetPending()
+    this.#isCut = true
+  }
+
   #forgetPending(): void {
     this.#pending = []
+    this.#pendingBytes = 0
     this.#isCut = false
   }
 
   async #note(records: readonly RecordIn[]): Promise<void> {
+    const last = new Map<string, RecordIn>()
+    for (const record of records) {
+      const { key } = record
+      if (key !== null && logged.some((kind) => kind === key[0])) last.set(key.toString('hex'), record)
+    }
     const kept: Buffer[] = []
-    for (const { key, value } of records) {
-      if (key === null || !logged.some((kind) => kind === key[0])) continue
-      if (value === null) this.#gone.delete(key.toString('hex'))
-      else kept.push(key)
+    for (const [name, { key, value }] of last) {
+      if (value === null) this.#gone.delete(name)
+      else if (key !== null) kept.push(key)
     }
     const known = await this.#store.get(kept)
     for (const [at, key] of kept.entries()) if (!known[at]) this.#gone.set(key.toString('hex'), key)

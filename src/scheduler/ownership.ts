@@ -75,8 +75,8 @@ export class Ownership {
   claimOffset = -1
   /** While job-state is not the log that the store was made from. */
   otherLog: ForeignChangelog | undefined
-  /** Up to where the store had read job-state when it was opened, and the last claim it knew: undefined once the log has proved to be the same. */
-  unproven: { stateOffset: number; claimedAt: number } | undefined
+  /** Up to where the store has read job-state, and the last claim it has read; whether the log has proved to be the one it was made from. */
+  read = { stateOffset: 0, claimedAt: 0, isProven: false }
   /** Whether the store has just those timers and index keys that follow from its jobs, and is to be kept so. */
   isExact = false
   /** When the oldest timer that was not handed out when the present turn began is due. */
@@ -150,7 +150,7 @@ export class Ownership {
     this.fault = undefined
     if (!this.closing) this.#interrupted = new Interruption()
     this.isExact = false
-    this.otherLog = this.unproven = undefined
+    this.otherLog = undefined
     this.catchUp.forget()
     this.zones.forget()
     this.mailbox.clear()

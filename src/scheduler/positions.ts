@@ -97,7 +97,11 @@ export function reportReset(
  * each state is logged as one that knows no definition yet, so that whatever stands in `jobs` counts, and nothing of it as decided. Run
  * numbers, active runs and what commands did stay. It ends with the position, so a crash on the way does it all again.
  */
-export async function definitionsBeganAnew(own: Ownership, store: PartitionStore): Promise<boolean> {
+export async function definitionsBeganAnew(
+  own: Ownership,
+  store: PartitionStore,
+  { claimOffset, claimedAt }: Pick<Position, 'claimOffset' | 'claimedAt'>,
+): Promise<boolean> {
   const { admin, names, codecs, logger } = own.shared
   const { partition, writer } = own
   const position = (await readEntry(codecs, store, positionKey))?.position
@@ -106,7 +110,7 @@ export async function definitionsBeganAnew(own: Ownership, store: PartitionStore
   if (!position || writer === undefined || position.jobsOffset <= range.next) return own.applied.jobs > range.next
   reportReset(own, 'jobs', position.jobsOffset, range, 'beyond-end')
   const states = await logEntries(own, unboundEntries(own, store))
-  const anew = { ...position, jobsOffset: 0 }
+  const anew = { ...position, claimOffset, claimedAt, jobsOffset: 0 }
   const value = codecs.state.encode({ position: anew })
   await writer.commit([{ topic: names.state, partition, key: positionKey, value }])
   logger.error(

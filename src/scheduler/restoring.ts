@@ -59,7 +59,7 @@ export async function open(own: Ownership): Promise<{ store: PartitionStore; end
   // Of another log nothing is part of the store, and of definitions that began anew the claim says what counts.
   const offsets = { jobs: isOther && jobsOffset > jobs ? 0 : jobsOffset, state: isOther ? 0 : (local?.stateOffset ?? 0) }
   own.applied = { ...offsets, commands: 0, events: 0 }
-  own.unproven = { stateOffset: offsets.state, claimedAt: claim?.claimedAt ?? 0 }
+  own.read = { stateOffset: offsets.state, claimedAt: claim?.claimedAt ?? 0, isProven: false }
   own.logged = nothingLogged()
   own.catchUp.ends = { state, jobs }
   own.catchUp.read = 0
@@ -110,7 +110,10 @@ export async function receiveState(own: Ownership, records: Batch['records']): P
   const position = records.findLast(({ key }) => key?.equals(positionKey))?.value
   if (position) own.logged.jobsOffset = (await shared.codecs.state.decode(position)).position?.jobsOffset ?? 0
   const claim = records.findLast(({ key }) => key?.equals(ownerKey))?.value
-  if (claim) zones.claimed((await shared.codecs.state.decode(claim)).owner?.zoneRules)
+  const owner = claim ? (await shared.codecs.state.decode(claim)).owner : undefined
+  if (claim) zones.claimed(owner?.zoneRules)
+  // Until the log is proved, only what the store had read counts: of what is behind it compaction may have taken the claim.
+  if (own.read.isProven) Object.assign(own.read, { stateOffset: next, claimedAt: owner?.claimedAt ?? own.read.claimedAt })
   received(own, next)
 }
 
@@ -120,14 +123,18 @@ function received(own: Ownership, next: number): void {
   own.catchUp.measureRestore()
 }
 
-/** Whether the log is the one that the store was made from is told by the first position behind what the store has read. */
+/**
+ * Whether the log is the one that the store was made from is told by the first position behind what the store has read. Who follows looks at
+ * each: the log may lose its end, and be logged again beyond that, between two fetches. Else compaction may have taken the claim.
+ */
 async function proveLog(own: Ownership, store: PartitionStore, records: Batch['records']): Promise<void> {
-  if (own.unproven === undefined) return
+  const { read, phase } = own
+  if (read.isProven && phase !== 'following') return
   const first = records.find(({ key }) => key?.equals(positionKey) || key?.equals(ownerKey))
   if (first === undefined) return
   const { position } = (await entryOf(own.shared.codecs, first.value)) ?? {}
-  if (position && isOfOtherLog(position, own.unproven)) throw await leaveLog(own, store, 'theirs', own.unproven.stateOffset)
-  own.unproven = undefined
+  if (position && isOfOtherLog(position, read)) throw await leaveLog(own, store, 'theirs', read.stateOffset)
+  read.isProven = true
 }
 
 /** `other`: what job-state holds, where that is not the log that the store was made from. */

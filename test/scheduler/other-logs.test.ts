@@ -180,3 +180,34 @@ test.each(['anew', 'truncated'] as const)(
     expect(triggers()).toBe(before + 2)
   },
 )
+
+test('a standby that read nothing while the log lost its end, and was logged again beyond that, builds its copy anew', async () => {
+  const driver = new SchedulerDriver(1, true)
+  const owner = driver.boot('A')
+  await driver.settle()
+  driver.define('a', job)
+  for (let index = 0; index < 30; index++) driver.define(`z${index}`, job)
+  await run(driver, 5_000)
+  const standby = driver.boot('B')
+  await run(driver, 16_000)
+  expect(driver.phases(standby)).toBe('following')
+  const log = driver.log.at(names.state, 0)
+  const reached = log.next
+  if (standby.member !== undefined) standby.member.isCutOff = true
+  driver.command('a', { type: 'PAUSE', commandId: 'p' })
+  await run(driver, 40_000)
+  driver.log.truncate(log, reached - 12)
+  owner.member?.lostPlace({ topic: names.state, partition: 0 })
+  // A small commit, so that the copy of the store begins before what the standby has read.
+  driver.command('z0', { type: 'TRIGGER', commandId: 't' })
+  await run(driver, 12_000)
+  expect(log.next).toBeGreaterThan(reached + 10)
+  if (standby.member !== undefined) standby.member.isCutOff = false
+  await driver.advance(3_000, 250)
+  expect(driver.state(owner, 'a')).toMatchObject({ status: 'PAUSED' })
+  expect(driver.state(standby, 'a')).toEqual(driver.state(owner, 'a'))
+  driver.kill(owner)
+  await run(driver, 30_000)
+  expect(driver.phases(standby)).toBe('active')
+  for (const id of ['a', 'z0', 'z29']) expect(runNumbers(driver, id)).toEqual(oneAfterAnother(runNumbers(driver, id)))
+})
