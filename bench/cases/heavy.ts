@@ -29,7 +29,7 @@ export async function heavy(bed: Bed, n = 2_000, isWhole = false): Promise<Recor
     const owner = await stage.start(isWhole ? 'scheduler,executor,retrier,api' : 'scheduler', 'owner', env)
     const executor = isWhole ? owner : await stage.start('executor,retrier', 'executor', env)
     const client = createClient({ brokers: bed.brokers, registryUrl: bed.registryUrl, topicPrefix: stage.prefix })
-    const dueAt = Date.now() + 2 * quietMs + Math.ceil(1.5 * n * (await msPerJob(client)))
+    const dueAt = Date.now() + 2 * quietMs + Math.ceil(1.2 * n * (await msPerJob(client)))
     const light = Array.from({ length: neighbours }, (_, index) => ({
       ...benchJob(`warm-${index}`, 0, 10),
       ...{ schedule: { everyMs: 1_000 }, endAt: dueAt + 2 * quietMs + 30 * n, maxConcurrentRuns: 100 },
@@ -58,6 +58,8 @@ export async function heavy(bed: Bed, n = 2_000, isWhole = false): Promise<Recor
 }
 
 async function msPerJob(client: Client): Promise<number> {
+  // The first ones find a program that is not compiled yet.
+  await client.scheduleMany(jobs(probes, () => farAt, payloadBytes, 'warm-up'))
   const beganAt = Date.now()
   await client.scheduleMany(jobs(probes, () => farAt, payloadBytes, 'probe'))
   return (Date.now() - beganAt) / probes
