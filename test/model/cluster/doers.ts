@@ -169,7 +169,7 @@ export class Doers {
   }
 
   #clockOf({ name, clock }: Machine): GuardedClock {
-    const { clockStepMsMax, clockLookMs: lookMs = 60_000 } = this.#cluster
+    const { clockStepMsMax, clockLookMs: lookMs = 10_000 } = this.#cluster
     const stepMsMax = clockStepMsMax === undefined ? 0 : guardMs
     return processClock({ clock, stepMsMax, needsProof: false, lookMs, metrics, logger: logger.child({ machine: name }) })
   }

@@ -38,7 +38,7 @@ export interface Cluster {
   ordersThere: boolean
   /** How far clocks may be apart before their owners stop. Default: they never do. */
   clockStepMsMax?: number
-  /** Between two looks of a guard while nobody asks for the time, in ms. Default: 60,000. */
+  /** Between two looks of a guard while nobody asks for the time, in ms. Default: 10,000, so that a question that was lost is asked again while a history rests. */
   clockLookMs?: number
   /** How long before its time a herd may be dispatched. Default: as all else. */
   leadMsMax?: number
@@ -115,7 +115,7 @@ export class Process {
         clock: this.machine.clock,
         stepMsMax: cluster.clockStepMsMax ?? 0,
         needsProof: true,
-        lookMs: cluster.clockLookMs ?? 60_000,
+        lookMs: cluster.clockLookMs ?? 10_000,
       },
       ...{ metrics, logger: logger.child({ machine: name }) },
     })
