@@ -89,6 +89,18 @@ describe('a step', () => {
     world.skewMs = 3_000
     expect(world.look()).toBe(false)
   })
+  it('in many small steps one after another is a step, also where no broker has ever said the time', () => {
+    const world = new World(false)
+    world.look()
+    const looks: boolean[] = []
+    for (let step = 0; step < 10; step++) {
+      world.trueMs += 10
+      world.skewMs += 500
+      looks.push(world.look())
+    }
+    expect(looks.at(0)).toBe(true)
+    expect([looks.at(-1), world.trust.distrust]).toEqual([false, 'step'])
+  })
   it('that brings a wrong clock to the right time is taken over as soon as a broker agrees', () => {
     const world = World.proven()
     world.skewMs = 1_900

@@ -120,6 +120,18 @@ describe('an audit', () => {
     }
   })
 
+  it('does not excuse what is missed by what was skipped in an earlier stretch of the calendar', async () => {
+    const history = new History()
+      .define()
+      .run(1, 1)
+      .state(at(2), { skipped: 1, nextFireAt: at(3) })
+      .run(2, 3)
+      .run(3, 5, { next: 6 })
+    const { verdict } = await stepwise(history.logged, 1, false)
+    const missed = textsOf(verdict.findings).filter((text) => text.startsWith('missed'))
+    expect(missed).toEqual([expect.stringMatching(/^missed job 1 occurrences have no run.*T00:04:00/)])
+  })
+
   it('keeps few accounts in memory, and forgets what is judged', async () => {
     const logged: Logged[] = []
     for (let job = 0; job < 300; job++) {

@@ -157,6 +157,32 @@ it('a heartbeat that is read while the clock is ahead does not lengthen a lease'
   expect(driver.state(owner, 'leased')?.active[0]?.attempt ?? driver.state(owner, 'leased')?.lastRun?.attempts).toBe(2)
 })
 
+it('a heartbeat that is read while the clock is behind counts from when the clock is right again', async () => {
+  const driver = driverWith()
+  const owner = driver.boot('A')
+  await driver.settle()
+  driver.define('leased', {
+    ...{ schedule: { at: beginMs + 1_000 }, target: { handler: 'y' }, leaseMs: 30_000, attemptTimeoutMs: 2 * hourMs },
+    retry: { maxAttempts: 2 },
+  })
+  await driver.advance(2_000, 500)
+  const [execution] = of(driver, 'leased')
+  if (execution === undefined) throw new Error('Nothing was dispatched.')
+  driver.report(execution, 'STARTED', { startedAt: driver.time.nowMs })
+  await driver.settle()
+  owner.machine.clock.skewMs = -hourMs
+  // A worker that is alive all the time.
+  for (let beat = 0; beat < 12; beat++) {
+    driver.report(execution, 'HEARTBEAT')
+    await driver.advance(10_000, 1_000)
+  }
+  owner.machine.clock.skewMs = 0
+  await driver.advance(9_000, 500)
+  driver.report(execution, 'HEARTBEAT')
+  await driver.settle()
+  expect(driver.state(owner, 'leased')?.active).toMatchObject([{ attempt: 1, status: 'RUNNING' }])
+})
+
 it('says why nothing fires while the clock is not trusted: which owner, by how much, and what to do', async () => {
   const driver = driverWith()
   const owner = driver.boot('A')

@@ -46,6 +46,13 @@ describe('an attempt under a rateLimit', () => {
     expect(job.state.decisions.at(-1)).toMatchObject({ what: 'EXPIRED', reason: 'rate-limit' })
     expect(job.starts.get('r')?.times).toEqual([1_000, 2_000])
   })
+  it('whose start would be at its very deadline expires too: by then it must have started', () => {
+    const job = limited({ maxRuns: 3, startDeadlineMs: 8_000 }).until(3_000)
+    expect(job.state.lastRun).toMatchObject({ runNo: 3, status: 'EXPIRED' })
+    expect(job.starts.get('r')?.times).toEqual([1_000, 2_000])
+    const inTime = limited({ maxRuns: 3, startDeadlineMs: 8_001 }).until(3_000)
+    expect(inTime.state.active.at(-1)).toMatchObject({ runNo: 3, waitsFor: 'RATE', dueAt: 11_000 })
+  })
   it('that is given back before its time keeps its start', () => {
     const job = limited({ maxRuns: 1, schedule: { at: 1_000 } }, { leadMs: 100 }).until(900)
     job.report('RELEASED')
