@@ -26,7 +26,11 @@ const cases: Case[] = [
     rebuilt: /belongs to the cluster elsewhere/,
     damage: (site) => rewriteLocal(site, { clusterId: 'elsewhere' }),
   },
-  { name: 'ahead of the log', rebuilt: /entries of the local store were logged again/, damage: (site) => rewriteLocal(site, { stateOffset: 1_000_000 }) },
+  {
+    name: 'ahead of the log',
+    rebuilt: /entries of the local store were logged again/,
+    damage: (site) => rewriteLocal(site, { stateOffset: 1_000_000 }),
+  },
   {
     name: 'older than tombstones are kept',
     rebuilt: /older than tombstones/,
