@@ -47,6 +47,9 @@ const kinds = {
   },
 }
 
+/** In histories with large payloads. A payload has at most 524,288 bytes, a turn writes 4 MiB (ADR 0035). */
+const heavyBytes = [0, 70_000, 200_000, 500_000]
+
 export class Definitions {
   readonly #cluster: Cluster
   readonly #chance: Chance
@@ -67,7 +70,11 @@ export class Definitions {
   }
 
   payload(): Buffer {
-    return Buffer.from(String(this.#chance.int(0, 1_000_000)))
+    const number = this.#chance.int(0, 1_000_000)
+    const text = Buffer.from(String(number))
+    // Without another throw of the dice, so that a seed's history is the same with small payloads.
+    const bytes = this.#cluster.isHeavy ? (heavyBytes[number % heavyBytes.length] ?? 0) : 0
+    return bytes === 0 ? text : Buffer.concat([text, Buffer.alloc(bytes, ' ')])
   }
 
   next(id: string): JobDefinitionInput {

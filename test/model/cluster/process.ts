@@ -53,6 +53,8 @@ export interface Cluster {
   readFails?: (what: 'get' | 'scan') => boolean
   /** Whether open transactions are looked for. Default: no. */
   showsHighWatermarks?: boolean
+  /** Whether users have large payloads. */
+  isHeavy?: boolean
   /** Ends transactions that clients have left open. */
   openTransactions: (() => void)[]
 }

@@ -17,6 +17,8 @@ import { isOn, type Switch } from './switches.ts'
 const dayMs = 86_400_000
 const transactionTimeoutMs = 15_000
 const sessionMs = 10_000
+/** One history of so many has large payloads. */
+const heavyEach = 7
 
 type Misfortune =
   | 'kill'
@@ -72,6 +74,7 @@ export class Simulation {
       lossiness: 0,
       clusterId: 'here',
       ordersThere: true,
+      isHeavy: isOn('sizes') && seed % heavyEach === 0,
       // Only where clocks may go far wrong; the others have clocks that are a little wrong, which owners stand.
       ...(isOn('clockSteps') && { clockStepMsMax: 6_000 }),
       ...noMisfortune,

@@ -15,6 +15,8 @@ const standing = {
   clockSteps: true,
   truncation: true,
   recreation: true,
+  /** Users of some histories have payloads of up to 500 kB. */
+  sizes: true,
   retention: true,
   openTransactions: true,
   slowCommits: true,

@@ -1,5 +1,5 @@
 /** Whether every record that the program wrote fits the log, and every run's failures are counted as they were. */
-import type { MemoryLog } from '../../tools/memory-log.ts'
+import type { MemoryLog, Transaction } from '../../tools/memory-log.ts'
 import type { Ledger } from './ledger.ts'
 import { type Lives, lifeNoOf, runName } from './lives.ts'
 import { isShown, placesOf, read, readable, shown, topics } from './reading.ts'
@@ -8,7 +8,23 @@ import { attemptName, type Reports } from './reports.ts'
 /** What a broker takes by default, less what it adds itself, in bytes. */
 const recordBytesMax = 1_000_000
 
+/** A turn writes 4 MiB, or one job (docs/adr/0035); one job writes several records of less than 1 MB each. */
+const transactionBytesMax = 8 * 1_048_576
+
 export function sizeProblems(log: MemoryLog): string[] {
+  return [...recordProblems(log), ...transactionProblems(log)]
+}
+
+function transactionProblems(log: MemoryLog): string[] {
+  const bytes = new Map<Transaction, number>()
+  for (const { log: each } of placesOf(log, ''))
+    for (const { transaction, record } of each.archive)
+      if (transaction?.id.startsWith('model.scheduler-'))
+        bytes.set(transaction, (bytes.get(transaction) ?? 0) + (record?.key?.length ?? 0) + (record?.value?.length ?? 0))
+  return [...bytes].flatMap(([{ id }, sum]) => (sum > transactionBytesMax ? [`${id} wrote ${sum} bytes in one transaction`] : []))
+}
+
+function recordProblems(log: MemoryLog): string[] {
   return placesOf(log, 'model.').flatMap(({ topic, partition, log: each }) =>
     each.archive.filter(isShown).flatMap(({ offset, record }) => {
       const bytes = (record?.key?.length ?? 0) + (record?.value?.length ?? 0)
