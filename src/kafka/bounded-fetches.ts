@@ -3,10 +3,10 @@
  * (aborted.ts). It has no place for that, so modules of it are replaced; consumers that others run in this process with the same kafkajs
  * go on with what was there.
  */
-import { AsyncLocalStorage } from 'node:async_hooks'
 import { createRequire } from 'node:module'
 import { type AbortedTransaction, withoutAborted } from './aborted.ts'
 import { decodeBatches, type FetchedMessage, type Room, roomOfAnswer } from './record-batches.ts'
+import { replaced } from './replaced.ts'
 
 /** Where kafkajs stands in an answer. */
 interface Decoder {
@@ -32,18 +32,10 @@ const magicAt = 16
 /** A part of an answer that is smaller than this share of it is copied, so that one record that waits does not keep all of it in memory. */
 const copiedShare = 0.75
 
-/** Set in all that a consumer of ours does. */
-const ours = new AsyncLocalStorage<true>()
-let done = false
-
 /** Runs a consumer; whatever it fetches from then on is decoded within our limits. */
-export function withBoundedFetches<Value>(run: () => Value): Value {
-  if (!done) install()
-  done = true
-  return ours.run(true, run)
-}
+export const withBoundedFetches = replaced(install)
 
-function install(): void {
+function install(isOurs: () => boolean): void {
   const require = createRequire(import.meta.url)
   const place = require.resolve(`${folder}/v4/decodeMessages.js`)
   const usual = require(place) as DecodeMessages
@@ -53,7 +45,7 @@ function install(): void {
     const length = decoder.readInt32()
     const isPresent = length > magicAt && decoder.canReadBytes(length)
     // Another format is that of before Kafka 0.11, in which no topic of ours can be written.
-    if (!isPresent || buffer[decoder.offset + magicAt] !== 2 || ours.getStore() === undefined) {
+    if (!isPresent || buffer[decoder.offset + magicAt] !== 2 || !isOurs()) {
       decoder.offset = offset
       return usual(decoder)
     }
@@ -72,12 +64,14 @@ function install(): void {
     const usualFormat = require(format) as AnswerFormat
     const loaded = require.cache[format]
     if (loaded === undefined) throw new Error(`${format} was loaded and is not there.`)
-    loaded.exports = { ...usualFormat, decode: (bytes: Buffer) => usualFormat.decode(bytes).then(committedOf) }
+    loaded.exports = {
+      ...usualFormat,
+      decode: (bytes: Buffer) => usualFormat.decode(bytes).then((answer) => (isOurs() ? committedOf(answer) : answer)),
+    }
   }
 }
 
 function committedOf(answer: Answer): Answer {
-  if (ours.getStore() === undefined) return answer
   for (const { partitions } of answer.responses)
     for (const part of partitions) {
       // Messages of before Kafka 0.11 know no transactions.
