@@ -24,8 +24,8 @@ import { entryOf } from './stored-entry.ts'
 /** What job-state holds besides its bookkeeping. */
 const logged = [prefix.state, prefix.run, prefix.snapshot, prefix.slots, prefix.starts] as const
 /** A turn logs fewer entries, and fewer bytes. More without a position are a copy of a store that was not finished. */
-const turnEntriesMax = 20_000
-const turnBytesMax = 64 * 1024 * 1024
+const pendingEntriesMax = 20_000
+const pendingBytesMax = 64 * 1024 * 1024
 
 export class OtherLog implements ForeignChangelog {
   readonly #own: Ownership
@@ -123,7 +123,7 @@ export class OtherLog implements ForeignChangelog {
     if (this.#isCut) return
     this.#pending.push(record)
     this.#pendingBytes += (record.key?.length ?? 0) + (record.value?.length ?? 0)
-    if (this.#pending.length <= turnEntriesMax && this.#pendingBytes <= turnBytesMax) return
+    if (this.#pending.length <= pendingEntriesMax && this.#pendingBytes <= pendingBytesMax) return
     this.#forgetPending()
     this.#isCut = true
   }
