@@ -27,30 +27,26 @@ export const ifMatchHeaders = {
   properties: { 'if-match': { type: 'string', description: 'Only if the job has this ETag; * for any. Else 412.' } },
 } as const
 
-export const idempotencyHeaders = {
-  type: 'object',
-  properties: {
-    'idempotency-key': {
-      type: 'string',
-      pattern: '^[!-~]{1,255}$',
-      description:
-        'Chosen by you: 1 to 255 visible ASCII characters. A repeat of the same command to the same job or run with the same key does nothing more and answers as the first, also after a lost answer: one run comes of it. It holds as long as the command is one of the last 32 of the job, or its run is active or the last one. Without it, each request is a command of its own.',
+const keyed = (meaning: string) =>
+  ({
+    type: 'object',
+    properties: {
+      'idempotency-key': {
+        type: 'string',
+        pattern: '^[!-~]{1,255}$',
+        description: `Chosen by you: 1 to 255 visible ASCII characters. ${meaning}`,
+      },
     },
-  },
-} as const
+  }) as const
+
+export const idempotencyHeaders = keyed(
+  'A repeat of the same command to the same job or run with the same key does nothing more and answers as the first, also after a lost answer: one run comes of it. It holds as long as the command is one of the last 32 of the job, or its run is active or the last one. Without it, each request is a command of its own.',
+)
 
 /** The same of a request that makes a job. */
-export const createHeaders = {
-  type: 'object',
-  properties: {
-    'idempotency-key': {
-      type: 'string',
-      pattern: '^[!-~]{1,255}$',
-      description:
-        'Chosen by you: 1 to 255 visible ASCII characters. A repeat by the same caller with the same key and the same definition makes no second job as long as the first is there, and is answered with that one and 200, also after a lost answer. The same key with another definition makes another job.',
-    },
-  },
-} as const
+export const createHeaders = keyed(
+  'A repeat by the same caller with the same key and the same definition makes no second job as long as the first is there, and is answered with that one and 200, also after a lost answer. The same key with another definition makes another job.',
+)
 
 export const waitQuery = closed({
   wait: {
