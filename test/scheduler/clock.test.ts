@@ -134,21 +134,23 @@ it('decides nothing when the clock steps right between taking timers and folding
   expect(orders(driver).map((at) => at >= hourMs)).toEqual([false, true])
 })
 
-it('a heartbeat that is read while the clock is ahead does not lengthen a lease', async () => {
+/** A run of the job `leased` that a worker has started, with a lease of 30 s. */
+async function runningUnderLease(more: { attemptTimeoutMs?: number } = {}) {
   const driver = driverWith()
   const owner = driver.boot('A')
   await driver.settle()
-  driver.define('leased', {
-    schedule: { at: beginMs + 1_000 },
-    target: { handler: 'y' },
-    leaseMs: 30_000,
-    retry: { maxAttempts: 2 },
-  })
+  const schedule = { at: beginMs + 1_000 }
+  driver.define('leased', { schedule, target: { handler: 'y' }, leaseMs: 30_000, retry: { maxAttempts: 2 }, ...more })
   await driver.advance(2_000, 500)
   const [execution] = of(driver, 'leased')
   if (execution === undefined) throw new Error('Nothing was dispatched.')
   driver.report(execution, 'STARTED', { startedAt: driver.time.nowMs })
   await driver.settle()
+  return { driver, owner, execution }
+}
+
+it('a heartbeat that is read while the clock is ahead does not lengthen a lease', async () => {
+  const { driver, owner, execution } = await runningUnderLease()
   owner.machine.clock.skewMs = hourMs
   driver.report(execution, 'HEARTBEAT')
   await driver.advance(1_000, 50)
@@ -158,18 +160,7 @@ it('a heartbeat that is read while the clock is ahead does not lengthen a lease'
 })
 
 it('a heartbeat that is read while the clock is behind counts from when the clock is right again', async () => {
-  const driver = driverWith()
-  const owner = driver.boot('A')
-  await driver.settle()
-  driver.define('leased', {
-    ...{ schedule: { at: beginMs + 1_000 }, target: { handler: 'y' }, leaseMs: 30_000, attemptTimeoutMs: 2 * hourMs },
-    retry: { maxAttempts: 2 },
-  })
-  await driver.advance(2_000, 500)
-  const [execution] = of(driver, 'leased')
-  if (execution === undefined) throw new Error('Nothing was dispatched.')
-  driver.report(execution, 'STARTED', { startedAt: driver.time.nowMs })
-  await driver.settle()
+  const { driver, owner, execution } = await runningUnderLease({ attemptTimeoutMs: 2 * hourMs })
   owner.machine.clock.skewMs = -hourMs
   // A worker that is alive all the time.
   for (let beat = 0; beat < 12; beat++) {
