@@ -1,4 +1,5 @@
 /** What is said of a change that its owner had not applied within the wait: where the owner knows why, it says so. */
+import { appliedWaitMs } from './limits.ts'
 import type { OwnerDirectory } from './owner-directory.ts'
 
 /** Says in the body of a 202 what the status alone does not. */
@@ -16,5 +17,5 @@ export async function waitTimeout(
   const problems = await Promise.all([...partitions].map((partition) => owners.problem(partition).catch(() => undefined)))
   const known = [...new Set(problems)].find((problem) => problem !== undefined)
   const why = known === undefined ? '; it will.' : `. ${known} Then it will be applied.`
-  return { code: 'wait-timeout', detail: `${what} had not applied it within 5 s${why}` }
+  return { code: 'wait-timeout', detail: `${what} had not applied it within ${appliedWaitMs / 1_000} s${why}` }
 }

@@ -3,9 +3,8 @@
  * of megabytes in memory. The others go on with their light ones meanwhile, and are woken when it is their turn.
  */
 import type { Clock } from '../clock.ts'
+import { commitSlots } from './slots.ts'
 
-/** As many as commit side by side (slots.ts). */
-export const heavyTurnsMax = 2
 /** Who was woken and does not come within this loses its place. */
 const placeMs = 1_000
 
@@ -17,7 +16,8 @@ export class HeavyTurns {
   readonly #woken = new Map<object, number>()
   readonly #waiting = new Map<object, () => void>()
 
-  constructor(clock: Pick<Clock, 'steadyMs'>, max = heavyTurnsMax) {
+  /** `max`: default as many as commit side by side. */
+  constructor(clock: Pick<Clock, 'steadyMs'>, max = commitSlots) {
     this.#clock = clock
     this.#max = max
   }
