@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { checkSizes } from '../../src/kafka/rounds.ts'
 import { definitionKey } from '../../streams/keys.ts'
+import { partitionOf } from '../../streams/topics.ts'
 import { codecs, names } from '../model/world.ts'
 import { beginMs, SchedulerDriver } from '../tools/scheduler-driver.ts'
 
@@ -26,6 +27,10 @@ function strict(driver: SchedulerDriver): { refused: number } {
   }
   return counts
 }
+
+/** A job id of the partition, of two. */
+const neighbourIn = (partition: number): string =>
+  ['one', 'two', 'three', 'four', 'five'].find((id) => partitionOf(id, 2) === partition) ?? expect.fail()
 
 async function withNeighbour(): Promise<{ driver: SchedulerDriver; counts: { refused: number } }> {
   const driver = new SchedulerDriver()
@@ -166,5 +171,29 @@ describe('a partition', () => {
     await driver.advance(5_000, 500)
     expect(driver.state(process, 'quiet')?.active.map(({ commandId }) => commandId)).toEqual(['2', '3'])
     expectOnTime(driver, counts)
+  })
+
+  it('moves what was written to a wrong partition, or passes it over where no record can hold it', async () => {
+    const driver = new SchedulerDriver(2)
+    const counts = strict(driver)
+    driver.boot('A')
+    const wrong = 1 - partitionOf('elsewhere', 2)
+    const id = neighbourIn(wrong)
+    driver.define(id, { schedule: { everyMs: 1_000 }, target: { handler: 'x' }, maxConcurrentRuns: 100 })
+    await driver.advance(1_000, 500)
+    const sizes = Array.from({ length: 16 }, (_, index) => 890_000 + 10_000 * index)
+    for (const bytes of sizes) {
+      const [half, value] = [Buffer.alloc(bytes / 2, 'h'), Buffer.alloc(bytes / 2, 'v')]
+      driver.log.append([{ topic: names.commands, partition: wrong, key: 'elsewhere', value, headers: { half } }])
+      await driver.advance(1_000, 500)
+    }
+    const moved = driver.log
+      .allOf(names.commands)
+      .flatMap(({ log }) =>
+        log.archive.flatMap(({ record }) => (record !== undefined && record.partition !== wrong ? [record] : [])),
+      )
+    expect(moved.map(({ value, headers }) => [value?.length, headers.half?.length])).toContainEqual([445_000, 445_000])
+    expect(driver.executions().filter(({ jobId }) => jobId === id).length).toBeGreaterThanOrEqual(sizes.length)
+    expect(counts.refused).toBe(0)
   })
 })
