@@ -8,7 +8,6 @@ import { indexKeysOf, mayChangeIndex } from '../../streams/job-index.ts'
 import { definitionKey, jobIdOfKey, prefix, stateKey, storedDefinition, timerKey } from '../../streams/keys.ts'
 import { timersOf } from '../../streams/timers.ts'
 import type { RecordIn } from '../ports.ts'
-import { Admissions } from './admissions.ts'
 import type { SchedulerCodecs } from './codecs.ts'
 import { knownDefinition } from './job-loader.ts'
 import type { Ownership } from './ownership.ts'
@@ -22,7 +21,7 @@ import { followZones } from './zone-looks.ts'
 export async function follow(own: Ownership, store: PartitionStore, index: TimeIndex): Promise<void> {
   own.isExact = true
   own.enter('following')
-  const { logger, codecs } = own.shared
+  const { logger } = own.shared
   const { partition } = own
   logger.info({ partition, behind: own.catchUp.behindRecords }, `Partition ${partition} is followed.`)
   while (own.role === 'standby') {
@@ -36,9 +35,8 @@ export async function follow(own: Ownership, store: PartitionStore, index: TimeI
   }
   logger.info({ partition, behind: own.catchUp.behindRecords }, `The standby of partition ${partition} takes over.`)
   own.catchUp.read = 0
-  // What was learned of runs and queues while others decided about them is out of date.
+  // What was learned of runs while others decided about them is out of date.
   own.underWay.clear()
-  own.admissions = new Admissions(codecs)
 }
 
 const none = Buffer.alloc(0)

@@ -174,14 +174,6 @@ export const takeoverMutations = [
         "return this.#own.phase === 'active' ? this.#own.store : undefined",
         'an owner that may be fenced answers as the owner',
       ],
-      [
-        'gone-on-following',
-        scheduler('following'),
-        '  own.admissions = new Admissions(codecs)\n',
-        '',
-        'a standby that takes over keeps the queues as it knew them',
-        'seeds 1-60',
-      ],
     ],
   ),
 ]

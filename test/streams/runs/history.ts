@@ -36,9 +36,9 @@ export interface HistoryOptions {
   aheadFrom?: number
 }
 
-/** Decisions after which a history is taken to run in a circle. */
 const noRange = { trigger: 'MANUAL', runNo: null, from: null, to: null, chainDepth: 0, chainLeft: 5_000 } as const
-const decisionsMax = 20_000
+/** Decisions after which a history is taken to run in a circle. */
+const decisionsMax = 3_000
 
 export class JobHistory {
   readonly decisions: Decision[] = []
