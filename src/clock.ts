@@ -30,11 +30,14 @@ export interface ClockGuard {
 export const trustedMs = (clock: Clock): number | undefined =>
   clock.guard === undefined ? clock.nowMs() : clock.guard.trustedMs()
 
+/** What the wall clock will say when the steady one says `steadyMs`, as the two stand now. */
+export const atSteady = (clock: Clock, steadyMs: number): number => clock.nowMs() + steadyMs - clock.steadyMs()
+
 /** A clock for durations: its time is the steady one, so no step of the wall clock lengthens or shortens them. */
 export const steadyClock = (clock: Clock): Clock => ({
   nowMs: () => clock.steadyMs(),
   steadyMs: () => clock.steadyMs(),
-  at: (atMs, task) => clock.at(clock.nowMs() + atMs - clock.steadyMs(), task),
+  at: (atMs, task) => clock.at(atSteady(clock, atMs), task),
 })
 
 /** The longest single wait. It bounds how late a forward step of the wall clock is noticed. */

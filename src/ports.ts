@@ -71,6 +71,8 @@ export interface Batch extends TopicPartition {
   records: RecordIn[]
   /** Next offset the broker will give, as known when the batch was fetched; it counts uncommitted and control records too. */
   highWatermark: number
+  /** Everything before it was fetched, also what stands behind the last record and is shown to nobody. Default: behind the last record. */
+  next?: number
 }
 
 export interface StandbyOptions {

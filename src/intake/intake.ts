@@ -52,6 +52,7 @@ class Intake {
       instance,
       onAssigned: (assigned, generation) => this.#assigned(assigned, generation),
       onBatch: (batch) => this.#lanes.get(placeOf(batch))?.receive(batch),
+      onPassed: ({ offset, ...place }) => void this.#lanes.get(placeOf(place))?.passed(offset),
       onCrash: (error) => this.#crashed(error),
     })
     await this.#reader.start()

@@ -61,6 +61,19 @@ export class SourceLane {
     })
   }
 
+  /** The reader has passed all before `next`. What no batch shows is done with what stands before it: it may expire without a loss. */
+  passed(next: number): Promise<void> {
+    const writer = this.#writer
+    return this.#then(async () => {
+      if (this.#ended || writer === undefined || writer !== this.#writer || next <= (this.#next ?? next)) return
+      try {
+        await this.#commit(writer, [], next)
+      } catch (error) {
+        await this.#failed(error)
+      }
+    })
+  }
+
   /** Reads and writes no more. */
   async end(): Promise<void> {
     this.#ended = true
@@ -110,9 +123,10 @@ export class SourceLane {
     return earliest
   }
 
-  async #translate({ records, highWatermark }: Batch): Promise<void> {
+  async #translate({ records, highWatermark, next = 0 }: Batch): Promise<void> {
     if (highWatermark < (this.#next ?? 0)) throw new Error(`${this.topic}/${this.partition} ends before what was read of it.`)
     const { names, targets } = this.#options
+    const end = records.at(-1)?.offset
     for (const fresh of slices(records.filter(({ offset }) => offset >= (this.#next ?? 0)))) {
       const last = fresh.at(-1)
       if (this.#ended || this.#next === undefined || this.#writer === undefined || last === undefined) return
@@ -121,16 +135,22 @@ export class SourceLane {
         const made = translated(this.#options, this.#dialect, record)
         if (made !== undefined) out.push(made)
       }
-      const positions = [{ topic: this.topic, partition: this.partition, offset: last.offset + 1 }]
       try {
-        await this.#writer.commit(out, { groupId: names.group('intake'), positions })
+        // With the last record what stands behind it and is not shown is done too.
+        await this.#commit(this.#writer, out, last.offset === end ? Math.max(next, end + 1) : last.offset + 1)
       } catch (error) {
         const replies = new Set(out.map(({ topic }) => topic).filter((topic) => topic !== names.jobs))
         if (replies.size > 0) await targets.failed(replies, error)
         throw error
       }
-      this.#next = last.offset + 1
     }
+  }
+
+  /** Writes records together with how far the group has read. */
+  async #commit(writer: TransactionalWriter, out: RecordOut[], offset: number): Promise<void> {
+    const positions = [{ topic: this.topic, partition: this.partition, offset }]
+    await writer.commit(out, { groupId: this.#options.names.group('intake'), positions })
+    this.#next = offset
   }
 
   /** The outcome of what was under way is unknown: claim anew, which settles it. */

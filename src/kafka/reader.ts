@@ -227,7 +227,8 @@ export class KafkaGroupReader implements GroupReader {
     // Fetched before a seek: handed over, it would pass for what follows the place that was sought.
     if (payload.isStale()) return
     const joins = this.#joins
-    const batch: Batch = { topic, partition, records: recordsOf(topic, partition, messages), highWatermark: +highWatermark }
+    const next = Number(payload.batch.lastOffset()) + 1
+    const batch: Batch = { topic, partition, records: recordsOf(topic, partition, messages), highWatermark: +highWatermark, next }
     if (batch.records.length < messages.length) tellUnread(messages, batch, this.#settings)
     try {
       const settled = batch.records.length === 0 ? undefined : this.#options.onBatch(batch)
@@ -239,7 +240,7 @@ export class KafkaGroupReader implements GroupReader {
     if (joins !== this.#joins || !this.#joined || payload.isStale()) return
     // With the last record kafkajs also passes what follows it in the batch and is not shown.
     payload.resolveOffset(last.offset)
-    this.#passed({ topic, partition }, Number(payload.batch.lastOffset()) + 1)
+    this.#passed({ topic, partition }, next)
   }
 
   #passed({ topic, partition }: TopicPartition, next: number): void {

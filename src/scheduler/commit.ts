@@ -35,8 +35,9 @@ export async function commit(context: TurnContext, next: TurnContext['applied'],
   const local = localRecord(isOther ? { ...context, isOfOtherLog: true } : context, next)
   await store.apply([...ops, { key: positionKey, value }, local])
   Object.assign(applied, next)
-  const { jobsOffset, claimedAt, committedAt, commandsUntil, commandsAnewTo } = position
-  Object.assign(context.logged, { jobsOffset, aheadUntil, claimedAt, committedAt, commandsUntil, commandsAnewTo })
+  const { jobsOffset, commandsOffset, eventsOffset, claimedAt, committedAt, commandsUntil, commandsAnewTo } = position
+  const offsets = { jobsOffset, commandsOffset, eventsOffset }
+  Object.assign(context.logged, { ...offsets, aheadUntil, claimedAt, committedAt, commandsUntil, commandsAnewTo })
   if (isOther) throw shrunk(shared.names.state, partition, first, applied.state)
 }
 
@@ -46,7 +47,19 @@ const none: ReadonlySet<string> = new Set()
 export async function logPosition(context: TurnContext, evenIfKnown = false): Promise<void> {
   const { applied, logged } = context
   if (applied.jobs <= logged.jobsOffset && !evenIfKnown) return
-  await commit(context, { ...applied }, { ops: [], records: [], targets: none, aheadUntil: logged.aheadUntil, mails: [] })
+  await commit(context, passed(context, { ...applied }), {
+    ops: [],
+    records: [],
+    targets: none,
+    aheadUntil: logged.aheadUntil,
+    mails: [],
+  })
+}
+
+/** What is shown to nobody, such as the ends of transactions, is done with what stands before it: it may expire without a loss. */
+export function passed({ doneTo }: TurnContext, next: TurnContext['applied']): TurnContext['applied'] {
+  if (doneTo === undefined) return next
+  return { ...next, commands: doneTo('commands', next.commands), events: doneTo('events', next.events) }
 }
 
 /** Says once more where the store stands. */
@@ -66,10 +79,8 @@ function positionOf(context: TurnContext, next: TurnContext['applied'], more: Pa
   const { shared, claimOffset, logged } = context
   return {
     claimOffset,
-    commandsOffset: next.commands,
-    eventsOffset: next.events,
     ...{ ...logged, ...more },
-    jobsOffset: next.jobs,
+    ...{ jobsOffset: next.jobs, commandsOffset: next.commands, eventsOffset: next.events },
     committedAt: Math.max(shared.clock.nowMs(), logged.committedAt + 1),
     zoneRules: context.zones?.logged ?? '',
   }

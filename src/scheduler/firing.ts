@@ -2,6 +2,7 @@
 import type { Timer } from '../../streams/keys.ts'
 import { trustedMs } from '../clock.ts'
 import { Closed, RoleChanged } from './endings.ts'
+import { IdlePosition } from './idle-position.ts'
 import type { Ownership } from './ownership.ts'
 import type { PartitionStore } from './ports.ts'
 import { Sweeper } from './sweeper.ts'
@@ -10,15 +11,8 @@ import { TimerTaker } from './timer-taker.ts'
 import { batchRecordsMax } from './turn.ts'
 import { ZoneLooks } from './zone-looks.ts'
 
-/** How long definitions from which nothing has followed yet stay unknown to standbys, while nothing else is done. */
-const idlePositionMs = 1_000
-
 /** Ahead lanes hold nothing that is due later than this from now: twice the most that DUELOG_LEAD_MS_MAX allows. */
 const aheadMsMax = 120_000
-
-/** Standbys fold no further than the changelog says that the owner has. */
-const isUnlogged = ({ shared, applied, logged }: Ownership): boolean =>
-  (shared.standbys ?? 0) > 0 && applied.jobs > logged.jobsOffset
 
 /** A timer that waits for reports is overdue and not lost. */
 const sweepAt = ({ reports }: Ownership, sweeper: Sweeper): number =>
@@ -38,7 +32,7 @@ export async function fireForEver(own: Ownership, store: PartitionStore, index: 
   const zones = new ZoneLooks(own, store, index, written)
   let lingerUntil = 0
   let isStopped = false
-  let positionAt = Number.POSITIVE_INFINITY
+  const position = new IdlePosition(own)
   for (;;) {
     const now = trustedMs(clock)
     endIfLeft(own, now)
@@ -83,11 +77,9 @@ export async function fireForEver(own: Ownership, store: PartitionStore, index: 
     const idleAt = trustedMs(clock)
     if (idleAt === undefined) continue
     if (idleAt >= sweepAt(own, sweeper) && zones.areDone && taker.dueAt > idleAt) await sweeper.look(idleAt, written)
-    if (!isUnlogged(own)) positionAt = Number.POSITIVE_INFINITY
-    else if (positionAt <= idleAt) await own.logPosition(store, index)
-    else positionAt = Math.min(positionAt, idleAt + idlePositionMs)
+    await position.look(store, index)
     await own.keepFresh(store, index)
-    await own.nap(Math.min(taker.wakeAt(clock.nowMs()), own.wakeAt, positionAt, sweepAt(own, sweeper), zones.lookAt))
+    await own.nap(Math.min(taker.wakeAt(clock.nowMs()), own.wakeAt, position.lookAt, sweepAt(own, sweeper), zones.lookAt))
   }
 }
 

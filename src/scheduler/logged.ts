@@ -5,11 +5,27 @@ import type { RecordIn } from '../ports.ts'
 /** As Position in schemas/job-state.avsc; `claimedAt` and `committedAt` of our own claim. */
 export type Logged = Pick<
   Position,
-  'jobsOffset' | 'aheadUntil' | 'claimedAt' | 'committedAt' | 'commandsUntil' | 'commandsAnewTo'
+  | 'jobsOffset'
+  | 'commandsOffset'
+  | 'eventsOffset'
+  | 'aheadUntil'
+  | 'claimedAt'
+  | 'committedAt'
+  | 'commandsUntil'
+  | 'commandsAnewTo'
 >
 
 export const nothingLogged = (): Logged => ({
-  ...{ jobsOffset: 0, aheadUntil: 0, claimedAt: 0, committedAt: 0, commandsUntil: 0, commandsAnewTo: 0 },
+  ...{
+    jobsOffset: 0,
+    commandsOffset: 0,
+    eventsOffset: 0,
+    aheadUntil: 0,
+    claimedAt: 0,
+    committedAt: 0,
+    commandsUntil: 0,
+    commandsAnewTo: 0,
+  },
 })
 
 /** A claim of this partition, as a new owner has to know it. */

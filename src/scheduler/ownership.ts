@@ -260,6 +260,19 @@ export class Ownership {
     return this.feed.reach(source) >= end && this.applied[source] >= this.feed.next(source)
   }
 
+  /** How far an input is done where all before `next` is: all that was received, and what the reader has passed behind that. */
+  #doneTo(source: 'commands' | 'events', next: number): number {
+    const isAll = this.feed.isOpen(source) && next >= this.feed.next(source)
+    return isAll ? Math.max(next, this.feed.reach(source)) : next
+  }
+
+  /** Whether the changelog says something else of how far an input is done. */
+  isUnlogged(source: Source): boolean {
+    const { applied, logged } = this
+    if (source === 'jobs') return applied.jobs > logged.jobsOffset
+    return this.#doneTo(source, applied[source]) !== logged[`${source}Offset`]
+  }
+
   #turnContext(store: PartitionStore, index: TimeIndex): TurnContext {
     const {
       shared,
@@ -281,6 +294,7 @@ export class Ownership {
     const watched = { mailbox, leases, workers, underWay, admissions, narrowing, weights }
     const isOfOtherLog = this.otherLog !== undefined
     const place = { shared, partition, claimOffset, savedAtMs, zones, isExact, isOfOtherLog, store, index }
-    return { ...place, ...watched, writer, asides, slots, reports, applied, logged }
+    const doneTo = this.#doneTo.bind(this)
+    return { ...place, ...watched, writer, asides, slots, reports, applied, logged, doneTo }
   }
 }

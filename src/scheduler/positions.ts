@@ -22,10 +22,12 @@ export function outside(offset: number, { earliest, next }: Range): PositionRese
 
 /** From where a new owner reads commands and reports, and what it knows of the positions before. */
 export async function goOn(own: Ownership, position: Position | null, claimedAt: number): Promise<void> {
-  const { jobsOffset = 0, aheadUntil = 0, commandsUntil = 0, commandsAnewTo = 0 } = position ?? {}
-  own.logged = { jobsOffset, aheadUntil, commandsUntil, commandsAnewTo, claimedAt, committedAt: 0 }
-  const commands = await sound(own, 'commands', position?.commandsOffset ?? 0)
-  const events = await sound(own, 'events', position?.eventsOffset ?? 0)
+  const { jobsOffset = 0, commandsOffset = 0, eventsOffset = 0 } = position ?? {}
+  const { aheadUntil = 0, commandsUntil = 0, commandsAnewTo = 0 } = position ?? {}
+  const offsets = { jobsOffset, commandsOffset, eventsOffset }
+  own.logged = { ...offsets, aheadUntil, commandsUntil, commandsAnewTo, claimedAt, committedAt: 0 }
+  const commands = await sound(own, 'commands', commandsOffset)
+  const events = await sound(own, 'events', eventsOffset)
   own.applied.commands = commands.from
   own.applied.events = events.from
   // What was taken of them already stands below this end; what comes is new.

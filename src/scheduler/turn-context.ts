@@ -44,6 +44,8 @@ export interface TurnContext {
   reports: { readUntil: number; room: number }
   /** Next offsets that are part of the store. */
   applied: Record<Source | 'state', number>
+  /** How far an input is done where what stands before `next` is. Default: so far. */
+  doneTo?: (source: 'commands' | 'events', next: number) => number
   /** What the last position in the changelog says, whoever wrote it: what is decided already, and what the ahead lanes hold. */
   logged: Logged
 }

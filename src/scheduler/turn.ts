@@ -10,7 +10,7 @@
  */
 import type { Timer } from '../../streams/keys.ts'
 import { trustedMs } from '../clock.ts'
-import { commit, localRecord } from './commit.ts'
+import { commit, localRecord, passed } from './commit.ts'
 import { fold } from './fold.ts'
 import type { Folded } from './folded.ts'
 import { mailName, timerName } from './input-names.ts'
@@ -93,8 +93,9 @@ export async function turn(context: TurnContext, timers: Timer[], options: TurnO
 async function persist(context: TurnContext, folded: Folded, mails: Mail[], written: (timer: Timer) => void): Promise<boolean> {
   const { effects } = folded
   const { applied, store, shared } = context
-  const next = { ...applied }
-  for (const mail of mails) next[mail.source] = Math.max(next[mail.source], mail.offset + 1)
+  const folding = { ...applied }
+  for (const mail of mails) folding[mail.source] = Math.max(folding[mail.source], mail.offset + 1)
+  const next = passed(context, folding)
   const { changelog, ops } = effects.finish(written, (waiter) => context.admissions.written(waiter))
   if (effects.asides.length > 0) await context.asides.write(effects.asides)
   // A command that changed nothing must not be folded again when there is something for it to change.

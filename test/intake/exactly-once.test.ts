@@ -1,4 +1,5 @@
 /** The intake of foreign schedules when its commits fail, or when what became of them is never heard: each record is translated once. */
+import { Kafka, logLevel } from 'kafkajs'
 import { pino } from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
 import { systemClock } from '../../src/clock.ts'
@@ -7,9 +8,14 @@ import { createCodecs } from '../../src/kafka/codecs.ts'
 import { createMetrics } from '../../src/metrics.ts'
 import type { Log } from '../../src/ports.ts'
 import { topicNames, topicPlans } from '../../streams/topics.ts'
-import { makeTopics, openLog, openWriter, registryUrl, uniquePrefix, Watcher } from '../kafka/harness.ts'
+import { brokers, makeTopics, openLog, openWriter, registryUrl, uniquePrefix, Watcher } from '../kafka/harness.ts'
 
 const count = 300
+
+const anyTarget = {
+  ...{ problem: () => undefined, seek: () => undefined, poolProblem: () => undefined, seekPool: () => undefined },
+  failed: async () => {},
+}
 
 /** Every third commit does not arrive, every third is made and its answer lost. */
 function unreliable(log: Log): Log {
@@ -49,13 +55,7 @@ test('each foreign record becomes one definition, in the order of its partition'
       names,
       prefix,
       topics: { etf1: [schedules], karafka: [] },
-      targets: {
-        problem: () => undefined,
-        seek: () => undefined,
-        poolProblem: () => undefined,
-        seekPool: () => undefined,
-        failed: async () => {},
-      },
+      targets: anyTarget,
       instance,
       clock: systemClock,
       metrics: createMetrics(),
@@ -88,4 +88,60 @@ test('each foreign record becomes one definition, in the order of its partition'
     expect(Number(offset), key?.toString()).toBeGreaterThan(last.get(place) ?? -1)
     last.set(place, Number(offset))
   }
+})
+
+test('the group stands behind the ends of transactions, which no reader is shown', { timeout: 60_000 }, async () => {
+  const { schedules } = await makeTopics(['schedules'], 1)
+  const prefix = uniquePrefix()
+  const names = topicNames(prefix)
+  const plans = topicPlans(names, ['default'])
+  const log = openLog()
+  await log.ensureTopics({ plans, partitions: 1, replication: 1 })
+  const { definition } = await createCodecs({ registryUrl, plans })
+  let reached = 0
+  const steps = new Map([2, 4].map((offset) => [offset, Promise.withResolvers<void>()]))
+  const watched: Log = {
+    writer: () => log.writer(),
+    reader: (options) => log.reader(options),
+    admin: () => log.admin(),
+    async transactionalWriter(id) {
+      const writer = await log.transactionalWriter(id)
+      return {
+        close: () => writer.close(),
+        async commit(records, group) {
+          const offsets = await writer.commit(records, group)
+          reached = group?.positions[0]?.offset ?? 0
+          steps.get(reached)?.resolve()
+          return offsets
+        },
+      }
+    },
+  }
+  const intake = createForeignIntake({
+    ...{ log: watched, definition, names, prefix, topics: { etf1: [schedules], karafka: [] }, targets: anyTarget },
+    ...{ instance: 'one', clock: systemClock, metrics: createMetrics(), logger: pino({ level: 'silent' }) },
+  })
+  onTestFinished(() => intake.stop())
+  await intake.start()
+  const producer = new Kafka({ brokers, logLevel: logLevel.NOTHING }).producer({
+    transactionalId: schedules,
+    idempotent: true,
+    maxInFlightRequests: 1,
+  })
+  await producer.connect()
+  onTestFinished(() => producer.disconnect())
+  const headers = { 'scheduler-epoch': '1893456000', 'scheduler-target-topic': 'orders', 'scheduler-target-key': 'k' }
+  for (const [end, isKept] of [
+    [2, true],
+    [4, false],
+  ] as const) {
+    const transaction = await producer.transaction()
+    await transaction.send({ topic: schedules, messages: [{ key: 'job', value: 'x', headers }] })
+    await (isKept ? transaction.commit() : transaction.abort())
+    await steps.get(end)?.promise
+  }
+  await intake.stop()
+  const admin = await log.admin()
+  onTestFinished(() => admin.close())
+  expect(await admin.committed(names.group('intake'), schedules)).toEqual([{ partition: 0, offset: 4 }])
 })

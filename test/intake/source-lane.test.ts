@@ -126,3 +126,32 @@ test('each transaction says up to where it has translated, and takes no more tha
   expect(new Set(commits.map(({ groupId }) => groupId))).toEqual(new Set([names.group('intake')]))
   await lane.end()
 })
+
+test('the position passes what is shown to nobody once what stands before it is translated', async () => {
+  const offsets: number[] = []
+  const reader = {
+    ...{ nextHeartbeat: async () => {}, isMember: true, seek: () => {}, resume: () => {}, pause: () => {} },
+  } as unknown as GroupReader
+  const log = {
+    transactionalWriter: async () => ({
+      commit: async (_: unknown, { positions }: { positions: { offset: number }[] }) => {
+        offsets.push(...positions.map(({ offset }) => offset))
+        return new Map()
+      },
+      close: async () => {},
+    }),
+    admin: async () => ({ committed: async () => [], offsets: async () => [], close: async () => {} }),
+  }
+  const logger = pino({ level: 'silent' })
+  const shared = { log, names: topicNames('t.'), prefix: 't.', metrics: createMetrics(), clock: new ManualClock(), logger }
+  const lane = new SourceLane(shared as unknown as IntakeOptions, reader, 'etf1', 'schedules', 0)
+  await lane.passed(1)
+  await lane.claim()
+  const nonsense = { topic: 'schedules', partition: 0, offset: 4, timestampMs: 0, key: null, value: null, headers: {} }
+  await lane.receive({ topic: 'schedules', partition: 0, records: [nonsense], highWatermark: 9, next: 6 })
+  for (const next of [6, 5, 9]) await lane.passed(next)
+  expect([offsets, lane.next]).toEqual([[6, 9], 9])
+  await lane.end()
+  await lane.passed(12)
+  expect(offsets).toEqual([6, 9])
+})

@@ -55,7 +55,7 @@ describe('a reader', () => {
     await watcher.reader.start()
     await watcher.until(() => watcher.records.length === 2)
     expect(watcher.records.map(({ offset }) => offset)).toEqual([0, 2])
-    expect(watcher.batches.at(-1)?.highWatermark).toBe(4)
+    expect(watcher.batches.at(-1)).toMatchObject({ highWatermark: 4, next: 4 })
   })
 
   test('delivers again from where a batch sought', async () => {

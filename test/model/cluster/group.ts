@@ -242,7 +242,7 @@ export class Member implements GroupReader {
         const { records, next } = log.at(topic, partition).read(position, max)
         if (records.length > 0) {
           try {
-            await this.#options.onBatch({ topic, partition, records, highWatermark: log.at(topic, partition).next })
+            await this.#options.onBatch({ topic, partition, records, next, highWatermark: log.at(topic, partition).next })
           } catch (error) {
             faults.push(`onBatch of ${topic}/${partition} threw ${String(error)}`)
           }

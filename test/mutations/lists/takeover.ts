@@ -40,15 +40,15 @@ export const takeoverMutations = [
       [
         'positions-swapped',
         scheduler('positions'),
-        "'events', position?.eventsOffset ?? 0",
-        "'events', position?.commandsOffset ?? 0",
+        "'events', eventsOffset)",
+        "'events', commandsOffset)",
         'reports are read on from where commands stand',
       ],
       [
         'ahead-forgotten',
         scheduler('positions'),
-        'own.logged = { jobsOffset, aheadUntil, ',
-        'own.logged = { jobsOffset, aheadUntil: 0, ',
+        'own.logged = { ...offsets, aheadUntil, ',
+        'own.logged = { ...offsets, aheadUntil: 0, ',
         'a new owner does not know what the ahead lanes hold',
       ],
       [

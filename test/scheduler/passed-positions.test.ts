@@ -1,0 +1,101 @@
+/** Positions pass what is shown to nobody, or what nothing follows from: it may expire without a word. */
+import { describe, expect, test } from 'vitest'
+import { type Disk, metrics } from '../model/cluster/process.ts'
+import { codecs, names } from '../model/world.ts'
+import { SchedulerDriver } from '../tools/scheduler-driver.ts'
+
+async function resetsOf(topic: string, reason: string): Promise<number> {
+  const { values } = await metrics.positionsReset.get()
+  return values.find(({ labels }) => labels.topic === topic && labels.reason === reason)?.value ?? 0
+}
+
+describe('a position passes what is shown to nobody, or what nothing follows from', () => {
+  /** Retention has taken all of it. */
+  function expireAll({ log }: SchedulerDriver, topic: string): void {
+    const all = log.at(topic, 0)
+    all.entries = []
+    all.earliest = all.next
+  }
+
+  /** As owners of other partitions write to it: the end of a transaction takes an offset too. */
+  function fromAnotherOwner({ log, time }: SchedulerDriver, commandId: string, isAborted = false): void {
+    const epoch = log.fence('other')
+    const value = codecs.command.encode({ type: 'PAUSE', commandId, at: time.nowMs })
+    log.append([{ topic: names.commands, partition: 0, key: 'j', value }], log.begin('other', epoch))
+    if (isAborted) log.fence('other')
+    else log.commit('other', epoch)
+  }
+
+  const resets = async (): Promise<number[]> => [
+    await resetsOf(names.commands, 'expired'),
+    await resetsOf(names.events, 'expired'),
+  ]
+
+  test.each([
+    ['the end of a transaction', [false]],
+    ['a transaction that was aborted', [false, true, true]],
+  ])('so that a log which ends in %s loses nothing with it', async (_, transactions) => {
+    const driver = new SchedulerDriver()
+    const disk: Disk = new Map()
+    const first = driver.boot('A', disk)
+    await driver.settle()
+    driver.define('j', { schedule: { everyMs: 3_600_000 }, target: { handler: 'x' } })
+    await driver.advance(1_000, 250)
+    for (const [index, isAborted] of transactions.entries()) fromAnotherOwner(driver, `c${index}`, isAborted)
+    await driver.advance(3_000, 250)
+    expect(driver.state(first, 'j')).toMatchObject({ status: 'PAUSED' })
+    driver.kill(first)
+    expireAll(driver, names.commands)
+    const before = await resets()
+    const heir = driver.boot('B', disk)
+    await driver.advance(1_000, 250)
+    expect(driver.phases(heir)).toBe('active')
+    expect([await resets(), heir.scheduler.queries.partitions()[0]?.lastReset]).toEqual([before, null])
+  })
+
+  test('so that reports which change nothing may expire an hour later', async () => {
+    const driver = new SchedulerDriver()
+    const disk: Disk = new Map()
+    const first = driver.boot('A', disk)
+    await driver.settle()
+    driver.define('j', { schedule: { everyMs: 86_400_000 }, target: { handler: 'x' } })
+    await driver.advance(1_000, 250)
+    const nobodys = { jobId: 'j', runNo: 7, attempt: 1, specOffset: 0 }
+    for (let minute = 0; minute < 70; minute++) {
+      driver.report(nobodys, 'HEARTBEAT')
+      await driver.advance(60_000, 30_000)
+    }
+    const commits = driver.log.at(names.state, 0).archive.filter(({ record }) => record !== undefined).length
+    // The claim, its position, that of the definition, and one for all reports.
+    expect(commits).toBeLessThanOrEqual(4)
+    const events = driver.log.at(names.events, 0)
+    events.entries = events.entries.slice(60)
+    events.earliest = 60
+    driver.kill(first)
+    const before = await resets()
+    const heir = driver.boot('B', disk)
+    await driver.advance(1_000, 250)
+    expect(driver.phases(heir)).toBe('active')
+    expect([await resets(), heir.scheduler.queries.partitions()[0]?.lastReset]).toEqual([before, null])
+  })
+
+  test('and a position that was outside its log is said to be so once', async () => {
+    const driver = new SchedulerDriver()
+    const disk: Disk = new Map()
+    const first = driver.boot('A', disk)
+    await driver.settle()
+    driver.define('j', { schedule: { everyMs: 86_400_000 }, target: { handler: 'x' } })
+    driver.command('j', { type: 'PAUSE', commandId: 'taken' })
+    await driver.advance(1_000, 250)
+    driver.kill(first)
+    for (let index = 0; index < 4; index++) driver.command('j', { type: 'PAUSE', commandId: `c${index}` })
+    expireAll(driver, names.commands)
+    const second = driver.boot('B', disk)
+    await driver.advance(3_000, 250)
+    driver.kill(second)
+    const before = await resets()
+    driver.boot('C', disk)
+    await driver.advance(3_000, 250)
+    expect(await resets()).toEqual(before)
+  })
+})
