@@ -51,7 +51,7 @@ export function keepRunning(plan: KeptPlan): KeptProcess {
   let stopping = false
 
   const run = (): void => {
-    const startedAt = clock.nowMs()
+    const startedAt = clock.steadyMs()
     child = start(plan)
     logger.info({ process: title }, 'started a process')
     const exit = Promise.withResolvers<void>()
@@ -59,7 +59,7 @@ export function keepRunning(plan: KeptPlan): KeptProcess {
     const onExit = (how: string): void => {
       exit.resolve()
       if (stopping) return
-      if (clock.nowMs() - startedAt >= HEALTHY_MS) againMs = AGAIN_FIRST_MS
+      if (clock.steadyMs() - startedAt >= HEALTHY_MS) againMs = AGAIN_FIRST_MS
       logger.error({ process: title, end: how, againMs }, `${title} ended with ${how}; it is started again in ${againMs} ms.`)
       onEnd(how)
       callOff = clock.at(clock.nowMs() + againMs, run)

@@ -13,6 +13,7 @@ export class SearchPreparer {
   readonly #context: Pick<ApiContext, 'owners' | 'partitions' | 'clock' | 'logger'>
   readonly #isWanted: () => boolean
   #running = false
+  /** By the steady clock. */
   #nextAt = Number.NEGATIVE_INFINITY
 
   /** `isWanted`: whether somebody still looks. */
@@ -24,7 +25,7 @@ export class SearchPreparer {
   /** To be called again and again while somebody looks; most calls do nothing. Resolves when this one is done. */
   async tick(): Promise<void> {
     const { clock, logger, partitions } = this.#context
-    if (this.#running || clock.nowMs() < this.#nextAt) return
+    if (this.#running || clock.steadyMs() < this.#nextAt) return
     this.#running = true
     try {
       for (let partition = 0; partition < partitions && this.#isWanted(); partition++) await this.#prepare(partition)
@@ -32,7 +33,7 @@ export class SearchPreparer {
       logger.debug({ err: error }, 'Owners could not be prepared for searches; the first search takes longer.')
     } finally {
       this.#running = false
-      this.#nextAt = clock.nowMs() + searchPrepareMs
+      this.#nextAt = clock.steadyMs() + searchPrepareMs
     }
   }
 
@@ -40,10 +41,10 @@ export class SearchPreparer {
     const { owners, clock } = this.#context
     let after: string | undefined
     do {
-      const from = clock.nowMs()
+      const from = clock.steadyMs()
       const { next } = await owners.ask(partition, (owner) => owner.list(partition, { handler: nobodysHandler }, 1, after))
       after = next
-      if (after !== undefined) await this.#rest(clock.nowMs() - from)
+      if (after !== undefined) await this.#rest(clock.steadyMs() - from)
     } while (after !== undefined && this.#isWanted())
   }
 

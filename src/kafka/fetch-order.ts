@@ -20,13 +20,13 @@ export class FetchOrder {
   }
 
   fetching(broker: string | number): void {
-    this.#fetched.set(String(broker), { turn: ++this.#turn, atMs: Date.now() })
+    this.#fetched.set(String(broker), { turn: ++this.#turn, atMs: performance.now() })
   }
 
   /** Whether what arrives of it was fetched after its last seek. Which broker it came from nobody says: each must have been asked since. */
   isInOrder(place: TopicPartition): boolean {
     const soughtAt = this.#sought.get(nameOf(place)) ?? 0
-    const goneBeforeMs = Date.now() - brokerGoneMs
+    const goneBeforeMs = performance.now() - brokerGoneMs
     return [...this.#fetched.values()].every(({ turn, atMs }) => turn > soughtAt || atMs < goneBeforeMs)
   }
 }

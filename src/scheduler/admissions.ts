@@ -48,7 +48,12 @@ export class Admissions {
 
   /** Whether a turn has something to do here. */
   isPressing(now: number): boolean {
-    return this.#isOpen && (this.#marked.size > 0 || this.#sweepFrom !== undefined || this.#sweepAt <= now)
+    return this.#isOpen && (this.#marked.size > 0 || this.#sweepFrom !== undefined || this.#isSweepDue(now))
+  }
+
+  /** None is further away than from one to the next, unless the clock was set back since. */
+  #isSweepDue(now: number): boolean {
+    return this.#sweepAt <= now || this.#sweepAt - now > sweepEveryMs
   }
 
   get #isOpen(): boolean {
@@ -63,7 +68,7 @@ export class Admissions {
   /** Goes on with the sweep. Resolves with keys of rate limits whose starts are out of date. */
   async sweep(store: PartitionStore, now: number): Promise<string[]> {
     if (!this.#isOpen) return []
-    if (this.#sweepAt <= now) {
+    if (this.#isSweepDue(now)) {
       this.#sweepFrom = rangeOf(prefix.slots).from
       this.#sweepAt = now + sweepEveryMs
       this.#heads.clear()

@@ -55,12 +55,12 @@ export class Catalogue {
   }
 
   /** The same store; what is written through it is known here. */
-  watch(store: PartitionStore, nowMs: () => number): PartitionStore {
+  watch(store: PartitionStore, steadyMs: () => number): PartitionStore {
     return {
       ...store,
       apply: async (ops) => {
         await store.apply(ops)
-        if (this.#inUse) this.#note(ops, nowMs())
+        if (this.#inUse) this.#note(ops, steadyMs())
       },
     }
   }
@@ -83,8 +83,8 @@ export class Catalogue {
   }
 
   /** Reads on where the last call stopped, at most `lookedMax` definitions; resolves with how many. */
-  async advance(store: PartitionStore, codecs: SchedulerCodecs, lookedMax: number, nowMs: number): Promise<number> {
-    this.#usedAtMs = nowMs
+  async advance(store: PartitionStore, codecs: SchedulerCodecs, lookedMax: number, steadyMs: number): Promise<number> {
+    this.#usedAtMs = steadyMs
     this.#inUse = true
     await this.#resolveRecent(store, codecs)
     if (this.#complete || this.full || lookedMax === 0) return 0
@@ -135,11 +135,11 @@ export class Catalogue {
     return { ids: all, upTo, isCut: found.upTo !== undefined, looked: found.looked }
   }
 
-  #note(ops: readonly StoreOp[], nowMs: number): void {
+  #note(ops: readonly StoreOp[], steadyMs: number): void {
     for (const { key, value } of ops) {
       if (key[0] === prefix.definition && value !== null) this.#recent.set(jobIdOfKey(key), undefined)
     }
-    if (this.#recent.size > recentMax || nowMs - this.#usedAtMs > idleMs) this.clear()
+    if (this.#recent.size > recentMax || steadyMs - this.#usedAtMs > idleMs) this.clear()
   }
 
   async #resolveRecent(store: PartitionStore, codecs: SchedulerCodecs): Promise<void> {

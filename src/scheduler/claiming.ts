@@ -1,6 +1,6 @@
 /** claiming and draining: from a nearly up-to-date store to the right to fire. */
 
-import { trustedMs } from '../clock.ts'
+import { atSteady, trustedMs } from '../clock.ts'
 import { DuelogError } from '../errors.ts'
 import { putKeptDefinitions } from './kept-definitions.ts'
 import { isBesideTheLog, ownerKey, positionKey, readEntry } from './local-record.ts'
@@ -106,7 +106,7 @@ async function readToEnd(own: Ownership, source: Source, foldMail: () => Promise
       await own.untilTrusted()
       continue
     }
-    const untilMs = clock.nowMs() + seen.since + waitMs - clock.steadyMs()
+    const untilMs = atSteady(clock, seen.since + waitMs)
     await own.nap(own.feed.reach(source) < end ? untilMs : Number.POSITIVE_INFINITY)
   }
 }

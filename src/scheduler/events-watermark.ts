@@ -9,7 +9,7 @@
  */
 import type { Logger } from 'pino'
 import type { Timer } from '../../streams/keys.ts'
-import type { Clock } from '../clock.ts'
+import { atSteady, type Clock } from '../clock.ts'
 import { messageOf } from '../errors.ts'
 import type { EndsQuestion, Range } from './ends-question.ts'
 import type { Feed } from './feed.ts'
@@ -76,8 +76,9 @@ export class EventsWatermark {
   get wakeAtMs(): number {
     if (this.#awaiting.length === 0) return Number.POSITIVE_INFINITY
     const { clock } = this.#place.shared
-    const atMs = (steadyMs: number): number => clock.nowMs() + steadyMs - clock.steadyMs()
-    return this.#question === undefined ? Math.max(this.#judgedFromMs, atMs(this.#askAtMs)) : atMs(this.#nudgeAtMs)
+    return this.#question === undefined
+      ? Math.max(this.#judgedFromMs, atSteady(clock, this.#askAtMs))
+      : atSteady(clock, this.#nudgeAtMs)
   }
 
   hold(entries: readonly { timer: Timer; untilMs: number }[]): void {

@@ -76,7 +76,7 @@ export async function fireForEver(own: Ownership, store: PartitionStore, index: 
     // Nothing was due, and nothing was read.
     const idleAt = trustedMs(clock)
     if (idleAt === undefined) continue
-    if (idleAt >= sweepAt(own, sweeper) && zones.areDone && taker.dueAt > idleAt) await sweeper.look(idleAt, written)
+    if (own.reports.depth === 0 && sweeper.isDue && zones.areDone && taker.dueAt > idleAt) await sweeper.look(idleAt, written)
     await position.look(store, index)
     await own.keepFresh(store, index)
     await own.nap(Math.min(taker.wakeAt(clock.nowMs()), own.wakeAt, position.lookAt, sweepAt(own, sweeper), zones.lookAt))
@@ -85,7 +85,7 @@ export async function fireForEver(own: Ownership, store: PartitionStore, index: 
 
 /** Throws what ends the firing of a partition that was given to another member. While the clock is not trusted nobody knows when that is. */
 function endIfLeft(own: Ownership, now: number | undefined): void {
-  if (now === undefined ? own.leavingAt === Number.POSITIVE_INFINITY : now < own.leavingAt) return
+  if (now === undefined ? own.leavingAt === Number.POSITIVE_INFINITY : own.shared.clock.steadyMs() < own.leavingAt) return
   if (own.role === 'standby') throw new RoleChanged()
   own.beginClose()
   throw new Closed()
@@ -99,5 +99,5 @@ async function takeTimers(own: Ownership, taker: TimerTaker, zones: ZoneLooks, n
   const aheadFrom = aheadUntil > now + aheadMsMax ? 0 : aheadUntil
   const mayTakeHeavy = (): boolean => own.shares.heavy.begin(own, () => own.signal.wake())
   const timers = await taker.take(now, own.mailbox.depth > 0, aheadFrom, own.narrowing, mayTakeHeavy)
-  return [...timers, ...(await zones.look(now, timers.length))]
+  return [...timers, ...(await zones.look(timers.length))]
 }

@@ -25,6 +25,8 @@ export class Freshness {
   /** When the store was last known to have all of its logs. */
   #savedAtMs: number
   #awakeAtMs: number
+  /** When the store said so last while nothing else was written, by the steady clock. */
+  #saidAtMs: number
   #hasSlept = false
 
   /** `retentionMs`: how long tombstones are kept at least, delete.retention.ms of the compacted topics. */
@@ -32,12 +34,14 @@ export class Freshness {
     this.#clock = clock
     this.#retentionMs = retentionMs
     this.#awakeAtMs = this.#savedAtMs = clock.nowMs()
+    this.#saidAtMs = clock.steadyMs()
   }
 
   /** A store was opened, with what it says of itself; a new one says nothing, and lacks nothing that is deleted from now on. */
   begin(savedAtMs = this.#clock.nowMs()): void {
     this.#savedAtMs = savedAtMs
     this.#awakeAtMs = this.#clock.nowMs()
+    this.#saidAtMs = this.#clock.steadyMs()
     this.#hasSlept = false
   }
 
@@ -48,9 +52,14 @@ export class Freshness {
     return this.#savedAtMs
   }
 
-  /** Whether an idle store should say once more that it is up to date. */
+  /** Whether an idle store should say once more that it is up to date. What it may say is asked with each turn, also where nothing is written. */
   get isDue(): boolean {
-    return this.#clock.nowMs() - this.#savedAtMs >= lookMs
+    return this.#clock.steadyMs() - this.#saidAtMs >= lookMs
+  }
+
+  /** The store has said it. */
+  said(): void {
+    this.#saidAtMs = this.#clock.steadyMs()
   }
 
   /** Throws `not-ready` after a sleep in which tombstones may have come and gone. To be called again and again. */

@@ -77,6 +77,12 @@ export class Herds {
   /** Counts the buckets that came into view. */
   async #look(now: number): Promise<void> {
     if (now - this.#lookedAt < lookMs && now >= this.#lookedAt) return
+    // By a clock that was ahead much of what is to come was passed over.
+    if (this.#lookedAt - now > lookMs) {
+      this.#counts.clear()
+      this.#seenUntil = 0
+      this.#cursor = undefined
+    }
     this.#lookedAt = now
     for (const bucket of this.#counts.keys()) if ((bucket + 1) * bucketMs <= now) this.#counts.delete(bucket)
     const until = Math.floor((now + this.#leadMsMax) / bucketMs)

@@ -45,7 +45,7 @@ export function jobQueries(sight: Sight, { codecs, clock }: { codecs: SchedulerC
     async list(partition, filter, limit, after) {
       const store = sight.storeOf(partition)
       const page = { filter, limit, after }
-      const place = { store, codecs, nowMs: clock.nowMs(), viewOf: (job: Job) => viewOf(job, partition) }
+      const place = { store, codecs, steadyMs: clock.steadyMs(), viewOf: (job: Job) => viewOf(job, partition) }
       if (filter.active) return listAmong(place, await sight.jobsUnderWay(partition, store), page)
       return listJobsOf({ ...place, catalogue: sight.catalogueOf(partition) }, page)
     },

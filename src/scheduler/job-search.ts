@@ -17,7 +17,7 @@ const buildStep = 2_000
 interface Place {
   store: PartitionStore
   codecs: SchedulerCodecs
-  nowMs: number
+  steadyMs: number
   viewOf(job: Job): JobView | undefined
 }
 interface Page {
@@ -66,12 +66,12 @@ async function listAlong(place: Place, way: Walk, { filter, limit, after }: Page
 /** What is known is searched first; only when that is not enough a further part of the catalogue is built, a bounded one in each call. */
 async function listByCatalogue(place: Place, catalogue: Catalogue, walk: Walk, page: Page): Promise<ListedJobs> {
   const { filter, limit, after } = page
-  const { store, codecs, nowMs } = place
+  const { store, codecs, steadyMs } = place
   const jobs: JobView[] = []
   let cursor = after
   let looked = 0
   let loaded = 0
-  let built = await catalogue.advance(store, codecs, 0, nowMs)
+  let built = await catalogue.advance(store, codecs, 0, steadyMs)
   for (;;) {
     const proposed = catalogue.propose(filter, cursor, Math.min(slice, 2 * limit))
     looked += proposed.looked
@@ -89,7 +89,7 @@ async function listByCatalogue(place: Place, catalogue: Catalogue, walk: Walk, p
     // Its ids have reached their limit: what is behind them is found job by job.
     if (catalogue.full)
       return jobs.length > 0 ? { jobs, next: cursor, looked } : listAlong(place, walk, { ...page, after: cursor })
-    built += await catalogue.advance(store, codecs, buildStep, nowMs)
+    built += await catalogue.advance(store, codecs, buildStep, steadyMs)
   }
   return { jobs, next: cursor, looked }
 }

@@ -3,7 +3,7 @@
  * The phases are functions over it: restoring.ts, claiming.ts, firing.ts; partition.ts leads from one to the next.
  */
 import type { Timer } from '../../streams/keys.ts'
-import { trustedMs } from '../clock.ts'
+import { atSteady, trustedMs } from '../clock.ts'
 import type { PositionReset } from '../owner-views.ts'
 import type { TransactionalWriter } from '../ports.ts'
 import { Admissions } from './admissions.ts'
@@ -86,7 +86,7 @@ export class Ownership {
   turnSince = Number.POSITIVE_INFINITY
   /** Outlives a reopening, for people. */
   lastReset: PositionReset | null = null
-  /** When a partition that was given to another member stops firing at the latest. */
+  /** When a partition that was given to another member stops firing at the latest, by the steady clock. */
   leavingAt = Number.POSITIVE_INFINITY
   readonly waits = new AppliedWaits(() => this.applied)
   readonly #closed = new Interruption()
@@ -174,7 +174,7 @@ export class Ownership {
   async more(): Promise<boolean> {
     const { clock } = this.shared
     if (clock.steadyMs() - this.#progressAt >= quietMs) return false
-    await this.nap(clock.nowMs() + this.#progressAt + quietMs - clock.steadyMs())
+    await this.nap(atSteady(clock, this.#progressAt + quietMs))
     return true
   }
 
@@ -247,11 +247,12 @@ export class Ownership {
     if (!this.freshness.isDue) return
     await this.orClosed(this.feed.nextHeartbeat())
     await this.alone(() => saveLocal(this.#turnContext(store, index)))
+    this.freshness.said()
   }
 
   /** When something of the partition besides its timers wants to be looked at. */
   get wakeAt(): number {
-    return Math.min(this.admissions.wakeAt, this.leavingAt, this.reports.wakeAtMs)
+    return Math.min(this.admissions.wakeAt, atSteady(this.shared.clock, this.leavingAt), this.reports.wakeAtMs)
   }
 
   /** Whether all that stands in an input topic before `end`, and can be seen, is part of the store. */

@@ -156,7 +156,7 @@ export class Partition {
 
   #leaveLater(): void {
     const { clock } = this.#own.shared
-    this.#own.leavingAt = clock.nowMs() + handoffMs
+    this.#own.leavingAt = clock.steadyMs() + handoffMs
     this.#own.signal.wake()
   }
 

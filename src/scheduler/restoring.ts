@@ -142,7 +142,7 @@ async function openStore(own: Ownership): Promise<{ store: PartitionStore; other
   const { stores, logger, clock } = own.shared
   const { partition } = own
   const opened = await stores.open(partition)
-  const watched = (store: PartitionStore): PartitionStore => own.catalogue.watch(withStoreFaults(store), () => clock.nowMs())
+  const watched = (store: PartitionStore): PartitionStore => own.catalogue.watch(withStoreFaults(store), () => clock.steadyMs())
   own.store = watched(opened.store)
   if (opened.wiped !== undefined) logger.warn({ partition }, `The local store was unreadable and is built anew: ${opened.wiped}`)
   const { reason, other } = await look(own, own.store)

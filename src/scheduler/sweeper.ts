@@ -15,6 +15,7 @@ import {
   timerKind,
 } from '../../streams/keys.ts'
 import { timersOf } from '../../streams/timers.ts'
+import { atSteady } from '../clock.ts'
 import { eachJob, weightOf } from './job-loader.ts'
 import type { Shared } from './options.ts'
 import type { PartitionStore } from './ports.ts'
@@ -39,22 +40,27 @@ export class Sweeper {
   readonly #shared: Pick<Shared, 'codecs' | 'clock' | 'metrics' | 'logger'>
   /** The last job that was looked at. */
   #cursor: string | undefined
+  /** By the steady clock: one that is set back must not hold it up. */
   #lookAt: number
 
   constructor(store: PartitionStore, shared: Pick<Shared, 'codecs' | 'clock' | 'metrics' | 'logger'>) {
     this.#store = store
     this.#shared = shared
-    this.#lookAt = shared.clock.nowMs() + lookEveryMs
+    this.#lookAt = shared.clock.steadyMs() + lookEveryMs
   }
 
   /** When to call `look` again. */
   get lookAt(): number {
-    return this.#lookAt
+    return atSteady(this.#shared.clock, this.#lookAt)
+  }
+
+  get isDue(): boolean {
+    return this.#shared.clock.steadyMs() >= this.#lookAt
   }
 
   /** Looks at the next few jobs. Only while nothing is due; `written` hears of each timer that is written anew. */
   async look(now: number, written: (timer: Timer) => void): Promise<void> {
-    this.#lookAt = now + lookEveryMs
+    this.#lookAt = this.#shared.clock.steadyMs() + lookEveryMs
     const ids = await this.#nextIds()
     const lost: Timer[] = []
     let bytes = 0

@@ -5,6 +5,7 @@
 import { type Timer, timerKind } from '../../streams/keys.ts'
 import { turnBytesMax } from './batch.ts'
 import { Herds } from './herds.ts'
+import { culpritWaitMs } from './narrowing.ts'
 import type { Shared } from './options.ts'
 import type { PartitionStore } from './ports.ts'
 import type { TimeIndex } from './time-index.ts'
@@ -13,6 +14,9 @@ import type { Weights } from './weights.ts'
 
 /** Timers of heavy jobs that are held back; those beyond go with the light ones. */
 const heavyMax = 20_000
+
+/** A clock that goes back by less changes nothing that matters. */
+const setBackMsMin = 1_000
 
 export class TimerTaker {
   readonly #index: TimeIndex
@@ -24,6 +28,8 @@ export class TimerTaker {
 
   /** Timers of heavy jobs, by `dueAt`: they come after the light ones, a few with each turn, or one storm of them would hold all others up. */
   #heavy: Timer[] = []
+  /** When timers were taken last. */
+  #takenAt = 0
   /** Another partition has its turn with heavy ones. */
   #heavyWaits = false
 
@@ -48,6 +54,8 @@ export class TimerTaker {
     mayTakeHeavy = (): boolean => true,
   ): Promise<Timer[]> {
     const { leadMs } = this.#shared
+    if (this.#takenAt - now > setBackMsMin) this.#putSooner(now)
+    this.#takenAt = now
     const share = most === 1 ? Number(timerNext) : Math.floor(most * timerShare)
     const max = shareWithMail ? share : most
     // However many light ones are due, one heavy one is part of each turn.
@@ -111,6 +119,14 @@ export class TimerTaker {
     let ready = 0
     while (ready < max && (this.#deferred[ready]?.untilMs ?? Number.POSITIVE_INFINITY) <= now) ready++
     return ready === 0 ? [] : this.#deferred.splice(0, ready).map(({ timer }) => timer)
+  }
+
+  /** The clock was set back: what is due by now was put off for no longer than a failure is. */
+  #putSooner(now: number): void {
+    const deferred = this.#deferred
+    this.#deferred = []
+    for (const { timer, untilMs } of deferred)
+      this.#put(timer, timer.dueAt > now ? untilMs : Math.min(untilMs, now + culpritWaitMs))
   }
 
   #put(timer: Timer, untilMs: number): void {

@@ -34,11 +34,11 @@ export class ZoneLooks {
    * Timers for the turn at hand, which takes `others` besides: jobs whose next time moves. A turn that is narrowed takes no more than it
    * may; were there none at all, an idle partition, whose turns do not grow again, would never have done.
    */
-  async look(now: number, others = 0): Promise<Timer[]> {
+  async look(others = 0): Promise<Timer[]> {
     const { zones, narrowing } = this.#own
     const { walk } = zones
     const most = narrowing.max < batchRecordsMax ? Math.min(zoneJobsPerLook, narrowing.max - others) : zoneJobsPerLook
-    return walk === undefined || now < walk.lookAt || most < 1 ? [] : walk.look(this.#written, most)
+    return walk === undefined || !walk.isDue || most < 1 ? [] : walk.look(this.#written, most)
   }
 
   /** To be called after that turn: then what it was given is decided, but for what was put off. */
@@ -57,7 +57,7 @@ export async function followZones(own: Ownership, store: PartitionStore): Promis
   if (zones.store === zones.own) return Number.POSITIVE_INFINITY
   zones.walk ??= begin(own, store)
   const { walk } = zones
-  if (own.shared.clock.nowMs() >= walk.lookAt) await own.alone(() => walk.look(() => undefined))
+  if (walk.isDue) await own.alone(() => walk.look(() => undefined))
   if (walk.isDone) end(own, false)
   return walk.lookAt
 }

@@ -8,6 +8,7 @@ import type { Job } from '../../streams/job.ts'
 import { definitionKey, jobIdOfKey, prefix, rangeOf, type Timer, timerKey, timerKind } from '../../streams/keys.ts'
 import { mayMove, zoneMoveOf } from '../../streams/runs/zone-change.ts'
 import { timersOf } from '../../streams/timers.ts'
+import { atSteady } from '../clock.ts'
 import { loadJobs } from './job-loader.ts'
 import type { Shared } from './options.ts'
 import type { PartitionStore } from './ports.ts'
@@ -32,6 +33,7 @@ export class ZoneWalk {
   readonly #partition: number
   /** Where it goes on; undefined: behind the last job. */
   #from: Buffer | undefined = rangeOf(prefix.definition).from
+  /** By the steady clock: one that is set back must not hold it up. */
   #lookAt: number
   readonly view: ZoneWalkView = { checked: 0, moved: 0 }
 
@@ -39,13 +41,17 @@ export class ZoneWalk {
     this.#partition = partition
     this.#store = store
     this.#shared = shared
-    this.#lookAt = shared.clock.nowMs()
+    this.#lookAt = shared.clock.steadyMs()
     shared.metrics.zoneWalk.set({ partition }, 1)
   }
 
   /** When to call `look` again; Infinity once all jobs were seen. */
   get lookAt(): number {
-    return this.#lookAt
+    return atSteady(this.#shared.clock, this.#lookAt)
+  }
+
+  get isDue(): boolean {
+    return this.#shared.clock.steadyMs() >= this.#lookAt
   }
 
   get isDone(): boolean {
@@ -74,7 +80,7 @@ export class ZoneWalk {
     this.view.moved += lacking.length + moving.length
     metrics.zoneChecked.inc(jobs.length)
     metrics.zoneMoved.inc(lacking.length)
-    this.#lookAt = this.isDone ? Number.POSITIVE_INFINITY : now + zoneLookEveryMs
+    this.#lookAt = this.isDone ? Number.POSITIVE_INFINITY : clock.steadyMs() + zoneLookEveryMs
     if (this.isDone) metrics.zoneWalk.set({ partition: this.#partition }, 0)
     return moving
   }

@@ -9,11 +9,13 @@ import { VirtualTime } from '../tools/manual-clock.ts'
 function prepared({ fails = false } = {}) {
   const time = new VirtualTime()
   const rests: number[] = []
+  const wall = { setBackMs: 0 }
   const clock = {
-    nowMs: () => time.nowMs,
+    nowMs: () => time.nowMs - wall.setBackMs,
+    steadyMs: () => time.nowMs,
     at: (whenMs: number, wake: () => void) => {
-      rests.push(whenMs - time.nowMs)
-      time.nowMs = whenMs
+      rests.push(whenMs - clock.nowMs())
+      time.nowMs = whenMs + wall.setBackMs
       wake()
       return () => undefined
     },
@@ -31,7 +33,7 @@ function prepared({ fails = false } = {}) {
   } as unknown as Owner
   const owners = { ask: <Answer>(_partition: number, question: (owner: Owner) => Promise<Answer>) => question(owner) }
   const context = { owners, partitions: 2, clock, logger: pino({ level: 'silent' }) } as never
-  return { time, rests, calls, state, preparer: new SearchPreparer(context, () => state.isWanted) }
+  return { time, wall, rests, calls, state, preparer: new SearchPreparer(context, () => state.isWanted) }
 }
 
 describe('owners, while somebody looks at the dashboard', () => {
@@ -46,6 +48,14 @@ describe('owners, while somebody looks at the dashboard', () => {
     await Promise.all([preparer.tick(), preparer.tick()])
     await preparer.tick()
     expect(calls).toHaveLength(4)
+    time.nowMs += searchPrepareMs
+    await preparer.tick()
+    expect(calls).toHaveLength(8)
+  })
+  it('are asked again although the clock was set back by hours', async () => {
+    const { preparer, calls, time, wall } = prepared()
+    await preparer.tick()
+    wall.setBackMs = 6 * 3_600_000
     time.nowMs += searchPrepareMs
     await preparer.tick()
     expect(calls).toHaveLength(8)

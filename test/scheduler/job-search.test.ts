@@ -43,7 +43,7 @@ async function filled(count: number, catalogue = new Catalogue()) {
     const state = job.state ?? pristineState(job)
     return { ...state, id: job.id, partition: 0, offset: definition.offset, definition: definition.spec } as unknown as JobView
   }
-  const place = { store, codecs, nowMs: 0, viewOf, catalogue }
+  const place = { store, codecs, steadyMs: 0, viewOf, catalogue }
   const all = async (filter: JobFilter, limit = 7) => {
     const ids: string[] = []
     let calls = 0

@@ -1,0 +1,157 @@
+/** A wall clock that is set back by hours while it is trusted, as where nothing is compared: what waits for a time goes on all the same. */
+import { expect, it } from 'vitest'
+import { Admissions } from '../../src/scheduler/admissions.ts'
+import { Herds, herdTimers } from '../../src/scheduler/herds.ts'
+import { localKey } from '../../src/scheduler/local-record.ts'
+import type { Shared } from '../../src/scheduler/options.ts'
+import type { TimeIndex } from '../../src/scheduler/time-index.ts'
+import { TimerTaker } from '../../src/scheduler/timer-taker.ts'
+import { Weights } from '../../src/scheduler/weights.ts'
+import { stateKey, type Timer, timerKey, timerKind } from '../../streams/keys.ts'
+import { intlRules } from '../../streams/schedules/zone-rules.ts'
+import type { Disk, Zones } from '../model/cluster/process.ts'
+import { codecs, names } from '../model/world.ts'
+import { memoryStore } from '../tools/memory-store.ts'
+import { beginMs, SchedulerDriver } from '../tools/scheduler-driver.ts'
+import { rulesByProcess } from '../tools/zone-rules.ts'
+
+const hourMs = 3_600_000
+const setBackMs = 6 * hourMs
+const none = Buffer.alloc(0)
+
+it('the look at all jobs after a change of time zone rules comes to its end', async () => {
+  const driver = new SchedulerDriver()
+  const disk: Disk = new Map()
+  const run = rulesByProcess()
+  const zones = (version: string): Zones => ({ version, under: (task) => run(intlRules, task) })
+  const old = driver.boot('old', disk, zones('2025c'))
+  await driver.settle()
+  for (let index = 0; index < 350; index++)
+    driver.define(`j-${index}`, { schedule: { cron: '0 3 * * *' }, target: { handler: 'x' } })
+  await driver.advance(1_000, 250)
+  driver.kill(old)
+  const fresh = driver.boot('new', disk, zones('2026a'))
+  const view = () => fresh.scheduler.queries.partitions()[0]
+  for (let step = 0; view()?.phase !== 'active' && step < 100; step++) await driver.advance(1)
+  expect(view()?.zoneWalk?.checked).toBeLessThan(350)
+  fresh.machine.clock.skewMs = -setBackMs
+  await driver.advance(1_000, 50)
+  expect(view()?.zoneWalk).toBeNull()
+})
+
+it('the net below the timers is looked through, and the position of an idle owner is logged', async () => {
+  const driver = new SchedulerDriver()
+  const owner = driver.boot('A')
+  await driver.settle()
+  driver.define('lost', { schedule: { everyMs: hourMs }, target: { handler: 'x' } })
+  await driver.advance(1_000, 250)
+  const epoch = driver.log.fence('other')
+  const value = codecs.command.encode({ type: 'PAUSE', commandId: 'c', at: driver.time.nowMs })
+  driver.log.append([{ topic: names.commands, partition: 0, key: 'nobody', value }], driver.log.begin('other', epoch))
+  await driver.advance(500, 250)
+  driver.log.commit('other', epoch)
+  await driver.settle()
+  owner.machine.clock.skewMs = -setBackMs
+  await driver.advance(2_000, 250)
+  const positions = driver.log
+    .at(names.state, 0)
+    .archive.flatMap(({ record }) => (record?.value ? [codecs.state.decode(record.value)] : []))
+  const offsets = (await Promise.all(positions)).flatMap(({ position }) => (position ? [position.commandsOffset] : []))
+  expect(offsets.at(-1)).toBe(2)
+  // Its timer is lost, as by a fault of ours; a minute later it is overdue.
+  const store = owner.disk.get(0)
+  if (store === undefined) throw new Error('The owner has no store.')
+  expect(store.getNow([stateKey('lost')])).toEqual([null])
+  const timer: Timer = { dueAt: beginMs + hourMs, kind: timerKind.fire, jobId: 'lost', runNo: 0 }
+  expect(store.getNow([timerKey(timer)])).toEqual([none])
+  owner.machine.clock.skewMs = 2 * hourMs
+  store.applyNow([{ key: timerKey(timer), value: null }])
+  driver.kill(owner)
+  const heir = driver.boot('B', owner.disk)
+  heir.machine.clock.skewMs = 24 * hourMs
+  await driver.advance(1_000, 250)
+  heir.machine.clock.skewMs = 2 * hourMs
+  await driver.advance(5_000, 250)
+  expect(driver.executions().map(({ jobId }) => jobId)).toEqual(['lost'])
+})
+
+it('an owner that lost its partition fires no longer than half a minute', async () => {
+  const driver = new SchedulerDriver(2)
+  const first = driver.boot('A')
+  await driver.settle()
+  expect(driver.phases(first)).toBe('active,active')
+  const second = driver.boot('B')
+  for (let step = 0; second.scheduler.queries.partitions().length === 0 && step < 50; step++) await driver.settle(1)
+  // It has a partition, and does not come to fence it.
+  driver.commitGate = new Promise(() => undefined)
+  await driver.settle()
+  first.machine.clock.skewMs = -setBackMs
+  await driver.advance(31_000, 1_000)
+  expect(
+    driver
+      .phases(first)
+      .split(',')
+      .filter((phase) => phase === 'active'),
+  ).toHaveLength(1)
+})
+
+it('an idle owner says in its store each hour that it is up to date', async () => {
+  const driver = new SchedulerDriver()
+  const owner = driver.boot('A')
+  await driver.settle()
+  driver.define('j', { schedule: { at: beginMs + 1_000 * hourMs }, target: { handler: 'x' } })
+  await driver.advance(1_000, 250)
+  const ageMs = (): number => {
+    const [value] = owner.disk.get(0)?.getNow([localKey]) ?? []
+    return driver.time.nowMs - JSON.parse(value?.toString() ?? '{}').savedAtMs
+  }
+  for (let half = 0; half < 6; half++) {
+    driver.time.nowMs += hourMs / 2
+    await driver.settle()
+  }
+  expect(ageMs()).toBeLessThanOrEqual(hourMs + 1_000)
+})
+
+it('keys of limits are swept', () => {
+  const admissions = new Admissions(codecs)
+  const now = beginMs + setBackMs
+  admissions.open(now)
+  const store = memoryStore()
+  return admissions.sweep(store, now).then(async () => {
+    while (admissions.isPressing(now)) await admissions.sweep(store, now)
+    expect([admissions.isPressing(now + hourMs - 1), admissions.isPressing(now + hourMs)]).toEqual([false, true])
+    expect(admissions.isPressing(beginMs)).toBe(true)
+  })
+})
+
+it('herds are seen coming', async () => {
+  const herds = new Herds(memoryStoreOf(beginMs + 5_000), 100, 10_000)
+  await herds.take(beginMs + setBackMs, 1_000, 0)
+  await herds.take(beginMs, 1_000, 0)
+  expect(await herds.take(beginMs + 4_850, 1_000, 0)).toHaveLength(herdTimers + 50)
+})
+
+function memoryStoreOf(dueAt: number) {
+  const store = memoryStore()
+  const timers = Array.from({ length: herdTimers + 50 }, (_, index) => ({
+    dueAt,
+    kind: timerKind.fire,
+    jobId: `h-${index}`,
+    runNo: 0,
+  }))
+  store.applyNow(timers.map((timer) => ({ key: timerKey(timer), value: none })))
+  return store
+}
+
+it('what could not be acted on is looked at again after a minute', async () => {
+  const index = { nextDue: Number.POSITIVE_INFINITY, take: async () => [] }
+  const shared = { leadMs: 0, leadMsMax: 0 } as Shared
+  const taker = new TimerTaker(index as unknown as TimeIndex, memoryStore(), shared, new Weights())
+  const timer: Timer = { jobId: 'bad', kind: timerKind.fire, runNo: 0, dueAt: beginMs }
+  const later: Timer = { ...timer, jobId: 'later', dueAt: beginMs + setBackMs }
+  await taker.take(beginMs + setBackMs, false, 0)
+  taker.defer([timer, later].map((each) => ({ timer: each, untilMs: beginMs + setBackMs + 60_000 })))
+  expect(await taker.take(beginMs, false, 0)).toEqual([])
+  expect(await taker.take(beginMs + 60_000, false, 0)).toEqual([timer])
+  expect(await taker.take(beginMs + setBackMs + 60_000, false, 0)).toEqual([later])
+})
