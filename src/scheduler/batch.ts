@@ -2,7 +2,7 @@
  * What one turn takes of the timers and the mail that it was given: as many of the first as their bytes allow, loaded slice by slice, so
  * that a thousand jobs of half a megabyte are never in memory together. The others wait for the next turns.
  */
-import type { Job } from '../../streams/job.ts'
+import type { Job, KnownDefinition } from '../../streams/job.ts'
 import { type Timer, timerKind, type Waiter } from '../../streams/keys.ts'
 import { backfillRunsMax } from '../../streams/runs/backfill.ts'
 import type { SchedulerCodecs } from './codecs.ts'
@@ -45,8 +45,12 @@ interface Item {
   jobId: string | undefined
   /** How often what the job weighs is written, at most. */
   copies: number
+  /** Bytes that it brings and that are written besides. */
+  brought?: number
   /** It may begin runs of a backfill. */
   backfills?: boolean
+  /** What the job is from here on, when this is folded. */
+  definition?: KnownDefinition
 }
 
 export async function loadBatch(loading: Loading, timers: Timer[], mails: Mail[]): Promise<Batch> {
@@ -87,7 +91,9 @@ async function fill(
   const bytes = new Map<string, number>()
   let sliceJobs = sliceJobsFirst
   let known: ReadonlyMap<string, Job> = new Map()
-  for (const [at, { jobId, copies, backfills = false }] of items.entries()) {
+  // What follows in the same turn is of a definition that no store has yet.
+  const defined = new Map<string, KnownDefinition>()
+  for (const [at, { jobId, copies, brought = 0, backfills = false, definition }] of items.entries()) {
     const mayStop = used.count > 0 || !atLeastOne
     if (jobId !== undefined && !jobs.has(jobId)) {
       if (mayStop && used.loaded + weights.of(jobId) > room.loaded) return used
@@ -104,15 +110,20 @@ async function fill(
       }
     }
     const weight = jobId === undefined ? 0 : (bytes.get(jobId) ?? weights.of(jobId))
+    const next = jobId === undefined ? undefined : defined.get(jobId)
+    const heaviest = Math.max(weight, next?.bytes.length ?? 0)
     const job = jobId === undefined || jobs.has(jobId) ? undefined : known.get(jobId)
     const loaded = used.loaded + (job === undefined ? 0 : weight)
     const before = jobId === undefined ? undefined : (jobs.get(jobId) ?? job)
     // Whatever happens to a job whose backfill goes on may begin as many runs of it as a step may.
-    const most = before?.definition?.spec?.maxConcurrentRuns ?? 0
-    const begun = backfills || before?.state?.backfill ? Math.min(backfillRunsMax(weight), most) : 0
-    const written = used.written + (copies + begun) * weight
+    const most = (next ?? before?.definition)?.spec?.maxConcurrentRuns ?? 0
+    const goesOn = backfills || before?.state?.backfill ? Math.min(backfillRunsMax(heaviest), most) : 0
+    // One that waits for the end of another begins with it.
+    const begun = goesOn + ((before?.state?.queuedFor ?? null) === null ? 0 : 1)
+    const written = used.written + (copies + begun) * heaviest + brought
     if (mayStop && (loaded > room.loaded || written > room.written)) return used
     if (job !== undefined) jobs.set(job.id, job)
+    if (jobId !== undefined && definition !== undefined) defined.set(jobId, definition)
     Object.assign(used, { count: used.count + 1, loaded, written })
   }
   return used
@@ -139,8 +150,13 @@ function ofTimer({ jobId, kind }: Timer): Item {
 
 function ofMail({ jobId, input, heartbeat }: Mail): Item {
   if (input === undefined) return { jobId: heartbeat === undefined ? undefined : jobId, copies: 0 }
-  if (input.kind === 'command') return { jobId, copies: 1, backfills: input.command.type === 'BACKFILL' }
+  if (input.kind === 'command') {
+    const { type, payload } = input.command
+    // A payload of its own is given to the worker, and kept for another attempt.
+    return { jobId, copies: 1, brought: 2 * (payload?.length ?? 0), backfills: type === 'BACKFILL' }
+  }
   // A definition is written only to the store, but what it replaces may be kept for a run.
+  if (input.kind === 'definition') return { jobId, copies: 1, definition: input.definition }
   if (input.kind !== 'event') return { jobId, copies: 1 }
   const { type } = input.event
   return { jobId, copies: type === 'FAILED' ? 2 : type === 'RETRY_DUE' || type === 'RELEASED' ? 1 : 0 }
