@@ -735,6 +735,8 @@ export interface ActiveRun {
   tellAt: number | null
   /** Whether key P holds the Execution that this run is dispatched from. Default: false. */
   snapshot: boolean
+  /** With snapshot: the run number in key P, where several runs that were active while their definition was replaced share one. Null: its own. Default: null. */
+  snapshotRunNo: number | null
   /** Until when the current attempt must have started. Unit: epoch ms. */
   startDeadlineAt: number
   /** As in the definition that made the run. Unit: ms. */
@@ -771,6 +773,7 @@ export interface ActiveRunInput {
   parked?: boolean | undefined
   tellAt?: number | null | undefined
   snapshot?: boolean | undefined
+  snapshotRunNo?: number | null | undefined
   startDeadlineAt: number
   leaseMs: number
   attemptTimeoutMs: number
@@ -1025,7 +1028,7 @@ export interface StateEntry {
   state: JobState | null
   /** Key R: a finished run that is no longer the last. Default: null. */
   run: FinishedRun | null
-  /** Key P: the framed Execution from which a run is dispatched again, kept while it is active when its definition was replaced or its payload overridden. Default: null. */
+  /** Key P: the framed Execution from which a run is dispatched again, kept while it is active when its definition was replaced or its payload overridden, and of a dead run for a redrive. Runs of one replaced definition share one. Default: null. */
   snapshot: Buffer | null
   /** Key C: what is taken of a concurrencyKey. Default: null. */
   slots: KeySlots | null
@@ -3072,6 +3075,15 @@ export const jobStateSchema = {
                       "doc": "Whether key P holds the Execution that this run is dispatched from."
                     },
                     {
+                      "name": "snapshotRunNo",
+                      "type": [
+                        "null",
+                        "long"
+                      ],
+                      "default": null,
+                      "doc": "With snapshot: the run number in key P, where several runs that were active while their definition was replaced share one. Null: its own."
+                    },
+                    {
                       "name": "startDeadlineAt",
                       "type": "long",
                       "unit": "epoch ms",
@@ -3363,7 +3375,7 @@ export const jobStateSchema = {
         "bytes"
       ],
       "default": null,
-      "doc": "Key P: the framed Execution from which a run is dispatched again, kept while it is active when its definition was replaced or its payload overridden."
+      "doc": "Key P: the framed Execution from which a run is dispatched again, kept while it is active when its definition was replaced or its payload overridden, and of a dead run for a redrive. Runs of one replaced definition share one."
     },
     {
       "name": "slots",

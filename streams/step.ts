@@ -15,6 +15,7 @@ import { applyEvent, applyRunTimer } from './runs/attempt.ts'
 import { deliverAll } from './runs/deliver.ts'
 import { fire } from './runs/fire.ts'
 import { admit } from './runs/gate.ts'
+import { dropSnapshot } from './runs/snapshots.ts'
 import { lookAtZone } from './runs/zone-change.ts'
 import { timersOf } from './timers.ts'
 
@@ -112,11 +113,11 @@ function endRun(draft: Decision, run: ActiveRun, message: string, now: number): 
     finishedAt: now,
   }
   if (lastRun !== null) draft.ring.push(lastRun)
-  if (run.snapshot) draft.snapshotDeletes.push(runNo)
   patchState(draft, {
     active: active.filter((other) => other.runNo !== runNo),
     lastRun: { ...ended, worker, result: null, note: null, errors: [error] },
     failed: failed + 1,
   })
+  dropSnapshot(draft, run)
   draft.notes.push({ kind: 'ended', status: 'DEAD' })
 }

@@ -6,7 +6,7 @@ import type { Job, KnownDefinition } from '../../streams/job.ts'
 import { type Timer, timerKind, type Waiter } from '../../streams/keys.ts'
 import { backfillRunsMax } from '../../streams/runs/backfill.ts'
 import type { SchedulerCodecs } from './codecs.ts'
-import { loadJobs, weightOf } from './job-loader.ts'
+import { loadJobs, loadSnapshot, weightOf } from './job-loader.ts'
 import type { Mail } from './mailbox.ts'
 import type { PartitionStore } from './ports.ts'
 import type { Weights } from './weights.ts'
@@ -43,6 +43,8 @@ export interface Batch {
 
 interface Item {
   jobId: string | undefined
+  /** The run that it is about; 0 where it is about the job. */
+  runNo: number
   /** How often what the job weighs is written, at most. */
   copies: number
   /** Bytes that it brings and that are written besides. */
@@ -57,10 +59,9 @@ export async function loadBatch(loading: Loading, timers: Timer[], mails: Mail[]
   const jobs = new Map<string, Job>()
   const room = { written: turnBytesMax * loading.share, loaded: loadedBytesMax * loading.share }
   const forTimers = mails.length === 0 ? room : { written: room.written * timerShare, loaded: room.loaded * timerShare }
-  const more = redriven(mails)
-  const first = await fill(loading, jobs, more, timers.map(ofTimer), forTimers, true)
+  const first = await fill(loading, jobs, timers.map(ofTimer), forTimers, true)
   const left = { written: room.written - first.written, loaded: room.loaded - first.loaded }
-  const then = await fill(loading, jobs, more, mails.map(ofMail), left, first.count === 0)
+  const then = await fill(loading, jobs, mails.map(ofMail), left, first.count === 0)
   return {
     jobs,
     timers: timers.slice(0, first.count),
@@ -74,52 +75,49 @@ export async function loadBatch(loading: Loading, timers: Timer[], mails: Mail[]
 /** Loads the jobs of the first of those that wait for a slot, as many as there is room for, and one at least. Resolves with how many. */
 export async function loadWaiters(loading: Omit<Loading, 'share'>, batch: Batch, waiters: Waiter[]): Promise<number> {
   const { jobs, bytesLeft } = batch
-  const items = waiters.map(({ jobId }) => ({ jobId, copies: 1 }))
-  return (await fill(loading, jobs, new Map(), items, { written: bytesLeft, loaded: bytesLeft }, true)).count
+  const items = waiters.map(({ jobId, runNo }) => ({ jobId, runNo, copies: 1 }))
+  return (await fill(loading, jobs, items, { written: bytesLeft, loaded: bytesLeft }, true)).count
 }
 
 /** Loads the jobs of the first items, as many as there is room for; `atLeastOne`, however large it is. */
 async function fill(
   { store, codecs, weights }: Omit<Loading, 'share'>,
   jobs: Map<string, Job>,
-  more: ReadonlyMap<string, readonly number[]>,
   items: Item[],
   room: { written: number; loaded: number },
   atLeastOne: boolean,
 ): Promise<{ count: number; written: number; loaded: number }> {
   const used = { count: 0, written: 0, loaded: 0 }
-  const bytes = new Map<string, number>()
   let sliceJobs = sliceJobsFirst
   let known: ReadonlyMap<string, Job> = new Map()
   // What follows in the same turn is of a definition that no store has yet.
   const defined = new Map<string, KnownDefinition>()
-  for (const [at, { jobId, copies, brought = 0, backfills = false, definition }] of items.entries()) {
+  for (const [at, { jobId, runNo, copies, brought = 0, backfills = false, definition }] of items.entries()) {
     const mayStop = used.count > 0 || !atLeastOne
     if (jobId !== undefined && !jobs.has(jobId)) {
       if (mayStop && used.loaded + weights.of(jobId) > room.loaded) return used
       if (!known.has(jobId)) {
-        known = await loadJobs(store, codecs, nextIds(items, at, sliceJobs, jobs, weights), more)
+        known = await loadJobs(store, codecs, ...nextIds(items, at, sliceJobs, jobs, weights))
         let sum = 0
         for (const [id, job] of known) {
           const weight = weightOf(job)
           weights.set(id, weight)
-          bytes.set(id, weight)
           sum += weight
         }
         sliceJobs = Math.min(Math.max(1, Math.floor(sliceBytes / (sum / known.size + 1))), sliceJobs * 2, sliceJobsMax)
       }
     }
-    const weight = jobId === undefined ? 0 : (bytes.get(jobId) ?? weights.of(jobId))
+    const job = jobId === undefined ? undefined : (jobs.get(jobId) ?? known.get(jobId))
+    const had = job !== undefined && jobs.has(job.id) ? weightOf(job) : 0
+    if (job !== undefined && runNo > 0) await loadSnapshot(store, codecs, job, runNo)
+    const loaded = used.loaded + (job === undefined ? 0 : weightOf(job)) - had
     const next = jobId === undefined ? undefined : defined.get(jobId)
-    const heaviest = Math.max(weight, next?.bytes.length ?? 0)
-    const job = jobId === undefined || jobs.has(jobId) ? undefined : known.get(jobId)
-    const loaded = used.loaded + (job === undefined ? 0 : weight)
-    const before = jobId === undefined ? undefined : (jobs.get(jobId) ?? job)
+    const heaviest = Math.max(job === undefined ? 0 : weightOf(job, runNo), next?.bytes.length ?? 0)
     // Whatever happens to a job whose backfill goes on may begin as many runs of it as a step may.
-    const most = (next ?? before?.definition)?.spec?.maxConcurrentRuns ?? 0
-    const goesOn = backfills || before?.state?.backfill ? Math.min(backfillRunsMax(heaviest), most) : 0
+    const most = (next ?? job?.definition)?.spec?.maxConcurrentRuns ?? 0
+    const goesOn = backfills || job?.state?.backfill ? Math.min(backfillRunsMax(heaviest), most) : 0
     // One that waits for the end of another begins with it.
-    const begun = goesOn + ((before?.state?.queuedFor ?? null) === null ? 0 : 1)
+    const begun = goesOn + ((job?.state?.queuedFor ?? null) === null ? 0 : 1)
     const written = used.written + (copies + begun) * heaviest + brought
     if (mayStop && (loaded > room.loaded || written > room.written)) return used
     if (job !== undefined) jobs.set(job.id, job)
@@ -129,45 +127,42 @@ async function fill(
   return used
 }
 
-/** Ids of jobs that are not loaded, from the item at `from` on. A job that is known to be heavy ends the slice. */
-function nextIds(items: Item[], from: number, max: number, jobs: ReadonlyMap<string, Job>, weights: Weights): string[] {
-  const ids = new Set<string>()
+/** Ids of jobs that are not loaded, from the item at `from` on, and the first run of each. A job that is known to be heavy ends the slice. */
+function nextIds(
+  items: Item[],
+  from: number,
+  max: number,
+  jobs: ReadonlyMap<string, Job>,
+  weights: Weights,
+): [ids: string[], runs: Map<string, number>] {
+  const runs = new Map<string, number>()
   let sum = 0
-  for (let at = from; at < items.length && ids.size < max && sum < sliceBytes; at++) {
-    const jobId = items[at]?.jobId
-    if (jobId === undefined || jobs.has(jobId) || ids.has(jobId)) continue
-    ids.add(jobId)
+  for (let at = from; at < items.length && runs.size < max && sum < sliceBytes; at++) {
+    const { jobId, runNo = 0 } = items[at] ?? {}
+    if (jobId === undefined || jobs.has(jobId) || runs.has(jobId)) continue
+    runs.set(jobId, runNo)
     sum += weights.of(jobId)
   }
-  return [...ids]
+  return [[...runs.keys()], runs]
 }
 
 /** An attempt that is given up is written twice: as a dead letter, and for a redrive. */
-function ofTimer({ jobId, kind }: Timer): Item {
+function ofTimer({ jobId, kind, runNo }: Timer): Item {
   const gives = kind === timerKind.lease || kind === timerKind.attemptTimeout
-  return { jobId, copies: gives ? 2 : 1 }
+  return { jobId, runNo, copies: gives ? 2 : 1 }
 }
 
 function ofMail({ jobId, input, heartbeat }: Mail): Item {
-  if (input === undefined) return { jobId: heartbeat === undefined ? undefined : jobId, copies: 0 }
+  if (input === undefined) return { jobId: heartbeat === undefined ? undefined : jobId, runNo: 0, copies: 0 }
   if (input.kind === 'command') {
-    const { type, payload } = input.command
-    // A payload of its own is given to the worker, and kept for another attempt.
-    return { jobId, copies: 1, brought: 2 * (payload?.length ?? 0), backfills: type === 'BACKFILL' }
+    const { type, runNo, payload } = input.command
+    // What is made again, and a payload of its own, is given to the worker, and kept for another attempt.
+    const copies = type === 'REDRIVE' ? 2 : 1
+    return { jobId, runNo: runNo ?? 0, copies, brought: 2 * (payload?.length ?? 0), backfills: type === 'BACKFILL' }
   }
-  // A definition is written only to the store, but what it replaces may be kept for a run.
-  if (input.kind === 'definition') return { jobId, copies: 1, definition: input.definition }
-  if (input.kind !== 'event') return { jobId, copies: 1 }
-  const { type } = input.event
-  return { jobId, copies: type === 'FAILED' ? 2 : type === 'RETRY_DUE' || type === 'RELEASED' ? 1 : 0 }
-}
-
-/** Dead runs that are to be made again, by job. */
-function redriven(mails: Mail[]): Map<string, number[]> {
-  const runs = new Map<string, number[]>()
-  for (const { input, jobId } of mails) {
-    if (input?.kind !== 'command' || input.command.type !== 'REDRIVE' || input.command.runNo === null) continue
-    runs.set(jobId, [...(runs.get(jobId) ?? []), input.command.runNo])
-  }
-  return runs
+  // A definition is written only to the store, but what it replaces may be kept for runs.
+  if (input.kind === 'definition') return { jobId, runNo: 0, copies: 1, definition: input.definition }
+  if (input.kind !== 'event') return { jobId, runNo: 0, copies: 1 }
+  const { type, runNo } = input.event
+  return { jobId, runNo, copies: type === 'FAILED' ? 2 : type === 'RETRY_DUE' || type === 'RELEASED' ? 1 : 0 }
 }

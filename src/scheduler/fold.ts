@@ -264,10 +264,6 @@ class BatchFold {
       this.#folded.retries += retriesIn(then, now)
     }
     this.#called.ledger.took(before.state, decision)
-    for (const execution of decision.snapshotPuts) {
-      decision.job.snapshots ??= new Map()
-      decision.job.snapshots.set(execution.runNo, execution)
-    }
     for (const output of decision.out) {
       if (output.kind === 'record') this.#folded.written.push({ topic: output.record.topic, scheduledFor: output.scheduledFor })
       if (output.kind !== 'dispatch') continue

@@ -4,6 +4,7 @@ import type { JobDefinition } from '../../schemas/generated.ts'
 import type { Job, KnownDefinition } from '../../streams/job.ts'
 import { validateDefinition } from '../../streams/jobs/validate.ts'
 import { definitionKey, type StoredDefinition, snapshotKey, stateKey, storedDefinition } from '../../streams/keys.ts'
+import { snapshotNoIn } from '../../streams/runs/snapshots.ts'
 import { DuelogError, messageOf } from '../errors.ts'
 import type { SchedulerCodecs } from './codecs.ts'
 import type { PartitionStore } from './ports.ts'
@@ -52,28 +53,33 @@ function refused({ offset, appendedAt, bytes }: StoredDefinition, error: unknown
   return { offset, appendedAt, bytes, problem: messageOf(error) }
 }
 
-/** Bytes that a job takes with what it will write: its definition, and what its runs were made with. */
-export function weightOf({ definition, snapshots }: Job): number {
-  let bytes = definition?.bytes.length ?? 0
-  for (const { payload, headers } of snapshots?.values() ?? []) {
+/** Bytes that a job takes with what it will write: its definition, and what is loaded of what its runs were made with, or that of one. */
+export function weightOf(job: Job, runNo?: number): number {
+  const snapshotNo = runNo === undefined ? undefined : snapshotNoIn(job, runNo)
+  let bytes = job.definition?.bytes.length ?? 0
+  for (const [no, { payload, headers }] of job.snapshots ?? []) {
+    if (runNo !== undefined && no !== snapshotNo) continue
     bytes += payload?.length ?? 0
     for (const value of Object.values(headers)) bytes += value.length
   }
   return bytes
 }
 
-/** Jobs with definition, state and the snapshots of their active runs and of `more`; a job without either is there with its id alone. */
+/**
+ * Jobs with definition and state; a job without either is there with its id alone. Of what runs were made with only that of `runs` is
+ * loaded, one for each job: a hundred runs may have half a megabyte each (`loadSnapshot`).
+ */
 export async function loadJobs(
   store: PartitionStore,
   codecs: SchedulerCodecs,
   ids: readonly string[],
-  more: ReadonlyMap<string, readonly number[]> = new Map(),
+  runs: ReadonlyMap<string, number> = new Map(),
 ): Promise<Map<string, Job>> {
   const keys: Buffer[] = []
   for (const id of ids) keys.push(definitionKey(id), stateKey(id))
   const values = await store.get(keys)
   const jobs = new Map<string, Job>()
-  const snapshots: { job: Job; runNo: number }[] = []
+  const wanted: { job: Job; snapshotNo: number }[] = []
   for (let index = 0; index < ids.length; index++) {
     const id = ids[index] ?? ''
     const job: Job = { id }
@@ -81,12 +87,19 @@ export async function loadJobs(
     const state = values[2 * index + 1]
     if (definition) job.definition = await knownDefinition(codecs, storedDefinition(definition))
     if (state) await putState(codecs, job, state)
-    for (const run of job.state?.active ?? []) if (run.snapshot) snapshots.push({ job, runNo: run.runNo })
-    for (const runNo of more.get(id) ?? []) snapshots.push({ job, runNo })
+    const snapshotNo = snapshotNoIn(job, runs.get(id) ?? 0)
+    if (snapshotNo !== undefined) wanted.push({ job, snapshotNo })
     jobs.set(id, job)
   }
-  if (snapshots.length > 0) await loadSnapshots(store, codecs, snapshots)
+  if (wanted.length > 0) await loadSnapshots(store, codecs, wanted)
   return jobs
+}
+
+/** Loads what one more run was made with, unless its definition says it or it is there. */
+export async function loadSnapshot(store: PartitionStore, codecs: SchedulerCodecs, job: Job, runNo: number): Promise<void> {
+  const snapshotNo = snapshotNoIn(job, runNo)
+  if (snapshotNo === undefined || job.snapshots?.has(snapshotNo) || job.unreadableRuns?.has(snapshotNo)) return
+  await loadSnapshots(store, codecs, [{ job, snapshotNo }])
 }
 
 /** Jobs that are loaded together before anybody knows how large they are, and at most. */
@@ -110,17 +123,17 @@ export async function* eachJob(store: PartitionStore, codecs: SchedulerCodecs, i
 async function loadSnapshots(
   store: PartitionStore,
   codecs: SchedulerCodecs,
-  wanted: { job: Job; runNo: number }[],
+  wanted: { job: Job; snapshotNo: number }[],
 ): Promise<void> {
-  const values = await store.get(wanted.map(({ job, runNo }) => snapshotKey(job.id, runNo)))
+  const values = await store.get(wanted.map(({ job, snapshotNo }) => snapshotKey(job.id, snapshotNo)))
   for (let index = 0; index < wanted.length; index++) {
     const value = values[index]
     const target = wanted[index]
     if (!value || target === undefined) continue
-    const { job, runNo } = target
+    const { job, snapshotNo } = target
     const read = await snapshotOf(codecs, value)
     if (read === undefined) continue
-    if ('value' in read) job.snapshots = (job.snapshots ?? new Map()).set(runNo, read.value)
-    else job.unreadableRuns = (job.unreadableRuns ?? new Map()).set(runNo, read.problem)
+    if ('value' in read) job.snapshots = (job.snapshots ?? new Map()).set(snapshotNo, read.value)
+    else job.unreadableRuns = (job.unreadableRuns ?? new Map()).set(snapshotNo, read.problem)
   }
 }

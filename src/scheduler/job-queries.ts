@@ -67,8 +67,7 @@ export function jobQueries(sight: Sight, { codecs, clock }: { codecs: SchedulerC
     },
 
     async deadRun(partition, id, runNo) {
-      const more = new Map([[id, [runNo]]])
-      const job = (await loadJobs(sight.storeOf(partition), codecs, [id], more)).get(id)
+      const job = (await loadJobs(sight.storeOf(partition), codecs, [id], new Map([[id, runNo]]))).get(id)
       return job?.state?.deadRuns.includes(runNo) ? job.snapshots?.get(runNo) : undefined
     },
   }

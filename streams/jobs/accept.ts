@@ -14,6 +14,7 @@ import { tellOfCancel } from '../runs/cancel.ts'
 import { completeIfDone } from '../runs/complete.ts'
 import { executionOf } from '../runs/dispatch.ts'
 import { startQueued } from '../runs/queue.ts'
+import { keepSnapshot, snapshotNosOf } from '../runs/snapshots.ts'
 import type { NextFire } from '../runs/zone-change.ts'
 import { firstFire, nextFire } from '../schedules/next-fire.ts'
 import { decidedTime, nextByRules } from '../schedules/zone-moves.ts'
@@ -96,14 +97,14 @@ function keptPhase(before: Decision['job'], next: KnownDefinition): boolean {
   return timesHash(next.spec) === (before.state ?? pristineState(before)).timesHash
 }
 
-/** Runs in flight keep the payload and target they were made with. */
+/** Runs in flight keep the payload and target they were made with: one copy for all of them. */
 function keepActiveRuns(draft: Decision, old: KnownDefinition | undefined, state: JobState | undefined): void {
-  if (state === undefined || old?.spec === undefined || state.active.length === 0) return
-  const keep = (run: ActiveRun): ActiveRun => {
-    if (run.snapshot) return run
-    draft.snapshotPuts.push(executionOf({ ...draft.job, definition: old }, run, run.dispatchedAt))
-    return { ...run, snapshot: true }
-  }
+  const first = state?.active.find((run) => !run.snapshot)
+  if (state === undefined || old?.spec === undefined || first === undefined) return
+  keepSnapshot(draft, executionOf({ ...draft.job, definition: old }, first, first.dispatchedAt))
+  const { runNo } = first
+  const keep = (run: ActiveRun): ActiveRun =>
+    run.snapshot ? run : { ...run, snapshot: true, snapshotRunNo: run === first ? null : runNo }
   patchState(draft, { active: state.active.map(keep) })
 }
 
@@ -201,11 +202,10 @@ export function acceptDeletion(draft: Decision, deletion: Extract<Input, { kind:
   if (state !== undefined) {
     draft.dropRing = state.runNo > 1
     for (const run of state.active) {
-      if (run.snapshot) draft.snapshotDeletes.push(run.runNo)
       tellOfCancel(draft, run, 'deleted')
       draft.notes.push({ kind: 'ended', status: 'CANCELLED' })
     }
-    draft.snapshotDeletes.push(...state.deadRuns)
+    draft.snapshotDeletes.push(...snapshotNosOf(state))
     if (state.definitionKept) draft.keptDefinition = null
   }
   // Nothing of it may show in a job of the same id: run numbers begin anew.

@@ -8,6 +8,7 @@ import { cancelRun } from '../runs/cancel.ts'
 import { completeIfDone } from '../runs/complete.ts'
 import { executionOf } from '../runs/dispatch.ts'
 import { startQueued } from '../runs/queue.ts'
+import { dropDeadSnapshot, keepSnapshot } from '../runs/snapshots.ts'
 import { startRun } from '../runs/start.ts'
 import { isOver } from '../runs/validity.ts'
 import { isRepeated, remembered } from './recent-commands.ts'
@@ -102,11 +103,11 @@ function redrive(draft: Decision, command: JobCommand, context: Context): void {
     return refuseCommand(draft, command, 'no-such-dead-run', context.now)
   }
   draft.job.snapshots = new Map(draft.job.snapshots).set(state.runNo + 1, kept)
-  draft.snapshotDeletes.push(runNo)
   patchState(draft, { deadRuns: state.deadRuns.filter((other) => other !== runNo) })
+  dropDeadSnapshot(draft, runNo)
   const { scheduledFor } = kept
   const run = startRun(draft, spec, 'REDRIVE', scheduledFor, context.now, context, { commandId, snapshot: true })
-  draft.snapshotPuts.push(executionOf(draft.job, run, context.now))
+  keepSnapshot(draft, executionOf(draft.job, run, context.now))
 }
 
 function trigger(draft: Decision, command: JobCommand, context: Context): void {
@@ -118,15 +119,11 @@ function trigger(draft: Decision, command: JobCommand, context: Context): void {
   const definition = draft.job.definition
   // The run is made from the adjusted definition, the job keeps its own.
   if (definition !== undefined) draft.job.definition = { ...definition, spec: adjusted }
-  const run = startRun(draft, adjusted, made, context.now, context.now, context, {
-    commandId,
-    snapshot: payload !== null,
-    ...link,
-  })
+  const run = startRun(draft, adjusted, made, context.now, context.now, context, { commandId, ...link })
   if (payload !== null) {
-    const kept = executionOf({ ...draft.job, snapshots: new Map() }, run, context.now)
-    draft.snapshotPuts.push(kept)
-    draft.job.snapshots = new Map(draft.job.snapshots).set(run.runNo, kept)
+    keepSnapshot(draft, executionOf(draft.job, run, context.now))
+    const { active = [] } = draft.job.state ?? {}
+    patchState(draft, { active: active.map((other) => (other.runNo === run.runNo ? { ...other, snapshot: true } : other)) })
   }
   draft.job.definition = definition
 }

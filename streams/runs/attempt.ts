@@ -22,6 +22,7 @@ import { attemptTimeoutGraceMs, expiresAt, retryTimerAt } from '../timers.ts'
 import { executionOf, mayBeEarly } from './dispatch.ts'
 import { finishRun } from './finish.ts'
 import { beginAttempt, beginReserved } from './gate.ts'
+import { keepSnapshot, snapshotNoOf } from './snapshots.ts'
 import { tellAgain } from './tell.ts'
 
 /** Failed attempts that a run remembers. */
@@ -221,6 +222,6 @@ function giveUp(draft: Decision, run: ActiveRun, reason: string, context: Contex
   const execution = executionOf(draft.job, run, run.dispatchedAt)
   draft.out.push({ kind: 'dead-letter', letter, execution })
   // Kept, so that it can be made again as it was.
-  if (!run.snapshot) draft.snapshotPuts.push(execution)
+  if (snapshotNoOf(run) !== runNo) keepSnapshot(draft, execution)
   finishRun(draft, run, { status: 'DEAD', finishedAt: now, reason }, context)
 }

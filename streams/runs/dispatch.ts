@@ -2,13 +2,17 @@
 import type { ActiveRun, Execution, Target } from '../../schemas/generated.ts'
 import { patchRun } from '../draft.ts'
 import type { Context, Decision, Job } from '../job.ts'
+import { snapshotNoOf } from './snapshots.ts'
 
 /** The Execution of a run's current attempt: from its snapshot, or from the definition that it was made from. */
 export function executionOf(job: Job, run: ActiveRun, dispatchedAt: number): Execution {
   // With what the definition says now it would be another run: the rule fails, and with it this run alone.
-  const problem = run.snapshot ? job.unreadableRuns?.get(run.runNo) : undefined
-  if (problem !== undefined) throw new Error(`What run ${run.runNo} was made with cannot be read: ${problem}`)
-  const kept = run.snapshot ? job.snapshots?.get(run.runNo) : undefined
+  const snapshotNo = snapshotNoOf(run)
+  const kept = snapshotNo === undefined ? undefined : job.snapshots?.get(snapshotNo)
+  if (snapshotNo !== undefined && kept === undefined) {
+    const problem = job.unreadableRuns?.get(snapshotNo) ?? 'it is not there'
+    throw new Error(`What run ${run.runNo} was made with cannot be read: ${problem}`)
+  }
   const spec = job.definition?.spec
   return {
     jobId: job.id,

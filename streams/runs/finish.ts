@@ -9,6 +9,7 @@ import { triggerFollowers } from './chain.ts'
 import { completeIfDone } from './complete.ts'
 import { runNameOf } from './identity.ts'
 import { startQueued } from './queue.ts'
+import { dropDeadSnapshot, dropSnapshot } from './snapshots.ts'
 
 export interface Ending {
   /** DISPATCHED: its definition has trackRuns false, so that its end is not heard of. */
@@ -44,9 +45,7 @@ export function finishRun(draft: Decision, run: ActiveRun, ending: Ending, conte
   }
   if (state.lastRun !== null) draft.ring.push(state.lastRun)
   const dead = ending.status === 'DEAD'
-  if (run.snapshot && !dead) draft.snapshotDeletes.push(run.runNo)
   const deadRuns = dead ? [...state.deadRuns, run.runNo] : state.deadRuns
-  for (const runNo of deadRuns.slice(0, -deadRunsKept)) draft.snapshotDeletes.push(runNo)
   patchState(draft, {
     active: state.active.filter((other) => other.runNo !== run.runNo),
     lastRun: finished,
@@ -54,6 +53,8 @@ export function finishRun(draft: Decision, run: ActiveRun, ending: Ending, conte
     deadRuns: deadRuns.slice(-deadRunsKept),
     ...countersOf(state, ending.status),
   })
+  dropSnapshot(draft, run)
+  for (const runNo of deadRuns.slice(0, -deadRunsKept)) dropDeadSnapshot(draft, runNo)
   if (ending.status !== 'SUCCEEDED' && ending.status !== 'DISPATCHED') {
     const { status: what, finishedAt: at, reason = 'attempts' } = ending
     refuse(draft, { at, what, reason, scheduledFor: run.scheduledFor, runNo: run.runNo })

@@ -34,6 +34,7 @@ export function startRun(
     parked: false,
     tellAt: null,
     snapshot: false,
+    snapshotRunNo: null,
     startDeadlineAt: Math.min(Math.max(dueAt, context.now) + spec.startDeadlineMs, spec.expireAt ?? Number.POSITIVE_INFINITY),
     leaseMs: spec.leaseMs,
     attemptTimeoutMs: spec.attemptTimeoutMs,

@@ -246,6 +246,7 @@ export function activeRun(runNo: number, heartbeat: Heartbeat | null = null): Ac
       parked: false,
       tellAt: null,
       snapshot: false,
+      snapshotRunNo: null,
       startDeadlineAt: nowMs,
       leaseMs: 1_000,
     },

@@ -175,3 +175,41 @@ it('are backfilled and resumed in such transactions too, and every occurrence ru
   expect(new Set(driver.executions().map(({ jobId, scheduledFor }) => `${jobId} ${scheduledFor}`)).size).toBe(120)
   expect(Math.max(...seen.sizes)).toBeLessThanOrEqual(most)
 })
+
+it('are kept once, and read one by one, where a hundred runs of one job are active as it is defined anew', async () => {
+  const driver = new SchedulerDriver()
+  const seen = weighed(driver)
+  driver.boot('A')
+  await driver.settle()
+  const many = { schedule: { at: beginMs + 86_400_000 }, target: { handler: 'x' }, maxConcurrentRuns: 100 }
+  driver.define('one', { ...many, payload: Buffer.alloc(payloadBytes, 'o') })
+  driver.define('own', many)
+  await driver.settle()
+  for (let index = 0; index < 100; index++) {
+    driver.command('one', { commandId: `one-${index}`, type: 'TRIGGER' })
+    driver.command('own', { commandId: `own-${index}`, type: 'TRIGGER', payload: Buffer.alloc(payloadBytes, `p${index % 10}`) })
+  }
+  await driver.advance(3_000, 20)
+  const first = driver.executions()
+  expect(first).toHaveLength(200)
+  const reads = read(driver)
+  for (const id of ['one', 'own']) driver.define(id, { ...many, payload: Buffer.from('new') })
+  await driver.advance(1_000, 20)
+  for (const run of first) driver.report(run, 'RELEASED')
+  await driver.advance(4_000, 20)
+  const again = driver.executions().filter(({ attempt }) => attempt === 2)
+  expect(again).toHaveLength(200)
+  for (const { jobId, runNo, payload: given } of again) {
+    const made = first.find((run) => run.jobId === jobId && run.runNo === runNo)
+    if (!made?.payload?.equals(given ?? Buffer.alloc(0))) throw new Error(`Run ${runNo} of ${jobId} is given something else.`)
+  }
+  for (const run of again) driver.report(run, 'SUCCEEDED', { startedAt: driver.time.nowMs })
+  await driver.advance(4_000, 20)
+  const [owner] = driver.processes
+  if (owner === undefined) throw new Error('No owner.')
+  for (const id of ['one', 'own']) expect(driver.state(owner, id)?.succeeded).toBe(100)
+  expect(Math.max(...seen.sizes)).toBeLessThanOrEqual(most)
+  expect(reads.mostOfTurn).toBeLessThan(mostLoaded)
+  const left = driver.processes[0]?.disk.get(0)?.dump() ?? []
+  expect(left.filter(([key]) => key.startsWith('50'))).toEqual([])
+})

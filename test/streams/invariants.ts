@@ -96,9 +96,9 @@ export class Invariants {
   /** Whatever is dispatched from a snapshot has one, and no snapshot outlives its use. */
   #checkSnapshots(): void {
     const { state } = this.#job.job
+    const ofActive = (state?.active ?? []).filter(({ snapshot }) => snapshot)
     const wanted = [
-      ...(state?.active ?? []).filter(({ snapshot }) => snapshot).map(({ runNo }) => runNo),
-      ...(state?.deadRuns ?? []),
+      ...new Set([...ofActive.map(({ runNo, snapshotRunNo }) => snapshotRunNo ?? runNo), ...(state?.deadRuns ?? [])]),
     ]
     const found = [...this.#job.snapshots.keys()]
     const text = (runNos: number[]): string => runNos.sort((left, right) => left - right).join()

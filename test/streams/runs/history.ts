@@ -238,17 +238,15 @@ export class JobHistory {
 
   /** The job as a store gives it: frozen, because a rule must not change what it decides from. */
   #load(input: Input): Job {
-    const snapshots = new Map<number, Execution>()
-    const wanted = (this.job.state?.active ?? []).filter(({ snapshot }) => snapshot).map(({ runNo }) => runNo)
-    // Of dead runs an owner loads the one that is to be redriven.
-    if (input.kind === 'command' && input.command.runNo !== null) wanted.push(input.command.runNo)
-    for (const runNo of wanted) {
-      const kept = this.snapshots.get(runNo)
-      if (kept !== undefined) snapshots.set(runNo, kept)
-    }
-    freeze(this.job.state)
-    freeze(this.job.definition)
-    return Object.freeze(snapshots.size === 0 ? { ...this.job } : { ...this.job, snapshots })
+    const { snapshots: _, ...job } = this.job
+    // Of what runs were made with an owner loads only that of the run which the input names.
+    const runNo = namedBy(input)
+    const run = job.state?.active.find((active) => active.runNo === runNo)
+    const keptAt = run?.snapshotRunNo ?? runNo
+    const kept = this.snapshots.get(keptAt)
+    freeze(job.state)
+    freeze(job.definition)
+    return Object.freeze(kept === undefined ? job : { ...job, snapshots: new Map([[keptAt, kept]]) })
   }
 
   #keep(before: Job, decision: Decision, popped: Timer | undefined): void {
@@ -294,6 +292,13 @@ export class JobHistory {
       this.report(type, { runNo: output.execution.runNo, ...more })
     }
   }
+}
+
+function namedBy(input: Input): number {
+  if (input.kind === 'timer') return input.timer.runNo
+  if (input.kind === 'event') return input.event.runNo
+  if (input.kind === 'command') return input.command.runNo ?? 0
+  return input.kind === 'admit' ? input.waiter.runNo : 0
 }
 
 const idOf = (timer: Timer): string => `${timer.kind}/${timer.runNo}/${timer.dueAt}`
