@@ -74,10 +74,13 @@ export async function audit({
       onFinding: (finding) => void (findings.length < FINDINGS_MAX && findings.push(finding)),
     })
     let facts: Fact[] = []
+    // What a broker has appended is past, where the clock of this machine is behind.
+    let appendedMs = 0
+    const nowMs = (): number => Math.max(Date.now(), appendedMs)
     const entered = async (): Promise<void> => {
       const step = facts
       facts = []
-      await ledger.take(step, Date.now())
+      await ledger.take(step, nowMs())
       if (ledger.unsaved > SAVED_MAX) await ledger.save(undefined)
     }
     await log.readToEnd({
@@ -89,11 +92,13 @@ export async function audit({
       signal,
       async onRecord(record: RecordIn) {
         complete.note(record)
+        if (record.byBroker) appendedMs = Math.max(appendedMs, record.timestampMs)
         const fact = await factOf(names, codecs, record)
         if (fact === 'unreadable') ledger.tally.unreadable++
         else if (fact !== undefined) facts.push(fact)
         if (facts.length >= STEP_FACTS) await entered()
       },
+      onUnread: () => void ledger.tally.unreadable++,
       async onPassed(watermark) {
         if (watermark === Number.POSITIVE_INFINITY || facts.length === 0) return
         await entered()
@@ -102,7 +107,7 @@ export async function audit({
     })
     await entered()
     await ledger.settle({
-      watermark: Date.now(),
+      watermark: nowMs(),
       isPresent: true,
       isFinal: true,
       targetTopics: new Set(targetTopics),

@@ -24,6 +24,8 @@ export interface BoundedRead {
   from?: { ms: number; topics: ReadonlySet<string> } | undefined
   /** In offset order for each partition; read committed. */
   onRecord(record: RecordIn): void | Promise<void>
+  /** Each batch or record that cannot be read and is passed over, besides the log. Default: nobody hears of it. */
+  onUnread?(): void
   /** Offsets passed, of all. */
   onProgress(done: number, total: number): void
   /** Partitions are read side by side by the times of their records: none goes further ahead of another, in ms. Default: each as it comes. */
@@ -64,7 +66,11 @@ export async function readToEnd(kafka: Kafka, settings: LogSettings, options: Bo
       allowAutoTopicCreation: false,
       retry: { retries: 8, restartOnFailure: async () => false },
     })
-    await read(consumer, spans, settings, options)
+    const onUnread = (): void => {
+      settings.onUnread?.()
+      options.onUnread?.()
+    }
+    await read(consumer, spans, { ...settings, onUnread }, options)
     return spans
   } catch (thrown) {
     options.signal.throwIfAborted()

@@ -69,6 +69,15 @@ it('proves that each occurrence ran once, leaves nothing behind, and finds what 
   const found = await bed.run('audit')
   expect(found.code).toBe(1)
   expect(found.out).toMatch(/NOT clean\.\nduplicate:\n {2}job-\d+\/1: attempt 1 was dispatched 2 times\n$/)
+
+  const producer = kafka.producer()
+  await producer.connect()
+  onTestFinished(() => producer.disconnect())
+  const bomb = { key: 'bomb', value: Buffer.alloc(17 * 1024 * 1024) }
+  const topic = `${bed.env.DUELOG_TOPIC_PREFIX}execution-events`
+  await producer.send({ topic, compression: kafkajs.CompressionTypes.GZIP, messages: [bomb] })
+  const beside = (await bed.run('audit', '--json')).json()
+  expect(beside).toEqual([expect.objectContaining({ runs: jobs.length * 3, unreadable: 1 })])
 })
 
 it('holds nothing against runs that wait for a slot of their key', async () => {

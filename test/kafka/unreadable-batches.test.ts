@@ -77,10 +77,12 @@ describe('a batch that unpacks to more than memory should hold', () => {
   test('is passed over by a reader up to the end of the log', async () => {
     const { jobs } = await makeTopics(['jobs'])
     await writeAll(jobs)
-    const { log, errors } = noting()
+    const { log, errors, counted } = noting()
     const values: string[] = []
+    let heard = 0
     await log.readToEnd({
       topics: [jobs],
+      onUnread: () => void heard++,
       groupPrefix: `read-${randomUUID()}`,
       onRecord: ({ value }) => void values.push(value?.toString() ?? ''),
       onProgress() {},
@@ -88,6 +90,7 @@ describe('a batch that unpacks to more than memory should hold', () => {
     })
     expect(values).toEqual(['before', 'packed', 'after'])
     expect(errors).toHaveLength(1)
+    expect([heard, counted()]).toEqual([1, 1])
   })
 
   test('is not told of where its transaction was aborted, and ends with it', async () => {
