@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { Freshness, lookMs } from '../../src/scheduler/freshness.ts'
-import { unusable } from '../../src/scheduler/local-record.ts'
+import { type LocalRecord, unusable } from '../../src/scheduler/local-record.ts'
 import { VirtualTime } from '../tools/manual-clock.ts'
 
 const dayMs = 86_400_000
@@ -73,11 +73,26 @@ describe('a process that slept', () => {
   })
 })
 
-it('a store that was saved by a clock that was ahead is built anew: nobody knows how old it is', () => {
-  const range = { earliest: 0, next: 10 }
-  const log = { clusterId: 'here', jobs: range, state: range }
-  const local = { clusterId: 'here', jobsOffset: 0, stateOffset: 0, claimOffset: 0 }
+describe('a store that is opened', () => {
   const now = 1_800_000_000_000
-  expect(unusable({ ...local, savedAtMs: now + 3_600_000 }, log, now, 7 * dayMs)).toMatch(/clock that was ahead/)
-  expect(unusable({ ...local, savedAtMs: now + 30_000 }, log, now, 7 * dayMs)).toBeUndefined()
+  const log = { clusterId: 'here', jobs: { earliest: 0, next: 10 } }
+  const local = { clusterId: 'here', jobsOffset: 10, stateOffset: 0, claimOffset: 0, savedAtMs: now }
+  const why = (more: Partial<LocalRecord>): string | undefined => unusable({ ...local, ...more }, log, now, 10 * dayMs)
+  it.each<[string, Partial<LocalRecord>, RegExp]>([
+    ['of another cluster', { clusterId: 'there' }, /cluster there, this one is here/],
+    ['that has read what the log has not', { jobsOffset: 11 }, /read jobs up to 11, the log ends at 10/],
+    ['of a log in which another owner has gone on', { otherLog: 'theirs' }, /another owner has gone on/],
+    ['from before deletions that the log has forgotten', { savedAtMs: now - 8 * dayMs - 1 }, /older than tombstones are kept/],
+    ['that was saved by a clock that was ahead', { savedAtMs: now + 3_600_000 }, /clock that was ahead/],
+  ])('is built anew where it is one %s', (_, more, reason) => {
+    expect(why(more)).toMatch(reason)
+  })
+  it.each<[string, Partial<LocalRecord>]>([
+    ['has read all that is there', {}],
+    ['alone has what the log has lost', { jobsOffset: 11, otherLog: 'ours' }],
+    ['is as old as it may be', { savedAtMs: now - 8 * dayMs }],
+    ['was saved by a clock that was ahead by no more than clocks are apart', { savedAtMs: now + 30_000 }],
+  ])('is gone on with where it %s', (_, more) => {
+    expect(why(more)).toBeUndefined()
+  })
 })

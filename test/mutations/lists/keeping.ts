@@ -92,7 +92,7 @@ export const keepingMutations = [
         'if (local.clusterId !== log.clusterId)',
         "if (local.clusterId === '')",
         'the store of another cluster is continued',
-        'seeds 1-60',
+        'scheduler/freshness',
       ],
       [
         'old-store',
