@@ -27,6 +27,34 @@ describe('after a clock that was an hour ahead', () => {
     job.report('RETRY_DUE', { attempt: 2 })
     expect(job.sent.at(-1)).toMatchObject({ attempt: 2, dueAt: 6_500 })
   })
+  it('a retry is made when its backoff says, where clocks are no further apart than a minute', () => {
+    for (const [behindMs, dueAt] of [
+      [1_000, 107_000],
+      [60_000, 107_000],
+      [60_001, 41_999],
+    ] as const) {
+      const job = new JobHistory().define({ retry: { backoff: { fixed: { delayMs: 7_000 } } } }).until(1_000)
+      job.now = 100_000
+      job.fail()
+      job.now = 100_000 - behindMs
+      job.report('RETRY_DUE', { attempt: 2 })
+      expect([behindMs, job.state.active[0]?.dueAt]).toEqual([behindMs, dueAt])
+    }
+  })
+  it('a report of a backoff that no topic held is believed no more than it must be', () => {
+    const short = new JobHistory().define({ retry: { backoff: { fixed: { delayMs: 400 } } } }).until(1_000)
+    short.now = hourMs
+    short.fail()
+    short.now = 7_000
+    short.report('RETRY_DUE', { attempt: 2 })
+    expect(short.until(7_400).dispatched.map(({ dueAt }) => dueAt)).toEqual([1_000, 7_400])
+    const early = new JobHistory({ leadMs: 100 }).define({ schedule: { at: hourMs } })
+    early.now = hourMs
+    early.until(hourMs)
+    early.now = 5_000
+    early.report('RELEASED').report('RETRY_DUE', { attempt: 2 })
+    expect(early.until(hourMs).dispatched.map(({ dueAt }) => dueAt)).toEqual([hourMs, hourMs])
+  })
   it('a run that was dispatched then and is given back waits here until it is due, and uses up no attempt', () => {
     const job = new JobHistory({ leadMs: 100 }).define({ schedule: { at: hourMs } })
     job.now = hourMs
@@ -39,11 +67,13 @@ describe('after a clock that was an hour ahead', () => {
     expect(job.until(hourMs).sent.at(-1)).toMatchObject({ attempt: 2, dueAt: hourMs })
     expect(job.sent).toHaveLength(2)
   })
-  it('a run that is given back a moment before it is due goes to another worker at once, as ever', () => {
-    const job = new JobHistory({ leadMs: 100 }).define({ schedule: { at: 70_000 } })
-    job.now = 65_000
-    job.fireAhead().report('RELEASED')
-    expect(job.sent.map(({ attempt }) => attempt)).toEqual([1, 2])
+  it('a run that is given back at most a minute before it is due goes to another worker at once, as ever', () => {
+    for (const now of [10_000, 65_000]) {
+      const job = new JobHistory({ leadMs: 100 }).define({ schedule: { at: 70_000 } })
+      job.now = now
+      job.fireAhead().report('RELEASED')
+      expect(job.sent.map(({ attempt }) => attempt)).toEqual([1, 2])
+    }
   })
   it('a run that was dispatched then has its lease from now', () => {
     const job = new JobHistory().define({ leaseMs: 30_000 })

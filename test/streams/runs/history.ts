@@ -56,6 +56,8 @@ export class JobHistory {
   readonly starts = new Map<string, Starts>()
   /** Whether next times may stand by other time zone rules than those in force. */
   zonesMayDiffer = false
+  /** Reports that were durable by then are known. Default: all of them. */
+  eventsReadUntil: number | undefined
   job: Job = { id: 'job' }
   now = 0
   readonly #options: HistoryOptions
@@ -167,7 +169,7 @@ export class JobHistory {
       leadMs: this.#options.leadMs ?? 0,
       aheadFrom: this.#options.aheadFrom ?? 0,
       zonesMayDiffer: this.zonesMayDiffer,
-      eventsReadUntil: this.now,
+      eventsReadUntil: this.eventsReadUntil ?? this.now,
       topicProblem: this.#options.topicProblem ?? (() => undefined),
       poolProblem: this.#options.poolProblem ?? (() => undefined),
       keptMs: () => this.#options.keptMs ?? Number.POSITIVE_INFINITY,

@@ -69,6 +69,42 @@ describe('a lease', () => {
     expect(job.state.active).toMatchObject([{ attempt: 2, status: 'RUNNING' }])
     expect(job.until(4_900).notes).toEqual(['lease-lost'])
   })
+  it('of an earlier attempt ends no later one, which is looked at when its own is over', () => {
+    const job = started().until(2_900).fail('Error', { retryAfterMs: 0 }).report('STARTED')
+    const { state } = job
+    job.now = 3_000
+    job.step({ kind: 'timer', timer: { dueAt: 3_000, kind: timerKind.lease, jobId: 'job', runNo: 1 } })
+    expect(job.last).toMatchObject({ out: [], notes: [], extraTimers: [{ dueAt: 4_900, kind: timerKind.lease }] })
+    expect(job.state).toBe(state)
+  })
+})
+
+describe('an attempt of which nothing is heard', () => {
+  const silent = { leaseMs: 2_000, attemptTimeoutMs: hour }
+  it.each<[string, () => JobHistory, TimerKind, number, string]>([
+    ['loses its lease', () => started(silent), timerKind.lease, 3_000, 'RETRY'],
+    ['has used up its time', () => started({ leaseMs: hour, attemptTimeoutMs: 3_000 }), timerKind.attemptTimeout, 9_000, 'RETRY'],
+    ['is past its start deadline', () => dispatched(), timerKind.startDeadline, 11_000, 'EXPIRED'],
+  ])('and which %s is not judged before all is read that was reported by then', (_, begin, kind, dueAt, end) => {
+    const job = begin()
+    const { state } = job
+    const timer = { kind: 'timer', timer: { dueAt, kind, jobId: 'job', runNo: 1 } } as const
+    job.now = dueAt + 700
+    job.eventsReadUntil = dueAt - 1
+    job.step(timer)
+    expect(job.last).toMatchObject({ out: [], notes: [], awaitsEventsUntil: dueAt })
+    expect(job.state).toBe(state)
+    job.eventsReadUntil = dueAt
+    job.step(timer)
+    expect(job.state.lastRun?.status ?? (job.state.active[0]?.attempt === 2 ? 'RETRY' : 'nothing')).toBe(end)
+    expect(job.last.awaitsEventsUntil).toBeUndefined()
+  })
+  it('and which waits for a slot is not waited for: nobody has it who could report', () => {
+    const job = new JobHistory().define({ ...limits, concurrencyKey: 'k' })
+    job.others.held = 1
+    job.until(1_000).eventsReadUntil = 0
+    expect(job.until(6_000).state.lastRun).toMatchObject({ status: 'EXPIRED' })
+  })
 })
 
 describe('the time of an attempt', () => {
@@ -119,6 +155,43 @@ describe('the start deadline', () => {
   })
   it('counts from the time due of a run that was dispatched ahead', () => {
     expect(new JobHistory().define(limits).fireAhead().state.active).toMatchObject([{ dispatchedAt: 0, startDeadlineAt: 6_000 }])
+  })
+  it('is as long in each attempt of a run that was late as it was in the first', () => {
+    const job = new JobHistory().define(limits).downUntil(60_000).fail('Error', { retryAfterMs: 900 }).until(61_000)
+    expect(job.dispatched.at(-1)).toMatchObject({ attempt: 2, dueAt: 60_900, startDeadlineAt: 65_900 })
+  })
+  it('is that of the definition which made the run, in each of its attempts', () => {
+    const job = dispatched()
+      .define({ ...limits, schedule: { at: hour }, startDeadlineMs: 500_000 })
+      .fail('Error', { retryAfterMs: 900 })
+      .until(2_000)
+    expect(job.dispatched.at(-1)).toMatchObject({ attempt: 2, startDeadlineAt: 6_900 })
+  })
+  it('that a topic shortened which keeps little is whole again in the next attempt, when the topic keeps more', () => {
+    const topics = { keptMs: 2 * hour }
+    const job = new JobHistory(topics).define({ ...limits, startDeadlineMs: 50 * hour }).until(1_000)
+    expect(job.dispatched.at(-1)?.startDeadlineAt).toBe(1_000 + 2 * hour - 600_000)
+    topics.keptMs = 1_000 * hour
+    job.fail('Error', { retryAfterMs: 0 })
+    expect(job.dispatched.at(-1)).toMatchObject({ attempt: 2, startDeadlineAt: 1_000 + 50 * hour })
+  })
+  it.each<[string, Partial<JobDefinitionInput>, object, string]>([
+    ['start-deadline: it was over', {}, {}, 'start-deadline'],
+    ['start-deadline: the job was not valid any longer', { startDeadlineMs: 50 * hour, expireAt: 4_000 }, {}, 'start-deadline'],
+    ['topic-retention: its topic may have lost it', { startDeadlineMs: 50 * hour }, { keptMs: 2 * hour }, 'topic-retention'],
+    ['start-deadline, though the topic keeps little', { startDeadlineMs: 1_000 }, { keptMs: 2 * hour }, 'start-deadline'],
+    ['start-deadline, with limits too', { concurrencyKey: 'k', startDeadlineMs: 1_000 }, {}, 'start-deadline'],
+  ])('says why a run has expired: %s', (_, more, options, reason) => {
+    const job = new JobHistory(options).define({ ...limits, ...more }).until(60 * hour)
+    expect(job.state.decisions).toMatchObject([{ what: 'EXPIRED', reason, runNo: 1, scheduledFor: 1_000 }])
+  })
+  it('says so also of a run that was late, and of one whose definition was replaced', () => {
+    const late = new JobHistory().define(limits).downUntil(60_000).until(hour)
+    expect(late.state.decisions).toMatchObject([{ what: 'EXPIRED', reason: 'start-deadline' }])
+    const replaced = dispatched()
+      .define({ ...limits, schedule: { at: 2 * hour }, startDeadlineMs: 50 * hour })
+      .until(hour)
+    expect(replaced.state.decisions).toMatchObject([{ what: 'EXPIRED', reason: 'start-deadline' }])
   })
   it('does not pass during a backoff', () => {
     const job = dispatched({ retry: { backoff: { fixed: { delayMs: hour } } } })
@@ -180,6 +253,18 @@ describe('a timer that no longer follows from the state', () => {
     job.step(timer(kind, 2_000))
     expect(job.last).toMatchObject({ out: [], notes: [], extraTimers: [], deferUntil: undefined })
     expect(job.state).toBe(state)
+  })
+  it('does nothing: the backstop of a backoff whose end was reported', () => {
+    const job = waiting(1_000).until(2_000).report('RETRY_DUE').report('STARTED')
+    const { state } = job
+    job.now = 62_000
+    job.step(timer(timerKind.retryResidue, 62_000))
+    expect(job.last).toMatchObject({ out: [], notes: [], extraTimers: [], deferUntil: undefined })
+    expect(job.state).toBe(state)
+  })
+  it('does nothing for a job that nothing was decided about', () => {
+    const job = new JobHistory().define()
+    for (const kind of Object.values(timerKind)) expect(job.step(timer(kind, 500)).job.state).toBeUndefined()
   })
   it('does nothing for a run that has ended', () => {
     const job = started({ schedule: { everyMs: hour }, startAt: 1_000 }).report('SUCCEEDED')

@@ -1,6 +1,7 @@
 /** Attempts under a rateLimit have a start given to each, and wait for it with their slot. */
 import { describe, expect, it } from 'vitest'
 import type { JobDefinitionInput } from '../../../schemas/generated.ts'
+import { timerKind } from '../../../streams/keys.ts'
 import { slotUse } from '../../../streams/limits/slots.ts'
 import { JobHistory } from './history.ts'
 
@@ -70,6 +71,37 @@ describe('an attempt under a rateLimit', () => {
     const job = limited({ maxRuns: 9 }).until(2_000)
     job.define({ schedule: { everyMs: 1_000 }, maxRuns: 9, rateLimit: { ...rateLimit, limit: 3 } }).until(3_000)
     expect(due(job)).toEqual([1_000, 2_000, 3_000])
+  })
+})
+
+describe('a start that was reserved', () => {
+  const start = (job: JobHistory, dueAt: number, runNo: number) =>
+    job.step({ kind: 'timer', timer: { dueAt, kind: timerKind.start, jobId: 'job', runNo } })
+  it('is that of the run which waits for it, at its time', () => {
+    const job = limited({ maxRuns: 3 }).until(3_000)
+    const { state } = job
+    start(job, 9_000, 3)
+    expect(job.last).toMatchObject({ out: [], deferUntil: undefined })
+    expect(job.state).toBe(state)
+  })
+  it.each<[string, () => JobHistory]>([
+    ['was handed over', () => limited({ maxRuns: 1 }).until(1_000)],
+    ['runs', () => limited({ maxRuns: 1 }).until(1_000).report('STARTED')],
+    [
+      'waits for a slot',
+      () => {
+        const job = limited({ maxRuns: 1, concurrencyKey: 'k' })
+        job.others.held = 1
+        return job.until(1_000)
+      },
+    ],
+  ])('is nothing to a run that %s', (_, begin) => {
+    const job = begin()
+    const { state } = job
+    expect(state.active).toMatchObject([{ dueAt: 1_000 }])
+    start(job, 1_000, 1)
+    expect(job.last).toMatchObject({ out: [], deferUntil: undefined })
+    expect(job.state).toBe(state)
   })
 })
 

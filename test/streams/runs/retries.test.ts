@@ -71,6 +71,8 @@ describe('a failed attempt', () => {
   it('that has started keeps its start when the report of its end has none', () => {
     const job = dispatched().until(1_200).report('STARTED').until(1_500).report('SUCCEEDED')
     expect(job.state.lastRun).toMatchObject({ startedAt: 1_200, finishedAt: 1_500 })
+    const failed = dispatched().until(1_200).report('STARTED').until(1_500).fail('Error', { retryable: false })
+    expect(failed.state.lastRun).toMatchObject({ status: 'DEAD', startedAt: 1_200, finishedAt: 1_500 })
   })
   it('leaves its last five errors, each cut to a thousand characters', () => {
     const job = dispatched({ retry: { maxAttempts: 9, backoff: { list: [0] } } })
@@ -100,6 +102,17 @@ describe('a failed attempt', () => {
           .fail(),
       ),
     ).toEqual(['retry.1s'])
+  })
+})
+
+describe('a report of a run whose definition is gone', () => {
+  it.each(['FAILED', 'RELEASED', 'SUCCEEDED'] as const)('counts: it has %s', (type) => {
+    const job = dispatched()
+    const { definition: _, ...left } = job.job
+    job.job = left
+    job.report(type)
+    expect(job.notes).not.toContain('stale')
+    expect(job.state.succeeded + (job.state.active[0]?.attempt ?? 0)).toBe(type === 'SUCCEEDED' ? 1 : 2)
   })
 })
 
@@ -171,11 +184,11 @@ describe("a worker's own delay", () => {
 })
 
 describe('a run is given up at once', () => {
-  it.each<[string, JobDefinitionInput['retry'], string, boolean]>([
-    ['when the worker says that it is not retryable', {}, 'Error', false],
-    ['for an error that the definition calls not retryable', { nonRetryable: ['BadInput'] }, 'BadInput', true],
-    ['with a single attempt', { maxAttempts: 1 }, 'Error', true],
-  ])('%s', (_, retry, type, retryable) => {
+  it.each<[string, JobDefinitionInput['retry'], string, boolean, string]>([
+    ['when the worker says that it is not retryable', {}, 'Error', false, 'not-retryable'],
+    ['for an error that the definition calls not retryable', { nonRetryable: ['BadInput'] }, 'BadInput', true, 'not-retryable'],
+    ['with a single attempt', { maxAttempts: 1 }, 'Error', true, 'attempts'],
+  ])('%s', (_, retry, type, retryable, reason) => {
     const job = dispatched({ retry, payload: Buffer.from('p') })
       .until(1_200)
       .fail(type, { retryable })
@@ -188,7 +201,16 @@ describe('a run is given up at once', () => {
       },
     ])
     expect(job.state).toMatchObject({ failed: 1, succeeded: 0, lastRun: { runNo: 1, status: 'DEAD', finishedAt: 1_200, errors } })
+    expect(job.state.decisions).toMatchObject([{ what: 'DEAD', reason, runNo: 1, at: 1_200 }])
     expect(job.notes).toEqual(['ended'])
+  })
+  it('and what it was made with is kept for a redrive once, not once more where it was kept before', () => {
+    const job = dispatched({ retry: { maxAttempts: 1 } })
+    const replaced = dispatched().define({ schedule: { at: 9_000 }, retry: { maxAttempts: 1 } })
+    expect(replaced.snapshots.size).toBe(1)
+    expect(job.fail().last.snapshotPuts).toMatchObject([{ runNo: 1 }])
+    expect(replaced.fail().last.snapshotPuts).toEqual([])
+    expect([...replaced.snapshots.keys()]).toEqual([1])
   })
   it('but not for another error than those', () => {
     expect(lastOut(dispatched({ retry: { nonRetryable: ['BadInput'] } }).fail('Other'))).toEqual(['retry.1s'])

@@ -161,6 +161,16 @@ describe('retry.maxAgeMs', () => {
     const job = aging(2_000).until(1_000).report('STARTED').until(40_000)
     expect(job.state).toMatchObject({ failed: 1, lastRun: { status: 'DEAD', errors: [{ type: 'LeaseLost' }] } })
   })
+  it('does not count for what is made again, or for the past: it is old from its beginning', () => {
+    const job = aging(2_000).until(1_000).fail('Error', { retryable: false }).until(60_000)
+    job.command('REDRIVE', { runNo: 1 }).fail()
+    expect(job.state.active).toMatchObject([{ trigger: 'REDRIVE', status: 'RETRY_WAIT', attempt: 2 }])
+    const past = new JobHistory()
+    past.now = 90_500
+    past.define({ schedule: { everyMs: 1_000, anchor: 0 }, retry: { maxAgeMs: 2_000 }, endAt: 91_000, maxConcurrentRuns: 2 })
+    past.command('BACKFILL', { from: 10_000, to: 11_000 }).fail()
+    expect(past.state.active).toMatchObject([{ trigger: 'BACKFILL', status: 'RETRY_WAIT', attempt: 2 }])
+  })
   it('does not end an attempt that is given back: nothing has failed', () => {
     const job = aging(2_000).until(9_000).report('RELEASED')
     expect(job.dispatched.at(-1)?.attempt).toBe(2)
