@@ -29,6 +29,12 @@ describe('a lease', () => {
       },
     ])
   })
+  it('is lost by a worker too that has not said its name', () => {
+    const job = dispatched().report('STARTED', { worker: null }).until(3_000)
+    expect(job.state.active[0]?.errors).toMatchObject([
+      { worker: null, message: 'The worker was silent for longer than the lease of 2000 ms.' },
+    ])
+  })
   it('is renewed by each heartbeat, without a change that had to be logged', () => {
     const job = started()
     const { state } = job
@@ -188,6 +194,12 @@ describe('the start deadline', () => {
   it('says so also of a run that was late, and of one whose definition was replaced', () => {
     const late = new JobHistory().define(limits).downUntil(60_000).until(hour)
     expect(late.state.decisions).toMatchObject([{ what: 'EXPIRED', reason: 'start-deadline' }])
+    const lost = new JobHistory({ keptMs: 2 * hour }).define({ ...limits, startDeadlineMs: 2 * hour }).downUntil(hour)
+    expect(lost.until(9 * hour).state.decisions).toMatchObject([{ what: 'EXPIRED', reason: 'topic-retention' }])
+    const waited = new JobHistory().define({ ...limits, concurrencyKey: 'k' })
+    waited.others.held = 1
+    waited.until(4_000).others.held = 0
+    expect(waited.admit().until(hour).state.decisions.at(-1)).toMatchObject({ what: 'EXPIRED', reason: 'start-deadline' })
     const replaced = dispatched()
       .define({ ...limits, schedule: { at: 2 * hour }, startDeadlineMs: 50 * hour })
       .until(hour)

@@ -1,0 +1,69 @@
+/** A run that is pinned to one worker is told again until that worker takes it. */
+import { describe, expect, it } from 'vitest'
+import type { JobDefinitionInput } from '../../../schemas/generated.ts'
+import { timerKind } from '../../../streams/keys.ts'
+import { type HistoryOptions, JobHistory } from './history.ts'
+
+const minute = 60_000
+const pinned = (more: Partial<JobDefinitionInput> = {}, options: HistoryOptions = {}): JobHistory =>
+  new JobHistory(options).define({ pinTo: 'gpu', leaseMs: 10_000, startDeadlineMs: 10 * minute, ...more })
+/** When it was told again, with the attempt. */
+const tellings = ({ decisions }: JobHistory, since = 0): number =>
+  decisions.slice(since).filter(({ out }) => out.some(({ kind }) => kind === 'tell')).length
+
+/** The times of all tellings up to `end`. */
+function times(job: JobHistory, end: number): number[] {
+  const found: number[] = []
+  for (let now = job.now; now <= end; now += 500) {
+    const before = job.decisions.length
+    job.until(now)
+    if (tellings(job, before) > 0) found.push(now)
+  }
+  return found
+}
+
+describe('a pinned run', () => {
+  it('is told again a lease after it was due, then after as long as it has waited, at most each two minutes', () => {
+    expect(times(pinned(), 7 * minute)).toEqual([11_000, 21_000, 41_000, 81_000, 161_000, 281_000, 401_000])
+  })
+  it('is told again no earlier than that when it was dispatched ahead, or late', () => {
+    const ahead = pinned({ schedule: { at: 5_000 } }).fireAhead()
+    expect(times(ahead, 30_000)).toEqual([15_000, 25_000])
+    expect(times(pinned().downUntil(minute), 90_000)).toEqual([70_000, 80_000])
+  })
+  it('is told as it was dispatched: the same attempt, with the same deadline', () => {
+    const job = pinned({ payload: Buffer.from('p') }).until(11_000)
+    expect(job.last.out).toEqual([{ kind: 'tell', execution: job.dispatched[0] }])
+    expect(job.dispatched).toHaveLength(1)
+  })
+  it('is not told again once it is taken; then its lease watches', () => {
+    const job = pinned({ retry: { maxAttempts: 1 } })
+      .until(9_000)
+      .report('STARTED')
+    expect(times(job, 18_500)).toEqual([])
+    expect(job.until(19_000).notes).toEqual(['lease-lost', 'ended'])
+  })
+  it('is told once where a timer comes that is not of its next telling', () => {
+    const job = pinned().until(11_000)
+    const { state } = job
+    job.now = 30_000
+    job.step({ kind: 'timer', timer: { dueAt: 11_000, kind: timerKind.lease, jobId: 'job', runNo: 1 } })
+    expect(job.last).toMatchObject({ out: [], deferUntil: undefined })
+    expect(job.state).toBe(state)
+  })
+  it('is told at its time where the clock went back since the timer was taken', () => {
+    const job = pinned().until(1_000)
+    job.step({ kind: 'timer', timer: { dueAt: 11_000, kind: timerKind.lease, jobId: 'job', runNo: 1 } })
+    expect(job.last).toMatchObject({ out: [], deferUntil: 11_000 })
+  })
+  it('is told again in its next attempt too', () => {
+    const job = pinned().until(1_000).fail('Error', { retryAfterMs: 0 })
+    expect(times(job, 30_000)).toEqual([11_000, 21_000])
+    expect(job.out.flatMap((output) => (output.kind === 'tell' ? [output.execution.attempt] : []))).toEqual([2, 2])
+  })
+})
+
+it('a run that is not pinned is told once', () => {
+  const job = new JobHistory().define({ leaseMs: 10_000, startDeadlineMs: 10 * minute })
+  expect(times(job, 5 * minute)).toEqual([])
+})
