@@ -30,9 +30,9 @@ describe('a lease', () => {
     ])
   })
   it('is lost by a worker too that has not said its name', () => {
-    const job = dispatched().report('STARTED', { worker: null }).until(3_000)
+    const job = dispatched().report('STARTED', { worker: '' }).until(3_000)
     expect(job.state.active[0]?.errors).toMatchObject([
-      { worker: null, message: 'The worker was silent for longer than the lease of 2000 ms.' },
+      { worker: '', message: 'The worker was silent for longer than the lease of 2000 ms.' },
     ])
   })
   it('is renewed by each heartbeat, without a change that had to be logged', () => {
