@@ -46,6 +46,8 @@ export const timerKind = {
   recheck: 8,
   /** Never stored: asks for a look at a job after the rules of its time zone have changed. */
   zone: 9,
+  /** Never stored: asks for times to be set right that a clock set which was ahead. */
+  stray: 10,
 } as const
 export type TimerKind = (typeof timerKind)[keyof typeof timerKind]
 

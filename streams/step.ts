@@ -16,6 +16,7 @@ import { deliverAll } from './runs/deliver.ts'
 import { fire } from './runs/fire.ts'
 import { admit } from './runs/gate.ts'
 import { dropSnapshot } from './runs/snapshots.ts'
+import { setRight } from './runs/stray.ts'
 import { lookAtZone } from './runs/zone-change.ts'
 import { timersOf } from './timers.ts'
 
@@ -71,6 +72,7 @@ function applyTimer(draft: Decision, timer: Timer, context: Context): void {
   }
   if (timer.kind === timerKind.fire) return fire(draft, timer, context)
   if (timer.kind === timerKind.zone) return lookAtZone(draft, context)
+  if (timer.kind === timerKind.stray) return setRight(draft, context)
   if (timer.kind === timerKind.recheck) return recheckTarget(draft, timer, context)
   if (timer.kind !== timerKind.delete) return applyRunTimer(draft, timer, context)
   if (state?.deleteAt === timer.dueAt && state.active.length === 0) {

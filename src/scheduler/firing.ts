@@ -76,7 +76,10 @@ export async function fireForEver(own: Ownership, store: PartitionStore, index: 
     // Nothing was due, and nothing was read.
     const idleAt = trustedMs(clock)
     if (idleAt === undefined) continue
-    if (own.reports.depth === 0 && sweeper.isDue && zones.areDone && taker.dueAt > idleAt) await sweeper.look(idleAt, written)
+    if (own.reports.depth === 0 && sweeper.isDue && zones.areDone && taker.dueAt > idleAt) {
+      const stray = await sweeper.look(idleAt, written)
+      taker.defer(stray.map((timer) => ({ timer, untilMs: idleAt })))
+    }
     await position.look(store, index)
     await own.keepFresh(store, index)
     await own.nap(Math.min(taker.wakeAt(clock.nowMs()), own.wakeAt, position.lookAt, sweepAt(own, sweeper), zones.lookAt))

@@ -2,7 +2,8 @@
  * A net below the time index. Timers follow from what is stored and are written with it (ADR 0007), so nothing should ever fall into it:
  * a fault of ours that loses a timer would else show as a job that never fires again, and as nothing else.
  *
- * It walks over the jobs, a few at a time, and only while nothing is due. Whatever is overdue then has no timer.
+ * It walks over the jobs, a few at a time, and only while nothing is due. Whatever is overdue then has no timer. And whatever waits for a
+ * time that no right clock can have set is put right (streams/runs/stray.ts).
  */
 import {
   definitionKey,
@@ -14,6 +15,7 @@ import {
   timerKey,
   timerKind,
 } from '../../streams/keys.ts'
+import { isStray } from '../../streams/runs/stray.ts'
 import { timersOf } from '../../streams/timers.ts'
 import { atSteady } from '../clock.ts'
 import { eachJob, weightOf } from './job-loader.ts'
@@ -58,26 +60,34 @@ export class Sweeper {
     return this.#shared.clock.steadyMs() >= this.#lookAt
   }
 
-  /** Looks at the next few jobs. Only while nothing is due; `written` hears of each timer that is written anew. */
-  async look(now: number, written: (timer: Timer) => void): Promise<void> {
+  /**
+   * Looks at the next few jobs. Only while nothing is due; `written` hears of each timer that is written anew. Resolves with timers for jobs
+   * that have times to be set right: a turn that is given them decides that.
+   */
+  async look(now: number, written: (timer: Timer) => void): Promise<Timer[]> {
     this.#lookAt = this.#shared.clock.steadyMs() + lookEveryMs
     const ids = await this.#nextIds()
     const lost: Timer[] = []
+    const stray: Timer[] = []
     let bytes = 0
     for await (const job of eachJob(this.#store, this.#shared.codecs, ids)) {
       lost.push(...timersOf(job).filter((timer) => isLost(timer, now)))
+      if (isStray(job, now)) stray.push({ dueAt: now, kind: timerKind.stray, jobId: job.id, runNo: 0 })
       bytes += weightOf(job)
       if (bytes < bytesPerLook) continue
       this.#cursor = job.id
       break
     }
-    if (lost.length === 0) return
+    for (const { jobId } of stray)
+      this.#shared.logger.warn({ jobId }, `Times of job ${jobId} were set by a clock that was ahead; they are set right.`)
+    if (lost.length === 0) return stray
     for (const timer of lost) {
       written(timer)
       this.#shared.metrics.timersRearmed.inc()
       this.#shared.logger.error({ timer }, `A timer of job ${timer.jobId} was lost and is set again; please report this.`)
     }
     await this.#store.apply(lost.map((timer) => ({ key: timerKey(timer), value: none })))
+    return stray
   }
 
   async #nextIds(): Promise<string[]> {

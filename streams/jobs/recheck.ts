@@ -13,7 +13,7 @@ import { recordBytes, topicRecord } from '../runs/topic-record.ts'
 
 /** The next look comes after as long as the definition is old: a topic that is made beside its job is seen soon, and one that nobody makes costs little. */
 const recheckMsMin = 5_000
-const recheckMsMax = 600_000
+export const recheckMsMax = 600_000
 
 /** Why the topic that the job's runs go to cannot be written to. One missing topic would fail the transactions of all jobs of a partition. */
 export function targetProblem(

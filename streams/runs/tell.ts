@@ -8,7 +8,7 @@ import type { Context, Decision } from '../job.ts'
 import { executionOf } from './dispatch.ts'
 
 /** The longest time between two tellings. A worker that comes back waits for its runs as long as it was away, and not longer than this. */
-const tellMsMax = 120_000
+export const tellMsMax = 120_000
 
 /** A lease after the run was due, then as long after that as it has waited already. */
 export function tellAgain(draft: Decision, run: ActiveRun, { now }: Context): void {

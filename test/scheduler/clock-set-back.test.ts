@@ -75,6 +75,21 @@ it('the net below the timers is looked through, and the position of an idle owne
   expect(driver.executions().map(({ jobId }) => jobId)).toEqual(['lost'])
 })
 
+it('a job whose next look at its topic was put off by hours is looked at soon', async () => {
+  const driver = new SchedulerDriver()
+  driver.cluster.ordersThere = false
+  const owner = driver.boot('A')
+  await driver.settle()
+  owner.machine.clock.skewMs = setBackMs
+  driver.define('order', { schedule: { everyMs: hourMs }, target: { topic: { name: 'orders' } } })
+  await driver.advance(1_000, 250)
+  expect(driver.state(owner, 'order')).toMatchObject({ status: 'INVALID' })
+  owner.machine.clock.skewMs = 0
+  owner.ordersSeen = driver.cluster.ordersThere = true
+  await driver.advance(5_000, 250)
+  expect(driver.state(owner, 'order')).toMatchObject({ status: 'ACTIVE' })
+})
+
 it('an owner that lost its partition fires no longer than half a minute', async () => {
   const driver = new SchedulerDriver(2)
   const first = driver.boot('A')

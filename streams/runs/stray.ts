@@ -1,0 +1,85 @@
+/**
+ * Times that a clock set which was ahead. Most of what such a clock decided is put right by what comes next: reports, other starts,
+ * commands. What is here waits for a time alone, hours away, and nobody else would look at it before; an owner that comes across it
+ * (src/scheduler/sweeper.ts) asks for it to be set right. No right clock puts anything off so far.
+ */
+import type { ActiveRun, JobDefinition, JobState } from '../../schemas/generated.ts'
+import { patchRun, patchState } from '../draft.ts'
+import type { Context, Decision, Job } from '../job.ts'
+import { recheckMsMax } from '../jobs/recheck.ts'
+import { nextFireAfterEnd } from '../schedules/next-fire.ts'
+import { beginAttempt } from './gate.ts'
+import { tellMsMax } from './tell.ts'
+
+/** Clocks that are trusted differ by less. */
+const aheadMsMax = 60_000
+
+/** By how much a clock was ahead that says this is now; 0: it was not, as far as can be told. */
+const aheadBy = (at: number | null | undefined, now: number): number =>
+  Math.max(0, (at ?? now) - now > aheadMsMax ? (at ?? now) - now : 0)
+
+/** Whether a time of the job is to be set right. */
+export function isStray({ state, definition, unreadable }: Job, now: number): boolean {
+  if (state === undefined || unreadable !== undefined || definition?.spec === undefined) return false
+  if (aheadBy(state.recheckAt, now + recheckMsMax) > 0 || endedAhead(state, now) > 0) return true
+  return intervalOf(definition.spec, state, now) !== undefined || state.active.some((run) => isStrayRun(run, now))
+}
+
+/** Puts off nothing for longer than the right clock would have. */
+export function setRight(draft: Decision, context: Context): void {
+  const { now } = context
+  const { definition } = draft.job
+  const state = draft.job.state
+  if (state === undefined || definition?.spec === undefined) return
+  if (aheadBy(state.recheckAt, now + recheckMsMax) > 0) patchState(draft, { recheckAt: now })
+  const endedBy = endedAhead(state, now)
+  if (endedBy > 0) patchState(draft, { finishedAt: now, deleteAt: (state.deleteAt ?? now) - endedBy })
+  const nextFireAt = intervalOf(definition.spec, state, now)
+  if (nextFireAt !== undefined) patchState(draft, { nextFireAt })
+  for (const run of state.active) if (isStrayRun(run, now)) setRunRight(draft, run, context)
+}
+
+/** The end of the job by which its deletion is counted. */
+const endedAhead = ({ finishedAt, deleteAt }: JobState, now: number): number => (deleteAt === null ? 0 : aheadBy(finishedAt, now))
+
+/** An interval that is counted from the end of a run: when it is due next by this clock, where that is sooner. */
+function intervalOf(spec: JobDefinition, state: JobState, now: number): number | undefined {
+  if (spec.schedule.everyMs === null || spec.schedule.from !== 'END' || state.active.length > 0) return undefined
+  const next = nextFireAfterEnd(spec, now)
+  return next !== null && aheadBy(state.nextFireAt, next) > 0 ? next : undefined
+}
+
+function isStrayRun(run: ActiveRun, now: number): boolean {
+  switch (run.status) {
+    case 'RUNNING':
+      return aheadBy(run.startedAt, now) > 0
+    case 'RETRY_WAIT':
+      return aheadBy(run.errors.at(-1)?.at, now) > 0
+    case 'DISPATCHED':
+      return aheadBy(run.tellAt, Math.max(run.dueAt, now) + Math.max(tellMsMax, run.leaseMs)) > 0
+    case 'WAITING':
+      return run.waitsFor === 'RATE' && aheadBy(arrivedAt(run), now) > 0
+    default:
+      return false
+  }
+}
+
+/** When a run with limits came to the gate at the latest. */
+const arrivedAt = ({ startDeadlineAt, limits }: ActiveRun): number => startDeadlineAt - (limits?.startDeadlineMs ?? 0)
+
+function setRunRight(draft: Decision, run: ActiveRun, context: Context): void {
+  const { now } = context
+  const { errors, dueAt, startDeadlineAt } = run
+  const last = errors.at(-1)
+  if (run.status === 'RUNNING') patchRun(draft, run, { startedAt: now })
+  else if (run.status === 'DISPATCHED') patchRun(draft, run, { tellAt: now })
+  // The start that it was given stands among others of that clock: it gets another.
+  else if (run.status === 'WAITING') beginAttempt(draft, patchRun(draft, run, { dueAt: now }), context)
+  else if (last !== undefined) {
+    const sooner = Math.min(aheadBy(last.at, now), dueAt - now)
+    patchRun(draft, run, {
+      errors: [...errors.slice(0, -1), { ...last, at: now }],
+      ...{ dueAt: dueAt - sooner, startDeadlineAt: startDeadlineAt - sooner },
+    })
+  }
+}

@@ -1,0 +1,93 @@
+/** What waits for a time that a clock set which was ahead is found and put right; what a right clock put off stays as it is. */
+import { describe, expect, it } from 'vitest'
+import { timerKind } from '../../../streams/keys.ts'
+import { isStray } from '../../../streams/runs/stray.ts'
+import { JobHistory } from './history.ts'
+
+const hourMs = 3_600_000
+
+/** The clock is right again; the owner comes across the job. */
+function setRight(job: JobHistory, now: number): JobHistory {
+  job.now = now
+  expect(isStray(job.job, now)).toBe(true)
+  job.step({ kind: 'timer', timer: { dueAt: now, kind: timerKind.stray, jobId: 'job', runNo: 0 } })
+  expect(isStray(job.job, now)).toBe(false)
+  return job
+}
+
+const limits = { rateLimit: { key: 'k', limit: 1, perMs: 1_000 }, startDeadlineMs: 2 * hourMs }
+
+describe('after a clock that was hours ahead', () => {
+  it('a topic that was missing is looked for again at once', () => {
+    let problem: string | undefined = 'Topic out does not exist.'
+    const job = new JobHistory({ topicProblem: () => problem })
+    job.now = 5 * hourMs
+    job.define({ schedule: { everyMs: 10_000 }, target: { topic: { name: 'out' } } })
+    expect(job.state).toMatchObject({ status: 'INVALID', recheckAt: 5 * hourMs + 5_000 })
+    problem = undefined
+    expect(setRight(job, 20_000).until(20_000).state).toMatchObject({ status: 'ACTIVE', recheckAt: null })
+  })
+  it('a retry that waits here comes when its backoff has passed, with as long a time to start', () => {
+    const job = new JobHistory().define({ startDeadlineMs: 7_000, retry: { backoff: { fixed: { delayMs: 500 } } } }).until(1_000)
+    job.now = 5 * hourMs
+    job.fail()
+    expect(job.state.active[0]).toMatchObject({ status: 'RETRY_WAIT', parked: true, dueAt: 5 * hourMs + 500 })
+    setRight(job, 20_000)
+    expect(job.state.active[0]).toMatchObject({ dueAt: 20_500, startDeadlineAt: 27_500 })
+    expect(job.until(20_500).sent.at(-1)).toMatchObject({ attempt: 2, dueAt: 20_500 })
+  })
+  it('a start under a rate is given anew', () => {
+    const job = new JobHistory().define({
+      ...limits,
+      schedule: { everyMs: 100 },
+      overlap: 'ALLOW',
+      catchUp: 'ALL',
+      catchUpMax: 3,
+    })
+    job.now = 5 * hourMs
+    job.until(5 * hourMs)
+    expect(job.state.active.map(({ status }) => status)).toEqual(['DISPATCHED', 'WAITING', 'WAITING'])
+    setRight(job, 20_000)
+    expect(job.state.active.slice(1).map(({ dueAt }) => dueAt)).toEqual([21_000, 22_000])
+    expect(job.until(22_000).sent.map(({ dispatchedAt }) => dispatchedAt)).toEqual([5 * hourMs, 21_000, 22_000])
+  })
+  it('a running attempt has its lease and its timeout from now', () => {
+    const job = new JobHistory().define({ leaseMs: 10_000, attemptTimeoutMs: 15_000 }).until(1_000)
+    job.now = 5 * hourMs
+    job.report('STARTED', { startedAt: 5 * hourMs })
+    setRight(job, 20_000)
+    expect(job.state.active[0]).toMatchObject({ status: 'RUNNING', startedAt: 20_000 })
+    expect(job.until(30_000).state.active[0]).toMatchObject({ attempt: 2 })
+  })
+  it('a worker is told again of a run that is pinned to it', () => {
+    const job = new JobHistory().define({ pinTo: 'w' })
+    job.now = 5 * hourMs
+    job.until(5 * hourMs)
+    expect(job.state.active[0]?.tellAt).toBeGreaterThan(5 * hourMs)
+    setRight(job, 20_000).until(20_000)
+    expect(job.out.at(-1)).toMatchObject({ kind: 'tell' })
+  })
+  it('an interval from the end of a run goes on, and a job that is done is deleted in time', () => {
+    const job = new JobHistory().define({ schedule: { everyMs: 10_000, from: 'END' } }).until(10_000)
+    job.now = 5 * hourMs
+    job.report('SUCCEEDED')
+    expect(setRight(job, 20_000).state.nextFireAt).toBe(30_000)
+    const done = new JobHistory().define({ retainCompletedMs: 60_000 }).until(1_000)
+    done.now = 5 * hourMs
+    done.report('SUCCEEDED')
+    expect(setRight(done, 20_000).state).toMatchObject({ status: 'COMPLETED', finishedAt: 20_000, deleteAt: 80_000 })
+  })
+})
+
+it.each([
+  ['a late start of its own accord', { schedule: { everyMs: 60_000, from: 'END' as const }, startAt: 9 * hourMs }, 'none'],
+  ['a retry with a long backoff', { retry: { backoff: { fixed: { delayMs: 9 * hourMs } } } }, 'fail'],
+  ['a start under a crowded rate', { ...limits, rateLimit: { key: 'k', limit: 1, perMs: hourMs } }, 'crowd'],
+  ['a pinned run with a long lease', { pinTo: 'w', leaseMs: hourMs }, 'none'],
+] as const)('%s is left alone', (_, definition, then) => {
+  const job = new JobHistory()
+  if (then === 'crowd') job.starts.set('k', { times: [hourMs], limit: 1, perMs: hourMs, givenAt: 0 })
+  job.define(definition).until(1_000)
+  if (then === 'fail') job.fail()
+  expect(isStray(job.job, job.now)).toBe(false)
+})
