@@ -71,9 +71,13 @@ export function unusable(
   // What was decided is nowhere else then: the claim sees to definitions.
   if (local.otherLog === undefined && local.jobsOffset > log.jobs.next)
     return `it has read jobs up to ${local.jobsOffset}, the log ends at ${log.jobs.next}`
-  // A tombstone may be gone for ever: what it deleted would live again here.
-  if (mayLackTombstones(local.savedAtMs, nowMs, retentionMs)) return 'it is older than tombstones are kept'
-  if (isOfTheFuture(local.savedAtMs, nowMs)) return 'it was saved by a clock that was ahead, so its age is not known'
+  return local.otherLog === undefined ? outdated(local, nowMs, retentionMs) : undefined
+}
+
+/** Why the store may lack what was deleted, or undefined: a tombstone may be gone for ever, and what it deleted would live again here. */
+export function outdated({ savedAtMs }: LocalRecord, nowMs: number, retentionMs: number): string | undefined {
+  if (mayLackTombstones(savedAtMs, nowMs, retentionMs)) return 'it is older than tombstones are kept'
+  if (isOfTheFuture(savedAtMs, nowMs)) return 'it was saved by a clock that was ahead, so its age is not known'
   return undefined
 }
 

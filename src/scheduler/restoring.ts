@@ -1,12 +1,15 @@
 /** restoring and warming: from the logs to a store that is nearly up to date. The previous owner is not disturbed and fires on. */
 
+import { prefix } from '../../streams/keys.ts'
 import type { Batch } from '../ports.ts'
+import { entriesOf } from './changelog-copy.ts'
 import type { Range } from './ends-question.ts'
 import { exactOps } from './following.ts'
 import {
   isOfOtherVersion,
   type LocalRecord,
   localOp,
+  outdated,
   ownerKey,
   positionKey,
   readEntry,
@@ -18,7 +21,7 @@ import { endOf, rangeOf } from './log-ends.ts'
 import { nothingLogged } from './logged.ts'
 import { isOfOtherLog, leaveLog, OtherLog } from './other-log.ts'
 import type { Ownership } from './ownership.ts'
-import type { PartitionStore } from './ports.ts'
+import type { PartitionStore, StoreOp } from './ports.ts'
 import { changelogOps } from './restore.ts'
 import { withStoreFaults } from './store-faults.ts'
 import { entryOf } from './stored-entry.ts'
@@ -29,6 +32,9 @@ const nearlyCaughtUp = 1_000
 
 /** More to read than this is a large restore; only so many of them go on side by side (slots.ts), small ones never wait. */
 const largeRestore = 50_000
+
+/** Definitions that are deleted in one step. */
+const forgottenTogether = 10_000
 
 /** Where the logs of a partition end as it is restored. */
 export interface Ends {
@@ -146,13 +152,38 @@ async function openStore(own: Ownership): Promise<{ store: PartitionStore; other
   own.store = watched(opened.store)
   if (opened.wiped !== undefined) logger.warn({ partition }, `The local store was unreadable and is built anew: ${opened.wiped}`)
   const { reason, other } = await look(own, own.store)
-  if (reason === undefined) return { store: own.store, other }
+  if (reason === undefined) {
+    if (other !== undefined) await forgetDefinitions(own, own.store)
+    return { store: own.store, other }
+  }
   logger.warn({ partition }, `The local store of partition ${partition} is built anew: ${reason}.`)
   own.store = undefined
   await opened.store.close()
   await stores.wipe(partition)
   own.store = watched((await stores.open(partition)).store)
   return { store: own.store, other: undefined }
+}
+
+/**
+ * Of a store that holds what no log has, and is older than tombstones are kept, the definitions alone are not trusted: they are read from
+ * `jobs` anew, and what was decided about jobs that are not there any more goes with its timers (ADR 0053). A crash on the way does it all again.
+ */
+async function forgetDefinitions(own: Ownership, store: PartitionStore): Promise<void> {
+  const { logger, clock, tombstoneRetentionMs } = own.shared
+  const local = await readLocal(store)
+  const reason = local && outdated(local, clock.nowMs(), tombstoneRetentionMs)
+  if (local === undefined || reason === undefined) return
+  const { partition } = own
+  logger.warn(
+    { partition },
+    `The local store of partition ${partition} is the only copy of what was decided, though ${reason}: its definitions are read anew.`,
+  )
+  const ops: StoreOp[] = []
+  for await (const { key } of entriesOf(store, [prefix.definition])) {
+    ops.push({ key, value: null })
+    if (ops.length >= forgottenTogether) await store.apply(ops.splice(0))
+  }
+  await store.apply([...ops, localOp({ ...local, otherLog: 'ours', jobsOffset: 0, savedAtMs: clock.nowMs() })])
 }
 
 interface Look {

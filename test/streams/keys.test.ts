@@ -83,6 +83,7 @@ describe('the bytes of a key', () => {
       start: 7,
       recheck: 8,
       zone: 9,
+      stray: 10,
     })
   })
 })

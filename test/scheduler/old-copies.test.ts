@@ -1,0 +1,93 @@
+/** A `job-state` that is lost while the only copy of what was decided is older than tombstones are kept. */
+import { expect, test } from 'vitest'
+import type { Disk } from '../model/cluster/process.ts'
+import { names } from '../model/world.ts'
+import { SchedulerDriver } from '../tools/scheduler-driver.ts'
+
+const dayMs = 86_400_000
+const job = { schedule: { everyMs: 10_000 }, target: { handler: 'x' }, overlap: 'ALLOW' } as const
+
+async function run(driver: SchedulerDriver, forMs: number): Promise<void> {
+  const seen = driver.executions().length
+  await driver.advance(forMs, 1_000)
+  for (const each of driver.executions().slice(seen)) driver.report(each, 'SUCCEEDED', { startedAt: driver.time.nowMs })
+  await driver.advance(1_000, 500)
+}
+
+const runsOf = (driver: SchedulerDriver, id: string): number[] =>
+  driver
+    .executions()
+    .filter(({ jobId }) => jobId === id)
+    .map(({ runNo }) => runNo)
+
+test.each(['made anew', 'cut short'] as const)(
+  'what was decided goes on, and what was deleted meanwhile stays deleted (the log was %s)',
+  async (how) => {
+    const driver = new SchedulerDriver()
+    const disk: Disk = new Map()
+    const owner = driver.boot('A', disk)
+    await driver.settle()
+    for (const id of ['j', 'paused', 'gone', 'changed']) driver.define(id, job)
+    await run(driver, 31_000)
+    driver.command('paused', { type: 'PAUSE', commandId: 'p' })
+    await run(driver, 1_000)
+    driver.kill(owner)
+    const before = driver.executions().length
+    const state = driver.log.at(names.state, 0)
+    if (how === 'made anew') driver.log.recreate(state)
+    else driver.log.truncate(state, Math.floor(state.next / 2))
+    driver.remove('gone')
+    driver.define('changed', { ...job, target: { handler: 'y' } })
+    driver.define('new', { ...job, schedule: { delayMs: 1_000 } })
+    const jobs = driver.log.at(names.jobs, 0)
+    // Compaction finds the tombstone, and a month later it is gone.
+    driver.log.compact(jobs, jobs.next, dayMs)
+    driver.time.nowMs += 30 * dayMs
+    driver.log.compact(jobs, jobs.next, dayMs)
+    expect(jobs.entries.some(({ record }) => record?.key?.toString() === 'gone')).toBe(false)
+    const heir = driver.boot('B', disk)
+    await run(driver, 11_000)
+    expect(driver.phases(heir)).toBe('active')
+    expect(heir.scheduler.queries.partitions()[0]?.lastReset).toMatchObject({ topic: names.state, reason: 'beyond-end' })
+    expect(
+      driver
+        .executions()
+        .slice(before)
+        .map(({ jobId }) => jobId),
+    ).not.toContain('gone')
+    expect(runsOf(driver, 'j').slice(0, 4)).toEqual([1, 2, 3, 4])
+    expect(driver.state(heir, 'paused')).toMatchObject({ status: 'PAUSED', runNo: 3 })
+    expect(
+      driver
+        .executions()
+        .filter(({ jobId }) => jobId === 'changed')
+        .at(-1),
+    ).toMatchObject({ handler: 'y' })
+    expect(runsOf(driver, 'new')).toEqual([1])
+    expect(driver.state(heir, 'gone')).toBeUndefined()
+    // Whoever comes next finds all of it in the log, on any disk.
+    driver.kill(heir)
+    const other = driver.boot('C')
+    await run(driver, 11_000)
+    const numbers = runsOf(driver, 'j')
+    expect(numbers).toEqual(numbers.map((_, at) => at + 1))
+    expect(driver.state(other, 'paused')).toMatchObject({ status: 'PAUSED', runNo: 3 })
+  },
+)
+
+test('a copy that is as old is built anew where the log is there', async () => {
+  const driver = new SchedulerDriver()
+  const disk: Disk = new Map()
+  const owner = driver.boot('A', disk)
+  await driver.settle()
+  driver.define('j', job)
+  await run(driver, 21_000)
+  driver.kill(owner)
+  const store = disk.get(0)
+  driver.time.nowMs += 30 * dayMs
+  const heir = driver.boot('B', disk)
+  await run(driver, 1_000)
+  expect(disk.get(0)).not.toBe(store)
+  expect(driver.state(heir, 'j')?.runNo).toBe(3)
+  expect(heir.scheduler.queries.partitions()[0]?.lastReset).toBeNull()
+})
