@@ -98,6 +98,7 @@ async function writeGroup(checked: Checked[], tools: BatchTools, { counts, ends 
   let failure: unknown
   try {
     offsets = await tools.writes.writeAll(records)
+    if (offsets.length < records.length) throw new DuelogError('internal', 'Records were written without an answer for each.')
   } catch (error) {
     failure = error
     tools.onFault(error)

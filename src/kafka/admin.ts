@@ -1,6 +1,7 @@
 /** Offsets and group members as the broker knows them. */
 import { type Admin, AssignerProtocol, type Kafka, type RetryOptions } from 'kafkajs'
 import type { LogAdmin, TopicPartition } from '../ports.ts'
+import { answeredOffset } from './answered-offset.ts'
 import { faultOf } from './faults.ts'
 import { readNote } from './member-note.ts'
 import { patiently } from './patience.ts'
@@ -35,8 +36,9 @@ export class KafkaAdmin implements LogAdmin {
       // A topic that does not exist is an answer; kafkajs has waited for it already.
       patiently(() => this.#fetchOffsets(topic), ['UNKNOWN_TOPIC_OR_PARTITION']),
     )
+    const of = (offset: string, partition: number): number => answeredOffset(offset, topic, partition)
     return offsets
-      .map(({ partition, low, high }) => ({ partition, earliest: Number(low), next: Number(high) }))
+      .map(({ partition, low, high }) => ({ partition, earliest: of(low, partition), next: of(high, partition) }))
       .sort((a, b) => a.partition - b.partition)
   }
 
@@ -44,7 +46,7 @@ export class KafkaAdmin implements LogAdmin {
     const offsets = await this.#ask(`Looking up ends of ${topic}`, () =>
       patiently(() => uncommitted(() => this.#fetchOffsets(topic)), ['UNKNOWN_TOPIC_OR_PARTITION']),
     )
-    return new Map(offsets.map(({ partition, high }) => [partition, Number(high)]))
+    return new Map(offsets.map(({ partition, high }) => [partition, answeredOffset(high, topic, partition)]))
   }
 
   async clusterId(): Promise<string> {

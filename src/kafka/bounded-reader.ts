@@ -5,9 +5,11 @@
  * same (END_BATCH_PROCESS). Where compaction has taken the last records nothing comes at all: so the end is also there when several
  * rounds of fetches have brought nothing.
  */
+
 import { randomUUID } from 'node:crypto'
 import type { Admin, Consumer, Kafka } from 'kafkajs'
 import type { RecordIn } from '../ports.ts'
+import { answeredOffset } from './answered-offset.ts'
 import { withBoundedFetches } from './bounded-fetches.ts'
 import type { LogSettings } from './client.ts'
 import { faultOf } from './faults.ts'
@@ -91,8 +93,9 @@ async function spansOf(admin: Admin, { topics, from }: BoundedRead): Promise<Spa
         begins.set(partition, Number(offset))
     }
     for (const { partition, low, high } of await admin.fetchTopicOffsets(topic)) {
-      const earliest = Number(low)
-      spans.push({ topic, partition, earliest, from: Math.max(earliest, begins.get(partition) ?? earliest), to: Number(high) })
+      const earliest = answeredOffset(low, topic, partition)
+      const to = answeredOffset(high, topic, partition)
+      spans.push({ topic, partition, earliest, from: Math.max(earliest, begins.get(partition) ?? earliest), to })
     }
   }
   return spans

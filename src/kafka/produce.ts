@@ -13,6 +13,7 @@ import type { ProducerBatch, RecordMetadata } from 'kafkajs'
 import type { Append } from '../clock-trust.ts'
 import { DuelogError } from '../errors.ts'
 import type { RecordOut } from '../ports.ts'
+import { answeredOffset } from './answered-offset.ts'
 import type { PartitionCounts } from './partition-counts.ts'
 import { partitionsApart, type Round, roundsOf } from './rounds.ts'
 
@@ -62,7 +63,7 @@ function take(written: RecordMetadata[], sent: Round['topicMessages'], offsets: 
   for (const { topicName, partition, baseOffset } of written) {
     const place = `${topicName}/${partition}`
     answered.add(place)
-    if (!offsets.has(place)) offsets.set(place, Number(baseOffset))
+    if (!offsets.has(place)) offsets.set(place, answeredOffset(baseOffset, topicName, partition))
   }
   for (const { topic, messages } of sent)
     for (const partition of Object.keys(messages.groups)) {

@@ -4,7 +4,7 @@ import { atSteady, trustedMs } from '../clock.ts'
 import { DuelogError } from '../errors.ts'
 import { putKeptDefinitions } from './kept-definitions.ts'
 import { isBesideTheLog, ownerKey, positionKey, readEntry } from './local-record.ts'
-import { rangeOf, readableEnd, shrunk } from './log-ends.ts'
+import { firstOffset, rangeOf, readableEnd, shrunk } from './log-ends.ts'
 import type { Source } from './mailbox.ts'
 import { leaveLog } from './other-log.ts'
 import { type Ownership, quietMs } from './ownership.ts'
@@ -33,7 +33,7 @@ export async function claim(own: Ownership, store: PartitionStore): Promise<void
   const claimedAt = Math.max(clock.nowMs(), before + 1)
   const value = codecs.state.encode({ owner: { instance, claimedAt, zoneRules: own.zones.own } })
   const offsets = await writer.commit([{ topic: names.state, partition: own.partition, key: ownerKey, value }])
-  const claimOffset = offsets.get(`${names.state}/${own.partition}`) ?? 0
+  const claimOffset = firstOffset(offsets, names.state, own.partition)
   if (own.otherLog === undefined && claimOffset < own.applied.state) throw await leaveLog(own, store, 'ours', own.applied.state)
   await own.until(() => own.applied.state > claimOffset)
   own.feed.close('state')

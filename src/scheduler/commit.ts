@@ -3,7 +3,7 @@ import type { Position } from '../../schemas/generated.ts'
 import type { RecordOut } from '../ports.ts'
 import { commandsRead } from './commands-taken.ts'
 import { localOp, positionKey } from './local-record.ts'
-import { shrunk } from './log-ends.ts'
+import { firstOffset, shrunk } from './log-ends.ts'
 import type { Logged } from './logged.ts'
 import type { Mail } from './mailbox.ts'
 import type { StoreOp } from './ports.ts'
@@ -100,7 +100,7 @@ async function send(
     const offsets = await writer.commit(records)
     shared.metrics.commit.observe((performance.now() - startedAt) / 1_000)
     shared.metrics.commitBatch.observe(records.length)
-    return { first: offsets.get(`${shared.names.state}/${partition}`) ?? 0, count }
+    return { first: firstOffset(offsets, shared.names.state, partition), count }
   })
   return committing.catch(async (error) => {
     // A topic of the user's may be at fault: what is seen of it before the next try keeps it out of that one.

@@ -21,3 +21,13 @@ export function shrunk(topic: string, partition: number, end: number, next: numb
   const message = `${topic}/${partition} ends at ${end} and was read up to ${next}: it was truncated, or deleted and made anew.`
   return new DuelogError('log-shrunk', message)
 }
+
+/**
+ * Where the first of the records went that a write has brought to a partition. Throws DuelogError `broker-unavailable` where the answer does
+ * not say it: taken for 0, it would mean that the log is another one (ADR 0049). What became of the write is found out by the next claim.
+ */
+export function firstOffset(offsets: ReadonlyMap<string, number>, topic: string, partition: number): number {
+  const offset = offsets.get(`${topic}/${partition}`)
+  if (offset !== undefined) return offset
+  throw new DuelogError('broker-unavailable', `What was written to ${topic}/${partition} was acknowledged without its offset.`)
+}

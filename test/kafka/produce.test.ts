@@ -56,6 +56,16 @@ test('where there are several, each partition gets a request of its own, one aft
   expect(batches).toEqual([['out/0 a', 'out/0 d'], ['out/1 c'], ['state/1 b', 'state/1 e']])
 })
 
+test.each(['-1', undefined, ''])('an answer that names no offset, but %o, fails the write', async (baseOffset) => {
+  const { sendBatch } = brokers()
+  const nameless = async (batch: ProducerBatch) =>
+    (await sendBatch(batch)).map((each) => ({ ...each, baseOffset }) as RecordMetadata)
+  await expect(write(nameless, true)).rejects.toMatchObject({
+    code: 'broker-unavailable',
+    message: expect.stringContaining('out/0'),
+  })
+})
+
 test('a partition that nobody answered for fails the write, although the request succeeded', async () => {
   for (const onOneBroker of [true, false]) {
     const { sendBatch } = brokers(['state/1'])

@@ -1,0 +1,48 @@
+/** An answer to a claim or a commit that does not say where its records went is no answer: 0 would mean that the log is another one. */
+import { expect, test } from 'vitest'
+import { localKey } from '../../src/scheduler/local-record.ts'
+import { type Disk, metrics } from '../model/cluster/process.ts'
+import { names } from '../model/world.ts'
+import { SchedulerDriver } from '../tools/scheduler-driver.ts'
+
+const job = { schedule: { everyMs: 10_000 }, target: { handler: 'x' }, overlap: 'ALLOW' } as const
+
+/** Partitions that were opened again because their changelog seemed to be another one. */
+async function takenForOthers(): Promise<number> {
+  const { values } = await metrics.reopens.get()
+  return values.find(({ labels }) => labels.reason === 'log-shrunk')?.value ?? 0
+}
+
+/** The next answer to what brings records for job-state names no offset of it. */
+function forgetsOne(driver: SchedulerDriver): void {
+  const { log } = driver
+  const { append } = log
+  log.append = (records, transaction) => {
+    const offsets = append.call(log, records, transaction)
+    if (transaction !== undefined && offsets.delete(`${names.state}/0`)) log.append = append
+    return offsets
+  }
+}
+
+test.each(['claim', 'commit'] as const)(
+  'the partition is opened again after such an answer to a %s, with the same store',
+  async (to) => {
+    const driver = new SchedulerDriver()
+    const disk: Disk = new Map()
+    const first = driver.boot('A', disk)
+    await driver.settle()
+    driver.define('j', job)
+    await driver.advance(21_000, 1_000)
+    const before = await takenForOthers()
+    if (to === 'claim') driver.kill(first)
+    forgetsOne(driver)
+    const owner = to === 'claim' ? driver.boot('B', disk) : first
+    await driver.advance(11_000, 1_000)
+    expect(await takenForOthers()).toBe(before)
+    expect(driver.phases(owner)).toBe('active')
+    expect(driver.executions().map(({ runNo }) => runNo)).toEqual([1, 2, 3])
+    expect(owner.scheduler.queries.partitions()[0]?.lastReset).toBeNull()
+    const [local] = disk.get(0)?.getNow([localKey]) ?? []
+    expect(JSON.parse(local?.toString() ?? '{}')).not.toHaveProperty('otherLog')
+  },
+)
