@@ -57,6 +57,6 @@ function deliver(draft: Decision, run: ActiveRun, execution: Execution, place: T
 /** The same reason again and again is one error, with the time it was met last. */
 function withReason({ errors, attempt }: ActiveRun, message: string, at: number): ActiveRun['errors'] {
   const error = { attempt, at, worker: null, type: errorType, message }
-  const repeated = errors.at(-1)?.type === errorType && errors.at(-1)?.message === message
+  const repeated = errors.at(-1)?.message === message
   return [...(repeated ? errors.slice(0, -1) : errors), error].slice(-errorsKept)
 }

@@ -85,8 +85,8 @@ function settleOverlap(
     patchState(draft, { nextFireAt: nominal, decidedFor: decidedBefore(spec, state, nominal), waiting: true })
     return refuse(draft, { ...refusal, what: 'WAITING' })
   }
-  const replaces = spec.overlap === 'CANCEL_PREVIOUS' && reason === 'overlap'
-  const queues = spec.overlap === 'QUEUE_ONE' && reason === 'overlap' && state.queuedFor === null
+  const replaces = spec.overlap === 'CANCEL_PREVIOUS'
+  const queues = spec.overlap === 'QUEUE_ONE' && state.queuedFor === null
   // Without a run there is no end to count from: the interval goes on from now.
   const skips = !replaces && !queues
   if (skips && waitsForEnd(spec)) patchState(draft, { nextFireAt: nextFireAfterEnd(spec, context.now) })

@@ -65,7 +65,7 @@ function beginInTime(draft: Decision, run: ActiveRun, context: Context): void {
 /** Reserves a start. Undefined: the run cannot use the one that it would get, and expires. */
 function giveStart(draft: Decision, run: ActiveRun, rate: RateLimit, { now, limits }: Context): number | undefined {
   // What was given back before its time has its start still.
-  if (run.status === 'DISPATCHED' && run.startedAt === null && run.dueAt > now) return run.dueAt
+  if (run.status === 'DISPATCHED' && run.dueAt > now) return run.dueAt
   const before = draft.starts.get(rate.key) ?? limits.starts(rate.key)
   const { at, starts } = reserveStart(before, rate, Math.max(run.dueAt, now), now)
   if (at < run.startDeadlineAt) {

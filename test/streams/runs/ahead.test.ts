@@ -42,5 +42,9 @@ it('is not for what is pinned, which travels apart', () => {
 it('takes no occurrence of a herd behind a later one: its timer waits', () => {
   const job = new JobHistory({ leadMs: 100, aheadFrom: 9_000 }).define({ schedule: { at: 3_000 } }).fireAhead()
   expect(lanes(job)).toEqual([])
+  expect(job.last.deferUntil).toBe(2_900)
+  expect(job.job.state).toBeUndefined()
   expect(lanes(job.until(3_000))).toEqual([[1, false, 2_900]])
+  const pinned = new JobHistory({ leadMs: 100, aheadFrom: 9_000 }).define({ schedule: { at: 3_000 }, pinTo: 'here' })
+  expect(lanes(pinned.fireAhead())).toEqual([[1, false, 0]])
 })

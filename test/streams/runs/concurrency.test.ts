@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { JobDefinitionInput } from '../../../schemas/generated.ts'
 import { whyOf } from '../../../streams/jobs/why.ts'
+import { timerKind } from '../../../streams/keys.ts'
 import { holdsSlot, slotUse, waitersOf } from '../../../streams/limits/slots.ts'
 import { JobHistory } from './history.ts'
 
@@ -59,6 +60,29 @@ describe('a run with a concurrencyKey', () => {
     expect(job.admit().last.admission).toBe('refused')
     expect(use(job)).toEqual({ held: 0, waiting: 1 })
   })
+  it('is asked by the limit it was made with where its definition is gone', () => {
+    const job = keyed({ schedule: { everyMs: 1_000 } })
+    job.others.held = 2
+    job.until(1_000)
+    const { definition: _, ...left } = job.job
+    job.job = left
+    expect(job.admit().last.admission).toBe('refused')
+    job.others.held = 1
+    expect(job.admit().last.admission).toBe('admitted')
+  })
+  it('tells with each question how many slots its key has, so that nobody asks on who finds none', () => {
+    const job = keyed()
+    job.others.held = 2
+    expect(job.until(1_000).last.slotLimits.get('k')).toBe(2)
+    expect(job.admit().last.slotLimits.get('k')).toBe(2)
+  })
+  it('is the one that is called, though an earlier one of its job is at work', () => {
+    const job = keyed({ schedule: { everyMs: 1_000 } })
+    job.others.held = 1
+    job.until(2_000).others.held = 0
+    expect(job.admit().last.admission).toBe('admitted')
+    expect(job.dispatched.map(({ runNo }) => runNo)).toEqual([1, 2])
+  })
   it('keeps its place in the queue by its priority', () => {
     const job = keyed({ priority: 'HIGH' })
     job.others.held = 2
@@ -73,6 +97,12 @@ describe('a run with a concurrencyKey', () => {
     expect(job.last.admission).toBe('gone')
     job.command('CANCEL_RUN', { runNo: 1 }).step({ kind: 'admit', waiter })
     expect(job.last.admission).toBe('gone')
+    const admitted = keyed()
+    admitted.others.held = 2
+    admitted.until(1_000).others.held = 0
+    admitted.admit().step({ kind: 'admit', waiter })
+    expect([admitted.last.admission, admitted.dispatched.length]).toEqual(['gone', 1])
+    expect(new JobHistory().step({ kind: 'admit', waiter }).last.admission).toBe('gone')
   })
   it('sees the runs that the same step has begun', () => {
     const job = keyed({ schedule: { everyMs: 1_000, anchor: 0 }, maxConcurrentRuns: 5, catchUp: 'SKIP' })
@@ -81,6 +111,18 @@ describe('a run with a concurrencyKey', () => {
     expect(job.dispatched).toHaveLength(2)
     // Of five places one is kept for the occurrence that is due.
     expect(use(job)).toEqual({ held: 2, waiting: 2 })
+    const behind = keyed({ schedule: { everyMs: 1_000, anchor: 0 }, maxConcurrentRuns: 5, catchUp: 'SKIP' })
+    behind.now = 10_500
+    behind.others.waiting = 1
+    behind.command('BACKFILL', { from: 0, to: 9_000 })
+    expect(use(behind)).toEqual({ held: 0, waiting: 4 })
+  })
+  it('sees the run that the same step has taken from the queue', () => {
+    const job = keyed({ schedule: { everyMs: 1_000 }, overlap: 'QUEUE_ONE', concurrencyLimit: 1 })
+    job.others.held = 1
+    job.until(2_000).others.held = 0
+    expect(job.state).toMatchObject({ queuedFor: 2_000, active: [{ waitsFor: 'SLOT' }] })
+    expect(job.command('CANCEL_RUN', { runNo: 1 }).dispatched).toMatchObject([{ runNo: 2, scheduledFor: 2_000 }])
   })
 })
 
@@ -114,7 +156,42 @@ describe('a backoff', () => {
     job.others.held = 0
     job.admit().fail('Error', { retryAfterMs: 500 }).until(7_000)
     expect(job.dispatched).toMatchObject([{ startDeadlineAt: 11_000 }, { dueAt: 6_500, startDeadlineAt: 16_500 }])
+    job.fail('Error', { retryAfterMs: 500 }).downUntil(30_000)
+    expect(job.dispatched.at(-1)).toMatchObject({ attempt: 3, dueAt: 7_500, startDeadlineAt: 40_000 })
   })
+  it('leaves the next attempt no longer than the job is valid', () => {
+    const job = keyed({ startDeadlineMs: 10_000, expireAt: 8_000 }).until(1_000)
+    expect(job.fail('Error', { retryAfterMs: 500 }).until(2_000).dispatched).toMatchObject([
+      { startDeadlineAt: 8_000 },
+      { attempt: 2, startDeadlineAt: 8_000 },
+    ])
+  })
+  it.each<[string, (job: JobHistory) => unknown]>([
+    ['cannot be used', (job) => job.garble()],
+    [
+      'is gone',
+      (job) => {
+        const { definition: _, ...left } = job.job
+        job.job = left
+      },
+    ],
+  ])('leaves the next attempt its slot and its time also where the definition %s', (_, lose) => {
+    const job = keyed({ startDeadlineMs: 10_000 }).until(1_000)
+    lose(job)
+    job.fail('Error', { retryAfterMs: 0 })
+    expect(job.dispatched.at(-1)).toMatchObject({ attempt: 2, dueAt: 1_000, startDeadlineAt: 11_000 })
+  })
+})
+
+it('a run that is given back while the clock is behind waits until it is due, and no limit is said to keep it', () => {
+  const job = keyed({}, { leadMs: 100 }).until(900)
+  job.now = 800
+  job.report('RELEASED')
+  expect(job.state.active).toMatchObject([{ status: 'WAITING', attempt: 2, dueAt: 1_000 }])
+  expect([job.state.decisions, job.notes]).toEqual([[], []])
+  job.step({ kind: 'timer', timer: { dueAt: 1_000, kind: timerKind.start, jobId: 'job', runNo: 1 } })
+  expect(job.last.deferUntil).toBe(900)
+  expect(job.until(900).dispatched.map(({ attempt }) => attempt)).toEqual([1, 2])
 })
 
 describe('a run that waits for a slot', () => {

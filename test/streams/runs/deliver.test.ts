@@ -62,6 +62,31 @@ describe('a run whose target is a topic', () => {
       finishedAt: at + 60_000,
       errors: [{ message: 'gone' }],
     })
+    expect(decision.job.state?.decisions).toMatchObject([{ what: 'EXPIRED', reason: 'topic-unavailable', runNo: 1 }])
+  })
+  it('has expired too when its topic is there again only after the start deadline, and says what it had waited for', () => {
+    const waiting = due(jobOf(), at, 'gone')
+    const timer = { dueAt: waiting.job.state?.active[0]?.dueAt ?? 0, kind: timerKind.retryResidue, jobId: 'a', runNo: 1 }
+    const { job, out } = step(waiting.job, { kind: 'timer', timer }, context(at + 60_000))
+    expect(out).toEqual([])
+    expect(job.state?.lastRun).toMatchObject({ status: 'EXPIRED', errors: [{ at, message: 'gone' }] })
+  })
+  it('remembers its last five reasons, each once with the time it was met last', () => {
+    let { job } = due(jobOf({ startDeadlineMs: 3_600_000 }), at, 'first')
+    const reasons = ['first', 'second', 'first', 'third', 'fourth', 'fifth', 'fifth', 'sixth']
+    for (const [index, reason] of reasons.entries()) {
+      const timer = { dueAt: job.state?.active[0]?.dueAt ?? 0, kind: timerKind.retryResidue, jobId: 'a', runNo: 1 }
+      job = step(job, { kind: 'timer', timer }, context(timer.dueAt, reason)).job
+      if (index === 0) expect(job.state?.active[0]?.errors).toMatchObject([{ message: 'first', at: at + 30_000 }])
+    }
+    const errors = job.state?.active[0]?.errors.map(({ message, at: metAt }) => [message, (metAt - at) / 30_000])
+    expect(errors).toEqual([
+      ['first', 3],
+      ['third', 4],
+      ['fourth', 5],
+      ['fifth', 7],
+      ['sixth', 8],
+    ])
   })
   it('keeps the payload and the topic it was made with when its definition is replaced while it waits', () => {
     const waiting = due(jobOf({ payload: Buffer.from('old') }), at, 'gone')

@@ -181,6 +181,15 @@ describe('the start deadline', () => {
     job.fail('Error', { retryAfterMs: 0 })
     expect(job.dispatched.at(-1)).toMatchObject({ attempt: 2, startDeadlineAt: 1_000 + 50 * hour })
   })
+  it('leaves an hour to be started in also where the topic keeps nothing: it may be that somebody empties it', () => {
+    const long = { ...limits, startDeadlineMs: 50 * hour }
+    const job = new JobHistory({ keptMs: 0 }).define(long).until(1_000)
+    expect(job.dispatched[0]?.startDeadlineAt).toBe(1_000 + hour)
+    const late = new JobHistory({ keptMs: 0 }).define(long).downUntil(hour)
+    expect(late.dispatched[0]?.startDeadlineAt).toBe(2 * hour)
+    const ahead = new JobHistory({ keptMs: 0 }).define({ ...long, schedule: { at: hour } }).fireAhead()
+    expect(ahead.dispatched[0]).toMatchObject({ dispatchedAt: 0, startDeadlineAt: 2 * hour })
+  })
   it.each<[string, Partial<JobDefinitionInput>, object, string]>([
     ['start-deadline: it was over', {}, {}, 'start-deadline'],
     ['start-deadline: the job was not valid any longer', { startDeadlineMs: 50 * hour, expireAt: 4_000 }, {}, 'start-deadline'],

@@ -56,6 +56,10 @@ describe('a pinned run', () => {
     job.step({ kind: 'timer', timer: { dueAt: 11_000, kind: timerKind.lease, jobId: 'job', runNo: 1 } })
     expect(job.last).toMatchObject({ out: [], deferUntil: 11_000 })
   })
+  it('may be started as long as its definition says, whatever its topics keep: it is told again', () => {
+    const job = pinned({ startDeadlineMs: 50 * 60 * minute }, { keptMs: 0 }).until(1_000)
+    expect(job.dispatched[0]?.startDeadlineAt).toBe(1_000 + 50 * 60 * minute)
+  })
   it('is told again in its next attempt too', () => {
     const job = pinned().until(1_000).fail('Error', { retryAfterMs: 0 })
     expect(times(job, 30_000)).toEqual([11_000, 21_000])

@@ -1,6 +1,7 @@
 /** Attempts under a rateLimit have a start given to each, and wait for it with their slot. */
 import { describe, expect, it } from 'vitest'
 import type { JobDefinitionInput } from '../../../schemas/generated.ts'
+import { completeDefinition } from '../../../streams/jobs/json.ts'
 import { timerKind } from '../../../streams/keys.ts'
 import { slotUse } from '../../../streams/limits/slots.ts'
 import { JobHistory } from './history.ts'
@@ -15,7 +16,23 @@ describe('an attempt under a rateLimit', () => {
     const job = limited({ maxRuns: 5 }).until(3_000)
     expect(due(job)).toEqual([1_000, 2_000])
     expect(job.state.active.at(-1)).toMatchObject({ runNo: 3, status: 'WAITING', waitsFor: 'RATE', dueAt: 11_000 })
+    expect(job.state.decisions).toMatchObject([
+      { what: 'WAITING', reason: 'rate-limit', runNo: 3, scheduledFor: 3_000, at: 3_000 },
+    ])
     expect(due(job.until(30_000))).toEqual([1_000, 2_000, 11_000, 12_000, 21_000])
+  })
+  it('asks for no slot where it has no concurrencyKey', () => {
+    const job = limited({ maxRuns: 2 })
+    job.others = { held: 1_000, waiting: 1_000 }
+    expect(due(job.until(2_000))).toEqual([1_000, 2_000])
+  })
+  it('of a herd is not dispatched ahead of the usual lead: it would keep others from an earlier start', () => {
+    const job = limited({ schedule: { at: 60_000 } }, { leadMs: 100 }).fireAhead()
+    expect(job.last).toMatchObject({ out: [], deferUntil: 59_900 })
+  })
+  it('keeps the start deadline it came with when its start is handed over late', () => {
+    const job = limited({ maxRuns: 3, startDeadlineMs: 20_000 }).until(3_000).downUntil(11_500)
+    expect(job.dispatched.at(-1)).toMatchObject({ runNo: 3, dueAt: 11_000, startDeadlineAt: 23_000 })
   })
   it('is handed over within the lead, and not earlier', () => {
     const job = limited({ maxRuns: 3 }, { leadMs: 100 }).until(10_899)
@@ -44,7 +61,10 @@ describe('an attempt under a rateLimit', () => {
   it('that could only start after its deadline expires at once, and takes no start from the others', () => {
     const job = limited({ maxRuns: 3, startDeadlineMs: 5_000 }).until(3_000)
     expect(job.state.lastRun).toMatchObject({ runNo: 3, status: 'EXPIRED' })
-    expect(job.state.decisions.at(-1)).toMatchObject({ what: 'EXPIRED', reason: 'rate-limit' })
+    expect(job.state.decisions).toMatchObject([
+      { what: 'WAITING', reason: 'rate-limit', runNo: 3 },
+      { what: 'EXPIRED', reason: 'rate-limit', runNo: 3 },
+    ])
     expect(job.starts.get('r')?.times).toEqual([1_000, 2_000])
   })
   it('whose start would be at its very deadline expires too: by then it must have started', () => {
@@ -122,5 +142,19 @@ describe('a record to a topic under a rateLimit', () => {
     expect(job.until(10_999) && written()).toBe(2)
     expect(job.until(11_000) && written()).toBe(3)
     expect(job.state.lastRun).toMatchObject({ runNo: 3, status: 'SUCCEEDED', finishedAt: 11_000 })
+  })
+  it('takes no start while its topic is not there, and has expired when it is not there by its deadline', () => {
+    let problem: string | undefined = 'It is gone.'
+    const job = new JobHistory({ topicProblem: () => problem })
+    const definition = { schedule: { at: 1_000 }, target: topic.target, startDeadlineMs: 100_000, rateLimit }
+    job.definition({ spec: completeDefinition(definition) }, true).until(90_000)
+    expect(job.state.active).toMatchObject([{ status: 'RETRY_WAIT', startDeadlineAt: 101_000 }])
+    expect(job.starts.size).toBe(0)
+    expect(job.until(101_000).state.lastRun).toMatchObject({ status: 'EXPIRED', finishedAt: 101_000 })
+    const back = new JobHistory({ topicProblem: () => problem })
+    back.definition({ spec: completeDefinition(definition) }, true).until(50_000)
+    problem = undefined
+    expect(back.until(70_000).starts.get('r')?.times).toEqual([61_000])
+    expect(back.state.lastRun).toMatchObject({ status: 'SUCCEEDED', finishedAt: 61_000 })
   })
 })

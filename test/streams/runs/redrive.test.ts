@@ -1,6 +1,6 @@
 /** A dead run is made once more, as a run of its own. */
 import { describe, expect, it } from 'vitest'
-import type { JobDefinitionInput } from '../../../schemas/generated.ts'
+import type { Execution, JobDefinitionInput } from '../../../schemas/generated.ts'
 import { JobHistory } from './history.ts'
 
 const once: Partial<JobDefinitionInput> = { retry: { maxAttempts: 1 }, payload: Buffer.from('old') }
@@ -26,6 +26,29 @@ describe('a redrive', () => {
     for (const { payload, headers, handler, pool, priority } of again) {
       expect([String(payload), String(headers.a), handler, pool, priority]).toEqual(['old', 'b', 'noop', 'default', 'HIGH'])
     }
+  })
+  it.each<[string, Partial<JobDefinitionInput>]>([
+    ['a handler', { target: { handler: 'mail', pool: 'slow' }, pinTo: 'gpu', contentType: 'text/plain', priority: 'LOW' }],
+    ['a URL', { target: { http: { url: 'https://a.example/x', method: 'PUT' } }, contentType: null }],
+  ])('has all that the dead run had, where that called %s, whatever the definition says by then', (_, more) => {
+    const job = dead({ headers: { a: Buffer.from('b') }, leaseMs: 5_000, attemptTimeoutMs: 7_000, ...more })
+    const [before] = job.dispatched
+    job.define({ target: { handler: 'other', pool: 'else' }, contentType: 'text/html', payload: Buffer.from('new') })
+    const after = job.command('REDRIVE', { runNo: 1 }).dispatched.at(-1)
+    const made = ({ handler, httpTarget, payload, contentType, headers, pool, priority, pinTo, tracked }: Execution) => ({
+      handler,
+      httpTarget,
+      payload,
+      contentType,
+      headers,
+      pool,
+      priority,
+      pinTo,
+      tracked,
+    })
+    expect(after && made(after)).toEqual(before && made(before))
+    expect(after?.handler).toBe(more.target?.handler ?? 'http')
+    expect(after?.httpTarget?.url ?? null).toBe(more.target?.http?.url ?? null)
   })
   it('has the payload of the trigger that made the dead run', () => {
     const job = new JobHistory()

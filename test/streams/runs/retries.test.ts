@@ -102,6 +102,10 @@ describe('a failed attempt', () => {
           .fail(),
       ),
     ).toEqual(['retry.1s'])
+    const again = dispatched({ retry: { maxAttempts: 1 }, expireAt: 90_000 })
+      .garble()
+      .fail('Error', { retryAfterMs: 0 })
+    expect(again.dispatched.at(-1)).toMatchObject({ attempt: 2, handler: 'noop' })
   })
 })
 
