@@ -5,6 +5,7 @@ import type { JobDefinitionInput } from '../../../schemas/generated.ts'
 import { JobHistory } from './history.ts'
 
 type Definition = Partial<JobDefinitionInput>
+const hour = 3_600_000
 const everySecond: Definition = { schedule: { everyMs: 1_000 } }
 
 /** Nobody is there from the definition until `time`. */
@@ -45,7 +46,9 @@ describe('after an outage of five intervals', () => {
     expect(job.next).toBe(done ? null : 6_000)
   })
   it('says of a job why its last occurrence was skipped', () => {
-    expect(missed({ ...everySecond, catchUp: 'SKIP', misfireThresholdMs: 0 }, 5_500).state.reason).toBe('skipped: catch-up')
+    const { state } = missed({ ...everySecond, catchUp: 'SKIP', misfireThresholdMs: 0 }, 5_500)
+    expect(state.reason).toBe('skipped: catch-up')
+    expect(state.decisions).toMatchObject([{ what: 'SKIPPED', reason: 'catch-up', scheduledFor: 1_000, at: 5_500, count: 5 }])
   })
   it('catches up on cron alike', () => {
     const job = missed({ schedule: { cron: '* * * * * *' }, catchUp: 'ALL', catchUpMax: 2 }, 5_500)
@@ -55,6 +58,36 @@ describe('after an outage of five intervals', () => {
   it('hands a missed run over at once, with its nominal time', () => {
     const job = missed({ ...everySecond, startDeadlineMs: 2_000 }, 5_500)
     expect(job.dispatched).toMatchObject([{ scheduledFor: 5_000, dueAt: 5_000, dispatchedAt: 5_500, startDeadlineAt: 7_500 }])
+  })
+})
+
+describe('an occurrence that waits because its job is full', () => {
+  /** Each hour in a zone; the first run goes on while six occurrences are missed, of which two may be caught up. */
+  const paris: Definition = { schedule: { cron: '0 * * * *', timezone: 'Europe/Paris' }, catchUp: 'ALL', maxConcurrentRuns: 1 }
+  const full = (more: Definition): JobHistory => new JobHistory().define({ ...paris, ...more }).until(hour)
+  it('stands behind the last that was left out: what a change of the rules of its zone must not bring back', () => {
+    const job = full({ catchUpMax: 2 }).downUntil(6.5 * hour)
+    expect(job.state).toMatchObject({ waiting: true, nextFireAt: 5 * hour, decidedFor: { at: 4 * hour } })
+    expect(job.skips).toEqual({ 'catch-up': 3 })
+  })
+  it('stands behind the last that ran, where none was left out', () => {
+    expect(full({}).downUntil(6.5 * hour).state).toMatchObject({
+      waiting: true,
+      nextFireAt: 2 * hour,
+      decidedFor: { at: hour },
+    })
+    const before = new JobHistory()
+      .define(paris)
+      .command('TRIGGER')
+      .until(1.5 * hour)
+    expect(before.state).toMatchObject({ waiting: true, nextFireAt: hour, decidedFor: null })
+  })
+  it('stands behind the last that was left out also where nothing was decided before', () => {
+    const job = new JobHistory()
+      .define({ ...paris, catchUpMax: 1 })
+      .command('TRIGGER')
+      .downUntil(3.5 * hour)
+    expect(job.state).toMatchObject({ waiting: true, nextFireAt: 3 * hour, decidedFor: { at: 2 * hour } })
   })
 })
 
@@ -82,6 +115,17 @@ describe('an interval from END', () => {
     expect(job.fired).toEqual([])
     expect(job.next).toBe(6_500)
     expect(job.state.skipped).toBe(1)
+    expect(job.state.decisions).toMatchObject([{ what: 'SKIPPED', reason: 'catch-up', scheduledFor: 1_000, at: 5_500, count: 1 }])
+    expect(job.skips).toEqual({ 'catch-up': 1 })
+  })
+  it('whose validity was over meanwhile has skipped the one occurrence that was due, and is done', () => {
+    const job = missed({ ...fromEnd, expireAt: 3_500 }, 9_000)
+    expect(job.skips).toEqual({ expired: 1 })
+    expect(job.state).toMatchObject({
+      status: 'COMPLETED',
+      skipped: 1,
+      decisions: [{ what: 'SKIPPED', reason: 'expired', scheduledFor: 1_000, at: 9_000 }],
+    })
   })
 })
 

@@ -12,6 +12,10 @@ describe('overlap ALLOW', () => {
     expect(job.fired).toEqual([1_000, 2_000])
     expect(job.skips).toEqual({ 'max-concurrent-runs': 2 })
     expect(job.state).toMatchObject({ skipped: 2, reason: 'skipped: max-concurrent-runs', nextFireAt: 5_000 })
+    // Told as one: the first that was skipped, and when the last was.
+    expect(job.state.decisions).toMatchObject([
+      { what: 'SKIPPED', reason: 'max-concurrent-runs', count: 2, scheduledFor: 3_000, at: 4_000 },
+    ])
   })
   it('runs on once there is room, and numbers runs and not occurrences', () => {
     const job = everySecond({ maxConcurrentRuns: 2 }).until(3_500).report('SUCCEEDED', { runNo: 1 }).until(4_000)
@@ -21,6 +25,9 @@ describe('overlap ALLOW', () => {
     const job = everySecond({ maxConcurrentRuns: 2, catchUp: 'ALL' }).until(4_500)
     expect(job.fired).toEqual([1_000, 2_000])
     expect(job.state).toMatchObject({ waiting: true, nextFireAt: 3_000, skipped: 0 })
+    expect(job.state.decisions).toMatchObject([
+      { what: 'WAITING', reason: 'max-concurrent-runs', scheduledFor: 3_000, at: 3_000 },
+    ])
     job.report('SUCCEEDED', { runNo: 1 }).until(4_500)
     expect(job.fired).toEqual([1_000, 2_000, 3_000])
     job.report('SUCCEEDED', { runNo: 2 }).report('SUCCEEDED', { runNo: 3 }).until(4_500)
@@ -54,6 +61,11 @@ describe('overlap SKIP', () => {
     expect(job.fired).toEqual([1_000])
     expect(job.skips).toEqual({ overlap: 2 })
     expect(job.next).toBe(4_000)
+  })
+  it('skips with catchUp ALL too: that is for what nobody could fire', () => {
+    const job = everySecond({ overlap: 'SKIP', catchUp: 'ALL' }).until(3_500)
+    expect(job.skips).toEqual({ overlap: 2 })
+    expect(job.state).toMatchObject({ waiting: false, decisions: [{ what: 'SKIPPED', reason: 'overlap', count: 2 }] })
   })
   it('runs what is due after the run has ended', () => {
     const job = everySecond({ overlap: 'SKIP' }).until(2_500).report('SUCCEEDED').until(3_000)
