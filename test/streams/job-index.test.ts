@@ -44,6 +44,26 @@ describe('the index keys of a job', () => {
     expect(indexKeysOf({ id: 'job-1' })).toEqual([])
     expect(mayChangeIndex(jobOf(), { id: 'job-1' })).toBe(true)
   })
+
+  it('are looked at again whenever they differ, and not for a run that comes and goes', () => {
+    const plain = jobOf()
+    const state = pristineState(plain)
+    const jobs: Job[] = [
+      plain,
+      jobOf({ tags: ['a'] }),
+      { ...plain, state },
+      { ...plain, state: { ...state, status: 'PAUSED' } },
+      { ...plain, state: { ...state, status: 'INVALID' } },
+      { ...plain, state: { ...state, deadRuns: [1] } },
+      { ...plain, state: { ...state, status: 'PAUSED', deadRuns: [1] } },
+      { id: 'job-1' },
+    ]
+    for (const before of jobs)
+      for (const after of jobs) if (String(hex(before)) !== String(hex(after))) expect(mayChangeIndex(before, after)).toBe(true)
+    const later = { ...plain, state: { ...state, runNo: 9, succeeded: 9, nextFireAt: 5 } }
+    expect(mayChangeIndex({ ...plain, state }, later)).toBe(false)
+    expect(mayChangeIndex(plain, plain)).toBe(false)
+  })
 })
 
 describe('a range of the index', () => {

@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { Partitioners } from 'kafkajs'
 import { describe, expect, it } from 'vitest'
-import { keyPartitionOf, partitionOf } from '../../streams/topics.ts'
+import { keyPartitionOf, partitionOf, topicNames, topicPlans } from '../../streams/topics.ts'
 
 const text = fc.oneof(fc.string(), fc.string({ unit: 'binary' }), fc.stringMatching(/^[{}ab]{0,8}$/))
 const count = fc.integer({ min: 1, max: 256 })
@@ -16,6 +16,54 @@ function foreign(key: string, partitions: number): number {
   })
   return Partitioners.DefaultPartitioner()({ topic: 't', partitionMetadata, message: { key, value: null } })
 }
+
+describe('the topics of a cluster', () => {
+  const plans = topicPlans(topicNames('a.'), ['default', 'gpu'])
+  const days = (text: string | undefined): number | undefined => (text === undefined ? undefined : Number(text) / 86_400_000)
+  it('have names that never change: clients, grants and the logs of years go by them', () => {
+    const lanes = ['high', 'normal', 'low'].flatMap((priority) => [priority, `${priority}.ahead`])
+    expect(plans.map(({ topic }) => topic).toSorted()).toEqual(
+      [
+        ...['a.jobs', 'a.job-state', 'a.job-commands', 'a.execution-events', 'a.executions.dlq', 'a.worker-control', 'a.audit'],
+        ...['1s', '5s', '30s', '2m', '10m', '1h'].map((tier) => `a.retry.${tier}`),
+        ...['default', 'gpu'].flatMap((pool) => lanes.map((lane) => `a.executions.${pool}.${lane}`)),
+      ].toSorted(),
+    )
+    expect(topicNames('a.').group('exec.gpu')).toBe('a.exec.gpu')
+    expect(topicNames('a.').executions('gpu', 'LOW')).toBe('a.executions.gpu.low')
+  })
+  it.each([
+    ['a.jobs', 'job-definition', 'compact', 7],
+    ['a.job-state', 'job-state', 'compact', 7],
+    ['a.job-commands', 'job-command', 'delete', 7],
+    ['a.execution-events', 'execution-event', 'delete', 7],
+    ['a.executions.dlq', 'dead-letter', 'delete', 30],
+    ['a.worker-control', 'worker-control', 'delete', 1 / 24],
+    ['a.audit', 'audit-event', 'delete', 90],
+    ['a.retry.1h', 'execution', 'delete', 7],
+    ['a.executions.gpu.high.ahead', 'execution', 'delete', 7],
+  ])('%s holds %s records and is kept by %s, for %d days', (topic, schema, policy, kept) => {
+    const { config = {}, ...plan } = plans.find((each) => each.topic === topic) ?? {}
+    expect([plan.schema, config['cleanup.policy']]).toEqual([schema, policy])
+    expect(days(config[policy === 'compact' ? 'delete.retention.ms' : 'retention.ms'])).toBe(kept)
+  })
+  it('have the time of their broker wherever an owner judges by it, which those of earlier versions may lack, but for jobs', () => {
+    const timed = plans.filter(({ config }) => config['message.timestamp.type'] === 'LogAppendTime')
+    expect(plans.filter((plan) => !timed.includes(plan)).map(({ topic }) => topic)).toEqual([
+      'a.executions.dlq',
+      'a.worker-control',
+      'a.audit',
+    ])
+    const mayLack = timed.filter(({ advised }) => advised?.includes('message.timestamp.type'))
+    expect(timed.filter((plan) => !mayLack.includes(plan)).map(({ topic }) => topic)).toEqual([
+      'a.jobs',
+      ...['1s', '5s', '30s', '2m', '10m', '1h'].map((tier) => `a.retry.${tier}`),
+    ])
+  })
+  it('keep each definition for a day before a newer one may replace it', () => {
+    expect(days(plans.find(({ topic }) => topic === 'a.jobs')?.config['min.compaction.lag.ms'])).toBe(1)
+  })
+})
 
 describe('the partition of a job id', () => {
   it('without a tag is the one that any client with murmur2 chooses', () => {
