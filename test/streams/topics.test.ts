@@ -43,7 +43,8 @@ describe('the topics of a cluster', () => {
     ['a.retry.1h', 'execution', 'delete', 7],
     ['a.executions.gpu.high.ahead', 'execution', 'delete', 7],
   ])('%s holds %s records and is kept by %s, for %d days', (topic, schema, policy, kept) => {
-    const { config = {}, ...plan } = plans.find((each) => each.topic === topic) ?? {}
+    const plan = plans.find((each) => each.topic === topic) ?? expect.fail()
+    const { config } = plan
     expect([plan.schema, config['cleanup.policy']]).toEqual([schema, policy])
     expect(days(config[policy === 'compact' ? 'delete.retention.ms' : 'retention.ms'])).toBe(kept)
   })
