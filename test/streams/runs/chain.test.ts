@@ -7,6 +7,7 @@ import { definitionFromJson } from '../../../streams/jobs/json.ts'
 import { whyOf } from '../../../streams/jobs/why.ts'
 import { chainDepthMax, chainRunsMax, linksAfter } from '../../../streams/runs/chain.ts'
 import { type Input, step } from './chain-steps.ts'
+import { JobHistory } from './history.ts'
 
 type Trigger = Extract<Output, { kind: 'trigger' }>
 
@@ -67,7 +68,18 @@ describe('a chain of follow-ups', () => {
   ])('%s has no more runs than may follow from one', (_, definitions) => {
     const { total, refused } = runAll(definitions as Record<string, string[]>, Object.keys(definitions)[0] as string)
     expect(total).toBeLessThanOrEqual(1 + chainRunsMax)
-    expect(Object.keys(refused).length).toBeGreaterThan(0)
+    expect(Object.keys(refused)).toContain('chain-runs')
+  })
+
+  it('whose room is used up leaves out the followers that come last, and the job says how many and why', () => {
+    const job = new JobHistory().define({ schedule: { at: 900_000 }, onSuccess: ['b', 'c', 'd'] })
+    job.command('TRIGGER', { trigger: 'FOLLOW_UP', chainDepth: 2, chainLeft: 2 }).report('SUCCEEDED')
+    expect(job.last.out).toMatchObject([
+      { kind: 'trigger', jobId: 'b', chainDepth: 3, chainLeft: 0 },
+      { kind: 'trigger', jobId: 'c', chainDepth: 3, chainLeft: 0 },
+    ])
+    expect(job.state.decisions).toMatchObject([{ what: 'DROPPED', reason: 'chain-runs', count: 1 }])
+    expect(job.last.notes).toContainEqual({ kind: 'refused', what: 'FOLLOW_UP', reason: 'chain-runs', count: 1 })
   })
 
   it('on failure is bounded as one on success', () => {

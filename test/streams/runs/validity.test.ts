@@ -115,7 +115,13 @@ describe('expireAt', () => {
       .report('STARTED')
     job.until(2_600).report('SUCCEEDED')
     expect(job.fired).toEqual([1_000])
-    expect(job.state).toMatchObject({ queuedFor: null, decisions: [{ what: 'QUEUED' }, { what: 'SKIPPED', reason: 'expired' }] })
+    expect(job.state).toMatchObject({
+      queuedFor: null,
+      decisions: [
+        { what: 'QUEUED', reason: 'overlap', scheduledFor: 2_000, at: 2_000 },
+        { what: 'SKIPPED', reason: 'expired', scheduledFor: 2_000, at: 2_600 },
+      ],
+    })
   })
   it('completes a job that is resumed when what was queued has expired and nothing is ahead', () => {
     const job = new JobHistory().define({ ...every, overlap: 'QUEUE_ONE', endAt: 2_000, expireAt: 2_500 }).until(2_000)

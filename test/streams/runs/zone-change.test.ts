@@ -46,6 +46,16 @@ describe('an occurrence that ran does not run again because its time on the cloc
 })
 
 describe('an occurrence that comes earlier', () => {
+  it('and is moved is counted as that, once; with jitter too', () => {
+    for (const jitterMs of [0, 600_000]) {
+      const job = history('30 2 * * *', winter, '2026-12-03T06:00Z', summer, { jitterMs }).lookAtZone()
+      expect(job.last.notes).toEqual([{ kind: 'moved' }])
+      expect(job.state.nextFireAt).toBe(at('2026-12-03T09:30Z'))
+      const { state } = job
+      expect(job.lookAtZone().last.notes).toEqual([])
+      expect(job.state).toBe(state)
+    }
+  })
   it('and is still ahead runs at its new time', () => {
     const job = history('30 2 * * *', winter, '2026-12-03T06:00Z', summer).lookAtZone().until(at('2026-12-04T12:00Z'))
     expect(isos(job.fired)).toEqual(['2026-12-02T10:30', '2026-12-03T09:30', '2026-12-04T09:30'])
@@ -66,7 +76,13 @@ describe('an occurrence that comes earlier', () => {
     const job = history('*/10 1-3 * * *', winter, '2026-12-02T10:45Z', summer).lookAtZone().until(at('2026-12-03T00:00Z'))
     expect(isos(job.fired).slice(-3)).toEqual(['2026-12-02T10:30', '2026-12-02T10:40', '2026-12-02T10:50'])
     expect(job.skips).toEqual({ 'zone-rules': 5 })
-    expect(job.state.decisions.at(-1)).toMatchObject({ what: 'SKIPPED', reason: 'zone-rules', count: 5 })
+    expect(job.state.decisions.at(-1)).toMatchObject({
+      what: 'SKIPPED',
+      reason: 'zone-rules',
+      count: 5,
+      at: at('2026-12-02T10:45Z'),
+      scheduledFor: at('2026-12-02T10:50Z'),
+    })
   })
 })
 
