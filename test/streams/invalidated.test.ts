@@ -9,6 +9,7 @@ const twoRuns = (): JobHistory => new JobHistory().define({ schedule: { everyMs:
 describe('a job that cannot be decided about', () => {
   it('is INVALID with the reason, keeps its next time, and fires no more until it is defined anew', () => {
     const job = new JobHistory().define({ schedule: { everyMs: 1_000 } })
+    expect(job.last.failed).toBe(false)
     const decision = invalidated(job.job, 'Something is wrong.', 500)
     expect(decision).toMatchObject({
       failed: true,

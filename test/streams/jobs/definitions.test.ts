@@ -1,6 +1,7 @@
 /** What becomes of a job when its definition arrives, is replaced, or cannot be used. */
 import { describe, expect, it } from 'vitest'
 import type { JobDefinitionInput } from '../../../schemas/generated.ts'
+import { timesHash } from '../../../streams/draft.ts'
 import { mustBeLogged } from '../../../streams/job.ts'
 import { invalidated } from '../../../streams/step.ts'
 import { JobHistory } from '../runs/history.ts'
@@ -335,4 +336,13 @@ describe('a job that a rule failed on', () => {
   it('may be one about which nothing was decided', () => {
     expect(failed(new JobHistory().define(everySecond)).state).toMatchObject({ status: 'INVALID', nextFireAt: 1_000 })
   })
+})
+
+it('the hash of its times is the same in every version: by another one each job would begin anew', () => {
+  const hashOf = (more: Definition): number => timesHash(new JobHistory().define(more).job.definition?.spec ?? expect.fail())
+  expect([
+    hashOf({ schedule: { at: 1_000 } }),
+    hashOf({ schedule: { everyMs: 1_000 }, startAt: 5, endAt: 90_000 }),
+    hashOf({ schedule: { cron: '0 9 * * MON-FRI', timezone: 'Europe/Paris' } }),
+  ]).toEqual([3_121_503_290, 3_639_938_712, 2_597_211_082])
 })

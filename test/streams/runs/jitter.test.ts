@@ -45,6 +45,23 @@ describe('a job with jitter', () => {
     const [plain] = whyOf(new JobHistory().define({ schedule: { everyMs: minute } }).job, 0)
     expect(plain).toMatchObject({ at: minute, text: 'The next occurrence is due in 60000 ms.' })
   })
+  it('says when its next occurrence is due wherever it stands: after a run, after skips, paused, and not when there is none', () => {
+    const job = new JobHistory().define({ ...jittered, catchUp: 'SKIP', misfireThresholdMs: 0, maxRuns: 3 })
+    job
+      .downUntil(10.9 * minute)
+      .until(12 * minute)
+      .command('PAUSE')
+      .downUntil(20 * minute)
+      .command('RESUME')
+    job.downUntil(40.9 * minute).until(60 * minute)
+    for (const { job: after } of job.decisions) {
+      const { nextFireAt = null, nextDueAt = null } = after.state ?? {}
+      if (nextFireAt === null) expect(nextDueAt).toBeNull()
+      else if (nextDueAt !== null) expect(nextDueAt - nextFireAt).toBeLessThan(30_000)
+      if (nextFireAt !== null) expect(nextDueAt).toBeGreaterThanOrEqual(nextFireAt)
+    }
+    expect(job.state).toMatchObject({ nextFireAt: null, nextDueAt: null, scheduledRuns: 3 })
+  })
   it('takes another jitter without losing its place', () => {
     const job = new JobHistory().define(jittered).until(5.9 * minute)
     const next = job.state?.nextFireAt

@@ -69,6 +69,11 @@ describe('an occurrence that waits because its job is full', () => {
     const job = full({ catchUpMax: 2 }).downUntil(6.5 * hour)
     expect(job.state).toMatchObject({ waiting: true, nextFireAt: 5 * hour, decidedFor: { at: 4 * hour } })
     expect(job.skips).toEqual({ 'catch-up': 3 })
+    expect(full({ catchUpMax: 1 }).downUntil(3.5 * hour).state).toMatchObject({
+      waiting: true,
+      nextFireAt: 3 * hour,
+      decidedFor: { at: 2 * hour },
+    })
   })
   it('stands behind the last that ran, where none was left out', () => {
     expect(full({}).downUntil(6.5 * hour).state).toMatchObject({

@@ -100,6 +100,18 @@ describe('a redrive', () => {
   })
 })
 
+describe('what a run was made with', () => {
+  it('is never made up from a later definition: where it is not there, or cannot be read, the rule fails', () => {
+    const job = new JobHistory().define({ payload: Buffer.from('old') }).until(1_000)
+    job.define({ payload: Buffer.from('new') })
+    const [snapshotNo] = job.snapshots.keys()
+    job.snapshots.clear()
+    expect(() => job.fail('Error', { retryAfterMs: 0 })).toThrow('What run 1 was made with cannot be read: it is not there')
+    job.job = { ...job.job, snapshots: new Map(), unreadableRuns: new Map([[snapshotNo ?? expect.fail(), 'No such schema.']]) }
+    expect(() => job.fail('Error', { retryAfterMs: 0 })).toThrow('What run 1 was made with cannot be read: No such schema.')
+  })
+})
+
 describe('dead runs', () => {
   it('are remembered up to the last ten, and no longer than that kept', () => {
     const job = new JobHistory().define({ ...once, schedule: { everyMs: 1_000 } })
