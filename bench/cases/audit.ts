@@ -60,7 +60,7 @@ async function judge(n: number, runs: Iterable<Fact[]>, ofJobs = jobs): Promise<
       await ledger.take(facts, Number.MAX_SAFE_INTEGER)
       facts = []
       await ledger.settle({ watermark, isPresent: false, isFinal: isLast, completeFrom: none })
-      if (ledger.unsaved > 10_000) await ledger.save(undefined)
+      await ledger.saveMany()
     }
     for (const record of definitions(ofJobs, startMs)) facts.push(factOf(record))
     let index = 0

@@ -5,6 +5,7 @@
 import { trustedMs } from '../clock.ts'
 import type { RecordIn } from '../ports.ts'
 import type { FoundFault, PartitionProof } from '../proof-port.ts'
+import { sharedBy } from './account-cache.ts'
 import { CompleteFrom, type CompleteTimes } from './complete-from.ts'
 import type { Fact } from './fact.ts'
 import type { Finding } from './finding.ts'
@@ -15,8 +16,6 @@ import type { AuditorRoleOptions } from './role-options.ts'
 
 /** Found faults that are kept to be shown. */
 const recentMax = 100
-/** Changed accounts that are saved in one step at the latest: writing them lasts some milliseconds. */
-const savedMax = 500
 /** Records that are taken in one step. */
 const stepRecords = 50
 /** A job that is overdue when the auditor begins may only have owners that begin as well. */
@@ -75,11 +74,13 @@ export class AuditedPartition {
     this.#note()
   }
 
+  /** `all`: the partitions that share the memory of this process. */
   static async open(
     partition: number,
     topics: readonly string[],
     options: AuditorRoleOptions,
     hears: PartitionHears,
+    all: { size: number },
   ): Promise<AuditedPartition> {
     const { store, wiped } = await options.stores.open(partition)
     if (wiped !== undefined) options.logger.warn({ partition, wiped }, 'a store of the auditor is begun anew')
@@ -90,7 +91,7 @@ export class AuditedPartition {
       hears.onFinding(finding)
     }
     const scope = { from: 0, to: Number.POSITIVE_INFINITY, graceMs: options.graceMs }
-    const ledger = new Ledger({ store, scope, onFinding, rest: () => options.pacing.rest() })
+    const ledger = new Ledger({ store, scope, onFinding, cachedMax: sharedBy(all), rest: () => options.pacing.rest() })
     const saved = await ledger.restore<Saved>()
     recent.push(...(saved?.recent ?? []))
     return new AuditedPartition(partition, options, hears, store, { ledger, saved, topics, recent })
@@ -107,7 +108,7 @@ export class AuditedPartition {
         await this.#ledger.take(await this.#factsOf(topic, step), nowMs)
         const last = step.at(-1)
         if (last !== undefined) this.lanes.passed(topic, last.offset + 1, Math.min(last.timestampMs, nowMs))
-        await this.#saveMany()
+        await this.#ledger.saveMany(() => this.#save())
         await pacing.rest()
       }
     })
@@ -135,7 +136,7 @@ export class AuditedPartition {
       if (reached === undefined || reached.watermark <= 0) return
       const { watermark, isAtEnd } = reached
       const isPresent = isAtEnd && watermark - this.#beganMs >= quietMs
-      await this.#ledger.settle({ watermark, isPresent, completeFrom: this.#complete.times }, () => this.#saveMany())
+      await this.#ledger.settle({ watermark, isPresent, completeFrom: this.#complete.times }, () => this.#save())
       this.#judgedUntil = Math.max(this.#judgedUntil ?? 0, watermark - this.#options.graceMs)
       await this.#save()
       this.#note()
@@ -164,10 +165,6 @@ export class AuditedPartition {
       ...{ behindRecords: this.lanes.behindRecords, records, unreadable, runs, occurrences },
       ...{ findings: { ...findings }, unjudged: { ...unjudged }, recent: [...this.#recent] },
     }
-  }
-
-  async #saveMany(): Promise<void> {
-    if (this.#ledger.unsaved > savedMax) await this.#save()
   }
 
   #save(): Promise<void> {

@@ -32,9 +32,8 @@ export interface AuditOptions {
 const AHEAD_MS = 3_600_000
 /** How far one partition may be read ahead of another, by the times of their records. */
 const PACE_MS = 30_000
-/** Facts that are entered in one step, and changed accounts that are saved in one. */
+/** Facts that are entered in one step. */
 const STEP_FACTS = 2_000
-const SAVED_MAX = 10_000
 
 /** Rejects with `bad-usage` where there are no topics of this prefix, and as the log does. */
 export async function audit({
@@ -81,7 +80,7 @@ export async function audit({
       const step = facts
       facts = []
       await ledger.take(step, nowMs())
-      if (ledger.unsaved > SAVED_MAX) await ledger.save(undefined)
+      await ledger.saveMany()
     }
     await log.readToEnd({
       topics,

@@ -4,6 +4,7 @@
  */
 import { deserialize, serialize } from 'node:v8'
 import { type JobAccount, openAccount } from './account.ts'
+import { AccountCache, cachedRunsMax } from './account-cache.ts'
 import { enter } from './entries.ts'
 import type { Fact } from './fact.ts'
 import type { Find, Finding, Scope, Unjudged } from './finding.ts'
@@ -31,8 +32,10 @@ export interface LedgerOptions {
   onFinding(finding: Finding): void
   /** Open runs of one job. Default 2,000; beyond it a job's further runs cannot be judged, and are counted as such. */
   runsMax?: number
-  /** Accounts in memory. Default 20,000. */
-  cachedMax?: number
+  /** Open runs in memory after what has changed was saved; an account counts as one at least. Default `cachedRunsMax`. */
+  cachedMax?: () => number
+  /** Changed accounts that wait to be saved: writing them lasts some milliseconds. Default 500. */
+  unsavedMax?: number
   /** Awaited between accounts: who is in no hurry rests there. */
   rest?(): Promise<void> | undefined
 }
@@ -41,9 +44,9 @@ export interface LedgerOptions {
 export type Progress = Pick<ReviewContext, 'watermark' | 'isPresent' | 'isFinal' | 'completeFrom' | 'targetTopics'>
 
 const RUNS_MAX_DEFAULT = 2_000
-const CACHED_MAX_DEFAULT = 20_000
+const UNSAVED_MAX_DEFAULT = 500
 /** Accounts that are looked at in one step. */
-const STEP_ACCOUNTS = 1_000
+const STEP_ACCOUNTS = 50
 /** Changes to what is stored make this another number: an older store is begun anew. */
 const layout = 1
 
@@ -53,7 +56,7 @@ const metaKey = Buffer.from([prefix.meta])
 
 export class Ledger {
   readonly #options: LedgerOptions
-  readonly #cached = new Map<string, JobAccount>()
+  readonly #cached = new AccountCache()
   readonly #dirty = new Set<string>()
   readonly #find: Find
   readonly #unjudged = (reason: Unjudged, count = 1): void => {
@@ -69,11 +72,6 @@ export class Ledger {
       this.tally.findings[kind]++
       onFinding({ kind, what, detail })
     }
-  }
-
-  /** Accounts that wait to be saved. */
-  get unsaved(): number {
-    return this.#dirty.size
   }
 
   /** Accounts in memory. */
@@ -113,8 +111,8 @@ export class Ledger {
     this.tally.records += facts.length
   }
 
-  /** Judges all that has waited long enough. `between` is called between accounts and may save: what is judged and what is not stand side by side. */
-  async settle(progress: Progress, between: () => Promise<void> = async () => {}): Promise<void> {
+  /** Judges all that has waited long enough. `save` is called whenever many have changed: what is judged and what is not stand side by side. */
+  async settle(progress: Progress, save?: () => Promise<void>): Promise<void> {
     const { watermark, isFinal = false } = progress
     const until = isFinal ? Number.MAX_SAFE_INTEGER - 1 : watermark
     const context = this.#context(progress)
@@ -125,7 +123,7 @@ export class Ledger {
         const account = this.#cached.get(id)
         if (account?.checkAt === undefined || account.checkAt > until) continue
         this.#review(account, context)
-        await between()
+        await this.saveMany(save)
         await this.#rest()
       }
     }
@@ -156,6 +154,12 @@ export class Ledger {
     }
   }
 
+  /** Calls `save` when many have changed. */
+  async saveMany(save = (): Promise<void> => this.save(undefined)): Promise<void> {
+    const { unsavedMax = UNSAVED_MAX_DEFAULT } = this.#options
+    if (this.#dirty.size > unsavedMax) await save()
+  }
+
   /** Writes what has changed, with what the caller wants to find again. */
   async save(extra: unknown): Promise<void> {
     const ops: Op[] = [{ key: metaKey, value: serialize({ layout, tally: this.tally, extra }) }]
@@ -171,13 +175,12 @@ export class Ledger {
       ops.push({ key: accountKey(id), value: account === undefined || isEmpty(account) ? null : serialize(account) })
     }
     await this.#options.store.apply(ops)
-    for (const id of this.#dirty) if (isEmpty(this.#cached.get(id))) this.#cached.delete(id)
-    this.#dirty.clear()
-    const { cachedMax = CACHED_MAX_DEFAULT } = this.#options
-    for (const id of this.#cached.keys()) {
-      if (this.#cached.size <= cachedMax) break
-      this.#cached.delete(id)
+    for (const id of this.#dirty) {
+      if (isEmpty(this.#cached.get(id))) this.#cached.delete(id)
+      else this.#cached.weigh(id)
     }
+    this.#dirty.clear()
+    this.#cached.shrink(this.#options.cachedMax?.() ?? cachedRunsMax)
   }
 
   #context(progress: Progress): ReviewContext {
@@ -198,7 +201,7 @@ export class Ledger {
 
   #opened(id: string): JobAccount {
     const account = openAccount(id)
-    this.#cached.set(id, account)
+    this.#cached.set(account)
     return account
   }
 
@@ -206,10 +209,9 @@ export class Ledger {
     const absent = [...new Set(ids)].filter((id) => !this.#cached.has(id))
     if (absent.length === 0) return
     const values = await this.#options.store.get(absent.map(accountKey))
-    for (const [at, id] of absent.entries()) {
+    for (const value of values) {
       await this.#rest()
-      const value = values[at]
-      if (value != null) this.#cached.set(id, deserialize(value) as JobAccount)
+      if (value != null) this.#cached.set(deserialize(value) as JobAccount)
     }
   }
 }

@@ -151,8 +151,8 @@ class AuditorRole {
 
   async #open(partition: number): Promise<void> {
     if (!this.#partitions.has(partition)) {
-      const opened = await AuditedPartition.open(partition, this.#topics, this.#options, hearersOf(this.#options))
-      this.#partitions.set(partition, opened)
+      const [options, all] = [this.#options, this.#partitions]
+      all.set(partition, await AuditedPartition.open(partition, this.#topics, options, hearersOf(options), all))
     }
     const audited = this.#partitions.get(partition)
     const places = audited?.lanes.places ?? []

@@ -17,7 +17,7 @@ it('judges nothing further while its clock is not trusted', async () => {
     logger: pino({ level: 'silent' }),
   } as unknown as AuditorRoleOptions
   const hears = { onFinding: () => undefined, onJudged: () => undefined, onUnjudged: () => undefined }
-  const audited = await AuditedPartition.open(0, ['duelog.jobs'], options, hears)
+  const audited = await AuditedPartition.open(0, ['duelog.jobs'], options, hears, { size: 1 })
   audited.lanes.ended('duelog.jobs', { earliest: 0, next: 0 }, true)
   for (const [atMs, until] of [
     [undefined, null],

@@ -56,19 +56,17 @@ async function stepwise(logged: readonly Logged[], step: number, anew: boolean, 
   const findings: Finding[] = []
   const scope = { from: 0, to: Number.POSITIVE_INFINITY, graceMs }
   const open = async () => {
-    const ledger = new Ledger({ store, scope, onFinding: (finding) => void findings.push(finding), ...options })
+    const ledger = new Ledger({ store, scope, onFinding: (finding) => void findings.push(finding), unsavedMax: 1, ...options })
     await ledger.restore()
     return ledger
   }
   let ledger = await open()
   let cachedMost = 0
-  // As a partition does it, which saves between accounts whenever there are many.
-  const between = (): Promise<void> => (ledger.unsaved > 1 ? ledger.save(undefined) : Promise.resolve())
   const sorted = logged.toSorted((a, b) => a.fact.at - b.fact.at)
   for (let from = 0; from < sorted.length; from += step) {
     const facts = sorted.slice(from, from + step).map(({ fact }) => fact)
     await ledger.take(facts, now)
-    await ledger.settle({ ...presentAt((facts.at(-1)?.at ?? 0) - 1), isPresent: false }, between)
+    await ledger.settle({ ...presentAt((facts.at(-1)?.at ?? 0) - 1), isPresent: false })
     await ledger.save(undefined)
     cachedMost = Math.max(cachedMost, ledger.cached)
     if (anew) ledger = await open()
@@ -142,11 +140,36 @@ describe('an audit', () => {
         .gone(at(2 + job / 60))
       logged.push(...history.logged)
     }
-    const { verdict, cachedMost, store } = await stepwise(logged, 50, false, { cachedMax: 40 })
+    const { verdict, cachedMost, store } = await stepwise(logged, 50, false, { cachedMax: () => 40 })
     expect(verdict).toMatchObject({ jobs: 0, runs: 300, succeeded: 300, findings: [] })
     expect(cachedMost).toBeLessThanOrEqual(40)
     // Only the tally is left of those whose grace is over.
     expect(store.dump().length).toBeLessThan(300)
+  })
+
+  it('keeps few accounts in memory where all are judged at the end only, and fewer where they have many open runs', async () => {
+    const sizes: number[] = []
+    const store = memoryStore()
+    const scope = { from: 0, to: Number.POSITIVE_INFINITY, graceMs }
+    const ledger = new Ledger({
+      ...{ store, scope, unsavedMax: 10, cachedMax: () => 100, onFinding: () => {} },
+      rest: () => void sizes.push(ledger.cached),
+    })
+    const facts = Array.from({ length: 200 }, (_, job) => {
+      const history = new History(`job-${job}`).define({ schedule: { everyMs: 1_000 }, target: { handler: 'noop' } })
+      for (let runNo = 1; runNo <= (job < 100 ? 1 : 20); runNo++) history.dispatch(runNo, 1 + runNo / 60)
+      return history.logged.map(({ fact }) => fact)
+    })
+    for (const some of facts) {
+      await ledger.take(some, now)
+      await ledger.saveMany()
+    }
+    await ledger.save(undefined)
+    expect(ledger.cached).toBe(5)
+    sizes.length = 0
+    await ledger.settle({ ...presentAt(at(2)), isFinal: true })
+    expect(ledger.tally.findings.overdue).toBe(200)
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(165)
   })
 
   it('says that it cannot judge a job with too many open runs, and goes on with the others', async () => {
