@@ -41,6 +41,9 @@ export async function follow(own: Ownership, store: PartitionStore, index: TimeI
 
 const none = Buffer.alloc(0)
 
+/** Read together. One fetch may be about thousands of jobs, and each of these may have half a megabyte. */
+const [statesAtOnce, definitionsAtOnce] = [64, 8]
+
 /**
  * As changelogOps (restore.ts), and what followed from the states before is removed: a standby may follow for months, and each run leaves
  * timers behind. Costs a read for each state.
@@ -54,17 +57,36 @@ export async function exactOps(codecs: SchedulerCodecs, store: PartitionStore, r
     if (key[0] === prefix.state) states.set(jobIdOfKey(key), value)
   }
   const ids = [...states.keys()]
-  const stored = await store.get(ids.flatMap((id) => [stateKey(id), definitionKey(id)]))
-  for (const [at, id] of ids.entries()) {
-    const [was, is, definition] = [stored[2 * at], states.get(id), stored[2 * at + 1]]
-    const before: Job = { id }
-    const after: Job = { id }
-    if (was) before.state = await loggedState(codecs, id, was)
-    if (is) after.state = await loggedState(codecs, id, is)
-    // All follows from the state where there is one.
-    if (definition && (before.state === undefined || after.state === undefined)) {
-      before.definition = after.definition = await knownDefinition(codecs, storedDefinition(definition))
+  for (let at = 0; at < ids.length; at += statesAtOnce) {
+    const slice = ids.slice(at, at + statesAtOnce)
+    const stored = await store.get(slice.map(stateKey))
+    const lacking: { before: Job; after: Job }[] = []
+    for (const [index, id] of slice.entries()) {
+      const [was, is] = [stored[index], states.get(id)]
+      const [before, after]: [Job, Job] = [{ id }, { id }]
+      if (was) before.state = await loggedState(codecs, id, was)
+      if (is) after.state = await loggedState(codecs, id, is)
+      // All follows from the state where there is one.
+      if (before.state === undefined || after.state === undefined) lacking.push({ before, after })
+      else ops.push(...differenceOf(before, after))
     }
+    for (let from = 0; from < lacking.length; from += definitionsAtOnce)
+      ops.push(...(await definedOps(codecs, store, lacking.slice(from, from + definitionsAtOnce))))
+  }
+  return ops
+}
+
+/** Of jobs that have no state, before or after. */
+async function definedOps(
+  codecs: SchedulerCodecs,
+  store: PartitionStore,
+  jobs: readonly { before: Job; after: Job }[],
+): Promise<StoreOp[]> {
+  const definitions = await store.get(jobs.map(({ after }) => definitionKey(after.id)))
+  const ops: StoreOp[] = []
+  for (const [index, { before, after }] of jobs.entries()) {
+    const definition = definitions[index]
+    if (definition) before.definition = after.definition = await knownDefinition(codecs, storedDefinition(definition))
     ops.push(...differenceOf(before, after))
   }
   return ops

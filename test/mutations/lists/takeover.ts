@@ -162,8 +162,8 @@ export const takeoverMutations = [
       [
         'definition-unknown-to-standby',
         scheduler('following'),
-        'if (definition && (before.state === undefined || after.state === undefined)) {',
-        'if (definition && before.state === undefined && after.state === undefined) {',
+        'if (before.state === undefined || after.state === undefined) lacking.push',
+        'if (before.state === undefined && after.state === undefined) lacking.push',
         'a standby keeps the timer that the first decision has replaced',
         'seeds 1-60',
       ],

@@ -1,0 +1,77 @@
+/** A standby that follows many heavy jobs reads few of them together, however many one fetch is about. */
+import { expect, it } from 'vitest'
+import { exactOps } from '../../src/scheduler/following.ts'
+import { putKeptDefinitions } from '../../src/scheduler/kept-definitions.ts'
+import { definitionKey, definitionValue, keptDefinitionKey, prefix, stateKey } from '../../streams/keys.ts'
+import { codecs } from '../model/world.ts'
+import { memoryStore } from '../tools/memory-store.ts'
+import { SchedulerDriver } from '../tools/scheduler-driver.ts'
+
+const count = 60
+const payload = Buffer.alloc(500_000, 'x')
+const ids = Array.from({ length: count }, (_, index) => `heavy-${index}`)
+/** Of one read, in bytes. */
+const readBytesMax = 10 * payload.length
+
+const bytes = codecs.definition.encode({ schedule: { everyMs: 60_000 }, target: { handler: 'x' }, payload })
+const definition = (offset: number): Buffer => definitionValue({ offset, appendedAt: 0, bytes })
+
+/** A store with these definitions, and the most that one read has brought, in bytes. */
+function watched() {
+  const store = memoryStore()
+  store.applyNow(ids.map((id) => ({ key: definitionKey(id), value: definition(1) })))
+  const seen = { most: 0 }
+  const { get } = store
+  store.get = async (keys) => {
+    const values = await get(keys)
+    const sum = values.reduce((total, value) => total + (value?.length ?? 0), 0)
+    seen.most = Math.max(seen.most, sum)
+    return values
+  }
+  return { store, seen }
+}
+
+/** As an owner has logged them. */
+async function loggedStates() {
+  const driver = new SchedulerDriver()
+  driver.boot('A')
+  await driver.settle()
+  for (const id of ids) driver.define(id, { schedule: { everyMs: 1_000 }, target: { handler: 'x' } })
+  await driver.advance(3_000, 100)
+  const records = driver.log.allOf('model.job-state').flatMap(({ log }) => log.archive)
+  return records.flatMap(({ record }) => (record?.key?.[0] === prefix.state && record.value !== null ? [record] : []))
+}
+
+it('the first state of each and its deletion are followed with a few definitions in memory', async () => {
+  const states = await loggedStates()
+  const first = ids.map((id) => states.find(({ key }) => key?.equals(stateKey(id))))
+  const records = first.filter((record) => record !== undefined)
+  expect(records).toHaveLength(count)
+  const { store, seen } = watched()
+  const ops = await exactOps(codecs, store, records)
+  expect(ops.filter(({ key }) => key[0] === prefix.timer).length).toBeGreaterThanOrEqual(count)
+  expect(seen.most).toBeLessThan(readBytesMax)
+  store.applyNow(ops)
+
+  seen.most = 0
+  await exactOps(codecs, store, records)
+  // Where a state comes after a state nothing is asked of the definition.
+  expect(seen.most).toBeLessThan(payload.length)
+
+  seen.most = 0
+  const gone = await exactOps(
+    codecs,
+    store,
+    records.map((record) => ({ ...record, value: null })),
+  )
+  expect(gone.filter(({ key, value }) => key[0] === prefix.timer && value === null).length).toBeGreaterThan(0)
+  expect(seen.most).toBeLessThan(readBytesMax)
+})
+
+it('definitions that the changelog keeps are put back a few at a time', async () => {
+  const { store, seen } = watched()
+  store.applyNow(ids.map((id) => ({ key: keptDefinitionKey(id), value: codecs.state.encode({ snapshot: definition(2) }) })))
+  await putKeptDefinitions(codecs, store)
+  expect(store.getNow(ids.map(definitionKey)).every((value) => value?.equals(definition(2)))).toBe(true)
+  expect(seen.most).toBeLessThan(readBytesMax)
+})
