@@ -64,17 +64,21 @@ export class PartitionLog {
     return this.next
   }
 
-  /** At most `max` committed records from an offset on, and where to read next. */
-  read(from: number, max: number): { records: RecordIn[]; next: number } {
+  /** At most `max` committed records from an offset on, of at most so many bytes or one, and where to read next. */
+  read(from: number, max: number, bytesMax = Number.POSITIVE_INFINITY): { records: RecordIn[]; next: number } {
     const end = this.stableEnd
     const records: RecordIn[] = []
     let next = Math.max(from, this.earliest)
+    let bytes = 0
     for (let index = this.#indexOf(next); index < this.entries.length; index++) {
       const { offset, record, transaction } = this.entries[index] as Entry
       if (offset >= end) break
       if (records.length === max) return { records, next }
+      const isForReaders = record !== undefined && transaction?.state !== 'aborted'
+      if (isForReaders) bytes += (record.key?.length ?? 0) + (record.value?.length ?? 0)
+      if (records.length > 0 && bytes > bytesMax) return { records, next }
       next = offset + 1
-      if (record !== undefined && transaction?.state !== 'aborted') records.push(record)
+      if (isForReaders) records.push(record)
     }
     return { records, next: Math.max(next, end) }
   }

@@ -6,6 +6,7 @@ import type { Execution, ExecutionEventInput, JobCommandInput, JobDefinitionInpu
 import { partitionOf } from '../../streams/topics.ts'
 import { executionIn } from '../model/cluster/actors.ts'
 import type { Chance } from '../model/cluster/chance.ts'
+import { Fullness } from '../model/cluster/fullness.ts'
 import { Group } from '../model/cluster/group.ts'
 import type { Io } from '../model/cluster/io.ts'
 import { type Cluster, type Disk, noMisfortune, Process, type Zones } from '../model/cluster/process.ts'
@@ -69,6 +70,7 @@ export class SchedulerDriver {
       ordersThere: true,
       ...times,
       ...noMisfortune,
+      fullness: new Fullness(),
       openTransactions: [],
     }
   }

@@ -1,6 +1,6 @@
 /** Everybody around the scheduler: workers, the retry forwarder, and users. They write to the log directly; none of them is under test. */
 import type { Execution, ExecutionEventInput, JobCommandType, JobDefinitionInput } from '../../../schemas/generated.ts'
-import type { Codec, RecordIn } from '../../../src/ports.ts'
+import type { Codec, RecordIn, RecordOut } from '../../../src/ports.ts'
 import { replyHeaders } from '../../../streams/jobs/receipt.ts'
 import { partitionOf, retryTiers } from '../../../streams/topics.ts'
 import { ManualClock } from '../../tools/manual-clock.ts'
@@ -27,6 +27,9 @@ function decodedNow<Value>(codec: Codec<Value, never>, value: Buffer | null): Va
   return undefined
 }
 
+/** Until a worker tries to write again what a broker had no room for. */
+const sendAgainMs = 500
+
 type Fate = 'succeed' | 'succeed-at-once' | 'fail' | 'fail-for-good' | 'vanish' | 'vanish-running' | 'release'
 
 const keyOf = ({ jobId, runNo, attempt, specOffset }: Execution): string => `${jobId} ${specOffset} ${runNo} ${attempt}`
@@ -36,6 +39,8 @@ export class Workers {
   readonly #clock: ManualClock
   readonly #next = new Map<string, number>()
   readonly #told = new Set<string>()
+  readonly #unsent: RecordOut[] = []
+  #again: (() => void) | undefined
   /** What becomes of the runs they take. */
   fates: Partial<Record<Fate, number>> = {
     succeed: 5,
@@ -114,8 +119,20 @@ export class Workers {
     const { jobId, runNo, attempt, specOffset } = execution
     const value = codecs.event.encode({ jobId, runNo, attempt, specOffset, worker: 'worker', ...event })
     const times = this.#cluster.chance.happens(0.03) ? 2 : 1
-    for (let time = 0; time < times; time++)
-      this.#cluster.log.append([{ topic: names.events, partition, key: execution.jobId, value }])
+    for (let time = 0; time < times; time++) this.#unsent.push({ topic: names.events, partition, key: execution.jobId, value })
+    this.#send()
+  }
+
+  /** All that could not be written is written together as soon as there is room. */
+  #send(): void {
+    if (!this.#cluster.isFull) {
+      this.#cluster.log.append(this.#unsent.splice(0))
+      return
+    }
+    this.#again ??= this.#clock.at(this.#clock.nowMs() + sendAgainMs, () => {
+      this.#again = undefined
+      this.#send()
+    })
   }
 }
 
@@ -129,6 +146,7 @@ export class Forwarder {
 
   /** True time at which the next record is of age. */
   get nextMs(): number {
+    if (this.#cluster.isFull) return Number.POSITIVE_INFINITY
     return Math.min(Number.POSITIVE_INFINITY, ...this.#heads().map(({ dueMs }) => dueMs))
   }
 
@@ -154,12 +172,19 @@ export class Forwarder {
         const place = `${topic}/${partition}`
         const { records, next } = log.read(this.#next.get(place) ?? 0, 1)
         const head = records[0]
-        if (!head?.value) return []
+        // Also one that says nothing: it is passed over when it is of age.
+        if (head === undefined) return []
         return [{ place, partition, next, record: head.value, dueMs: head.timestampMs + delayMs }]
       }),
     )
   }
 }
+
+/** Bursts of one history, and how much comes at once: what is written stays in memory as long as the history. */
+const heavyBurstsMax = 2
+const burstsMax = 6
+const triggersOfBurst = 16
+const stormJobs = 24
 
 export class Users {
   readonly #cluster: Cluster
@@ -168,6 +193,7 @@ export class Users {
   #commands = 0
   #asked = 0
   #made = 0
+  #bursts = 0
 
   constructor(cluster: Cluster) {
     this.#cluster = cluster
@@ -179,6 +205,7 @@ export class Users {
     const { chance } = this.#cluster
     const id = chance.pick(jobIds)
     const what = chance.weighted(this.#definitions.habits)
+    if (what === 'burst') return `user: ${this.#burst()}`
     if (what === 'define') this.#define(id, this.#definitions.next(id))
     else if (what === 'again') this.#again(id)
     else if (what === 'remove') this.#append(names.jobs, id, null)
@@ -190,6 +217,24 @@ export class Users {
 
   define(id: string, definition: JobDefinitionInput): void {
     this.#define(id, definition)
+  }
+
+  /** Many at once. Where they are heavy they are more than one turn may write, or have in memory. Returns what it was. */
+  #burst(): string {
+    const { chance, log, isHeavy } = this.#cluster
+    if (this.#bursts++ >= (isHeavy ? heavyBurstsMax : burstsMax)) return 'nothing'
+    const kind = chance.pick(['triggers', 'storm'] as const)
+    // Together in one partition.
+    const ids = kind === 'triggers' ? ['e{t}', 'f{t}'] : Array.from({ length: stormJobs }, (_, at) => `s${at}{t}`)
+    const definition = this.#definitions.ofBurst()
+    for (const id of ids) this.#define(id, definition)
+    if (kind === 'triggers')
+      for (let time = 0; time < triggersOfBurst; time++)
+        for (const id of ids) {
+          const command = { type: 'TRIGGER' as const, commandId: `c${++this.#commands}`, at: this.#cluster.time.nowMs }
+          log.append([{ topic: names.commands, key: id, value: codecs.command.encode(command) }])
+        }
+    return `${kind} of ${ids}`
   }
 
   #define(id: string, definition: JobDefinitionInput): void {

@@ -8,7 +8,7 @@
  */
 import { describe, expect, it } from 'vitest'
 import { deeds } from './doers.ts'
-import { followed, history } from './history.ts'
+import { filled, followed, history } from './history.ts'
 import { metrics } from './process.ts'
 
 const histories = Number(process.env.DUELOG_MODEL_HISTORIES ?? 150)
@@ -38,6 +38,12 @@ describe('a cluster under random histories', () => {
     expect(deeds.forwarder).toBeGreaterThan(20)
     expect(deeds.intake).toBeGreaterThan(50)
     expect(deeds.executor).toBeGreaterThan(200)
+  })
+  it('has mailboxes and turns that were full', () => {
+    if (histories < 150) return
+    expect(filled.mailboxes).toBeGreaterThan(20)
+    expect(filled.turns).toBeGreaterThan(5)
+    expect(filled.memories).toBeGreaterThan(5)
   })
   it('never needs its sweeper: no timer is lost', async () => {
     const { values } = await metrics.timersRearmed.get()

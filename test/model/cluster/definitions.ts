@@ -27,6 +27,7 @@ const habits = {
   backfill: 0.5,
   garbage: 1,
   strange: 1,
+  burst: 0,
 }
 
 /** What some users care for more than others, and what they do more often, or less. */
@@ -49,6 +50,7 @@ const kinds = {
 
 /** In histories with large payloads. A payload has at most 524,288 bytes, a turn writes 4 MiB (ADR 0035). */
 const heavyBytes = [0, 70_000, 200_000, 500_000]
+const heaviestPayload = Buffer.alloc(524_288, ' ')
 
 export class Definitions {
   readonly #cluster: Cluster
@@ -66,7 +68,25 @@ export class Definitions {
 
   /** How often these users do what. */
   get habits(): typeof habits {
-    return this.#kind.habits
+    const { isHeavy, getsFull } = this.#cluster
+    return isHeavy || getsFull ? { ...this.#kind.habits, burst: 1.5 } : this.#kind.habits
+  }
+
+  /** Of many runs beside one another, whose payloads are as large as they may be where users have large ones. */
+  ofBurst(): JobDefinitionInput {
+    const chance = this.#chance
+    return {
+      schedule: { at: this.#cluster.time.nowMs + chance.pick([0, 500, 3_000]) },
+      payload: this.#cluster.isHeavy ? heaviestPayload : this.payload(),
+      target: { handler: 'noop' },
+      retry: { maxAttempts: chance.int(1, 2), backoff: { fixed: { delayMs: chance.pick([0, 1_000]) } } },
+      attemptTimeoutMs: 4_000,
+      leaseMs: chance.pick([1_000, 3_000]),
+      startDeadlineMs: chance.pick([5_000, 30_000]),
+      maxConcurrentRuns: 16,
+      retainCompletedMs: chance.pick([0, 1_500]),
+      retainFailedMs: chance.pick([0, 1_500]),
+    }
   }
 
   payload(): Buffer {

@@ -82,7 +82,7 @@ export function doerLog(
       write: (records) => {
         const sentMs = machine.clock.steadyMs()
         return io.submit(machine, 'writes', () => {
-          if (chance.happens(cluster.lossiness)) throw lost('a write that did not arrive')
+          if (chance.happens(cluster.lossiness) || cluster.isFull) throw lost('a write that did not arrive')
           const offsets = log.append(records)
           if (!records.some(({ headers }) => headers?.[markHeader] !== undefined)) written(records.length)
           tellTime(cluster, appended, machine, records, sentMs)

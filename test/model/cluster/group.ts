@@ -11,6 +11,9 @@ import type { Io, Machine } from './io.ts'
 /** So long after it was last heard of, a member may have been thrown out. */
 export const sessionMs = 10_000
 
+/** What a fetch brings of one partition, in bytes, or one record. */
+const fetchBytesMax = 1_048_576
+
 const placeOf = ({ topic, partition }: TopicPartition): string => `${topic}/${partition}`
 
 export class Group {
@@ -92,6 +95,8 @@ export class Member implements GroupReader {
   #countedAtMs = Number.NEGATIVE_INFINITY
   /** Neither the group nor the logs can be reached. */
   isCutOff = false
+  /** Hears of each place that it is sent to. */
+  onSeek: ((position: Position) => void) | undefined
 
   constructor(machine: Machine, group: Group, options: GroupReaderOptions) {
     this.machine = machine
@@ -115,6 +120,7 @@ export class Member implements GroupReader {
   seek(position: Position): void {
     const known = this.#assigned.get(placeOf(position))
     if (known !== undefined) Object.assign(known, { position: position.offset, seeks: known.seeks + 1 })
+    this.onSeek?.(position)
   }
 
   /** The position is not one of the log: it is read from its beginning. */
@@ -239,7 +245,7 @@ export class Member implements GroupReader {
     await Promise.all(
       rounds.map(async (place) => {
         const { topic, partition, position, seeks } = place
-        const { records, next } = log.at(topic, partition).read(position, max)
+        const { records, next } = log.at(topic, partition).read(position, max, fetchBytesMax)
         if (records.length > 0) {
           try {
             await this.#options.onBatch({ topic, partition, records, next, highWatermark: log.at(topic, partition).next })

@@ -4,6 +4,7 @@ import { judgementOf } from '../oracle/judgement.ts'
 import { type Life, livesOf } from '../oracle/lives.ts'
 import { partitionOfJob } from '../oracle/partitions.ts'
 import { names } from '../world.ts'
+import type { Fullness } from './fullness.ts'
 import { durableOf, subjectOf, unsettled } from './settled.ts'
 import { Simulation } from './simulation.ts'
 import { isOn } from './switches.ts'
@@ -22,6 +23,8 @@ function factsOf({ trace, time, aheadMs, behindMs, cluster, doers, calms }: Simu
     steady: !suffered('topic'),
     whole: isWhole({ trace }),
     calms,
+    waiting: cluster.fullness.waiting,
+    loads: cluster.fullness.loads,
     necessity: isOn('necessity'),
     revivalsStay: isOn('revivalsStay'),
     deletionsTellWorkers: isOn('deletionsTellWorkers'),
@@ -33,6 +36,17 @@ const isWhole = ({ trace }: Pick<Simulation, 'trace'>): boolean => !trace.some((
 
 /** Standbys that were compared with their owners. */
 export const followed = { count: 0 }
+
+/** Histories in which a mailbox was full, a turn had as much to write as it may, and as many jobs in memory. */
+export const filled = { mailboxes: 0, turns: 0, memories: 0 }
+
+const most = (all: readonly { bytes: number }[]): number => Math.max(0, ...all.map(({ bytes }) => bytes))
+
+function countFilled({ waiting, loads, written }: Fullness): void {
+  if (most(waiting) >= 8_000_000) filled.mailboxes++
+  if (written >= 3_000_000) filled.turns++
+  if (most(loads) >= 7_000_000) filled.memories++
+}
 
 /** What is wrong with the history of a seed, in words; empty when nothing is. */
 export async function history(seed: number): Promise<string[]> {
@@ -46,6 +60,7 @@ export async function history(seed: number): Promise<string[]> {
     const lives = (partition: number): Map<string, Life[]> =>
       new Map([...livesOf(world.log)].filter(([id]) => partitionOfJob(id, world.log.partitions) === partition))
     problems.push(...world.problems, ...judgementOf(world.log, factsOf(world)))
+    countFilled(world.cluster.fullness)
     const live = world.ownedStores()
     for (const [partition, store] of live) problems.push(...unsettled(store, lives(partition)))
     for (const { partition, store } of world.followedStores()) {

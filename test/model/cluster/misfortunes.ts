@@ -1,6 +1,8 @@
 /** What befalls logs, clocks, brokers and stores. What befalls processes and disks is in simulation.ts. */
+import { ManualClock } from '../../tools/manual-clock.ts'
 import { codecs, names } from '../world.ts'
 import type { Chance } from './chance.ts'
+import { jobIds } from './definitions.ts'
 import type { Cluster, Process } from './process.ts'
 import type { Switch } from './switches.ts'
 
@@ -31,12 +33,17 @@ export const misfortunes: Partial<Record<Switch, { weight: number; befall(world:
   registry: { weight: 1, befall: loseRegistry },
   /** Writes to stores fail. */
   stores: { weight: 0.7, befall: fillDisks },
+  /** More comes in than a mailbox holds, while commits are slow for some seconds. */
+  floods: { weight: 0.7, befall: flood },
+  /** For some seconds brokers have no room for what workers, forwarders and owners write without a transaction. */
+  fullBrokers: { weight: 0.7, befall: fillBrokers },
   /** Somebody writes nonsense where only Duelog should write. */
   nonsense: { weight: 1, befall: writeNonsense },
 }
 
 /** All of that is over. */
 export function endMisfortunes(cluster: Cluster): void {
+  cluster.isFull = false
   cluster.slowMs = 0
   cluster.registryThere = true
   cluster.storeFailures = 0
@@ -45,6 +52,35 @@ export function endMisfortunes(cluster: Cluster): void {
 
 function slowDown({ cluster }: Suffering): void {
   cluster.slowMs = cluster.chance.pick([0, 0, 500, 3_000])
+}
+
+/** One value that all records of all floods share: they fill mailboxes, and not the memory of the test. */
+const flooding = Buffer.alloc(800_000, 'x')
+/** With records of that size this is twice what a mailbox holds. Each command takes a commit, a report that nobody can read takes none. */
+const [floodCommands, floodEvents] = [6, 14]
+
+function flood({ cluster }: Suffering): void {
+  const { log, chance } = cluster
+  const key = chance.pick(jobIds)
+  const toFlood = [...Array(floodCommands).fill(names.commands), ...Array(floodEvents).fill(names.events)]
+  log.append(toFlood.map((topic) => ({ topic, key, value: flooding, ofJob: true })))
+  cluster.slowMs = chance.pick([300, 1_000, 2_000])
+  later(cluster, () => {
+    cluster.slowMs = 0
+  })
+}
+
+function fillBrokers({ cluster }: Suffering): void {
+  cluster.isFull = true
+  later(cluster, () => {
+    cluster.isFull = false
+  })
+}
+
+/** It does not last, or nothing would come of what goes on meanwhile. */
+function later({ time, chance }: Cluster, end: () => void): void {
+  const clock = new ManualClock(time)
+  clock.at(clock.nowMs() + chance.pick([1_000, 4_000, 10_000]), end)
 }
 
 function loseRegistry({ cluster }: Suffering): void {

@@ -12,6 +12,7 @@ import type { MemoryLog } from '../../tools/memory-log.ts'
 import { type MemoryStore, memoryStore } from '../../tools/memory-store.ts'
 import { codecs, leadMs, names, ordersTopic } from '../world.ts'
 import type { Chance } from './chance.ts'
+import { type Fullness, Given, Loaded } from './fullness.ts'
 import { type Group, Member } from './group.ts'
 import { type Io, Machine } from './io.ts'
 import { isOn } from './switches.ts'
@@ -55,11 +56,17 @@ export interface Cluster {
   showsHighWatermarks?: boolean
   /** Whether users have large payloads. */
   isHeavy?: boolean
+  /** Whether much goes on at once while everything is full. */
+  getsFull?: boolean
+  /** Whether brokers have no room for what clients write; owners' transactions go elsewhere. */
+  isFull: boolean
+  /** What was in memory of its processes. */
+  fullness: Fullness
   /** Ends transactions that clients have left open. */
   openTransactions: (() => void)[]
 }
 
-export const noMisfortune = { slowMs: 0, registryThere: true, storeFailures: 0 }
+export const noMisfortune = { slowMs: 0, registryThere: true, storeFailures: 0, isFull: false }
 
 /** A codec of a process that has to ask for its schema, from a registry that may be away. */
 export function asking<Value, Input>(cluster: Cluster, codec: Codec<Value, Input>): Codec<Value, Input> {
@@ -183,11 +190,16 @@ function logOf(cluster: Cluster, process: Process): Log {
     reader(options): GroupReader {
       const { onAssigned, onBatch, ...rest } = options
       const { under } = process.zones
+      const given = new Given(machine.name, cluster.fullness, () => process.scheduler.queries.partitions())
       process.member = new Member(machine, group, {
         ...rest,
         onAssigned: (assigned, generation) => under(() => onAssigned(assigned, generation)),
-        onBatch: (batch) => under(() => onBatch(batch)),
+        onBatch: (batch) => {
+          given.took(batch)
+          return under(() => onBatch(batch))
+        },
       })
+      process.member.onSeek = (position) => given.sought(position)
       return process.member
     },
     async admin(): Promise<LogAdmin> {
@@ -215,7 +227,7 @@ function logOf(cluster: Cluster, process: Process): Log {
         write: (records) => {
           const sentMs = machine.clock.steadyMs()
           return io.submit(machine, 'writes', () => {
-            if (chance.happens(cluster.lossiness)) throw unknown('a write that did not arrive')
+            if (chance.happens(cluster.lossiness) || cluster.isFull) throw unknown('a write that did not arrive')
             const offsets = log.append(records)
             tellTime(cluster, process.clock.appended, machine, records, sentMs)
             if (chance.happens(cluster.lossiness)) throw unknown('a write')
@@ -260,6 +272,8 @@ async function transactionalWriter(cluster: Cluster, process: Process, id: strin
       const offsets = await io.submit(machine, 'sends a transaction', () => {
         const misses = !cluster.ordersThere && records.some(({ topic }) => topic === ordersTopic)
         if (misses) throw new DuelogError('broker-unavailable', 'Topic orders does not exist.')
+        const bytes = records.reduce((sum, { value }) => sum + (value?.length ?? 0), 0)
+        cluster.fullness.written = Math.max(cluster.fullness.written, bytes)
         return log.append(records, log.begin(id, epoch))
       })
       tellTime(cluster, process.clock.appended, machine, records, sentMs)
@@ -277,14 +291,15 @@ async function transactionalWriter(cluster: Cluster, process: Process, id: strin
   }
 }
 
-function storesOf(cluster: Cluster, { machine, disk }: Process): PartitionStores {
+function storesOf(cluster: Cluster, process: Process): PartitionStores {
+  const { machine, disk } = process
   const { io } = cluster
   return {
     open: (partition) =>
       io.submit(machine, `opens store ${partition}`, () => {
         const store = disk.get(partition) ?? memoryStore()
         disk.set(partition, store)
-        return { store: opened(cluster, machine, store), wiped: undefined }
+        return { store: opened(cluster, process, store, partition), wiped: undefined }
       }),
     held: async () => [...disk.keys()],
     wipe: (partition) => io.submit(machine, `wipes store ${partition}`, () => void disk.delete(partition)),
@@ -292,8 +307,12 @@ function storesOf(cluster: Cluster, { machine, disk }: Process): PartitionStores
 }
 
 /** A store as its process sees it: nothing works once it is closed. */
-function opened(cluster: Cluster, machine: Machine, store: MemoryStore): PartitionStore {
+function opened(cluster: Cluster, process: Process, store: MemoryStore, partition: number): PartitionStore {
+  const { machine, scheduler } = process
+  const isActive = (): boolean =>
+    scheduler.queries.partitions().some((view) => view.partition === partition && view.phase === 'active')
   const { io, chance } = cluster
+  const loaded = new Loaded(machine.name, partition, cluster.fullness)
   let closed = false
   const open = <T>(name: string, effect: () => T): Promise<T> => {
     if (closed) return Promise.reject(new Error(`The store is closed: ${name}.`))
@@ -304,12 +323,18 @@ function opened(cluster: Cluster, machine: Machine, store: MemoryStore): Partiti
     return store
   }
   return {
-    get: (keys) => open('reads', () => readable('get').getNow(keys)),
+    get: (keys) =>
+      open('reads', () => {
+        const values = readable('get').getNow(keys)
+        loaded.read(keys, values, isActive())
+        return values
+      }),
     scan: (options) => open('scans', () => readable('scan').scanNow(options)),
     apply: (ops) =>
       open('applies', () => {
         if (cluster.storeFailures > 0 && chance.happens(cluster.storeFailures)) throw new Error('The disk is full.')
         store.applyNow(ops)
+        loaded.written(ops)
       }),
     compact: () => open('compacts', () => undefined),
     bytes: async () => 0,

@@ -8,6 +8,7 @@ import { Forwarder, Users, Workers } from './actors.ts'
 import { Chance } from './chance.ts'
 import { Doers, partsOf } from './doers.ts'
 import { Foreigners } from './foreigners.ts'
+import { Fullness } from './fullness.ts'
 import { Group } from './group.ts'
 import { Io } from './io.ts'
 import { endMisfortunes, misfortunes } from './misfortunes.ts'
@@ -19,6 +20,12 @@ const transactionTimeoutMs = 15_000
 const sessionMs = 10_000
 /** One history of so many has large payloads. */
 const heavyEach = 7
+
+/**
+ * In one history of so many everything becomes full while many runs are under way, and no clock is wrong and no log loses anything: then
+ * nothing excuses a run that is given up of which a report had come in time.
+ */
+const fullEach = 5
 
 type Misfortune =
   | 'kill'
@@ -74,10 +81,12 @@ export class Simulation {
       lossiness: 0,
       clusterId: 'here',
       ordersThere: true,
+      getsFull: seed % fullEach === 0,
       isHeavy: isOn('sizes') && seed % heavyEach === 0,
       // Only where clocks may go far wrong; the others have clocks that are a little wrong, which owners stand.
       ...(isOn('clockSteps') && { clockStepMsMax: 6_000 }),
       ...noMisfortune,
+      fullness: new Fullness(),
       openTransactions: [],
     }
     this.users = new Users(this.cluster)
@@ -98,6 +107,7 @@ export class Simulation {
     }
     for (const [name, { weight }] of Object.entries(misfortunes)) if (isOn(name as Switch)) all[name as Switch] = weight
     for (const name of Object.keys(all) as Misfortune[]) if (chance.happens(0.4)) delete all[name]
+    if (this.cluster.getsFull) fill(all)
     this.#misfortunes = { ...all, thaw: 4, reliable: 2, boot: 5 }
     const machines = chance.pick([1, 2, 2])
     for (let slot = 0; slot < machines; slot++) this.slots.push({ process: undefined, disk: new Map(), old: new Map(), boots: 0 })
@@ -357,6 +367,12 @@ export class Simulation {
   #note(what: string): void {
     this.trace.push(`${this.time.nowMs - 1_800_000_000_000} ${what}`)
   }
+}
+
+function fill(all: Partial<Record<Misfortune, number>>): void {
+  const others = ['clock', 'clockSteps', 'truncation', 'recreation', 'openTransactions', 'registry'] as const
+  for (const name of others) delete all[name]
+  for (const name of ['floods', 'fullBrokers'] as const) if (isOn(name)) all[name] = 1.5
 }
 
 /** What the last committed position says of jobs. */

@@ -15,13 +15,15 @@ const standing = {
   clockSteps: true,
   truncation: true,
   recreation: true,
-  /** Users of some histories have payloads of up to 500 kB. */
+  /** Users of some histories have payloads of up to 500 kB, and bursts of them. */
   sizes: true,
   retention: true,
   openTransactions: true,
   slowCommits: true,
   registry: true,
   stores: true,
+  floods: true,
+  fullBrokers: true,
   nonsense: true,
 }
 

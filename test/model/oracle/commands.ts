@@ -132,7 +132,10 @@ function checkTaken(jobId: string, taken: Taken[], change: Change | undefined, d
     return
   }
   const name = lifeName(jobId, lifeNo)
-  for (const { command, isRepeated } of taken) if (!isRepeated) checkMade(name, command, change as Change, problems)
+  // One that was sent before the job was first defined may have been taken before it was there.
+  const definedAt = before === undefined ? (lives.get(jobId)?.[lifeNo]?.definitions[0]?.order ?? 0) : 0
+  for (const { command, isRepeated, order } of taken)
+    if (!isRepeated && order > definedAt) checkMade(name, command, change as Change, problems)
   const last = taken.findLast(({ command: { type } }) => type === 'PAUSE' || type === 'RESUME' || type === 'CANCEL')
   if (last === undefined) return
   const isRefused = after.decisions.some((decision) => decision.commandId === last.command.commandId)

@@ -8,7 +8,7 @@ import type { Entry, MemoryLog } from '../../tools/memory-log.ts'
 import { occurrenceAfter } from './calendar.ts'
 import { hasLimit, type Life, type Lives, timesOf } from './lives.ts'
 import { partitionOfJob } from './partitions.ts'
-import { isShown, keyOf, placesOf, read, readable, shown, topics } from './reading.ts'
+import { isShown, keyOf, markOf, placesOf, read, readable, shown, topics } from './reading.ts'
 
 /** How long before it is due an attempt may be dispatched in the simulated cluster, in ms. */
 const leadMs = 100
@@ -149,7 +149,7 @@ function checkTimes(dispatches: Judged[], problems: string[]): void {
 
 /** What a run is made of. */
 const makingOf = ({ payload, handler, httpTarget, pinTo, priority }: Execution): string =>
-  JSON.stringify([payload?.toString(), handler, httpTarget?.url, pinTo, priority])
+  JSON.stringify([markOf(payload), handler, httpTarget?.url, pinTo, priority])
 
 /** A run keeps the payload and all else that it was made with, whatever becomes of its job. */
 function checkPayloads(dispatches: Judged[], problems: string[]): void {
@@ -162,7 +162,7 @@ function checkPayloads(dispatches: Judged[], problems: string[]): void {
     if (attempt === 1) {
       const spec = life.definitions.find(({ offset }) => offset === specOffset)?.spec
       const { handler, http } = spec?.target ?? {}
-      const defined = [spec?.payload?.toString(), handler ?? 'http', http?.url, spec?.pinTo ?? null, spec?.priority]
+      const defined = [markOf(spec?.payload), handler ?? 'http', http?.url, spec?.pinTo ?? null, spec?.priority]
       if (trigger === 'SCHEDULE' && making !== JSON.stringify(defined))
         problems.push(`${nameOf(dispatch)} is made from another definition: ${making} instead of ${JSON.stringify(defined)}`)
       first.set(run, making)

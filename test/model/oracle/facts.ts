@@ -21,6 +21,10 @@ export interface Facts {
   whole: boolean
   /** Stretches of true time in which nothing befell more than single jobs. */
   calms: readonly { fromMs: number; toMs: number }[]
+  /** Bytes of records that one process had read in one partition and not folded, when they were most. */
+  waiting: readonly { who: string; partition: number; bytes: number }[]
+  /** Bytes of jobs that one process had read in one partition for one turn, with those of the largest of them, when they were most. */
+  loads: readonly { who: string; partition: number; bytes: number; largest: number }[]
   /** Each attempt must have been necessary. */
   necessity: boolean
   /** Duelog's own deletion of a job leaves what has been revived meanwhile. */

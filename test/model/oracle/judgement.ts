@@ -33,7 +33,7 @@ export function judgementOf(log: MemoryLog, facts: Facts): string[] {
     ...endingProblems(log, lives, ledger, facts.exact && facts.whole),
     ...recordProblems(log, lives, ledger, facts),
     ...limitProblems(log, lives),
-    ...latenessProblems(log, lives, facts),
+    ...latenessProblems(log, lives, ledger, facts),
     ...madeAgainProblems(log, lives, ledger, facts),
     ...receiptProblems(log, facts.exact && facts.whole),
     ...restProblems(lives, ledger, facts),
@@ -43,7 +43,7 @@ export function judgementOf(log: MemoryLog, facts: Facts): string[] {
     ...foreignProblems(log),
     ...retryProblems(log, reports, facts),
     ...begunProblems(log, reports, facts),
-    ...sizeProblems(log),
+    ...sizeProblems(log, facts),
     ...attemptProblems(log, lives, ledger, reports),
   ]
 }

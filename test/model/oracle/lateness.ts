@@ -1,8 +1,10 @@
 /** How late a partition fires when nothing befalls it any more, whatever troubles single jobs: not at all, as far as time is measured here. */
+import type { Execution } from '../../../schemas/generated.ts'
 import type { MemoryLog } from '../../tools/memory-log.ts'
 import { dispatchesOf } from './dispatches.ts'
 import type { Facts } from './facts.ts'
-import { hasLimit, type Life, type Lives } from './lives.ts'
+import type { Ledger } from './ledger.ts'
+import { hasLimit, type Life, type Lives, lifeNoOf } from './lives.ts'
 
 /**
  * So long after the last misfortune a partition may fire late, in ms: until the group has noticed who died, transactions that were left
@@ -12,14 +14,26 @@ const settledMs = 30_000
 /** What may be late then: a lead, and the way of a record through the log, in ms. */
 const latenessMsMax = 100
 
-export function latenessProblems(log: MemoryLog, lives: Lives, { calms }: Facts): string[] {
+export function latenessProblems(log: MemoryLog, lives: Lives, ledger: Ledger, { calms }: Facts): string[] {
   return dispatchesOf(log).flatMap(({ execution, at }) => {
     const { jobId, specOffset, runNo, attempt, trigger, dueAt } = execution
     const isJudged = attempt === 1 && trigger === 'SCHEDULE' && !waitsForOthers(lives.get(jobId), specOffset)
     const isCalm = calms.some(({ fromMs, toMs }) => dueAt >= fromMs + settledMs && dueAt < toMs)
     if (!isJudged || !isCalm || at <= dueAt + latenessMsMax) return []
+    if (at <= roomAt(lives.get(jobId) ?? [], ledger, execution) + latenessMsMax) return []
     return [`${jobId}/${runNo} of ${specOffset} was due at ${dueAt} and dispatched ${at - dueAt} ms late`]
   })
+}
+
+/** When the last of the runs before it ended, where they were as many as its definition allows. */
+function roomAt(lives: readonly Life[], { runs }: Ledger, { jobId, specOffset, runNo, dueAt }: Execution): number {
+  const lifeNo = lifeNoOf(lives, specOffset)
+  const most = lives[lifeNo]?.definitions.find(({ offset }) => offset === specOffset)?.spec?.maxConcurrentRuns ?? 1
+  const ends = [...runs.values()]
+    .filter((run) => run.jobId === jobId && run.lifeNo === lifeNo && run.runNo < runNo)
+    .map(({ end }) => end?.finishedAt ?? Number.POSITIVE_INFINITY)
+    .filter((endedAt) => endedAt > dueAt)
+  return ends.length < most ? dueAt : Math.max(...ends)
 }
 
 /** For a slot or a start, or for the run before it. */

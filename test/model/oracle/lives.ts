@@ -29,7 +29,7 @@ export type Lives = Map<string, Life[]>
 export const hasLimit = ({ definitions }: Life): boolean =>
   definitions.some(({ spec }) => spec !== undefined && (spec.concurrencyKey !== null || spec.rateLimit !== null))
 
-export const lifeNoOf = (lives: Life[] | undefined, specOffset: number): number =>
+export const lifeNoOf = (lives: readonly Life[] | undefined, specOffset: number): number =>
   (lives ?? []).findIndex(({ definitions }) => definitions.some(({ offset }) => offset === specOffset))
 
 export const lifeName = (jobId: string, lifeNo: number): string => `${jobId}(life ${lifeNo})`

@@ -7,7 +7,7 @@ import type { Facts } from './facts.ts'
 import type { Ledger, Run } from './ledger.ts'
 import { type Life, type Lives, lifeName, lifeNoOf } from './lives.ts'
 import { partitionOfJob } from './partitions.ts'
-import { read, readable, shown, topics } from './reading.ts'
+import { markOf, read, readable, shown, topics } from './reading.ts'
 
 export function madeAgainProblems(log: MemoryLog, lives: Lives, ledger: Ledger, facts: Facts): string[] {
   const problems: string[] = []
@@ -75,7 +75,7 @@ function occurrences({ definitions: [definition] }: Life, from: number, to: numb
 function checkRedrives(log: MemoryLog, lives: Lives, problems: string[]): void {
   const died = new Map<string, number>()
   const nameOf = (jobId: string, specOffset: number, scheduledFor: number, payload: Buffer | null): string =>
-    `${lifeName(jobId, lifeNoOf(lives.get(jobId), specOffset))} of ${scheduledFor} with ${payload}`
+    `${lifeName(jobId, lifeNoOf(lives.get(jobId), specOffset))} of ${scheduledFor} with ${markOf(payload)}`
   for (const { record } of shown(log, topics.deadLetters)) {
     const letter = readable(read.deadLetter, record?.value)
     if (letter === undefined) continue

@@ -3,6 +3,7 @@
  * so that a mistake of the program is not repeated here (test/house/oracle.test.ts holds that).
  */
 import { readFileSync } from 'node:fs'
+import { crc32 } from 'node:zlib'
 import avro, { type Schema } from 'avsc'
 import type {
   DeadLetter,
@@ -39,14 +40,35 @@ export const headerNames = {
   scheduledFor: 'duelog-scheduled-for',
 } as const
 
+const copiedBytesMax = 1_024
+
 function reader<Value>(name: string, id: number): (bytes: Buffer) => Value {
   const file = new URL(`../../../schemas/${name}.avsc`, import.meta.url)
   const type = avro.Type.forSchema(JSON.parse(readFileSync(file, 'utf8')) as Schema)
+  const known = new WeakMap<Buffer, Value>()
   return (bytes) => {
+    const before = known.get(bytes)
+    if (before !== undefined) return before
     if (bytes.length < 5 || bytes[0] !== 0 || bytes.readInt32BE(1) !== id) throw new Error(`It is no ${name}.`)
-    return type.fromBuffer(bytes.subarray(5)) as Value
+    const value = shared(type.fromBuffer(bytes.subarray(5)) as Value, bytes)
+    known.set(bytes, value)
+    return value
   }
 }
+
+/** Each record is asked about many times, so what was read is kept; but no copies of what is long. */
+function shared<Value>(value: Value, bytes: Buffer): Value {
+  const fields = value as Record<string, unknown>
+  for (const [name, field] of Object.entries(fields)) {
+    const at = Buffer.isBuffer(field) && field.length > copiedBytesMax ? bytes.indexOf(field) : -1
+    if (at >= 0) fields[name] = bytes.subarray(at, at + (field as Buffer).length)
+  }
+  return value
+}
+
+/** What two payloads are compared by. */
+export const markOf = (payload: Buffer | null | undefined): string | undefined =>
+  payload && payload.length > copiedBytesMax ? `${payload.length} bytes, ${crc32(payload)}` : payload?.toString()
 
 /** The registry of the simulated cluster gave out these ids. Each throws for bytes that are none. */
 export const read = {

@@ -1,5 +1,6 @@
 /** Whether every record that the program wrote fits the log, and every run's failures are counted as they were. */
 import type { MemoryLog, Transaction } from '../../tools/memory-log.ts'
+import type { Facts } from './facts.ts'
 import type { Ledger } from './ledger.ts'
 import { type Lives, lifeNoOf, runName } from './lives.ts'
 import { isShown, placesOf, read, readable, shown, topics } from './reading.ts'
@@ -8,18 +9,32 @@ import { attemptName, type Reports } from './reports.ts'
 /** What a broker takes by default, less what it adds itself, in bytes. */
 const recordBytesMax = 1_000_000
 
-/** A turn writes 4 MiB, or one job (docs/adr/0035); one job writes several records of less than 1 MB each. */
-const transactionBytesMax = 8 * 1_048_576
+/** A turn writes 4 MiB (docs/adr/0035); one record may come on top of what was estimated. */
+const transactionBytesMax = 4 * 1_048_576 + recordBytesMax
+/** A turn loads 8 MiB of jobs, or one job, in slices of 2 MiB (docs/adr/0047). */
+const loadedBytesMax = 10 * 1_048_576
+/** A mailbox has 8 MiB at most (docs/adr/0047). A fetch of up to 4 MiB may come on top, and the megabyte that a turn has taken. */
+const waitingBytesMax = 13 * 1_048_576
 
-export function sizeProblems(log: MemoryLog): string[] {
-  return [...recordProblems(log), ...transactionProblems(log)]
+export function sizeProblems(log: MemoryLog, { waiting, loads }: Facts): string[] {
+  return [
+    ...recordProblems(log),
+    ...transactionProblems(log),
+    ...waiting.flatMap(({ who, partition, bytes }) =>
+      bytes > waitingBytesMax ? [`${who} had read ${bytes} bytes of inputs of ${partition} that were not folded`] : [],
+    ),
+    ...loads.flatMap(({ who, partition, bytes, largest }) =>
+      bytes - largest > loadedBytesMax ? [`${who} had ${bytes} bytes of jobs of ${partition} in memory for one turn`] : [],
+    ),
+  ]
 }
 
+/** What an owner wrote at once. */
 function transactionProblems(log: MemoryLog): string[] {
   const bytes = new Map<Transaction, number>()
   for (const { log: each } of placesOf(log, ''))
     for (const { transaction, record } of each.archive)
-      if (transaction?.id.startsWith('model.scheduler-'))
+      if (transaction?.state === 'committed' && transaction.id.startsWith('model.scheduler-'))
         bytes.set(transaction, (bytes.get(transaction) ?? 0) + (record?.key?.length ?? 0) + (record?.value?.length ?? 0))
   return [...bytes].flatMap(([{ id }, sum]) => (sum > transactionBytesMax ? [`${id} wrote ${sum} bytes in one transaction`] : []))
 }
