@@ -179,7 +179,7 @@ function checkLease(draft: Decision, run: ActiveRun, context: Context): void {
   }
   if (awaitsEvents(draft, until, context)) return
   draft.notes.push({ kind: 'lease-lost' })
-  const worker = (run.worker ?? '') === '' ? 'The worker' : `The worker ${run.worker}`
+  const worker = run.worker ? `The worker ${run.worker}` : 'The worker'
   const message = `${worker} was silent for longer than the lease of ${run.leaseMs} ms.`
   failAttempt(draft, run, { type: 'LeaseLost', message, retryAfterMs: 0 }, context)
 }

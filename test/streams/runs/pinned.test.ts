@@ -60,6 +60,16 @@ describe('a pinned run', () => {
     const job = pinned({ startDeadlineMs: 50 * 60 * minute }, { keptMs: 0 }).until(1_000)
     expect(job.dispatched[0]?.startDeadlineAt).toBe(1_000 + 50 * 60 * minute)
   })
+  it('is not told of an attempt that has failed, while the next one waits for its backoff', () => {
+    const job = pinned({ retry: { backoff: { fixed: { delayMs: 60_000 } } } })
+      .until(1_000)
+      .fail()
+    const { state } = job
+    job.now = 11_000
+    job.step({ kind: 'timer', timer: { dueAt: 11_000, kind: timerKind.lease, jobId: 'job', runNo: 1 } })
+    expect(job.last.out).toEqual([])
+    expect(job.state).toBe(state)
+  })
   it('is told again in its next attempt too', () => {
     const job = pinned().until(1_000).fail('Error', { retryAfterMs: 0 })
     expect(times(job, 30_000)).toEqual([11_000, 21_000])
