@@ -283,3 +283,48 @@ it('leaves its partitions to other forwarders while its clock stays wrong, and c
   await stopped
   guarded.stop()
 })
+
+it('has one membership at most, also where it loses its session and joins again while its clock makes it leave', async () => {
+  const harness = await new Harness().start()
+  const { guarded, clock, log } = harness
+  const tell = (): void => {
+    const sentMs = clock.steadyMs()
+    guarded.appended({ source: 'broker 1', sentMs, heardMs: sentMs, brokerMs: clock.nowMs() - clock.skewMs })
+  }
+  tell()
+  guarded.start(async () => tell())
+  // To join takes three seconds from now on, unless the reader is stopped first.
+  const { reader } = log
+  log.reader = (options) => {
+    const made = reader.call(log, options)
+    const { start, stop } = made
+    const stopped = Promise.withResolvers<void>()
+    stopped.promise.catch(() => undefined)
+    const joining = (): Promise<void> => new Promise((resolve) => clock.at(clock.nowMs() + 3_000, resolve))
+    made.start = () => Promise.race([joining(), stopped.promise]).then(() => start.call(made))
+    made.stop = () => {
+      stopped.reject(new Error('stopped'))
+      return stop.call(made)
+    }
+    return made
+  }
+  const running = (): number => log.readers.filter((each) => each.running).length
+  clock.skewMs = 3_600_000
+  await clock.advance(33_000)
+  harness.reader.crash(new Error('The session was lost.'))
+  await clock.advance(1_500)
+  expect([log.readers.length, running()]).toEqual([2, 0])
+  await clock.advance(10_000)
+  expect([log.readers.length, running()]).toEqual([2, 0])
+  clock.skewMs = 0
+  harness.put('1s', 'a')
+  for (let second = 0; second < 40; second++) {
+    await clock.advance(1_000)
+    expect(running()).toBeLessThanOrEqual(1)
+  }
+  expect([log.readers.length, running(), harness.jobs()]).toEqual([3, 1, ['a']])
+  await harness.retrier.stop()
+  await clock.advance(40_000)
+  expect([log.readers.length, running()]).toEqual([3, 0])
+  guarded.stop()
+})
