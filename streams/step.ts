@@ -13,6 +13,7 @@ import { stepUnreadable } from './jobs/unreadable.ts'
 import { type Timer, timerKind } from './keys.ts'
 import { applyEvent, applyRunTimer } from './runs/attempt.ts'
 import { deliverAll } from './runs/deliver.ts'
+import { bareExecution } from './runs/dispatch.ts'
 import { fire } from './runs/fire.ts'
 import { admit } from './runs/gate.ts'
 import { dropSnapshot } from './runs/snapshots.ts'
@@ -84,9 +85,9 @@ function applyTimer(draft: Decision, timer: Timer, context: Context): void {
 /**
  * The job as INVALID, for when a rule threw or the log refused what was decided: the fault stays with this job. Its next time is frozen,
  * as that of a paused one. The run that it happened to ends, because its timers and reports would fail again and again; nothing follows on
- * it. The same state where nothing changes.
+ * it but a dead letter that names its attempt; `hasLetter` false: nor that. The same state where nothing changes.
  */
-export function invalidated(job: Job, reason: string, now: number, runNo = 0): Decision {
+export function invalidated(job: Job, reason: string, now: number, runNo = 0, hasLetter = true): Decision {
   const draft = draftOf(job)
   draft.failed = true
   const text = reason.length > reasonCharsMax ? `${reason.slice(0, reasonCharsMax).toWellFormed()}…` : reason
@@ -94,13 +95,13 @@ export function invalidated(job: Job, reason: string, now: number, runNo = 0): D
   const run = state.active.find((candidate) => candidate.runNo === runNo)
   if (run === undefined && state.status === 'INVALID' && state.reason === text && state.deleteAt === null) return draft
   draft.job.state = { ...state, status: 'INVALID', reason: text, deleteAt: null, recheckAt: null }
-  if (run !== undefined) endRun(draft, run, text, now)
+  if (run !== undefined) endRun(draft, run, text, now, hasLetter)
   draft.notes.push({ kind: 'invalid', reason: text })
   return shortened(draft)
 }
 
 /** Only what is needed to say that it has ended. */
-function endRun(draft: Decision, run: ActiveRun, message: string, now: number): void {
+function endRun(draft: Decision, run: ActiveRun, message: string, now: number, hasLetter: boolean): void {
   const { runNo, scheduledFor, trigger, commandId, attempt, startedAt, worker } = run
   const { active, lastRun, failed } = draft.job.state ?? pristineState(draft.job)
   const error = { attempt, at: now, worker, type: 'Unrecordable', message }
@@ -113,6 +114,10 @@ function endRun(draft: Decision, run: ActiveRun, message: string, now: number): 
     attempts: attempt,
     startedAt,
     finishedAt: now,
+  }
+  if (hasLetter) {
+    const letter = { jobId: draft.job.id, runNo, attempts: attempt, deadAt: now, errors: [error] }
+    draft.out.push({ kind: 'dead-letter', letter, execution: bareExecution(draft.job, run) })
   }
   if (lastRun !== null) draft.ring.push(lastRun)
   patchState(draft, {

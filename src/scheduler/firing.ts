@@ -64,9 +64,12 @@ export async function fireForEver(own: Ownership, store: PartitionStore, index: 
       if (committed) lingerUntil = clock.nowMs() + lingerMs
       continue
     }
-    const timers = await takeTimers(own, taker, zones, now)
+    // Asked once: what is taken and what the turn has room for must be of one mind.
+    const isForWaiters = own.narrowing.isForWaiters(own.admissions, now)
+    const timers = isForWaiters ? [] : await takeTimers(own, taker, zones, now)
     // What was due when it was taken is due, also when the clock was set back since.
-    const result = await own.turn(store, index, timers, { written, notBeforeMs: now }).finally(() => own.shares.heavy.done(own))
+    const options = { written, isForWaiters, notBeforeMs: now }
+    const result = await own.turn(store, index, timers, options).finally(() => own.shares.heavy.done(own))
     taker.defer(result.deferred)
     own.reports.hold(result.awaiting)
     if (result.committed) lingerUntil = clock.nowMs() + lingerMs
@@ -94,9 +97,8 @@ function endIfLeft(own: Ownership, now: number | undefined): void {
   throw new Closed()
 }
 
-/** The timers of the next turn; none where it is for one run that waits for a slot alone. */
+/** The timers of the next turn. */
 async function takeTimers(own: Ownership, taker: TimerTaker, zones: ZoneLooks, now: number): Promise<Timer[]> {
-  if (own.narrowing.isForWaiters(own.admissions, now)) return []
   // A clock that was ahead may have filled the ahead lanes for hours: workers give that back.
   const { aheadUntil } = own.logged
   const aheadFrom = aheadUntil > now + aheadMsMax ? 0 : aheadUntil

@@ -214,8 +214,8 @@ class BatchFold {
   }
 
   /** The job as it goes on without what makes every turn fail. */
-  #condemned(job: Job, { reason, isPassedOver }: Verdict, runNo: number): Decision {
-    return isPassedOver ? draftOf(job) : invalidated(job, reason, this.#now, runNo)
+  #condemned(job: Job, { reason, hasLetter, isPassedOver }: Verdict, runNo: number): Decision {
+    return isPassedOver ? draftOf(job) : invalidated(job, reason, this.#now, runNo, hasLetter)
   }
 
   #passOver({ source, offset, jobId }: Mail, { reason }: Verdict): void {

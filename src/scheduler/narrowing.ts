@@ -3,7 +3,7 @@
  * until it is alone; then its job is INVALID, without the run that it is about, and its neighbours go on. It outlives the reopening that
  * every failure ends with, and is forgotten with the process.
  *
- *   all ──fails──► half ──fails──► … ──► one ──fails──► its job is made INVALID ──fails──► passed over
+ *   all ──fails──► half ──fails──► … ──► one ──fails──► its job is made INVALID ──fails──► without a dead letter ──fails──► passed over
  *    ▲──────────────done─────────────────────┘
  */
 import { DuelogError, type ErrorCode, messageOf } from '../errors.ts'
@@ -30,6 +30,8 @@ const circumstances: ReadonlySet<ErrorCode> = new Set([
 /** What is done with an input that a turn failed with alone. */
 export interface Verdict {
   reason: string
+  /** The state that says so could not be written together with the dead letter of the run that ends: it is tried without. */
+  hasLetter: boolean
   /** Also the state that says so could not be written: nothing is decided. */
   isPassedOver: boolean
 }
@@ -112,7 +114,7 @@ export class Narrowing {
     const before = this.#culprits.get(name)
     if (before?.isPassedOver) return false
     this.#suspects = new Set()
-    this.#culprits.set(name, { reason: message, isPassedOver: before !== undefined })
+    this.#culprits.set(name, { reason: message, hasLetter: before === undefined, isPassedOver: before?.hasLetter === false })
     for (const oldest of this.#culprits.keys()) {
       if (this.#culprits.size <= culpritsMax) break
       this.#culprits.delete(oldest)

@@ -40,6 +40,8 @@ export interface TurnResult {
 export interface TurnOptions {
   /** Hears of each timer before it is put into the store. Default: the time index does. */
   written?: (timer: Timer) => void
+  /** Whether the turn is for one run alone that waits for a slot (narrowing.ts). Default: no. */
+  isForWaiters?: boolean
   /** The turn's time is no earlier, whatever the clock says. Default: 0. */
   notBeforeMs?: number
 }
@@ -52,7 +54,7 @@ export async function turn(context: TurnContext, timers: Timer[], options: TurnO
   const asTheyWere = (timer: Timer): Folded['deferred'][number] => ({ timer, untilMs: notBeforeMs })
   if (readMs === undefined) return { folded: 0, committed: false, blocked: false, awaiting: [], deferred: timers.map(asTheyWere) }
   const now = Math.max(readMs, notBeforeMs)
-  const most = context.narrowing.isForWaiters(context.admissions, now) ? timers.length : context.narrowing.max
+  const most = options.isForWaiters ? timers.length : context.narrowing.max
   const room = most < batchRecordsMax ? most - timers.length : Math.max(most - timers.length, Math.ceil(most * (1 - timerShare)))
   const mails = mailbox.take(room, batchBytesMax)
   if (timers.length + mails.length === 0 && !context.admissions.isPressing(now))

@@ -40,6 +40,17 @@ export function executionOf(job: Job, run: ActiveRun, dispatchedAt: number): Exe
   }
 }
 
+/** Which attempt it is, without what it is given: that may be what cannot be read, or what the log refuses. Never throws. */
+export function bareExecution(job: Job, run: ActiveRun): Execution {
+  const snapshotNo = snapshotNoOf(run)
+  // Nobody knows the handler of a run whose making is lost, and that of the definition in force may be another.
+  const isLost = snapshotNo !== undefined && !job.snapshots?.has(snapshotNo)
+  const given = isLost
+    ? executionOf({ ...job, definition: undefined }, { ...run, snapshot: false }, run.dispatchedAt)
+    : executionOf(job, run, run.dispatchedAt)
+  return { ...given, payload: null, contentType: null, headers: {}, httpTarget: null, topicTarget: null }
+}
+
 /** A worker holds what comes early until it is due. Nobody holds a record in a topic of the user's: it is written when it is due. */
 export const mayBeEarly = (job: Job, run: ActiveRun): boolean => executionOf(job, run, run.dispatchedAt).topicTarget === null
 

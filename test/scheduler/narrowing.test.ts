@@ -1,8 +1,9 @@
 /** A turn that fails whenever one job is part of it: that job is found and set aside, and its neighbours fire on. */
-import { describe, expect, it } from 'vitest'
-import type { JobState } from '../../schemas/generated.ts'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import type { DeadLetter, JobState } from '../../schemas/generated.ts'
 import { DuelogError } from '../../src/errors.ts'
 import { ownerKey } from '../../src/scheduler/local-record.ts'
+import { Narrowing } from '../../src/scheduler/narrowing.ts'
 import { stateKey } from '../../streams/keys.ts'
 import type { Process } from '../model/cluster/process.ts'
 import { codecs, names, ordersTopic } from '../model/world.ts'
@@ -35,6 +36,16 @@ function poisonIn(records: Appended): JobState | undefined {
     ? undefined
     : ((codecs.state.decode(record.value) as { state: JobState | null }).state ?? undefined)
 }
+
+const text = Buffer.from('secret')
+
+/** All that were committed, each with its execution. */
+const deadLetters = (driver: SchedulerDriver): object[] =>
+  driver.log.at(names.deadLetters, 0).archive.flatMap(({ record, transaction }) => {
+    if (!record?.value || transaction?.state === 'aborted') return []
+    const letter = codecs.deadLetter.decode(record.value) as DeadLetter
+    return [{ ...letter, execution: codecs.execution.decode(letter.execution) }]
+  })
 
 const claimsOf = (driver: SchedulerDriver): number =>
   driver.log
@@ -125,7 +136,7 @@ describe('what the log refuses each time', () => {
   it('when a report is folded: the run ends as DEAD and says why, and its report is passed over', async () => {
     const { driver, first } = await begun()
     const counts = refusing(driver, (records) => poisonIn(records)?.lastRun?.status === 'SUCCEEDED', tooLarge)
-    driver.define('poison', { schedule: { delayMs: 500 }, target: { handler: 'x' } })
+    driver.define('poison', { ...{ schedule: { delayMs: 500 }, target: { handler: 'x' } }, payload: text, headers: { a: text } })
     await driver.advance(1_000, 50)
     const run = driver.executions().find(({ jobId }) => jobId === 'poison')
     if (run === undefined) throw new Error('It has not fired.')
@@ -135,9 +146,36 @@ describe('what the log refuses each time', () => {
     const state = driver.state(first, 'poison')
     expect(state).toMatchObject({ status: 'INVALID', active: [], lastRun: { status: 'DEAD' } })
     expect(state?.lastRun?.errors.at(-1)).toMatchObject({ type: 'Unrecordable' })
+    // Whoever reads dead letters hears of it too: which attempt it was, and not what it was given.
+    expect(deadLetters(driver)).toMatchObject([
+      {
+        ...{ jobId: 'poison', runNo: run.runNo, attempts: 1, errors: [{ type: 'Unrecordable', message: tooLarge().message }] },
+        execution: { jobId: 'poison', attempt: 1, specOffset: run.specOffset, handler: 'x', payload: null, headers: {} },
+      },
+    ])
     expect(counts.tries).toBeLessThan(20)
     expect(driver.state(first, 'neighbour-0')?.succeeded).toBeGreaterThan(0)
     await takeOver(driver, first)
+    expectNeighbours(driver, driver.nowMs - 1_000)
+  })
+
+  it('also its dead letter: its run ends all the same, and says why', async () => {
+    const { driver, first } = await begun()
+    const isLetter = ({ topic }: Appended[number]): boolean => topic === names.deadLetters
+    const counts = refusing(
+      driver,
+      (records) => poisonIn(records)?.lastRun?.status === 'SUCCEEDED' || records.some(isLetter),
+      tooLarge,
+    )
+    driver.define('poison', { schedule: { delayMs: 500 }, target: { handler: 'x' } })
+    await driver.advance(1_000, 50)
+    const run = driver.executions().find(({ jobId }) => jobId === 'poison')
+    if (run === undefined) throw new Error('It has not fired.')
+    driver.report(run, 'SUCCEEDED', { startedAt: driver.time.nowMs })
+    await driver.advance(5_000, 50)
+    expect(driver.state(first, 'poison')).toMatchObject({ status: 'INVALID', active: [], lastRun: { status: 'DEAD' } })
+    expect(deadLetters(driver)).toEqual([])
+    expect(counts.tries).toBeLessThan(20)
     expectNeighbours(driver, driver.nowMs - 1_000)
   })
 
@@ -265,4 +303,19 @@ describe('a rule that throws', () => {
     expect(asked).toBeLessThan(10)
     expectNeighbours(driver, driver.nowMs - 1_000)
   })
+})
+
+it('whether a turn is for a run that waits for a slot is asked once for what it takes and what it has room for', async () => {
+  let asked = 0
+  vi.spyOn(Narrowing.prototype, 'isForWaiters').mockImplementation(() => asked++ % 2 === 0)
+  onTestFinished(() => void vi.restoreAllMocks())
+  const driver = new SchedulerDriver()
+  const owner = driver.boot('A')
+  await driver.settle()
+  driver.define('timer', { schedule: { at: beginMs + 1_000 }, target: { handler: 'x' } })
+  driver.define('mail', { schedule: { at: beginMs + 100_000 }, target: { handler: 'x' } })
+  driver.command('mail', { type: 'PAUSE', commandId: 'p' })
+  await driver.advance(3_000, 250)
+  expect(driver.executions().map(({ jobId }) => jobId)).toEqual(['timer'])
+  expect(driver.state(owner, 'mail')).toMatchObject({ status: 'PAUSED' })
 })

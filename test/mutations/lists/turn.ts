@@ -188,7 +188,7 @@ export const turnMutations = [
       [
         'never-passed-over',
         scheduler('narrowing'),
-        'isPassedOver: before !== undefined',
+        'isPassedOver: before?.hasLetter === false',
         'isPassedOver: false',
         'what cannot even be made INVALID is tried for ever',
       ],

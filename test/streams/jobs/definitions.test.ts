@@ -329,6 +329,16 @@ describe('a job that a rule failed on', () => {
     expect(job.state).toMatchObject({ status: 'INVALID', reason: 'A fault.', active: [], deleteAt: null })
     expect(job.next).toBeNull()
   })
+  it('leaves a dead letter of the run, also where nobody knows any more what that was made with', () => {
+    const job = new JobHistory().define({ ...everySecond, payload: Buffer.from('x') }).until(1_000)
+    const [letter] = invalidated(job.job, 'A fault.', job.now, 1).out
+    expect(letter).toMatchObject({ kind: 'dead-letter', execution: { runNo: 1, attempt: 1, handler: 'noop', payload: null } })
+    job.define({ ...everySecond, target: { handler: 'other' } })
+    const unreadable = { ...job.job, snapshots: new Map(), unreadableRuns: new Map([[1, 'It is cut off.']]) }
+    const [bare] = invalidated(unreadable, 'A fault.', job.now, 1).out
+    expect(bare).toMatchObject({ kind: 'dead-letter', execution: { runNo: 1, attempt: 1, handler: '', payload: null } })
+    expect(invalidated(job.job, 'A fault.', job.now, 1, false).out).toEqual([])
+  })
   it('is made good by a new definition, which catches up', () => {
     const job = failed(new JobHistory().define(everySecond).until(1_000)).until(3_500)
     expect(job.define(everySecond).until(3_500).fired).toEqual([1_000, 3_000])
