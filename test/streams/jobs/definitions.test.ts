@@ -3,7 +3,9 @@ import { describe, expect, it } from 'vitest'
 import type { JobDefinitionInput } from '../../../schemas/generated.ts'
 import { timesHash } from '../../../streams/draft.ts'
 import { mustBeLogged } from '../../../streams/job.ts'
+import { timerKind } from '../../../streams/keys.ts'
 import { invalidated } from '../../../streams/step.ts'
+import { timersOf } from '../../../streams/timers.ts'
 import { JobHistory } from '../runs/history.ts'
 
 type Definition = Partial<JobDefinitionInput>
@@ -355,4 +357,38 @@ it('the hash of its times is the same in every version: by another one each job 
     hashOf({ schedule: { everyMs: 1_000 }, startAt: 5, endAt: 90_000 }),
     hashOf({ schedule: { cron: '0 9 * * MON-FRI', timezone: 'Europe/Paris' } }),
   ]).toEqual([3_121_503_290, 3_639_938_712, 2_597_211_082])
+})
+
+describe('a job of which the log of definitions was made anew', () => {
+  /** What was decided about it is there; its definition is not, and any that comes is a later one. */
+  const lost = (specOffset: number): JobHistory => {
+    const job = new JobHistory().define(everySecond).until(2_000)
+    const { definition: _, ...left } = job.job
+    job.job = { ...left, state: { ...job.state, specOffset } }
+    return job
+  }
+  const fireAt = (dueAt: number) => ({ kind: 'timer', timer: { dueAt, kind: timerKind.fire, jobId: 'job', runNo: 0 } }) as const
+  it('keeps what was decided, whatever falls due meanwhile: else its run numbers would begin again', () => {
+    const job = lost(-1)
+    const { state } = job
+    expect(job.step(fireAt(3_000)).last).toMatchObject({ out: [], failed: false })
+    expect(job.job.state).toBe(state)
+    expect(lost(0).step(fireAt(3_000)).job).toEqual({ id: 'job' })
+    expect(new JobHistory().step(fireAt(3_000)).job).toEqual({ id: 'job' })
+  })
+  it('goes on when its definition is there again, with the timers that have passed meanwhile', () => {
+    const job = lost(-1).step(fireAt(3_000))
+    job.now = 3_500
+    job.define(everySecond)
+    expect(job.last.extraTimers).toEqual(timersOf(job.job))
+    expect(job.last.extraTimers.map(({ dueAt }) => dueAt)).toContain(job.next)
+    job.until(4_500)
+    expect(job.dispatched.map(({ runNo }) => runNo)).toEqual([1, 2, ...job.dispatched.slice(2).map((_, index) => index + 3)])
+    expect(job.dispatched.length).toBeGreaterThan(2)
+  })
+  it('needs no timer set again where its definition was only not read yet, or is replaced', () => {
+    expect(lost(0).define(everySecond, true).last.extraTimers).toEqual([])
+    expect(new JobHistory().define(everySecond).until(2_000).define(everySecond).last.extraTimers).toEqual([])
+    expect(new JobHistory().define(everySecond).last.extraTimers).toEqual([])
+  })
 })
