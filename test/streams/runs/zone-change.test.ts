@@ -1,6 +1,7 @@
 /** What becomes of the next occurrence when the rules of a time zone change: each line of the table in ADR 0040. */
 import { describe, expect, it } from 'vitest'
 import type { JobDefinitionInput } from '../../../schemas/generated.ts'
+import { mayMove } from '../../../streams/runs/zone-change.ts'
 import { intlRules, type ZoneRules } from '../../../streams/schedules/zone-rules.ts'
 import { putRules, rulesAs, rulesWithChange } from '../../tools/zone-rules.ts'
 import { JobHistory } from './history.ts'
@@ -43,6 +44,29 @@ describe('an occurrence that ran does not run again because its time on the cloc
       ...['2026-12-03T09:30', '2026-12-03T10:30', '2026-12-03T11:30'],
     ])
   })
+})
+
+it('a job is done whose last occurrence the rules put behind its end', () => {
+  const job = history('30 2 * * *', summer, '2026-12-03T06:00Z', winter, { endAt: at('2026-12-03T10:00Z') })
+  expect(job.state.nextFireAt).toBe(at('2026-12-03T09:30Z'))
+  expect(job.lookAtZone().state).toMatchObject({ status: 'COMPLETED', nextFireAt: null, finishedAt: at('2026-12-03T06:00Z') })
+  expect(job.until(at('2026-12-05T12:00Z')).fired).toHaveLength(1)
+})
+
+it('only calendars of a zone with a name can be moved, and only of jobs that can be used', () => {
+  const may = (schedule: JobDefinitionInput['schedule']): boolean =>
+    mayMove(new JobHistory().define({ schedule }).job.definition?.spec)
+  expect([may({ cron: '0 9 * * *', timezone }), may({ cron: '0 9 * * *', timezone: 'UTC' }), may({ everyMs: 1_000 })]).toEqual([
+    true,
+    false,
+    false,
+  ])
+  expect(mayMove(undefined)).toBe(false)
+  putRules(summer)
+  const still = new JobHistory().define({ schedule: { everyMs: 1_000 } })
+  still.zonesMayDiffer = true
+  expect(still.lookAtZone().last).toMatchObject({ extraTimers: [], notes: [] })
+  expect(still.garble().lookAtZone().last).toMatchObject({ extraTimers: [], notes: [] })
 })
 
 describe('an occurrence that comes earlier', () => {
