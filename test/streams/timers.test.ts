@@ -33,12 +33,14 @@ describe('the timers of a job about which nothing was decided', () => {
     expect(timers({ id: 'job' })).toEqual([])
   })
   it('are the same as when something was decided, also with jitter', () => {
-    const job = new JobHistory().until(12_345).define({ schedule: { everyMs: 60_000 }, jitterMs: 30_000 })
-    const before = timers(job.job)
-    expect(job.job.state).toBeUndefined()
-    job.command('TRIGGER').report('SUCCEEDED')
-    expect(timers({ ...job.job, state: job.state })).toEqual(before)
-    expect(before).toEqual([`fire of 0 at ${job.state.nextDueAt}`])
+    for (let appendedAt = 12_345; appendedAt < 20_000; appendedAt += 777) {
+      const job = new JobHistory().until(appendedAt).define({ schedule: { everyMs: 60_000 }, jitterMs: 30_000 })
+      const before = timers(job.job)
+      expect(job.job.state).toBeUndefined()
+      job.command('TRIGGER').report('SUCCEEDED')
+      expect(timers(job.job)).toEqual(before)
+      expect(before).toEqual([`fire of 0 at ${job.state.nextDueAt}`])
+    }
   })
 })
 

@@ -18,11 +18,15 @@ function foreign(key: string, partitions: number): number {
 }
 
 describe('the topics of a cluster', () => {
-  const plans = topicPlans(topicNames('a.'), ['default', 'gpu'])
+  const plans = () => topicPlans(topicNames('a.'), ['default', 'gpu'])
   const days = (text: string | undefined): number | undefined => (text === undefined ? undefined : Number(text) / 86_400_000)
   it('have names that never change: clients, grants and the logs of years go by them', () => {
     const lanes = ['high', 'normal', 'low'].flatMap((priority) => [priority, `${priority}.ahead`])
-    expect(plans.map(({ topic }) => topic).toSorted()).toEqual(
+    expect(
+      plans()
+        .map(({ topic }) => topic)
+        .toSorted(),
+    ).toEqual(
       [
         ...['a.jobs', 'a.job-state', 'a.job-commands', 'a.execution-events', 'a.executions.dlq', 'a.worker-control', 'a.audit'],
         ...['1s', '5s', '30s', '2m', '10m', '1h'].map((tier) => `a.retry.${tier}`),
@@ -43,14 +47,15 @@ describe('the topics of a cluster', () => {
     ['a.retry.1h', 'execution', 'delete', 7],
     ['a.executions.gpu.high.ahead', 'execution', 'delete', 7],
   ])('%s holds %s records and is kept by %s, for %d days', (topic, schema, policy, kept) => {
-    const plan = plans.find((each) => each.topic === topic) ?? expect.fail()
+    const plan = plans().find((each) => each.topic === topic) ?? expect.fail()
     const { config } = plan
     expect([plan.schema, config['cleanup.policy']]).toEqual([schema, policy])
     expect(days(config[policy === 'compact' ? 'delete.retention.ms' : 'retention.ms'])).toBe(kept)
   })
   it('have the time of their broker wherever an owner judges by it, which those of earlier versions may lack, but for jobs', () => {
-    const timed = plans.filter(({ config }) => config['message.timestamp.type'] === 'LogAppendTime')
-    expect(plans.filter((plan) => !timed.includes(plan)).map(({ topic }) => topic)).toEqual([
+    const all = plans()
+    const timed = all.filter(({ config }) => config['message.timestamp.type'] === 'LogAppendTime')
+    expect(all.filter((plan) => !timed.includes(plan)).map(({ topic }) => topic)).toEqual([
       'a.executions.dlq',
       'a.worker-control',
       'a.audit',
@@ -62,7 +67,7 @@ describe('the topics of a cluster', () => {
     ])
   })
   it('keep each definition for a day before a newer one may replace it', () => {
-    expect(days(plans.find(({ topic }) => topic === 'a.jobs')?.config['min.compaction.lag.ms'])).toBe(1)
+    expect(days(plans().find(({ topic }) => topic === 'a.jobs')?.config['min.compaction.lag.ms'])).toBe(1)
   })
 })
 
