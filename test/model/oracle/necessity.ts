@@ -12,6 +12,8 @@ import type { Change, Decided } from './transactions.ts'
 const toleranceMs = 100
 /** The owner waits so long for a worker's own report of a timeout, in ms. */
 const timeoutGraceMs = 5_000
+/** The log keeps reports so long (docs/TOPICS.md), in ms; what nobody has read until then is heard by nobody. */
+const keptMs = 7 * 86_400_000
 
 interface Judged {
   name: string
@@ -61,8 +63,8 @@ function outcomeOf(run: ActiveRun, { after }: Change, ended: FinishedRun[]): Out
 }
 
 function judge(judged: Judged, { error, end }: Outcome, decided: Decided, facts: Facts, problems: string[]): void {
-  const { name, life, run, reports } = judged
-  const seen = reports.filter(({ order }) => order < decided.order)
+  const { name, life, run } = judged
+  const seen = judged.reports.filter(({ order }) => order < decided.order)
   const known = (type: Report['type']): boolean => seen.some((report) => report.type === type)
   const isRecord = life.definitions.some(({ spec }) => spec?.target.topic)
   const sameAttempt = end !== undefined && end.attempts === run.attempt
@@ -75,6 +77,7 @@ function judge(judged: Judged, { error, end }: Outcome, decided: Decided, facts:
     problems.push(`${name} failed with ${error.type}, which nobody reported`)
   // Of a clock that was wrong nobody can say when something fell due; and what was lost was not heard.
   if (!facts.necessity || facts.aheadMs + facts.behindMs > 0 || !facts.whole) return
+  const reports = judged.reports.filter(({ isGone, appendedAt }) => !isGone || decided.at - appendedAt < keptMs)
   if (error?.type === 'LeaseLost' && !wasSilent(run, reports, error.at))
     problems.push(
       `${name} lost its lease of ${run.leaseMs} ms at ${error.at}, and its worker was heard in time: ${told(reports)}`,

@@ -10,6 +10,8 @@ export interface Report {
   /** When it became visible, and its order then among all appends. */
   at: number
   order: number
+  /** Retention has taken it from the log since. */
+  isGone: boolean
 }
 
 export type Reports = Map<string, Report[]>
@@ -33,7 +35,8 @@ export function reportsOf(log: MemoryLog): Reports {
     const name = attemptName(event)
     const known = reports.get(name) ?? []
     reports.set(name, known)
-    known.push({ type: event.type, errorType: event.error?.type, appendedAt, at, order })
+    const isGone = record.offset < log.at(topics.events, record.partition).earliest
+    known.push({ type: event.type, errorType: event.error?.type, appendedAt, at, order, isGone })
   }
   return reports
 }
