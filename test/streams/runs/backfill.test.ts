@@ -1,6 +1,7 @@
 /** One run for each occurrence of a past range, a few at a time. */
 import { describe, expect, it } from 'vitest'
 import type { JobDefinitionInput } from '../../../schemas/generated.ts'
+import { backfillRunsMax } from '../../../streams/runs/backfill.ts'
 import { JobHistory } from './history.ts'
 
 type Definition = Partial<JobDefinitionInput>
@@ -206,5 +207,60 @@ describe('a backfill is refused', () => {
     expect(job.state.decisions.at(-1)).toMatchObject({ what: 'DROPPED', reason: 'backfill-active' })
     job.report('SUCCEEDED').report('SUCCEEDED')
     expect(backfilled(job)).toEqual([0, minute])
+  })
+})
+
+describe('a range that is asked for', () => {
+  const past = (more: Partial<JobDefinitionInput>, now = 100_000): JobHistory => {
+    const job = new JobHistory()
+    job.now = now
+    return job.define({ maxConcurrentRuns: 9, ...more })
+  }
+  const nominal = (job: JobHistory): number[] => job.dispatched.map(({ scheduledFor }) => scheduledFor)
+  it.each([
+    [10_000, [10_250, 11_250]],
+    [10_250, [10_250, 11_250]],
+    [10_251, [11_250]],
+  ])('has the grid of an interval whose anchor is later: from %d', (from, times) => {
+    const job = past({ schedule: { everyMs: 1_000, anchor: 90_250 } }).command('BACKFILL', { from, to: 12_000 })
+    expect(nominal(job)).toEqual(times)
+  })
+  it.each<[string, { from: number | null; to: number | null }]>([
+    ['without a beginning', { from: null, to: 5_000 }],
+    ['without an end', { from: 1_000, to: null }],
+    ['that ends where it begins', { from: 5_000, to: 5_000 }],
+    ['that ends before', { from: 6_000, to: 5_000 }],
+    ['from before all time', { from: -1, to: 5_000 }],
+    ['of the future', { from: 200_000, to: 300_000 }],
+  ])('is refused %s', (_, range) => {
+    const job = past({ schedule: { everyMs: 1_000, anchor: 0 } }).command('BACKFILL', range)
+    expect([job.last.refusal, job.dispatched]).toEqual(['empty-range', []])
+  })
+  it('may have all places of a job that has nothing ahead', () => {
+    const job = past({ schedule: { everyMs: 1_000, anchor: 0 }, endAt: 50_000, maxConcurrentRuns: 2 })
+    expect(nominal(job.command('BACKFILL', { from: 1_000, to: 9_000 }))).toEqual([1_000, 2_000])
+  })
+  it('is begun a few megabytes at a time, and one run at least', () => {
+    expect([0, 1_000_000, 3_000_000, 9_000_000].map(backfillRunsMax)).toEqual([4_194_304, 4, 1, 1])
+    const job = past({ schedule: { everyMs: 1_000, anchor: 0 } })
+    const spec = job.job.definition?.spec ?? expect.fail()
+    job.definition({ spec, bytes: Buffer.alloc(1_000_000) }).command('BACKFILL', { from: 1_000, to: 9_000 })
+    expect(nominal(job)).toEqual([1_000, 2_000, 3_000, 4_000])
+  })
+  it('waits while the job is paused, also when none of its runs is left, and then goes on', () => {
+    const job = past({ schedule: { everyMs: 1_000, anchor: 0 }, endAt: 101_000, maxConcurrentRuns: 1 })
+    job.command('BACKFILL', { from: 1_000, to: 4_000 }).until(101_000).command('PAUSE').report('SUCCEEDED')
+    expect(job.state.nextFireAt).toBeNull()
+    expect(job.state).toMatchObject({ status: 'PAUSED', active: [], backfill: { nextAt: 2_000 } })
+    expect(nominal(job.command('RESUME'))).toEqual([1_000, 2_000])
+  })
+  it('is dropped where the definition becomes one that no backfill can go on under, and the job says so', () => {
+    const job = past({ schedule: { everyMs: 1_000, anchor: 0 }, maxConcurrentRuns: 2 }).command('BACKFILL', {
+      from: 1_000,
+      to: 9_000,
+    })
+    job.define({ schedule: { everyMs: 1_000, anchor: 0 }, target: { topic: { name: 'out' } } }).report('SUCCEEDED')
+    expect(job.state.backfill).toBeNull()
+    expect(job.state.decisions).toMatchObject([{ what: 'DROPPED', reason: 'topic-target' }])
   })
 })

@@ -238,3 +238,20 @@ describe('an occurrence that is taken ahead of its time', () => {
     expect(job.fired).toEqual([1_000])
   })
 })
+
+describe('what is defined anew while two runs are active', () => {
+  const both = (): JobHistory => everySecond({ maxConcurrentRuns: 2 }).until(2_000)
+  it('queues until the last of them has ended', () => {
+    const job = both()
+      .define({ schedule: { everyMs: 1_000 }, overlap: 'QUEUE_ONE' })
+      .until(3_000)
+    expect(job.state).toMatchObject({ queuedFor: 3_000, active: [{ runNo: 1 }, { runNo: 2 }] })
+    expect(job.report('SUCCEEDED', { runNo: 1 }).state).toMatchObject({ queuedFor: 3_000, active: [{ runNo: 2 }] })
+    expect(job.report('SUCCEEDED', { runNo: 2 }).fired).toEqual([1_000, 2_000, 3_000])
+  })
+  it('as an interval from END is not counted from a run that is cancelled while the other goes on', () => {
+    const job = both().define({ schedule: { everyMs: 5_000, from: 'END' } })
+    expect(job.command('CANCEL_RUN', { runNo: 1 }).next).toBeNull()
+    expect(job.until(4_000).report('SUCCEEDED', { runNo: 2 }).next).toBe(9_000)
+  })
+})

@@ -94,6 +94,14 @@ describe('an attempt under a rateLimit', () => {
   })
 })
 
+it('an attempt keeps the rate its run was made with when the definition has another key', () => {
+  const job = limited({ maxRuns: 1 }).until(1_000)
+  job.define({ schedule: { everyMs: 1_000 }, maxRuns: 1, rateLimit: { key: 'other', limit: 9, perMs: 10 } })
+  for (let attempt = 1; attempt <= 2; attempt++) job.fail('Error', { retryAfterMs: 0 })
+  expect(due(job)).toEqual([1_000, 1_000])
+  expect(due(job.until(11_000))).toEqual([1_000, 1_000, 11_000])
+})
+
 describe('a start that was reserved', () => {
   const start = (job: JobHistory, dueAt: number, runNo: number) =>
     job.step({ kind: 'timer', timer: { dueAt, kind: timerKind.start, jobId: 'job', runNo } })

@@ -109,6 +109,15 @@ describe('a failed attempt', () => {
   })
 })
 
+it('a run says what is missing of the report of its end', () => {
+  const job = dispatched().report('STARTED')
+  const { runNo, attempt, specOffset } = job.dispatched[0] ?? expect.fail()
+  const event = { type: 'SUCCEEDED', jobId: 'job', runNo, attempt, specOffset, at: 1_000, worker: 'w', startedAt: null } as const
+  const rest = { result: null, error: null, progress: null, message: null }
+  job.step({ kind: 'event', event: { ...event, ...rest }, note: 'The result was left out.' })
+  expect(job.state.lastRun).toMatchObject({ status: 'SUCCEEDED', note: 'The result was left out.' })
+})
+
 describe('a report of a run whose definition is gone', () => {
   it.each(['FAILED', 'RELEASED', 'SUCCEEDED'] as const)('counts: it has %s', (type) => {
     const job = dispatched()
