@@ -40,6 +40,14 @@ test('decisions have unique numbers, four parts, and a place in the index', () =
   expect(adrProblems(adrs, index)).toEqual([])
 })
 
+test('no entry of the changelog stands there twice', () => {
+  const entries = readHouseFile('CHANGELOG.md')
+    .text.split('\n')
+    .filter((line) => line.startsWith('- '))
+  const begins = entries.map((entry) => entry.slice(0, 80))
+  expect(begins.filter((begin, at) => begins.indexOf(begin) !== at)).toEqual([])
+})
+
 /** The names that the contract with our users fixes. */
 const promised = [
   ...['KAFKA_BROKERS', 'SCHEMA_REGISTRY_URL', 'KAFKA_SASL_MECHANISM', 'KAFKA_SASL_USERNAME', 'KAFKA_SASL_PASSWORD'],
@@ -100,9 +108,9 @@ test('red: a command, a link, a path and a setting that are not there', () => {
   expect(settingsIn(text).filter((name) => !settingByName.has(name))).toEqual(['DUELOG_PORTS'])
 })
 
-test('red: decisions with a number twice, a part missing, a wrong title, and out of the index', () => {
+test('red: decisions with a number twice, a part missing, a wrong title, out of the index, and out of order in it', () => {
   const whole = (number: string): string => `# ${number} A\n\n## Context\n\n## Decision\n\n## Alternatives\n\n## Consequences\n`
-  const list = '- [0001 A](0001-a.md)\n- [0003 C](0003-c.md)\n'
+  const list = '- [0003 C](0003-c.md)\n- [0001 A](0001-a.md)\n'
   const files = [
     { path: 'docs/adr/0001-a.md', text: whole('0001') },
     { path: 'docs/adr/0001-b.md', text: whole('0002').replace('## Alternatives\n\n', '') },
@@ -115,5 +123,6 @@ test('red: decisions with a number twice, a part missing, a wrong title, and out
     '0001-b.md: the index does not list it with its title',
     '2-B.md: the name is not NNNN-kebab-case.md',
     '0003-c.md: listed, but not there',
+    '0001-a.md: listed twice, or behind a later one',
   ])
 })

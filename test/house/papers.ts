@@ -63,7 +63,10 @@ export function adrProblems(files: readonly HouseFile[], index: string): string[
     if (found.join() !== parts.join()) problems.push(`${name}: the parts are ${found.join(', ')}, not ${parts.join(', ')}`)
     if (!index.includes(`- [${title}](${name})`)) problems.push(`${name}: the index does not list it with its title`)
   }
+  let before = ''
   for (const [, name = ''] of index.matchAll(/\]\((\d{4}[^)]*)\)/g)) {
+    if (name <= before) problems.push(`${name}: listed twice, or behind a later one`)
+    before = name
     if (!files.some(({ path }) => posix.basename(path) === name)) problems.push(`${name}: listed, but not there`)
   }
   return problems
