@@ -73,7 +73,7 @@ function applyTimer(draft: Decision, timer: Timer, context: Context): void {
   }
   if (timer.kind === timerKind.fire) return fire(draft, timer, context)
   if (timer.kind === timerKind.zone) return lookAtZone(draft, context)
-  if (timer.kind === timerKind.stray) return setRight(draft, context)
+  if (timer.kind === timerKind.stray) return setRight(draft, timer, context)
   if (timer.kind === timerKind.recheck) return recheckTarget(draft, timer, context)
   if (timer.kind !== timerKind.delete) return applyRunTimer(draft, timer, context)
   if (state?.deleteAt === timer.dueAt && state.active.length === 0) {

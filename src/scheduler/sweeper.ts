@@ -15,7 +15,7 @@ import {
   timerKey,
   timerKind,
 } from '../../streams/keys.ts'
-import { isStray } from '../../streams/runs/stray.ts'
+import { strayTimersOf } from '../../streams/runs/stray.ts'
 import { timersOf } from '../../streams/timers.ts'
 import { atSteady } from '../clock.ts'
 import { eachJob, weightOf } from './job-loader.ts'
@@ -72,13 +72,13 @@ export class Sweeper {
     let bytes = 0
     for await (const job of eachJob(this.#store, this.#shared.codecs, ids)) {
       lost.push(...timersOf(job).filter((timer) => isLost(timer, now)))
-      if (isStray(job, now)) stray.push({ dueAt: now, kind: timerKind.stray, jobId: job.id, runNo: 0 })
+      stray.push(...strayTimersOf(job, now))
       bytes += weightOf(job)
       if (bytes < bytesPerLook) continue
       this.#cursor = job.id
       break
     }
-    for (const { jobId } of stray)
+    for (const jobId of new Set(stray.map((timer) => timer.jobId)))
       this.#shared.logger.warn({ jobId }, `Times of job ${jobId} were set by a clock that was ahead; they are set right.`)
     if (lost.length === 0) return stray
     for (const timer of lost) {

@@ -7,7 +7,8 @@ import type { ActiveRun, JobDefinition, JobState } from '../../schemas/generated
 import { patchRun, patchState } from '../draft.ts'
 import type { Context, Decision, Job } from '../job.ts'
 import { recheckMsMax } from '../jobs/recheck.ts'
-import { nextFireAfterEnd } from '../schedules/next-fire.ts'
+import { type Timer, timerKind } from '../keys.ts'
+import { nextFire, nextFireAfterEnd } from '../schedules/next-fire.ts'
 import { beginAttempt } from './gate.ts'
 import { tellMsMax } from './tell.ts'
 
@@ -18,25 +19,34 @@ const aheadMsMax = 60_000
 const aheadBy = (at: number | null | undefined, now: number): number =>
   Math.max(0, (at ?? now) - now > aheadMsMax ? (at ?? now) - now : 0)
 
-/** Whether a time of the job is to be set right. */
-export function isStray({ state, definition, unreadable }: Job, now: number): boolean {
-  if (state === undefined || unreadable !== undefined || definition?.spec === undefined) return false
-  if (aheadBy(state.recheckAt, now + recheckMsMax) > 0 || endedAhead(state, now) > 0) return true
-  return intervalOf(definition.spec, state, now) !== undefined || state.active.some((run) => isStrayRun(run, now))
+/**
+ * Timers that ask for times of the job to be set right: one for its own, and one for each of its runs, because a rule is given what one
+ * run was made with and no more.
+ */
+export function strayTimersOf(job: Job, now: number): Timer[] {
+  const { state, definition, unreadable } = job
+  if (state === undefined || unreadable !== undefined || definition?.spec === undefined) return []
+  const isStray =
+    aheadBy(state.recheckAt, now + recheckMsMax) > 0 ||
+    endedAhead(state, now) > 0 ||
+    intervalOf(definition.spec, state, now) !== undefined
+  const runNos = state.active.flatMap((run) => (isStrayRun(run, now) ? [run.runNo] : []))
+  return [...(isStray ? [0] : []), ...runNos].map((runNo) => ({ dueAt: now, kind: timerKind.stray, jobId: job.id, runNo }))
 }
 
 /** Puts off nothing for longer than the right clock would have. */
-export function setRight(draft: Decision, context: Context): void {
+export function setRight(draft: Decision, { runNo }: Timer, context: Context): void {
   const { now } = context
-  const { definition } = draft.job
-  const state = draft.job.state
+  const { definition, state } = draft.job
   if (state === undefined || definition?.spec === undefined) return
+  const run = state.active.find((candidate) => candidate.runNo === runNo)
+  if (run !== undefined && isStrayRun(run, now)) setRunRight(draft, run, context)
+  if (runNo > 0) return
   if (aheadBy(state.recheckAt, now + recheckMsMax) > 0) patchState(draft, { recheckAt: now })
   const endedBy = endedAhead(state, now)
   if (endedBy > 0) patchState(draft, { finishedAt: now, deleteAt: (state.deleteAt ?? now) - endedBy })
   const nextFireAt = intervalOf(definition.spec, state, now)
   if (nextFireAt !== undefined) patchState(draft, { nextFireAt })
-  for (const run of state.active) if (isStrayRun(run, now)) setRunRight(draft, run, context)
 }
 
 /** The end of the job by which its deletion is counted. */
@@ -46,7 +56,9 @@ const endedAhead = ({ finishedAt, deleteAt }: JobState, now: number): number => 
 function intervalOf(spec: JobDefinition, state: JobState, now: number): number | undefined {
   if (spec.schedule.everyMs === null || spec.schedule.from !== 'END' || state.active.length > 0) return undefined
   const next = nextFireAfterEnd(spec, now)
-  return next !== null && aheadBy(state.nextFireAt, next) > 0 ? next : undefined
+  // Before its first run it waits for the anchor, however far that is.
+  const latest = Math.max(next ?? 0, nextFire(spec, state.anchorAt, now) ?? 0)
+  return next !== null && aheadBy(state.nextFireAt, latest) > 0 ? next : undefined
 }
 
 function isStrayRun(run: ActiveRun, now: number): boolean {

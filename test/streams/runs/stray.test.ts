@@ -1,7 +1,6 @@
 /** What waits for a time that a clock set which was ahead is found and put right; what a right clock put off stays as it is. */
 import { describe, expect, it } from 'vitest'
-import { timerKind } from '../../../streams/keys.ts'
-import { isStray } from '../../../streams/runs/stray.ts'
+import { strayTimersOf } from '../../../streams/runs/stray.ts'
 import { JobHistory } from './history.ts'
 
 const hourMs = 3_600_000
@@ -9,9 +8,10 @@ const hourMs = 3_600_000
 /** The clock is right again; the owner comes across the job. */
 function setRight(job: JobHistory, now: number): JobHistory {
   job.now = now
-  expect(isStray(job.job, now)).toBe(true)
-  job.step({ kind: 'timer', timer: { dueAt: now, kind: timerKind.stray, jobId: 'job', runNo: 0 } })
-  expect(isStray(job.job, now)).toBe(false)
+  const timers = strayTimersOf(job.job, now)
+  expect(timers).not.toEqual([])
+  for (const timer of timers) job.step({ kind: 'timer', timer })
+  expect(strayTimersOf(job.job, now)).toEqual([])
   return job
 }
 
@@ -51,6 +51,14 @@ describe('after a clock that was hours ahead', () => {
     expect(job.state.active.slice(1).map(({ dueAt }) => dueAt)).toEqual([21_000, 22_000])
     expect(job.until(22_000).sent.map(({ dispatchedAt }) => dispatchedAt)).toEqual([5 * hourMs, 21_000, 22_000])
   })
+  it('a start under a rate is given anew to runs with payloads of their own, of which each is loaded by itself', () => {
+    const job = new JobHistory().define({ ...limits, schedule: { at: 90 * hourMs }, overlap: 'ALLOW', maxConcurrentRuns: 3 })
+    job.now = 5 * hourMs
+    for (const payload of ['a', 'b', 'c']) job.command('TRIGGER', { payload: Buffer.from(payload) })
+    expect(job.state.active.map(({ status }) => status)).toEqual(['DISPATCHED', 'WAITING', 'WAITING'])
+    setRight(job, 20_000)
+    expect(job.until(22_000).sent.map(({ payload }) => payload?.toString())).toEqual(['a', 'b', 'c'])
+  })
   it('a running attempt has its lease and its timeout from now', () => {
     const job = new JobHistory().define({ leaseMs: 10_000, attemptTimeoutMs: 15_000 }).until(1_000)
     job.now = 5 * hourMs
@@ -81,6 +89,11 @@ describe('after a clock that was hours ahead', () => {
 
 it.each([
   ['a late start of its own accord', { schedule: { everyMs: 60_000, from: 'END' as const }, startAt: 9 * hourMs }, 'none'],
+  [
+    'a late first run of an interval from the end of the last',
+    { schedule: { everyMs: 60_000, from: 'END' as const, anchor: 9 * hourMs } },
+    'trigger',
+  ],
   ['a retry with a long backoff', { retry: { backoff: { fixed: { delayMs: 9 * hourMs } } } }, 'fail'],
   ['a start under a crowded rate', { ...limits, rateLimit: { key: 'k', limit: 1, perMs: hourMs } }, 'crowd'],
   ['a pinned run with a long lease', { pinTo: 'w', leaseMs: hourMs }, 'none'],
@@ -89,5 +102,6 @@ it.each([
   if (then === 'crowd') job.starts.set('k', { times: [hourMs], limit: 1, perMs: hourMs, givenAt: 0 })
   job.define(definition).until(1_000)
   if (then === 'fail') job.fail()
-  expect(isStray(job.job, job.now)).toBe(false)
+  if (then === 'trigger') job.command('TRIGGER').report('SUCCEEDED')
+  expect(strayTimersOf(job.job, job.now)).toEqual([])
 })
