@@ -41,6 +41,18 @@ export interface Batch {
   bytesLeft: number
 }
 
+interface Place extends Omit<Loading, 'share'> {
+  /** What is loaded. */
+  jobs: Map<string, Job>
+  /** Definitions of the turn itself. */
+  defined: Map<string, KnownDefinition>
+}
+
+interface Room {
+  written: number
+  loaded: number
+}
+
 interface Item {
   jobId: string | undefined
   /** The run that it is about; 0 where it is about the job. */
@@ -55,43 +67,52 @@ interface Item {
   definition?: KnownDefinition
 }
 
-export async function loadBatch(loading: Loading, timers: Timer[], mails: Mail[]): Promise<Batch> {
+/** `mailFirst`: the first mail has its place before any timer, or one that fills a turn would wait for as long as timers are due. */
+export async function loadBatch(loading: Loading, timers: Timer[], mails: Mail[], mailFirst = false): Promise<Batch> {
   const jobs = new Map<string, Job>()
+  // What follows in the same turn is of a definition that no store has yet.
+  const place = { ...loading, jobs, defined: new Map<string, KnownDefinition>() }
   const room = { written: turnBytesMax * loading.share, loaded: loadedBytesMax * loading.share }
-  const forTimers = mails.length === 0 ? room : { written: room.written * timerShare, loaded: room.loaded * timerShare }
-  const first = await fill(loading, jobs, timers.map(ofTimer), forTimers, true)
-  const left = { written: room.written - first.written, loaded: room.loaded - first.loaded }
-  const then = await fill(loading, jobs, mails.map(ofMail), left, first.count === 0)
+  const items = mails.map(ofMail)
+  const head = await fill(place, mailFirst ? items.splice(0, 1) : [], room, true)
+  const forTimers = without(
+    mails.length === 0 ? room : { written: room.written * timerShare, loaded: room.loaded * timerShare },
+    head,
+  )
+  const first = await fill(place, timers.map(ofTimer), forTimers, head.count === 0)
+  const left = without(without(room, head), first)
+  const then = await fill(place, items, left, head.count + first.count === 0)
+  const mailCount = head.count + then.count
   return {
     jobs,
     timers: timers.slice(0, first.count),
-    mails: mails.slice(0, then.count),
+    mails: mails.slice(0, mailCount),
     timersLeft: timers.slice(first.count),
-    mailsLeft: mails.slice(then.count),
+    mailsLeft: mails.slice(mailCount),
     bytesLeft: left.written - then.written,
   }
 }
+
+const without = (room: Room, used: Room): Room => ({ written: room.written - used.written, loaded: room.loaded - used.loaded })
 
 /** Loads the jobs of the first of those that wait for a slot, as many as there is room for, and one at least. Resolves with how many. */
 export async function loadWaiters(loading: Omit<Loading, 'share'>, batch: Batch, waiters: Waiter[]): Promise<number> {
   const { jobs, bytesLeft } = batch
   const items = waiters.map(({ jobId, runNo }) => ({ jobId, runNo, copies: 1 }))
-  return (await fill(loading, jobs, items, { written: bytesLeft, loaded: bytesLeft }, true)).count
+  const place = { ...loading, jobs, defined: new Map<string, KnownDefinition>() }
+  return (await fill(place, items, { written: bytesLeft, loaded: bytesLeft }, true)).count
 }
 
 /** Loads the jobs of the first items, as many as there is room for; `atLeastOne`, however large it is. */
 async function fill(
-  { store, codecs, weights }: Omit<Loading, 'share'>,
-  jobs: Map<string, Job>,
+  { store, codecs, weights, jobs, defined }: Place,
   items: Item[],
-  room: { written: number; loaded: number },
+  room: Room,
   atLeastOne: boolean,
-): Promise<{ count: number; written: number; loaded: number }> {
+): Promise<Room & { count: number }> {
   const used = { count: 0, written: 0, loaded: 0 }
   let sliceJobs = sliceJobsFirst
   let known: ReadonlyMap<string, Job> = new Map()
-  // What follows in the same turn is of a definition that no store has yet.
-  const defined = new Map<string, KnownDefinition>()
   for (const [at, { jobId, runNo, copies, brought = 0, backfills = false, definition }] of items.entries()) {
     const mayStop = used.count > 0 || !atLeastOne
     if (jobId !== undefined && !jobs.has(jobId)) {

@@ -21,7 +21,7 @@ import { isUnderWay, retriesIn, startLatenessMs } from './observed.ts'
 /** With `mayLog` false the fold ends before the first mail that is not decided yet: a partition that is not claimed decides nothing. */
 export async function fold(context: FoldContext, timers: Timer[], mails: Mail[], now: number, mayLog: boolean): Promise<Folded> {
   const { store, codecs, weights, narrowing, leadMs } = context
-  const batch = await loadBatch({ store, codecs, weights, share: narrowing.share }, timers, mails)
+  const batch = await loadBatch({ store, codecs, weights, share: narrowing.share }, timers, mails, context.mailFirst)
   const called = await callHeads(context, batch, now)
   const effects = new Effects(context.partition, context.partitions, context.names, context.codecs)
   const folded: Folded = {

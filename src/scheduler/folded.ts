@@ -34,6 +34,8 @@ export interface FoldContext {
   /** Timers that may still wait in memory for reports; further ones are written to the store again. */
   awaitingMax: number
   aheadFrom: number
+  /** Whether the first mail has waited for a turn that has room for it. */
+  mailFirst: boolean
   /** What stands in jobs before this offset an owner has folded, and logged what followed; of it only the definition is restored. */
   decidedBefore: number
   /** Whether the store has just the timers and index keys of its jobs, so that those of a restored definition's predecessor go. */

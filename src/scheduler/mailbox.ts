@@ -54,6 +54,9 @@ export class Mailbox {
   #commands = 0
   #definitions = 0
   #definitionsOnly = false
+  /** Records that were taken last. */
+  #taken = 0
+  #hasWaited = false
 
   constructor(bytesMax = (): number => mailboxBytesMax) {
     this.#bytesMax = bytesMax
@@ -87,6 +90,11 @@ export class Mailbox {
     return this.depth <= mailboxRecordsMax / 2 && this.#bytes <= this.#bytesMax() / 2
   }
 
+  /** Whether the last turn has put back all that it was given: it had no room even for the first. */
+  get hasWaited(): boolean {
+    return this.#hasWaited
+  }
+
   put(mail: Mail): void {
     this.#items.push(mail)
     this.#count(mail, 1)
@@ -101,6 +109,8 @@ export class Mailbox {
   take(records: number, bytes: number): Mail[] {
     const passedOver = this.#definitionsOnly ? this.#passOver() : []
     const taken = this.#takeOldest(records, bytes)
+    this.#taken = taken.length
+    this.#hasWaited = false
     if (passedOver.length > 0) {
       this.#items = [...passedOver, ...this.#items.slice(this.#head)]
       this.#head = 0
@@ -139,6 +149,7 @@ export class Mailbox {
   putBack(mails: Mail[]): void {
     this.#items = [...mails, ...this.#items.slice(this.#head)]
     this.#head = 0
+    this.#hasWaited = mails.length === this.#taken
     for (const mail of mails) this.#count(mail, 1)
   }
 
@@ -149,6 +160,7 @@ export class Mailbox {
     this.#commands = 0
     this.#definitions = 0
     this.#definitionsOnly = false
+    this.#hasWaited = false
     this.#paused = false
   }
 

@@ -56,6 +56,7 @@ export async function turn(context: TurnContext, timers: Timer[], options: TurnO
   const now = Math.max(readMs, notBeforeMs)
   const most = options.isForWaiters ? timers.length : context.narrowing.max
   const room = most < batchRecordsMax ? most - timers.length : Math.max(most - timers.length, Math.ceil(most * (1 - timerShare)))
+  const mailFirst = mailbox.hasWaited
   const mails = mailbox.take(room, batchBytesMax)
   if (timers.length + mails.length === 0 && !context.admissions.isPressing(now))
     return { folded: 0, committed: false, blocked: false, deferred: [], awaiting: [] }
@@ -65,7 +66,7 @@ export async function turn(context: TurnContext, timers: Timer[], options: TurnO
     partition,
     partitions: shared.partitions,
     ...{ names, codecs, store, leases, workers, underWay, admissions, weights, narrowing, leadMs },
-    aheadFrom: context.logged.aheadUntil,
+    ...{ mailFirst, aheadFrom: context.logged.aheadUntil },
     eventsReadUntil: context.reports.readUntil,
     awaitingMax: context.reports.room,
     decidedBefore: context.logged.jobsOffset,

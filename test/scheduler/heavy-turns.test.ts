@@ -213,3 +213,29 @@ it('are kept once, and read one by one, where a hundred runs of one job are acti
   const left = driver.processes[0]?.disk.get(0)?.dump() ?? []
   expect(left.filter(([key]) => key.startsWith('50'))).toEqual([])
 })
+
+it('are backfilled also while timers are due with each turn, and so does what is read behind such a command', async () => {
+  const driver = new SchedulerDriver()
+  const seen = weighed(driver)
+  const before = driver.boot('A')
+  await driver.settle()
+  const many = { schedule: { everyMs: 60_000, anchor: 0 }, target: { handler: 'x' }, maxConcurrentRuns: 60, endAt: beginMs }
+  driver.define('heavy', { ...many, payload: Buffer.alloc(100_000, 'x') })
+  driver.define('busy', {
+    ...{ schedule: { everyMs: 100 }, target: { handler: 'x' }, trackRuns: false },
+    ...{ catchUp: 'ALL', catchUpMax: 200 },
+  })
+  await driver.advance(1_000, 100)
+  driver.kill(before)
+  await driver.advance(30_000, 30_000)
+  driver.boot('B', before.disk)
+  await driver.settle(20)
+  const missed = driver.executions().length
+  driver.command('heavy', { commandId: 'backfill', type: 'BACKFILL', from: beginMs - 60 * 60_000, to: beginMs })
+  driver.command('busy', { commandId: 'pause', type: 'PAUSE' })
+  await driver.advance(1_000, 10)
+  // Of the 200 that were missed only those fire that were due before its turn had room.
+  expect(driver.executions().filter(({ jobId }) => jobId === 'busy').length).toBeLessThan(missed + 20)
+  expect(driver.executions().filter(({ jobId }) => jobId === 'heavy').length).toBeGreaterThan(30)
+  expect(Math.max(...seen.sizes)).toBeLessThanOrEqual(most)
+})
