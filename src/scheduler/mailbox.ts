@@ -107,10 +107,11 @@ export class Mailbox {
 
   /** The oldest records, at most so many and, but for the first, so many bytes. */
   take(records: number, bytes: number): Mail[] {
+    // Whoever has waited waits on while definitions alone are taken.
+    if (!this.#definitionsOnly) this.#hasWaited = false
     const passedOver = this.#definitionsOnly ? this.#passOver() : []
     const taken = this.#takeOldest(records, bytes)
     this.#taken = taken.length
-    this.#hasWaited = false
     if (passedOver.length > 0) {
       this.#items = [...passedOver, ...this.#items.slice(this.#head)]
       this.#head = 0
@@ -149,7 +150,7 @@ export class Mailbox {
   putBack(mails: Mail[]): void {
     this.#items = [...mails, ...this.#items.slice(this.#head)]
     this.#head = 0
-    this.#hasWaited = mails.length === this.#taken
+    this.#hasWaited ||= mails.length === this.#taken
     for (const mail of mails) this.#count(mail, 1)
   }
 

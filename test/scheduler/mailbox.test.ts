@@ -48,6 +48,19 @@ describe('a mailbox', () => {
     expect(mailbox.hasDefinitions).toBe(false)
   })
 
+  test('says that its oldest has waited for a turn with room, also after definitions alone were taken', () => {
+    const mailbox = filled(['events', 1], ['jobs', 1], ['events', 2])
+    mailbox.putBack(mailbox.take(10, 1_000))
+    expect(mailbox.hasWaited).toBe(true)
+    mailbox.definitionsNext()
+    mailbox.take(10, 1_000)
+    expect(mailbox.hasWaited).toBe(true)
+    const [, second] = mailbox.take(10, 1_000)
+    expect(mailbox.hasWaited).toBe(false)
+    if (second !== undefined) mailbox.putBack([second])
+    expect(mailbox.hasWaited).toBe(false)
+  })
+
   test('counts what it holds whatever way it was taken', () => {
     const mailbox = new Mailbox()
     for (let offset = 0; offset < 900; offset++) mailbox.put(mail(offset % 3 === 0 ? 'jobs' : 'events', offset, 10_000))
