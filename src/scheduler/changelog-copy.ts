@@ -9,8 +9,15 @@ import type { PartitionStore, StoreEntry, StoreOp } from './ports.ts'
 const sliceRecords = 500
 const sliceBytes = 1_000_000
 
+/** Header of what is logged again of a whole store: when its owner claimed. Whoever reads it without that claim has read another log before. */
+export const loggedAgainHeader = 'duelog-logged-again'
+
 /** Commits the entries slice by slice; resolves with how many there were. A claimed partition only. */
-export async function logEntries(own: Ownership, entries: AsyncIterable<StoreOp>): Promise<number> {
+export async function logEntries(
+  own: Ownership,
+  entries: AsyncIterable<StoreOp>,
+  headers: Record<string, string> = {},
+): Promise<number> {
   const { writer, partition, shared } = own
   let count = 0
   let slice: RecordOut[] = []
@@ -23,7 +30,7 @@ export async function logEntries(own: Ownership, entries: AsyncIterable<StoreOp>
     bytes = 0
   }
   for await (const { key, value } of entries) {
-    slice.push({ topic: shared.names.state, partition, key, value })
+    slice.push({ topic: shared.names.state, partition, key, value, headers })
     bytes += key.length + (value?.length ?? 0)
     if (slice.length >= sliceRecords || bytes >= sliceBytes) await put()
   }

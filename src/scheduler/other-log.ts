@@ -10,7 +10,7 @@ import type { Owner, Position } from '../../schemas/generated.ts'
 import { prefix } from '../../streams/keys.ts'
 import { DuelogError } from '../errors.ts'
 import type { RecordIn } from '../ports.ts'
-import { entriesOf, logEntries } from './changelog-copy.ts'
+import { entriesOf, logEntries, loggedAgainHeader } from './changelog-copy.ts'
 import type { Range } from './ends-question.ts'
 import { isBesideTheLog, type LocalRecord, localOp, ownerKey, positionKey } from './local-record.ts'
 import { rangeOf } from './log-ends.ts'
@@ -83,8 +83,9 @@ export class OtherLog implements ForeignChangelog {
     const store = this.#store
     // Whether definitions were folded by one that was no owner any more is said by the claims of the old log.
     const isSound = !isBesideTheLog({ jobsOffset: own.applied.jobs, claimOffset: own.claimOffset }, this.#position)
-    const entries = await logEntries(own, entriesOf(store, logged))
-    await logEntries(own, this.#tombstones())
+    const headers = { [loggedAgainHeader]: String(claimedAt) }
+    const entries = await logEntries(own, entriesOf(store, logged), headers)
+    await logEntries(own, this.#tombstones(), headers)
     const ops: StoreOp[] = [{ key: ownerKey, value }]
     if (this.#position !== null) {
       const position = codecs.state.encode({

@@ -2,7 +2,7 @@
 
 import { prefix } from '../../streams/keys.ts'
 import type { Batch } from '../ports.ts'
-import { entriesOf } from './changelog-copy.ts'
+import { entriesOf, loggedAgainHeader } from './changelog-copy.ts'
 import type { Range } from './ends-question.ts'
 import { exactOps } from './following.ts'
 import {
@@ -136,11 +136,23 @@ function received(own: Ownership, next: number): void {
 async function proveLog(own: Ownership, store: PartitionStore, records: Batch['records']): Promise<void> {
   const { read, phase } = own
   if (read.isProven && phase !== 'following') return
+  if (await isLoggedAgain(own, records)) throw await leaveLog(own, store, 'ours', read.stateOffset)
   const first = records.find(({ key }) => key?.equals(positionKey) || key?.equals(ownerKey))
   if (first === undefined) return
   const { position } = (await entryOf(own.shared.codecs, first.value)) ?? {}
   if (position && isOfOtherLog(position, read)) throw await leaveLog(own, store, 'theirs', read.stateOffset)
   read.isProven = true
+}
+
+/** Whether another owner logs all of its store again, or has died over that, under a claim that stands before what this store has read. */
+async function isLoggedAgain({ read, shared }: Ownership, records: Batch['records']): Promise<boolean> {
+  let { claimedAt } = read
+  for (const { key, value, headers } of records) {
+    if (key?.equals(ownerKey)) claimedAt = (await entryOf(shared.codecs, value))?.owner?.claimedAt ?? claimedAt
+    const under = headers[loggedAgainHeader]
+    if (under !== undefined && Number(under) !== claimedAt && read.stateOffset > 0) return true
+  }
+  return false
 }
 
 /** `other`: what job-state holds, where that is not the log that the store was made from. */

@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest'
 import type { Disk } from '../model/cluster/process.ts'
 import { names } from '../model/world.ts'
+import { memoryStore } from '../tools/memory-store.ts'
 import { SchedulerDriver } from '../tools/scheduler-driver.ts'
 
 const dayMs = 86_400_000
@@ -90,4 +91,46 @@ test('a copy that is as old is built anew where the log is there', async () => {
   expect(disk.get(0)).not.toBe(store)
   expect(driver.state(heir, 'j')?.runNo).toBe(3)
   expect(heir.scheduler.queries.partitions()[0]?.lastReset).toBeNull()
+})
+
+test('who takes over from one that died while it logged its store again notices it, and logs its own', async () => {
+  const driver = new SchedulerDriver()
+  const disk: Disk = new Map()
+  const first = driver.boot('A', disk)
+  await driver.settle()
+  driver.define('zz', job)
+  for (let index = 0; index < 600; index++) {
+    driver.define(`f-${index}`, { schedule: { at: driver.time.nowMs + 5_000 }, target: { handler: 'x' }, trackRuns: false })
+  }
+  await driver.advance(1_000, 500)
+  driver.command('zz', { type: 'PAUSE', commandId: 'p' })
+  await driver.advance(1_000, 500)
+  const early = memoryStore()
+  early.applyNow(
+    (disk.get(0)?.dump() ?? []).map(([key, value]) => ({ key: Buffer.from(key, 'hex'), value: Buffer.from(value, 'hex') })),
+  )
+  await driver.advance(5_000, 500)
+  driver.kill(first)
+  driver.log.recreate(driver.log.at(names.state, 0))
+  const { commit } = driver.log
+  const second = driver.boot('B', disk)
+  let commits = 0
+  driver.log.commit = (id, epoch) => {
+    commit.call(driver.log, id, epoch)
+    // Its claim, and the first slice of its store.
+    if (++commits === 2) driver.kill(second)
+  }
+  await driver.advance(2_000, 500)
+  driver.log.commit = commit
+  expect(driver.log.at(names.state, 0).next).toBeGreaterThan(500)
+  const third = driver.boot('C', new Map([[0, early]]))
+  await driver.advance(20_000, 500)
+  expect(driver.phases(third)).toBe('active')
+  expect(third.scheduler.queries.partitions()[0]?.lastReset).toMatchObject({ topic: names.state, reason: 'beyond-end' })
+  driver.kill(third)
+  const fourth = driver.boot('D')
+  await driver.advance(3_000, 500)
+  expect(driver.phases(fourth)).toBe('active')
+  expect(driver.state(fourth, 'zz')).toMatchObject({ status: 'PAUSED' })
+  expect(driver.executions().filter(({ jobId }) => jobId === 'zz')).toEqual([])
 })
