@@ -52,6 +52,24 @@ describe('a job that cannot be decided about', () => {
     ])
     expect(ring).toEqual([])
   })
+  it('leaves a dead letter of that run, without what may be the reason, unless that is what cannot be written', () => {
+    const job = new JobHistory().define({ payload: Buffer.from('p'), headers: { a: Buffer.from('b') } }).until(1_000)
+    expect(invalidated(job.job, 'No.', 3_000, 1).out).toMatchObject([
+      {
+        kind: 'dead-letter',
+        letter: {
+          jobId: 'job',
+          runNo: 1,
+          attempts: 1,
+          deadAt: 3_000,
+          errors: [{ type: 'Unrecordable', message: 'No.', at: 3_000 }],
+        },
+        execution: { jobId: 'job', runNo: 1, attempt: 1, handler: 'noop', payload: null, headers: {} },
+      },
+    ])
+    expect(invalidated(job.job, 'No.', 3_000, 1, false).out).toEqual([])
+    expect(invalidated(job.job, 'No.', 3_000).out).toEqual([])
+  })
   it('keeps the run that ended before among those that can be looked up', () => {
     const job = twoRuns().report('SUCCEEDED', { runNo: 1 })
     const { ring, job: after } = invalidated(job.job, 'No.', 3_000, 2)
