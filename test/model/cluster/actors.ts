@@ -181,8 +181,8 @@ export class Forwarder {
 }
 
 /** Bursts of one history, and how much comes at once: what is written stays in memory as long as the history. */
-const heavyBurstsMax = 2
-const burstsMax = 6
+const heavyBurstsMax = 1
+const burstsMax = 3
 const triggersOfBurst = 16
 const stormJobs = 24
 

@@ -41,9 +41,9 @@ describe('a cluster under random histories', () => {
   })
   it('has mailboxes and turns that were full', () => {
     if (histories < 150) return
-    expect(filled.mailboxes).toBeGreaterThan(20)
-    expect(filled.turns).toBeGreaterThan(5)
-    expect(filled.memories).toBeGreaterThan(5)
+    expect(filled.mailboxes).toBeGreaterThan(10)
+    expect(filled.turns).toBeGreaterThan(3)
+    expect(filled.memories).toBeGreaterThan(1)
   })
   it('never needs its sweeper: no timer is lost', async () => {
     const { values } = await metrics.timersRearmed.get()

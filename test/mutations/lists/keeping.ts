@@ -62,7 +62,7 @@ export const keepingMutations = [
         'loaded: loadedBytesMax * loading.share }',
         'loaded: Number.POSITIVE_INFINITY }',
         'a turn loads whatever it takes, in the histories of the simulation',
-        'seeds 1-40',
+        'seeds 1-60',
       ],
       [
         'mailbox-full-in-records',
