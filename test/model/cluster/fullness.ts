@@ -105,6 +105,9 @@ export class Given {
   }
 }
 
+/** Between two looks of a sweeper, which writes nothing, is more; a turn reads without a pause. In ms. */
+const pauseMs = 1_000
+
 const ofJobs = new Set<number>([prefix.definition, prefix.state, prefix.snapshot])
 
 /** What one process reads of the jobs of one store. */
@@ -113,6 +116,7 @@ export class Loaded {
   readonly #partition: number
   readonly #fullness: Fullness
   readonly #jobs = new Map<string, number>()
+  #readAtMs = 0
   /** Read or written before this turn, since the store was opened. */
   readonly #met = new Set<string>()
   readonly #meets = new Set<string>()
@@ -123,9 +127,10 @@ export class Loaded {
     this.#fullness = fullness
   }
 
-  /** `inTurn`: what was read is needed together until the store is written. Else each read is let go before the next. */
-  read(keys: readonly Buffer[], values: readonly (Buffer | null)[], inTurn: boolean): void {
-    if (!inTurn) this.#jobs.clear()
+  /** `inTurn`: what was read is needed together until the store is written, or nothing was read for a while. Else each read is let go before the next. */
+  read(keys: readonly Buffer[], values: readonly (Buffer | null)[], inTurn: boolean, nowMs: number): void {
+    if (!inTurn || nowMs - this.#readAtMs > pauseMs) this.#jobs.clear()
+    this.#readAtMs = nowMs
     for (const [at, key] of keys.entries()) {
       const value = values[at]
       if (!value || !ofJobs.has(key[0] ?? 0)) continue

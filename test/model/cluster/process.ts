@@ -326,7 +326,7 @@ function opened(cluster: Cluster, process: Process, store: MemoryStore, partitio
     get: (keys) =>
       open('reads', () => {
         const values = readable('get').getNow(keys)
-        loaded.read(keys, values, isActive())
+        loaded.read(keys, values, isActive(), cluster.time.nowMs)
         return values
       }),
     scan: (options) => open('scans', () => readable('scan').scanNow(options)),
