@@ -14,7 +14,7 @@ import { metrics } from './process.ts'
 const histories = Number(process.env.DUELOG_MODEL_HISTORIES ?? 150)
 const firstSeed = Number(process.env.DUELOG_MODEL_FIRST_SEED ?? 1)
 /** So that none takes as long as a test may, however many there are. */
-const rounds = Math.max(10, Math.ceil(histories / 15))
+const rounds = Math.max(10, Math.ceil(histories / 8))
 
 describe('a cluster under random histories', () => {
   for (let round = 0; round < rounds; round++) {
