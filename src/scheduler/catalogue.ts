@@ -19,6 +19,10 @@ const handlersMax = 10_000
 /** Without a search for so long it is forgotten. */
 const idleMs = 600_000
 const chunk = 1_000
+/** Bytes of definitions that are read together; a light one has some hundred. */
+const chunkBytes = 2 * 1024 * 1024
+/** Definitions that are read one by one and are in memory together: of half a megabyte these are 16 MB. */
+const valuesAtOnce = 32
 
 const [anyHandler, noHandler] = [0, 1]
 
@@ -100,7 +104,7 @@ export class Catalogue {
     let looked = 0
     while (looked < lookedMax && !this.full) {
       const from = ids.last === undefined ? rangeOf(prefix.definition).from : behind(ids.last)
-      const entries = await store.scan({ from, to: rangeOf(prefix.definition).to, limit: chunk })
+      const entries = await store.scan({ from, to: rangeOf(prefix.definition).to, limit: chunk, bytesMax: chunkBytes })
       for (const { key, value } of entries) {
         const known = this.#handlerOf(codecs, value)
         const handler = known instanceof Promise ? await known : known
@@ -109,7 +113,7 @@ export class Catalogue {
         ids.push(key.subarray(1), handler)
       }
       looked += entries.length
-      if (entries.length < chunk) {
+      if (entries.length === 0) {
         this.#complete = ids === this.#ids
         break
       }
@@ -144,8 +148,8 @@ export class Catalogue {
 
   async #resolveRecent(store: PartitionStore, codecs: SchedulerCodecs): Promise<void> {
     const unknown = [...this.#recent].filter(([, handler]) => handler === undefined).map(([id]) => id)
-    for (let at = 0; at < unknown.length; at += chunk) {
-      const ids = unknown.slice(at, at + chunk)
+    for (let at = 0; at < unknown.length; at += valuesAtOnce) {
+      const ids = unknown.slice(at, at + valuesAtOnce)
       // Until it is known, it may be any.
       for (const id of ids) this.#recent.set(id, anyHandler)
       const values = await store.get(ids.map(definitionKey))

@@ -43,11 +43,11 @@ export async function* entriesOf(store: PartitionStore, kinds: readonly number[]
   for (const kind of kinds) {
     const { to, ...range } = rangeOf(kind)
     for (let { from } = range; ; ) {
-      // Large values are few in a scan: what is read here is in memory together.
-      const entries = await store.scan({ from, to, limit: sliceRecords })
+      // What is read here is in memory together.
+      const entries = await store.scan({ from, to, limit: sliceRecords, bytesMax: sliceBytes })
       yield* entries
       const last = entries.at(-1)
-      if (entries.length < sliceRecords || last === undefined) break
+      if (last === undefined) break
       from = Buffer.concat([last.key, Buffer.of(0)])
     }
   }

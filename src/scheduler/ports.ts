@@ -18,6 +18,8 @@ export interface ScanOptions {
   /** End, exclusive. */
   to: Buffer
   limit: number
+  /** Ends the scan with the entry that reaches it; then there may be more although `limit` is not reached. Default: any. */
+  bytesMax?: number
   keysOnly?: boolean
 }
 

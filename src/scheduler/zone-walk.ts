@@ -4,12 +4,11 @@
  * firing, a few jobs at a time, and begins anew after a crash: to look twice changes nothing. A job that falls due before it was
  * looked at is looked at then (streams/runs/fire.ts).
  */
-import type { Job } from '../../streams/job.ts'
 import { definitionKey, jobIdOfKey, prefix, rangeOf, type Timer, timerKey, timerKind } from '../../streams/keys.ts'
 import { mayMove, zoneMoveOf } from '../../streams/runs/zone-change.ts'
 import { timersOf } from '../../streams/timers.ts'
 import { atSteady } from '../clock.ts'
-import { loadJobs } from './job-loader.ts'
+import { eachJob } from './job-loader.ts'
 import type { Shared } from './options.ts'
 import type { PartitionStore } from './ports.ts'
 
@@ -65,10 +64,10 @@ export class ZoneWalk {
   async look(written: (timer: Timer) => void, most = zoneJobsPerLook): Promise<Timer[]> {
     const { clock, metrics } = this.#shared
     const now = clock.nowMs()
-    const jobs = await this.#nextJobs(most)
+    const ids = await this.#nextIds(most)
     const timers: Timer[] = []
     const moving: Timer[] = []
-    for (const job of jobs) {
+    for await (const job of eachJob(this.#store, this.#shared.codecs, ids)) {
       if (!mayMove(job.definition?.spec)) continue
       if (job.state === undefined) timers.push(...timersOf(job))
       else if (zoneMoveOf(job) !== undefined) moving.push({ dueAt: now, kind: timerKind.zone, jobId: job.id, runNo: 0 })
@@ -76,9 +75,9 @@ export class ZoneWalk {
     const lacking = await this.#lacking(timers)
     for (const timer of lacking) written(timer)
     if (lacking.length > 0) await this.#store.apply(lacking.map((timer) => ({ key: timerKey(timer), value: none })))
-    this.view.checked += jobs.length
+    this.view.checked += ids.length
     this.view.moved += lacking.length + moving.length
-    metrics.zoneChecked.inc(jobs.length)
+    metrics.zoneChecked.inc(ids.length)
     metrics.zoneMoved.inc(lacking.length)
     this.#lookAt = this.isDone ? Number.POSITIVE_INFINITY : clock.steadyMs() + zoneLookEveryMs
     if (this.isDone) metrics.zoneWalk.set({ partition: this.#partition }, 0)
@@ -92,12 +91,12 @@ export class ZoneWalk {
     return timers.filter((_, at) => found[at] === null)
   }
 
-  async #nextJobs(most: number): Promise<Job[]> {
+  async #nextIds(most: number): Promise<string[]> {
     const from = this.#from ?? rangeOf(prefix.definition).to
     const entries = await this.#store.scan({ from, to: rangeOf(prefix.definition).to, limit: most, keysOnly: true })
     const ids = entries.map(({ key }) => jobIdOfKey(key))
     const last = ids.at(-1)
     this.#from = last === undefined || ids.length < most ? undefined : Buffer.concat([definitionKey(last), Buffer.of(0)])
-    return [...(await loadJobs(this.#store, this.#shared.codecs, ids)).values()]
+    return ids
   }
 }

@@ -26,6 +26,8 @@ const blobGarbageMax = 0.5
 const failuresMax = 3
 /** Entries that one hop to the thread pool brings back. */
 const scanCapacity = 1_024
+/** The same where values may be large: of half a megabyte these are 16 MB. */
+const scanCapacityBounded = 32
 
 /** Stores in numbered folders under `folder`. */
 export function rocksStores(folder: string): PartitionStores {
@@ -140,13 +142,15 @@ async function openStore(path: string): Promise<PartitionStore> {
       }
       await batch.flush()
     },
-    async scan({ from, to, limit, keysOnly = false }: ScanOptions): Promise<StoreEntry[]> {
+    async scan({ from, to, limit, bytesMax, keysOnly = false }: ScanOptions): Promise<StoreEntry[]> {
       const entries: StoreEntry[] = []
       if (limit <= 0) return entries
-      const capacity = Math.min(limit, scanCapacity)
+      const capacity = Math.min(limit, bytesMax === undefined ? scanCapacity : scanCapacityBounded)
+      let bytes = 0
       for await (const { key, value } of db.iterator({ gte: from, lt: to }, { limit, capacity, values: !keysOnly })) {
         entries.push({ key, value: value ?? empty })
-        if (entries.length >= limit) break
+        bytes += key.length + (value?.length ?? 0)
+        if (entries.length >= limit || bytes >= (bytesMax ?? Number.POSITIVE_INFINITY)) break
       }
       return entries
     },

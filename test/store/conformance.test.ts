@@ -148,6 +148,14 @@ describe.each([
   })
 
   describe('scan', () => {
+    it('ends with the entry that reaches its bytes, and goes on behind it', async () => {
+      await store.apply(Array.from({ length: 100 }, (_value, index) => put(String(index + 100), 'x'.repeat(996))))
+      expect(await names({ bytesMax: 5_000 })).toEqual(['100', '101', '102', '103', '104'])
+      expect(await names({ bytesMax: 5_001 })).toHaveLength(6)
+      expect(await names({ from: key('150'), bytesMax: 40_000 })).toEqual(Array.from({ length: 40 }, (_, at) => String(150 + at)))
+      expect(await names({ bytesMax: 5_000, limit: 2 })).toEqual(['100', '101'])
+      expect(await names({ bytesMax: 1 })).toEqual(['100'])
+    })
     const stored = ['a', 'a\u0000', 'aa', 'b', 'ba', 'é', '😀']
     beforeEach(() => store.apply(stored.toReversed().map((name) => put(name))))
 

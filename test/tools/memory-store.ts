@@ -34,11 +34,18 @@ export function memoryStore(entries = new Map<string, Buffer>()): MemoryStore {
       if (value !== null) entries.set(hex, value)
     }
   }
-  const scanNow = ({ from, to, limit, keysOnly = false }: ScanOptions): StoreEntry[] => {
+  const scanNow = ({ from, to, limit, bytesMax = Number.POSITIVE_INFINITY, keysOnly = false }: ScanOptions): StoreEntry[] => {
     const [first, end] = [firstAt(from.toString('hex')), firstAt(to.toString('hex'))]
     const keys = sorted().slice(first, Math.min(end, first + Math.max(0, limit)))
     const valueAt = (key: string): Buffer => (keysOnly ? Buffer.alloc(0) : (entries.get(key) ?? Buffer.alloc(0)))
-    return keys.map((key) => ({ key: Buffer.from(key, 'hex'), value: valueAt(key) }))
+    const found: StoreEntry[] = []
+    for (let bytes = 0; found.length < keys.length && bytes < bytesMax; ) {
+      const key = keys[found.length] ?? ''
+      const value = valueAt(key)
+      bytes += key.length / 2 + value.length
+      found.push({ key: Buffer.from(key, 'hex'), value })
+    }
+    return found
   }
   return {
     getNow,

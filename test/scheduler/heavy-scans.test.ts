@@ -1,0 +1,73 @@
+/** Who reads all of a store, while its jobs are heavy, has few of them in memory together. */
+import { expect, it } from 'vitest'
+import { createMetrics } from '../../src/metrics.ts'
+import { Catalogue } from '../../src/scheduler/catalogue.ts'
+import { entriesOf } from '../../src/scheduler/changelog-copy.ts'
+import { ZoneWalk } from '../../src/scheduler/zone-walk.ts'
+import { definitionKey, definitionValue, prefix, snapshotKey } from '../../streams/keys.ts'
+import { codecs } from '../model/world.ts'
+import { ManualClock } from '../tools/manual-clock.ts'
+import { memoryStore } from '../tools/memory-store.ts'
+
+const count = 60
+const payload = Buffer.alloc(500_000, 'x')
+const ids = Array.from({ length: count }, (_, index) => `heavy-${index}`)
+const schedule = { cron: '0 9 * * *', timezone: 'Europe/Paris' }
+const bytes = codecs.definition.encode({ schedule, target: { handler: 'x' }, payload })
+const value = definitionValue({ offset: 1, appendedAt: 0, bytes })
+
+/** A store with these definitions and kept executions, and the most bytes that one read has brought. */
+function watched() {
+  const store = memoryStore()
+  store.applyNow(ids.map((id) => ({ key: definitionKey(id), value })))
+  store.applyNow(ids.map((id) => ({ key: snapshotKey(id, 1), value })))
+  const seen = { most: 0 }
+  const note = (values: (Buffer | null)[]): void => {
+    seen.most = Math.max(
+      seen.most,
+      values.reduce((sum, one) => sum + (one?.length ?? 0), 0),
+    )
+  }
+  const { get, scan } = store
+  store.get = async (keys) => {
+    const values = await get(keys)
+    note(values)
+    return values
+  }
+  store.scan = async (options) => {
+    const entries = await scan(options)
+    note(entries.map((entry) => entry.value))
+    return entries
+  }
+  return { store, seen }
+}
+
+it('the catalogue of a search, also of what was defined since', async () => {
+  const { store, seen } = watched()
+  const catalogue = new Catalogue()
+  const noted = catalogue.watch(store, () => 0)
+  expect(await catalogue.advance(noted, codecs, 1_000_000, 0)).toBe(count)
+  expect(catalogue.propose({ handler: 'x' }, undefined, 100)).toMatchObject({ ids: ids.toSorted(), upTo: undefined })
+  expect(seen.most).toBeLessThan(6 * payload.length)
+  await noted.apply(ids.map((id) => ({ key: definitionKey(id), value })))
+  await catalogue.advance(noted, codecs, 0, 0)
+  expect(seen.most).toBeLessThan(33 * payload.length)
+})
+
+it('a store that is logged once more', async () => {
+  const { store, seen } = watched()
+  let entries = 0
+  for await (const { key } of entriesOf(store, [prefix.state, prefix.snapshot])) entries += key.length > 0 ? 1 : 0
+  expect(entries).toBe(count)
+  expect(seen.most).toBeLessThan(4 * payload.length)
+})
+
+it('the look at all jobs after new time zone rules', async () => {
+  const { store, seen } = watched()
+  const walk = new ZoneWalk(0, store, { codecs, clock: new ManualClock(), metrics: createMetrics() })
+  await walk.look(() => {}, 50)
+  expect(walk.view.checked).toBe(50)
+  await walk.look(() => {}, 50)
+  expect(walk.view.checked).toBe(count)
+  expect(seen.most).toBeLessThan(6 * payload.length)
+})
