@@ -3,7 +3,7 @@ export interface Mutation {
   name: string
   area: string
   file: string
-  /** Stands once in the file. */
+  /** Stands once in the file: test/house sees to it. */
   find: string
   replace: string
   why: string

@@ -6,9 +6,8 @@
  *   node test/mutations/scheduler.ts D-no-grant narrowing      those whose names, or the names of whose areas, are given
  *   node test/mutations/scheduler.ts --widely old-store        what its own tests do not see, all of test/streams, scheduler and model may
  *
- * It works in a copy of the project beside the temporary files. First the tests must be green without any mutation. A text that no longer
- * stands once in its file is reported, so that the list does not rot, and a mutation that is no code counts as lost too. Ends with code 1
- * unless each is killed.
+ * It works in a copy of the project beside the temporary files. First the tests must be green without any mutation. One that cannot be made
+ * or judged any more is lost (list-faults.ts); test/house says so in CI. Ends with code 1 unless each is killed.
  */
 import { spawn } from 'node:child_process'
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -16,6 +15,7 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { faultsOf, isSeeds, mutated, seedsOf, testFile } from './list-faults.ts'
 import type { Mutation } from './mutation.ts'
 import { mutations } from './scheduler-list.ts'
 
@@ -51,12 +51,9 @@ try {
 tell()
 
 async function redWithoutMutation(): Promise<string | undefined> {
-  const judges = new Set(chosen.flatMap(({ judges }) => judges))
-  for (const judge of judges) {
-    if (!isSeeds(judge) && !existsSync(join(copy, fileOf(judge)))) return `${fileOf(judge)} is not there`
-  }
+  const judges = new Set(chosen.filter((mutation) => faultsOf(mutation, textOf).length === 0).flatMap(({ judges }) => judges))
   const seeds = [...judges].filter(isSeeds)
-  const widest = seeds.sort((left, right) => Number(right.split('-')[1]) - Number(left.split('-')[1])).slice(0, 1)
+  const widest = seeds.sort((left, right) => (seedsOf(right)?.[1] ?? 0) - (seedsOf(left)?.[1] ?? 0)).slice(0, 1)
   const by = await redIn([...[...judges].filter((judge) => !isSeeds(judge)), ...widest])
   return by?.name
 }
@@ -64,20 +61,18 @@ async function redWithoutMutation(): Promise<string | undefined> {
 async function fateOf(mutation: Mutation): Promise<Outcome> {
   const { name, file, find, replace, judges } = mutation
   const path = join(copy, file)
-  const text = readFileSync(path, 'utf8')
+  const text = textOf(file)
   const startedAt = performance.now()
   const fate = await (async (): Promise<Outcome> => {
-    if (text.split(find).length !== 2) return { fate: 'lost', by: `its text does not stand once in ${file}` }
-    writeFileSync(
-      path,
-      text.replace(find, () => replace),
-    )
+    const faults = faultsOf(mutation, textOf)
+    if (text === undefined || faults.length > 0) return { fate: 'lost', by: faults.join(', ') }
+    writeFileSync(path, mutated(text, find, replace))
     let red = await redIn(judges)
     if (red === undefined && values.widely) red = await redAnywhere()
     if (red === undefined) return { fate: 'survived', by: judges.join(', ') }
     return brokenCode.test(red.said) ? { fate: 'lost', by: `it is no code: ${red.name}` } : { fate: 'killed', by: red.name }
   })()
-  writeFileSync(path, text)
+  if (text !== undefined) writeFileSync(path, text)
   console.log(`${fate.fate} ${name} in ${Math.round((performance.now() - startedAt) / 1_000)} s: ${fate.by}`)
   return fate
 }
@@ -89,12 +84,13 @@ interface Red {
 
 /** The test that fails first. Directed tests cost little, so they come before the seeds. */
 async function redIn(judges: readonly string[]): Promise<Red | undefined> {
-  const directed = judges.filter((judge) => !isSeeds(judge)).map(fileOf)
+  const directed = judges.filter((judge) => !isSeeds(judge)).map(testFile)
   const red = directed.length === 0 ? undefined : await redOf(directed, {})
   if (red !== undefined) return red
-  for (const [, first = '1', last = '1'] of judges.flatMap((judge) => [/^seeds (\d+)-(\d+)$/.exec(judge) ?? []])) {
-    if (!judges.includes(`seeds ${first}-${last}`)) continue
-    const histories = { DUELOG_MODEL_FIRST_SEED: first, DUELOG_MODEL_HISTORIES: String(Number(last) - Number(first) + 1) }
+  for (const judge of judges) {
+    const [first, last] = seedsOf(judge) ?? []
+    if (first === undefined || last === undefined) continue
+    const histories = { DUELOG_MODEL_FIRST_SEED: String(first), DUELOG_MODEL_HISTORIES: String(last - first + 1) }
     const inSeeds = await redOf(['test/model/cluster/cluster.test.ts'], histories)
     if (inSeeds !== undefined) return inSeeds
   }
@@ -131,12 +127,8 @@ async function redOf(files: readonly string[], more: Record<string, string>): Pr
   return { name: seed === undefined ? test.replace(/^test\//, '') : `seed ${seed}`, said }
 }
 
-function isSeeds(judge: string): boolean {
-  return judge.startsWith('seeds ')
-}
-
-function fileOf(judge: string): string {
-  return `test/${judge}.test.ts`
+function textOf(path: string): string | undefined {
+  return existsSync(join(copy, path)) ? readFileSync(join(copy, path), 'utf8') : undefined
 }
 
 function tell(): void {

@@ -141,8 +141,8 @@ export const doerMutations = [
       [
         'taken-twice',
         'src/intake/source-lane.ts',
-        'offset: last.offset + 1 }]',
-        'offset: last.offset }]',
+        'partition: this.partition, offset }]',
+        'partition: this.partition, offset: offset - 1 }]',
         'the last record of each transaction is translated twice',
       ],
       [
@@ -162,8 +162,8 @@ export const doerMutations = [
       [
         'positions-unfenced',
         'src/intake/source-lane.ts',
-        'await this.#writer.commit(out, { groupId: names.group',
-        'await this.#writer.commit(out)\n        if (out.length < 0) await this.#writer.commit(out, { groupId: names.group',
+        "group('intake'), positions })",
+        "group('intake'), positions: [] })",
         'a transaction leaves out the position of what it translates',
       ],
     ],

@@ -19,8 +19,8 @@ export const keepingMutations = [
       [
         'dead-letter-counted-once',
         scheduler('batch'),
-        'return { jobId, copies: gives ? 2 : 1 }',
-        'return { jobId, copies: 1 }',
+        'return { jobId, runNo, copies: gives ? 2 : 1 }',
+        'return { jobId, runNo, copies: 1 }',
         'of an attempt that is given up one copy is counted',
         'scheduler/heavy-turns',
       ],
@@ -169,7 +169,7 @@ export const keepingMutations = [
       [
         'old-store',
         scheduler('local-record'),
-        'if (mayLackTombstones(local.savedAtMs, nowMs, retentionMs))',
+        'if (mayLackTombstones(savedAtMs, nowMs, retentionMs))',
         'if (nowMs < 0)',
         'a store that may lack tombstones is continued',
       ],

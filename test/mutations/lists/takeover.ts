@@ -133,8 +133,8 @@ export const takeoverMutations = [
       [
         'definitions-not-unbound',
         scheduler('positions'),
-        'const anew = { ...position, jobsOffset: 0 }',
-        'const anew = { ...position }',
+        'const anew = { ...position, claimOffset, claimedAt, jobsOffset: 0 }',
+        'const anew = { ...position, claimOffset, claimedAt }',
         'what a new log of definitions holds counts as decided',
       ],
     ],

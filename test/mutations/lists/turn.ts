@@ -55,8 +55,8 @@ export const turnMutations = [
       [
         'position-one-short',
         scheduler('turn'),
-        'Math.max(next[mail.source], mail.offset + 1)',
-        'Math.max(next[mail.source], mail.offset)',
+        'Math.max(folding[mail.source], mail.offset + 1)',
+        'Math.max(folding[mail.source], mail.offset)',
         'the last record of a turn is read once more',
       ],
       [
