@@ -12,7 +12,7 @@ import type { PartitionStore } from './ports.ts'
 import type { Weights } from './weights.ts'
 
 /** Bytes that a turn may write, as they are estimated before; a turn takes at least one timer or mail. */
-export const turnBytesMax = 4 * 1024 * 1024
+const turnBytesMax = 4 * 1024 * 1024
 /** Bytes of jobs that a turn may have in memory: many reports are small, and their jobs are not. */
 const loadedBytesMax = 2 * turnBytesMax
 /** Of both, what timers may take while mail waits. */
