@@ -11,8 +11,8 @@ export const keepingMutations = [
       [
         'budget-in-records',
         scheduler('batch'),
-        'export const turnBytesMax = 4 * 1024 * 1024',
-        'export const turnBytesMax = 64 * 1024 * 1024',
+        'const turnBytesMax = 4 * 1024 * 1024',
+        'const turnBytesMax = 64 * 1024 * 1024',
         'a turn writes 64 MB',
         'scheduler/heavy-turns',
       ],
