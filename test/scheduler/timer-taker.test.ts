@@ -34,6 +34,19 @@ it('a heavy one is part of the next turn, however many light ones are due', asyn
   expect(second.length).toBe(8)
 })
 
+it('of heavy ones a turn takes a megabyte, or one, so that light ones wait for no long commit', async () => {
+  const weights = new Weights()
+  const heavy = ['300', '300', '300', '300', '2000', '300'].map((kilobytes, at) => `${at}-${kilobytes}`)
+  for (const id of heavy) weights.set(id, Number(id.split('-')[1]) * 1_000)
+  const due = heavy.map(timer)
+  const index = { nextDue: 1_000, take: async (_: number, max: number) => due.splice(0, max) }
+  const shared = { leadMs: 0, leadMsMax: 0 } as Shared
+  const taker = new TimerTaker(index as unknown as TimeIndex, memoryStore(), shared, weights)
+  const turns: string[] = []
+  for (let turn = 0; turn < 5; turn++) turns.push(idsOf(await taker.take(2_000, false, 0)).join(' '))
+  expect(turns).toEqual(['0-300 1-300 2-300', '3-300', '4-2000', '5-300', ''])
+})
+
 it('a heavy culprit is alone after a few turns, though light ones are due in each of them', async () => {
   const taker = endless()
   const narrowing = new Narrowing(64)

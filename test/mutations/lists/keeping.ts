@@ -17,6 +17,14 @@ export const keepingMutations = [
         'scheduler/heavy-turns',
       ],
       [
+        'heavy-timers-fill-a-turn',
+        scheduler('timer-taker'),
+        'const heavyBytesMax = 1024 * 1024',
+        'const heavyBytesMax = 4 * 1024 * 1024',
+        'light jobs wait for the commit of four megabytes',
+        'scheduler/timer-taker',
+      ],
+      [
         'dead-letter-counted-once',
         scheduler('batch'),
         'return { jobId, runNo, copies: gives ? 2 : 1 }',
