@@ -2,6 +2,7 @@
 import { doerMutations } from './lists/doer.ts'
 import { keepingMutations } from './lists/keeping.ts'
 import { ruleMutations } from './lists/rule.ts'
+import { sinceMutations } from './lists/since.ts'
 import { takeoverMutations } from './lists/takeover.ts'
 import { turnMutations } from './lists/turn.ts'
 import { witnessMutations } from './lists/witness.ts'
@@ -14,4 +15,5 @@ export const mutations: readonly Mutation[] = [
   ...doerMutations,
   ...witnessMutations,
   ...ruleMutations,
+  ...sinceMutations,
 ]

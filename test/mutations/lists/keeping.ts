@@ -156,7 +156,7 @@ export const keepingMutations = [
         'for (const timer of stateTimers(jobId, state)) ops.push({ key: timerKey(timer), value: none })',
         '',
         'a restore writes no timers',
-        'seeds 1-40',
+        'scheduler/restores',
       ],
       [
         'waiters-lost',
@@ -164,7 +164,7 @@ export const keepingMutations = [
         'for (const waiter of waitersOf(jobId, state)) ops.push({ key: waiterKey(waiter), value: none })',
         '',
         'a restore writes no queue',
-        'seeds 1-80',
+        'scheduler/restores',
       ],
       [
         'foreign-store',

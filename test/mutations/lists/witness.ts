@@ -66,7 +66,7 @@ export const witnessMutations = [
   ),
   ...area(
     'auditor',
-    ['audit/verdict', 'audit/ledger', 'audit/audited-partition', 'audit/clock'],
+    ['audit/verdict', 'audit/ledger', 'audit/audited-partition', 'audit/clock', 'audit/complete-from'],
     [
       [
         'pairs-excused',

@@ -1,0 +1,180 @@
+/** Mutations of what was last added to owners and the auditor: positions that pass what is shown to nobody, logs that are written again, the net below the timers, accounts in memory. */
+import { area } from '../mutation.ts'
+
+const scheduler = (file: string): string => `src/scheduler/${file}.ts`
+
+export const sinceMutations = [
+  ...area(
+    'passed positions',
+    ['scheduler/passed-positions'],
+    [
+      [
+        'marks-unpassed',
+        scheduler('commit'),
+        "return { ...next, commands: doneTo('commands', next.commands), events: doneTo('events', next.events) }",
+        'return next',
+        'the position stays before what is shown to nobody',
+      ],
+      [
+        'unfolded-passed',
+        scheduler('ownership'),
+        'const isAll = this.feed.isOpen(source) && next >= this.feed.next(source)',
+        'const isAll = this.feed.isOpen(source)',
+        'the position passes what was read and is not folded',
+        'seeds 1-60',
+      ],
+      [
+        'reports-unsaid',
+        scheduler('idle-position'),
+        "return own.isUnlogged('events') ? lookMs : Number.POSITIVE_INFINITY",
+        'return Number.POSITIVE_INFINITY',
+        'an idle owner does not say how far it has read reports',
+      ],
+      [
+        'commands-unsaid',
+        scheduler('idle-position'),
+        "    if (own.isUnlogged('commands')) return idleMs\n",
+        '',
+        'an idle owner does not say how far it has read commands',
+      ],
+      [
+        'definitions-unsaid',
+        scheduler('idle-position'),
+        "    if ((own.shared.standbys ?? 0) > 0 && own.isUnlogged('jobs')) return idleMs\n",
+        '',
+        'an idle owner does not say to standbys how far it has read definitions',
+        'scheduler/current-reads',
+        'scheduler/takeovers',
+      ],
+    ],
+  ),
+  ...area(
+    'logs written again',
+    ['scheduler/other-logs', 'scheduler/old-copies'],
+    [
+      [
+        'logged-again-unnoticed',
+        scheduler('restoring'),
+        "  if (await isLoggedAgain(own, records)) throw await leaveLog(own, store, 'ours', read.stateOffset)\n",
+        '',
+        'who has a shorter store takes a log for whole whose writer died over it',
+      ],
+      [
+        'old-copy-trusted',
+        scheduler('restoring'),
+        '    if (other !== undefined) await forgetDefinitions(own, own.store)\n',
+        '',
+        'the only copy is older than tombstones, and its definitions count',
+      ],
+      [
+        'forgotten-unread',
+        scheduler('restoring'),
+        "otherLog: 'ours', jobsOffset: 0, savedAtMs: clock.nowMs()",
+        "otherLog: 'ours', savedAtMs: clock.nowMs()",
+        'definitions that are forgotten are not read anew',
+      ],
+    ],
+  ),
+  ...area(
+    'sweeper',
+    ['scheduler/sweeper', 'scheduler/clock-set-back'],
+    [
+      [
+        'deletions-rearmed',
+        scheduler('sweeper'),
+        '[timerKind.lease, timerKind.delete]',
+        '[timerKind.lease]',
+        'a deletion whose tombstone is on its way is set again',
+      ],
+      [
+        'stray-unnoticed',
+        scheduler('sweeper'),
+        '      stray.push(...strayTimersOf(job, now))\n',
+        '',
+        'times of a clock that was ahead stay',
+      ],
+      [
+        'sweep-unbounded',
+        scheduler('sweeper'),
+        'if (bytes < bytesPerLook) continue',
+        'if (bytes >= 0) continue',
+        'a look reads a hundred jobs, however heavy',
+      ],
+      [
+        'swept-once',
+        scheduler('sweeper'),
+        'this.#cursor = ids.length < jobsPerLook ? undefined : ids.at(-1)',
+        'this.#cursor = ids.at(-1) ?? this.#cursor',
+        'behind the last job it does not begin anew',
+      ],
+      [
+        'sweep-held-up',
+        scheduler('sweeper'),
+        'return this.#shared.clock.steadyMs() >= this.#lookAt',
+        'return this.#shared.clock.nowMs() >= this.#lookAt',
+        'a clock that is set back holds the net up',
+      ],
+    ],
+  ),
+  ...area(
+    'heavy mail',
+    ['scheduler/heavy-turns', 'scheduler/heavy-bursts', 'scheduler/heavy-shares'],
+    [
+      [
+        'mail-behind-timers',
+        scheduler('batch'),
+        'mailFirst ? items.splice(0, 1) : []',
+        'mailFirst ? items.splice(0, 0) : []',
+        'a mail that fills a turn waits for as long as timers are due',
+      ],
+      [
+        'payloads-of-runs-weigh-nothing',
+        scheduler('batch'),
+        '(job === undefined ? 0 : weightOf(job)) - had',
+        '(job === undefined || had > 0 ? 0 : weightOf(job))',
+        'a turn has the payloads of a hundred runs of one job in memory',
+      ],
+    ],
+  ),
+  ...area(
+    'accounts of the auditor',
+    ['audit/account-cache', 'audit/ledger', 'audit/audited-partition'],
+    [
+      [
+        'accounts-unbounded',
+        'src/audit/ledger.ts',
+        '    this.#cached.shrink(this.#options.cachedMax?.() ?? cachedRunsMax)\n',
+        '',
+        'the auditor keeps every account in memory',
+      ],
+      [
+        'open-runs-weigh-nothing',
+        'src/audit/account-cache.ts',
+        'Math.max(1, runsOf(account).length)',
+        '1',
+        'an account with two thousand runs counts as one',
+      ],
+      [
+        'weighed-once',
+        'src/audit/ledger.ts',
+        '      else this.#cached.weigh(id)\n',
+        '',
+        'an account counts as it was when it came',
+      ],
+      [
+        'memory-of-each',
+        'src/audit/account-cache.ts',
+        'cachedRunsMax / Math.max(1, ledgers.size)',
+        'cachedRunsMax',
+        'each partition keeps as much as all of them may',
+      ],
+      [
+        'many-unsaved',
+        'src/audit/ledger.ts',
+        'if (this.#dirty.size > unsavedMax) await save()',
+        'if (this.#dirty.size < 0) await save()',
+        'any number of changed accounts waits to be saved',
+      ],
+    ],
+  ),
+]
