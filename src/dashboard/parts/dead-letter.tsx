@@ -40,7 +40,8 @@ export function DeadLetter({ run, chosen, choose, changed }: DeadLetterProps) {
           </a>
           <span class="code">/{runNo}</span>
           <span class="aside">
-            given up {finishedAt !== null && <When at={finishedAt} />} after {attempts} {attempts === 1 ? 'attempt' : 'attempts'}
+            given up {finishedAt !== null && <When at={finishedAt} plain />} after {attempts}{' '}
+            {attempts === 1 ? 'attempt' : 'attempts'}
           </span>
         </p>
         {last !== undefined && (

@@ -80,7 +80,7 @@ function Verdict({ proof }: { proof: Proof }) {
             By the log, each occurrence that was due ran once or was skipped by its job's policy, and none ran early
             {since !== null && (
               <>
-                , since <When at={since} />
+                , since <When at={since} plain />
               </>
             )}
             .
