@@ -261,9 +261,13 @@ export class Ownership {
     return this.feed.reach(source) >= end && this.applied[source] >= this.feed.next(source)
   }
 
-  /** How far an input is done where all before `next` is: all that was received, and what the reader has passed behind that. */
+  /**
+   * How far an input is done where all before `next` is: all that was received, and what the reader has passed behind that. Who closes, or
+   * has failed, receives nothing more, and the reader passes that all the same: it is not done.
+   */
   #doneTo(source: 'commands' | 'events', next: number): number {
-    const isAll = this.feed.isOpen(source) && next >= this.feed.next(source)
+    const receives = this.feed.isOpen(source) && !this.closing && !this.fault
+    const isAll = receives && next >= this.feed.next(source)
     return isAll ? Math.max(next, this.feed.reach(source)) : next
   }
 
