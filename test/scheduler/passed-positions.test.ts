@@ -98,4 +98,42 @@ describe('a position passes what is shown to nobody, or what nothing follows fro
     await driver.advance(3_000, 250)
     expect(await resets()).toEqual(before)
   })
+
+  test('but nothing that came while its owner closed: that is read by the next', async () => {
+    const driver = new SchedulerDriver()
+    const disk: Disk = new Map()
+    const first = driver.boot('A', disk)
+    await driver.settle()
+    driver.define('j', { schedule: { everyMs: 1_000 }, target: { handler: 'x' } })
+    await driver.advance(1_500, 100)
+    const [run] = driver.executions()
+    if (run === undefined) throw new Error('Nothing was dispatched.')
+    const gate = Promise.withResolvers<void>()
+    const { io } = driver.cluster
+    const { submit } = io
+    // The next turn has begun, and reads its job.
+    const begun = new Promise<void>((resolve) => {
+      io.submit = async (machine, name, effect) => {
+        if (name === 'reads') {
+          resolve()
+          await gate.promise
+        }
+        return submit(machine, name, effect)
+      }
+    })
+    await driver.advance(500, 100)
+    await begun
+    const stopped = first.scheduler.stop()
+    driver.report(run, 'SUCCEEDED', { startedAt: driver.time.nowMs })
+    await driver.advance(100, 10)
+    gate.resolve()
+    io.submit = submit
+    await driver.advance(100, 10)
+    await stopped
+    driver.kill(first)
+    expect(driver.executions()).toHaveLength(2)
+    const heir = driver.boot('B', disk)
+    await driver.advance(500, 100)
+    expect(driver.state(heir, 'j')).toMatchObject({ succeeded: 1 })
+  })
 })

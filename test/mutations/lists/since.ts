@@ -9,6 +9,13 @@ export const sinceMutations = [
     ['scheduler/passed-positions'],
     [
       [
+        'passed-while-closing',
+        'src/scheduler/ownership.ts',
+        ' && !this.closing && !this.fault',
+        '',
+        'what a closing owner does not take is done with its last turn',
+      ],
+      [
         'marks-unpassed',
         scheduler('commit'),
         "return { ...next, commands: doneTo('commands', next.commands), events: doneTo('events', next.events) }",
@@ -18,8 +25,8 @@ export const sinceMutations = [
       [
         'unfolded-passed',
         scheduler('ownership'),
-        'const isAll = this.feed.isOpen(source) && next >= this.feed.next(source)',
-        'const isAll = this.feed.isOpen(source)',
+        'const isAll = receives && next >= this.feed.next(source)',
+        'const isAll = receives',
         'the position passes what was read and is not folded',
         'seeds 1-60',
       ],
