@@ -5,7 +5,6 @@
  * same (END_BATCH_PROCESS). Where compaction has taken the last records nothing comes at all: so the end is also there when several
  * rounds of fetches have brought nothing.
  */
-
 import { randomUUID } from 'node:crypto'
 import type { Admin, Consumer, Kafka } from 'kafkajs'
 import type { RecordIn } from '../ports.ts'

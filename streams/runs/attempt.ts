@@ -23,13 +23,12 @@ import { executionOf, mayBeEarly } from './dispatch.ts'
 import { finishRun } from './finish.ts'
 import { beginAttempt, beginReserved } from './gate.ts'
 import { keepSnapshot, snapshotNoOf } from './snapshots.ts'
+import { aheadMsMax } from './stray.ts'
 import { tellAgain } from './tell.ts'
 
 /** Failed attempts that a run remembers. */
 const errorsKept = 5
 const messageCharsMax = 1_000
-/** What is further ahead than any lead may be was decided by a clock that was ahead; the most that DUELOG_LEAD_MS_MAX allows. */
-const aheadMsMax = 60_000
 /** For a run whose definition was replaced by one that cannot be used: a bad update must not end what is under way. */
 const retryDefault: Retry = completeDefinition({ schedule: { at: 0 }, target: { handler: 'none' } }).retry
 

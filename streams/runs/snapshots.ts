@@ -36,13 +36,11 @@ export function keepSnapshot(draft: Decision, execution: Execution): void {
 /** Lets go what a run was made with that is not active any more, unless others were made with it too. */
 export function dropSnapshot(draft: Decision, run: ActiveRun): void {
   const snapshotNo = snapshotNoOf(run)
-  if (snapshotNo !== undefined && !draft.job.state?.deadRuns.includes(snapshotNo)) dropUnused(draft, snapshotNo)
+  if (snapshotNo !== undefined && !draft.job.state?.deadRuns.includes(snapshotNo)) dropDeadSnapshot(draft, snapshotNo)
 }
 
-/** Lets go what a dead run would have been made again with. */
-export const dropDeadSnapshot = (draft: Decision, runNo: number): void => dropUnused(draft, runNo)
-
-function dropUnused(draft: Decision, snapshotNo: number): void {
+/** Lets go what stands under the number of a run that is not made again, unless active ones were made with it. */
+export function dropDeadSnapshot(draft: Decision, snapshotNo: number): void {
   const isUsed = draft.job.state?.active.some((run) => snapshotNoOf(run) === snapshotNo) ?? false
   if (!isUsed) draft.snapshotDeletes.push(snapshotNo)
 }

@@ -12,12 +12,14 @@ import { nextFire, nextFireAfterEnd } from '../schedules/next-fire.ts'
 import { beginAttempt } from './gate.ts'
 import { tellMsMax } from './tell.ts'
 
-/** Clocks that are trusted differ by less. */
-const aheadMsMax = 60_000
+/** What is further ahead than any lead may be was decided by a clock that was ahead; the most that DUELOG_LEAD_MS_MAX allows. */
+export const aheadMsMax = 60_000
 
 /** By how much a clock was ahead that says this is now; 0: it was not, as far as can be told. */
-const aheadBy = (at: number | null | undefined, now: number): number =>
-  Math.max(0, (at ?? now) - now > aheadMsMax ? (at ?? now) - now : 0)
+function aheadBy(at: number | null | undefined, now: number): number {
+  const aheadMs = (at ?? now) - now
+  return aheadMs > aheadMsMax ? aheadMs : 0
+}
 
 /**
  * Timers that ask for times of the job to be set right: one for its own, and one for each of its runs, because a rule is given what one
