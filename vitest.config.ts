@@ -11,8 +11,9 @@ export default defineConfig({
     maxWorkers: 2,
     // Of the concurrent cases of a file: each of those brings processes of its own.
     maxConcurrency: 3,
-    // These limits end a test that hangs; no test asserts by them.
-    testTimeout: 60_000,
+    // These limits end a test that hangs; no test asserts by them. A poll ends before its test, and says what it saw last.
+    testTimeout: 180_000,
+    expect: { poll: { timeout: 60_000 } },
     hookTimeout: 120_000,
     teardownTimeout: 60_000,
   },
