@@ -5,7 +5,7 @@
 import { Readable } from 'node:stream'
 import { DuelogError } from '../errors.ts'
 import { Turns } from './calculations.ts'
-import { givenId, identifiedDefinitionOf } from './definition-body.ts'
+import { givenId, identifiedDefinitionOf, refuseMasks } from './definition-body.ts'
 import type { PlacedRecord } from './group-commit.ts'
 import type { JobWrites } from './job-writes.ts'
 import type { JsonReader } from './json-body.ts'
@@ -147,6 +147,7 @@ function checkLine({ line, bytes }: Line, { writes, read, onFault }: BatchTools)
     if (bytes === 'too-long') throw new DuelogError('payload-too-large', `The line is longer than ${bodyBytesMax} bytes.`)
     json = read(bytes)
     const { id, definition } = identifiedDefinitionOf(json)
+    refuseMasks(json)
     return { line, id, record: writes.definitionRecord(id, definition) }
   } catch (error) {
     if (!(error instanceof DuelogError)) onFault(error)

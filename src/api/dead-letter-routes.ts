@@ -9,9 +9,10 @@ import { listJobs } from './job-list.ts'
 import { listLimitMax, redriveMax } from './limits.ts'
 import { ManyRedrives } from './many-redrives.ts'
 import { masked } from './masked.ts'
+import type { Role } from './options.ts'
 import { deadLetterSchema, deadLettersSchema, redriveManySchema } from './schemas/dead-letters.ts'
 import { Reading } from './stale.ts'
-import { deadRunToJson, executionToJson, finishedRunToJson, runIdOf } from './views.ts'
+import { deadRunToJson, executionToJson, finishedRunToJson, runIdOf, runsFor, runsOf } from './views.ts'
 
 interface DeadFilter {
   tag?: string
@@ -26,7 +27,7 @@ export function deadLetterRoutes(instance: FastifyInstance, { owners, partitions
       const { limit, cursor, stale, ...filter } = request.query
       const reading = new Reading(owners, stale)
       const page = await listJobs(reading, partitions, { filter: { ...filter, dead: true }, limit, cursor })
-      const runs = (await Promise.all(page.jobs.map((job) => deadRunsOf(reading, job)))).flat()
+      const runs = (await Promise.all(page.jobs.map((job) => deadRunsOf(reading, job, request.role)))).flat()
       return { runs, cursor: page.cursor ?? null, ...(reading.mark(reply) && { stale: reading.stale }) }
     },
   )
@@ -47,7 +48,8 @@ export function deadLetterRoutes(instance: FastifyInstance, { owners, partitions
       const ended = runs?.finished.find((finished) => finished.runNo === runNo)
       const run = ended === undefined ? deadRunToJson(execution) : finishedRunToJson(jobId, ended)
       const given = executionToJson(execution)
-      return { run, execution: request.role === 'viewer' ? masked(given) : given }
+      const shown = runsFor(request.role, given)
+      return { run: shown(run), execution: request.role === 'viewer' ? masked(given) : given }
     },
   )
 
@@ -73,12 +75,14 @@ export function deadLetterRoutes(instance: FastifyInstance, { owners, partitions
 }
 
 /** Newest first. */
-async function deadRunsOf(reading: Reading, { partition, id, deadRuns }: JobView): Promise<Record<string, unknown>[]> {
+async function deadRunsOf(reading: Reading, job: JobView, role: Role | null): Promise<Record<string, unknown>[]> {
+  const { partition, id, deadRuns } = job
+  const shown = runsOf(role, job)
   const runs = await reading.ask(partition, (jobs) => jobs.runs(partition, id))
   const ended = new Map(runs?.finished.map((run) => [run.runNo, run]))
   const found = deadRuns.toReversed().map(async (runNo) => {
     const run = ended.get(runNo)
-    if (run !== undefined) return finishedRunToJson(id, run)
+    if (run !== undefined) return shown(finishedRunToJson(id, run))
     // More runs have ended since than are kept.
     const execution = await reading.ask(partition, (jobs) => jobs.deadRun(partition, id, runNo))
     return execution === undefined ? undefined : deadRunToJson(execution)

@@ -1,7 +1,9 @@
 /** A definition out of a request, or the error that says all that is wrong with it. */
 import type { JobDefinition } from '../../schemas/generated.ts'
 import { definitionFromJson } from '../../streams/jobs/json.ts'
+import { notAllowed } from '../../streams/jobs/problem.ts'
 import { validateJobId } from '../../streams/jobs/validate.ts'
+import { mask, maskedPlaces } from './masked.ts'
 import { RequestError } from './problem.ts'
 
 /** The id as it is, where it may be one. Throws `bad-job-id`. */
@@ -15,7 +17,15 @@ export function checkedId(id: string): string {
 export function definitionOf(json: unknown, id: string): JobDefinition {
   const read = definitionFromJson(json, { id })
   if (!read.ok) throw new RequestError('bad-definition', read.problems)
+  refuseMasks(json)
   return read.definition
+}
+
+/** For whoever writes it. Throws `bad-definition`. */
+export function refuseMasks(json: unknown): void {
+  const limit = `values themselves, not ${mask}, which stands for what a viewer is not shown`
+  const problems = maskedPlaces(json as Record<string, unknown>).map((place) => notAllowed(place, mask, limit))
+  if (problems.length > 0) throw new RequestError('bad-definition', problems)
 }
 
 /** A definition that carries its id. Throws `bad-definition` or `bad-job-id`. */

@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { JobDefinition } from '../../schemas/generated.ts'
 import type { Job } from '../../streams/job.ts'
-import { isoTime } from '../../streams/jobs/json.ts'
+import { definitionToJson, isoTime } from '../../streams/jobs/json.ts'
 import { type JobPlan, type PlanRange, planJob } from '../../streams/jobs/plan.ts'
 import { partitionOf } from '../../streams/topics.ts'
 import type { DueRange } from '../ports.ts'
@@ -12,6 +12,8 @@ import type { ApiContext } from './context.ts'
 import { givenId, identifiedDefinitionOf } from './definition-body.ts'
 import { sumOf } from './forecast.ts'
 import { planAskedMax, planCircleJobsMax, planTimesMax } from './limits.ts'
+import { masked } from './masked.ts'
+import type { Role } from './options.ts'
 import { describe, RequestError } from './problem.ts'
 import { forecastSchema, planSchema } from './schemas/plan.ts'
 import { timeOf } from './time-input.ts'
@@ -28,7 +30,12 @@ type Shown = Record<string, unknown> & { action: JobPlan['action'] | 'INVALID' }
 export function planRoutes(instance: FastifyInstance, { owners, partitions, clock, calculations }: ApiContext): void {
   const config = { role: 'viewer' } as const
 
-  const planOne = async (json: unknown, range: PlanRange, seen: Map<string, JobDefinition>): Promise<Shown> => {
+  const planOne = async (
+    json: unknown,
+    range: PlanRange,
+    seen: Map<string, JobDefinition>,
+    role: Role | null,
+  ): Promise<Shown> => {
     try {
       const { id, definition } = await calculations.run(() => identifiedDefinitionOf(json))
       if (seen.has(id)) throw new RequestError('bad-definition', [repeated(id)])
@@ -38,8 +45,8 @@ export function planRoutes(instance: FastifyInstance, { owners, partitions, cloc
       const job: Job = { id }
       if (stored !== undefined) Object.assign(job, { ...stored, definition: { ...stored.definition, bytes: Buffer.alloc(0) } })
       const etag = stored === undefined ? null : etagOf({ partition, offset: stored.definition.offset })
-      const plan = await calculations.run(() => planJob(job, definition, range))
-      return { id, etag, ...shownPlan(plan) }
+      const plan = await calculations.run(() => planJob(job, definition, range, sightOf(role)))
+      return { id, etag, ...shownPlan(plan), ...hiddenIn(stored?.definition.spec, role) }
     } catch (error) {
       if (!(error instanceof RequestError)) throw error
       return { id: givenId(json) ?? null, action: 'INVALID', problems: describe(error).problems }
@@ -71,7 +78,9 @@ export function planRoutes(instance: FastifyInstance, { owners, partitions, cloc
     const seen = new Map<string, JobDefinition>()
     const plans: Shown[] = []
     for (let at = 0; at < jobs.length; at += planAskedMax) {
-      plans.push(...(await Promise.all(jobs.slice(at, at + planAskedMax).map((json) => planOne(json, range, seen)))))
+      plans.push(
+        ...(await Promise.all(jobs.slice(at, at + planAskedMax).map((json) => planOne(json, range, seen, request.role)))),
+      )
     }
     await warn(plans, seen)
     return { from: isoTime(from), to: isoTime(range.to), jobs: plans, totals: totalsOf(plans) }
@@ -87,6 +96,20 @@ export function planRoutes(instance: FastifyInstance, { owners, partitions, cloc
     )
     return sumOf(await Promise.all(all), range)
   })
+}
+
+/** Whoever may not see a value may not find it out by trying either. */
+const sightOf = (role: Role | null) => (role === 'viewer' ? masked : undefined)
+
+/** The fields in force with something that is hidden from who asks. */
+function hiddenIn(spec: JobDefinition | undefined, role: Role | null): { hidden?: string[] } {
+  const sight = sightOf(role)
+  if (spec === undefined || sight === undefined) return {}
+  const whole = definitionToJson(spec)
+  const shown = sight(whole)
+  const differs = (name: string): boolean => JSON.stringify(whole[name]) !== JSON.stringify(shown[name])
+  const hidden = Object.keys(whole).filter((name) => whole[name] !== shown[name] && differs(name))
+  return hidden.length > 0 ? { hidden } : {}
 }
 
 function shownPlan({ fires, ...plan }: JobPlan) {

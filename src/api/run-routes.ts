@@ -1,5 +1,5 @@
 /** Runs: the active ones of all jobs; of one job the active ones and the last that ended. */
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { RunStatus } from '../../schemas/generated.ts'
 import { partitionOf } from '../../streams/topics.ts'
 import { DuelogError } from '../errors.ts'
@@ -9,7 +9,7 @@ import { listJobs } from './job-list.ts'
 import { jobNotFound } from './job-writes.ts'
 import { getRunSchema, listActiveRunsSchema, listRunsSchema } from './schemas/runs.ts'
 import { Reading } from './stale.ts'
-import { activeRunToJson, finishedRunToJson, runIdOf } from './views.ts'
+import { activeRunToJson, finishedRunToJson, runIdOf, runsOf } from './views.ts'
 
 interface StaleQuery {
   stale?: boolean
@@ -24,13 +24,17 @@ interface ActiveQuery extends StaleQuery {
 
 export function runRoutes(instance: FastifyInstance, { owners, partitions }: ApiContext): void {
   const config = { role: 'viewer' } as const
-  const runsOf = async (id: string, stale: boolean | undefined, reply: FastifyReply) => {
+  const read = async (id: string, { role, query }: FastifyRequest<{ Querystring: StaleQuery }>, reply: FastifyReply) => {
     const partition = partitionOf(checkedId(id), partitions)
-    const reading = new Reading(owners, stale)
-    const runs = await reading.ask(partition, (jobs) => jobs.runs(partition, id))
+    const reading = new Reading(owners, query.stale)
+    // What has to be hidden from a viewer stands in the definition.
+    const [runs, job] = await Promise.all([
+      reading.ask(partition, (jobs) => jobs.runs(partition, id)),
+      role === 'viewer' ? reading.ask(partition, (jobs) => jobs.job(partition, id)) : undefined,
+    ])
     reading.mark(reply)
     if (runs === undefined) throw jobNotFound(id)
-    return runs
+    return { ...runs, shown: runsOf(role, job) }
   }
 
   instance.get<{ Querystring: ActiveQuery }>('/v1/runs', { config, schema: listActiveRunsSchema }, async (request, reply) => {
@@ -38,9 +42,11 @@ export function runRoutes(instance: FastifyInstance, { owners, partitions }: Api
     const wanted = { ...filter, active: true, ...(state !== undefined && { runStatus: state }) }
     const reading = new Reading(owners, stale)
     const page = await listJobs(reading, partitions, { filter: wanted, limit, cursor })
-    const runs = page.jobs.flatMap(({ id, active }) =>
-      active.filter(({ status }) => state === undefined || status === state).map((run) => activeRunToJson(id, run)),
-    )
+    const runs = page.jobs.flatMap((job) => {
+      const shown = runsOf(request.role, job)
+      const wished = job.active.filter(({ status }) => state === undefined || status === state)
+      return wished.map((run) => shown(activeRunToJson(job.id, run)))
+    })
     return { runs, cursor: page.cursor ?? null, ...(reading.mark(reply) && { stale: reading.stale }) }
   })
 
@@ -49,10 +55,9 @@ export function runRoutes(instance: FastifyInstance, { owners, partitions }: Api
     { config, schema: listRunsSchema },
     async (request, reply) => {
       const { id } = request.params
-      const { active, finished } = await runsOf(id, request.query.stale, reply)
-      return {
-        runs: [...active.map((run) => activeRunToJson(id, run)), ...finished.map((run) => finishedRunToJson(id, run))],
-      }
+      const { active, finished, shown } = await read(id, request, reply)
+      const runs = [...active.map((run) => activeRunToJson(id, run)), ...finished.map((run) => finishedRunToJson(id, run))]
+      return { runs: runs.map(shown) }
     },
   )
 
@@ -61,11 +66,11 @@ export function runRoutes(instance: FastifyInstance, { owners, partitions }: Api
     { config, schema: getRunSchema },
     async (request, reply) => {
       const { jobId, runNo } = request.params
-      const { active, finished } = await runsOf(jobId, request.query.stale, reply)
+      const { active, finished, shown } = await read(jobId, request, reply)
       const running = active.find((run) => run.runNo === runNo)
-      if (running !== undefined) return activeRunToJson(jobId, running)
+      if (running !== undefined) return shown(activeRunToJson(jobId, running))
       const ended = finished.find((run) => run.runNo === runNo)
-      if (ended !== undefined) return finishedRunToJson(jobId, ended)
+      if (ended !== undefined) return shown(finishedRunToJson(jobId, ended))
       throw new DuelogError(
         'not-found',
         `There is no run ${runIdOf(jobId, runNo)}, or it is older than the last ones that are kept.`,

@@ -4,18 +4,32 @@ import { definitionToJson, isoTime } from '../../streams/jobs/json.ts'
 import { valueOrText, writePayload } from '../../streams/jobs/payload-json.ts'
 import { textOrBase64 } from '../../streams/jobs/record-json.ts'
 import type { ActiveRunView, JobView, WhyView } from '../ports.ts'
-import { masked } from './masked.ts'
+import { hiddenTexts, masked, maskedRun } from './masked.ts'
 import type { Role } from './options.ts'
 import { etagOf } from './version.ts'
+
+type Json = Record<string, unknown>
 
 const timeOrNull = (ms: number | null): string | number | null => (ms === null ? null : isoTime(ms))
 
 /** What a run is called in requests: that of the job as it is now. Handlers are given an id that names the life of the job as well. */
 export const runIdOf = (jobId: string, runNo: number): string => `${jobId}/${runNo}`
 
+/** How runs of a job are shown to who asked: whole, or as masked.ts has them. `definition` in JSON; null where there is none. */
+export function runsFor(role: Role | null, definition: Json | null): <Run extends Json>(run: Run) => Run {
+  if (role !== 'viewer') return (run) => run
+  const hidden = definition === null ? [] : hiddenTexts(definition)
+  return (run) => maskedRun(run, hidden)
+}
+
+/** As runsFor, of a job that was read. */
+export const runsOf = (role: Role | null, job: Pick<JobView, 'definition'> | undefined): ReturnType<typeof runsFor> =>
+  runsFor(role, role !== 'viewer' || job?.definition === undefined ? null : definitionToJson(job.definition))
+
 /** `role` of who asked; null without authentication. A viewer sees no credentials. */
-export function jobToJson(job: JobView, role: Role | null): Record<string, unknown> {
+export function jobToJson(job: JobView, role: Role | null): Json {
   const definition = job.definition === undefined ? null : definitionToJson(job.definition)
+  const shown = runsFor(role, definition)
   return {
     id: job.id,
     etag: etagOf(job),
@@ -31,13 +45,13 @@ export function jobToJson(job: JobView, role: Role | null): Record<string, unkno
     skipped: job.skipped,
     cancelled: job.cancelled,
     deadRuns: job.deadRuns,
-    active: job.active.map((run) => activeRunToJson(job.id, run)),
-    lastRun: job.lastRun === null ? null : finishedRunToJson(job.id, job.lastRun),
+    active: job.active.map((run) => shown(activeRunToJson(job.id, run))),
+    lastRun: job.lastRun === null ? null : shown(finishedRunToJson(job.id, job.lastRun)),
     definition: definition !== null && role === 'viewer' ? masked(definition) : definition,
   }
 }
 
-function placeToJson({ anchorAt, decidedFor, latestFiredFor }: NonNullable<JobView['place']>): Record<string, unknown> {
+function placeToJson({ anchorAt, decidedFor, latestFiredFor }: NonNullable<JobView['place']>): Json {
   return {
     anchorAt: isoTime(anchorAt),
     decidedFor: decidedFor === null ? null : { at: isoTime(decidedFor.at), offsetMs: decidedFor.offsetMs },
@@ -45,11 +59,11 @@ function placeToJson({ anchorAt, decidedFor, latestFiredFor }: NonNullable<JobVi
   }
 }
 
-export function whyToJson(id: string, { status, reasons }: WhyView): Record<string, unknown> {
+export function whyToJson(id: string, { status, reasons }: WhyView): Json {
   return { id, status, why: reasons.map(({ at, ...reason }) => ({ ...reason, at: timeOrNull(at) })) }
 }
 
-export function activeRunToJson(jobId: string, run: ActiveRunView): Record<string, unknown> {
+export function activeRunToJson(jobId: string, run: ActiveRunView): Json {
   return {
     runId: runIdOf(jobId, run.runNo),
     jobId,
@@ -74,7 +88,7 @@ export function activeRunToJson(jobId: string, run: ActiveRunView): Record<strin
   }
 }
 
-export function finishedRunToJson(jobId: string, run: FinishedRun): Record<string, unknown> {
+export function finishedRunToJson(jobId: string, run: FinishedRun): Json {
   return {
     runId: runIdOf(jobId, run.runNo),
     jobId,
@@ -94,7 +108,7 @@ export function finishedRunToJson(jobId: string, run: FinishedRun): Record<strin
 }
 
 /** A dead run of which only what it was given is kept: when it ended and its errors stand in executions.dlq alone. */
-export function deadRunToJson({ jobId, runNo, trigger, scheduledFor, attempt }: Execution): Record<string, unknown> {
+export function deadRunToJson({ jobId, runNo, trigger, scheduledFor, attempt }: Execution): Json {
   return {
     runId: runIdOf(jobId, runNo),
     jobId,
@@ -112,12 +126,12 @@ export function deadRunToJson({ jobId, runNo, trigger, scheduledFor, attempt }: 
   }
 }
 
-function errorToJson(error: AttemptError): Record<string, unknown> {
+function errorToJson(error: AttemptError): Json {
   return { ...error, at: isoTime(error.at) }
 }
 
 /** What an attempt is given, in the words of a definition. */
-export function executionToJson(execution: Execution): Record<string, unknown> {
+export function executionToJson(execution: Execution): Json {
   const { handler, pool, priority, payload, contentType, headers, httpTarget, topicTarget, attempt, specOffset } = execution
   const bytes = Object.entries(headers).map(([name, value]) => [name, textOrBase64(value)])
   const target = topicTarget !== null ? { topic: topicTarget.name } : { handler, pool, ...(httpTarget && { http: httpTarget }) }

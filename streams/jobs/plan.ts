@@ -32,11 +32,14 @@ export interface JobPlan {
   fires: FireChanges
 }
 
+/** A definition in JSON as whoever asks may see it: what is hidden of both sides is not compared. */
+export type Sight = (definition: Record<string, unknown>) => Record<string, unknown>
+
 /** `job` as it is now; its definition's bytes are not looked at. The definition must be valid. */
-export function planJob(job: Job, next: JobDefinition, range: PlanRange): JobPlan {
+export function planJob(job: Job, next: JobDefinition, range: PlanRange, sight: Sight = (definition) => definition): JobPlan {
   const before = timesAhead(job, range)
   const spec = job.definition?.spec
-  const changed = spec === undefined ? [] : changedFields(spec, next)
+  const changed = spec === undefined ? [] : changedFields(spec, next, sight)
   if (spec !== undefined && changed.length === 0) {
     return { action: 'UNCHANGED', changed, reason: null, fires: compareTimes(before, before, range) }
   }
@@ -65,8 +68,8 @@ const undisturbed = {
 }
 
 /** Payloads differ when their bytes do: white space, too, reaches handlers and topics. */
-function changedFields(old: JobDefinition, next: JobDefinition): string[] {
-  const [left, right] = [definitionToJson(old), definitionToJson(next)]
+function changedFields(old: JobDefinition, next: JobDefinition, sight: Sight): string[] {
+  const [left, right] = [sight(definitionToJson(old)), sight(definitionToJson(next))]
   const names = new Set([...Object.keys(left), ...Object.keys(right)])
   return [...names].filter((name) => writeJson(left[name]) !== writeJson(right[name]))
 }

@@ -160,7 +160,7 @@ describe('dead letters', () => {
     made.add('a/b', { deadRuns: [3] })
     made.owner.finished.set('a/b', [dead(3)])
     const given = { payload: Buffer.from('{"to":"old"}'), contentType: 'application/json' }
-    const sentHeaders = { authorization: Buffer.from('Bearer x'), trace: Buffer.from('t') }
+    const sentHeaders = { authorization: Buffer.from('Bearer x'), 'x-request-id': Buffer.from('t') }
     made.owner.executions.set('a/b/3', execution('a/b', 3, { ...given, headers: sentHeaders }))
     const headers = { authorization: 'Bearer look' }
     const answer = await made.api.instance.inject({ url: '/v1/dead-letters/a%2Fb/3', headers })
@@ -169,7 +169,7 @@ describe('dead letters', () => {
       execution: {
         target: { handler: 'mail', pool: 'default' },
         payload: { to: 'old' },
-        ...{ attempt: 2, specOffset: 17, headers: { authorization: '***', trace: 't' } },
+        ...{ attempt: 2, specOffset: 17, headers: { authorization: '***', 'x-request-id': 't' } },
       },
     })
     const none = await made.api.instance.inject({ url: '/v1/dead-letters/a%2Fb/2', headers })

@@ -52,7 +52,7 @@ export const deadLetterSchema = {
             contentType: { type: 'string' },
             payload: { description: 'As in a definition.' },
             payloadBase64: { type: 'string' },
-            headers: { type: 'object', description: 'Credentials are masked for viewers.' },
+            headers: { type: 'object', description: 'Viewers see the values of harmless ones only.' },
           },
         },
       },

@@ -29,6 +29,11 @@ const plannedJobSchema = {
     },
     etag: { type: ['string', 'null'], description: 'Of the definition in force, for If-Match; null where there is none.' },
     changed: { type: 'array', items: { type: 'string' }, description: 'Fields that differ from the definition in force.' },
+    hidden: {
+      type: 'array',
+      items: { type: 'string' },
+      description: 'Fields in force with values that a viewer is not shown; those were not compared. Absent: all was.',
+    },
     reason: { type: ['string', 'null'], description: 'Why it would be DROPPED, or the job INVALID.' },
     fires: {
       type: 'object',

@@ -5,6 +5,8 @@ export interface PlannedJob {
   id: string | null
   action: 'CREATE' | 'UPDATE' | 'UNCHANGED' | 'DROPPED' | 'INVALID'
   changed?: string[]
+  /** Fields whose hidden values were not compared. */
+  hidden?: string[]
   reason?: string | null
   fires?: { added: string[]; removed: string[]; moved: { from: string; to: string }[]; kept: number; until: string }
   problems?: { message: string }[]
@@ -24,8 +26,11 @@ const colours = { CREATE: 'green', UPDATE: 'yellow', DROPPED: 'dim', INVALID: 'r
 
 /** Empty for a job that would stay as it is, and of which there is nothing to say. */
 export function planLines(place: { file: string; line: number } | undefined, job: PlannedJob, paint: Paint): string {
-  const { id, action, changed = [], reason, fires, problems = [], warnings = [] } = job
-  const warned = warnings.map((text) => `  ${paint('yellow', 'warning')} ${oneLine(text)}\n`).join('')
+  const { id, action, changed = [], hidden = [], reason, fires, problems = [], warnings = [] } = job
+  const unseen = `values of ${hidden.join(' and ')} that a viewer's token does not show were not compared`
+  const warned = [...warnings, ...(hidden.length > 0 ? [unseen] : [])]
+    .map((text) => `  ${paint('yellow', 'warning')} ${oneLine(text)}\n`)
+    .join('')
   if (action === 'UNCHANGED') return warned === '' ? '' : `${paint('dim', 'same')}     ${oneLine(id ?? '')}\n${warned}`
   const what = [changed.length > 0 ? `(${changed.join(', ')})` : '', reason ?? '', ...problems.map(({ message }) => message)]
   const at = action === 'INVALID' && place !== undefined ? ` ${place.file}:${place.line}` : ''
