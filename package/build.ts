@@ -8,8 +8,8 @@ import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
-/** What the program reads beside its modules, at the same places. */
-const assets = ['src/**/*.{sh,xml}', 'examples/kubernetes-ci-periodics.ndjson']
+/** What the program reads beside its modules, at the same places; and the schemas, for those who write records without it. */
+const assets = ['src/**/*.{sh,xml}', 'schemas/*.avsc', 'examples/kubernetes-ci-periodics.ndjson']
 
 await rm(`${root}dist`, { recursive: true, force: true })
 const { status } = spawnSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'package'], {

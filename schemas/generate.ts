@@ -1,6 +1,7 @@
 /**
  * Writes schemas/generated.ts from schemas/*.avsc: one TypeScript type for each record and enum, and the schemas
- * themselves as constants, so that rooms that may not touch the disk can read units, defaults and limits.
+ * themselves as constants, so that rooms that may not touch the disk can read units, defaults and limits. And schemas/texts.ts:
+ * the files as they are, byte for byte, which is what is registered.
  *
  * Run it with `npm run generate`; a test fails when its output and the committed file differ.
  */
@@ -107,6 +108,18 @@ export function generate(): string {
   return `// Made by schemas/generate.ts from schemas/*.avsc: change those, then run \`npm run generate\`.\n\n${[...declarations.values()].join('\n')}\n${constants.join('\n')}`
 }
 
+/** The text of texts.ts. */
+export function generateTexts(): string {
+  const texts = readdirSync(folder)
+    .filter((name) => name.endsWith('.avsc'))
+    .sort()
+    .map((file) => `  '${file.replace('.avsc', '')}': ${JSON.stringify(readFileSync(join(folder, file), 'utf8'))},\n`)
+  return `// Made by schemas/generate.ts from schemas/*.avsc: change those, then run \`npm run generate\`.\n\n/** The .avsc files byte for byte, as they are registered. */\nexport const schemaTexts = {\n${texts.join('')}} as const\n`
+}
+
 const bracket = (name: string): string => (name.includes(' ') ? `(${name})` : name)
 
-if (import.meta.main) writeFileSync(join(folder, 'generated.ts'), generate())
+if (import.meta.main) {
+  writeFileSync(join(folder, 'generated.ts'), generate())
+  writeFileSync(join(folder, 'texts.ts'), generateTexts())
+}

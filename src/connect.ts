@@ -5,6 +5,7 @@ import type { AnyPayloads } from './client/typed-job.ts'
 import { DuelogError } from './errors.ts'
 import { type Codecs, createCodecs } from './kafka/codecs.ts'
 import { connectLog, type KafkaLog, type LogOptions } from './kafka/log.ts'
+import { lookAtSubjects, repairSubjects, type SubjectStanding } from './kafka/schema-standing.ts'
 import { requireKnown } from './known-options.ts'
 import type { Log, LogWriter } from './ports.ts'
 
@@ -34,6 +35,10 @@ export interface Cluster {
   names: ReturnType<typeof topicNames>
   /** Registers the schemas; rejects with DuelogError `registry-unavailable`. */
   openCodecs(pools: readonly string[]): Promise<Codecs>
+  /** What stands at the subjects of the topics of these pools. */
+  lookAtSchemas(pools: readonly string[]): Promise<SubjectStanding[]>
+  /** Takes what is foreign out of them and registers ours; resolves with what stood there before. */
+  repairSchemas(pools: readonly string[]): Promise<SubjectStanding[]>
 }
 
 /** Opens nothing yet. Throws DuelogError `bad-config`. */
@@ -45,14 +50,18 @@ export function clusterOf(options: ClusterOptions, onAppended?: LogOptions['onAp
   if (brokers.length === 0) throw new DuelogError('bad-config', 'brokers is empty; give host:port of at least one broker')
   const { sasl, ssl, logger, clientId = 'duelog', registryUrl = REGISTRY_URL_DEFAULT, registryAuth: auth } = options
   const names = topicNames(options.topicPrefix ?? TOPIC_PREFIX_DEFAULT)
+  const registry = { registryUrl, auth, onRefused: (sentence: string) => logger?.warn({}, sentence) }
   return {
     log: connectLog({ brokers, clientId, sasl, ssl, logger, ...(onAppended === undefined ? {} : { onAppended }) }),
     names,
-    openCodecs: (pools) => createCodecs({ registryUrl, auth, plans: topicPlans(names, pools) }),
+    openCodecs: (pools) => createCodecs({ ...registry, plans: topicPlans(names, pools) }),
+    lookAtSchemas: (pools) => lookAtSubjects(registry, topicPlans(names, pools)),
+    repairSchemas: (pools) => repairSubjects(registry, topicPlans(names, pools)),
   }
 }
 
 export type { TopicChange } from './kafka/log.ts'
+export type { SubjectStanding } from './kafka/schema-standing.ts'
 
 /** The topics of these pools. */
 export const plansOf = topicPlans

@@ -17,7 +17,7 @@ export interface CodecsHome {
  * cluster must not write its ids into this one.
  */
 export async function openCodecs(
-  options: Omit<EarlyCodecsOptions, 'signal' | 'onAway' | 'onForeign' | 'isProven' | 'onProven'>,
+  options: Omit<EarlyCodecsOptions, 'signal' | 'onAway' | 'onForeign' | 'onRefused' | 'isProven' | 'onProven'>,
   { dataDir, clusterId }: CodecsHome,
   logger: Logger,
   vitals: Vitals,
@@ -37,6 +37,7 @@ export async function openCodecs(
     signal: checking.signal,
     onAway: (error) => logger.warn({ err: error }, 'The schema registry is away; the ids that are known are used meanwhile.'),
     onForeign: vitals.died,
+    onRefused: (sentence) => logger.warn(sentence),
   })
 }
 

@@ -12,6 +12,7 @@ import { jobsCommand } from './jobs/jobs-command.ts'
 import type { CommandFrame } from './remote/remote-command.ts'
 import { runsCommand } from './runs/runs-command.ts'
 import { scheduleCommand } from './schedule/preview-command.ts'
+import { schemasCommand } from './schemas/schemas-command.ts'
 import { processTerminal, type Terminal } from './terminal.ts'
 import { topicsCommand } from './topics/topics-command.ts'
 import { upCommand } from './up-command.ts'
@@ -60,6 +61,7 @@ export function createProgram(terminal: Terminal, exit: (code: number) => void):
     runsCommand(frame),
     scheduleCommand(frame),
     topicsCommand(frame),
+    schemasCommand(frame),
     auditCommand(frame),
     generateCommand(terminal, exit),
     benchCommand(frame),

@@ -27,6 +27,7 @@ import {
   type WorkerControlInput,
   workerControlSchema,
 } from '../../schemas/generated.ts'
+import { schemaTexts } from '../../schemas/texts.ts'
 import type { TopicPlan } from '../../streams/topics.ts'
 import { DuelogError } from '../errors.ts'
 import type { Codec } from '../ports.ts'
@@ -53,7 +54,6 @@ export interface Codecs {
   audit: Codec<AuditEvent, AuditEventInput>
 }
 
-/** Registered with their units, limits and docs: registries keep unknown attributes, and readers of the registry profit. */
 const schemas: Record<TopicPlan['schema'], unknown> = {
   'job-definition': jobDefinitionSchema,
   'job-command': jobCommandSchema,
@@ -64,6 +64,7 @@ const schemas: Record<TopicPlan['schema'], unknown> = {
   'worker-control': workerControlSchema,
   'audit-event': auditEventSchema,
 }
+export const subjectOf = (topic: string): string => `${topic}-value`
 type SchemaName = TopicPlan['schema']
 const schemaNames = Object.keys(schemas) as SchemaName[]
 
@@ -74,7 +75,7 @@ const typeOf = (name: SchemaName): Type =>
   name === 'job-definition' ? alikeType(schemas[name], definitionsAlikeFrom) : avroType(schemas[name])
 
 /**
- * Registers every schema at its subjects, compatible backwards with all earlier versions, and checks the known ids.
+ * Registers every schema at its subjects, compatible backwards with all earlier versions, or at one of our own (ADR 0061), and checks the known ids.
  * Rejects with DuelogError `registry-unavailable`, or `foreign-data` when the registry's schemas are not those of our records.
  */
 export async function createCodecs(options: CodecsOptions): Promise<Codecs> {
@@ -192,9 +193,13 @@ function codecsOf(registry: Registry, types: Types, ids: Ids): Codecs {
   }
 }
 
-/** All ids of the schema, mostly one. */
+/**
+ * All ids of the schema, mostly one. Registered is the file as it is shipped, with units, limits and docs: who looks it up by its text
+ * finds it, registries keep unknown attributes, and readers of the registry profit.
+ */
 async function registerAll(registry: Registry, name: SchemaName, plans: TopicPlan[]): Promise<number[]> {
   const ids = new Set<number>()
-  for (const { topic, schema } of plans) if (schema === name) ids.add(await registry.register(`${topic}-value`, schemas[name]))
+  for (const { topic, schema } of plans)
+    if (schema === name) ids.add(await registry.register(subjectOf(topic), schemaTexts[name]))
   return [...ids]
 }

@@ -1,15 +1,17 @@
 /** Schema ids: registers our schemas, looks others up, and notices when an id has come to mean another schema. */
+import { isDeepStrictEqual } from 'node:util'
 import { COMPATIBILITY, SchemaRegistry, SchemaType } from '@kafkajs/confluent-schema-registry'
 import type { Type } from 'avsc'
 import { DuelogError, type ErrorCode, messageOf } from '../errors.ts'
 import { avroType, fingerprintOf, guardedTypes } from './avro.ts'
+import { isPassing, patiently } from './registry-patience.ts'
+import { type RegistryAddress, Subjects } from './subjects.ts'
 
-export interface RegistryOptions {
-  /** Base address of an API that is compatible with Confluent's, such as http://localhost:8081. */
-  registryUrl: string
-  auth?: { username: string; password: string }
+export interface RegistryOptions extends RegistryAddress {
   /** Absent: ids are not watched. */
   knownIds?: KnownIds
+  /** Told of each subject that refuses our schema for what somebody else registered there. */
+  onRefused?: (sentence: string) => void
 }
 
 /**
@@ -30,14 +32,12 @@ const keptSchemaCharsMax = 200_000
 
 /** An id that the registry does not know is not asked for again so soon. */
 const unknownForMs = 10_000
-/** Waits between tries of a registration that the registry could not carry out: 0.2 s, doubled up to some 6 s. */
-const registerWaitMsMin = 200
-const registerWaitMsMax = 6_400
 /** Unknown ids that are remembered; more, and all are forgotten. */
 const unknownMax = 1_000
 
 export class Registry {
   readonly #client: SchemaRegistry
+  readonly #subjects: Subjects
   readonly #options: RegistryOptions
   readonly #unknown = new Map<number, number>()
   #known: Record<string, string> = {}
@@ -46,6 +46,7 @@ export class Registry {
 
   constructor(options: RegistryOptions) {
     this.#options = options
+    this.#subjects = new Subjects(options)
     const host = options.registryUrl.replace(/\/+$/, '')
     this.#client = new SchemaRegistry(
       { host, auth: options.auth, clientId: 'duelog' },
@@ -53,44 +54,53 @@ export class Registry {
     )
   }
 
-  /** Id of the schema, which is registered at the subject unless it is there already. */
-  async register(subject: string, schema: unknown): Promise<number> {
-    const text = JSON.stringify(schema)
-    const register = async (compatibility: COMPATIBILITY): Promise<number> =>
-      (await this.#client.register({ type: SchemaType.AVRO, schema: text }, { subject, compatibility })).id
+  /**
+   * Id of the schema, which is registered at the subject unless it is there already. Where the subject holds a version of somebody else's
+   * that it cannot follow, it is registered at a subject of our own: what an id stands for does not depend on where it was registered.
+   */
+  async register(subject: string, schema: string): Promise<number> {
     try {
-      return await this.#patiently(() => register(COMPATIBILITY.BACKWARD_TRANSITIVE)).catch(async (thrown) => {
-        const level = /!= (\w+)\)/.exec(messageOf(thrown))?.[1]
-        if (level === undefined) throw thrown
-        // NONE is a subject whose level was never set, for example because its first registration was cut off. Any other
-        // level is its operator's choice.
-        if (level !== 'NONE') return register(level as COMPATIBILITY)
-        await this.#patiently(() => this.#setLevel(subject))
-        return this.#patiently(() => register(COMPATIBILITY.BACKWARD_TRANSITIVE))
-      })
+      return await this.#registered(subject, schema)
     } catch (thrown) {
-      throw this.#fault(thrown, `Registering the schema of ${subject}`, {
-        409: 'foreign-data',
-        422: 'foreign-data',
-        401: 'bad-config',
-        403: 'bad-config',
-      })
+      if (!isRefusal(thrown)) throw this.#fault(thrown, `Registering the schema of ${subject}`, registeringFaults)
+      const own = ownSubjectOf(subject)
+      try {
+        const id = await this.#registered(own, schema)
+        this.#options.onRefused?.(
+          `Somebody registered a version at ${subject} that does not go with our schema, and the registry refuses ours there: ` +
+            `${messageOf(thrown)}. Records are written with id ${id}, from ${own}, meanwhile. ${repairAdvice}`,
+        )
+        return id
+      } catch (again) {
+        throw this.#fault(
+          again,
+          `Registering the schema of ${subject}, which its registry refuses there, at ${own}`,
+          registeringFaults,
+        )
+      }
     }
   }
 
-  /**
-   * Tries again while the registry answers that something in it is busy or broken, or that somebody else was just a moment faster, which
-   * Apicurio calls a conflict: registering twice is registering once.
-   */
-  async #patiently<Value>(request: () => Promise<Value>): Promise<Value> {
-    for (let waitMs = registerWaitMsMin; ; waitMs *= 2) {
-      try {
-        return await request()
-      } catch (thrown) {
-        if (!isPassing(thrown) || waitMs > registerWaitMsMax) throw thrown
-        await new Promise((resolve) => setTimeout(resolve, waitMs))
-      }
-    }
+  async #registered(subject: string, schema: string): Promise<number> {
+    const text = await this.#textAt(subject, schema)
+    const register = async (compatibility: COMPATIBILITY): Promise<number> =>
+      (await this.#client.register({ type: SchemaType.AVRO, schema: text }, { subject, compatibility })).id
+    return patiently(() => register(COMPATIBILITY.BACKWARD_TRANSITIVE)).catch(async (thrown) => {
+      const level = /!= (\w+)\)/.exec(messageOf(thrown))?.[1]
+      if (level === undefined) throw thrown
+      // NONE is a subject whose level was never set, for example because its first registration was cut off. Any other
+      // level is its operator's choice.
+      if (level !== 'NONE') return register(level as COMPATIBILITY)
+      await patiently(() => this.#subjects.setLevel(subject, COMPATIBILITY.BACKWARD_TRANSITIVE))
+      return patiently(() => register(COMPATIBILITY.BACKWARD_TRANSITIVE))
+    })
+  }
+
+  /** The schema as it stands at the subject: another text of the same schema would be another version to some registries. */
+  async #textAt(subject: string, schema: string): Promise<string> {
+    const found = await patiently(() => this.#subjects.alike(subject, schema))
+    // A registry may take two orders of fields for alike, whose bytes differ.
+    return found !== undefined && isSame(found.schema, schema) ? found.schema : schema
   }
 
   /** The schema that an id stands for. Rejects with `undecodable` when there is none, `registry-unavailable` when nobody answers. */
@@ -191,25 +201,12 @@ export class Registry {
     }
   }
 
-  async #setLevel(subject: string): Promise<void> {
-    const { registryUrl, auth } = this.#options
-    const response = await fetch(`${registryUrl.replace(/\/+$/, '')}/config/${encodeURIComponent(subject)}`, {
-      method: 'PUT',
-      headers: {
-        'content-type': 'application/vnd.schemaregistry.v1+json',
-        ...(auth && { authorization: `Basic ${Buffer.from(`${auth.username}:${auth.password}`).toString('base64')}` }),
-      },
-      body: JSON.stringify({ compatibility: COMPATIBILITY.BACKWARD_TRANSITIVE }),
-    })
-    if (!response.ok) throw Object.assign(new Error(`status ${response.status}`), { status: response.status })
-  }
-
   #fault(thrown: unknown, doing: string, codes: Partial<Record<number, ErrorCode>>): DuelogError {
     if (thrown instanceof DuelogError) return thrown
     const status = (thrown as { status?: number }).status ?? 0
     const code = codes[status] ?? 'registry-unavailable'
     const advice = {
-      'foreign-data': 'A schema of another version is registered there; use another topic prefix or registry.',
+      'foreign-data': `A version that does not go with our schema is registered there. ${repairAdvice}`,
       'bad-config': 'Check the credentials of the registry.',
     }[code as string]
     return new DuelogError(
@@ -220,11 +217,22 @@ export class Registry {
   }
 }
 
+/** Where a schema of ours is registered while its subject refuses it; nobody else writes there. */
+export const ownSubjectOf = (subject: string): string => `${subject}.own`
+
+const registeringFaults = { 409: 'foreign-data', 422: 'foreign-data', 401: 'bad-config', 403: 'bad-config' } as const
+const repairAdvice = '`duelog schemas list` shows what stands there, and `duelog schemas repair` puts it right.'
+
+/** Whether the subject holds what our schema cannot follow. */
+const isRefusal = (thrown: unknown): boolean => (thrown as { status?: number }).status === 409 && !isPassing(thrown)
+
+function isSame(a: string, b: string): boolean {
+  try {
+    return isDeepStrictEqual(JSON.parse(a), JSON.parse(b))
+  } catch {
+    return false
+  }
+}
+
 const unknownId = (id: number): DuelogError =>
   new DuelogError('undecodable', `The registry knows no schema with id ${id}. Write records with a registered schema.`)
-
-/** Whether the same registration may well succeed a moment later. */
-function isPassing(thrown: unknown): boolean {
-  const status = Number((thrown as { status?: number }).status)
-  return status >= 500 || (status === 409 && /already exists|^status 409$/i.test(messageOf(thrown)))
-}

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { jobDefinitionSchema } from '../../schemas/generated.ts'
@@ -21,6 +22,13 @@ async function register(subject: string, schema: unknown): Promise<number> {
   })
   return ((await response.json()) as { id: number }).id
 }
+
+const setTransitive = (subject: string): Promise<unknown> =>
+  fetch(`${registryUrl}/config/${subject}`, {
+    method: 'PUT',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ compatibility: 'BACKWARD_TRANSITIVE' }),
+  })
 
 /** A registry that answers what it is told to. */
 async function fakeRegistry(answer: (path: string, method: string) => { status: number; body: unknown }): Promise<string> {
@@ -103,16 +111,50 @@ describe('codecs with a registry', () => {
     await expect(codecs.command.decode(Buffer.from([0, 0, 0, 0, 78, 1]))).rejects.toMatchObject({ code: 'undecodable' })
   })
 
-  test('refuse a subject that carries an incompatible schema', async () => {
+  test('register the shipped files byte for byte', async () => {
+    const prefix = uniquePrefix()
+    await open(prefix)
+    for (const { topic, schema } of plansOf(prefix)) {
+      const file = readFileSync(new URL(`../../schemas/${schema}.avsc`, import.meta.url), 'utf8')
+      // As a client with auto.register.schemas=false asks.
+      const response = await fetch(`${registryUrl}/subjects/${topic}-value`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ schema: file }),
+      })
+      expect(await response.json()).toMatchObject({ version: 1, schema: file })
+    }
+  })
+
+  test('make no version of a schema that stands there in another text, as earlier releases registered it', async () => {
+    const prefix = uniquePrefix()
+    const id = await register(`${prefix}jobs-value`, jobDefinitionSchema)
+    const codecs = await open(prefix)
+    expect(await (await fetch(`${registryUrl}/subjects/${prefix}jobs-value/versions`)).json()).toEqual([1])
+    expect(idOf(codecs)).toBe(id)
+  })
+
+  test('are not kept from a release by what somebody else registered: the schema gets its id elsewhere, and that is said', async () => {
     const prefix = uniquePrefix()
     const subject = `${prefix}jobs-value`
-    await register(subject, {
-      type: 'record',
-      name: 'JobDefinition',
-      namespace: 'duelog',
-      fields: [{ name: 'schedule', type: 'long' }],
-    })
-    await expect(open(prefix)).rejects.toMatchObject({ code: 'foreign-data', message: expect.stringContaining(subject) })
+    // The release before, and a client with auto.register.schemas=true that leaves out a field.
+    await register(subject, { ...jobDefinitionSchema, fields: jobDefinitionSchema.fields.slice(0, -1) })
+    await setTransitive(subject)
+    const fields = jobDefinitionSchema.fields.filter(({ name }) => name !== 'target')
+    expect(await register(subject, { ...jobDefinitionSchema, fields })).toBeGreaterThan(0)
+    const said: string[] = []
+    const plans = plansOf(prefix)
+    const codecs = await createCodecs({ registryUrl, plans, onRefused: (sentence) => said.push(sentence) })
+    expect(said).toEqual([expect.stringContaining(subject)])
+    expect(said[0]).toContain('duelog schemas repair')
+    const named = (await (await fetch(`${registryUrl}/schemas/ids/${idOf(codecs)}`)).json()) as { schema: string }
+    expect(JSON.parse(named.schema)).toEqual(jobDefinitionSchema)
+    // Another process, and the next start, agree.
+    expect(idOf(await open(prefix))).toBe(idOf(codecs))
+
+    const reader = await open(uniquePrefix())
+    const bytes = codecs.definition.encode({ schedule: { at: 1 }, target: { handler: 'h' } })
+    expect(await reader.definition.decode(bytes)).toMatchObject({ target: { handler: 'h' } })
   })
 })
 

@@ -1,0 +1,72 @@
+/** What stands at the subjects of a registry, by the requests that its client library has no name for. */
+
+export interface RegistryAddress {
+  /** Base address of an API that is compatible with Confluent's, such as http://localhost:8081. */
+  registryUrl: string
+  auth?: { username: string; password: string }
+}
+
+/** One version of a subject. */
+export interface SubjectVersion {
+  version: number
+  id: number
+  /** As the registry gives it, JSON. */
+  schema: string
+}
+
+/** A subject with more versions is not looked through. */
+const versionsMax = 1_000
+const requestMsMax = 10_000
+
+/** Rejects as fetch does, or with an error whose `status` is the registry's. */
+export class Subjects {
+  readonly #url: string
+  readonly #auth: RegistryAddress['auth']
+
+  constructor({ registryUrl, auth }: RegistryAddress) {
+    this.#url = registryUrl.replace(/\/+$/, '')
+    this.#auth = auth
+  }
+
+  /** The version that is this schema but for white space and the order of attributes; undefined: none, or the registry cannot tell. */
+  async alike(subject: string, schema: string): Promise<SubjectVersion | undefined> {
+    const answer = await this.#ask('POST', `${pathOf(subject)}?normalize=true`, { schema }, [404, 405, 422])
+    return answer as SubjectVersion | undefined
+  }
+
+  /** All that stand there, oldest first; none where there is no such subject. */
+  async versions(subject: string): Promise<SubjectVersion[]> {
+    const numbers = ((await this.#ask('GET', `${pathOf(subject)}/versions`, undefined, [404])) ?? []) as number[]
+    if (numbers.length > versionsMax) throw new Error(`${subject} has ${numbers.length} versions, more than ${versionsMax}`)
+    const found: SubjectVersion[] = []
+    for (const number of numbers.toSorted((a, b) => a - b))
+      found.push((await this.#ask('GET', `${pathOf(subject)}/versions/${number}`)) as SubjectVersion)
+    return found
+  }
+
+  /** Takes a version out of its subject. Its id stays: records that name it are read as before. */
+  async remove(subject: string, version: number): Promise<void> {
+    await this.#ask('DELETE', `${pathOf(subject)}/versions/${version}`, undefined, [404])
+  }
+
+  async setLevel(subject: string, compatibility: string): Promise<void> {
+    await this.#ask('PUT', `/config/${encodeURIComponent(subject)}`, { compatibility })
+  }
+
+  /** Undefined for one of the statuses that mean no. */
+  async #ask(method: string, path: string, body?: object, no: readonly number[] = []): Promise<unknown> {
+    const auth = this.#auth && `Basic ${Buffer.from(`${this.#auth.username}:${this.#auth.password}`).toString('base64')}`
+    const response = await fetch(`${this.#url}${path}`, {
+      method,
+      signal: AbortSignal.timeout(requestMsMax),
+      headers: { 'content-type': 'application/vnd.schemaregistry.v1+json', ...(auth && { authorization: auth }) },
+      ...(body && { body: JSON.stringify(body) }),
+    })
+    if (response.ok) return response.json()
+    const said = (await response.text()).slice(0, 500)
+    if (no.includes(response.status)) return undefined
+    throw Object.assign(new Error(`status ${response.status}${said === '' ? '' : `, ${said}`}`), { status: response.status })
+  }
+}
+
+const pathOf = (subject: string): string => `/subjects/${encodeURIComponent(subject)}`
