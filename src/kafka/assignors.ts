@@ -59,7 +59,13 @@ const coPartitioned: Rule = (members, counts) => {
   const known = members.map(({ memberId, note }) => ({ memberId, note, copies: new Map(note.standby?.copies) }))
   const owners = sharePartitions(
     widest,
-    known.map(({ memberId, note, copies }) => ({ memberId, owned: note.owned, generation: note.generation, copies })),
+    known.map(({ memberId, note, copies }) => ({
+      memberId,
+      owned: note.owned,
+      generation: note.generation,
+      copies,
+      following: note.standby?.following ?? [],
+    })),
   )
   const notes = members.flatMap(({ note }) => note.standby ?? [])
   const wanted = notes.length < members.length ? 0 : Math.max(0, ...notes.map((note) => note.wanted))

@@ -1,4 +1,5 @@
 /** Who gets which partition number. Pure: the same members give the same shares, whoever leads the group. */
+import { Seats } from './seats.ts'
 
 export interface Claimant {
   memberId: string
@@ -8,92 +9,70 @@ export interface Claimant {
   generation: number
   /** What it has of partitions locally, and how far: the next offset to be read. Default: nothing. */
   copies?: ReadonlyMap<number, number>
+  /** Partition numbers it followed until now: its copies of these are up to date, or soon will be. Default: none. */
+  following?: readonly number[]
 }
+
+/** What it costs that a partition goes from a living owner to another. More than all else together. */
+const moveCost = 1e9
+/** Who follows costs nothing, who has some copy this, who has none twice this; of two the one that is further costs less. */
+const coldCost = 1e6
 
 /**
  * Shares the numbers 0…count−1: nobody has more than one more than another, and everybody keeps as much of what he owned as that
- * allows. What is free goes to whoever has the most advanced copy of it and room, else to whoever has room.
+ * allows. What has to move, or is free, goes to those who follow it as far as balance allows, else to those with a copy, the most advanced first.
  */
 export function sharePartitions(count: number, members: readonly Claimant[]): Map<string, number[]> {
-  const shares = new Map<string, number[]>()
-  if (members.length === 0) return shares
-  const claims = claimsOf(count, members)
-  const claimed = (member: Claimant): number[] => claims.get(member.memberId) ?? []
-  const quotas = quotasOf(count, members, claims)
-  const room = (member: Claimant): number => (quotas.get(member.memberId) as number) - (shares.get(member.memberId) ?? []).length
-  const poor = members.filter((member) => claimed(member).length < (quotas.get(member.memberId) as number))
-  const wanted = (partition: number): number => Number(poor.some(({ copies }) => copies?.has(partition)))
-  const taken = new Set<number>()
-  for (const member of members) {
-    // Whoever has to give something gives what others have a copy of.
-    const kept = [...claimed(member)].sort((a, b) => wanted(a) - wanted(b) || a - b).slice(0, quotas.get(member.memberId))
-    for (const partition of kept) taken.add(partition)
-    shares.set(member.memberId, kept)
+  if (members.length === 0) return new Map()
+  const sorted = [...members].sort((a, b) => compare(a.memberId, b.memberId))
+  const owners = ownersOf(count, sorted)
+  const ranks = ranksOf(count, sorted)
+  const following = sorted.map((member) => new Set(member.following))
+  const cost = (partition: number, bin: number): number => {
+    const owner = owners[partition]
+    if (owner === bin) return 0
+    const { copies } = sorted[bin] as Claimant
+    const rank = ranks.get(partition)?.get(bin) ?? 0
+    const cold = !copies?.has(partition) ? 2 * coldCost : rank + (following[bin]?.has(partition) ? 0 : coldCost)
+    return cold + (owner === undefined ? 0 : moveCost)
   }
-  const free = numbers(count).filter((partition) => !taken.has(partition))
-  const left = toHeirs(free, members, room, (member, partition) => shares.get(member.memberId)?.push(partition))
-  const sorted = [...members].sort((a, b) => claimed(b).length - claimed(a).length || compare(a.memberId, b.memberId))
-  for (const member of sorted) shares.get(member.memberId)?.push(...left.splice(0, room(member)))
-  for (const share of shares.values()) share.sort((a, b) => a - b)
-  return shares
+  const one = { sources: 1, sourceOf: () => 0, crowdMax: () => Number.POSITIVE_INFINITY }
+  const seats = new Seats({ bins: sorted.length, taken: sorted.map(() => 0), cost, ...one }, count)
+  // Those who owned most keep the larger shares, so that the fewest partitions move.
+  const claims = sorted.map((_, bin) => numbers(count).filter((partition) => owners[partition] === bin))
+  const byClaims = [...claims.keys()].sort((a, b) => (claims[b]?.length ?? 0) - (claims[a]?.length ?? 0) || a - b)
+  for (const bin of byClaims) for (const partition of claims[bin] ?? []) seats.keep(partition, bin)
+  for (const partition of numbers(count)) seats.seat(partition)
+  return new Map(seats.shares.map((share, bin) => [(sorted[bin] as Claimant).memberId, share]))
 }
 
-/** Those of which the fewest have a copy choose first. Returns what nobody with room has a copy of. */
-function toHeirs(
-  free: readonly number[],
-  members: readonly Claimant[],
-  room: (member: Claimant) => number,
-  give: (member: Claimant, partition: number) => void,
-): number[] {
-  const holders = new Map(free.map((partition) => [partition, members.filter(({ copies }) => copies?.has(partition))]))
-  const holdersOf = (partition: number): Claimant[] => holders.get(partition) ?? []
-  const left: number[] = []
-  for (const partition of [...free].sort((a, b) => holdersOf(a).length - holdersOf(b).length || a - b)) {
-    const [heir] = holdersOf(partition)
-      .filter((member) => room(member) > 0)
-      .sort((a, b) => offsetOf(b, partition) - offsetOf(a, partition) || room(b) - room(a) || compare(a.memberId, b.memberId))
-    if (heir === undefined) left.push(partition)
-    else give(heir, partition)
+/** For each partition its holders by how far they are: 0 is the furthest. */
+export function ranksOf(
+  count: number,
+  members: readonly { copies?: ReadonlyMap<number, number> }[],
+): Map<number, Map<number, number>> {
+  const ranks = new Map<number, Map<number, number>>()
+  for (const partition of numbers(count)) {
+    const offsets = members.flatMap(({ copies }, bin) => {
+      const offset = copies?.get(partition)
+      return offset === undefined ? [] : [{ bin, offset }]
+    })
+    offsets.sort((a, b) => b.offset - a.offset || a.bin - b.bin)
+    ranks.set(partition, new Map(offsets.map(({ bin }, rank) => [bin, rank])))
   }
-  return left.sort((a, b) => a - b)
+  return ranks
 }
 
-/** The larger shares go to those who owned most, so that the fewest partitions move, then to the best heirs of what is free. */
-function quotasOf(count: number, members: readonly Claimant[], claims: ReadonlyMap<string, number[]>): Map<string, number> {
-  const owned = new Set([...claims.values()].flat())
-  const claimed = ({ memberId }: Claimant): number => claims.get(memberId)?.length ?? 0
-  const free = numbers(count).filter((partition) => !owned.has(partition))
-  const furthest = new Map(free.map((partition) => [partition, Math.max(...members.map((each) => offsetOf(each, partition)))]))
-  const heritage = (member: Claimant): number =>
-    free.filter((partition) => member.copies?.has(partition) && offsetOf(member, partition) === furthest.get(partition)).length
-  const order = members
-    .map((member) => ({ member, claimed: claimed(member), heritage: heritage(member) }))
-    .sort((a, b) => b.claimed - a.claimed || b.heritage - a.heritage || compare(a.member.memberId, b.member.memberId))
-  const floor = Math.floor(count / members.length)
-  const extras = count % members.length
-  return new Map(order.map(({ member }, place) => [member.memberId, floor + (place < extras ? 1 : 0)]))
-}
-
-const offsetOf = ({ copies }: Claimant, partition: number): number => copies?.get(partition) ?? -1
-
-/** Each partition's true owner until now. */
-function claimsOf(count: number, members: readonly Claimant[]): Map<string, number[]> {
-  const owners: (Claimant | undefined)[] = new Array(count).fill(undefined)
-  for (const member of members)
-    for (const partition of member.owned) {
+/** Each partition's true owner until now, by its place among the members. */
+function ownersOf(count: number, members: readonly Claimant[]): (number | undefined)[] {
+  const owners: (number | undefined)[] = new Array(count).fill(undefined)
+  for (const [place, { owned, generation }] of members.entries())
+    for (const partition of owned) {
       if (!Number.isInteger(partition) || partition < 0 || partition >= count) continue
       const rival = owners[partition]
-      const wins =
-        rival === undefined ||
-        member.generation > rival.generation ||
-        (member.generation === rival.generation && compare(member.memberId, rival.memberId) < 0)
-      if (wins) owners[partition] = member
+      if (rival === undefined || generation > (members[rival] as Claimant).generation) owners[partition] = place
     }
-  const claims = new Map<string, number[]>()
-  owners.forEach((owner, partition) => {
-    if (owner) claims.set(owner.memberId, [...(claims.get(owner.memberId) ?? []), partition])
-  })
-  return claims
+  return owners
 }
 
 export const numbers = (count: number): number[] => Array.from({ length: count }, (_, index) => index)

@@ -1,5 +1,6 @@
 /** Who follows which partition beside its owner. Pure, as the shares of the owners are (shares.ts). */
-import { compare, numbers } from './shares.ts'
+import { Seats } from './seats.ts'
+import { compare, numbers, ranksOf } from './shares.ts'
 
 export interface Follower {
   memberId: string
@@ -11,9 +12,15 @@ export interface Follower {
   copies: ReadonlyMap<number, number>
 }
 
+/** That two of a partition's processes are on one host costs more than any number of new copies. */
+const nearCost = 1e9
+/** Who followed costs nothing, who has some copy this, who has none twice this; of two the one that is further costs less. */
+const coldCost = 1e6
+
 /**
- * Gives each of the numbers 0…count−1 as many standbys as are wanted, as far as there are members besides the owner. Whoever followed
- * goes on, then whoever has a copy is preferred, on another host than the owner's wherever there is one; nobody has many more than others.
+ * Gives each of the numbers 0…count−1 as many standbys as are wanted, as far as there are members besides the owner. Nobody follows more
+ * than one more than another, and what one member owns is spread over all others, so that each can take over its part. As far as that
+ * allows they are on other hosts than the owner, whoever followed goes on, and then whoever has a copy is preferred.
  */
 export function shareStandbys(
   count: number,
@@ -21,95 +28,59 @@ export function shareStandbys(
   members: readonly Follower[],
   owners: ReadonlyMap<string, readonly number[]>,
 ): Map<string, number[]> {
-  const shares = new Map<string, number[]>(members.map(({ memberId }) => [memberId, []]))
+  const sorted = [...members].sort((a, b) => compare(a.memberId, b.memberId))
+  const ownerOf = new Map<number, number>()
+  for (const [place, { memberId }] of sorted.entries())
+    for (const partition of owners.get(memberId) ?? []) ownerOf.set(partition, place)
+  const shares: number[][] = sorted.map(() => [])
   const places = Math.min(wanted, members.length - 1)
-  if (places <= 0) return shares
-  const fair = Math.ceil((count * places) / members.length)
-  const ownerOf = new Map<number, Follower>()
-  for (const member of members) for (const partition of owners.get(member.memberId) ?? []) ownerOf.set(partition, member)
-  const load = ({ memberId }: Follower): number => shares.get(memberId)?.length ?? 0
-  const follows = ({ memberId }: Follower, partition: number): boolean => shares.get(memberId)?.includes(partition) ?? false
-  const standbysOf = (partition: number): Follower[] => members.filter((member) => follows(member, partition))
-  const give = (partition: number, candidates: readonly Follower[]): boolean => {
-    const owner = ownerOf.get(partition)
-    const taken = standbysOf(partition)
-    if (taken.length >= places) return false
-    const [chosen] = candidates
-      .filter((member) => member !== owner && !taken.includes(member))
-      .map((member) => ({
-        member,
-        full: Number(load(member) >= fair),
-        near: [...(owner === undefined ? [] : [owner]), ...taken].filter(({ host }) => host === member.host).length,
-        followed: Number(member.following.includes(partition)),
-        offset: member.copies.get(partition) ?? -1,
-      }))
-      .sort(
-        (a, b) =>
-          a.full - b.full ||
-          a.near - b.near ||
-          b.followed - a.followed ||
-          b.offset - a.offset ||
-          load(a.member) - load(b.member) ||
-          compare(a.member.memberId, b.member.memberId),
-      )
-    if (chosen === undefined) return false
-    shares.get(chosen.member.memberId)?.push(partition)
-    return true
+  for (let round = 1; round <= places; round++) {
+    const more = roundOf(count, round, sorted, ownerOf, shares)
+    for (const [place, share] of more.entries()) shares[place]?.push(...share)
   }
-  const remote = (member: Follower, partition: number): boolean => member.host !== ownerOf.get(partition)?.host
-  const elsewhere = (partition: number): boolean => members.some((member) => remote(member, partition))
-  // Who may stay is seated first, then who has a copy, so that newcomers do not take their places.
-  const stays = (member: Follower, partition: number): boolean =>
-    load(member) < fair && (remote(member, partition) || !elsewhere(partition))
-  for (const partition of numbers(count)) {
-    while (
-      give(
-        partition,
-        members.filter((m) => m.following.includes(partition) && stays(m, partition)),
-      )
-    );
-  }
-  for (const partition of numbers(count)) {
-    while (
-      give(
-        partition,
-        members.filter((m) => m.copies.has(partition) && stays(m, partition)),
-      )
-    );
-  }
-  for (const partition of numbers(count)) while (give(partition, members));
-  even(members, shares, ownerOf, fair)
-  for (const share of shares.values()) share.sort((a, b) => a - b)
-  return shares
+  for (const share of shares) share.sort((a, b) => a - b)
+  return new Map(shares.map((share, place) => [(sorted[place] as Follower).memberId, share]))
 }
 
-/** The last partitions find only their owners with room: who took them beyond his share gives up one that was not his before. */
-function even(
+/** One more standby for each partition. */
+function roundOf(
+  count: number,
+  round: number,
   members: readonly Follower[],
-  shares: Map<string, number[]>,
-  ownerOf: ReadonlyMap<number, Follower>,
-  fair: number,
-): void {
-  const shareOf = ({ memberId }: Follower): number[] => shares.get(memberId) ?? []
-  const sorted = [...members].sort((a, b) => compare(a.memberId, b.memberId))
-  for (const rich of sorted) {
-    for (const partition of [...shareOf(rich)]) {
-      if (shareOf(rich).length <= fair) break
-      if (rich.following.includes(partition) || rich.copies.has(partition)) continue
-      const owner = ownerOf.get(partition)
-      const poor = sorted.find(
-        (member) =>
-          shareOf(member).length < fair &&
-          member !== owner &&
-          !shareOf(member).includes(partition) &&
-          (member.host !== owner?.host || rich.host === owner?.host),
-      )
-      if (poor === undefined) continue
-      shares.set(
-        rich.memberId,
-        shareOf(rich).filter((each) => each !== partition),
-      )
-      shareOf(poor).push(partition)
-    }
+  ownerOf: ReadonlyMap<number, number>,
+  shares: readonly (readonly number[])[],
+): number[][] {
+  const ranks = ranksOf(count, members)
+  const following = members.map((member) => new Set(member.following))
+  const has = shares.map((share) => new Set(share))
+  const isOf = (partition: number, bin: number): boolean => ownerOf.get(partition) === bin || has[bin]?.has(partition) === true
+  const hostOf = (bin: number): string => (members[bin] as Follower).host
+  const nearness = numbers(count).map((partition) => {
+    const hosts = numbers(members.length).flatMap((bin) => (isOf(partition, bin) ? [hostOf(bin)] : []))
+    const near = (bin: number): number => hosts.filter((host) => host === hostOf(bin)).length
+    const others = numbers(members.length).filter((bin) => !isOf(partition, bin))
+    const least = Math.min(...others.map(near))
+    return (bin: number): number => near(bin) - least
+  })
+  const cost = (partition: number, bin: number): number => {
+    if (isOf(partition, bin)) return Number.POSITIVE_INFINITY
+    const near = nearCost * (nearness[partition]?.(bin) ?? 0)
+    if (following[bin]?.has(partition)) return near
+    const rank = ranks.get(partition)?.get(bin)
+    return near + (rank === undefined ? 2 * coldCost : coldCost + rank)
   }
+  const owned = members.map(({ memberId: _ }, bin) => [...ownerOf.values()].filter((owner) => owner === bin).length)
+  const crowdMax = (bin: number, owner: number): number => {
+    if (owner === members.length) return Number.POSITIVE_INFINITY
+    const remote = members.filter(({ host }) => host !== hostOf(owner)).length
+    if (remote > 0 && hostOf(bin) === hostOf(owner)) return Number.POSITIVE_INFINITY
+    const before = (shares[bin] ?? []).filter((partition) => ownerOf.get(partition) === owner).length
+    return Math.max(0, Math.ceil(((owned[owner] ?? 0) * round) / (remote || members.length - 1)) - before)
+  }
+  const sourceOf = (partition: number): number => ownerOf.get(partition) ?? members.length
+  const taken = shares.map(({ length }) => length)
+  const seats = new Seats({ bins: members.length, taken, cost, sources: members.length + 1, sourceOf, crowdMax }, count)
+  for (const partition of numbers(count)) for (const bin of members.keys()) seats.keep(partition, bin)
+  for (const partition of numbers(count)) seats.seat(partition)
+  return seats.shares
 }
