@@ -9,8 +9,8 @@ import {
   jobStateSchema,
   workerControlSchema,
 } from '../../schemas/generated.ts'
-import { sourceHeader } from '../../src/intake/translating.ts'
 import { movedHeader } from '../../src/scheduler/intake.ts'
+import { sourceHeader } from '../../streams/intake/foreign.ts'
 import type { AvroRecord } from '../../streams/jobs/avro-schema.ts'
 import { observedDeleteAtHeader, observedOffsetHeader, onlyNewHeader, onlyOverHeader } from '../../streams/jobs/condition.ts'
 import { replyHeaders } from '../../streams/jobs/receipt.ts'

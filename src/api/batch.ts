@@ -9,10 +9,10 @@ import { givenId, identifiedDefinitionOf, refuseMasks } from './definition-body.
 import type { PlacedRecord } from './group-commit.ts'
 import type { JobWrites } from './job-writes.ts'
 import type { JsonReader } from './json-body.ts'
-import { batchGroupsMax, bodyBytesMax } from './limits.ts'
+import { batchGroupsMax, batchStandingsMax, bodyBytesMax } from './limits.ts'
 import { type Line, lineGroups } from './ndjson-lines.ts'
 import { describe } from './problem.ts'
-import { etagOf } from './version.ts'
+import { etagOf, type Version } from './version.ts'
 
 type Result = Record<string, unknown>
 /** A line whose record is to be written, or what was wrong with it. */
@@ -27,12 +27,14 @@ export interface BatchCounts {
 interface Written {
   counts: BatchCounts
   ends: Map<number, number>
+  /** The first jobs that were written. */
+  first: Map<string, Version>
 }
 
 export interface BatchTools {
   writes: JobWrites
   read: JsonReader
-  /** One more line at the end says whether all that was written has been applied. */
+  /** One more line at the end says whether all that was written has been applied, and which of the first jobs are INVALID. */
   wait?: boolean
   /** Told of faults, which answers do not show. */
   onFault(error: unknown): void
@@ -48,7 +50,7 @@ export function batchAnswer(body: AsyncIterable<Buffer>, tools: BatchTools): Rea
 async function* answerGroups(body: AsyncIterable<Buffer>, tools: BatchTools): AsyncGenerator<string, void, undefined> {
   const groups = lineGroups(body, bodyBytesMax)
   const writing: Promise<string>[] = []
-  const written: Written = { counts: { done: 0, refused: 0 }, ends: new Map() }
+  const written: Written = { counts: { done: 0, refused: 0 }, ends: new Map(), first: new Map() }
   const readNext = (): Promise<Line[] | undefined> => {
     const next = groups.next().then(({ done, value }) => (done ? undefined : value))
     // It may fail while nobody waits for it, because results go first; where it is awaited it fails again.
@@ -73,7 +75,7 @@ async function* answerGroups(body: AsyncIterable<Buffer>, tools: BatchTools): As
         reading = readNext()
       }
     }
-    if (tools.wait) yield `${JSON.stringify(await allApplied(tools.writes, written.ends))}\n`
+    if (tools.wait) yield `${JSON.stringify(await allApplied(tools.writes, written))}\n`
   } finally {
     await Promise.all(writing)
     await tools.onEnd(written.counts)
@@ -92,7 +94,7 @@ function settlesFirst(first: Promise<unknown>, second: Promise<unknown>): Promis
 }
 
 /** Result lines of a group. It never rejects: what went wrong stands in the lines. */
-async function writeGroup(checked: Checked[], tools: BatchTools, { counts, ends }: Written): Promise<string> {
+async function writeGroup(checked: Checked[], tools: BatchTools, { counts, ends, first }: Written): Promise<string> {
   const records = checked.flatMap((line) => ('record' in line ? [line.record] : []))
   let offsets: number[] = []
   let failure: unknown
@@ -113,6 +115,7 @@ async function writeGroup(checked: Checked[], tools: BatchTools, { counts, ends 
       const offset = offsets[next++] ?? 0
       const { partition } = line.record
       ends.set(partition, Math.max(ends.get(partition) ?? 0, offset))
+      if (first.size < batchStandingsMax || first.has(line.id)) first.set(line.id, { partition, offset })
       result = accepted(line, offset)
     }
     counts[result.ok === true ? 'done' : 'refused']++
@@ -121,13 +124,30 @@ async function writeGroup(checked: Checked[], tools: BatchTools, { counts, ends 
   return text
 }
 
+interface EndLine {
+  applied: boolean
+  detail?: string
+  invalid?: { id: string; reason: string }[]
+}
+
 /** Each owner applies in the order of offsets, so the last one of a partition stands for all. */
-async function allApplied(writes: JobWrites, ends: ReadonlyMap<number, number>): Promise<{ applied: boolean; detail?: string }> {
+async function allApplied(writes: JobWrites, { ends, first }: Written): Promise<EndLine> {
   const waits = [...ends].map(async ([partition, jobs]) => ({ partition, applied: await writes.applied(partition, { jobs }) }))
   const late = (await Promise.all(waits)).flatMap(({ partition, applied }) => (applied ? [] : [partition]))
-  return late.length === 0
-    ? { applied: true }
-    : { applied: false, ...(await writes.late(late, 'All of it is durable in the log, but not every owner')) }
+  if (late.length > 0)
+    return { applied: false, ...(await writes.late(late, 'All of it is durable in the log, but not every owner')) }
+  const invalid = await invalidAmong(writes, first)
+  return { applied: true, ...(invalid.length > 0 && { invalid }) }
+}
+
+/** One after another: whoever waits for a batch does not need them faster, and owners have other work. */
+async function invalidAmong(writes: JobWrites, jobs: ReadonlyMap<string, Version>): Promise<{ id: string; reason: string }[]> {
+  const invalid: { id: string; reason: string }[] = []
+  for (const [id, version] of jobs) {
+    const { status, reason = '' } = await writes.standing(id, version)
+    if (status === 'INVALID') invalid.push({ id, reason })
+  }
+  return invalid
 }
 
 async function checkGroup(group: Line[], tools: BatchTools): Promise<Checked[]> {

@@ -45,7 +45,8 @@ export function jobRoutes(instance: FastifyInstance, { writes, owners, partition
     void reply.header('etag', etagOf(version))
     const answer = { id, etag: etagOf(version), partition: version.partition, offset: version.offset, applied, ...more }
     if (wait && !applied) return reply.code(202).send({ ...answer, ...(await writes.late([version.partition])) })
-    return status === 204 ? reply.code(204).send() : reply.code(status).send(answer)
+    if (status === 204) return reply.code(204).send()
+    return reply.code(status).send(applied ? { ...answer, ...(await writes.standing(id, version)) } : answer)
   }
 
   instance.put<OneJob>('/v1/jobs/:id', { config: write('PUT'), schema: putJobSchema }, async (request, reply) => {

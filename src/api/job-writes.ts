@@ -27,6 +27,13 @@ export interface Written extends Version {
   unjudged: boolean
 }
 
+/** How a job stands with a definition. */
+export interface Standing {
+  status?: JobView['status']
+  /** With INVALID. */
+  reason?: string
+}
+
 export class JobWrites {
   readonly #options: ApiOptions
   readonly #commit: GroupCommit
@@ -148,6 +155,14 @@ export class JobWrites {
       if (error instanceof DuelogError && error.retriable) return false
       throw error
     }
+  }
+
+  /** How a job stands with just this definition, which its owner has applied; nothing where another is in force, or the owner does not answer. */
+  async standing(id: string, version: Version): Promise<Standing> {
+    const inForce = await this.#askIfThere(id)
+    if (inForce?.offset !== version.offset) return {}
+    const { status, reason } = inForce
+    return { status, ...(status === 'INVALID' && reason !== null && { reason }) }
   }
 
   /** What to answer where the owners of these partitions had not applied what was written. */

@@ -24,6 +24,8 @@ export const readOwnWriteWaitMs = 1_000
 
 /** Groups of lines of one batch request that are written but not yet answered. */
 export const batchGroupsMax = 4
+/** With wait=applied: the first jobs of a batch whose standing is looked at when it ends. */
+export const batchStandingsMax = 200
 
 export const listLimitDefault = 100
 export const listLimitMax = 1_000

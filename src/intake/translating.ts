@@ -1,6 +1,6 @@
 /** From a foreign record to what is written for it: a definition or a deletion on jobs, or a refusal that is counted, logged and answered. */
 import { fromEtf1 } from '../../streams/intake/etf1.ts'
-import type { Translate } from '../../streams/intake/foreign.ts'
+import { sourceHeader, type Translate } from '../../streams/intake/foreign.ts'
 import { fromKarafka } from '../../streams/intake/karafka.ts'
 import { receiptRecord, replyHeaders, replyProblem, replyToOf } from '../../streams/jobs/receipt.ts'
 import { recordBytes } from '../../streams/runs/topic-record.ts'
@@ -8,9 +8,6 @@ import type { RecordIn, RecordOut } from '../ports.ts'
 import type { Dialect, IntakeOptions } from './options.ts'
 
 const translations: Record<Dialect, Translate> = { etf1: fromEtf1, karafka: fromKarafka }
-
-/** Header that says which record a definition was made from. */
-export const sourceHeader = 'duelog-source'
 
 /** Nothing for a refused record whose sender asked for no receipt. */
 export function translated(options: IntakeOptions, dialect: Dialect, record: RecordIn): RecordOut | undefined {

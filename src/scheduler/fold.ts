@@ -196,8 +196,8 @@ class BatchFold {
     const { replyTo, offset } = mail
     if (replyTo === undefined) return
     const { names, partition, logger } = this.#context
-    const receipt = { ...answer, jobId: mail.jobId, topic: names[mail.source], partition, offset }
-    const record = receiptRecord(replyTo, receipt)
+    const place = replyTo.source ?? { topic: names[mail.source], partition, offset }
+    const record = receiptRecord(replyTo, { ...answer, jobId: mail.jobId, ...place })
     const problem = this.#topicProblem({ name: record.topic, partition: null }, recordBytes(record))
     if (problem === undefined) {
       this.#folded.effects.written(record)

@@ -18,12 +18,12 @@ export function fromEtf1(record: ForeignRecord): Translation {
     if (key !== null && key.length > 0) return { kind: 'deletion', jobId }
     return { kind: 'refused', jobId, reason: 'A null value cancels a schedule by its key, and this record has none.' }
   }
-  const at = msOfEpochSeconds(headers[names.epoch])
-  if (at === undefined) return { kind: 'refused', jobId, reason: `The header ${names.epoch} must be whole seconds since 1970.` }
+  const at = msOfEpochSeconds(names.epoch, headers[names.epoch])
+  if ('problem' in at) return { kind: 'refused', jobId, reason: at.problem }
   const targetTopic = headers[names.targetTopic]?.toString() ?? ''
   if (targetTopic === '') return { kind: 'refused', jobId, reason: `The header ${names.targetTopic} is missing.` }
   const target = { name: targetTopic, key: headers[names.targetKey] ?? null }
-  return oneRecordAt(jobId, at, target, value, {
+  return oneRecordAt(jobId, at.ms, target, value, {
     ...headersWithout(headers, steering),
     [added.timestamp]: Buffer.from(String(Math.floor(timestampMs / 1_000))),
     [added.key]: key ?? Buffer.alloc(0),

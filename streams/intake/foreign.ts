@@ -25,6 +25,9 @@ export type Translation =
 
 export type Translate = (record: ForeignRecord) => Translation
 
+/** Header of a definition or deletion that says which record it was made from. */
+export const sourceHeader = 'duelog-source'
+
 /** Marks ids that are not the key itself. */
 const encodedMark = 'b64:'
 
@@ -39,14 +42,19 @@ export function jobIdOf({ key, topic, partition, offset }: ForeignRecord): strin
   return encoded.length <= jobIdBytesMax ? encoded : undefined
 }
 
-/** Undefined for what is not a whole number of seconds within the limits of dates. */
-export function msOfEpochSeconds(text: Buffer | undefined): number | undefined {
-  const digits = text === undefined ? undefined : /^\s*(\d{1,13})\s*$/.exec(text.toString())?.[1]
-  const ms = digits === undefined ? undefined : Number(digits) * 1_000
-  return ms !== undefined && ms <= latestMs ? ms : undefined
-}
+/** The end of the year 9999, beyond which nobody means a date: most often such a number is of milliseconds. */
+const latestSeconds = 253_402_300_799
 
-const latestMs = 8_640_000_000_000_000
+/** The instant that a header names in seconds, or why it cannot be taken. */
+export function msOfEpochSeconds(name: string, text: Buffer | undefined): { ms: number } | { problem: string } {
+  const digits = text === undefined ? undefined : /^\s*(\d{1,20})\s*$/.exec(text.subarray(0, 40).toString())?.[1]
+  const seconds = Number(digits)
+  if (digits === undefined) return { problem: `The header ${name} must be whole seconds since 1970.` }
+  if (seconds <= latestSeconds) return { ms: seconds * 1_000 }
+  return {
+    problem: `The header ${name} is ${digits}, after the year 9999; it is in seconds since 1970, at most ${latestSeconds}, not in milliseconds.`,
+  }
+}
 
 /** One record for the target topic at an instant; refused where the result is beyond a limit of definitions. */
 export function oneRecordAt(

@@ -36,11 +36,11 @@ export function fromKarafka(record: ForeignRecord): Translation {
   // A tombstone is left behind by Karafka's own dispatcher: the message was sent.
   if (type === 'cancel' || type === 'tombstone') return { kind: 'deletion', jobId }
   if (type !== 'schedule') return refused(`The header ${names.type} must be schedule, cancel or tombstone.`)
-  const at = msOfEpochSeconds(headers[names.epoch])
-  if (at === undefined) return refused(`The header ${names.epoch} must be whole seconds since 1970.`)
+  const at = msOfEpochSeconds(names.epoch, headers[names.epoch])
+  if ('problem' in at) return refused(at.problem)
   const place = placeOf(headers)
   if (typeof place === 'string') return refused(place)
-  return oneRecordAt(jobId, at, place, record.value, {
+  return oneRecordAt(jobId, at.ms, place, record.value, {
     ...headersWithout(headers, replies),
     [added.topic]: Buffer.from(topic),
     [added.partition]: Buffer.from(String(partition)),

@@ -4,6 +4,7 @@
  */
 import type { JobCommand } from '../../schemas/generated.ts'
 import { pristineState } from '../draft.ts'
+import { sourceHeader } from '../intake/foreign.ts'
 import type { Decision, Input, Job, TopicRecord } from '../job.ts'
 import { reasonText } from './why.ts'
 
@@ -14,6 +15,15 @@ export interface ReplyTo {
   topic: string
   /** Given back as it came. */
   correlationId: Buffer | undefined
+  /** The record that the sender wrote, where this one was made from it; else it is this one. */
+  source: Place | undefined
+}
+
+/** Where a record stands. */
+export interface Place {
+  topic: string
+  partition: number
+  offset: number
 }
 
 export interface Receipt {
@@ -21,7 +31,7 @@ export interface Receipt {
   /** Why it was not accepted or cancelled. */
   reason?: string
   jobId: string
-  /** Where the record stands that is answered. */
+  /** Where the record stands that its sender wrote. */
   topic: string
   partition: number
   offset: number
@@ -50,7 +60,13 @@ export function replyToOf(headers: Record<string, Buffer>): ReplyTo | undefined 
   const topic = headers[replyHeaders.topic]
   return topic === undefined || replyProblem(headers) !== undefined
     ? undefined
-    : { topic: topic.toString(), correlationId: headers[replyHeaders.correlationId] }
+    : { topic: topic.toString(), correlationId: headers[replyHeaders.correlationId], source: sourceOf(headers[sourceHeader]) }
+}
+
+function sourceOf(header: Buffer | undefined): Place | undefined {
+  const [, topic, partition, offset] =
+    /^([\w.-]{1,249})\/(\d{1,9})\/(\d{1,15})$/.exec(header?.subarray(0, 300).toString() ?? '') ?? []
+  return topic === undefined ? undefined : { topic, partition: Number(partition), offset: Number(offset) }
 }
 
 export type Answer = Pick<Receipt, 'outcome' | 'reason' | 'nextFireAt' | 'nextDueAt'>

@@ -22,6 +22,19 @@ describe('PUT /v1/jobs/{id}', () => {
     expect(second.headers.etag).toBe('"0.1"')
   })
 
+  it('says with wait=applied how the job stands: INVALID and why, although it is written', async () => {
+    await using system = createSystem({ partitions: 1 })
+    expect((await system.api.instance.inject(put('/v1/jobs/a?wait=applied', atNoon))).json()).toEqual({
+      ...{ id: 'a', etag: '"0.0"', partition: 0, offset: 0 },
+      ...{ applied: true, status: 'ACTIVE' },
+    })
+    system.owner.invalid = () => 'The topic x is not allowed.'
+    const answer = await system.api.instance.inject(put('/v1/jobs/a?wait=applied', atNoon))
+    expect(answer.json()).toMatchObject({ applied: true, status: 'INVALID', reason: 'The topic x is not allowed.' })
+    const made = await system.api.instance.inject({ method: 'POST', url: '/v1/jobs?wait=applied', payload: atNoon })
+    expect(made.json()).toMatchObject({ applied: true, status: 'INVALID', reason: 'The topic x is not allowed.' })
+  })
+
   it.each(['a/b', 'é✓', 'a b', '100%', '%2F', 'a%2Fb', '?x=1#y', '\'"', 'x'.repeat(255), '✓'.repeat(85)])(
     'takes the percent-encoded id %s as it is',
     async (id) => {

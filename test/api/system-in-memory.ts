@@ -84,6 +84,8 @@ export class MemoryOwner implements PartitionQueries {
   applies = true
   /** Why it decides nothing. */
   problem: string | undefined
+  /** Why a definition makes its job INVALID; undefined: it does not. */
+  invalid: (id: string) => string | undefined = () => undefined
   /** What a trigger makes. */
   triggered: (job: JobView, command: JobCommand) => void = (job, command) => {
     job.runNo++
@@ -102,7 +104,11 @@ export class MemoryOwner implements PartitionQueries {
     const dropped = !holds(onlyOverOf(headers), inForce)
     if (record.topic === names.jobs && !dropped) {
       if (record.value === null) this.jobs.delete(id)
-      else this.jobs.set(id, view(id, codecs.definition.decode(record.value) as JobDefinition, record.partition, offset))
+      else {
+        const job = view(id, codecs.definition.decode(record.value) as JobDefinition, record.partition, offset)
+        const reason = this.invalid(id)
+        this.jobs.set(id, reason === undefined ? job : { ...job, status: 'INVALID', reason })
+      }
     } else if (record.topic === names.commands && record.value !== null) {
       const job = this.jobs.get(id)
       const command = codecs.command.decode(record.value) as JobCommand

@@ -75,6 +75,16 @@ describe('duelog jobs apply', () => {
     expect(err).toContain(`refused ${file}:2 bad-1: schedule.cron`)
     expect(err).toContain(`refused ${file}:3 (no id): `)
   })
+  it('says which jobs are INVALID although they were written, and fails', async () => {
+    const file = await bed.file(
+      'invalid.ndjson',
+      lines(job('fine-1'), job('astray-1', { target: { topic: { name: 'not-allowed' } } })),
+    )
+    const { code, out, err } = await bed.run('jobs', 'apply', file)
+    expect({ code, out }).toEqual({ code: 1, out: '2 jobs applied\n' })
+    expect(err).toMatch(/^invalid astray-1: [^\n]*not-allowed[^\n]*\n$/)
+    expect((await bed.run('jobs', 'apply', '--json', file)).json().at(-1)).toMatchObject({ id: 'astray-1', status: 'INVALID' })
+  })
   it('gives one line of JSON for each job of several files, with its place', async () => {
     const first = await bed.file('first.ndjson', lines(job('json-1')))
     const second = await bed.file('second.json', JSON.stringify([job('json-2'), { id: 'json-3' }], null, 2))

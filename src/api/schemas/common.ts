@@ -3,6 +3,8 @@
 import { jobIdBytesMax } from '../../../streams/jobs/validate.ts'
 import { errorTable } from '../../errors.ts'
 
+export const jobStatuses = ['ACTIVE', 'PAUSED', 'COMPLETED', 'INVALID'] as const
+
 /** A request's own part is closed: a misspelt name is refused, not ignored. */
 export const closed = <Properties extends object>(properties: Properties, required: readonly string[] = []) => ({
   type: 'object' as const,
@@ -118,6 +120,12 @@ export const acceptedSchema = {
     partition: { type: 'integer' },
     offset: { type: 'integer' },
     applied: { type: 'boolean' },
+    status: {
+      type: 'string',
+      enum: jobStatuses,
+      description: 'With wait=applied: how the job stands with this definition. INVALID: it does not fire, and reason says why.',
+    },
+    reason: { type: 'string', description: 'With status INVALID: why.' },
     code: {
       type: 'string',
       const: 'wait-timeout',

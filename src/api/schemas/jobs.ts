@@ -7,6 +7,7 @@ import {
   createHeaders,
   idParams,
   ifMatchHeaders,
+  jobStatuses,
   problemResponses,
   staleQuery,
   staleSchema,
@@ -16,8 +17,6 @@ import {
   waitQuery,
 } from './common.ts'
 import { runSchema } from './runs.ts'
-
-const statuses = ['ACTIVE', 'PAUSED', 'COMPLETED', 'INVALID'] as const
 
 /** Named only: definition-json-schema.ts describes it. */
 export const definitionSchema = {
@@ -51,7 +50,7 @@ export const jobSchema = {
   properties: {
     id: { type: 'string' },
     etag: { type: 'string' },
-    status: { type: 'string', enum: statuses },
+    status: { type: 'string', enum: jobStatuses },
     reason: { type: ['string', 'null'], description: 'Why the job is INVALID, or why its last occurrence was skipped.' },
     nextFireAt: { ...timeOrNull, description: 'Nominal time of the next occurrence.' },
     nextDueAt: { ...timeOrNull, description: 'With jitterMs: when that is due; null without.' },
@@ -133,7 +132,7 @@ export const listJobsSchema = {
   tags: ['Jobs'],
   summary: 'Jobs in the order of their ids',
   querystring: closed({
-    status: { type: 'string', enum: statuses },
+    status: { type: 'string', enum: jobStatuses },
     tag: { type: 'string', minLength: 1, maxLength: 64 },
     handler: { type: 'string', minLength: 1, maxLength: 128 },
     dueBefore: {
@@ -202,7 +201,7 @@ export const batchSchema = {
       type: 'string',
       enum: ['applied'],
       description:
-        'End the answer when the owners have applied what was written, with one more line that says so: {"applied": true}, or false with a detail when they have not within 5 s.',
+        'End the answer when the owners have applied what was written, with one more line that says so: {"applied": true}, or false with a detail when they have not within 5 s. Of the first 200 jobs those that became INVALID are named in it: {"applied": true, "invalid": [{"id": …, "reason": …}]}.',
     },
   }),
   consumes: ['application/x-ndjson'],

@@ -90,12 +90,20 @@ class Report {
       const open = countText(this.#waiting.size, this.#waiting.size === 1 ? 'job was' : 'jobs were')
       terminal.stderr.write(`${open} sent without an answer and may be applied or not; apply the files again to be sure.\n`)
     }
-    if (this.#refused > 0) exit(exitCodes.failed.code)
+    const invalid = this.applied?.invalid ?? []
+    if (this.#refused + invalid.length > 0) exit(exitCodes.failed.code)
+    if (json) for (const job of invalid) terminal.stdout.write(`${JSON.stringify({ ...job, status: 'INVALID' })}\n`)
     if (json || this.#accepted + this.#refused === 0) return
     const paint = painterOf(terminal.stderr, terminal.env)
     for (const refusal of this.#refusals) terminal.stderr.write(`${paint('red', 'refused')} ${refusal}\n`)
     const more = this.#refused - this.#refusals.length
     if (more > 0) terminal.stderr.write(`and ${countText(more, 'more')}; --json names each.\n`)
+    for (const { id, reason } of invalid.slice(0, REFUSALS_SHOWN_MAX))
+      terminal.stderr.write(`${paint('red', 'invalid')} ${oneLine(id)}: ${oneLine(reason)}\n`)
+    if (invalid.length > REFUSALS_SHOWN_MAX)
+      terminal.stderr.write(
+        `and ${countText(invalid.length - REFUSALS_SHOWN_MAX, 'more')}; duelog jobs list --status INVALID shows them.\n`,
+      )
     terminal.stdout.write(`${this.#counts()}\n`)
     if (this.applied?.applied === false && this.#accepted > 0) {
       const { detail = 'They are durable; their owners have not applied all of them yet, and will.' } = this.applied

@@ -25,10 +25,11 @@ export interface LineResult {
   retriable?: boolean
 }
 
-/** Whether the owners have applied all that was written, and why not. */
+/** Whether the owners have applied all that was written, and why not; and which of the first jobs became INVALID. */
 export interface Applied {
   applied: boolean
   detail?: string
+  invalid?: { id: string; reason: string }[]
 }
 
 /**

@@ -79,8 +79,12 @@ describe('a schedule of etf1', () => {
       const made = fromEtf1(record(headers, more))
       return made.kind === 'refused' ? made.reason : made.kind
     }
-    for (const epoch of ['', 'soon', '-5', '1.5', '99999999999999'])
+    for (const epoch of ['', 'soon', '-5', '1.5', '9'.repeat(50)])
       expect(reason({ ...etf1, 'scheduler-epoch': epoch })).toMatch(/scheduler-epoch must be whole seconds/)
+    // Milliseconds are no date of the year 57,000.
+    expect(reason({ ...etf1, 'scheduler-epoch': '1893456000000' })).toMatch(/after the year 9999; .*not in milliseconds/)
+    expect(reason({ ...etf1, 'scheduler-epoch': '253402300800' })).toMatch(/not in milliseconds/)
+    expect(reason({ ...etf1, 'scheduler-epoch': '253402300799' })).toBe('definition')
     expect(reason({ 'scheduler-epoch': '5' })).toMatch(/scheduler-target-topic is missing/)
     expect(reason({ ...etf1, 'scheduler-target-topic': 'no topic' })).toMatch(/target\.topic\.name is "no topic"/)
     expect(reason(etf1, { value: Buffer.alloc(524_289) })).toMatch(/payload has 524289 bytes/)
