@@ -5,6 +5,7 @@
 import { lookup as systemLookup } from 'node:dns'
 import { BlockList, isIP, type LookupFunction } from 'node:net'
 import { NonRetryableError } from '../handler-errors.ts'
+import { meaningsOf } from './embedded-addresses.ts'
 
 export interface AddressGuard {
   /** Why a host that is an address must not be reached; undefined for others, and for names, which `lookup` judges. */
@@ -13,20 +14,36 @@ export interface AddressGuard {
   lookup: LookupFunction
 }
 
-/** Addresses, or CIDR such as 10.0.0.0/8; what is allowed is so although it is denied. Throws RangeError for one that is neither. */
-export function addressGuard(deny: readonly string[], allow: readonly string[] = []): AddressGuard {
+export interface AddressGuardOptions {
+  /** Addresses, or CIDR such as 10.0.0.0/8. */
+  deny: readonly string[]
+  /** What may be reached although it is denied. Default: nothing. */
+  allow?: readonly string[]
+  /** Addresses of this machine, which are denied where its loopback addresses are. Default: none are known. */
+  own?: () => BlockList
+}
+
+/** Throws RangeError for what is neither an address nor a network. */
+export function addressGuard({ deny, allow = [], own = () => nobody }: AddressGuardOptions): AddressGuard {
   const [denied, allowed] = [listOf(deny), listOf(allow)]
+  // Who keeps loopback addresses away means this machine, which has others as well.
+  const deniesOwn = denied.check('127.0.0.1') || denied.check('::1', 'ipv6')
+  const isRefused = (address: string): boolean => {
+    const type = isIP(address) === 6 ? 'ipv6' : 'ipv4'
+    if (allowed.check(address, type)) return false
+    return denied.check(address, type) || (deniesOwn && own().check(address, type))
+  }
+  /** Whatever a gateway or the operating system may take an address for has to be allowed. */
   const refuses = (address: string): boolean => {
-    const family = isIP(address)
-    const type = family === 6 ? 'ipv6' : 'ipv4'
-    return family !== 0 && denied.check(address, type) && !allowed.check(address, type)
+    const meanings = meaningsOf(address)
+    return meanings.length === 0 || meanings.some(isRefused)
   }
   const refusal = (address: string): string =>
     `http targets must not reach ${address}; DUELOG_HTTP_DENY says so, and DUELOG_HTTP_ALLOW can make an exception`
   return {
     refusalOf(host) {
       const address = host.replace(/^\[|\]$/g, '')
-      return refuses(address) ? refusal(address) : undefined
+      return isIP(address) !== 0 && refuses(address) ? refusal(address) : undefined
     },
     lookup: (hostname, options, callback) =>
       systemLookup(hostname, options, (error, found, family) => {
@@ -37,6 +54,8 @@ export function addressGuard(deny: readonly string[], allow: readonly string[] =
       }),
   }
 }
+
+const nobody = new BlockList()
 
 function listOf(networks: readonly string[]): BlockList {
   const list = new BlockList()

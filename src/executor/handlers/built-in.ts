@@ -8,6 +8,7 @@ import { NonRetryableError } from '../handler-errors.ts'
 import { addressGuard } from './address-guard.ts'
 import { httpHandler } from './http.ts'
 import { kafkaProduceHandler } from './kafka-produce.ts'
+import { ownAddresses } from './own-addresses.ts'
 import { signingKeyOf } from './standard-webhooks.ts'
 
 const SLEEP_MS_MAX = 604_800_000
@@ -49,9 +50,10 @@ export interface BuiltInOptions {
 
 export function builtInHandlers({ httpDeny, httpAllow, httpSigningKey, writer, prefix, clock }: BuiltInOptions): Handlers {
   const signingKey = httpSigningKey === undefined ? undefined : signingKeyOf(httpSigningKey)
+  const guard = addressGuard({ deny: httpDeny, allow: httpAllow ?? [], own: ownAddresses(clock) })
   return {
     ...plain,
-    [httpHandlerName]: httpHandler({ guard: addressGuard(httpDeny, httpAllow), signingKey, clock }),
+    [httpHandlerName]: httpHandler({ guard, signingKey, clock }),
     'kafka.produce': kafkaProduceHandler(writer, prefix),
   }
 }

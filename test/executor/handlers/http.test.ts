@@ -57,7 +57,7 @@ const run = (http: HttpTarget, more: Partial<Run> = {}) =>
   }) as unknown as Run
 
 const handler = (deny: string[] = [], signingKey: Buffer | undefined = undefined) =>
-  httpHandler({ guard: addressGuard(deny), signingKey, clock: systemClock })
+  httpHandler({ guard: addressGuard({ deny }), signingKey, clock: systemClock })
 const call = async (wanted: Run, use = handler()) => use(wanted)
 
 it('sends payload and headers, and the same idempotency key with each attempt', async () => {
@@ -154,7 +154,7 @@ it('reaches nothing that is not public while the settings say nothing else', asy
   const { seen, url } = await answering(200)
   const { port } = new URL(url)
   const guarded = (allow: string[] = httpAllow) =>
-    httpHandler({ guard: addressGuard(httpDeny, allow), signingKey: undefined, clock: systemClock })
+    httpHandler({ guard: addressGuard({ deny: httpDeny, allow }), signingKey: undefined, clock: systemClock })
   const hosts = [
     ...[
       '127.0.0.1',
@@ -169,6 +169,16 @@ it('reaches nothing that is not public while the settings say nothing else', asy
       '[::]',
     ],
     ...['10.1.2.3', '172.16.0.1', '172.31.255.255', '192.168.1.1', '100.64.0.1', '169.254.169.254', '[::ffff:a9fe:a9fe]'],
+    ...[
+      '[::127.0.0.1]',
+      '[::ffff:0:127.0.0.1]',
+      '[64:ff9b:1::7f00:1]',
+      '[64:ff9b:1:7f00:0:100::]',
+      '[fec0::1]',
+      '[2002:7f00:1::]',
+    ],
+    ...['[2001:0:7f00:1::]', '[2001::80ff:fffe]', '[::169.254.169.254]', '[::ffff:0:a9fe:a9fe]', '[fe80::5efe:7f00:1]'],
+    ...['0', '0.1.2.3', '192.0.2.1', '[100::1]', '[2001:db8::1]', '[::]', '[0:0:0:0:0:ffff:7f00:0001]'],
     ...['[fd00:ec2::254]', '[fe80::1]', '[64:ff9b::a9fe:a9fe]', '168.63.129.16', '224.0.0.1', '255.255.255.255'],
   ]
   for (const host of hosts) {

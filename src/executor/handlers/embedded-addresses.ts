@@ -1,0 +1,45 @@
+/**
+ * What an address leads to besides itself. IPv6 has several ways to write an IPv4 address into one of its own, and gateways, tunnels and
+ * the operating system follow them: whoever keeps an IPv4 address away has to keep away all of these.
+ */
+import { isIP } from 'node:net'
+
+/** The address without its zone, and each IPv4 address in it; nothing for what is no address. */
+export function meaningsOf(address: string): string[] {
+  const [bare = ''] = address.split('%', 1)
+  const family = isIP(bare)
+  if (family !== 6) return family === 4 ? [bare] : []
+  return [bare, ...embeddedIn(groupsOf(bare))]
+}
+
+/** The eight groups of 16 bits. */
+function groupsOf(address: string): number[] {
+  // A URL writes addresses without dots, and with at most one gap.
+  const text = new URL(`http://[${address}]`).hostname.slice(1, -1)
+  const [head = '', tail] = text.split('::')
+  const of = (part: string): number[] => (part === '' ? [] : part.split(':').map((group) => Number.parseInt(group, 16)))
+  if (tail === undefined) return of(head)
+  const [front, back] = [of(head), of(tail)]
+  return [...front, ...Array<number>(8 - front.length - back.length).fill(0), ...back]
+}
+
+function embeddedIn(groups: readonly number[]): string[] {
+  const at = (index: number): number => groups[index] ?? 0
+  const starts = (...wanted: number[]): boolean => wanted.every((group, index) => at(index) === group)
+  const ipv4 = (high: number, low: number): string => [high >> 8, high & 255, low >> 8, low & 255].join('.')
+  const last = ipv4(at(6), at(7))
+  const found: string[] = []
+  // IPv4-mapped, -compatible and -translated: ::ffff:a.b.c.d, ::a.b.c.d, ::ffff:0:a.b.c.d.
+  if (starts(0, 0, 0, 0, 0, 0xffff) || starts(0, 0, 0, 0, 0xffff, 0)) found.push(last)
+  if (starts(0, 0, 0, 0, 0, 0) && at(6) !== 0) found.push(last)
+  // NAT64 of everybody; that of a site, where the address may stand behind 96 bits, or behind 48 around eight bits of zero.
+  if (starts(0x64, 0xff9b, 0, 0, 0, 0)) found.push(last)
+  if (starts(0x64, 0xff9b, 1)) found.push(last, ipv4(at(3), ((at(4) & 255) << 8) | (at(5) >> 8)))
+  // 6to4.
+  if (starts(0x2002)) found.push(ipv4(at(1), at(2)))
+  // Teredo: its server, and the client with all bits turned.
+  if (starts(0x2001, 0)) found.push(ipv4(at(2), at(3)), ipv4(at(6) ^ 0xffff, at(7) ^ 0xffff))
+  // ISATAP, in any network.
+  if ((at(4) & 0xfdff) === 0 && at(5) === 0x5efe) found.push(last)
+  return found
+}

@@ -1,0 +1,20 @@
+/** The addresses of this machine, on all its interfaces: public ones, too, lead to what listens here. */
+import { BlockList } from 'node:net'
+import { networkInterfaces } from 'node:os'
+import type { Clock } from '../../clock.ts'
+
+/** How old they may be, ms: to read them takes milliseconds where there are many interfaces. */
+const maxAgeMs = 1_000
+
+export function ownAddresses(clock: Pick<Clock, 'steadyMs'>, read = networkInterfaces): () => BlockList {
+  let known = new BlockList()
+  let readAt = Number.NEGATIVE_INFINITY
+  return () => {
+    if (clock.steadyMs() - readAt < maxAgeMs) return known
+    known = new BlockList()
+    for (const { address, family } of Object.values(read()).flatMap((addresses) => addresses ?? []))
+      known.addAddress(address.split('%', 1)[0] ?? '', family === 'IPv6' ? 'ipv6' : 'ipv4')
+    readAt = clock.steadyMs()
+    return known
+  }
+}
