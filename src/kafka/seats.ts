@@ -25,6 +25,13 @@ interface Step {
 /** Steps of a search for one item; so many are never needed while the costs are sound. */
 const looksPerNode = 64
 
+/**
+ * Moves that all searches of one plan look at together; 12 partitions and 3 members take a few hundred, 1,024 and 20 up to some millions.
+ * After that an item takes the cheapest free place, and nobody makes room for it: still even, with more cold places. Counted and not
+ * timed, so that all who lead decide alike.
+ */
+const MOVES_MAX = 2_000_000
+
 export class Seats {
   readonly #plan: SeatPlan
   readonly #floor: number
@@ -32,6 +39,9 @@ export class Seats {
   readonly #binOf = new Map<number, number>()
   readonly #load: number[]
   readonly #crowds: Set<number>[]
+  /** Bins that have one more than the floor. */
+  #larger: number
+  #movesLeft = MOVES_MAX
 
   /** `count`: of the items that are to be seated, besides what is taken. */
   constructor(plan: SeatPlan, count: number) {
@@ -40,6 +50,7 @@ export class Seats {
     const total = plan.taken.reduce((sum, each) => sum + each, count)
     this.#floor = Math.floor(total / plan.bins)
     this.#extras = total % plan.bins
+    this.#larger = this.#load.filter((each) => each > this.#floor).length
     this.#crowds = Array.from({ length: plan.bins * plan.sources }, () => new Set<number>())
   }
 
@@ -56,11 +67,32 @@ export class Seats {
     if (this.#binOf.has(item)) return
     const free = this.#cheapestFree(item)
     if (free !== undefined) return this.#put(item, free)
-    if (this.#seatAlong(item, true) || this.#seatAlong(item, false)) return
+    if (this.#movesLeft > 0 && (this.#seatAlong(item, true) || this.#seatAlong(item, false))) return
+    const costs = this.#bins.map((bin) => this.#plan.cost(item, bin))
     const [bin] = this.#bins
-      .filter((each) => this.#plan.cost(item, each) < Number.POSITIVE_INFINITY)
-      .sort((a, b) => this.#loadOf(a) - this.#loadOf(b) || this.#plan.cost(item, a) - this.#plan.cost(item, b) || a - b)
+      .filter((each) => (costs[each] as number) < Number.POSITIVE_INFINITY)
+      .sort(
+        (a, b) =>
+          Number(this.#hasRoom(b)) - Number(this.#hasRoom(a)) ||
+          (costs[a] as number) - (costs[b] as number) ||
+          this.#loadOf(a) - this.#loadOf(b) ||
+          a - b,
+      )
+    // The last items may find room only where they may not go.
+    if (bin !== undefined && !this.#hasRoom(bin)) this.#makeRoom(bin)
     if (bin !== undefined) this.#put(item, bin)
+  }
+
+  /** Whatever may go from the bin to one with room does so, whatever it costs. */
+  #makeRoom(bin: number): void {
+    for (const other of this.#bins.filter((each) => this.#hasRoom(each))) {
+      for (const [item, from] of this.#binOf) {
+        if (from !== bin || this.#plan.cost(item, other) === Number.POSITIVE_INFINITY) continue
+        this.#take(item)
+        this.#put(item, other)
+        return
+      }
+    }
   }
 
   /** The items of each bin, without what was taken before. */
@@ -140,6 +172,7 @@ export class Seats {
     const crowd = this.#crowd(node)
     if (!isCrowdMaxKept || crowd.size < crowdMax(bin, source)) reach(bin, distance, { from: node, item: undefined })
     for (const item of crowd) {
+      this.#movesLeft -= bins
       for (const other of this.#bins) {
         if (other === bin) continue
         reach(this.#crowdNode(other, source), distance + cost(item, other) - cost(item, bin), { from: node, item })
@@ -150,6 +183,7 @@ export class Seats {
   #put(item: number, bin: number): void {
     this.#binOf.set(item, bin)
     this.#load[bin] = this.#loadOf(bin) + 1
+    if (this.#loadOf(bin) === this.#floor + 1) this.#larger++
     this.#crowd(this.#crowdNode(bin, this.#plan.sourceOf(item))).add(item)
   }
 
@@ -158,6 +192,7 @@ export class Seats {
     if (bin === undefined) return
     this.#binOf.delete(item)
     this.#load[bin] = this.#loadOf(bin) - 1
+    if (this.#loadOf(bin) === this.#floor) this.#larger--
     this.#crowd(this.#crowdNode(bin, this.#plan.sourceOf(item))).delete(item)
   }
 
@@ -168,7 +203,7 @@ export class Seats {
   #hasRoom(bin: number): boolean {
     const load = this.#loadOf(bin)
     if (load < this.#floor) return true
-    return load === this.#floor && this.#load.filter((each) => each > this.#floor).length < this.#extras
+    return load === this.#floor && this.#larger < this.#extras
   }
 
   #hasCrowdRoom(bin: number, item: number): boolean {

@@ -165,3 +165,20 @@ test('a thousand partitions of many members are shared without a pause that anyb
   expect(spread(after.owners)).toBeLessThanOrEqual(1)
   expect(spread(after.followers)).toBeLessThanOrEqual(1)
 })
+
+test('a group too large to be searched through is shared out evenly all the same', () => {
+  const members = all(40).map((each) => fresh(`m${each}`))
+  const first = settled(members, dealt(2_000, 1, members), 1)
+  // Copies of a long life are anywhere, so hardly anything is free of cost.
+  const old = first.map((member, place) => ({
+    ...member,
+    copies: new Map(all(2_000).map((each) => [each, (each * place) % 97])),
+  }))
+  const after = [...old.slice(5), ...all(3).map((each) => fresh(`new${each}`))]
+  const { owners, followers } = dealt(2_000, 1, after)
+  for (const shares of [owners, followers]) {
+    expect(spread(shares)).toBeLessThanOrEqual(1)
+    expect([...shares.values()].flat().sort((a, b) => a - b)).toEqual(all(2_000))
+  }
+  for (const [member, owned] of owners) expect(owned.filter((each) => followers.get(member)?.includes(each))).toEqual([])
+})
