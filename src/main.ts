@@ -93,7 +93,8 @@ async function assemble(
   ])
   logger.info({ partitions }, 'Start: the topics are as they must be')
   const home = { dataDir: config.dataDir, clusterId }
-  const registry = { registryUrl, whenUp: embedded.registryUp, onNeeded: embedded.startRegistry }
+  const auth = config.registryAuth
+  const registry = { registryUrl, ...(auth && { auth }), whenUp: embedded.registryUp, onNeeded: embedded.startRegistry }
   const codecs = await openCodecs({ ...registry, plans, knownIds }, home, logger, vitals, undo)
   logger.info({ registryUrl }, 'Start: the schemas are known')
   const parts: Parts = {

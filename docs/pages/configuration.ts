@@ -6,16 +6,18 @@ import { code, heading, numberText, page, table } from './markdown.ts'
 export function configurationPage(): string {
   const rows = settings.map((setting) => [
     code(setting.name),
-    setting.client === true ? '—' : code(flagOf(setting)),
+    setting.client === true || setting.secret === true ? '—' : code(flagOf(setting)),
     defaultOf(setting),
     allowedOf(setting),
-    setting.secret ? `${setting.description} Secret: it appears in no message and no log.` : setting.description,
+    setting.secret
+      ? `${setting.description} Secret: it appears in no message and no log, and has no flag, because other users of a machine can read command lines.`
+      : setting.description,
   ])
   return page(
     heading(
       'Configuration',
       'schemas/config.json',
-      'Each setting is an environment variable and a flag of `duelog up`; a flag wins. An unknown `DUELOG_…` name, a value that is not allowed, or two settings that contradict one another stop the start with one sentence that names them.',
+      'Each setting is an environment variable and, but for secrets, a flag of `duelog up`; a flag wins. A secret may stand in a file that `<name>_FILE` names, as containers have them. An unknown `DUELOG_…` name, a value that is not allowed, or two settings that contradict one another stop the start with one sentence that names them.',
     ),
     table(['Name', 'Flag', 'Default', 'Allowed', 'Meaning'], rows),
     [

@@ -5,13 +5,14 @@ import type { ClusterOptions } from '../connect.ts'
 import type { Terminal } from './terminal.ts'
 
 export function clusterIn(env: Terminal['env'], clientId: string): ClusterOptions {
-  const { brokers, registryUrl, embeddedKafkaPort, embeddedRegistryPort, topicPrefix, sasl, ssl } = readConfig(env)
+  const { brokers, registryUrl, embeddedKafkaPort, embeddedRegistryPort, topicPrefix, sasl, ssl, registryAuth } = readConfig(env)
   return {
     brokers: brokers ?? [`127.0.0.1:${embeddedKafkaPort}`],
     registryUrl: registryUrl ?? `http://127.0.0.1:${embeddedRegistryPort}/apis/ccompat/v7`,
     topicPrefix,
     clientId,
     logger: pino({ level: 'silent' }),
+    ...(registryAuth === undefined ? {} : { registryAuth }),
     ...(sasl === undefined ? {} : { sasl }),
     ...(ssl === undefined ? {} : { ssl: { ca: ssl.ca, cert: ssl.cert, key: ssl.key } }),
   }

@@ -48,7 +48,9 @@ export function createProgram(terminal: Terminal, exit: (code: number) => void):
     .configureOutput({
       writeOut: (text) => terminal.stdout.write(text),
       writeErr: (text) => terminal.stderr.write(text),
-      outputError: (text, write) => write(text.replace(/^error: /, 'duelog: ')),
+      // What stands behind an unknown flag may be a secret.
+      outputError: (text, write) =>
+        write(text.replace(/^error: /, 'duelog: ').replace(/^(duelog: unknown option '[^'=]*)=[^']*/, '$1')),
       getOutHelpWidth: () => terminal.stdout.columns ?? 80,
       getErrHelpWidth: () => terminal.stderr.columns ?? 80,
     })

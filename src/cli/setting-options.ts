@@ -1,11 +1,25 @@
 /** Settings of the schema as options of a command. A flag wins over the environment. */
 import { Option } from 'commander'
-import { type Flag, flagsFromSchema } from '../config/flags.ts'
+import { type Flag, flagOf, flagsFromSchema, refusalOfSecret } from '../config/flags.ts'
+import { settings } from '../config/settings.ts'
+import { DuelogError } from '../errors.ts'
 
-/** Options for these settings, or for all. */
+/** Options for these settings, or for all; and those that a secret must not be given by. */
 export function settingOptions(names?: readonly string[]): Option[] {
   const flags = flagsFromSchema()
-  return (names === undefined ? flags : flags.filter(({ env }) => names.includes(env))).map(optionOf)
+  const secrets = settings.filter(({ secret, client }) => secret === true && client !== true)
+  return [
+    ...(names === undefined ? flags : flags.filter(({ env }) => names.includes(env))).map(optionOf),
+    ...secrets.map(({ name }) => refusedOption(name)),
+  ]
+}
+
+/** It is known only to be refused with what to do instead: of an unknown one commander would repeat the value. */
+export function refusedOption(name: string): Option {
+  const refuse = (): never => {
+    throw new DuelogError('bad-usage', refusalOfSecret(name))
+  }
+  return new Option(`${flagOf({ name })} [value]`).hideHelp().preset('').argParser(refuse)
 }
 
 /** What every command that talks to Kafka itself has to know. */

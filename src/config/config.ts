@@ -6,6 +6,7 @@ import { Ajv, type ErrorObject } from 'ajv'
 import { DuelogError, messageOf } from '../errors.ts'
 import { contradictions } from './contradictions.ts'
 import type { Raw } from './raw.ts'
+import { withSecretsOfFiles } from './secret-files.ts'
 import { configSchema, settingByName, settings } from './settings.ts'
 import { type ApiToken, apiTokensOf, brokersOf, listOf, networksOf, type Role, rolesOf } from './values.ts'
 import { bad, named, unknown } from './wording.ts'
@@ -18,6 +19,8 @@ export interface Config {
   brokers: string[] | undefined
   /** Undefined: start the embedded registry. */
   registryUrl: string | undefined
+  /** Undefined: the registry is asked without. */
+  registryAuth: { username: string; password: string } | undefined
   sasl: { mechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512'; username: string; password: string } | undefined
   /** PEM texts, read from the files named. Undefined: no TLS. */
   ssl: { ca: string | undefined; cert: string | undefined; key: string | undefined } | undefined
@@ -63,12 +66,12 @@ export interface Config {
   jwt: { jwks: string; issuer: string; audience: string; rolesClaim: string } | undefined
   /** Requests a second; 0: without limit. */
   httpRateLimit: number
-  /** The settings as they were given, secrets included: for processes of ours alone. */
+  /** The settings as they were given, secrets and names of their files included: for processes of ours alone. */
   given: Readonly<Record<string, string>>
 }
 
 const ajv = new Ajv({ coerceTypes: true, useDefaults: true, allErrors: true })
-for (const keyword of ['secret', 'unit', 'defaultCluster', 'client']) ajv.addKeyword(keyword)
+for (const keyword of ['secret', 'unit', 'defaultCluster', 'client', 'tokenCharsMin']) ajv.addKeyword(keyword)
 const validate = ajv.compile<Raw>(configSchema)
 
 /**
@@ -82,7 +85,9 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   const ours = given.filter(([name]) => settingByName.has(name))
   refuse(ours.flatMap(([name, value]) => (value === '' ? [`${named(name)} is empty; give it a value or leave it out.`] : [])))
 
-  const raw: Record<string, unknown> = Object.fromEntries(ours)
+  const read = withSecretsOfFiles(Object.fromEntries(ours))
+  refuse(read.problems)
+  const raw: Record<string, unknown> = read.values
   if (raw.KAFKA_BROKERS !== undefined) {
     for (const { name, defaultCluster } of settings) if (defaultCluster !== undefined) raw[name] ??= defaultCluster
   }
@@ -100,6 +105,10 @@ function configOf(raw: Raw): Omit<Config, 'given'> {
   return {
     brokers: raw.KAFKA_BROKERS === undefined ? undefined : brokersOf(raw.KAFKA_BROKERS),
     registryUrl: raw.SCHEMA_REGISTRY_URL,
+    registryAuth:
+      raw.SCHEMA_REGISTRY_USERNAME === undefined
+        ? undefined
+        : { username: raw.SCHEMA_REGISTRY_USERNAME, password: raw.SCHEMA_REGISTRY_PASSWORD ?? '' },
     sasl: mechanism && { mechanism, username, password },
     ssl: raw.KAFKA_SSL_ENABLED
       ? {

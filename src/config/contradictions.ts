@@ -1,6 +1,7 @@
 /** The rules between settings. */
 import type { Raw } from './raw.ts'
-import { apiTokensOf, brokersOf, isLoopback, listOf, networksOf, rolesOf } from './values.ts'
+import { settingByName } from './settings.ts'
+import { apiTokensOf, brokersOf, isLoopback, isReservedActor, listOf, networksOf, rolesOf } from './values.ts'
 import { bad, named } from './wording.ts'
 
 /** What no single value shows: items of lists, and settings that need or exclude one another. */
@@ -10,7 +11,20 @@ export function contradictions(raw: Raw): string[] {
     if (!right) found.push(sentence)
   }
   if (raw.KAFKA_BROKERS !== undefined && !brokersOf(raw.KAFKA_BROKERS)) found.push(bad('KAFKA_BROKERS', raw.KAFKA_BROKERS))
-  if (raw.DUELOG_API_TOKENS !== undefined && !apiTokensOf(raw.DUELOG_API_TOKENS)) found.push(bad('DUELOG_API_TOKENS', undefined))
+  if (raw.DUELOG_API_TOKENS !== undefined) found.push(...tokenProblems(raw.DUELOG_API_TOKENS))
+  for (const name of ['SCHEMA_REGISTRY_URL', 'DUELOG_JWT_JWKS_URL'] as const) {
+    const advice =
+      name === 'SCHEMA_REGISTRY_URL' ? 'set SCHEMA_REGISTRY_USERNAME and SCHEMA_REGISTRY_PASSWORD instead' : 'leave them out'
+    claim(!hasUser(raw[name]), `${named(name)} has a user or a password, which logs would show; ${advice}.`)
+  }
+  claim(
+    (raw.SCHEMA_REGISTRY_USERNAME === undefined) === (raw.SCHEMA_REGISTRY_PASSWORD === undefined),
+    `${named('SCHEMA_REGISTRY_USERNAME')} and SCHEMA_REGISTRY_PASSWORD need one another.`,
+  )
+  claim(
+    raw.SCHEMA_REGISTRY_URL !== undefined || raw.SCHEMA_REGISTRY_USERNAME === undefined,
+    `${named('SCHEMA_REGISTRY_USERNAME')} is for a registry of your own; set SCHEMA_REGISTRY_URL, or leave it out.`,
+  )
   if (!networksOf(raw.DUELOG_HTTP_DENY)) found.push(bad('DUELOG_HTTP_DENY', raw.DUELOG_HTTP_DENY))
   if (raw.DUELOG_HTTP_ALLOW !== undefined && !networksOf(raw.DUELOG_HTTP_ALLOW))
     found.push(bad('DUELOG_HTTP_ALLOW', raw.DUELOG_HTTP_ALLOW))
@@ -59,6 +73,28 @@ export function contradictions(raw: Raw): string[] {
     'KAFKA_SASL_… and KAFKA_SSL_… are for brokers of your own; set KAFKA_BROKERS, or leave them out.',
   )
   return [...found, ...portClashes(raw)]
+}
+
+/** Names items by their place, because all that is in them may be a token. */
+function tokenProblems(text: string): string[] {
+  const tokens = apiTokensOf(text)
+  if (tokens === undefined) return [bad('DUELOG_API_TOKENS', undefined)]
+  const { tokenCharsMin = 0 } = settingByName.get('DUELOG_API_TOKENS') ?? {}
+  return tokens.flatMap(({ token, name }, index) => [
+    ...(token.length < tokenCharsMin
+      ? [
+          `DUELOG_API_TOKENS has a token in its item ${index + 1} that is too short to be safe from guessing; allowed: at least ${tokenCharsMin} characters, such as openssl rand -hex 16 writes.`,
+        ]
+      : []),
+    ...(name !== undefined && isReservedActor(name)
+      ? [`DUELOG_API_TOKENS has a name in its item ${index + 1} that stands for others in the audit trail; take another.`]
+      : []),
+  ])
+}
+
+const hasUser = (url: string | undefined): boolean => {
+  const parsed = url === undefined ? null : URL.parse(url)
+  return parsed !== null && (parsed.username !== '' || parsed.password !== '')
 }
 
 /** Foreign schedules must not be read as two things, nor our own topics as foreign ones. */

@@ -1,6 +1,7 @@
 /** The settings that this process goes by, to be shown: those that were given and the defaults of the others, and no secret. */
 import type { Config } from './config.ts'
 import { settings } from './settings.ts'
+import { withoutUser } from './wording.ts'
 
 export interface EffectiveSetting {
   name: string
@@ -19,12 +20,7 @@ export function effectiveSettings({ given, brokers }: Pick<Config, 'given' | 'br
     const value = given[name] ?? (byDefault === undefined ? null : String(byDefault))
     return {
       ...{ name, given: given[name] !== undefined, secret, unit, description },
-      value: secret || value === null ? null : withoutUser(value),
+      value: secret || value === null ? null : withoutUser(value).replace(/(:\/\/[^\s?]*)\?.*$/, '$1?…'),
     }
   })
-}
-
-/** An address may carry a name and a password before its host. */
-function withoutUser(value: string): string {
-  return value.replace(/\/\/[^/@\s]*@/g, '//…@')
 }

@@ -1,4 +1,7 @@
-/** Each setting as a flag of `duelog up`: `--http-port` is DUELOG_HTTP_PORT, `--kafka-brokers` is KAFKA_BROKERS. */
+/**
+ * Each setting as a flag of `duelog up`: `--http-port` is DUELOG_HTTP_PORT, `--kafka-brokers` is KAFKA_BROKERS. Secrets have none, because
+ * other users of a machine can read command lines.
+ */
 import { type Setting, settings } from './settings.ts'
 
 export interface Flag {
@@ -23,7 +26,7 @@ export function flagOf(setting: Pick<Setting, 'name'>): string {
 
 export function flagsFromSchema(): Flag[] {
   return settings
-    .filter(({ client }) => client !== true)
+    .filter(({ client, secret }) => client !== true && secret !== true)
     .map((setting) => {
       const name = flagOf(setting)
       return {
@@ -42,4 +45,9 @@ export function environmentOf(values: Record<string, unknown>): Record<string, s
   return Object.fromEntries(
     flagsFromSchema().flatMap(({ key, env }) => (values[key] === undefined ? [] : [[env, String(values[key])]])),
   )
+}
+
+/** What is said to who gives a secret as a flag; its value is not repeated. */
+export function refusalOfSecret(name: string): string {
+  return `${flagOf({ name })} is no flag: other users of a machine can read command lines. Set ${name} in the environment, or name a file that holds it by ${name}_FILE.`
 }

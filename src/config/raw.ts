@@ -2,6 +2,8 @@
 export interface Raw {
   KAFKA_BROKERS?: string
   SCHEMA_REGISTRY_URL?: string
+  SCHEMA_REGISTRY_USERNAME?: string
+  SCHEMA_REGISTRY_PASSWORD?: string
   KAFKA_SASL_MECHANISM?: 'plain' | 'scram-sha-256' | 'scram-sha-512'
   KAFKA_SASL_USERNAME?: string
   KAFKA_SASL_PASSWORD?: string

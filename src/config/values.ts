@@ -27,15 +27,24 @@ export function brokersOf(text: string): string[] | undefined {
   return brokers.every(right) ? brokers : undefined
 }
 
-/** `role:token` or `role.name:token` between commas. Undefined where one is not of that form, or a token is there twice. */
+/** `role:token` or `role.name:token` between commas or line ends. Undefined where one is not of that form, or a token is there twice. */
 export function apiTokensOf(text: string): ApiToken[] | undefined {
   const tokens: ApiToken[] = []
-  for (const pair of text.split(',')) {
+  for (const pair of text.split(/,|\r?\n/)) {
     const [, role, name, token] = /^\s*(viewer|operator|admin)(?:\.([\w-]{1,64}))?:(\S+)\s*$/.exec(pair) ?? []
     if (role === undefined || token === undefined || tokens.some((other) => other.token === token)) return undefined
     tokens.push({ role: role as ApiToken['role'], token, name })
   }
   return tokens
+}
+
+/** Names that records of who did what have for others than holders of tokens: whom nobody asked, another process, and Duelog itself. */
+const ownActors: ReadonlySet<string> = new Set(['local', 'peer', 'duelog', 'system', 'unknown', 'anonymous'])
+
+/** Whether somebody of this name would be taken for one whom Duelog itself names so. Case and forms of letters are no difference. */
+export function isReservedActor(name: string): boolean {
+  const plain = name.normalize('NFKC').trim().toLowerCase()
+  return ownActors.has(plain) || (apiRoles as readonly string[]).includes(plain)
 }
 
 /** Items between commas, without what is there twice. */

@@ -4,8 +4,12 @@ import { nearestOf } from './near.ts'
 import { allowedOf, type Setting, settingByName } from './settings.ts'
 
 export function named(name: string): string {
-  return `${name} (${flagOf({ name })})`
+  const { secret = false, client = false } = settingByName.get(name) ?? {}
+  return secret || client ? name : `${name} (${flagOf({ name })})`
 }
+
+/** A value for messages: what may be a password in an address is not repeated. */
+export const withoutUser = (value: string): string => value.replace(/[^\s/,"]*@/g, '…@')
 
 export function unknown(name: string): string {
   const known = [...settingByName.keys()].filter((name) => name.startsWith('DUELOG_'))
@@ -16,5 +20,5 @@ export function unknown(name: string): string {
 export function bad(name: string, value: string | undefined): string {
   const setting = settingByName.get(name) as Setting
   const allowed = allowedOf(setting).replace(/\.$/, '')
-  return `${named(name)} is ${setting.secret ? 'not of the form allowed' : `"${value}"`}; allowed: ${allowed}.`
+  return `${named(name)} is ${setting.secret ? 'not of the form allowed' : `"${withoutUser(value ?? '')}"`}; allowed: ${allowed}.`
 }

@@ -5,7 +5,8 @@ import { flagOf } from '../../src/config/flags.ts'
 import { settings } from '../../src/config/settings.ts'
 import { FakeTerminal } from './fake-terminal.ts'
 
-const ofSystem = settings.filter(({ client }) => client !== true)
+const ofSystem = settings.filter(({ client, secret }) => client !== true && secret !== true)
+const secrets = settings.filter(({ secret }) => secret === true)
 
 async function run(args: string[], env: Record<string, string> = {}) {
   const terminal = new FakeTerminal({ env })
@@ -14,9 +15,9 @@ async function run(args: string[], env: Record<string, string> = {}) {
 }
 
 describe('the command line', () => {
-  it('has each setting of the system as a flag of up, and no other but --debug', () => {
+  it('has each setting of the system but secrets as a flag of up, and no other but --debug', () => {
     const up = createProgram(new FakeTerminal(), () => {}).commands.find((command) => command.name() === 'up')
-    const flags = up?.options.map(({ long }) => long)
+    const flags = up?.options.filter(({ hidden }) => !hidden).map(({ long }) => long)
     expect(flags?.sort()).toEqual([...ofSystem.map(flagOf), '--debug'].sort())
   })
   it('names in the help of up where each flag stands in the environment, with its default', async () => {
@@ -41,6 +42,40 @@ describe('the command line', () => {
   })
   it('refuses an unknown command', async () => {
     expect(await run(['upp'])).toMatchObject({ code: 2, err: "duelog: unknown command 'upp'\n(Did you mean up?)\n" })
+  })
+  it.each(secrets.filter(({ client }) => client !== true))(
+    'refuses the secret $name as a flag, and says what to do instead',
+    async ({ name }) => {
+      const flag = flagOf({ name })
+      for (const command of [['up'], ['topics', 'plan']]) {
+        for (const given of [[`${flag}=hidden`], [flag, 'hidden'], [flag]]) {
+          const { code, out, err } = await run([...command, ...given])
+          expect({ code, out }).toEqual({ code: 2, out: '' })
+          expect(err).toMatch(new RegExp(`^duelog: ${flag} is no flag: .*Set ${name} in the environment, .*${name}_FILE`))
+          expect(err).not.toContain('hidden')
+        }
+      }
+      expect((await run(['up', '--help'])).out).not.toContain(`${flag} `)
+    },
+  )
+  it.each([
+    ['jobs', 'list'],
+    ['runs', 'list'],
+    ['jobs', 'apply', '-'],
+  ])('refuses a token as a flag of %s %s', async (...command) => {
+    const { code, err } = await run([...command, '--token', 'hidden'])
+    expect(code).toBe(2)
+    expect(err).toMatch(/--token is no flag: .*Set DUELOG_TOKEN .*DUELOG_TOKEN_FILE/)
+    expect(err).not.toContain('hidden')
+  })
+  it('repeats no value of an unknown flag, and no password in an address', async () => {
+    expect((await run(['up', '--api-tokenz=hidden'])).err).toMatch(/^duelog: unknown option '--api-tokenz'/)
+    const { code, err } = await run(['jobs', 'list', '--url', 'http://me:hidden@127.0.0.1:1'])
+    expect(code).toBe(2)
+    expect(err).not.toContain('hidden')
+    expect((await run(['jobs', 'list'], { DUELOG_TOKEN_FILE: '/nowhere/token' })).err).toMatch(
+      /DUELOG_TOKEN_FILE .*cannot be read/,
+    )
   })
   it('refuses an unknown flag and names the nearest', async () => {
     expect(await run(['up', '--htp-port', '1'])).toMatchObject({ code: 2, err: expect.stringContaining('--http-port') })

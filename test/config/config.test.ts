@@ -32,6 +32,7 @@ describe('an empty environment', () => {
       httpRateLimit: 2_000,
       brokers: undefined,
       registryUrl: undefined,
+      registryAuth: undefined,
       sasl: undefined,
       ssl: undefined,
       roles: new Set(['scheduler', 'executor', 'retrier', 'intake', 'api', 'auditor']),
@@ -79,6 +80,8 @@ test('every setting is read into its field', () => {
   const given = {
     KAFKA_BROKERS: 'broker:9092',
     SCHEMA_REGISTRY_URL: 'https://registry:8081',
+    SCHEMA_REGISTRY_USERNAME: 'us',
+    SCHEMA_REGISTRY_PASSWORD: 'secret of the registry',
     KAFKA_SASL_MECHANISM: 'scram-sha-512',
     KAFKA_SASL_USERNAME: 'me',
     KAFKA_SASL_PASSWORD: 'secret',
@@ -104,7 +107,7 @@ test('every setting is read into its field', () => {
     DUELOG_AUDIT_GRACE_MS: '2000',
     DUELOG_DRAIN_MS: '2',
     DUELOG_LOG_LEVEL: 'debug',
-    DUELOG_API_TOKENS: 'viewer:v1, admin:a:b',
+    DUELOG_API_TOKENS: 'viewer:v123456789012345, admin.eve:a:b3456789012345',
     DUELOG_TARGET_TOPICS: 'orders,mail.*,orders',
     DUELOG_INTAKE_ETF1_TOPICS: 'schedules',
     DUELOG_INTAKE_KARAFKA_TOPICS: 'later,much-later',
@@ -133,6 +136,7 @@ test('every setting is read into its field', () => {
     httpDeny: ['10.0.0.0/8', '::1'],
     brokers: ['broker:9092'],
     registryUrl: 'https://registry:8081',
+    registryAuth: { username: 'us', password: 'secret of the registry' },
     sasl: { mechanism: 'scram-sha-512', username: 'me', password: 'secret' },
     ssl: { ca: undefined, cert: undefined, key: undefined },
     roles: new Set(['api', 'executor']),
@@ -157,8 +161,8 @@ test('every setting is read into its field', () => {
     drainMs: 2,
     logLevel: 'debug',
     apiTokens: [
-      { role: 'viewer', token: 'v1' },
-      { role: 'admin', token: 'a:b' },
+      { role: 'viewer', token: 'v123456789012345' },
+      { role: 'admin', name: 'eve', token: 'a:b3456789012345' },
     ],
   })
 })

@@ -23,11 +23,11 @@ describe('the settings that are shown', () => {
   it('hold no secret, not even within an address', () => {
     const env = {
       KAFKA_BROKERS: 'b:9092',
-      SCHEMA_REGISTRY_URL: 'http://me:hidden-word@r:8081/',
+      SCHEMA_REGISTRY_URL: 'http://r:8081/?key=hidden-word',
       DUELOG_API_TOKENS: 'admin:hidden-word-0123456789',
     }
     expect(JSON.stringify(effectiveSettings(readConfig(env)))).not.toContain('hidden-word')
-    expect(shown(env).get('SCHEMA_REGISTRY_URL')?.value).toBe('http://…@r:8081/')
+    expect(shown(env).get('SCHEMA_REGISTRY_URL')?.value).toBe('http://r:8081/?…')
     expect(shown(env).get('DUELOG_API_TOKENS')).toMatchObject({ value: null, given: true, secret: true })
   })
 })

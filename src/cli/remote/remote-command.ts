@@ -1,7 +1,10 @@
 /** What the commands that ask a running Duelog have in common. */
 import { Command, Option } from 'commander'
+import { withSecretsOfFiles } from '../../config/secret-files.ts'
 import { settingByName } from '../../config/settings.ts'
+import { withoutUser } from '../../config/wording.ts'
 import { DuelogError } from '../../errors.ts'
+import { refusedOption } from '../setting-options.ts'
 import { watchSignals } from '../signals.ts'
 import type { Terminal } from '../terminal.ts'
 import { type Address, ApiClient } from './api-client.ts'
@@ -32,6 +35,7 @@ export function remoteCommand(usage: string, description: string, examples: read
   return withExamples(new Command(usage).description(description), examples)
     .addOption(new Option('--url <url>', `address of the API [DUELOG_URL, default ${urlDefault}]`))
     .addOption(new Option('--json', 'one line of JSON for each result'))
+    .addOption(refusedOption('DUELOG_TOKEN'))
 }
 
 /** Of commands that read: what the API is asked with it is staleQueryOf. */
@@ -83,8 +87,17 @@ function addressOf(env: Terminal['env'], flag: string | undefined): Address {
     const place = flag === undefined ? 'DUELOG_URL' : '--url'
     throw new DuelogError(
       'bad-usage',
-      `${place} is ${JSON.stringify(given)}; give an address such as ${urlDefault}, the token in DUELOG_TOKEN.`,
+      `${place} is ${JSON.stringify(withoutUser(given))}; give an address such as ${urlDefault}, the token in DUELOG_TOKEN.`,
     )
   }
-  return { url: `${url.origin}${url.pathname.replace(/\/+$/, '')}`, token: env.DUELOG_TOKEN || undefined }
+  return { url: `${url.origin}${url.pathname.replace(/\/+$/, '')}`, token: tokenOf(env) }
+}
+
+function tokenOf({ DUELOG_TOKEN, DUELOG_TOKEN_FILE }: Terminal['env']): string | undefined {
+  const { values, problems } = withSecretsOfFiles({
+    ...(DUELOG_TOKEN && { DUELOG_TOKEN }),
+    ...(DUELOG_TOKEN_FILE && { DUELOG_TOKEN_FILE }),
+  })
+  if (problems.length > 0) throw new DuelogError('bad-config', problems.join(' '))
+  return values.DUELOG_TOKEN
 }

@@ -1,0 +1,49 @@
+/** Secrets that stand in files: `DUELOG_API_TOKENS_FILE` names one with the value of `DUELOG_API_TOKENS`. */
+import { closeSync, openSync, readSync } from 'node:fs'
+import { messageOf } from '../errors.ts'
+import { settings } from './settings.ts'
+import { named } from './wording.ts'
+
+/** Far more than any secret takes, and little enough for a name that leads to a device. */
+const fileBytesMax = 65_536
+
+/** The given settings with the values in place of the files' names. `problems` say what is wrong, never with what a file holds. */
+export function withSecretsOfFiles(given: Readonly<Record<string, string>>): {
+  values: Record<string, string>
+  problems: string[]
+} {
+  const values = { ...given }
+  const problems: string[] = []
+  for (const { name, fileOf } of settings) {
+    const file = given[name]
+    if (fileOf === undefined || file === undefined) continue
+    delete values[name]
+    if (given[fileOf] !== undefined) {
+      problems.push(`${name} and ${fileOf} are both set; leave one of them out.`)
+      continue
+    }
+    try {
+      const value = textOf(file)
+      if (value === '') problems.push(`${named(name)} is "${file}", which is empty.`)
+      else values[fileOf] = value
+    } catch (error) {
+      problems.push(`${named(name)} is "${file}", which cannot be read (${messageOf(error)}).`)
+    }
+  }
+  return { values, problems }
+}
+
+/** Without the line end that editors write. */
+function textOf(file: string): string {
+  const opened = openSync(file, 'r')
+  try {
+    const bytes = Buffer.alloc(fileBytesMax + 1)
+    let length = 0
+    for (let read = -1; read !== 0 && length < bytes.length; length += read)
+      read = readSync(opened, bytes, length, bytes.length - length, null)
+    if (length > fileBytesMax) throw new Error(`it has more than ${fileBytesMax} bytes`)
+    return bytes.toString('utf8', 0, length).trim()
+  } finally {
+    closeSync(opened)
+  }
+}
