@@ -1,0 +1,39 @@
+/** `duelog audit`, as an operator runs it, after each fault. */
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import type { Network } from './network/network.ts'
+import { ownCode, settings, targetTopic } from './system/duelog.ts'
+
+const auditMsMax = 900_000
+const graceSeconds = 5
+
+export interface AuditResult {
+  clean: boolean
+  /** What it said, on one line. */
+  said: string
+}
+
+/** Judges the occurrences with nominal times in this stretch. */
+export function productAudit(network: Network, from: number, to: number): Promise<AuditResult> {
+  const program = [join(ownCode, 'src/cli/duelog.ts'), 'audit', '--json', '--grace', `${graceSeconds}`]
+  const range = ['--from', `${from}`, '--to', `${to}`, '--target-topics', targetTopic]
+  const { program: command, args } = network.at('outside', process.execPath, [...program, ...range])
+  const { KAFKA_BROKERS, SCHEMA_REGISTRY_URL, DUELOG_TOPIC_PREFIX, PATH, HOME } = settings(network, 'outside')
+  const env = { KAFKA_BROKERS, SCHEMA_REGISTRY_URL, DUELOG_TOPIC_PREFIX, PATH, HOME, NODE_ENV: 'production' }
+  return new Promise((resolve) => {
+    execFile(command, args, { env, timeout: auditMsMax, maxBuffer: 64 * 1024 * 1024 }, (error, stdout, stderr) => {
+      const verdict = jsonOf(stdout)
+      if (verdict === undefined)
+        return resolve({ clean: false, said: (stderr.trim() || error?.message || 'nothing').slice(-500) })
+      resolve({ clean: verdict.clean === true && error === null, said: stdout.trim().slice(0, 2_000) })
+    })
+  })
+}
+
+function jsonOf(text: string): { clean?: boolean } | undefined {
+  try {
+    return JSON.parse(text) as { clean?: boolean }
+  } catch {
+    return undefined
+  }
+}

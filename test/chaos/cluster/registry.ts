@@ -1,0 +1,48 @@
+/** The schema registry of the drill: that of the embedded one, at a place of its own. */
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { childEnvironment } from '../../../src/embedded/child-environment.ts'
+import { registryVersion } from '../../../src/embedded/versions.ts'
+import type { Network } from '../network/network.ts'
+import { Program } from '../system/program.ts'
+import type { Tools } from './tools.ts'
+
+export async function startRegistry(
+  network: Network,
+  tools: Tools,
+  folder: string,
+  onStart: (program: Program) => void,
+): Promise<Program> {
+  const home = join(folder, 'registry')
+  await mkdir(join(home, 'tmp'), { recursive: true })
+  const registry = new Program(network, {
+    title: 'registry',
+    place: 'registry',
+    program: tools.java,
+    args: [
+      ...['-Xms48m', '-Xmx160m', '-XX:+UseSerialGC', '-XX:-UsePerfData', '-XX:TieredStopAtLevel=1'],
+      `-Djava.io.tmpdir=${join(home, 'tmp')}`,
+      ...['-jar', join(tools.registryApp, `apicurio-registry-app-${registryVersion}-runner.jar`)],
+    ],
+    env: {
+      ...childEnvironment(process.env),
+      QUARKUS_HTTP_HOST: network.host('registry'),
+      QUARKUS_HTTP_PORT: String(network.registry('registry').port),
+      REGISTRY_DATASOURCE_URL: 'jdbc:h2:file:./registry;WRITE_DELAY=0',
+      QUARKUS_DATASOURCE_JDBC_INITIAL_SIZE: '2',
+      QUARKUS_DATASOURCE_JDBC_MIN_SIZE: '2',
+      QUARKUS_DATASOURCE_JDBC_MAX_SIZE: '8',
+    },
+    folder: home,
+    ready: /Listening on: http/,
+  })
+  onStart(registry)
+  await registry.start()
+  return registry
+}
+
+/** Base URL of the registry for those at a place. */
+export function registryUrl(network: Network, place: Parameters<Network['registry']>[0]): string {
+  const { host, port } = network.registry(place)
+  return `http://${host}:${port}/apis/ccompat/v7`
+}

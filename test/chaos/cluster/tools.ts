@@ -1,0 +1,28 @@
+/** Java and the jars of broker and registry, as the embedded ones use them; fetched before the drill shuts itself off from the network. */
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { artifactFolder } from '../../../src/embedded/artifacts.ts'
+import { classArchiveArguments } from '../../../src/embedded/class-archive.ts'
+import { findJava } from '../../../src/embedded/java.ts'
+import type { StartContext } from '../../../src/embedded/options.ts'
+
+export interface Tools {
+  java: string
+  kafkaJars: string
+  registryApp: string
+  /** Arguments that use the archive of classes, where a run of the embedded broker has left one. */
+  classArchive: string[]
+}
+
+export async function findTools(folder: string, say: (line: string) => void): Promise<Tools> {
+  const logDir = join(folder, 'tools')
+  await mkdir(logDir, { recursive: true })
+  const java = await findJava(process.env)
+  const context = { env: process.env, logDir, onProgress: say } as StartContext
+  const kafkaJars = await artifactFolder('kafka', context)
+  const registryApp = await artifactFolder('registry', context)
+  const archive = await classArchiveArguments(kafkaJars, java.version)
+  // Three brokers that made one at their ends would write over one another.
+  const classArchive = archive.some((argument) => argument.startsWith('-XX:SharedArchiveFile')) ? archive : []
+  return { java: java.path, kafkaJars, registryApp, classArchive }
+}

@@ -1,0 +1,173 @@
+/** One drill: three brokers, a registry, the product, a load, the checker; then fault after fault, each judged at its end. */
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { mulberry32 } from '../tools/mulberry32.ts'
+import { productAudit } from './audit.ts'
+import { Checker, type CheckerVerdict } from './checker/checker.ts'
+import { startBrokers } from './cluster/broker.ts'
+import { registryUrl, startRegistry } from './cluster/registry.ts'
+import type { Tools } from './cluster/tools.ts'
+import { mountDisks } from './disks.ts'
+import type { Fault } from './faults/fault.ts'
+import { defineJobs, type Load } from './load/definitions.ts'
+import { createTargetTopic } from './load/target-topic.ts'
+import type { Network } from './network/network.ts'
+import type { DrillOptions } from './options.ts'
+import { notRun, type Result, resultOf } from './report/result.ts'
+import { type Stage, untilCaughtUp, untilOnTime } from './stage.ts'
+import { partitions, planSystem, programsOf, targetTopic, topicPrefix } from './system/duelog.ts'
+import type { Program } from './system/program.ts'
+
+/** Within it a fault must be over by itself, and then all must be on time again. */
+const recoveryMsMax = 300_000
+/** Who is not on time by then must have done by then what was due. */
+const catchingUpMsMax = 600_000
+const startMsMax = 300_000
+/** Jobs are sent at least so fast, on a machine that has other work too; their first occurrences come after. */
+const definedEachSecond = 1_500
+const definingMsMin = 15_000
+/** What is due later than this before a verdict may still be on its way. */
+const verdictGraceMs = 3_000
+
+export interface DrillContext {
+  options: DrillOptions
+  faults: readonly Fault[]
+  network: Network
+  tools: Tools
+  python: string
+  folder: string
+  say(line: string): void
+  signal: AbortSignal
+  onResult(result: Result): void
+}
+
+/** Resolves with the results when all faults were tried. Whatever it started has ended by then, also when it rejects. */
+export async function drill(context: DrillContext): Promise<Result[]> {
+  const running: { stop(): Promise<void> }[] = []
+  try {
+    const stage = await setUp(context, running)
+    return await goThrough(context, stage)
+  } finally {
+    // What was started last goes first; brokers and registry, which need it least, all at once.
+    await Promise.all(running.reverse().map((one) => one.stop().catch(() => {})))
+  }
+}
+
+async function setUp(context: DrillContext, running: { stop(): Promise<void> }[]): Promise<Stage> {
+  const { options, network, tools, folder, say, signal } = context
+  const starts = join(folder, 'starts')
+  const log = join(folder, 'definitions.jsonl')
+  await mkdir(starts, { recursive: true })
+  const needed = context.faults.some(({ name }) => name.endsWith('-disk-full'))
+  const disks = needed ? await mountDisks(network, folder) : new Map()
+  say(`Starting three brokers and the registry (${network.kind}) …`)
+  const [brokers, registry] = await Promise.all([
+    startBrokers(network, tools, folder, (broker) => void running.push(broker)),
+    startRegistry(network, tools, folder, (program) => void running.push(program)),
+  ])
+  signal.throwIfAborted()
+  await createTargetTopic(network.bootstrap('outside'))
+  say('Starting three schedulers, two workers and the API …')
+  const system = await planSystem({ network, folder, starts })
+  running.push(...programsOf(system))
+  await startAll(programsOf(system))
+  signal.throwIfAborted()
+  const checker = await Checker.start(context.python, {
+    brokers: network.bootstrap('outside').join(','),
+    registryUrl: registryUrl(network, 'outside'),
+    prefix: topicPrefix,
+    targetTopics: [targetTopic],
+    definitions: log,
+    starts,
+    lateMs: options.lateMs,
+  })
+  running.push(checker)
+  const load: Load = {
+    jobs: options.jobs,
+    everyMs: Math.ceil((options.jobs / options.rate) * 1000),
+    first: Date.now() + definingMsMin + Math.ceil((options.jobs / definedEachSecond) * 1000),
+  }
+  say(`Defining ${options.jobs} jobs, each due every ${load.everyMs / 1000} s …`)
+  const begunAt = Date.now()
+  await defineJobs({
+    brokers: network.bootstrap('outside'),
+    registryUrl: registryUrl(network, 'outside'),
+    load,
+    log,
+    signal,
+  })
+  say(
+    `Defined in ${Math.round((Date.now() - begunAt) / 1000)} s; the first is due in ${Math.round((load.first - Date.now()) / 1000)} s.`,
+  )
+  if (Date.now() > load.first) throw new Error('The jobs were sent too slowly: the first was due before the last was there.')
+  const stage: Stage = {
+    ...{ network, tools, brokers, registry, system, checker, folder, disks, say, signal, partitions },
+    random: mulberry32(options.seed),
+    rate: options.rate,
+    begunAt: 0,
+    async begin() {
+      stage.begunAt = Date.now()
+      await checker.window(stage.begunAt)
+    },
+  }
+  const trouble = await untilOnTime(stage, startMsMax + load.first - Date.now())
+  if (trouble !== undefined) throw new Error(`The system does not fire on time without any fault: ${trouble}`)
+  say('All partitions fire on time.')
+  return stage
+}
+
+/** The first scheduler makes the topics; the others come when it is ready. */
+async function startAll(programs: readonly Program[]): Promise<void> {
+  const [first, ...others] = programs
+  await first?.start()
+  await Promise.all(others.map((program) => program.start()))
+}
+
+async function goThrough(context: DrillContext, stage: Stage): Promise<Result[]> {
+  const results: Result[] = []
+  let before: Partial<Record<string, number>> = {}
+  for (const fault of context.faults) {
+    context.signal.throwIfAborted()
+    const missing = await fault.missing?.(stage)
+    let result: Result
+    if (missing === undefined) {
+      const tried = await tryFault(stage, fault, before)
+      result = tried.result
+      before = tried.found
+    } else result = notRun(fault, missing)
+    results.push(result)
+    context.onResult(result)
+  }
+  return results
+}
+
+async function tryFault(stage: Stage, fault: Fault, before: Partial<Record<string, number>>) {
+  const { checker, say } = stage
+  const notReady = await untilOnTime(stage, recoveryMsMax)
+  await stage.begin()
+  say(`${fault.name}: ${fault.what}`)
+  let trouble = notReady === undefined ? undefined : `before it began: ${notReady}`
+  try {
+    await fault.run(stage)
+  } catch (error) {
+    stage.signal.throwIfAborted()
+    trouble ??= `it could not be carried out: ${(error as Error).message}`
+  }
+  const overAt = Date.now()
+  say(`${fault.name} is over; waiting until all partitions fire on time`)
+  const slow = await untilOnTime(stage, recoveryMsMax)
+  // On a machine that does not keep up: late is not lost.
+  const slowAt = Date.now()
+  if (slow !== undefined) trouble ??= await untilCaughtUp(stage, slowAt, catchingUpMsMax)
+  const until = (slow === undefined ? Date.now() : slowAt) - verdictGraceMs
+  const verdict = await checker.verdict(until)
+  const { begunAt } = stage
+  const audit = await productAudit(stage.network, begunAt, until)
+  const result = resultOf({ fault, begunAt, overAt, verdict, trouble, slow, audit, before })
+  return { result, found: foundIn(verdict) }
+}
+
+function foundIn(verdict: CheckerVerdict): Partial<Record<string, number>> {
+  const counts = Object.entries(verdict.findings).map(([kind, { count }]) => [kind, count])
+  return { ...Object.fromEntries(counts), startedAgain: verdict.startedAgain }
+}

@@ -1,0 +1,15 @@
+/** All faults, in the order in which a whole drill goes through them. */
+import * as brokers from './broker-faults.ts'
+import type { Fault } from './fault.ts'
+import * as network from './network-faults.ts'
+import * as owners from './owner-faults.ts'
+import * as stores from './store-faults.ts'
+import * as surroundings from './surroundings.ts'
+
+export const faults: readonly Fault[] = [
+  ...Object.values<Fault>(owners),
+  ...Object.values<Fault>(brokers),
+  ...Object.values<Fault>(network),
+  ...Object.values<Fault>(stores),
+  ...Object.values<Fault>(surroundings),
+]

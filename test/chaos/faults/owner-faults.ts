@@ -1,0 +1,92 @@
+/** What befalls schedulers: killed, stopped, suspended, restarted, scaled. */
+import { schedulerPlaces } from '../places.ts'
+import { last, untilOnTime } from '../stage.ts'
+import type { Fault } from './fault.ts'
+import { anyOwner } from './owners.ts'
+
+const settleMsMax = 240_000
+
+export const killOwner: Fault = {
+  name: 'kill-owner',
+  what: 'kill −9 of an owner that has standbys; it is started again after 15 s',
+  goal: { words: 'longest lateness ≤ 11 s (session timeout + 1 s)', longestMs: 11_000 },
+  async run(stage) {
+    const owner = stage.system.schedulers[anyOwner(stage)]
+    stage.say(`kill −9 of ${owner.title}`)
+    await owner.kill()
+    await last(stage, 15_000)
+    await owner.start()
+  },
+}
+
+export const termOwner: Fault = {
+  name: 'term-owner',
+  what: 'SIGTERM of an owner; it is started again when it has ended',
+  goal: { words: 'longest lateness ≤ 1 s', longestMs: 1_000 },
+  async run(stage) {
+    const owner = stage.system.schedulers[anyOwner(stage)]
+    stage.say(`SIGTERM of ${owner.title}`)
+    await owner.terminate()
+    await last(stage, 10_000)
+    await owner.start()
+  },
+}
+
+export const rollingSchedulers: Fault = {
+  name: 'rolling-schedulers',
+  what: 'each scheduler in turn: SIGTERM, start, until all fire on time',
+  goal: { words: 'longest lateness ≤ 1 s', longestMs: 1_000 },
+  async run(stage) {
+    for (const place of schedulerPlaces) {
+      const scheduler = stage.system.schedulers[place]
+      await scheduler.terminate()
+      await scheduler.start()
+      await untilOnTime(stage, settleMsMax)
+    }
+  },
+}
+
+export const scale: Fault = {
+  name: 'scale',
+  what: '3 → 1 → 3 schedulers by SIGTERM and start, the one alone for 20 s',
+  goal: { words: 'longest lateness ≤ 1 s', longestMs: 1_000 },
+  async run(stage) {
+    const [, ...others] = schedulerPlaces.map((place) => stage.system.schedulers[place])
+    await Promise.all(others.map((scheduler) => scheduler.terminate()))
+    await last(stage, 20_000)
+    await Promise.all(others.map((scheduler) => scheduler.start()))
+  },
+}
+
+export const stopOwner: Fault = {
+  name: 'stop-owner',
+  what: 'SIGSTOP of an owner for 40 s, then SIGCONT',
+  async run(stage) {
+    const owner = stage.system.schedulers[anyOwner(stage)]
+    stage.say(`SIGSTOP of ${owner.title}`)
+    await owner.signal('SIGSTOP')
+    try {
+      await last(stage, 40_000)
+    } finally {
+      await owner.signal('SIGCONT')
+    }
+  },
+}
+
+export const killLonelyOwner: Fault = {
+  name: 'kill-owner-cold',
+  what: 'kill −9 of the only scheduler, whose partitions nobody follows; it is started again at once',
+  async run(stage) {
+    const [only, ...others] = schedulerPlaces.map((place) => stage.system.schedulers[place])
+    if (only === undefined) return
+    await Promise.all(others.map((scheduler) => scheduler.terminate()))
+    const trouble = await untilOnTime(stage, settleMsMax)
+    if (trouble !== undefined) throw new Error(trouble)
+    // What counts begins here.
+    await stage.begin()
+    await only.kill()
+    await only.start()
+    await untilOnTime(stage, settleMsMax)
+    await Promise.all(others.map((scheduler) => scheduler.start()))
+  },
+}

@@ -1,0 +1,107 @@
+/**
+ * One network namespace for each place, on one bridge. The drill itself runs in namespaces of its own (network, mounts, processes:
+ * see run.ts), so that nothing of the machine's network is touched, and everything is gone with the drill's first process.
+ *
+ * A cut is an entry in the neighbour table that sends frames to nobody: packets leave and never arrive, in one direction, without a
+ * word to either side, for connections that stand as for new ones. It needs `ip` and `nsenter` alone: no packet filter, no module.
+ */
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { promisify } from 'node:util'
+import { type BrokerPlace, brokerPlaces, nodeIdOf, type Place, places } from '../places.ts'
+import type { BrokerListeners, Command, Network } from './network.ts'
+
+const run = promisify(execFile)
+const bridge = 'bridge0'
+const device = 'eth0'
+/** A locally administered address that no interface has. */
+const nobody = '02:00:00:00:de:ad'
+
+const hostOf = (place: Place): string => `10.99.0.${place === 'outside' ? 1 : 10 + places.indexOf(place)}`
+
+/** Why namespaces cannot be had on this machine; undefined where they can. */
+export async function namespacesMissing(): Promise<string | undefined> {
+  const trial = ['ip link set lo up', 'ip link add v0 type veth peer name v1', 'ip link add b0 type bridge'].join(' && ')
+  try {
+    await run('unshare', [...unshareArguments, 'sh', '-c', trial])
+    return undefined
+  } catch (error) {
+    return (error as { stderr?: string }).stderr?.trim().split('\n')[0] || (error as Error).message
+  }
+}
+
+/** Network, mounts and processes of its own; all of its processes end with the first. */
+export const unshareArguments = ['--net', '--mount', '--pid', '--fork', '--kill-child=SIGKILL', '--mount-proc'] as const
+
+export async function openNamespaces(): Promise<Network> {
+  const holders = new Map<Place, ChildProcess>()
+  const inside = (place: Place, program: string, args: readonly string[]): Command => {
+    const pid = holders.get(place)?.pid
+    return pid === undefined
+      ? { program, args: [...args] }
+      : { program: 'nsenter', args: ['-t', `${pid}`, '-n', program, ...args] }
+  }
+  const ip = async (place: Place, ...args: string[]): Promise<void> => {
+    const command = inside(place, 'ip', args)
+    await run(command.program, command.args)
+  }
+  await ip('outside', 'link', 'set', 'lo', 'up')
+  await ip('outside', 'link', 'add', bridge, 'type', 'bridge')
+  await ip('outside', 'addr', 'add', `${hostOf('outside')}/24`, 'dev', bridge)
+  await ip('outside', 'link', 'set', bridge, 'up')
+  for (const [index, place] of places.entries()) {
+    if (place === 'outside') continue
+    const holder = await hold()
+    holders.set(place, holder)
+    await ip('outside', 'link', 'add', `v${index}`, 'type', 'veth', 'peer', 'name', device, 'netns', `${holder.pid}`)
+    await ip('outside', 'link', 'set', `v${index}`, 'master', bridge, 'up')
+    await ip(place, 'addr', 'add', `${hostOf(place)}/24`, 'dev', device)
+    await ip(place, 'link', 'set', device, 'up')
+    await ip(place, 'link', 'set', 'lo', 'up')
+  }
+  const deviceOf = (place: Place): string => (place === 'outside' ? bridge : device)
+  const cuts = new Map<string, { from: Place; to: Place }>()
+  return {
+    kind: 'namespaces',
+    at: inside,
+    host: hostOf,
+    httpPort: () => 8080,
+    listeners,
+    bootstrap: () => brokerPlaces.map((broker) => `${hostOf(broker)}:9092`),
+    registry: () => ({ host: hostOf('registry'), port: 8081 }),
+    async cut(from, to) {
+      cuts.set(`${from} ${to}`, { from, to })
+      await ip(from, 'neigh', 'replace', hostOf(to), 'lladdr', nobody, 'dev', deviceOf(from), 'nud', 'permanent')
+    },
+    async heal() {
+      for (const [key, { from, to }] of [...cuts]) {
+        await ip(from, 'neigh', 'del', hostOf(to), 'dev', deviceOf(from))
+        cuts.delete(key)
+      }
+    },
+    async close() {
+      for (const holder of holders.values()) holder.stdin?.end()
+    },
+  }
+}
+
+/** A process that does nothing but keep a network namespace; it ends when its pipe to us closes. */
+async function hold(): Promise<ChildProcess> {
+  const child = spawn('unshare', ['--net', 'sh', '-c', 'echo ready; read -r _ || true'], { stdio: ['pipe', 'pipe', 'inherit'] })
+  await new Promise<void>((resolve, reject) => {
+    child.once('error', reject)
+    child.once('exit', () => reject(new Error('A network namespace could not be made.')))
+    child.stdout?.once('data', () => resolve())
+  })
+  return child
+}
+
+function listeners(broker: BrokerPlace): BrokerListeners {
+  const client = `PLAINTEXT://${hostOf(broker)}:9092`
+  return {
+    listeners: `${client},CONTROLLER://${hostOf(broker)}:9093`,
+    advertised: client,
+    protocols: 'PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT',
+    interBroker: 'PLAINTEXT',
+    voters: brokerPlaces.map((place) => `${nodeIdOf(place)}@${hostOf(place)}:9093`).join(','),
+  }
+}

@@ -1,0 +1,73 @@
+/** What a drill is told on its command line. */
+import { parseArgs } from 'node:util'
+
+export interface DrillOptions {
+  seed: number
+  /** Names of the faults, in their order; empty: all. */
+  only: string[]
+  jobs: number
+  /** Occurrences a second. */
+  rate: number
+  /** What comes later than this after its time is late; who recovers is waited for until nothing is. */
+  lateMs: number
+  network: 'auto' | 'namespaces' | 'proxies'
+  list: boolean
+  /** Keeps the folder of the drill: logs, stores, brokers' data. */
+  keep: boolean
+  /** Writes the table of docs/RELIABILITY.md. */
+  write: boolean
+  /** File for the results in JSON. */
+  json: string | undefined
+}
+
+export const usage = `npm run chaos -- [options]
+
+  --only a,b       these faults (default: all, see --list)
+  --seed n         chooses whom a fault hits (default: 1)
+  --jobs n         jobs that are defined (default: 100000)
+  --rate n         occurrences a second (default: 500)
+  --late-ms n      what comes so much after its time is late (default: 1000; more on a machine that does not keep up)
+  --network kind   namespaces, proxies or auto (default: auto)
+  --json file      results in JSON
+  --write          the table of docs/RELIABILITY.md is written anew
+  --keep           the folder of the drill is kept: output of each process, stores, brokers' data
+  --list           what faults there are`
+
+/** Throws an Error whose message says what is wrong. */
+export function readOptions(args: readonly string[]): DrillOptions {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      only: { type: 'string', default: '' },
+      seed: { type: 'string', default: '1' },
+      jobs: { type: 'string', default: '100000' },
+      rate: { type: 'string', default: '500' },
+      'late-ms': { type: 'string', default: '1000' },
+      network: { type: 'string', default: 'auto' },
+      json: { type: 'string' },
+      list: { type: 'boolean', default: false },
+      keep: { type: 'boolean', default: false },
+      write: { type: 'boolean', default: false },
+    },
+  })
+  const whole = (name: 'seed' | 'jobs' | 'rate' | 'late-ms', least: number): number => {
+    const value = Number(values[name])
+    if (!Number.isSafeInteger(value) || value < least) throw new Error(`--${name} must be a whole number from ${least} on`)
+    return value
+  }
+  const network = values.network
+  if (network !== 'auto' && network !== 'namespaces' && network !== 'proxies')
+    throw new Error('--network is namespaces, proxies or auto')
+  return {
+    only: values.only.split(',').filter((name) => name !== ''),
+    seed: whole('seed', 0),
+    jobs: whole('jobs', 120),
+    rate: whole('rate', 1),
+    lateMs: whole('late-ms', 100),
+    network,
+    json: values.json,
+    list: values.list,
+    keep: values.keep,
+    write: values.write,
+  }
+}

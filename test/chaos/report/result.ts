@@ -1,0 +1,94 @@
+/** What came of one fault. */
+import type { CheckerVerdict } from '../checker/checker.ts'
+import type { Fault } from '../faults/fault.ts'
+
+export interface Result {
+  fault: string
+  what: string
+  /** `passed`: nothing lost, doubled or early. `failed`: the contrary, or it did not come back. `not-run`: this machine lacks something. */
+  outcome: 'passed' | 'failed' | 'not-run'
+  /** Why it failed or was not run. */
+  why: string[]
+  goal?: string
+  /** Whether the goal of time was reached; it is no part of the outcome. */
+  reached?: boolean
+  fires: number
+  lost: number
+  duplicate: number
+  early: number
+  longestMs: number
+  gapMs: number
+  /** Occurrences that were more than a second late. */
+  lateCount: number
+  /** From the beginning to the last late occurrence; 0 where none was. */
+  lateForMs: number
+  /** From the end of the cause to the last late occurrence; 0 where none came after. */
+  afterMs: number
+  /** How long the cause lasted. */
+  causeMs: number
+  startedAgain: number
+  audit: 'clean' | 'not clean'
+}
+
+export interface Measured {
+  fault: Fault
+  begunAt: number
+  overAt: number
+  verdict: CheckerVerdict
+  /** Why it failed, apart from what the checker found. */
+  trouble: string | undefined
+  /** How it stood when it was not on time within the limit. */
+  slow: string | undefined
+  audit: { clean: boolean; said: string }
+  /** What was found before this fault began, by kind. */
+  before: Partial<Record<string, number>>
+}
+
+export function resultOf({ fault, begunAt, overAt, verdict, trouble, slow, audit, before }: Measured): Result {
+  const why: string[] = trouble === undefined ? [] : [trouble]
+  const fresh = (kind: keyof CheckerVerdict['findings']): number => verdict.findings[kind].count - (before[kind] ?? 0)
+  for (const [kind, { count, list }] of Object.entries(verdict.findings)) {
+    const more = count - (before[kind] ?? 0)
+    if (more > 0) why.push(`${more} ${kind}: ${list.slice(-3).join('; ')}`)
+  }
+  if (!audit.clean) why.push(`duelog audit: ${audit.said}`)
+  if (verdict.windowFires === 0) why.push('nothing fired')
+  const lateForMs = verdict.lastLateAt === null ? 0 : Math.max(0, verdict.lastLateAt - begunAt)
+  const afterMs = verdict.lastLateAt === null ? 0 : Math.max(0, verdict.lastLateAt - overAt)
+  const { goal } = fault
+  const reached =
+    goal === undefined
+      ? undefined
+      : slow === undefined &&
+        verdict.longestMs <= (goal.longestMs ?? Number.POSITIVE_INFINITY) &&
+        afterMs <= (goal.afterMs ?? Number.POSITIVE_INFINITY)
+  const outcome = why.length === 0 ? 'passed' : 'failed'
+  if (slow !== undefined) why.push(slow)
+  return {
+    fault: fault.name,
+    what: fault.what,
+    outcome,
+    why,
+    ...(goal === undefined ? {} : { goal: goal.words, reached }),
+    fires: verdict.windowFires,
+    lost: fresh('lost'),
+    duplicate: fresh('duplicate'),
+    early: fresh('early') + fresh('early-start'),
+    longestMs: verdict.longestMs,
+    gapMs: verdict.gapMs,
+    lateCount: verdict.lateCount,
+    lateForMs,
+    afterMs,
+    causeMs: overAt - begunAt,
+    startedAgain: verdict.startedAgain - (before.startedAgain ?? 0),
+    audit: audit.clean ? 'clean' : 'not clean',
+  }
+}
+
+export function notRun(fault: Fault, why: string): Result {
+  return {
+    ...{ fault: fault.name, what: fault.what, outcome: 'not-run', why: [why] },
+    ...{ fires: 0, lost: 0, duplicate: 0, early: 0, longestMs: 0, gapMs: 0, lateCount: 0, lateForMs: 0, afterMs: 0, causeMs: 0 },
+    ...{ startedAgain: 0, audit: 'not clean' },
+  } as Result
+}

@@ -1,0 +1,109 @@
+/**
+ * `npm run chaos`: Duelog on three real brokers, while something goes wrong.
+ *
+ *   npm run chaos -- --list
+ *   npm run chaos -- --seed 7 --only kill-owner,silent-coordinator --jobs 100000 --rate 500
+ *
+ * A drill starts three brokers (each controller as well), a registry, three schedulers, an API with the forwarder and two workers, each
+ * a process at a place of its own (places.ts), and defines jobs that are due evenly (load/). Then it goes through the faults (faults/).
+ * Each begins, is over, and is followed by waiting until every partition fires on time. Then the checker (checker/, Python and
+ * librdkafka; no code and no client shared with the product) judges everything from the beginning: lost, duplicate, early; and `duelog
+ * audit` judges the stretch of the fault. How late occurrences were is measured, and is no part of the outcome.
+ *
+ * The places are network namespaces where this process may make them (root on Linux, with `ip`), else proxies (network/). With
+ * namespaces the drill runs in namespaces for network, mounts and processes of its own: whatever ends it, nothing is left behind.
+ *
+ * Exit code: 0 only if every fault was tried and passed, or was not run for want of something that is said; 1 otherwise.
+ */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { makeCheckerEnvironment } from './checker/environment.ts'
+import { findTools } from './cluster/tools.ts'
+import { faults } from './faults/all.ts'
+import type { InsideMessage, InsidePlan } from './inside.ts'
+import { namespacesMissing, unshareArguments } from './network/namespaces.ts'
+import { type DrillOptions, readOptions, usage } from './options.ts'
+import type { Result } from './report/result.ts'
+import { tableOf, writePage } from './report/table.ts'
+
+const inside = fileURLToPath(new URL('inside.ts', import.meta.url))
+const say = (line: string): void => console.log(`${new Date().toISOString().slice(11, 19)} ${line}`)
+
+async function main(args: readonly string[]): Promise<number> {
+  const options = readOptions(args)
+  if (options.list) {
+    for (const { name, what, goal } of faults)
+      console.log(`${name.padEnd(26)}${what}${goal === undefined ? '' : ` (${goal.words})`}`)
+    return 0
+  }
+  const unknown = options.only.filter((name) => !faults.some((fault) => fault.name === name))
+  if (unknown.length > 0) throw new Error(`There is no fault ${unknown.join(', ')}; --list names all.`)
+  const network = await networkKind(options)
+  const folder = await mkdtemp(join(tmpdir(), 'duelog-chaos-'))
+  try {
+    say('Preparing Kafka, the registry and the checker …')
+    const tools = await findTools(folder, say)
+    const python = await makeCheckerEnvironment(folder)
+    const results = await drillIn(network, { options, network, tools, python, folder })
+    if (results === undefined) return 1
+    await report(options, results)
+    return results.every(({ outcome }) => outcome !== 'failed') ? 0 : 1
+  } finally {
+    if (options.keep) say(`Kept: ${folder}`)
+    else await rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 })
+  }
+}
+
+async function networkKind({ network }: DrillOptions): Promise<'namespaces' | 'proxies'> {
+  if (network === 'proxies') return 'proxies'
+  const missing = await namespacesMissing()
+  if (missing === undefined) return 'namespaces'
+  if (network === 'namespaces') throw new Error(`Network namespaces cannot be made here: ${missing}`)
+  say(`Network namespaces cannot be made here (${missing}); proxies take their place.`)
+  return 'proxies'
+}
+
+/** Runs the drill in a process of its own; undefined where it ended before its time. Our end is its end: it waits at a pipe of ours. */
+async function drillIn(kind: 'namespaces' | 'proxies', plan: InsidePlan): Promise<Result[] | undefined> {
+  const node = [process.execPath, inside, JSON.stringify(plan)]
+  const [program = '', ...args] = kind === 'namespaces' ? ['unshare', ...unshareArguments, ...node] : node
+  const child: ChildProcess = spawn(program, args, { stdio: ['pipe', 'inherit', 'inherit', 'ipc'], detached: true })
+  child.stdin?.on('error', () => {})
+  const stop = (): void => void child.stdin?.end()
+  process.on('SIGINT', stop)
+  process.on('SIGTERM', stop)
+  let results: Result[] | undefined
+  child.on('message', (message) => {
+    const told = message as InsideMessage
+    if (told.kind === 'results') results = told.results
+  })
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.once('error', reject)
+    child.once('exit', resolve)
+  })
+  process.off('SIGINT', stop)
+  process.off('SIGTERM', stop)
+  return code === 0 ? results : undefined
+}
+
+async function report(options: DrillOptions, results: readonly Result[]): Promise<void> {
+  console.log(`\n${tableOf(results)}\n`)
+  for (const { fault, outcome, why } of results)
+    if (outcome !== 'passed') console.log(`${fault}: ${outcome}\n  ${why.join('\n  ')}`)
+  if (options.json !== undefined) await writeFile(options.json, `${JSON.stringify(results, null, 2)}\n`)
+  if (options.write) {
+    const day = new Date().toISOString().slice(0, 10)
+    const setting = `Measured on ${day}: ${options.jobs.toLocaleString('en-US')} jobs, ${options.rate} occurrences a second, seed ${options.seed}.`
+    await writePage(results, setting)
+  }
+}
+
+try {
+  process.exitCode = await main(process.argv.slice(2))
+} catch (error) {
+  console.error(`${(error as Error).message}\n\n${usage}`)
+  process.exitCode = 1
+}

@@ -1,0 +1,86 @@
+/** What a fault acts upon, and what a drill waits by. */
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Checker, CheckerStatus } from './checker/checker.ts'
+import type { Brokers } from './cluster/broker.ts'
+import type { Tools } from './cluster/tools.ts'
+import type { Network } from './network/network.ts'
+import type { Place } from './places.ts'
+import type { System } from './system/duelog.ts'
+import type { Program } from './system/program.ts'
+
+export interface Stage {
+  network: Network
+  tools: Tools
+  brokers: Brokers
+  registry: Program
+  system: System
+  checker: Checker
+  folder: string
+  /** Small disks, by the places whose data lie on them. */
+  disks: ReadonlyMap<Place, string>
+  random: () => number
+  /** Occurrences a second that are to be expected. */
+  rate: number
+  partitions: number
+  say(line: string): void
+  /** When the fault began, from which on it is measured. */
+  begunAt: number
+  /** The fault begins now: drills call it, and faults that had to prepare something first. */
+  begin(): Promise<void>
+  /** Aborted when the drill is to end. */
+  signal: AbortSignal
+}
+
+const lookMs = 500
+/** For so long no occurrence was late, and none is missing. */
+export const onTimeMs = 5_000
+
+/** All partitions fire, and for five seconds none was late. */
+export function isOnTime(status: CheckerStatus, stage: Pick<Stage, 'rate' | 'partitions'>, now: number): boolean {
+  // A partition fires each so often on average; ten times as long is silence.
+  const silenceMs = Math.max(onTimeMs, (10_000 * stage.partitions) / stage.rate)
+  const heard = Object.values(status.partitions).filter((at) => now - at < silenceMs)
+  return status.missing === 0 && now - status.lateAt > onTimeMs && heard.length === stage.partitions
+}
+
+/** Resolves when all partitions fire on time; with how it stands, when that does not come within the limit. */
+export async function untilOnTime(stage: Stage, limitMs: number): Promise<string | undefined> {
+  const until = Date.now() + limitMs
+  for (;;) {
+    stage.signal.throwIfAborted()
+    const status = await stage.checker.status()
+    const now = Date.now()
+    if (isOnTime(status, stage, now)) return undefined
+    if (now > until) return `not on time after ${limitMs / 1000} s: ${describe(status, now)}`
+    await wait(lookMs, undefined, { signal: stage.signal })
+  }
+}
+
+/** Resolves when nothing is missing that was due at `time`; with how it stands, when that does not come within the limit. */
+export async function untilCaughtUp(stage: Stage, time: number, limitMs: number): Promise<string | undefined> {
+  const until = Date.now() + limitMs
+  for (;;) {
+    stage.signal.throwIfAborted()
+    const status = await stage.checker.status()
+    if (status.missing === 0 || (status.oldest ?? 0) > time) return undefined
+    if (Date.now() > until) return `${limitMs / 1000} s later something is still missing: ${describe(status, Date.now())}`
+    await wait(lookMs, undefined, { signal: stage.signal })
+  }
+}
+
+export function describe(status: CheckerStatus, now: number): string {
+  const silent = Object.entries(status.partitions).filter(([, at]) => now - at > onTimeMs)
+  const parts = [
+    `${status.missing} missing${status.oldest === null ? '' : `, the first since ${Math.round((now - status.oldest) / 1000)} s`}`,
+    `last late ${status.lateAt === 0 ? 'never' : `${Math.round((now - status.lateAt) / 1000)} s ago`}`,
+    `${Object.keys(status.partitions).length} partitions heard, silent: ${silent.map(([name]) => name).join(' ') || 'none'}`,
+  ]
+  return parts.join('; ')
+}
+
+/** Time that a fault lasts: how long a cut, a suspension or an absence is. Ends early only when the drill does. */
+export const last = (stage: Stage, ms: number): Promise<void> => wait(ms, undefined, { signal: stage.signal })
+
+/** Address of the HTTP server at a place, for those outside. */
+export const urlOf = ({ network }: Pick<Stage, 'network'>, place: Place): string =>
+  `http://${network.host(place)}:${network.httpPort(place)}`

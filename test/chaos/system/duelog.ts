@@ -1,0 +1,84 @@
+/** The product as it is run: three schedulers, an API with the forwarder, two workers, each a process `duelog up` at a place of its own. */
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { registryUrl } from '../cluster/registry.ts'
+import type { Network } from '../network/network.ts'
+import { type Place, type SchedulerPlace, schedulerPlaces, type WorkerPlace, workerPlaces } from '../places.ts'
+import { Program } from './program.ts'
+
+export const partitions = 12
+export const topicPrefix = 'duelog.'
+export const targetTopic = 'chaos-target'
+export const schedulerGroup = `${topicPrefix}scheduler`
+/** Of this drill alone, in a network of its own. */
+export const apiToken = 'chaos-drill-admin-token-0001'
+
+/** The code that the processes run: the root of this project, or of another version of it. */
+export const ownCode = fileURLToPath(new URL('../../../', import.meta.url))
+const handlers = fileURLToPath(new URL('handlers.ts', import.meta.url))
+
+export interface System {
+  schedulers: Record<SchedulerPlace, Program>
+  workers: Record<WorkerPlace, Program>
+  api: Program
+}
+
+export interface SystemOptions {
+  network: Network
+  folder: string
+  /** Folder that the handlers write their starts to. */
+  starts: string
+}
+
+export async function planSystem({ network, folder, starts }: SystemOptions): Promise<System> {
+  const make = async (place: Place, roles: string): Promise<Program> => {
+    const home = join(folder, place)
+    await mkdir(home, { recursive: true })
+    return new Program(network, {
+      title: place,
+      place,
+      program: process.execPath,
+      args: [join(ownCode, 'src/cli/duelog.ts'), 'up'],
+      env: { ...settings(network, place), DUELOG_ROLES: roles, DUELOG_DATA_DIR: join(home, 'data'), CHAOS_STARTS: starts },
+      folder: home,
+      ready: /^Ready\./m,
+    })
+  }
+  const of = async <P extends Place>(list: readonly P[], roles: string): Promise<Record<P, Program>> =>
+    Object.fromEntries(await Promise.all(list.map(async (place) => [place, await make(place, roles)] as const))) as Record<
+      P,
+      Program
+    >
+  return {
+    schedulers: await of(schedulerPlaces, 'scheduler'),
+    workers: await of(workerPlaces, 'executor'),
+    api: await make('api', 'api,retrier'),
+  }
+}
+
+/** What every process of the product is told, and `duelog audit`. */
+export function settings(network: Network, place: Place): Record<string, string> {
+  return {
+    PATH: process.env.PATH ?? '',
+    HOME: process.env.HOME ?? '',
+    NODE_ENV: 'production',
+    KAFKA_BROKERS: network.bootstrap(place).join(','),
+    SCHEMA_REGISTRY_URL: registryUrl(network, place),
+    DUELOG_TOPIC_PREFIX: topicPrefix,
+    DUELOG_PARTITIONS: String(partitions),
+    DUELOG_REPLICATION: '3',
+    DUELOG_HTTP_HOST: network.host(place),
+    DUELOG_HTTP_PORT: String(network.httpPort(place)),
+    DUELOG_API_TOKENS: `admin:${apiToken}`,
+    DUELOG_HANDLERS: handlers,
+    DUELOG_TARGET_TOPICS: targetTopic,
+  }
+}
+
+/** All parts, schedulers first. */
+export const programsOf = ({ schedulers, workers, api }: System): Program[] => [
+  ...Object.values(schedulers),
+  ...Object.values(workers),
+  api,
+]

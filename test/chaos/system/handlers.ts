@@ -1,0 +1,26 @@
+/**
+ * Handlers that write down when they were started: one line each, at once, so that a worker that is killed has told what it did.
+ * Loaded by the workers of the drill; CHAOS_STARTS names the folder.
+ */
+import { openSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Handlers, Run } from '../../../src/index.ts'
+
+const process_ = `${process.pid}-${Date.now()}`
+const file = openSync(join(process.env.CHAOS_STARTS ?? '.', `${process_}.tsv`), 'a')
+
+function note(run: Run): void {
+  const nominal = new Date(run.scheduledFor).getTime()
+  writeSync(file, `${[run.jobId, run.runNo, run.attempt, nominal, Date.now(), process_].join('\t')}\n`)
+}
+
+const handlers: Handlers = {
+  'chaos-tick': note,
+  /** Fails once: the second attempt comes by a delay topic. */
+  'chaos-flaky'(run) {
+    note(run)
+    if (run.attempt === 1) throw new Error('as planned')
+  },
+}
+
+export default handlers
