@@ -1,6 +1,12 @@
 /** docs/API.md: the routes, from the description that the API gives of itself. */
 
 import { createApi } from '../../src/api/api.ts'
+import {
+  refusedSignInsInAllMax,
+  refusedSignInsInAllPerSecond,
+  refusedSignInsMax,
+  refusedSignInsPerSecond,
+} from '../../src/api/limits.ts'
 import { harmlessHeaders } from '../../src/api/masked.ts'
 import type { OpenApiDocument } from '../../src/api/openapi/document.ts'
 import { code, heading, page, table } from './markdown.ts'
@@ -57,8 +63,9 @@ export function apiPage(): string {
       '',
       '## Who may',
       '',
-      '- Without `DUELOG_API_TOKENS` and `DUELOG_JWT_JWKS_URL`: this machine only, and no web page from elsewhere.',
-      '- Tokens: `role:token` or `role.name:token`. JSON Web Tokens: signed by a key of the JWKS with an asymmetric algorithm, with issuer, audience, subject and end, and a role in the claim `DUELOG_JWT_ROLES_CLAIM`.',
+      '- Without `DUELOG_API_TOKENS` and `DUELOG_JWT_JWKS_URL`: this machine only, and no web page but those of the very server that is asked, by name and port.',
+      '- Tokens: `role:token` or `role.name:token`. JSON Web Tokens: signed by a key of the JWKS with an asymmetric algorithm, with issuer, audience, subject and end, and a role in the claim `DUELOG_JWT_ROLES_CLAIM`. A subject that is empty, no plain text on one line, or a name that the audit trail has for others (`local`, a role, that of a token) is refused with `forbidden`.',
+      `- Of one address ${refusedSignInsMax} different wrong tokens are looked at, and one every ${1 / refusedSignInsPerSecond} s after that; of all addresses ${refusedSignInsInAllMax}, and ${refusedSignInsInAllPerSecond} a second. Beyond it new tokens are answered with 429 unseen, right ones too; those that were accepted from their address before are still taken. The log has one line, then a count each minute.`,
       '- viewer reads, operator also writes jobs and commands, admin also reads the audit trail.',
       `- A viewer is shown of headers, URLs and answers of servers only what is known to be harmless: the values of the headers ${[...harmlessHeaders].map((name) => `\`${name}\``).join(', ')}; of the URL of an http target scheme, host and port; of what its server answered the status. In place of all else stands \`***\`, also where a handler's own words repeat it. A viewer's plan does not compare what is hidden, and names the fields in \`hidden\`. Payloads, keys, tags and the words of handlers are shown: put no secret there. A definition with such a mask is refused where it is written.`,
       '- One caller may send `DUELOG_HTTP_RATE_LIMIT` requests a second; beyond that 429 with `Retry-After`.',

@@ -35,6 +35,7 @@ import { runRoutes } from './run-routes.ts'
 import { limitBodyTimes, limitRates, securityHeaders } from './safety.ts'
 import { scheduleRoutes } from './schedule-routes.ts'
 import { settingsRoutes } from './settings-routes.ts'
+import { SignIns } from './sign-ins.ts'
 import { systemRoutes } from './system-routes.ts'
 
 export type { ApiOptions, ApiToken, Health, Role } from './options.ts'
@@ -57,7 +58,9 @@ export function createApi(options: ApiOptions): Api {
   instance.decorateRequest('actor', null)
   securityHeaders(instance)
   if (options.public === false) instance.addHook('onRequest', withoutPublicApi())
-  instance.addHook('onRequest', authentication(options))
+  const signIns = new SignIns(options.clock, options.logger)
+  instance.addHook('onClose', async () => signIns.stop())
+  instance.addHook('onRequest', authentication({ ...options, signIns }))
   limitRates(instance, options.clock, options.ratePerSecond ?? ratePerSecondDefault)
   instance.addHook('onRequest', async (_request, reply) => {
     if (stopping === undefined) return

@@ -4,12 +4,10 @@
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import type { FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
-import type { Clock } from '../clock.ts'
 import { DuelogError } from '../errors.ts'
 import { type Identity, jwtVerifier } from './jwt.ts'
-import { refusedSignInsMax, refusedSignInsPerSecond } from './limits.ts'
 import type { ApiToken, JwtOptions, Role } from './options.ts'
-import { RateLimit, tooMany } from './rate-limit.ts'
+import type { SignIns } from './sign-ins.ts'
 
 const rank: Record<Role, number> = { viewer: 1, operator: 2, admin: 3 }
 const digest = (token: string): Buffer => createHash('sha256').update(token).digest()
@@ -26,15 +24,15 @@ declare module 'fastify' {
 export interface AuthenticationOptions {
   apiTokens?: readonly ApiToken[] | undefined
   jwt?: JwtOptions | undefined
-  clock: Clock
+  signIns: SignIns
 }
 
 /** A hook that throws `unauthorized` or `forbidden`, and else notes role and actor in the request. */
-export function authentication({ apiTokens = [], jwt, clock }: AuthenticationOptions): onRequestAsyncHookHandler {
+export function authentication({ apiTokens = [], jwt, signIns }: AuthenticationOptions): onRequestAsyncHookHandler {
   const known = apiTokens.map(({ role, token, name }) => ({ role, actor: name ?? role, digest: digest(token) }))
   const peers = peersOf(apiTokens)
-  const verify = jwt === undefined ? undefined : jwtVerifier(jwt)
-  const refusals = new RateLimit(clock, refusedSignInsPerSecond, refusedSignInsMax)
+  const names = apiTokens.flatMap(({ name }) => name ?? [])
+  const verify = jwt === undefined ? undefined : jwtVerifier(jwt, names)
   return async (request, reply) => {
     const { role: needed, internal } = request.routeOptions.config
     if (known.length === 0 && verify === undefined) {
@@ -45,14 +43,11 @@ export function authentication({ apiTokens = [], jwt, clock }: AuthenticationOpt
     }
     if (needed === undefined) return
     const given = /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? '')?.[1]
-    const found =
-      given === undefined ? undefined : (identityOf(given, internal ? [...known, ...peers] : known) ?? (await verify?.(given)))
+    const judge = async (token: string): Promise<Identity | undefined> =>
+      identityOf(token, internal ? [...known, ...peers] : known) ?? (await verify?.(token))
+    const from = { address: request.ip, realm: internal ? 'internal' : 'public' }
+    const found = given === undefined ? undefined : await signIns.judged({ ...from, token: given }, () => judge(given))
     if (found === undefined) {
-      // Only what is refused counts: behind one address there may be many, and a broken one must not shut the others out.
-      if (given !== undefined && !refusals.take(request.ip)) {
-        request.log.warn({ address: request.ip }, 'Many sign-ins from one address are refused.')
-        throw tooMany('Too many sign-ins from this address were refused.')
-      }
       void reply.header('www-authenticate', 'Bearer realm="duelog"')
       throw new DuelogError(
         'unauthorized',
@@ -111,11 +106,16 @@ function refuseForeignOrigin(request: FastifyRequest): void {
       'Without API tokens only requests to a loopback address are served: use http://127.0.0.1 or http://localhost, or set DUELOG_API_TOKENS.',
     )
   }
-  const { origin } = request.headers
-  if (origin !== undefined && !isLoopbackName(hostnameOf(origin) ?? '')) {
+  const { origin, host: ours = '', 'sec-fetch-site': site, 'sec-fetch-mode': mode } = request.headers
+  // Any program of this machine may serve pages on a port of its own: only those of this very server are ours.
+  const page = origin === undefined ? undefined : hostOf(origin)
+  const isForeign = origin !== undefined && (page === undefined || page !== hostOf(`${origin.split(':', 1)[0]}://${ours}`))
+  // Browsers that say where a request comes from say so also where they send no Origin. A link may lead here.
+  const isFollowed = mode === 'navigate' && (request.method === 'GET' || request.method === 'HEAD')
+  if (isForeign || ((site === 'cross-site' || site === 'same-site') && !isFollowed)) {
     throw new DuelogError(
       'forbidden',
-      'Without API tokens no requests of web pages from other machines are served: set DUELOG_API_TOKENS.',
+      'Without API tokens no requests of web pages from other addresses or ports are served: set DUELOG_API_TOKENS.',
     )
   }
 }
@@ -125,6 +125,12 @@ function refuseOtherMachines(request: FastifyRequest): void {
   if (!isLoopbackName(address.replace(/^::ffff:/, ''))) {
     throw new DuelogError('forbidden', 'Without API tokens the internal routes serve this machine only: set DUELOG_API_TOKENS.')
   }
+}
+
+/** With the port, unless it is that of the scheme; undefined for what is no http URL, such as null. */
+function hostOf(url: string): string | undefined {
+  const parsed = URL.parse(url)
+  return parsed !== null && /^https?:$/.test(parsed.protocol) ? parsed.host : undefined
 }
 
 function hostnameOf(url: string): string | undefined {

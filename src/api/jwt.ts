@@ -1,5 +1,6 @@
 /** JSON Web Tokens of an identity provider: signed by a key of its JWKS, for us, by it, not expired, and with a role of ours. */
 import type { JWTPayload, JWTVerifyGetKey } from 'jose'
+import { isReservedActor } from '../actors.ts'
 import { DuelogError, messageOf } from '../errors.ts'
 import { jwksTimeoutMs } from './limits.ts'
 import type { JwtOptions, Role } from './options.ts'
@@ -15,10 +16,14 @@ export interface Identity {
   role: Role
 }
 
-/** Undefined for a token that is not accepted, whatever the reason. Rejects with `identity-unavailable` when no keys could be had. */
+/**
+ * Undefined for a token that is not accepted, whatever the reason. Rejects with `identity-unavailable` when no keys could be had, and with
+ * `forbidden` for somebody whom the provider vouches for, but whose name cannot stand in records.
+ */
 export type JwtVerifier = (token: string) => Promise<Identity | undefined>
 
-export function jwtVerifier(options: JwtOptions): JwtVerifier {
+/** `taken` are names that records have for others, such as those of tokens. */
+export function jwtVerifier(options: JwtOptions, taken: readonly string[] = []): JwtVerifier {
   const { jwks, issuer, audience, rolesClaim } = options
   let keys: JWTVerifyGetKey | undefined = typeof jwks === 'string' ? undefined : jwks
   return async (token) => {
@@ -31,8 +36,9 @@ export function jwtVerifier(options: JwtOptions): JwtVerifier {
         requiredClaims: ['exp', 'sub'],
       })
       const role = roleOf(payload, rolesClaim)
-      return role === undefined ? undefined : { actor: actorOf(payload.sub ?? ''), role }
+      return role === undefined ? undefined : { actor: actorOf(payload.sub, taken), role }
     } catch (error) {
+      if (error instanceof DuelogError) throw error
       if (isRefusal(error, errors)) return undefined
       throw new DuelogError('identity-unavailable', `The keys of DUELOG_JWT_JWKS_URL could not be had: ${messageOf(error)}.`, {
         cause: error,
@@ -58,5 +64,22 @@ function roleOf(payload: JWTPayload, claim: string): Role | undefined {
   return roles.find((role) => named.includes(role))
 }
 
-/** Subjects go into logs and records: short, and on one line. */
-const actorOf = (subject: string): string => subject.replace(/[\u0000-\u001f\u007f]/g, ' ').slice(0, 255)
+const subjectCharsMax = 255
+
+/** Subjects go into logs and records: short, on one line, as they are, and never a name that stands for somebody else there. */
+function actorOf(subject: unknown, taken: readonly string[]): string {
+  if (
+    typeof subject === 'string' &&
+    subject !== '' &&
+    subject.length <= subjectCharsMax &&
+    subject.trim() === subject &&
+    !/[\p{C}\p{Zl}\p{Zp}]/u.test(subject) &&
+    !isReservedActor(subject) &&
+    !taken.includes(subject)
+  )
+    return subject
+  throw new DuelogError(
+    'forbidden',
+    `The subject (sub) of the JWT is empty, longer than ${subjectCharsMax} characters, no plain text on one line, or a name that records have for others, such as local or that of a token; the identity provider has to give another.`,
+  )
+}

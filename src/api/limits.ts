@@ -72,9 +72,18 @@ export const bodyReceiveMs = 30_000
 export const connectionsMax = 2_000
 /** Requests a second that one caller may send, and twice as many at once; DUELOG_HTTP_RATE_LIMIT says otherwise. */
 export const ratePerSecondDefault = 2_000
-/** Refused sign-ins that one address may have at once, and a second after that. */
+/** Different wrong tokens that one address may send at once, and a second after that; an IPv6 address stands for its network of 64 bits. */
 export const refusedSignInsMax = 20
 export const refusedSignInsPerSecond = 0.5
+/** Those of all addresses together. */
+export const refusedSignInsInAllMax = 1_000
+export const refusedSignInsInAllPerSecond = 50
+/** How long a wrong token is known to be wrong: it may be one that is accepted later. */
+export const refusedTokensKeptMs = 10_000
+/** Tokens that are remembered as accepted from an address, and as wrong. */
+export const signInsKeptMax = 10_000
+/** How often the log hears how many were refused unseen. */
+export const signInsLoggedMs = 60_000
 /** Callers whose rate is remembered. */
 export const rateCallersMax = 10_000
 /** How long the keys of an identity provider may take. */

@@ -1,6 +1,6 @@
 /**
  * How many requests a caller may send: a bucket for each that fills with so many a second and holds two seconds' worth. A caller is a
- * token or subject, or an address where there is neither. Refused sign-ins have a bucket of their own for each address, and a small one.
+ * token or subject, or an address where there is neither. Refused sign-ins have buckets of their own (sign-ins.ts).
  */
 import type { Clock } from '../clock.ts'
 import { DuelogError } from '../errors.ts'
@@ -33,6 +33,12 @@ export class RateLimit {
     if (bucket.left < 1) return false
     bucket.left--
     return true
+  }
+
+  /** Whether there is one left. */
+  has(caller: string): boolean {
+    const bucket = this.#buckets.get(caller)
+    return bucket === undefined || this.#filled(caller).left >= 1
   }
 
   #filled(caller: string): Bucket {

@@ -1,7 +1,8 @@
 /** The rules between settings. */
+import { isReservedActor } from '../actors.ts'
 import type { Raw } from './raw.ts'
 import { settingByName } from './settings.ts'
-import { apiTokensOf, brokersOf, isLoopback, isReservedActor, listOf, networksOf, rolesOf } from './values.ts'
+import { apiTokensOf, brokersOf, isLoopback, listOf, networksOf, rolesOf } from './values.ts'
 import { bad, named } from './wording.ts'
 
 /** What no single value shows: items of lists, and settings that need or exclude one another. */

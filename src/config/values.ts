@@ -38,15 +38,6 @@ export function apiTokensOf(text: string): ApiToken[] | undefined {
   return tokens
 }
 
-/** Names that records of who did what have for others than holders of tokens: whom nobody asked, another process, and Duelog itself. */
-const ownActors: ReadonlySet<string> = new Set(['local', 'peer', 'duelog', 'system', 'unknown', 'anonymous'])
-
-/** Whether somebody of this name would be taken for one whom Duelog itself names so. Case and forms of letters are no difference. */
-export function isReservedActor(name: string): boolean {
-  const plain = name.normalize('NFKC').trim().toLowerCase()
-  return ownActors.has(plain) || (apiRoles as readonly string[]).includes(plain)
-}
-
 /** Items between commas, without what is there twice. */
 export const listOf = (text: string | undefined): string[] => (text === undefined ? [] : [...new Set(text.split(','))])
 

@@ -95,7 +95,22 @@ describe('without tokens', () => {
     [{ host: 'localhost:8080' }, 200],
     [{ host: '127.0.0.1:8080' }, 200],
     [{ host: '[::1]:8080' }, 200],
-    [{ host: 'localhost', origin: 'http://localhost:5173' }, 200],
+    [{ host: 'localhost:8080', origin: 'http://localhost:8080' }, 200],
+    [{ host: 'localhost', origin: 'http://localhost' }, 200],
+    [{ host: 'localhost:80', origin: 'http://localhost' }, 200],
+    [{ host: 'localhost:8443', origin: 'https://localhost:8443' }, 200],
+    [{ host: '[::1]:8080', origin: 'http://[::1]:8080' }, 200],
+    [{ host: 'localhost:8080', 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'cors' }, 200],
+    [{ host: 'localhost:8080', 'sec-fetch-site': 'none', 'sec-fetch-mode': 'navigate' }, 200],
+    [{ host: 'localhost:8080', origin: 'http://localhost:3000' }, 403],
+    [{ host: 'localhost:8080', origin: 'http://localhost' }, 403],
+    [{ host: 'localhost', origin: 'http://localhost:5173' }, 403],
+    [{ host: 'localhost:8080', origin: 'http://127.0.0.1:8080' }, 403],
+    [{ host: 'localhost:8080', origin: 'http://localhost:8080.example.org' }, 403],
+    [{ host: 'localhost:8080', origin: 'file://localhost:8080' }, 403],
+    [{ host: 'localhost:8080', origin: '' }, 403],
+    [{ host: 'localhost:8080', 'sec-fetch-site': 'same-site', 'sec-fetch-mode': 'no-cors' }, 403],
+    [{ host: 'localhost:8080', 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'cors' }, 403],
     [{ host: 'rebound.example.org' }, 403],
     [{ host: 'localhost.example.org' }, 403],
     [{ host: '127.0.0.1.example.org' }, 403],
@@ -106,6 +121,14 @@ describe('without tokens', () => {
     expect((await system.api.instance.inject({ url: '/v1/jobs', headers })).statusCode).toBe(status)
     const write = await system.api.instance.inject({ method: 'PUT', url: '/v1/jobs/a', headers, payload: atNoon })
     expect(write.statusCode).toBe(status === 200 ? 201 : 403)
+  })
+
+  it('a link of another page leads to the dashboard, and a form to nothing', async () => {
+    await using system = createSystem()
+    const headers = { host: 'localhost:8080', 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' }
+    expect((await system.api.instance.inject({ url: '/v1/jobs', headers })).statusCode).toBe(200)
+    const form = await system.api.instance.inject({ method: 'POST', url: '/v1/jobs/a/trigger', headers })
+    expect(form.json()).toMatchObject({ status: 403, code: 'forbidden' })
   })
 
   it('keeps internal routes to this machine', async () => {

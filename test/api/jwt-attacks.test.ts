@@ -76,6 +76,31 @@ describe('JSON Web Tokens', () => {
     expect(system.log.written).toEqual([])
   })
 
+  it.each([
+    ['empty', ''],
+    ['of spaces', '  '],
+    ['that is nobody in the audit trail', 'local'],
+    ['that is another process', 'peer'],
+    ['that is a role', 'Admin'],
+    ['that is so in wider letters', '\uff4c\uff4f\uff43\uff41\uff4c'],
+    ['with spaces around', ' local '],
+    ['that is the name of a token', 'ci'],
+    ['on two lines', 'alice\nbob'],
+    ['that turns its direction', 'alice\u202ebob'],
+    ['that cannot be seen', 'al\u200bice'],
+    ['too long', 'a'.repeat(256)],
+    ['that is a number', 7 as unknown as string],
+    ['that is a list', ['alice'] as unknown as string],
+  ])('of a subject %s let nobody in, and say so', async (_what, sub) => {
+    await using system = createSystem({ apiTokens, jwt })
+    const answer = await put(system, await sign({ ...good, sub }))
+    expectRefusal(answer, [401, 403])
+    if (typeof sub === 'string')
+      expect(answer.json()).toMatchObject({ code: 'forbidden', detail: expect.stringContaining('subject (sub)') })
+    expect(system.log.written).toEqual([])
+    expect(system.log.audited).toEqual([])
+  })
+
   it('are judged by the keys that the provider publishes', async () => {
     let reads = 0
     const provider = createServer((_request, response) => {

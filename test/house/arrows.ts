@@ -16,6 +16,8 @@ const shared = [
   'target-topics-port',
   'topic-partition',
   'errors',
+  'actors',
+  'ip-groups',
   'clock',
   'clock-trust',
   'clock-absence',

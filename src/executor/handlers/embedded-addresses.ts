@@ -3,24 +3,14 @@
  * the operating system follow them: whoever keeps an IPv4 address away has to keep away all of these.
  */
 import { isIP } from 'node:net'
+import { ipv6Groups } from '../../ip-groups.ts'
 
 /** The address without its zone, and each IPv4 address in it; nothing for what is no address. */
 export function meaningsOf(address: string): string[] {
   const [bare = ''] = address.split('%', 1)
   const family = isIP(bare)
   if (family !== 6) return family === 4 ? [bare] : []
-  return [bare, ...embeddedIn(groupsOf(bare))]
-}
-
-/** The eight groups of 16 bits. */
-function groupsOf(address: string): number[] {
-  // A URL writes addresses without dots, and with at most one gap.
-  const text = new URL(`http://[${address}]`).hostname.slice(1, -1)
-  const [head = '', tail] = text.split('::')
-  const of = (part: string): number[] => (part === '' ? [] : part.split(':').map((group) => Number.parseInt(group, 16)))
-  if (tail === undefined) return of(head)
-  const [front, back] = [of(head), of(tail)]
-  return [...front, ...Array<number>(8 - front.length - back.length).fill(0), ...back]
+  return [bare, ...embeddedIn(ipv6Groups(bare))]
 }
 
 function embeddedIn(groups: readonly number[]): string[] {
