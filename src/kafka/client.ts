@@ -6,6 +6,8 @@ import type { ConnectionOptions } from 'node:tls'
 import { type ISocketFactory, Kafka, type LogEntry, logLevel, type RetryOptions, type SASLOptions } from 'kafkajs'
 import type { Append } from '../clock-trust.ts'
 import { quietQueues } from './quiet-queue.ts'
+import { connectMs, WatchedBrokers } from './watched-brokers.ts'
+import type { Patience } from './watched-socket.ts'
 
 /** What is needed of a logger; a pino logger fits. */
 export interface Logger {
@@ -31,7 +33,10 @@ export interface LogOptions {
   rebalanceTimeoutMs?: number
   /** The coordinator aborts a transaction that is open for so long. Default: 15,000. */
   transactionTimeoutMs?: number
-  /** An unanswered request fails after so long. Default: 10,000. */
+  /**
+   * A request that brokers have to write to one another fails after so long unanswered. Longer than they need to do without one that is lost:
+   * 9 s, and some more for another controller. Default: 15,000.
+   */
   requestTimeoutMs?: number
   /** Longest time that the broker holds back a fetch without records; a resume or seek is noticed within it. Default: 100. */
   fetchWaitMs?: number
@@ -70,7 +75,7 @@ export function settingsOf(options: LogOptions): LogSettings {
     heartbeatIntervalMs: options.heartbeatIntervalMs ?? 1_000,
     rebalanceTimeoutMs: options.rebalanceTimeoutMs ?? 30_000,
     transactionTimeoutMs: options.transactionTimeoutMs ?? 15_000,
-    requestTimeoutMs: options.requestTimeoutMs ?? 10_000,
+    requestTimeoutMs: options.requestTimeoutMs ?? 15_000,
     fetchWaitMs: options.fetchWaitMs ?? 100,
     fetchPartitionBytes: options.fetchPartitionBytes ?? 1_048_576,
     fetchBytes: options.fetchBytes ?? 4_194_304,
@@ -80,34 +85,49 @@ export function settingsOf(options: LogOptions): LogSettings {
   }
 }
 
-/** About 9 s in all: enough for a leader election or a broker's restart, short enough to tell the caller in time. */
-export const retry: RetryOptions = { initialRetryTime: 100, maxRetryTime: 2_000, multiplier: 2, factor: 0.2, retries: 8 }
+/**
+ * About 9 s in all: enough for a leader election or a broker's restart, short enough to tell the caller in time. No wait is longer than what
+ * may be lost once the brokers are back.
+ */
+export const retry: RetryOptions = { initialRetryTime: 100, maxRetryTime: 500, multiplier: 2, factor: 0.2, retries: 20 }
 
 /**
  * A transaction that begins while the markers of the one before are still being written is refused for some milliseconds
- * (CONCURRENT_TRANSACTIONS): start with short waits, where kafkajs's own would cost 300 ms. About 5 s in all, less than the transaction's own timeout.
+ * (CONCURRENT_TRANSACTIONS): start with short waits, where kafkajs's own would cost 300 ms. About 14 s in all: as long as a transaction may take.
  */
 export const transactionRetry: RetryOptions = {
   initialRetryTime: 3,
-  maxRetryTime: 1_000,
+  maxRetryTime: 250,
   multiplier: 1.6,
   factor: 0.2,
-  retries: 16,
+  retries: 64,
+}
+
+/** A quick answer that has not come within this part of the session leaves time to find another coordinator. */
+const quickShare = 0.3
+/** kafkajs's own limit for a connection and for a request come later than ours, which end the connection as well. */
+const laterMs = 500
+
+function patienceOf({ sessionTimeoutMs, requestTimeoutMs, rebalanceTimeoutMs }: LogSettings): Patience {
+  const quickMs = Math.min(Math.ceil(quickShare * sessionTimeoutMs), requestTimeoutMs)
+  return { quickMs, slowMs: requestTimeoutMs, joinMs: rebalanceTimeoutMs + requestTimeoutMs }
 }
 
 export function createKafka(options: LogOptions, settings: LogSettings): Kafka {
   quietQueues()
+  const { logger } = settings
+  const brokers = new WatchedBrokers({ patience: patienceOf(settings), logger, open: options.socketFactory })
   return new Kafka({
     brokers: options.brokers,
     clientId: options.clientId,
     sasl: options.sasl,
     ssl: options.ssl,
-    connectionTimeout: 3_000,
-    requestTimeout: settings.requestTimeoutMs,
+    connectionTimeout: connectMs + laterMs,
+    requestTimeout: settings.requestTimeoutMs + laterMs,
     retry,
-    socketFactory: options.socketFactory,
+    socketFactory: brokers.open,
     logLevel: logLevel.WARN,
-    logCreator: () => (entry) => relay(entry, settings.logger),
+    logCreator: () => (entry) => relay(entry, logger),
   })
 }
 

@@ -20,6 +20,7 @@ import { type LogSettings, retry } from './client.ts'
 import { faultOf } from './faults.ts'
 import { FetchOrder } from './fetch-order.ts'
 import { Heartbeats } from './heartbeats.ts'
+import { withLostCoordinators } from './lost-coordinator.ts'
 import { noteOf } from './member-note.ts'
 import type { PartitionCounts } from './partition-counts.ts'
 import { recordsOf } from './records.ts'
@@ -135,14 +136,14 @@ export class KafkaGroupReader implements GroupReader {
       await this.#consumer.connect()
       await this.#consumer.subscribe({ topics, fromBeginning: startAt === 'earliest' })
       if (this.#stopped) throw new DuelogError('not-ready', `The reader of ${groupId} was stopped while it started.`)
-      await withBoundedFetches(() =>
+      const run = (): Promise<void> =>
         this.#consumer.run({
           autoCommit: false,
           eachBatchAutoResolve: false,
           partitionsConsumedConcurrently: Math.max(1, Math.min(partitions, concurrencyMax)),
           eachBatch: (payload) => this.#handOver(payload),
-        }),
-      )
+        })
+      await withBoundedFetches(() => withLostCoordinators(run))
       await joined
     } catch (thrown) {
       this.#end()

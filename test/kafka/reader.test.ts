@@ -145,7 +145,24 @@ describe('a reader', () => {
     expect(watcher.values).toEqual(['new'])
   })
 
-  test('is asked for its positions anew when it had to join again after a crash', async () => {
+  test('stays the member that it is when all connections are cut for a while', async () => {
+    const { jobs } = await makeTopics(['jobs'])
+    const writer = await openWriter()
+    const { proxy, log } = await openThroughProxy({}, { sessionTimeoutMs: 30_000 })
+    const watcher = new Watcher({ topics: [jobs] }, log)
+    await watcher.reader.start()
+    proxy.refuse(true)
+    proxy.cut()
+    await proxy.refused(3)
+    await writer.write([{ topic: jobs, key: 'k', value: text('a') }])
+    proxy.refuse(false)
+    await watcher.until(() => watcher.records.length === 1)
+    await watcher.reader.nextHeartbeat()
+    expect(watcher.joins).toHaveLength(1)
+    expect(watcher.crashes).toEqual([])
+  })
+
+  test('is asked for its positions anew when the group has counted it out', async () => {
     const { jobs } = await makeTopics(['jobs'])
     const writer = await openWriter()
     await writer.write([{ topic: jobs, key: 'k', value: text('a') }])
@@ -158,8 +175,9 @@ describe('a reader', () => {
     await watcher.until(() => watcher.records.length === 1)
     proxy.refuse(true)
     proxy.cut()
-    // Once somebody comes back after the network is there again, the runner has given up and started anew, or the session is over.
-    await proxy.refused(12)
+    const admin = await openLog().admin()
+    while ((await admin.groupMembers(`${jobs}.group`)).length > 0);
+    await admin.close()
     proxy.refuse(false)
     await watcher.until(() => watcher.joins.length >= 2 && watcher.records.length >= 2)
     expect(watcher.records.map(({ offset }) => offset).slice(0, 2)).toEqual([0, 0])
