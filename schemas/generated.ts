@@ -347,7 +347,7 @@ export interface Schedule {
   cron: string | null
   /** With cron and rrule: the IANA time zone in which they are read. Default: "UTC". */
   timezone: string
-  /** A recurrence rule of RFC 5545, such as FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1. INTERVAL is at most 100,000, COUNT at most 10,000; beyond, use UNTIL or maxRuns. Default: null. */
+  /** A recurrence rule of RFC 5545, such as FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1. INTERVAL is at most 100,000, COUNT at most 10,000; beyond, use UNTIL or maxRuns. Its first time must be found within 100,000 steps, each of which is a day that is looked at. Default: null. */
   rrule: string | null
   /** With rrule: where the rule begins, in whole seconds; its time of day and its day are those that the rule does not name itself. It is an occurrence only if the rule matches it. Without it startAt, rounded up to a second, else the broker's append time of the definition, rounded down. Unit: epoch ms. Default: null. */
   dtstart: number | null
@@ -1895,7 +1895,7 @@ export const jobDefinitionSchema = {
             ],
             "default": null,
             "maxLength": 1024,
-            "doc": "A recurrence rule of RFC 5545, such as FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1. INTERVAL is at most 100,000, COUNT at most 10,000; beyond, use UNTIL or maxRuns."
+            "doc": "A recurrence rule of RFC 5545, such as FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1. INTERVAL is at most 100,000, COUNT at most 10,000; beyond, use UNTIL or maxRuns. Its first time must be found within 100,000 steps, each of which is a day that is looked at."
           },
           {
             "name": "dtstart",

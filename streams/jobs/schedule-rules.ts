@@ -78,10 +78,10 @@ function addRRuleProblems({ rrule, dtstart, exdates, dstOverlap }: Schedule, tex
   })
 }
 
-function addNeverProblem({ schedule, startAt }: JobDefinition, text: string, problems: Problem[]): void {
-  const reason = neverFires(schedule, startAt)
+function addNeverProblem(definition: JobDefinition, text: string, problems: Problem[]): void {
+  const reason = neverFires(definition)
   if (reason === undefined) return
-  problems.push(unusable('schedule.rrule', text, reason, 'a rule that comes true at least once'))
+  problems.push(unusable('schedule.rrule', text, reason, 'a rule that comes true at least once, and soon enough to be found'))
 }
 
 function addWindowProblems({ schedule, startAt, endAt }: JobDefinition, problems: Problem[]): void {

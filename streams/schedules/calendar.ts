@@ -1,5 +1,6 @@
 /** Schedules that follow the calendar of a zone: cron expressions and recurrence rules, with what bounds and thins them out. */
 import type { Schedule } from '../../schemas/generated.ts'
+import { CountedEnd } from './counted-end.ts'
 import { cronRecurrence } from './cron.ts'
 import { rruleOf, rruleRecurrence } from './rrule.ts'
 import type { RRule } from './rrule-text.ts'
@@ -14,48 +15,53 @@ export interface Calendar {
   from: number
   /** Nothing is due after it: epoch ms. */
   until: number
+  /** With COUNT: where it ends besides. */
+  counted: CountedEnd | undefined
   excluded: ReadonlySet<number>
 }
 
-/** Rules kept in memory with their ends, which COUNT makes dear to find. */
+/** Rules kept in memory with what was counted of them. */
 const calendarsMax = 4096
 const noDates: ReadonlySet<number> = new Set()
 
-const rruleCalendars = cachePerRules<Calendar>(calendarsMax, (key) => {
+const rruleCalendars = cachePerRules<Calendar>(calendarsMax, (key) => calendarOfKey(key))
+
+function calendarOfKey(key: string): Calendar {
   const [text, timezone, beginAt, from, dstGap, dstOverlap, exdates] = JSON.parse(key)
   const parsed = rruleOf(text)
   const recurrence = rruleRecurrence(parsed, beginAt, offsetOf(timezone, beginAt))
   const rule = { recurrence, timezone, dstGap, dstOverlap }
-  return { rule, from, until: Math.min(horizonAt, endOf(parsed, rule, from)), excluded: new Set(exdates) }
-})
+  const counted = parsed.count === undefined ? undefined : new CountedEnd(rule, from, parsed.count)
+  return { rule, from, until: untilOf(parsed, timezone), counted, excluded: new Set(exdates) }
+}
 
 /**
  * The calendar of a schedule by cron or rrule; undefined for another. A rule without dtstart begins at startAt, or else at the append
  * time, which is then itself past.
  */
 export function calendarOf(schedule: Schedule, startAt: number | null, appendedAt: number): Calendar | undefined {
-  const { cron, rrule, timezone, dtstart, exdates, dstGap, dstOverlap } = schedule
+  const { cron, rrule, timezone, dstGap, dstOverlap } = schedule
   if (cron !== null) {
     const rule = { recurrence: cronRecurrence(cron), timezone, dstGap, dstOverlap }
-    return { rule, from: Number.NEGATIVE_INFINITY, until: horizonAt, excluded: noDates }
+    return { rule, from: Number.NEGATIVE_INFINITY, until: horizonAt, counted: undefined, excluded: noDates }
   }
-  if (rrule === null) return undefined
-  const beginAt = dtstart ?? (startAt === null ? Math.floor(appendedAt / 1000) : Math.ceil(startAt / 1000)) * 1000
-  const from = dtstart === null && startAt === null ? beginAt + 1 : beginAt
-  return rruleCalendars.get(JSON.stringify([rrule, timezone, beginAt, from, dstGap, dstOverlap, exdates]))
+  return rrule === null ? undefined : rruleCalendars.get(keyOf(schedule, startAt, appendedAt))
 }
 
-function endOf({ count, until }: RRule, rule: ZonedRule, from: number): number {
-  if (until !== undefined) return until.wall ? lastInstantOf(rule.timezone, until.at) : until.at
-  if (count === undefined) return horizonAt
-  let at: number | null = from - 1
-  let last = horizonAt
-  for (let found = 0; found < count; found++) {
-    at = nextZoned(rule, at)
-    if (at === null) break
-    last = at
-  }
-  return at === null ? horizonAt : last
+/** The same of a rule, with nothing found out before: what a search in it costs follows from the schedule alone. */
+export const freshCalendarOf = (schedule: Schedule, startAt: number | null, appendedAt: number): Calendar =>
+  calendarOfKey(keyOf(schedule, startAt, appendedAt))
+
+function keyOf(schedule: Schedule, startAt: number | null, appendedAt: number): string {
+  const { rrule, timezone, dtstart, exdates, dstGap, dstOverlap } = schedule
+  const beginAt = dtstart ?? (startAt === null ? Math.floor(appendedAt / 1000) : Math.ceil(startAt / 1000)) * 1000
+  const from = dtstart === null && startAt === null ? beginAt + 1 : beginAt
+  return JSON.stringify([rrule, timezone, beginAt, from, dstGap, dstOverlap, exdates])
+}
+
+function untilOf({ until }: RRule, timezone: string): number {
+  if (until === undefined) return horizonAt
+  return Math.min(horizonAt, until.wall ? lastInstantOf(timezone, until.at) : until.at)
 }
 
 /** The last instant at which clocks show no more than a wall-clock time. */
@@ -64,19 +70,24 @@ function lastInstantOf(timezone: string, wall: number): number {
   return Math.max(...[before, after].map((offsetMs) => wall - offsetMs).filter((at) => at + offsetOf(timezone, at) <= wall))
 }
 
-export function nextInCalendar({ rule, from, until, excluded }: Calendar, after: number): number | null {
+/** Nothing is due after it, as far as that matters up to some time. */
+const endBy = ({ until, counted }: Calendar, at: number): number => Math.min(until, counted?.by(Math.min(at, until)) ?? until)
+
+export function nextInCalendar(calendar: Calendar, after: number): number | null {
+  const { rule, from, until, excluded } = calendar
   let at = Math.max(after, from - 1)
   for (;;) {
     if (at >= until) return null
     const found = nextZoned(rule, at)
-    if (found === null || found > until) return null
+    if (found === null || found > endBy(calendar, found)) return null
     if (!excluded.has(found)) return found
     at = found
   }
 }
 
-export function latestInCalendar({ rule, from, until, excluded }: Calendar, notAfter: number): number | null {
-  let at = Math.min(notAfter, until)
+export function latestInCalendar(calendar: Calendar, notAfter: number): number | null {
+  const { rule, from, excluded } = calendar
+  let at = Math.min(notAfter, endBy(calendar, notAfter))
   for (;;) {
     if (at < from || at < 0) return null
     const found = latestZoned(rule, at)
@@ -87,8 +98,9 @@ export function latestInCalendar({ rule, from, until, excluded }: Calendar, notA
 }
 
 /** Occurrences after `after` and not after `notAfter`, at most `max`. */
-export function countInCalendar({ rule, from, until, excluded }: Calendar, after: number, notAfter: number, max: number): number {
-  const [first, last] = [Math.max(after, from - 1), Math.min(notAfter, until)]
+export function countInCalendar(calendar: Calendar, after: number, notAfter: number, max: number): number {
+  const { rule, from, excluded } = calendar
+  const [first, last] = [Math.max(after, from - 1), Math.min(notAfter, endBy(calendar, notAfter))]
   if (last <= first) return 0
   const count = countZoned(rule, first, last, max + excluded.size)
   let left = count

@@ -5,6 +5,7 @@
 import { Cron, CronPattern } from 'croner'
 import { BoundedCache } from './bounded-cache.ts'
 import { DailyTimes, DayClock, type Days } from './day-clock.ts'
+import { step } from './steps.ts'
 import { dayMs, dayOf, earliestWall, horizonAt, type Recurrence, type WallTimes } from './wall-times.ts'
 
 /** Parsed expressions kept in memory, at about 80 KB each; a further one costs some 30 µs to parse again. */
@@ -26,8 +27,10 @@ const parsedCrons = new BoundedCache<Parsed>(parsedCronsMax, (expression) => {
   if (expression.includes(':')) return { problem: 'a cron expression has no colon; for one instant use schedule.at' }
   try {
     const cron = new Cron(expression, { utcOffset: 0, mode, paused: true })
-    if (cron.nextRun(searchFrom) === null) return { problem: 'it never comes true, because no such day exists' }
-    const times = new CronTimes(cron, expression)
+    const pattern = new CronPattern(expression, undefined, { mode })
+    if (!mayComeTrue(pattern) || cron.nextRun(searchFrom) === null)
+      return { problem: 'it never comes true, because no such day exists' }
+    const times = new CronTimes(cron, pattern)
     return { recurrence: { everyHour: times.everyHour, wall: () => times } }
   } catch (thrown) {
     return { problem: readable(thrown instanceof Error ? thrown.message : String(thrown)) }
@@ -39,9 +42,8 @@ class CronTimes implements WallTimes {
   readonly #daily: DailyTimes
   readonly everyHour: boolean
 
-  constructor(cron: Cron, expression: string) {
+  constructor(cron: Cron, pattern: CronPattern) {
     this.#cron = cron
-    const pattern = new CronPattern(expression, undefined, { mode })
     const sets = { hours: setOf(pattern.hour), minutes: setOf(pattern.minute), seconds: setOf(pattern.second) }
     this.everyHour = sets.hours.length === 24
     const clock = new DayClock(sets)
@@ -56,13 +58,18 @@ class CronTimes implements WallTimes {
     this.#daily = new DailyTimes(everyDay ? allDays : searched, clock)
   }
 
-  next(after: number): number | null {
-    return after >= horizonAt ? null : (this.#cron.nextRun(new Date(Math.max(after, earliestWall - 1)))?.getTime() ?? null)
+  next(after: number, notAfter = horizonAt - 1): number | null {
+    if (after >= notAfter) return null
+    const found = this.#cron.nextRun(new Date(Math.max(after, earliestWall - 1)))?.getTime() ?? null
+    step(daysBetween(after, found ?? horizonAt))
+    return found === null || found > notAfter ? null : found
   }
 
-  latest(notAfter: number): number | null {
-    if (notAfter < earliestWall) return null
-    return this.#cron.previousRuns(1, new Date(Math.min(notAfter, horizonAt - 1) + 1))[0]?.getTime() ?? null
+  latest(notAfter: number, notBefore = earliestWall): number | null {
+    if (notAfter < notBefore) return null
+    const found = this.#cron.previousRuns(1, new Date(Math.min(notAfter, horizonAt - 1) + 1))[0]?.getTime() ?? null
+    step(daysBetween(found ?? earliestWall, notAfter))
+    return found === null || found < notBefore ? null : found
   }
 
   count(after: number, notAfter: number, max: number): number {
@@ -74,6 +81,24 @@ class CronTimes implements WallTimes {
 const allDays: Days = {
   atOrAfter: (day) => (day * dayMs < horizonAt ? Math.max(day, dayOf(earliestWall)) : null),
   atOrBefore: (day) => (day * dayMs >= earliestWall ? Math.min(day, dayOf(horizonAt - 1)) : null),
+}
+
+/** What croner has searched, as far as anybody can tell from what it found. */
+const daysBetween = (from: number, to: number): number => Math.max(1, dayOf(to) - dayOf(from))
+
+const daysOfMonths = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+
+/** False where no year has the day that it names: croner would look through eight thousand. */
+function mayComeTrue(pattern: CronPattern): boolean {
+  const { day, month, dayOfWeek, lastDayOfMonth, lastWeekday, nearestWeekdays, starDOW, useAndLogic } = pattern
+  // Weekdays are besides the days of the month, unless both must be met.
+  if (!starDOW && !useAndLogic) return true
+  if (lastDayOfMonth || lastWeekday) return true
+  // W never comes to a weekend.
+  if (!day.some(Boolean) && !dayOfWeek.slice(1, 6).some(Boolean)) return false
+  return daysOfMonths.some(
+    (days, at) => month[at] && day.some((_, place) => place < days && (day[place] || nearestWeekdays[place])),
+  )
 }
 
 function setOf(values: readonly number[]): number[] {

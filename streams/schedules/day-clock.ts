@@ -1,5 +1,6 @@
 /** The times of one day that follow from sets of hours, minutes and seconds; counted without visiting each. In ms of the day. */
-import { dayMs, dayOf, type WallTimes } from './wall-times.ts'
+import { step } from './steps.ts'
+import { dayMs, dayOf, earliestWall, horizonAt, type WallTimes } from './wall-times.ts'
 
 const hourMs = 3_600_000
 const minuteMs = 60_000
@@ -60,9 +61,9 @@ function below(values: readonly number[], limit: number): number {
 
 /** Days that a clock runs on. */
 export interface Days {
-  /** First such day at or after another; null when there is none. */
-  atOrAfter(day: number): number | null
-  atOrBefore(day: number): number | null
+  /** First such day at or after another and not after `last`, by default without end; null when there is none. */
+  atOrAfter(day: number, last?: number): number | null
+  atOrBefore(day: number, first?: number): number | null
 }
 
 /** Every time of a clock on every one of some days. Counting takes a step for each day. */
@@ -75,24 +76,34 @@ export class DailyTimes implements WallTimes {
     this.#clock = clock
   }
 
-  next(after: number): number | null {
+  next(after: number, notAfter = horizonAt - 1): number | null {
+    const found = this.#next(after, dayOf(notAfter))
+    return found === null || found > notAfter ? null : found
+  }
+
+  #next(after: number, lastDay: number): number | null {
     const today = dayOf(after)
-    let day = this.#days.atOrAfter(today)
+    let day = this.#days.atOrAfter(today, lastDay)
     if (day === today) {
       const passed = this.#clock.countUntil(after - today * dayMs)
       if (passed < this.#clock.total) return today * dayMs + this.#clock.nth(passed)
-      day = this.#days.atOrAfter(today + 1)
+      day = this.#days.atOrAfter(today + 1, lastDay)
     }
     return day === null ? null : day * dayMs + this.#clock.first
   }
 
-  latest(notAfter: number): number | null {
+  latest(notAfter: number, notBefore = earliestWall): number | null {
+    const found = this.#latest(notAfter, dayOf(notBefore))
+    return found === null || found < notBefore ? null : found
+  }
+
+  #latest(notAfter: number, firstDay: number): number | null {
     const today = dayOf(notAfter)
-    let day = this.#days.atOrBefore(today)
+    let day = this.#days.atOrBefore(today, firstDay)
     if (day === today) {
       const passed = this.#clock.countUntil(notAfter - today * dayMs)
       if (passed > 0) return today * dayMs + this.#clock.nth(passed - 1)
-      day = this.#days.atOrBefore(today - 1)
+      day = this.#days.atOrBefore(today - 1, firstDay)
     }
     return day === null ? null : day * dayMs + this.#clock.last
   }
@@ -102,7 +113,12 @@ export class DailyTimes implements WallTimes {
     const first = dayOf(after)
     const last = dayOf(notAfter)
     let count = 0
-    for (let day = this.#days.atOrAfter(first); day !== null && day <= last && count < max; day = this.#days.atOrAfter(day + 1)) {
+    for (
+      let day = this.#days.atOrAfter(first, last);
+      day !== null && day <= last && count < max;
+      day = this.#days.atOrAfter(day + 1, last)
+    ) {
+      step()
       count += day === last ? this.#clock.countUntil(notAfter - day * dayMs) : this.#clock.total
       if (day === first) count -= this.#clock.countUntil(after - day * dayMs)
     }

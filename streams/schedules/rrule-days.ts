@@ -4,7 +4,9 @@
  */
 import type { Days } from './day-clock.ts'
 import { inMonth, type RRule } from './rrule-text.ts'
+import { step } from './steps.ts'
 import { dayMs, dayOf, earliestWall, horizonAt } from './wall-times.ts'
+import { YearTable } from './year-table.ts'
 
 /** Most days that one search looks at: 136 years of every day, or as many periods of a year. */
 export const daysSearchedMax = 50_000
@@ -14,6 +16,8 @@ const horizonDay = dayOf(horizonAt)
 
 const dayNumber = (year: number, month: number, day: number): number => dayOf(Date.UTC(year, month - 1, day))
 const yearOf = (day: number): number => new Date(day * dayMs).getUTCFullYear()
+/** Days that are looked at one by one before a table of years is worth its memory. */
+const untabledMax = 200
 const weekdayOf = (day: number): number => (((day + 4) % 7) + 7) % 7
 
 /** Whether a number from 1 up to `size`, or counted from its end when negative, is listed. Nothing listed lists all. */
@@ -24,6 +28,8 @@ export class RRuleDays implements Days {
   readonly #rule: RRule
   readonly #base: number
   readonly #ordinals: boolean
+  readonly #years = new YearTable((day) => this.#names(day))
+  #looked = 0
 
   /** The rule must name its days itself: completeRule in streams/schedules/rrule.ts sees to that. */
   constructor(rule: RRule, beginDay: number) {
@@ -33,30 +39,40 @@ export class RRuleDays implements Days {
     this.#base = rule.freq === 'YEARLY' ? yearOf(beginDay) : this.periodOf(beginDay)
   }
 
-  atOrAfter(day: number): number | null {
+  atOrAfter(day: number, last = horizonDay - 1): number | null {
+    const end = Math.min(horizonDay, last + 1)
     let searched = 0
     let period = this.#alignedUp(this.periodOf(day))
     let at = Math.max(day, this.startOf(period))
-    while (at < horizonDay && searched < daysSearchedMax) {
-      const end = this.startOf(period + 1)
-      for (; at < end; at++, searched++) if (this.matches(at)) return at < horizonDay ? at : null
+    while (at < end && searched < daysSearchedMax) {
+      const next = Math.min(end, this.startOf(period + 1))
+      for (; at < next; at++, searched++) if (this.matches(at)) return at
       period = this.#alignedUp(period + 1)
       at = this.startOf(period)
     }
     return null
   }
 
-  atOrBefore(day: number): number | null {
+  atOrBefore(day: number, first = earliestDay): number | null {
+    const begin = Math.max(earliestDay, first)
     let searched = 0
     let period = this.#alignedDown(this.periodOf(day))
     let at = Math.min(day, this.startOf(period + 1) - 1)
-    while (at >= earliestDay && searched < daysSearchedMax) {
-      const start = this.startOf(period)
+    while (at >= begin && searched < daysSearchedMax) {
+      const start = Math.max(begin, this.startOf(period))
       for (; at >= start; at--, searched++) if (this.matches(at)) return at
       period = this.#alignedDown(period - 1)
       at = this.startOf(period + 1) - 1
     }
     return null
+  }
+
+  /** How many days one period has. */
+  countOf(period: number): number {
+    let count = 0
+    const end = this.startOf(period + 1)
+    for (let day = this.startOf(period); day < end; day++) if (this.matches(day)) count++
+    return count
   }
 
   /** Days of one period, ascending. */
@@ -100,8 +116,18 @@ export class RRuleDays implements Days {
     return this.#base + Math.floor((period - this.#base) / interval) * interval
   }
 
-  /** Whether the BY parts name a day; the interval is not asked. The cheap questions come first: a search asks thousands. */
-  matches(number: number): boolean {
+  /** Whether the BY parts name a day; the interval is not asked. */
+  matches(day: number): boolean {
+    step()
+    if (this.#looked < untabledMax) {
+      this.#looked++
+      return this.#names(day)
+    }
+    return this.#years.has(day)
+  }
+
+  /** The cheap questions come first: a search asks thousands. */
+  #names(number: number): boolean {
     const { byMonth, byMonthDay, byYearDay, byWeekNo, byDay } = this.#rule
     const weekday = weekdayOf(number)
     if (byDay.length > 0 && !byDay.some((named) => named.weekday === weekday)) return false

@@ -1,20 +1,46 @@
-/** Why a rule cannot be used: its text, or that nothing ever comes of it. */
+/** Why a rule cannot be used: its text, that nothing ever comes of it, or that it takes too long to find out. */
 import type { Schedule } from '../../schemas/generated.ts'
-import { calendarOf, nextInCalendar } from './calendar.ts'
+import { type Calendar, freshCalendarOf, nextInCalendar } from './calendar.ts'
 import { rruleOf, rruleTextProblem } from './rrule.ts'
+import { withinSteps } from './steps.ts'
+import { cachePerRules } from './zone-rules.ts'
 import { nextZoned } from './zoned-times.ts'
 
 export const rruleProblem = rruleTextProblem
 
+/**
+ * Steps that the search for the first time of a rule may take: about a millisecond, and ten where nothing is known of its time zone. What
+ * needs more comes true once in centuries, or counts through them: February 29 on a Monday takes a tenth of it.
+ */
+export const firstTimeStepsMax = 100_000
+
 /** Where the search begins for a rule whose beginning is not known yet; the calendar repeats every 400 years. */
 const searchFrom = Date.UTC(2000, 0, 1)
 
-/** Why a rule has no occurrence at all, or undefined when it has one. Its text and zone must be usable. */
-export function neverFires(schedule: Schedule, startAt: number | null): string | undefined {
-  const calendar = calendarOf(schedule, startAt, searchFrom)
-  if (calendar === undefined || nextInCalendar(calendar, calendar.from - 1) !== null) return undefined
+/** Verdicts kept in memory: a definition is judged each time it is read from its store. */
+const verdictsMax = 4096
+
+const verdicts = cachePerRules<string | undefined>(verdictsMax, (key) => {
+  const { schedule, startAt } = JSON.parse(key) as { schedule: Schedule; startAt: number | null }
+  const calendar = freshCalendarOf(schedule, startAt, searchFrom)
+  const found = withinSteps(firstTimeStepsMax, () => verdictOf(calendar, schedule, startAt))
+  return found === undefined
+    ? `it never comes true, or is not found to within ${firstTimeStepsMax} steps of the search: it is too rare, or begins too long before startAt`
+    : found.result
+})
+
+/** Why a rule has no occurrence at all, or none that can be found, or undefined when it has one. Its text and zone must be usable. */
+export function neverFires({ schedule, startAt }: { schedule: Schedule; startAt: number | null }): string | undefined {
+  return schedule.rrule === null ? undefined : verdicts.get(JSON.stringify({ schedule, startAt }))
+}
+
+function verdictOf(calendar: Calendar, schedule: Schedule, startAt: number | null): string | undefined {
   const first = nextZoned(calendar.rule, calendar.from - 1)
   if (first === null) return 'it never comes true, because no such day or time exists'
+  const from = Math.max(calendar.from, startAt ?? calendar.from)
+  if (nextInCalendar(calendar, from - 1) !== null) return undefined
+  // Before startAt nothing is due, but a rule that has ended by then has come true once.
+  if (from > calendar.from && nextInCalendar(calendar, calendar.from - 1) !== null) return undefined
   const firstIso = new Date(first).toISOString()
   const ends = schedule.rrule !== null && rruleOf(schedule.rrule).until !== undefined && first > calendar.until
   if (!ends) return 'exdates leaves nothing of it'

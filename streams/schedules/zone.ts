@@ -2,6 +2,7 @@
  * Time zones by the rules in force (zone-rules.ts): whether a name is one, whether it is UTC by another name, when its offset changes, and between
  * which instants it does not. The last lets most cron arithmetic run on plain numbers, because calls into Intl are what makes zones slow.
  */
+import { stretchStep } from './steps.ts'
 import { cachePerRules, type ZoneOffsets } from './zone-rules.ts'
 
 /** Zones kept in memory; the IANA database has about 600 names. */
@@ -13,7 +14,7 @@ const windowsAskedMax = 4
 const dayMs = 86_400_000
 const windowMs = 16 * dayMs
 /** Stretches of a zone whose changes are kept in memory, and their length. */
-const stretchesMax = 2048
+const stretchesMax = 8192
 const stretchMs = 8 * windowMs
 /** A change of offset so long before or after a window may still repeat wall-clock times in it. The largest known is one day. */
 const settlingMs = 2 * dayMs
@@ -32,14 +33,17 @@ export function offsetOf(name: string, at: number): number {
   return zone.kind === 'zoned' ? zone.offsetAt(at) : 0
 }
 
-/** Offset of a window, or NaN where it changes in it, shortly before or after. Looks once a day: no zone changes and changes back within one. */
+/** How often the offset of a zone is looked at: no zone has changed and changed back within so long. */
+const lookMs = 2 * dayMs
+
+/** Offset of a window, or NaN where it changes in it, shortly before or after. */
 const windows = cachePerRules<number>(windowsMax, (key) => {
   const separator = key.indexOf('\n')
   const zone = zoneOf(key.slice(separator + 1))
   if (zone.kind !== 'zoned') return Number.NaN
   const start = Number(key.slice(0, separator)) * windowMs
   const offsetMs = zone.offsetAt(start - settlingMs)
-  for (let at = start - settlingMs + dayMs; at <= start + windowMs + settlingMs; at += dayMs) {
+  for (let at = start - settlingMs + lookMs; at <= start + windowMs + settlingMs; at += lookMs) {
     if (zone.offsetAt(at) !== offsetMs) return Number.NaN
   }
   return offsetMs
@@ -69,6 +73,7 @@ export interface Era {
 }
 
 const stretches = cachePerRules<Era[]>(stretchesMax, (key) => {
+  stretchStep()
   const separator = key.indexOf('\n')
   const zone = zoneOf(key.slice(separator + 1))
   const offsetAt = zone.kind === 'zoned' ? zone.offsetAt : () => 0
@@ -88,9 +93,9 @@ const stretches = cachePerRules<Era[]>(stretchesMax, (key) => {
 function changesIn(offsetAt: (ms: number) => number, after: number, notAfter: number): number[] {
   const changes: number[] = []
   let offsetMs = offsetAt(after)
-  for (let at = after; at < notAfter; at += dayMs) {
-    const followingMs = offsetAt(at + dayMs)
-    if (followingMs !== offsetMs) changes.push(changeBetween(offsetAt, at, at + dayMs, offsetMs))
+  for (let at = after; at < notAfter; at += lookMs) {
+    const followingMs = offsetAt(at + lookMs)
+    if (followingMs !== offsetMs) changes.push(changeBetween(offsetAt, at, at + lookMs, offsetMs))
     offsetMs = followingMs
   }
   return changes

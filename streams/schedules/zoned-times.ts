@@ -6,8 +6,9 @@
  * Occurrences that the policy would put on one instant are one.
  */
 import type { DstGap, DstOverlap } from '../../schemas/generated.ts'
-import { dayMs, type Recurrence, type WallTimes } from './wall-times.ts'
-import { type Era, eraAt, isSteady, steadyOffset, zoneOf } from './zone.ts'
+import { eraStep } from './steps.ts'
+import { dayMs, horizonAt, type Recurrence, type WallTimes } from './wall-times.ts'
+import { type Era, eraAt as eraOf, isSteady, steadyOffset, zoneOf } from './zone.ts'
 
 export interface ZonedRule {
   recurrence: Recurrence
@@ -81,9 +82,14 @@ export function countZoned(rule: ZonedRule, after: number, notAfter: number, max
   while (start !== null && start <= notAfter && count < max) {
     const era: Era = eraAt(reading.zoneName, start)
     count += countInEra(reading, era, after, notAfter, max - count)
-    start = nextStart(reading, era, Math.max(after, era.until - 1))
+    start = nextStart(reading, era, Math.max(after, era.until - 1), notAfter)
   }
   return Math.min(count, max)
+}
+
+function eraAt(zoneName: string, at: number): Era {
+  eraStep()
+  return eraOf(zoneName, at)
 }
 
 function readingOf({ recurrence, timezone, dstGap, dstOverlap }: ZonedRule): Reading | undefined {
@@ -99,8 +105,10 @@ function sinceEpoch(at: number | null): number | null {
 }
 
 /** Where to look on after an era: its end, or later if nothing repeats there for long. */
-function nextStart({ recurrence }: Reading, era: Era, after: number): number | null {
-  const wall = recurrence.wall(era.offsetMs).next(Math.max(after, era.until) - dayMs)
+function nextStart({ recurrence }: Reading, era: Era, after: number, notAfter = horizonAt): number | null {
+  const wall = recurrence
+    .wall(era.offsetMs)
+    .next(Math.max(after, era.until) - dayMs, Math.min(notAfter + 2 * dayMs, horizonAt - 1))
   return wall === null ? null : Math.max(era.until, wall - 2 * dayMs)
 }
 
@@ -124,7 +132,7 @@ function nextInEra(reading: Reading, era: Era, after: number): number | null {
   const { recurrence, gap } = reading
   const own = ownWalls(reading, era)
   const walls = recurrence.wall(era.offsetMs)
-  const wall = walls.next(Math.max(after + era.offsetMs, own[0] - 1))
+  const wall = walls.next(Math.max(after + era.offsetMs, own[0] - 1), own[1] - 1)
   const found = within(wall, own) ? wall - era.offsetMs : null
   const lost = gap === 'SKIP' ? undefined : gapWalls(era)
   if (lost === undefined) return found
@@ -133,8 +141,8 @@ function nextInEra(reading: Reading, era: Era, after: number): number | null {
 }
 
 function nextMoved(walls: WallTimes, gap: DstGap, era: Era, lost: [number, number], after: number): number | null {
-  if (gap === 'NEXT_VALID') return after < era.from && within(walls.next(lost[0] - 1), lost) ? era.from : null
-  const wall = walls.next(Math.max(after, era.from - 1) + era.previousMs)
+  if (gap === 'NEXT_VALID') return after < era.from && within(walls.next(lost[0] - 1, lost[1]), lost) ? era.from : null
+  const wall = walls.next(Math.max(after, era.from - 1) + era.previousMs, lost[1])
   return within(wall, lost) ? wall - era.previousMs : null
 }
 
@@ -142,7 +150,7 @@ function latestInEra(reading: Reading, era: Era, notAfter: number): number | nul
   const { recurrence, gap } = reading
   const own = ownWalls(reading, era)
   const walls = recurrence.wall(era.offsetMs)
-  const wall = walls.latest(Math.min(notAfter + era.offsetMs, own[1] - 1))
+  const wall = walls.latest(Math.min(notAfter + era.offsetMs, own[1] - 1), own[0])
   const found = within(wall, own) ? wall - era.offsetMs : null
   const lost = gap === 'SKIP' || notAfter < era.from ? undefined : gapWalls(era)
   if (lost === undefined) return found
@@ -151,8 +159,8 @@ function latestInEra(reading: Reading, era: Era, notAfter: number): number | nul
 }
 
 function latestMoved(walls: WallTimes, gap: DstGap, era: Era, lost: [number, number], notAfter: number): number | null {
-  if (gap === 'NEXT_VALID') return within(walls.next(lost[0] - 1), lost) ? era.from : null
-  const wall = walls.latest(Math.min(notAfter + era.previousMs, lost[1] - 1))
+  if (gap === 'NEXT_VALID') return within(walls.next(lost[0] - 1, lost[1]), lost) ? era.from : null
+  const wall = walls.latest(Math.min(notAfter + era.previousMs, lost[1] - 1), lost[0])
   return within(wall, lost) ? wall - era.previousMs : null
 }
 
@@ -167,7 +175,7 @@ function countInEra(reading: Reading, era: Era, after: number, notAfter: number,
   let at = nextMoved(walls, gap, era, lost, after)
   while (at !== null && at <= notAfter && count + moved < max) {
     // What is also a time of the era itself was counted with it.
-    if (walls.next(at + era.offsetMs - 1) !== at + era.offsetMs) moved++
+    if (walls.next(at + era.offsetMs - 1, at + era.offsetMs) !== at + era.offsetMs) moved++
     at = nextMoved(walls, gap, era, lost, at)
   }
   return count + moved

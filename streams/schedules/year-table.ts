@@ -1,0 +1,54 @@
+/**
+ * Which days of a year a rule names, for each kind of year there is. A year is known by the weekday that it begins with, and by whether it
+ * is a leap year or, for weeks that belong to the year before or after, one of those is. So a search that finds nothing for a century asks
+ * the rule about 28 years at most, and a table for all else.
+ */
+import { dayMs } from './wall-times.ts'
+
+const kinds = 28
+const wordsPerYear = 12
+
+const yearStart = (year: number): number => Math.floor(Date.UTC(year, 0, 1) / dayMs)
+const isLeap = (year: number): boolean => year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0)
+
+export class YearTable {
+  readonly #names: (day: number) => boolean
+  #words: Uint32Array | undefined
+  /** A bit for each kind that the table knows. */
+  #known = 0
+  /** The year that was asked about last. */
+  #first = 0
+  #end = 0
+  #base = 0
+
+  /** `names` must say the same for days that differ by a number of weeks and are in the same place of years of the same kind. */
+  constructor(names: (day: number) => boolean) {
+    this.#names = names
+  }
+
+  has(day: number): boolean {
+    if (day < this.#first || day >= this.#end) this.#turnTo(day)
+    const place = day - this.#first
+    return (((this.#words?.[this.#base + (place >> 5)] ?? 0) >>> (place & 31)) & 1) === 1
+  }
+
+  #turnTo(day: number): void {
+    const year = new Date(day * dayMs).getUTCFullYear()
+    this.#first = yearStart(year)
+    this.#end = yearStart(year + 1)
+    const weekday = (((this.#first + 4) % 7) + 7) % 7
+    const kind = weekday * 4 + ([year - 1, year, year + 1].findIndex(isLeap) + 1)
+    this.#base = kind * wordsPerYear
+    if ((this.#known & (1 << kind)) === 0) this.#fill(kind)
+  }
+
+  #fill(kind: number): void {
+    this.#words ??= new Uint32Array(kinds * wordsPerYear)
+    for (let day = this.#first; day < this.#end; day++) {
+      const place = day - this.#first
+      const index = this.#base + (place >> 5)
+      if (this.#names(day)) this.#words[index] = (this.#words[index] ?? 0) | (1 << (place & 31))
+    }
+    this.#known |= 1 << kind
+  }
+}
