@@ -3,7 +3,7 @@
  * because an idempotent producer may have only one request for each broker in flight.
  */
 import type { Kafka, Producer } from 'kafkajs'
-import { DuelogError, messageOf } from '../errors.ts'
+import { DuelogError, type ErrorCode, messageOf } from '../errors.ts'
 import type { LogWriter, RecordOut } from '../ports.ts'
 import type { LogSettings } from './client.ts'
 import { faultOf } from './faults.ts'
@@ -16,6 +16,9 @@ const flightRecordsMax = 5_000
 const flightBytesMax = 8_000_000
 /** Most calls that may wait; more are refused, so that a slow broker shows as an error and not as memory. */
 const waitingCallsMax = 100_000
+
+/** What the brokers say of single records; else they mean the topic, or all. */
+const ofRecords: ReadonlySet<ErrorCode> = new Set(['payload-too-large', 'record-refused'])
 
 interface Call {
   records: RecordOut[]
@@ -91,7 +94,19 @@ export class IdempotentWriter implements LogWriter {
     return this.#waiting.splice(0, calls)
   }
 
+  /** Records of several callers go together. Where the brokers refuse what one of them wrote, it fails alone: the others are sent again. */
   async #send(calls: Call[]): Promise<void> {
+    const fault = await this.#sent(calls)
+    if (fault === undefined) return
+    const topics = Map.groupBy(calls, topicsOf)
+    const mayBeOfOne = calls.length > 1 && (topics.size > 1 ? !fault.retriable : ofRecords.has(fault.code))
+    if (!mayBeOfOne) for (const call of calls) call.reject(fault)
+    else if (topics.size > 1) for (const group of topics.values()) await this.#send(group)
+    else for (const call of calls) await this.#send([call])
+  }
+
+  /** Undefined: all calls are answered. Else none is, and what was written of them nobody knows. */
+  async #sent(calls: Call[]): Promise<DuelogError | undefined> {
     try {
       const all = calls.length === 1 ? (calls[0] as Call).records : calls.flatMap((call) => call.records)
       const counts = await this.#counts.of(all)
@@ -104,15 +119,12 @@ export class IdempotentWriter implements LogWriter {
         onAppended: this.#settings.onAppended,
       })
       for (const call of calls) call.resolve(offsetsOf(call.records, counts, next))
+      return undefined
     } catch (thrown) {
       // After any failure the producer's sequence numbers may be wrong: the broker could take the next batch for a repeat of the
       // failed one and drop it. A new producer starts anew; what was written of the failed calls is for their callers to find out.
       this.#retire()
-      const error = faultOf(
-        thrown,
-        `Writing to ${[...new Set(calls.flatMap((call) => call.records.map(({ topic }) => topic)))].join(', ')}`,
-      )
-      for (const call of calls) call.reject(error)
+      return faultOf(thrown, `Writing to ${[...new Set(calls.map(topicsOf))].join(', ')}`)
     }
   }
 
@@ -140,6 +152,8 @@ export class IdempotentWriter implements LogWriter {
     }
   }
 }
+
+const topicsOf = ({ records }: Call): string => [...new Set(records.map(({ topic }) => topic))].sort().join(', ')
 
 /** First offset of this call's share of each partition. `next` moves on for the call after it; a batch's offsets are contiguous. */
 function offsetsOf(records: RecordOut[], counts: ReadonlyMap<string, number>, next: Map<string, number>): Map<string, number> {

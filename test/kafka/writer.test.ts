@@ -53,6 +53,23 @@ describe('a writer', () => {
     expect(await readAll(jobs)).toEqual(['first', 'second'])
   })
 
+  test('fails only the call whose record the broker refuses, wherever it was to go', async () => {
+    const { jobs } = await makeTopics(['jobs'], 1, { 'max.message.bytes': '2000' })
+    const other = (await makeTopics(['jobs'])).jobs
+    const writer = await openWriter()
+    const results = await Promise.allSettled([
+      writer.write([{ topic: jobs, key: 'a', value: text('before') }]),
+      writer.write([{ topic: '__consumer_offsets', key: 'a', value: text('bad') }]),
+      writer.write([{ topic: other, key: 'a', value: text('other') }]),
+      writer.write([{ topic: jobs, key: 'a', value: Buffer.alloc(5_000) }]),
+      writer.write([{ topic: jobs, key: 'a', value: text('after') }]),
+    ])
+    expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled', 'rejected', 'fulfilled'])
+    expect(results[3]).toMatchObject({ reason: { code: 'payload-too-large' } })
+    expect(await readAll(jobs)).toEqual(['before', 'after'])
+    expect(await readAll(other)).toEqual(['other'])
+  })
+
   test('does not lose the write that follows one whose answers were lost', async () => {
     const { jobs } = await makeTopics(['jobs'])
     const { proxy, log } = await openThroughProxy(

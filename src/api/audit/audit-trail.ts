@@ -5,7 +5,7 @@
 import type { AuditEvent } from '../../../schemas/generated.ts'
 import type { TopicNames } from '../../../streams/topics.ts'
 import type { Clock } from '../../clock.ts'
-import { DuelogError, messageOf } from '../../errors.ts'
+import { DuelogError } from '../../errors.ts'
 import type { Batch, Codec, GroupReader, Log, LogAdmin } from '../../ports.ts'
 import { auditCaughtUpMs, auditKeptMax } from '../limits.ts'
 
@@ -107,11 +107,20 @@ class LatestAudit implements AuditTrail {
     for (const { offset, value } of records) {
       if (offset < (this.#next.get(partition) ?? 0)) continue
       this.#next.set(partition, offset + 1)
-      const event = value === null ? undefined : await Promise.resolve(this.#options.codec.decode(value)).catch(messageOf)
-      if (event !== undefined && typeof event !== 'string') this.#records.push({ ...event, partition, offset })
+      const event = value === null ? undefined : await this.#eventOf(value)
+      if (event !== undefined) this.#records.push({ ...event, partition, offset })
     }
     if (this.#records.length > 2 * auditKeptMax) this.#records = this.#records.sort(compare).slice(0, auditKeptMax)
     for (const look of this.#waiting) look()
+  }
+
+  /** Undefined for what is none: anybody may write anything to a topic, and the trail goes on behind it. */
+  async #eventOf(value: Buffer): Promise<AuditEvent | undefined> {
+    try {
+      return await this.#options.codec.decode(value)
+    } catch {
+      return undefined
+    }
   }
 
   #caughtUp(ends: { partition: number; earliest: number; next: number }[]): Promise<void> {

@@ -24,6 +24,12 @@ const bodyReadBytesMax = 65_536
 /** Statuses besides 5xx that another try may change. */
 const passing = new Set([408, 425, 429])
 
+/** Answers before the answer, such as 103 Early Hints. */
+const interimAnswersMax = 10
+
+const switched = (status: number | undefined): NonRetryableError =>
+  new NonRetryableError(`the server answered ${status}, and not with a status that ends a request`)
+
 class HttpStatusError extends Error {
   override name = 'HttpStatusError'
 }
@@ -46,6 +52,15 @@ export function httpHandler(options: HttpHandlerOptions): Handler {
     const answer = await new Promise<IncomingMessage>((resolve, reject) => {
       const request = send(url, { method: http.method, headers: headersOf(run, http, options), signal: run.signal, agent })
       request.on('response', resolve)
+      // Neither is an answer, and none need follow: the slot would be held until the attempt is over.
+      request.on('upgrade', (answer, socket) => {
+        socket.destroy()
+        reject(switched(answer.statusCode))
+      })
+      let interim = 0
+      request.on('information', ({ statusCode }) => {
+        if (statusCode === 101 || ++interim > interimAnswersMax) request.destroy(switched(statusCode))
+      })
       request.on('error', reject)
       request.end(run.payloadBytes ?? undefined)
     })

@@ -1,7 +1,7 @@
 /** The handler of http targets, against a real server. */
 import { createHmac } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, createServer as createNetServer, type Socket } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
 import type { HttpTarget } from '../../../schemas/generated.ts'
 import { systemClock } from '../../../src/clock.ts'
@@ -34,6 +34,19 @@ async function serve(answer: (seen: Seen, response: ServerResponse) => void) {
     server.close()
   })
   return { seen, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook?x=1` }
+}
+
+/** A server that says what it likes, and keeps the connection open. */
+async function saying(text: string): Promise<string> {
+  const server = createNetServer((socket) => socket.on('error', () => {}).once('data', () => socket.write(text)))
+  const sockets = new Set<Socket>()
+  server.on('connection', (socket) => sockets.add(socket))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
 }
 
 const answering = (status: number, headers: Record<string, string> = {}, body = '') =>
@@ -198,4 +211,18 @@ it('follows no redirect to an address that it may not reach', async () => {
   const outer = await answering(302, { location: inner.url })
   await expect(call(run(target(outer.url)))).rejects.toMatchObject({ name: 'NonRetryableError', message: /redirects are not/ })
   expect(inner.seen).toEqual([])
+})
+
+it.each([
+  'HTTP/1.1 101 Switching Protocols\r\n\r\n',
+  'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
+  'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(11),
+])('gives up a server that changes the protocol, or never comes to its answer, at once: %j', async (text) => {
+  const sent = handler()(run(target(await saying(text))))
+  await expect(sent).rejects.toMatchObject({ name: 'NonRetryableError', message: /not with a status that ends a request/ })
+})
+
+it('takes the answer that comes after early hints', async () => {
+  const url = await saying('HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok')
+  expect(await handler()(run(target(url)))).toEqual({ status: 200, body: 'ok' })
 })
