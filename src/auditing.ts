@@ -1,6 +1,7 @@
 /** Joins the auditor to what this process has: its folder, the log, the settings. */
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
+import { peerNote } from './api/peers.ts'
 import { Pacing } from './audit/pacing.ts'
 import { type Auditor, createAuditor } from './audit/role.ts'
 import type { Parts } from './parts.ts'
@@ -22,7 +23,7 @@ export function auditorOf(parts: Parts, scheduler: Scheduler | undefined): Audit
     codecs,
     names,
     instance,
-    userData: () => ({ url: parts.url }),
+    userData: () => peerNote(parts.url, config.apiTokens),
     stores: rocksStores(join(config.dataDir, 'auditor')),
     pacing: new Pacing(() => (scheduler === undefined ? 1 : share(scheduler))),
     clock,

@@ -49,6 +49,11 @@ export const errorTable = {
     retriable: true,
     meaning: 'The partition has no active owner at the moment, for example while it restores.',
   },
+  'peer-refused': {
+    status: 503,
+    retriable: true,
+    meaning: 'Another process of this system refuses our questions, or does not prove to be one of it: their tokens differ.',
+  },
   'encode-failed': { status: 400, retriable: false, meaning: 'A value does not fit its schema.' },
   'record-refused': {
     status: 500,

@@ -4,6 +4,7 @@
 import { join } from 'node:path'
 import { type Logger, pino } from 'pino'
 import { tombstoneRetentionMs, topicNames, topicPlans } from '../streams/topics.ts'
+import { peerNote } from './api/peers.ts'
 import { auditorOf, startAuditor } from './auditing.ts'
 import type { Config } from './config/config.ts'
 import { startOwn } from './embedding.ts'
@@ -187,7 +188,7 @@ function newScheduler(parts: Parts): Scheduler {
     prefix: config.topicPrefix,
     partitions,
     instance,
-    userData: () => ({ url: parts.url }),
+    userData: () => peerNote(parts.url, config.apiTokens),
     stores: rocksStores(join(config.dataDir, 'scheduler')),
     clock,
     metrics,

@@ -4,11 +4,12 @@ import { fileURLToPath } from 'node:url'
 import { topicPlans } from '../streams/topics.ts'
 import { createApi } from './api/api.ts'
 import { createAuditTrail } from './api/audit/audit-trail.ts'
-import { peerToken } from './api/auth.ts'
 import { readDashboard } from './api/dashboard-files.ts'
 import { createOwnerDirectory } from './api/owner-directory.ts'
+import { peerToken, urlOfPeer } from './api/peers.ts'
 import { createProofDirectory } from './api/proof-directory.ts'
 import { remoteQueries } from './api/remote-queries.ts'
+import type { Clock } from './clock.ts'
 import { effectiveSettings } from './config/effective.ts'
 import { advertised } from './instance.ts'
 import type { Parts } from './parts.ts'
@@ -24,6 +25,9 @@ export async function startHttp(parts: Parts, scheduler: Scheduler | undefined, 
   undo.push(() => admin.close())
   const trail = createAuditTrail({ log, admin, codec: codecs.audit, names, instance, clock })
   undo.push(() => trail.stop())
+  const remote = (url: string) => remoteQueries(url, { token: peerToken(config.apiTokens) })
+  const urlOf = (note: unknown) => urlOfPeer(note, config.apiTokens)
+  const onRefused = onceAMinute((problem) => logger.warn(problem), clock)
   const owners = createOwnerDirectory({
     admin,
     instance,
@@ -32,7 +36,7 @@ export async function startHttp(parts: Parts, scheduler: Scheduler | undefined, 
     followedTopic: names.jobs,
     partitions,
     local: scheduler?.queries,
-    remote: (url) => remoteQueries(url, { token: peerToken(config.apiTokens) }),
+    ...{ remote, urlOf, onRefused },
     clock,
   })
   const proofs = createProofDirectory({
@@ -41,7 +45,7 @@ export async function startHttp(parts: Parts, scheduler: Scheduler | undefined, 
     local: auditor,
     instance,
     partitions,
-    remote: (url) => remoteQueries(url, { token: peerToken(config.apiTokens) }),
+    ...{ remote, urlOf },
     clock,
   })
   const isPublic = config.roles.has('api')
@@ -72,4 +76,14 @@ export async function startHttp(parts: Parts, scheduler: Scheduler | undefined, 
   })
   undo.push(() => api.stop())
   return advertised(config.advertisedUrl, await api.listen(config.httpHost, config.httpPort))
+}
+
+/** Tells at most one problem a minute, so that a question that comes again and again leaves the log readable. */
+function onceAMinute(tell: (problem: string) => void, clock: Pick<Clock, 'steadyMs'>): (problem: string) => void {
+  let toldAt = Number.NEGATIVE_INFINITY
+  return (problem) => {
+    if (clock.steadyMs() - toldAt < 60_000) return
+    toldAt = clock.steadyMs()
+    tell(problem)
+  }
 }

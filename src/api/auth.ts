@@ -2,14 +2,17 @@
  * Who may call what. With tokens: a bearer token gives a role. Without: requests of this machine only, and none that a web page of
  * another origin could have sent, because a browser on this machine reaches a loopback port as well as anyone.
  */
-import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
+import { createHash, timingSafeEqual } from 'node:crypto'
 import type { FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
 import { DuelogError } from '../errors.ts'
 import { type Identity, jwtVerifier } from './jwt.ts'
-import type { ApiToken, JwtOptions, Role } from './options.ts'
+import { isLoopbackName } from './loopback-name.ts'
+import type { JwtOptions } from './options.ts'
+import { peerTokens } from './peers.ts'
+import { type ApiToken, type Role, rank } from './roles.ts'
 import type { SignIns } from './sign-ins.ts'
 
-const rank: Record<Role, number> = { viewer: 1, operator: 2, admin: 3 }
+type Known = Identity & { digest: Buffer }
 const digest = (token: string): Buffer => createHash('sha256').update(token).digest()
 
 declare module 'fastify' {
@@ -30,7 +33,7 @@ export interface AuthenticationOptions {
 /** A hook that throws `unauthorized` or `forbidden`, and else notes role and actor in the request. */
 export function authentication({ apiTokens = [], jwt, signIns }: AuthenticationOptions): onRequestAsyncHookHandler {
   const known = apiTokens.map(({ role, token, name }) => ({ role, actor: name ?? role, digest: digest(token) }))
-  const peers = peersOf(apiTokens)
+  const peers = peerTokens(apiTokens).map((token): Known => ({ role: 'operator', actor: 'peer', digest: digest(token) }))
   const names = apiTokens.flatMap(({ name }) => name ?? [])
   const verify = jwt === undefined ? undefined : jwtVerifier(jwt, names)
   return async (request, reply) => {
@@ -68,26 +71,8 @@ function accepted(tokens: boolean, jwt: boolean): string {
     .join(' or ')
 }
 
-/**
- * What other processes of this system are asked with: it follows from the strongest token, and opens the internal routes alone to whoever
- * may hear it. Owners answer there with whole definitions, credentials included, so a viewer's token does not open them.
- */
-export function peerToken(tokens: readonly ApiToken[] = []): string | undefined {
-  const [strongest] = tokens.toSorted((left, right) => rank[right.role] - rank[left.role])
-  return strongest === undefined ? undefined : derived(strongest)
-}
-
-const derived = ({ token }: ApiToken): string => createHmac('sha256', token).update('duelog internal').digest('base64url')
-
-/** Peers may have been given other tokens besides; a viewer's counts only where there are none but viewers'. */
-function peersOf(tokens: readonly ApiToken[]): (Identity & { digest: Buffer })[] {
-  const strong = tokens.filter(({ role }) => role !== 'viewer')
-  const from = strong.length > 0 ? strong : tokens
-  return from.map((token) => ({ role: 'operator', actor: 'peer', digest: digest(derived(token)) }))
-}
-
 /** Compares digests of equal length with every known token, so that the time taken tells nothing of any of them. */
-function identityOf(given: string, known: readonly (Identity & { digest: Buffer })[]): Identity | undefined {
+function identityOf(given: string, known: readonly Known[]): Identity | undefined {
   const wanted = digest(given)
   let found: Identity | undefined
   for (const identity of known) {
@@ -135,10 +120,4 @@ function hostOf(url: string): string | undefined {
 
 function hostnameOf(url: string): string | undefined {
   return URL.canParse(url) ? new URL(url).hostname : undefined
-}
-
-function isLoopbackName(name: string): boolean {
-  return (
-    name === 'localhost' || name.endsWith('.localhost') || name === '[::1]' || name === '::1' || /^127(\.\d{1,3}){3}$/.test(name)
-  )
 }

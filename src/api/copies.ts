@@ -116,5 +116,5 @@ export class Copies {
 }
 
 export function isAway(error: unknown): boolean {
-  return error instanceof DuelogError && (error.code === 'not-ready' || error.code === 'fenced')
+  return error instanceof DuelogError && ['not-ready', 'fenced', 'peer-refused'].includes(error.code)
 }

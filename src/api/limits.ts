@@ -48,6 +48,8 @@ export const ownersRefreshGapMs = 250
 export const copiesMaxAgeMs = 500
 /** How long another process may take to answer for its partitions, besides the wait that was asked for. */
 export const remoteTimeoutMs = 5_000
+/** Largest answer of another process, in bytes: a list of 100 jobs of 1 MiB in base64 fits. */
+export const remoteBytesMax = 160 * 1024 * 1024
 
 /** Idle time after which a connection is closed. */
 export const connectionIdleMs = 60_000

@@ -19,16 +19,9 @@ import type { AuditTrail } from './audit/audit-trail.ts'
 import type { DashboardFile } from './dashboard-files.ts'
 import type { OwnerDirectory } from './owner-directory.ts'
 import type { ProofDirectory } from './proof-directory.ts'
+import type { ApiToken, Role } from './roles.ts'
 
-/** viewer reads; operator also writes jobs and commands; admin may do all. */
-export type Role = 'viewer' | 'operator' | 'admin'
-
-export interface ApiToken {
-  role: Role
-  token: string
-  /** Who has it, for the audit trail. */
-  name?: string | undefined
-}
+export type { ApiToken, Role } from './roles.ts'
 
 export interface JwtOptions {
   /** URL of the provider's keys; or the keys, for tests. */

@@ -8,7 +8,8 @@ import { ownerProblem } from '../owner-views.ts'
 import type { JobQueries, LogAdmin, PartitionQueries, PartitionView } from '../ports.ts'
 import { Copies, isAway, type Staleness, type StandbyView } from './copies.ts'
 import { ownersMaxAgeMs, ownersRefreshGapMs } from './limits.ts'
-import type { Member, Owner, RemoteOwner } from './owners.ts'
+import { followersOf, type Member, type Owner, type RemoteOwner } from './owners.ts'
+import { shownUrl, strangerText } from './peers.ts'
 import type { ProcessCounts } from './process-counts.ts'
 
 export type { Owner, RemoteOwner } from './owners.ts'
@@ -56,6 +57,10 @@ export interface OwnerDirectoryOptions {
   /** name@host:pid:boot of this process. */
   instance?: string
   remote: (url: string) => RemoteOwner
+  /** The URL of a member that may be asked, from its user data. Default: any that it shows. */
+  urlOf?: (userData: unknown) => string | undefined
+  /** Hears why an owner is not asked, or has refused to answer. Default: nobody does. */
+  onRefused?: (problem: string) => void
   clock: Clock
 }
 
@@ -69,6 +74,8 @@ class GroupOwnerDirectory implements OwnerDirectory {
   #members = new Map<number, Member>()
   /** Whoever reads a partition besides its owner. */
   #followers = new Map<number, Member[]>()
+  /** Owners that may not be asked. */
+  #strangers = new Map<number, string>()
   #readAtMs = Number.NEGATIVE_INFINITY
   #stale = true
   #reading: Promise<void> | undefined
@@ -112,6 +119,7 @@ class GroupOwnerDirectory implements OwnerDirectory {
       return await question(first.owner)
     } catch (error) {
       if (!isAway(error)) throw error
+      if (error instanceof DuelogError && error.code === 'peer-refused') this.#options.onRefused?.(error.message)
       this.#stale = true
       const second = await this.#ownerOf(partition)
       // The same owner would say the same again: the caller is told to come back later.
@@ -177,6 +185,8 @@ class GroupOwnerDirectory implements OwnerDirectory {
     const member = this.#members.get(partition)
     if (member !== undefined) return { name: member.url, owner: remote(member.url) }
     this.#stale = true
+    const stranger = this.#strangers.get(partition)
+    if (stranger !== undefined) throw new DuelogError('peer-refused', strangerText(partition, stranger))
     throw new DuelogError(
       'not-ready',
       `Partition ${partition} has no owner that answers requests at the moment; ask again later.`,
@@ -196,33 +206,31 @@ class GroupOwnerDirectory implements OwnerDirectory {
   }
 
   async #read(): Promise<void> {
-    const { admin, groupId, topic, followedTopic, clock } = this.#options
+    const { admin, groupId, topic, followedTopic, clock, urlOf = shownUrl, onRefused } = this.#options
     const found = await admin.groupMembers(groupId)
     const members = new Map<number, Member>()
     const readers: [number, Member][] = []
+    const strangers = new Map<number, string>()
     for (const { instance, userData, assigned } of found) {
       const url = urlOf(userData)
-      if (url === undefined) continue
+      if (url === undefined) {
+        if (shownUrl(userData) === undefined) continue
+        for (const place of assigned) if (place.topic === topic) strangers.set(place.partition, instance.slice(0, 255))
+        continue
+      }
       for (const place of assigned) {
         if (place.topic === topic) members.set(place.partition, { instance, url })
         if (place.topic === followedTopic) readers.push([place.partition, { instance, url }])
       }
     }
     this.#members = members
+    this.#strangers = strangers
+    for (const [partition, instance] of strangers) onRefused?.(strangerText(partition, instance))
     // While the group deals its partitions out it shows none, and its copies are wanted most.
     if (readers.length > 0) this.#followers = followersOf(readers, members)
     this.#readAtMs = clock.nowMs()
     this.#stale = false
   }
-}
-
-function followersOf(readers: readonly [number, Member][], owners: ReadonlyMap<number, Member>): Map<number, Member[]> {
-  const followers = new Map<number, Member[]>()
-  for (const [partition, member] of readers) {
-    if (owners.get(partition)?.url === member.url) continue
-    followers.set(partition, [...(followers.get(partition) ?? []), member])
-  }
-  return followers
 }
 
 /** A process that still fires may have lost the partition meanwhile. */
@@ -237,10 +245,4 @@ function noOwner(partition: number): PartitionOwnerView {
   const underWay = { dispatched: 0, running: 0, waiting: 0 }
   const offsets = { jobsOffset: 0, commandsOffset: 0, eventsOffset: 0 }
   return { partition, phase: 'closed', ...nothing, ...offsets, underWay, instance: null, url: null }
-}
-
-/** The URL that a member shows; members of another make may show anything. */
-function urlOf(userData: unknown): string | undefined {
-  const url = typeof userData === 'object' && userData !== null ? (userData as { url?: unknown }).url : undefined
-  return typeof url === 'string' && /^https?:\/\//.test(url) && URL.canParse(url) ? url : undefined
 }

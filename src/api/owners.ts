@@ -12,3 +12,13 @@ export interface Member {
   instance: string
   url: string
 }
+
+/** Whoever reads a partition besides its owner. */
+export function followersOf(readers: readonly [number, Member][], owners: ReadonlyMap<number, Member>): Map<number, Member[]> {
+  const followers = new Map<number, Member[]>()
+  for (const [partition, member] of readers) {
+    if (owners.get(partition)?.url === member.url) continue
+    followers.set(partition, [...(followers.get(partition) ?? []), member])
+  }
+  return followers
+}

@@ -4,6 +4,7 @@ import type { LogAdmin } from '../ports.ts'
 import type { PartitionProof, ProofQueries } from '../proof-port.ts'
 import { isAway } from './copies.ts'
 import { proofMaxAgeMs } from './limits.ts'
+import { shownUrl } from './peers.ts'
 
 /** Another process with an auditor. */
 export interface RemoteProof {
@@ -23,6 +24,8 @@ export interface ProofDirectoryOptions {
   /** name@host:pid:boot of this process. */
   instance: string
   remote: (url: string) => RemoteProof
+  /** The URL of a member that may be asked, from its user data. Default: any that it shows. */
+  urlOf?: (userData: unknown) => string | undefined
   /** Of the system: where all are audited here nobody else is asked. */
   partitions: number
   clock: Clock
@@ -48,7 +51,7 @@ export function createProofDirectory(options: ProofDirectoryOptions): ProofDirec
 }
 
 async function ask(options: ProofDirectoryOptions): Promise<PartitionProof[]> {
-  const { admin, groupId, local, instance, remote, partitions } = options
+  const { admin, groupId, local, instance, remote, partitions, urlOf = shownUrl } = options
   const here = local?.proof() ?? []
   if (here.length === partitions) return here
   const members = await admin.groupMembers(groupId)
@@ -72,9 +75,4 @@ async function ask(options: ProofDirectoryOptions): Promise<PartitionProof[]> {
     if (known === undefined || (proof.judgedUntil ?? 0) > (known.judgedUntil ?? 0)) found.set(proof.partition, proof)
   }
   return [...found.values()].sort((a, b) => a.partition - b.partition)
-}
-
-function urlOf(userData: unknown): string | undefined {
-  const url = (userData as { url?: unknown } | null)?.url
-  return typeof url === 'string' ? url : undefined
 }

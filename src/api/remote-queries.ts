@@ -14,7 +14,7 @@ import type {
   WorkerRuns,
 } from '../ports.ts'
 import type { PartitionProof } from '../proof-port.ts'
-import { remoteTimeoutMs } from './limits.ts'
+import { remoteBytesMax, remoteTimeoutMs } from './limits.ts'
 import type { RemoteOwner } from './owner-directory.ts'
 import type { ProcessCounts } from './process-counts.ts'
 import type { RemoteProof } from './proof-directory.ts'
@@ -25,7 +25,12 @@ export interface RemoteQueriesOptions {
   token?: string | undefined
   /** How long an answer may take besides a wait that was asked for. Default: limits.remoteTimeoutMs. */
   timeoutMs?: number
+  /** Largest answer. Default: limits.remoteBytesMax. */
+  bytesMax?: number
 }
+
+/** Of the words of another process's error. */
+const detailCharsMax = 2_000
 
 type Query = Record<string, string | number | boolean | undefined>
 
@@ -83,7 +88,7 @@ export function remoteQueries(url: string, options: RemoteQueriesOptions = {}): 
 async function ask(
   url: URL,
   waitMs: number,
-  { token, timeoutMs = remoteTimeoutMs }: RemoteQueriesOptions,
+  { token, timeoutMs = remoteTimeoutMs, bytesMax = remoteBytesMax }: RemoteQueriesOptions,
 ): Promise<Record<string, unknown>> {
   let status: number
   let text: string
@@ -95,7 +100,7 @@ async function ask(
       redirect: 'error',
     })
     status = response.status
-    text = await response.text()
+    text = await textOf(response, bytesMax)
   } catch (error) {
     throw new DuelogError('not-ready', `The owner at ${url.origin} did not answer: ${causeOf(error)}. Ask again later.`, {
       cause: error,
@@ -106,17 +111,29 @@ async function ask(
   throw errorOf(url, status, answer)
 }
 
+/** Nobody is believed to have so much to say that it fills the memory. */
+async function textOf(response: Response, bytesMax: number): Promise<string> {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.length
+    if (bytes > bytesMax) throw new Error(`its answer has more than ${bytesMax} bytes`)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}
+
 /** The other process's own error where it is one of ours; anything else means that no owner of ours is there. */
 function errorOf(url: URL, status: number, answer: Record<string, unknown> | undefined): DuelogError {
   const code = answer?.code
   if (code === 'unauthorized' || code === 'forbidden') {
     return new DuelogError(
-      'internal',
-      `The owner at ${url.origin} refused our token; all processes of one system need the same DUELOG_API_TOKENS.`,
+      'peer-refused',
+      `The owner at ${url.origin} refused our question; give all processes of one system the same DUELOG_API_TOKENS.`,
     )
   }
   if (typeof code === 'string' && Object.hasOwn(errorTable, code) && typeof answer?.detail === 'string') {
-    return new DuelogError(code as keyof typeof errorTable, answer.detail)
+    return new DuelogError(code as keyof typeof errorTable, answer.detail.slice(0, detailCharsMax))
   }
   return new DuelogError('not-ready', `The owner at ${url.origin} answered with status ${status}; ask again later.`)
 }

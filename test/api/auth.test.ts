@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { peerToken } from '../../src/api/auth.ts'
 import type { ApiToken } from '../../src/api/options.ts'
+import { peerToken } from '../../src/api/peers.ts'
 import { atNoon, createSystem } from './system-in-memory.ts'
 
 const apiTokens: ApiToken[] = [

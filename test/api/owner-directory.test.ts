@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { peerToken } from '../../src/api/auth.ts'
 import { createOwnerDirectory, type Owner, type RemoteOwner } from '../../src/api/owner-directory.ts'
+import { peerToken } from '../../src/api/peers.ts'
 import { remoteQueries } from '../../src/api/remote-queries.ts'
 import { DuelogError } from '../../src/errors.ts'
 import { partitionOf } from '../../streams/topics.ts'
@@ -186,6 +186,6 @@ describe('an owner in another process', () => {
   it('tells when the tokens of two processes differ', async () => {
     await using system = createSystem({ apiTokens: [{ role: 'viewer', token: 'look' }] })
     const url = await system.api.listen('127.0.0.1', 0)
-    await expect(remoteQueries(url, { token: 'other' }).job(0, 'a')).rejects.toMatchObject({ code: 'internal' })
+    await expect(remoteQueries(url, { token: 'other' }).job(0, 'a')).rejects.toMatchObject({ code: 'peer-refused' })
   })
 })

@@ -1,0 +1,8 @@
+/** Host names that lead to this machine and nowhere else. */
+
+/** Of a URL's host, with or without the brackets of an IPv6 address. */
+export function isLoopbackName(name: string): boolean {
+  return (
+    name === 'localhost' || name.endsWith('.localhost') || name === '[::1]' || name === '::1' || /^127(\.\d{1,3}){3}$/.test(name)
+  )
+}
