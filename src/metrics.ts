@@ -48,6 +48,11 @@ export function createMetrics() {
       'timers_rearmed_total',
       'Timers that were lost and set again by the sweeper. It stays 0; anything else is a fault of Duelog.',
     ),
+    inputLag: gauge(
+      'input_lag_records',
+      'Records of an input topic that its owner has not applied yet; the ends of transactions count too, as in the lag of a consumer group.',
+      ['topic', 'partition'],
+    ),
     mailboxDepth: gauge('mailbox_depth', 'Records read and not yet folded.', ['partition']),
     restoreRemaining: gauge('restore_remaining', 'Records still to be read before the partition can fire.', ['partition']),
     standbyBehind: gauge(

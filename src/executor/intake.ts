@@ -80,6 +80,7 @@ export class Intake {
       onAssigned: (assigned, generation) => this.#assigned(assigned, generation),
       onRebalance: this.#options.onRebalance,
       onBatch: (batch) => this.#batch(batch),
+      onPassed: (position) => this.#passed(position),
       onCrash: (error) => this.#crashed(error),
     })
     await this.#reader.start()
@@ -187,8 +188,16 @@ export class Intake {
   #batch(batch: Batch): void | Promise<void> {
     const lane = this.#lanes.get(`${batch.topic}/${batch.partition}`)
     if (lane === undefined || !lane.owned || this.#stopped || this.#away) return
-    if (batch.highWatermark < (lane.next ?? 0)) this.#beginAnew(lane, batch)
+    if (batch.highWatermark < lane.reach) this.#beginAnew(lane, batch)
     return this.#take(lane, batch.records, 0)
+  }
+
+  /** The end of a transaction is an offset too: without it an idle pool would show a lag of 1 for ever, and nothing would scale it to zero. */
+  #passed({ topic, partition, offset }: Position): void {
+    const lane = this.#lanes.get(`${topic}/${partition}`)
+    if (lane === undefined || !lane.owned || this.#stopped || this.#away || offset <= lane.reach) return
+    lane.passed(offset)
+    this.#options.onDone(lane)
   }
 
   /** kafkajs reads such a log from its beginning; without this its records would pass for seen. */

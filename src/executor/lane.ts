@@ -64,6 +64,8 @@ export class Lane implements TopicPartition {
   #head = 0
   #undone = 0
   #committed = -1
+  /** Everything before it was read, also where only the ends of transactions stood. */
+  #passedTo = 0
   /** Started here before the lane was lost: the same records, read again, must not start twice in one process. */
   #survivors: Map<number, Entry> | undefined
   /** Latest append time of what was taken. */
@@ -107,6 +109,16 @@ export class Lane implements TopicPartition {
     this.heldBytes -= entry.bytes
   }
 
+  /** Behind all that was read. */
+  get reach(): number {
+    return Math.max(this.next ?? 0, this.#passedTo)
+  }
+
+  /** Nothing that this lane has not taken stands before the offset. */
+  passed(offset: number): void {
+    this.#passedTo = Math.max(this.#passedTo, offset)
+  }
+
   gain(): void {
     this.owned = true
   }
@@ -125,6 +137,7 @@ export class Lane implements TopicPartition {
     this.#head = 0
     this.#undone = 0
     this.#committed = -1
+    this.#passedTo = 0
     this.next = undefined
     this.held = 0
     this.heldBytes = 0
@@ -150,7 +163,7 @@ export class Lane implements TopicPartition {
   /** The position up to which everything is done, when it is beyond the one last handed out. */
   committable(): Position | undefined {
     while (this.#queue[this.#undone]?.state === 'done') this.#undone++
-    const offset = this.#queue[this.#undone]?.offset ?? this.next
+    const offset = this.#queue[this.#undone]?.offset ?? (this.reach > 0 ? this.reach : undefined)
     // That of pinned runs has no group that would commit it.
     if (!this.owned) this.#forget(this.#undone)
     if (!this.owned || offset === undefined || offset <= this.#committed) return undefined

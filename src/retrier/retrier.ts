@@ -10,7 +10,7 @@ import { retryTiers } from '../../streams/topics.ts'
 import { trustedMs } from '../clock.ts'
 import { ClockAbsence } from '../clock-absence.ts'
 import { DuelogError, messageOf } from '../errors.ts'
-import type { Batch, GroupReader, RecordIn, TopicPartition } from '../ports.ts'
+import type { Batch, GroupReader, Position, RecordIn, TopicPartition } from '../ports.ts'
 import { LateWriter } from './late-writer.ts'
 import type { RetrierOptions } from './options.ts'
 import { retryEvents } from './retry-events.ts'
@@ -80,6 +80,7 @@ class Forwarder {
       assignment: 'co-partitioned',
       onAssigned: (assigned, generation) => this.#assigned(assigned, generation),
       onBatch: (batch) => this.#batch(batch),
+      onPassed: (position) => this.#passed(position),
       onCrash: (error) => this.#crashed(error),
     })
     await this.#reader.start()
@@ -170,6 +171,7 @@ class Forwarder {
     const lane = this.#lanes.get(`${batch.topic}/${batch.partition}`)
     if (lane === undefined) return
     if (batch.highWatermark < (lane.next ?? 0)) lane.beginAnew(batch.highWatermark, this.#options)
+    lane.isBehind = true
     for (
       let at = 0;
       at < batch.records.length && lane.owned && !this.#stopped && !this.#absence.isAway;
@@ -178,6 +180,15 @@ class Forwarder {
       const records = batch.records.slice(at, at + FORWARDED_PER_WRITE_MAX)
       if (!(await this.#track(this.#forward(lane, records)))) return
     }
+    lane.isBehind = !lane.owned || this.#stopped || this.#absence.isAway
+  }
+
+  /** The end of a transaction is an offset too: without it an idle group would show a lag of 1 for ever. */
+  #passed({ topic, partition, offset }: Position): void {
+    const lane = this.#lanes.get(`${topic}/${partition}`)
+    if (lane === undefined || !lane.owned || lane.isBehind || this.#stopped || offset <= (lane.next ?? 0)) return
+    lane.next = offset
+    this.#commit(lane, offset)
   }
 
   /** Forwards what is of age. False when some of it, or a failure, has the lane wait. */

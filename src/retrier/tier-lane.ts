@@ -10,6 +10,8 @@ export class TierLane implements TopicPartition {
   owned = false
   /** Next offset to forward; undefined until something was read since the lane was gained. */
   next: number | undefined
+  /** Some of the last batch was not forwarded. */
+  isBehind = false
   /** Calls the wake-up off while the lane is paused. */
   wait: (() => void) | undefined
 
@@ -33,6 +35,7 @@ export class TierLane implements TopicPartition {
 
   lose(): void {
     this.owned = false
+    this.isBehind = false
     this.next = undefined
     this.wait?.()
     this.wait = undefined

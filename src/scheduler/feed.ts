@@ -17,6 +17,8 @@ export class Feed {
   readonly #openings = new Map<FeedSource, number>()
   /** Up to where the reader has shown all that there is to see since the topic was opened or rewound. */
   readonly #passed = new Map<FeedSource, number>()
+  /** Where the log ended when that was heard last, with what nobody can read yet. */
+  readonly #ends = new Map<FeedSource, number>()
   /** True: nothing more is read, though the group may give it to us: an owner on its way out folds what it has. */
   isSilent = false
 
@@ -40,6 +42,14 @@ export class Feed {
     if (this.#open.has(source)) this.#passed.set(source, Math.max(next, this.#passed.get(source) ?? 0))
   }
 
+  end(source: FeedSource): number {
+    return this.#ends.get(source) ?? 0
+  }
+
+  ended(source: FeedSource, end: number): void {
+    if (this.#open.has(source)) this.#ends.set(source, end)
+  }
+
   /** Everything before it that readers can see was received. It may lie behind the next record, where a log ends with what is not shown. */
   reach(source: FeedSource): number {
     return Math.max(this.next(source), this.#passed.get(source) ?? 0)
@@ -49,6 +59,7 @@ export class Feed {
   open(source: FeedSource, offset: number): void {
     this.#next.set(source, offset)
     this.#passed.delete(source)
+    this.#ends.delete(source)
     this.#openings.set(source, this.openings(source) + 1)
     this.#open.add(source)
     this.#held.delete(source)

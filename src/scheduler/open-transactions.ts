@@ -31,22 +31,25 @@ export class OpenTransactions {
   readonly #topics: readonly string[]
   readonly #shared: { clock: Clock; metrics: Metrics; logger: Shared['logger'] }
   readonly #isOurs: (partition: number) => boolean
+  readonly #heard: (topic: string, partition: number, end: number) => void
   /** By topic and partition: bounded by the topics. */
   readonly #seen = new Map<string, Seen>()
   #cancel: (() => void) | undefined
   #stopped = false
 
-  /** `isOurs`: whether this process owns the partition; of others their owners tell. */
+  /** `isOurs`: whether this process owns the partition; of others their owners tell. `heard` is told where each log ends. */
   constructor(
     admin: Pick<LogAdmin, 'offsets' | 'highWatermarks'>,
     names: TopicNames,
     shared: { clock: Clock; metrics: Metrics; logger: Shared['logger'] },
     isOurs: (partition: number) => boolean,
+    heard: (topic: string, partition: number, end: number) => void,
   ) {
     this.#admin = admin
     this.#topics = feedSources.map((source) => names[source])
     this.#shared = shared
     this.#isOurs = isOurs
+    this.#heard = heard
   }
 
   start(): void {
@@ -83,7 +86,11 @@ export class OpenTransactions {
         // In this order: what was ended meanwhile is not taken for open.
         const ends = await this.#admin.highWatermarks?.(topic)
         const ranges = await this.#admin.offsets(topic)
-        for (const { partition, next } of ranges) this.#take(topic, partition, next, ends?.get(partition) ?? next)
+        for (const { partition, next } of ranges) {
+          const end = ends?.get(partition) ?? next
+          this.#heard(topic, partition, end)
+          this.#take(topic, partition, next, end)
+        }
       } catch (error) {
         logger.debug({ topic, error: messageOf(error) }, 'Open transactions could not be looked for.')
       }

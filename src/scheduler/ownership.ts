@@ -265,10 +265,18 @@ export class Ownership {
    * How far an input is done where all before `next` is: all that was received, and what the reader has passed behind that. Who closes, or
    * has failed, receives nothing more, and the reader passes that all the same: it is not done.
    */
-  #doneTo(source: 'commands' | 'events', next: number): number {
+  #doneTo(source: Source, next: number): number {
     const receives = this.feed.isOpen(source) && !this.closing && !this.fault
     const isAll = receives && next >= this.feed.next(source)
     return isAll ? Math.max(next, this.feed.reach(source)) : next
+  }
+
+  /** How far each input is done, and where it ends as far as that is known. */
+  inputs(): { source: Source; done: number; end: number }[] {
+    return (['jobs', 'commands', 'events'] as const).map((source) => {
+      const done = this.#doneTo(source, this.applied[source])
+      return { source, done, end: Math.max(done, this.feed.end(source)) }
+    })
   }
 
   /** Whether the changelog says something else of how far an input is done. */

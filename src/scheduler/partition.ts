@@ -86,7 +86,7 @@ export class Partition {
     return this.#own.applied.state
   }
   /** What it has heard and counted since it was opened. */
-  get heard(): Pick<Ownership, 'leases' | 'workers' | 'underWay' | 'catalogue'> {
+  get heard(): Pick<Ownership, 'leases' | 'workers' | 'underWay' | 'catalogue' | 'inputs'> {
     return this.#own
   }
   /** When the turn at hand began, by the steady clock; Infinity between turns. */

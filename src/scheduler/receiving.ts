@@ -31,6 +31,7 @@ export class Receiving {
     // A log does not shrink by itself: it was truncated, or made anew. Where it is read on is found at the next claim.
     if (batch.highWatermark < feed.next(source) && feed.isOpen(source) && !own.closing)
       return own.fail(shrunk(batch.topic, batch.partition, batch.highWatermark, feed.next(source)))
+    feed.ended(source, batch.highWatermark)
     const records = batch.records.filter((record) => record.offset >= feed.next(source))
     if (records.length === 0 || own.closing || own.fault || !feed.isOpen(source)) return
     own.progress()

@@ -5,6 +5,7 @@
 import type { Batch, GroupReader, PartitionQueries, Position, TopicPartition } from '../ports.ts'
 import { EndsQuestion } from './ends-question.ts'
 import { Feed, type FeedSource, feedSources } from './feed.ts'
+import { GroupPositions } from './group-positions.ts'
 import { HeavyTurns } from './heavy-turns.ts'
 import { mailboxBytesOf } from './mailbox.ts'
 import { OpenTransactions } from './open-transactions.ts'
@@ -31,6 +32,7 @@ export class Scheduler {
   readonly #onDisk = new Map<number, number>()
   #shares: PartitionShares | undefined
   #openTransactions: OpenTransactions | undefined
+  #groupPositions: GroupPositions | undefined
   readonly #endTrust: (() => void) | undefined
 
   constructor(options: SchedulerOptions) {
@@ -48,7 +50,11 @@ export class Scheduler {
     const admin = await log.admin()
     this.#shared = { ...this.#options, admin, clusterId: await admin.clusterId() }
     const isOurs = (partition: number): boolean => this.#partitions.get(partition)?.role === 'owner'
-    this.#openTransactions = new OpenTransactions(admin, names, this.#options, isOurs)
+    const heard = (topic: string, partition: number, end: number): void => {
+      const source = this.#sources.get(topic)
+      if (source !== undefined) this.#partitions.get(partition)?.feed.ended(source, end)
+    }
+    this.#openTransactions = new OpenTransactions(admin, names, this.#options, isOurs, heard)
     this.#openTransactions.start()
     this.#shares = {
       openTransactions: this.#openTransactions,
@@ -79,6 +85,9 @@ export class Scheduler {
       onCrash: (error) => this.#options.onFatal(error),
     })
     await this.#reader.start()
+    const commit = async (positions: Position[]): Promise<void> => this.#reader?.commit(positions)
+    this.#groupPositions = new GroupPositions(this.#options, () => this.#partitions.values(), commit)
+    this.#groupPositions.start()
   }
 
   /** Whether every partition that the group gave to this member to own fires. */
@@ -106,6 +115,7 @@ export class Scheduler {
     await Promise.all([...this.#partitions.values()].map((partition) => partition.close()))
     this.#endTrust?.()
     this.#openTransactions?.stop()
+    this.#groupPositions?.stop()
     await this.#reader?.stop()
     await this.#shares?.asides.close()
     await this.#shared?.admin.close()

@@ -7,7 +7,7 @@ import { createExecutor, type Executor, type ExecutorOptions } from '../../src/e
 import { createCodecs } from '../../src/kafka/codecs.ts'
 import { createMetrics } from '../../src/metrics.ts'
 import type { RecordOut } from '../../src/ports.ts'
-import { partitionOf, topicNames, topicPlans } from '../../streams/topics.ts'
+import { partitionOf, priorities, topicNames, topicPlans } from '../../streams/topics.ts'
 import { openLog, registryUrl, uniquePrefix, Watcher } from '../kafka/harness.ts'
 import { silent } from './harness.ts'
 
@@ -95,5 +95,26 @@ export async function openCluster() {
     }
   }
 
-  return { prefix, names, log, codecs, record, watchEvents, executor, dispatch }
+  /** Partitions that hold something which the group has not committed, as kafka-consumer-groups.sh counts it. */
+  const lags = async (
+    group = names.group('exec.default'),
+    topics = priorities.flatMap((priority) => [false, true].map((ahead) => names.executions('default', priority, ahead))),
+  ): Promise<string[]> => {
+    const admin = await log.admin()
+    try {
+      const found: string[] = []
+      for (const topic of topics) {
+        const committed = new Map((await admin.committed(group, topic)).map(({ partition, offset }) => [partition, offset]))
+        for (const [partition, end] of (await admin.highWatermarks?.(topic)) ?? []) {
+          const lag = end - (committed.get(partition) ?? 0)
+          if (lag !== 0) found.push(`${topic}/${partition}: ${lag}`)
+        }
+      }
+      return found
+    } finally {
+      await admin.close()
+    }
+  }
+
+  return { prefix, names, log, codecs, record, watchEvents, executor, dispatch, lags }
 }

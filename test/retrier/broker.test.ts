@@ -40,6 +40,7 @@ it('forwards committed retries of the first tier once each, no earlier than its 
   await second.start()
   await cluster.dispatch([{ ...cluster.record({ jobId: 'last', attempt: 3 }), topic: names.retry('1s') }])
   await until(() => events.some(({ jobId }) => jobId === 'last'))
+  await expect.poll(() => cluster.lags(names.group('retry'), [names.retry('1s')]), { timeout: 20_000 }).toEqual([])
 
   expect(events).toHaveLength(501)
   expect(new Set(events.map(({ jobId }) => jobId)).size).toBe(501)

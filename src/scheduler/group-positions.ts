@@ -1,0 +1,92 @@
+/**
+ * Tells the group how far its owners are, and the metrics how much they have before them, so that whoever looks at consumer groups sees
+ * it: kafka-consumer-groups.sh, Burrow, KEDA. No owner reads these positions; its own stand in job-state, with what was decided (invariant I2).
+ */
+import type { TopicNames } from '../../streams/topics.ts'
+import type { Clock } from '../clock.ts'
+import { messageOf } from '../errors.ts'
+import type { Metrics } from '../metrics.ts'
+import type { Position } from '../ports.ts'
+import type { Shared } from './options.ts'
+import type { Ownership } from './ownership.ts'
+
+/** Between two commits of a process, each of which brings what has changed in all of its partitions. */
+export const tellEveryMs = 5_000
+
+/** What is needed of a partition: a store means that it fires, and that nobody else can own it. */
+interface Told {
+  number: number
+  store: unknown
+  heard: Pick<Ownership, 'inputs'>
+}
+
+interface Options {
+  clock: Clock
+  metrics: Metrics
+  logger: Shared['logger']
+  names: TopicNames
+}
+
+export class GroupPositions {
+  readonly #options: Options
+  readonly #partitions: () => Iterable<Told>
+  readonly #commit: (positions: Position[]) => Promise<void>
+  /** What the group has been told, by topic and partition: bounded by the partitions that are owned. */
+  #told = new Map<string, number>()
+  #shown = new Map<string, { topic: string; partition: number }>()
+  #cancel: (() => void) | undefined
+  #stopped = false
+
+  constructor(options: Options, partitions: () => Iterable<Told>, commit: (positions: Position[]) => Promise<void>) {
+    this.#options = options
+    this.#partitions = partitions
+    this.#commit = commit
+  }
+
+  start(): void {
+    const { clock } = this.#options
+    if (this.#stopped) return
+    this.#cancel = clock.at(clock.nowMs() + tellEveryMs, () => void this.#tell().finally(() => this.start()))
+  }
+
+  stop(): void {
+    this.#stopped = true
+    this.#cancel?.()
+  }
+
+  async #tell(): Promise<void> {
+    const { logger } = this.#options
+    const positions = this.#look()
+    const fresh = positions.filter((position) => this.#told.get(placeOf(position)) !== position.offset)
+    const kept = new Set(positions.map(placeOf))
+    for (const place of this.#told.keys()) if (!kept.has(place)) this.#told.delete(place)
+    if (fresh.length === 0) return
+    try {
+      await this.#commit(fresh)
+      for (const position of fresh) this.#told.set(placeOf(position), position.offset)
+    } catch (error) {
+      // As in the middle of a rebalance; the next time says it as well.
+      logger.debug({ error: messageOf(error) }, 'The group could not be told how far its owners are.')
+    }
+  }
+
+  #look(): Position[] {
+    const { names, metrics } = this.#options
+    const positions: Position[] = []
+    const shown = new Map<string, { topic: string; partition: number }>()
+    for (const { number: partition, store, heard } of this.#partitions()) {
+      if (store === undefined) continue
+      for (const { source, done, end } of heard.inputs()) {
+        const position = { topic: names[source], partition, offset: done }
+        positions.push(position)
+        shown.set(placeOf(position), { topic: position.topic, partition })
+        metrics.inputLag.set({ topic: position.topic, partition }, end - done)
+      }
+    }
+    for (const [place, labels] of this.#shown) if (!shown.has(place)) metrics.inputLag.remove(labels)
+    this.#shown = shown
+    return positions
+  }
+}
+
+const placeOf = ({ topic, partition }: { topic: string; partition: number }): string => `${topic}/${partition}`

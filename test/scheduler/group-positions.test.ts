@@ -1,0 +1,80 @@
+/** Owners tell their group how far they are, for tools that look at consumer groups; they never go by it. */
+import { expect, test } from 'vitest'
+import type { Position } from '../../src/ports.ts'
+import { tellEveryMs } from '../../src/scheduler/group-positions.ts'
+import { metrics } from '../model/cluster/process.ts'
+import { codecs, names } from '../model/world.ts'
+import { SchedulerDriver } from '../tools/scheduler-driver.ts'
+
+const inputs = [names.jobs, names.commands, names.events]
+
+/** As a coordinator that keeps what it is told, and answers with it, or with a lie, who names no position of its own. */
+function coordinatorOf({ cluster: { group } }: SchedulerDriver, positionOf?: () => number) {
+  const told: (readonly Position[])[] = []
+  const committed = new Map<string, number>()
+  const keep = (_: unknown, positions: readonly Position[]): void => {
+    told.push(positions)
+    for (const { topic, offset } of positions) committed.set(topic, offset)
+  }
+  Object.assign(group, { keep, ...(positionOf && { positionOf }) })
+  return { told, committed }
+}
+
+const ends = ({ log }: SchedulerDriver): [string, number][] => inputs.map((topic) => [topic, log.at(topic, 0).next])
+const lags = async (): Promise<Record<string, number>> => {
+  const { values } = await metrics.inputLag.get()
+  return Object.fromEntries(values.map(({ labels, value }) => [String(labels.topic), value]))
+}
+
+test('an idle owner has no lag, also behind the ends of transactions, and says nothing more', async () => {
+  const driver = new SchedulerDriver()
+  const { told, committed } = coordinatorOf(driver)
+  driver.boot('A')
+  await driver.settle()
+  driver.define('j', { schedule: { everyMs: 86_400_000 }, target: { handler: 'x' } })
+  const epoch = driver.log.fence('other')
+  const value = codecs.command.encode({ type: 'PAUSE', commandId: 'c', at: 0 })
+  driver.log.append([{ topic: names.commands, partition: 0, key: 'j', value }], driver.log.begin('other', epoch))
+  driver.log.commit('other', epoch)
+  await driver.advance(2 * tellEveryMs, 500)
+  expect([...committed]).toEqual(expect.arrayContaining(ends(driver)))
+  expect(driver.log.at(names.commands, 0).next).toBe(2)
+  expect(await lags()).toEqual(Object.fromEntries(inputs.map((topic) => [topic, 0])))
+  const before = told.length
+  await driver.advance(20 * tellEveryMs, tellEveryMs)
+  expect(told.length).toBe(before)
+})
+
+test('what an owner has read and not applied is its lag, and one that is gone shows none', async () => {
+  const driver = new SchedulerDriver()
+  const { committed } = coordinatorOf(driver)
+  const owner = driver.boot('A')
+  await driver.settle()
+  const gate = Promise.withResolvers<void>()
+  driver.commitGate = gate.promise
+  for (let index = 0; index < 5; index++) driver.command(`j${index}`, { type: 'PAUSE', commandId: `c${index}` })
+  await driver.advance(2 * tellEveryMs, 500)
+  expect(committed.get(names.commands)).toBe(0)
+  expect((await lags())[names.commands]).toBe(5)
+  gate.resolve()
+  driver.commitGate = undefined
+  await driver.advance(2 * tellEveryMs, 500)
+  expect(committed.get(names.commands)).toBe(5)
+  expect((await lags())[names.commands]).toBe(0)
+  await owner.scheduler.stop()
+})
+
+test('nothing depends on what the group says: an owner begins where its own log says', async () => {
+  const driver = new SchedulerDriver()
+  coordinatorOf(driver, () => 1_000_000)
+  const first = driver.boot('A')
+  await driver.settle()
+  driver.define('j', { schedule: { everyMs: 1_000 }, target: { handler: 'x' } })
+  await driver.advance(3_000, 250)
+  driver.kill(first)
+  driver.define('k', { schedule: { everyMs: 1_000 }, target: { handler: 'x' } })
+  const heir = driver.boot('B')
+  await driver.advance(5_000, 250)
+  expect(driver.state(heir, 'j')).toMatchObject({ status: 'ACTIVE' })
+  expect(driver.executions().some(({ jobId }) => jobId === 'k')).toBe(true)
+})
