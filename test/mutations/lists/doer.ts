@@ -72,7 +72,7 @@ export const doerMutations = [
       [
         'left-behind-new-log',
         'src/executor/intake.ts',
-        'if (batch.highWatermark < (lane.next ?? 0)) this.#beginAnew(lane, batch)',
+        'if (batch.highWatermark < lane.reach) this.#beginAnew(lane, batch)',
         'if (batch.highWatermark < 0) this.#beginAnew(lane, batch)',
         'executions of a topic that was made anew pass for seen',
       ],
