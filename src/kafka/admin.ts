@@ -13,6 +13,8 @@ const isInstance = (clientId: string): boolean => /^[^@:\s]+@.+:\d+:[^:]+$/.test
 export class KafkaAdmin implements LogAdmin {
   readonly #kafka: Kafka
   #admin: Admin
+  /** How many questions about offsets each admin has under way. */
+  readonly #asking = new Map<Admin, number>()
 
   private constructor(kafka: Kafka, admin: Admin) {
     this.#kafka = kafka
@@ -83,15 +85,23 @@ export class KafkaAdmin implements LogAdmin {
     await this.#admin.disconnect().catch(() => {})
   }
 
-  /** After a failure with a fresh admin: kafkajs would ask the leaders that it knows, moved or not, until its metadata expire. */
+  /**
+   * After a failure the next question is asked with a fresh admin: kafkajs would ask the leaders that it knows, moved or not, until its
+   * metadata expire. Partitions ask side by side: whoever still waits for an answer of the old one keeps it, and it is replaced once.
+   */
   async #fetchOffsets(topic: string) {
+    const admin = this.#admin
+    this.#asking.set(admin, (this.#asking.get(admin) ?? 0) + 1)
     try {
-      return await this.#admin.fetchTopicOffsets(topic)
+      return await admin.fetchTopicOffsets(topic)
     } catch (thrown) {
-      const stale = this.#admin
-      this.#admin = this.#kafka.admin()
-      await Promise.all([stale.disconnect().catch(() => {}), this.#admin.connect()])
+      if (this.#admin === admin) this.#admin = this.#kafka.admin()
       throw thrown
+    } finally {
+      const others = (this.#asking.get(admin) ?? 0) - 1
+      this.#asking.set(admin, others)
+      if (others === 0) this.#asking.delete(admin)
+      if (others === 0 && this.#admin !== admin) void admin.disconnect().catch(() => {})
     }
   }
 

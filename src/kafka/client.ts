@@ -3,9 +3,10 @@
  * This room, src/kafka, alone imports kafkajs and the schema-registry client.
  */
 import type { ConnectionOptions } from 'node:tls'
-import { type ISocketFactory, Kafka, type LogEntry, logLevel, type RetryOptions, type SASLOptions } from 'kafkajs'
+import { type ISocketFactory, Kafka, logLevel, type RetryOptions, type SASLOptions } from 'kafkajs'
 import type { Append } from '../clock-trust.ts'
 import { quietQueues } from './quiet-queue.ts'
+import { relayTo } from './relayed-log.ts'
 import { connectMs, WatchedBrokers } from './watched-brokers.ts'
 import type { Patience } from './watched-socket.ts'
 
@@ -127,17 +128,6 @@ export function createKafka(options: LogOptions, settings: LogSettings): Kafka {
     retry,
     socketFactory: brokers.open,
     logLevel: logLevel.WARN,
-    logCreator: () => (entry) => relay(entry, logger),
+    logCreator: () => relayTo(logger),
   })
-}
-
-/** Everyday events that kafkajs reports as warnings or errors. */
-const everyday =
-  /rebalanc|re-joining|Limiting retries|not aware of this member|not the (leader for that|correct coordinator)|another concurrent operation|Restarting the consumer|coordinator is (loading|not available)/i
-
-function relay({ level, namespace, log: { message, logger: _, timestamp: __, ...facts } }: LogEntry, logger: Logger): void {
-  const text = `kafkajs ${namespace}: ${message}`
-  if (everyday.test(message) || everyday.test(String(facts.error ?? ''))) logger.debug(facts, text)
-  else if (level === logLevel.ERROR) logger.warn(facts, text)
-  else logger.info(facts, text)
 }

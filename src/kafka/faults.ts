@@ -24,6 +24,8 @@ const producerFencedCode = 90
 const tooLarge = new Set(['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE'])
 const refused = new Set(['INVALID_RECORD', 'INVALID_TIMESTAMP'])
 const missing = new Set(['UNKNOWN_TOPIC_OR_PARTITION', 'INVALID_TOPIC_EXCEPTION'])
+/** The transaction before is not over yet; where a broker is lost that may take longer than kafkajs asks. */
+const passing = new Set(['CONCURRENT_TRANSACTIONS'])
 const forbidden = /AUTHORIZATION_FAILED|SASL_AUTHENTICATION_FAILED|UNSUPPORTED_SASL/
 const connection = /Connection|Timeout|BrokerNotFound|NoBroker|CoordinatorNotFound|MetadataNotLoaded|NumberOfRetriesExceeded/
 
@@ -46,7 +48,8 @@ function codeOf(thrown: unknown): ErrorCode {
   if (refused.has(type)) return 'record-refused'
   if (missing.has(type)) return 'unsafe-topic'
   if (forbidden.test(type) || root.name === 'KafkaJSSASLAuthenticationError') return 'bad-config'
-  if (connection.test(root.name ?? '') || root.retriable === true || typeof root.code === 'string') return 'broker-unavailable'
+  if (passing.has(type) || connection.test(root.name ?? '') || root.retriable === true || typeof root.code === 'string')
+    return 'broker-unavailable'
   return 'internal'
 }
 

@@ -215,6 +215,16 @@ async function look(own: Ownership, store: PartitionStore): Promise<Look> {
   return { reason, other }
 }
 
+/**
+ * Whether the log is as long as it was, though readers do not get there: who commits is told so before the end of the transaction is in each
+ * log, and where a broker is lost that may take half a minute. Until then the claim waits.
+ */
+async function isHeldBack(own: Ownership, stateOffset: number): Promise<boolean> {
+  const { admin, names } = own.shared
+  const ends = await admin.highWatermarks?.(names.state)
+  return (ends?.get(own.partition) ?? 0) >= stateOffset
+}
+
 /** The end of a log may be known late where a transaction has just ended. */
 const endKnownMs = 500
 const looksMax = 4
@@ -226,7 +236,7 @@ async function otherRange(own: Ownership, local: LocalRecord): Promise<Range | u
   for (let look = 1; ; look++) {
     const range = await rangeOf(admin, names.state, own.partition)
     if (local.otherLog === 'ours') return range
-    if (range.next >= local.stateOffset) return undefined
+    if (range.next >= local.stateOffset || (await isHeldBack(own, local.stateOffset))) return undefined
     if (look === looksMax) return range
     await own.rest(endKnownMs)
   }

@@ -211,3 +211,24 @@ test('a standby that read nothing while the log lost its end, and was logged aga
   expect(driver.phases(standby)).toBe('active')
   for (const id of ['a', 'z0', 'z29']) expect(runNumbers(driver, id)).toEqual(oneAfterAnother(runNumbers(driver, id)))
 })
+
+test('a log whose last transaction has not ended everywhere, as its client was told, has lost nothing: it is not logged again', async () => {
+  const { driver, disk, owner } = await begun()
+  driver.cluster.showsHighWatermarks = true
+  driver.kill(owner)
+  const log = driver.log.at(names.state, 0)
+  const before = { end: log.next, resets: await resets('beyond-end') }
+  const end = log.withoutLastEnd()
+  const heir = driver.boot('B', disk)
+  await driver.advance(5_000, 500)
+  end()
+  await run(driver, 20_000)
+  expect(driver.phases(heir)).toBe('active')
+  expect(await resets('beyond-end')).toBe(before.resets)
+  expect(lastReset(heir)).toBeNull()
+  const copies = log.entries.filter(
+    ({ offset, record }) => offset >= before.end && record?.headers['duelog-logged-again'] !== undefined,
+  )
+  expect(copies).toEqual([])
+  expect(runNumbers(driver)).toEqual(oneAfterAnother(runNumbers(driver)))
+})

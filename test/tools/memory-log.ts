@@ -54,6 +54,20 @@ export class PartitionLog {
     this.#stable = Math.min(this.#stable, next)
   }
 
+  /**
+   * Takes back that the last transaction has ended here, though its client was told: the broker that should hear it is lost. Call what is
+   * answered when it has heard.
+   */
+  withoutLastEnd(): () => void {
+    const { transaction } = this.entries.findLast((entry) => entry.transaction?.state === 'committed') as Entry
+    if (transaction === undefined) throw new Error('No transaction was committed here.')
+    transaction.state = 'open'
+    this.#stable = this.earliest
+    return () => {
+      transaction.state = 'committed'
+    }
+  }
+
   /** Offset of the first record of an open transaction, or the end: committed readers stop there. */
   get stableEnd(): number {
     for (let index = this.#indexOf(this.#stable); index < this.entries.length; index++) {
