@@ -18,6 +18,7 @@ const shared = [
   'errors',
   'actors',
   'ip-groups',
+  'private-folder',
   'clock',
   'clock-trust',
   'clock-absence',
