@@ -35,6 +35,22 @@ export async function startOwn(options: OwnOptions, logger: Logger, vitals: Vita
     ...(options.onProgress === undefined ? {} : { onProgress: options.onProgress }),
     onExit: vitals.died,
   })
+  if (config.apiTokens !== undefined) warnOfOpenDoors(config, logger)
   void setTimeout(registryDueMs, undefined, { ref: false }).then(due.resolve)
   return { ...embedded, startRegistry: due.resolve }
+}
+
+/** Tokens guard the HTTP API; the embedded broker and registry ask nobody who he is. Says nothing where neither is started. */
+export function warnOfOpenDoors(
+  config: Pick<Config, 'brokers' | 'registryUrl' | 'embeddedKafkaPort' | 'embeddedRegistryPort'>,
+  logger: Pick<Logger, 'warn'>,
+): void {
+  const doors = [
+    ...(config.brokers === undefined ? [`the embedded broker on 127.0.0.1:${config.embeddedKafkaPort}`] : []),
+    ...(config.registryUrl === undefined ? [`the embedded registry on 127.0.0.1:${config.embeddedRegistryPort}`] : []),
+  ]
+  if (doors.length === 0) return
+  logger.warn(
+    `DUELOG_API_TOKENS guard the HTTP API alone: every program on this machine can go around them by ${doors.join(' and ')}, which take no password. Where others use this machine, set KAFKA_BROKERS and SCHEMA_REGISTRY_URL to some that do.`,
+  )
 }

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import type { TopicNames } from '../streams/topics.ts'
 import { messageOf } from './errors.ts'
 import type { KafkaLog, Logger } from './kafka/log.ts'
+import { privateFileMode, privateFolderMode } from './private-folder.ts'
 
 export interface Succession {
   dataDir: string
@@ -36,8 +37,8 @@ export async function succeed({ dataDir, instance, groups, log, logger }: Succes
     }
   }
   try {
-    await mkdir(dataDir, { recursive: true })
-    await writeFile(`${path}.new`, `${instance}\n`)
+    await mkdir(dataDir, { recursive: true, mode: privateFolderMode })
+    await writeFile(`${path}.new`, `${instance}\n`, { mode: privateFileMode })
     await rename(`${path}.new`, path)
   } catch (error) {
     logger.warn({ error: messageOf(error) }, `${path} cannot be written; after a crash groups wait until sessions end.`)

@@ -11,6 +11,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Logger } from 'pino'
 import type { Clock } from './clock.ts'
+import { privateFolderMode } from './private-folder.ts'
 
 const AGAIN_FIRST_MS = 1_000
 const AGAIN_MAX_MS = 30_000
@@ -89,7 +90,7 @@ export function keepRunning(plan: KeptPlan): KeptProcess {
 
 function start({ command, args, env, folder, stopSeconds }: KeptPlan): ChildProcess {
   const guard = fileURLToPath(new URL('embedded/guard.sh', import.meta.url))
-  mkdirSync(folder, { recursive: true })
+  mkdirSync(folder, { recursive: true, mode: privateFolderMode })
   // Detached: a Ctrl-C at the terminal reaches us only, and we end it in our order.
   const child = spawn('/bin/sh', [guard, String(stopSeconds), join(folder, 'pid'), command, ...args], {
     env,

@@ -5,6 +5,7 @@ import type { Logger } from 'pino'
 import type { Vitals } from './health.ts'
 import { type Codecs, createCodecsEarly, type EarlyCodecsOptions, type KnownIds } from './kafka/codecs.ts'
 import type { Log } from './ports.ts'
+import { privateFileMode, privateFolderMode } from './private-folder.ts'
 
 export interface CodecsHome {
   dataDir: string
@@ -62,8 +63,8 @@ export function knownIdsIn(dataDir: string): KnownIds {
 }
 
 async function writeWhole(path: string, text: string): Promise<void> {
-  await mkdir(dirname(path), { recursive: true })
-  await writeFile(`${path}.new`, text)
+  await mkdir(dirname(path), { recursive: true, mode: privateFolderMode })
+  await writeFile(`${path}.new`, text, { mode: privateFileMode })
   await rename(`${path}.new`, path)
 }
 

@@ -19,6 +19,7 @@ import { connectLog } from './kafka/log.ts'
 import { clusterIdOf, knownIdsIn, openCodecs } from './known-schemas.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 import type { Parts } from './parts.ts'
+import { keepPrivate } from './private-folder.ts'
 import { clockOf, startClock } from './process-clock.ts'
 import { createRetrier, type Retrier } from './retrier/retrier.ts'
 import { Scheduler } from './scheduler/scheduler.ts'
@@ -75,6 +76,7 @@ async function assemble(
 ): Promise<System> {
   const { config } = options
   const vitals = new Vitals(options.onFatal ?? ((error) => logger.fatal({ err: error }, 'Duelog cannot go on.')))
+  await keepPrivate(config.dataDir, logger)
   const knownIds = knownIdsIn(config.dataDir)
   const embedded = await startOwn(options, logger, vitals, knownIds)
   undo.push(() => embedded.stop())

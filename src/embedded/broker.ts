@@ -7,6 +7,7 @@ import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { createConnection } from 'node:net'
 import { join } from 'node:path'
 import { DuelogError } from '../errors.ts'
+import { privateFileMode, privateFolderMode } from '../private-folder.ts'
 import { artifactFolder, titles } from './artifacts.ts'
 import { childEnvironment } from './child-environment.ts'
 import { classArchiveArguments } from './class-archive.ts'
@@ -64,9 +65,9 @@ export async function startBroker(context: StartContext, onStart: (process: Guar
   const { dataDir, kafkaPort, partitionsDefault, java, logDir } = context
   const jars = await artifactFolder('kafka', context)
   const folder = join(dataDir, 'kafka')
-  await mkdir(join(folder, 'tmp'), { recursive: true })
+  await mkdir(join(folder, 'tmp'), { recursive: true, mode: privateFolderMode })
   const properties = join(folder, 'server.properties')
-  await writeFile(properties, brokerProperties({ port: kafkaPort, partitionsDefault, logDir: 'log' }))
+  await writeFile(properties, brokerProperties({ port: kafkaPort, partitionsDefault, logDir: 'log' }), { mode: privateFileMode })
   const args = [
     '-XX:+UseSerialGC',
     '-XX:-UsePerfData',
@@ -112,7 +113,7 @@ async function format(
   await rm(join(folder, 'log.new'), { recursive: true, force: true })
   const properties = join(folder, 'format.properties')
   const { kafkaPort: port, partitionsDefault } = context
-  await writeFile(properties, brokerProperties({ port, partitionsDefault, logDir: 'log.new' }))
+  await writeFile(properties, brokerProperties({ port, partitionsDefault, logDir: 'log.new' }), { mode: privateFileMode })
   const clusterId = randomBytes(16).toString('base64url')
   const args = [
     '-Xmx128m',
@@ -126,15 +127,20 @@ async function format(
     properties,
   ]
   await new Promise<void>((resolve, reject) => {
-    execFile(run.java, args, { cwd: folder, env: run.env }, (error, stdout, stderr) => {
-      if (!error) return resolve()
-      const why = reasonOf(`${stdout}\n${stderr}`)
-      reject(
-        new DuelogError('embedded-failed', `The storage of ${titles.kafka} in ${folder} could not be prepared: ${why}.`, {
-          cause: error,
-        }),
-      )
-    })
+    execFile(
+      '/bin/sh',
+      ['-c', 'umask 077 && exec "$0" "$@"', run.java, ...args],
+      { cwd: folder, env: run.env },
+      (error, stdout, stderr) => {
+        if (!error) return resolve()
+        const why = reasonOf(`${stdout}\n${stderr}`)
+        reject(
+          new DuelogError('embedded-failed', `The storage of ${titles.kafka} in ${folder} could not be prepared: ${why}.`, {
+            cause: error,
+          }),
+        )
+      },
+    )
   })
   await rename(join(folder, 'log.new'), join(folder, 'log'))
   await rm(properties)

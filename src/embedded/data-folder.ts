@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { mkdir, readFile, realpath, rename, statfs, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DuelogError, messageOf } from '../errors.ts'
+import { privateFileMode, privateFolderMode } from '../private-folder.ts'
 import { kafkaVersion, layoutVersion, registryVersion } from './versions.ts'
 
 /** Below this the start is refused, because a broker that runs out of disk stops in the middle of its work. */
@@ -20,7 +21,7 @@ const elsewhere = 'choose another folder with DUELOG_DATA_DIR'
 /** Makes the folder and its log folder, and answers its real absolute path. Throws DuelogError `embedded-failed`. */
 export async function openDataFolder(dataDir: string): Promise<string> {
   try {
-    await mkdir(join(dataDir, 'logs'), { recursive: true })
+    await mkdir(join(dataDir, 'logs'), { recursive: true, mode: privateFolderMode })
     return await realpath(dataDir)
   } catch (cause) {
     throw new DuelogError(
@@ -73,7 +74,7 @@ export async function claimVersion(dataDir: string, wants: { kafka: boolean; reg
     next[name] = version
   }
   if (found && found.kafka === next.kafka && found.registry === next.registry) return
-  await writeFile(`${file}.new`, `${JSON.stringify(next, null, 2)}\n`)
+  await writeFile(`${file}.new`, `${JSON.stringify(next, null, 2)}\n`, { mode: privateFileMode })
   await rename(`${file}.new`, file)
 }
 

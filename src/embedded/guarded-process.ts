@@ -6,6 +6,7 @@ import { spawn } from 'node:child_process'
 import { closeSync, openSync, readFileSync, renameSync, unwatchFile, watch, watchFile } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { DuelogError } from '../errors.ts'
+import { privateFileMode } from '../private-folder.ts'
 import { stopStale } from './stale-process.ts'
 
 /** Between the request to end and the kill. */
@@ -39,13 +40,16 @@ export interface GuardedProcess {
   stop(): Promise<void>
 }
 
+/** What the program writes is for its user alone. The shell gives its place to the guard, so that the process stays the same. */
+const privately = 'umask 077 && exec /bin/sh "$0" "$@"'
+
 export function startGuarded(plan: ProcessPlan): GuardedProcess {
   const { title, logFile, pidFile, dataDir } = plan
   keepPrevious(logFile)
-  const log = openSync(logFile, 'w')
+  const log = openSync(logFile, 'w', privateFileMode)
   const guard = fileURLToPath(new URL('guard.sh', import.meta.url))
   // Detached: a Ctrl-C at the terminal reaches us only, and we end the broker after its last user.
-  const child = spawn('/bin/sh', [guard, String(STOP_SECONDS_MAX), pidFile, plan.java, ...plan.args], {
+  const child = spawn('/bin/sh', ['-c', privately, guard, String(STOP_SECONDS_MAX), pidFile, plan.java, ...plan.args], {
     cwd: plan.cwd,
     env: plan.env,
     stdio: ['pipe', log, log],

@@ -2,6 +2,7 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { messageOf } from '../errors.ts'
+import { privateFolderMode } from '../private-folder.ts'
 import { artifactFolder, titles } from './artifacts.ts'
 import { childEnvironment } from './child-environment.ts'
 import { type GuardedProcess, startGuarded } from './guarded-process.ts'
@@ -17,7 +18,7 @@ export async function startRegistry(context: StartContext, onStart: (process: Gu
   const { dataDir, registryPort, java, logDir } = context
   const app = await artifactFolder('registry', context)
   const folder = join(dataDir, 'registry')
-  await mkdir(join(folder, 'tmp'), { recursive: true })
+  await mkdir(join(folder, 'tmp'), { recursive: true, mode: privateFolderMode })
   const process = startGuarded({
     title: titles.registry,
     java,

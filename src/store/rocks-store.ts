@@ -8,6 +8,7 @@ import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import RocksDB from 'rocksdb-native'
 import { DuelogError, messageOf } from '../errors.ts'
+import { privateFolderMode } from '../private-folder.ts'
 import type { PartitionStore, PartitionStores, ScanOptions, StoreEntry, StoreOp } from '../scheduler/ports.ts'
 import { withLinks } from './links.ts'
 import { withPresenceFilter } from './presence-filter.ts'
@@ -55,7 +56,7 @@ export function rocksStores(folder: string): PartitionStores {
       return names.flatMap((name) => /^partition-(\d+)$/.exec(name)?.[1] ?? []).map(Number)
     },
     async open(partition) {
-      await mkdir(folder, { recursive: true })
+      await mkdir(folder, { recursive: true, mode: privateFolderMode })
       let wiped = rotten.get(partition)
       if (wiped === undefined) {
         try {

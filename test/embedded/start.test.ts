@@ -1,3 +1,5 @@
+import { lstatSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { Kafka, logLevel } from 'kafkajs'
 import { expect, test } from 'vitest'
 import type { Embedded } from '../../src/embedded/options.ts'
@@ -39,6 +41,14 @@ test('topics and schema ids are found again at the next start, on other ports, a
     secondId = await registerSchema(first, 'two', 'Two')
     pids = [await pidIn(dataDir, 'kafka'), await pidIn(dataDir, 'registry')]
     expect(pids.map(lives)).toEqual([true, true])
+    // Nobody else on this machine reads what broker and registry write. The cache of the registry's server has a mode of its own, inside.
+    const written = readdirSync(dataDir, { recursive: true, withFileTypes: true })
+    expect(written.length).toBeGreaterThan(20)
+    const open = written
+      .map(({ parentPath, name }) => join(parentPath, name))
+      .filter((path) => !path.includes('vertx-cache'))
+      .filter((path) => ((lstatSync(path, { throwIfNoEntry: false })?.mode ?? 0) & 0o077) !== 0)
+    expect(open).toEqual([])
 
     const second = startEmbedded((await optionsFor(dataDir)).options)
     await expect(second).rejects.toThrow(`The data folder ${dataDir} is in use by the process ${process.pid}, another Duelog;`)
