@@ -95,6 +95,8 @@ export interface GroupReaderOptions {
   assignment?: 'co-partitioned' | 'open' | 'round-robin'
   /** Co-partitioned members that read some topics of a partition besides its owner, which reads all. Default: there are none. */
   standbys?: StandbyOptions
+  /** Asked at each join. True: this member is about to leave; where others stay, a co-partitioned group gives it nothing more. Default: it stays. */
+  isLeaving?(): boolean
   /** First position of a partition without a committed or returned one. Default: 'earliest'. */
   startAt?: 'earliest' | 'latest'
   /** Default true. False also shows records of open and aborted transactions. */
@@ -126,6 +128,8 @@ export interface GroupReader {
   commit(positions: Position[]): Promise<void>
   /** Resolves at the first successful heartbeat sent after the call. */
   nextHeartbeat(): Promise<void>
+  /** Joins anew as the same member, so that the group hears what it has to say now. Resolves after onAssigned; rejects with `not-ready` when the reader stops first. */
+  rejoin(): Promise<void>
   /** Whether a heartbeat that was sent within the session timeout, by the steady clock, was answered. False: others may have its partitions. */
   readonly isMember: boolean
   /** Leaves the group. Safe to call twice. */

@@ -52,11 +52,17 @@ export function createAssigner(kind: AssignerKind, note: () => MemberNote): Part
 
 /**
  * Partition i of every topic goes to one member and stays there where balance allows. Standbys get some of the topics besides: an owner
- * is who reads all of them. While one member knows no standbys nobody is one, for that member would take a standby for an owner.
+ * is who reads all of them. While one member knows no standbys nobody is one, for that member would take a standby for an owner. Who is
+ * about to leave gets nothing while others stay: what it has is free.
  */
 const coPartitioned: Rule = (members, counts) => {
   const widest = Math.max(0, ...counts.values())
-  const known = members.map(({ memberId, note }) => ({ memberId, note, copies: new Map(note.standby?.copies) }))
+  const staying = members.filter(({ note }) => note.leaving !== true)
+  const known = (staying.length > 0 ? staying : members).map(({ memberId, note }) => ({
+    memberId,
+    note,
+    copies: new Map(note.standby?.copies),
+  }))
   const owners = sharePartitions(
     widest,
     known.map(({ memberId, note, copies }) => ({

@@ -1,6 +1,7 @@
 /**
  * Lets callers wait for a heartbeat that was sent after they asked: the proof that the group still counts us as a member
- * (ADR 0003). An earlier heartbeat whose answer arrives later proves nothing.
+ * (ADR 0003). An earlier heartbeat whose answer arrives later proves nothing. And lets them join the group anew, for which kafkajs has no call:
+ * it does so when a heartbeat is refused because the group is rebalancing, and so it is where it is asked whether one is due.
  */
 import type { Consumer } from 'kafkajs'
 import { DuelogError } from '../errors.ts'
@@ -11,10 +12,18 @@ interface Waiter {
   reject(error: Error): void
 }
 
+interface Rejoin {
+  /** The join that is under way tells what is to be told. */
+  isTold: boolean
+  resolve(): void
+  reject(error: Error): void
+}
+
 export class Heartbeats {
   readonly #intervalMs: number
   readonly #sessionMs: number
   #waiters: Waiter[] = []
+  #rejoins: Rejoin[] = []
   /** By the steady clock: when the last heartbeat that was answered was sent, and when it was answered. */
   #sentAtMs = Number.NEGATIVE_INFINITY
   #answeredAtMs = Number.NEGATIVE_INFINITY
@@ -44,7 +53,11 @@ export class Heartbeats {
    */
   get interval(): number {
     const isDue = (): boolean => this.#waiters.length > 0 || performance.now() - this.#answeredAtMs >= this.#intervalMs
-    return { valueOf: () => (isDue() ? Number.NEGATIVE_INFINITY : this.#intervalMs) } as unknown as number
+    const asNumber = (): number => {
+      if (this.#rejoins.length > 0) throw Object.assign(new Error('This member joins anew.'), { type: 'REBALANCE_IN_PROGRESS' })
+      return isDue() ? Number.NEGATIVE_INFINITY : this.#intervalMs
+    }
+    return { valueOf: asNumber } as unknown as number
   }
 
   listen(consumer: Consumer): void {
@@ -76,11 +89,32 @@ export class Heartbeats {
     })
   }
 
+  /** Resolves with the first join that begins after the call. */
+  rejoin(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#rejoins.push({ isTold: false, resolve, reject })
+      this.beat?.()
+    })
+  }
+
+  /** Must be told whenever a join asks what there is to tell. */
+  joining(): void {
+    for (const rejoin of this.#rejoins) rejoin.isTold = true
+  }
+
+  /** And once what it gave is known. */
+  joined(): void {
+    const told = this.#rejoins.filter(({ isTold }) => isTold)
+    this.#rejoins = this.#rejoins.filter(({ isTold }) => !isTold)
+    for (const { resolve } of told) resolve()
+  }
+
   /** Nobody will send a heartbeat any more. */
   end(reason: string): void {
-    const waiters = this.#waiters
+    const waiting = [...this.#waiters, ...this.#rejoins]
     this.#waiters = []
-    for (const { reject } of waiters) reject(new DuelogError('not-ready', reason))
+    this.#rejoins = []
+    for (const { reject } of waiting) reject(new DuelogError('not-ready', reason))
   }
 }
 

@@ -20,12 +20,14 @@ export interface MemberNote {
   /** Partition numbers it read until now. */
   owned: number[]
   generation: number
+  /** It goes on with what it has until others have taken it over, and wants nothing more. */
+  leaving?: true
   /** Absent: it knows no standbys. */
   standby?: StandbyNote
 }
 
 export function noteOf(
-  { instance, userData, standbys }: GroupReaderOptions,
+  { instance, userData, standbys, isLeaving }: GroupReaderOptions,
   assigned: ReadonlyMap<string, readonly number[]>,
   generation: number,
 ): MemberNote {
@@ -34,7 +36,8 @@ export function noteOf(
   for (const [topic, partitions] of assigned) {
     for (const partition of partitions) (standbys?.topics.includes(topic) ? followed : owned).add(partition)
   }
-  const note = { instance, userData: userData?.() ?? null, owned: [...owned], generation }
+  const leaving = isLeaving?.() === true && { leaving: true as const }
+  const note = { instance, userData: userData?.() ?? null, owned: [...owned], generation, ...leaving }
   if (standbys === undefined) return note
   const { wanted, topics, copies } = standbys
   const following = [...followed].filter((partition) => !owned.has(partition))
@@ -51,6 +54,7 @@ export function readNote(memberId: string, bytes: Buffer | undefined): MemberNot
       userData: note.userData ?? null,
       owned: Array.isArray(note.owned) ? note.owned : [],
       generation: Number(note.generation) || 0,
+      ...(note.leaving === true && { leaving: true }),
       ...(isStandbyNote(note.standby) && { standby: note.standby }),
     }
   } catch {

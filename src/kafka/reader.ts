@@ -55,7 +55,10 @@ export class KafkaGroupReader implements GroupReader {
     this.#settings = settings
     this.#counts = counts
     this.#heartbeats = new Heartbeats(settings.heartbeatIntervalMs, settings.sessionTimeoutMs)
-    const note = () => noteOf(options, this.#assigned, this.#heartbeats.generation)
+    const note = () => {
+      this.#heartbeats.joining()
+      return noteOf(options, this.#assigned, this.#heartbeats.generation)
+    }
     const { assignment = 'round-robin' } = options
     const kinds: AssignerKind[] = assignment === 'open' ? ['co-partitioned', 'range'] : [assignment]
     this.#consumer = kafka.consumer({
@@ -112,6 +115,11 @@ export class KafkaGroupReader implements GroupReader {
   nextHeartbeat(): Promise<void> {
     if (this.#stopped) return Promise.reject(new DuelogError('not-ready', `The reader of ${this.#options.groupId} has stopped.`))
     return this.#heartbeats.next()
+  }
+
+  rejoin(): Promise<void> {
+    if (this.#stopped) return Promise.reject(new DuelogError('not-ready', `The reader of ${this.#options.groupId} has stopped.`))
+    return this.#heartbeats.rejoin()
   }
 
   get isMember(): boolean {
@@ -212,6 +220,7 @@ export class KafkaGroupReader implements GroupReader {
     const wanted = this.#options.onAssigned(assigned, this.#joins)
     for (const position of wanted?.positions ?? []) this.seek(position)
     this.pause(wanted?.paused ?? [])
+    this.#heartbeats.joined()
     this.#settleStart?.resolve()
     this.#settleStart = undefined
   }

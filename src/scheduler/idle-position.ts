@@ -8,6 +8,8 @@ import type { Ownership } from './ownership.ts'
 import type { PartitionStore } from './ports.ts'
 import type { TimeIndex } from './time-index.ts'
 
+/** Who gave the partition away and has nothing to fire learns with such a commit that its successor does, and ends. */
+const leavingMs = 200
 /** How long definitions, and the ends of transactions behind commands, stay unlogged while nothing else is done. */
 const idleMs = 1_000
 
@@ -38,6 +40,7 @@ export class IdlePosition {
 
   get #waitMs(): number {
     const own = this.#own
+    if (own.leavingAt !== Number.POSITIVE_INFINITY) return leavingMs
     if ((own.shared.standbys ?? 0) > 0 && own.isUnlogged('jobs')) return idleMs
     if (own.isUnlogged('commands')) return idleMs
     // Workers report all the time; each report is worth no commit.

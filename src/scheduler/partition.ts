@@ -66,6 +66,10 @@ export class Partition {
   get feed(): Feed {
     return this.#own.feed
   }
+  /** It fires until the member that the group gave it to has fenced it. */
+  get isLeaving(): boolean {
+    return this.#own.phase === 'active' && this.#own.leavingAt !== Number.POSITIVE_INFINITY
+  }
   /** Present while the partition is active and nobody else can own it. */
   get store(): PartitionStore | undefined {
     return this.#own.phase === 'active' && this.#isCurrent ? this.#own.store : undefined

@@ -2,6 +2,7 @@
  * The scheduler of one process: a member of the group `<prefix>scheduler`, and the partitions it owns.
  * The group says who should own a partition; the fence says who does (partition.ts).
  */
+import { atSteady } from '../clock.ts'
 import type { Batch, GroupReader, PartitionQueries, Position, TopicPartition } from '../ports.ts'
 import { EndsQuestion } from './ends-question.ts'
 import { Feed, type FeedSource, feedSources } from './feed.ts'
@@ -18,6 +19,8 @@ import { commitSlots, restoreSlots, Slots, standbyRestoreSlots } from './slots.t
 
 /** A turn ends with its commit, and every commit with an answer, an error or a timeout of the log long before this. */
 const hangsAfterMs = 300_000
+/** So long a scheduler that is stopped goes on firing at most, until others do (ADR 0057). */
+export const handOverMsMax = 10_000
 
 export class Scheduler {
   readonly #options: SchedulerOptions
@@ -34,6 +37,9 @@ export class Scheduler {
   #openTransactions: OpenTransactions | undefined
   #groupPositions: GroupPositions | undefined
   readonly #endTrust: (() => void) | undefined
+  #isLeaving = false
+  #handedOver: (() => void) | undefined
+  #stopping: Promise<void> | undefined
 
   constructor(options: SchedulerOptions) {
     this.#options = options
@@ -75,6 +81,7 @@ export class Scheduler {
       userData,
       assignment: 'co-partitioned',
       standbys: { wanted: this.#options.standbys ?? 0, topics: [names.jobs, names.state], copies: () => this.#copies() },
+      isLeaving: () => this.#isLeaving,
       startAt: 'earliest',
       onAssigned: (assigned) => this.#assigned(assigned),
       onBatch: (batch) => this.#received(batch),
@@ -110,8 +117,14 @@ export class Scheduler {
     })
   }
 
-  /** Ends the turns at hand, leaves the group and closes the stores. */
-  async stop(): Promise<void> {
+  /** Goes on firing until other members do, for 10 s at most; then ends the turns at hand, leaves the group and closes the stores. Safe to call twice. */
+  stop(): Promise<void> {
+    this.#stopping ??= this.#stop()
+    return this.#stopping
+  }
+
+  async #stop(): Promise<void> {
+    await this.#handOver()
     await Promise.all([...this.#partitions.values()].map((partition) => partition.close()))
     this.#endTrust?.()
     this.#openTransactions?.stop()
@@ -119,6 +132,30 @@ export class Scheduler {
     await this.#reader?.stop()
     await this.#shares?.asides.close()
     await this.#shared?.admin.close()
+  }
+
+  /**
+   * Says to the group that this member leaves: it then gives all to others, as far as there are any, which fence what fires here as soon as
+   * they can fire themselves. Whatever goes wrong meanwhile, the limit ends it.
+   */
+  async #handOver(): Promise<void> {
+    const { clock, logger } = this.#options
+    if (this.#reader === undefined || ![...this.#partitions.values()].some(({ phase }) => phase === 'active')) return
+    this.#isLeaving = true
+    let cancel = (): void => {}
+    const late = new Promise<void>((resolve) => {
+      cancel = clock.at(atSteady(clock, clock.steadyMs() + handOverMsMax), resolve)
+    })
+    const handedOver = (): Promise<void> =>
+      new Promise((resolve) => {
+        this.#handedOver = resolve
+        this.#settleWaiting()
+      })
+    // Of a reader that has stopped nobody hears any more.
+    await Promise.race([this.#reader.rejoin().then(handedOver, () => undefined), late])
+    cancel()
+    const left = [...this.#partitions.values()].filter(({ isLeaving }) => isLeaving).map(({ number }) => number)
+    if (left.length > 0) logger.warn({ partitions: left }, 'The stop waits no longer: nobody fires some partitions yet.')
   }
 
   #assigned(assigned: TopicPartition[]): { positions: Position[]; paused: TopicPartition[] } {
@@ -148,6 +185,7 @@ export class Scheduler {
   }
 
   #settleWaiting(): void {
+    if (![...this.#partitions.values()].some(({ isLeaving }) => isLeaving)) this.#handedOver?.()
     if (!this.active) return
     for (const resolve of this.#waiting) resolve()
     this.#waiting.clear()

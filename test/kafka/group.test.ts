@@ -48,6 +48,28 @@ describe('the co-partitioned protocol', () => {
     expect(numbers(third)).toEqual(expect.arrayContaining(before.third))
   })
 
+  test('takes everything from a member that says it is about to leave, while it stays a member', async () => {
+    const { jobs, events } = await makeTopics(['jobs', 'events'], 4)
+    const groupId = `g-${randomUUID()}`
+    let isLeaving = false
+    const common = { topics: [jobs, events], groupId, assignment: 'co-partitioned' as const }
+    const leaves = new Watcher({ ...common, instance: 'leaves', isLeaving: () => isLeaving })
+    const stays = new Watcher({ ...common, instance: 'stays' })
+    await leaves.reader.start()
+    await stays.reader.start()
+    await settled([leaves, stays], 4)
+    isLeaving = true
+    await leaves.reader.rejoin()
+    expect(leaves.assigned).toEqual([])
+    await settled([stays], 8)
+    await leaves.reader.nextHeartbeat()
+    expect(leaves.reader.isMember).toBe(true)
+    const joins = stays.joins.length
+    await leaves.reader.stop()
+    await stays.until(() => stays.joins.length > joins)
+    expect(stays.assigned).toHaveLength(8)
+  })
+
   test('shows every member, its user data and its partitions', async () => {
     const { jobs } = await makeTopics(['jobs'], 2)
     const { groupId, member } = members([jobs], 'co-partitioned')

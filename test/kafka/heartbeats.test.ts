@@ -91,3 +91,25 @@ it('is a member for a session from when the last request was sent that the group
   answered(5)
   expect(heartbeats.isMember).toBe(true)
 })
+
+it('lets kafkajs join anew when asked, as if the group were rebalancing, until a join has told what there is to tell', async () => {
+  const { heartbeats, isDue } = listening()
+  let done = 0
+  // A join that was under way already told what was to be told before.
+  heartbeats.joining()
+  void heartbeats.rejoin().then(() => done++)
+  expect(isDue).toThrow(expect.objectContaining({ type: 'REBALANCE_IN_PROGRESS' }))
+  heartbeats.joined()
+  await Promise.resolve()
+  expect(done).toBe(0)
+  expect(isDue).toThrow()
+  heartbeats.joining()
+  heartbeats.joined()
+  await Promise.resolve()
+  expect(done).toBe(1)
+  expect(isDue()).toBe(true)
+  const refused = expect(heartbeats.rejoin()).rejects.toMatchObject({ code: 'not-ready' })
+  heartbeats.end('It has stopped.')
+  await refused
+  expect(isDue()).toBe(true)
+})

@@ -154,6 +154,18 @@ describe('the co-partitioned rule', () => {
     expect(all).toEqual(alone.map((bytes) => bytes + 8))
   })
 
+  test('gives nothing to who is about to leave, unless all are', async () => {
+    const leaving = { ...noteWith(standbyOptions), leaving: true as const, owned: [0, 1, 2, 3] }
+    const [left = 0, stays = 0] = await sizesOf([leaving, noteWith(standbyOptions)])
+    const [alone = 0] = await sizesOf([noteWith(standbyOptions)])
+    expect(stays).toBe(alone)
+    const [none = 0] = await sizesOf([{ ...leaving, owned: [] }, noteWith(standbyOptions)])
+    expect(left).toBe(none)
+    expect(left).toBeLessThan(stays)
+    const [one = 0, other = 0] = await sizesOf([leaving, leaving])
+    expect(one + other).toBeGreaterThan(left + left)
+  })
+
   test('takes what a standby reads for no ownership', () => {
     const assigned = new Map([
       ['commands', [1]],

@@ -197,6 +197,10 @@ export class LoopbackReader implements GroupReader {
 
   readonly isMember = true
 
+  async rejoin(): Promise<void> {
+    this.assign(this.#assigned)
+  }
+
   nextHeartbeat(): Promise<void> {
     return Promise.resolve()
   }

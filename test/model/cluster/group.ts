@@ -40,9 +40,11 @@ export class Group {
       member.fetching = false
       if (member.machine.frozen || member.isCutOff || !member.machine.alive) this.members.delete(member)
     }
-    const members = [...this.members]
+    for (const member of this.members) member.promised = { generation: this.#generation, partitions: [], standbys: [] }
+    // Who is about to leave gets nothing while others stay.
+    const staying = [...this.members].filter(({ isLeaving }) => !isLeaving)
+    const members = staying.length > 0 ? staying : [...this.members]
     const start = this.chance.int(0, 7)
-    for (const member of members) member.promised = { generation: this.#generation, partitions: [], standbys: [] }
     for (let partition = 0; partition < this.log.partitions; partition++) {
       members[(partition + start) % members.length]?.promised?.partitions.push(partition)
       if (!this.#standbys || members.length === 1) continue
@@ -90,6 +92,9 @@ export class Member implements GroupReader {
   #stopped = false
   #started = Promise.withResolvers<void>()
   #heartbeats: { resolve(): void; reject(error: Error): void }[] = []
+  #rejoins: { resolve(): void; reject(error: Error): void }[] = []
+  /** It has told the group that it is about to leave. */
+  isLeaving = false
   #joins = 0
   /** By the steady clock of its machine: when the group heard of it last. */
   #countedAtMs = Number.NEGATIVE_INFINITY
@@ -148,7 +153,8 @@ export class Member implements GroupReader {
     if (this.#stopped) return
     this.#stopped = true
     this.fetching = false
-    for (const { reject } of this.#heartbeats.splice(0)) reject(new DuelogError('not-ready', 'The reader has crashed.'))
+    for (const { reject } of [...this.#heartbeats.splice(0), ...this.#rejoins.splice(0)])
+      reject(new DuelogError('not-ready', 'The reader has crashed.'))
     this.#group.leave(this)
     this.#options.onCrash(new DuelogError('broker-unavailable', 'The session was lost.'))
   }
@@ -156,6 +162,17 @@ export class Member implements GroupReader {
   nextHeartbeat(): Promise<void> {
     if (this.#stopped) return Promise.reject(new DuelogError('not-ready', 'The reader has stopped.'))
     return new Promise((resolve, reject) => this.#heartbeats.push({ resolve, reject }))
+  }
+
+  async rejoin(): Promise<void> {
+    if (this.#stopped) throw new DuelogError('not-ready', 'The reader has stopped.')
+    await new Promise<void>((resolve, reject) => {
+      this.#rejoins.push({ resolve, reject })
+      void this.#group.io.submit(this.machine, 'joins anew', () => {
+        this.isLeaving = this.#options.isLeaving?.() === true
+        this.#group.join(this)
+      })
+    })
   }
 
   get isMember(): boolean {
@@ -166,7 +183,8 @@ export class Member implements GroupReader {
     if (this.#stopped) return
     this.#stopped = true
     this.fetching = false
-    for (const { reject } of this.#heartbeats.splice(0)) reject(new DuelogError('not-ready', 'The reader has stopped.'))
+    for (const { reject } of [...this.#heartbeats.splice(0), ...this.#rejoins.splice(0)])
+      reject(new DuelogError('not-ready', 'The reader has stopped.'))
     await this.#group.io.submit(this.machine, 'leaves', () => this.#group.leave(this))
   }
 
@@ -226,6 +244,7 @@ export class Member implements GroupReader {
     this.fetching = true
     this.#countedAtMs = this.machine.clock.steadyMs()
     this.#started.resolve()
+    if (this.isLeaving) for (const { resolve } of this.#rejoins.splice(0)) resolve()
   }
 
   #readable() {

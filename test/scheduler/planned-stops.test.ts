@@ -1,0 +1,89 @@
+/** A scheduler that is stopped goes on firing until another does, and ends then; where nobody can, a limit ends it. */
+import { expect, test } from 'vitest'
+import { handOverMsMax } from '../../src/scheduler/scheduler.ts'
+import type { Process } from '../model/cluster/process.ts'
+import { SchedulerDriver } from '../tools/scheduler-driver.ts'
+
+/** Two, of which the first fires; each second something is due, unless it is idle. */
+async function pair(isIdle = false): Promise<{ driver: SchedulerDriver; owner: Process; heir: Process }> {
+  const driver = new SchedulerDriver()
+  const owner = driver.boot('A')
+  await driver.settle()
+  if (!isIdle) driver.define('tick', { schedule: { everyMs: 1_000 }, target: { handler: 'x' } })
+  await driver.advance(2_000, 250)
+  const heir = driver.boot('B')
+  await driver.advance(1_000, 250)
+  const owners = [owner, heir].filter((process) => driver.phases(process) === 'active')
+  const [first] = owners
+  if (first === undefined || owners.length > 1) throw new Error('One of them should fire.')
+  return { driver, owner: first, heir: first === owner ? heir : owner }
+}
+
+function stopped({ scheduler, machine }: Process): { at: number | undefined } {
+  const end: { at: number | undefined } = { at: undefined }
+  void scheduler.stop().then(() => {
+    end.at = machine.clock.nowMs()
+  })
+  return end
+}
+
+const ticks = (driver: SchedulerDriver): number[] =>
+  driver
+    .executions()
+    .filter(({ jobId }) => jobId === 'tick')
+    .map(({ scheduledFor }) => scheduledFor)
+
+/** The heir hears of no heartbeat until it may, so it fences nobody. */
+function held({ member }: Process): () => void {
+  if (member === undefined) throw new Error('It has not joined.')
+  const { promise, resolve } = Promise.withResolvers<void>()
+  member.nextHeartbeat = () => promise
+  return resolve
+}
+
+test('while its successor cannot claim yet it fires, and it ends when it is fenced', async () => {
+  const { driver, owner, heir } = await pair()
+  const release = held(heir)
+  const end = stopped(owner)
+  const before = ticks(driver).length
+  await driver.advance(4_000, 250)
+  expect(end.at).toBeUndefined()
+  expect(ticks(driver).length).toBeGreaterThanOrEqual(before + 3)
+  release()
+  await driver.advance(2_000, 250)
+  expect(end.at).toBeDefined()
+  expect(driver.phases(heir)).toBe('active')
+  await driver.advance(3_000, 250)
+  const seen = ticks(driver)
+  expect(new Set(seen).size).toBe(seen.length)
+  const [first = 0] = seen
+  expect(seen).toEqual(seen.map((_, place) => first + place * 1_000))
+})
+
+test('one that has nothing to fire learns that its successor does', async () => {
+  const { driver, owner, heir } = await pair(true)
+  const end = stopped(owner)
+  await driver.advance(2_000, 100)
+  expect(driver.phases(heir)).toBe('active')
+  expect(end.at).toBeDefined()
+})
+
+test('it stops at once where there is nobody else', async () => {
+  const driver = new SchedulerDriver()
+  const owner = driver.boot('A')
+  await driver.settle()
+  const end = stopped(owner)
+  await driver.settle()
+  expect(end.at).toBe(driver.time.nowMs)
+  expect(driver.cluster.group.members.size).toBe(0)
+})
+
+test('it stops after a limit where nobody takes over', async () => {
+  const { driver, owner, heir } = await pair()
+  held(heir)
+  const end = stopped(owner)
+  await driver.advance(handOverMsMax - 500, 250)
+  expect(end.at).toBeUndefined()
+  await driver.advance(1_000, 250)
+  expect(end.at).toBeDefined()
+})
