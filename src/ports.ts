@@ -124,7 +124,7 @@ export interface GroupReader {
   pause(partitions: TopicPartition[]): void
   resume(partitions: TopicPartition[]): void
   seek(position: Position): void
-  /** Non-transactional group offsets, for redelivery after a restart and for lag tools. */
+  /** Non-transactional group offsets, for redelivery after a restart and for lag tools. Rejects when they are not committed, also with `not-ready` while the reader is in no group. */
   commit(positions: Position[]): Promise<void>
   /** Resolves at the first successful heartbeat sent after the call. */
   nextHeartbeat(): Promise<void>

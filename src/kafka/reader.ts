@@ -100,8 +100,13 @@ export class KafkaGroupReader implements GroupReader {
     this.#consumer.seek({ ...position, offset: String(position.offset) })
   }
 
-  /** Positions of partitions that are no longer ours are left out: their new reader commits them. */
+  /**
+   * Positions of partitions that are no longer ours are left out: their new reader commits them. While nothing is ours, as when kafkajs has
+   * lost its session and joins again, that is an error: whoever took them for committed would forget what is read again soon.
+   */
   async commit(positions: Position[]): Promise<void> {
+    if (positions.length > 0 && !this.#joined)
+      throw new DuelogError('not-ready', `The reader of ${this.#options.groupId} is not in its group; nothing was committed.`)
     const offsets = this.#mine(positions).map(({ topic, partition, offset }) => ({ topic, partition, offset: String(offset) }))
     if (offsets.length === 0) return
     try {
