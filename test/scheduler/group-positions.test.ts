@@ -61,7 +61,10 @@ test('what an owner has read and not applied is its lag, and one that is gone sh
   await driver.advance(2 * tellEveryMs, 500)
   expect(committed.get(names.commands)).toBe(5)
   expect((await lags())[names.commands]).toBe(0)
-  await owner.scheduler.stop()
+  const stopped = owner.scheduler.stop()
+  // It says to the group that it leaves, and hears that nobody else is there.
+  await driver.settle()
+  await stopped
 })
 
 test('nothing depends on what the group says: an owner begins where its own log says', async () => {
