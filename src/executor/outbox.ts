@@ -22,7 +22,7 @@ export const EVENTS_PENDING_MAX = 10_000
 /** Bytes of the executions that they are about, which are kept as long. */
 export const PENDING_BYTES_MAX = 32 * 1024 * 1024
 const RESEND_FIRST_MS = 100
-const RESEND_MAX_MS = 5_000
+const RESEND_MAX_MS = 1_000
 
 export interface OutboxOptions {
   log: Log

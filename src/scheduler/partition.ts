@@ -29,6 +29,7 @@ import type { Shared } from './options.ts'
 import { Ownership, type PartitionRole, type Phase } from './ownership.ts'
 import type { PartitionStore } from './ports.ts'
 import { Receiving } from './receiving.ts'
+import { reopenWaitMs } from './reopen-wait.ts'
 import { open, restore } from './restoring.ts'
 import type { PartitionShares } from './shares.ts'
 import type { Slots } from './slots.ts'
@@ -36,9 +37,6 @@ import { TimeIndex } from './time-index.ts'
 
 /** A member that lost the partition goes on firing at most so long while nobody fences it (ADR 0003). */
 export const handoffMs = 30_000
-/** A partition that fails again before it has done anything waits longer each time, up to the maximum. */
-const reopenWaitMsMin = 50
-const reopenWaitMsMax = 5_000
 
 export class Partition {
   readonly #own: Ownership
@@ -232,8 +230,8 @@ export class Partition {
     own.enter('restoring')
     if (own.turnsDone > 0) this.#failures = 0
     // Only a live member may fence.
-    const waitMs =
-      this.#failures === 0 || own.narrowing.takeProgress() ? 0 : Math.min(reopenWaitMsMin * 2 ** this.#failures, reopenWaitMsMax)
+    const isFound = this.#failures > 0 && own.narrowing.takeProgress()
+    const waitMs = isFound ? 0 : reopenWaitMs(error, this.#failures)
     this.#failures++
     await own.orClosed(own.feed.nextHeartbeat()).catch(() => undefined)
     await own.rest(waitMs).catch(() => undefined)
