@@ -36,6 +36,8 @@ export interface DrillContext {
   tools: Tools
   python: string
   folder: string
+  /** Root of the code of the former version. */
+  former: string | undefined
   say(line: string): void
   signal: AbortSignal
   onResult(result: Result): void
@@ -89,21 +91,17 @@ async function setUp(context: DrillContext, running: { stop(): Promise<void> }[]
   }
   say(`Defining ${options.jobs} jobs, each due every ${load.everyMs / 1000} s …`)
   const begunAt = Date.now()
-  await defineJobs({
-    brokers: network.bootstrap('outside'),
-    registryUrl: registryUrl(network, 'outside'),
-    load,
-    log,
-    signal,
-  })
+  const place = { brokers: network.bootstrap('outside'), registryUrl: registryUrl(network, 'outside'), log, signal }
+  await defineJobs(place, load)
   say(
     `Defined in ${Math.round((Date.now() - begunAt) / 1000)} s; the first is due in ${Math.round((load.first - Date.now()) / 1000)} s.`,
   )
   if (Date.now() > load.first) throw new Error('The jobs were sent too slowly: the first was due before the last was there.')
   const stage: Stage = {
-    ...{ network, tools, brokers, registry, system, checker, folder, disks, say, signal, partitions },
+    ...{ network, tools, brokers, registry, system, checker, folder, disks, place, say, signal, partitions },
     random: mulberry32(options.seed),
     rate: options.rate,
+    former: context.former,
     begunAt: 0,
     async begin() {
       stage.begunAt = Date.now()

@@ -4,6 +4,7 @@ import type { Tools } from './cluster/tools.ts'
 import { drill } from './drill.ts'
 import { faults } from './faults/all.ts'
 import { openNamespaces } from './network/namespaces.ts'
+import { openProxies } from './network/proxies.ts'
 import type { DrillOptions } from './options.ts'
 import type { Result } from './report/result.ts'
 import { tableOf } from './report/table.ts'
@@ -14,6 +15,8 @@ export interface InsidePlan {
   tools: Tools
   python: string
   folder: string
+  /** Root of the code of the former version. */
+  former: string | undefined
 }
 
 export interface InsideMessage {
@@ -22,7 +25,7 @@ export interface InsideMessage {
 }
 
 const plan = JSON.parse(process.argv[2] ?? '') as InsidePlan
-const { options, tools, python, folder } = plan
+const { options, tools, python, folder, former } = plan
 const say = (line: string): void => console.log(`${new Date().toISOString().slice(11, 19)} ${line}`)
 const ending = new AbortController()
 process.stdin.on('end', () => ending.abort(new Error('The drill was asked to end.'))).resume()
@@ -31,10 +34,10 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.on(signal, () => ending.abort(new Error(`The drill was ended by ${signal}.`)))
 
 const chosen = options.only.length === 0 ? faults : options.only.flatMap((name) => faults.filter((fault) => fault.name === name))
-const network = await openNamespaces()
+const network = plan.network === 'namespaces' ? await openNamespaces() : await openProxies()
 try {
   const results = await drill({
-    ...{ options, network, tools, python, folder, say },
+    ...{ options, network, tools, python, folder, former, say },
     faults: chosen,
     signal: ending.signal,
     onResult: (result) =>

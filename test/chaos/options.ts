@@ -11,6 +11,8 @@ export interface DrillOptions {
   /** What comes later than this after its time is late; who recovers is waited for until nothing is. */
   lateMs: number
   network: 'auto' | 'namespaces' | 'proxies'
+  /** Commit or tag of the version that the fault `upgrade` goes back to. */
+  former: string | undefined
   list: boolean
   /** Keeps the folder of the drill: logs, stores, brokers' data. */
   keep: boolean
@@ -28,6 +30,7 @@ export const usage = `npm run chaos -- [options]
   --rate n         occurrences a second (default: 500)
   --late-ms n      what comes so much after its time is late (default: 1000; more on a machine that does not keep up)
   --network kind   namespaces, proxies or auto (default: auto)
+  --former ref     commit or tag of the version that the fault upgrade goes back to
   --json file      results in JSON
   --write          the table of docs/RELIABILITY.md is written anew
   --keep           the folder of the drill is kept: output of each process, stores, brokers' data
@@ -44,6 +47,7 @@ export function readOptions(args: readonly string[]): DrillOptions {
       rate: { type: 'string', default: '500' },
       'late-ms': { type: 'string', default: '1000' },
       network: { type: 'string', default: 'auto' },
+      former: { type: 'string' },
       json: { type: 'string' },
       list: { type: 'boolean', default: false },
       keep: { type: 'boolean', default: false },
@@ -65,6 +69,7 @@ export function readOptions(args: readonly string[]): DrillOptions {
     rate: whole('rate', 1),
     lateMs: whole('late-ms', 100),
     network,
+    former: values.former,
     json: values.json,
     list: values.list,
     keep: values.keep,

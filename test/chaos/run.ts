@@ -28,6 +28,7 @@ import { namespacesMissing, unshareArguments } from './network/namespaces.ts'
 import { type DrillOptions, readOptions, usage } from './options.ts'
 import type { Result } from './report/result.ts'
 import { tableOf, writePage } from './report/table.ts'
+import { formerVersion } from './system/former.ts'
 
 const inside = fileURLToPath(new URL('inside.ts', import.meta.url))
 const say = (line: string): void => console.log(`${new Date().toISOString().slice(11, 19)} ${line}`)
@@ -47,7 +48,8 @@ async function main(args: readonly string[]): Promise<number> {
     say('Preparing Kafka, the registry and the checker …')
     const tools = await findTools(folder, say)
     const python = await makeCheckerEnvironment(folder)
-    const results = await drillIn(network, { options, network, tools, python, folder })
+    const former = options.former === undefined ? undefined : await formerVersion(options.former, folder)
+    const results = await drillIn(network, { options, network, tools, python, folder, former })
     if (results === undefined) return 1
     await report(options, results)
     return results.every(({ outcome }) => outcome !== 'failed') ? 0 : 1

@@ -3,6 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { Checker, CheckerStatus } from './checker/checker.ts'
 import type { Brokers } from './cluster/broker.ts'
 import type { Tools } from './cluster/tools.ts'
+import type { LoadPlace } from './load/definitions.ts'
 import type { Network } from './network/network.ts'
 import type { Place } from './places.ts'
 import type { System } from './system/duelog.ts'
@@ -19,6 +20,10 @@ export interface Stage {
   /** Small disks, by the places whose data lie on them. */
   disks: ReadonlyMap<Place, string>
   random: () => number
+  /** Where faults send jobs of their own. */
+  place: LoadPlace
+  /** Root of the code of the former version. */
+  former: string | undefined
   /** Occurrences a second that are to be expected. */
   rate: number
   partitions: number

@@ -8,7 +8,8 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { promisify } from 'node:util'
 import { type BrokerPlace, brokerPlaces, nodeIdOf, type Place, places } from '../places.ts'
-import type { BrokerListeners, Command, Network } from './network.ts'
+import type { BrokerListeners, Command, DelayMs, Network } from './network.ts'
+import { type Relay, startRelay } from './relay.ts'
 
 const run = promisify(execFile)
 const bridge = 'bridge0'
@@ -16,7 +17,12 @@ const device = 'eth0'
 /** A locally administered address that no interface has. */
 const nobody = '02:00:00:00:de:ad'
 
+/** Listeners of the brokers that tell their clients the address of a proxy, and from here on those of the proxies. */
+const relayedPort = 9_100
+
 const hostOf = (place: Place): string => `10.99.0.${place === 'outside' ? 1 : 10 + places.indexOf(place)}`
+
+const relayedAddress = (broker: BrokerPlace): string => `${hostOf('outside')}:${relayedPort + nodeIdOf(broker)}`
 
 /** Why namespaces cannot be had on this machine; undefined where they can. */
 export async function namespacesMissing(): Promise<string | undefined> {
@@ -59,6 +65,19 @@ export async function openNamespaces(): Promise<Network> {
     await ip(place, 'link', 'set', 'lo', 'up')
   }
   const deviceOf = (place: Place): string => (place === 'outside' ? bridge : device)
+  const relays = new Map<BrokerPlace, Relay>()
+  let delayed: DelayMs | undefined
+  for (const broker of brokerPlaces)
+    relays.set(
+      broker,
+      await startRelay({
+        target: { host: hostOf(broker), port: relayedPort },
+        host: hostOf('outside'),
+        port: relayedPort + nodeIdOf(broker),
+        drops: () => false,
+        delayMs: (apiKey) => delayed?.(apiKey) ?? 0,
+      }),
+    )
   const cuts = new Map<string, { from: Place; to: Place }>()
   return {
     kind: 'namespaces',
@@ -78,7 +97,12 @@ export async function openNamespaces(): Promise<Network> {
         cuts.delete(key)
       }
     },
+    relayed: () => brokerPlaces.map(relayedAddress),
+    delay(delayMs) {
+      delayed = delayMs
+    },
     async close() {
+      await Promise.all([...relays.values()].map((relay) => relay.close()))
       for (const holder of holders.values()) holder.stdin?.end()
     },
   }
@@ -98,9 +122,9 @@ async function hold(): Promise<ChildProcess> {
 function listeners(broker: BrokerPlace): BrokerListeners {
   const client = `PLAINTEXT://${hostOf(broker)}:9092`
   return {
-    listeners: `${client},CONTROLLER://${hostOf(broker)}:9093`,
-    advertised: client,
-    protocols: 'PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT',
+    listeners: `${client},RELAYED://${hostOf(broker)}:${relayedPort},CONTROLLER://${hostOf(broker)}:9093`,
+    advertised: `${client},RELAYED://${relayedAddress(broker)}`,
+    protocols: 'PLAINTEXT:PLAINTEXT,RELAYED:PLAINTEXT,CONTROLLER:PLAINTEXT',
     interBroker: 'PLAINTEXT',
     voters: brokerPlaces.map((place) => `${nodeIdOf(place)}@${hostOf(place)}:9093`).join(','),
   }

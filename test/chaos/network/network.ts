@@ -35,8 +35,15 @@ export interface Network {
   cut(from: Place, to: Place): Promise<void>
   /** All that was cut goes again. */
   heal(): Promise<void>
+  /** The brokers by proxies that can hold answers back, for a client at this place. One place at a time uses them. */
+  relayed(place: Place): string[]
+  /** From now on answers to these kinds of request, by Kafka's number, come so much later to who uses the proxies; undefined: at once. */
+  delay(delayMs: DelayMs | undefined): void
   close(): Promise<void>
 }
+
+/** How much later an answer to this kind of request comes, in ms. */
+export type DelayMs = (apiKey: number) => number
 
 /** Between a place and each of the others nothing goes, in neither direction. */
 export async function cutOff(network: Network, place: Place, others: readonly Place[]): Promise<void> {

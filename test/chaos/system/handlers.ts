@@ -21,6 +21,16 @@ const handlers: Handlers = {
     note(run)
     if (run.attempt === 1) throw new Error('as planned')
   },
+  'chaos-fail'(run) {
+    note(run)
+    throw new Error('as planned')
+  },
+  /** Yields to nobody, once. */
+  'chaos-block'(run) {
+    note(run)
+    const until = Date.now() + (run.payload as { ms: number }).ms
+    while (run.attempt === 1 && Date.now() < until);
+  },
 }
 
 export default handlers

@@ -37,6 +37,9 @@ export class Program {
   get folder(): string {
     return this.#plan.folder
   }
+  get env(): NodeJS.ProcessEnv {
+    return this.#plan.env
+  }
   get logFile(): string {
     return join(this.#plan.folder, `output-${this.#starts}.log`)
   }

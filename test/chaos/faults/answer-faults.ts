@@ -1,0 +1,35 @@
+/** What befalls the answers of brokers: those to the end of a transaction come late, so late that who asked has given up. */
+import { last } from '../stage.ts'
+import type { ProgramPlan } from '../system/program.ts'
+import type { Fault } from './fault.ts'
+import { anyOwner } from './owners.ts'
+
+const endTxn = 26
+const share = 0.1
+const longMs = 20_000
+
+export const delayedCommits: Fault = {
+  name: 'delayed-commits',
+  what: 'for 60 s answers to an owner about the end of a transaction come late: up to 1 s, one in ten 20 s, after its limit',
+  async run(stage) {
+    const place = anyOwner(stage)
+    const owner = stage.system.schedulers[place]
+    const { KAFKA_BROKERS: before } = owner.env
+    const by = (brokers: string | undefined) => (plan: ProgramPlan) => ({ ...plan, env: { ...plan.env, KAFKA_BROKERS: brokers } })
+    await owner.terminate()
+    owner.change(by(stage.network.relayed(place).join(',')))
+    await owner.start()
+    await last(stage, 10_000)
+    // What counts begins here.
+    await stage.begin()
+    stage.network.delay((apiKey) => (apiKey !== endTxn ? 0 : stage.random() < share ? longMs : stage.random() * 1_000))
+    try {
+      await last(stage, 60_000)
+    } finally {
+      stage.network.delay(undefined)
+    }
+    await owner.terminate()
+    owner.change(by(before))
+    await owner.start()
+  },
+}

@@ -1,0 +1,83 @@
+/** What users and their handlers do to a Duelog: herds, floods of retries, handlers that never yield, records that nobody can read. */
+import { randomBytes } from 'node:crypto'
+import { type JobAndLine, onceAt, sendJobs, writeRaw } from '../load/definitions.ts'
+import { last, type Stage, untilOnTime } from '../stage.ts'
+import { targetTopic, topicPrefix } from '../system/duelog.ts'
+import type { Fault } from './fault.ts'
+
+const settleMsMax = 240_000
+/** Jobs that a fault sends are due so long after. */
+const noticeMs = 15_000
+
+/** Ids of one fault of one drill: a seed may go through a fault twice. */
+const ids = (stage: Stage, name: string): ((index: number) => string) => {
+  const mark = Math.floor(stage.random() * 0xffffff).toString(16)
+  return (index) => `${name}-${mark}-${index}`
+}
+
+/** Sends jobs that are due at one time, and waits until it is over. */
+async function dueAtOnce(stage: Stage, count: number, make: (index: number, at: number) => JobAndLine): Promise<void> {
+  const at = Date.now() + noticeMs + Math.ceil(count / 2)
+  await sendJobs(
+    stage.place,
+    Array.from({ length: count }, (_, index) => make(index, at)),
+  )
+  await last(stage, Math.max(0, at - Date.now()) + 2_000)
+}
+
+export const herd: Fault = {
+  name: 'herd',
+  what: '20,000 jobs are due at one instant, half of them to a topic, half for workers',
+  async run(stage) {
+    const id = ids(stage, 'herd')
+    await dueAtOnce(stage, 20_000, (index, at) =>
+      onceAt(id(index), at, index % 2 === 0 ? { topic: { name: targetTopic } } : { handler: 'chaos-tick' }),
+    )
+  },
+}
+
+export const retryFlood: Fault = {
+  name: 'retry-flood',
+  what: '5,000 jobs are due at one instant, and each attempt of three fails',
+  async run(stage) {
+    const id = ids(stage, 'flood')
+    const retry = { maxAttempts: 3, backoff: { list: [1_000] } }
+    await dueAtOnce(stage, 5_000, (index, at) => onceAt(id(index), at, { handler: 'chaos-fail' }, { retry }))
+    await untilOnTime(stage, settleMsMax)
+  },
+}
+
+export const blockedWorker: Fault = {
+  name: 'blocked-worker',
+  what: 'a handler blocks the event loop of its worker for 40 s, longer than leases and the session',
+  async run(stage) {
+    const id = ids(stage, 'block')
+    await dueAtOnce(stage, 1, (index, at) =>
+      onceAt(id(index), at, { handler: 'chaos-block' }, { payload: { ms: 40_000 }, leaseMs: 5_000 }),
+    )
+    await last(stage, 40_000)
+  },
+}
+
+export const poison: Fault = {
+  name: 'poison',
+  what: '2,000 records that nobody can read on each input of the owners: random bytes of up to 200 kB, foreign schema ids, ids that are no UTF-8, empty ones',
+  async run(stage) {
+    const bytes = (most: number): Buffer => randomBytes(1 + Math.floor(stage.random() * most))
+    const record = (index: number): { key: Buffer | null; value: Buffer | null } => {
+      const key =
+        index % 7 === 0 ? null : index % 5 === 0 ? Buffer.from([0xff, 0xfe, index % 256]) : Buffer.from(`poison-${index}`)
+      const framed = Buffer.concat([Buffer.from([0, 0, 0, 0, index % 9]), bytes(200)])
+      const value =
+        index % 3 === 0 ? framed : index % 100 === 1 ? bytes(200_000) : index % 11 === 0 ? Buffer.alloc(0) : bytes(300)
+      return { key, value }
+    }
+    for (const topic of ['jobs', 'job-commands', 'execution-events'])
+      await writeRaw(
+        stage.place,
+        topicPrefix + topic,
+        Array.from({ length: 2_000 }, (_, index) => record(index)),
+      )
+    await last(stage, 5_000)
+  },
+}
