@@ -5,7 +5,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type ClusterOptions, clusterOf } from '../connect.ts'
+import { type Cluster, type ClusterOptions, clusterOf } from '../connect.ts'
 import { DuelogError } from '../errors.ts'
 import type { RecordIn } from '../ports.ts'
 import { rocksStores } from '../store/rocks-store.ts'
@@ -35,6 +35,15 @@ const PACE_MS = 30_000
 /** Facts that are entered in one step. */
 const STEP_FACTS = 2_000
 
+/**
+ * What is read, in the order in which ends are looked up: what a topic says of runs is then in those whose ends are looked up later.
+ * State tells of reports, and reports tell of dispatches: a run that was dispatched and started between two looks is not one that was
+ * started and never dispatched.
+ */
+export function auditedTopics(names: Cluster['names'], executions: readonly string[], targetTopics: readonly string[]): string[] {
+  return [names.jobs, names.state, names.deadLetters, names.events, ...executions, names.control, ...targetTopics]
+}
+
 /** Rejects with `bad-usage` where there are no topics of this prefix, and as the log does. */
 export async function audit({
   cluster,
@@ -48,8 +57,7 @@ export async function audit({
   const { log, names, openCodecs } = clusterOf(cluster)
   const all = new Set(await log.topics())
   const executions = [...all].filter((topic) => poolOf(names, topic) !== undefined)
-  // Definitions and state first: what they say of runs is then in the topics whose ends are looked up later.
-  const topics = [names.jobs, names.state, names.deadLetters, ...executions, names.control, names.events, ...targetTopics]
+  const topics = auditedTopics(names, executions, targetTopics)
   const missing = topics.filter((topic) => !all.has(topic))
   if (missing.length > 0 || executions.length === 0) {
     const which = missing.length > 0 ? missing.join(', ') : 'executions of any pool'

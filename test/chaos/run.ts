@@ -31,6 +31,8 @@ import { tableOf, writePage } from './report/table.ts'
 import { formerVersion } from './system/former.ts'
 
 const inside = fileURLToPath(new URL('inside.ts', import.meta.url))
+/** Between the request to end and the kill. */
+const stopMsMax = 60_000
 const say = (line: string): void => console.log(`${new Date().toISOString().slice(11, 19)} ${line}`)
 
 async function main(args: readonly string[]): Promise<number> {
@@ -74,9 +76,14 @@ async function drillIn(kind: 'namespaces' | 'proxies', plan: InsidePlan): Promis
   const [program = '', ...args] = kind === 'namespaces' ? ['unshare', ...unshareArguments, ...node] : node
   const child: ChildProcess = spawn(program, args, { stdio: ['pipe', 'inherit', 'inherit', 'ipc'], detached: true })
   child.stdin?.on('error', () => {})
-  const stop = (): void => void child.stdin?.end()
-  process.on('SIGINT', stop)
-  process.on('SIGTERM', stop)
+  const stop = (): void => {
+    child.stdin?.end()
+    // Guards and the kernel end what is left of its programs.
+    setTimeout(() => child.kill('SIGKILL'), stopMsMax).unref()
+  }
+  // Whoever forked us is gone, or wants us to end.
+  const endings = ['SIGINT', 'SIGTERM', 'disconnect'] as const
+  for (const ending of endings) process.on(ending, stop)
   let results: Result[] | undefined
   child.on('message', (message) => {
     const told = message as InsideMessage
@@ -86,8 +93,7 @@ async function drillIn(kind: 'namespaces' | 'proxies', plan: InsidePlan): Promis
     child.once('error', reject)
     child.once('exit', resolve)
   })
-  process.off('SIGINT', stop)
-  process.off('SIGTERM', stop)
+  for (const ending of endings) process.off(ending, stop)
   return code === 0 ? results : undefined
 }
 
@@ -105,6 +111,7 @@ async function report(options: DrillOptions, results: readonly Result[]): Promis
 
 try {
   process.exitCode = await main(process.argv.slice(2))
+  if (process.connected) process.disconnect()
 } catch (error) {
   console.error(`${(error as Error).message}\n\n${usage}`)
   process.exitCode = 1

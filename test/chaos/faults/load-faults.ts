@@ -27,10 +27,10 @@ async function dueAtOnce(stage: Stage, count: number, make: (index: number, at: 
 
 export const herd: Fault = {
   name: 'herd',
-  what: '20,000 jobs are due at one instant, half of them to a topic, half for workers',
+  what: 'jobs of 40 s of the usual rate (20,000 at 500 a second) are due at one instant, half of them to a topic, half for workers',
   async run(stage) {
     const id = ids(stage, 'herd')
-    await dueAtOnce(stage, 20_000, (index, at) =>
+    await dueAtOnce(stage, 40 * stage.rate, (index, at) =>
       onceAt(id(index), at, index % 2 === 0 ? { topic: { name: targetTopic } } : { handler: 'chaos-tick' }),
     )
   },
@@ -38,11 +38,11 @@ export const herd: Fault = {
 
 export const retryFlood: Fault = {
   name: 'retry-flood',
-  what: '5,000 jobs are due at one instant, and each attempt of three fails',
+  what: 'jobs of 10 s of the usual rate (5,000 at 500 a second) are due at one instant, and each attempt of three fails',
   async run(stage) {
     const id = ids(stage, 'flood')
     const retry = { maxAttempts: 3, backoff: { list: [1_000] } }
-    await dueAtOnce(stage, 5_000, (index, at) => onceAt(id(index), at, { handler: 'chaos-fail' }, { retry }))
+    await dueAtOnce(stage, 10 * stage.rate, (index, at) => onceAt(id(index), at, { handler: 'chaos-fail' }, { retry }))
     await untilOnTime(stage, settleMsMax)
   },
 }

@@ -1,5 +1,5 @@
 /** What befalls the stores of an owner between two of its lives: bytes turned, ends cut off, files gone. */
-import { open, readdir, rm, stat, truncate } from 'node:fs/promises'
+import { cp, open, readdir, rm, stat, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
 import { last, type Stage } from '../stage.ts'
 import type { Fault } from './fault.ts'
@@ -83,3 +83,23 @@ export const wipedStore = storeFault('store-wiped', 'everything is deleted', asy
   await rm(store, { recursive: true })
   return 1
 })
+
+/** An older copy of each store comes back, as from a backup of the disk. */
+export const staleStore: Fault = {
+  name: 'store-stale',
+  what: 'an owner is stopped and its stores are copied; 20 s after its start it is killed, and gets the copies back',
+  async run(stage) {
+    const owner = stage.system.schedulers[anyOwner(stage)]
+    const stores = join(owner.folder, 'data', 'scheduler')
+    const copies = join(owner.folder, 'copies')
+    await owner.terminate()
+    await cp(stores, copies, { recursive: true })
+    await owner.start()
+    await last(stage, 20_000)
+    await owner.kill()
+    for (const store of await readdir(stores)) await rm(join(stores, store), { recursive: true })
+    await cp(copies, stores, { recursive: true })
+    await rm(copies, { recursive: true })
+    await owner.start()
+  },
+}

@@ -17,6 +17,9 @@ export interface ProgramPlan {
   ready: RegExp
 }
 
+/** Each takes two minutes. */
+const waitsMax = 3
+
 export class Program {
   readonly #network: Network
   #plan: ProgramPlan
@@ -75,9 +78,17 @@ export class Program {
     return started
   }
 
-  /** Starts it and resolves when it works. */
+  /** Starts it and resolves when it works. Rejects when it ends before, or does not come to it. */
   async start(): Promise<void> {
-    await this.begin().line(this.#plan.ready)
+    const started = this.begin()
+    // A busy machine takes longer than the limit of one wait.
+    for (let wait = 1; ; wait++) {
+      try {
+        return await started.line(this.#plan.ready)
+      } catch (error) {
+        if (wait === waitsMax || this.#process !== started) throw error
+      }
+    }
   }
 
   /** Resolves when it has ended; at once where it does not run. */
