@@ -5,7 +5,7 @@ import type { Network } from './network/network.ts'
 import { ownCode, settings, targetTopic } from './system/duelog.ts'
 
 const auditMsMax = 900_000
-const graceSeconds = 5
+const graceMsMin = 4_000
 
 export interface AuditResult {
   clean: boolean
@@ -14,8 +14,14 @@ export interface AuditResult {
 }
 
 /** Judges the occurrences with nominal times in this stretch. */
-export function productAudit(network: Network, from: number, to: number): Promise<AuditResult> {
-  const program = [join(ownCode, 'src/cli/duelog.ts'), 'audit', '--json', '--grace', `${graceSeconds}`]
+export function productAudit(network: Network, from: number, to: number, lateMs: number): Promise<AuditResult> {
+  const program = [
+    join(ownCode, 'src/cli/duelog.ts'),
+    'audit',
+    '--json',
+    '--grace',
+    `${Math.ceil((lateMs + graceMsMin) / 1_000)}`,
+  ]
   const range = ['--from', `${from}`, '--to', `${to}`, '--target-topics', targetTopic]
   const { program: command, args } = network.at('outside', process.execPath, [...program, ...range])
   const { KAFKA_BROKERS, SCHEMA_REGISTRY_URL, DUELOG_TOPIC_PREFIX, PATH, HOME } = settings(network, 'outside')

@@ -26,8 +26,8 @@ const startMsMax = 300_000
 /** Jobs are sent at least so fast, on a machine that has other work too; their first occurrences come after. */
 const definedEachSecond = 1_500
 const definingMsMin = 15_000
-/** What is due later than this before a verdict may still be on its way. */
-const verdictGraceMs = 3_000
+/** What is due later than this before a verdict, besides what counts as late, may still be on its way. */
+const verdictGraceMs = 2_000
 
 export interface DrillContext {
   options: DrillOptions
@@ -101,6 +101,7 @@ async function setUp(context: DrillContext, running: { stop(): Promise<void> }[]
     ...{ network, tools, brokers, registry, system, checker, folder, disks, place, say, signal, partitions },
     random: mulberry32(options.seed),
     rate: options.rate,
+    lateMs: options.lateMs,
     former: context.former,
     begunAt: 0,
     async begin() {
@@ -157,10 +158,10 @@ async function tryFault(stage: Stage, fault: Fault, before: Partial<Record<strin
   // On a machine that does not keep up: late is not lost.
   const slowAt = Date.now()
   if (slow !== undefined) trouble ??= await untilCaughtUp(stage, slowAt, catchingUpMsMax)
-  const until = (slow === undefined ? Date.now() : slowAt) - verdictGraceMs
+  const until = (slow === undefined ? Date.now() : slowAt) - verdictGraceMs - stage.lateMs
   const verdict = await checker.verdict(until)
   const { begunAt } = stage
-  const audit = await productAudit(stage.network, begunAt, until)
+  const audit = await productAudit(stage.network, begunAt, until, stage.lateMs)
   const result = resultOf({ fault, begunAt, overAt, verdict, trouble, slow, audit, before })
   return { result, found: foundIn(verdict) }
 }

@@ -26,6 +26,8 @@ export interface Stage {
   former: string | undefined
   /** Occurrences a second that are to be expected. */
   rate: number
+  /** What comes later than this after its time is late. */
+  lateMs: number
   partitions: number
   say(line: string): void
   /** When the fault began, from which on it is measured. */

@@ -46,7 +46,8 @@ export interface Measured {
 
 export function resultOf({ fault, begunAt, overAt, verdict, trouble, slow, audit, before }: Measured): Result {
   const why: string[] = trouble === undefined ? [] : [trouble]
-  const fresh = (kind: keyof CheckerVerdict['findings']): number => verdict.findings[kind].count - (before[kind] ?? 0)
+  const fresh = (kind: keyof CheckerVerdict['findings']): number =>
+    Math.max(0, verdict.findings[kind].count - (before[kind] ?? 0))
   for (const [kind, { count, list }] of Object.entries(verdict.findings)) {
     const more = count - (before[kind] ?? 0)
     if (more > 0) why.push(`${more} ${kind}: ${list.slice(-3).join('; ')}`)
