@@ -9,6 +9,8 @@
 import { DuelogError, type ErrorCode, messageOf } from '../errors.ts'
 import type { Admissions } from './admissions.ts'
 
+/** Turns that may be done without a suspect, for each suspect and once more: one alone is a timer, a heavy one, a mail, or one that waits. */
+const turnsUnmetMax = 8
 /** Culprits that are remembered. */
 const culpritsMax = 1_000
 /** A timer that cannot be acted on is looked at again so much later. */
@@ -41,6 +43,8 @@ export class Narrowing {
   #max: number
   /** Inputs of the turn that failed last which no turn has done since. What came meanwhile is not among them. */
   #suspects: ReadonlySet<string> = new Set()
+  /** Turns in a row that were done without any of them. */
+  #unmet = 0
   #turns = 0
   #progress = false
   readonly #culprits = new Map<string, Verdict>()
@@ -100,10 +104,13 @@ export class Narrowing {
     const [name] = names
     if (code === 'fenced' || name === undefined) return false
     if (names.length > 1) {
+      this.#max = Math.max(1, Math.min(this.#max, names.length) >> 1)
+      // A smaller turn may get through where brokers are slow, but nobody is suspected: it grows again with the first that does.
+      if (circumstances.has(code)) return false
       const both = names.filter((each) => this.#suspects.has(each))
       this.#suspects = new Set(both.length > 0 ? both : names)
-      this.#max = Math.max(1, Math.min(this.#max, names.length) >> 1)
-      return !circumstances.has(code)
+      this.#unmet = 0
+      return true
     }
     this.#max = 1
     if (circumstances.has(code)) return false
@@ -128,7 +135,10 @@ export class Narrowing {
     this.#last = undefined
     if (this.#suspects.size > 0) {
       const done = new Set(names)
-      this.#suspects = new Set([...this.#suspects].filter((name) => !done.has(name)))
+      const left = new Set([...this.#suspects].filter((name) => !done.has(name)))
+      this.#unmet = left.size < this.#suspects.size ? 0 : this.#unmet + 1
+      // They were due before all that came since: who does not come any more was done elsewhere, or deleted.
+      this.#suspects = this.#unmet > turnsUnmetMax + turnsUnmetMax * left.size ? new Set() : left
     }
     // As long as the culprit stands among what is left of the turn that failed, a larger one would fail too.
     const { size } = this.#suspects

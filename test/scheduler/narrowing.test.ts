@@ -322,3 +322,29 @@ it('whether a turn is for a run that waits for a slot is asked once for what it 
   expect(driver.executions().map(({ jobId }) => jobId)).toEqual(['timer'])
   expect(driver.state(owner, 'mail')).toMatchObject({ status: 'PAUSED' })
 })
+
+describe('a turn that failed is made up for', () => {
+  const away = new DuelogError('broker-unavailable', 'A transaction was not done in 15000 ms.')
+  const names = Array.from({ length: 64 }, (_, index) => `timer-${index}`)
+  const turnsUntilWhole = (narrowing: Narrowing): number => {
+    for (let turn = 0; turn < 10_000; turn++) {
+      if (narrowing.max === 2_000) return turn
+      narrowing.succeeded([`later-${turn}`])
+    }
+    return Number.POSITIVE_INFINITY
+  }
+
+  it('after brokers were away turns are soon whole again, also when what was in them was done by another owner', () => {
+    const narrowing = new Narrowing(2_000)
+    for (const _ of names) narrowing.failed(names, away)
+    expect(narrowing.max).toBe(1)
+    expect(turnsUntilWhole(narrowing)).toBeLessThan(16)
+  })
+
+  it('who was suspected and never comes again is forgotten, and turns grow again', () => {
+    const narrowing = new Narrowing(2_000)
+    narrowing.failed(names, tooLarge())
+    expect(narrowing.max).toBe(32)
+    expect(turnsUntilWhole(narrowing)).toBeLessThan(1_000)
+  })
+})
