@@ -4,7 +4,7 @@
  */
 import type { Socket } from 'node:net'
 import { Ajv, type ValidateFunction } from 'ajv'
-import { type FastifyInstance, fastify, LogController } from 'fastify'
+import { type FastifyInstance, fastify, LogController, type RouteOptions } from 'fastify'
 import { writeJson } from '../../streams/jobs/json-text.ts'
 import { DuelogError, errorTable, messageOf } from '../errors.ts'
 import { auditRequests } from './audit/audit-hook.ts'
@@ -43,6 +43,8 @@ export type { ApiOptions, ApiToken, Health, Role } from './options.ts'
 export interface Api {
   /** For tests, which inject requests without a socket. */
   instance: FastifyInstance
+  /** Each route with what it asks of callers, for tests: none is forgotten there. */
+  routes: readonly RouteOptions[]
   /** Binds and resolves with the URL, without a slash at its end. Port 0 takes a free one. Rejects with `bad-config`. */
   listen(host: string, port: number): Promise<string>
   /** Takes no more requests, lets open ones end within limits.stopGraceMs, then cuts them off. Safe to call twice. */
@@ -53,6 +55,8 @@ export function createApi(options: ApiOptions): Api {
   const own = { writes: new JobWrites(options), audit: new AuditLog(options), calculations: new Calculations() }
   const context: ApiContext = { ...options, ...own }
   const instance = createInstance(options)
+  const routes: RouteOptions[] = []
+  instance.addHook('onRoute', (route) => void routes.push(route))
   let stopping: Promise<void> | undefined
   instance.decorateRequest('role', null)
   instance.decorateRequest('actor', null)
@@ -73,7 +77,7 @@ export function createApi(options: ApiOptions): Api {
   setParsersAndValidators(instance, options.public !== false)
   const read = jsonReader(defaultParser(instance))
   openApiRoutes(instance)
-  for (const routes of [
+  for (const add of [
     jobRoutes,
     jobReadRoutes,
     commandRoutes,
@@ -90,10 +94,10 @@ export function createApi(options: ApiOptions): Api {
     settingsRoutes,
     dashboardRoutes,
   ])
-    routes(instance, context)
+    add(instance, context)
   void instance.register(async (scope) => batchRoutes(scope, context, read))
   return {
-    instance,
+    ...{ instance, routes },
     listen: (host, port) => listen(instance, host, port),
     stop() {
       stopping ??= close(instance)

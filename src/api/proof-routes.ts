@@ -19,7 +19,7 @@ export function proofRoutes(instance: FastifyInstance, { proofs, localProof, par
     }
   })
 
-  instance.get('/internal/v1/proof', { config: { role: 'viewer', internal: true }, schema: internalProofSchema }, async () => ({
+  instance.get('/internal/v1/proof', { config: { role: 'operator', internal: true }, schema: internalProofSchema }, async () => ({
     proof: localProof?.proof() ?? [],
   }))
 }
