@@ -3,16 +3,20 @@
  * next is read and checked; when the reader of the answer is slow, nothing more is read. Memory does not grow with the batch.
  */
 import { Readable } from 'node:stream'
+import { stepsSpent } from '../../streams/schedules/steps.ts'
 import { DuelogError } from '../errors.ts'
 import { Turns } from './calculations.ts'
 import { givenId, identifiedDefinitionOf, refuseMasks } from './definition-body.ts'
 import type { PlacedRecord } from './group-commit.ts'
 import type { JobWrites } from './job-writes.ts'
 import type { JsonReader } from './json-body.ts'
-import { batchGroupsMax, batchStandingsMax, bodyBytesMax } from './limits.ts'
+import { batchGroupsMax, batchStandingsMax, bodyBytesMax, calculationShare } from './limits.ts'
 import { type Line, lineGroups } from './ndjson-lines.ts'
 import { describe } from './problem.ts'
 import { etagOf, type Version } from './version.ts'
+
+/** More steps than that, within the few ms between two turns, are a search for the times of rules. */
+const searchSteps = 20_000
 
 type Result = Record<string, unknown>
 /** A line whose record is to be written, or what was wrong with it. */
@@ -154,8 +158,13 @@ async function checkGroup(group: Line[], tools: BatchTools): Promise<Checked[]> 
   const checked: Checked[] = []
   // A line may bring a rule that takes a search; the members of this process must not miss their heartbeats for it.
   const turns = new Turns()
+  let spent = stepsSpent()
   for (const line of group) {
-    if (turns.areDue()) await turns.pass()
+    if (turns.areDue()) {
+      // What searches leaves more room than what is merely much.
+      await turns.pass(stepsSpent() - spent > searchSteps ? calculationShare : 1)
+      spent = stepsSpent()
+    }
     checked.push(checkLine(line, tools))
   }
   return checked

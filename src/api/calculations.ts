@@ -1,24 +1,68 @@
 /**
- * Schedules that somebody wants to see calculated. A rule may be made so that its next time takes a long search; whoever asks may only look.
- * So they are calculated one after another, with a turn for everything else of this process in between.
+ * Schedules that somebody wants to see calculated. A rule may be made so that its next times take long to find, and many may be asked for;
+ * whoever asks may only look, and what fires beside it has a few milliseconds. So they are calculated in pieces, those of all requests in
+ * turn, each followed by a rest; for nobody who has gone; and of one request for so long at most.
  */
+import { stepsSpent } from '../../streams/schedules/steps.ts'
 import { DuelogError } from '../errors.ts'
-import { calculationMs, calculationsWaitingMax } from './limits.ts'
+import { calculationMs, calculationRequestSteps, calculationShare, calculationsWaitingMax } from './limits.ts'
+
+/** One request's: how long it has taken so far, and whether somebody still waits for it. */
+interface Asker {
+  usedSteps: number
+  signal: AbortSignal | undefined
+}
+
+export interface Calculation {
+  /** Gives what `work` gives, or throws what it throws. It takes milliseconds at most. */
+  run<Result>(work: () => Result): Promise<Result>
+  /** The same of work that may be left and gone on with wherever it yields. */
+  runAll<Result>(pieces: Generator<void, Result>): Promise<Result>
+}
 
 export class Calculations {
   #last: Promise<unknown> = Promise.resolve()
   #waiting = 0
-  #turns = new Turns()
+  readonly #turns = new Turns(calculationShare)
+  readonly #requestSteps: number
 
-  /** Gives what `work` gives, or throws what it throws. Rejects with `overloaded` when too many wait. */
-  async run<Result>(work: () => Result): Promise<Result> {
+  /** `requestSteps`: of searches (streams/schedules/steps.ts), that one request may take. */
+  constructor(requestSteps = calculationRequestSteps) {
+    this.#requestSteps = requestSteps
+  }
+
+  /**
+   * What one request has calculated. Its work rejects with `overloaded` when too many wait, with `bad-request` when the request has taken too
+   * much, and with the signal's reason when nobody waits for it any more. `signal`: default somebody always does.
+   */
+  of(signal?: AbortSignal): Calculation {
+    const asker: Asker = { usedSteps: 0, signal }
+    return {
+      run: (work) => this.#inTurn(asker, work),
+      runAll: async (pieces) => {
+        for (;;) {
+          const { done, value } = await this.#inTurn(asker, () => advance(pieces))
+          if (done) return value
+        }
+      },
+    }
+  }
+
+  async #inTurn<Result>(asker: Asker, work: () => Result): Promise<Result> {
     if (this.#waiting >= calculationsWaitingMax)
       throw new DuelogError('overloaded', `Already ${calculationsWaitingMax} schedules wait to be calculated; ask again later.`)
     this.#waiting++
     const mine = this.#last.then(async () => {
-      await this.#turns.pass()
       try {
-        return work()
+        asker.signal?.throwIfAborted()
+        if (asker.usedSteps > this.#requestSteps) throw tooDear(this.#requestSteps)
+        await this.#turns.pass()
+        const before = stepsSpent()
+        try {
+          return work()
+        } finally {
+          asker.usedSteps += stepsSpent() - before
+        }
       } finally {
         this.#waiting--
       }
@@ -28,14 +72,38 @@ export class Calculations {
   }
 }
 
+const tooDear = (steps: number): DuelogError =>
+  new DuelogError(
+    'bad-request',
+    `What is asked for takes more than ${steps} steps of search; ask for fewer jobs or times at once.`,
+  )
+
+/** Goes on until it is done, or has had its milliseconds. */
+function advance<Result>(pieces: Generator<void, Result>): { done: true; value: Result } | { done: false; value: undefined } {
+  const untilMs = performance.now() + calculationMs
+  for (;;) {
+    const { done, value } = pieces.next()
+    if (done) return { done, value }
+    if (performance.now() >= untilMs) return { done: false, value: undefined }
+  }
+}
+
 /** Of a long piece of work in steps: lets all else have its turn once the steps have taken long enough. */
 export class Turns {
+  readonly #share: number
   #sinceMs = performance.now()
 
+  /** `share`: of the time, at most; the rest is rest. Default: all but what others need in their turn. */
+  constructor(share = 1) {
+    this.#share = share
+  }
+
   /** To be awaited before each step. */
-  async pass(): Promise<void> {
+  async pass(share = this.#share): Promise<void> {
     if (!this.areDue()) return
-    await new Promise(setImmediate)
+    const usedMs = performance.now() - this.#sinceMs
+    const restMs = Math.min(usedMs, restedMsMax) * (1 / share - 1)
+    await (restMs < 1 ? new Promise(setImmediate) : new Promise((rested) => setTimeout(rested, restMs)))
     this.#sinceMs = performance.now()
   }
 
@@ -43,3 +111,6 @@ export class Turns {
     return performance.now() - this.#sinceMs >= calculationMs
   }
 }
+
+/** Time in which nothing was asked for was not work. */
+const restedMsMax = 3 * calculationMs

@@ -125,5 +125,8 @@ export const redrivesLeftMax = 1_000
 
 /** Calculations of schedules that wait for those before them; more are refused as `overloaded`. */
 export const calculationsWaitingMax = 10_000
-/** How long they may keep a process from everything else at a time, besides the last one. */
-export const calculationMs = 10
+/** How long they may keep a process from everything else at a time, besides the last step of it, and their share of its time. */
+export const calculationMs = 3
+export const calculationShare = 1 / 3
+/** Steps of search that one request may take: about two seconds of a processor. No time is measured, as others may have the processor. */
+export const calculationRequestSteps = 200_000_000

@@ -3,14 +3,15 @@ import type { FastifyInstance } from 'fastify'
 import type { JobDefinition } from '../../schemas/generated.ts'
 import type { Job } from '../../streams/job.ts'
 import { definitionToJson, isoTime } from '../../streams/jobs/json.ts'
-import { type JobPlan, type PlanRange, planJob } from '../../streams/jobs/plan.ts'
+import { type JobPlan, type PlanRange, planning } from '../../streams/jobs/plan.ts'
 import { partitionOf } from '../../streams/topics.ts'
 import type { DueRange } from '../ports.ts'
-import { Turns } from './calculations.ts'
+import { type Calculation, Turns } from './calculations.ts'
 import { circlesInForce, circleWarning, followersOf } from './circles.ts'
 import type { ApiContext } from './context.ts'
 import { givenId, identifiedDefinitionOf } from './definition-body.ts'
 import { sumOf } from './forecast.ts'
+import { goneSignal } from './gone-signal.ts'
 import { planAskedMax, planCircleJobsMax, planTimesMax } from './limits.ts'
 import { masked } from './masked.ts'
 import type { Role } from './options.ts'
@@ -35,9 +36,10 @@ export function planRoutes(instance: FastifyInstance, { owners, partitions, cloc
     range: PlanRange,
     seen: Map<string, JobDefinition>,
     role: Role | null,
+    calculation: Calculation,
   ): Promise<Shown> => {
     try {
-      const { id, definition } = await calculations.run(() => identifiedDefinitionOf(json))
+      const { id, definition } = await calculation.run(() => identifiedDefinitionOf(json))
       if (seen.has(id)) throw new RequestError('bad-definition', [repeated(id)])
       seen.set(id, definition)
       const partition = partitionOf(id, partitions)
@@ -45,7 +47,7 @@ export function planRoutes(instance: FastifyInstance, { owners, partitions, cloc
       const job: Job = { id }
       if (stored !== undefined) Object.assign(job, { ...stored, definition: { ...stored.definition, bytes: Buffer.alloc(0) } })
       const etag = stored === undefined ? null : etagOf({ partition, offset: stored.definition.offset })
-      const plan = await calculations.run(() => planJob(job, definition, range, sightOf(role)))
+      const plan = await calculation.runAll(planning(job, definition, range, sightOf(role)))
       return { id, etag, ...shownPlan(plan), ...hiddenIn(stored?.definition.spec, role) }
     } catch (error) {
       if (!(error instanceof RequestError)) throw error
@@ -69,7 +71,7 @@ export function planRoutes(instance: FastifyInstance, { owners, partitions, cloc
     }
   }
 
-  instance.post<PlanBody>('/v1/jobs/plan', { config, schema: planSchema }, async (request) => {
+  instance.post<PlanBody>('/v1/jobs/plan', { config, schema: planSchema }, async (request, reply) => {
     const { jobs, horizonMs, maxFires } = request.body
     if (jobs.length * maxFires > planTimesMax)
       throw new RequestError('bad-request', [tooMany(maxFires, Math.floor(planTimesMax / jobs.length))])
@@ -77,9 +79,12 @@ export function planRoutes(instance: FastifyInstance, { owners, partitions, cloc
     const range = { from, to: from + horizonMs, max: maxFires }
     const seen = new Map<string, JobDefinition>()
     const plans: Shown[] = []
+    const calculation = calculations.of(goneSignal(reply))
     for (let at = 0; at < jobs.length; at += planAskedMax) {
       plans.push(
-        ...(await Promise.all(jobs.slice(at, at + planAskedMax).map((json) => planOne(json, range, seen, request.role)))),
+        ...(await Promise.all(
+          jobs.slice(at, at + planAskedMax).map((json) => planOne(json, range, seen, request.role, calculation)),
+        )),
       )
     }
     await warn(plans, seen)

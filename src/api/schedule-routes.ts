@@ -4,6 +4,7 @@ import { definitionFromJson, isoTime } from '../../streams/jobs/json.ts'
 import { dstNote } from '../../streams/schedules/dst-note.ts'
 import { nextFire } from '../../streams/schedules/next-fire.ts'
 import type { ApiContext } from './context.ts'
+import { goneSignal } from './gone-signal.ts'
 import { RequestError } from './problem.ts'
 import { previewSchema } from './schemas/system.ts'
 import { timeOf } from './time-input.ts'
@@ -13,17 +14,27 @@ interface Preview {
 }
 
 export function scheduleRoutes(instance: FastifyInstance, { clock, calculations }: ApiContext): void {
-  instance.post<Preview>('/v1/schedules/preview', { config: { role: 'viewer' }, schema: previewSchema }, async (request) => {
-    const { schedule, count } = request.body
-    const from = request.body.from === undefined ? clock.nowMs() : timeOf('from', request.body.from)
-    return calculations.run(() => ({ fires: firesOf(schedule, from, count) }))
-  })
+  instance.post<Preview>(
+    '/v1/schedules/preview',
+    { config: { role: 'viewer' }, schema: previewSchema },
+    async (request, reply) => {
+      const { schedule, count } = request.body
+      const from = request.body.from === undefined ? clock.nowMs() : timeOf('from', request.body.from)
+      return { fires: await calculations.of(goneSignal(reply)).runAll(firesOf(schedule, from, count)) }
+    },
+  )
 }
 
-function firesOf(schedule: Record<string, unknown>, from: number, count: number) {
+interface Fire {
+  at: string | number
+  atMs: number
+  note?: string
+}
+
+function* firesOf(schedule: Record<string, unknown>, from: number, count: number): Generator<void, Fire[]> {
   const read = definitionFromJson({ schedule, target: { handler: 'preview' } })
   if (!read.ok) throw new RequestError('bad-definition', read.problems)
-  const fires: { at: string | number; atMs: number; note?: string }[] = []
+  const fires: Fire[] = []
   // Delays and intervals count from the time that the preview starts from, as if the broker had taken the job then.
   let before = from
   let at = nextFire(read.definition, from, from)
@@ -31,6 +42,7 @@ function firesOf(schedule: Record<string, unknown>, from: number, count: number)
     const note = dstNote(read.definition, from, before, at)
     fires.push({ at: isoTime(at), atMs: at, ...(note === undefined ? {} : { note }) })
     before = at
+    yield
     at = nextFire(read.definition, from, at)
   }
   return fires

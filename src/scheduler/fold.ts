@@ -17,6 +17,7 @@ import { type Called, callHeads } from './limit-call.ts'
 import type { Mail } from './mailbox.ts'
 import { culpritWaitMs, type Verdict } from './narrowing.ts'
 import { isUnderWay, retriesIn, startLatenessMs } from './observed.ts'
+import { SearchPatience } from './search-patience.ts'
 
 /** With `mayLog` false the fold ends before the first mail that is not decided yet: a partition that is not claimed decides nothing. */
 export async function fold(context: FoldContext, timers: Timer[], mails: Mail[], now: number, mayLog: boolean): Promise<Folded> {
@@ -42,8 +43,15 @@ export async function fold(context: FoldContext, timers: Timer[], mails: Mail[],
     aheadUntil: 0,
   }
   const fold = new BatchFold(context, batch.jobs, called, folded, now)
-  for (const timer of batch.timers) if (!judges(timer)) fold.timer(timer)
+  const patience = new SearchPatience(turnStepsMax)
+  for (const timer of batch.timers) {
+    if (judges(timer)) continue
+    if (patience.isOver) batch.timersLeft.push(timer)
+    else fold.timer(timer)
+  }
   for (const mail of batch.mails) {
+    // What has waited for the timers' searches waits no further turn, or it would for as long as they are due.
+    if (patience.isOver && folded.mailFolded > 0) break
     folded.blocked = !fold.mail(mail, mayLog)
     if (folded.blocked) break
     folded.mailFolded++
@@ -56,6 +64,9 @@ export async function fold(context: FoldContext, timers: Timer[], mails: Mail[],
   fold.waiters()
   return folded
 }
+
+/** What the searches of one turn may take, in steps, before the rest waits for the next: about a millisecond. Other partitions fire meanwhile. */
+const turnStepsMax = 100_000
 
 /** Whether the timer may end an attempt for want of a report. */
 const judges = ({ kind }: Timer): boolean =>

@@ -8,6 +8,7 @@ import { snapshotNoIn } from '../../streams/runs/snapshots.ts'
 import { DuelogError, messageOf } from '../errors.ts'
 import type { SchedulerCodecs } from './codecs.ts'
 import type { PartitionStore } from './ports.ts'
+import { SearchPatience } from './search-patience.ts'
 import { putState, snapshotOf } from './stored-entry.ts'
 
 /** No definition within the limits has more. Compressed, a value of any length fits a record. */
@@ -80,7 +81,10 @@ export async function loadJobs(
   const values = await store.get(keys)
   const jobs = new Map<string, Job>()
   const wanted: { job: Job; snapshotNo: number }[] = []
+  const patience = new SearchPatience()
   for (let index = 0; index < ids.length; index++) {
+    const rest = patience.rest()
+    if (rest !== undefined) await rest
     const id = ids[index] ?? ''
     const job: Job = { id }
     const definition = values[2 * index]

@@ -6,6 +6,7 @@ import { shrunk } from './log-ends.ts'
 import type { Mail, Source } from './mailbox.ts'
 import type { Ownership } from './ownership.ts'
 import { receiveState } from './restoring.ts'
+import { SearchPatience } from './search-patience.ts'
 
 /** How long a record whose schema is unknown waits before the registry is asked again. */
 const registryRetryMs = 1_000
@@ -53,7 +54,11 @@ export class Receiving {
   async #receiveInputs(source: Source, records: Batch['records']): Promise<void> {
     const { feed, mailbox, shared } = this.#own
     const openings = feed.openings(source)
+    const patience = new SearchPatience()
     for (const record of records) {
+      const rest = patience.rest()
+      if (rest !== undefined) await rest
+      if (openings !== feed.openings(source)) return
       let mail: Mail
       try {
         const now = this.#intake.mail(source, record, shared.clock.nowMs())

@@ -155,12 +155,12 @@ describe('rules that take a search', () => {
     const answer = await system.api.instance.inject(call)
     goesOn = false
     expect(answer.statusCode).toBe(200)
-    // Each takes longer than calculationMs: with one turn for all of them there would be a handful.
-    expect(turns).toBeGreaterThan(jobs.length / 4)
+    // With one turn for all of them there would be a handful.
+    expect(turns).toBeGreaterThan(jobs.length / 10)
   })
 
   it('are refused when too many wait', async () => {
-    const calculations = new Calculations()
+    const calculations = new Calculations().of()
     const first = Array.from({ length: calculationsWaitingMax }, () => calculations.run(() => 1))
     await expect(calculations.run(() => 1)).rejects.toMatchObject({ code: 'overloaded' })
     expect(await Promise.all(first)).toHaveLength(calculationsWaitingMax)

@@ -1,0 +1,31 @@
+/**
+ * Cuts work on many jobs where their rules take searches: the process has other partitions to fire, and other members of its groups. What is
+ * spent is counted in steps (ADR 0058), so no verdict depends on it and no clock is asked.
+ */
+import { stepsSpent } from '../../streams/schedules/steps.ts'
+
+/** Steps after which who only reads lets all else have its turn: about half a millisecond. */
+const readingStepsMax = 50_000
+
+export class SearchPatience {
+  readonly #stepsMax: number
+  #since = stepsSpent()
+
+  constructor(stepsMax = readingStepsMax) {
+    this.#stepsMax = stepsMax
+  }
+
+  get isOver(): boolean {
+    return stepsSpent() - this.#since > this.#stepsMax
+  }
+
+  /** Undefined for nearly all: nobody need wait. Else to be awaited between two jobs. */
+  rest(): Promise<void> | undefined {
+    return this.isOver ? this.#rest() : undefined
+  }
+
+  async #rest(): Promise<void> {
+    await new Promise(setImmediate)
+    this.#since = stepsSpent()
+  }
+}

@@ -1,0 +1,71 @@
+/** Calculations for whoever looks: in pieces, in turn, for so long at most, and for nobody who has gone. */
+import { EventEmitter } from 'node:events'
+import type { FastifyReply } from 'fastify'
+import { expect, it } from 'vitest'
+import { Calculations } from '../../src/api/calculations.ts'
+import { goneSignal } from '../../src/api/gone-signal.ts'
+import { step } from '../../streams/schedules/steps.ts'
+
+/** A search that never ends; `onPiece` hears of each piece. */
+function* endless(onPiece: () => void = () => {}): Generator<void, never> {
+  for (;;) {
+    step(1_000)
+    onPiece()
+    yield
+  }
+}
+
+const reply = (writableFinished: boolean) => {
+  const raw = Object.assign(new EventEmitter(), { writableFinished })
+  return { raw, signal: goneSignal({ raw } as unknown as FastifyReply) }
+}
+
+it('end when the caller is gone, and the next caller has its turn', async () => {
+  const calculations = new Calculations(Number.POSITIVE_INFINITY)
+  const { raw, signal } = reply(false)
+  let pieces = 0
+  const begun = Promise.withResolvers<void>()
+  const asked = calculations.of(signal).runAll(
+    endless(() => {
+      pieces++
+      begun.resolve()
+    }),
+  )
+  await begun.promise
+  raw.emit('close')
+  await expect(asked).rejects.toThrow(/closed the connection/)
+  const last = pieces
+  expect(await calculations.of().run(() => 1)).toBe(1)
+  expect(pieces).toBe(last)
+})
+
+it('are not ended by a connection that closes after its answer', () => {
+  const { raw, signal } = reply(true)
+  raw.emit('close')
+  expect(signal.aborted).toBe(false)
+})
+
+it('end when one request has taken its steps, while others go on', async () => {
+  const calculations = new Calculations(100_000)
+  const dear = calculations.of().runAll(endless())
+  const cheap = calculations.of()
+  let answered = 0
+  const others = (async () => {
+    for (; answered < 3; answered++) await cheap.run(() => answered)
+  })()
+  await expect(dear).rejects.toMatchObject({ code: 'bad-request', message: /takes more than 100000 steps/ })
+  await others
+  expect(answered).toBe(3)
+})
+
+it('give what was calculated, however many pieces it takes', async () => {
+  function* sum(): Generator<void, number> {
+    let total = 0
+    for (let value = 1; value <= 1_000; value++) {
+      total += value
+      yield
+    }
+    return total
+  }
+  expect(await new Calculations().of().runAll(sum())).toBe(500_500)
+})

@@ -1,0 +1,38 @@
+/** Rules that take a search each, many together: their owner defines and fires them in pieces, so that its process does all else meanwhile. */
+import { expect, it } from 'vitest'
+import { stepsSpent } from '../../streams/schedules/steps.ts'
+import { SchedulerDriver } from '../tools/scheduler-driver.ts'
+
+const jobs = 60
+/** Half a century between two times, a search of some ten thousand steps each. */
+const rule = (index: number) => ({
+  schedule: {
+    rrule: `FREQ=HOURLY;INTERVAL=1000;BYMONTH=2;BYMONTHDAY=29;BYDAY=SU,SA;BYMINUTE=${index % 60}`,
+    timezone: 'UTC',
+    dtstart: 0,
+  },
+  target: { handler: 'x' },
+})
+
+it('leave the event loop to others between a few of them', async () => {
+  const driver = new SchedulerDriver()
+  const process = driver.boot('A')
+  await driver.settle()
+  const ids = Array.from({ length: jobs }, (_, index) => `rare-${index}`)
+  const before = stepsSpent()
+  for (const [index, id] of ids.entries()) driver.define(id, rule(index))
+  let [last, most, goesOn] = [stepsSpent(), 0, true]
+  const look = (): void => {
+    most = Math.max(most, stepsSpent() - last)
+    last = stepsSpent()
+    if (goesOn) setImmediate(look)
+  }
+  setImmediate(look)
+  await driver.settle()
+  goesOn = false
+  expect(ids.map((id) => driver.state(process, id)?.status ?? 'ACTIVE')).toEqual(ids.map(() => 'ACTIVE'))
+  const spent = stepsSpent() - before
+  // Each is searched for twice: where it is read, and where it is decided.
+  expect(spent).toBeGreaterThan(3_000_000)
+  expect(most).toBeLessThan(1_000_000)
+})
