@@ -90,7 +90,14 @@ export function planRoutes(instance: FastifyInstance, { owners, partitions, cloc
     await warn(plans, seen)
     return { from: isoTime(from), to: isoTime(range.to), jobs: plans, totals: totalsOf(plans) }
   })
+  forecastRoute(instance, { owners, partitions, clock })
+}
 
+function forecastRoute(
+  instance: FastifyInstance,
+  { owners, partitions, clock }: Pick<ApiContext, 'owners' | 'partitions' | 'clock'>,
+): void {
+  const config = { role: 'viewer' } as const
   instance.get<ForecastQuery>('/v1/forecast', { config, schema: forecastSchema }, async (request) => {
     const { horizonMs, buckets } = request.query
     const from = request.query.from === undefined ? clock.nowMs() : timeOf('from', request.query.from)
