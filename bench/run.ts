@@ -13,6 +13,7 @@ import { list } from './cases/list.ts'
 import { precision } from './cases/precision.ts'
 import { restart } from './cases/restart.ts'
 import { restore } from './cases/restore.ts'
+import { stores } from './cases/stores.ts'
 import { storm } from './cases/storm.ts'
 import { type Bed, withBed } from './tools/bed.ts'
 import { medians } from './tools/medians.ts'
@@ -29,6 +30,7 @@ const cases: Record<string, (bed: Bed, n?: number) => Promise<Record<string, unk
   audit,
   heavy,
   'heavy-whole': heavyWhole,
+  stores,
 }
 
 const { values, positionals } = parseArgs({
@@ -41,9 +43,9 @@ if (run === undefined) {
   console.error(`There is no case "${name}". Usage: npm run bench -- ${Object.keys(cases).join('|')} [--n N] [--runs R]`)
   process.exit(1)
 }
-/** It is about the program's own broker and registry. */
+/** One is about the program's own broker and registry, one about neither. */
 const withoutBed = (task: (bed: Bed) => Promise<void>): Promise<void> => task({ brokers: [], registryUrl: '' })
-await (name === 'restart' ? withoutBed : withBed)(async (bed) => {
+await (name === 'restart' || name === 'stores' ? withoutBed : withBed)(async (bed) => {
   const results: Record<string, unknown>[] = []
   for (let turn = 0; turn < Number(values.runs); turn++) {
     const result = await run(bed, values.n === undefined ? undefined : Number(values.n))

@@ -21,6 +21,9 @@ declare module 'rocksdb-native' {
         maxBackgroundJobs?: number
         maxOpenFiles?: number
         readOnly?: boolean
+        /** False: none. Then index and filter blocks cannot be in it. */
+        blockCache?: boolean
+        tableCacheIndexAndFilterBlocks?: boolean
         enableBlobFiles?: boolean
         minBlobSize?: number
         blobFileSize?: number
