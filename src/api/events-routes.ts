@@ -50,7 +50,11 @@ export function eventsRoutes(instance: FastifyInstance, context: ApiContext): vo
     for (const stream of open.keys()) stream.end()
   })
 
-  instance.get('/internal/v1/counts', { config: { ...config, internal: true }, schema: internalCountsSchema }, async () => ({
-    counts: await countsOf(context.metrics),
-  }))
+  instance.get(
+    '/internal/v1/counts',
+    { config: { role: 'operator', internal: true }, schema: internalCountsSchema },
+    async () => ({
+      counts: await countsOf(context.metrics),
+    }),
+  )
 }
