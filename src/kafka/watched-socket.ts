@@ -73,6 +73,11 @@ export function watchAnswers(socket: Socket, { patience, onDoubt }: Watch): void
   const write = socket.write
   socket.write = function (this: Socket, ...args: Parameters<Socket['write']>): boolean {
     const [bytes] = args
+    // kafkajs writes to a connection that is just ending, and Node says nothing of it: the request would wait for its timeout.
+    if (this.destroyed) {
+      setImmediate(() => this.emit('error', silence('the connection has ended')))
+      return false
+    }
     if (Buffer.isBuffer(bytes) && bytes.length >= apiKeyAt + 2) {
       if (unanswered.length === 0) oldestSinceMs = performance.now()
       unanswered.push(bytes.readInt16BE(apiKeyAt))

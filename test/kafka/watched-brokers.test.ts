@@ -171,3 +171,14 @@ test('answers that come in pieces, or several at once, are counted', async () =>
   const [error] = await once(socket, 'error').catch((thrown) => [thrown])
   expect(error.message).toContain('nothing was answered')
 })
+
+test('what is asked on a connection that has just ended is rejected at once', async () => {
+  const broker = await startBroker()
+  const { connected, end } = watching(broker)
+  const socket = await connected()
+  socket.destroy()
+  await once(socket, 'close')
+  const ended = end(socket)
+  socket.write(request(metadata))
+  expect((await ended).message).toContain('has ended')
+})
