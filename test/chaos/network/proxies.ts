@@ -26,7 +26,8 @@ export async function openProxies(): Promise<Network> {
   const relays: Relay[] = []
   const cuts = new Set<string>()
   const isCut = (from: Place, to: Place): boolean => cuts.has(`${from} ${to}`)
-  const ports = await freePorts(brokerPlaces.length * (clients.length + 2) + places.length)
+  // Each listener and the proxy before it, all taken at once: a port that is let go may be given to somebody else.
+  const ports = await freePorts(brokerPlaces.length * (2 * clients.length + 2 + brokerPlaces.length) + places.length)
   const port = (): number => ports.pop() ?? 0
   const httpPorts = new Map<Place, number>(places.map((place) => [place, port()]))
   const doors = new Map<string, Door>()
@@ -46,7 +47,7 @@ export async function openProxies(): Promise<Network> {
     }
     const relay = await startRelay({
       target: { host, port: real },
-      port: 0,
+      port: port(),
       drops,
       ...(held ? { delayMs: (apiKey: number) => delayed?.(apiKey) ?? 0 } : {}),
     })
