@@ -17,8 +17,8 @@ export interface ProgramPlan {
   ready: RegExp
 }
 
-/** Each takes two minutes. */
-const waitsMax = 3
+/** Starts, or waits of two minutes for one, before it is said that it does not work. */
+const startsMax = 4
 
 export class Program {
   readonly #network: Network
@@ -78,15 +78,15 @@ export class Program {
     return started
   }
 
-  /** Starts it and resolves when it works. Rejects when it ends before, or does not come to it. */
+  /** Starts it and resolves when it works; starts it again where it ends before, as a supervisor does. Rejects when it does not come to it. */
   async start(): Promise<void> {
-    const started = this.begin()
-    // A busy machine takes longer than the limit of one wait.
-    for (let wait = 1; ; wait++) {
+    for (let attempt = 1; ; attempt++) {
+      const started = this.begin()
       try {
         return await started.line(this.#plan.ready)
       } catch (error) {
-        if (wait === waitsMax || this.#process !== started) throw error
+        // A busy machine takes longer than the limit of one wait, and who starts gives up on who has started just before.
+        if (attempt === startsMax || started.stopping) throw error
       }
     }
   }
