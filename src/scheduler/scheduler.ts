@@ -21,6 +21,8 @@ import { commitSlots, restoreSlots, Slots, standbyRestoreSlots } from './slots.t
 const hangsAfterMs = 300_000
 /** So long a scheduler that is stopped goes on firing at most, until others do (ADR 0057). */
 export const handOverMsMax = 10_000
+/** And so long it stays a member behind that: its leaving is a rebalance, in which nobody reads, and its heirs read up to their claims. */
+const heirsReadMs = 2_000
 
 export class Scheduler {
   readonly #options: SchedulerOptions
@@ -143,11 +145,15 @@ export class Scheduler {
     if (this.#reader === undefined || ![...this.#partitions.values()].some(({ phase }) => phase === 'active')) return
     this.#isLeaving = true
     let cancel = (): void => {}
-    const late = new Promise<void>((resolve) => {
-      cancel = clock.at(atSteady(clock, clock.steadyMs() + handOverMsMax), resolve)
-    })
+    const after = (ms: number): Promise<void> =>
+      new Promise((resolve) => {
+        cancel = clock.at(atSteady(clock, clock.steadyMs() + ms), resolve)
+      })
+    let hasHeirs = false
+    const late = after(handOverMsMax)
     const handedOver = (): Promise<void> =>
       new Promise((resolve) => {
+        hasHeirs = [...this.#partitions.values()].some(({ isLeaving }) => isLeaving)
         this.#handedOver = resolve
         this.#settleWaiting()
       })
@@ -156,6 +162,7 @@ export class Scheduler {
     cancel()
     const left = [...this.#partitions.values()].filter(({ isLeaving }) => isLeaving).map(({ number }) => number)
     if (left.length > 0) logger.warn({ partitions: left }, 'The stop waits no longer: nobody fires some partitions yet.')
+    else if (hasHeirs) await after(heirsReadMs)
   }
 
   #assigned(assigned: TopicPartition[]): { positions: Position[]; paused: TopicPartition[] } {
