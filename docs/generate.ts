@@ -4,6 +4,7 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { accessPage } from './pages/access.ts'
 import { apiPage } from './pages/api.ts'
 import { cliPage } from './pages/cli.ts'
 import { configurationPage } from './pages/configuration.ts'
@@ -18,6 +19,7 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 /** Path of each made file and its text. */
 export function madeFiles(): Map<string, string> {
   return new Map([
+    ['docs/ACCESS.md', accessPage()],
     ['docs/API.md', apiPage()],
     ['docs/CLI.md', cliPage()],
     ['docs/CONFIGURATION.md', configurationPage()],

@@ -79,6 +79,11 @@ export const errorTable = {
     retriable: true,
     meaning: 'A topic of Duelog ends before what was read of it: it was truncated, or deleted and made anew.',
   },
+  'kafka-denied': {
+    status: 503,
+    retriable: false,
+    meaning: 'The brokers refuse something to the principal of this process: an ACL is missing.',
+  },
   'foreign-data': { status: 500, retriable: false, meaning: 'The data folder belongs to another version or another cluster.' },
   'embedded-failed': { status: 500, retriable: false, meaning: 'The embedded broker or registry could not be started.' },
   'handler-missing': { status: 500, retriable: false, meaning: 'No handler of that name is registered in the worker.' },

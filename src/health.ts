@@ -39,7 +39,8 @@ function notReady(scheduler: Scheduler): string[] {
   if (scheduler.active) return []
   const waiting = scheduler.queries.partitions().filter(({ phase, role }) => phase !== 'active' && role !== 'standby')
   const reasons = waiting.map(
-    ({ partition, phase, restoreRemaining }) => `Partition ${partition} is ${phase}, ${restoreRemaining} records to read.`,
+    ({ partition, phase, restoreRemaining, problem }) =>
+      `Partition ${partition} is ${phase}, ${restoreRemaining} records to read.${problem == null ? '' : ` ${problem}`}`,
   )
   return reasons.length > 0 ? reasons : ['The scheduler has not joined its group yet.']
 }

@@ -2,6 +2,7 @@
 import { Command, CommanderError, Option } from 'commander'
 import pkg from '../../package.json' with { type: 'json' }
 import { DuelogError, messageOf } from '../errors.ts'
+import { aclsCommand } from './acls-command.ts'
 import { auditCommand } from './audit-command.ts'
 import { benchCommand } from './bench-command.ts'
 import { completeCommand, completionCommand } from './completion/completion-command.ts'
@@ -64,6 +65,7 @@ export function createProgram(terminal: Terminal, exit: (code: number) => void):
     scheduleCommand(frame),
     topicsCommand(frame),
     schemasCommand(frame),
+    aclsCommand(frame),
     auditCommand(frame),
     generateCommand(terminal, exit),
     benchCommand(frame),

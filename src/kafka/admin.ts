@@ -2,8 +2,10 @@
 import { type Admin, AssignerProtocol, type Kafka, type RetryOptions } from 'kafkajs'
 import type { LogAdmin, TopicPartition } from '../ports.ts'
 import { answeredOffset } from './answered-offset.ts'
+import { principalOf } from './client.ts'
 import { faultOf } from './faults.ts'
 import { readNote } from './member-note.ts'
+import { unveiled } from './own-cluster.ts'
 import { patiently } from './patience.ts'
 import { uncommitted } from './uncommitted.ts'
 
@@ -29,7 +31,7 @@ export class KafkaAdmin implements LogAdmin {
       return new KafkaAdmin(kafka, admin)
     } catch (thrown) {
       await admin.disconnect().catch(() => {})
-      throw faultOf(thrown, 'Connecting to the brokers')
+      throw faultOf(thrown, 'Connecting to the brokers', principalOf(kafka))
     }
   }
 
@@ -56,8 +58,10 @@ export class KafkaAdmin implements LogAdmin {
   }
 
   async committed(groupId: string, topic: string) {
-    const [found] = await this.#ask(`Looking up what ${groupId} has committed`, () =>
-      this.#admin.fetchOffsets({ groupId, topics: [topic] }),
+    const [found] = await this.#ask(
+      `Looking up what ${groupId} has committed`,
+      () => this.#admin.fetchOffsets({ groupId, topics: [topic] }),
+      groupId,
     )
     return (found?.partitions ?? [])
       .map(({ partition, offset }) => ({ partition, offset: Number(offset) }))
@@ -65,7 +69,7 @@ export class KafkaAdmin implements LogAdmin {
   }
 
   async groupMembers(groupId: string) {
-    const { groups } = await this.#ask(`Describing group ${groupId}`, () => this.#admin.describeGroups([groupId]))
+    const { groups } = await this.#ask(`Describing group ${groupId}`, () => this.#admin.describeGroups([groupId]), groupId)
     return (groups[0]?.members ?? []).map(({ memberId, clientId, memberMetadata, memberAssignment }) => {
       // While the group rebalances both are empty.
       const metadata = memberMetadata.length > 0 ? AssignerProtocol.MemberMetadata.decode(memberMetadata) : null
@@ -105,11 +109,13 @@ export class KafkaAdmin implements LogAdmin {
     }
   }
 
-  async #ask<Value>(doing: string, ask: () => Promise<Value>): Promise<Value> {
+  /** `groupId`: of which a coordinator is asked. */
+  async #ask<Value>(doing: string, ask: () => Promise<Value>, groupId?: string): Promise<Value> {
     try {
       return await ask()
     } catch (thrown) {
-      throw faultOf(thrown, doing)
+      const told = groupId === undefined ? thrown : await unveiled(this.#kafka, thrown, 'group', groupId)
+      throw faultOf(told, doing, principalOf(this.#kafka))
     }
   }
 }

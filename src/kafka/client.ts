@@ -114,11 +114,23 @@ function patienceOf({ sessionTimeoutMs, requestTimeoutMs, rebalanceTimeoutMs }: 
   return { quickMs, slowMs: requestTimeoutMs, joinMs: rebalanceTimeoutMs + requestTimeoutMs }
 }
 
+const principals = new WeakMap<Kafka, string>()
+
+/** Who the brokers take the holder of this connection for, as far as that is known here. */
+export const principalOf = (kafka: Kafka): string => principals.get(kafka) ?? 'the principal of this process'
+
+function principalIn({ sasl, ssl, clientId }: LogOptions): string {
+  const hasCertificate = typeof ssl === 'object' && ssl.cert !== undefined
+  const anonymous = hasCertificate ? 'the subject of its certificate' : 'User:ANONYMOUS'
+  const name = sasl !== undefined && 'username' in sasl ? `User:${sasl.username}` : anonymous
+  return `${name} (client id ${clientId})`
+}
+
 export function createKafka(options: LogOptions, settings: LogSettings): Kafka {
   quietQueues()
   const { logger } = settings
   const brokers = new WatchedBrokers({ patience: patienceOf(settings), logger, open: options.socketFactory })
-  return new Kafka({
+  const kafka = new Kafka({
     brokers: options.brokers,
     clientId: options.clientId,
     sasl: options.sasl,
@@ -130,4 +142,6 @@ export function createKafka(options: LogOptions, settings: LogSettings): Kafka {
     logLevel: logLevel.WARN,
     logCreator: () => relayTo(logger),
   })
+  principals.set(kafka, principalIn(options))
+  return kafka
 }

@@ -4,24 +4,15 @@
  */
 import type { Kafka, RetryOptions } from 'kafkajs'
 import { KafkaAdmin } from './admin.ts'
+import { principalOf } from './client.ts'
 import { faultOf } from './faults.ts'
-
-interface Coordinator {
-  leaveGroup(request: { groupId: string; memberId: string }): Promise<unknown>
-}
+import { type Cluster, ownCluster } from './own-cluster.ts'
 
 /**
  * A broker that has just started loads its groups one partition after another and refuses questions meanwhile, for some 100 ms. Waits that
  * double would sleep past the end of it. About 5 s in all.
  */
 const loadingRetry: RetryOptions = { initialRetryTime: 60, maxRetryTime: 200, multiplier: 1.2, factor: 0.2, retries: 30 }
-
-/** What kafkajs's admin does not offer, though its connection does. */
-interface Cluster {
-  connect(): Promise<void>
-  findGroupCoordinator(request: { groupId: string }): Promise<Coordinator>
-  disconnect(): Promise<void>
-}
 
 /** Resolves with how many members of this instance were taken out of these groups. */
 export async function removeDeparted(kafka: Kafka, instance: string, groupIds: readonly string[]): Promise<number> {
@@ -36,12 +27,12 @@ export async function removeDeparted(kafka: Kafka, instance: string, groupIds: r
     )
     const departed = found.flat()
     if (departed.length === 0) return 0
-    cluster = clusterOf(kafka)
+    cluster = ownCluster(kafka)
     await cluster.connect()
     await Promise.all(departed.map((member) => leave(cluster as Cluster, member)))
     return departed.length
   } catch (thrown) {
-    throw faultOf(thrown, `Taking ${instance} out of its groups`)
+    throw faultOf(thrown, `Taking ${instance} out of its groups`, principalOf(kafka))
   } finally {
     await Promise.all([admin.close(), cluster?.disconnect().catch(() => {})])
   }
@@ -50,12 +41,4 @@ export async function removeDeparted(kafka: Kafka, instance: string, groupIds: r
 async function leave(cluster: Cluster, member: { groupId: string; memberId: string }): Promise<void> {
   const coordinator = await cluster.findGroupCoordinator(member)
   await coordinator.leaveGroup(member)
-}
-
-/** As kafkajs makes one for its own consumers. */
-function clusterOf(kafka: Kafka): Cluster {
-  const symbol = Object.getOwnPropertySymbols(kafka).find(({ description }) => description === 'private:Kafka:createCluster')
-  const create = (kafka as unknown as Record<symbol, (options: object) => Cluster>)[symbol as symbol]
-  if (create === undefined) throw new Error('this kafkajs makes its connections in another way')
-  return create.call(kafka, { allowAutoTopicCreation: false })
 }

@@ -26,7 +26,8 @@ const refused = new Set(['INVALID_RECORD', 'INVALID_TIMESTAMP'])
 const missing = new Set(['UNKNOWN_TOPIC_OR_PARTITION', 'INVALID_TOPIC_EXCEPTION'])
 /** The transaction before is not over yet; where a broker is lost that may take longer than kafkajs asks. */
 const passing = new Set(['CONCURRENT_TRANSACTIONS'])
-const forbidden = /AUTHORIZATION_FAILED|SASL_AUTHENTICATION_FAILED|UNSUPPORTED_SASL/
+const denied = /^(TOPIC|GROUP|CLUSTER|TRANSACTIONAL_ID|DELEGATION_TOKEN)_AUTHORIZATION_FAILED$/
+const unknownUser = /SASL_AUTHENTICATION_FAILED|UNSUPPORTED_SASL|ILLEGAL_SASL_STATE/
 const connection = /Connection|Timeout|BrokerNotFound|NoBroker|CoordinatorNotFound|MetadataNotLoaded|NumberOfRetriesExceeded/
 
 /** The innermost error, which names the true reason below kafkajs's wrappers. */
@@ -47,7 +48,8 @@ function codeOf(thrown: unknown): ErrorCode {
   if (tooLarge.has(type)) return 'payload-too-large'
   if (refused.has(type)) return 'record-refused'
   if (missing.has(type)) return 'unsafe-topic'
-  if (forbidden.test(type) || root.name === 'KafkaJSSASLAuthenticationError') return 'bad-config'
+  if (denied.test(type)) return 'kafka-denied'
+  if (unknownUser.test(type) || root.name === 'KafkaJSSASLAuthenticationError') return 'bad-config'
   if (passing.has(type) || connection.test(root.name ?? '') || root.retriable === true || typeof root.code === 'string')
     return 'broker-unavailable'
   return 'internal'
@@ -58,14 +60,29 @@ const advice: Partial<Record<ErrorCode, string>> = {
   'payload-too-large': 'Make the record smaller, or raise max.message.bytes of the topic.',
   'record-refused': 'Look at what the topic accepts, such as its compaction and its interceptors.',
   'unsafe-topic': 'The topic or partition does not exist; create it with `duelog topics apply`.',
-  'bad-config': 'Check the SASL settings and the ACLs of this principal.',
+  'bad-config':
+    'The brokers do not accept these credentials: check KAFKA_SASL_MECHANISM, KAFKA_SASL_USERNAME and KAFKA_SASL_PASSWORD.',
   'broker-unavailable': 'Check that the brokers run and can be reached; then try again.',
 }
 
-/** An error of our table that says what was being done, where, and what to do. A DuelogError is passed on as it is. */
-export function faultOf(thrown: unknown, doing: string): DuelogError {
+/** What to grant, by what was refused. */
+const grants: Record<string, string> = {
+  TOPIC_AUTHORIZATION_FAILED: 'Describe and, for what it does there, Read, Write or Create on the topic',
+  GROUP_AUTHORIZATION_FAILED: 'Read and Describe on the group',
+  TRANSACTIONAL_ID_AUTHORIZATION_FAILED: 'Write and Describe on the transactional id',
+  CLUSTER_AUTHORIZATION_FAILED: 'Write on a topic, or IdempotentWrite on the cluster, to produce; Create to make topics',
+}
+
+/** An error of our table that says what was being done, where, for whom, and what to do. A DuelogError is passed on as it is. */
+export function faultOf(thrown: unknown, doing: string, principal = 'the principal of this process'): DuelogError {
   if (thrown instanceof DuelogError) return thrown
   const code = codeOf(thrown)
+  if (code === 'kafka-denied') {
+    const { type = '' } = rootOf(thrown)
+    const grant = grants[type] ?? 'what is missing'
+    const text = `${doing} failed: the brokers refuse it to ${principal} (${type}). Grant ${grant}; \`duelog acls\` lists what each role needs.`
+    return new DuelogError(code, text, { cause: thrown })
+  }
   const type = rootOf(thrown).type
   const said = `${doing} failed: ${messageOf(thrown).replace(/\.$/, '')}${type ? ` (${type})` : ''}.`
   const todo = advice[code]

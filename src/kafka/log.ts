@@ -8,7 +8,7 @@ import { removeDeparted } from './departed.ts'
 import { PartitionCounts } from './partition-counts.ts'
 import { KafkaGroupReader } from './reader.ts'
 import { CheckedTopics, type TargetTopicsOptions } from './target-topics.ts'
-import { changeTopics, listTopics, planTopics, type TopicChange } from './topic-changes.ts'
+import { changeTopics, listTopics, makeTopics, planTopics, type TopicChange } from './topic-changes.ts'
 import { ensureTopics, type TopicsWanted } from './topics.ts'
 import { FencedWriter } from './transactional-writer.ts'
 import { IdempotentWriter } from './writer.ts'
@@ -27,6 +27,8 @@ export interface KafkaLog extends Log {
   planTopics(wanted: TopicsWanted): Promise<TopicChange[]>
   /** Creates missing topics and raises unsafe settings; resolves with what was found before. Those refused are left as they are. */
   changeTopics(wanted: TopicsWanted): Promise<TopicChange[]>
+  /** Creates those of these topics that are missing, with the brokers' own settings; resolves with their names. */
+  makeMissing(topics: readonly string[], size: { partitions: number; replication: number }): Promise<string[]>
   /** Reads topics up to where they end now, in a group of its own that is deleted afterwards. Rejects with what `onRecord` threw. */
   readToEnd(options: BoundedRead): Promise<Span[]>
   /** Takes the members of an instance that is known to be dead out of these groups. Resolves with how many there were. */
@@ -84,6 +86,13 @@ class KafkaJsLog implements KafkaLog {
 
   changeTopics(wanted: TopicsWanted): Promise<TopicChange[]> {
     return changeTopics(this.#kafka, wanted)
+  }
+
+  async makeMissing(topics: readonly string[], size: { partitions: number; replication: number }): Promise<string[]> {
+    const existing = new Set(await this.topics())
+    const missing = topics.filter((topic) => !existing.has(topic))
+    await makeTopics(this.#kafka, missing, size)
+    return missing
   }
 
   readToEnd(options: BoundedRead): Promise<Span[]> {

@@ -1,5 +1,6 @@
 /** How many partitions each topic has, and whether one broker has them all; looked up once, because Duelog's topics keep their number; those of users are told of by target-topics.ts. */
 import type { Kafka } from 'kafkajs'
+import { principalOf } from './client.ts'
 import { faultOf } from './faults.ts'
 
 export class PartitionCounts {
@@ -79,7 +80,7 @@ export class PartitionCounts {
       const metadata = await admin.fetchTopicMetadata({ topics })
       for (const { name, partitions } of metadata.topics) this.learn(name, partitions)
     } catch (thrown) {
-      throw faultOf(thrown, `Looking up ${topics.join(', ')}`)
+      throw faultOf(thrown, `Looking up ${topics.join(', ')}`, principalOf(this.#kafka))
     } finally {
       await admin.disconnect().catch(() => {})
     }

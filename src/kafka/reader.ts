@@ -16,12 +16,13 @@ import { DuelogError, messageOf } from '../errors.ts'
 import type { Batch, GroupReader, GroupReaderOptions, Position, TopicPartition } from '../ports.ts'
 import { type AssignerKind, createAssigner } from './assignors.ts'
 import { withBoundedFetches } from './bounded-fetches.ts'
-import { type LogSettings, retry } from './client.ts'
+import { type LogSettings, principalOf, retry } from './client.ts'
 import { faultOf } from './faults.ts'
 import { FetchOrder } from './fetch-order.ts'
 import { Heartbeats } from './heartbeats.ts'
 import { withLostCoordinators } from './lost-coordinator.ts'
 import { noteOf } from './member-note.ts'
+import { unveiled } from './own-cluster.ts'
 import type { PartitionCounts } from './partition-counts.ts'
 import { recordsOf } from './records.ts'
 import { tellUnread } from './unread.ts'
@@ -33,6 +34,7 @@ export class KafkaGroupReader implements GroupReader {
   readonly #options: GroupReaderOptions
   readonly #settings: LogSettings
   readonly #counts: PartitionCounts
+  readonly #kafka: Kafka
   readonly #consumer: Consumer
   readonly #heartbeats: Heartbeats
   /** Topics and partitions that this member reads now, by topic. Empty unless joined. */
@@ -54,6 +56,7 @@ export class KafkaGroupReader implements GroupReader {
     this.#options = options
     this.#settings = settings
     this.#counts = counts
+    this.#kafka = kafka
     this.#heartbeats = new Heartbeats(settings.heartbeatIntervalMs, settings.sessionTimeoutMs)
     const note = () => {
       this.#heartbeats.joining()
@@ -161,7 +164,7 @@ export class KafkaGroupReader implements GroupReader {
     } catch (thrown) {
       this.#end()
       await this.#consumer.disconnect().catch(() => {})
-      throw faultOf(thrown, `Joining group ${groupId}`)
+      throw faultOf(thrown, `Joining group ${groupId}`, principalOf(this.#kafka))
     }
   }
 
@@ -202,12 +205,23 @@ export class KafkaGroupReader implements GroupReader {
       this.#forget()
       // kafkajs decided to restart before a stop came in between: undo it once its timer is set.
       if (payload.restart && this.#stopped) setImmediate(() => void this.#consumer.disconnect().catch(() => {}))
-      if (payload.restart || this.#stopped) return
+      if (this.#stopped) return
+      if (payload.restart) return void this.#tellDenied(payload.error)
       this.#end()
-      const error = faultOf(payload.error, `Reading as a member of group ${this.#options.groupId}`)
+      const error = faultOf(payload.error, `Reading as a member of group ${this.#options.groupId}`, principalOf(this.#kafka))
       if (this.#settleStart === undefined) this.#options.onCrash(error)
       else this.#settleStart.reject(error)
     })
+  }
+
+  /** kafkajs tries again for ever what an ACL refuses, and says that it finds no coordinator. Who has just started hears the truth instead; who reads already goes on trying, since the ACL may come back. */
+  async #tellDenied(thrown: unknown): Promise<void> {
+    const { groupId } = this.#options
+    const told = await unveiled(this.#kafka, thrown, 'group', groupId).catch(() => thrown)
+    const error = faultOf(told, `Reading as a member of group ${groupId}`, principalOf(this.#kafka))
+    if (error.code !== 'kafka-denied' || this.#stopped) return
+    this.#settings.logger.error({ groupId }, error.message)
+    this.#settleStart?.reject(error)
   }
 
   /** Runs synchronously before the first fetch of the new assignment. */

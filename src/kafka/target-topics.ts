@@ -11,7 +11,7 @@ import { topicAllowance } from '../../streams/allowed-topics.ts'
 import { executionsRetentionMs, priorities, topicNames } from '../../streams/topics.ts'
 import { DuelogError, messageOf } from '../errors.ts'
 import type { TargetTopics } from '../ports.ts'
-import type { Logger } from './client.ts'
+import { type Logger, principalOf } from './client.ts'
 import { faultOf } from './faults.ts'
 import type { PartitionCounts } from './partition-counts.ts'
 import { retentionsOf } from './retentions.ts'
@@ -167,7 +167,7 @@ export class CheckedTopics implements TargetTopics {
       this.#names = new Set(all)
       this.#keep(await retentionsOf(admin, all.filter(this.#isLane)))
     } catch (thrown) {
-      throw faultOf(thrown, 'Checking the target topics')
+      throw faultOf(thrown, 'Checking the target topics', principalOf(this.#kafka))
     } finally {
       await admin.disconnect().catch(() => {})
     }

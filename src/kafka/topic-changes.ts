@@ -1,6 +1,7 @@
 /** What would make the topics as they are planned, and doing it: topics are created and settings raised, nothing is deleted or lowered. */
 import kafkajs, { type Admin, type Kafka } from 'kafkajs'
 import type { TopicPlan } from '../../streams/topics.ts'
+import { principalOf } from './client.ts'
 import { faultOf } from './faults.ts'
 import { createTopics, type Difference, differencesOf, partitionCounts, settingsOf, type TopicsWanted } from './topics.ts'
 
@@ -32,6 +33,17 @@ export function changeTopics(kafka: Kafka, wanted: TopicsWanted): Promise<TopicC
     await alter(admin, plansOf('change'))
     return changes
   })
+}
+
+/** Topics of others, of which nothing is planned but that they are there. */
+export async function makeTopics(
+  kafka: Kafka,
+  topics: readonly string[],
+  { partitions, replication }: { partitions: number; replication: number },
+): Promise<void> {
+  const plans = topics.map((topic) => ({ topic, config: {}, schema: 'job-definition' }) as const)
+  if (plans.length > 0)
+    await withAdmin(kafka, `Creating ${topics.join(', ')}`, (admin) => createTopics(admin, plans, partitions, replication))
 }
 
 export function listTopics(kafka: Kafka): Promise<string[]> {
@@ -82,7 +94,7 @@ async function withAdmin<Value>(kafka: Kafka, doing: string, ask: (admin: Admin)
     await admin.connect()
     return await ask(admin)
   } catch (thrown) {
-    throw faultOf(thrown, doing)
+    throw faultOf(thrown, doing, principalOf(kafka))
   } finally {
     await admin.disconnect().catch(() => {})
   }

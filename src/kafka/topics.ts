@@ -2,7 +2,7 @@
 import kafkajs, { type Admin, type Kafka } from 'kafkajs'
 import type { TopicPlan } from '../../streams/topics.ts'
 import { DuelogError } from '../errors.ts'
-import type { Logger } from './client.ts'
+import { type Logger, principalOf } from './client.ts'
 import { faultOf } from './faults.ts'
 import { patiently } from './patience.ts'
 
@@ -47,7 +47,7 @@ export async function ensureTopics(kafka: Kafka, wanted: TopicsWanted, logger: L
     }
     return { partitions, created }
   } catch (thrown) {
-    throw faultOf(thrown, 'Checking the topics')
+    throw faultOf(thrown, 'Checking the topics', principalOf(kafka))
   } finally {
     await admin.disconnect().catch(() => {})
   }

@@ -7,8 +7,9 @@
 import type { Kafka, Producer, Transaction } from 'kafkajs'
 import { DuelogError, messageOf } from '../errors.ts'
 import type { GroupPositions, RecordOut, TransactionalWriter } from '../ports.ts'
-import { type LogSettings, transactionRetry } from './client.ts'
+import { type LogSettings, principalOf, transactionRetry } from './client.ts'
 import { faultOf } from './faults.ts'
+import { unveiled } from './own-cluster.ts'
 import type { PartitionCounts } from './partition-counts.ts'
 import { produce } from './produce.ts'
 import { checkSizes } from './rounds.ts'
@@ -49,7 +50,8 @@ export class FencedWriter implements TransactionalWriter {
       return new FencedWriter(id, producer, transaction, counts, settings)
     } catch (thrown) {
       await producer.disconnect().catch(() => {})
-      throw faultOf(thrown, `Fencing the transactional id ${id}`)
+      const told = await unveiled(kafka, thrown, 'transaction', id)
+      throw faultOf(told, `Fencing the transactional id ${id}`, principalOf(kafka))
     }
   }
 

@@ -5,7 +5,7 @@
 import type { Kafka, Producer } from 'kafkajs'
 import { DuelogError, type ErrorCode, messageOf } from '../errors.ts'
 import type { LogWriter, RecordOut } from '../ports.ts'
-import type { LogSettings } from './client.ts'
+import { type LogSettings, principalOf } from './client.ts'
 import { faultOf } from './faults.ts'
 import type { PartitionCounts } from './partition-counts.ts'
 import { produce } from './produce.ts'
@@ -148,7 +148,7 @@ export class IdempotentWriter implements LogWriter {
       return producer
     } catch (thrown) {
       await producer.disconnect().catch(() => {})
-      throw faultOf(thrown, 'Connecting a producer')
+      throw faultOf(thrown, 'Connecting a producer', principalOf(this.#kafka))
     }
   }
 }

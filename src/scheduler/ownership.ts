@@ -4,6 +4,7 @@
  */
 import type { Timer } from '../../streams/keys.ts'
 import { atSteady, trustedMs } from '../clock.ts'
+import { DuelogError, type ErrorCode, messageOf } from '../errors.ts'
 import type { PositionReset } from '../owner-views.ts'
 import type { TransactionalWriter } from '../ports.ts'
 import { Admissions } from './admissions.ts'
@@ -84,6 +85,8 @@ export class Ownership {
   closing = false
   /** When the turn at hand began, by the steady clock; Infinity between turns. */
   turnSince = Number.POSITIVE_INFINITY
+  /** Why it cannot go on until somebody grants or sets something; outlives a reopening, for people. */
+  trouble: string | null = null
   /** Outlives a reopening, for people. */
   lastReset: PositionReset | null = null
   /** When a partition that was given to another member stops firing at the latest, by the steady clock. */
@@ -114,6 +117,7 @@ export class Ownership {
 
   enter(phase: Phase): void {
     this.phase = phase
+    if (phase === 'active') this.trouble = null
     this.#progressAt = this.shared.clock.steadyMs()
     this.catchUp.measureRestore()
     this.shares.phaseChanged()
@@ -136,6 +140,13 @@ export class Ownership {
   /** Rejects when the life at hand has to end. */
   get interrupted(): Promise<never> {
     return this.#interrupted.promise
+  }
+
+  /** The code by which the metrics count what the partition is reopened for. */
+  failedWith(error: unknown): ErrorCode {
+    const code = error instanceof DuelogError ? error.code : 'internal'
+    this.trouble = code === 'kafka-denied' || code === 'bad-config' ? messageOf(error) : null
+    return code
   }
 
   /** Ends the phase at hand with this error: its next wait or turn throws it. */

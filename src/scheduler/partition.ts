@@ -107,7 +107,7 @@ export class Partition {
       overdueMs: phase === 'active' ? Math.max(0, shared.clock.nowMs() - dueAt) : 0,
       ...{ underWay: underWay.counts, role: this.#own.role, behindRecords },
       ...(phase === 'active' && { isCurrent: this.#isCurrent }),
-      problem: phase === 'closed' ? null : (shared.clock.guard?.problem ?? null),
+      problem: phase === 'closed' ? null : (shared.clock.guard?.problem ?? this.#own.trouble),
       ...{ lastReset: this.#own.lastReset, openTransaction: this.#own.shares.openTransactions.of(partition) },
       ...{ zoneRules: zones.own, zoneWalk: zones.walk === undefined ? null : { ...zones.walk.view } },
     }
@@ -224,7 +224,7 @@ export class Partition {
       if (own.role === 'owner') own.beginClose()
       return
     }
-    metrics.reopens.inc({ reason: error instanceof DuelogError ? error.code : 'internal' })
+    metrics.reopens.inc({ reason: own.failedWith(error) })
     logger.warn({ err: error, partition: own.partition }, `Partition ${own.partition} is reopened: ${messageOf(error)}`)
     // Left at once: the store answers no more questions, and should the group take the partition away meanwhile, leave() closes it.
     own.enter('restoring')

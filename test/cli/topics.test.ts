@@ -39,6 +39,14 @@ describe('duelog topics', () => {
       (await run('plan', '--pools', 'default,mail', '--json')).json().filter(({ action }) => action === 'create'),
     ).toHaveLength(6)
   })
+  it('creates the topics of foreign schedules that are missing, and leaves those that are there', async () => {
+    const prefix = prefixOf('intake')
+    const run = topics(prefix)
+    const intake = ['--intake-etf1-topics', `${prefix}etf1`, '--intake-karafka-topics', `${prefix}karafka`]
+    expect((await run('plan', ...intake)).out).toMatch(new RegExp(`\\ncreate +${prefix}etf1 +2 `))
+    expect((await run('apply', ...intake)).out).toContain(`Topics: ${count + 2} created.`)
+    expect((await run('plan', ...intake)).out).toBe(`Topics: ${count} are as they should be.\n`)
+  })
   it('raises what is unsafe, and leaves what else was set', async () => {
     const prefix = prefixOf('unsafe')
     const run = topics(prefix)

@@ -7,7 +7,11 @@ import { type CommandFrame, withExamples } from '../remote/remote-command.ts'
 import { kafkaSettings, settingOptions } from '../setting-options.ts'
 import { numberText, type Paint, painterOf, tableText } from '../style.ts'
 
-const settings = [...kafkaSettings, 'DUELOG_POOLS', 'DUELOG_PARTITIONS', 'DUELOG_REPLICATION']
+const settings = [
+  ...kafkaSettings,
+  ...['DUELOG_POOLS', 'DUELOG_PARTITIONS', 'DUELOG_REPLICATION'],
+  ...['DUELOG_INTAKE_ETF1_TOPICS', 'DUELOG_INTAKE_KARAFKA_TOPICS'],
+]
 
 export function topicsCommand(frame: CommandFrame): Command {
   const plan = topicCommand(frame, 'plan', 'Show which topics would be created and which settings raised. Nothing is written.')
@@ -41,10 +45,23 @@ async function changesOf(env: Record<string, string | undefined>, name: 'plan' |
   const { clusterIn } = await import('../cluster.ts')
   const { readConfig } = await import('../../config/config.ts')
   const { clusterOf, plansOf } = await import('../../connect.ts')
-  const { pools, partitions, replication } = readConfig(env)
+  const { pools, partitions, replication, intakeTopics } = readConfig(env)
   const { log, names } = clusterOf(clusterIn(env, 'duelog-topics'))
   const wanted = { plans: plansOf(names, pools), partitions, replication }
-  return name === 'plan' ? log.planTopics(wanted) : log.changeTopics(wanted)
+  const changes = await (name === 'plan' ? log.planTopics(wanted) : log.changeTopics(wanted))
+  const foreign = [...intakeTopics.etf1, ...intakeTopics.karafka]
+  const size = { partitions: changes[0]?.partitions ?? partitions, replication }
+  const missing = foreign.length === 0 ? [] : await (name === 'plan' ? missingOf(log, foreign) : log.makeMissing(foreign, size))
+  // Those that are there are somebody else's matter.
+  const made = missing.map(
+    (topic): TopicChange => ({ topic, action: 'create', partitions: size.partitions, settings: [], reason: undefined }),
+  )
+  return [...changes, ...made]
+}
+
+async function missingOf(log: { topics(): Promise<string[]> }, topics: readonly string[]): Promise<string[]> {
+  const existing = new Set(await log.topics())
+  return topics.filter((topic) => !existing.has(topic))
 }
 
 const words = {

@@ -1,0 +1,57 @@
+/** What kafkajs's connections offer and its producers, consumers and admins do not: questions to one broker, and their true answers. */
+import type { Kafka } from 'kafkajs'
+
+interface OneBroker {
+  findGroupCoordinator(request: { groupId: string; coordinatorType: number }): Promise<unknown>
+}
+
+export interface Cluster {
+  connect(): Promise<void>
+  refreshMetadata(): Promise<void>
+  findControllerBroker(): Promise<OneBroker>
+  findGroupCoordinator(request: { groupId: string }): Promise<{
+    leaveGroup(request: { groupId: string; memberId: string }): Promise<unknown>
+  }>
+  disconnect(): Promise<void>
+}
+
+/** As kafkajs makes one for its own consumers. */
+export function ownCluster(kafka: Kafka): Cluster {
+  const symbol = Object.getOwnPropertySymbols(kafka).find(({ description }) => description === 'private:Kafka:createCluster')
+  const create = (kafka as unknown as Record<symbol, (options: object) => Cluster>)[symbol as symbol]
+  if (create === undefined) throw new Error('this kafkajs makes its connections in another way')
+  return create.call(kafka, { allowAutoTopicCreation: false })
+}
+
+const coordinatorTypes = { group: 0, transaction: 1 } as const
+
+/**
+ * What was thrown, or where that is only that no coordinator was found, what a broker says when it is asked for it: kafkajs keeps that to
+ * itself, also when it is that an ACL is missing.
+ */
+export async function unveiled(
+  kafka: Kafka,
+  thrown: unknown,
+  type: keyof typeof coordinatorTypes,
+  groupId: string,
+): Promise<unknown> {
+  if (!isHidden(thrown)) return thrown
+  const cluster = ownCluster(kafka)
+  try {
+    await cluster.connect()
+    await cluster.refreshMetadata()
+    const broker = await cluster.findControllerBroker()
+    await broker.findGroupCoordinator({ groupId, coordinatorType: coordinatorTypes[type] })
+    return thrown
+  } catch (told) {
+    return (told as { type?: string }).type?.endsWith('_AUTHORIZATION_FAILED') ? told : thrown
+  } finally {
+    await cluster.disconnect().catch(() => {})
+  }
+}
+
+/** Whether it may be that something else was said. */
+function isHidden(thrown: unknown): boolean {
+  const { name, cause } = (thrown ?? {}) as { name?: string; cause?: unknown }
+  return name === 'KafkaJSGroupCoordinatorNotFound' || (cause !== undefined && cause !== thrown && isHidden(cause))
+}

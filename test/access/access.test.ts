@@ -1,0 +1,184 @@
+/** Each role on a broker with an authorizer: it works with exactly what its table says, and what is missing is named. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pino } from 'pino'
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
+import { type AccessRole, type AclEntry, accessOf, accessRoles } from '../../schemas/access.ts'
+import { readConfig } from '../../src/config/config.ts'
+import { createClient } from '../../src/connect.ts'
+import type { Handlers } from '../../src/executor/handler.ts'
+import { connectLog } from '../../src/kafka/log.ts'
+import { type System, startSystem } from '../../src/main.ts'
+import { createWorker } from '../../src/worker.ts'
+import { topicNames, topicPlans } from '../../streams/topics.ts'
+import { registryUrl } from '../kafka/harness.ts'
+import { password, SecuredBroker } from './secured-broker.ts'
+
+const users = [...Object.keys(accessRoles), 'nobody'] as (AccessRole | 'nobody')[]
+const pools = ['default', 'own']
+let folder: string
+let broker: SecuredBroker
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'duelog-access-'))
+  broker = await SecuredBroker.start(folder, users)
+}, 120_000)
+afterAll(async () => {
+  await broker?.stop()
+  await rm(folder, { recursive: true, force: true })
+})
+
+const sasl = (user: string) => ({ mechanism: 'plain', username: user, password }) as const
+let clusters = 0
+
+/** A prefix of its own with its topics, made by the role setup with its table alone, and what each role is granted there. */
+async function openSite() {
+  const prefix = `a${++clusters}.`
+  const names = topicNames(prefix)
+  const [target, foreign] = [`${prefix}out-target`, `${prefix}in-foreign`].map((name) => name.replace('.', '-')) as [
+    string,
+    string,
+  ]
+  const own = connectLog({ brokers: broker.openBrokers, clientId: 'test' })
+  await own.makeMissing([target, foreign], { partitions: 1, replication: 1 })
+  const tableOf = (role: AccessRole): AclEntry[] =>
+    accessOf(role, { prefix, targets: [target], foreign: [foreign], pools: ['own'] })
+  for (const user of users) await broker.revoke(user)
+  await broker.grant('setup', tableOf('setup'))
+  await connectLog({ brokers: broker.brokers, clientId: 'setup', sasl: sasl('setup') }).ensureTopics({
+    plans: topicPlans(names, pools),
+    partitions: 1,
+    replication: 1,
+  })
+
+  const start = async (role: AccessRole, more: { env?: Record<string, string>; handlers?: Handlers } = {}): Promise<System> => {
+    const env = {
+      KAFKA_BROKERS: broker.brokers.join(','),
+      KAFKA_SASL_MECHANISM: 'plain',
+      KAFKA_SASL_USERNAME: role,
+      KAFKA_SASL_PASSWORD: password,
+      SCHEMA_REGISTRY_URL: registryUrl,
+      DUELOG_TOPIC_PREFIX: prefix,
+      DUELOG_PARTITIONS: '1',
+      DUELOG_POOLS: role === 'executor' ? 'default' : pools.join(','),
+      DUELOG_TARGET_TOPICS: target,
+      DUELOG_INTAKE_ETF1_TOPICS: role === 'intake' ? foreign : '',
+      DUELOG_ROLES: role,
+      DUELOG_HTTP_PORT: '0',
+      DUELOG_DATA_DIR: await mkdtemp(join(folder, `${role}-`)),
+      ...more.env,
+    }
+    const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''))
+    const system = await startSystem({
+      config: readConfig(given),
+      logger: pino({ level: 'silent' }),
+      ...(more.handlers && { handlers: more.handlers }),
+      onFatal: () => {},
+    })
+    onTestFinished(() => system.stop())
+    return system
+  }
+  return { prefix, names, target, foreign, own, tableOf, start }
+}
+
+const get = async (url: string): Promise<Record<string, unknown>> => (await (await fetch(url)).json()) as Record<string, unknown>
+
+test('each role works with exactly what its table lists', async () => {
+  const { prefix, target, foreign, own, tableOf, start } = await openSite()
+  const roles: AccessRole[] = ['scheduler', 'executor', 'retrier', 'intake', 'auditor', 'api', 'worker', 'client']
+  for (const role of roles) await broker.grant(role, tableOf(role))
+  const tries: number[] = []
+  const flaky = (run: { attempt: number }): void => {
+    tries.push(run.attempt)
+    if (run.attempt === 1) throw new Error('once')
+  }
+  const [scheduler] = await Promise.all([
+    start('scheduler'),
+    start('executor', { handlers: { flaky } }),
+    start('retrier'),
+    start('intake'),
+    start('auditor'),
+  ])
+  const { url } = await start('api')
+  await scheduler.ready()
+  const put = async (id: string, body: object): Promise<unknown> => {
+    const init = { method: 'PUT', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }
+    return (await fetch(`${url}/v1/jobs/${id}?wait=applied`, init)).json()
+  }
+  const ended = (id: string) =>
+    vi.waitUntil(async () => (await get(`${url}/v1/jobs/${id}`)).status === 'COMPLETED', { timeout: 60_000, interval: 200 })
+  const now = { delayMs: 0 }
+  const retry = { maxAttempts: 2, backoff: { fixed: 1_000 } }
+  // A retry waits in a delay topic.
+  expect(await put('flaky', { schedule: now, target: { handler: 'flaky' }, retry })).toMatchObject({
+    applied: true,
+    status: 'ACTIVE',
+  })
+  expect(await put('topic', { schedule: now, target: { topic: { name: target } } })).toMatchObject({ applied: true })
+  const writer = await own.writer()
+  onTestFinished(() => writer.close())
+  const headers = { 'scheduler-epoch': '1', 'scheduler-target-topic': target }
+  await writer.write([{ topic: foreign, partition: 0, key: 'foreign', value: Buffer.from('x'), headers }])
+  const place = { brokers: broker.brokers, registryUrl, topicPrefix: prefix }
+  const did = Promise.withResolvers<void>()
+  const worker = createWorker({ ...place, sasl: sasl('worker'), pool: 'own', handlers: { mine: () => did.resolve() } })
+  onTestFinished(() => worker.close())
+  await worker.start()
+  const client = createClient({ ...place, sasl: sasl('client') })
+  onTestFinished(() => client.close())
+  await client.schedule({ id: 'mine', schedule: now, target: { handler: 'mine', pool: 'own' } })
+  await did.promise
+  for (const id of ['flaky', 'topic', 'foreign', 'mine']) await ended(id)
+  expect(tries).toEqual([1, 2])
+  expect((await get(`${url}/v1/audit`)).events).toMatchObject([{ action: 'PUT' }, { action: 'PUT' }])
+}, 180_000)
+
+test('a scheduler that may not use its transactional ids says so where it is looked at, and goes on once it may', async () => {
+  const { tableOf, start, prefix } = await openSite()
+  const [ids, others] = [tableOf('scheduler').filter(isId), tableOf('scheduler').filter((entry) => !isId(entry))]
+  await broker.grant('scheduler', others)
+  const scheduler = await start('scheduler')
+  const reason = await vi.waitUntil(
+    async () => JSON.stringify(await get(`${scheduler.url}/readyz`)).match(/[^"]*TRANSACTIONAL_ID[^"]*/)?.[0],
+    { timeout: 30_000, interval: 100 },
+  )
+  expect(reason).toContain(`Fencing the transactional id ${prefix}scheduler-0 failed: the brokers refuse it to User:scheduler`)
+  expect(reason).toContain('Grant Write and Describe on the transactional id')
+  await broker.grant('scheduler', ids)
+  await scheduler.ready()
+}, 90_000)
+
+const isId = ({ resource }: AclEntry): boolean => resource === 'transactional-id'
+
+test.each([
+  ['scheduler', 'group', /GROUP_AUTHORIZATION_FAILED.*Grant Read and Describe on the group/],
+  ['executor', 'group', /GROUP_AUTHORIZATION_FAILED.*Grant Read and Describe on the group/],
+  ['scheduler', 'topic', /TOPIC_AUTHORIZATION_FAILED.*Grant Describe/],
+] as const)(
+  '%s without any right to a %s does not start, and says why',
+  async (role, resource, words) => {
+    const { tableOf, start } = await openSite()
+    await broker.grant(
+      role,
+      tableOf(role).filter((entry) => entry.resource !== resource),
+    )
+    const error = await start(role).catch((thrown: unknown) => thrown)
+    expect(error).toMatchObject({ code: 'kafka-denied', message: expect.stringMatching(words) })
+    expect((error as Error).message).toContain(`User:${role}`)
+  },
+  90_000,
+)
+
+test('a wrong password and an unknown mechanism name the settings', async () => {
+  for (const wrong of [
+    { ...sasl('nobody'), password: 'no' },
+    { ...sasl('nobody'), mechanism: 'scram-sha-256' as const },
+  ]) {
+    const log = connectLog({ brokers: broker.brokers, clientId: 'test', sasl: wrong })
+    await expect(log.admin().then((admin) => admin.clusterId())).rejects.toMatchObject({
+      code: 'bad-config',
+      message: expect.stringContaining('KAFKA_SASL_USERNAME'),
+    })
+  }
+}, 30_000)
