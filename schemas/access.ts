@@ -1,6 +1,6 @@
 /**
  * What each part of Duelog, and each program beside it, must be allowed to do by the ACLs of a Kafka cluster: the one source of the
- * table in docs/ACCESS.md, of `duelog acls`, and of the test that runs each part with exactly these.
+ * table in docs/ACCESS.md, of `duelog acls`, and of the tests on a broker with an authorizer.
  */
 
 export type AclOperation = 'Read' | 'Write' | 'Create' | 'Describe' | 'DescribeConfigs' | 'AlterConfigs'

@@ -208,19 +208,25 @@ export class KafkaGroupReader implements GroupReader {
       if (this.#stopped) return
       if (payload.restart) return void this.#tellDenied(payload.error)
       this.#end()
-      const error = faultOf(payload.error, `Reading as a member of group ${this.#options.groupId}`, principalOf(this.#kafka))
-      if (this.#settleStart === undefined) this.#options.onCrash(error)
-      else this.#settleStart.reject(error)
+      void this.#faultOf(payload.error).then((error) => {
+        if (this.#settleStart === undefined) this.#options.onCrash(error)
+        else this.#settleStart.reject(error)
+      })
     })
   }
 
-  /** kafkajs tries again for ever what an ACL refuses, and says that it finds no coordinator. Who has just started hears the truth instead; who reads already goes on trying, since the ACL may come back. */
-  async #tellDenied(thrown: unknown): Promise<void> {
+  /** What an ACL refuses kafkajs takes for a group without a coordinator. */
+  async #faultOf(thrown: unknown): Promise<DuelogError> {
     const { groupId } = this.#options
-    const told = await unveiled(this.#kafka, thrown, 'group', groupId).catch(() => thrown)
-    const error = faultOf(told, `Reading as a member of group ${groupId}`, principalOf(this.#kafka))
+    const told = await unveiled(this.#kafka, thrown, 'group', groupId)
+    return faultOf(told, `Reading as a member of group ${groupId}`, principalOf(this.#kafka))
+  }
+
+  /** Tried again for ever: who has just started hears of it instead; who reads already goes on trying, since the ACL may come back. */
+  async #tellDenied(thrown: unknown): Promise<void> {
+    const error = await this.#faultOf(thrown)
     if (error.code !== 'kafka-denied' || this.#stopped) return
-    this.#settings.logger.error({ groupId }, error.message)
+    this.#settings.logger.error({ groupId: this.#options.groupId }, error.message)
     this.#settleStart?.reject(error)
   }
 

@@ -44,6 +44,14 @@ const promised = [
   ['GET', '/openapi.json', null],
 ] as const
 
+/** Every schema of the document that is one of an integer. */
+function integersIn(part: unknown): Record<string, unknown>[] {
+  if (typeof part !== 'object' || part === null) return []
+  const { type } = part as { type?: unknown }
+  const isInteger = type === 'integer' || (Array.isArray(type) && type.includes('integer') && !type.includes('string'))
+  return [...(isInteger ? [part as Record<string, unknown>] : []), ...Object.values(part).flatMap(integersIn)]
+}
+
 interface Operation {
   operationId: string
   summary: string
@@ -69,6 +77,19 @@ beforeAll(async () => {
   )
 })
 afterAll(() => system.api.stop())
+
+it('says of every integer how many bits it needs, for generators of typed clients', () => {
+  const integers = integersIn(document)
+  expect(integers.length).toBeGreaterThan(100)
+  expect(integers.filter(({ format }) => format !== 'int32' && format !== 'int64')).toEqual([])
+  for (const { format, maximum } of integers) if (format === 'int32') expect(maximum).toBeLessThan(2 ** 31)
+  const { delayMs } = (
+    document.components.schemas.JobDefinition?.properties as Record<string, { properties: Record<string, unknown> }>
+  ).schedule?.properties as Record<string, { format: string }>
+  expect(delayMs?.format).toBe('int64')
+  // One that may be text is no number, and no time either: it may be epoch ms.
+  expect(JSON.stringify(document)).not.toContain('"date-time"')
+})
 
 describe('GET /openapi.json', () => {
   it('describes the promised routes and no other, with the role that each needs', () => {

@@ -63,8 +63,7 @@ function shapeSchema(field: AvroField, shape: Shape, names: Names): JsonSchema {
     case 'boolean':
       return { type: 'boolean' }
     case 'long':
-      if (field.unit === 'epoch ms')
-        return { type: ['string', 'integer'], format: 'date-time', examples: ['2030-01-31T08:00:00+01:00'] }
+      if (field.unit === 'epoch ms') return { type: ['string', 'integer'], examples: ['2030-01-31T08:00:00+01:00'] }
       return { type: 'integer', ...given({ minimum, maximum }) }
     case 'int':
       return { type: 'integer', ...given({ minimum, maximum }) }

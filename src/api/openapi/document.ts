@@ -6,6 +6,7 @@ import type { FastifySchema, RouteOptions } from 'fastify'
 import pkg from '../../../package.json' with { type: 'json' }
 import { problemType } from '../problem.ts'
 import { definitionJsonSchema } from './definition-json-schema.ts'
+import { withFormats } from './formats.ts'
 
 export type JsonSchema = Record<string, unknown>
 
@@ -71,9 +72,9 @@ export function openApiDocument(routes: readonly RouteOptions[]): OpenApiDocumen
     },
     servers: [{ url: '/' }],
     tags,
-    paths,
+    paths: withFormats(paths),
     components: {
-      schemas: Object.fromEntries([...components].sort(([left], [right]) => (left < right ? -1 : 1))),
+      schemas: Object.fromEntries(withFormats([...components]).sort(([left], [right]) => (left < right ? -1 : 1))),
       securitySchemes: {
         bearer: {
           type: 'http',
@@ -125,7 +126,8 @@ function bodyOf(
 ): JsonSchema {
   if (body === undefined && consumes[0] === 'application/json') return {}
   const optional = Array.isArray(body?.type) && body.type.includes('null')
-  const shown = body === undefined ? { type: 'string' } : optional ? { ...body, type: 'object' } : body
+  // Bytes, or a generated client would write the lines as one text of JSON.
+  const shown = body === undefined ? { type: 'string', format: 'binary' } : optional ? { ...body, type: 'object' } : body
   return { requestBody: { required: !optional, content: contentOf(consumes, refer(shown)) } }
 }
 
