@@ -1,4 +1,4 @@
-/** A role on a broker with an authorizer: it works with what its table says, and what is missing is named. */
+/** Each role on a broker with an authorizer: it works with exactly what its table says, and what is missing is named. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -6,9 +6,11 @@ import { pino } from 'pino'
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { type AccessRole, type AclEntry, accessOf, accessRoles } from '../../schemas/access.ts'
 import { readConfig } from '../../src/config/config.ts'
+import { createClient } from '../../src/connect.ts'
 import type { Handlers } from '../../src/executor/handler.ts'
 import { connectLog } from '../../src/kafka/log.ts'
 import { type System, startSystem } from '../../src/main.ts'
+import { createWorker } from '../../src/worker.ts'
 import { topicNames, topicPlans } from '../../streams/topics.ts'
 import { registryUrl } from '../kafka/harness.ts'
 import { password, SecuredBroker } from './secured-broker.ts'
@@ -83,6 +85,58 @@ async function openSite() {
 
 const get = async (url: string): Promise<Record<string, unknown>> => (await (await fetch(url)).json()) as Record<string, unknown>
 
+test('each role works with exactly what its table lists', async () => {
+  const { prefix, target, foreign, own, tableOf, start } = await openSite()
+  const roles: AccessRole[] = ['scheduler', 'executor', 'retrier', 'intake', 'auditor', 'api', 'worker', 'client']
+  for (const role of roles) await broker.grant(role, tableOf(role))
+  const tries: number[] = []
+  const flaky = (run: { attempt: number }): void => {
+    tries.push(run.attempt)
+    if (run.attempt === 1) throw new Error('once')
+  }
+  const [scheduler] = await Promise.all([
+    start('scheduler'),
+    start('executor', { handlers: { flaky } }),
+    start('retrier'),
+    start('intake'),
+    start('auditor'),
+  ])
+  const { url } = await start('api')
+  await scheduler.ready()
+  const put = async (id: string, body: object): Promise<unknown> => {
+    const init = { method: 'PUT', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }
+    return (await fetch(`${url}/v1/jobs/${id}?wait=applied`, init)).json()
+  }
+  const ended = (id: string) =>
+    vi.waitUntil(async () => (await get(`${url}/v1/jobs/${id}`)).status === 'COMPLETED', { timeout: 60_000, interval: 200 })
+  const now = { delayMs: 0 }
+  const retry = { maxAttempts: 2, backoff: { list: [1_000] } }
+  // A retry waits in a delay topic.
+  expect(await put('flaky', { schedule: now, target: { handler: 'flaky' }, retry })).toMatchObject({
+    applied: true,
+    status: 'ACTIVE',
+  })
+  expect(await put('topic', { schedule: now, target: { topic: { name: target } } })).toMatchObject({ applied: true })
+  const writer = await own.writer()
+  onTestFinished(() => writer.close())
+  const headers = { 'scheduler-epoch': '1', 'scheduler-target-topic': target }
+  await writer.write([{ topic: foreign, partition: 0, key: 'foreign', value: Buffer.from('x'), headers }])
+  const place = { brokers: broker.brokers, registryUrl, topicPrefix: prefix }
+  const did = Promise.withResolvers<void>()
+  const worker = createWorker({ ...place, sasl: sasl('worker'), pool: 'own', handlers: { mine: () => did.resolve() } })
+  onTestFinished(() => worker.close())
+  await worker.start()
+  const client = createClient({ ...place, sasl: sasl('client') })
+  onTestFinished(() => client.close())
+  await client.schedule({ id: 'mine', schedule: now, target: { handler: 'mine', pool: 'own' } })
+  await did.promise
+  for (const id of ['flaky', 'topic', 'foreign', 'mine']) await ended(id)
+  expect(tries).toEqual([1, 2])
+  expect((await get(`${url}/v1/audit`)).records).toEqual(
+    expect.arrayContaining([expect.objectContaining({ action: 'PUT', jobId: 'topic' })]),
+  )
+}, 180_000)
+
 test('a scheduler that may not use its transactional ids says so where it is looked at, and goes on once it may', async () => {
   const { tableOf, start, prefix } = await openSite()
   const [ids, others] = [tableOf('scheduler').filter(isId), tableOf('scheduler').filter((entry) => !isId(entry))]
@@ -99,6 +153,25 @@ test('a scheduler that may not use its transactional ids says so where it is loo
 }, 90_000)
 
 const isId = ({ resource }: AclEntry): boolean => resource === 'transactional-id'
+
+test.each([
+  ['scheduler', 'group', /GROUP_AUTHORIZATION_FAILED.*Grant Read and Describe on the group/],
+  ['executor', 'group', /GROUP_AUTHORIZATION_FAILED.*Grant Read and Describe on the group/],
+  ['scheduler', 'topic', /TOPIC_AUTHORIZATION_FAILED.*Grant Describe/],
+] as const)(
+  '%s without any right to a %s does not start, and says why',
+  async (role, resource, words) => {
+    const { tableOf, start } = await openSite()
+    await broker.grant(
+      role,
+      tableOf(role).filter((entry) => entry.resource !== resource),
+    )
+    const error = await start(role).catch((thrown: unknown) => thrown)
+    expect(error).toMatchObject({ code: 'kafka-denied', message: expect.stringMatching(words) })
+    expect((error as Error).message).toContain(`User:${role}`)
+  },
+  90_000,
+)
 
 test('a wrong password and an unknown mechanism name the settings', async () => {
   for (const wrong of [

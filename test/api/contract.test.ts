@@ -83,10 +83,7 @@ it('says of every integer how many bits it needs, for generators of typed client
   expect(integers.length).toBeGreaterThan(100)
   expect(integers.filter(({ format }) => format !== 'int32' && format !== 'int64')).toEqual([])
   for (const { format, maximum } of integers) if (format === 'int32') expect(maximum).toBeLessThan(2 ** 31)
-  const { delayMs } = (
-    document.components.schemas.JobDefinition?.properties as Record<string, { properties: Record<string, unknown> }>
-  ).schedule?.properties as Record<string, { format: string }>
-  expect(delayMs?.format).toBe('int64')
+  expect(JSON.stringify(document.components.schemas.JobDefinition)).toMatch(/"delayMs":\{[^{}]*"format":"int64"/)
   // One that may be text is no number, and no time either: it may be epoch ms.
   expect(JSON.stringify(document)).not.toContain('"date-time"')
 })
