@@ -49,6 +49,12 @@ export function clusterOf(options: ClusterOptions, onAppended?: LogOptions['onAp
   const brokers = given.map((broker: string) => broker.trim()).filter((broker) => broker !== '')
   if (brokers.length === 0) throw new DuelogError('bad-config', 'brokers is empty; give host:port of at least one broker')
   const { sasl, ssl, logger, clientId = 'duelog', registryUrl = REGISTRY_URL_DEFAULT, registryAuth: auth } = options
+  const address = URL.parse(registryUrl)
+  if (address !== null && (address.username !== '' || address.password !== ''))
+    throw new DuelogError(
+      'bad-config',
+      'registryUrl has a user or a password, which messages would show; give them in registryAuth',
+    )
   const names = topicNames(options.topicPrefix ?? TOPIC_PREFIX_DEFAULT)
   const registry = { registryUrl, auth, onRefused: (sentence: string) => logger?.warn({}, sentence) }
   return {

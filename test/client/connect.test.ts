@@ -79,6 +79,9 @@ it('runs a program’s own handlers, and the built-in ones', async () => {
 
 it('says what is wrong when brokers or topics are missing', async () => {
   expect(() => createClient({ brokers: '' })).toThrow(/brokers is empty/)
+  const withPassword = () => createClient({ brokers: 'b:9092', registryUrl: 'http://me:hidden@r:8081' })
+  expect(withPassword).toThrow(/registryAuth/)
+  expect(withPassword).not.toThrow(/hidden/)
   await expect(createWorker({ brokers, registryUrl, concurrency: 0, handlers: {} }).start()).rejects.toThrow(/concurrency/)
   expect(() => createWorker({ brokers, registryUrl, name: 'gpu@1', handlers: {} })).toThrow(/name of the worker is "gpu@1"/)
   const worker = createWorker({ brokers, registryUrl, topicPrefix: 'no-such-prefix.', logger: silent, handlers: {} })
