@@ -21,6 +21,7 @@ import { createMetrics, type Metrics } from './metrics.ts'
 import type { Parts } from './parts.ts'
 import { keepPrivate } from './private-folder.ts'
 import { clockOf, startClock } from './process-clock.ts'
+import { fewRecordLines } from './record-lines.ts'
 import { createRetrier, type Retrier } from './retrier/retrier.ts'
 import { Scheduler } from './scheduler/scheduler.ts'
 import { startHttp } from './serve.ts'
@@ -54,7 +55,7 @@ export interface SystemOptions {
 /** Starts the roles of this process. Rejects with one DuelogError sentence; nothing runs on then. */
 export async function startSystem(options: SystemOptions): Promise<System> {
   const { config } = options
-  const logger = options.logger ?? pino({ level: config.logLevel })
+  const logger = options.logger ?? pino({ level: config.logLevel, ...fewRecordLines() })
   const undo: (() => Promise<unknown>)[] = []
   const stop = once(async () => {
     for (const step of undo.splice(0).reverse())

@@ -12,6 +12,7 @@ import { newInstance } from './instance.ts'
 import { requireKnown } from './known-options.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 import { processClock, watchClock } from './process-clock.ts'
+import { fewRecordLines } from './record-lines.ts'
 
 const httpDenyDefault = configSchema.properties.DUELOG_HTTP_DENY.default
 const clockStepMsMaxDefault = configSchema.properties.DUELOG_CLOCK_STEP_MS_MAX.default
@@ -75,7 +76,7 @@ export function createWorker<Payloads extends object = AnyPayloads>(options: Wor
     const allowed = '1 to 255 characters without "@", ":" and spaces'
     throw new DuelogError('bad-config', `name of the worker is ${JSON.stringify(name)}; allowed: ${allowed}`)
   }
-  const logger = options.logger ?? pino({ name, level: 'warn' })
+  const logger = options.logger ?? pino({ name, level: 'warn', ...fewRecordLines() })
   const metrics = options.metrics ?? createMetrics()
   const stepMsMax = options.clockStepMsMax ?? clockStepMsMaxDefault
   const clock = processClock({ stepMsMax, needsProof: false, metrics, logger })

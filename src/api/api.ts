@@ -23,7 +23,15 @@ import { jobReadRoutes } from './job-read-routes.ts'
 import { jobRoutes } from './job-routes.ts'
 import { JobWrites } from './job-writes.ts'
 import { type JsonParser, jsonReader } from './json-body.ts'
-import { bodyBytesMax, connectionIdleMs, connectionsMax, ratePerSecondDefault, stopGraceMs } from './limits.ts'
+import {
+  bodyBytesMax,
+  connectionIdleMs,
+  connectionsMax,
+  headersCheckMs,
+  headersReceiveMs,
+  ratePerSecondDefault,
+  stopGraceMs,
+} from './limits.ts'
 import { openApiRoutes } from './openapi/routes.ts'
 import type { ApiOptions } from './options.ts'
 import { planRoutes } from './plan-routes.ts'
@@ -112,6 +120,7 @@ function createInstance(options: ApiOptions): FastifyInstance {
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: bodyBytesMax,
     connectionTimeout: connectionIdleMs,
+    http: { headersTimeout: headersReceiveMs, connectionsCheckingInterval: headersCheckMs },
     // We answer those ourselves, as a problem.
     return503OnClosing: false,
     // A job id of 255 bytes has up to three characters for each when percent-encoded.

@@ -70,6 +70,9 @@ export const listenersPerCallerMax = 100
 export const listenerBytesMax = 256 * 1024
 /** How long the body of a single request may take to arrive. */
 export const bodyReceiveMs = 30_000
+/** How long the headers of a request may take to arrive, and how often that is looked at. */
+export const headersReceiveMs = 10_000
+export const headersCheckMs = 2_000
 /** Connections that are open at once; more are refused. */
 export const connectionsMax = 2_000
 /** Requests a second that one caller may send, and twice as many at once; DUELOG_HTTP_RATE_LIMIT says otherwise. */

@@ -5,6 +5,7 @@ import { readConfig } from '../config/config.ts'
 import { messageOf } from '../errors.ts'
 import { shownOf } from '../exposition.ts'
 import { startSystem } from '../main.ts'
+import { fewRecordLines } from '../record-lines.ts'
 import { boundHeap } from './memory.ts'
 import { watchSignals } from './signals.ts'
 
@@ -15,7 +16,7 @@ signals.stop.addEventListener('abort', () => ended.resolve(0), { once: true })
 
 try {
   const config = readConfig(process.env)
-  const logger = pino({ level: config.logLevel, base: { pid: process.pid } })
+  const logger = pino({ level: config.logLevel, base: { pid: process.pid }, ...fewRecordLines() })
   const onFatal = (error: Error): void => {
     logger.fatal({ err: error }, 'The executor process cannot go on.')
     ended.resolve(1)

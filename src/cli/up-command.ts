@@ -5,6 +5,7 @@ import pkg from '../../package.json' with { type: 'json' }
 import { type Config, readConfig } from '../config/config.ts'
 import { environmentOf } from '../config/flags.ts'
 import type { System, startSystem } from '../main.ts'
+import { fewRecordLines } from '../record-lines.ts'
 import { keepCompiledCode, loadSystem } from './compiled-code.ts'
 import { withExamples } from './remote/remote-command.ts'
 import { settingOptions } from './setting-options.ts'
@@ -107,5 +108,8 @@ function sayOn(output: Output): (line: string) => void {
 /** JSON lines on stdout. */
 function loggerFor({ config, levelChosen, terminal }: UpOptions): Logger {
   const quiet = terminal.stdout.isTTY === true && !levelChosen
-  return pino({ level: quiet ? 'warn' : config.logLevel }, { write: (line: string) => void terminal.stdout.write(line) })
+  return pino(
+    { level: quiet ? 'warn' : config.logLevel, ...fewRecordLines() },
+    { write: (line: string) => void terminal.stdout.write(line) },
+  )
 }

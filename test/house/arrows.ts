@@ -39,6 +39,7 @@ const joiners = [
   'known-options',
   'known-schemas',
   'former-process',
+  'record-lines',
   'worker',
   ...processes,
   'targets',

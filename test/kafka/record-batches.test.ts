@@ -13,6 +13,7 @@ import {
   roomOfAnswer,
 } from '../../src/kafka/record-batches.ts'
 import { unpackedBytesMax } from '../../src/kafka/unpacking.ts'
+import { seeded } from '../streams/schedules/differential-sample.ts'
 
 interface RecordPlan {
   key: Buffer | null
@@ -208,4 +209,36 @@ test('no more than its share of what has to be unpacked, too', async () => {
   expect(await decodeBatches(Buffer.concat(batches), room)).toHaveLength(2)
   expect(await decodeBatches(await batch({ ...one, compression: 1 }), room)).toHaveLength(0)
   expect(await decodeBatches(await batch({ records: [of('plain')] }), room)).toHaveLength(1)
+})
+
+/** More by hand: DUELOG_HOSTILE_BATCHES=1000000. */
+const hostileBatches = Number(process.env.DUELOG_HOSTILE_BATCHES ?? 3_000)
+
+test('whatever is done to the bytes of a fetch, it is decoded without an error, to no more messages than it has bytes', {
+  timeout: 3_600_000,
+}, async () => {
+  const dice = seeded(58)
+  const headers = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`h${at}`, '']))
+  const seeds = [
+    await batch({ records: [of('a'), of('b'), { ...of('c'), headers: headers(40) }] }),
+    await batch({ records: [of('a')], transactional: true, firstOffset: 2 ** 40 }),
+    await packed(1, promisify(gzip) as never, { records: Array.from({ length: 50 }, (_, at) => of(String(at))) }),
+    await packed(4, promisify(zstdCompress) as never, { records: [of('x'.repeat(5_000)), of('y')] }),
+    await packed(2, (bytes) => bytes, { records: [of('snappy')] }),
+    await packed(3, (bytes) => bytes, { records: [of('lz4')] }),
+  ]
+  for (let made = 0; made < hostileBatches; made++) {
+    const parts = Array.from({ length: dice.between(1, 3) }, () => Buffer.from(dice.pick(seeds)))
+    const bytes = Buffer.concat(parts)
+    for (let changes = dice.upTo(8); changes > 0; changes--) {
+      // Half of the changes in what says lengths and counts.
+      const at = dice.chance(0.5) ? dice.upTo(Math.min(90, bytes.length)) : dice.upTo(bytes.length)
+      bytes[at] = dice.pick([0, 1, 0x7f, 0x80, 0xff, dice.upTo(256)])
+    }
+    const cut = dice.chance(0.2) ? bytes.subarray(0, dice.upTo(bytes.length)) : bytes
+    const room = roomOfAnswer()
+    const messages = await decodeBatches(cut, room)
+    const unpackedMost = roomOfAnswer().unpackedBytes - room.unpackedBytes
+    expect(messages.length).toBeLessThanOrEqual(cut.length + unpackedMost)
+  }
 })

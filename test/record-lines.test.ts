@@ -1,0 +1,32 @@
+import { pino } from 'pino'
+import { expect, it } from 'vitest'
+import { fewRecordLines, RecordLines } from '../src/record-lines.ts'
+
+function logged() {
+  const lines: Record<string, unknown>[] = []
+  let nowMs = 0
+  const options = fewRecordLines(new RecordLines(() => nowMs))
+  const logger = pino(options, { write: (line: string) => void lines.push(JSON.parse(line)) })
+  return { lines, logger, pass: (ms: number) => void (nowMs += ms) }
+}
+
+it('says little of a flood of garbage, and later how much was left out', () => {
+  const { lines, logger, pass } = logged()
+  for (let offset = 0; offset < 1_000; offset++) logger.child({ partition: 1 }).warn({ topic: 'jobs', offset }, 'passed over')
+  expect(lines).toHaveLength(20)
+  expect(lines[19]).toMatchObject({ topic: 'jobs', offset: 19, partition: 1, msg: 'passed over' })
+  pass(10_000)
+  logger.warn({ topic: 'jobs', offset: 1_000 }, 'passed over')
+  expect(lines[20]).toMatchObject({ offset: 1_000, linesLeftOut: 980 })
+})
+
+it('leaves out nothing of other topics, nor what is not about a record', () => {
+  const { lines, logger } = logged()
+  for (let offset = 0; offset < 100; offset++) logger.warn({ topic: 'jobs', offset }, 'passed over')
+  lines.length = 0
+  logger.warn({ topic: 'job-commands', offset: 1 }, 'passed over')
+  for (let index = 0; index < 50; index++) logger.error({ topic: 'jobs', partition: index }, 'cannot be read')
+  logger.warn('plain')
+  logger.info({ topic: 'jobs', offset: 1 }, 'told')
+  expect(lines).toHaveLength(53)
+})
