@@ -1,0 +1,30 @@
+/** `duelog acls`: no broker is asked. */
+import { expect, it } from 'vitest'
+import { accessRoles } from '../../schemas/access.ts'
+import { duelogHere } from './built-program.ts'
+
+it('prints the commands that grant a role what it needs, for this prefix and these topics', async () => {
+  const env = { DUELOG_TOPIC_PREFIX: 'p.', DUELOG_TARGET_TOPICS: 'orders,mail.*' }
+  const { code, out } = await duelogHere(['acls', '--role', 'scheduler', '--principal', "User:CN=o'brien"], { env })
+  expect(code).toBe(0)
+  const lines = out.trimEnd().split('\n')
+  expect(
+    lines.every((line) => line.startsWith('kafka-acls.sh --bootstrap-server localhost:9092 --add --force --allow-principal ')),
+  ).toBe(true)
+  expect(lines.every((line) => line.includes("'User:CN=o'\\''brien'"))).toBe(true)
+  expect(out).toContain('--operation Write --operation Describe --transactional-id p.scheduler- --resource-pattern-type prefixed')
+  expect(out).toContain(
+    '--operation Write --operation Describe --operation DescribeConfigs --topic mail. --resource-pattern-type prefixed',
+  )
+  expect(out).toContain('--topic orders --resource-pattern-type literal')
+})
+
+it('joins what several roles need of one resource, and names the roles there are', async () => {
+  const entries = (await duelogHere(['acls', '--role', 'scheduler,api,executor', '--json'])).json()
+  const places = entries.map(({ resource, pattern, name }) => `${resource} ${pattern} ${name}`)
+  expect(new Set(places).size).toBe(places.length)
+  expect(entries.find(({ name }) => name === 'duelog.jobs')).toMatchObject({ operations: ['Read', 'Write', 'Describe'] })
+  const wrong = await duelogHere(['acls', '--role', 'owner'])
+  expect(wrong.code).toBe(2)
+  for (const role of Object.keys(accessRoles)) expect(wrong.err).toContain(role)
+})
