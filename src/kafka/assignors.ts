@@ -55,7 +55,9 @@ export function createAssigner(kind: AssignerKind, note: () => MemberNote): Part
  * is who reads all of them. While one member knows no standbys nobody is one, for that member would take a standby for an owner. Who is
  * about to leave gets nothing while others stay: what it has is free.
  */
-const coPartitioned: Rule = (members, counts) => {
+const coPartitioned: Rule = (all, counts) => {
+  // Who reads nothing, or whose metadata nobody can read, would keep its partitions from all others.
+  const members = all.filter(({ topics }) => topics.length > 0)
   const widest = Math.max(0, ...counts.values())
   const staying = members.filter(({ note }) => note.leaving !== true)
   const known = (staying.length > 0 ? staying : members).map(({ memberId, note }) => ({
@@ -136,6 +138,15 @@ const range: Rule = (members, counts) => {
 const rules: Record<AssignerKind, Rule> = { 'co-partitioned': coPartitioned, 'round-robin': roundRobin, range }
 
 function readMember({ memberId, memberMetadata }: GroupMember) {
-  const metadata = AssignerProtocol.MemberMetadata.decode(memberMetadata)
+  const metadata = metadataOf(memberMetadata)
   return { memberId, topics: metadata?.topics ?? [], note: readNote(memberId, metadata?.userData) }
+}
+
+/** Undefined where it is not of the consumer protocol: then the member gets nothing, and the others what is theirs. */
+function metadataOf(bytes: Buffer) {
+  try {
+    return AssignerProtocol.MemberMetadata.decode(bytes)
+  } catch {
+    return undefined
+  }
 }

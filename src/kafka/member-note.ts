@@ -52,7 +52,7 @@ export function readNote(memberId: string, bytes: Buffer | undefined): MemberNot
     return {
       instance: typeof note.instance === 'string' ? note.instance : memberId,
       userData: note.userData ?? null,
-      owned: Array.isArray(note.owned) ? note.owned : [],
+      owned: Array.isArray(note.owned) ? note.owned.filter(Number.isSafeInteger) : [],
       generation: Number(note.generation) || 0,
       ...(note.leaving === true && { leaving: true }),
       ...(isStandbyNote(note.standby) && { standby: note.standby }),
