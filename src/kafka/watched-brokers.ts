@@ -127,7 +127,7 @@ class WatchedBroker {
       answered = true
       socket.destroy()
     })
-    socket.once('error', (error: NodeJS.ErrnoException) => {
+    socket.on('error', (error: NodeJS.ErrnoException) => {
       // Who refuses is there: nobody has to wait for it, and what it says is for those who connect.
       answered ||= !isOverdue && !unreachable.has(error.code ?? '')
     })

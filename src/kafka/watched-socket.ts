@@ -85,6 +85,8 @@ export function watchAnswers(socket: Socket, { patience, onDoubt }: Watch): void
     }
     return write.apply(this, args)
   } as Socket['write']
+  // Ours may come when nobody listens yet, or any more; that must not end the process.
+  socket.on('error', () => {})
   socket.on('data', (chunk: Buffer) => answers.take(chunk))
   socket.once('close', () => {
     clearTimeout(timer)
