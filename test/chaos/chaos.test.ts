@@ -1,0 +1,47 @@
+/**
+ * A short drill on three real brokers. It judges what was lost, doubled or early, and never how long something took: machines that run
+ * tests are busy. `npm run chaos` by hand goes through all faults.
+ */
+import { fork } from 'node:child_process'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+import { duelogEnvironment } from '../setup/environment.ts'
+import type { Result } from './report/result.ts'
+
+const drillMsMax = 900_000
+const faults = ['term-owner', 'kill-owner', 'silent-coordinator']
+
+test('an owner is stopped, one is killed, a broker falls silent: nothing is lost, doubled or early', {
+  timeout: drillMsMax,
+}, async ({ onTestFinished, signal }) => {
+  const folder = await mkdtemp(join(tmpdir(), 'duelog-drill-'))
+  const json = join(folder, 'results.json')
+  const load = ['--jobs', '600', '--rate', '20', '--late-ms', '20000', '--seed', String(Date.now() % 1_000)]
+  const child = fork(fileURLToPath(new URL('run.ts', import.meta.url)), ['--only', faults.join(), ...load, '--json', json], {
+    env: duelogEnvironment(),
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  })
+  let output = ''
+  const hear = (text: Buffer): void => {
+    output += String(text)
+  }
+  child.stdout?.on('data', hear)
+  child.stderr?.on('data', hear)
+  const ended = new Promise<number | null>((resolve) => child.once('close', resolve))
+  signal.addEventListener('abort', () => child.kill('SIGTERM'))
+  onTestFinished(async () => {
+    if (child.exitCode === null) child.kill('SIGTERM')
+    await ended
+    await rm(folder, { recursive: true, force: true })
+  })
+  const code = await ended
+  expect(code, output).toBe(0)
+  const results = JSON.parse(await readFile(json, 'utf8')) as Result[]
+  expect(results, output).toMatchObject(
+    faults.map((fault) => ({ fault, outcome: 'passed', lost: 0, duplicate: 0, early: 0, audit: 'clean' })),
+  )
+  for (const { fires } of results) expect(fires).toBeGreaterThan(100)
+})
