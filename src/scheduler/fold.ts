@@ -145,6 +145,7 @@ class BatchFold {
     const { input } = mail
     // Not before its report is folded: until then the lease is all that speaks for the attempt.
     if (input.kind === 'event' && input.event.type !== 'STARTED') this.#context.leases.ended(mail.jobId, input.event)
+    else if (input.kind === 'event') this.#begun(decision.job, input.event)
     if (mail.input.kind === 'definition' && decision.job.definition === mail.input.definition) {
       const value = definitionValue(mail.input.definition)
       this.#folded.effects.definition(mail.jobId, value)
@@ -166,6 +167,13 @@ class BatchFold {
     const checkedAt = Math.min(heartbeat.checkedAt, this.#now)
     this.#context.leases.note(jobId, event, { ...heartbeat, checkedAt })
     this.#reported(job, event, checkedAt)
+  }
+
+  /** That it has begun is a word of its worker too, and may come long after the beginning. */
+  #begun(job: Job, event: ExecutionEvent): void {
+    const { leases } = this.#context
+    const said = { progress: null, message: null, ...leases.last(job.id, event) }
+    if (isUnderWay(job, event)) leases.note(job.id, event, { ...said, checkedAt: this.#now })
   }
 
   /** Of attempts that nobody runs no worker is remembered. */

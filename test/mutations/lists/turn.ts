@@ -6,8 +6,15 @@ const scheduler = (file: string): string => `src/scheduler/${file}.ts`
 export const turnMutations = [
   ...area(
     'leases',
-    ['scheduler/late-reports', 'scheduler/takeovers'],
+    ['scheduler/late-reports', 'scheduler/takeovers', 'scheduler/leases'],
     [
+      [
+        'late-start-deaf',
+        scheduler('fold'),
+        "else if (input.kind === 'event') this.#begun(decision.job, input.event)",
+        '',
+        'a report that an attempt has begun renews no lease',
+      ],
       [
         'A-leases-deaf',
         scheduler('leases'),
