@@ -64,9 +64,14 @@ export const poison: Fault = {
   what: '2,000 records that nobody can read on each input of the owners: random bytes of up to 200 kB, foreign schema ids, ids that are no UTF-8, empty ones',
   async run(stage) {
     const bytes = (most: number): Buffer => randomBytes(1 + Math.floor(stage.random() * most))
-    const record = (index: number): { key: Buffer | null; value: Buffer | null } => {
+    /** A compacted topic takes no record without a key: the broker refuses it. */
+    const record = (index: number, isCompacted: boolean): { key: Buffer | null; value: Buffer | null } => {
       const key =
-        index % 7 === 0 ? null : index % 5 === 0 ? Buffer.from([0xff, 0xfe, index % 256]) : Buffer.from(`poison-${index}`)
+        index % 7 === 0 && !isCompacted
+          ? null
+          : index % 5 === 0
+            ? Buffer.from([0xff, 0xfe, index % 256])
+            : Buffer.from(`poison-${index}`)
       const framed = Buffer.concat([Buffer.from([0, 0, 0, 0, index % 9]), bytes(200)])
       const value =
         index % 3 === 0 ? framed : index % 100 === 1 ? bytes(200_000) : index % 11 === 0 ? Buffer.alloc(0) : bytes(300)
@@ -76,7 +81,7 @@ export const poison: Fault = {
       await writeRaw(
         stage.place,
         topicPrefix + topic,
-        Array.from({ length: 2_000 }, (_, index) => record(index)),
+        Array.from({ length: 2_000 }, (_, index) => record(index, topic === 'jobs')),
       )
     await last(stage, 5_000)
   },
