@@ -30,7 +30,7 @@ describe('the command line', () => {
     const { out, code } = await run(['--help'])
     expect(code).toBe(0)
     expect([...out.matchAll(/^ {2}([a-z]+) /gm)].map(([, name]) => name)).toEqual([
-      ...['up', 'demo', 'jobs', 'runs', 'schedule', 'topics', 'audit', 'generate', 'bench', 'completion'],
+      ...['up', 'demo', 'jobs', 'runs', 'schedule', 'topics', 'schemas', 'acls', 'audit', 'generate', 'bench', 'completion'],
     ])
   })
   it('prints its version', async () => {
