@@ -17,7 +17,7 @@ describe('completion', () => {
   it('offers the commands that begin as typed, and none that is hidden', () => {
     expect(words('')).toContain('jobs')
     expect(words('')).not.toContain('complete')
-    expect(words('sch')).toEqual(['schedule'])
+    expect(words('sch')).toEqual(['schedule', 'schemas'])
     expect(words('jobs', 're')).toEqual(['resume'])
   })
   it('offers the options of the command once a dash is typed', () => {
