@@ -22,6 +22,8 @@ const ofRecords: ReadonlySet<ErrorCode> = new Set(['payload-too-large', 'record-
 
 interface Call {
   records: RecordOut[]
+  /** Names of all topics that it writes to. */
+  topics: string
   bytes: number
   resolve(offsets: Map<string, number>): void
   reject(error: Error): void
@@ -59,7 +61,7 @@ export class IdempotentWriter implements LogWriter {
     let bytes = 0
     for (const record of records) bytes += recordBytes(record)
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ records, bytes, resolve, reject })
+      this.#waiting.push({ records, topics: topicsOf(records), bytes, resolve, reject })
       this.#flying ??= this.#fly()
     })
   }
@@ -81,28 +83,42 @@ export class IdempotentWriter implements LogWriter {
     this.#flying = undefined
   }
 
+  /**
+   * The calls of one flight, in their order: those to the topic of the first. A broker takes or refuses each partition of a request by itself
+   * and kafkajs does not say which it took, so what is refused of one topic would leave in doubt what was written to another.
+   */
   #take(): Call[] {
+    const topics = this.#waiting[0]?.topics
+    const taken: Call[] = []
+    const left: Call[] = []
     let records = 0
     let bytes = 0
-    let calls = 0
-    for (const call of this.#waiting) {
+    for (const [place, call] of this.#waiting.entries()) {
+      if (call.topics !== topics) {
+        left.push(call)
+        continue
+      }
       records += call.records.length
       bytes += call.bytes
-      if (calls > 0 && (records > flightRecordsMax || bytes > flightBytesMax)) break
-      calls++
+      if (taken.length > 0 && (records > flightRecordsMax || bytes > flightBytesMax)) {
+        this.#waiting = [...left, ...this.#waiting.slice(place)]
+        return taken
+      }
+      taken.push(call)
     }
-    return this.#waiting.splice(0, calls)
+    this.#waiting = left
+    return taken
   }
 
-  /** Records of several callers go together. Where the brokers refuse what one of them wrote, it fails alone: the others are sent again. */
+  /**
+   * Records of several callers go together. Where the brokers refuse what one of them wrote, it fails alone: the others are sent again. A
+   * partition that has taken its part gets it twice then, so only where a record itself is refused, which of our own topics none is.
+   */
   async #send(calls: Call[]): Promise<void> {
     const fault = await this.#sent(calls)
     if (fault === undefined) return
-    const topics = Map.groupBy(calls, topicsOf)
-    const mayBeOfOne = calls.length > 1 && (topics.size > 1 ? !fault.retriable : ofRecords.has(fault.code))
-    if (!mayBeOfOne) for (const call of calls) call.reject(fault)
-    else if (topics.size > 1) for (const group of topics.values()) await this.#send(group)
-    else for (const call of calls) await this.#send([call])
+    if (calls.length > 1 && ofRecords.has(fault.code)) for (const call of calls) await this.#send([call])
+    else for (const call of calls) call.reject(fault)
   }
 
   /** Undefined: all calls are answered. Else none is, and what was written of them nobody knows. */
@@ -124,7 +140,7 @@ export class IdempotentWriter implements LogWriter {
       // After any failure the producer's sequence numbers may be wrong: the broker could take the next batch for a repeat of the
       // failed one and drop it. A new producer starts anew; what was written of the failed calls is for their callers to find out.
       this.#retire()
-      return faultOf(thrown, `Writing to ${[...new Set(calls.map(topicsOf))].join(', ')}`)
+      return faultOf(thrown, `Writing to ${calls[0]?.topics}`)
     }
   }
 
@@ -153,7 +169,7 @@ export class IdempotentWriter implements LogWriter {
   }
 }
 
-const topicsOf = ({ records }: Call): string => [...new Set(records.map(({ topic }) => topic))].sort().join(', ')
+const topicsOf = (records: RecordOut[]): string => [...new Set(records.map(({ topic }) => topic))].sort().join(', ')
 
 /** First offset of this call's share of each partition. `next` moves on for the call after it; a batch's offsets are contiguous. */
 function offsetsOf(records: RecordOut[], counts: ReadonlyMap<string, number>, next: Map<string, number>): Map<string, number> {
