@@ -106,11 +106,13 @@ export const transactionRetry: RetryOptions = {
 
 /** A quick answer that has not come within this part of the session leaves time to find another coordinator. */
 const quickShare = 0.3
+/** A broker of a busy machine needs more than a moment for a quick answer, however short the session is. */
+const quickMsMin = 3_000
 /** kafkajs's own limit for a connection and for a request come later than ours, which end the connection as well. */
 const laterMs = 500
 
 function patienceOf({ sessionTimeoutMs, requestTimeoutMs, rebalanceTimeoutMs }: LogSettings): Patience {
-  const quickMs = Math.min(Math.ceil(quickShare * sessionTimeoutMs), requestTimeoutMs)
+  const quickMs = Math.min(Math.max(quickMsMin, Math.ceil(quickShare * sessionTimeoutMs)), requestTimeoutMs)
   return { quickMs, slowMs: requestTimeoutMs, joinMs: rebalanceTimeoutMs + requestTimeoutMs }
 }
 
