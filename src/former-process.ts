@@ -2,13 +2,13 @@
  * The process that used a data folder before this one. Its instance stands in the folder; where it died without leaving its groups,
  * as by kill -9, its members are taken out of them, so that nobody waits until their sessions are over.
  */
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import type { TopicNames } from '../streams/topics.ts'
 import { messageOf } from './errors.ts'
 import type { KafkaLog, Logger } from './kafka/log.ts'
-import { privateFileMode, privateFolderMode } from './private-folder.ts'
+import { writePrivate } from './private-folder.ts'
 
 export interface Succession {
   dataDir: string
@@ -37,9 +37,7 @@ export async function succeed({ dataDir, instance, groups, log, logger }: Succes
     }
   }
   try {
-    await mkdir(dataDir, { recursive: true, mode: privateFolderMode })
-    await writeFile(`${path}.new`, `${instance}\n`, { mode: privateFileMode })
-    await rename(`${path}.new`, path)
+    await writePrivate(path, `${instance}\n`)
   } catch (error) {
     logger.warn({ error: messageOf(error) }, `${path} cannot be written; after a crash groups wait until sessions end.`)
   }

@@ -1,11 +1,11 @@
 /** Codecs from the schema ids that stand in the data folder, so that a start need not wait for the registry. */
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { Logger } from 'pino'
 import type { Vitals } from './health.ts'
 import { type Codecs, createCodecsEarly, type EarlyCodecsOptions, type KnownIds } from './kafka/codecs.ts'
 import type { Log } from './ports.ts'
-import { privateFileMode, privateFolderMode } from './private-folder.ts'
+import { writePrivate } from './private-folder.ts'
 
 export interface CodecsHome {
   dataDir: string
@@ -32,7 +32,7 @@ export async function openCodecs(
     ...options,
     isProven: clusterId !== undefined && (await readFile(path, 'utf8').catch(() => '')) === home,
     onProven: () =>
-      writeWhole(path, home).catch((error) =>
+      writePrivate(path, home).catch((error) =>
         logger.warn({ err: error }, `${path} cannot be written; starts wait for the registry.`),
       ),
     signal: checking.signal,
@@ -55,17 +55,11 @@ export function knownIdsIn(dataDir: string): KnownIds {
         throw error
       }
     },
-    write: (ids) => writeWhole(path, JSON.stringify(ids, null, 2)),
+    write: (ids) => writePrivate(path, JSON.stringify(ids, null, 2)),
     // What is not there, or was cut off, is asked for at the registry.
     readSchema: (id) => readFile(schemaPath(id), 'utf8').catch(() => undefined),
-    writeSchema: (id, schema) => writeWhole(schemaPath(id), schema).catch(() => undefined),
+    writeSchema: (id, schema) => writePrivate(schemaPath(id), schema).catch(() => undefined),
   }
-}
-
-async function writeWhole(path: string, text: string): Promise<void> {
-  await mkdir(dirname(path), { recursive: true, mode: privateFolderMode })
-  await writeFile(`${path}.new`, text, { mode: privateFileMode })
-  await rename(`${path}.new`, path)
 }
 
 /** Undefined where this process may not ask for it. */

@@ -1,6 +1,6 @@
 /** The data folder holds definitions with all that they send to others, and what its processes say: no other user of this machine reads it. */
-import { chmod, lstat, mkdir, readdir } from 'node:fs/promises'
-import { join } from 'node:path'
+import { chmod, lstat, mkdir, readdir, rename, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import type { Logger } from 'pino'
 import { messageOf } from './errors.ts'
 
@@ -27,6 +27,13 @@ export async function keepPrivate(dataDir: string, logger: Pick<Logger, 'warn'>)
       'Other users of this machine may be able to read the data folder; give it to the user that Duelog runs as, with mode 0700.'
     logger.warn({ dataDir, error: messageOf(error) }, said)
   }
+}
+
+/** Writes a file and the folder that it is in. Whoever reads it finds it as it was before or whole, however this process ends. */
+export async function writePrivate(path: string, text: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true, mode: privateFolderMode })
+  await writeFile(`${path}.new`, text, { mode: privateFileMode })
+  await rename(`${path}.new`, path)
 }
 
 /** Without a link being followed: it leads to what is not ours. */

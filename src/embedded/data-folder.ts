@@ -1,9 +1,9 @@
 /** The data folder: made where absent, checked for space, and for the versions that wrote it. */
 import { existsSync } from 'node:fs'
-import { mkdir, readFile, realpath, rename, statfs, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, realpath, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DuelogError, messageOf } from '../errors.ts'
-import { privateFileMode, privateFolderMode } from '../private-folder.ts'
+import { privateFolderMode, writePrivate } from '../private-folder.ts'
 import { kafkaVersion, layoutVersion, registryVersion } from './versions.ts'
 
 /** Below this the start is refused, because a broker that runs out of disk stops in the middle of its work. */
@@ -74,8 +74,7 @@ export async function claimVersion(dataDir: string, wants: { kafka: boolean; reg
     next[name] = version
   }
   if (found && found.kafka === next.kafka && found.registry === next.registry) return
-  await writeFile(`${file}.new`, `${JSON.stringify(next, null, 2)}\n`, { mode: privateFileMode })
-  await rename(`${file}.new`, file)
+  await writePrivate(file, `${JSON.stringify(next, null, 2)}\n`)
 }
 
 async function readVersion(file: string): Promise<FolderVersion | undefined> {
