@@ -2,6 +2,7 @@
 import { topicNames, topicPlans } from '../streams/topics.ts'
 import { type Client, createJobClient } from './client/client.ts'
 import type { AnyPayloads } from './client/typed-job.ts'
+import { hasUser } from './config/values.ts'
 import { DuelogError } from './errors.ts'
 import { type Codecs, createCodecs } from './kafka/codecs.ts'
 import { connectLog, type KafkaLog, type LogOptions } from './kafka/log.ts'
@@ -49,8 +50,7 @@ export function clusterOf(options: ClusterOptions, onAppended?: LogOptions['onAp
   const brokers = given.map((broker: string) => broker.trim()).filter((broker) => broker !== '')
   if (brokers.length === 0) throw new DuelogError('bad-config', 'brokers is empty; give host:port of at least one broker')
   const { sasl, ssl, logger, clientId = 'duelog', registryUrl = REGISTRY_URL_DEFAULT, registryAuth: auth } = options
-  const address = URL.parse(registryUrl)
-  if (address !== null && (address.username !== '' || address.password !== ''))
+  if (hasUser(registryUrl))
     throw new DuelogError(
       'bad-config',
       'registryUrl has a user or a password, which messages would show; give them in registryAuth',

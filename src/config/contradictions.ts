@@ -2,7 +2,7 @@
 import { isReservedActor } from '../actors.ts'
 import type { Raw } from './raw.ts'
 import { settingByName } from './settings.ts'
-import { apiTokensOf, brokersOf, isLoopback, listOf, networksOf, rolesOf } from './values.ts'
+import { apiTokensOf, brokersOf, hasUser, isLoopback, listOf, networksOf, rolesOf } from './values.ts'
 import { bad, named } from './wording.ts'
 
 /** What no single value shows: items of lists, and settings that need or exclude one another. */
@@ -91,11 +91,6 @@ function tokenProblems(text: string): string[] {
       ? [`DUELOG_API_TOKENS has a name in its item ${index + 1} that stands for others in the audit trail; take another.`]
       : []),
   ])
-}
-
-const hasUser = (url: string | undefined): boolean => {
-  const parsed = url === undefined ? null : URL.parse(url)
-  return parsed !== null && (parsed.username !== '' || parsed.password !== '')
 }
 
 /** Foreign schedules must not be read as two things, nor our own topics as foreign ones. */
