@@ -120,7 +120,7 @@ function hiddenIn(spec: JobDefinition | undefined, role: Role | null): { hidden?
   const whole = definitionToJson(spec)
   const shown = sight(whole)
   const differs = (name: string): boolean => JSON.stringify(whole[name]) !== JSON.stringify(shown[name])
-  const hidden = Object.keys(whole).filter((name) => whole[name] !== shown[name] && differs(name))
+  const hidden = Object.keys(whole).filter(differs)
   return hidden.length > 0 ? { hidden } : {}
 }
 

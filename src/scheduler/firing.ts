@@ -91,7 +91,7 @@ export async function fireForEver(own: Ownership, store: PartitionStore, index: 
 
 /** Throws what ends the firing of a partition that was given to another member. While the clock is not trusted nobody knows when that is. */
 function endIfLeft(own: Ownership, now: number | undefined): void {
-  if (now === undefined ? own.leavingAt === Number.POSITIVE_INFINITY : own.shared.clock.steadyMs() < own.leavingAt) return
+  if (now === undefined ? !own.isLeaving : own.shared.clock.steadyMs() < own.leavingAt) return
   if (own.role === 'standby') throw new RoleChanged()
   own.beginClose()
   throw new Closed()

@@ -58,8 +58,7 @@ export class GroupPositions {
     const { logger } = this.#options
     const positions = this.#look()
     const fresh = positions.filter((position) => this.#told.get(placeOf(position)) !== position.offset)
-    const kept = new Set(positions.map(placeOf))
-    for (const place of this.#told.keys()) if (!kept.has(place)) this.#told.delete(place)
+    for (const place of this.#told.keys()) if (!this.#shown.has(place)) this.#told.delete(place)
     if (fresh.length === 0) return
     try {
       await this.#commit(fresh)

@@ -40,7 +40,7 @@ export class IdlePosition {
 
   get #waitMs(): number {
     const own = this.#own
-    if (own.leavingAt !== Number.POSITIVE_INFINITY) return leavingMs
+    if (own.isLeaving) return leavingMs
     if ((own.shared.standbys ?? 0) > 0 && own.isUnlogged('jobs')) return idleMs
     if (own.isUnlogged('commands')) return idleMs
     // Workers report all the time; each report is worth no commit.

@@ -91,6 +91,9 @@ export class Ownership {
   lastReset: PositionReset | null = null
   /** When a partition that was given to another member stops firing at the latest, by the steady clock. */
   leavingAt = Number.POSITIVE_INFINITY
+  get isLeaving(): boolean {
+    return this.leavingAt !== Number.POSITIVE_INFINITY
+  }
   readonly waits = new AppliedWaits(() => this.applied)
   readonly #closed = new Interruption()
   #interrupted = new Interruption()

@@ -66,7 +66,7 @@ export class Partition {
   }
   /** It fires until the member that the group gave it to has fenced it. */
   get isLeaving(): boolean {
-    return this.#own.phase === 'active' && this.#own.leavingAt !== Number.POSITIVE_INFINITY
+    return this.#own.phase === 'active' && this.#own.isLeaving
   }
   /** Present while the partition is active and nobody else can own it. */
   get store(): PartitionStore | undefined {
@@ -74,7 +74,7 @@ export class Partition {
   }
   /** False: another member may have fenced it, which an owner learns with its next commit only. */
   get #isCurrent(): boolean {
-    return this.#own.leavingAt === Number.POSITIVE_INFINITY && this.#own.feed.isMember
+    return !this.#own.isLeaving && this.#own.feed.isMember
   }
   /** A store that can be read, though what it says may be out of date. */
   get copy(): PartitionStore | undefined {
@@ -217,7 +217,7 @@ export class Partition {
     if (error instanceof RoleChanged && !own.closing) return
     const fenced = error instanceof DuelogError && error.code === 'fenced'
     if (fenced) metrics.fenced.inc()
-    if (own.closing || own.leavingAt !== Number.POSITIVE_INFINITY) {
+    if (own.closing || own.isLeaving) {
       if (!fenced)
         logger.warn({ err: error, partition: own.partition }, 'A partition that was being handed over ended with an error.')
       // A standby follows from now on with the store that it has.

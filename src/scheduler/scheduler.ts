@@ -153,14 +153,14 @@ export class Scheduler {
     const late = after(handOverMsMax)
     const handedOver = (): Promise<void> =>
       new Promise((resolve) => {
-        hasHeirs = [...this.#partitions.values()].some(({ isLeaving }) => isLeaving)
+        hasHeirs = this.#leaving.length > 0
         this.#handedOver = resolve
         this.#settleWaiting()
       })
     // Of a reader that has stopped nobody hears any more.
     await Promise.race([this.#reader.rejoin().then(handedOver, () => undefined), late])
     cancel()
-    const left = [...this.#partitions.values()].filter(({ isLeaving }) => isLeaving).map(({ number }) => number)
+    const left = this.#leaving
     if (left.length > 0) logger.warn({ partitions: left }, 'The stop waits no longer: nobody fires some partitions yet.')
     else if (hasHeirs) await after(heirsReadMs)
   }
@@ -191,8 +191,13 @@ export class Scheduler {
     return { positions, paused }
   }
 
+  /** Partitions that fire here until their new owners do. */
+  get #leaving(): number[] {
+    return [...this.#partitions.values()].filter(({ isLeaving }) => isLeaving).map(({ number }) => number)
+  }
+
   #settleWaiting(): void {
-    if (![...this.#partitions.values()].some(({ isLeaving }) => isLeaving)) this.#handedOver?.()
+    if (this.#leaving.length === 0) this.#handedOver?.()
     if (!this.active) return
     for (const resolve of this.#waiting) resolve()
     this.#waiting.clear()
