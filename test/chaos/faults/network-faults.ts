@@ -7,8 +7,11 @@ import { schedulerGroup } from '../system/duelog.ts'
 import type { Fault } from './fault.ts'
 import { anyOwner } from './owners.ts'
 
-async function cutFor(stage: Stage, place: Place, others: readonly Place[], ms: number): Promise<void> {
-  await cutOff(stage.network, place, others)
+const cutFor = (stage: Stage, place: Place, others: readonly Place[], ms: number): Promise<void> =>
+  whileCut(stage, () => cutOff(stage.network, place, others), ms)
+
+async function whileCut(stage: Stage, cut: () => Promise<void>, ms: number): Promise<void> {
+  await cut()
   try {
     await last(stage, ms)
   } finally {
@@ -73,11 +76,9 @@ export const oneWayOwner: Fault = {
   async run(stage) {
     const owner = anyOwner(stage)
     stage.say(`answers do not reach ${owner}`)
-    for (const broker of brokerPlaces) await stage.network.cut(broker, owner)
-    try {
-      await last(stage, 40_000)
-    } finally {
-      await stage.network.heal()
+    const cut = async (): Promise<void> => {
+      for (const broker of brokerPlaces) await stage.network.cut(broker, owner)
     }
+    await whileCut(stage, cut, 40_000)
   },
 }

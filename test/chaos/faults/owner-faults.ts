@@ -1,35 +1,32 @@
 /** What befalls schedulers: killed, stopped, suspended, restarted, scaled. */
 import { schedulerPlaces } from '../places.ts'
-import { last, untilOnTime } from '../stage.ts'
+import { last, type Stage, untilOnTime } from '../stage.ts'
 import type { Fault } from './fault.ts'
 import { anyOwner } from './owners.ts'
 
 const settleMsMax = 240_000
 
+/** Ends an owner, which is started again after so long. */
+async function withoutOwner(stage: Stage, end: 'kill' | 'terminate', awayMs: number): Promise<void> {
+  const owner = stage.system.schedulers[anyOwner(stage)]
+  stage.say(`${end === 'kill' ? 'kill −9' : 'SIGTERM'} of ${owner.title}`)
+  await owner[end]()
+  await last(stage, awayMs)
+  await owner.start()
+}
+
 export const killOwner: Fault = {
   name: 'kill-owner',
   what: 'kill −9 of an owner that has standbys; it is started again after 15 s',
   goal: { words: 'longest lateness ≤ 11 s (session timeout + 1 s)', longestMs: 11_000 },
-  async run(stage) {
-    const owner = stage.system.schedulers[anyOwner(stage)]
-    stage.say(`kill −9 of ${owner.title}`)
-    await owner.kill()
-    await last(stage, 15_000)
-    await owner.start()
-  },
+  run: (stage) => withoutOwner(stage, 'kill', 15_000),
 }
 
 export const termOwner: Fault = {
   name: 'term-owner',
   what: 'SIGTERM of an owner; it is started again when it has ended',
   goal: { words: 'longest lateness ≤ 1 s', longestMs: 1_000 },
-  async run(stage) {
-    const owner = stage.system.schedulers[anyOwner(stage)]
-    stage.say(`SIGTERM of ${owner.title}`)
-    await owner.terminate()
-    await last(stage, 10_000)
-    await owner.start()
-  },
+  run: (stage) => withoutOwner(stage, 'terminate', 10_000),
 }
 
 export const rollingSchedulers: Fault = {
