@@ -1,9 +1,10 @@
 /** Offsets and group members as the broker knows them. */
-import { type Admin, AssignerProtocol, type Kafka, type RetryOptions } from 'kafkajs'
-import type { LogAdmin, TopicPartition } from '../ports.ts'
+import type { Admin, Kafka, RetryOptions } from 'kafkajs'
+import type { LogAdmin } from '../ports.ts'
 import { answeredOffset } from './answered-offset.ts'
 import { principalOf } from './client.ts'
 import { faultOf } from './faults.ts'
+import { assignedOf, metadataOf } from './member-metadata.ts'
 import { readNote } from './member-note.ts'
 import { unveiled } from './own-cluster.ts'
 import { patiently } from './patience.ts'
@@ -72,8 +73,7 @@ export class KafkaAdmin implements LogAdmin {
     const { groups } = await this.#ask(`Describing group ${groupId}`, () => this.#admin.describeGroups([groupId]), groupId)
     return (groups[0]?.members ?? []).map(({ memberId, clientId, memberMetadata, memberAssignment }) => {
       // While the group rebalances both are empty.
-      const metadata = memberMetadata.length > 0 ? AssignerProtocol.MemberMetadata.decode(memberMetadata) : null
-      const note = readNote(memberId, metadata?.userData)
+      const note = readNote(memberId, metadataOf(memberMetadata)?.userData)
       // A worker of another program has no note; it may say who it is by its client id.
       const instance = note.instance === memberId && isInstance(clientId) ? clientId : note.instance
       return { memberId, instance, userData: note.userData, assigned: assignedOf(memberAssignment) }
@@ -118,9 +118,4 @@ export class KafkaAdmin implements LogAdmin {
       throw faultOf(told, doing, principalOf(this.#kafka))
     }
   }
-}
-
-function assignedOf(bytes: Buffer): TopicPartition[] {
-  const assignment = bytes.length > 0 ? AssignerProtocol.MemberAssignment.decode(bytes)?.assignment : undefined
-  return Object.entries(assignment ?? {}).flatMap(([topic, partitions]) => partitions.map((partition) => ({ topic, partition })))
 }

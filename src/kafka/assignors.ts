@@ -6,6 +6,7 @@
  * while a member is there that knows nothing else: the broker takes what all of them offer.
  */
 import { type Assigner, AssignerProtocol, type Cluster, type GroupMember, type PartitionAssigner } from 'kafkajs'
+import { metadataOf } from './member-metadata.ts'
 import { type MemberNote, readNote } from './member-note.ts'
 import { sharePartitions } from './shares.ts'
 import { shareStandbys } from './standby-shares.ts'
@@ -84,12 +85,15 @@ const coPartitioned: Rule = (all, counts) => {
     copies,
   }))
   const standbys = shareStandbys(widest, wanted, followers, owners)
-  const followed = new Set(notes.flatMap(({ topics }) => topics))
+  // What all agree on: who could add a topic to it would make owners of all standbys.
+  const [followed = new Set<string>(), ...others] = notes.map((note) => new Set(note.topics))
+  for (const topic of followed) if (others.some((topics) => !topics.has(topic))) followed.delete(topic)
   const assignments: Assignments = new Map()
   for (const { memberId, topics } of members) {
     const [own, more] = [owners.get(memberId) ?? [], standbys.get(memberId) ?? []]
     const assignment: Record<string, number[]> = {}
     for (const topic of topics) {
+      if (!counts.has(topic)) continue
       const share = followed.has(topic) ? [...own, ...more].sort((a, b) => a - b) : own
       assignment[topic] = share.filter((partition) => partition < (counts.get(topic) ?? 0))
     }
@@ -137,16 +141,8 @@ const range: Rule = (members, counts) => {
 
 const rules: Record<AssignerKind, Rule> = { 'co-partitioned': coPartitioned, 'round-robin': roundRobin, range }
 
+/** Who cannot be read gets nothing, and the others what is theirs. */
 function readMember({ memberId, memberMetadata }: GroupMember) {
   const metadata = metadataOf(memberMetadata)
   return { memberId, topics: metadata?.topics ?? [], note: readNote(memberId, metadata?.userData) }
-}
-
-/** Undefined where it is not of the consumer protocol: then the member gets nothing, and the others what is theirs. */
-function metadataOf(bytes: Buffer) {
-  try {
-    return AssignerProtocol.MemberMetadata.decode(bytes)
-  } catch {
-    return undefined
-  }
 }

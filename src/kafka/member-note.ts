@@ -68,6 +68,7 @@ function isStandbyNote(note: Partial<StandbyNote> | undefined): note is StandbyN
   return (
     Number.isInteger(wanted) &&
     [topics, following, copies].every(Array.isArray) &&
+    (following as unknown[]).every(Number.isInteger) &&
     (copies as unknown[]).every((copy) => Array.isArray(copy) && copy.every(Number.isInteger))
   )
 }

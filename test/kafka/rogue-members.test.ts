@@ -1,12 +1,18 @@
 /** Members of our groups that are not ours: whatever they say of themselves, the others get their partitions. */
 import { type Assigner, AssignerProtocol, type Cluster } from 'kafkajs'
 import { expect, it } from 'vitest'
+import { KafkaAdmin } from '../../src/kafka/admin.ts'
 import { createAssigner } from '../../src/kafka/assignors.ts'
+import { metadataBytesMax } from '../../src/kafka/member-metadata.ts'
 import { noteOf } from '../../src/kafka/member-note.ts'
 
 const topics = ['t.jobs', 't.job-state']
 const cluster = { findTopicPartitionMetadata: () => Array.from({ length: 4 }) } as unknown as Cluster
 const note = () => noteOf({ instance: 'a@host:1:1' } as Parameters<typeof noteOf>[0], new Map(), 0)
+const ofStandby = (standby: object): Buffer =>
+  Buffer.from(
+    JSON.stringify({ owned: [], generation: 1, standby: { wanted: 1, topics: [], following: [], copies: [], ...standby } }),
+  )
 const metadata = (userData: Buffer): Buffer => AssignerProtocol.MemberMetadata.encode({ version: 0, topics, userData })
 
 it.each([
@@ -16,15 +22,56 @@ it.each([
   ['noise', Buffer.from('0000000000010005ff', 'hex')],
   ['a note of noise', metadata(Buffer.from('{"owned":[null,{},"x",1e99,-5],"generation":"NaN","standby":{"wanted":1e9}}'))],
   ['a note that is no object', metadata(Buffer.from('null'))],
+  ['a note that follows what is no partition', metadata(ofStandby({ following: [{}, 'x', null], copies: [[1], [2, 3, 4]] }))],
 ])('a member whose metadata is %s does not keep the others from theirs', async (_what, rogue) => {
-  const kind = createAssigner('co-partitioned', note)({ cluster } as never) as Assigner
+  const shares = await sharesBeside(rogue)
+  // One that reads the topics has its share.
+  expect(shares['t.jobs']).toHaveLength(rogue.includes('t.jobs') ? 2 : 4)
+})
+
+it('a member that says more than a broker can keep of a group says nothing', async () => {
+  const long = metadata(ofStandby({ following: Array.from({ length: metadataBytesMax / 2 }, () => 1) }))
+  expect(long.length).toBeGreaterThan(metadataBytesMax)
+  const shares = await sharesBeside(long)
+  expect(shares['t.jobs']).toHaveLength(4)
+})
+
+it('a member that names a topic that only owners read makes no owners of standbys', async () => {
+  const standbys = () => ({ wanted: 1, topics: ['t.jobs'], copies: () => [] })
+  const ours = noteOf({ instance: 'a@host:1:1', standbys: standbys() } as unknown as Parameters<typeof noteOf>[0], new Map(), 0)
+  const shares = await sharesBeside(metadata(ofStandby({ topics })), () => ours)
+  expect([shares['t.jobs']?.length, shares['t.job-state']?.length]).toEqual([4, 2])
+})
+
+it('a member that names topics which nobody has is given none of them', async () => {
+  const names = Array.from({ length: 10_000 }, (_, index) => `none-${index}`)
+  const rogue = AssignerProtocol.MemberMetadata.encode({ version: 0, topics: [...topics, ...names], userData: Buffer.alloc(0) })
+  expect(Object.keys(await sharesBeside(rogue, note, 'rogue'))).toEqual(topics)
+})
+
+it('a member that cannot be read hides none of its group from those who ask who is there', async () => {
+  const garbage = { clientId: 'x', memberMetadata: Buffer.of(1), memberAssignment: Buffer.of(0, 1, 2) }
+  const ours = metadata(Buffer.from(JSON.stringify(note())))
+  const members = [
+    { ...garbage, memberId: 'rogue' },
+    { ...garbage, memberId: 'ours', memberMetadata: ours, memberAssignment: Buffer.alloc(0) },
+  ]
+  const kafka = { admin: () => ({ connect: async () => {}, describeGroups: async () => ({ groups: [{ members }] }) }) }
+  const admin = await KafkaAdmin.open(kafka as never)
+  expect(await admin.groupMembers('t.scheduler')).toMatchObject([
+    { memberId: 'rogue', assigned: [] },
+    { memberId: 'ours', instance: 'a@host:1:1', assigned: [] },
+  ])
+})
+
+/** What one of two members is given, by topic. Default: ours. */
+async function sharesBeside(rogue: Buffer, ours: () => ReturnType<typeof noteOf> = note, of = 'ours') {
+  const kind = createAssigner('co-partitioned', ours)({ cluster } as never) as Assigner
   const members = [
     { memberId: 'ours', memberMetadata: kind.protocol({ topics }).metadata },
     { memberId: 'rogue', memberMetadata: rogue },
   ]
   const assignments = await kind.assign({ members, topics } as never)
-  const ours = assignments.find(({ memberId }) => memberId === 'ours')
-  const decoded = AssignerProtocol.MemberAssignment.decode(ours?.memberAssignment as Buffer)
-  // One that reads the topics has its share.
-  expect(decoded?.assignment['t.jobs']).toHaveLength(rogue.includes('t.jobs') ? 2 : 4)
-})
+  const found = assignments.find(({ memberId }) => memberId === of)
+  return AssignerProtocol.MemberAssignment.decode(found?.memberAssignment as Buffer)?.assignment ?? {}
+}
