@@ -2,6 +2,7 @@
 import type { Schedule } from '../../schemas/generated.ts'
 import { CountedEnd } from './counted-end.ts'
 import { cronRecurrence } from './cron.ts'
+import { Exclusions } from './exclusions.ts'
 import { rruleOf, rruleRecurrence } from './rrule.ts'
 import type { RRule } from './rrule-text.ts'
 import { dayMs, horizonAt } from './wall-times.ts'
@@ -17,12 +18,13 @@ export interface Calendar {
   until: number
   /** With COUNT: where it ends besides. */
   counted: CountedEnd | undefined
-  excluded: ReadonlySet<number>
+  excluded: Exclusions
 }
 
 /** Rules kept in memory with what was counted of them. */
 const calendarsMax = 4096
-const noDates: ReadonlySet<number> = new Set()
+
+const noDates: readonly number[] = []
 
 const rruleCalendars = cachePerRules<Calendar>(calendarsMax, (key) => calendarOfKey(key))
 
@@ -32,7 +34,7 @@ function calendarOfKey(key: string): Calendar {
   const recurrence = rruleRecurrence(parsed, beginAt, offsetOf(timezone, beginAt))
   const rule = { recurrence, timezone, dstGap, dstOverlap }
   const counted = parsed.count === undefined ? undefined : new CountedEnd(rule, from, parsed.count)
-  return { rule, from, until: untilOf(parsed, timezone), counted, excluded: new Set(exdates) }
+  return { rule, from, until: untilOf(parsed, timezone), counted, excluded: new Exclusions(rule, exdates) }
 }
 
 /**
@@ -43,7 +45,7 @@ export function calendarOf(schedule: Schedule, startAt: number | null, appendedA
   const { cron, rrule, timezone, dstGap, dstOverlap } = schedule
   if (cron !== null) {
     const rule = { recurrence: cronRecurrence(cron), timezone, dstGap, dstOverlap }
-    return { rule, from: Number.NEGATIVE_INFINITY, until: horizonAt, counted: undefined, excluded: noDates }
+    return { rule, from: Number.NEGATIVE_INFINITY, until: horizonAt, counted: undefined, excluded: new Exclusions(rule, noDates) }
   }
   return rrule === null ? undefined : rruleCalendars.get(keyOf(schedule, startAt, appendedAt))
 }
@@ -102,8 +104,7 @@ export function countInCalendar(calendar: Calendar, after: number, notAfter: num
   const { rule, from, excluded } = calendar
   const [first, last] = [Math.max(after, from - 1), Math.min(notAfter, endBy(calendar, notAfter))]
   if (last <= first) return 0
+  // Where there are more than `max`, those that are left out may lie behind the last that was counted.
   const count = countZoned(rule, first, last, max + excluded.size)
-  let left = count
-  for (const at of excluded) if (at > first && at <= last && nextZoned(rule, at - 1) === at) left--
-  return Math.min(left, max)
+  return Math.min(Math.max(0, count - excluded.countIn(first, last)), max)
 }

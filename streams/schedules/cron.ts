@@ -5,7 +5,7 @@
 import { Cron, CronPattern } from 'croner'
 import { BoundedCache } from './bounded-cache.ts'
 import { DailyTimes, DayClock, type Days } from './day-clock.ts'
-import { step } from './steps.ts'
+import { parseStep, step } from './steps.ts'
 import { dayMs, dayOf, earliestWall, horizonAt, type Recurrence, type WallTimes } from './wall-times.ts'
 
 /** Parsed expressions kept in memory, at about 80 KB each; a further one costs some 30 µs to parse again. */
@@ -25,6 +25,7 @@ type Parsed = { recurrence: Recurrence } | { problem: string }
 const parsedCrons = new BoundedCache<Parsed>(parsedCronsMax, (expression) => {
   // The parser would read anything with a colon as a date.
   if (expression.includes(':')) return { problem: 'a cron expression has no colon; for one instant use schedule.at' }
+  parseStep()
   try {
     const cron = new Cron(expression, { utcOffset: 0, mode, paused: true })
     const pattern = new CronPattern(expression, undefined, { mode })

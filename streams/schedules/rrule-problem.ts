@@ -14,6 +14,9 @@ export const rruleProblem = rruleTextProblem
  */
 export const firstTimeStepsMax = 100_000
 
+/** Steps that it may take to pass over all that exdates leaves out: whoever asks for the next time may have to pass over it whole. */
+export const exdatesStepsMax = 1_000_000
+
 /** Where the search begins for a rule whose beginning is not known yet; the calendar repeats every 400 years. */
 const searchFrom = Date.UTC(2000, 0, 1)
 
@@ -24,9 +27,16 @@ const verdicts = cachePerRules<string | undefined>(verdictsMax, (key) => {
   const { schedule, startAt } = JSON.parse(key) as { schedule: Schedule; startAt: number | null }
   const calendar = freshCalendarOf(schedule, startAt, searchFrom)
   const found = withinSteps(firstTimeStepsMax, () => verdictOf(calendar, schedule, startAt))
-  return found === undefined
-    ? `it never comes true, or is not found to within ${firstTimeStepsMax} steps of the search: it is too rare, or begins too long before startAt`
-    : found.result
+  if (found === undefined)
+    return `it never comes true, or is not found to within ${firstTimeStepsMax} steps of the search: it is too rare, or begins too long before startAt`
+  if (found.result !== undefined || schedule.exdates.length === 0) return found.result
+  const { named } = calendar.excluded
+  const passed = withinSteps(exdatesStepsMax, () => {
+    for (const at of named) nextZoned(calendar.rule, at)
+  })
+  return passed === undefined
+    ? `it takes more than ${exdatesStepsMax} steps of the search to pass over its exdates: name fewer of them, or use UNTIL`
+    : undefined
 })
 
 /** Why a rule has no occurrence at all, or none that can be found, or undefined when it has one. Its text and zone must be usable. */

@@ -10,6 +10,9 @@ export const eraSteps = 1_000
 /** To find it where the zone is known, and to learn a stretch of a zone. */
 const knownEraSteps = 20
 const stretchSteps = 8_000
+/** To learn for some days whether a zone changes its offset, and to parse a cron expression. */
+const windowSteps = 1_300
+const parsedSteps = 3_000
 
 class OutOfSteps extends Error {}
 
@@ -31,6 +34,14 @@ export function eraStep(): void {
 
 export function stretchStep(): void {
   spent += stretchSteps
+}
+
+export function windowStep(): void {
+  spent += windowSteps
+}
+
+export function parseStep(): void {
+  spent += parsedSteps
 }
 
 /** Steps since the process began, for whoever asks before a search and after it. */

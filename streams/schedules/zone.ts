@@ -2,7 +2,7 @@
  * Time zones by the rules in force (zone-rules.ts): whether a name is one, whether it is UTC by another name, when its offset changes, and between
  * which instants it does not. The last lets most cron arithmetic run on plain numbers, because calls into Intl are what makes zones slow.
  */
-import { stretchStep } from './steps.ts'
+import { stretchStep, windowStep } from './steps.ts'
 import { cachePerRules, type ZoneOffsets } from './zone-rules.ts'
 
 /** Zones kept in memory; the IANA database has about 600 names. */
@@ -38,6 +38,7 @@ const lookMs = 2 * dayMs
 
 /** Offset of a window, or NaN where it changes in it, shortly before or after. */
 const windows = cachePerRules<number>(windowsMax, (key) => {
+  windowStep()
   const separator = key.indexOf('\n')
   const zone = zoneOf(key.slice(separator + 1))
   if (zone.kind !== 'zoned') return Number.NaN

@@ -1,0 +1,47 @@
+/**
+ * The instants that a rule leaves out, and which of them it would name. Each is looked up once, by itself: to search from each for the next
+ * time of a rare rule would be a search of years for every instant that it never names.
+ */
+import { countZoned, type ZonedRule } from './zoned-times.ts'
+
+export class Exclusions {
+  readonly #rule: ZonedRule
+  readonly #all: ReadonlySet<number>
+  #named: readonly number[] | undefined
+
+  constructor(rule: ZonedRule, instants: readonly number[]) {
+    this.#rule = rule
+    this.#all = new Set(instants)
+  }
+
+  get size(): number {
+    return this.#all.size
+  }
+
+  has(at: number): boolean {
+    return this.#all.has(at)
+  }
+
+  /** How many times of the rule after `after` and not after `notAfter` are left out. */
+  countIn(after: number, notAfter: number): number {
+    if (this.#all.size === 0) return 0
+    return this.#below(notAfter + 1) - this.#below(after + 1)
+  }
+
+  /** Those that the rule names, ascending. */
+  get named(): readonly number[] {
+    this.#named ??= [...this.#all].filter((at) => countZoned(this.#rule, at - 1, at, 1) > 0).sort((left, right) => left - right)
+    return this.#named
+  }
+
+  #below(limit: number): number {
+    const { named } = this
+    let [low, high] = [0, named.length]
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if ((named[middle] ?? limit) < limit) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+}
