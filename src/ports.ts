@@ -236,6 +236,9 @@ export interface PartitionQueries extends JobQueries {
   forecast(partition: number, range: DueRange): Promise<DueCounts>
   /** Workers that it has heard from since it owns the partition, at most 1,000. */
   workers(partition: number): Promise<WorkerRuns[]>
-  /** Resolves true once the owner has applied these offsets (each: the record's own), false after `timeoutMs`. */
+  /**
+   * Resolves true once the owner has applied these offsets (each: the record's own), false after `timeoutMs`. With none: once the turn that it
+   * is in has ended, so that its store has whatever readers of the log may know of by now.
+   */
   applied(partition: number, offsets: { jobs?: number; commands?: number }, timeoutMs: number): Promise<boolean>
 }

@@ -15,10 +15,10 @@ export class Commands {
     this.#context = context
   }
 
-  /** The job of a request's id. Rejects with `not-found`. */
-  async existing(given: string): Promise<JobView> {
+  /** The job of a request's id; `has` as Reading#find says. Rejects with `not-found`. */
+  async existing(given: string, has?: (job: JobView) => boolean): Promise<JobView> {
     const id = checkedId(given)
-    const job = await this.#context.writes.current(id)
+    const job = await this.#context.writes.current(id, undefined, has)
     if (job === undefined) throw jobNotFound(id)
     return job
   }

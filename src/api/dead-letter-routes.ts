@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify'
 import { partitionOf } from '../../streams/topics.ts'
 import { DuelogError } from '../errors.ts'
-import type { JobView } from '../ports.ts'
+import type { JobQueries, JobView } from '../ports.ts'
 import type { ApiContext } from './context.ts'
 import { checkedId } from './definition-body.ts'
 import { listJobs } from './job-list.ts'
@@ -38,9 +38,9 @@ export function deadLetterRoutes(instance: FastifyInstance, { owners, partitions
     async (request) => {
       const { jobId, runNo } = request.params
       const partition = partitionOf(checkedId(jobId), partitions)
-      const [runs, execution] = await owners.ask(partition, (owner) =>
-        Promise.all([owner.runs(partition, jobId), owner.deadRun(partition, jobId, runNo)]),
-      )
+      const question = (owner: JobQueries) => Promise.all([owner.runs(partition, jobId), owner.deadRun(partition, jobId, runNo)])
+      const isThere = ([, execution]: Awaited<ReturnType<typeof question>>): boolean => execution !== undefined
+      const [runs, execution] = (await new Reading(owners).find(partition, question, isThere)) ?? []
       if (execution === undefined) {
         const detail = `There is no dead run ${runIdOf(jobId, runNo)}: it was redriven, or it is older than the last ten of its job.`
         throw new DuelogError('not-found', detail)

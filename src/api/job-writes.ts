@@ -132,18 +132,18 @@ export class JobWrites {
     return this.#commit.write(records)
   }
 
-  /** The job as its owner has it, with what this process wrote before where the owner applies that soon enough. */
-  async current(id: string, reading = new Reading(this.#options.owners)): Promise<JobView | undefined> {
+  /** The job as its owner has it, with what this process wrote before where the owner applies that soon enough. `has` as Reading#find says. */
+  async current(id: string, reading = new Reading(this.#options.owners), has?: (job: JobView) => boolean) {
     await this.#seen(id, reading)
     const partition = this.partitionOf(id)
-    return reading.ask(partition, (jobs) => jobs.job(partition, id))
+    return reading.find(partition, (jobs) => jobs.job(partition, id), has)
   }
 
   /** The same of why the job fired or did not. */
   async why(id: string, reading: Reading): Promise<WhyView | undefined> {
     await this.#seen(id, reading)
     const partition = this.partitionOf(id)
-    return reading.ask(partition, (jobs) => jobs.why(partition, id))
+    return reading.find(partition, (jobs) => jobs.why(partition, id))
   }
 
   /** False when the owner did not apply the record in time, or could not be asked. */
@@ -219,12 +219,8 @@ export class JobWrites {
     const [offset = 0] = await this.#commit.write([record])
     this.#lastWrites.delete(record.key)
     this.#lastWrites.set(record.key, offset)
-    if (this.#lastWrites.size > lastWritesMax) {
-      for (const oldest of this.#lastWrites.keys()) {
-        this.#lastWrites.delete(oldest)
-        break
-      }
-    }
+    const [oldest] = this.#lastWrites.keys()
+    if (this.#lastWrites.size > lastWritesMax && oldest !== undefined) this.#lastWrites.delete(oldest)
     return { partition: record.partition, offset }
   }
 

@@ -21,9 +21,10 @@ export function runCommandRoutes(instance: FastifyInstance, context: ApiContext)
     { config: config('CANCEL_RUN'), schema: cancelRunSchema },
     async (request, reply) => {
       const { jobId, runNo } = request.params
-      const job = await commands.existing(jobId)
+      const isActive = ({ active }: JobView): boolean => active.some((run) => run.runNo === runNo)
+      const job = await commands.existing(jobId, isActive)
       const key = keyOf(request)
-      if (!job.active.some((run) => run.runNo === runNo)) {
+      if (!isActive(job)) {
         const left = hasLeft(job, runNo)
         if (left !== undefined) throw left
         // It may be a repeat, and the first was carried out: only the owner knows.
@@ -38,9 +39,10 @@ export function runCommandRoutes(instance: FastifyInstance, context: ApiContext)
     { config: config('REDRIVE'), schema: redriveRunSchema },
     async (request, reply) => {
       const { jobId, runNo } = request.params
-      const job = await commands.existing(jobId)
+      const isDead = ({ deadRuns }: JobView): boolean => deadRuns.includes(runNo)
+      const job = await commands.existing(jobId, isDead)
       const key = keyOf(request)
-      if (key === undefined && !job.deadRuns.includes(runNo)) throw notFound(jobId, runNo, 'dead')
+      if (key === undefined && !isDead(job)) throw notFound(jobId, runNo, 'dead')
       return commands.makeRun(job.id, 'REDRIVE', { runNo, actor: request.actor }, reply, key)
     },
   )

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { RunStatus } from '../../schemas/generated.ts'
 import { partitionOf } from '../../streams/topics.ts'
 import { DuelogError } from '../errors.ts'
+import type { JobQueries } from '../ports.ts'
 import type { ApiContext } from './context.ts'
 import { checkedId } from './definition-body.ts'
 import { listJobs } from './job-list.ts'
@@ -10,6 +11,8 @@ import { jobNotFound } from './job-writes.ts'
 import { getRunSchema, listActiveRunsSchema, listRunsSchema } from './schemas/runs.ts'
 import { Reading } from './stale.ts'
 import { activeRunToJson, finishedRunToJson, runIdOf, runsOf } from './views.ts'
+
+type Runs = NonNullable<Awaited<ReturnType<JobQueries['runs']>>>
 
 interface StaleQuery {
   stale?: boolean
@@ -24,13 +27,18 @@ interface ActiveQuery extends StaleQuery {
 
 export function runRoutes(instance: FastifyInstance, { owners, partitions }: ApiContext): void {
   const config = { role: 'viewer' } as const
-  const read = async (id: string, { role, query }: FastifyRequest<{ Querystring: StaleQuery }>, reply: FastifyReply) => {
+  const read = async (
+    id: string,
+    { role, query }: FastifyRequest<{ Querystring: StaleQuery }>,
+    reply: FastifyReply,
+    has?: (runs: Runs) => boolean,
+  ) => {
     const partition = partitionOf(checkedId(id), partitions)
     const reading = new Reading(owners, query.stale)
     // What has to be hidden from a viewer stands in the definition.
     const [runs, job] = await Promise.all([
-      reading.ask(partition, (jobs) => jobs.runs(partition, id)),
-      role === 'viewer' ? reading.ask(partition, (jobs) => jobs.job(partition, id)) : undefined,
+      reading.find(partition, (jobs) => jobs.runs(partition, id), has),
+      role === 'viewer' ? reading.find(partition, (jobs) => jobs.job(partition, id)) : undefined,
     ])
     reading.mark(reply)
     if (runs === undefined) throw jobNotFound(id)
@@ -66,10 +74,12 @@ export function runRoutes(instance: FastifyInstance, { owners, partitions }: Api
     { config, schema: getRunSchema },
     async (request, reply) => {
       const { jobId, runNo } = request.params
-      const { active, finished, shown } = await read(jobId, request, reply)
-      const running = active.find((run) => run.runNo === runNo)
+      const isIt = (run: { runNo: number }): boolean => run.runNo === runNo
+      const has = (runs: Runs): boolean => runs.active.some(isIt) || runs.finished.some(isIt)
+      const { active, finished, shown } = await read(jobId, request, reply, has)
+      const running = active.find(isIt)
       if (running !== undefined) return shown(activeRunToJson(jobId, running))
-      const ended = finished.find((run) => run.runNo === runNo)
+      const ended = finished.find(isIt)
       if (ended !== undefined) return shown(finishedRunToJson(jobId, ended))
       throw new DuelogError(
         'not-found',

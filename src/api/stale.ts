@@ -1,8 +1,9 @@
 /** Reads that may be answered from a copy, and what is said of them then. */
 import type { FastifyReply } from 'fastify'
 import { DuelogError } from '../errors.ts'
-import type { JobQueries } from '../ports.ts'
+import type { JobQueries, PartitionQueries } from '../ports.ts'
 import { isAway, type Staleness } from './copies.ts'
+import { readOwnWriteWaitMs } from './limits.ts'
 import type { OwnerDirectory } from './owner-directory.ts'
 
 export const staleHeader = 'duelog-stale'
@@ -31,6 +32,24 @@ export class Reading {
       if (!(error instanceof DuelogError) || !isAway(error) || !this.#owners.hasCopy(partition)) throw error
       throw new DuelogError(error.code, `${error.message} With ?stale=true a copy of it answers meanwhile.`, { cause: error })
     }
+  }
+
+  /**
+   * As `ask`; what is not there, or is not what `has` looks for, is asked for once more when the turn that the owner is in has ended. An owner
+   * commits what it decides, and only then puts it into its store: who has read the log meanwhile, as workers do, knows of a job or a run that
+   * the store does not have yet. A copy is not waited for; it says by itself that it may be out of date.
+   */
+  find<Answer>(
+    partition: number,
+    question: (jobs: JobQueries) => Promise<Answer | undefined>,
+    has: (answer: Answer) => boolean = () => true,
+  ): Promise<Answer | undefined> {
+    return this.ask(partition, async (jobs: JobQueries & Partial<Pick<PartitionQueries, 'applied'>>) => {
+      const answer = await question(jobs)
+      if ((answer !== undefined && has(answer)) || jobs.applied === undefined) return answer
+      await jobs.applied(partition, {}, readOwnWriteWaitMs)
+      return question(jobs)
+    })
   }
 
   /** Partitions that a copy answered for, in their order. */

@@ -1,17 +1,36 @@
-/** Who waits for a record to become part of the store. */
+/** Who waits for a record to become part of the store, or for the turn that is under way to end. */
 import { DuelogError } from '../errors.ts'
 import type { Source } from './mailbox.ts'
 
 /** Of one partition at once; whoever comes then is refused. */
 export const appliedWaitsMax = 10_000
 
+/** `end`: nobody waits any longer. */
+export interface Wait {
+  done: Promise<boolean>
+  end(): void
+}
+
 export class AppliedWaits {
   readonly #applied: () => Record<Source, number>
-  readonly #waiting = new Set<{ source: Source; offset: number; resolve: (applied: boolean) => void }>()
+  readonly #waiting = new Set<{ isDone: () => boolean; resolve: (applied: boolean) => void }>()
+  #turnsEnded = 0
+  #isInTurn = false
 
   /** `applied`: the next offsets that are part of the store. */
   constructor(applied: () => Record<Source, number>) {
     this.#applied = applied
+  }
+
+  turnBegins(): void {
+    this.#isInTurn = true
+  }
+
+  /** What it committed is in the store, where it did not fail. */
+  turnEnds(): void {
+    this.#isInTurn = false
+    this.#turnsEnded++
+    this.#settle()
   }
 
   /** How many wait. */
@@ -23,15 +42,25 @@ export class AppliedWaits {
    * `done` resolves true once the record at `offset` is part of the store, false when the partition ends first. Whoever waits no longer must
    * say so by `end`: then it resolves false. Throws DuelogError `overloaded` when too many wait.
    */
-  until(source: Source, offset: number): { done: Promise<boolean>; end(): void } {
-    if (this.#applied()[source] > offset) return { done: Promise.resolve(true), end: () => undefined }
+  until(source: Source, offset: number): Wait {
+    return this.#wait(() => this.#applied()[source] > offset)
+  }
+
+  /** The same, where `done` resolves true once the turn that is under way has ended; at once between turns. */
+  untilTurnEnds(): Wait {
+    const ended = this.#turnsEnded
+    return this.#wait(() => !this.#isInTurn || this.#turnsEnded > ended)
+  }
+
+  #wait(isDone: () => boolean): Wait {
+    if (isDone()) return { done: Promise.resolve(true), end: () => undefined }
     if (this.#waiting.size >= appliedWaitsMax)
       throw new DuelogError(
         'overloaded',
-        `More than ${appliedWaitsMax} wait for this partition to apply what they wrote; it is written.`,
+        `More than ${appliedWaitsMax} wait for this partition to apply what was written; what they wrote is written.`,
       )
     const { promise, resolve } = Promise.withResolvers<boolean>()
-    const waiter = { source, offset, resolve }
+    const waiter = { isDone, resolve }
     this.#waiting.add(waiter)
     const end = (): void => {
       this.#waiting.delete(waiter)
@@ -40,9 +69,9 @@ export class AppliedWaits {
     return { done: promise, end }
   }
 
-  settle(): void {
+  #settle(): void {
     for (const waiter of this.#waiting) {
-      if (this.#applied()[waiter.source] <= waiter.offset) continue
+      if (!waiter.isDone()) continue
       this.#waiting.delete(waiter)
       waiter.resolve(true)
     }

@@ -233,13 +233,14 @@ export class Ownership {
   async turn(store: PartitionStore, index: TimeIndex, timers: Timer[] = [], options: TurnOptions = {}): Promise<TurnResult> {
     this.#check()
     this.turnSince = this.shared.clock.steadyMs()
+    this.waits.turnBegins()
     const result = await this.alone(() => turn(this.#turnContext(store, index), timers, options)).finally(() => {
       this.turnSince = Number.POSITIVE_INFINITY
+      this.waits.turnEnds()
     })
     if (result.folded > 0) this.progress()
     if (result.committed) this.turnsDone++
     if (this.mailbox.roomy) this.flow.make()
-    this.waits.settle()
     return result
   }
 

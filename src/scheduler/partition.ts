@@ -18,7 +18,7 @@
  */
 import { DuelogError, messageOf } from '../errors.ts'
 import type { Batch, PartitionView } from '../ports.ts'
-import type { AppliedWaits } from './applied-waits.ts'
+import type { Wait } from './applied-waits.ts'
 import { claim, drain } from './claiming.ts'
 import { Closed, RoleChanged } from './endings.ts'
 import { type Feed, type FeedSource, feedSources } from './feed.ts'
@@ -130,8 +130,13 @@ export class Partition {
   }
 
   /** As AppliedWaits says. */
-  applied(source: Source, offset: number): ReturnType<AppliedWaits['until']> {
+  applied(source: Source, offset: number): Wait {
     return this.#own.waits.until(source, offset)
+  }
+
+  /** As AppliedWaits says. */
+  turnEnd(): Wait {
+    return this.#own.waits.untilTurnEnds()
   }
 
   /** The group gave the partition to another member: an active one goes on firing until that member has fenced it. */

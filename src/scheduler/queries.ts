@@ -1,7 +1,9 @@
 /** What the owner of a partition answers about its jobs, and whoever else has a copy. Nothing here changes anything. */
+import type { Clock } from '../clock.ts'
 import { DuelogError } from '../errors.ts'
 import { ownerProblem } from '../owner-views.ts'
 import type { JobQueries, PartitionQueries } from '../ports.ts'
+import type { Wait } from './applied-waits.ts'
 import { forecast } from './forecast.ts'
 import { eachJob, loadJobs } from './job-loader.ts'
 import { jobQueries, type Sight } from './job-queries.ts'
@@ -59,25 +61,34 @@ export function partitionQueries(partitions: ReadonlyMap<number, Partition>, opt
       const owner = partitions.get(partition)
       storeOf(partition)
       if (owner === undefined) return false
-      const waits: ReturnType<typeof owner.applied>[] = []
-      const end = (): void => {
-        for (const wait of waits) wait.end()
-      }
-      const cancel = clock.at(clock.nowMs() + timeoutMs, end)
-      try {
-        if (offsets.jobs !== undefined) waits.push(owner.applied('jobs', offsets.jobs))
-        if (offsets.commands !== undefined) waits.push(owner.applied('commands', offsets.commands))
-      } catch (error) {
-        cancel()
-        end()
-        throw error
-      }
-      const done = (await Promise.all(waits.map((wait) => wait.done))).every(Boolean)
-      cancel()
+      const done = await doneInTime(owner, offsets, clock, timeoutMs)
       // What was applied after the group had given the partition away may never be committed.
       storeOf(partition)
       return done
     },
+  }
+}
+
+/** As PartitionQueries#applied says. */
+async function doneInTime(
+  owner: Partition,
+  offsets: { jobs?: number; commands?: number },
+  clock: Clock,
+  timeoutMs: number,
+): Promise<boolean> {
+  const waits: Wait[] = []
+  const end = (): void => {
+    for (const wait of waits) wait.end()
+  }
+  const cancel = clock.at(clock.nowMs() + timeoutMs, end)
+  try {
+    if (offsets.jobs !== undefined) waits.push(owner.applied('jobs', offsets.jobs))
+    if (offsets.commands !== undefined) waits.push(owner.applied('commands', offsets.commands))
+    if (waits.length === 0) waits.push(owner.turnEnd())
+    return (await Promise.all(waits.map(({ done }) => done))).every(Boolean)
+  } finally {
+    cancel()
+    end()
   }
 }
 

@@ -30,6 +30,8 @@ export class SchedulerDriver {
   readonly processes: Process[] = []
   /** While it is set, commits wait for it. */
   commitGate: Promise<void> | undefined
+  /** While it is set, what is to be put into a store waits for it. */
+  applyGate: Promise<void> | undefined
 
   /** `times`: how far clocks may be apart before owners stop, how wrong those of the brokers are, and when herds may go. Default: nothing is compared. */
   constructor(partitions = 1, withStandbys = false, times: Pick<Cluster, 'clockStepMsMax' | 'brokerSkewsMs' | 'leadMsMax'> = {}) {
@@ -39,6 +41,7 @@ export class SchedulerDriver {
         new Promise((resolve, reject) => {
           const go = async (): Promise<void> => {
             if (name === 'commits' && this.commitGate !== undefined) await this.commitGate
+            if (name === 'applies' && this.applyGate !== undefined) await this.applyGate
             if (!machine.alive) return
             try {
               resolve(effect())

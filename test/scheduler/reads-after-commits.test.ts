@@ -1,0 +1,81 @@
+/** Who reads the log knows of what was committed before the store of the owner has it: an owner that is asked can be waited for. */
+import { expect, test } from 'vitest'
+import { createSystem } from '../api/system-in-memory.ts'
+import { SchedulerDriver } from '../tools/scheduler-driver.ts'
+
+/** A partition that puts into its store nothing of what it has decided last, until it is opened: the first run of `j`, or `j` itself. */
+async function unseen(what: 'run' | 'job') {
+  const driver = new SchedulerDriver()
+  const owner = driver.boot('A')
+  await driver.settle()
+  const { promise, resolve } = Promise.withResolvers<void>()
+  if (what === 'job') driver.applyGate = promise
+  driver.define('j', { schedule: { at: driver.time.nowMs + 1_000 }, target: { handler: 'x' } })
+  await driver.settle()
+  driver.applyGate = promise
+  if (what === 'run') await driver.advance(1_000)
+  const open = (): void => {
+    driver.applyGate = undefined
+    resolve()
+  }
+  return { driver, queries: owner.scheduler.queries, open }
+}
+
+test('a run that a worker has, and the store does not, is there once the turn has ended', async () => {
+  const { driver, queries, open } = await unseen('run')
+  expect(driver.executions()).toHaveLength(1)
+  expect((await queries.runs(0, 'j'))?.active).toEqual([])
+  let hasEnded = false
+  const ended = queries.applied(0, {}, 60_000).then((it) => {
+    hasEnded = true
+    return it
+  })
+  await driver.settle()
+  expect(hasEnded).toBe(false)
+  open()
+  await driver.settle()
+  expect(await ended).toBe(true)
+  expect((await queries.runs(0, 'j'))?.active).toMatchObject([{ runNo: 1, status: 'DISPATCHED' }])
+  // Between turns nobody waits.
+  expect(await queries.applied(0, {}, 60_000)).toBe(true)
+})
+
+test('whoever waits for a turn that does not end is let go when its time is over', async () => {
+  const { driver, queries } = await unseen('run')
+  const ended = queries.applied(0, {}, 1_000)
+  await driver.advance(1_500, 500)
+  expect(await ended).toBe(false)
+})
+
+test.for([
+  ['job', 'GET', '/v1/jobs/j'],
+  ['job', 'GET', '/v1/jobs/j/why'],
+  ['job', 'GET', '/v1/jobs/j/runs'],
+  ['job', 'POST', '/v1/jobs/j/pause'],
+  ['run', 'GET', '/v1/runs/j/1'],
+  ['run', 'POST', '/v1/runs/j/1/cancel'],
+] as const)('a %s that is in the log only is found by %s %s', async ([what, method, url]) => {
+  const { driver, queries, open } = await unseen(what)
+  const applied: typeof queries.applied = (...asked) => {
+    open()
+    return queries.applied(...asked)
+  }
+  await using system = createSystem({
+    partitions: 1,
+    local: queries,
+    owners: {
+      ask: async (_partition, question) => question({ ...queries, applied }),
+      askAny: async () => expect.unreachable(),
+      problem: async () => undefined,
+      hasCopy: () => false,
+      standbys: async () => new Map(),
+      remoteCounts: async () => [],
+      views: async () => [],
+    },
+  })
+  const asked = system.api.instance.inject({ method, url })
+  const answered = asked.then(({ statusCode }) => statusCode)
+  await driver.advance(7_000, 500)
+  // Commands are written to the log of the API here, which no owner reads: they are durable, and wait.
+  expect(await answered).toBe(method === 'GET' ? 200 : 202)
+})
