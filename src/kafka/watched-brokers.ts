@@ -7,6 +7,9 @@
  *
  * Nobody waits for a broker that owes a quick answer, or is silent: to connect fails at once until it has answered. Only where it was slow
  * with what may take its time, connections are opened as ever while it is asked.
+ *
+ * A broker that has answered, but took long over what is answered at once, is slow: for a while its connections end only after `slowMs`. Who
+ * opened all of them anew whenever it took longer than `quickMs` would give it more to do, and might never hear from it.
  */
 import { createConnection, isIP, Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
@@ -32,10 +35,12 @@ const askEveryMs = 500
 /** A broker that nobody has wanted for so long is not asked any more. */
 const forgottenMs = 60_000
 const keepAliveMs = 60_000
+/** How long a broker is taken for slow after it was. */
+const slowForMs = 60_000
 
 export class WatchedBrokers {
   readonly #options: Required<WatchedBrokersOptions>
-  /** By address, while there are connections or doubts. */
+  /** By address, while there are connections or doubts, or while it is slow. */
   readonly #brokers = new Map<string, WatchedBroker>()
 
   constructor(options: WatchedBrokersOptions) {
@@ -64,6 +69,12 @@ class WatchedBroker {
   #standing: 'answers' | 'doubted' | 'silent' = 'answers'
   /** Whether to connect fails at once. */
   #isShunned = false
+  /** Whether what it is doubted for is answered at once by who is not slow. */
+  #isOverdue = false
+  #slowUntilMs = 0
+  /** Connections of questions that are not answered. */
+  readonly #questions = new Set<Socket>()
+  #nextQuestion: NodeJS.Timeout | undefined
 
   constructor(address: string, options: Required<WatchedBrokersOptions>, onIdle: () => void) {
     this.#address = address
@@ -83,10 +94,11 @@ class WatchedBroker {
         to.onConnect()
       },
     })
+    const limitMs = this.#isSlow() ? this.#options.patience.slowMs : connectMs
     timer = setTimeout(() => {
       this.#doubt(true)
-      socket.destroy(silence(`${this.#address} did not connect within ${connectMs} ms`))
-    }, connectMs)
+      socket.destroy(silence(`${this.#address} did not connect within ${limitMs} ms`))
+    }, limitMs)
     timer.unref()
     this.#sockets.add(socket)
     socket.once('close', () => {
@@ -95,18 +107,30 @@ class WatchedBroker {
       this.#sockets.delete(socket)
       this.#rest()
     })
-    watchAnswers(socket, { patience: this.#options.patience, onDoubt: (isQuick) => this.#doubt(isQuick) })
+    watchAnswers(socket, {
+      patience: this.#options.patience,
+      isSlow: () => this.#isSlow(),
+      onDoubt: (isQuick) => this.#doubt(isQuick),
+    })
     return socket
   }
 
+  #isSlow(): boolean {
+    return performance.now() < this.#slowUntilMs
+  }
+
   #doubt(isQuick: boolean): void {
-    this.#isShunned ||= isQuick
+    this.#isShunned ||= isQuick && !this.#isSlow()
+    this.#isOverdue ||= isQuick
     if (this.#standing !== 'answers') return
     this.#standing = 'doubted'
     this.#ask()
   }
 
-  /** Asks on a connection of its own, by the one request that every broker answers, before any authentication. */
+  /**
+   * Asks on a connection of its own, by the one request that every broker answers, before any authentication. Whoever does not answer within
+   * `quickMs` is silent; the question stands for `slowMs`, beside those that follow it.
+   */
   #ask(): void {
     const { patience, open } = this.#options
     const socket = open({
@@ -115,34 +139,60 @@ class WatchedBroker {
         socket.write(apiVersions())
       },
     })
-    let answered = false
-    let isOverdue = false
-    const timer = setTimeout(() => {
-      isOverdue = true
-      socket.destroy()
+    let said: 'an answer' | 'a refusal' | undefined
+    let isLate = false
+    const overdue = setTimeout(() => {
+      isLate = true
+      if (!this.#questions.has(socket)) return
+      this.#isOverdue = true
+      this.#unanswered()
     }, patience.quickMs)
-    timer.unref()
+    const end = setTimeout(() => socket.destroy(), patience.slowMs)
+    overdue.unref()
+    end.unref()
     socket.unref()
     socket.once('data', () => {
-      answered = true
+      said = 'an answer'
       socket.destroy()
     })
     socket.on('error', (error: NodeJS.ErrnoException) => {
       // Who refuses is there: nobody has to wait for it, and what it says is for those who connect.
-      answered ||= !isOverdue && !unreachable.has(error.code ?? '')
+      if (!unreachable.has(error.code ?? '')) said ??= 'a refusal'
     })
     socket.once('close', () => {
-      clearTimeout(timer)
-      if (answered) this.#answered()
-      else this.#unanswered()
+      clearTimeout(overdue)
+      clearTimeout(end)
+      if (!this.#questions.delete(socket)) return
+      if (said !== undefined) this.#answered(said === 'a refusal')
+      else if (!isLate) this.#unanswered()
     })
+    this.#questions.add(socket)
   }
 
-  #answered(): void {
-    if (this.#standing === 'silent')
-      this.#options.logger.info({ broker: this.#address }, `Broker ${this.#address} answers again.`)
+  /** `isRefusal`: nothing listens there; a broker that begins anew is not slow. */
+  #answered(isRefusal: boolean): void {
+    const { logger, patience } = this.#options
+    const broker = this.#address
+    if (this.#standing === 'silent') logger.info({ broker }, `Broker ${broker} answers again.`)
+    if (this.#isOverdue && !isRefusal) {
+      const more = `For ${slowForMs / 1_000} s its connections end only after ${patience.slowMs} ms.`
+      if (this.#standing === 'doubted' && !this.#isSlow())
+        logger.warn({ broker }, `Broker ${broker} is slow: it answers, but took more than ${patience.quickMs} ms. ${more}`)
+      this.#slowUntilMs = performance.now() + slowForMs
+      setTimeout(() => this.#rest(), slowForMs + 1).unref()
+    }
+    this.#believe()
+  }
+
+  /** All questions to it are answered by this. */
+  #believe(): void {
     this.#standing = 'answers'
     this.#isShunned = false
+    this.#isOverdue = false
+    clearTimeout(this.#nextQuestion)
+    const questions = [...this.#questions]
+    this.#questions.clear()
+    for (const socket of questions) socket.destroy()
     this.#rest()
   }
 
@@ -155,16 +205,14 @@ class WatchedBroker {
     this.#isShunned = true
     for (const socket of this.#sockets) socket.destroy(silence(`${this.#address} is silent`))
     if (performance.now() - this.#wantedAtMs > forgottenMs) {
-      this.#standing = 'answers'
-      this.#isShunned = false
-      this.#rest()
+      this.#believe()
       return
     }
-    setTimeout(() => this.#ask(), askEveryMs).unref()
+    this.#nextQuestion = setTimeout(() => this.#ask(), askEveryMs).unref()
   }
 
   #rest(): void {
-    if (this.#sockets.size === 0 && this.#standing === 'answers') this.#onIdle()
+    if (this.#sockets.size === 0 && this.#standing === 'answers' && !this.#isSlow()) this.#onIdle()
   }
 }
 

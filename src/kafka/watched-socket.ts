@@ -4,6 +4,7 @@
  *
  *   a request is the oldest ──quickMs──► onDoubt; a quick one: the socket ends ──slowMs, or longer for a join──► the socket ends
  *
+ * A broker that is there and slow gets slowMs for quick ones too: without an end of its connections it may catch up.
  * Where the socket ends, all that was asked on it is rejected at once, and whoever asked opens another.
  */
 import type { Socket } from 'node:net'
@@ -27,12 +28,14 @@ const lengthBytes = 4
 
 interface Watch {
   patience: Patience
+  /** Whether the broker is known to be there, and to be slow. */
+  isSlow(): boolean
   /** The broker owes an answer for longer than `quickMs`; `isQuick`: one that it gives at once if it gives any. */
   onDoubt(isQuick: boolean): void
 }
 
 /** Called in the turn of the event loop in which the socket was made, before anybody writes to it. */
-export function watchAnswers(socket: Socket, { patience, onDoubt }: Watch): void {
+export function watchAnswers(socket: Socket, { patience, isSlow, onDoubt }: Watch): void {
   /** API keys of what is unanswered, oldest first. */
   const unanswered: number[] = []
   let oldestSinceMs = 0
@@ -46,7 +49,7 @@ export function watchAnswers(socket: Socket, { patience, onDoubt }: Watch): void
 
   const limitMs = (): number => {
     const key = unanswered[0] as number
-    if (quick.has(key) || !doubted) return patience.quickMs
+    if (!doubted || (quick.has(key) && !isSlow())) return patience.quickMs
     return key === joinGroup ? patience.joinMs : patience.slowMs
   }
   const arm = (): void => {
@@ -65,9 +68,10 @@ export function watchAnswers(socket: Socket, { patience, onDoubt }: Watch): void
   const overdue = (): void => {
     const isQuick = quick.has(unanswered[0] as number)
     const first = !doubted
+    const isPatient = first && (!isQuick || isSlow())
     doubted = true
     if (first) onDoubt(isQuick)
-    if (isQuick || !first) socket.destroy(silence(`nothing was answered for ${Math.round(performance.now() - oldestSinceMs)} ms`))
+    if (!isPatient) socket.destroy(silence(`nothing was answered for ${Math.round(performance.now() - oldestSinceMs)} ms`))
   }
 
   const write = socket.write

@@ -16,6 +16,7 @@ async function startBroker() {
   const checks = new Set<() => void>()
   const sockets = new Set<Socket>()
   let isSilent = false
+  let held: (() => void)[] | undefined
   const server = createServer((socket) => {
     sockets.add(socket)
     socket.on('error', () => {})
@@ -28,7 +29,9 @@ async function startBroker() {
         size = rest.length >= 4 ? 4 + rest.readInt32BE(0) : Infinity
       ) {
         asked.push(rest.readInt16BE(4))
-        if (!isSilent) socket.write(Buffer.from([0, 0, 0, 4, 0, 0, 0, 0]))
+        const answer = (): void => void socket.write(Buffer.from([0, 0, 0, 4, 0, 0, 0, 0]))
+        if (held !== undefined && (isSilent || rest.readInt16BE(4) !== apiVersions)) held.push(answer)
+        else if (!isSilent) answer()
         rest = rest.subarray(size)
         if (rest.length < 4) break
       }
@@ -45,6 +48,14 @@ async function startBroker() {
     to: { host: '127.0.0.1', port: (server.address() as AddressInfo).port },
     silent(yes: boolean) {
       isSilent = yes
+    },
+    /** From now on it answers later, when `release` is called, but for questions whether it is there where it is not silent. */
+    hold() {
+      held = []
+    },
+    release() {
+      for (const answer of held ?? []) answer()
+      held = undefined
     },
     /** Resolves when it was asked this so often. */
     until: (apiKey: number, count: number): Promise<void> =>
@@ -181,4 +192,43 @@ test('what is asked on a connection that has just ended is rejected at once', as
   const ended = end(socket)
   socket.write(request(metadata))
   expect((await ended).message).toContain('has ended')
+})
+
+test('a broker that answers who asks whether it is there, and takes long over all else, loses its connections once', async () => {
+  const broker = await startBroker()
+  const { connected, end, reconnected } = watching(broker)
+  const first = await connected()
+  broker.hold()
+  first.write(request(metadata))
+  await end(first)
+  const next = await reconnected()
+  next.write(request(metadata))
+  // It is asked again whether it is there, and that it is keeps the connection.
+  await broker.until(apiVersions, 2)
+  broker.release()
+  await once(next, 'data')
+  expect(next.destroyed).toBe(false)
+  // On a busy machine it may have passed for silent first.
+  expect(said.filter((message) => message.includes(`:${broker.to.port} `)).join()).toMatch(/is slow|answers again/)
+})
+
+test('a broker that answers late whether it is there is slow too, and not lost', async () => {
+  const broker = await startBroker()
+  const { connected, end, reconnected } = watching(broker)
+  const first = await connected()
+  broker.hold()
+  broker.silent(true)
+  first.write(request(metadata))
+  await end(first)
+  // The second question comes when the first is overdue, which still stands.
+  await broker.until(apiVersions, 2)
+  broker.silent(false)
+  broker.release()
+  const next = await reconnected()
+  broker.hold()
+  next.write(request(metadata))
+  await broker.until(apiVersions, 3)
+  broker.release()
+  await once(next, 'data')
+  expect(next.destroyed).toBe(false)
 })
