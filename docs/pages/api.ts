@@ -23,6 +23,24 @@ const { instance } = createApi({} as Parameters<typeof createApi>[0])
 const document: OpenApiDocument = (await instance.inject('/openapi.json')).json()
 await instance.close()
 
+const clientsInOtherLanguages = [
+  '## Clients in other languages',
+  '',
+  'Generators of typed clients take `/openapi.json`. `npm test` makes clients with openapi-generator 7.25 for Python, Go, Java and TypeScript, builds them, and has them write, read, list, trigger and wait (`test/generated-clients`; its `round-trips` are examples of their use):',
+  '',
+  '```sh',
+  'curl -s localhost:7400/openapi.json > duelog.json',
+  'java -jar openapi-generator-cli.jar generate -g python -i duelog.json -o client   # or go, java, typescript-fetch',
+  '```',
+  '',
+  '- Give the client the address of the API as its host or base path, and the token as its access token (bearer).',
+  '- A time in a request is an `Instant`: text in ISO 8601, or epoch ms in 64 bits. Answers have text.',
+  '- Every refusal is a `Problem`; go by its `code`, and by `retriable`. Python has it as `data` of the exception and Go as `Model()` of the error; in Java and TypeScript it is read from the body.',
+  '- A batch is bytes on both ways, and in a generated client one request: its answer comes when all lines are sent, so keep a batch to some thousands of lines. `/v1/events` does not end and is nothing for such a client.',
+  '- Clients in Java and Python refuse values of a list (`status`, `code`) that a later release has added. Make them anew when you upgrade Duelog, before its processes are.',
+  '- To run jobs in another language needs no HTTP client: see [the worker protocol](PROTOCOL.md).',
+]
+
 export function apiPage(): string {
   const groups = document.tags.map(({ name, description }) => {
     const rows = Object.entries(document.paths).flatMap(([path, methods]) =>
@@ -40,7 +58,7 @@ export function apiPage(): string {
     heading(
       'HTTP API',
       'the routes in src/api',
-      '`GET /openapi.json` is the whole description (OpenAPI 3.1, made from the very schemas that check the requests; any generator makes a client of it), and `/docs` shows it in a browser without the internet. Errors are problem details (RFC 9457) with a stable [code](ERRORS.md).',
+      '`GET /openapi.json` is the whole description (OpenAPI 3.1, made from the very schemas that check the requests; see [clients](#clients-in-other-languages)), and `/docs` shows it in a browser without the internet. Errors are problem details (RFC 9457) with a stable [code](ERRORS.md).',
     ),
     '## Routes',
     ...groups,
@@ -77,6 +95,8 @@ export function apiPage(): string {
       '## Many jobs',
       '',
       '`POST /v1/jobs/batch` takes a definition on each line and answers each with a line, in order, while the request still goes on. Read the answer while you send: the server reads on only as fast as its answers are taken, so its memory does not grow with the number of lines.',
+      '',
+      ...clientsInOtherLanguages,
     ].join('\n'),
   )
 }

@@ -4,7 +4,8 @@ import { expose } from '../exposition.ts'
 import type { ApiContext } from './context.ts'
 import { listPartitions } from './partitions.ts'
 import { problemOf, sendProblem } from './problem.ts'
-import { livenessSchema, metricsSchema, partitionsSchema, readinessSchema, workersSchema } from './schemas/system.ts'
+import { partitionsSchema } from './schemas/partitions.ts'
+import { livenessSchema, metricsSchema, readinessSchema, workersSchema } from './schemas/system.ts'
 import { listWorkers } from './workers.ts'
 
 export function systemRoutes(instance: FastifyInstance, context: ApiContext): void {

@@ -83,9 +83,37 @@ it('says of every integer how many bits it needs, for generators of typed client
   expect(integers.length).toBeGreaterThan(100)
   expect(integers.filter(({ format }) => format !== 'int32' && format !== 'int64')).toEqual([])
   for (const { format, maximum } of integers) if (format === 'int32') expect(maximum).toBeLessThan(2 ** 31)
-  expect(JSON.stringify(document.components.schemas.JobDefinition)).toMatch(/"delayMs":\{[^{}]*"format":"int64"/)
+  expect(JSON.stringify(document.components.schemas.Schedule)).toMatch(/"delayMs":\{[^{}]*"format":"int64"/)
   // One that may be text is no number, and no time either: it may be epoch ms.
   expect(JSON.stringify(document)).not.toContain('"date-time"')
+})
+
+/** Places of schemas of which a generator makes a type without a name, or none: with parts and no name, or of several types. */
+function namelessIn(part: unknown, place = ''): string[] {
+  if (typeof part !== 'object' || part === null) return []
+  const { type, title, properties } = part as { type?: unknown; title?: unknown; properties?: object }
+  const types = [type].flat().filter((name) => typeof name === 'string' && name !== 'null')
+  const isNameless = properties !== undefined && Object.keys(properties).length > 0 && types.length > 0 && title === undefined
+  return [
+    ...(isNameless || types.length > 1 ? [place] : []),
+    ...Object.entries(part).flatMap(([name, value]) => namelessIn(value, `${place}/${name}`)),
+  ]
+}
+
+it('has a name for everything with parts, and one type in each schema, for the same', () => {
+  expect(namelessIn(document)).toEqual([])
+  expect(namelessIn({ a: { type: ['string', 'integer'] }, b: { type: 'object', properties: { c: {} } } })).toEqual(['/a', '/b'])
+  const { schemas } = document.components
+  expect(schemas.Instant).toMatchObject({ oneOf: [{ type: 'string' }, { type: 'integer', format: 'int64' }] })
+  for (const [name, { title }] of Object.entries(schemas)) expect(title).toBe(name)
+})
+
+it('says beside a reference what is so in its place, and in the component what is so everywhere', () => {
+  const { schemas } = document.components
+  const { properties } = schemas.BackfillRequest as { properties: Record<string, object> }
+  expect(properties.from).toEqual({ $ref: '#/components/schemas/Instant', description: 'First nominal time, inclusive.' })
+  expect(schemas.Instant?.description).toBe('Time in ISO 8601 with an offset, or epoch ms.')
+  expect(JSON.stringify(schemas.Job)).toContain('"anyOf":[{"$ref":"#/components/schemas/Run"},{"type":"null"}]')
 })
 
 describe('GET /openapi.json', () => {
@@ -129,13 +157,14 @@ describe('GET /openapi.json', () => {
 
   it('describes definitions by the fields that are taken, with their limits', () => {
     const { properties, required } = document.components.schemas.JobDefinition as {
-      properties: Record<string, { maximum?: number; description?: string }>
+      properties: Record<string, { $ref?: string; maximum?: number; description?: string }>
       required: string[]
     }
     expect(required).toEqual(['schedule', 'target'])
     expect(properties.catchUpMax).toMatchObject({ type: 'integer', minimum: 1, maximum: 100_000, default: 100 })
-    for (const [name, { description }] of Object.entries(properties)) {
-      expect(description, name).toBeTruthy()
+    for (const [name, { $ref, description }] of Object.entries(properties)) {
+      const described = document.components.schemas[String($ref?.split('/').at(-1))] ?? {}
+      expect(description ?? described.description, name).toBeTruthy()
       // A field that is not known is refused for that reason alone; any other refusal says that it is known.
       const read = definitionFromJson({ schedule: { at: 0 }, target: { handler: 'a' }, [name]: { not: 'this' } })
       expect(JSON.stringify(read), name).not.toContain('is not a known field; did you')

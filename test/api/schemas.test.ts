@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import * as commands from '../../src/api/schemas/commands.ts'
 import { problemSchema } from '../../src/api/schemas/common.ts'
 import * as jobs from '../../src/api/schemas/jobs.ts'
+import * as partitions from '../../src/api/schemas/partitions.ts'
 import * as runs from '../../src/api/schemas/runs.ts'
 import * as system from '../../src/api/schemas/system.ts'
 import { activeRun, atNoon, createSystem, finishedRun, type MemorySystem } from './system-in-memory.ts'
@@ -51,7 +52,7 @@ describe('answers are as their schemas document them', () => {
     await using memory = createSystem()
     const preview = { schedule: { cron: '@daily' }, count: 2 }
     expectToFit(system.previewSchema.response[200], await answerOf(memory, 'POST', '/v1/schedules/preview', preview))
-    expectToFit(system.partitionsSchema.response[200], await answerOf(memory, 'GET', '/v1/partitions'))
+    expectToFit(partitions.partitionsSchema.response[200], await answerOf(memory, 'GET', '/v1/partitions'))
     expectToFit(system.readinessSchema.response[200], await answerOf(memory, 'GET', '/readyz'))
     expectToFit(problemSchema, await answerOf(memory, 'GET', '/v1/jobs/none'))
     expectToFit(problemSchema, await answerOf(memory, 'PUT', '/v1/jobs/a', { nothing: 1 }))

@@ -1,11 +1,21 @@
 /** The JSON schema of a job definition, made from the Avro schema that validates it: docs, units, defaults and limits are the same. */
 import { jobDefinitionSchema } from '../../../schemas/generated.ts'
 import { type AvroField, type AvroRecord, type Names, type Shape, shapeOf } from '../../../streams/jobs/avro-schema.ts'
+import { instantSchema } from '../schemas/common.ts'
 
 type JsonSchema = Record<string, unknown>
 
 const text = { type: 'string' } as const
 const base64 = { ...text, contentEncoding: 'base64' } as const
+/** Records are named as in the Avro schema; other things that have parts have names here. */
+const bytes = {
+  title: 'Bytes',
+  type: 'object',
+  additionalProperties: false,
+  required: ['base64'],
+  properties: { base64 },
+} as const
+const textOrBytes = { title: 'TextOrBytes', oneOf: [text, bytes] } as const
 
 /** `id` and the payload are in JSON only; streams/jobs/json.ts and payload-json.ts say how. */
 export function definitionJsonSchema(): JsonSchema {
@@ -29,7 +39,7 @@ function recordSchema(record: AvroRecord, names: Names): JsonSchema {
   names.set(record.name, record)
   const properties = Object.fromEntries(record.fields.map((field) => [field.name, fieldSchema(field, names)]))
   const required = record.fields.filter((field) => !('default' in field)).map((field) => field.name)
-  return { type: 'object', additionalProperties: false, required, properties }
+  return { title: record.name, type: 'object', additionalProperties: false, required, properties }
 }
 
 function fieldSchema(field: AvroField, names: Names): JsonSchema {
@@ -46,9 +56,9 @@ function fieldSchema(field: AvroField, names: Names): JsonSchema {
 
 function orNull({ nullable }: Shape, schema: JsonSchema): JsonSchema {
   if (!nullable) return schema
-  if (schema.enum !== undefined || schema.type === undefined || schema.type === 'object')
+  if (schema.enum !== undefined || schema.title !== undefined || schema.type === 'object')
     return { anyOf: [schema, { type: 'null' }] }
-  return { ...schema, type: [schema.type, 'null'].flat() }
+  return { ...schema, type: [schema.type, 'null'] }
 }
 
 function shapeSchema(field: AvroField, shape: Shape, names: Names): JsonSchema {
@@ -63,14 +73,14 @@ function shapeSchema(field: AvroField, shape: Shape, names: Names): JsonSchema {
     case 'boolean':
       return { type: 'boolean' }
     case 'long':
-      if (field.unit === 'epoch ms') return { type: ['string', 'integer'], examples: ['2030-01-31T08:00:00+01:00'] }
+      if (field.unit === 'epoch ms') return instantSchema
       return { type: 'integer', ...given({ minimum, maximum }) }
     case 'int':
       return { type: 'integer', ...given({ minimum, maximum }) }
     case 'double':
       return { type: 'number', ...given({ minimum, maximum }) }
     case 'bytes':
-      return { anyOf: [text, { type: 'object', additionalProperties: false, required: ['base64'], properties: { base64 } }] }
+      return textOrBytes
     case 'string':
       return { type: 'string', ...given({ minLength, maxLength, pattern }) }
     // Limits of lists and maps are those of their entries, but for their number.

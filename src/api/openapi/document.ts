@@ -5,6 +5,7 @@
 import type { FastifySchema, RouteOptions } from 'fastify'
 import pkg from '../../../package.json' with { type: 'json' }
 import { problemType } from '../problem.ts'
+import { instantSchema } from '../schemas/common.ts'
 import { definitionJsonSchema } from './definition-json-schema.ts'
 import { withFormats } from './formats.ts'
 
@@ -48,9 +49,9 @@ export function openApiDocument(routes: readonly RouteOptions[]): OpenApiDocumen
   const components = new Map<string, JsonSchema>()
   const paths: OpenApiDocument['paths'] = {}
   const known = new Set<string>()
-  const definition = definitionJsonSchema()
   const refer = (schema: JsonSchema): JsonSchema => hoisted(schema, components)
-  components.set('JobDefinition', definition)
+  // What routes name only, or describe each in its own words, is known before.
+  for (const schema of [definitionJsonSchema(), instantSchema]) hoisted(schema, components)
   for (const route of routes) {
     const schema = (route.schema ?? {}) as RouteSchema
     if (route.method === 'HEAD' || schema.hide === true) continue
@@ -147,7 +148,7 @@ function responsesOf({ response = {}, produces }: RouteSchema, refer: (schema: J
 const contentOf = (types: readonly string[] = ['application/json'], schema: JsonSchema): JsonSchema =>
   Object.fromEntries(types.map((type) => [type, { schema }]))
 
-/** The schema with a reference in place of each part that has a title. */
+/** The schema with a reference in place of each part that has a title, and beside it what is said of this place alone. */
 function hoisted(value: JsonSchema, components: Map<string, JsonSchema>): JsonSchema {
   const { title } = value
   if (typeof title !== 'string') return walked(value, components)
@@ -156,7 +157,9 @@ function hoisted(value: JsonSchema, components: Map<string, JsonSchema>): JsonSc
     components.set(title, value)
     components.set(title, walked(value, components))
   }
-  return { $ref: `#/components/schemas/${title}` }
+  const { description } = value
+  const isOwn = description !== undefined && description !== components.get(title)?.description
+  return { $ref: `#/components/schemas/${title}`, ...(isOwn && { description }) }
 }
 
 function walked(value: JsonSchema, components: Map<string, JsonSchema>): JsonSchema {

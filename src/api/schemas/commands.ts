@@ -1,5 +1,5 @@
 /** Schemas of the routes of commands. */
-import { closed, idempotencyHeaders, idParams, problemResponses, timeOrMs } from './common.ts'
+import { closed, idempotencyHeaders, idParams, instantSchema, problemResponses } from './common.ts'
 import { runParams } from './runs.ts'
 
 /** A command that is in the log. */
@@ -21,6 +21,7 @@ const commandSchema = {
 
 // Without a body there is nothing to check, so the schema lets its absence pass.
 const triggerBody = {
+  title: 'TriggerRequest',
   type: ['object', 'null'],
   additionalProperties: false,
   properties: {
@@ -40,7 +41,7 @@ export const triggerSchema = {
   response: { 202: commandSchema, ...problemResponses },
 } as const
 
-const noBody = { ...triggerBody, properties: {} } as const
+const noBody = { type: ['object', 'null'], additionalProperties: false, properties: {} } as const
 
 const simpleCommand = {
   tags: ['Jobs'],
@@ -76,13 +77,16 @@ export const backfillSchema = {
   params: idParams,
   querystring: closed({}),
   headers: idempotencyHeaders,
-  body: closed(
-    {
-      from: { ...timeOrMs, description: 'First nominal time, inclusive.' },
-      to: { ...timeOrMs, description: 'End, exclusive; at most now.' },
-    },
-    ['from', 'to'],
-  ),
+  body: {
+    title: 'BackfillRequest',
+    ...closed(
+      {
+        from: { ...instantSchema, description: 'First nominal time, inclusive.' },
+        to: { ...instantSchema, description: 'End, exclusive; at most now.' },
+      },
+      ['from', 'to'],
+    ),
+  },
   response: { 200: commandSchema, 202: commandSchema, ...problemResponses },
 } as const
 

@@ -5,6 +5,12 @@ import { errorTable } from '../../errors.ts'
 
 export const jobStatuses = ['ACTIVE', 'PAUSED', 'COMPLETED', 'INVALID'] as const
 
+/** What has a name of its own, or null: generators lose the name of a type that is one of several in one schema. */
+export const orNull = <Schema extends object, Description extends string>(schema: Schema, description: Description) => ({
+  anyOf: [schema, { type: 'null' }] as const,
+  description,
+})
+
 /** A request's own part is closed: a misspelt name is refused, not ignored. */
 export const closed = <Properties extends object>(properties: Properties, required: readonly string[] = []) => ({
   type: 'object' as const,
@@ -15,7 +21,12 @@ export const closed = <Properties extends object>(properties: Properties, requir
 
 export const time = { type: 'string', description: 'Time in ISO 8601, UTC.' } as const
 export const timeOrNull = { type: ['string', 'null'], description: 'Time in ISO 8601, UTC; null where there is none.' } as const
-export const timeOrMs = { type: ['string', 'integer'], description: 'Time in ISO 8601 with an offset, or epoch ms.' } as const
+/** One branch for each type: generators of typed clients make nothing of several types in one schema. */
+export const instantSchema = {
+  title: 'Instant',
+  description: 'Time in ISO 8601 with an offset, or epoch ms.',
+  oneOf: [{ type: 'string' }, { type: 'integer' }],
+} as const
 export const timeInput = { type: 'string', description: 'Time in ISO 8601 with an offset, or epoch ms.' } as const
 
 // The limit is in bytes, which JSON schema cannot say; the routes check it.
@@ -71,6 +82,7 @@ export const staleSchema = {
   type: 'array',
   description: 'With stale=true: partitions that a copy answered for, as in the header Duelog-Stale. Absent when all are fresh.',
   items: {
+    title: 'StaleCopy',
     type: 'object',
     additionalProperties: false,
     required: ['partition', 'behindRecords'],
@@ -79,6 +91,14 @@ export const staleSchema = {
       behindRecords: { type: ['integer', 'null'], description: 'Null: it is not known.' },
     },
   },
+} as const
+
+/** What is wrong with one field of a definition. */
+export const fieldProblemSchema = {
+  title: 'FieldProblem',
+  type: 'object',
+  required: ['field', 'limit', 'message'],
+  properties: { field: { type: 'string' }, value: {}, limit: { type: 'string' }, message: { type: 'string' } },
 } as const
 
 export const problemSchema = {
@@ -94,14 +114,7 @@ export const problemSchema = {
     code: { type: 'string', enum: Object.keys(errorTable), description: 'Stable; programs may rely on it.' },
     retriable: { type: 'boolean', description: 'Whether the same request may succeed later.' },
     instance: { type: 'string', description: 'Names the request in the log of the server.' },
-    problems: {
-      type: 'array',
-      items: {
-        type: 'object',
-        required: ['field', 'limit', 'message'],
-        properties: { field: { type: 'string' }, value: {}, limit: { type: 'string' }, message: { type: 'string' } },
-      },
-    },
+    problems: { type: 'array', items: fieldProblemSchema },
   },
 } as const
 

@@ -13,6 +13,7 @@ export const deadLettersSchema = {
   }),
   response: {
     200: {
+      title: 'DeadLetterPage',
       type: 'object',
       additionalProperties: false,
       required: ['runs', 'cursor'],
@@ -42,6 +43,7 @@ export const deadLetterSchema = {
       properties: {
         run: runSchema,
         execution: {
+          title: 'DeadExecution',
           type: 'object',
           required: ['target', 'priority', 'attempt', 'specOffset', 'headers'],
           properties: {
@@ -69,6 +71,7 @@ export const redriveManySchema = {
     'Each dead run is made again once, however often this is sent. A repeat goes on with what is left, and with what is dead by then.',
   querystring: closed({}),
   body: {
+    title: 'RedriveRequest',
     type: ['object', 'null'],
     additionalProperties: false,
     properties: {
@@ -78,6 +81,7 @@ export const redriveManySchema = {
   },
   response: {
     202: {
+      title: 'RedriveResult',
       type: 'object',
       additionalProperties: false,
       required: ['runIds', 'left', 'more'],
@@ -85,7 +89,10 @@ export const redriveManySchema = {
         runIds: { type: 'array', items: { type: 'string' }, description: 'Dead runs that are made again.' },
         left: {
           type: 'array',
-          items: closed({ runId: { type: 'string' }, detail: { type: 'string', description: 'Why not.' } }, ['runId', 'detail']),
+          items: {
+            title: 'RunLeft',
+            ...closed({ runId: { type: 'string' }, detail: { type: 'string', description: 'Why not.' } }, ['runId', 'detail']),
+          },
           description: `Dead runs that were found and not made again, because their jobs have as many active runs as maxConcurrentRuns allows. Send the request again when some of these have ended. The first ${redrivesLeftMax} are named.`,
         },
         more: { type: 'boolean', description: 'Whether the filter may find further ones.' },

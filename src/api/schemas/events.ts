@@ -8,6 +8,7 @@ export const sessionSchema = {
   querystring: closed({}),
   response: {
     200: {
+      title: 'Session',
       type: 'object',
       required: ['role', 'authentication'],
       additionalProperties: false,

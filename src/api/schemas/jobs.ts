@@ -5,9 +5,11 @@ import {
   acceptedSchema,
   closed,
   createHeaders,
+  fieldProblemSchema,
   idParams,
   ifMatchHeaders,
   jobStatuses,
+  orNull,
   problemResponses,
   staleQuery,
   staleSchema,
@@ -55,19 +57,23 @@ export const jobSchema = {
     nextFireAt: { ...timeOrNull, description: 'Nominal time of the next occurrence.' },
     nextDueAt: { ...timeOrNull, description: 'With jitterMs: when that is due; null without.' },
     place: {
+      title: 'SchedulePlace',
       type: 'object',
       additionalProperties: false,
       required: ['anchorAt', 'decidedFor', 'latestFiredFor'],
       description: 'Of a schedule in a time zone: from where its next time is computed, also when the rules of the zone change.',
       properties: {
         anchorAt: time,
-        decidedFor: {
-          type: ['object', 'null'],
-          additionalProperties: false,
-          required: ['at', 'offsetMs'],
-          properties: { at: time, offsetMs: { type: 'integer', description: 'Local time minus UTC then.' } },
-          description: 'The last occurrence that was decided about.',
-        },
+        decidedFor: orNull(
+          {
+            title: 'DecidedOccurrence',
+            type: 'object',
+            additionalProperties: false,
+            required: ['at', 'offsetMs'],
+            properties: { at: time, offsetMs: { type: 'integer', description: 'Local time minus UTC then.' } },
+          },
+          'The last occurrence that was decided about.',
+        ),
         latestFiredFor: timeOrNull,
       },
     },
@@ -79,11 +85,8 @@ export const jobSchema = {
     cancelled: { type: 'integer' },
     deadRuns: { type: 'array', items: { type: 'integer' }, description: 'Numbers of dead runs that can be redriven.' },
     active: { type: 'array', items: runSchema },
-    lastRun: { anyOf: [runSchema, { type: 'null' }] },
-    definition: {
-      anyOf: [definitionSchema, { type: 'null' }],
-      description: 'Null while the job is INVALID because its bytes could not be read.',
-    },
+    lastRun: orNull(runSchema, 'Null before the first run.'),
+    definition: orNull(definitionSchema, 'Null while the job is INVALID because its bytes could not be read.'),
   },
 } as const
 
@@ -153,6 +156,7 @@ export const listJobsSchema = {
   }),
   response: {
     200: {
+      title: 'JobPage',
       type: 'object',
       additionalProperties: false,
       required: ['jobs', 'searched', 'cursor'],
@@ -186,7 +190,7 @@ export const batchLineSchema = {
     code: { type: 'string' },
     detail: { type: 'string' },
     retriable: { type: 'boolean' },
-    problems: { type: 'array' },
+    problems: { type: 'array', items: fieldProblemSchema },
   },
 } as const
 
@@ -206,5 +210,9 @@ export const batchSchema = {
   }),
   consumes: ['application/x-ndjson'],
   produces: ['application/x-ndjson'],
-  response: { 200: { type: 'string', description: 'One BatchLine for each line.' }, ...problemResponses },
+  // Bytes on both ways: lines are no text of JSON, and some clients take no other text.
+  response: {
+    200: { type: 'string', format: 'binary', description: 'One line for each line, such as {"line": 1, "ok": true, "id": …}.' },
+    ...problemResponses,
+  },
 } as const

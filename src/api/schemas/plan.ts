@@ -9,7 +9,7 @@ import {
   planHorizonDefaultMs,
   planJobsMax,
 } from '../limits.ts'
-import { closed, problemResponses, time, timeInput } from './common.ts'
+import { closed, fieldProblemSchema, problemResponses, time, timeInput } from './common.ts'
 import { definitionSchema } from './jobs.ts'
 
 const times = { type: 'array', items: time } as const
@@ -36,6 +36,7 @@ const plannedJobSchema = {
     },
     reason: { type: ['string', 'null'], description: 'Why it would be DROPPED, or the job INVALID.' },
     fires: {
+      title: 'PlannedFires',
       type: 'object',
       additionalProperties: false,
       required: ['added', 'removed', 'moved', 'kept', 'until'],
@@ -45,7 +46,13 @@ const plannedJobSchema = {
         moved: {
           type: 'array',
           description: 'A time that goes and one that comes, next to one another.',
-          items: { type: 'object', additionalProperties: false, required: ['from', 'to'], properties: { from: time, to: time } },
+          items: {
+            title: 'MovedFire',
+            type: 'object',
+            additionalProperties: false,
+            required: ['from', 'to'],
+            properties: { from: time, to: time },
+          },
         },
         kept: { type: 'integer', description: 'Times that stay.' },
         until: { ...time, description: 'How far times were compared: the horizon, or less where there were too many.' },
@@ -57,7 +64,7 @@ const plannedJobSchema = {
       description:
         'What is allowed and hardly meant: a circle of onSuccess and onFailure, through this plan and the jobs that are there. At most 1,000 jobs that are not in the plan are looked at for it.',
     },
-    problems: { type: 'array', items: { type: 'object' } },
+    problems: { type: 'array', items: fieldProblemSchema },
   },
 } as const
 
@@ -70,26 +77,29 @@ export const planSchema = {
   description:
     'Times are those of the schedule from now on, as the owner would compute them if it read the definition now. What a run in flight, an overlap rule or an interval from the END of runs would do to them is not known beforehand. One answer holds at most 100,000 times.',
   querystring: closed({}),
-  body: closed(
-    {
-      jobs: { type: 'array', minItems: 1, maxItems: planJobsMax, items: definitionSchema, description: 'With their ids.' },
-      horizonMs: {
-        type: 'integer',
-        minimum: 1,
-        maximum: horizonMaxMs,
-        default: planHorizonDefaultMs,
-        description: 'From now on.',
+  body: {
+    title: 'PlanRequest',
+    ...closed(
+      {
+        jobs: { type: 'array', minItems: 1, maxItems: planJobsMax, items: definitionSchema, description: 'With their ids.' },
+        horizonMs: {
+          type: 'integer',
+          minimum: 1,
+          maximum: horizonMaxMs,
+          default: planHorizonDefaultMs,
+          description: 'From now on.',
+        },
+        maxFires: {
+          type: 'integer',
+          minimum: 1,
+          maximum: planFiresMax,
+          default: planFiresDefault,
+          description: 'Times of each job, before and after, that are compared at most.',
+        },
       },
-      maxFires: {
-        type: 'integer',
-        minimum: 1,
-        maximum: planFiresMax,
-        default: planFiresDefault,
-        description: 'Times of each job, before and after, that are compared at most.',
-      },
-    },
-    ['jobs'],
-  ),
+      ['jobs'],
+    ),
+  },
   response: {
     200: {
       title: 'Plan',
@@ -101,6 +111,7 @@ export const planSchema = {
         to: time,
         jobs: { type: 'array', items: plannedJobSchema },
         totals: {
+          title: 'PlanTotals',
           type: 'object',
           additionalProperties: false,
           required: ['create', 'update', 'unchanged', 'dropped', 'invalid', 'added', 'removed', 'moved', 'kept'],

@@ -45,6 +45,7 @@ export const proofSchema = {
           maxItems: proofFindingsMax,
           description: 'The last faults, newest first.',
           items: {
+            title: 'Finding',
             type: 'object',
             additionalProperties: false,
             required: ['at', 'kind', 'what', 'detail'],

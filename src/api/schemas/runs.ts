@@ -54,6 +54,7 @@ export const runSchema = {
       type: 'array',
       description: 'The last five failed attempts.',
       items: {
+        title: 'AttemptError',
         type: 'object',
         properties: {
           attempt: { type: 'integer' },
@@ -76,6 +77,7 @@ export const listRunsSchema = {
   response: {
     200: {
       type: 'object',
+      title: 'RunList',
       required: ['runs'],
       additionalProperties: false,
       properties: { runs: { type: 'array', items: runSchema } },
@@ -101,6 +103,7 @@ export const listActiveRunsSchema = {
   response: {
     200: {
       type: 'object',
+      title: 'RunPage',
       required: ['runs', 'cursor'],
       additionalProperties: false,
       properties: {
@@ -130,6 +133,7 @@ export const whySchema = {
   querystring: closed(staleQuery),
   response: {
     200: {
+      title: 'JobExplanation',
       type: 'object',
       additionalProperties: false,
       required: ['id', 'status', 'why'],
@@ -139,6 +143,7 @@ export const whySchema = {
         why: {
           type: 'array',
           items: {
+            title: 'Reason',
             type: 'object',
             required: ['code', 'text', 'at'],
             properties: {
