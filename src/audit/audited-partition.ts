@@ -115,13 +115,15 @@ export class AuditedPartition {
   }
 
   async #factsOf(topic: string, records: readonly RecordIn[]): Promise<Fact[]> {
-    const { names, codecs } = this.#options
+    const { names, codecs, pacing } = this.#options
     const next = this.lanes.nextOf(topic)
     const facts: Fact[] = []
     for (const record of records) {
       // What was read before the partition moved away and came back.
       if (record.offset < next) continue
       this.#complete.note(record)
+      // To judge a definition may take a search.
+      await pacing.rest()
       const fact = await factOf(names, codecs, record)
       if (fact === 'unreadable') this.#ledger.tally.unreadable++
       else if (fact !== undefined) facts.push(fact)

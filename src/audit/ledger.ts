@@ -122,7 +122,7 @@ export class Ledger {
         if (!this.#cached.has(id)) await this.#load([id])
         const account = this.#cached.get(id)
         if (account?.checkAt === undefined || account.checkAt > until) continue
-        this.#review(account, context)
+        await this.#review(account, context)
         await this.saveMany(save)
         await this.#rest()
       }
@@ -188,10 +188,15 @@ export class Ledger {
     return { ...progress, scope, find: this.#find, unjudged: this.#unjudged, tally: this.tally }
   }
 
-  #review(account: JobAccount, context: ReviewContext): void {
-    const next = review(account, context)
+  async #review(account: JobAccount, context: ReviewContext): Promise<void> {
+    const reviewing = review(account, context)
+    let step = reviewing.next()
+    for (; !step.done; step = reviewing.next()) {
+      const rest = this.#rest()
+      if (rest !== undefined) await rest
+    }
     this.#dirty.add(account.id)
-    account.checkAt = next
+    account.checkAt = step.value
     if (isOver(account, context)) Object.assign(account, openAccount(account.id), { indexedAt: account.indexedAt })
   }
 

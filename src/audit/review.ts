@@ -11,8 +11,11 @@ import { noteLateness, type Tally } from './tally.ts'
 
 type End = 'succeeded' | 'dead' | 'other' | 'open'
 
-/** Judges what can be judged, and returns when the account is to be looked at again; undefined: when something comes. */
-export function review(account: JobAccount, context: ReviewContext): number | undefined {
+/**
+ * Judges what can be judged, and returns when the account is to be looked at again; undefined: when something comes. It yields where much is
+ * to be searched for: nothing may be entered into the account before it has returned.
+ */
+export function* review(account: JobAccount, context: ReviewContext): Generator<void, number | undefined, undefined> {
   const { watermark, isFinal = false } = context
   const graceMs = isFinal ? 0 : context.scope.graceMs
   let next = Number.POSITIVE_INFINITY
@@ -24,7 +27,7 @@ export function review(account: JobAccount, context: ReviewContext): number | un
   }
   holdCalendar(account)
   while (account.pending !== undefined && account.pending.at + graceMs <= watermark) {
-    judgeCalendar(account, account.pending, context)
+    yield* judgeCalendar(account, account.pending, context)
     holdCalendar(account)
   }
   if (account.pending !== undefined) next = Math.min(next, account.pending.at + graceMs)

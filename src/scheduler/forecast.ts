@@ -3,20 +3,25 @@
  * computed from the definitions, all of them where they are few, else a sample spread over the range. Work is bounded in both.
  */
 import type { JobDefinition } from '../../schemas/generated.ts'
+import type { Job } from '../../streams/job.ts'
 import { type Timer, timerBound, timerKind, timerOfKey } from '../../streams/keys.ts'
 import { firstFire, nextFire } from '../../streams/schedules/next-fire.ts'
+import { stepsSpent } from '../../streams/schedules/steps.ts'
 import type { DueCounts, DueRange } from '../ports.ts'
 import type { SchedulerCodecs } from './codecs.ts'
 import { eachJob } from './job-loader.ts'
 import type { PartitionStore } from './ports.ts'
+import { SearchPatience } from './search-patience.ts'
 
 /** Timers that one call looks at. */
 export const forecastTimersMax = 100_000
 /** Jobs whose later occurrences one call computes. */
 export const forecastSampleMax = 200
 /** Occurrences that one call computes, of all these jobs together. */
-export const forecastStepsMax = 20_000
-const stepsUntilYield = 500
+export const forecastOccurrencesMax = 20_000
+/** Steps of search that one call takes (ADR 0058), of all these jobs together and of each its share. */
+export const forecastSearchMax = 2_000_000
+const occurrencesUntilYield = 500
 const slice = 2_000
 
 export async function forecast(
@@ -32,15 +37,15 @@ export async function forecast(
     next[bucket] = (next[bucket] ?? 0) + 1
   }
   const sample = spread(timers, forecastSampleMax)
-  const { counts, cut } = await laterOf(store, codecs, sample, { from, to: until, bucketMs })
-  const weight = sample.length === 0 ? 0 : timers.length / sample.length
+  const { counts, cut, looked } = await laterOf(store, codecs, sample, { from, to: until, bucketMs })
+  const weight = looked === 0 ? 0 : timers.length / looked
   return {
     overdue,
     next,
     later: Array.from(next, (_, bucket) => (counts[bucket] ?? 0) * weight),
     until,
     jobs: timers.length,
-    sampled: sample.length,
+    sampled: looked,
     cut,
   }
 }
@@ -77,57 +82,69 @@ function spread(timers: readonly Timer[], max: number): Timer[] {
   return Array.from({ length: max }, (_, index) => timers[Math.floor(index * step)] as Timer)
 }
 
-/** Adds up what the definitions of these timers say of the time after their next occurrences. */
+/** Adds up what the definitions of these timers say of the time after their next occurrences; of fewer of them where that is too long a search. */
 async function laterOf(store: PartitionStore, codecs: SchedulerCodecs, timers: readonly Timer[], range: DueRange) {
   const counts = new Array<number>(Math.ceil((range.to - range.from) / range.bucketMs)).fill(0)
-  const ids = timers.map(({ jobId }) => jobId)
-  const stepsEach = Math.floor(forecastStepsMax / Math.max(1, timers.length))
-  let cut = false
-  let sinceYield = 0
-  for await (const { definition, state } of eachJob(store, codecs, [...new Set(ids)])) {
-    const spec = definition?.spec
-    if (definition === undefined || spec === undefined || !recursByItself(spec)) continue
-    const left = spec.maxRuns === null ? Number.POSITIVE_INFINITY : spec.maxRuns - (state?.scheduledRuns ?? 0)
-    const to = Math.min(range.to, spec.expireAt ?? range.to)
-    const anchorAt = state?.anchorAt ?? definition.appendedAt
-    const first = state?.nextFireAt ?? firstFire(spec, anchorAt)
-    if (first === null) continue
-    if (addFires(counts, { spec, anchorAt, first, to, left: left - 1 }, range, stepsEach)) cut = true
-    // The owner has runs to dispatch meanwhile.
-    sinceYield += stepsEach
-    if (sinceYield < stepsUntilYield) continue
-    sinceYield = 0
-    await new Promise(setImmediate)
+  const each = Math.max(1, timers.length)
+  const share = { occurrences: Math.floor(forecastOccurrencesMax / each), steps: Math.floor(forecastSearchMax / each) }
+  const patience = new SearchPatience()
+  let [cut, looked, searched, sinceYield] = [false, 0, 0, 0]
+  for await (const job of eachJob(store, codecs, [...new Set(timers.map(({ jobId }) => jobId))])) {
+    if (searched > forecastSearchMax) return { counts, cut: true, looked }
+    looked++
+    const adding = addingFires(counts, job, range, share)
+    for (;;) {
+      const before = stepsSpent()
+      const { done, value } = adding.next()
+      searched += stepsSpent() - before
+      if (done) {
+        cut ||= value
+        break
+      }
+      // The owner has runs to dispatch meanwhile.
+      const rest = ++sinceYield >= occurrencesUntilYield ? new Promise(setImmediate) : patience.rest()
+      if (rest === undefined) continue
+      sinceYield = 0
+      await rest
+    }
   }
-  return { counts, cut }
+  return { counts, cut, looked }
 }
 
 /** From END the next time follows from how long a run takes, which nobody knows. */
 const recursByItself = ({ schedule: { at, delayMs, from } }: JobDefinition): boolean =>
   at === null && delayMs === null && from !== 'END'
 
-interface Recurrence {
-  spec: JobDefinition
-  anchorAt: number
-  /** The next occurrence, which is counted already. */
-  first: number
-  to: number
-  /** Occurrences that may still come after it. */
-  left: number
-}
-
-/** True when there are more than `steps`: then the rest is taken to go on at the same rate. */
-function addFires(counts: number[], { spec, anchorAt, first, to, left }: Recurrence, range: DueRange, steps: number): boolean {
+/**
+ * Counts what recurs after the next occurrence of a job, which is counted already; it yields after each search. True when there is more than
+ * its share: then the rest is taken to go on at the same rate.
+ */
+function* addingFires(
+  counts: number[],
+  { definition, state }: Job,
+  range: DueRange,
+  share: { occurrences: number; steps: number },
+): Generator<void, boolean> {
+  const spec = definition?.spec
+  if (definition === undefined || spec === undefined || !recursByItself(spec)) return false
+  const left = (spec.maxRuns === null ? Number.POSITIVE_INFINITY : spec.maxRuns - (state?.scheduledRuns ?? 0)) - 1
+  const to = Math.min(range.to, spec.expireAt ?? range.to)
+  const anchorAt = state?.anchorAt ?? definition.appendedAt
+  const first = state?.nextFireAt ?? firstFire(spec, anchorAt)
+  if (first === null) return false
   const add = (at: number, count: number): void => {
     const bucket = Math.floor((at - range.from) / range.bucketMs)
     if (bucket >= 0 && bucket < counts.length) counts[bucket] = (counts[bucket] ?? 0) + count
   }
-  let last = first
+  let [last, searched] = [first, 0]
   for (let made = 0; made < left; made++) {
+    const before = stepsSpent()
     const fire = nextFire(spec, anchorAt, last)
+    searched += stepsSpent() - before
+    yield
     if (fire === null || fire >= to) return false
-    if (made === steps) {
-      const everyMs = (last - first) / made
+    if (made === share.occurrences || searched > share.steps) {
+      const everyMs = (fire - first) / (made + 1)
       for (let at = fire; at < to && made < left; at += range.bucketMs, made += range.bucketMs / everyMs)
         add(at, Math.min(range.bucketMs, to - at) / everyMs)
       return true

@@ -10,10 +10,13 @@ import { jobQueries, type Sight } from './job-queries.ts'
 import type { SchedulerOptions } from './options.ts'
 import type { Partition } from './partition.ts'
 import type { PartitionStore } from './ports.ts'
+import { forecastSlots, forecastsWaitingMax, Slots } from './slots.ts'
 import { idsOfRunTimers } from './under-way.ts'
 
 export function partitionQueries(partitions: ReadonlyMap<number, Partition>, options: SchedulerOptions): PartitionQueries {
   const { codecs, clock, instance } = options
+  // However many are asked for, they do not add up: each rests, and each has some megabytes of timers in memory.
+  const forecasts = new Slots(forecastSlots)
 
   const storeOf = (number: number): PartitionStore => {
     const partition = partitions.get(number)
@@ -50,7 +53,11 @@ export function partitionQueries(partitions: ReadonlyMap<number, Partition>, opt
       return { definition: known, ...(state !== undefined && { state }) }
     },
 
-    forecast: async (partition, range) => forecast(storeOf(partition), codecs, range),
+    async forecast(partition, range) {
+      if (forecasts.waiting >= forecastsWaitingMax)
+        throw new DuelogError('overloaded', `Already ${forecastsWaitingMax} forecasts of partitions wait; ask again later.`)
+      return forecasts.run(() => forecast(storeOf(partition), codecs, range))
+    },
 
     async workers(partition) {
       storeOf(partition)

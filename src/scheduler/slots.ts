@@ -10,6 +10,9 @@ export const commitSlots = 2
 export const restoreSlots = 2
 /** Large restores of standbys have a slot of their own, so that no owner waits for one. */
 export const standbyRestoreSlots = 1
+/** Forecasts are for whoever looks; partitions have theirs one after another, and so many may wait. */
+export const forecastSlots = 1
+export const forecastsWaitingMax = 2_000
 
 export class Slots {
   #free: number
@@ -17,6 +20,11 @@ export class Slots {
 
   constructor(slots: number) {
     this.#free = slots
+  }
+
+  /** How many wait for one. */
+  get waiting(): number {
+    return this.#waiting.length
   }
 
   /** Runs `task` when a slot is free; rejects as `givenUp` does while it still waits for one. */

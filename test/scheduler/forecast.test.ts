@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import type { JobDefinitionInput } from '../../schemas/generated.ts'
-import { forecast, forecastSampleMax, forecastTimersMax } from '../../src/scheduler/forecast.ts'
+import { forecast, forecastSampleMax, forecastSearchMax, forecastTimersMax } from '../../src/scheduler/forecast.ts'
 import { completeDefinition } from '../../streams/jobs/json.ts'
 import { definitionKey, definitionValue, timerKey, timerKind } from '../../streams/keys.ts'
+import { stepsSpent } from '../../streams/schedules/steps.ts'
 import { timersOf } from '../../streams/timers.ts'
 import { codecs } from '../model/world.ts'
 import { memoryStore } from '../tools/memory-store.ts'
@@ -82,5 +83,36 @@ describe('forecast', () => {
     const { until, jobs } = await forecast(store, codecs, range)
     expect(until).toBe(now + forecastTimersMax - 1)
     expect(jobs).toBe(forecastTimersMax - 1)
+  })
+})
+
+describe('a forecast of rules that are searched for', () => {
+  /** Each of its times is a search through a year, and there is one each day. */
+  const places = Array.from({ length: 366 }, (_, place) => place + 1).join(',')
+  const dear = (index: number) => ({
+    rrule: `FREQ=YEARLY;BYDAY=MO,TU,WE,TH,FR,SA,SU;BYHOUR=${index % 24};BYMINUTE=${index % 60};BYSETPOS=${places}`
+      .slice(0, 1_020)
+      .replace(/,\d*$/, ''),
+    timezone: 'UTC',
+    dtstart: now,
+  })
+  const decade = { from: now, to: now + 3_653 * 86_400_000, bucketMs: 3_653 * 86_400 * 1_000 }
+
+  it.each([1, 10, forecastSampleMax])('of %i jobs takes so many steps, and leaves the event loop to others', async (count) => {
+    const store = await storeOf(Array.from({ length: count }, (_, index) => [`j${index}`, dear(index)] as const))
+    const before = stepsSpent()
+    let [last, most, goesOn] = [before, 0, true]
+    const look = (): void => {
+      most = Math.max(most, stepsSpent() - last)
+      last = stepsSpent()
+      if (goesOn) setImmediate(look)
+    }
+    setImmediate(look)
+    const { cut, later } = await forecast(store, codecs, decade)
+    goesOn = false
+    expect(cut).toBe(true)
+    expect(later.reduce((sum, each) => sum + each, 0)).toBeGreaterThan(1_000 * count)
+    expect(stepsSpent() - before).toBeLessThan(2 * forecastSearchMax)
+    expect(most).toBeLessThan(forecastSearchMax / 4)
   })
 })
