@@ -60,7 +60,8 @@ export interface Api {
 }
 
 export function createApi(options: ApiOptions): Api {
-  const own = { writes: new JobWrites(options), audit: new AuditLog(options), calculations: new Calculations() }
+  const checks = new Calculations({ requestSteps: Number.POSITIVE_INFINITY, restsAfter: 'searches' })
+  const own = { writes: new JobWrites(options), audit: new AuditLog(options), calculations: new Calculations(), checks }
   const context: ApiContext = { ...options, ...own }
   const instance = createInstance(options)
   const routes: RouteOptions[] = []

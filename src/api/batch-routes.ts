@@ -5,13 +5,14 @@ import { DuelogError } from '../errors.ts'
 import { tell } from './audit/audit-hook.ts'
 import { type BatchCounts, batchAnswer } from './batch.ts'
 import type { ApiContext } from './context.ts'
+import { goneSignal } from './gone-signal.ts'
 import type { JsonReader } from './json-body.ts'
 import { batchSchema } from './schemas/jobs.ts'
 
 export const ndjsonType = 'application/x-ndjson'
 
 /** To be registered in a scope of its own, since this scope takes no other media type. */
-export function batchRoutes(instance: FastifyInstance, { writes, audit }: ApiContext, read: JsonReader): void {
+export function batchRoutes(instance: FastifyInstance, { writes, audit, checks }: ApiContext, read: JsonReader): void {
   instance.removeAllContentTypeParsers()
   instance.addContentTypeParser(ndjsonType, (_request, body, done) => done(null, body))
 
@@ -35,7 +36,9 @@ export function batchRoutes(instance: FastifyInstance, { writes, audit }: ApiCon
         return tell(audit, request, reply, 'DONE')
       }
       void reply.type(ndjsonType)
-      return reply.send(batchAnswer(request.body, { writes, read, wait: request.query.wait === 'applied', onFault, onEnd }))
+      const [calculation, gone] = [checks.of(), goneSignal(reply)]
+      const wait = request.query.wait === 'applied'
+      return reply.send(batchAnswer(request.body, { writes, read, calculation, gone, wait, onFault, onEnd }))
     },
   )
 }

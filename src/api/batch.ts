@@ -5,18 +5,15 @@
 import { Readable } from 'node:stream'
 import { stepsSpent } from '../../streams/schedules/steps.ts'
 import { DuelogError } from '../errors.ts'
-import { Turns } from './calculations.ts'
+import type { Calculation } from './calculations.ts'
 import { givenId, identifiedDefinitionOf, refuseMasks } from './definition-body.ts'
 import type { PlacedRecord } from './group-commit.ts'
 import type { JobWrites } from './job-writes.ts'
 import type { JsonReader } from './json-body.ts'
-import { batchGroupsMax, batchStandingsMax, bodyBytesMax, calculationShare } from './limits.ts'
+import { batchGroupsMax, batchStandingsMax, bodyBytesMax, calculationLineSteps, calculationRequestSteps } from './limits.ts'
 import { type Line, lineGroups } from './ndjson-lines.ts'
 import { describe } from './problem.ts'
 import { etagOf, type Version } from './version.ts'
-
-/** More steps than that, within the few ms between two turns, are a search for the times of rules. */
-const searchSteps = 20_000
 
 type Result = Record<string, unknown>
 /** A line whose record is to be written, or what was wrong with it. */
@@ -30,6 +27,8 @@ export interface BatchCounts {
 /** Of one batch: what was counted, and the last offset that was written in each partition. */
 interface Written {
   counts: BatchCounts
+  /** Steps that it may still take. */
+  stepsLeft: number
   ends: Map<number, number>
   /** The first jobs that were written. */
   first: Map<string, Version>
@@ -38,6 +37,12 @@ interface Written {
 export interface BatchTools {
   writes: JobWrites
   read: JsonReader
+  /** What this request calculates, among that of others. */
+  calculation: Calculation
+  /** Nobody waits for the answer any more: what takes a search is not read. Lines that take none are written all the same. */
+  gone?: AbortSignal
+  /** Steps of search for all its lines, besides `calculationLineSteps` for each. Default `calculationRequestSteps`. */
+  stepsMax?: number
   /** One more line at the end says whether all that was written has been applied, and which of the first jobs are INVALID. */
   wait?: boolean
   /** Told of faults, which answers do not show. */
@@ -54,7 +59,7 @@ export function batchAnswer(body: AsyncIterable<Buffer>, tools: BatchTools): Rea
 async function* answerGroups(body: AsyncIterable<Buffer>, tools: BatchTools): AsyncGenerator<string, void, undefined> {
   const groups = lineGroups(body, bodyBytesMax)
   const writing: Promise<string>[] = []
-  const written: Written = { counts: { done: 0, refused: 0 }, ends: new Map(), first: new Map() }
+  const written: Written = { counts: { done: 0, refused: 0 }, stepsLeft: stepsMaxOf(tools), ends: new Map(), first: new Map() }
   const readNext = (): Promise<Line[] | undefined> => {
     const next = groups.next().then(({ done, value }) => (done ? undefined : value))
     // It may fail while nobody waits for it, because results go first; where it is awaited it fails again.
@@ -75,7 +80,8 @@ async function* answerGroups(body: AsyncIterable<Buffer>, tools: BatchTools): As
       if (group === undefined) reading = undefined
       else {
         // In their order: what is checked first is written first.
-        writing.push(writeGroup(await checkGroup(group, tools), tools, written))
+        const checked = await tools.calculation.runAll(checking(group, tools, written))
+        writing.push(writeGroup(checked, tools, written))
         reading = readNext()
       }
     }
@@ -154,21 +160,26 @@ async function invalidAmong(writes: JobWrites, jobs: ReadonlyMap<string, Version
   return invalid
 }
 
-async function checkGroup(group: Line[], tools: BatchTools): Promise<Checked[]> {
+/** A line may bring a rule that takes a search: the members of this process must not miss their heartbeats for it. */
+function* checking(group: Line[], tools: BatchTools, written: Written): Generator<void, Checked[], undefined> {
   const checked: Checked[] = []
-  // A line may bring a rule that takes a search; the members of this process must not miss their heartbeats for it.
-  const turns = new Turns()
-  let spent = stepsSpent()
   for (const line of group) {
-    if (turns.areDue()) {
-      // What searches leaves more room than what is merely much.
-      await turns.pass(stepsSpent() - spent > searchSteps ? calculationShare : 1)
-      spent = stepsSpent()
-    }
-    checked.push(checkLine(line, tools))
+    const before = stepsSpent()
+    if (written.stepsLeft < stepsMaxOf(tools)) tools.gone?.throwIfAborted()
+    written.stepsLeft += calculationLineSteps
+    checked.push(written.stepsLeft < 0 ? { result: refusal(line.line, undefined, tooDear) } : checkLine(line, tools))
+    written.stepsLeft -= stepsSpent() - before
+    yield
   }
   return checked
 }
+
+const stepsMaxOf = ({ stepsMax = calculationRequestSteps }: BatchTools): number => stepsMax
+
+const tooDear = new DuelogError(
+  'bad-request',
+  `The rules of the lines before it took more than ${calculationRequestSteps} steps of search, and ${calculationLineSteps} for each line; send this one in another request.`,
+)
 
 function checkLine({ line, bytes }: Line, { writes, read, onFault }: BatchTools): Checked {
   let json: unknown

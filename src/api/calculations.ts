@@ -5,12 +5,19 @@
  */
 import { stepsSpent } from '../../streams/schedules/steps.ts'
 import { DuelogError } from '../errors.ts'
-import { calculationMs, calculationRequestSteps, calculationShare, calculationsWaitingMax } from './limits.ts'
+import { calculationMs, calculationRequestSteps, calculationShare, calculationsWaitingMax, stepsPerMs } from './limits.ts'
 
 /** One request's: how long it has taken so far, and whether somebody still waits for it. */
 interface Asker {
   usedSteps: number
   signal: AbortSignal | undefined
+}
+
+export interface CalculationsOptions {
+  /** Of searches (streams/schedules/steps.ts), that one request may take. Default 200 million. */
+  requestSteps?: number
+  /** After what is to be rested: after all that was calculated, or after searches alone, as where definitions are read to be written. Default all. */
+  restsAfter?: 'all' | 'searches'
 }
 
 export interface Calculation {
@@ -23,12 +30,15 @@ export interface Calculation {
 export class Calculations {
   #last: Promise<unknown> = Promise.resolve()
   #waiting = 0
-  readonly #turns = new Turns(calculationShare)
   readonly #requestSteps: number
+  readonly #restsAfter: 'all' | 'searches'
+  /** Since the last rest: what was done, and what of it is to be rested after. */
+  #usedMs = 0
+  #restedAfterMs = 0
 
-  /** `requestSteps`: of searches (streams/schedules/steps.ts), that one request may take. */
-  constructor(requestSteps = calculationRequestSteps) {
+  constructor({ requestSteps = calculationRequestSteps, restsAfter = 'all' }: CalculationsOptions = {}) {
     this.#requestSteps = requestSteps
+    this.#restsAfter = restsAfter
   }
 
   /**
@@ -56,12 +66,14 @@ export class Calculations {
       try {
         asker.signal?.throwIfAborted()
         if (asker.usedSteps > this.#requestSteps) throw tooDear(this.#requestSteps)
-        await this.#turns.pass()
-        const before = stepsSpent()
+        await this.#rest()
+        const [before, beganMs] = [stepsSpent(), performance.now()]
         try {
           return work()
         } finally {
-          asker.usedSteps += stepsSpent() - before
+          const steps = stepsSpent() - before
+          asker.usedSteps += steps
+          this.#took(performance.now() - beganMs, steps)
         }
       } finally {
         this.#waiting--
@@ -69,6 +81,20 @@ export class Calculations {
     })
     this.#last = mine.catch(() => {})
     return mine
+  }
+
+  #took(ms: number, steps: number): void {
+    this.#usedMs += ms
+    this.#restedAfterMs += this.#restsAfter === 'all' ? ms : Math.min(ms, steps / stepsPerMs)
+  }
+
+  /** Lets all else have its turn once enough was done, and rests in proportion. */
+  async #rest(): Promise<void> {
+    if (this.#usedMs < calculationMs) return
+    const restMs = Math.min(this.#restedAfterMs, restedMsMax) * (1 / calculationShare - 1)
+    await (restMs < 1 ? new Promise(setImmediate) : new Promise((rested) => setTimeout(rested, restMs)))
+    this.#usedMs = 0
+    this.#restedAfterMs = 0
   }
 }
 
@@ -90,27 +116,15 @@ function advance<Result>(pieces: Generator<void, Result>): { done: true; value: 
 
 /** Of a long piece of work in steps: lets all else have its turn once the steps have taken long enough. */
 export class Turns {
-  readonly #share: number
   #sinceMs = performance.now()
 
-  /** `share`: of the time, at most; the rest is rest. Default: all but what others need in their turn. */
-  constructor(share = 1) {
-    this.#share = share
-  }
-
   /** To be awaited before each step. */
-  async pass(share = this.#share): Promise<void> {
-    if (!this.areDue()) return
-    const usedMs = performance.now() - this.#sinceMs
-    const restMs = Math.min(usedMs, restedMsMax) * (1 / share - 1)
-    await (restMs < 1 ? new Promise(setImmediate) : new Promise((rested) => setTimeout(rested, restMs)))
+  async pass(): Promise<void> {
+    if (performance.now() - this.#sinceMs < calculationMs) return
+    await new Promise(setImmediate)
     this.#sinceMs = performance.now()
-  }
-
-  areDue(): boolean {
-    return performance.now() - this.#sinceMs >= calculationMs
   }
 }
 
-/** Time in which nothing was asked for was not work. */
+/** A piece that waited for the processor was not all work. */
 const restedMsMax = 3 * calculationMs

@@ -7,5 +7,8 @@ import type { ApiOptions } from './options.ts'
 export interface ApiContext extends ApiOptions {
   writes: JobWrites
   audit: AuditLog
+  /** For whoever looks. */
   calculations: Calculations
+  /** Of definitions that are to be written: they do not wait for those who look. */
+  checks: Calculations
 }

@@ -5,8 +5,10 @@ import { DuelogError } from '../errors.ts'
 /** Aborted when the connection closes before the answer is complete. */
 export function goneSignal({ raw }: FastifyReply): AbortSignal {
   const gone = new AbortController()
-  raw.once('close', () => {
+  const closed = (): void => {
     if (!raw.writableFinished) gone.abort(new DuelogError('bad-request', 'Whoever asked has closed the connection.'))
-  })
+  }
+  if (raw.closed) closed()
+  else raw.once('close', closed)
   return gone.signal
 }

@@ -133,3 +133,7 @@ export const calculationMs = 3
 export const calculationShare = 1 / 3
 /** Steps of search that one request may take: about two seconds of a processor. No time is measured, as others may have the processor. */
 export const calculationRequestSteps = 200_000_000
+/** Of a batch besides, for each of its lines: so many as an ordinary rule takes, however many lines there are. */
+export const calculationLineSteps = 2_000
+/** What searches take, about. */
+export const stepsPerMs = 100_000

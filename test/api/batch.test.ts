@@ -5,6 +5,7 @@ import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { batchAnswer } from '../../src/api/batch.ts'
+import { Calculations } from '../../src/api/calculations.ts'
 import { JobWrites } from '../../src/api/job-writes.ts'
 import { jsonReader } from '../../src/api/json-body.ts'
 import { batchGroupsMax, bodyBytesMax, groupRecordsMax } from '../../src/api/limits.ts'
@@ -22,6 +23,8 @@ const send = async (payload: string | Buffer, system = createSystem()) => {
     .map((text) => JSON.parse(text))
   return { answer, results, written: used.log.written }
 }
+
+const calculation = new Calculations({ requestSteps: Number.POSITIVE_INFINITY, restsAfter: 'searches' }).of()
 
 describe('POST /v1/jobs/batch', () => {
   it('answers 10,000 lines in order, and bad ones stop no others', async () => {
@@ -204,7 +207,7 @@ describe('POST /v1/jobs/batch', () => {
     process.on('unhandledRejection', note)
     onTestFinished(() => void process.off('unhandledRejection', note))
     const read = jsonReader((json, done) => done(null, JSON.parse(json)))
-    const answer = text(batchAnswer(body(), { writes, read, onFault: () => {}, onEnd: async () => {} }))
+    const answer = text(batchAnswer(body(), { writes, read, calculation, onFault: () => {}, onEnd: async () => {} }))
     await cut.promise
     // Node tells of what nobody has heard at the end of a turn.
     for (let turn = 0; turn < 10; turn++) await new Promise(setImmediate)
@@ -212,6 +215,58 @@ describe('POST /v1/jobs/batch', () => {
     await expect(answer).rejects.toThrow('aborted')
     expect(unheard).toEqual([])
     expect(log.written).toHaveLength(batchGroupsMax)
+  })
+
+  describe('of rules that take a search', () => {
+    const rule = (minute: number) =>
+      `FREQ=HOURLY;INTERVAL=1000;BYMONTH=2;BYMONTHDAY=29;BYDAY=SU,SA;BYMINUTE=${minute % 60};BYSECOND=${Math.floor(minute / 60)}`
+    const dear = (index: number): string =>
+      JSON.stringify({ id: `dear-${index}`, schedule: { rrule: rule(index), dtstart: 0 }, target: { handler: 'noop' } })
+    const toolsOf = (more: object) => {
+      const log = new MemoryLog()
+      const parts = { writer: log, codecs, names, partitions: 4 }
+      const writes = new JobWrites({ ...({} as ConstructorParameters<typeof JobWrites>[0]), ...parts })
+      const read = jsonReader((json, done) => done(null, JSON.parse(json)))
+      return { log, tools: { writes, read, calculation, onFault: () => {}, onEnd: async () => {}, ...more } }
+    }
+    const group = (from: number, of: (index: number) => string = dear): Buffer =>
+      Buffer.from(`${Array.from({ length: 50 }, (_, index) => of(from + index)).join('\n')}\n`)
+
+    it('refuses the lines for which no steps are left, and takes ordinary ones however many there are', async () => {
+      async function* lines(of: (index: number) => string): AsyncGenerator<Buffer> {
+        for (let from = 0; from < 150; from += 50) yield group(from, of)
+      }
+      const { tools, log } = toolsOf({ stepsMax: 100_000 })
+      const results = (await text(batchAnswer(lines(dear), tools)))
+        .trim()
+        .split('\n')
+        .map((each) => JSON.parse(each))
+      expect(results).toHaveLength(150)
+      const refused = results.filter(({ ok }) => !ok)
+      expect(refused.length).toBeGreaterThan(20)
+      expect(refused[0]).toMatchObject({ code: 'bad-request', detail: expect.stringContaining('steps of search') })
+      expect(log.written).toHaveLength(150 - refused.length)
+      const ordinary = toolsOf({ stepsMax: 0 })
+      await text(
+        batchAnswer(
+          lines((index) => line(`j${index}`)),
+          ordinary.tools,
+        ),
+      )
+      expect(ordinary.log.written).toHaveLength(150)
+    })
+
+    it('ends when nobody waits for the answer', async () => {
+      const gone = new AbortController()
+      const { tools, log } = toolsOf({ gone: gone.signal })
+      async function* body(): AsyncGenerator<Buffer> {
+        yield group(1_000)
+        gone.abort(new Error('gone'))
+        yield group(1_050)
+      }
+      await expect(text(batchAnswer(body(), tools))).rejects.toThrow('gone')
+      expect(log.written.length).toBeLessThan(60)
+    })
   })
 
   it('reads no further while nobody takes the answers', async () => {
@@ -233,6 +288,7 @@ describe('POST /v1/jobs/batch', () => {
     const answer = batchAnswer(Readable.from(body(), { objectMode: true, highWaterMark: 1 }), {
       writes,
       read,
+      calculation,
       onFault: () => {},
       onEnd: async () => {},
     })

@@ -21,7 +21,7 @@ const reply = (writableFinished: boolean) => {
 }
 
 it('end when the caller is gone, and the next caller has its turn', async () => {
-  const calculations = new Calculations(Number.POSITIVE_INFINITY)
+  const calculations = new Calculations({ requestSteps: Number.POSITIVE_INFINITY })
   const { raw, signal } = reply(false)
   let pieces = 0
   const begun = Promise.withResolvers<void>()
@@ -46,7 +46,7 @@ it('are not ended by a connection that closes after its answer', () => {
 })
 
 it('end when one request has taken its steps, while others go on', async () => {
-  const calculations = new Calculations(100_000)
+  const calculations = new Calculations({ requestSteps: 100_000 })
   const dear = calculations.of().runAll(endless())
   const cheap = calculations.of()
   let answered = 0
@@ -68,4 +68,23 @@ it('give what was calculated, however many pieces it takes', async () => {
     return total
   }
   expect(await new Calculations().of().runAll(sum())).toBe(500_500)
+})
+
+it('that are read to be written rest for searches alone, and let others have their turn all the same', async () => {
+  const checks = new Calculations({ restsAfter: 'searches' })
+  let turns = 0
+  const took = Promise.withResolvers<void>()
+  const look = (): void => {
+    if (++turns === 3) took.resolve()
+    else setImmediate(look)
+  }
+  setImmediate(look)
+  let isOver = false
+  function* busy(): Generator<void, void> {
+    while (!isOver) yield
+  }
+  const asked = checks.of().runAll(busy())
+  await took.promise
+  isOver = true
+  await asked
 })
