@@ -4,20 +4,17 @@ import { DuelogError } from '../errors.ts'
 import { ownerProblem } from '../owner-views.ts'
 import type { JobQueries, PartitionQueries } from '../ports.ts'
 import type { Wait } from './applied-waits.ts'
-import { forecast } from './forecast.ts'
+import { Forecasts } from './forecast.ts'
 import { eachJob, loadJobs } from './job-loader.ts'
 import { jobQueries, type Sight } from './job-queries.ts'
 import type { SchedulerOptions } from './options.ts'
 import type { Partition } from './partition.ts'
 import type { PartitionStore } from './ports.ts'
-import { forecastSlots, forecastsWaitingMax, Slots } from './slots.ts'
 import { idsOfRunTimers } from './under-way.ts'
 
 export function partitionQueries(partitions: ReadonlyMap<number, Partition>, options: SchedulerOptions): PartitionQueries {
   const { codecs, clock, instance } = options
-  // However many are asked for, they do not add up: each rests, and each has some megabytes of timers in memory.
-  const forecasts = new Slots(forecastSlots)
-
+  const forecasts = new Forecasts(codecs)
   const storeOf = (number: number): PartitionStore => {
     const partition = partitions.get(number)
     if (partition?.store !== undefined) return partition.store
@@ -53,11 +50,7 @@ export function partitionQueries(partitions: ReadonlyMap<number, Partition>, opt
       return { definition: known, ...(state !== undefined && { state }) }
     },
 
-    async forecast(partition, range) {
-      if (forecasts.waiting >= forecastsWaitingMax)
-        throw new DuelogError('overloaded', `Already ${forecastsWaitingMax} forecasts of partitions wait; ask again later.`)
-      return forecasts.run(() => forecast(storeOf(partition), codecs, range))
-    },
+    forecast: (partition, range) => forecasts.of(() => storeOf(partition), range),
 
     async workers(partition) {
       storeOf(partition)

@@ -11,6 +11,7 @@ import { atSteady } from '../clock.ts'
 import { eachJob } from './job-loader.ts'
 import type { Shared } from './options.ts'
 import type { PartitionStore } from './ports.ts'
+import { SearchPatience } from './search-patience.ts'
 
 /** Jobs of one look, which are decoded in one go. */
 export const zoneJobsPerLook = 100
@@ -67,7 +68,9 @@ export class ZoneWalk {
     const ids = await this.#nextIds(most)
     const timers: Timer[] = []
     const moving: Timer[] = []
+    const patience = new SearchPatience()
     for await (const job of eachJob(this.#store, this.#shared.codecs, ids)) {
+      await patience.rest()
       if (!mayMove(job.definition?.spec)) continue
       if (job.state === undefined) timers.push(...timersOf(job))
       else if (zoneMoveOf(job) !== undefined) moving.push({ dueAt: now, kind: timerKind.zone, jobId: job.id, runNo: 0 })

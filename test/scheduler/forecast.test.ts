@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { JobDefinitionInput } from '../../schemas/generated.ts'
-import { forecast, forecastSampleMax, forecastSearchMax, forecastTimersMax } from '../../src/scheduler/forecast.ts'
+import { Forecasts, forecast, forecastSampleMax, forecastSearchMax, forecastTimersMax } from '../../src/scheduler/forecast.ts'
+import { forecastsWaitingMax } from '../../src/scheduler/slots.ts'
 import { completeDefinition } from '../../streams/jobs/json.ts'
 import { definitionKey, definitionValue, timerKey, timerKind } from '../../streams/keys.ts'
 import { stepsSpent } from '../../streams/schedules/steps.ts'
@@ -114,5 +115,23 @@ describe('a forecast of rules that are searched for', () => {
     expect(later.reduce((sum, each) => sum + each, 0)).toBeGreaterThan(1_000 * count)
     expect(stepsSpent() - before).toBeLessThan(2 * forecastSearchMax)
     expect(most).toBeLessThan(forecastSearchMax / 4)
+  })
+
+  it('is made one at a time, and of so many at most', async () => {
+    const store = await storeOf([['one', dear(0)]])
+    const forecasts = new Forecasts(codecs)
+    let [underWay, most] = [0, 0]
+    const scan: typeof store.scan = async (asked) => {
+      most = Math.max(most, ++underWay)
+      const found = await store.scan(asked)
+      underWay--
+      return found
+    }
+    const counted = () => ({ ...store, get: store.get.bind(store), scan })
+    const range = { from: now, to: now + minute, bucketMs: minute }
+    const asked = Array.from({ length: forecastsWaitingMax + 1 }, () => forecasts.of(counted, range))
+    await expect(forecasts.of(counted, range)).rejects.toMatchObject({ code: 'overloaded' })
+    await Promise.all(asked)
+    expect(most).toBe(1)
   })
 })
