@@ -11,6 +11,8 @@ import type { Admissions } from './admissions.ts'
 
 /** Turns that may be done without a suspect, for each suspect and once more: one alone is a timer, a heavy one, a mail, or one that waits. */
 const turnsUnmetMax = 8
+/** Brokers that are slow or lost make a turn no smaller than this share of the largest: each doubling back costs a commit, with all that waits behind it. */
+const circumstancesShareMin = 8
 /** Culprits that are remembered. */
 const culpritsMax = 1_000
 /** A timer that cannot be acted on is looked at again so much later. */
@@ -103,17 +105,19 @@ export class Narrowing {
     const code = error instanceof DuelogError ? error.code : 'internal'
     const [name] = names
     if (code === 'fenced' || name === undefined) return false
+    if (circumstances.has(code)) {
+      // A smaller turn may get through where brokers are slow, but nobody is suspected: it grows again with the first that does.
+      this.#max = Math.min(this.#max, Math.max(this.#most / circumstancesShareMin, names.length >> 1))
+      return false
+    }
     if (names.length > 1) {
       this.#max = Math.max(1, Math.min(this.#max, names.length) >> 1)
-      // A smaller turn may get through where brokers are slow, but nobody is suspected: it grows again with the first that does.
-      if (circumstances.has(code)) return false
       const both = names.filter((each) => this.#suspects.has(each))
       this.#suspects = new Set(both.length > 0 ? both : names)
       this.#unmet = 0
       return true
     }
     this.#max = 1
-    if (circumstances.has(code)) return false
     const message = messageOf(error)
     const again = this.#last?.name === name && this.#last.message === message
     this.#last = { name, message }

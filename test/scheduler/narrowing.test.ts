@@ -334,11 +334,20 @@ describe('a turn that failed is made up for', () => {
     return Number.POSITIVE_INFINITY
   }
 
-  it('after brokers were away turns are soon whole again, also when what was in them was done by another owner', () => {
+  it('brokers that are away make turns no smaller than an eighth, however few were in them and however often, so that all is made up for at once', () => {
+    for (const inputs of [names, names.slice(0, 3), names.slice(0, 1)]) {
+      const narrowing = new Narrowing(2_000)
+      for (const _ of names) narrowing.failed(inputs, away)
+      expect(narrowing.max).toBe(250)
+      expect(turnsUntilWhole(narrowing)).toBe(3)
+    }
+  })
+
+  it('while a culprit is sought brokers that are away make turns no larger', () => {
     const narrowing = new Narrowing(2_000)
-    for (const _ of names) narrowing.failed(names, away)
-    expect(narrowing.max).toBe(1)
-    expect(turnsUntilWhole(narrowing)).toBeLessThan(16)
+    narrowing.failed(names.slice(0, 8), new DuelogError('record-refused', 'INVALID_RECORD'))
+    narrowing.failed(names.slice(0, 4), away)
+    expect(narrowing.max).toBe(4)
   })
 
   it('who was suspected and never comes again is forgotten, and turns grow again', () => {
