@@ -13,6 +13,7 @@ import { withBoundedFetches } from './bounded-fetches.ts'
 import type { LogSettings } from './client.ts'
 import { faultOf } from './faults.ts'
 import { Pace } from './pace.ts'
+import { patiently } from './patience.ts'
 import { recordsOf } from './records.ts'
 import { tellUnread } from './unread.ts'
 
@@ -56,7 +57,7 @@ export async function readToEnd(kafka: Kafka, settings: LogSettings, options: Bo
   let consumer: Consumer | undefined
   try {
     await admin.connect()
-    const spans = await spansOf(admin, options)
+    const spans = await patiently(() => spansOf(kafka, options))
     if (spans.every(({ from, to }) => from >= to)) return spans
     consumer = kafka.consumer({
       groupId,
@@ -83,7 +84,18 @@ export async function readToEnd(kafka: Kafka, settings: LogSettings, options: Bo
   }
 }
 
-async function spansOf(admin: Admin, { topics, from }: BoundedRead): Promise<Span[]> {
+/** With an admin of its own each time: kafkajs would ask the leaders that it knows, moved or not, until its metadata expire. */
+async function spansOf(kafka: Kafka, options: BoundedRead): Promise<Span[]> {
+  const admin = kafka.admin()
+  try {
+    await admin.connect()
+    return await lookUpSpans(admin, options)
+  } finally {
+    await admin.disconnect().catch(() => {})
+  }
+}
+
+async function lookUpSpans(admin: Admin, { topics, from }: BoundedRead): Promise<Span[]> {
   const spans: Span[] = []
   for (const topic of topics) {
     const begins = new Map<number, number>()
