@@ -117,6 +117,10 @@ function patienceOf({ sessionTimeoutMs, requestTimeoutMs, rebalanceTimeoutMs }: 
 }
 
 const principals = new WeakMap<Kafka, string>()
+const watches = new WeakMap<Kafka, WatchedBrokers>()
+
+/** What this connection knows of its brokers; absent of one that was not made here. */
+export const brokersOf = (kafka: Kafka): WatchedBrokers | undefined => watches.get(kafka)
 
 /** Who the brokers take the holder of this connection for, as far as that is known here. */
 export const principalOf = (kafka: Kafka): string => principals.get(kafka) ?? 'the principal of this process'
@@ -145,5 +149,6 @@ export function createKafka(options: LogOptions, settings: LogSettings): Kafka {
     logCreator: () => relayTo(logger),
   })
   principals.set(kafka, principalIn(options))
+  watches.set(kafka, brokers)
   return kafka
 }

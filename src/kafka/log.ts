@@ -3,7 +3,8 @@ import type { Kafka } from 'kafkajs'
 import type { GroupReader, GroupReaderOptions, Log, LogAdmin, LogWriter, TransactionalWriter } from '../ports.ts'
 import { KafkaAdmin } from './admin.ts'
 import { type BoundedRead, readToEnd, type Span } from './bounded-reader.ts'
-import { createKafka, type LogOptions, type LogSettings, settingsOf } from './client.ts'
+import { brokersOf, createKafka, type LogOptions, type LogSettings, settingsOf } from './client.ts'
+import { CutOff } from './cut-off.ts'
 import { removeDeparted } from './departed.ts'
 import { PartitionCounts } from './partition-counts.ts'
 import { KafkaGroupReader } from './reader.ts'
@@ -72,6 +73,26 @@ class KafkaJsLog implements KafkaLog {
     return KafkaAdmin.open(this.#kafka)
   }
 
+  watchReach(onChange: (isCutOff: boolean) => void): () => void {
+    const brokers = brokersOf(this.#kafka)
+    if (brokers === undefined) return () => {}
+    const cutOff = new CutOff(
+      {
+        silent: () => brokers.silent,
+        want: (address) => brokers.want(address),
+        living: () => livingBrokers(this.#kafka),
+        logger: this.#settings.logger,
+      },
+      onChange,
+    )
+    const unwatch = brokers.onChange(() => cutOff.changed())
+    cutOff.changed()
+    return () => {
+      unwatch()
+      cutOff.stop()
+    }
+  }
+
   targetTopics(options: TargetTopicsOptions): CheckedTopics {
     return new CheckedTopics(this.#kafka, this.#counts, this.#settings.logger, options)
   }
@@ -105,5 +126,16 @@ class KafkaJsLog implements KafkaLog {
 
   topics(): Promise<string[]> {
     return listTopics(this.#kafka)
+  }
+}
+
+/** Addresses of the brokers that Kafka counts among the living. */
+async function livingBrokers(kafka: Kafka): Promise<string[]> {
+  const admin = kafka.admin()
+  try {
+    await admin.connect()
+    return (await admin.describeCluster()).brokers.map(({ host, port }) => `${host}:${port}`)
+  } finally {
+    await admin.disconnect().catch(() => {})
   }
 }

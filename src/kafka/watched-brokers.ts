@@ -42,6 +42,8 @@ export class WatchedBrokers {
   readonly #options: Required<WatchedBrokersOptions>
   /** By address, while there are connections or doubts, or while it is slow. */
   readonly #brokers = new Map<string, WatchedBroker>()
+  readonly #silent = new Map<string, number>()
+  readonly #listeners = new Set<() => void>()
 
   constructor(options: WatchedBrokersOptions) {
     this.#options = { ...options, open: options.open ?? openSocket }
@@ -51,17 +53,49 @@ export class WatchedBrokers {
     const address = `${to.host}:${to.port}`
     let broker = this.#brokers.get(address)
     if (broker === undefined) {
-      broker = new WatchedBroker(address, this.#options, () => this.#brokers.delete(address))
+      broker = new WatchedBroker(address, {
+        ...this.#options,
+        onIdle: () => this.#brokers.delete(address),
+        onStanding: (isSilent) => this.#told(address, isSilent),
+      })
       this.#brokers.set(address, broker)
     }
     return broker.connect(to)
   }
+
+  /** Addresses that have not answered, and since when, by `performance.now()`. */
+  get silent(): ReadonlyMap<string, number> {
+    return this.#silent
+  }
+
+  /** Hears when a broker falls silent, and when one is silent no more. Returns how to hear no more. */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  /** A silent broker is asked for another minute whether it is there, also while nobody connects to it. */
+  want(address: string): void {
+    this.#brokers.get(address)?.want()
+  }
+
+  #told(address: string, isSilent: boolean): void {
+    if (isSilent) this.#silent.set(address, performance.now())
+    else this.#silent.delete(address)
+    for (const listener of this.#listeners) listener()
+  }
+}
+
+interface WatchedBrokerOptions extends Required<WatchedBrokersOptions> {
+  /** Nothing is known of it, and nobody is connected to it. */
+  onIdle(): void
+  /** It has fallen silent, or is silent no more. */
+  onStanding(isSilent: boolean): void
 }
 
 class WatchedBroker {
   readonly #address: string
-  readonly #options: Required<WatchedBrokersOptions>
-  readonly #onIdle: () => void
+  readonly #options: WatchedBrokerOptions
   readonly #sockets = new Set<Socket>()
   /** As it was wanted last; a question to it goes the same way. */
   #to: ISocketFactoryArgs | undefined
@@ -76,10 +110,13 @@ class WatchedBroker {
   readonly #questions = new Set<Socket>()
   #nextQuestion: NodeJS.Timeout | undefined
 
-  constructor(address: string, options: Required<WatchedBrokersOptions>, onIdle: () => void) {
+  constructor(address: string, options: WatchedBrokerOptions) {
     this.#address = address
     this.#options = options
-    this.#onIdle = onIdle
+  }
+
+  want(): void {
+    this.#wantedAtMs = performance.now()
   }
 
   connect(to: ISocketFactoryArgs): Socket {
@@ -186,6 +223,7 @@ class WatchedBroker {
 
   /** All questions to it are answered by this. */
   #believe(): void {
+    const wasSilent = this.#standing === 'silent'
     this.#standing = 'answers'
     this.#isShunned = false
     this.#isOverdue = false
@@ -193,16 +231,19 @@ class WatchedBroker {
     const questions = [...this.#questions]
     this.#questions.clear()
     for (const socket of questions) socket.destroy()
+    if (wasSilent) this.#options.onStanding(false)
     this.#rest()
   }
 
   #unanswered(): void {
-    if (this.#standing !== 'silent') {
+    const isNews = this.#standing !== 'silent'
+    if (isNews) {
       const message = `Broker ${this.#address} is silent: its connections end, and nobody waits for it until it answers.`
       this.#options.logger.warn({ broker: this.#address, connections: this.#sockets.size }, message)
     }
     this.#standing = 'silent'
     this.#isShunned = true
+    if (isNews) this.#options.onStanding(true)
     for (const socket of this.#sockets) socket.destroy(silence(`${this.#address} is silent`))
     if (performance.now() - this.#wantedAtMs > forgottenMs) {
       this.#believe()
@@ -212,7 +253,7 @@ class WatchedBroker {
   }
 
   #rest(): void {
-    if (this.#sockets.size === 0 && this.#standing === 'answers' && !this.#isSlow()) this.#onIdle()
+    if (this.#sockets.size === 0 && this.#standing === 'answers' && !this.#isSlow()) this.#options.onIdle()
   }
 }
 

@@ -16,7 +16,7 @@
  * Any unexpected error has one remedy (invariant I6): forget everything in memory and begin at restoring, which fences our own
  * unknown transaction. Only a member whose heartbeat succeeded since may do so.
  */
-import { DuelogError, messageOf } from '../errors.ts'
+import { DuelogError } from '../errors.ts'
 import type { Batch, PartitionView } from '../ports.ts'
 import type { Wait } from './applied-waits.ts'
 import { claim, drain } from './claiming.ts'
@@ -29,6 +29,7 @@ import type { Shared } from './options.ts'
 import { Ownership, type PartitionRole, type Phase } from './ownership.ts'
 import type { PartitionStore } from './ports.ts'
 import { Receiving } from './receiving.ts'
+import { ReopenLines } from './reopen-lines.ts'
 import { reopenWaitMs } from './reopen-wait.ts'
 import { open, restore } from './restoring.ts'
 import type { PartitionShares } from './shares.ts'
@@ -44,11 +45,13 @@ export class Partition {
   readonly #ended: Promise<void>
   /** Reopens since the partition last committed what it had folded. To be active is not enough: it may fail with its first turn. */
   #failures = 0
+  readonly #lines: ReopenLines
 
   /** `after`: the end of an earlier ownership in this process, whose store has to be closed first. */
   constructor(number: number, role: PartitionRole, shared: Shared, feed: Feed, shares: PartitionShares, after?: Promise<void>) {
     this.#own = new Ownership(number, role, shared, feed, shares)
     this.#receiving = new Receiving(this.#own)
+    this.#lines = new ReopenLines(number, shared)
     this.#ended = Promise.resolve(after).then(() => this.#run())
   }
 
@@ -229,11 +232,12 @@ export class Partition {
       if (own.role === 'owner') own.beginClose()
       return
     }
-    metrics.reopens.inc({ reason: own.failedWith(error) })
-    logger.warn({ err: error, partition: own.partition }, `Partition ${own.partition} is reopened: ${messageOf(error)}`)
+    const reason = own.failedWith(error)
+    metrics.reopens.inc({ reason })
+    if (own.turnsDone > 0) this.#failures = 0
+    this.#lines.say(error, reason, this.#failures)
     // Left at once: the store answers no more questions, and should the group take the partition away meanwhile, leave() closes it.
     own.enter('restoring')
-    if (own.turnsDone > 0) this.#failures = 0
     // Only a live member may fence.
     const isFound = this.#failures > 0 && own.narrowing.takeProgress()
     const waitMs = isFound ? 0 : reopenWaitMs(error, this.#failures)

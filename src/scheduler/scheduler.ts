@@ -40,6 +40,9 @@ export class Scheduler {
   #groupPositions: GroupPositions | undefined
   readonly #endTrust: (() => void) | undefined
   #isLeaving = false
+  /** A broker is out of reach of this process alone: others can do what waits here for it (ADR 0067). */
+  #isCutOff = false
+  #endReach: (() => void) | undefined
   #handedOver: (() => void) | undefined
   #stopping: Promise<void> | undefined
 
@@ -83,7 +86,7 @@ export class Scheduler {
       userData,
       assignment: 'co-partitioned',
       standbys: { wanted: this.#options.standbys ?? 0, topics: [names.jobs, names.state], copies: () => this.#copies() },
-      isLeaving: () => this.#isLeaving,
+      isLeaving: () => this.#isLeaving || this.#isCutOff,
       startAt: 'earliest',
       onAssigned: (assigned) => this.#assigned(assigned),
       onBatch: (batch) => this.#received(batch),
@@ -94,6 +97,11 @@ export class Scheduler {
       onCrash: (error) => this.#options.onFatal(error),
     })
     await this.#reader.start()
+    this.#endReach = log.watchReach?.((isCutOff) => {
+      this.#isCutOff = isCutOff
+      // Where the membership ends first the next one tells the group.
+      void this.#reader?.rejoin().catch(() => {})
+    })
     const commit = async (positions: Position[]): Promise<void> => this.#reader?.commit(positions)
     this.#groupPositions = new GroupPositions(this.#options, () => this.#partitions.values(), commit)
     this.#groupPositions.start()
@@ -126,6 +134,7 @@ export class Scheduler {
   }
 
   async #stop(): Promise<void> {
+    this.#endReach?.()
     await this.#handOver()
     await Promise.all([...this.#partitions.values()].map((partition) => partition.close()))
     this.#endTrust?.()

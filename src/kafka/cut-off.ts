@@ -1,0 +1,95 @@
+/**
+ * Whether this process alone cannot reach a broker. One that is lost to all is left out by Kafka within 9 to 14 s, and others lead what it
+ * led. One that is silent for us for longer, and that other brokers count among the living, goes on leading: whatever of it this process
+ * has to write or read waits for as long as the cut lasts, while other processes could do it (ADR 0067).
+ *
+ *   reaches all ──a broker is silent for 12 s, and others count it──► cut off ──it answers, or is counted no more──► reaches all
+ */
+import { messageOf } from '../errors.ts'
+
+/** Longer, with the 3 s at least until a broker is found silent, than Kafka needs to leave out one that is lost. */
+const silentMs = 12_000
+const lookMs = 3_000
+
+export interface CutOffOptions {
+  /** Addresses that have not answered, and since when by the steady clock. */
+  silent(): ReadonlyMap<string, number>
+  /** Keeps asking a silent broker, which nobody else may want any more. */
+  want(address: string): void
+  /** Addresses of the brokers that Kafka counts among the living, as another broker says. */
+  living(): Promise<string[]>
+  logger: {
+    info(facts: object, message: string): void
+    warn(facts: object, message: string): void
+    debug(facts: object, message: string): void
+  }
+  /** Steady, in ms. */
+  nowMs?(): number
+}
+
+export class CutOff {
+  readonly #options: CutOffOptions
+  readonly #onChange: (isCutOff: boolean) => void
+  #timer: NodeJS.Timeout | undefined
+  #broker: string | undefined
+  #looking = false
+  #stopped = false
+
+  /** Hears of each change; at first this process reaches all. */
+  constructor(options: CutOffOptions, onChange: (isCutOff: boolean) => void) {
+    this.#options = options
+    this.#onChange = onChange
+  }
+
+  /** A broker has fallen silent, or answers again. */
+  changed(): void {
+    if (this.#stopped || this.#looking) return
+    clearTimeout(this.#timer)
+    void this.#look()
+  }
+
+  stop(): void {
+    this.#stopped = true
+    clearTimeout(this.#timer)
+  }
+
+  async #look(): Promise<void> {
+    const { silent, want, nowMs = () => performance.now() } = this.#options
+    this.#looking = true
+    const now = nowMs()
+    const long = [...silent()].filter(([, since]) => now - since >= silentMs).map(([address]) => address)
+    const found = long.length === 0 ? undefined : await this.#counted(long)
+    this.#looking = false
+    if (this.#stopped) return
+    // It may have answered while that was asked.
+    this.#tell(found !== undefined && silent().has(found) ? found : undefined)
+    for (const address of silent().keys()) want(address)
+    if (silent().size > 0) this.#timer = setTimeout(() => this.changed(), lookMs).unref()
+  }
+
+  /** The first of these brokers that is counted among the living. Where nobody can say, all stays as it is. */
+  async #counted(addresses: readonly string[]): Promise<string | undefined> {
+    try {
+      const living = await this.#options.living()
+      return addresses.find((address) => living.includes(address))
+    } catch (error) {
+      this.#options.logger.debug({ error: messageOf(error) }, 'nobody could say which brokers live')
+      return this.#broker
+    }
+  }
+
+  #tell(broker: string | undefined): void {
+    const before = this.#broker
+    this.#broker = broker
+    if ((before === undefined) === (broker === undefined)) return
+    const { logger } = this.#options
+    if (broker === undefined)
+      logger.info({ broker: before }, 'No broker that others reach is out of reach of this process any more.')
+    else
+      logger.warn(
+        { broker },
+        `Broker ${broker} is out of reach of this process, and others reach it. Look at the network between them.`,
+      )
+    this.#onChange(broker !== undefined)
+  }
+}

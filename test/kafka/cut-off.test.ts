@@ -1,0 +1,79 @@
+/** When a process takes itself for cut off: a broker is silent for it, and lives for others. */
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { CutOff } from '../../src/kafka/cut-off.ts'
+
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
+
+const here = 'a:9092'
+
+function watched(living: () => Promise<string[]>) {
+  const silent = new Map<string, number>()
+  const told: boolean[] = []
+  const want = vi.fn()
+  const logger = { info: vi.fn(), warn: vi.fn(), debug: vi.fn() }
+  const cutOff = new CutOff({ silent: () => silent, want, living, logger, nowMs: () => Date.now() }, (isCutOff) =>
+    told.push(isCutOff),
+  )
+  return {
+    ...{ told, want, logger, cutOff },
+    falls: () => {
+      silent.set(here, Date.now())
+      cutOff.changed()
+    },
+    answers: () => {
+      silent.delete(here)
+      cutOff.changed()
+    },
+  }
+}
+
+test('a broker that lives for others and is silent here for long: it is told, once, and again when the broker answers', async () => {
+  const { told, want, falls, answers, logger } = watched(async () => [here, 'b:9092'])
+  falls()
+  await vi.advanceTimersByTimeAsync(11_000)
+  expect(told).toEqual([])
+  await vi.advanceTimersByTimeAsync(60_000)
+  expect(told).toEqual([true])
+  expect(logger.warn).toHaveBeenCalledTimes(1)
+  // Nobody may want it any more, and it must be asked all the same.
+  expect(want.mock.calls.length).toBeGreaterThan(10)
+  answers()
+  await vi.advanceTimersByTimeAsync(0)
+  expect(told).toEqual([true, false])
+})
+
+test('one that answers before its time, or is lost to all, cuts nobody off', async () => {
+  const brief = watched(async () => [here])
+  brief.falls()
+  await vi.advanceTimersByTimeAsync(9_000)
+  brief.answers()
+  await vi.advanceTimersByTimeAsync(60_000)
+  expect(brief.told).toEqual([])
+
+  const lost = watched(async () => ['b:9092'])
+  lost.falls()
+  await vi.advanceTimersByTimeAsync(60_000)
+  expect(lost.told).toEqual([])
+})
+
+test('one that is counted among the living no more ends it; where nobody can say, all stays as it is', async () => {
+  let living: string[] | undefined = [here]
+  const { told, falls } = watched(async () => living ?? Promise.reject(new Error('nobody answers')))
+  falls()
+  await vi.advanceTimersByTimeAsync(20_000)
+  living = undefined
+  await vi.advanceTimersByTimeAsync(20_000)
+  expect(told).toEqual([true])
+  living = []
+  await vi.advanceTimersByTimeAsync(20_000)
+  expect(told).toEqual([true, false])
+})
+
+test('nobody hears of it after the stop', async () => {
+  const { told, falls, cutOff } = watched(async () => [here])
+  falls()
+  cutOff.stop()
+  await vi.advanceTimersByTimeAsync(60_000)
+  expect(told).toEqual([])
+})

@@ -1,0 +1,72 @@
+/** An owner that cannot reach a broker which others reach: what waits there for it is given to others, and comes back with its reach. */
+import { expect, test } from 'vitest'
+import { DuelogError } from '../../src/errors.ts'
+import type { Process } from '../model/cluster/process.ts'
+import { SchedulerDriver } from '../tools/scheduler-driver.ts'
+
+const partitions = 4
+const catchUp = { catchUp: 'ALL', catchUpMax: 100, misfireThresholdMs: 60_000 } as const
+
+/** Two of which each owns some; something is due each second in each partition. */
+async function pair(): Promise<{ driver: SchedulerDriver; first: Process; second: Process }> {
+  const driver = new SchedulerDriver(partitions)
+  const first = driver.boot('A')
+  const second = driver.boot('B')
+  await driver.settle()
+  for (let index = 0; index < 40; index++)
+    driver.define(`tick-${index}`, { schedule: { everyMs: 1_000 }, target: { handler: 'x' }, ...catchUp })
+  await driver.advance(3_000, 250)
+  return { driver, first, second }
+}
+
+const owned = ({ scheduler }: Process): number[] =>
+  scheduler.queries
+    .partitions()
+    .filter(({ phase, role }) => role === 'owner' && phase === 'active')
+    .map(({ partition }) => partition)
+
+/** None is missing or doubled. */
+function expectEachOnce(driver: SchedulerDriver): void {
+  const nominal = Map.groupBy(driver.executions(), ({ jobId }) => jobId)
+  expect(nominal.size).toBe(40)
+  for (const runs of nominal.values()) {
+    const times = runs.map(({ scheduledFor }) => scheduledFor).sort((a, b) => a - b)
+    expect(times).toEqual(times.map((_, place) => (times[0] ?? 0) + place * 1_000))
+  }
+}
+
+test('what it cannot commit others fire, it owns nothing until the broker is in its reach again, and nothing is lost or doubled', async () => {
+  const { driver, first, second } = await pair()
+  const before = owned(first)
+  expect(before.length).toBeGreaterThan(0)
+  // What it writes does not arrive; what its heirs write does.
+  const append = driver.log.append.bind(driver.log)
+  let isHeirs = false
+  driver.log.append = (records, transaction) => {
+    if (transaction !== undefined && !isHeirs && records.some(({ partition }) => before.includes(partition ?? -1)))
+      throw new DuelogError('broker-unavailable', 'The broker has not answered.')
+    return append(records, transaction)
+  }
+  await driver.advance(3_000, 250)
+  isHeirs = true
+  first.reach?.(true)
+  await driver.advance(6_000, 250)
+  expect(owned(first)).toEqual([])
+  expect(owned(second)).toHaveLength(partitions)
+  first.reach?.(false)
+  await driver.advance(6_000, 250)
+  expect(owned(first).length).toBeGreaterThan(0)
+  expect(owned(first).length + owned(second).length).toBe(partitions)
+  expectEachOnce(driver)
+})
+
+test('where all are cut off from one, each keeps what it has', async () => {
+  const { driver, first, second } = await pair()
+  first.reach?.(true)
+  second.reach?.(true)
+  await driver.advance(6_000, 250)
+  expect(owned(first).length + owned(second).length).toBe(partitions)
+  expect(owned(first).length).toBeGreaterThan(0)
+  expect(owned(second).length).toBeGreaterThan(0)
+  expectEachOnce(driver)
+})
