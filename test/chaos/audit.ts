@@ -1,11 +1,14 @@
 /** `duelog audit`, as an operator runs it, after each fault. */
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
 import type { Network } from './network/network.ts'
 import { ownCode, settings, targetTopic } from './system/duelog.ts'
 
 const auditMsMax = 900_000
 const graceMsMin = 4_000
+const attemptsMax = 3
+const pauseMs = 5_000
 
 export interface AuditResult {
   clean: boolean
@@ -13,8 +16,16 @@ export interface AuditResult {
   said: string
 }
 
-/** Judges the occurrences with nominal times in this stretch. */
-export function productAudit(network: Network, from: number, to: number, lateMs: number): Promise<AuditResult> {
+/** Judges the occurrences with nominal times in this stretch. Where it cannot read it is run again, as its message says. */
+export async function productAudit(network: Network, from: number, to: number, lateMs: number): Promise<AuditResult> {
+  for (let attempt = 1; ; attempt++) {
+    const result = await auditOnce(network, from, to, lateMs)
+    if (result.judged || attempt === attemptsMax) return result
+    await wait(pauseMs)
+  }
+}
+
+async function auditOnce(network: Network, from: number, to: number, lateMs: number): Promise<AuditResult & { judged: boolean }> {
   const program = [
     join(ownCode, 'src/cli/duelog.ts'),
     'audit',
@@ -30,8 +41,8 @@ export function productAudit(network: Network, from: number, to: number, lateMs:
     execFile(command, args, { env, timeout: auditMsMax, maxBuffer: 64 * 1024 * 1024 }, (error, stdout, stderr) => {
       const verdict = jsonOf(stdout)
       if (verdict === undefined)
-        return resolve({ clean: false, said: (stderr.trim() || error?.message || 'nothing').slice(-500) })
-      resolve({ clean: verdict.clean === true && error === null, said: stdout.trim().slice(0, 2_000) })
+        return resolve({ judged: false, clean: false, said: (stderr.trim() || error?.message || 'nothing').slice(-500) })
+      resolve({ judged: true, clean: verdict.clean === true && error === null, said: stdout.trim().slice(0, 2_000) })
     })
   })
 }

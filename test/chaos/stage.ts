@@ -1,5 +1,6 @@
 /** What a fault acts upon, and what a drill waits by. */
 import { setTimeout as wait } from 'node:timers/promises'
+import type { Canary } from './checker/canary.ts'
 import type { Checker, CheckerStatus } from './checker/checker.ts'
 import type { Brokers } from './cluster/broker.ts'
 import type { Tools } from './cluster/tools.ts'
@@ -16,6 +17,7 @@ export interface Stage {
   registry: Program
   system: System
   checker: Checker
+  canary: Canary
   folder: string
   /** Small disks, by the places whose data lie on them. */
   disks: ReadonlyMap<Place, string>

@@ -65,7 +65,7 @@ def main():
             return {}
         now = int(time.time() * 1000)
         if command["cmd"] == "status":
-            count, oldest, _ = judge.missing(now - judge.late_ms - STATUS_GRACE_MS)
+            count, oldest = judge.overdue(now - judge.late_ms - STATUS_GRACE_MS)
             return {
                 "jobs": len(judge.jobs),
                 "missing": count,

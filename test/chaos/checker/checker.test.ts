@@ -1,15 +1,20 @@
 /** A check that cannot fail is worthless: the checker is given logs with faults, in topics of the real broker, and has to name each. */
+import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { appendFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import avro from 'avsc'
 import { Kafka, logLevel, type Message } from 'kafkajs'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { brokers, openLog, registryUrl } from '../../kafka/harness.ts'
+import { Canary } from './canary.ts'
 import { Checker, type CheckerVerdict, type FindingKind, findingKinds } from './checker.ts'
 import { makeCheckerEnvironment } from './environment.ts'
 
+const run = promisify(execFile)
 const patience = { timeout: 60_000, interval: 100 }
 let folder: string
 let python: string
@@ -191,4 +196,28 @@ test('it names what nobody defined, what is numbered wrongly or lies in another 
   const verdict = await judge(history, first)
   expect(counts(verdict)).toEqual({ unknown: 2, misnumbered: 1, misrouted: 1, 'early-start': 1 })
   expect(verdict).toMatchObject({ startedAgain: 1, startedAgainInProcess: 1 })
+})
+
+test('the canary says how long a write took: hardly anything while the broker is there', async () => {
+  const topic = `check-${randomUUID().slice(0, 8)}`
+  await openLog().ensureTopics({ plans: [{ topic, schema: 'execution', config: {} }], partitions: 2, replication: 1 })
+  const canary = await Canary.start(python, { brokers: brokers.join(','), topic, partitions: 2 })
+  try {
+    await canary.window(Date.now())
+    await vi.waitFor(async () => expect(await canary.gapMs()).toBeGreaterThan(0), patience)
+    const admin = kafka.admin()
+    await admin.connect()
+    onTestFinished(() => admin.disconnect())
+    // Each partition is written again and again.
+    await vi.waitFor(async () => {
+      for (const { high } of await admin.fetchTopicOffsets(topic)) expect(Number(high)).toBeGreaterThan(2)
+    }, patience)
+  } finally {
+    await canary.stop()
+  }
+})
+
+test('what is overdue is what is missing, looked at once for each occurrence', async () => {
+  const { stdout } = await run(python, ['-B', fileURLToPath(new URL('overdue-trial.py', import.meta.url))])
+  expect(stdout.trim()).toBe('200 histories agree')
 })

@@ -1,7 +1,6 @@
 /** The checker as a process of its own: asks it, and waits for its answers. */
-import { type ChildProcess, spawn } from 'node:child_process'
-import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { AskedProcess } from './asked-process.ts'
 
 const script = fileURLToPath(new URL('checker.py', import.meta.url))
 
@@ -53,56 +52,30 @@ export interface CheckerVerdict {
 }
 
 export class Checker {
-  readonly #child: ChildProcess
-  readonly #waiting: { resolve: (answer: unknown) => void; reject: (error: Error) => void }[] = []
-  #ended = false
+  readonly #process: AskedProcess
 
-  private constructor(python: string, options: CheckerOptions) {
-    this.#child = spawn(python, ['-B', script, JSON.stringify(options)], { stdio: ['pipe', 'pipe', 'inherit'] })
-    this.#child.stdin?.on('error', () => {})
-    if (this.#child.stdout)
-      createInterface(this.#child.stdout).on('line', (line) => this.#waiting.shift()?.resolve(JSON.parse(line)))
-    const end = (): void => {
-      this.#ended = true
-      for (const { reject } of this.#waiting.splice(0)) reject(new Error('The checker has ended.'))
-    }
-    this.#child.once('error', end)
-    this.#child.once('exit', end)
+  private constructor(process: AskedProcess) {
+    this.#process = process
   }
 
   /** Resolves when it reads. */
   static async start(python: string, options: CheckerOptions): Promise<Checker> {
-    const checker = new Checker(python, options)
-    await checker.#answer()
-    return checker
+    return new Checker(await AskedProcess.start('checker', python, script, options))
   }
 
   async window(at: number): Promise<void> {
-    await this.#ask({ cmd: 'window', at })
+    await this.#process.ask({ cmd: 'window', at })
   }
 
   async status(): Promise<CheckerStatus> {
-    return (await this.#ask({ cmd: 'status' })) as CheckerStatus
+    return (await this.#process.ask({ cmd: 'status' })) as CheckerStatus
   }
 
   async verdict(until: number): Promise<CheckerVerdict> {
-    return (await this.#ask({ cmd: 'verdict', until })) as CheckerVerdict
+    return (await this.#process.ask({ cmd: 'verdict', until })) as CheckerVerdict
   }
 
-  async stop(): Promise<void> {
-    if (this.#ended) return
-    const ended = new Promise<void>((resolve) => this.#child.once('exit', () => resolve()))
-    this.#child.stdin?.end()
-    await ended
-  }
-
-  #ask(command: object): Promise<unknown> {
-    this.#child.stdin?.write(`${JSON.stringify(command)}\n`)
-    return this.#answer()
-  }
-
-  #answer(): Promise<unknown> {
-    if (this.#ended) return Promise.reject(new Error('The checker has ended.'))
-    return new Promise((resolve, reject) => void this.#waiting.push({ resolve, reject }))
+  stop(): Promise<void> {
+    return this.#process.stop()
   }
 }

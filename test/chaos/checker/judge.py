@@ -1,5 +1,7 @@
 """What should have happened, recomputed from the log of definitions, and what happened. Knows no Kafka and no Duelog."""
 
+import heapq
+
 # Of what is dispatched for workers: how long before its time it may stand in the log, by the end of the topic's name.
 LEAD_MS = 100
 AHEAD_LEAD_MS = 10_000
@@ -57,12 +59,15 @@ class Judge:
         self.fires = 0
         self.last_append = {}
         self.late_at = 0
+        self._coming = []  # heap of (nominal, job, occurrence): the next of each job that `overdue` has not come to
+        self._overdue = {}  # (job, occurrence) -> nominal: due, and not seen
         self.begin_window(0)
 
     def define(self, line):
         kind = line.get("op", "define")
         if kind == "define":
             self.jobs[line["id"]] = Job(line["first"], line["every"], line["topic"])
+            heapq.heappush(self._coming, (line["first"], line["id"], 0))
         elif kind == "delete":
             job = self.jobs[line["id"]]
             job.deleted_from, job.deleted_by = line["from"], line["by"]
@@ -119,6 +124,7 @@ class Judge:
             if job.ahead is None:
                 job.ahead = set()
             job.ahead.add(number)
+        self._overdue.pop((job_id, number), None)
         self.fires += 1
         self._measure(job_id, nominal, appended_at, partition)
         return None
@@ -152,6 +158,19 @@ class Judge:
             if process in seen:
                 self.started_again_in_process += 1
         seen.append(process)
+
+    def overdue(self, until):
+        """As `missing`, of times that only grow: each occurrence is looked at once, however many jobs there are."""
+        while self._coming and self._coming[0][0] <= until:
+            nominal, job_id, number = heapq.heappop(self._coming)
+            job = self.jobs[job_id]
+            if job.deleted_from is not None and nominal > job.deleted_from:
+                continue
+            if number >= job.done and (job.ahead is None or number not in job.ahead):
+                self._overdue[(job_id, number)] = nominal
+            if job.every > 0:
+                heapq.heappush(self._coming, (nominal + job.every, job_id, number + 1))
+        return len(self._overdue), min(self._overdue.values(), default=None)
 
     def missing(self, until, listed_max=0):
         """How many occurrences with nominal times up to `until` were not seen, the time of the first, and some of them."""

@@ -22,7 +22,13 @@ export const delayedCommits: Fault = {
     await last(stage, 10_000)
     // What counts begins here.
     await stage.begin()
-    stage.network.delay((apiKey) => (apiKey !== endTxn ? 0 : stage.random() < share ? longMs : stage.random() * 1_000))
+    let overdue = 0
+    const late = (): number => {
+      if (stage.random() >= share) return stage.random() * 1_000
+      overdue++
+      return longMs
+    }
+    stage.network.delay((apiKey) => (apiKey === endTxn ? late() : 0))
     try {
       await last(stage, 60_000)
     } finally {
@@ -31,5 +37,7 @@ export const delayedCommits: Fault = {
     await owner.terminate()
     owner.change(by(before))
     await owner.start()
+    if (overdue === 0) throw new Error('no answer came after its limit')
+    stage.say(`${overdue} answers came after their limit`)
   },
 }

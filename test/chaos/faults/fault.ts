@@ -1,4 +1,5 @@
 /** One fault: what it is called, what it does, and which row of the goals it stands for. */
+import type { Place } from '../places.ts'
 import type { Stage } from '../stage.ts'
 
 export interface Fault {
@@ -9,6 +10,11 @@ export interface Fault {
   goal?: { words: string; longestMs?: number; afterMs?: number }
   /** Why it cannot be had here; undefined: it can. */
   missing?(stage: Stage): Promise<string | undefined> | string | undefined
-  /** Begins, and resolves when its cause is over. What it ended it has started again by then. */
+  /** Places whose program may end of it by itself; wherever else one does, that is a finding. */
+  mayEnd?: readonly Place[]
+  /**
+   * Begins, and resolves when its cause is over. What it ended it has started again by then. Rejects where its cause did not take effect:
+   * a fault that did not happen proves nothing.
+   */
   run(stage: Stage): Promise<void>
 }

@@ -3,11 +3,15 @@ import { randomBytes } from 'node:crypto'
 import { type JobAndLine, onceAt, sendJobs, writeRaw } from '../load/definitions.ts'
 import { last, type Stage, untilOnTime } from '../stage.ts'
 import { targetTopic, topicPrefix } from '../system/duelog.ts'
+import { countedByOwners, hasStarted, proven } from './effects.ts'
 import type { Fault } from './fault.ts'
 
 const settleMsMax = 240_000
 /** Jobs that a fault sends are due so long after. */
 const noticeMs = 15_000
+/** What owners count of records that they pass over; of those that \`poison\` writes most are such, and some by accident are none. */
+const invalid = 'duelog_invalid_total'
+const poisonLeast = 4_000
 
 /** Ids of one fault of one drill: a seed may go through a fault twice. */
 const ids = (stage: Stage, name: string): ((index: number) => string) => {
@@ -55,6 +59,7 @@ export const blockedWorker: Fault = {
     await dueAtOnce(stage, 1, (index, at) =>
       onceAt(id(index), at, { handler: 'chaos-block' }, { payload: { ms: 40_000 }, leaseMs: 5_000 }),
     )
+    await proven(stage, 'the handler that blocks was not started', 60_000, () => hasStarted(stage, id(0)))
     await last(stage, 40_000)
   },
 }
@@ -77,12 +82,14 @@ export const poison: Fault = {
         index % 3 === 0 ? framed : index % 100 === 1 ? bytes(200_000) : index % 11 === 0 ? Buffer.alloc(0) : bytes(300)
       return { key, value }
     }
+    const before = await countedByOwners(stage, invalid)
     for (const topic of ['jobs', 'job-commands', 'execution-events'])
       await writeRaw(
         stage.place,
         topicPrefix + topic,
         Array.from({ length: 2_000 }, (_, index) => record(index, topic === 'jobs')),
       )
-    await last(stage, 5_000)
+    const missing = `owners have not counted ${poisonLeast} records that cannot be read`
+    await proven(stage, missing, settleMsMax, async () => (await countedByOwners(stage, invalid)) - before >= poisonLeast)
   },
 }

@@ -14,6 +14,8 @@ async function whileCut(stage: Stage, cut: () => Promise<void>, ms: number): Pro
   await cut()
   try {
     await last(stage, ms)
+    const leak = await stage.network.leak()
+    if (leak !== undefined) throw new Error(`the cut was none: ${leak}`)
   } finally {
     await stage.network.heal()
   }

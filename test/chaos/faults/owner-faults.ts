@@ -1,6 +1,7 @@
 /** What befalls schedulers: killed, stopped, suspended, restarted, scaled. */
 import { schedulerPlaces } from '../places.ts'
 import { last, type Stage, untilOnTime } from '../stage.ts'
+import { isSuspended, proven } from './effects.ts'
 import type { Fault } from './fault.ts'
 import { anyOwner } from './owners.ts'
 
@@ -63,6 +64,7 @@ export const stopOwner: Fault = {
     stage.say(`SIGSTOP of ${owner.title}`)
     await owner.signal('SIGSTOP')
     try {
+      await proven(stage, 'it did not stand still', 5_000, () => isSuspended(owner))
       await last(stage, 40_000)
     } finally {
       await owner.signal('SIGCONT')

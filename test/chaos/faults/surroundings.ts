@@ -1,11 +1,13 @@
 /** What befalls what owners rely on: the registry, the clock, the disks. */
 
 import { existsSync } from 'node:fs'
-import { rm, statfs, writeFile } from 'node:fs/promises'
+import { type FileHandle, open, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { onceAt, sendJobs } from '../load/definitions.ts'
 import type { Place } from '../places.ts'
 import { last, type Stage } from '../stage.ts'
 import type { Program, ProgramPlan } from '../system/program.ts'
+import { clockAheadMs, proven } from './effects.ts'
 import type { Fault } from './fault.ts'
 import { anyOwner } from './owners.ts'
 
@@ -43,7 +45,8 @@ function clockFault(name: string, hours: number): Fault {
     what: `the wall clock of an owner steps by ${hours} h for 30 s, and back`,
     missing: () => (fakeTime === undefined ? 'libfaketime is not installed' : undefined),
     async run(stage) {
-      const owner = stage.system.schedulers[anyOwner(stage)]
+      const place = anyOwner(stage)
+      const owner = stage.system.schedulers[place]
       const file = join(owner.folder, 'clock')
       await writeFile(file, '+0\n')
       const preload = (plan: ProgramPlan): ProgramPlan => ({
@@ -63,6 +66,8 @@ function clockFault(name: string, hours: number): Fault {
       // What counts begins here.
       await stage.begin()
       await writeFile(file, `${hours > 0 ? '+' : '-'}${Math.abs(hours)}h\n`)
+      const isOff = async (): Promise<boolean> => Math.abs((await clockAheadMs(stage, place)) - hours * 3_600_000) < 60_000
+      await proven(stage, `the clock of ${owner.title} did not step`, 10_000, isOff)
       await last(stage, 30_000)
       await writeFile(file, '+0\n')
       await last(stage, 15_000)
@@ -84,12 +89,30 @@ async function restartWith(program: Program, change: (plan: ProgramPlan) => Prog
 export const clockBehind = clockFault('clock-behind', -1)
 export const clockAhead = clockFault('clock-ahead', 1)
 
-/** Fills the disk that a folder is on, but for a little; the file that fills it. */
+const fillBytes = 1024 * 1024
+const isFull = /No space left on device|ENOSPC/
+/** Definitions that stores have to take while their disk is full: what they have reserved for their logs must be used up. */
+const heavy = { count: 40, bytes: 100_000, limitMs: 120_000 }
+const yearMs = 365 * 86_400_000
+
+/** Fills the disk that a folder is on to its last block; the file that fills it. */
 async function fill(folder: string): Promise<string> {
-  const { bavail, bsize } = await statfs(folder)
   const file = join(folder, 'filler')
-  await writeFile(file, Buffer.alloc(Math.max(0, bavail * bsize), 1)).catch(() => {})
+  const handle = await open(file, 'a')
+  try {
+    for (const size of [fillBytes, 4_096]) await appendUntilFull(handle, Buffer.alloc(size, 1))
+  } finally {
+    await handle.close()
+  }
   return file
+}
+
+async function appendUntilFull(handle: FileHandle, bytes: Buffer): Promise<void> {
+  try {
+    for (;;) await handle.appendFile(bytes)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error
+  }
 }
 
 const noDisk = (stage: Stage, place: Place): string | undefined =>
@@ -97,25 +120,50 @@ const noDisk = (stage: Stage, place: Place): string | undefined =>
     ? undefined
     : 'there is no small disk to fill: that takes the right to mount one, in namespaces of our own'
 
-/** The disk of a place fills up for so long; who ended of it is started again. */
-async function fullFor(stage: Stage, place: Place, program: Program, ms: number): Promise<void> {
-  const filler = await fill(stage.disks.get(place) ?? program.folder)
-  await last(stage, ms)
-  await rm(filler, { force: true })
-  stage.say(`${program.title} ${program.running ? 'still runs' : 'has ended'}`)
-  if (!program.running) await program.start()
+/** The disk of a place is full from when its program has met that, for so long; who ended of it is started again. */
+async function fullFor(stage: Stage, program: Program, ms: number, use: () => Promise<void>): Promise<void> {
+  const folder = stage.disks.get(program.place) ?? program.folder
+  const hasMet = async (): Promise<boolean> => !program.running || (await program.says(isFull))
+  let filler = await fill(folder)
+  try {
+    await proven(stage, `${program.title} has not met its full disk`, heavy.limitMs, async () => {
+      // Who lets go of a file makes room.
+      filler = await fill(folder)
+      await use()
+      return await hasMet()
+    })
+    stage.say(`${program.title} has met its full disk${program.running ? '' : ' and ended'}`)
+    for (const until = Date.now() + ms; Date.now() < until; await last(stage, 1_000)) filler = await fill(folder)
+  } finally {
+    await rm(filler, { force: true })
+    stage.say(`${program.title} ${program.running ? 'still runs' : 'has ended'}`)
+    if (!program.running) await program.start()
+  }
+}
+
+/** Defines jobs that are due in a year. */
+async function defineHeavyJobs(stage: Stage): Promise<void> {
+  const mark = Math.floor(stage.random() * 0xffffff).toString(16)
+  const at = Date.now() + yearMs
+  const payload = { text: 'x'.repeat(heavy.bytes) }
+  const jobs = Array.from({ length: heavy.count }, (_, index) =>
+    onceAt(`heavy-${mark}-${index}`, at, { handler: 'chaos-tick' }, { payload }),
+  )
+  await sendJobs(stage.place, jobs)
 }
 
 export const fullBrokerDisk: Fault = {
   name: 'broker-disk-full',
-  what: 'the disk of a broker fills up; 30 s later there is room, and the broker is started again where it has ended',
+  what: 'the disk of a broker fills up; 30 s after it has met that there is room, and the broker is started again where it has ended',
+  mayEnd: ['broker-3'],
   missing: (stage) => noDisk(stage, 'broker-3'),
-  run: (stage) => fullFor(stage, 'broker-3', stage.brokers['broker-3'], 30_000),
+  run: (stage) => fullFor(stage, stage.brokers['broker-3'], 30_000, async () => {}),
 }
 
 export const fullOwnerDisk: Fault = {
   name: 'owner-disk-full',
-  what: 'the disk of the stores of an owner fills up for 30 s',
+  what: 'the disk of the stores of an owner fills up, and heavy definitions come until it has met that; there is room 30 s later',
+  mayEnd: ['scheduler-3'],
   missing: (stage) => noDisk(stage, 'scheduler-3'),
-  run: (stage) => fullFor(stage, 'scheduler-3', stage.system.schedulers['scheduler-3'], 30_000),
+  run: (stage) => fullFor(stage, stage.system.schedulers['scheduler-3'], 30_000, () => defineHeavyJobs(stage)),
 }

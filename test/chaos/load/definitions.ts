@@ -81,7 +81,10 @@ export interface LoadPlace {
   signal: AbortSignal
 }
 
-/** Writes all jobs of a load; resolves when the last is durable. */
+/**
+ * Writes all jobs of a load; resolves when the last is durable. They fall due in the order in which they are written, so the first may fire
+ * while the last are still to come. Rejects where one might have been due before it was there.
+ */
 export async function defineJobs(place: LoadPlace, load: Load): Promise<void> {
   const client = openClient(place)
   try {
@@ -92,6 +95,8 @@ export async function defineJobs(place: LoadPlace, load: Load): Promise<void> {
         place,
         Array.from({ length: count }, (_, at) => jobAt(load, from + at)),
       )
+      const dueAt = load.first + Math.floor((from * load.everyMs) / load.jobs)
+      if (Date.now() > dueAt) throw new Error(`The jobs were sent too slowly: number ${from} was due before it was there.`)
     }
   } finally {
     await client.close()

@@ -1,17 +1,17 @@
-/** The topic that jobs write to. The brokers' append time is what its records are judged by. */
+/** The topics of the drill itself: the one that jobs write to, and that of the canary. Brokers' append time is what records are judged by. */
 import { Kafka, logLevel } from 'kafkajs'
-import { partitions, targetTopic } from '../system/duelog.ts'
+import { canaryTopic, partitions, targetTopic } from '../system/duelog.ts'
 
-export async function createTargetTopic(brokers: string[]): Promise<void> {
+export async function createDrillTopics(brokers: string[]): Promise<void> {
   const admin = new Kafka({ brokers, clientId: 'chaos', logLevel: logLevel.NOTHING, retry: { retries: 20 } }).admin()
   await admin.connect()
   try {
     const configEntries = [{ name: 'message.timestamp.type', value: 'LogAppendTime' }]
-    await admin.createTopics({
-      topics: [{ topic: targetTopic, numPartitions: partitions, replicationFactor: 3, configEntries }],
-      // Whoever reads it or writes to it waits for it.
-      waitForLeaders: false,
-    })
+    const topics = [targetTopic, canaryTopic].map((topic) => ({
+      ...{ topic, numPartitions: partitions, replicationFactor: 3, configEntries },
+    }))
+    // Whoever reads them or writes to them waits for them.
+    await admin.createTopics({ topics, waitForLeaders: false })
   } finally {
     await admin.disconnect()
   }

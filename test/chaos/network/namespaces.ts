@@ -91,6 +91,10 @@ export async function openNamespaces(): Promise<Network> {
       cuts.set(`${from} ${to}`, { from, to })
       await ip(from, 'neigh', 'replace', hostOf(to), 'lladdr', nobody, 'dev', deviceOf(from), 'nud', 'permanent')
     },
+    async leak() {
+      const leaks = await Promise.all([...targetsOf(cuts.values())].map(([from, to]) => answering(inside, from, to)))
+      return leaks.flat().join('; ') || undefined
+    },
     async heal() {
       for (const [key, { from, to }] of [...cuts]) {
         await ip(from, 'neigh', 'del', hostOf(to), 'dev', deviceOf(from))
@@ -106,6 +110,34 @@ export async function openNamespaces(): Promise<Network> {
       for (const holder of holders.values()) holder.stdin?.end()
     },
   }
+}
+
+/** Where a cut goes from each place. Of two places that hear nothing of one another one is enough: neither gets an answer. */
+function targetsOf(cuts: Iterable<{ from: Place; to: Place }>): Map<Place, Place[]> {
+  const targets = new Map<Place, Place[]>()
+  for (const { from, to } of cuts)
+    if (targets.get(to)?.includes(from) !== true) targets.set(from, [...(targets.get(from) ?? []), to])
+  return targets
+}
+
+/** Asks for a port that nobody listens at: a kernel that hears of it refuses at once, whatever its programs do. */
+const asking = `
+const { connect } = require('node:net')
+for (const host of process.argv.slice(1)) {
+  const socket = connect(9, host)
+  const heard = () => { console.log(host); socket.destroy() }
+  socket.once('connect', heard).once('error', ({ code }) => code === 'ECONNREFUSED' && heard())
+  socket.setTimeout(1000, () => socket.destroy())
+}`
+
+async function answering(
+  inside: (place: Place, program: string, args: readonly string[]) => Command,
+  from: Place,
+  to: readonly Place[],
+): Promise<string[]> {
+  const { program, args } = inside(from, process.execPath, ['-e', asking, ...to.map(hostOf)])
+  const { stdout } = await run(program, args)
+  return to.filter((place) => stdout.split('\n').includes(hostOf(place))).map((place) => `${place} answers ${from}`)
 }
 
 /** A process that does nothing but keep a network namespace; it ends when its pipe to us closes. */

@@ -33,6 +33,8 @@ export interface Network {
   registry(place: Place): { host: string; port: number }
   /** From now on nothing goes from one place to the other. No connection is refused or closed. */
   cut(from: Place, to: Place): Promise<void>
+  /** Asked at the end of a cut: why it seems that something went all the same; undefined: nothing did. */
+  leak(): Promise<string | undefined>
   /** All that was cut goes again. */
   heal(): Promise<void>
   /** The brokers by proxies that can hold answers back, for a client at this place. One place at a time uses them. */

@@ -32,6 +32,7 @@ export async function openProxies(): Promise<Network> {
   const httpPorts = new Map<Place, number>(places.map((place) => [place, port()]))
   const doors = new Map<string, Door>()
   let delayed: DelayMs | undefined
+  let dropped = 0
 
   /** A proxy before a port of a broker; answers may be held back for schedulers. `from` says who comes by it, by the client's name where there are several. */
   const before = async (
@@ -43,7 +44,9 @@ export async function openProxies(): Promise<Network> {
   ) => {
     const drops = (toServer: boolean, client: string): boolean => {
       const other = from(client)
-      return other !== undefined && (toServer ? isCut(other, broker) : isCut(broker, other))
+      const drop = other !== undefined && (toServer ? isCut(other, broker) : isCut(broker, other))
+      if (drop) dropped++
+      return drop
     }
     const relay = await startRelay({
       target: { host, port: real },
@@ -97,8 +100,10 @@ export async function openProxies(): Promise<Network> {
     async cut(from, to) {
       cuts.add(`${from} ${to}`)
     },
+    leak: async () => (dropped === 0 ? 'nothing was there to be dropped' : undefined),
     async heal() {
       cuts.clear()
+      dropped = 0
     },
     async close() {
       await Promise.all(relays.map((relay) => relay.close()))

@@ -25,7 +25,7 @@ const verdictWith = (changes: Partial<CheckerVerdict>, counts: Record<string, nu
   ...changes,
 })
 const measured = {
-  ...{ fault, begunAt: 1_000, overAt: 4_000, trouble: undefined, slow: undefined, before: {} },
+  ...{ fault, begunAt: 1_000, overAt: 4_000, kafkaGapMs: 700, troubles: [], slow: undefined, before: {} },
   audit: { clean: true, said: '{}' },
 }
 
@@ -55,7 +55,7 @@ test('it fails where the audit is not clean, where nothing fired, and where it c
   const verdict = verdictWith({})
   expect(resultOf({ ...measured, verdict, audit: { clean: false, said: 'lost' } }).outcome).toBe('failed')
   expect(resultOf({ ...measured, verdict: verdictWith({ windowFires: 0 }) }).outcome).toBe('failed')
-  expect(resultOf({ ...measured, verdict, trouble: 'it hung' }).outcome).toBe('failed')
+  expect(resultOf({ ...measured, verdict, troubles: ['it hung'] }).outcome).toBe('failed')
   // Slow is not wrong.
   expect(resultOf({ ...measured, verdict, slow: 'not on time' })).toMatchObject({ outcome: 'passed', reached: false })
 })

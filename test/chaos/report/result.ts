@@ -18,6 +18,8 @@ export interface Result {
   early: number
   longestMs: number
   gapMs: number
+  /** How long Kafka itself could not be written: the longest that a write of the canary took. */
+  kafkaGapMs: number
   /** Occurrences that were more than a second late. */
   lateCount: number
   /** From the beginning to the last late occurrence; 0 where none was. */
@@ -35,8 +37,9 @@ export interface Measured {
   begunAt: number
   overAt: number
   verdict: CheckerVerdict
+  kafkaGapMs: number
   /** Why it failed, apart from what the checker found. */
-  trouble: string | undefined
+  troubles: readonly string[]
   /** How it stood when it was not on time within the limit. */
   slow: string | undefined
   audit: { clean: boolean; said: string }
@@ -44,8 +47,8 @@ export interface Measured {
   before: Partial<Record<string, number>>
 }
 
-export function resultOf({ fault, begunAt, overAt, verdict, trouble, slow, audit, before }: Measured): Result {
-  const why: string[] = trouble === undefined ? [] : [trouble]
+export function resultOf({ fault, begunAt, overAt, verdict, kafkaGapMs, troubles, slow, audit, before }: Measured): Result {
+  const why: string[] = [...troubles]
   const fresh = (kind: keyof CheckerVerdict['findings']): number =>
     Math.max(0, verdict.findings[kind].count - (before[kind] ?? 0))
   for (const [kind, { count, list }] of Object.entries(verdict.findings)) {
@@ -77,6 +80,7 @@ export function resultOf({ fault, begunAt, overAt, verdict, trouble, slow, audit
     early: fresh('early') + fresh('early-start'),
     longestMs: verdict.longestMs,
     gapMs: verdict.gapMs,
+    kafkaGapMs,
     lateCount: verdict.lateCount,
     lateForMs,
     afterMs,
@@ -89,7 +93,19 @@ export function resultOf({ fault, begunAt, overAt, verdict, trouble, slow, audit
 export function notRun(fault: Fault, why: string): Result {
   return {
     ...{ fault: fault.name, what: fault.what, outcome: 'not-run', why: [why] },
-    ...{ fires: 0, lost: 0, duplicate: 0, early: 0, longestMs: 0, gapMs: 0, lateCount: 0, lateForMs: 0, afterMs: 0, causeMs: 0 },
+    ...{
+      fires: 0,
+      lost: 0,
+      duplicate: 0,
+      early: 0,
+      longestMs: 0,
+      gapMs: 0,
+      kafkaGapMs: 0,
+      lateCount: 0,
+      lateForMs: 0,
+      afterMs: 0,
+      causeMs: 0,
+    },
     ...{ startedAgain: 0, audit: 'not clean' },
   } as Result
 }

@@ -12,17 +12,17 @@ const number = (count: number): string => count.toLocaleString('en-US')
 
 export function rowOf(result: Result): string {
   const { fault, what, outcome, why, goal, reached } = result
-  if (outcome === 'not-run') return `| \`${fault}\`: ${what} | not run: ${why.join('; ')} | | | | | | |`
+  if (outcome === 'not-run') return `| \`${fault}\`: ${what} | not run: ${why.join('; ')} | | | | | | | |`
   const verdict = `${result.lost}, ${result.duplicate}, ${result.early}`
   const goalText = goal === undefined ? '' : `${goal}: ${reached ? 'yes' : 'no'}`
   const judged = outcome === 'passed' ? verdict : `${verdict}; FAILED`
-  return `| \`${fault}\`: ${what} | ${number(result.fires)} | ${judged} | ${seconds(result.longestMs)} | ${seconds(result.gapMs)} | ${seconds(result.lateForMs)} | ${seconds(result.afterMs)} | ${goalText} |`
+  return `| \`${fault}\`: ${what} | ${number(result.fires)} | ${judged} | ${seconds(result.longestMs)} | ${seconds(result.gapMs)} | ${seconds(result.kafkaGapMs)} | ${seconds(result.lateForMs)} | ${seconds(result.afterMs)} | ${goalText} |`
 }
 
 export function tableOf(results: readonly Result[]): string {
   const head = [
-    '| Fault | Fires | Lost, duplicate, early | Longest lateness, s | Longest gap of a partition, s | Late for, s | Late after its end, s | Goal: reached |',
-    '|---|--:|---|--:|--:|--:|--:|---|',
+    '| Fault | Fires | Lost, duplicate, early | Longest lateness, s | Longest gap of a partition, s | Kafka not written for, s | Late for, s | Late after its end, s | Goal: reached |',
+    '|---|--:|---|--:|--:|--:|--:|--:|---|',
   ]
   return [...head, ...results.map(rowOf)].join('\n')
 }

@@ -10,6 +10,7 @@ import { Program } from './program.ts'
 export const partitions = 12
 export const topicPrefix = 'duelog.'
 export const targetTopic = 'chaos-target'
+export const canaryTopic = 'chaos-canary'
 export const schedulerGroup = `${topicPrefix}scheduler`
 /** Of this drill alone, in a network of its own. */
 export const apiToken = 'chaos-drill-admin-token-0001'

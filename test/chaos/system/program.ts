@@ -19,12 +19,18 @@ export interface ProgramPlan {
 
 /** Starts, or waits of two minutes for one, before it is said that it does not work. */
 const startsMax = 4
+/** A program that has not ended so long after SIGTERM does not end by it. */
+const endMsMax = 90_000
 
 export class Program {
   readonly #network: Network
   #plan: ProgramPlan
   #process: GuardedProcess | undefined
   #starts = 0
+  #isReady = false
+  /** Somebody wants it to end. */
+  #isAsked = false
+  #endedByItself = false
 
   constructor(network: Network, plan: ProgramPlan) {
     this.#network = network
@@ -72,8 +78,11 @@ export class Program {
       dataDir: basename(folder),
     })
     this.#process = started
+    this.#isReady = this.#isAsked = false
     void started.exited.then(() => {
-      if (this.#process === started) this.#process = undefined
+      if (this.#process !== started) return
+      this.#process = undefined
+      this.#endedByItself ||= this.#isReady && !this.#isAsked
     })
     return started
   }
@@ -83,7 +92,9 @@ export class Program {
     for (let attempt = 1; ; attempt++) {
       const started = this.begin()
       try {
-        return await started.line(this.#plan.ready)
+        await started.line(this.#plan.ready)
+        this.#isReady = true
+        return
       } catch (error) {
         // A busy machine takes longer than the limit of one wait, and who starts gives up on who has started just before.
         if (attempt === startsMax || started.stopping) throw error
@@ -91,9 +102,16 @@ export class Program {
     }
   }
 
-  /** Resolves when it has ended; at once where it does not run. */
-  async ended(): Promise<void> {
-    await this.#process?.exited
+  /** Whether it has ended since the last question although it worked and nobody had asked it to end. */
+  takeEndByItself(): boolean {
+    const ended = this.#endedByItself
+    this.#endedByItself = false
+    return ended
+  }
+
+  /** Whether its present output has a line like this. */
+  async says(pattern: RegExp): Promise<boolean> {
+    return pattern.test(await readFile(this.logFile, 'utf8'))
   }
 
   /** Id of the program itself, not of its guard. */
@@ -107,19 +125,31 @@ export class Program {
     process.kill(await this.pid(), signal)
   }
 
-  /** kill −9, and waits for the end. */
-  async kill(): Promise<void> {
-    await this.signal('SIGKILL')
-    await this.ended()
+  /** kill −9, and waits for the end. Rejects where there is nothing to kill. */
+  kill(): Promise<void> {
+    return this.#end('SIGKILL')
   }
 
-  /** SIGTERM, and waits for the end. */
-  async terminate(): Promise<void> {
-    await this.signal('SIGTERM')
-    await this.ended()
+  /** SIGTERM, and waits for the end. Rejects where it does not come, or there is nothing to end. */
+  terminate(): Promise<void> {
+    return this.#end('SIGTERM')
+  }
+
+  async #end(signal: NodeJS.Signals): Promise<void> {
+    const ending = this.#process
+    if (ending === undefined) throw new Error(`${this.title} did not run when it was to get ${signal}`)
+    this.#isAsked = true
+    await this.signal(signal)
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<never>((_, reject) => {
+      const tell = (): void => reject(new Error(`${this.title} had not ended ${endMsMax / 1000} s after ${signal}`))
+      timer = setTimeout(tell, endMsMax)
+    })
+    await Promise.race([ending.exited, late]).finally(() => clearTimeout(timer))
   }
 
   async stop(): Promise<void> {
+    this.#isAsked = true
     await this.#process?.stop()
   }
 }

@@ -1,0 +1,48 @@
+/** A Python program that answers each line it is asked by one line: the checker and the canary are two. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { createInterface } from 'node:readline'
+
+export class AskedProcess {
+  readonly #name: string
+  readonly #child: ChildProcess
+  readonly #waiting: { resolve: (answer: unknown) => void; reject: (error: Error) => void }[] = []
+  #ended = false
+
+  private constructor(name: string, python: string, script: string, options: object) {
+    this.#name = name
+    this.#child = spawn(python, ['-B', script, JSON.stringify(options)], { stdio: ['pipe', 'pipe', 'inherit'] })
+    this.#child.stdin?.on('error', () => {})
+    if (this.#child.stdout)
+      createInterface(this.#child.stdout).on('line', (line) => this.#waiting.shift()?.resolve(JSON.parse(line)))
+    const end = (): void => {
+      this.#ended = true
+      for (const { reject } of this.#waiting.splice(0)) reject(new Error(`The ${name} has ended.`))
+    }
+    this.#child.once('error', end)
+    this.#child.once('exit', end)
+  }
+
+  /** Resolves when it says that it is ready, which is its first line. */
+  static async start(name: string, python: string, script: string, options: object): Promise<AskedProcess> {
+    const started = new AskedProcess(name, python, script, options)
+    await started.#answer()
+    return started
+  }
+
+  ask(command: object): Promise<unknown> {
+    this.#child.stdin?.write(`${JSON.stringify(command)}\n`)
+    return this.#answer()
+  }
+
+  async stop(): Promise<void> {
+    if (this.#ended) return
+    const ended = new Promise<void>((resolve) => this.#child.once('exit', () => resolve()))
+    this.#child.stdin?.end()
+    await ended
+  }
+
+  #answer(): Promise<unknown> {
+    if (this.#ended) return Promise.reject(new Error(`The ${this.#name} has ended.`))
+    return new Promise((resolve, reject) => void this.#waiting.push({ resolve, reject }))
+  }
+}
