@@ -7,7 +7,8 @@ import { type ISocketFactory, Kafka, logLevel, type RetryOptions, type SASLOptio
 import type { Append } from '../clock-trust.ts'
 import { quietQueues } from './quiet-queue.ts'
 import { relayTo } from './relayed-log.ts'
-import { connectMs, WatchedBrokers } from './watched-brokers.ts'
+import { connectMs } from './watched-broker.ts'
+import { WatchedBrokers } from './watched-brokers.ts'
 import type { Patience } from './watched-socket.ts'
 
 /** What is needed of a logger; a pino logger fits. */

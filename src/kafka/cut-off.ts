@@ -3,12 +3,12 @@
  * led. One that is silent for us for longer, and that other brokers count among the living, goes on leading: whatever of it this process
  * has to write or read waits for as long as the cut lasts, while other processes could do it (ADR 0067).
  *
- *   reaches all ──a broker is silent for 12 s, and others count it──► cut off ──it answers, or is counted no more──► reaches all
+ *   reaches all ──a broker is silent for 10 s, and others count it──► cut off ──it answers, or is counted no more──► reaches all
  */
 import { messageOf } from '../errors.ts'
 
-/** Longer, with the 3 s at least until a broker is found silent, than Kafka needs to leave out one that is lost. */
-const silentMs = 12_000
+/** With the 3 to 6 s until a broker is found silent as long as Kafka needs to leave out one that is lost, or longer. */
+const silentMs = 10_000
 const lookMs = 3_000
 
 export interface CutOffOptions {
@@ -64,7 +64,9 @@ export class CutOff {
     // It may have answered while that was asked.
     this.#tell(found !== undefined && silent().has(found) ? found : undefined)
     for (const address of silent().keys()) want(address)
-    if (silent().size > 0) this.#timer = setTimeout(() => this.changed(), lookMs).unref()
+    if (silent().size === 0) return
+    const untilMs = [...silent().values()].map((since) => since + silentMs - nowMs()).filter((ms) => ms > 0)
+    this.#timer = setTimeout(() => this.changed(), Math.min(lookMs, ...untilMs)).unref()
   }
 
   /** The first of these brokers that is counted among the living. Where nobody can say, all stays as it is. */
