@@ -22,7 +22,7 @@ const MapType = avro.types.MapType as unknown as Constructor
 
 /**
  * Count of the next block of an array or map. avsc believes any count and would loop 2^53 times over eight broken bytes;
- * here each item must have at least one byte left. (An array of nulls, which has none, is refused; no schema of ours has one.)
+ * here each item must have at least one byte left.
  */
 function blockSize(tap: Tap): number {
   let size = tap.readLong()
@@ -34,17 +34,31 @@ function blockSize(tap: Tap): number {
   return size
 }
 
+/**
+ * Has each item of all blocks read. Where bytes have ended avsc reads on, and an item may have none at all: then a block costs its count
+ * in steps for the few bytes that say it, and there may be as many blocks as fit. Both end here.
+ */
+function eachItem(tap: Tap, item: () => void): void {
+  for (let size = blockSize(tap); size > 0; size = blockSize(tap)) {
+    const from = tap.pos
+    for (let index = 0; index < size; index++) {
+      item()
+      if (tap.pos > tap.buf.length) throw new Error('a block ends before its items')
+    }
+    if (tap.pos - from < size) throw new Error(`a block has ${size} items in ${tap.pos - from} bytes`)
+  }
+}
+
 class GuardedArray extends ArrayType {
   _read(tap: Tap): unknown[] {
     const items = this.itemsType as Item
     const value: unknown[] = []
-    for (let size = blockSize(tap); size > 0; size = blockSize(tap))
-      for (let index = 0; index < size; index++) value.push(items._read(tap))
+    eachItem(tap, () => value.push(items._read(tap)))
     return value
   }
   _skip(tap: Tap): void {
     const items = this.itemsType as Item
-    for (let size = blockSize(tap); size > 0; size = blockSize(tap)) for (let index = 0; index < size; index++) items._skip(tap)
+    eachItem(tap, () => items._skip(tap))
   }
 }
 
@@ -52,22 +66,24 @@ class GuardedMap extends MapType {
   _read(tap: Tap): Record<string, unknown> {
     const values = this.valuesType as Item
     const value: Record<string, unknown> = {}
-    for (let size = blockSize(tap); size > 0; size = blockSize(tap))
-      for (let index = 0; index < size; index++) {
-        const key = tap.readString()
-        value[key] = values._read(tap)
-      }
+    eachItem(tap, () => {
+      const key = tap.readString()
+      // Whatever a key is called, it is nothing but a name.
+      if (key === '__proto__') Object.defineProperty(value, key, { ...ordinary, value: values._read(tap) })
+      else value[key] = values._read(tap)
+    })
     return value
   }
   _skip(tap: Tap): void {
     const values = this.valuesType as Item
-    for (let size = blockSize(tap); size > 0; size = blockSize(tap))
-      for (let index = 0; index < size; index++) {
-        tap.skipString()
-        values._skip(tap)
-      }
+    eachItem(tap, () => {
+      tap.skipString()
+      values._skip(tap)
+    })
   }
 }
+
+const ordinary = { configurable: true, enumerable: true, writable: true } as const
 
 /** Puts the guards into every type that avsc makes with it. */
 export function guardedTypes(schema: Schema, options: unknown): Type | undefined {

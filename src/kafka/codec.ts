@@ -7,10 +7,14 @@
 import type { Resolver, Type } from 'avsc'
 import { DuelogError, messageOf } from '../errors.ts'
 import type { Codec } from '../ports.ts'
+import { UnusableSchema } from './foreign-schemas.ts'
 
 const headerBytes = 5
 /** The scratch buffer keeps at most so many bytes; larger values get a buffer of their own. */
 const scratchBytesMax = 1_048_576
+
+/** Ways to read what others wrote that a codec keeps: each has code of its own. Of more, the first that was learnt is forgotten. */
+const readingsMax = 200
 
 /** What a schema id stands for, asked of the registry. Rejects with `undecodable` or `registry-unavailable`. */
 export type WriterLookup = (schemaId: number) => Promise<Type>
@@ -23,6 +27,8 @@ export class AvroCodec<Value, Input = Value> implements Codec<Value, Input> {
   readonly #schemaId: number
   readonly #lookup: WriterLookup
   readonly #readings = new Map<number, Reading>()
+  /** Ids of our own, which come first among the readings. */
+  readonly #own: number
   #scratch = Buffer.allocUnsafe(4_096)
 
   /** `schemaIds`: all ids that stand for exactly this schema; the first one is written. */
@@ -32,6 +38,7 @@ export class AvroCodec<Value, Input = Value> implements Codec<Value, Input> {
     this.#schemaId = schemaIds[0]
     this.#lookup = lookup
     for (const id of schemaIds) this.#readings.set(id, { resolver: undefined })
+    this.#own = this.#readings.size
   }
 
   encode(value: Input): Buffer {
@@ -77,15 +84,29 @@ export class AvroCodec<Value, Input = Value> implements Codec<Value, Input> {
 
   async #learn(bytes: Buffer): Promise<Value> {
     const id = bytes.readInt32BE(1)
-    const writer = await this.#lookup(id)
-    let reading: Reading
-    try {
-      reading = { resolver: this.#type.createResolver(writer) }
-    } catch (thrown) {
-      reading = { refused: this.#undecodable(`schema ${id} cannot be read as one: ${messageOf(thrown)}`, thrown) }
+    const reading = await this.#readingOf(id)
+    if (this.#readings.size >= readingsMax + this.#own) {
+      const oldest = [...this.#readings.keys()][this.#own]
+      this.#readings.delete(oldest as number)
     }
     this.#readings.set(id, reading)
     return this.#read(bytes, reading)
+  }
+
+  async #readingOf(id: number): Promise<Reading> {
+    let writer: Type
+    try {
+      writer = await this.#lookup(id)
+    } catch (thrown) {
+      // Asked for once, and not with each record of a flood.
+      if (thrown instanceof UnusableSchema) return { refused: thrown }
+      throw thrown
+    }
+    try {
+      return { resolver: this.#type.createResolver(writer) }
+    } catch (thrown) {
+      return { refused: this.#undecodable(`schema ${id} cannot be read as one: ${messageOf(thrown)}`, thrown) }
+    }
   }
 
   #undecodable(reason: string, cause?: unknown): DuelogError {

@@ -31,6 +31,8 @@ export function recordsOf(topic: string, partition: number, messages: KafkaMessa
   return records
 }
 
+const ordinary = { configurable: true, enumerable: true, writable: true } as const
+
 function headersOf(headers: KafkaMessage['headers']): Record<string, Buffer> {
   let result = noHeaders
   for (const name in headers) {
@@ -38,7 +40,10 @@ function headersOf(headers: KafkaMessage['headers']): Record<string, Buffer> {
     const value = headers[name]
     // Of repeated headers the last counts, as with Kafka's own lastHeader().
     const last = Array.isArray(value) ? value[value.length - 1] : value
-    result[name] = Buffer.isBuffer(last) ? last : Buffer.from(last ?? '')
+    const bytes = Buffer.isBuffer(last) ? last : Buffer.from(last ?? '')
+    // Whatever a header is called, it is nothing but a name.
+    if (name === '__proto__') Object.defineProperty(result, name, { ...ordinary, value: bytes })
+    else result[name] = bytes
   }
   return result
 }

@@ -3,9 +3,10 @@ import { isDeepStrictEqual } from 'node:util'
 import { COMPATIBILITY, SchemaRegistry, SchemaType } from '@kafkajs/confluent-schema-registry'
 import type { Type } from 'avsc'
 import { DuelogError, type ErrorCode, messageOf } from '../errors.ts'
-import { avroType, fingerprintOf, guardedTypes } from './avro.ts'
+import { fingerprintOf, guardedTypes } from './avro.ts'
+import { foreignType, UnusableSchema, usableType } from './foreign-schemas.ts'
 import { isPassing, patiently } from './registry-patience.ts'
-import { type RegistryAddress, Subjects } from './subjects.ts'
+import { type RegistryAddress, type SchemaTexts, Subjects } from './subjects.ts'
 
 export interface RegistryOptions extends RegistryAddress {
   /** Absent: ids are not watched. */
@@ -106,17 +107,20 @@ export class Registry {
   /** The schema that an id stands for. Rejects with `undecodable` when there is none, `registry-unavailable` when nobody answers. */
   async lookup(id: number): Promise<Type> {
     const since = this.#unknown.get(id)
-    if (since !== undefined && performance.now() - since < unknownForMs) throw unknownId(id)
-    let type: Type
+    // Registries give no such ids, and some call it a bad request.
+    if (id < 0 || (since !== undefined && performance.now() - since < unknownForMs)) throw unknownId(id)
+    let found: SchemaTexts | undefined
     try {
-      type = (await this.#client.getSchema(id)) as unknown as Type
+      found = await this.#subjects.textsOf(id)
     } catch (thrown) {
-      const error = this.#fault(thrown, `Looking up schema ${id}`, { 404: 'undecodable', 401: 'bad-config', 403: 'bad-config' })
-      if (error.code !== 'undecodable') throw error
+      throw this.#fault(thrown, `Looking up schema ${id}`, { 401: 'bad-config', 403: 'bad-config' })
+    }
+    if (found === undefined) {
       if (this.#unknown.size >= unknownMax) this.#unknown.clear()
       this.#unknown.set(id, performance.now())
       throw unknownId(id)
     }
+    const type = usableType(id, found)
     this.#compare(id, type)
     await this.#remember([[id, type]])
     await this.#keep(id, type)
@@ -153,6 +157,8 @@ export class Registry {
       .map(Number)
       .filter((id) => !ours.has(id)))
       await this.lookup(id).catch((error: DuelogError) => {
+        // One that can no longer be used is there all the same.
+        if (error instanceof UnusableSchema) return
         throw error.code === 'undecodable' ? this.#lost(id, 'no schema') : error
       })
     await this.#remember([...ours])
@@ -194,7 +200,7 @@ export class Registry {
     const text = this.#known[id] === undefined ? undefined : await this.#options.knownIds?.readSchema?.(id)
     if (text === undefined) return undefined
     try {
-      const type = avroType(JSON.parse(text))
+      const type = foreignType([text])
       return fingerprintOf(type) === this.#known[id] ? type : undefined
     } catch {
       return undefined

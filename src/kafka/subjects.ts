@@ -14,6 +14,23 @@ export interface SubjectVersion {
   schema: string
 }
 
+/** What an id stands for. */
+export interface SchemaTexts {
+  /** AVRO, JSON or PROTOBUF. */
+  format: string
+  /** The last one is that of the id. */
+  texts: string[]
+}
+
+interface StoredSchema {
+  schema: string
+  schemaType?: string
+  references?: { subject: string; version: number }[]
+}
+
+/** Further ones are not looked up, so that a schema with more cannot be read. */
+const referencesMax = 32
+
 /** A subject with more versions is not looked through. */
 const versionsMax = 1_000
 const requestMsMax = 10_000
@@ -42,6 +59,26 @@ export class Subjects {
     for (const number of numbers.toSorted((a, b) => a - b))
       found.push((await this.#ask('GET', `${pathOf(subject)}/versions/${number}`)) as SubjectVersion)
     return found
+  }
+
+  /** What an id stands for, after all that it refers to; undefined: the registry knows none. */
+  async textsOf(id: number): Promise<SchemaTexts | undefined> {
+    const found = (await this.#ask('GET', `/schemas/ids/${id}`, undefined, [404])) as StoredSchema | undefined
+    if (found === undefined) return undefined
+    const texts: string[] = []
+    const seen = new Set<string>()
+    const add = async ({ schema, references = [] }: StoredSchema): Promise<void> => {
+      if (typeof schema !== 'string') throw new Error(`the answer to ${id} has no schema`)
+      for (const { subject, version } of references) {
+        const place = `${pathOf(subject)}/versions/${version}`
+        if (seen.has(place) || seen.size >= referencesMax) continue
+        seen.add(place)
+        await add((await this.#ask('GET', place)) as StoredSchema)
+      }
+      texts.push(schema)
+    }
+    await add(found)
+    return { format: found.schemaType ?? 'AVRO', texts }
   }
 
   /** Takes a version out of its subject. Its id stays: records that name it are read as before. */

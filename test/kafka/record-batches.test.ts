@@ -12,6 +12,7 @@ import {
   headersMax,
   roomOfAnswer,
 } from '../../src/kafka/record-batches.ts'
+import { recordsOf } from '../../src/kafka/records.ts'
 import { unpackedBytesMax } from '../../src/kafka/unpacking.ts'
 import { seeded } from '../streams/schedules/differential-sample.ts'
 
@@ -126,6 +127,17 @@ test('of repeated headers the last counts, and a header may have any name', asyn
   const { buffer } = await RecordBatch({ records: [encoded], lastOffsetDelta: 0 })
   const [message] = await decoded(buffer)
   expect({ ...message?.headers }).toEqual({ one: Buffer.from('2'), __proto__x: Buffer.from('y'), constructor: Buffer.from('z') })
+})
+
+test('also when it is a record that is handed on', async () => {
+  const headers = Object.fromEntries(['__proto__', 'constructor'].map((name) => [name, name]))
+  const messages = await decoded(await batch({ records: [{ ...of('a'), headers }] }))
+  const [record] = recordsOf('t', 0, messages as never)
+  expect(Object.entries(record?.headers ?? {}).map(([name, value]) => `${name}=${value}`)).toEqual([
+    '__proto__=__proto__',
+    'constructor=constructor',
+  ])
+  expect(Object.getPrototypeOf(record?.headers)).toBe(Object.prototype)
 })
 
 test('zstd is unpacked too', async () => {
