@@ -2,7 +2,7 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { mulberry32 } from '../tools/mulberry32.ts'
-import { productAudit } from './audit.ts'
+import { type AuditResult, productAudit } from './audit.ts'
 import { Canary } from './checker/canary.ts'
 import { Checker, type CheckerVerdict } from './checker/checker.ts'
 import { startBrokers } from './cluster/broker.ts'
@@ -14,7 +14,7 @@ import { defineJobs, type Load } from './load/definitions.ts'
 import { createDrillTopics } from './load/drill-topics.ts'
 import type { Network } from './network/network.ts'
 import type { DrillOptions } from './options.ts'
-import { notRun, type Result, resultOf } from './report/result.ts'
+import { notRun, type Result, resultOf, withAudit } from './report/result.ts'
 import { type Stage, untilCaughtUp, untilOnTime } from './stage.ts'
 import { canaryTopic, partitions, planSystem, programsOf, targetTopic, topicPrefix } from './system/duelog.ts'
 import type { Program } from './system/program.ts'
@@ -128,22 +128,39 @@ async function startAll(programs: readonly Program[]): Promise<void> {
 async function goThrough(context: DrillContext, stage: Stage): Promise<Result[]> {
   const results: Result[] = []
   let before: Partial<Record<string, number>> = {}
+  let stretch: Stretch | undefined
   for (const fault of context.faults) {
     context.signal.throwIfAborted()
     const missing = await fault.missing?.(stage)
     let result: Result
     if (missing === undefined) {
-      const tried = await tryFault(stage, fault, before)
+      const tried = await tryFault(stage, fault, before, context.options.audit === 'each')
       result = tried.result
       before = tried.found
+      stretch = { from: stretch?.from ?? tried.stretch.from, until: tried.stretch.until }
     } else result = notRun(fault, missing)
     results.push(result)
     context.onResult(result)
   }
-  return results
+  if (context.options.audit === 'each' || stretch === undefined) return results
+  const audit = await audited(stage, 'all faults', stretch)
+  return results.map((result) => withAudit(result, audit))
 }
 
-async function tryFault(stage: Stage, fault: Fault, before: Partial<Record<string, number>>) {
+/** Nominal times that are judged. */
+interface Stretch {
+  from: number
+  until: number
+}
+
+async function audited(stage: Stage, name: string, { from, until }: Stretch): Promise<AuditResult> {
+  const begunAt = Date.now()
+  const audit = await productAudit(stage.network, from, until, stage.lateMs)
+  stage.say(`${name}: audited in ${Math.round((Date.now() - begunAt) / 1000)} s`)
+  return audit
+}
+
+async function tryFault(stage: Stage, fault: Fault, before: Partial<Record<string, number>>, isAudited: boolean) {
   const { checker, canary, say } = stage
   const notReady = await untilOnTime(stage, recoveryMsMax)
   await stage.begin()
@@ -166,11 +183,10 @@ async function tryFault(stage: Stage, fault: Fault, before: Partial<Record<strin
   const until = (slow === undefined ? Date.now() : slowAt) - verdictGraceMs - stage.lateMs
   const [verdict, kafkaGapMs] = await Promise.all([checker.verdict(until), canary.gapMs()])
   const { begunAt } = stage
-  const auditedAt = Date.now()
-  const audit = await productAudit(stage.network, begunAt, until, stage.lateMs)
-  say(`${fault.name}: audited in ${Math.round((Date.now() - auditedAt) / 1000)} s`)
+  const stretch = { from: begunAt, until }
+  const audit = isAudited ? await audited(stage, fault.name, stretch) : undefined
   const result = resultOf({ fault, begunAt, overAt, verdict, kafkaGapMs, troubles, slow, audit, before })
-  return { result, found: foundIn(verdict) }
+  return { result, found: foundIn(verdict), stretch }
 }
 
 /** Programs that ended although nobody wanted it, each started again, so that the next fault finds all of them. */

@@ -11,13 +11,15 @@ export interface DrillOptions {
   /** What comes later than this after its time is late; who recovers is waited for until nothing is. */
   lateMs: number
   network: 'auto' | 'namespaces' | 'proxies'
+  /** Whether `duelog audit` judges each fault, or all of them together behind the last: it reads all jobs each time. */
+  audit: 'each' | 'end'
   /** Commit or tag of the version that the fault `upgrade` goes back to. */
   former: string | undefined
   list: boolean
   /** Keeps the folder of the drill: logs, stores, brokers' data. */
   keep: boolean
-  /** Writes the table of docs/RELIABILITY.md. */
-  write: boolean
+  /** Which table of docs/RELIABILITY.md is written anew: that of the rows with a goal of time, or that of all faults. */
+  write: 'goals' | 'faults' | undefined
   /** File for the results in JSON. */
   json: string | undefined
 }
@@ -30,9 +32,10 @@ export const usage = `npm run chaos -- [options]
   --rate n         occurrences a second (default: 500)
   --late-ms n      what comes so much after its time is late (default: 1000; more on a machine that does not keep up)
   --network kind   namespaces, proxies or auto (default: auto)
+  --audit when     each: behind each fault; end: once, behind the last, where there are many jobs (default: each)
   --former ref     commit or tag of the version that the fault upgrade goes back to
   --json file      results in JSON
-  --write          the table of docs/RELIABILITY.md is written anew
+  --write table    goals or faults: that table of docs/RELIABILITY.md is written anew
   --keep           the folder of the drill is kept: output of each process, stores, brokers' data
   --list           what faults there are`
 
@@ -47,11 +50,12 @@ export function readOptions(args: readonly string[]): DrillOptions {
       rate: { type: 'string', default: '500' },
       'late-ms': { type: 'string', default: '1000' },
       network: { type: 'string', default: 'auto' },
+      audit: { type: 'string', default: 'each' },
       former: { type: 'string' },
       json: { type: 'string' },
       list: { type: 'boolean', default: false },
       keep: { type: 'boolean', default: false },
-      write: { type: 'boolean', default: false },
+      write: { type: 'string' },
     },
   })
   const whole = (name: 'seed' | 'jobs' | 'rate' | 'late-ms', least: number): number => {
@@ -62,6 +66,10 @@ export function readOptions(args: readonly string[]): DrillOptions {
   const network = values.network
   if (network !== 'auto' && network !== 'namespaces' && network !== 'proxies')
     throw new Error('--network is namespaces, proxies or auto')
+  const { audit } = values
+  if (audit !== 'each' && audit !== 'end') throw new Error('--audit is each or end')
+  const { write } = values
+  if (write !== undefined && write !== 'goals' && write !== 'faults') throw new Error('--write is goals or faults')
   return {
     only: values.only.split(',').filter((name) => name !== ''),
     seed: whole('seed', 0),
@@ -69,10 +77,11 @@ export function readOptions(args: readonly string[]): DrillOptions {
     rate: whole('rate', 1),
     lateMs: whole('late-ms', 100),
     network,
+    audit,
     former: values.former,
     json: values.json,
     list: values.list,
     keep: values.keep,
-    write: values.write,
+    write,
   }
 }

@@ -17,7 +17,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { availableParallelism, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { makeCheckerEnvironment } from './checker/environment.ts'
@@ -102,10 +102,14 @@ async function report(options: DrillOptions, results: readonly Result[]): Promis
   for (const { fault, outcome, why } of results)
     if (outcome !== 'passed') console.log(`${fault}: ${outcome}\n  ${why.join('\n  ')}`)
   if (options.json !== undefined) await writeFile(options.json, `${JSON.stringify(results, null, 2)}\n`)
-  if (options.write) {
+  if (options.write !== undefined) {
     const day = new Date().toISOString().slice(0, 10)
-    const setting = `Measured on ${day}: ${options.jobs.toLocaleString('en-US')} jobs, ${options.rate} occurrences a second, seed ${options.seed}.`
-    await writePage(results, setting)
+    const { jobs, rate, seed, lateMs } = options
+    const setting = [
+      `Measured on ${day} on ${availableParallelism()} cores, at a load of ${(loadavg()[1] ?? 0).toFixed(0)} with that of the drill itself:`,
+      `${jobs.toLocaleString('en-US')} jobs, ${rate} occurrences a second, seed ${seed}; late is what came more than ${lateMs} ms after its time.`,
+    ].join(' ')
+    await writePage(options.write, results, setting)
   }
 }
 

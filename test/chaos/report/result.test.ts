@@ -3,7 +3,7 @@ import { type CheckerVerdict, findingKinds } from '../checker/checker.ts'
 import { faults } from '../faults/all.ts'
 import { readOptions } from '../options.ts'
 import { isOnTime } from '../stage.ts'
-import { notRun, resultOf } from './result.ts'
+import { notRun, resultOf, withAudit } from './result.ts'
 import { tableOf } from './table.ts'
 
 const fault = { name: 'a-fault', what: 'something', goal: { words: '≤ 2 s', longestMs: 2_000 }, run: async () => {} }
@@ -56,6 +56,11 @@ test('it fails where the audit is not clean, where nothing fired, and where it c
   expect(resultOf({ ...measured, verdict, audit: { clean: false, said: 'lost' } }).outcome).toBe('failed')
   expect(resultOf({ ...measured, verdict: verdictWith({ windowFires: 0 }) }).outcome).toBe('failed')
   expect(resultOf({ ...measured, verdict, troubles: ['it hung'] }).outcome).toBe('failed')
+  // Where the audit comes last, it judges all of them.
+  const pending = resultOf({ ...measured, verdict, audit: undefined })
+  expect(pending).toMatchObject({ outcome: 'passed', audit: 'pending' })
+  expect(withAudit(pending, { clean: true, said: '{}' })).toMatchObject({ outcome: 'passed', audit: 'clean' })
+  expect(withAudit(pending, { clean: false, said: 'lost' })).toMatchObject({ outcome: 'failed', why: ['duelog audit: lost'] })
   // Slow is not wrong.
   expect(resultOf({ ...measured, verdict, slow: 'not on time' })).toMatchObject({ outcome: 'passed', reached: false })
 })

@@ -29,7 +29,8 @@ export interface Result {
   /** How long the cause lasted. */
   causeMs: number
   startedAgain: number
-  audit: 'clean' | 'not clean'
+  /** `pending`: it comes behind the last fault. */
+  audit: 'clean' | 'not clean' | 'pending'
 }
 
 export interface Measured {
@@ -42,7 +43,8 @@ export interface Measured {
   troubles: readonly string[]
   /** How it stood when it was not on time within the limit. */
   slow: string | undefined
-  audit: { clean: boolean; said: string }
+  /** Undefined: it comes behind the last fault. */
+  audit: { clean: boolean; said: string } | undefined
   /** What was found before this fault began, by kind. */
   before: Partial<Record<string, number>>
 }
@@ -55,7 +57,6 @@ export function resultOf({ fault, begunAt, overAt, verdict, kafkaGapMs, troubles
     const more = count - (before[kind] ?? 0)
     if (more > 0) why.push(`${more} ${kind}: ${list.slice(-3).join('; ')}`)
   }
-  if (!audit.clean) why.push(`duelog audit: ${audit.said}`)
   if (verdict.windowFires === 0) why.push('nothing fired')
   const lateForMs = verdict.lastLateAt === null ? 0 : Math.max(0, verdict.lastLateAt - begunAt)
   const afterMs = verdict.lastLateAt === null ? 0 : Math.max(0, verdict.lastLateAt - overAt)
@@ -68,7 +69,7 @@ export function resultOf({ fault, begunAt, overAt, verdict, kafkaGapMs, troubles
         afterMs <= (goal.afterMs ?? Number.POSITIVE_INFINITY)
   const outcome = why.length === 0 ? 'passed' : 'failed'
   if (slow !== undefined) why.push(slow)
-  return {
+  const result: Result = {
     fault: fault.name,
     what: fault.what,
     outcome,
@@ -86,8 +87,16 @@ export function resultOf({ fault, begunAt, overAt, verdict, kafkaGapMs, troubles
     afterMs,
     causeMs: overAt - begunAt,
     startedAgain: verdict.startedAgain - (before.startedAgain ?? 0),
-    audit: audit.clean ? 'clean' : 'not clean',
+    audit: 'pending',
   }
+  return audit === undefined ? result : withAudit(result, audit)
+}
+
+/** A result with what `duelog audit` said of its time, or of that of all faults. */
+export function withAudit(result: Result, { clean, said }: { clean: boolean; said: string }): Result {
+  if (result.outcome === 'not-run') return result
+  if (clean) return { ...result, audit: 'clean' }
+  return { ...result, audit: 'not clean', outcome: 'failed', why: [...result.why, `duelog audit: ${said}`] }
 }
 
 export function notRun(fault: Fault, why: string): Result {

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import type { Result } from './result.ts'
 
 const page = fileURLToPath(new URL('../../../docs/RELIABILITY.md', import.meta.url))
-const begin = '<!-- chaos: written by `npm run chaos -- --write` -->'
+const beginOf = (table: string): string => `<!-- chaos: written by \`npm run chaos -- --write ${table}\` -->`
 const end = '<!-- /chaos -->'
 
 const seconds = (ms: number): string => (ms / 1000).toFixed(ms < 10_000 ? 1 : 0)
@@ -28,10 +28,11 @@ export function tableOf(results: readonly Result[]): string {
 }
 
 /** Puts the table between its marks. */
-export async function writePage(results: readonly Result[], setting: string): Promise<void> {
+export async function writePage(table: string, results: readonly Result[], setting: string): Promise<void> {
   const text = await readFile(page, 'utf8')
+  const begin = beginOf(table)
   const from = text.indexOf(begin)
-  const to = text.indexOf(end)
+  const to = text.indexOf(end, from)
   if (from < 0 || to < from) throw new Error(`docs/RELIABILITY.md must have ${begin} and ${end}.`)
   const made = `${begin}\n\n${setting}\n\n${tableOf(results)}\n\n`
   await writeFile(page, text.slice(0, from) + made + text.slice(to))
