@@ -8,6 +8,7 @@ import { accept } from './cases/accept.ts'
 import { api } from './cases/api.ts'
 import { audit } from './cases/audit.ts'
 import { bulk } from './cases/bulk.ts'
+import { floodCases } from './cases/flood-kinds.ts'
 import { heavy, heavyWhole } from './cases/heavy.ts'
 import { list } from './cases/list.ts'
 import { precision } from './cases/precision.ts'
@@ -31,6 +32,7 @@ const cases: Record<string, (bed: Bed, n?: number) => Promise<Record<string, unk
   heavy,
   'heavy-whole': heavyWhole,
   stores,
+  ...floodCases,
 }
 
 const { values, positionals } = parseArgs({

@@ -8,6 +8,7 @@ import { randomUUID } from 'node:crypto'
 import type { Client } from '../../src/client/client.ts'
 import { createClient } from '../../src/connect.ts'
 import { type Bed, benchJob, jobs, Stage } from '../tools/bed.ts'
+import { spreadOf } from '../tools/neighbours.ts'
 import { applied } from './accept.ts'
 import { settled } from './settled.ts'
 
@@ -65,13 +66,6 @@ async function msPerJob(client: Client): Promise<number> {
   return (Date.now() - beganAt) / probes
 }
 
-interface Spread {
-  count: number
-  p50: number
-  p99: number
-  max: number
-}
-
 /** How long after they were due the light ones stood in the log; below zero: so long before. */
 async function neighboursOf(stage: Stage, quietFrom: number, dueAt: number): Promise<Record<string, unknown>> {
   const late = { quiet: [] as number[], storm: [] as number[] }
@@ -96,10 +90,4 @@ async function neighboursOf(stage: Stage, quietFrom: number, dueAt: number): Pro
   const [quiet, storm] = [spreadOf(late.quiet), spreadOf(late.storm)]
   const ratio = Math.round(((storm.p99 + leadMs) / (quiet.p99 + leadMs)) * 100) / 100
   return { stormMs: stormUntil - dueAt, neighbourAppendedAfterDueMs: { quiet, storm }, neighbourP99Ratio: ratio }
-}
-
-function spreadOf(values: number[]): Spread {
-  const sorted = values.toSorted((left, right) => left - right)
-  const at = (share: number): number => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
-  return { count: sorted.length, p50: at(0.5), p99: at(0.99), max: at(1) }
 }

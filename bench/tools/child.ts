@@ -17,7 +17,7 @@ let firstStartAt = 0
 let lastStartAt = 0
 
 /** Counts a start; lateness is kept in microseconds. */
-function counted(run: { jobId: string; runNo: number; dueAt: number }): void {
+function counted(run: { jobId: string; runNo: number; attempt: number; dueAt: number }): void {
   const now = performance.timeOrigin + performance.now()
   const lateUs = Math.round((now - run.dueAt) * 1_000)
   if (lateUs < 0) early++
@@ -25,13 +25,17 @@ function counted(run: { jobId: string; runNo: number; dueAt: number }): void {
   histogram.record(Math.max(1, lateUs))
   if (firstStartAt === 0) firstStartAt = now
   lastStartAt = Math.max(lastStartAt, now)
-  const id = `${run.jobId}/${run.runNo}`
+  const id = `${run.jobId}/${run.runNo}/${run.attempt}`
   seen.set(id, (seen.get(id) ?? 0) + 1)
 }
 
 const config = readConfig(process.env)
 const startSystem = await loadSystem(config.dataDir)
-const system = await startSystem({ config, handlers: { bench: counted } })
+const fail = (run: Parameters<typeof counted>[0]): never => {
+  counted(run)
+  throw new Error('as the benchmark wants it')
+}
+const system = await startSystem({ config, handlers: { bench: counted, fail } })
 await system.ready()
 
 function report(): ChildReport {
