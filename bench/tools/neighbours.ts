@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Stage } from './bed.ts'
 
-const everyMs = 100
+const everyMs = 1_000
 /** Their ids begin with warm-, so that the process under test counts them apart. */
 const name = 'warm-neighbour'
 
@@ -14,7 +14,7 @@ export function* neighbours(firesPerSecond: number, fromMs: number, untilMs: num
   for (let index = 0; index < count; index++) {
     yield {
       id: `${name}-${index}`,
-      // Spread evenly: no two of a tenth of a second are due at one instant.
+      // Spread evenly: those of a second are not due at one instant.
       schedule: { everyMs, anchor: fromMs + Math.round((index * everyMs) / count) },
       ...{ startAt: fromMs, endAt: untilMs, target: { handler: 'bench' }, maxConcurrentRuns: 100 },
       // Late ones run all the same, so that none is missing.

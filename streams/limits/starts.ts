@@ -14,10 +14,11 @@ import {
   type RateLimit,
 } from '../../schemas/generated.ts'
 import { fieldOf } from '../jobs/avro-schema.ts'
+import { StartTimes } from './start-times.ts'
 
 /** The last starts of a key, oldest first, and the largest limits that were asked with: jobs of one key may differ. */
 export interface Starts {
-  times: readonly number[]
+  times: StartTimes
   limit: number
   perMs: number
   /** The owner's clock when it gave the last of them; null where a version before wrote them. */
@@ -37,12 +38,12 @@ const startDeadlineMsMax = fieldOf(jobDefinitionSchema, 'startDeadlineMs').maxim
  * one: the key would wait until then. Whoever got them was let go by now at the latest. Records of earlier versions do not say when they were
  * given; there only what no start deadline allows has no other cause.
  */
-function believed(before: Starts | undefined, now: number): readonly number[] {
-  if (before === undefined) return []
+function believed(before: Starts | undefined, now: number): StartTimes {
+  if (before === undefined) return StartTimes.of()
   const { times, givenAt } = before
   const isAstray =
-    givenAt === null ? (times.at(-1) ?? 0) - now > startDeadlineMsMax + clocksApartMs : givenAt - now > givenAheadMsMax
-  return isAstray ? times.map((at) => Math.min(at, now)) : times
+    givenAt === null ? (times.last ?? 0) - now > startDeadlineMsMax + clocksApartMs : givenAt - now > givenAheadMsMax
+  return isAstray ? StartTimes.of(Array.from(times, (at) => Math.min(at, now))) : times
 }
 
 /** `now` is no later than `wantedAt`. */
@@ -53,14 +54,14 @@ export function reserveStart(
   now: number = wantedAt,
 ): { at: number; starts: Starts } {
   const times = believed(before, now)
-  const last = times.at(-1) ?? Number.NEGATIVE_INFINITY
-  const back = times[times.length - limit] ?? Number.NEGATIVE_INFINITY
+  const last = times.last ?? Number.NEGATIVE_INFINITY
+  const back = times.at(times.length - limit) ?? Number.NEGATIVE_INFINITY
   const at = Math.max(wantedAt, last, back + perMs)
   const kept = { limit: Math.max(limit, before?.limit ?? 0), perMs: Math.max(perMs, before?.perMs ?? 0), givenAt: now }
   let from = Math.max(0, times.length + 1 - kept.limit)
   // Nothing is given before `at` any more, so what is a window older has no say.
-  while (from < times.length && (times[from] ?? 0) + kept.perMs <= at) from++
-  return { at, starts: { times: [...times.slice(from), at], ...kept } }
+  while (from < times.length && (times.at(from) ?? 0) + kept.perMs <= at) from++
+  return { at, starts: { times: times.followedBy(at, from), ...kept } }
 }
 
 /** Whether the starts can be forgotten. */
@@ -76,8 +77,8 @@ export function rateOf(spec: JobDefinition | undefined, { limits }: ActiveRun): 
 
 export function startsEntry({ times, limit, perMs, givenAt }: Starts): KeyStarts {
   const gaps: number[] = []
-  for (let at = times.length - 1; at > 0; at--) gaps.push((times[at] ?? 0) - (times[at - 1] ?? 0))
-  return { lastAt: times.at(-1) ?? 0, gaps, limit, perMs, givenAt }
+  for (let at = times.length - 1; at > 0; at--) gaps.push((times.at(at) ?? 0) - (times.at(at - 1) ?? 0))
+  return { lastAt: times.last ?? 0, gaps, limit, perMs, givenAt }
 }
 
 export function startsOf({ lastAt, gaps, limit, perMs, givenAt }: KeyStarts): Starts {
@@ -87,5 +88,5 @@ export function startsOf({ lastAt, gaps, limit, perMs, givenAt }: KeyStarts): St
     at -= gap
     times.push(at)
   }
-  return { times: times.reverse(), limit, perMs, givenAt }
+  return { times: StartTimes.of(times.reverse()), limit, perMs, givenAt }
 }

@@ -112,8 +112,8 @@ export const ruleMutations = [
       [
         'window-one-short',
         'streams/limits/starts.ts',
-        'const back = times[times.length - limit] ??',
-        'const back = times[times.length - limit - 1] ??',
+        'const back = times.at(times.length - limit) ??',
+        'const back = times.at(times.length - limit - 1) ??',
         'a window holds one start too many',
       ],
       [

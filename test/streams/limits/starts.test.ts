@@ -1,7 +1,8 @@
 /** The sliding window of starts: exact wherever a window begins, whatever is asked with and in whatever order. */
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { completeDefinition } from '../../../streams/jobs/json.ts'
+import { StartTimes } from '../../../streams/limits/start-times.ts'
 import { isOutdated, rateOf, reserveStart, type Starts, startsEntry, startsOf } from '../../../streams/limits/starts.ts'
 
 const rate = fc.record({ limit: fc.integer({ min: 1, max: 5 }), perMs: fc.integer({ min: 1, max: 50 }) })
@@ -74,15 +75,50 @@ describe('starts under a rate', () => {
     for (let at = 1; at < 50; at++) {
       starts = reserveStart(starts, { limit: 1, perMs: 1 }, at).starts
       expect(starts.times.length).toBeLessThanOrEqual(5)
-      expect(starts.times.at(-1)).toBe(at)
+      expect(starts.times.last).toBe(at)
     }
-    expect(starts).toMatchObject({ limit: 5, perMs: 1_000_000, times: [45, 46, 47, 48, 49] })
+    expect(starts).toMatchObject({ limit: 5, perMs: 1_000_000 })
+    expect([...starts.times]).toEqual([45, 46, 47, 48, 49])
   })
   it('are forgotten as soon as no window can hold them', () => {
-    const before = { times: [0, 900], limit: 5, perMs: 1_000, givenAt: 0 }
-    expect(reserveStart(before, { limit: 5, perMs: 1_000 }, 999).starts.times).toEqual([0, 900, 999])
-    expect(reserveStart(before, { limit: 5, perMs: 1_000 }, 1_000).starts.times).toEqual([900, 1_000])
-    expect(reserveStart(before, { limit: 5, perMs: 1_000 }, 5_000).starts.times).toEqual([5_000])
+    const before = { times: StartTimes.of([0, 900]), limit: 5, perMs: 1_000, givenAt: 0 }
+    expect([...reserveStart(before, { limit: 5, perMs: 1_000 }, 999).starts.times]).toEqual([0, 900, 999])
+    expect([...reserveStart(before, { limit: 5, perMs: 1_000 }, 1_000).starts.times]).toEqual([900, 1_000])
+    expect([...reserveStart(before, { limit: 5, perMs: 1_000 }, 5_000).starts.times]).toEqual([5_000])
+  })
+})
+
+describe('one more start', () => {
+  it('leaves those before it as they were, whoever goes on from them', () => {
+    const operations = fc.array(fc.record({ from: fc.nat(40), forgotten: fc.nat(3), at: fc.nat(1_000) }), { maxLength: 40 })
+    fc.assert(
+      fc.property(operations, (asked) => {
+        const made: { is: StartTimes; should: number[] }[] = [{ is: StartTimes.of([1, 2]), should: [1, 2] }]
+        for (const { from, forgotten, at } of asked) {
+          const before = made[from % made.length] as (typeof made)[number]
+          const left = Math.min(forgotten, before.should.length)
+          made.push({ is: before.is.followedBy(at, left), should: [...before.should.slice(left), at] })
+        }
+        for (const { is, should } of made) {
+          expect([...is]).toEqual(should)
+          expect([is.length, is.last, is.at(0), is.at(is.length), is.at(-1)]).toEqual([
+            should.length,
+            should.at(-1),
+            should[0],
+            undefined,
+            undefined,
+          ])
+        }
+      }),
+    )
+  })
+  it('copies the others hardly ever, however many there are', () => {
+    const copies = vi.spyOn(Array.prototype, 'slice')
+    onTestFinished(() => copies.mockRestore())
+    let starts: Starts | undefined
+    for (let at = 0; at < 30_000; at++) starts = reserveStart(starts, { limit: 10_000, perMs: 1_000_000 }, at).starts
+    expect(copies.mock.calls.length).toBeLessThan(10)
+    expect(starts?.times).toHaveLength(10_000)
   })
 })
 
@@ -91,7 +127,8 @@ describe('starts that a clock which was ahead has given', () => {
   const [minute, hour, day] = [60_000, 3_600_000, 86_400_000]
   const now = 1_800_000_000_000
   const rate = { limit: 1, perMs: hour }
-  const next = (times: number[], givenAt: number | null): number => reserveStart({ times, ...rate, givenAt }, rate, now, now).at
+  const next = (times: number[], givenAt: number | null): number =>
+    reserveStart({ times: StartTimes.of(times), ...rate, givenAt }, rate, now, now).at
   it('count as given now, when the clock was ahead by more than a minute', () => {
     expect(next([now + day], now + day)).toBe(now + hour)
     expect(next([now + day], now + minute + 1)).toBe(now + hour)
@@ -106,8 +143,8 @@ describe('starts that a clock which was ahead has given', () => {
     expect(next([now + day], null)).toBe(now + day + hour)
   })
   it('leave alone what lies behind', () => {
-    const before = { times: [now - 10, now + day], limit: 3, perMs: hour, givenAt: now + day }
-    expect(reserveStart(before, { limit: 3, perMs: hour }, now, now).starts.times).toEqual([now - 10, now, now])
+    const before = { times: StartTimes.of([now - 10, now + day]), limit: 3, perMs: hour, givenAt: now + day }
+    expect([...reserveStart(before, { limit: 3, perMs: hour }, now, now).starts.times]).toEqual([now - 10, now, now])
   })
 })
 

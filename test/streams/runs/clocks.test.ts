@@ -1,5 +1,6 @@
 /** What was decided by a clock that was ahead does not follow a job when the clock is right again. */
 import { describe, expect, it } from 'vitest'
+import { StartTimes } from '../../../streams/limits/start-times.ts'
 import { reserveStart, type Starts } from '../../../streams/limits/starts.ts'
 import { JobHistory } from './history.ts'
 
@@ -98,7 +99,7 @@ describe('starts under a rate', () => {
       const ahead = given(given(undefined, 10_000), 48 * hourMs, times)
       const { at, starts } = reserveStart(ahead, rate, 20_000, 20_000)
       expect(at).toBe(times < 3 ? 20_000 : 21_000)
-      expect(starts.times.every((time) => time <= 21_000)).toBe(true)
+      expect([...starts.times].every((time) => time <= 21_000)).toBe(true)
     }
   })
   it('that were pushed far ahead by the rate itself stay, however far', () => {
@@ -109,9 +110,9 @@ describe('starts under a rate', () => {
     expect(reserveStart({ ...(starts as Starts), givenAt: null }, slow, 2_000, 2_000).at).toBe(1_000 + 100 * hourMs)
   })
   it('of a version before, which does not say when it gave them, hold nothing up where no start deadline allows them', () => {
-    const old = { times: [10_000, 48 * hourMs], limit: 3, perMs: 1_000, givenAt: null }
+    const old = { times: StartTimes.of([10_000, 48 * hourMs]), limit: 3, perMs: 1_000, givenAt: null }
     expect(reserveStart(old, rate, 20_000, 20_000).at).toBe(48 * hourMs)
-    expect(reserveStart({ ...old, times: [31 * 24 * hourMs] }, rate, 20_000, 20_000).at).toBe(20_000)
+    expect(reserveStart({ ...old, times: StartTimes.of([31 * 24 * hourMs]) }, rate, 20_000, 20_000).at).toBe(20_000)
   })
   it('of owners whose clocks are apart by less than a minute are believed', () => {
     expect(reserveStart(given(undefined, 59_000), rate, 0, 0).at).toBe(59_000)

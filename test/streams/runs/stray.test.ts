@@ -1,5 +1,6 @@
 /** What waits for a time that a clock set which was ahead is found and put right; what a right clock put off stays as it is. */
 import { describe, expect, it } from 'vitest'
+import { StartTimes } from '../../../streams/limits/start-times.ts'
 import { strayTimersOf } from '../../../streams/runs/stray.ts'
 import { JobHistory } from './history.ts'
 
@@ -99,7 +100,7 @@ it.each([
   ['a pinned run with a long lease', { pinTo: 'w', leaseMs: hourMs }, 'none'],
 ] as const)('%s is left alone', (_, definition, then) => {
   const job = new JobHistory()
-  if (then === 'crowd') job.starts.set('k', { times: [hourMs], limit: 1, perMs: hourMs, givenAt: 0 })
+  if (then === 'crowd') job.starts.set('k', { times: StartTimes.of([hourMs]), limit: 1, perMs: hourMs, givenAt: 0 })
   job.define(definition).until(1_000)
   if (then === 'fail') job.fail()
   if (then === 'trigger') job.command('TRIGGER').report('SUCCEEDED')
