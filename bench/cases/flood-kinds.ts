@@ -102,6 +102,22 @@ const sockets: Flood = {
   },
 }
 
+/** Whoever looks, through all jobs of all partitions, and finds none. */
+const lists: Flood = {
+  n: 20_000,
+  async prepare({ client, n }) {
+    const at = Date.now() + 24 * hourMs
+    const jobs = function* () {
+      for (let index = 0; index < n; index++) yield benchJob(`looked-${index}`, at, 100)
+    }
+    await client.scheduleMany(jobs())
+  },
+  async run({ requests, signal }) {
+    const send = (): Promise<string> => requests.send('GET', '/v1/jobs?prefix=looked&handler=none')
+    return { answers: await requests.flood(sideBySide, signal, send) }
+  },
+}
+
 /** The dearest rules that are legal: PUT, plan, preview and forecast by HTTP, and definitions by Kafka. */
 const rules: Flood = {
   n: 30,
@@ -138,6 +154,6 @@ const rules: Flood = {
   },
 }
 
-const floods = { keys, rates, backfill, retries, triggers, sockets, rules }
+const floods = { keys, rates, backfill, retries, triggers, sockets, lists, rules }
 
 export const floodCases = Object.fromEntries(Object.entries(floods).map(([name, flood]) => [`flood-${name}`, floodCase(flood)]))

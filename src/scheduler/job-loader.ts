@@ -106,8 +106,11 @@ export async function loadSnapshot(store: PartitionStore, codecs: SchedulerCodec
   await loadSnapshots(store, codecs, [{ job, snapshotNo }])
 }
 
-/** Jobs that are loaded together before anybody knows how large they are, and at most. */
-const slice = { jobs: 4, jobsMax: 500, bytes: 2 * 1024 * 1024 }
+/**
+ * Jobs that are loaded together before anybody knows how large they are, and at most: to decode them is one piece of work, of about two
+ * milliseconds, while others have to fire.
+ */
+const slice = { jobs: 4, jobsMax: 64, bytes: 2 * 1024 * 1024 }
 
 /** Jobs one after another, for whoever only looks at each: of those that are large only a few are in memory together. */
 export async function* eachJob(store: PartitionStore, codecs: SchedulerCodecs, ids: readonly string[]): AsyncGenerator<Job> {

@@ -6,12 +6,14 @@ import { whyOf } from '../../streams/jobs/why.ts'
 import { runKey, runRingSize } from '../../streams/keys.ts'
 import { followsZone } from '../../streams/schedules/zone-moves.ts'
 import type { Clock } from '../clock.ts'
+import { DuelogError } from '../errors.ts'
 import type { ActiveRunView, JobQueries, JobView } from '../ports.ts'
 import type { Catalogue } from './catalogue.ts'
 import type { SchedulerCodecs } from './codecs.ts'
 import { loadJobs } from './job-loader.ts'
 import { listAmong, listJobsOf } from './job-search.ts'
 import type { PartitionStore } from './ports.ts'
+import { listSlots, listsWaitingMax, Slots } from './slots.ts'
 import { entryOf } from './stored-entry.ts'
 
 /** Where to look. */
@@ -25,7 +27,12 @@ export interface Sight {
   catalogueOf(partition: number): Catalogue | undefined
 }
 
-export function jobQueries(sight: Sight, { codecs, clock }: { codecs: SchedulerCodecs; clock: Clock }): JobQueries {
+/** `lists`: of the whole process, so that those that are asked for at once do not add up. */
+export function jobQueries(
+  sight: Sight,
+  { codecs, clock }: { codecs: SchedulerCodecs; clock: Clock },
+  lists: Slots = new Slots(listSlots),
+): JobQueries {
   const viewOf = (job: Job, number: number): JobView | undefined =>
     viewOfJob(job, number, (active) => sight.withHeartbeats(number, job.id, active))
 
@@ -43,11 +50,15 @@ export function jobQueries(sight: Sight, { codecs, clock }: { codecs: SchedulerC
     },
 
     async list(partition, filter, limit, after) {
-      const store = sight.storeOf(partition)
-      const page = { filter, limit, after }
-      const place = { store, codecs, steadyMs: clock.steadyMs(), viewOf: (job: Job) => viewOf(job, partition) }
-      if (filter.active) return listAmong(place, await sight.jobsUnderWay(partition, store), page)
-      return listJobsOf({ ...place, catalogue: sight.catalogueOf(partition) }, page)
+      if (lists.waiting >= listsWaitingMax)
+        throw new DuelogError('overloaded', `Already ${listsWaitingMax} lists of jobs wait; ask again later.`)
+      return lists.run(async () => {
+        const store = sight.storeOf(partition)
+        const page = { filter, limit, after }
+        const place = { store, codecs, steadyMs: clock.steadyMs(), viewOf: (job: Job) => viewOf(job, partition) }
+        if (filter.active) return listAmong(place, await sight.jobsUnderWay(partition, store), page)
+        return listJobsOf({ ...place, catalogue: sight.catalogueOf(partition) }, page)
+      })
     },
 
     async runs(partition, id) {

@@ -10,11 +10,12 @@ import { jobQueries, type Sight } from './job-queries.ts'
 import type { SchedulerOptions } from './options.ts'
 import type { Partition } from './partition.ts'
 import type { PartitionStore } from './ports.ts'
+import { listSlots, Slots } from './slots.ts'
 import { idsOfRunTimers } from './under-way.ts'
 
 export function partitionQueries(partitions: ReadonlyMap<number, Partition>, options: SchedulerOptions): PartitionQueries {
   const { codecs, clock, instance } = options
-  const forecasts = new Forecasts(codecs)
+  const [forecasts, lists] = [new Forecasts(codecs), new Slots(listSlots)]
   const storeOf = (number: number): PartitionStore => {
     const partition = partitions.get(number)
     if (partition?.store !== undefined) return partition.store
@@ -23,7 +24,7 @@ export function partitionQueries(partitions: ReadonlyMap<number, Partition>, opt
     const because = problem === undefined ? '; try again shortly.' : `. ${problem}`
     throw new DuelogError('not-ready', `Partition ${number} ${why}${because}`)
   }
-  const owned = jobQueries(ownerSight(partitions, options, storeOf), options)
+  const owned = jobQueries(ownerSight(partitions, options, storeOf), options, lists)
   return {
     ...owned,
 
@@ -35,7 +36,7 @@ export function partitionQueries(partitions: ReadonlyMap<number, Partition>, opt
       return { ...found, reasons: [{ code: 'clock', text, at: null }, ...found.reasons] }
     },
 
-    copies: copyQueries(partitions, options),
+    copies: copyQueries(partitions, options, lists),
 
     partitions: () =>
       [...partitions.values()]
@@ -123,7 +124,7 @@ function ownerSight(
 }
 
 /** A copy knows of runs what the changelog says: no heartbeats. */
-function copyQueries(partitions: ReadonlyMap<number, Partition>, options: SchedulerOptions): JobQueries {
+function copyQueries(partitions: ReadonlyMap<number, Partition>, options: SchedulerOptions, lists: Slots): JobQueries {
   const noCopy = (number: number): DuelogError =>
     new DuelogError('not-ready', `This process has no copy of partition ${number} that can be read; try again shortly.`)
   const sight: Sight = {
@@ -136,7 +137,7 @@ function copyQueries(partitions: ReadonlyMap<number, Partition>, options: Schedu
     jobsUnderWay: (_number, store) => idsOfRunTimers(store, options.clock.nowMs()),
     catalogueOf: (number) => partitions.get(number)?.heard.catalogue,
   }
-  const { job, list, why, runs, deadRun } = jobQueries(sight, options)
+  const { job, list, why, runs, deadRun } = jobQueries(sight, options, lists)
   /** A store may be closed while it is read: unlike an owner, a copy comes and goes. */
   const reading =
     <Args extends [number, ...unknown[]], Answer>(read: (...args: Args) => Promise<Answer>) =>

@@ -13,6 +13,9 @@ export const standbyRestoreSlots = 1
 /** Forecasts are for whoever looks; partitions have theirs one after another, and so many may wait. */
 export const forecastSlots = 1
 export const forecastsWaitingMax = 2_000
+/** So with lists of jobs, each of which may look at ten thousand. */
+export const listSlots = 2
+export const listsWaitingMax = 2_000
 
 export class Slots {
   #free: number

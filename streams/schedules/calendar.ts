@@ -24,7 +24,7 @@ export interface Calendar {
 /** Rules kept in memory with what was counted of them. */
 const calendarsMax = 4096
 
-const noDates: readonly number[] = []
+const nothing = new Exclusions()
 
 const rruleCalendars = cachePerRules<Calendar>(calendarsMax, (key) => calendarOfKey(key))
 
@@ -34,7 +34,13 @@ function calendarOfKey(key: string): Calendar {
   const recurrence = rruleRecurrence(parsed, beginAt, offsetOf(timezone, beginAt))
   const rule = { recurrence, timezone, dstGap, dstOverlap }
   const counted = parsed.count === undefined ? undefined : new CountedEnd(rule, from, parsed.count)
-  return { rule, from, until: untilOf(parsed, timezone), counted, excluded: new Exclusions(rule, exdates) }
+  return {
+    rule,
+    from,
+    until: untilOf(parsed, timezone),
+    counted,
+    excluded: exdates.length === 0 ? nothing : new Exclusions(rule, exdates),
+  }
 }
 
 /**
@@ -45,7 +51,7 @@ export function calendarOf(schedule: Schedule, startAt: number | null, appendedA
   const { cron, rrule, timezone, dstGap, dstOverlap } = schedule
   if (cron !== null) {
     const rule = { recurrence: cronRecurrence(cron), timezone, dstGap, dstOverlap }
-    return { rule, from: Number.NEGATIVE_INFINITY, until: horizonAt, counted: undefined, excluded: new Exclusions(rule, noDates) }
+    return { rule, from: Number.NEGATIVE_INFINITY, until: horizonAt, counted: undefined, excluded: nothing }
   }
   return rrule === null ? undefined : rruleCalendars.get(keyOf(schedule, startAt, appendedAt))
 }

@@ -5,11 +5,12 @@
 import { countZoned, type ZonedRule } from './zoned-times.ts'
 
 export class Exclusions {
-  readonly #rule: ZonedRule
+  readonly #rule: ZonedRule | undefined
   readonly #all: ReadonlySet<number>
   #named: readonly number[] | undefined
 
-  constructor(rule: ZonedRule, instants: readonly number[]) {
+  /** Without a rule nothing is left out. */
+  constructor(rule?: ZonedRule, instants: readonly number[] = []) {
     this.#rule = rule
     this.#all = new Set(instants)
   }
@@ -30,7 +31,9 @@ export class Exclusions {
 
   /** Those that the rule names, ascending. */
   get named(): readonly number[] {
-    this.#named ??= [...this.#all].filter((at) => countZoned(this.#rule, at - 1, at, 1) > 0).sort((left, right) => left - right)
+    const rule = this.#rule
+    if (rule === undefined) return []
+    this.#named ??= [...this.#all].filter((at) => countZoned(rule, at - 1, at, 1) > 0).sort((left, right) => left - right)
     return this.#named
   }
 

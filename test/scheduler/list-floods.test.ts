@@ -1,0 +1,75 @@
+/** Many who look through all jobs of a partition at once: between two turns of the event loop only few jobs are looked at, however many ask. */
+import { expect, it } from 'vitest'
+import { type Clock, systemClock } from '../../src/clock.ts'
+import { jobQueries } from '../../src/scheduler/job-queries.ts'
+import { listSlots, listsWaitingMax, Slots } from '../../src/scheduler/slots.ts'
+import { completeDefinition } from '../../streams/jobs/json.ts'
+import { definitionKey, definitionValue } from '../../streams/keys.ts'
+import { codecs } from '../model/world.ts'
+import { memoryStore } from '../tools/memory-store.ts'
+
+const jobs = 2_000
+const asked = 40
+
+/** A store that answers in a later turn of the event loop, as one on disk does. */
+async function filled() {
+  const store = memoryStore()
+  const spec = completeDefinition({ schedule: { at: 1 }, target: { handler: 'common' } })
+  const value = definitionValue({ offset: 0, appendedAt: 0, bytes: codecs.definition.encode(spec) })
+  await store.apply(Array.from({ length: jobs }, (_, index) => ({ key: definitionKey(`job-${index}`), value })))
+  let loaded = 0
+  const get: typeof store.get = async (keys) => {
+    await new Promise(setImmediate)
+    loaded += keys.length / 2
+    return store.get(keys)
+  }
+  const scan: typeof store.scan = async (range) => {
+    await new Promise(setImmediate)
+    return store.scan(range)
+  }
+  return { store: { ...store, get, scan }, loaded: () => loaded }
+}
+
+const clock: Clock = systemClock
+const queriesOf = (store: Awaited<ReturnType<typeof filled>>['store'], lists?: Slots) =>
+  jobQueries(
+    {
+      storeOf: () => store,
+      withHeartbeats: (_partition, _id, active) => active.map((run) => ({ ...run, heartbeat: null })),
+      jobsUnderWay: async () => [],
+      catalogueOf: () => undefined,
+    },
+    { codecs, clock },
+    lists,
+  )
+
+it('look at a few jobs in each turn of the event loop', async () => {
+  const { store, loaded } = await filled()
+  const queries = queriesOf(store)
+  let [last, most, goesOn] = [0, 0, true]
+  const look = (): void => {
+    most = Math.max(most, loaded() - last)
+    last = loaded()
+    if (goesOn) setImmediate(look)
+  }
+  setImmediate(look)
+  const none = { handler: 'none', idPrefix: 'job-' }
+  const found = await Promise.all(Array.from({ length: asked }, () => queries.list(0, none, 10)))
+  goesOn = false
+  expect(found.map(({ looked }) => looked)).toEqual(found.map(() => jobs))
+  expect(loaded()).toBe(asked * jobs)
+  expect(most).toBeLessThanOrEqual(listSlots * 64)
+})
+
+it('are refused when too many wait', async () => {
+  const { store } = await filled()
+  const held = Promise.withResolvers<void>()
+  const lists = new Slots(1)
+  const holding = lists.run(() => held.promise)
+  const queries = queriesOf(store, lists)
+  const waiting = Array.from({ length: listsWaitingMax }, () => queries.list(0, {}, 1))
+  await expect(queries.list(0, {}, 1)).rejects.toMatchObject({ code: 'overloaded' })
+  held.resolve()
+  await holding
+  expect((await Promise.all(waiting)).every(({ jobs: [job] }) => job !== undefined)).toBe(true)
+})
