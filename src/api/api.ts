@@ -14,6 +14,7 @@ import { authentication } from './auth.ts'
 import { batchRoutes } from './batch-routes.ts'
 import { Calculations } from './calculations.ts'
 import { commandRoutes } from './command-routes.ts'
+import { keepRoom } from './connections.ts'
 import type { ApiContext } from './context.ts'
 import { dashboardRoutes } from './dashboard-routes.ts'
 import { deadLetterRoutes } from './dead-letter-routes.ts'
@@ -23,15 +24,7 @@ import { jobReadRoutes } from './job-read-routes.ts'
 import { jobRoutes } from './job-routes.ts'
 import { JobWrites } from './job-writes.ts'
 import { type JsonParser, jsonReader } from './json-body.ts'
-import {
-  bodyBytesMax,
-  connectionIdleMs,
-  connectionsMax,
-  headersCheckMs,
-  headersReceiveMs,
-  ratePerSecondDefault,
-  stopGraceMs,
-} from './limits.ts'
+import { bodyBytesMax, connectionIdleMs, headersCheckMs, headersReceiveMs, ratePerSecondDefault, stopGraceMs } from './limits.ts'
 import { openApiRoutes } from './openapi/routes.ts'
 import type { ApiOptions } from './options.ts'
 import { planRoutes } from './plan-routes.ts'
@@ -121,6 +114,7 @@ function createInstance(options: ApiOptions): FastifyInstance {
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: bodyBytesMax,
     connectionTimeout: connectionIdleMs,
+    keepAliveTimeout: connectionIdleMs,
     http: { headersTimeout: headersReceiveMs, connectionsCheckingInterval: headersCheckMs },
     // We answer those ourselves, as a problem.
     return503OnClosing: false,
@@ -174,7 +168,7 @@ function defaultParser(instance: FastifyInstance): JsonParser {
 
 async function listen(instance: FastifyInstance, host: string, port: number): Promise<string> {
   try {
-    instance.server.maxConnections = connectionsMax
+    keepRoom(instance.server)
     await instance.listen({ host, port })
   } catch (error) {
     throw new DuelogError(

@@ -68,12 +68,14 @@ export const listenersMax = 200
 export const listenersPerCallerMax = 100
 /** Bytes that may wait for a listener that reads slowly; it then misses pulses, each of which is complete in itself. */
 export const listenerBytesMax = 256 * 1024
+/** Requests whose bodies are still coming, batches among them; more are refused as `overloaded`. */
+export const bodiesMax = 1_000
 /** How long the body of a single request may take to arrive. */
 export const bodyReceiveMs = 30_000
 /** How long the headers of a request may take to arrive, and how often that is looked at. */
 export const headersReceiveMs = 10_000
 export const headersCheckMs = 2_000
-/** Connections that are open at once; more are refused. */
+/** Connections that are open at once. For one more another gives way that has no request under way; where there is none, it is refused. */
 export const connectionsMax = 2_000
 /** Requests a second that one caller may send, and twice as many at once; DUELOG_HTTP_RATE_LIMIT says otherwise. */
 export const ratePerSecondDefault = 2_000

@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
 import type { Clock } from '../clock.ts'
 import { DuelogError } from '../errors.ts'
-import { bodyReceiveMs } from './limits.ts'
+import { bodiesMax, bodyReceiveMs } from './limits.ts'
 import { RateLimit, tooMany } from './rate-limit.ts'
 
 /** No page but our own may show an answer, and no answer is ever a page but where a route says so. */
@@ -33,13 +33,32 @@ export function limitRates(instance: FastifyInstance, clock: Clock, perSecond: n
   })
 }
 
-/** A body that comes a byte at a time holds a connection no longer than a quick one may. A batch may take as long as it goes on. */
+/**
+ * A body that comes a byte at a time holds a connection no longer than a quick one may. A batch may take as long as it goes on. All that
+ * come at one moment leave connections for requests without one.
+ */
 export function limitBodyTimes(instance: FastifyInstance): void {
+  let coming = 0
   instance.addHook('preParsing', async (request, reply, payload) => {
     const { 'content-length': length = '0', 'transfer-encoding': encoding } = request.headers
     // Without a body there is nothing to wait for, and nobody listens to its errors.
-    if (request.routeOptions.config.streams === true || (encoding === undefined && length === '0')) return payload
+    if (encoding === undefined && length === '0') return payload
+    if (coming >= bodiesMax) {
+      void reply.header('connection', 'close')
+      throw new DuelogError(
+        'overloaded',
+        `There are already ${bodiesMax} requests whose bodies are still coming; send it again later.`,
+      )
+    }
     const body = payload as Readable
+    coming++
+    let isComing = true
+    const arrived = (): void => {
+      if (isComing) coming--
+      isComing = false
+    }
+    body.once('close', arrived).once('end', arrived)
+    if (request.routeOptions.config.streams === true) return payload
     const timer = setTimeout(() => {
       void reply.header('connection', 'close')
       const late = new DuelogError('bad-request', `The body was not complete within ${bodyReceiveMs} ms; send it faster.`)

@@ -1,0 +1,69 @@
+/**
+ * Keeps room for new connections. A connection costs whoever opens it nothing, so somebody who holds as many as there may be, without a
+ * request or with one that does not come to its end, would shut out all others. Such a connection gives way to a new one: first of the
+ * address that has most of them, and of those the one that has waited longest. One with a request under way stays; these have limits of
+ * their own (listeners, bodies, batches).
+ */
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import { connectionsMax } from './limits.ts'
+
+export function keepRoom(server: Server): void {
+  // Newcomers are seen before one gives way to them; beyond the spare ones they are refused unseen.
+  server.maxConnections = connectionsMax + spare
+  const waiting = new Waiting()
+  const underWay = new Map<Socket, number>()
+  let open = 0
+  server.on('connection', (socket: Socket) => {
+    open++
+    socket.once('close', () => {
+      open--
+      waiting.remove(socket)
+      underWay.delete(socket)
+    })
+    if (open > connectionsMax) (waiting.longest() ?? socket).destroy()
+    if (!socket.destroyed) waiting.add(socket)
+  })
+  server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
+    waiting.remove(socket)
+    underWay.set(socket, (underWay.get(socket) ?? 0) + 1)
+    response.once('close', () => {
+      const left = (underWay.get(socket) ?? 1) - 1
+      underWay.set(socket, left)
+      if (left > 0) return
+      underWay.delete(socket)
+      if (!socket.destroyed) waiting.add(socket)
+    })
+  })
+}
+
+/** Of these some may be closing still. */
+const spare = 64
+
+/** Connections without a request under way, by address, each in the order in which they began to wait. */
+class Waiting {
+  readonly #byAddress = new Map<string, Set<Socket>>()
+  readonly #addresses = new Map<Socket, string>()
+
+  add(socket: Socket): void {
+    const address = socket.remoteAddress ?? ''
+    const sockets = this.#byAddress.get(address) ?? new Set()
+    this.#byAddress.set(address, sockets.add(socket))
+    this.#addresses.set(socket, address)
+  }
+
+  remove(socket: Socket): void {
+    const address = this.#addresses.get(socket)
+    if (address === undefined) return
+    this.#addresses.delete(socket)
+    const sockets = this.#byAddress.get(address)
+    sockets?.delete(socket)
+    if (sockets?.size === 0) this.#byAddress.delete(address)
+  }
+
+  longest(): Socket | undefined {
+    let most: Set<Socket> | undefined
+    for (const sockets of this.#byAddress.values()) if (most === undefined || sockets.size > most.size) most = sockets
+    return most?.values().next().value
+  }
+}

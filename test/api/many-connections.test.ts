@@ -1,0 +1,134 @@
+/** Somebody holds as many connections as there may be: others are answered all the same. */
+import { once } from 'node:events'
+import type { ServerResponse } from 'node:http'
+import { connect, type Socket } from 'node:net'
+import { expect, onTestFinished, test } from 'vitest'
+import { bodiesMax, connectionIdleMs, connectionsMax, headersReceiveMs } from '../../src/api/limits.ts'
+import { createSystem } from './system-in-memory.ts'
+
+const request = (path: string) => `GET ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n`
+
+/** A connection of a client. It reads all the time, or it would not see that it was closed. */
+class Line {
+  readonly socket: Socket
+  readonly closed: Promise<unknown>
+  readonly #answers: string[] = []
+  #wanted: ((answer: string) => void) | undefined
+
+  constructor(socket: Socket) {
+    this.socket = socket
+    this.closed = once(socket, 'close')
+    socket.on('error', () => {})
+    socket.on('data', (bytes) => {
+      if (this.#wanted === undefined) this.#answers.push(String(bytes))
+      else this.#wanted(String(bytes))
+      this.#wanted = undefined
+    })
+  }
+
+  /** What it is answered next. Rejects when it is closed before. */
+  answered(): Promise<string> {
+    const answer = this.#answers.shift()
+    if (answer !== undefined) return Promise.resolve(answer)
+    return new Promise((resolve, reject) => {
+      this.#wanted = resolve
+      void this.closed.then(() => reject(new Error('It was closed without an answer.')))
+    })
+  }
+}
+
+async function openHouse() {
+  const system = createSystem()
+  const port = Number(new URL(await system.api.listen('127.0.0.1', 0)).port)
+  const { server } = system.api.instance
+  const lines: Line[] = []
+  const responses: ServerResponse[] = []
+  server.on('request', (_request, response) => responses.push(response))
+  onTestFinished(async () => {
+    for (const { socket } of lines) socket.destroy()
+    await system.api.stop()
+  })
+  /** A connection that has sent this, from an address of this machine. */
+  const open = async (text: string, localAddress = '127.0.0.1'): Promise<Line> => {
+    const line = new Line(connect({ host: '127.0.0.1', port, localAddress }))
+    lines.push(line)
+    await once(line.socket, 'connect')
+    line.socket.write(text)
+    return line
+  }
+  /** As many as there may be; the server has seen each. */
+  const flood = async (text: string, isAnswered: boolean): Promise<Line[]> => {
+    let seen = 0
+    const all = Promise.withResolvers<void>()
+    server.on('connection', () => ++seen === connectionsMax && all.resolve())
+    const flooding: Line[] = []
+    for (let count = 0; count < connectionsMax; count += 100)
+      flooding.push(...(await Promise.all(Array.from({ length: 100 }, () => open(text)))))
+    await all.promise
+    if (isAnswered) await Promise.all(flooding.map((line) => line.answered()))
+    return flooding
+  }
+  /** Resolves when so many more requests have come, or have gone where it is negative. */
+  const coming = (count: number): Promise<void> => {
+    let left = Math.abs(count)
+    const all = Promise.withResolvers<void>()
+    const one = (): void => void (--left === 0 && all.resolve())
+    server.on('request', (_request, response) => (count > 0 ? one() : response.once('close', one)))
+    if (count < 0) for (const response of responses) response.once('close', one)
+    return all.promise
+  }
+  return { server, open, flood, coming }
+}
+
+test.each([
+  ['that say nothing', '', false],
+  ['whose headers do not come to their end', 'GET /livez HTTP/1.1\r\nx-slow: ', false],
+  ['that were answered and stay', request('/livez'), true],
+])('connections %s give way to new ones', async (_, text, isAnswered) => {
+  const { open, flood } = await openHouse()
+  const flooding = await flood(text, isAnswered)
+  for (let time = 0; time < 3; time++) expect(await (await open(request('/livez'))).answered()).toMatch(/^HTTP\/1\.1 200/)
+  // Those that have waited longest.
+  await Promise.race(flooding.slice(0, 100).map((line) => line.closed))
+  expect(flooding.slice(-100).some(({ socket }) => socket.destroyed)).toBe(false)
+})
+
+test('those of who has fewer stay, and those with a request under way', async () => {
+  const { open, flood } = await openHouse()
+  const listener = await open(request('/v1/events'))
+  expect(await listener.answered()).toMatch(/^HTTP\/1\.1 200/)
+  const neighbour = await open(request('/livez'), '127.0.0.2')
+  expect(await neighbour.answered()).toMatch(/^HTTP\/1\.1 200/)
+  const flooding = await flood('GET /', false)
+  await Promise.race(flooding.map((line) => line.closed))
+  // Both are older than all of the flood.
+  neighbour.socket.write(request('/livez'))
+  expect(await neighbour.answered()).toMatch(/^HTTP\/1\.1 200/)
+  expect(listener.socket.destroyed).toBe(false)
+})
+
+test('bodies that do not come to their end leave room, and are counted no more when they are gone', async () => {
+  const { open, coming } = await openHouse()
+  const put = 'PUT /v1/jobs/slow HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\ncontent-length: 90\r\n\r\n{'
+  const all = coming(bodiesMax)
+  const slow: Line[] = []
+  for (let count = 0; count < bodiesMax; count += 100)
+    slow.push(...(await Promise.all(Array.from({ length: 100 }, () => open(put)))))
+  await all
+  expect(await (await open(put)).answered()).toMatch(/^HTTP\/1\.1 503.*overloaded/s)
+  expect(await (await open(request('/v1/jobs/nowhere'))).answered()).toMatch(/^HTTP\/1\.1 404/)
+  const gone = coming(-1)
+  slow[0]?.socket.destroy()
+  await gone
+  // The place of one; it waits for its body.
+  const next = coming(1)
+  await open(put)
+  await next
+})
+
+test('each has a time as well', async () => {
+  const { server } = await openHouse()
+  expect(server.headersTimeout).toBe(headersReceiveMs)
+  expect(server.keepAliveTimeout).toBe(connectionIdleMs)
+  expect(server.timeout).toBe(connectionIdleMs)
+})
