@@ -142,11 +142,6 @@ export interface Log {
   transactionalWriter(transactionalId: string): Promise<TransactionalWriter>
   reader(options: GroupReaderOptions): GroupReader
   admin(): Promise<LogAdmin>
-  /**
-   * Hears when this process is cut off from a broker that others reach, and when it is no more. Returns how to hear no more. Absent: it is
-   * never cut off alone.
-   */
-  watchReach?(onChange: (isCutOff: boolean) => void): () => void
 }
 
 /** Turns values into bytes in the Confluent wire format and back. Schemas are registered before a codec is handed out. */

@@ -120,8 +120,12 @@ function patienceOf({ sessionTimeoutMs, requestTimeoutMs, rebalanceTimeoutMs }: 
 const principals = new WeakMap<Kafka, string>()
 const watches = new WeakMap<Kafka, WatchedBrokers>()
 
-/** What this connection knows of its brokers; absent of one that was not made here. */
-export const brokersOf = (kafka: Kafka): WatchedBrokers | undefined => watches.get(kafka)
+/** What this connection knows of its brokers. Throws for one that was not made here. */
+export function brokersOf(kafka: Kafka): WatchedBrokers {
+  const watched = watches.get(kafka)
+  if (watched === undefined) throw new Error('This connection was not made here.')
+  return watched
+}
 
 /** Who the brokers take the holder of this connection for, as far as that is known here. */
 export const principalOf = (kafka: Kafka): string => principals.get(kafka) ?? 'the principal of this process'

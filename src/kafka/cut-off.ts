@@ -29,28 +29,31 @@ export interface CutOffOptions {
 
 export class CutOff {
   readonly #options: CutOffOptions
-  readonly #onChange: (isCutOff: boolean) => void
+  readonly #listeners = new Set<() => void>()
   #timer: NodeJS.Timeout | undefined
   #broker: string | undefined
   #looking = false
-  #stopped = false
 
-  /** Hears of each change; at first this process reaches all. */
-  constructor(options: CutOffOptions, onChange: (isCutOff: boolean) => void) {
+  constructor(options: CutOffOptions) {
     this.#options = options
-    this.#onChange = onChange
+  }
+
+  get isCutOff(): boolean {
+    return this.#broker !== undefined
+  }
+
+  /** Hears whenever that changes. Returns how to hear no more. Nobody is asked while nobody wants to hear. */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    this.changed()
+    return () => this.#listeners.delete(listener)
   }
 
   /** A broker has fallen silent, or answers again. */
   changed(): void {
-    if (this.#stopped || this.#looking) return
+    if (this.#listeners.size === 0 || this.#looking) return
     clearTimeout(this.#timer)
     void this.#look()
-  }
-
-  stop(): void {
-    this.#stopped = true
-    clearTimeout(this.#timer)
   }
 
   async #look(): Promise<void> {
@@ -60,7 +63,6 @@ export class CutOff {
     const long = [...silent()].filter(([, since]) => now - since >= silentMs).map(([address]) => address)
     const found = long.length === 0 ? undefined : await this.#counted(long)
     this.#looking = false
-    if (this.#stopped) return
     // It may have answered while that was asked.
     this.#tell(found !== undefined && silent().has(found) ? found : undefined)
     for (const address of silent().keys()) want(address)
@@ -92,6 +94,6 @@ export class CutOff {
         { broker },
         `Broker ${broker} is out of reach of this process, and others reach it. Look at the network between them.`,
       )
-    this.#onChange(broker !== undefined)
+    for (const listener of this.#listeners) listener()
   }
 }

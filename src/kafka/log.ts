@@ -50,11 +50,20 @@ class KafkaJsLog implements KafkaLog {
   readonly #kafka: Kafka
   readonly #settings: LogSettings
   readonly #counts: PartitionCounts
+  readonly #cutOff: CutOff
 
   constructor(kafka: Kafka, settings: LogSettings) {
     this.#kafka = kafka
     this.#settings = settings
     this.#counts = new PartitionCounts(kafka)
+    const brokers = brokersOf(kafka)
+    this.#cutOff = new CutOff({
+      silent: () => brokers.silent,
+      want: (address) => brokers.want(address),
+      living: () => livingBrokers(kafka),
+      logger: settings.logger,
+    })
+    brokers.onChange(() => this.#cutOff.changed())
   }
 
   writer(): Promise<LogWriter> {
@@ -66,31 +75,11 @@ class KafkaJsLog implements KafkaLog {
   }
 
   reader(options: GroupReaderOptions): GroupReader {
-    return new KafkaGroupReader(this.#kafka, this.#counts, this.#settings, options)
+    return new KafkaGroupReader(this.#kafka, this.#counts, this.#settings, options, this.#cutOff)
   }
 
   admin(): Promise<LogAdmin> {
     return KafkaAdmin.open(this.#kafka)
-  }
-
-  watchReach(onChange: (isCutOff: boolean) => void): () => void {
-    const brokers = brokersOf(this.#kafka)
-    if (brokers === undefined) return () => {}
-    const cutOff = new CutOff(
-      {
-        silent: () => brokers.silent,
-        want: (address) => brokers.want(address),
-        living: () => livingBrokers(this.#kafka),
-        logger: this.#settings.logger,
-      },
-      onChange,
-    )
-    const unwatch = brokers.onChange(() => cutOff.changed())
-    cutOff.changed()
-    return () => {
-      unwatch()
-      cutOff.stop()
-    }
   }
 
   targetTopics(options: TargetTopicsOptions): CheckedTopics {

@@ -17,6 +17,7 @@ import type { Batch, GroupReader, GroupReaderOptions, Position, TopicPartition }
 import { type AssignerKind, createAssigner } from './assignors.ts'
 import { withBoundedFetches } from './bounded-fetches.ts'
 import { type LogSettings, principalOf, retry } from './client.ts'
+import type { CutOff } from './cut-off.ts'
 import { faultOf } from './faults.ts'
 import { FetchOrder } from './fetch-order.ts'
 import { Heartbeats } from './heartbeats.ts'
@@ -50,9 +51,17 @@ export class KafkaGroupReader implements GroupReader {
   #open = new Set<EachBatchPayload>()
   readonly #order = new FetchOrder()
   #beating: NodeJS.Timeout | undefined
+  #endReach: (() => void) | undefined
   #settleStart: { resolve(): void; reject(error: Error): void } | undefined
 
-  constructor(kafka: Kafka, counts: PartitionCounts, settings: LogSettings, options: GroupReaderOptions) {
+  /** `cutOff`: while that is so the member wants nothing of a group that shares as we say, as long as others stay (ADR 0067). Default: it never is. */
+  constructor(
+    kafka: Kafka,
+    counts: PartitionCounts,
+    settings: LogSettings,
+    options: GroupReaderOptions,
+    cutOff?: Pick<CutOff, 'isCutOff' | 'onChange'>,
+  ) {
     this.#options = options
     this.#settings = settings
     this.#counts = counts
@@ -60,9 +69,12 @@ export class KafkaGroupReader implements GroupReader {
     this.#heartbeats = new Heartbeats(settings.heartbeatIntervalMs, settings.sessionTimeoutMs)
     const note = () => {
       this.#heartbeats.joining()
-      return noteOf(options, this.#assigned, this.#heartbeats.generation)
+      return noteOf({ ...options, isLeaving }, this.#assigned, this.#heartbeats.generation)
     }
+    const isLeaving = (): boolean => cutOff?.isCutOff === true || options.isLeaving?.() === true
     const { assignment = 'round-robin' } = options
+    // Where the membership ends first the next one tells the group.
+    if (assignment !== 'round-robin') this.#endReach = cutOff?.onChange(() => void this.rejoin().catch(() => {}))
     const kinds: AssignerKind[] = assignment === 'open' ? ['co-partitioned', 'range'] : [assignment]
     this.#consumer = kafka.consumer({
       groupId: options.groupId,
@@ -187,6 +199,7 @@ export class KafkaGroupReader implements GroupReader {
 
   #end(): void {
     this.#stopped = true
+    this.#endReach?.()
     this.#heartbeats.end(`The reader of ${this.#options.groupId} has stopped.`)
   }
 

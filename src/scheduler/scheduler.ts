@@ -40,9 +40,6 @@ export class Scheduler {
   #groupPositions: GroupPositions | undefined
   readonly #endTrust: (() => void) | undefined
   #isLeaving = false
-  /** A broker is out of reach of this process alone: others can do what waits here for it (ADR 0067). */
-  #isCutOff = false
-  #endReach: (() => void) | undefined
   #handedOver: (() => void) | undefined
   #stopping: Promise<void> | undefined
 
@@ -86,7 +83,7 @@ export class Scheduler {
       userData,
       assignment: 'co-partitioned',
       standbys: { wanted: this.#options.standbys ?? 0, topics: [names.jobs, names.state], copies: () => this.#copies() },
-      isLeaving: () => this.#isLeaving || this.#isCutOff,
+      isLeaving: () => this.#isLeaving,
       startAt: 'earliest',
       onAssigned: (assigned) => this.#assigned(assigned),
       onBatch: (batch) => this.#received(batch),
@@ -97,11 +94,6 @@ export class Scheduler {
       onCrash: (error) => this.#options.onFatal(error),
     })
     await this.#reader.start()
-    this.#endReach = log.watchReach?.((isCutOff) => {
-      this.#isCutOff = isCutOff
-      // Where the membership ends first the next one tells the group.
-      void this.#reader?.rejoin().catch(() => {})
-    })
     const commit = async (positions: Position[]): Promise<void> => this.#reader?.commit(positions)
     this.#groupPositions = new GroupPositions(this.#options, () => this.#partitions.values(), commit)
     this.#groupPositions.start()
@@ -134,7 +126,6 @@ export class Scheduler {
   }
 
   async #stop(): Promise<void> {
-    this.#endReach?.()
     await this.#handOver()
     await Promise.all([...this.#partitions.values()].map((partition) => partition.close()))
     this.#endTrust?.()

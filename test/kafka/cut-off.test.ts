@@ -12,11 +12,10 @@ function watched(living: () => Promise<string[]>) {
   const told: boolean[] = []
   const want = vi.fn()
   const logger = { info: vi.fn(), warn: vi.fn(), debug: vi.fn() }
-  const cutOff = new CutOff({ silent: () => silent, want, living, logger, nowMs: () => Date.now() }, (isCutOff) =>
-    told.push(isCutOff),
-  )
+  const cutOff = new CutOff({ silent: () => silent, want, living, logger, nowMs: () => Date.now() })
+  const unhear = cutOff.onChange(() => told.push(cutOff.isCutOff))
   return {
-    ...{ told, want, logger, cutOff },
+    ...{ told, want, logger, unhear },
     falls: () => {
       silent.set(here, Date.now())
       cutOff.changed()
@@ -70,10 +69,12 @@ test('one that is counted among the living no more ends it; where nobody can say
   expect(told).toEqual([true, false])
 })
 
-test('nobody hears of it after the stop', async () => {
-  const { told, falls, cutOff } = watched(async () => [here])
+test('who wants to hear no more hears no more, and nobody is asked for nobody', async () => {
+  const living = vi.fn(async () => [here])
+  const { told, falls, unhear } = watched(living)
+  unhear()
   falls()
-  cutOff.stop()
   await vi.advanceTimersByTimeAsync(60_000)
   expect(told).toEqual([])
+  expect(living).not.toHaveBeenCalled()
 })

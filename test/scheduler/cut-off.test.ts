@@ -49,11 +49,11 @@ test('what it cannot commit others fire, it owns nothing until the broker is in 
   }
   await driver.advance(3_000, 250)
   isHeirs = true
-  first.reach?.(true)
+  first.member?.outOfReach(true)
   await driver.advance(6_000, 250)
   expect(owned(first)).toEqual([])
   expect(owned(second)).toHaveLength(partitions)
-  first.reach?.(false)
+  first.member?.outOfReach(false)
   await driver.advance(6_000, 250)
   expect(owned(first).length).toBeGreaterThan(0)
   expect(owned(first).length + owned(second).length).toBe(partitions)
@@ -62,8 +62,8 @@ test('what it cannot commit others fire, it owns nothing until the broker is in 
 
 test('where all are cut off from one, each keeps what it has', async () => {
   const { driver, first, second } = await pair()
-  first.reach?.(true)
-  second.reach?.(true)
+  first.member?.outOfReach(true)
+  second.member?.outOfReach(true)
   await driver.advance(6_000, 250)
   expect(owned(first).length + owned(second).length).toBe(partitions)
   expect(owned(first).length).toBeGreaterThan(0)

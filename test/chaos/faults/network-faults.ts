@@ -1,7 +1,7 @@
 /** What befalls the network: a broker falls silent, an owner is cut off. Nothing is refused or closed; packets vanish. */
 import { groupCoordinator } from '../cluster/questions.ts'
 import { cutOff } from '../network/network.ts'
-import { brokerPlaces, othersThan, type Place } from '../places.ts'
+import { brokerPlaces, othersThan, type Place, workerPlaces } from '../places.ts'
 import { last, type Stage } from '../stage.ts'
 import { schedulerGroup } from '../system/duelog.ts'
 import type { Fault } from './fault.ts'
@@ -68,6 +68,17 @@ export const halfCutOwner: Fault = {
     const broker = brokerPlaces[Math.floor(stage.random() * brokerPlaces.length)] as Place
     stage.say(`${owner} is cut off from ${broker}`)
     await cutFor(stage, owner, [broker], 40_000)
+  },
+}
+
+export const halfCutWorker: Fault = {
+  name: 'cut-worker-one-broker',
+  what: 'a worker is cut off from one broker for 40 s',
+  async run(stage) {
+    const worker = workerPlaces[Math.floor(stage.random() * workerPlaces.length)] as Place
+    const broker = brokerPlaces[Math.floor(stage.random() * brokerPlaces.length)] as Place
+    stage.say(`${worker} is cut off from ${broker}`)
+    await cutFor(stage, worker, [broker], 40_000)
   },
 }
 

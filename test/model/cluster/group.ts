@@ -164,6 +164,12 @@ export class Member implements GroupReader {
     return new Promise((resolve, reject) => this.#heartbeats.push({ resolve, reject }))
   }
 
+  /** A broker is out of its reach alone, or no more: a member says so by itself. */
+  outOfReach(isSo: boolean): void {
+    this.isLeaving = isSo
+    this.#group.join(this)
+  }
+
   async rejoin(): Promise<void> {
     if (this.#stopped) throw new DuelogError('not-ready', 'The reader has stopped.')
     await new Promise<void>((resolve, reject) => {

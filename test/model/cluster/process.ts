@@ -107,8 +107,6 @@ export class Process {
   readonly scheduler: Scheduler
   readonly clock: GuardedClock
   member: Member | undefined
-  /** Tells its scheduler that a broker is out of its reach alone, or no more. */
-  reach: ((isCutOff: boolean) => void) | undefined
   readonly fatal: Error[] = []
   readonly #watch: () => void
   readonly zones: Zones
@@ -203,12 +201,6 @@ function logOf(cluster: Cluster, process: Process): Log {
       })
       process.member.onSeek = (position) => given.sought(position)
       return process.member
-    },
-    watchReach(onChange) {
-      process.reach = onChange
-      return () => {
-        process.reach = undefined
-      }
     },
     async admin(): Promise<LogAdmin> {
       return {
