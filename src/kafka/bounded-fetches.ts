@@ -44,8 +44,8 @@ function install(isOurs: () => boolean): void {
     const { buffer, offset } = decoder
     const length = decoder.readInt32()
     const isPresent = length > magicAt && decoder.canReadBytes(length)
-    // Another format is that of before Kafka 0.11, in which no topic of ours can be written.
-    if (!isPresent || buffer[decoder.offset + magicAt] !== 2 || !isOurs()) {
+    // A later format is one that nobody knows yet.
+    if (!isPresent || (buffer[decoder.offset + magicAt] as number) > 2 || !isOurs()) {
       decoder.offset = offset
       return usual(decoder)
     }

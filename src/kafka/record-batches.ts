@@ -1,5 +1,6 @@
 /**
- * Decodes what a fetch brought of one partition: batches of records (format 2, Kafka 0.11 and later), one behind the other.
+ * Decodes what a fetch brought of one partition: batches of records (format 2, Kafka 0.11 and later) or single
+ * messages of before (message-sets.ts), one behind the other.
  *
  * kafkajs does this too, but it unpacks whatever somebody compressed: a megabyte of zeros is a gigabyte. An error in one batch ends the
  * fetch of all partitions, for ever. It copies a record's headers for each header, and of a batch whose last records were compacted away it
@@ -9,6 +10,7 @@
  *   27 first time i64 │ 35 last time i64 │ 43 producer id i64 │ 51 producer epoch i16 │ 53 first sequence i32 │ 57 records i32 │ 61 records
  */
 import { messageOf } from '../errors.ts'
+import { decodeMessage } from './message-sets.ts'
 import { unpacked } from './unpacking.ts'
 
 /** Records of one batch that is compressed; what is not is bounded by its bytes. As many as fit a batch of the usual most, 1 MB, unpacked. */
@@ -20,6 +22,10 @@ export const answerUnpackedBytesMax = 16 * 1024 * 1024
 export const headersMax = 5_000
 
 const headerBytes = 61
+const magicAt = 16
+/** Of a message of before Kafka 0.11 (message-sets.ts): all of it, and where its attributes are. */
+const messageBytesMin = 26
+const attributesBeforeAt = 17
 const lengthAt = 8
 const beforeLength = 12
 const attributesAt = 21
@@ -73,14 +79,16 @@ export const roomOfAnswer = (): Room => ({ records: answerRecordsMax, unpackedBy
 /** `bytes`: of one partition; an unfinished batch at its end is left out. Takes from `room` what it gives. */
 export async function decodeBatches(bytes: Buffer, room: Room): Promise<FetchedMessage[]> {
   const messages: FetchedMessage[] = []
-  for (let at = 0; at + headerBytes <= bytes.length && room.records > 0; ) {
+  for (let at = 0; at + messageBytesMin <= bytes.length && room.records > 0; ) {
     const end = at + beforeLength + bytes.readInt32BE(at + lengthAt)
-    if (end > bytes.length || end < at + headerBytes) break
+    const isOld = (bytes[at + magicAt] as number) < 2
+    if (end > bytes.length || end < at + (isOld ? messageBytesMin : headerBytes)) break
     const batch = bytes.subarray(at, end)
-    const codec = batch.readInt16BE(attributesAt) & codecMask
+    const codec = (isOld ? (batch[attributesBeforeAt] as number) : batch.readInt16BE(attributesAt)) & codecMask
     if (codec !== 0 && room.unpackedBytes <= 0) break
     const count = messages.length
-    await decodeBatch(batch, codec, messages, room)
+    if (isOld) await decodeMessage(batch, messages, room, batchRecordsMax)
+    else await decodeBatch(batch, codec, messages, room)
     room.records -= messages.length - count
     at = end
   }
