@@ -2,7 +2,7 @@
  * Which records of an answer were aborted, as the protocol has it. kafkajs takes the aborted transactions in the order in which they ended,
  * and steps into one of them at each record: where several writers have a part in a partition it shows what was aborted.
  */
-import type { FetchedMessage } from './record-batches.ts'
+import type { FetchedMessage } from './fetched-message.ts'
 
 /** As brokers tell of it beside the records: its first offset in the partition. */
 export interface AbortedTransaction {

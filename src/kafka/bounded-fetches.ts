@@ -5,7 +5,8 @@
  */
 import { createRequire } from 'node:module'
 import { type AbortedTransaction, withoutAborted } from './aborted.ts'
-import { decodeBatches, type FetchedMessage, type Room, roomOfAnswer } from './record-batches.ts'
+import type { FetchedMessage, Room } from './fetched-message.ts'
+import { decodeBatches, roomOfAnswer } from './record-batches.ts'
 import { replaced } from './replaced.ts'
 
 /** Where kafkajs stands in an answer. */

@@ -7,7 +7,7 @@
  * One that is compressed holds a set in its value; its offset is that of the last message in it.
  */
 import { messageOf } from '../errors.ts'
-import type { FetchedMessage, Room } from './record-batches.ts'
+import type { FetchedMessage, Room } from './fetched-message.ts'
 import { unpacked } from './unpacking.ts'
 
 const lengthAt = 8

@@ -10,6 +10,7 @@
  *   27 first time i64 │ 35 last time i64 │ 43 producer id i64 │ 51 producer epoch i16 │ 53 first sequence i32 │ 57 records i32 │ 61 records
  */
 import { messageOf } from '../errors.ts'
+import type { BatchContext, FetchedMessage, Room } from './fetched-message.ts'
 import { decodeMessage } from './message-sets.ts'
 import { unpacked } from './unpacking.ts'
 
@@ -33,46 +34,6 @@ const codecMask = 0x07
 const appendTimeMask = 0x08
 const transactionalMask = 0x10
 const controlMask = 0x20
-
-/** What kafkajs reads of the batch that a message came in. */
-interface BatchContext {
-  firstOffset: string
-  lastOffsetDelta: number
-  producerId: string
-  inTransaction: boolean
-  isControlBatch: boolean
-  maxTimestamp: string
-  /** 1: the broker's append time. */
-  timestampType: 0 | 1
-  magicByte: 2
-}
-
-/** A message as kafkajs wants it. */
-export interface FetchedMessage {
-  magicByte: 2
-  attributes: number
-  timestamp: string
-  offset: string
-  key: Buffer | null
-  value: Buffer | null
-  /** Of repeated ones the last, as with Kafka's own lastHeader(). */
-  headers: Record<string, Buffer>
-  isControlRecord: boolean
-  batchContext: BatchContext
-  /** Why the records from an offset up to this one cannot be read. */
-  unread?: Unread
-}
-
-export interface Unread {
-  firstOffset: number
-  problem: string
-}
-
-/** What is left of the limits of one answer. */
-export interface Room {
-  records: number
-  unpackedBytes: number
-}
 
 export const roomOfAnswer = (): Room => ({ records: answerRecordsMax, unpackedBytes: answerUnpackedBytesMax })
 

@@ -2,7 +2,7 @@
 import type { KafkaMessage } from 'kafkajs'
 import type { TopicPartition } from '../ports.ts'
 import type { LogSettings } from './client.ts'
-import type { FetchedMessage } from './record-batches.ts'
+import type { FetchedMessage } from './fetched-message.ts'
 
 /** Why the message stands for records that cannot be read; undefined for nearly all. */
 export const unreadOf = (message: KafkaMessage): FetchedMessage['unread'] => (message as Pick<FetchedMessage, 'unread'>).unread

@@ -1,7 +1,7 @@
 /** What was aborted is shown to nobody, whatever order its transactions began and ended in. */
 import { expect, test } from 'vitest'
 import { withoutAborted } from '../../src/kafka/aborted.ts'
-import type { FetchedMessage } from '../../src/kafka/record-batches.ts'
+import type { FetchedMessage } from '../../src/kafka/fetched-message.ts'
 
 interface Plan {
   of: string

@@ -3,13 +3,8 @@ import { createRequire } from 'node:module'
 import { promisify } from 'node:util'
 import { gzip, gzipSync, zstdCompress } from 'node:zlib'
 import { expect, test } from 'vitest'
-import {
-  answerUnpackedBytesMax,
-  batchRecordsMax,
-  decodeBatches,
-  type FetchedMessage,
-  roomOfAnswer,
-} from '../../src/kafka/record-batches.ts'
+import type { FetchedMessage } from '../../src/kafka/fetched-message.ts'
+import { answerUnpackedBytesMax, batchRecordsMax, decodeBatches, roomOfAnswer } from '../../src/kafka/record-batches.ts'
 import { unpackedBytesMax } from '../../src/kafka/unpacking.ts'
 import { seeded } from '../streams/schedules/differential-sample.ts'
 

@@ -4,14 +4,8 @@ import { promisify } from 'node:util'
 import { gzip, zstdCompress } from 'node:zlib'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import {
-  answerRecordsMax,
-  batchRecordsMax,
-  decodeBatches,
-  type FetchedMessage,
-  headersMax,
-  roomOfAnswer,
-} from '../../src/kafka/record-batches.ts'
+import type { FetchedMessage } from '../../src/kafka/fetched-message.ts'
+import { answerRecordsMax, batchRecordsMax, decodeBatches, headersMax, roomOfAnswer } from '../../src/kafka/record-batches.ts'
 import { recordsOf } from '../../src/kafka/records.ts'
 import { unpackedBytesMax } from '../../src/kafka/unpacking.ts'
 import { seeded } from '../streams/schedules/differential-sample.ts'
