@@ -5,7 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { Network } from './network/network.ts'
 import { ownCode, settings, targetTopic } from './system/duelog.ts'
 
-const auditMsMax = 900_000
+const auditMsMax = 1_800_000
 const graceMsMin = 4_000
 const attemptsMax = 3
 const pauseMs = 5_000
@@ -16,16 +16,25 @@ export interface AuditResult {
   said: string
 }
 
-/** Judges the occurrences with nominal times in this stretch. Where it cannot read it is run again, as its message says. */
-export async function productAudit(network: Network, from: number, to: number, lateMs: number): Promise<AuditResult> {
+export interface AuditPlan {
+  /** Nominal times that are judged. */
+  from: number
+  to: number
+  lateMs: number
+  signal: AbortSignal
+}
+
+/** Judges the occurrences of a stretch. Where it cannot read it is run again, as its message says. */
+export async function productAudit(network: Network, plan: AuditPlan): Promise<AuditResult> {
   for (let attempt = 1; ; attempt++) {
-    const result = await auditOnce(network, from, to, lateMs)
+    const result = await auditOnce(network, plan)
+    plan.signal.throwIfAborted()
     if (result.judged || attempt === attemptsMax) return result
     await wait(pauseMs)
   }
 }
 
-async function auditOnce(network: Network, from: number, to: number, lateMs: number): Promise<AuditResult & { judged: boolean }> {
+async function auditOnce(network: Network, { from, to, lateMs, signal }: AuditPlan): Promise<AuditResult & { judged: boolean }> {
   const program = [
     join(ownCode, 'src/cli/duelog.ts'),
     'audit',
@@ -38,7 +47,7 @@ async function auditOnce(network: Network, from: number, to: number, lateMs: num
   const { KAFKA_BROKERS, SCHEMA_REGISTRY_URL, DUELOG_TOPIC_PREFIX, PATH, HOME } = settings(network, 'outside')
   const env = { KAFKA_BROKERS, SCHEMA_REGISTRY_URL, DUELOG_TOPIC_PREFIX, PATH, HOME, NODE_ENV: 'production' }
   return new Promise((resolve) => {
-    execFile(command, args, { env, timeout: auditMsMax, maxBuffer: 64 * 1024 * 1024 }, (error, stdout, stderr) => {
+    execFile(command, args, { env, signal, timeout: auditMsMax, maxBuffer: 64 * 1024 * 1024 }, (error, stdout, stderr) => {
       const verdict = jsonOf(stdout)
       if (verdict === undefined)
         return resolve({ judged: false, clean: false, said: (stderr.trim() || error?.message || 'nothing').slice(-500) })

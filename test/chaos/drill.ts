@@ -155,7 +155,7 @@ interface Stretch {
 
 async function audited(stage: Stage, name: string, { from, until }: Stretch): Promise<AuditResult> {
   const begunAt = Date.now()
-  const audit = await productAudit(stage.network, from, until, stage.lateMs)
+  const audit = await productAudit(stage.network, { from, to: until, lateMs: stage.lateMs, signal: stage.signal })
   stage.say(`${name}: audited in ${Math.round((Date.now() - begunAt) / 1000)} s`)
   return audit
 }
