@@ -22,11 +22,16 @@ export async function patiently<Value>(ask: () => Promise<Value>, exceptions: re
       return await ask()
     } catch (thrown) {
       const type = typeOf(thrown)
-      if (!passing.has(type) || exceptions.includes(type) || performance.now() >= endMs) throw thrown
+      const isPassing = passing.has(type) || isWithoutPartitions(thrown)
+      if (!isPassing || exceptions.includes(type) || performance.now() >= endMs) throw thrown
     }
     await wait(intervalMs)
   }
 }
+
+/** What kafkajs trips over where metadata name the topic and no partition of it yet, or change between its questions for both ends. */
+const isWithoutPartitions = (thrown: unknown): boolean =>
+  thrown instanceof TypeError && /'partitions' of|reading '(partitions|offset)'/.test(thrown.message)
 
 function typeOf(thrown: unknown): string {
   const error = thrown as { type?: string; cause?: unknown }

@@ -1,6 +1,6 @@
 /** Questions about offsets while a broker is lost: partitions ask side by side, and one that fails takes nothing from the others. */
 import type { Kafka } from 'kafkajs'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { KafkaAdmin } from '../../src/kafka/admin.ts'
 
 type Offsets = { partition: number; offset: string; low: string; high: string }[]
@@ -56,4 +56,24 @@ test('a transaction whose predecessor is not over yet is a matter of the brokers
     retriable: false,
   })
   expect(faultOf(thrown, 'A transaction').code).toBe('broker-unavailable')
+})
+
+test('a topic of which metadata name no partition yet is asked for again, of a fresh admin', async () => {
+  const { kafka, admins } = brokenKafka()
+  const admin = await KafkaAdmin.open(kafka)
+  const question = admin.offsets('new')
+  const [first] = admins[0]?.asked ?? []
+  // As kafkajs says it.
+  first?.reject(new TypeError("Cannot destructure property 'partitions' of 'high.pop(...)' as it is undefined."))
+  await vi.waitUntil(() => admins[1]?.asked.length === 1)
+  admins[1]?.asked[0]?.resolve([{ partition: 0, offset: '5', low: '1', high: '5' }])
+  expect(await question).toEqual([{ partition: 0, earliest: 1, next: 5 }])
+})
+
+test('a fault of another kind is told at once', async () => {
+  const { kafka, admins } = brokenKafka()
+  const admin = await KafkaAdmin.open(kafka)
+  const question = admin.offsets('a')
+  admins[0]?.asked[0]?.reject(new TypeError('something is not a function'))
+  await expect(question).rejects.toMatchObject({ code: 'internal' })
 })
