@@ -6,10 +6,12 @@ import type { ActiveRun, DecidedTime, Execution, FinishedRun, JobDefinition, Job
 import type { Reason } from '../streams/jobs/why.ts'
 import type { LogAdmin } from './log-admin-port.ts'
 import type { DueCounts, DueRange, JobFilter, PartitionView, StoredJob, WorkerRuns } from './owner-views.ts'
+import type { StandbyOptions } from './standby-options.ts'
 import type { TopicPartition } from './topic-partition.ts'
 
 export type { LogAdmin } from './log-admin-port.ts'
 export type { DueCounts, DueRange, JobFilter, PartitionView, RunsUnderWay, StoredJob, WorkerRuns } from './owner-views.ts'
+export type { StandbyOptions } from './standby-options.ts'
 export type { TargetTopics } from './target-topics-port.ts'
 export type { TopicPartition } from './topic-partition.ts'
 
@@ -73,15 +75,6 @@ export interface Batch extends TopicPartition {
   highWatermark: number
   /** Everything before it was fetched, also what stands behind the last record and is shown to nobody. Default: behind the last record. */
   next?: number
-}
-
-export interface StandbyOptions {
-  /** Of each partition, as far as there are members. The highest that any member says counts. */
-  wanted: number
-  /** What they read. */
-  topics: string[]
-  /** Partition numbers that this member has locally, and how far: whoever is furthest is preferred as heir. Asked at each join. */
-  copies: () => [partition: number, offset: number][]
 }
 
 export interface GroupReaderOptions {

@@ -8,8 +8,8 @@
 import { type Assigner, AssignerProtocol, type Cluster, type GroupMember, type PartitionAssigner } from 'kafkajs'
 import { metadataOf } from './member-metadata.ts'
 import { type MemberNote, readNote } from './member-note.ts'
-import { sharePartitions } from './shares.ts'
-import { shareStandbys } from './standby-shares.ts'
+import { partitionsIn } from './partition-bits.ts'
+import { shareWarm } from './warm-shares.ts'
 
 export type AssignerKind = 'co-partitioned' | 'round-robin' | 'range'
 
@@ -17,7 +17,12 @@ export type AssignerKind = 'co-partitioned' | 'round-robin' | 'range'
 const metadataVersion = 0
 
 type Assignments = Map<string, Record<string, number[]>>
-type Rule = (members: { memberId: string; topics: string[]; note: MemberNote }[], counts: Map<string, number>) => Assignments
+interface GroupRole {
+  memberId: string
+  topics: string[]
+  note: MemberNote
+}
+type Rule = (members: GroupRole[], counts: Map<string, number>) => Assignments
 
 /** `note` is asked at each join. */
 export function createAssigner(kind: AssignerKind, note: () => MemberNote): PartitionAssigner {
@@ -52,54 +57,47 @@ export function createAssigner(kind: AssignerKind, note: () => MemberNote): Part
 }
 
 /**
- * Partition i of every topic goes to one member and stays there where balance allows. Standbys get some of the topics besides: an owner
- * is who reads all of them. While one member knows no standbys nobody is one, for that member would take a standby for an owner. Who is
- * about to leave gets nothing while others stay: what it has is free.
+ * Partition i of every topic goes to one member and stays there where balance allows. Standbys get some of the topics besides, and one more
+ * where they are awaited (warm-shares.ts): an owner is who reads all of them. While one member knows no standbys nobody is one, for that
+ * member would take a standby for an owner. Who is about to leave gets nothing while others stay: what it has is free.
  */
-const coPartitioned: Rule = (all, counts) => {
+export const coPartitioned: Rule = (all, counts) => {
   // Who reads nothing, or whose metadata nobody can read, would keep its partitions from all others.
   const members = all.filter(({ topics }) => topics.length > 0)
   const widest = Math.max(0, ...counts.values())
-  const staying = members.filter(({ note }) => note.leaving !== true)
-  const known = (staying.length > 0 ? staying : members).map(({ memberId, note }) => ({
-    memberId,
-    note,
-    copies: new Map(note.standby?.copies),
-  }))
-  const owners = sharePartitions(
-    widest,
-    known.map(({ memberId, note, copies }) => ({
-      memberId,
-      owned: note.owned,
-      generation: note.generation,
-      copies,
-      following: note.standby?.following ?? [],
-    })),
-  )
   const notes = members.flatMap(({ note }) => note.standby ?? [])
-  const wanted = notes.length < members.length ? 0 : Math.max(0, ...notes.map((note) => note.wanted))
-  const followers = known.map(({ memberId, note, copies }) => ({
-    memberId,
-    host: hostOf(note.instance),
-    following: note.standby?.following ?? [],
-    copies,
-  }))
-  const standbys = shareStandbys(widest, wanted, followers, owners)
+  const knowStandbys = notes.length === members.length
+  const staying = members.filter(({ note }) => note.leaving !== true)
+  const known = (staying.length > 0 ? staying : members).map((member) => standingOf(member, knowStandbys))
+  const wanted = knowStandbys ? Math.max(0, ...notes.map((note) => note.wanted)) : 0
+  const { owners, copies, awaited } = shareWarm(widest, wanted, known)
   // What all agree on: who could add a topic to it would make owners of all standbys.
   const [followed = new Set<string>(), ...others] = notes.map((note) => new Set(note.topics))
   for (const topic of followed) if (others.some((topics) => !topics.has(topic))) followed.delete(topic)
   const assignments: Assignments = new Map()
-  for (const { memberId, topics } of members) {
-    const [own, more] = [owners.get(memberId) ?? [], standbys.get(memberId) ?? []]
+  for (const { memberId, topics, note } of members) {
+    const own = owners.get(memberId) ?? []
     const assignment: Record<string, number[]> = {}
     for (const topic of topics) {
       if (!counts.has(topic)) continue
-      const share = followed.has(topic) ? [...own, ...more].sort((a, b) => a - b) : own
+      const besides = followed.has(topic) ? copies : topic === note.standby?.warmth?.topic ? awaited : undefined
+      const share = [...own, ...(besides?.get(memberId) ?? [])].sort((a, b) => a - b)
       assignment[topic] = share.filter((partition) => partition < (counts.get(topic) ?? 0))
     }
     assignments.set(memberId, assignment)
   }
   return assignments
+}
+
+/** What counts of a member when partitions are shared out. */
+function standingOf({ memberId, note }: GroupRole, knowStandbys: boolean) {
+  const { owned, generation, standby } = note
+  const warmth = knowStandbys ? standby?.warmth : undefined
+  return {
+    ...{ memberId, owned, generation, host: hostOf(note.instance) },
+    ...{ copies: new Map(standby?.copies), following: standby?.following ?? [] },
+    warm: warmth && partitionsIn(warmth.warm),
+  }
 }
 
 /** Of name@host:pid:boot. */

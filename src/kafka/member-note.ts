@@ -1,5 +1,6 @@
 /** What a member of a group tells the others at each join: JSON in its metadata, shown by describeGroups to anybody. */
 import type { GroupReaderOptions } from '../ports.ts'
+import { bitsOf } from './partition-bits.ts'
 
 /** What a member that can be a standby tells of it. */
 export interface StandbyNote {
@@ -11,6 +12,16 @@ export interface StandbyNote {
   following: number[]
   /** Partition numbers it has locally, and how far. */
   copies: [partition: number, offset: number][]
+  /** Absent: it is of an earlier version, which does not say whether it is warm. */
+  warmth?: WarmthNote
+}
+
+/** How a member tells where it is warm, and is told where it is awaited (warm-shares.ts). */
+export interface WarmthNote {
+  /** It is assigned this topic, besides those of a standby, where it is awaited. */
+  topic: string
+  /** Partitions that it fires, or could fire at once (partition-bits.ts). */
+  warm: string
 }
 
 /** What a member tells the group at each join. */
@@ -34,14 +45,16 @@ export function noteOf(
   const owned = new Set<number>()
   const followed = new Set<number>()
   for (const [topic, partitions] of assigned) {
+    if (topic === standbys?.warmth?.topic) continue
     for (const partition of partitions) (standbys?.topics.includes(topic) ? followed : owned).add(partition)
   }
   const leaving = isLeaving?.() === true && { leaving: true as const }
   const note = { instance, userData: userData?.() ?? null, owned: [...owned], generation, ...leaving }
   if (standbys === undefined) return note
-  const { wanted, topics, copies } = standbys
+  const { wanted, topics, copies, warmth } = standbys
   const following = [...followed].filter((partition) => !owned.has(partition))
-  return { ...note, standby: { wanted, topics, following, copies: copies() } }
+  const told = warmth && { warmth: { topic: warmth.topic, warm: bitsOf(warmth.warm()) } }
+  return { ...note, standby: { wanted, topics, following, copies: copies(), ...told } }
 }
 
 /** Never fails: a member of another program has a note that says nothing. */
@@ -64,11 +77,12 @@ export function readNote(memberId: string, bytes: Buffer | undefined): MemberNot
 
 function isStandbyNote(note: Partial<StandbyNote> | undefined): note is StandbyNote {
   if (typeof note !== 'object' || note === null) return false
-  const { wanted, topics, following, copies } = note
+  const { wanted, topics, following, copies, warmth } = note
   return (
     Number.isInteger(wanted) &&
     [topics, following, copies].every(Array.isArray) &&
     (following as unknown[]).every(Number.isInteger) &&
-    (copies as unknown[]).every((copy) => Array.isArray(copy) && copy.every(Number.isInteger))
+    (copies as unknown[]).every((copy) => Array.isArray(copy) && copy.every(Number.isInteger)) &&
+    (warmth === undefined || (typeof warmth?.topic === 'string' && typeof warmth.warm === 'string'))
   )
 }

@@ -11,16 +11,19 @@ export interface Claimant {
   copies?: ReadonlyMap<number, number>
   /** Partition numbers it followed until now: its copies of these are up to date, or soon will be. Default: none. */
   following?: readonly number[]
+  /** Those that it could fire at once, or fires. Absent: it does not say; then what it follows is taken for up to date. */
+  warm?: { has(partition: number): boolean } | undefined
 }
 
 /** What it costs that a partition goes from a living owner to another. More than all else together. */
 const moveCost = 1e9
-/** Who follows costs nothing, who has some copy this, who has none twice this; of two the one that is further costs less. */
+/** Who is warm costs nothing, who follows half of this, who has some copy this, who has none twice this; of two the one that is further costs less. */
 const coldCost = 1e6
 
 /**
  * Shares the numbers 0…count−1: nobody has more than one more than another, and everybody keeps as much of what he owned as that
- * allows. What has to move, or is free, goes to those who follow it as far as balance allows, else to those with a copy, the most advanced first.
+ * allows. What has to move, or is free, goes to those who are warm as far as balance allows, else to those who follow it, else to those with
+ * a copy, the most advanced first. When it goes there is another question (heirs.ts).
  */
 export function sharePartitions(count: number, members: readonly Claimant[]): Map<string, number[]> {
   if (members.length === 0) return new Map()
@@ -31,10 +34,12 @@ export function sharePartitions(count: number, members: readonly Claimant[]): Ma
   const cost = (partition: number, bin: number): number => {
     const owner = owners[partition]
     if (owner === bin) return 0
-    const { copies } = sorted[bin] as Claimant
-    const rank = ranks.get(partition)?.get(bin) ?? 0
-    const cold = !copies?.has(partition) ? 2 * coldCost : rank + (following[bin]?.has(partition) ? 0 : coldCost)
-    return cold + (owner === undefined ? 0 : moveCost)
+    const move = owner === undefined ? 0 : moveCost
+    return (
+      move +
+      coldness(sorted[bin] as Claimant, partition, following[bin]?.has(partition) === true) +
+      (ranks.get(partition)?.get(bin) ?? 0)
+    )
   }
   const one = { sources: 1, sourceOf: () => 0, crowdMax: () => Number.POSITIVE_INFINITY }
   const seats = new Seats({ bins: sorted.length, taken: sorted.map(() => 0), cost, ...one }, count)
@@ -44,6 +49,15 @@ export function sharePartitions(count: number, members: readonly Claimant[]): Ma
   for (const bin of byClaims) for (const partition of claims[bin] ?? []) seats.keep(partition, bin)
   for (const partition of numbers(count)) seats.seat(partition)
   return new Map(seats.shares.map((share, bin) => [(sorted[bin] as Claimant).memberId, share]))
+}
+
+/** What it costs that a member has to restore a partition before it fires it. */
+function coldness({ warm, copies }: Claimant, partition: number, follows: boolean): number {
+  const hasCopy = copies?.has(partition) === true
+  if (warm === undefined ? follows && hasCopy : warm.has(partition)) return 0
+  // Of one that has just begun to follow there may be nothing yet.
+  if (follows && warm !== undefined) return coldCost / 2
+  return hasCopy ? coldCost : 2 * coldCost
 }
 
 /** For each partition its holders by how far they are: 0 is the furthest. */
@@ -64,7 +78,7 @@ export function ranksOf(
 }
 
 /** Each partition's true owner until now, by its place among the members. */
-function ownersOf(count: number, members: readonly Claimant[]): (number | undefined)[] {
+export function ownersOf(count: number, members: readonly Claimant[]): (number | undefined)[] {
   const owners: (number | undefined)[] = new Array(count).fill(undefined)
   for (const [place, { owned, generation }] of members.entries())
     for (const partition of owned) {

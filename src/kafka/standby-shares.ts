@@ -10,11 +10,13 @@ export interface Follower {
   following: readonly number[]
   /** What it has of partitions locally, and how far. */
   copies: ReadonlyMap<number, number>
+  /** Those that it could fire at once. Absent: it does not say; then what it follows is taken for up to date. */
+  warm?: { has(partition: number): boolean } | undefined
 }
 
 /** That two of a partition's processes are on one host costs more than any number of new copies. */
 const nearCost = 1e9
-/** Who followed costs nothing, who has some copy this, who has none twice this; of two the one that is further costs less. */
+/** Who followed costs nothing, half of this where it is not warm, who has some copy this, who has none twice this; of two the one that is further costs less. */
 const coldCost = 1e6
 
 /**
@@ -65,7 +67,7 @@ function roundOf(
   const cost = (partition: number, bin: number): number => {
     if (isOf(partition, bin)) return Number.POSITIVE_INFINITY
     const near = nearCost * (nearness[partition]?.(bin) ?? 0)
-    if (following[bin]?.has(partition)) return near
+    if (following[bin]?.has(partition)) return near + (members[bin]?.warm?.has(partition) === false ? coldCost / 2 : 0)
     const rank = ranks.get(partition)?.get(bin)
     return near + (rank === undefined ? 2 * coldCost : coldCost + rank)
   }

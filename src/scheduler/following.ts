@@ -24,8 +24,10 @@ export async function follow(own: Ownership, store: PartitionStore, index: TimeI
   const { logger } = own.shared
   const { partition } = own
   logger.info({ partition, behind: own.catchUp.behindRecords }, `Partition ${partition} is followed.`)
-  while (own.role === 'standby') {
+  for (let wasWarm = own.isWarm; own.role === 'standby'; ) {
     own.catchUp.measureBehind()
+    if (own.isWarm !== wasWarm) own.shares.phaseChanged()
+    wasWarm = own.isWarm
     if (own.mailbox.nextOffset < own.logged.jobsOffset) await own.turn(store, index)
     else {
       const lookAt = await followZones(own, store)

@@ -40,6 +40,9 @@ export type PartitionRole = 'owner' | 'standby'
 /** Reading that brings nothing for so long may be at the end: what is left are control records and aborted ones, which no batch shows. */
 export const quietMs = 2_000
 
+/** A copy that lacks no more is warm: it is read in a fraction of a second. */
+const warmRecordsMax = 5_000
+
 export class Ownership {
   readonly partition: number
   readonly shared: Shared
@@ -94,6 +97,17 @@ export class Ownership {
   get isLeaving(): boolean {
     return this.leavingAt !== Number.POSITIVE_INFINITY
   }
+  /** It fires, or could after little more than a claim: what it lacks then is read in a moment. */
+  get isWarm(): boolean {
+    const { phase, role, closing } = this
+    if (phase === 'claiming' || phase === 'draining' || phase === 'active') return true
+    if (closing || phase === 'closed') return false
+    // What begins anew has what it had, until its store is open and says what it lacks. A standby keeps it only while it follows.
+    const { behindRecords } = this.catchUp
+    if (role === 'owner' && behindRecords === null) return this.#hasFired
+    return (role === 'owner' || phase === 'following') && behindRecords !== null && behindRecords <= warmRecordsMax
+  }
+  #hasFired = false
   readonly waits = new AppliedWaits(() => this.applied)
   readonly #closed = new Interruption()
   #interrupted = new Interruption()
@@ -120,7 +134,10 @@ export class Ownership {
 
   enter(phase: Phase): void {
     this.phase = phase
-    if (phase === 'active') this.trouble = null
+    if (phase === 'active') {
+      this.trouble = null
+      this.#hasFired = true
+    }
     this.#progressAt = this.shared.clock.steadyMs()
     this.catchUp.measureRestore()
     this.shares.phaseChanged()

@@ -86,6 +86,10 @@ export class Partition {
   get role(): PartitionRole {
     return this.#own.role
   }
+  /** It fires, or could after little more than a claim. */
+  get isWarm(): boolean {
+    return this.#own.isWarm
+  }
   /** How far the store has read its changelog. */
   get stateOffset(): number {
     return this.#own.applied.state

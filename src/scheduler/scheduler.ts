@@ -2,11 +2,11 @@
  * The scheduler of one process: a member of the group `<prefix>scheduler`, and the partitions it owns.
  * The group says who should own a partition; the fence says who does (partition.ts).
  */
-import { atSteady } from '../clock.ts'
 import type { Batch, GroupReader, PartitionQueries, Position, TopicPartition } from '../ports.ts'
 import { EndsQuestion } from './ends-question.ts'
 import { Feed, type FeedSource, feedSources } from './feed.ts'
 import { GroupPositions } from './group-positions.ts'
+import { HandOver } from './hand-over.ts'
 import { HeavyTurns } from './heavy-turns.ts'
 import { mailboxBytesOf } from './mailbox.ts'
 import { OpenTransactions } from './open-transactions.ts'
@@ -16,14 +16,10 @@ import { Partition } from './partition.ts'
 import { partitionQueries } from './queries.ts'
 import type { PartitionShares } from './shares.ts'
 import { commitSlots, restoreSlots, Slots, standbyRestoreSlots } from './slots.ts'
+import { Warmth } from './warmth.ts'
 
 /** A turn ends with its commit, and every commit with an answer, an error or a timeout of the log long before this. */
 const hangsAfterMs = 300_000
-/** So long a scheduler that is stopped goes on firing at most, until others do (ADR 0057). */
-export const handOverMsMax = 10_000
-/** And so long it stays a member behind that: its leaving is a rebalance, in which nobody reads, and its heirs read up to their claims. */
-const heirsReadMs = 2_000
-
 export class Scheduler {
   readonly #options: SchedulerOptions
   readonly #partitions = new Map<number, Partition>()
@@ -38,15 +34,22 @@ export class Scheduler {
   #shares: PartitionShares | undefined
   #openTransactions: OpenTransactions | undefined
   #groupPositions: GroupPositions | undefined
+  readonly #warmth: Warmth
   readonly #endTrust: (() => void) | undefined
-  #isLeaving = false
-  #handedOver: (() => void) | undefined
+  readonly #handOver: HandOver
   #stopping: Promise<void> | undefined
 
   constructor(options: SchedulerOptions) {
     this.#options = options
     for (const source of feedSources) this.#sources.set(options.names[source], source)
     this.queries = partitionQueries(this.#partitions, options)
+    this.#handOver = new HandOver(options, () => this.#leaving)
+    this.#warmth = new Warmth({
+      clock: options.clock,
+      ask: () => this.#reader?.rejoin() ?? Promise.resolve(),
+      isWarm: (number) => this.#partitions.get(number)?.isWarm === true,
+      isTakingOver: () => [...this.#partitions.values()].some(({ phase }) => phase === 'claiming' || phase === 'draining'),
+    })
     this.#endTrust = options.clock.guard?.onTrusted(() => {
       for (const partition of this.#partitions.values()) partition.wake()
     })
@@ -73,7 +76,10 @@ export class Scheduler {
       standbyRestores: new Slots(standbyRestoreSlots),
       asides: await log.writer(),
       eventEnds: new EndsQuestion(admin, names.events, this.#options.clock),
-      phaseChanged: () => this.#settleWaiting(),
+      phaseChanged: () => {
+        this.#settleWaiting()
+        this.#warmth.look()
+      },
     }
     for (const number of await this.#options.stores.held()) if (number < this.#options.partitions) this.#onDisk.set(number, 0)
     this.#reader = log.reader({
@@ -82,8 +88,13 @@ export class Scheduler {
       instance,
       userData,
       assignment: 'co-partitioned',
-      standbys: { wanted: this.#options.standbys ?? 0, topics: [names.jobs, names.state], copies: () => this.#copies() },
-      isLeaving: () => this.#isLeaving,
+      standbys: {
+        wanted: this.#options.standbys ?? 0,
+        topics: [names.jobs, names.state],
+        copies: () => this.#copies(),
+        warmth: { topic: names.events, warm: () => this.#warm() },
+      },
+      isLeaving: () => this.#handOver.hasBegun,
       startAt: 'earliest',
       onAssigned: (assigned) => this.#assigned(assigned),
       onBatch: (batch) => this.#received(batch),
@@ -126,7 +137,9 @@ export class Scheduler {
   }
 
   async #stop(): Promise<void> {
-    await this.#handOver()
+    this.#warmth.stop()
+    const fires = [...this.#partitions.values()].some(({ phase }) => phase === 'active')
+    if (this.#reader !== undefined && fires) await this.#handOver.run(this.#reader)
     await Promise.all([...this.#partitions.values()].map((partition) => partition.close()))
     this.#endTrust?.()
     this.#openTransactions?.stop()
@@ -134,35 +147,6 @@ export class Scheduler {
     await this.#reader?.stop()
     await this.#shares?.asides.close()
     await this.#shared?.admin.close()
-  }
-
-  /**
-   * Says to the group that this member leaves: it then gives all to others, as far as there are any, which fence what fires here as soon as
-   * they can fire themselves. Whatever goes wrong meanwhile, the limit ends it.
-   */
-  async #handOver(): Promise<void> {
-    const { clock, logger } = this.#options
-    if (this.#reader === undefined || ![...this.#partitions.values()].some(({ phase }) => phase === 'active')) return
-    this.#isLeaving = true
-    let cancel = (): void => {}
-    const after = (ms: number): Promise<void> =>
-      new Promise((resolve) => {
-        cancel = clock.at(atSteady(clock, clock.steadyMs() + ms), resolve)
-      })
-    let hasHeirs = false
-    const late = after(handOverMsMax)
-    const handedOver = (): Promise<void> =>
-      new Promise((resolve) => {
-        hasHeirs = this.#leaving.length > 0
-        this.#handedOver = resolve
-        this.#settleWaiting()
-      })
-    // Of a reader that has stopped nobody hears any more.
-    await Promise.race([this.#reader.rejoin().then(handedOver, () => undefined), late])
-    cancel()
-    const left = this.#leaving
-    if (left.length > 0) logger.warn({ partitions: left }, 'The stop waits no longer: nobody fires some partitions yet.')
-    else if (hasHeirs) await after(heirsReadMs)
   }
 
   #assigned(assigned: TopicPartition[]): { positions: Position[]; paused: TopicPartition[] } {
@@ -185,9 +169,16 @@ export class Scheduler {
     }
     this.#joined = true
     this.#settleWaiting()
+    const isAwaited = ({ topic, partition }: TopicPartition): boolean => topic === names.events && !owned.has(partition)
+    const awaited = assigned.filter(isAwaited).map(({ partition }) => partition)
+    this.#warmth.await(awaited)
     const [own, others] = [sorted(owned), sorted(numbers).filter((number) => !owned.has(number))]
     const more = others.length === 0 ? '' : `, and ${others.length} to follow`
-    logger.info({ partitions: own, standbyOf: others }, `Assigned ${own.length} partitions${more}.`)
+    const later = awaited.length === 0 ? '' : `; ${awaited.length} of these are awaited`
+    logger.info(
+      { partitions: own, standbyOf: others, awaited: sorted(awaited) },
+      `Assigned ${own.length} partitions${more}${later}.`,
+    )
     return { positions, paused }
   }
 
@@ -197,7 +188,7 @@ export class Scheduler {
   }
 
   #settleWaiting(): void {
-    if (this.#leaving.length === 0) this.#handedOver?.()
+    this.#handOver.look()
     if (!this.active) return
     for (const resolve of this.#waiting) resolve()
     this.#waiting.clear()
@@ -225,6 +216,12 @@ export class Scheduler {
   #copies(): [partition: number, offset: number][] {
     for (const { number, stateOffset } of this.#partitions.values()) if (stateOffset > 0) this.#onDisk.set(number, stateOffset)
     return [...this.#onDisk]
+  }
+
+  #warm(): number[] {
+    const warm = [...this.#partitions.values()].filter(({ isWarm }) => isWarm).map(({ number }) => number)
+    this.#warmth.telling(warm)
+    return warm
   }
 
   #received(batch: Batch): Promise<void> | undefined {

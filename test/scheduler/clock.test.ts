@@ -9,7 +9,7 @@ const secondMs = 1_000
 const hourMs = 3_600_000
 
 const driverWith = (clocks = {}, partitions = 1, withStandbys = false): SchedulerDriver =>
-  new SchedulerDriver(partitions, withStandbys, { clockStepMsMax: 2_000, ...clocks })
+  new SchedulerDriver(partitions, withStandbys ? 'standbys' : 'owners', { clockStepMsMax: 2_000, ...clocks })
 
 /** The clock is wrong for so long. */
 async function stepped(driver: SchedulerDriver, process: Process, skewMs: number, forMs = secondMs): Promise<void> {

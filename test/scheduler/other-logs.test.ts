@@ -182,7 +182,7 @@ test.each(['anew', 'truncated'] as const)(
 )
 
 test('a standby that read nothing while the log lost its end, and was logged again beyond that, builds its copy anew', async () => {
-  const driver = new SchedulerDriver(1, true)
+  const driver = new SchedulerDriver(1, 'standbys')
   const owner = driver.boot('A')
   await driver.settle()
   driver.define('a', job)

@@ -1,6 +1,6 @@
 /** A scheduler that is stopped goes on firing until another does, and ends then; where nobody can, a limit ends it. */
 import { expect, test } from 'vitest'
-import { handOverMsMax } from '../../src/scheduler/scheduler.ts'
+import { handOverMsMax } from '../../src/scheduler/hand-over.ts'
 import type { Process } from '../model/cluster/process.ts'
 import { SchedulerDriver } from '../tools/scheduler-driver.ts'
 

@@ -127,7 +127,7 @@ test('a member that the group has given up claims nothing, however far it has re
 })
 
 test('a standby has the definitions that its owner has, and only the timers that follow from them', async () => {
-  const driver = new SchedulerDriver(1, true)
+  const driver = new SchedulerDriver(1, 'standbys')
   const processes = [driver.boot('A'), driver.boot('B')]
   await driver.settle()
   const storesHave = (what: number): number[] =>
@@ -155,7 +155,7 @@ test('a standby has the definitions that its owner has, and only the timers that
 })
 
 test('a new owner knows what the ahead lanes hold: it puts nothing there that is due before', async () => {
-  const driver = new SchedulerDriver(1, false, { leadMsMax: 10_000 })
+  const driver = new SchedulerDriver(1, 'owners', { leadMsMax: 10_000 })
   const owner = driver.boot('A')
   await driver.settle()
   const dueAt = driver.time.nowMs + 5_000

@@ -22,7 +22,11 @@ const winterRules = rulesAs({ [timezone]: 'America/Los_Angeles' })
 function world(standbys = false) {
   const run = rulesByProcess()
   const zones = (version: string, rules: ZoneRules): Zones => ({ version, under: (task) => run(rules, task) })
-  return { it: new SchedulerDriver(1, standbys), winter: zones('2025c', winterRules), summer: zones('2026a', intlRules) }
+  return {
+    it: new SchedulerDriver(1, standbys ? 'standbys' : 'owners'),
+    winter: zones('2025c', winterRules),
+    summer: zones('2026a', intlRules),
+  }
 }
 
 /** Nobody hears of its runs' ends, so that nothing but the schedule decides. */

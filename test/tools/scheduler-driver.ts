@@ -7,7 +7,7 @@ import { partitionOf } from '../../streams/topics.ts'
 import { executionIn } from '../model/cluster/actors.ts'
 import type { Chance } from '../model/cluster/chance.ts'
 import { Fullness } from '../model/cluster/fullness.ts'
-import { Group } from '../model/cluster/group.ts'
+import { Group, type Sharing } from '../model/cluster/group.ts'
 import type { Io } from '../model/cluster/io.ts'
 import { type Cluster, type Disk, noMisfortune, Process, type Zones } from '../model/cluster/process.ts'
 import { jobsOf } from '../model/cluster/settled.ts'
@@ -33,8 +33,14 @@ export class SchedulerDriver {
   /** While it is set, what is to be put into a store waits for it. */
   applyGate: Promise<void> | undefined
 
+  readonly #gates = new Map<string, Promise<void>>()
+
   /** `times`: how far clocks may be apart before owners stop, how wrong those of the brokers are, and when herds may go. Default: nothing is compared. */
-  constructor(partitions = 1, withStandbys = false, times: Pick<Cluster, 'clockStepMsMax' | 'brokerSkewsMs' | 'leadMsMax'> = {}) {
+  constructor(
+    partitions = 1,
+    sharing: Sharing = 'owners',
+    times: Pick<Cluster, 'clockStepMsMax' | 'brokerSkewsMs' | 'leadMsMax'> = {},
+  ) {
     this.log = new MemoryLog(partitions, () => this.time.nowMs)
     const io = {
       submit: (machine: Process['machine'], name: string, effect: () => unknown): Promise<unknown> =>
@@ -42,6 +48,7 @@ export class SchedulerDriver {
           const go = async (): Promise<void> => {
             if (name === 'commits' && this.commitGate !== undefined) await this.commitGate
             if (name === 'applies' && this.applyGate !== undefined) await this.applyGate
+            await this.#gates.get(`${machine.name} ${name}`)
             if (!machine.alive) return
             try {
               resolve(effect())
@@ -60,7 +67,7 @@ export class SchedulerDriver {
       pick: <T>(values: readonly T[]) => values.at(-1),
       int: (least: number) => least,
     } as unknown as Chance
-    const group = new Group(this.log, io, chance, withStandbys)
+    const group = new Group(this.log, io, chance, sharing)
     this.cluster = {
       time: this.time,
       log: this.log,
@@ -88,6 +95,16 @@ export class SchedulerDriver {
     this.processes.push(process)
     process.start()
     return process
+  }
+
+  /** Keeps back what the process asks for by this name, until the function that is returned is called. */
+  hold({ machine }: Process, name: string): () => void {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#gates.set(`${machine.name} ${name}`, promise)
+    return () => {
+      this.#gates.delete(`${machine.name} ${name}`)
+      resolve()
+    }
   }
 
   /** As SIGKILL does; the group hears of it at once. */

@@ -16,7 +16,7 @@ export class KeepingGroup extends Group {
   readonly #positions = new Map<string, number>()
 
   constructor(cluster: Cluster, id: string) {
-    super(cluster.log, cluster.io, cluster.chance, false)
+    super(cluster.log, cluster.io, cluster.chance, 'owners')
     this.id = id
     this.#cluster = cluster
   }

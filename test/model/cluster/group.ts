@@ -3,6 +3,8 @@
  * they stand still and join again when they find out.
  */
 import { DuelogError } from '../../../src/errors.ts'
+import { coPartitioned } from '../../../src/kafka/assignors.ts'
+import { noteOf, readNote } from '../../../src/kafka/member-note.ts'
 import type { GroupReader, GroupReaderOptions, Position, TopicPartition } from '../../../src/ports.ts'
 import type { MemoryLog } from '../../tools/memory-log.ts'
 import type { Chance } from './chance.ts'
@@ -14,6 +16,9 @@ export const sessionMs = 10_000
 /** What a fetch brings of one partition, in bytes, or one record. */
 const fetchBytesMax = 1_048_576
 
+/** Who gets what: anything may come of a rebalance, without standbys or with one each; or by the rule of the product. */
+export type Sharing = 'owners' | 'standbys' | 'by the rule'
+
 const placeOf = ({ topic, partition }: TopicPartition): string => `${topic}/${partition}`
 
 export class Group {
@@ -23,11 +28,11 @@ export class Group {
   readonly members = new Set<Member>()
   /** What went wrong that no member may do. */
   readonly faults: string[] = []
-  readonly #standbys: boolean
+  readonly #sharing: Sharing
   #generation = 0
 
-  constructor(log: MemoryLog, io: Io, chance: Chance, standbys: boolean) {
-    this.#standbys = standbys
+  constructor(log: MemoryLog, io: Io, chance: Chance, sharing: Sharing) {
+    this.#sharing = sharing
     this.log = log
     this.io = io
     this.chance = chance
@@ -40,16 +45,31 @@ export class Group {
       member.fetching = false
       if (member.machine.frozen || member.isCutOff || !member.machine.alive) this.members.delete(member)
     }
-    for (const member of this.members) member.promised = { generation: this.#generation, partitions: [], standbys: [] }
+    if (this.#sharing === 'by the rule') return this.#shareByRule()
+    for (const member of this.members)
+      member.promised = { generation: this.#generation, partitions: [], standbys: [], awaited: [] }
     // Who is about to leave gets nothing while others stay.
     const staying = [...this.members].filter(({ isLeaving }) => !isLeaving)
     const members = staying.length > 0 ? staying : [...this.members]
     const start = this.chance.int(0, 7)
     for (let partition = 0; partition < this.log.partitions; partition++) {
       members[(partition + start) % members.length]?.promised?.partitions.push(partition)
-      if (!this.#standbys || members.length === 1) continue
+      if (this.#sharing === 'owners' || members.length === 1) continue
       members[(partition + start + 1) % members.length]?.promised?.standbys.push(partition)
     }
+  }
+
+  /** As the leader of the group does: of what each tells, by the rule of the product. */
+  #shareByRule(): void {
+    const members = [...this.members]
+    const counts = new Map(members.flatMap(({ topics }) => topics.map((topic) => [topic, this.log.partitions] as const)))
+    const roles = members.map((member) => ({
+      memberId: member.id,
+      topics: member.topics,
+      note: readNote(member.id, member.note),
+    }))
+    const assignments = coPartitioned(roles, counts)
+    for (const member of members) member.promise(this.#generation, assignments.get(member.id) ?? {})
   }
 
   /** Where a member begins to read that names no position of its own. */
@@ -81,10 +101,11 @@ export class Group {
 
 export class Member implements GroupReader {
   readonly machine: Machine
+  readonly id: string
   readonly #group: Group
   readonly #options: GroupReaderOptions
   /** Assigned by the group, and not yet known here. */
-  promised: { generation: number; partitions: number[]; standbys: number[] } | undefined
+  promised: { generation: number; partitions: number[]; standbys: number[]; awaited: number[] } | undefined
   /** In the group as far as it knows, with the assignment it knows. */
   fetching = false
   #assigned = new Map<string, { topic: string; partition: number; position: number; paused: boolean; seeks: number }>()
@@ -92,10 +113,11 @@ export class Member implements GroupReader {
   #stopped = false
   #started = Promise.withResolvers<void>()
   #heartbeats: { resolve(): void; reject(error: Error): void }[] = []
-  #rejoins: { resolve(): void; reject(error: Error): void }[] = []
+  #rejoins: { isTold: boolean; resolve(): void; reject(error: Error): void }[] = []
   /** It has told the group that it is about to leave. */
   isLeaving = false
   #joins = 0
+  #generation = 0
   /** By the steady clock of its machine: when the group heard of it last. */
   #countedAtMs = Number.NEGATIVE_INFINITY
   /** Neither the group nor the logs can be reached. */
@@ -105,6 +127,7 @@ export class Member implements GroupReader {
 
   constructor(machine: Machine, group: Group, options: GroupReaderOptions) {
     this.machine = machine
+    this.id = `${machine.name}-${options.groupId}`
     this.#group = group
     this.#options = options
   }
@@ -143,6 +166,29 @@ export class Member implements GroupReader {
     return this.#options.instance
   }
 
+  get topics(): string[] {
+    return this.#options.topics
+  }
+
+  /** What it tells as it joins. */
+  get note(): Buffer {
+    const assigned = new Map<string, number[]>()
+    for (const { topic, partition } of this.#assigned.values()) assigned.set(topic, [...(assigned.get(topic) ?? []), partition])
+    return Buffer.from(JSON.stringify(noteOf(this.#options, assigned, this.#generation)))
+  }
+
+  promise(generation: number, assignment: Record<string, number[]>): void {
+    const { topics, standbys } = this.#options
+    const only = topics.find((topic) => topic !== standbys?.warmth?.topic && standbys?.topics.includes(topic) !== true)
+    const partitions = assignment[only ?? ''] ?? []
+    const besides = (topic: string | undefined): number[] =>
+      (assignment[topic ?? ''] ?? []).filter((partition) => !partitions.includes(partition))
+    this.promised = {
+      ...{ generation, partitions },
+      ...{ standbys: besides(standbys?.topics[0]), awaited: besides(standbys?.warmth?.topic) },
+    }
+  }
+
   /** Whether it knows the assignment that is in force. */
   get current(): boolean {
     return this.#group.members.has(this) && this.promised === undefined
@@ -173,8 +219,10 @@ export class Member implements GroupReader {
   async rejoin(): Promise<void> {
     if (this.#stopped) throw new DuelogError('not-ready', 'The reader has stopped.')
     await new Promise<void>((resolve, reject) => {
-      this.#rejoins.push({ resolve, reject })
+      const rejoin = { isTold: false, resolve, reject }
+      this.#rejoins.push(rejoin)
       void this.#group.io.submit(this.machine, 'joins anew', () => {
+        rejoin.isTold = true
         this.isLeaving = this.#options.isLeaving?.() === true
         this.#group.join(this)
       })
@@ -232,13 +280,19 @@ export class Member implements GroupReader {
   }
 
   #learn(): void {
-    const { generation, partitions, standbys } = this.promised ?? { generation: 0, partitions: [], standbys: [] }
+    const { generation, partitions, standbys, awaited } = this.promised ?? {
+      ...{ generation: 0, partitions: [], standbys: [], awaited: [] },
+    }
     this.promised = undefined
     this.#joins++
+    this.#generation = generation
     this.#assigned = new Map()
     const followed = this.#options.standbys?.topics ?? []
     const places = this.#options.topics.flatMap((topic) =>
-      [...partitions, ...(followed.includes(topic) ? standbys : [])].map((partition) => ({ topic, partition })),
+      [
+        ...partitions,
+        ...(followed.includes(topic) ? standbys : topic === this.#options.standbys?.warmth?.topic ? awaited : []),
+      ].map((partition) => ({ topic, partition })),
     )
     for (const place of places) {
       const position = this.#group.positionOf(place)
@@ -250,7 +304,8 @@ export class Member implements GroupReader {
     this.fetching = true
     this.#countedAtMs = this.machine.clock.steadyMs()
     this.#started.resolve()
-    if (this.isLeaving) for (const { resolve } of this.#rejoins.splice(0)) resolve()
+    for (const { resolve } of this.#rejoins.filter(({ isTold }) => isTold)) resolve()
+    this.#rejoins = this.#rejoins.filter(({ isTold }) => !isTold)
   }
 
   #readable() {

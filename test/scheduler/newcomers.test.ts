@@ -1,0 +1,134 @@
+/** Schedulers that join are warm before they own anything, whatever happens meanwhile; the group shares out by the rule of the product. */
+import { expect, test } from 'vitest'
+import { gatherMs } from '../../src/scheduler/warmth.ts'
+import type { Process } from '../model/cluster/process.ts'
+import { beginMs, SchedulerDriver } from '../tools/scheduler-driver.ts'
+
+const partitions = 4
+
+/** One that fires all; each second each of eight jobs is due. */
+async function busy(): Promise<{ driver: SchedulerDriver; first: Process }> {
+  const driver = new SchedulerDriver(partitions, 'by the rule')
+  const first = driver.boot('A')
+  await driver.settle()
+  for (let job = 0; job < 8; job++) driver.define(`tick-${job}`, { schedule: { everyMs: 1_000 }, target: { handler: 'x' } })
+  await driver.advance(2_000, 250)
+  expect(owned(first)).toEqual([0, 1, 2, 3])
+  return { driver, first }
+}
+
+const inPhase = (process: Process, phase: string): number[] =>
+  process.scheduler.queries.partitions().flatMap((view) => (view.phase === phase ? [view.partition] : []))
+const owned = (process: Process): number[] => inPhase(process, 'active')
+const followed = (process: Process): number[] => inPhase(process, 'following')
+
+/** Its stores of these partitions do not open until the function that is returned is called. */
+function held(driver: SchedulerDriver, process: Process, numbers: readonly number[]): () => void {
+  const releases = numbers.map((number) => driver.hold(process, `opens store ${number}`))
+  return () => {
+    for (const release of releases) release()
+  }
+}
+
+/** Each job fired once for each second. */
+function expectAll(driver: SchedulerDriver): void {
+  for (let job = 0; job < 8; job++) {
+    const times = driver.executions().flatMap(({ jobId, scheduledFor }) => (jobId === `tick-${job}` ? [scheduledFor] : []))
+    const [begin = 0] = times
+    expect(times).toEqual(times.map((_, place) => begin + place * 1_000))
+  }
+}
+
+/** No run was later than this in the log, in ms. */
+const latestMs = (driver: SchedulerDriver): number =>
+  Math.max(...driver.executions().map(({ at, scheduledFor }) => at - (scheduledFor - beginMs)))
+const all = [0, 1, 2, 3]
+const generation = ({ cluster }: SchedulerDriver): number => cluster.group.generation
+
+test('the first fires on until the second is warm; then each has half, and follows the other', async () => {
+  const { driver, first } = await busy()
+  const second = driver.boot('B')
+  const release = held(driver, second, all)
+  const before = generation(driver)
+  await driver.advance(60_000, 1_000)
+  // Its joining, and nothing more: it has nothing to tell.
+  expect(generation(driver)).toBe(before + 1)
+  expect(owned(first)).toEqual(all)
+  release()
+  await driver.advance(5_000, 250)
+  expect([owned(first), owned(second)].map(({ length }) => length)).toEqual([2, 2])
+  expect([...owned(second), ...followed(second)].sort()).toEqual(all)
+  expect([...owned(first), ...followed(first)].sort()).toEqual(all)
+  expect(generation(driver)).toBe(before + 2)
+  await driver.advance(60_000, 1_000)
+  expect(generation(driver)).toBe(before + 2)
+  expectAll(driver)
+  expect(latestMs(driver)).toBeLessThanOrEqual(250)
+})
+
+test('one copy that never gets warm keeps the others from nothing, and asks for nothing', async () => {
+  const { driver, first } = await busy()
+  const second = driver.boot('B')
+  held(driver, second, [3])
+  const before = generation(driver)
+  await driver.advance(gatherMs - 1_000, 250)
+  expect(owned(first)).toEqual(all)
+  await driver.advance(600_000, 5_000)
+  expect(owned(second).length).toBe(2)
+  expect(owned(second)).not.toContain(3)
+  expect(generation(driver)).toBeLessThanOrEqual(before + 3)
+  expectAll(driver)
+  expect(latestMs(driver)).toBeLessThanOrEqual(250)
+})
+
+test('a newcomer that is killed while it warms up takes nothing with it', async () => {
+  const { driver, first } = await busy()
+  const second = driver.boot('B')
+  held(driver, second, all)
+  await driver.advance(2_000, 250)
+  driver.kill(second)
+  await driver.advance(20_000, 250)
+  expect(owned(first)).toEqual(all)
+  expectAll(driver)
+  expect(latestMs(driver)).toBeLessThanOrEqual(250)
+})
+
+test('a stop while two others join, of which one gets warm before and one after: what is warm fires, and the end is even', async () => {
+  const { driver, first } = await busy()
+  const second = driver.boot('B')
+  await driver.advance(3_000, 250)
+  expect(owned(second)).toHaveLength(2)
+  const third = driver.boot('C')
+  const fourth = driver.boot('D')
+  const release = held(driver, third, all)
+  const releaseLast = held(driver, fourth, [0, 1])
+  await driver.advance(1_000, 250)
+  let hasEnded = false
+  void first.scheduler.stop().then(() => {
+    hasEnded = true
+  })
+  await driver.advance(5_000, 250)
+  expect(hasEnded).toBe(true)
+  first.machine.alive = false
+  expect([...owned(second), ...owned(fourth)].sort()).toEqual(all)
+  release()
+  releaseLast()
+  await driver.advance(60_000, 1_000)
+  expect([second, third, fourth].flatMap(owned).sort()).toEqual(all)
+  expect([second, third, fourth].map((each) => owned(each).length).sort()).toEqual([1, 1, 2])
+  expect([second, third, fourth].map((each) => followed(each).length).sort()).toEqual([1, 1, 2])
+  expectAll(driver)
+  expect(latestMs(driver)).toBeLessThanOrEqual(250)
+})
+
+test('schedulers that start together share out at once: no owner fires that could keep them waiting', async () => {
+  const driver = new SchedulerDriver(partitions, 'by the rule')
+  const processes = ['A', 'B'].map((name) => driver.boot(name))
+  const releases = processes.map((process) => held(driver, process, all))
+  await driver.advance(1_000, 250)
+  const given = processes.map(({ scheduler }) => scheduler.queries.partitions().filter(({ role }) => role === 'owner'))
+  expect(given.map(({ length }) => length)).toEqual([2, 2])
+  for (const release of releases) release()
+  await driver.advance(2_000, 250)
+  expect(processes.flatMap(owned).sort()).toEqual(all)
+})
