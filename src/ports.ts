@@ -6,12 +6,12 @@ import type { ActiveRun, DecidedTime, Execution, FinishedRun, JobDefinition, Job
 import type { Reason } from '../streams/jobs/why.ts'
 import type { LogAdmin } from './log-admin-port.ts'
 import type { DueCounts, DueRange, JobFilter, PartitionView, StoredJob, WorkerRuns } from './owner-views.ts'
-import type { StandbyOptions } from './standby-options.ts'
+import type { StandbyOptions } from './standby-port.ts'
 import type { TopicPartition } from './topic-partition.ts'
 
 export type { LogAdmin } from './log-admin-port.ts'
 export type { DueCounts, DueRange, JobFilter, PartitionView, RunsUnderWay, StoredJob, WorkerRuns } from './owner-views.ts'
-export type { StandbyOptions } from './standby-options.ts'
+export type { StandbyOptions } from './standby-port.ts'
 export type { TargetTopics } from './target-topics-port.ts'
 export type { TopicPartition } from './topic-partition.ts'
 

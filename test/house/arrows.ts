@@ -13,6 +13,7 @@ const shared = [
   'executions',
   'proof-port',
   'log-admin-port',
+  'standby-port',
   'target-topics-port',
   'topic-partition',
   'errors',

@@ -9,7 +9,7 @@ import { Chance } from './chance.ts'
 import { Doers, partsOf } from './doers.ts'
 import { Foreigners } from './foreigners.ts'
 import { Fullness } from './fullness.ts'
-import { Group } from './group.ts'
+import { Group, sharingOf } from './group.ts'
 import { Io } from './io.ts'
 import { endMisfortunes, misfortunes } from './misfortunes.ts'
 import { type Cluster, type Disk, noMisfortune, Process } from './process.ts'
@@ -26,9 +26,6 @@ const heavyEach = 7
  * nothing excuses a run that is given up of which a report had come in time.
  */
 const fullEach = 5
-
-/** In one history of so many the group shares out as it does in truth. */
-const ruledEach = 3
 
 type Misfortune =
   | 'kill'
@@ -73,8 +70,7 @@ export class Simulation {
     const { chance, time } = this
     this.log = new MemoryLog(2, () => time.nowMs)
     const io = new Io(chance)
-    const sharing = chance.happens(0.6) ? 'standbys' : 'owners'
-    const group = new Group(this.log, io, chance, seed % ruledEach === 1 ? 'by the rule' : sharing)
+    const group = new Group(this.log, io, chance, sharingOf(seed, chance))
     this.cluster = {
       time,
       log: this.log,
