@@ -40,8 +40,8 @@ export type PartitionRole = 'owner' | 'standby'
 /** Reading that brings nothing for so long may be at the end: what is left are control records and aborted ones, which no batch shows. */
 export const quietMs = 2_000
 
-/** A copy that lacks no more is warm: it is read in a fraction of a second. */
-const warmRecordsMax = 5_000
+/** A copy that lacks no more is warm: it is read in a fraction of a second. As many as a restore leaves for the claim. */
+const warmRecordsMax = 1_000
 
 export class Ownership {
   readonly partition: number
