@@ -2,16 +2,26 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { boundMalloc } from '../../src/cli/memory.ts'
 import type { PartitionStore } from '../../src/scheduler/ports.ts'
 import { rocksStores } from '../../src/store/rocks-store.ts'
 import { stateKey } from '../../streams/keys.ts'
 
 const [storesMax, staying] = [12, 4]
 const valueBytes = 400
+/** V8 keeps the pages of an empty heap until it has been idle for some seconds. */
+const restMs = 20_000
 const [writtenTogether, readTogether] = [1_000, 64]
 
-/** `n`: jobs of each store. Figures are RSS in MB. */
+/**
+ * `n`: jobs of each store. Figures are RSS in MB, each after a collection: garbage is the affair of V8, which collects it when it has to. The
+ * bench begins itself anew with the settings of malloc that the program has.
+ */
 export async function stores(_bed: unknown, n = 40_000): Promise<Record<string, number>> {
+  boundMalloc()
   const folder = await mkdtemp(join(tmpdir(), 'duelog-stores-'))
   const { open } = rocksStores(folder)
   const opened = new Map<number, PartitionStore>()
@@ -33,13 +43,21 @@ export async function stores(_bed: unknown, n = 40_000): Promise<Record<string, 
     for (const store of opened.values()) await readAll(store, n)
     const againMb = residentMb()
     await lose(0)
-    return { startMb, peakMb, lostMb, againMb, closedMb: residentMb() }
+    const closedMb = residentMb()
+    await wait(restMs)
+    return { startMb, peakMb, lostMb, againMb, closedMb, restedMb: residentMb() }
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
 }
 
-const residentMb = (): number => Math.round(process.memoryUsage.rss() / 1e6)
+setFlagsFromString('--expose-gc')
+const collect = runInNewContext('gc') as () => void
+
+function residentMb(): number {
+  collect()
+  return Math.round(process.memoryUsage.rss() / 1e6)
+}
 const keyOf = (job: number): Buffer => stateKey(`job-${String(job).padStart(9, '0')}`)
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, index) => index)
 
