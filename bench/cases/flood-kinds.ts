@@ -113,7 +113,7 @@ const lists: Flood = {
     await client.scheduleMany(jobs())
   },
   async run({ requests, signal }) {
-    const send = (): Promise<string> => requests.send('GET', '/v1/jobs?prefix=looked&handler=none')
+    const send = (): Promise<string> => requests.send('GET', '/v1/jobs?idPrefix=looked&handler=none')
     return { answers: await requests.flood(sideBySide, signal, send) }
   },
 }

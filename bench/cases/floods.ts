@@ -1,7 +1,7 @@
 /**
  * floods: legal work in masses beside jobs that fire 500 times a second, all in one process. The figures are how late those stood in the log
  * before the flood and during it, by the brokers' append times, whether one was lost or doubled, and the memory of the process at its peak.
- * One flood in each case; `n` is its size. Fires a second: DUELOG_BENCH_FIRES.
+ * One flood in each case; `n` is its size. Fires a second: BENCH_FIRES.
  */
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Client } from '../../src/client/client.ts'
@@ -48,7 +48,7 @@ export const floodCase =
       const client = createClient({ brokers: bed.brokers, registryUrl: bed.registryUrl, topicPrefix: stage.prefix })
       const context: FloodContext = { stage, client, process, requests, n, signal: ended.signal }
       await flood.prepare?.(context)
-      const firesPerSecond = Number(globalThis.process.env.DUELOG_BENCH_FIRES ?? flood.firesPerSecond ?? firesPerSecondDefault)
+      const firesPerSecond = Number(globalThis.process.env.BENCH_FIRES ?? flood.firesPerSecond ?? firesPerSecondDefault)
       const fromMs = Date.now() + 3_000
       const longMs = warmUpMs + quietMs + floodMsMax + 5_000
       await client.scheduleMany(neighbours(firesPerSecond, fromMs, fromMs + longMs))
