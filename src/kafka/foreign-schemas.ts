@@ -10,10 +10,10 @@ import type { SchemaTexts } from './subjects.ts'
 /** Characters of a schema and of those that it refers to. */
 export const schemaCharsMax = 200_000
 /** Types that are written out in it, and records among them: for each of these avsc makes code. */
-export const schemaTypesMax = 10_000
+export const schemaTypesMax = 4_000
 export const schemaRecordsMax = 200
 /** Values that one value has always: a record in a record in a record has the product of their fields. */
-export const fixedReadsMax = 5_000
+export const fixedReadsMax = 2_000
 /** Of these, values that take no byte. */
 export const emptyReadsMax = 4
 
