@@ -9,6 +9,7 @@
  *   0  first offset i64 │ 8 length i32 │ 12 leader epoch i32 │ 16 magic i8 │ 17 crc u32 │ 21 attributes i16 │ 23 last offset delta i32 │
  *   27 first time i64 │ 35 last time i64 │ 43 producer id i64 │ 51 producer epoch i16 │ 53 first sequence i32 │ 57 records i32 │ 61 records
  */
+import { setImmediate as turn } from 'node:timers/promises'
 import { messageOf } from '../errors.ts'
 import type { BatchContext, FetchedMessage, Room } from './fetched-message.ts'
 import { decodeMessage } from './message-sets.ts'
@@ -19,6 +20,8 @@ export const batchRecordsMax = 150_000
 /** What one answer of a broker may hold of records and of unpacked bytes before the rest is left for the next fetch. */
 export const answerRecordsMax = 50_000
 export const answerUnpackedBytesMax = 16 * 1024 * 1024
+/** Records and headers after which others get their turn: some 5 ms. A small batch can hold millions of headers, compressed. */
+const turnAfter = 10_000
 /** A record with more cannot be read: each is a name in memory. */
 export const headersMax = 5_000
 
@@ -84,10 +87,13 @@ async function decodeBatch(batch: Buffer, codec: number, messages: FetchedMessag
   }
   if (codec !== 0) room.unpackedBytes -= records.length
   const cursor = new Cursor(records)
-  for (let index = 0; index < count; index++) {
+  for (let index = 0, last = 0; index < count; index++) {
     const message = cursor.record(first, firstMs, context)
     if (message === undefined) return unread('Its records do not end where they say.')
     messages.push(message)
+    if (index + cursor.headersRead - last < turnAfter) continue
+    last = index + cursor.headersRead
+    await turn()
   }
   // Compaction took the last ones: what reads on has to know where the batch ends, or would ask for each of their offsets.
   if (count === 0 || Number(messages.at(-1)?.offset) < last) messages.push({ ...blank(last, context), isControlRecord: true })
@@ -104,6 +110,7 @@ const noHeaders: Record<string, Buffer> = Object.freeze({})
 class Cursor {
   readonly #bytes: Buffer
   #at = 0
+  headersRead = 0
 
   constructor(bytes: Buffer) {
     this.#bytes = bytes
@@ -147,6 +154,7 @@ class Cursor {
   #headers(count: number): Record<string, Buffer> | undefined {
     // Whatever a header is called, it is nothing but a name.
     const headers: Record<string, Buffer> = Object.create(null)
+    this.headersRead += count
     for (let index = 0; index < count; index++) {
       const name = this.#slice()
       const value = this.#slice()

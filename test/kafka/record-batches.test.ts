@@ -131,8 +131,34 @@ test('also when it is a record that is handed on', async () => {
     '__proto__=__proto__',
     'constructor=constructor',
   ])
-  expect(Object.getPrototypeOf(record?.headers)).toBe(Object.prototype)
+  // Whoever reads by kafkajs alone has them in another form.
+  const [other] = recordsOf('t', 0, [{ ...messages[0], headers: { ...messages[0]?.headers } }] as never)
+  expect(Object.keys(other?.headers ?? {})).toEqual(['__proto__', 'constructor'])
+  expect(Object.getPrototypeOf(other?.headers)).toBe(Object.prototype)
 })
+
+test.each([
+  ['records', 60_000, 0, 5],
+  ['headers', 40, headersMax, 15],
+])(
+  'a batch of very many %s is decoded in pieces, so that others get their turn, and its headers are not copied',
+  async (_, count, each, turnsMin) => {
+    const headers = Object.fromEntries(Array.from({ length: each }, (_value, at) => [`h${at}`, '']))
+    const encoded = await batch({ records: Array.from({ length: count }, () => ({ key: null, value: null, headers })) })
+    let [turns, isOver] = [0, false]
+    const spin = (): void => {
+      turns++
+      if (!isOver) setImmediate(spin)
+    }
+    setImmediate(spin)
+    const messages = await decoded(encoded)
+    isOver = true
+    expect(turns).toBeGreaterThanOrEqual(turnsMin)
+    expect(messages).toHaveLength(count)
+    const records = recordsOf('t', 0, messages as never)
+    if (each > 0) expect(records.at(-1)?.headers).toBe(messages.at(-1)?.headers)
+  },
+)
 
 test('zstd is unpacked too', async () => {
   const encoded = await packed(4, (bytes) => promisify(zstdCompress)(bytes), { records: [of('a'), of('b')], firstOffset: 5 })
