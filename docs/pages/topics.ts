@@ -9,6 +9,13 @@ import {
   jobStateSchema,
   workerControlSchema,
 } from '../../schemas/generated.ts'
+import {
+  emptyReadsMax,
+  fixedReadsMax,
+  schemaCharsMax,
+  schemaRecordsMax,
+  schemaTypesMax,
+} from '../../src/kafka/foreign-schemas.ts'
 import { movedHeader } from '../../src/scheduler/intake.ts'
 import { sourceHeader } from '../../streams/intake/foreign.ts'
 import type { AvroRecord } from '../../streams/jobs/avro-schema.ts'
@@ -110,6 +117,7 @@ export function topicsPage(): string {
       '- **`{tag}`**: of a job id that has a `{` and, after it, a `}` with something between, only that chooses the partition (the first `{`, the next `}`, as in Redis Cluster). Jobs that share a tag, such as `{customer-7}invoice` and `{customer-7}reminder`, stand in one partition and have one owner. Duelog itself writes them there; what a producer writes by the hash of the whole key is moved, and comes some milliseconds later.',
       '- Write to `jobs` idempotently. A transaction works too; the owner of the partition waits for its end.',
       '- Compress by gzip, zstd or not at all. A batch that is compressed in another way, has more than 150,000 records or more than 16 MiB when it is unpacked is passed over whole, logged with its place and counted in `duelog_invalid_total{reason="unreadable"}`; so is a record with more than 5,000 headers.',
+      `- A record may be written by any schema of the registry that ours can be read by, in Avro, of at most ${schemaCharsMax.toLocaleString('en')} characters, ${schemaTypesMax.toLocaleString('en')} types and ${schemaRecordsMax} records, whose values always have at most ${fixedReadsMax.toLocaleString('en')} values, ${emptyReadsMax} of them without a byte. By another one it cannot be decoded.`,
       '- Read `executions.*`, `retry.*`, `executions.dlq` and `job-state` with `read_committed`: what an aborted transaction left behind is no execution.',
       '',
       '## Groups, ids and headers',
