@@ -14,6 +14,7 @@ import type { LogSettings } from './client.ts'
 import { faultOf } from './faults.ts'
 import { Pace } from './pace.ts'
 import { patiently } from './patience.ts'
+import { QuietRounds } from './quiet-rounds.ts'
 import { recordsOf } from './records.ts'
 import { tellUnread } from './unread.ts'
 
@@ -46,9 +47,6 @@ export interface Span {
   /** Exclusive. */
   to: number
 }
-
-/** Rounds without any record, by each broker, after which there is nothing more. A round without records takes 100 ms. */
-const QUIET_ROUNDS = 20
 
 /** Rejects with DuelogError, with the signal's reason, and with what `onRecord` threw. */
 export async function readToEnd(kafka: Kafka, settings: LogSettings, options: BoundedRead): Promise<Span[]> {
@@ -119,7 +117,7 @@ async function read(consumer: Consumer, spans: readonly Span[], settings: LogSet
   const next = new Map(spans.map(({ topic, partition, from }) => [`${topic}/${partition}`, from]))
   const open = new Set(spans.filter(({ from, to }) => from < to).map(({ topic, partition }) => `${topic}/${partition}`))
   const total = spans.reduce((sum, { from, to }) => sum + Math.max(0, to - from), 0)
-  const quietRounds = new Map<number, number>()
+  const quiet = new QuietRounds()
   const pace = new Pace(consumer, spans, open, options.paceMs ?? Number.POSITIVE_INFINITY)
   let done = 0
   const passed = (place: string, offset: number): void => {
@@ -128,14 +126,14 @@ async function read(consumer: Consumer, spans: readonly Span[], settings: LogSet
     const until = Math.min(offset, span.to)
     done += Math.max(0, until - Math.min(before, span.to))
     next.set(place, offset)
-    quietRounds.clear()
+    quiet.progress()
     onProgress(done, total)
     if (offset < span.to || !open.delete(place)) return
     consumer.pause([{ topic: span.topic, partitions: [span.partition] }])
     if (open.size === 0) ended.resolve()
     else pace.adjust()
   }
-  const { GROUP_JOIN, END_BATCH_PROCESS, FETCH, CRASH } = consumer.events
+  const { GROUP_JOIN, END_BATCH_PROCESS, FETCH_START, FETCH, CRASH } = consumer.events
   // Before the first fetch, and again after a rebalance: where nothing is committed a partition would be read from its beginning.
   consumer.on(GROUP_JOIN, () => {
     for (const [place, { topic, partition, from }] of ends) {
@@ -147,10 +145,10 @@ async function read(consumer: Consumer, spans: readonly Span[], settings: LogSet
   consumer.on(END_BATCH_PROCESS, ({ payload: { topic, partition, lastOffset } }) =>
     passed(`${topic}/${partition}`, Number(lastOffset) + 1),
   )
+  consumer.on(FETCH_START, ({ payload: { nodeId } }) => quiet.asked(nodeId))
   consumer.on(FETCH, ({ payload: { nodeId } }) => {
-    quietRounds.set(nodeId, (quietRounds.get(nodeId) ?? 0) + 1)
-    if (![...quietRounds.values()].every((rounds) => rounds >= QUIET_ROUNDS)) return
-    quietRounds.clear()
+    if (!quiet.answered(nodeId)) return
+    quiet.progress()
     // Nothing more comes of those that are read; the others were only held back for them.
     for (const place of open) if (!pace.holds(place)) open.delete(place)
     if (open.size === 0) ended.resolve()
