@@ -27,20 +27,6 @@ function unsafeIn(text: string): { resolved: string[]; unsealed: string[] } {
     unsealed: entries.flatMap(([path, { integrity = '' }]) => (/^sha512-[A-Za-z0-9+/]{86}==$/.test(integrity) ? [] : [path])),
   }
 }
-/**
- * The linter for platforms that neither tests nor images have: the registry that this lock was made from has them without a checksum.
- * Whoever has them from another one takes this away by npm install --package-lock-only. Nothing of it ships.
- */
-const unsealedLookedAt = [
-  'android-arm64',
-  'android-x64',
-  'darwin-arm64',
-  'darwin-x64',
-  'linux-arm64-musl',
-  'linux-x64-musl',
-  'win32-arm64',
-  'win32-x64',
-].map((platform) => `node_modules/@biomejs/cli-${platform}`)
 const linesOf = (count: number): string[] => new Array<string>(count).fill('x()')
 
 /** Alarms that were looked at, each with its reason: a reader, a forwarder, a partition, its turn and its fold, and the hold of a worker are one thing each. A file that has become short again must leave the list. */
@@ -76,7 +62,8 @@ test('no path of one machine and no package registry stands in the program', () 
 test('the lock file names no host, and has a checksum of each package', () => {
   const { resolved, unsealed } = unsafeIn(readHouseFile('package-lock.json').text)
   expect(resolved).toEqual([])
-  expect(unsealed).toEqual(unsealedLookedAt)
+  // The linter stays at 2.5: of 2.6 not every registry has all platforms, and what it lacks is locked without a checksum.
+  expect(unsealed).toEqual([])
   const found = unsafeIn(
     '{"packages":{"":{},"a":{"resolved":"https://mirror.example.org/a.tgz","integrity":"sha1-x"},"b":{"link":true}}}',
   )
