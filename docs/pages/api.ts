@@ -29,7 +29,7 @@ const clientsInOtherLanguages = [
   'Generators of typed clients take `/openapi.json`. `npm test` makes clients with openapi-generator 7.25 for Python, Go, Java and TypeScript, builds them, and has them write, read, list, trigger and wait (`test/generated-clients`; its `round-trips` are examples of their use):',
   '',
   '```sh',
-  'curl -s localhost:7400/openapi.json > duelog.json',
+  'curl -s localhost:8080/openapi.json > duelog.json',
   'java -jar openapi-generator-cli.jar generate -g python -i duelog.json -o client   # or go, java, typescript-fetch',
   '```',
   '',
