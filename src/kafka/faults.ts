@@ -30,6 +30,12 @@ const denied = /^(TOPIC|GROUP|CLUSTER|TRANSACTIONAL_ID|DELEGATION_TOKEN)_AUTHORI
 const unknownUser = /SASL_AUTHENTICATION_FAILED|UNSUPPORTED_SASL|ILLEGAL_SASL_STATE/
 const connection = /Connection|Timeout|BrokerNotFound|NoBroker|CoordinatorNotFound|MetadataNotLoaded|NumberOfRetriesExceeded/
 
+/**
+ * Where each broker that kafkajs knows failed to answer, its `withBroker` returns null in place of an answer, which it then takes apart: what
+ * it throws is a TypeError about null.
+ */
+export const isUnanswered = (thrown: unknown): boolean => thrown instanceof TypeError && /\bnull\b/.test(thrown.message)
+
 /** The innermost error, which names the true reason below kafkajs's wrappers. */
 function rootOf(thrown: unknown): Fault {
   let fault = thrown as Fault
@@ -50,7 +56,13 @@ function codeOf(thrown: unknown): ErrorCode {
   if (missing.has(type)) return 'unsafe-topic'
   if (denied.test(type)) return 'kafka-denied'
   if (unknownUser.test(type) || root.name === 'KafkaJSSASLAuthenticationError') return 'bad-config'
-  if (passing.has(type) || connection.test(root.name ?? '') || root.retriable === true || typeof root.code === 'string')
+  if (
+    passing.has(type) ||
+    isUnanswered(thrown) ||
+    connection.test(root.name ?? '') ||
+    root.retriable === true ||
+    typeof root.code === 'string'
+  )
     return 'broker-unavailable'
   return 'internal'
 }
@@ -84,7 +96,8 @@ export function faultOf(thrown: unknown, doing: string, principal = 'the princip
     return new DuelogError(code, text, { cause: thrown })
   }
   const type = rootOf(thrown).type
-  const said = `${doing} failed: ${messageOf(thrown).replace(/\.$/, '')}${type ? ` (${type})` : ''}.`
+  const reason = isUnanswered(thrown) ? 'No broker answered' : messageOf(thrown)
+  const said = `${doing} failed: ${reason.replace(/\.$/, '')}${type ? ` (${type})` : ''}.`
   const todo = advice[code]
   return new DuelogError(code, todo === undefined ? said : `${said} ${todo}`, { cause: thrown })
 }

@@ -1,10 +1,11 @@
 /** Asking again where Kafka has no signal for "ready now": new topics, moved leaders. */
 import { setTimeout as wait } from 'node:timers/promises'
+import { isUnanswered } from './faults.ts'
 
 const patienceMs = 20_000
 const intervalMs = 50
 
-/** What another moment can heal: the broker asked has not yet heard of the topic, or is not yet, or no longer, its leader. */
+/** What another moment can heal, besides a broker that has not answered: the broker asked has not yet heard of the topic, or is not yet, or no longer, its leader. */
 const passing = new Set([
   'UNKNOWN_TOPIC_OR_PARTITION',
   'LEADER_NOT_AVAILABLE',
@@ -22,7 +23,7 @@ export async function patiently<Value>(ask: () => Promise<Value>, exceptions: re
       return await ask()
     } catch (thrown) {
       const type = typeOf(thrown)
-      const isPassing = passing.has(type) || isWithoutPartitions(thrown)
+      const isPassing = passing.has(type) || isWithoutPartitions(thrown) || isUnanswered(thrown)
       if (!isPassing || exceptions.includes(type) || performance.now() >= endMs) throw thrown
     }
     await wait(intervalMs)

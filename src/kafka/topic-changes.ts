@@ -3,6 +3,7 @@ import kafkajs, { type Admin, type Kafka } from 'kafkajs'
 import type { TopicPlan } from '../../streams/topics.ts'
 import { principalOf } from './client.ts'
 import { faultOf } from './faults.ts'
+import { patiently } from './patience.ts'
 import { createTopics, type Difference, differencesOf, partitionCounts, settingsOf, type TopicsWanted } from './topics.ts'
 
 export interface TopicChange {
@@ -47,11 +48,11 @@ export async function makeTopics(
 }
 
 export function listTopics(kafka: Kafka): Promise<string[]> {
-  return withAdmin(kafka, 'Listing the topics', (admin) => admin.listTopics())
+  return withAdmin(kafka, 'Listing the topics', (admin) => patiently(() => admin.listTopics()))
 }
 
 async function changesOf(admin: Admin, wanted: TopicsWanted): Promise<TopicChange[]> {
-  const existing = new Set(await admin.listTopics())
+  const existing = new Set(await patiently(() => admin.listTopics()))
   const present = wanted.plans.filter(({ topic }) => existing.has(topic))
   const counts = await partitionCounts(admin, present)
   const found = await settingsOf(admin, present)

@@ -23,7 +23,7 @@ export async function ensureTopics(kafka: Kafka, wanted: TopicsWanted, logger: L
   const admin = kafka.admin()
   try {
     await admin.connect()
-    const existing = new Set(await admin.listTopics())
+    const existing = new Set(await patiently(() => admin.listTopics()))
     const present = wanted.plans.filter(({ topic }) => existing.has(topic))
     const counts = await partitionCounts(admin, present)
     const jobs = wanted.plans.find(({ schema }) => schema === 'job-definition')
@@ -71,7 +71,7 @@ async function tellOfLost(admin: Admin, lost: string[], present: TopicPlan[], lo
 
 export async function createTopics(admin: Admin, plans: TopicPlan[], partitions: number, replication: number): Promise<string[]> {
   if (plans.length === 0) return []
-  const { brokers } = await admin.describeCluster()
+  const { brokers } = await patiently(() => admin.describeCluster())
   // The broker says INVALID_REPLICATION_FACTOR, and nothing else.
   if (brokers.length < replication)
     throw new DuelogError(

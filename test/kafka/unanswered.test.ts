@@ -1,0 +1,39 @@
+/** What kafkajs throws where no broker answers: it takes apart an answer that is null. */
+import { createRequire } from 'node:module'
+import { Kafka, logLevel } from 'kafkajs'
+import { expect, test } from 'vitest'
+import { faultOf, isUnanswered } from '../../src/kafka/faults.ts'
+import { patiently } from '../../src/kafka/patience.ts'
+
+/** What an admin of kafkajs throws when it is handed no answer. */
+async function thrownFor(call: 'listTopics' | 'describeCluster'): Promise<unknown> {
+  const kafka = new Kafka({ brokers: ['127.0.0.1:1'], logLevel: logLevel.NOTHING })
+  const createAdmin = createRequire(import.meta.url)('kafkajs/src/admin') as (of: object) => ReturnType<typeof kafka.admin>
+  const admin = createAdmin({
+    cluster: { connect: async () => {}, refreshMetadata: async () => {}, metadata: async () => null },
+    logger: kafka.logger(),
+  })
+  return admin[call]().then(
+    () => expect.unreachable(),
+    (error: unknown) => error,
+  )
+}
+
+test.each(['listTopics', 'describeCluster'] as const)(
+  '%s is asked again, and what is said in the end is understood',
+  async (call) => {
+    const thrown = await thrownFor(call)
+    expect(isUnanswered(thrown)).toBe(true)
+    expect(faultOf(thrown, 'Checking the topics')).toMatchObject({
+      code: 'broker-unavailable',
+      message: expect.stringMatching(/^Checking the topics failed: No broker answered\. Check that the brokers run/),
+    })
+    let asked = 0
+    const answer = await patiently(async () => {
+      if (asked++ === 0) throw thrown
+      return 'there'
+    })
+    expect([answer, asked]).toEqual(['there', 2])
+    await expect(patiently(() => Promise.reject(new TypeError('a fault of ours')))).rejects.toThrow('a fault of ours')
+  },
+)
