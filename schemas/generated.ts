@@ -985,7 +985,7 @@ export interface Position {
   zoneRules: string
   /** Of the claim at claimOffset: with it a position tells one claim from another where the topic was made anew. 0: an earlier version of this program. Unit: epoch ms. Default: 0. */
   claimedAt: number
-  /** Latest append time of the commands before commandsOffset, as far as the brokers give it; 0: not known, -1: what was decided was lost. Unit: epoch ms. Default: 0. */
+  /** Latest append time of the commands before commandsOffset, as far as the brokers give it; 0: not known, -1: what was decided was lost, -2: whether it was is not found out yet. Unit: epoch ms. Default: 0. */
   commandsUntil: number
   /** Where job-commands was truncated or made anew: its end when that was noticed. A command before it that was appended by commandsUntil was taken already. 0: there is none. Default: 0. */
   commandsAnewTo: number
@@ -3521,7 +3521,7 @@ export const jobStateSchema = {
               "type": "long",
               "default": 0,
               "unit": "epoch ms",
-              "doc": "Latest append time of the commands before commandsOffset, as far as the brokers give it; 0: not known, -1: what was decided was lost."
+              "doc": "Latest append time of the commands before commandsOffset, as far as the brokers give it; 0: not known, -1: what was decided was lost, -2: whether it was is not found out yet."
             },
             {
               "name": "commandsAnewTo",

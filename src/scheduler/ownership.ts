@@ -340,6 +340,7 @@ export class Ownership {
     const isOfOtherLog = this.otherLog !== undefined
     const place = { shared, partition, claimOffset, savedAtMs, zones, isExact, isOfOtherLog, store, index }
     const doneTo = this.#doneTo.bind(this)
-    return { ...place, ...watched, writer, asides, slots, reports, applied, logged, doneTo }
+    const hasReports = (): boolean => this.hasReports
+    return { ...place, ...watched, writer, asides, slots, reports, applied, logged, doneTo, hasReports }
   }
 }

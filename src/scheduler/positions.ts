@@ -6,7 +6,7 @@ import type { Position, StateEntryInput } from '../../schemas/generated.ts'
 import { definitionValue, isKeptDefinition, prefix, storedDefinition } from '../../streams/keys.ts'
 import type { PositionReset } from '../owner-views.ts'
 import { entriesOf, logEntries } from './changelog-copy.ts'
-import { allTaken } from './commands-taken.ts'
+import { allTaken, perhapsTaken } from './commands-taken.ts'
 import type { Range } from './ends-question.ts'
 import type { FeedSource } from './feed.ts'
 import { positionKey, readEntry } from './local-record.ts'
@@ -32,10 +32,12 @@ export async function goOn(own: Ownership, position: Position | null, claimedAt:
   own.applied.events = events.from
   // What was taken of them already stands below this end; what comes is new.
   if (commands.isAnew) own.logged.commandsAnewTo = commands.end
-  // Whether anything was decided is told by reports of runs, once they are read.
+  // Whether anything was decided is told by reports of runs, once they are read. Positions that are logged before that leave it open:
+  // a position by itself is no proof that somebody has judged.
   own.hasReports = false
-  own.mayBeLost = position === null && events.end > 0
-  if (own.mayBeLost) Object.assign(own.logged, { commandsUntil: allTaken, commandsAnewTo: commands.end })
+  const isUntold = position === null && events.end > 0
+  if (isUntold) Object.assign(own.logged, { commandsUntil: perhapsTaken, commandsAnewTo: commands.end })
+  own.mayBeLost = isUntold || commandsUntil === perhapsTaken
 }
 
 /**
@@ -44,8 +46,10 @@ export async function goOn(own: Ownership, position: Position | null, claimedAt:
  */
 export function judgeLoss(own: Ownership): void {
   own.mayBeLost = false
-  if (own.hasReports) reportLost(own)
-  else Object.assign(own.logged, { commandsUntil: 0, commandsAnewTo: 0 })
+  if (own.hasReports) {
+    own.logged.commandsUntil = allTaken
+    reportLost(own)
+  } else Object.assign(own.logged, { commandsUntil: 0, commandsAnewTo: 0 })
 }
 
 /** Where an input is read on from: its logged position, or the beginning of a log in which that does not lie. */

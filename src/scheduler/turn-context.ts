@@ -48,4 +48,6 @@ export interface TurnContext {
   doneTo?: (source: 'commands' | 'events', next: number) => number
   /** What the last position in the changelog says, whoever wrote it: what is decided already, and what the ahead lanes hold. */
   logged: Logged
+  /** Whether reports of runs were read since the claim. Default: none were. */
+  hasReports?: () => boolean
 }

@@ -1,8 +1,9 @@
 /** A `job-state` that was truncated, or deleted and made anew: what was decided is not lost, and nothing is done twice. */
 import { expect, test } from 'vitest'
+import { replyHeaders } from '../../streams/jobs/receipt.ts'
 import { markHeader, markKey } from '../../streams/mark.ts'
 import { type Disk, metrics, type Process } from '../model/cluster/process.ts'
-import { names } from '../model/world.ts'
+import { names, repliesTopic } from '../model/world.ts'
 import { type Dispatched, SchedulerDriver } from '../tools/scheduler-driver.ts'
 
 const job = { schedule: { everyMs: 10_000 }, target: { handler: 'x' } }
@@ -148,6 +149,54 @@ test('what stands where workers report, and is no report, has nobody take the co
   expect(driver.phases(owner)).toBe('active')
   expect(await resets('lost')).toBe(before)
   expect(driver.executions().filter(({ trigger }) => trigger === 'MANUAL')).toHaveLength(1)
+})
+
+const asking = { [replyHeaders.topic]: repliesTopic, [replyHeaders.correlationId]: '1' }
+
+const manualRuns = (driver: SchedulerDriver): number => driver.executions().filter(({ trigger }) => trigger === 'MANUAL').length
+
+/** A history for each point at which an owner may be killed on its way; the next is there until all has come to rest. */
+async function killedAnywhere(begin: () => Promise<SchedulerDriver>): Promise<SchedulerDriver[]> {
+  const ends: SchedulerDriver[] = []
+  for (let rounds = 1, isActive = false; !isActive; rounds++) {
+    const driver = await begin()
+    // Several fetches.
+    for (let record = 0; record < 4; record++) driver.append(names.events, 'j', Buffer.alloc(800_000))
+    const first = driver.boot('B', new Map())
+    for (let round = 0; round < rounds; round++) {
+      // Its answer takes a commit: a position is logged while the owner reads what workers wrote.
+      driver.log.append([{ topic: names.jobs, key: 'odd', value: Buffer.from('garbage'), headers: asking }])
+      await driver.settle(1)
+    }
+    isActive = driver.phases(first) === 'active'
+    driver.kill(first)
+    driver.boot('C', new Map())
+    await driver.advance(3_000, 250)
+    ends.push(driver)
+  }
+  return ends
+}
+
+test('a first owner that is killed before it has found out whether all is lost leaves that open: no command of a new partition is forgotten', async () => {
+  const ends = await killedAnywhere(async () => {
+    const driver = new SchedulerDriver()
+    driver.define('j', job)
+    driver.command('j', { type: 'TRIGGER', commandId: 't' })
+    return driver
+  })
+  expect(ends.map(manualRuns)).toEqual(ends.map(() => 1))
+  // Some were killed on the way: after their claim, and before they were active.
+  expect(ends.length).toBeGreaterThan(5)
+})
+
+test('where all is lost a successor of an owner that was killed on its way knows that too, and carries no command out again', async () => {
+  const ends = await killedAnywhere(async () => {
+    const { driver, owner } = await begun()
+    driver.kill(owner)
+    loseState(driver, 'anew')
+    return driver
+  })
+  expect(ends.map(manualRuns)).toEqual(ends.map(() => 1))
 })
 
 test.each(['anew', 'truncated'] as const)(
