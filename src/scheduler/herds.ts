@@ -113,7 +113,7 @@ export class Herds {
     for (const bucket of buckets) {
       const count = this.#counts.get(bucket) ?? 0
       startAt = Math.min(startAt, bucket * bucketMs - this.#leadMs) - count / dispatchedPerMs
-      if (count > herdTimers) next = { bucket, startAt: Math.max(startAt, bucket * bucketMs - this.#leadMsMax) }
+      if (count > herdTimers) next = { bucket, startAt: Math.ceil(Math.max(startAt, bucket * bucketMs - this.#leadMsMax)) }
     }
     return next
   }

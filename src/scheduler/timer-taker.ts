@@ -4,6 +4,7 @@
  */
 import { type Timer, timerKind } from '../../streams/keys.ts'
 import { Herds } from './herds.ts'
+import { timerName } from './input-names.ts'
 import { culpritWaitMs } from './narrowing.ts'
 import type { Shared } from './options.ts'
 import type { PartitionStore } from './ports.ts'
@@ -20,6 +21,14 @@ const heavyMax = 20_000
  */
 const heavyBytesMax = 1024 * 1024
 
+/**
+ * Of a turn, what was put off may have while others are due. A herd that may not go ahead of its time, of jobs with limits for instance, was
+ * put off as a whole: those that come due after it would wait until all of it is decided.
+ */
+const putOffShare = 0.5
+/** Timers that are put off; beyond these no herd is looked at ahead of its time. */
+const putOffMax = 40_000
+
 /** A clock that goes back by less changes nothing that matters. */
 const setBackMsMin = 1_000
 
@@ -28,8 +37,10 @@ export class TimerTaker {
   readonly #herds: Herds
   readonly #shared: Shared
   readonly #weights: Weights
-  /** In order of `untilMs`; at most the timers of one lead, and of herds whose jobs do not overlap. */
+  /** In order of `untilMs`; at most the timers of one lead, and of herds as many as `putOffMax` allows. */
   #deferred: { timer: Timer; untilMs: number }[] = []
+  /** Those of them that come again when they are due, or before: the index has them too, and need not hand them out. */
+  #comeAgain = new Set<string>()
 
   /** Timers of heavy jobs, by `dueAt`: they come after the light ones, a few with each turn, or one storm of them would hold all others up. */
   #heavy: Timer[] = []
@@ -67,18 +78,33 @@ export class TimerTaker {
     const isHeavyDue = (): boolean => max > 0 && (this.#heavy[0]?.dueAt ?? Number.POSITIVE_INFINITY) <= now + leadMs
     let takesHeavy = isHeavyDue() ? mayTakeHeavy() : undefined
     const lightMax = !takesHeavy ? max : most === 1 && !heavyNext ? max : max - 1
-    const found = this.#takeDeferred(now, lightMax)
-    for (const timer of await this.#index.take(now + leadMs, lightMax - found.length)) {
-      if (mayActOn(timer, now)) found.push(timer)
-      else this.#put(timer, timer.dueAt)
-    }
-    found.push(...(await this.#herds.take(now, lightMax - found.length, aheadFrom)))
+    const putOff = this.#readyBy(now, Math.ceil(lightMax * putOffShare))
+    const due = await this.#takeDue(now, lightMax - putOff)
+    const found = [...this.#takeDeferred(now, lightMax - due.length), ...due]
+    if (!this.#isFull) found.push(...(await this.#herds.take(now, lightMax - found.length, aheadFrom)))
     const light = found.filter((timer) => this.#weights.of(timer.jobId) === 0 || this.#heavy.length >= heavyMax)
     if (light.length < found.length) for (const timer of found) if (!light.includes(timer)) this.#putHeavy(timer)
     // Those that were found just now may be the first.
     if (takesHeavy === undefined && isHeavyDue()) takesHeavy = mayTakeHeavy()
     this.#heavyWaits = takesHeavy === false
     return takesHeavy ? [...light, ...this.#takeHeavy(now + leadMs, max - light.length)] : light
+  }
+
+  async #takeDue(now: number, max: number): Promise<Timer[]> {
+    const found: Timer[] = []
+    for (let goesOn = true; goesOn && found.length < max; ) {
+      goesOn = false
+      for (const timer of await this.#index.take(now + this.#shared.leadMs, max - found.length)) {
+        if (this.#comeAgain.has(timerName(timer))) goesOn = true
+        else if (mayActOn(timer, now)) found.push(timer)
+        else this.#put(timer, timer.dueAt)
+      }
+    }
+    return found
+  }
+
+  get #isFull(): boolean {
+    return this.#deferred.length >= putOffMax
   }
 
   /** Due by then, a few; one at least. */
@@ -117,19 +143,30 @@ export class TimerTaker {
     const heavy = this.#heavyWaits
       ? Number.POSITIVE_INFINITY
       : (this.#heavy[0]?.dueAt ?? Number.POSITIVE_INFINITY) - this.#shared.leadMs
-    return Math.min(next - this.#shared.leadMs, deferred, heavy, this.#herds.wakeAt(now, next))
+    const herd = this.#isFull ? Number.POSITIVE_INFINITY : this.#herds.wakeAt(now, next)
+    return Math.min(next - this.#shared.leadMs, deferred, heavy, herd)
+  }
+
+  /** How many of those that were put off come again by now, at most `max`. */
+  #readyBy(now: number, max: number): number {
+    let ready = 0
+    while (ready < max && (this.#deferred[ready]?.untilMs ?? Number.POSITIVE_INFINITY) <= now) ready++
+    return ready
   }
 
   #takeDeferred(now: number, max: number): Timer[] {
-    let ready = 0
-    while (ready < max && (this.#deferred[ready]?.untilMs ?? Number.POSITIVE_INFINITY) <= now) ready++
-    return ready === 0 ? [] : this.#deferred.splice(0, ready).map(({ timer }) => timer)
+    const ready = this.#readyBy(now, max)
+    if (ready === 0) return []
+    const taken = this.#deferred.splice(0, ready).map(({ timer }) => timer)
+    for (const timer of taken) this.#comeAgain.delete(timerName(timer))
+    return taken
   }
 
   /** The clock was set back: what is due by now was put off for no longer than a failure is. */
   #putSooner(now: number): void {
     const deferred = this.#deferred
     this.#deferred = []
+    this.#comeAgain.clear()
     for (const { timer, untilMs } of deferred)
       this.#put(timer, timer.dueAt > now ? untilMs : Math.min(untilMs, now + culpritWaitMs))
   }
@@ -138,6 +175,7 @@ export class TimerTaker {
     let at = this.#deferred.length
     while (at > 0 && (this.#deferred[at - 1]?.untilMs ?? 0) > untilMs) at--
     this.#deferred.splice(at, 0, { timer, untilMs })
+    if (untilMs <= timer.dueAt) this.#comeAgain.add(timerName(timer))
   }
 }
 

@@ -1,0 +1,113 @@
+/** A herd that may not go ahead of its time, as jobs that share a limit: what comes due after it does not wait until all of it is decided. */
+import { expect, it } from 'vitest'
+import type { JobDefinitionInput } from '../../schemas/generated.ts'
+import type { Shared } from '../../src/scheduler/options.ts'
+import { TimeIndex } from '../../src/scheduler/time-index.ts'
+import { TimerTaker } from '../../src/scheduler/timer-taker.ts'
+import { Weights } from '../../src/scheduler/weights.ts'
+import { type Timer, timerKey, timerKind } from '../../streams/keys.ts'
+import { leadMs, names } from '../model/world.ts'
+import { memoryStore } from '../tools/memory-store.ts'
+import { beginMs, SchedulerDriver } from '../tools/scheduler-driver.ts'
+
+const count = 8_000
+const commitMs = 50
+const dueAt = beginMs + 100_000
+
+/** `decided`: how often each job of the herd was. `lateMs`: of each neighbour, from its due time until it stands in the log. */
+async function fired(limits: Partial<JobDefinitionInput>) {
+  const driver = new SchedulerDriver(1, 'owners', { leadMsMax: 10_000 })
+  driver.boot('A')
+  await driver.settle()
+  const decided = new Map<string, number>()
+  const append = driver.log.append.bind(driver.log)
+  driver.log.append = (records, transaction) => {
+    // A commit takes its time, by which the turns after it are later.
+    if (transaction !== undefined) driver.time.nowMs += commitMs
+    for (const { topic, key } of records) {
+      const name = String(key)
+      if (topic === names.state && name.includes('herd-')) decided.set(name, (decided.get(name) ?? 0) + 1)
+    }
+    return append(records, transaction)
+  }
+  const target = { handler: 'x' }
+  for (let index = 0; index < count; index++) driver.define(`herd-${index}`, { schedule: { at: dueAt }, target, ...limits })
+  const neighbours = Array.from({ length: 10 }, (_, index) => dueAt + 50 + 100 * index)
+  for (const at of neighbours) driver.define(`neighbour-${at}`, { schedule: { at }, target })
+  await driver.advance(85_000, 1_000)
+  decided.clear()
+  await driver.advance(20_000, 20)
+  const executions = driver.executions()
+  const isNeighbour = ({ jobId }: { jobId: string }): boolean => jobId.startsWith('neighbour')
+  return {
+    decided,
+    herd: executions.filter((execution) => !isNeighbour(execution)),
+    lateMs: executions.filter(isNeighbour).map((execution) => beginMs + execution.at - execution.dueAt),
+    neighbours: neighbours.length,
+  }
+}
+
+it.each([
+  ['a rate', { rateLimit: { key: 'k', limit: 3, perMs: 1_000 } }, 18],
+  ['a concurrency key', { concurrencyKey: 'k', concurrencyLimit: 3 }, 3],
+])('neighbours of thousands of jobs of %s are in the log one commit after they are due', async (_, limits, mayGo) => {
+  const { decided, herd, lateMs, neighbours } = await fired(limits)
+  expect(lateMs).toHaveLength(neighbours)
+  expect(Math.max(...lateMs)).toBeLessThanOrEqual(commitMs)
+  expect(decided.size).toBe(count)
+  // Those that were let go are decided once more for it; all others wait, and are not touched.
+  expect([...decided.values()].reduce((sum, times) => sum + times, 0)).toBeLessThanOrEqual(count + mayGo)
+  expect(new Set(herd.map(({ jobId }) => jobId)).size).toBe(mayGo)
+  expect(herd).toHaveLength(mayGo)
+  expect(herd.every(({ dispatchedAt, dueAt: due }) => due - dispatchedAt <= leadMs)).toBe(true)
+})
+
+const timer = (jobId: string, at: number): Timer => ({ jobId, kind: timerKind.fire, runNo: 0, dueAt: at })
+
+async function takerOf(timers: Timer[], shared: Partial<Shared>): Promise<TimerTaker> {
+  const store = memoryStore()
+  await store.apply(timers.map((each) => ({ key: timerKey(each), value: Buffer.alloc(0) })))
+  return new TimerTaker(new TimeIndex(store), store, shared as Shared, new Weights())
+}
+
+it('a turn has half of what was put off while others are due, and each timer once', async () => {
+  const herd = Array.from({ length: 3_000 }, (_, index) => timer(`herd-${String(index).padStart(4, '0')}`, 1_000))
+  const others = Array.from({ length: 700 }, (_, index) => timer(`other-${index}`, 1_001))
+  const taker = await takerOf([...herd, ...others], { leadMs: 0, leadMsMax: 0 })
+  taker.defer(herd.map((each) => ({ timer: each, untilMs: 1_000 })))
+  const taken: string[][] = []
+  for (let turn = 0; turn < 5; turn++) taken.push((await taker.take(1_001, false, 0)).map(({ jobId }) => jobId))
+  const counts = taken.map((ids) => [
+    ids.filter((id) => id.startsWith('herd')).length,
+    ids.filter((id) => id.startsWith('other')).length,
+  ])
+  expect(counts).toEqual([
+    [500, 500],
+    [800, 200],
+    [1_000, 0],
+    [700, 0],
+    [0, 0],
+  ])
+  expect(new Set(taken.flat()).size).toBe(herd.length + others.length)
+})
+
+it('what is put off until after it is due is handed out at its time too: somebody may have written it anew', async () => {
+  const late = timer('late', 1_000)
+  const taker = await takerOf([late], { leadMs: 0, leadMsMax: 0 })
+  taker.defer([{ timer: late, untilMs: 9_000 }])
+  expect(await taker.take(1_000, false, 0)).toEqual([late])
+})
+
+it('no herd is looked at ahead of its time while very many are put off, and nobody is woken for it', async () => {
+  const herd = Array.from({ length: 300 }, (_, index) => timer(`herd-${index}`, 9_000))
+  const putOff = (many: number) =>
+    Array.from({ length: many }, (_, index) => ({ timer: timer(`${index}`, 5_000), untilMs: 5_000 }))
+  const few = await takerOf(herd, { leadMs: 100, leadMsMax: 10_000 })
+  few.defer(putOff(39_999))
+  expect(await few.take(1_000, false, 0)).toHaveLength(0)
+  expect(few.wakeAt(1_000)).toBeLessThan(5_000)
+  const many = await takerOf(herd, { leadMs: 100, leadMsMax: 10_000 })
+  many.defer(putOff(40_000))
+  expect(await many.take(4_900, false, 0)).toHaveLength(0)
+  expect(many.wakeAt(4_900)).toBe(5_000)
+})
