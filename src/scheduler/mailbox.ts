@@ -167,7 +167,8 @@ export class Mailbox {
 
   /** `pause` or `resume` when reading has to change, else undefined. */
   flow(): 'pause' | 'resume' | undefined {
-    if (!this.#paused && this.full) {
+    if (this.full) {
+      // Also where it is paused already: what was opened meanwhile flows.
       this.#paused = true
       return 'pause'
     }

@@ -1,0 +1,33 @@
+/** What an owner has in memory of a flood that it meets on its way: over the log in memory, as histories written by hand. */
+import { expect, test } from 'vitest'
+import { replyHeaders } from '../../streams/jobs/receipt.ts'
+import { names, repliesTopic } from '../model/world.ts'
+import { SchedulerDriver } from '../tools/scheduler-driver.ts'
+
+/** As many of these as are four times what a mailbox has (8 MiB). */
+const large = Buffer.alloc(800_000, 'x')
+const many = 40
+/** ADR 0047: a mailbox, a fetch of each topic on top, and what a turn has taken. */
+const mostBytes = 13 * 1024 * 1024
+
+test('a topic that is opened while the mailbox is full waits, as those that were open before, until there is room', async () => {
+  const driver = new SchedulerDriver()
+  // An answer takes a commit, so that no definition behind it is folded before there is an owner.
+  const headers = { [replyHeaders.topic]: repliesTopic, [replyHeaders.correlationId]: '1' }
+  driver.log.append([{ topic: names.jobs, key: 'j', value: Buffer.from('garbage'), headers }])
+  for (const topic of [names.jobs, names.commands, names.events])
+    for (let record = 0; record < many; record++) driver.append(topic, 'j', large)
+  const owner = driver.boot('A')
+  const claim = driver.hold(owner, `asks for the offsets of ${names.commands}`)
+  await driver.advance(1_000, 50)
+  expect(driver.phases(owner)).toBe('claiming')
+  const commit = driver.hold(owner, 'commits')
+  claim()
+  await driver.advance(9_000, 50)
+  commit()
+  await driver.advance(9_000, 50)
+  expect(driver.phases(owner)).toBe('active')
+  const [waiting] = driver.cluster.fullness.waiting
+  expect(waiting?.bytes).toBeGreaterThan(8 * 1024 * 1024)
+  expect(waiting?.bytes).toBeLessThan(mostBytes)
+})
