@@ -225,7 +225,9 @@ describe('floods', () => {
     await using system = createSystem()
     await system.api.listen('127.0.0.1', 0)
     const { server } = system.api.instance
-    expect(server.maxConnections).toBe(connectionsMax)
+    // A few more are accepted, each in the place of one that waits.
+    expect(server.maxConnections).toBeGreaterThanOrEqual(connectionsMax)
+    expect(server.maxConnections).toBeLessThan(connectionsMax * 1.1)
     expect(server.headersTimeout).toBeGreaterThan(0)
     expect(server.headersTimeout).toBeLessThanOrEqual(60_000)
     expect(server.timeout).toBeGreaterThan(0)
