@@ -206,11 +206,19 @@ export interface WhyView {
   reasons: Reason[]
 }
 
+/** Who asks for what takes long: callers have their turn one after another, and nothing is done for who has gone. */
+export interface Asker {
+  /** A token, a subject or an address; the same text for the same caller. */
+  caller: string
+  /** Aborted when the answer is not wanted any more. Default: it always is. */
+  signal?: AbortSignal | undefined
+}
+
 /** What can be read of jobs. Every call rejects with DuelogError `not-ready` where this process has no such store. */
 export interface JobQueries {
   job(partition: number, id: string): Promise<JobView | undefined>
   /** Jobs in id order after `after`. It looks at no more than about 10,000 jobs a call, so a page may be short or empty while `next` is set. */
-  list(partition: number, filter: JobFilter, limit: number, after?: string): Promise<ListedJobs>
+  list(partition: number, filter: JobFilter, limit: number, after?: string, asker?: Asker): Promise<ListedJobs>
   why(partition: number, id: string): Promise<WhyView | undefined>
   /** Active runs, then ended ones, newest first; at most the active ones and the last 11. */
   runs(partition: number, id: string): Promise<{ active: ActiveRunView[]; finished: FinishedRun[] } | undefined>
@@ -226,7 +234,7 @@ export interface PartitionQueries extends JobQueries {
   /** The job as it is stored; undefined when there is none. */
   stored(partition: number, id: string): Promise<StoredJob | undefined>
   /** What is due ahead. It looks at a bounded number of timers and definitions; the counts say how far they go. */
-  forecast(partition: number, range: DueRange): Promise<DueCounts>
+  forecast(partition: number, range: DueRange, asker?: Asker): Promise<DueCounts>
   /** Workers that it has heard from since it owns the partition, at most 1,000. */
   workers(partition: number): Promise<WorkerRuns[]>
   /**

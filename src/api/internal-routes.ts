@@ -1,8 +1,9 @@
 /** What this process's scheduler answers to the API of other processes. It asks nobody else, so a question never goes round in circles. */
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { DuelogError } from '../errors.ts'
-import type { DueRange, JobFilter, JobQueries, PartitionQueries } from '../ports.ts'
+import type { Asker, DueRange, JobFilter, JobQueries, PartitionQueries } from '../ports.ts'
 import type { ApiContext } from './context.ts'
+import { goneSignal } from './gone-signal.ts'
 import {
   internalAppliedSchema,
   internalDeadRunSchema,
@@ -13,7 +14,7 @@ import {
   internalReadSchema,
   internalWorkersSchema,
 } from './schemas/internal.ts'
-import { encodeWire } from './wire.ts'
+import { callerHeader, encodeWire } from './wire.ts'
 
 interface PartitionParams {
   partition: number
@@ -23,16 +24,24 @@ interface StaleQuery {
   stale?: boolean
 }
 
+const base = '/internal/v1/partitions'
+// Definitions are whole here: what is hidden from viewers elsewhere is not hidden.
+const config = { role: 'operator', internal: true } as const
+
+const answer = (reply: FastifyReply, value: unknown): FastifyReply => reply.type('application/json').send(encodeWire(value))
+
+/** Whom the other process asks for; one of the version before does not say. */
+function askerOf({ headers }: FastifyRequest, reply: FastifyReply): Asker {
+  const caller = headers[callerHeader]
+  return { caller: typeof caller === 'string' ? caller : '', signal: goneSignal(reply) }
+}
+
 export function internalRoutes(instance: FastifyInstance, { local }: ApiContext): void {
-  // Definitions are whole here: what is hidden from viewers elsewhere is not hidden.
-  const config = { role: 'operator', internal: true } as const
   const scheduler = (): PartitionQueries => {
     if (local !== undefined) return local
     throw new DuelogError('not-ready', 'This process has no scheduler role, so it owns no partition.')
   }
   const jobs = ({ query }: { query: StaleQuery }): JobQueries => (query.stale === true ? scheduler().copies : scheduler())
-  const answer = (reply: FastifyReply, value: unknown): FastifyReply => reply.type('application/json').send(encodeWire(value))
-  const base = '/internal/v1/partitions'
 
   const partitions = () => ({ partitions: local?.partitions() ?? [] })
   instance.get(base, { config, schema: internalPartitionsSchema }, (_request, reply) => answer(reply, partitions()))
@@ -53,7 +62,7 @@ export function internalRoutes(instance: FastifyInstance, { local }: ApiContext)
     { config, schema: internalListSchema },
     async (request, reply) => {
       const { limit, after, stale: _, ...filter } = request.query
-      return answer(reply, await jobs(request).list(request.params.partition, filter, limit, after))
+      return answer(reply, await jobs(request).list(request.params.partition, filter, limit, after, askerOf(request, reply)))
     },
   )
 
@@ -72,11 +81,7 @@ export function internalRoutes(instance: FastifyInstance, { local }: ApiContext)
     async (request, reply) => answer(reply, { job: await scheduler().stored(request.params.partition, request.params.id) }),
   )
 
-  instance.get<{ Params: PartitionParams; Querystring: DueRange }>(
-    `${base}/:partition/forecast`,
-    { config, schema: internalForecastSchema },
-    async (request, reply) => answer(reply, { counts: await scheduler().forecast(request.params.partition, request.query) }),
-  )
+  forecastRoute(instance, scheduler)
 
   instance.get<{ Params: PartitionParams }>(
     `${base}/:partition/workers`,
@@ -90,6 +95,17 @@ export function internalRoutes(instance: FastifyInstance, { local }: ApiContext)
     async (request, reply) => {
       const { timeoutMs, ...offsets } = request.query
       return answer(reply, { applied: await scheduler().applied(request.params.partition, offsets, timeoutMs) })
+    },
+  )
+}
+
+function forecastRoute(instance: FastifyInstance, scheduler: () => PartitionQueries): void {
+  instance.get<{ Params: PartitionParams; Querystring: DueRange }>(
+    `${base}/:partition/forecast`,
+    { config, schema: internalForecastSchema },
+    async (request, reply) => {
+      const { params, query } = request
+      return answer(reply, { counts: await scheduler().forecast(params.partition, query, askerOf(request, reply)) })
     },
   )
 }

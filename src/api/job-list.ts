@@ -3,7 +3,7 @@
  * merged, and the last id of a page says where every partition goes on.
  */
 import { DuelogError } from '../errors.ts'
-import type { JobFilter, JobView, ListedJobs } from '../ports.ts'
+import type { Asker, JobFilter, JobView, ListedJobs } from '../ports.ts'
 import { listBytesMax, listCallsMax, listChunkMax, listFirstChunkMax } from './limits.ts'
 import type { Reading } from './stale.ts'
 
@@ -29,11 +29,11 @@ export interface JobPage {
   searched: number
 }
 
-/** Rejects with `bad-request` for a cursor that this did not give, and with `not-ready` when any partition has no active owner. */
+/** Rejects with `bad-request` for a cursor that this did not give, with `not-ready` when any partition has no active owner, and with the reason of the asker's signal. */
 export async function listJobs(
   reading: Reading,
   partitions: number,
-  { filter, limit, cursor }: { filter: JobFilter; limit: number; cursor?: string | undefined },
+  { filter, limit, cursor, asker }: { filter: JobFilter; limit: number; cursor?: string | undefined; asker?: Asker },
 ): Promise<JobPage> {
   const from = decodeCursor(cursor)
   const sources = Array.from({ length: partitions }, (_, partition): Source => {
@@ -48,8 +48,9 @@ export async function listJobs(
   const ask = async (source: Source): Promise<ListedJobs> => {
     const { partition, after, asked } = source
     source.asked = true
+    asker?.signal?.throwIfAborted()
     const chunk = asked ? Math.min(listChunkMax, limit - jobs.length) : share
-    const listed = await reading.ask(partition, (jobs) => jobs.list(partition, filter, chunk, after))
+    const listed = await reading.ask(partition, (jobs) => jobs.list(partition, filter, chunk, after, asker))
     searched += listed.looked
     return listed
   }

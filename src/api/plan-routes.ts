@@ -98,13 +98,14 @@ function forecastRoute(
   { owners, partitions, clock }: Pick<ApiContext, 'owners' | 'partitions' | 'clock'>,
 ): void {
   const config = { role: 'viewer' } as const
-  instance.get<ForecastQuery>('/v1/forecast', { config, schema: forecastSchema }, async (request) => {
+  instance.get<ForecastQuery>('/v1/forecast', { config, schema: forecastSchema }, async (request, reply) => {
     const { horizonMs, buckets } = request.query
     const from = request.query.from === undefined ? clock.nowMs() : timeOf('from', request.query.from)
     const bucketMs = Math.ceil(horizonMs / buckets)
     const range: DueRange = { from, to: from + bucketMs * Math.ceil(horizonMs / bucketMs), bucketMs }
+    const asker = { caller: request.actor ?? request.ip, signal: goneSignal(reply) }
     const all = Array.from({ length: partitions }, (_, partition) =>
-      owners.ask(partition, (owner) => owner.forecast(partition, range)),
+      owners.ask(partition, (owner) => owner.forecast(partition, range, asker)),
     )
     return sumOf(await Promise.all(all), range)
   })

@@ -1,8 +1,10 @@
 /** The partitions of another process, asked over its internal routes (internal-routes.ts), which never ask on. */
+import { createHash } from 'node:crypto'
 import type { Execution, FinishedRun } from '../../schemas/generated.ts'
 import { DuelogError, errorTable, messageOf } from '../errors.ts'
 import type {
   ActiveRunView,
+  Asker,
   DueCounts,
   JobFilter,
   JobQueries,
@@ -18,7 +20,7 @@ import { remoteBytesMax, remoteTimeoutMs } from './limits.ts'
 import type { RemoteOwner } from './owner-directory.ts'
 import type { ProcessCounts } from './process-counts.ts'
 import type { RemoteProof } from './proof-directory.ts'
-import { decodeWire } from './wire.ts'
+import { callerHeader, decodeWire } from './wire.ts'
 
 export interface RemoteQueriesOptions {
   /** Bearer token of the other process. Absent: none is sent. */
@@ -36,15 +38,15 @@ type Query = Record<string, string | number | boolean | undefined>
 
 /** Every call rejects with `not-ready` when the process cannot be reached, is too slow, or does not own the partition. */
 export function remoteQueries(url: string, options: RemoteQueriesOptions = {}): RemoteOwner & RemoteProof {
-  const get = (path: string, query: Query = {}, waitMs = 0): Promise<Record<string, unknown>> =>
-    ask(new URL(`/internal/v1/partitions${path}${queryText(query)}`, url), waitMs, options)
+  const get = (path: string, query: Query = {}, waitMs = 0, asker?: Asker): Promise<Record<string, unknown>> =>
+    ask(new URL(`/internal/v1/partitions${path}${queryText(query)}`, url), waitMs, options, asker)
   const jobPath = (partition: number, id: string): string => `/${partition}/jobs/${encodeURIComponent(id)}`
   const jobs = (of: Query): JobQueries => ({
     async job(partition, id) {
       return (await get(jobPath(partition, id), of)).job as JobView | undefined
     },
-    async list(partition: number, filter: JobFilter, limit: number, after?: string) {
-      return (await get(`/${partition}/jobs`, { ...filter, limit, after, ...of })) as unknown as ListedJobs
+    async list(partition: number, filter: JobFilter, limit: number, after?: string, asker?: Asker) {
+      return (await get(`/${partition}/jobs`, { ...filter, limit, after, ...of }, 0, asker)) as unknown as ListedJobs
     },
     async runs(partition, id) {
       return (await get(`${jobPath(partition, id)}/runs`, of)).runs as
@@ -73,8 +75,8 @@ export function remoteQueries(url: string, options: RemoteQueriesOptions = {}): 
     async stored(partition, id) {
       return (await get(`${jobPath(partition, id)}/stored`)).job as StoredJob | undefined
     },
-    async forecast(partition, range) {
-      return (await get(`/${partition}/forecast`, { ...range })).counts as DueCounts
+    async forecast(partition, range, asker) {
+      return (await get(`/${partition}/forecast`, { ...range }, 0, asker)).counts as DueCounts
     },
     async workers(partition) {
       return (await get(`/${partition}/workers`)).workers as WorkerRuns[]
@@ -89,19 +91,24 @@ async function ask(
   url: URL,
   waitMs: number,
   { token, timeoutMs = remoteTimeoutMs, bytesMax = remoteBytesMax }: RemoteQueriesOptions,
+  asker?: Asker,
 ): Promise<Record<string, unknown>> {
   let status: number
   let text: string
   try {
     const response = await fetch(url, {
-      headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
-      signal: AbortSignal.timeout(timeoutMs + waitMs),
+      headers: {
+        ...(token !== undefined && { authorization: `Bearer ${token}` }),
+        ...(asker !== undefined && { [callerHeader]: callerText(asker) }),
+      },
+      signal: AbortSignal.any([AbortSignal.timeout(timeoutMs + waitMs), ...(asker?.signal === undefined ? [] : [asker.signal])]),
       // An owner answers itself or not at all; a redirect would send the token elsewhere.
       redirect: 'error',
     })
     status = response.status
     text = await textOf(response, bytesMax)
   } catch (error) {
+    asker?.signal?.throwIfAborted()
     throw new DuelogError('not-ready', `The owner at ${url.origin} did not answer: ${causeOf(error)}. Ask again later.`, {
       cause: error,
     })
@@ -110,6 +117,9 @@ async function ask(
   if (status === 200 && answer !== undefined) return answer
   throw errorOf(url, status, answer)
 }
+
+/** As a header may have it: short, and of ASCII. */
+const callerText = ({ caller }: Asker): string => createHash('sha256').update(caller).digest('base64url')
 
 /** Nobody is believed to have so much to say that it fills the memory. */
 async function textOf(response: Response, bytesMax: number): Promise<string> {

@@ -16,3 +16,6 @@ export function decodeWire(text: string): unknown {
     return typeof bytes === 'string' ? Buffer.from(bytes, 'base64') : value
   })
 }
+
+/** For whom the other process asks, so that callers have their turn there too. */
+export const callerHeader = 'duelog-caller'

@@ -7,13 +7,14 @@ import type { Job } from '../../streams/job.ts'
 import { type Timer, timerBound, timerKind, timerOfKey } from '../../streams/keys.ts'
 import { firstFire, nextFire } from '../../streams/schedules/next-fire.ts'
 import { stepsSpent } from '../../streams/schedules/steps.ts'
-import { DuelogError } from '../errors.ts'
-import type { DueCounts, DueRange } from '../ports.ts'
+import type { Clock } from '../clock.ts'
+import type { Asker, DueCounts, DueRange } from '../ports.ts'
 import type { SchedulerCodecs } from './codecs.ts'
 import { eachJob } from './job-loader.ts'
+import { LookPlaces } from './look-places.ts'
 import type { PartitionStore } from './ports.ts'
 import { SearchPatience } from './search-patience.ts'
-import { forecastSlots, forecastsWaitingMax, Slots } from './slots.ts'
+import { forecastSlots } from './slots.ts'
 
 /** Timers that one call looks at. */
 export const forecastTimersMax = 100_000
@@ -29,17 +30,16 @@ const slice = 2_000
 /** Those of a process, one at a time: however many are asked for they do not add up, and each has some megabytes of timers in memory. */
 export class Forecasts {
   readonly #codecs: SchedulerCodecs
-  readonly #slots = new Slots(forecastSlots)
+  readonly #places: LookPlaces
 
-  constructor(codecs: SchedulerCodecs) {
+  constructor(codecs: SchedulerCodecs, clock: Pick<Clock, 'nowMs' | 'at'>) {
     this.#codecs = codecs
+    this.#places = new LookPlaces({ what: 'forecasts', places: forecastSlots, clock })
   }
 
-  /** Of one partition, whose store is asked for when it is its turn. Rejects with `overloaded` when too many wait. */
-  async of(store: () => PartitionStore, range: DueRange): Promise<DueCounts> {
-    if (this.#slots.waiting >= forecastsWaitingMax)
-      throw new DuelogError('overloaded', `Already ${forecastsWaitingMax} forecasts of partitions wait; ask again later.`)
-    return this.#slots.run(async () => forecast(store(), this.#codecs, range))
+  /** Of one partition, whose store is asked for when it is its turn. Rejects as LookPlaces#run does. */
+  async of(store: () => PartitionStore, range: DueRange, asker?: Asker): Promise<DueCounts> {
+    return this.#places.run(async () => forecast(store(), this.#codecs, range), asker)
   }
 }
 

@@ -6,14 +6,13 @@ import { whyOf } from '../../streams/jobs/why.ts'
 import { runKey, runRingSize } from '../../streams/keys.ts'
 import { followsZone } from '../../streams/schedules/zone-moves.ts'
 import type { Clock } from '../clock.ts'
-import { DuelogError } from '../errors.ts'
 import type { ActiveRunView, JobQueries, JobView } from '../ports.ts'
 import type { Catalogue } from './catalogue.ts'
 import type { SchedulerCodecs } from './codecs.ts'
 import { loadJobs } from './job-loader.ts'
 import { listAmong, listJobsOf } from './job-search.ts'
+import type { LookPlaces } from './look-places.ts'
 import type { PartitionStore } from './ports.ts'
-import { listSlots, listsWaitingMax, Slots } from './slots.ts'
 import { entryOf } from './stored-entry.ts'
 
 /** Where to look. */
@@ -31,7 +30,7 @@ export interface Sight {
 export function jobQueries(
   sight: Sight,
   { codecs, clock }: { codecs: SchedulerCodecs; clock: Clock },
-  lists: Slots = new Slots(listSlots),
+  lists: LookPlaces,
 ): JobQueries {
   const viewOf = (job: Job, number: number): JobView | undefined =>
     viewOfJob(job, number, (active) => sight.withHeartbeats(number, job.id, active))
@@ -49,16 +48,14 @@ export function jobQueries(
       return { status, reasons: whyOf(job, clock.nowMs()) }
     },
 
-    async list(partition, filter, limit, after) {
-      if (lists.waiting >= listsWaitingMax)
-        throw new DuelogError('overloaded', `Already ${listsWaitingMax} lists of jobs wait; ask again later.`)
+    async list(partition, filter, limit, after, asker) {
       return lists.run(async () => {
         const store = sight.storeOf(partition)
         const page = { filter, limit, after }
         const place = { store, codecs, steadyMs: clock.steadyMs(), viewOf: (job: Job) => viewOf(job, partition) }
         if (filter.active) return listAmong(place, await sight.jobsUnderWay(partition, store), page)
         return listJobsOf({ ...place, catalogue: sight.catalogueOf(partition) }, page)
-      })
+      }, asker)
     },
 
     async runs(partition, id) {

@@ -7,15 +7,17 @@ import type { Wait } from './applied-waits.ts'
 import { Forecasts } from './forecast.ts'
 import { eachJob, loadJobs } from './job-loader.ts'
 import { jobQueries, type Sight } from './job-queries.ts'
+import { LookPlaces } from './look-places.ts'
 import type { SchedulerOptions } from './options.ts'
 import type { Partition } from './partition.ts'
 import type { PartitionStore } from './ports.ts'
-import { listSlots, Slots } from './slots.ts'
+import { listSlots } from './slots.ts'
 import { idsOfRunTimers } from './under-way.ts'
 
 export function partitionQueries(partitions: ReadonlyMap<number, Partition>, options: SchedulerOptions): PartitionQueries {
   const { codecs, clock, instance } = options
-  const [forecasts, lists] = [new Forecasts(codecs), new Slots(listSlots)]
+  const forecasts = new Forecasts(codecs, clock)
+  const lists = new LookPlaces({ what: 'lists of jobs', places: listSlots, clock })
   const storeOf = (number: number): PartitionStore => {
     const partition = partitions.get(number)
     if (partition?.store !== undefined) return partition.store
@@ -51,7 +53,7 @@ export function partitionQueries(partitions: ReadonlyMap<number, Partition>, opt
       return { definition: known, ...(state !== undefined && { state }) }
     },
 
-    forecast: (partition, range) => forecasts.of(() => storeOf(partition), range),
+    forecast: (partition, range, asker) => forecasts.of(() => storeOf(partition), range, asker),
 
     async workers(partition) {
       storeOf(partition)
@@ -124,7 +126,7 @@ function ownerSight(
 }
 
 /** A copy knows of runs what the changelog says: no heartbeats. */
-function copyQueries(partitions: ReadonlyMap<number, Partition>, options: SchedulerOptions, lists: Slots): JobQueries {
+function copyQueries(partitions: ReadonlyMap<number, Partition>, options: SchedulerOptions, lists: LookPlaces): JobQueries {
   const noCopy = (number: number): DuelogError =>
     new DuelogError('not-ready', `This process has no copy of partition ${number} that can be read; try again shortly.`)
   const sight: Sight = {

@@ -10,12 +10,10 @@ export const commitSlots = 2
 export const restoreSlots = 2
 /** Large restores of standbys have a slot of their own, so that no owner waits for one. */
 export const standbyRestoreSlots = 1
-/** Forecasts are for whoever looks; partitions have theirs one after another, and so many may wait. */
+/** Forecasts are for whoever looks; partitions have theirs one after another. */
 export const forecastSlots = 1
-export const forecastsWaitingMax = 2_000
-/** So with lists of jobs, each of which may look at ten thousand. */
+/** Lists of jobs, each of which may look at ten thousand. */
 export const listSlots = 2
-export const listsWaitingMax = 2_000
 
 export class Slots {
   #free: number

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { JobDefinitionInput } from '../../schemas/generated.ts'
+import { systemClock } from '../../src/clock.ts'
 import { Forecasts, forecast, forecastSampleMax, forecastSearchMax, forecastTimersMax } from '../../src/scheduler/forecast.ts'
-import { forecastsWaitingMax } from '../../src/scheduler/slots.ts'
+import { looksWaitingMax } from '../../src/scheduler/look-places.ts'
 import { completeDefinition } from '../../streams/jobs/json.ts'
 import { definitionKey, definitionValue, timerKey, timerKind } from '../../streams/keys.ts'
 import { stepsSpent } from '../../streams/schedules/steps.ts'
@@ -119,7 +120,7 @@ describe('a forecast of rules that are searched for', () => {
 
   it('is made one at a time, and of so many at most', async () => {
     const store = await storeOf([['one', dear(0)]])
-    const forecasts = new Forecasts(codecs)
+    const forecasts = new Forecasts(codecs, systemClock)
     let [underWay, most] = [0, 0]
     const scan: typeof store.scan = async (asked) => {
       most = Math.max(most, ++underWay)
@@ -129,7 +130,7 @@ describe('a forecast of rules that are searched for', () => {
     }
     const counted = () => ({ ...store, get: store.get.bind(store), scan })
     const range = { from: now, to: now + minute, bucketMs: minute }
-    const asked = Array.from({ length: forecastsWaitingMax + 1 }, () => forecasts.of(counted, range))
+    const asked = Array.from({ length: looksWaitingMax + 1 }, () => forecasts.of(counted, range))
     await expect(forecasts.of(counted, range)).rejects.toMatchObject({ code: 'overloaded' })
     await Promise.all(asked)
     expect(most).toBe(1)

@@ -2,7 +2,8 @@
 import { expect, it } from 'vitest'
 import { type Clock, systemClock } from '../../src/clock.ts'
 import { jobQueries } from '../../src/scheduler/job-queries.ts'
-import { listSlots, listsWaitingMax, Slots } from '../../src/scheduler/slots.ts'
+import { LookPlaces, looksWaitingMax } from '../../src/scheduler/look-places.ts'
+import { listSlots } from '../../src/scheduler/slots.ts'
 import { completeDefinition } from '../../streams/jobs/json.ts'
 import { definitionKey, definitionValue } from '../../streams/keys.ts'
 import { codecs } from '../model/world.ts'
@@ -31,7 +32,8 @@ async function filled() {
 }
 
 const clock: Clock = systemClock
-const queriesOf = (store: Awaited<ReturnType<typeof filled>>['store'], lists?: Slots) =>
+const placesOf = (places: number) => new LookPlaces({ what: 'lists of jobs', places, clock })
+const queriesOf = (store: Awaited<ReturnType<typeof filled>>['store'], lists = placesOf(listSlots)) =>
   jobQueries(
     {
       storeOf: () => store,
@@ -64,10 +66,10 @@ it('look at a few jobs in each turn of the event loop', async () => {
 it('are refused when too many wait', async () => {
   const { store } = await filled()
   const held = Promise.withResolvers<void>()
-  const lists = new Slots(1)
+  const lists = placesOf(1)
   const holding = lists.run(() => held.promise)
   const queries = queriesOf(store, lists)
-  const waiting = Array.from({ length: listsWaitingMax }, () => queries.list(0, {}, 1))
+  const waiting = Array.from({ length: looksWaitingMax }, () => queries.list(0, {}, 1))
   await expect(queries.list(0, {}, 1)).rejects.toMatchObject({ code: 'overloaded' })
   held.resolve()
   await holding
