@@ -11,6 +11,8 @@ interface Place {
   readonly role: string
   readonly store: PartitionStore | undefined
   readonly applied: { readonly state: number; readonly jobs: number }
+  /** Up to where the store has all of a log that readers are shown. */
+  done(source: 'state' | 'jobs'): number
 }
 
 export class CatchUp {
@@ -38,12 +40,15 @@ export class CatchUp {
     return this.restoreRemaining === 0 ? 0 : Math.max(this.restoreRemaining, this.restoreEnd - this.restoreBegin)
   }
 
-  /** Records that the store lacks, as far as is known; null while there is no store to read. A transaction's end counts as none. */
+  /**
+   * Records that the store lacks, as far as is known; null while there is no store to read. A transaction's end counts as none, nor does what
+   * was passed and is shown to nobody: where a log ends with what a client has aborted, nobody ever has more.
+   */
   get behindRecords(): number | null {
-    const { store, applied } = this.#place
-    if (this.ends === undefined || store === undefined) return null
-    const state = this.ends.state - applied.state
-    return Math.max(0, state > 1 ? state : 0) + Math.max(0, this.ends.jobs - applied.jobs)
+    const place = this.#place
+    if (this.ends === undefined || place.store === undefined) return null
+    const state = this.ends.state - place.done('state')
+    return Math.max(0, state > 1 ? state : 0) + Math.max(0, this.ends.jobs - place.done('jobs'))
   }
 
   /** Must be told of all that is read. `end`: where that log ends. */

@@ -14,7 +14,7 @@ import { CatchUp } from './catch-up.ts'
 import { logPosition, saveLocal } from './commit.ts'
 import { Closed, Interruption, RoleChanged } from './endings.ts'
 import { EventsWatermark } from './events-watermark.ts'
-import type { Feed } from './feed.ts'
+import type { Feed, FeedSource } from './feed.ts'
 import { Flow } from './flow.ts'
 import { Freshness, lookMs } from './freshness.ts'
 import { Leases } from './leases.ts'
@@ -297,16 +297,21 @@ export class Ownership {
    * How far an input is done where all before `next` is: all that was received, and what the reader has passed behind that. Who closes, or
    * has failed, receives nothing more, and the reader passes that all the same: it is not done.
    */
-  #doneTo(source: Source, next: number): number {
+  #doneTo(source: FeedSource, next: number): number {
     const receives = this.feed.isOpen(source) && !this.closing && !this.fault
     const isAll = receives && next >= this.feed.next(source)
     return isAll ? Math.max(next, this.feed.reach(source)) : next
   }
 
+  /** Up to where the store has all of a log that readers are shown. */
+  done(source: FeedSource): number {
+    return this.#doneTo(source, this.applied[source])
+  }
+
   /** How far each input is done, and where it ends as far as that is known. */
   inputs(): { source: Source; done: number; end: number }[] {
     return (['jobs', 'commands', 'events'] as const).map((source) => {
-      const done = this.#doneTo(source, this.applied[source])
+      const done = this.done(source)
       return { source, done, end: Math.max(done, this.feed.end(source)) }
     })
   }
@@ -315,7 +320,7 @@ export class Ownership {
   isUnlogged(source: Source): boolean {
     const { applied, logged } = this
     if (source === 'jobs') return applied.jobs > logged.jobsOffset
-    return this.#doneTo(source, applied[source]) !== logged[`${source}Offset`]
+    return this.done(source) !== logged[`${source}Offset`]
   }
 
   #turnContext(store: PartitionStore, index: TimeIndex): TurnContext {

@@ -80,7 +80,7 @@ export async function restore(own: Ownership, store: PartitionStore, index: Time
   own.catchUp.restoreBegin = own.applied.state
   own.progress()
   own.feed.open('state', own.applied.state)
-  while (state - own.applied.state > nearlyCaughtUp && (await own.more()));
+  while (state - own.done('state') > nearlyCaughtUp && (await own.more()));
   const position = (await readEntry(own.shared.codecs, store, positionKey))?.position
   // Meanwhile a later one may have been read.
   own.logged.jobsOffset = Math.max(own.logged.jobsOffset, position?.jobsOffset ?? 0)
@@ -90,7 +90,7 @@ export async function restore(own: Ownership, store: PartitionStore, index: Time
   own.catchUp.restoreBegin = own.applied.jobs
   own.enter('warming')
   own.feed.open('jobs', own.applied.jobs)
-  while (jobs - own.applied.jobs > nearlyCaughtUp) {
+  while (jobs - own.done('jobs') > nearlyCaughtUp) {
     const { folded, blocked } = await own.turn(store, index)
     // What nobody has decided yet waits for the claim.
     if (blocked || (folded === 0 && !(await own.more()))) break

@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest'
 import { gatherMs } from '../../src/scheduler/warmth.ts'
 import type { Process } from '../model/cluster/process.ts'
+import { names } from '../model/world.ts'
 import { beginMs, SchedulerDriver } from '../tools/scheduler-driver.ts'
 
 const partitions = 4
@@ -79,6 +80,28 @@ test('one copy that never gets warm keeps the others from nothing, and asks for 
   expect(generation(driver)).toBeLessThanOrEqual(before + 3)
   expectAll(driver)
   expect(latestMs(driver)).toBeLessThanOrEqual(250)
+})
+
+test('a load that a client has aborted at the end of all definitions keeps no copy cold: nobody ever has more', async () => {
+  const { driver, first } = await busy()
+  const load = driver.log.begin('client', driver.log.fence('client'))
+  const value = Buffer.from('never seen')
+  const records = Array.from({ length: 1_500 }, (_, number) => ({ topic: names.jobs, key: `load-${number}`, value }))
+  for (const partition of all)
+    driver.log.append(
+      records.map((record) => ({ ...record, partition })),
+      load,
+    )
+  driver.log.fence('client')
+  const second = driver.boot('B')
+  await driver.advance(10_000, 500)
+  expect([owned(first), owned(second)].map(({ length }) => length)).toEqual([2, 2])
+  const copies = [first, second].flatMap(({ scheduler }) =>
+    scheduler.queries.partitions().filter(({ role }) => role === 'standby'),
+  )
+  expect(copies.map(({ phase, behindRecords }) => [phase, behindRecords])).toEqual(all.map(() => ['following', 0]))
+  expectAll(driver)
+  expect(latestMs(driver)).toBeLessThanOrEqual(500)
 })
 
 test('a newcomer that is killed while it warms up takes nothing with it', async () => {
