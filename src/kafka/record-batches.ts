@@ -87,16 +87,20 @@ async function decodeBatch(batch: Buffer, codec: number, messages: FetchedMessag
   }
   if (codec !== 0) room.unpackedBytes -= records.length
   const cursor = new Cursor(records)
-  for (let index = 0, last = 0; index < count; index++) {
+  let passed = first - 1
+  for (let index = 0, rested = 0; index < count; index++) {
     const message = cursor.record(first, firstMs, context)
     if (message === undefined) return unread('Its records do not end where they say.')
+    // Brokers look at these only where they unpack: whoever read on behind one of another place would pass over what is there, or leave the log.
+    if (!(cursor.offset > passed && cursor.offset <= last)) return unread('Its records have offsets that are not its own.')
+    passed = cursor.offset
     messages.push(message)
-    if (index + cursor.headersRead - last < turnAfter) continue
-    last = index + cursor.headersRead
+    if (index + cursor.headersRead - rested < turnAfter) continue
+    rested = index + cursor.headersRead
     await turn()
   }
   // Compaction took the last ones: what reads on has to know where the batch ends, or would ask for each of their offsets.
-  if (count === 0 || Number(messages.at(-1)?.offset) < last) messages.push({ ...blank(last, context), isControlRecord: true })
+  if (passed < last) messages.push({ ...blank(last, context), isControlRecord: true })
 }
 
 /** A message without content at this offset. One that counts as a control record is shown to nobody. */
@@ -111,6 +115,8 @@ class Cursor {
   readonly #bytes: Buffer
   #at = 0
   headersRead = 0
+  /** Of the record that was read last. */
+  offset = Number.NaN
 
   constructor(bytes: Buffer) {
     this.#bytes = bytes
@@ -128,6 +134,7 @@ class Cursor {
     const value = this.#slice()
     const count = this.#varint()
     if (!Number.isSafeInteger(offset) || key === undefined || value === undefined || !(count >= 0)) return undefined
+    this.offset = offset
     const message: FetchedMessage = {
       magicByte: 2,
       attributes,

@@ -218,6 +218,17 @@ test('records whose lengths are wrong end their batch, and nothing throws', asyn
   }
 })
 
+test.each([
+  ['behind its end, which may be behind that of the log', [0, 2_000_000_000]],
+  ['before its beginning', [-1, 1]],
+  ['that was passed', [1, 1]],
+])('a record with an offset %s ends its batch, as no broker looks at that', async (_, deltas) => {
+  const records = ['a', 'b'].map((value, at) => ({ ...of(value), offsetDelta: deltas[at] as number }))
+  const forged = await batch({ records, firstOffset: 10, lastOffsetDelta: 1 })
+  const messages = seen(await decoded(forged, await batch({ records: [of('c')], firstOffset: 12 })))
+  expect(messages.slice(-2)).toEqual(['10-11 Its records have offsets that are not its own.', '12 c'])
+})
+
 test('where compaction took the last records, or all, the end of the batch is told as a control record is', async () => {
   const tail = await batch({ records: [of('a')], firstOffset: 10, lastOffsetDelta: 90 })
   const empty = await batch({ records: [], firstOffset: 101, lastOffsetDelta: 99 })
