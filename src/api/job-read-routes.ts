@@ -4,7 +4,7 @@ import type { JobStatus } from '../../schemas/generated.ts'
 import { chainText, circlesInForce } from './circles.ts'
 import type { ApiContext } from './context.ts'
 import { checkedId } from './definition-body.ts'
-import { goneSignal } from './gone-signal.ts'
+import { whileAsked } from './gone-signal.ts'
 import { listJobs } from './job-list.ts'
 import { jobNotFound } from './job-writes.ts'
 import { circleJobsMax } from './limits.ts'
@@ -64,8 +64,8 @@ export function jobReadRoutes(instance: FastifyInstance, { owners, partitions, w
     const { limit, cursor, dueBefore, stale, ...filter } = request.query
     const due = dueBefore === undefined ? {} : { dueBefore: timeOf('dueBefore', dueBefore) }
     const reading = new Reading(owners, stale)
-    const asker = { caller: request.actor ?? request.ip, signal: goneSignal(reply) }
-    const page = await listJobs(reading, partitions, { filter: { ...filter, ...due }, limit, cursor, asker })
+    const wanted = { filter: { ...filter, ...due }, limit, cursor }
+    const page = await whileAsked(request, reply, (asker) => listJobs(reading, partitions, { ...wanted, asker }))
     const jobs = page.jobs.map((job) => jobToJson(job, request.role))
     return { jobs, searched: page.searched, cursor: page.cursor ?? null, ...(reading.mark(reply) && { stale: reading.stale }) }
   })

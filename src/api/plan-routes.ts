@@ -11,7 +11,7 @@ import { circlesInForce, circleWarning, followersOf } from './circles.ts'
 import type { ApiContext } from './context.ts'
 import { givenId, identifiedDefinitionOf } from './definition-body.ts'
 import { sumOf } from './forecast.ts'
-import { goneSignal } from './gone-signal.ts'
+import { goneSignal, whileAsked } from './gone-signal.ts'
 import { planAskedMax, planCircleJobsMax, planTimesMax } from './limits.ts'
 import { masked } from './masked.ts'
 import type { Role } from './options.ts'
@@ -103,11 +103,11 @@ function forecastRoute(
     const from = request.query.from === undefined ? clock.nowMs() : timeOf('from', request.query.from)
     const bucketMs = Math.ceil(horizonMs / buckets)
     const range: DueRange = { from, to: from + bucketMs * Math.ceil(horizonMs / bucketMs), bucketMs }
-    const asker = { caller: request.actor ?? request.ip, signal: goneSignal(reply) }
-    const all = Array.from({ length: partitions }, (_, partition) =>
-      owners.ask(partition, (owner) => owner.forecast(partition, range, asker)),
-    )
-    return sumOf(await Promise.all(all), range)
+    const counts = await whileAsked(request, reply, (asker) => {
+      const of = (partition: number) => owners.ask(partition, (owner) => owner.forecast(partition, range, asker))
+      return Promise.all(Array.from({ length: partitions }, (_, partition) => of(partition)))
+    })
+    return sumOf(counts, range)
   })
 }
 

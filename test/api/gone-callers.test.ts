@@ -3,6 +3,7 @@ import { expect, it } from 'vitest'
 import type { OwnerDirectory } from '../../src/api/owner-directory.ts'
 import { peerToken } from '../../src/api/peers.ts'
 import { remoteQueries } from '../../src/api/remote-queries.ts'
+import { DuelogError } from '../../src/errors.ts'
 import type { Asker } from '../../src/ports.ts'
 import { createSystem } from './system-in-memory.ts'
 
@@ -11,7 +12,9 @@ const apiTokens = [
   { role: 'viewer', token: 'two-long-enough-token', name: 'two' },
 ] as const
 
-it.each(['/v1/jobs?handler=none', '/v1/forecast'])('%s', async (path) => {
+const paths = ['/v1/jobs?handler=none', '/v1/forecast']
+
+it.each(paths)('%s is for its caller, and as long as that is there', async (path) => {
   await using owner = createSystem({ apiTokens })
   const askers: Asker[] = []
   const asked = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
@@ -41,4 +44,22 @@ it.each(['/v1/jobs?handler=none', '/v1/forecast'])('%s', async (path) => {
   // That each of them hears of it is what is tested.
   await Promise.all(ended)
   expect(new Set(askers.map(({ caller }) => caller)).size).toBe(2)
+})
+
+it.each(paths)('%s that one partition refuses waits in no other', async (path) => {
+  await using system = createSystem({ apiTokens })
+  const others: Promise<unknown>[] = []
+  const wait = (partition: number, asker?: Asker): Promise<never> => {
+    if (partition === 0) return Promise.reject(new DuelogError('overloaded', 'Too many wait.'))
+    const ended = new Promise((resolve) => asker?.signal?.addEventListener('abort', resolve))
+    others.push(ended)
+    return ended.then(() => Promise.reject(asker?.signal?.reason))
+  }
+  system.owner.list = (partition, _filter, _limit, _after?: string, asker?: Asker) => wait(partition, asker)
+  system.owner.forecast = (partition, _range, asker?: Asker) => wait(partition, asker)
+  const headers = { authorization: 'Bearer one-long-enough-token' }
+  const answer = await system.api.instance.inject({ url: path, headers })
+  expect([answer.statusCode, answer.json().code, answer.headers['retry-after']]).toEqual([503, 'overloaded', '1'])
+  expect(others).toHaveLength(system.partitions - 1)
+  await Promise.all(others)
 })
