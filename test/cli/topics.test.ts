@@ -1,5 +1,5 @@
 /** `duelog topics …` on a real broker. */
-import kafkajs from 'kafkajs'
+import kafkajs, { type Admin, type ITopicConfig } from 'kafkajs'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { topicNames, topicPlans } from '../../streams/topics.ts'
 import { brokers, registryUrl } from '../kafka/harness.ts'
@@ -24,6 +24,12 @@ async function openAdmin() {
 
 const count = topicPlans(topicNames(''), ['default']).length
 const prefixOf = (name: string): string => `topics-${name}-${process.pid}-${Date.now()}.`
+
+/** kafkajs's own wait for leaders fails where the broker that it asks has not heard of the topic yet. */
+async function createTopic(admin: Admin, topic: ITopicConfig): Promise<void> {
+  await admin.createTopics({ topics: [topic], waitForLeaders: false })
+  await expect.poll(() => admin.listTopics(), { timeout: 30_000 }).toContain(topic.topic)
+}
 
 describe('duelog topics', () => {
   it('shows what would be created, creates it, and then finds nothing to do', async () => {
@@ -57,7 +63,7 @@ describe('duelog topics', () => {
       { name: 'retention.ms', value: '1000' },
       { name: 'segment.bytes', value: '2097152' },
     ]
-    await admin.createTopics({ topics: [{ topic, numPartitions: 2, configEntries }] })
+    await createTopic(admin, { topic, numPartitions: 2, configEntries })
     expect((await run('plan')).out).toContain('retention.ms 1000 -> 604800000')
     expect((await run('apply')).out).toContain(`${count - 1} created, 1 changed.`)
     const { resources } = await admin.describeConfigs({
@@ -74,7 +80,7 @@ describe('duelog topics', () => {
     const run = topics(prefix)
     const admin = await openAdmin()
     const topic = `${prefix}job-commands`
-    await admin.createTopics({ topics: [{ topic, numPartitions: 3 }] })
+    await createTopic(admin, { topic, numPartitions: 3 })
     const { code, out } = await run('apply')
     expect(code).toBe(1)
     expect(out).toMatch(new RegExp(`\\nrefuse +${topic} +3 +it has 3 partitions; all topics of this prefix need 2`))

@@ -36,7 +36,11 @@ test('topics and schema ids are found again at the next start, on other ports, a
   let pids: number[]
   try {
     expect(first.brokers).toEqual([`127.0.0.1:${options.kafkaPort}`])
-    expect(await administer(first, (admin) => admin.createTopics({ topics: [{ topic: 'kept', numPartitions: 3 }] }))).toBe(true)
+    expect(
+      await administer(first, (admin) =>
+        admin.createTopics({ topics: [{ topic: 'kept', numPartitions: 3 }], waitForLeaders: false }),
+      ),
+    ).toBe(true)
     await registerSchema(first, 'one', 'One')
     secondId = await registerSchema(first, 'two', 'Two')
     pids = [await pidIn(dataDir, 'kafka'), await pidIn(dataDir, 'registry')]
