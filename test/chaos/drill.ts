@@ -6,6 +6,7 @@ import { type AuditResult, productAudit } from './audit.ts'
 import { Canary } from './checker/canary.ts'
 import { Checker, type CheckerVerdict } from './checker/checker.ts'
 import { startBrokers } from './cluster/broker.ts'
+import { untilInSync } from './cluster/in-sync.ts'
 import { registryUrl, startRegistry } from './cluster/registry.ts'
 import type { Tools } from './cluster/tools.ts'
 import { mountDisks } from './disks.ts'
@@ -162,7 +163,8 @@ async function audited(stage: Stage, name: string, { from, until }: Stretch): Pr
 
 async function tryFault(stage: Stage, fault: Fault, before: Partial<Record<string, number>>, isAudited: boolean) {
   const { checker, canary, say } = stage
-  const notReady = await untilOnTime(stage, recoveryMsMax)
+  // A broker that is still away for a part of its partitions would make two faults of the next one.
+  const notReady = (await untilInSync(stage.network, stage.signal, recoveryMsMax)) ?? (await untilOnTime(stage, recoveryMsMax))
   await stage.begin()
   say(`${fault.name}: ${fault.what}`)
   const troubles = notReady === undefined ? [] : [`before it began: ${notReady}`]
