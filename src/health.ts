@@ -29,6 +29,7 @@ export class Vitals {
     const dead = [...(this.#death === undefined ? [] : [this.#death]), ...hanging]
     const waiting = [
       ...(clockProblem === undefined ? [] : [clockProblem]),
+      ...(scheduler?.problem === undefined ? [] : [scheduler.problem]),
       ...(scheduler === undefined ? [] : notReady(scheduler)),
     ]
     return { live: dead.length === 0, ready: dead.length + waiting.length === 0, reasons: [...dead, ...waiting] }

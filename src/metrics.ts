@@ -72,6 +72,7 @@ export function createMetrics() {
     ),
     reopens: counter('reopens_total', 'Partitions reopened after a producer error.', ['reason']),
     fenced: counter('fenced_total', 'Partitions lost to a later owner.'),
+    withdrawn: gauge('withdrawn', 'Whether this process lets others fire because its local stores fail for good: 1 or 0.'),
     tzInfo: gauge('tz_info', 'Time zone rules of this process, and the version of ICU; always 1.', ['version', 'icu']),
     zoneRulesDiffer: gauge(
       'zone_rules_differ',

@@ -25,6 +25,7 @@ import type { Shared } from './options.ts'
 import type { PartitionStore } from './ports.ts'
 import type { PartitionShares } from './shares.ts'
 import { Signal } from './signal.ts'
+import { StoreFailures } from './store-failures.ts'
 import type { TimeIndex } from './time-index.ts'
 import { batchRecordsMax, type TurnOptions, type TurnResult, turn } from './turn.ts'
 import type { TurnContext } from './turn-context.ts'
@@ -61,6 +62,8 @@ export class Ownership {
   /** Outlives a reopening, which is how a turn that failed ends. */
   readonly narrowing = new Narrowing(batchRecordsMax)
   readonly weights = new Weights()
+  /** Outlives a reopening, which is what it counts. */
+  readonly storeFailures: StoreFailures
   /** Turns that did something since the partition was opened last. */
   turnsDone = 0
   admissions: Admissions
@@ -104,7 +107,7 @@ export class Ownership {
     if (closing || phase === 'closed') return false
     // What begins anew has what it had, until its store is open and says what it lacks. A standby keeps it only while it follows.
     const { behindRecords } = this.catchUp
-    if (role === 'owner' && behindRecords === null) return this.#hasFired
+    if (role === 'owner' && behindRecords === null) return this.#hasFired && !this.storeFailures.isBroken
     return (role === 'owner' || phase === 'following') && behindRecords !== null && behindRecords <= warmRecordsMax
   }
   #hasFired = false
@@ -125,6 +128,7 @@ export class Ownership {
     this.shares = shares
     this.freshness = new Freshness(shared.clock, shared.tombstoneRetentionMs)
     this.zones = new ZoneStanding(partition, shared)
+    this.storeFailures = new StoreFailures(shared.clock)
     this.signal = new Signal(shared.clock)
     this.mailbox = new Mailbox(shares.mailboxBytesMax)
     this.flow = new Flow(this.mailbox, feed, shared.clock)
@@ -138,6 +142,7 @@ export class Ownership {
       this.trouble = null
       this.#hasFired = true
     }
+    this.storeFailures.entered(phase === 'active' || phase === 'following')
     this.#progressAt = this.shared.clock.steadyMs()
     this.catchUp.measureRestore()
     this.shares.phaseChanged()

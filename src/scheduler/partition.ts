@@ -90,6 +90,14 @@ export class Partition {
   get isWarm(): boolean {
     return this.#own.isWarm
   }
+  /** It fires or follows. */
+  get works(): boolean {
+    return this.phase === 'active' || this.phase === 'following'
+  }
+  /** It is to fire, and its store fails for good. */
+  get isBroken(): boolean {
+    return this.role === 'owner' && this.#own.storeFailures.isBroken
+  }
   /** How far the store has read its changelog. */
   get stateOffset(): number {
     return this.#own.applied.state
@@ -226,6 +234,7 @@ export class Partition {
   async #beforeReopen(error: unknown): Promise<void> {
     const own = this.#own
     const { metrics, logger } = own.shared
+    own.storeFailures.ended(error, own.turnsDone > 0)
     if (error instanceof RoleChanged && !own.closing) return
     const fenced = error instanceof DuelogError && error.code === 'fenced'
     if (fenced) metrics.fenced.inc()

@@ -16,7 +16,9 @@ import { Partition } from './partition.ts'
 import { partitionQueries } from './queries.ts'
 import type { PartitionShares } from './shares.ts'
 import { commitSlots, restoreSlots, Slots, standbyRestoreSlots } from './slots.ts'
+import { withStoresFaults } from './store-faults.ts'
 import { Warmth } from './warmth.ts'
+import { Withdrawal } from './withdrawal.ts'
 
 /** A turn ends with its commit, and every commit with an answer, an error or a timeout of the log long before this. */
 const hangsAfterMs = 300_000
@@ -35,6 +37,7 @@ export class Scheduler {
   #openTransactions: OpenTransactions | undefined
   #groupPositions: GroupPositions | undefined
   readonly #warmth: Warmth
+  readonly #withdrawal: Withdrawal
   readonly #endTrust: (() => void) | undefined
   readonly #handOver: HandOver
   #stopping: Promise<void> | undefined
@@ -44,9 +47,11 @@ export class Scheduler {
     for (const source of feedSources) this.#sources.set(options.names[source], source)
     this.queries = partitionQueries(this.#partitions, options)
     this.#handOver = new HandOver(options, () => this.#leaving)
+    const ask = (): Promise<void> => this.#reader?.rejoin() ?? Promise.resolve()
+    this.#withdrawal = new Withdrawal({ ...options, partitions: () => this.#partitions.values(), ask })
     this.#warmth = new Warmth({
       clock: options.clock,
-      ask: () => this.#reader?.rejoin() ?? Promise.resolve(),
+      ask,
       isWarm: (number) => this.#partitions.get(number)?.isWarm === true,
       isTakingOver: () => [...this.#partitions.values()].some(({ phase }) => phase === 'claiming' || phase === 'draining'),
     })
@@ -59,7 +64,8 @@ export class Scheduler {
   async start(): Promise<void> {
     const { log, names, prefix, instance, userData } = this.#options
     const admin = await log.admin()
-    this.#shared = { ...this.#options, admin, clusterId: await admin.clusterId() }
+    const stores = withStoresFaults(this.#options.stores)
+    this.#shared = { ...this.#options, stores, admin, clusterId: await admin.clusterId() }
     const isOurs = (partition: number): boolean => this.#partitions.get(partition)?.role === 'owner'
     const heard = (topic: string, partition: number, end: number): void => {
       const source = this.#sources.get(topic)
@@ -79,6 +85,7 @@ export class Scheduler {
       phaseChanged: () => {
         this.#settleWaiting()
         this.#warmth.look()
+        this.#withdrawal.look()
       },
     }
     for (const number of await this.#options.stores.held()) if (number < this.#options.partitions) this.#onDisk.set(number, 0)
@@ -94,7 +101,7 @@ export class Scheduler {
         copies: () => this.#copies(),
         warmth: { topic: names.events, warm: () => this.#warm() },
       },
-      isLeaving: () => this.#handOver.hasBegun,
+      isLeaving: () => this.#handOver.hasBegun || this.#withdrawal.isWithdrawn,
       startAt: 'earliest',
       onAssigned: (assigned) => this.#assigned(assigned),
       onBatch: (batch) => this.#received(batch),
@@ -114,6 +121,11 @@ export class Scheduler {
   get active(): boolean {
     const fires = ({ phase, role, closing }: Partition): boolean => phase === 'active' || role === 'standby' || closing
     return this.#joined && [...this.#partitions.values()].every(fires)
+  }
+
+  /** Why this process lets others fire; undefined while it does not. */
+  get problem(): string | undefined {
+    return this.#withdrawal.problem
   }
 
   /** Partitions that do not come out of a turn. */
@@ -138,6 +150,7 @@ export class Scheduler {
 
   async #stop(): Promise<void> {
     this.#warmth.stop()
+    this.#withdrawal.stop()
     const fires = [...this.#partitions.values()].some(({ phase }) => phase === 'active')
     if (this.#reader !== undefined && fires) await this.#handOver.run(this.#reader)
     await Promise.all([...this.#partitions.values()].map((partition) => partition.close()))
@@ -172,6 +185,7 @@ export class Scheduler {
     const isAwaited = ({ topic, partition }: TopicPartition): boolean => topic === names.events && !owned.has(partition)
     const awaited = assigned.filter(isAwaited).map(({ partition }) => partition)
     this.#warmth.await(awaited)
+    this.#withdrawal.look()
     const [own, others] = [sorted(owned), sorted(numbers).filter((number) => !owned.has(number))]
     const more = others.length === 0 ? '' : `, and ${others.length} to follow`
     const later = awaited.length === 0 ? '' : `; ${awaited.length} of these are awaited`
@@ -214,6 +228,7 @@ export class Scheduler {
 
   /** What this member could go on with, and from where. */
   #copies(): [partition: number, offset: number][] {
+    if (this.#withdrawal.isWithdrawn) this.#onDisk.clear()
     for (const { number, stateOffset } of this.#partitions.values()) if (stateOffset > 0) this.#onDisk.set(number, stateOffset)
     return [...this.#onDisk]
   }

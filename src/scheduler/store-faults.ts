@@ -3,20 +3,26 @@
  * broken refuses whatever is asked of it, and who was asked about just then is not to blame (narrowing.ts).
  */
 import { DuelogError, messageOf } from '../errors.ts'
-import type { PartitionStore } from './ports.ts'
+import type { PartitionStore, PartitionStores } from './ports.ts'
 
-/** The same store, whose errors all have the code `not-ready`. */
-export function withStoreFaults(store: PartitionStore): PartitionStore {
-  const named =
-    <Args extends unknown[], Value>(what: string, task: (...args: Args) => Promise<Value>) =>
-    async (...args: Args): Promise<Value> => {
-      try {
-        return await task(...args)
-      } catch (cause) {
-        if (cause instanceof DuelogError && cause.code === 'not-ready') throw cause
-        throw new DuelogError('not-ready', `The local store could not be ${what}: ${messageOf(cause)}`, { cause })
-      }
+/** What a local store failed with: mostly `not-ready`. */
+export class StoreFault extends DuelogError {}
+
+const named =
+  <Args extends unknown[], Value>(what: string, task: (...args: Args) => Promise<Value>) =>
+  async (...args: Args): Promise<Value> => {
+    try {
+      return await task(...args)
+    } catch (cause) {
+      if (cause instanceof StoreFault) throw cause
+      // Such as a store that another process has open, which says so by itself.
+      if (cause instanceof DuelogError) throw new StoreFault(cause.code, cause.message, { cause })
+      throw new StoreFault('not-ready', `The local store could not be ${what}: ${messageOf(cause)}`, { cause })
     }
+  }
+
+/** The same store, whose errors are all of this kind. */
+export function withStoreFaults(store: PartitionStore): PartitionStore {
   return {
     get: named('read', (keys) => store.get(keys)),
     scan: named('read', (options) => store.scan(options)),
@@ -24,5 +30,14 @@ export function withStoreFaults(store: PartitionStore): PartitionStore {
     compact: named('compacted', (from, to) => store.compact(from, to)),
     bytes: named('measured', () => store.bytes()),
     close: () => store.close(),
+  }
+}
+
+/** The same stores: whoever opens one, or builds it anew, hears of it in the same way. */
+export function withStoresFaults(stores: PartitionStores): PartitionStores {
+  return {
+    held: () => stores.held(),
+    open: named('opened', (partition) => stores.open(partition)),
+    wipe: named('built anew', (partition) => stores.wipe(partition)),
   }
 }

@@ -81,6 +81,7 @@ export class SchedulerDriver {
       ...times,
       ...noMisfortune,
       fullness: new Fullness(),
+      brokenDisks: new Set(),
       openTransactions: [],
     }
   }

@@ -33,6 +33,8 @@ export const misfortunes: Partial<Record<Switch, { weight: number; befall(world:
   registry: { weight: 1, befall: loseRegistry },
   /** Writes to stores fail. */
   stores: { weight: 0.7, befall: fillDisks },
+  /** A disk refuses whatever is asked of it, until it is mended. */
+  brokenDisks: { weight: 0.7, befall: breakDisk },
   /** More comes in than a mailbox holds, while commits are slow for some seconds. */
   floods: { weight: 0.7, befall: flood },
   /** For some seconds brokers have no room for what workers, forwarders and owners write without a transaction. */
@@ -47,6 +49,7 @@ export function endMisfortunes(cluster: Cluster): void {
   cluster.slowMs = 0
   cluster.registryThere = true
   cluster.storeFailures = 0
+  cluster.brokenDisks.clear()
   for (const end of cluster.openTransactions.splice(0)) end()
 }
 
@@ -89,6 +92,12 @@ function loseRegistry({ cluster }: Suffering): void {
 
 function fillDisks({ cluster }: Suffering): void {
   cluster.storeFailures = cluster.storeFailures > 0 ? 0 : 0.03
+}
+
+/** Sometimes that of a second process, too: then there is nobody to let fire. */
+function breakDisk({ cluster: { brokenDisks, chance }, process }: Suffering): void {
+  if (brokenDisks.size > 0 && chance.happens(0.5)) brokenDisks.clear()
+  else if (process !== undefined) brokenDisks.add(process.disk)
 }
 
 function stepClock({ cluster: { chance }, process, setClock }: Suffering): void {

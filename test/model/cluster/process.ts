@@ -50,6 +50,8 @@ export interface Cluster {
   registryThere: boolean
   /** Share of writes to stores that fail. */
   storeFailures: number
+  /** Disks that refuse whatever is asked of them. */
+  brokenDisks: Set<Disk>
   /** Whether a read of a store fails. Default: none does. */
   readFails?: (what: 'get' | 'scan') => boolean
   /** Whether open transactions are looked for. Default: no. */
@@ -293,10 +295,11 @@ async function transactionalWriter(cluster: Cluster, process: Process, id: strin
 
 function storesOf(cluster: Cluster, process: Process): PartitionStores {
   const { machine, disk } = process
-  const { io } = cluster
+  const { io, brokenDisks } = cluster
   return {
     open: (partition) =>
       io.submit(machine, `opens store ${partition}`, () => {
+        if (brokenDisks.has(disk)) throw new Error('Input/output error.')
         const store = disk.get(partition) ?? memoryStore()
         disk.set(partition, store)
         return { store: opened(cluster, process, store, partition), wiped: undefined }
@@ -308,7 +311,7 @@ function storesOf(cluster: Cluster, process: Process): PartitionStores {
 
 /** A store as its process sees it: nothing works once it is closed. */
 function opened(cluster: Cluster, process: Process, store: MemoryStore, partition: number): PartitionStore {
-  const { machine, scheduler } = process
+  const { machine, scheduler, disk } = process
   const isActive = (): boolean =>
     scheduler.queries.partitions().some((view) => view.partition === partition && view.phase === 'active')
   const { io, chance } = cluster
@@ -316,7 +319,10 @@ function opened(cluster: Cluster, process: Process, store: MemoryStore, partitio
   let closed = false
   const open = <T>(name: string, effect: () => T): Promise<T> => {
     if (closed) return Promise.reject(new Error(`The store is closed: ${name}.`))
-    return io.submit(machine, name, effect)
+    return io.submit(machine, name, () => {
+      if (cluster.brokenDisks.has(disk)) throw new Error('Input/output error.')
+      return effect()
+    })
   }
   const readable = (what: 'get' | 'scan'): MemoryStore => {
     if (cluster.readFails?.(what)) throw new Error('Input/output error.')

@@ -86,8 +86,7 @@ export class Simulation {
       // Only where clocks may go far wrong; the others have clocks that are a little wrong, which owners stand.
       ...(isOn('clockSteps') && { clockStepMsMax: 6_000 }),
       ...noMisfortune,
-      fullness: new Fullness(),
-      openTransactions: [],
+      ...{ fullness: new Fullness(), brokenDisks: new Set<Disk>(), openTransactions: [] },
     }
     this.users = new Users(this.cluster)
     this.workers = new Workers(this.cluster)

@@ -22,6 +22,7 @@ const standing = {
   slowCommits: true,
   registry: true,
   stores: true,
+  brokenDisks: true,
   floods: true,
   fullBrokers: true,
   nonsense: true,

@@ -1,0 +1,119 @@
+/**
+ * A process whose local stores fail for good lets others fire (ADR 0068): it joins its group once more and says that it leaves, as at a
+ * planned stop, and gets nothing while anybody else stays. It stays a member, and wants its share again some time later:
+ *
+ *   fit ──a store has failed for good──► withdrawn ──it has nothing, and its time is over──► fit
+ *                                            └──the group gave it something all the same, and that works──► fit
+ *
+ * Who comes back is a newcomer: it owns nothing before it is warm (ADR 0064), which it does not get on a disk that is broken still. Where all
+ * are withdrawn the group shares everything among all of them, and each goes on trying what it has; nothing moves then.
+ */
+import { atSteady, type Clock } from '../clock.ts'
+import type { Metrics } from '../metrics.ts'
+import type { Shared } from './options.ts'
+import { worksAfterMs } from './store-failures.ts'
+
+/** How long it is away for the first time; each further time twice as long, up to a maximum. */
+export const awayMsMin = 60_000
+const awayMsMax = 3_600_000
+/** After so long without a failure for good, and no less than it was away, the next is the first one again. */
+const forgottenMs = 600_000
+
+/** What is needed of a partition. */
+interface Held {
+  number: number
+  closing: boolean
+  /** It fires only until others do. */
+  isLeaving: boolean
+  /** Its store fails for good. */
+  isBroken: boolean
+  /** It fires, or follows. */
+  works: boolean
+}
+
+export interface WithdrawalOptions {
+  clock: Clock
+  metrics: Pick<Metrics, 'withdrawn'>
+  logger: Shared['logger']
+  partitions: () => Iterable<Held>
+  /** Joins the group anew, which hears then whether this member is withdrawn; rejects where it has stopped. */
+  ask: () => Promise<void>
+}
+
+export class Withdrawal {
+  readonly #options: WithdrawalOptions
+  #broken: number[] = []
+  #awayMs = 0
+  /** By the steady clock, as all of these. */
+  #backAtMs = 0
+  #fitSinceMs = Number.NEGATIVE_INFINITY
+  /** Since when all works that it was given while it was withdrawn. */
+  #worksSinceMs = Number.POSITIVE_INFINITY
+  #isStopped = false
+  #cancel = (): void => {}
+
+  constructor(options: WithdrawalOptions) {
+    this.#options = options
+  }
+
+  get isWithdrawn(): boolean {
+    return this.#broken.length > 0
+  }
+
+  /** For people, while it is withdrawn. */
+  get problem(): string | undefined {
+    if (!this.isWithdrawn) return undefined
+    const stores = `${this.#broken.length === 1 ? 'partition' : 'partitions'} ${this.#broken.join(', ')}`
+    return `The local stores of ${stores} fail again and again, so this process lets others fire. Look at the disk of DUELOG_DATA_DIR.`
+  }
+
+  /** To be called whenever a partition has entered another phase, and whenever the group has given others. */
+  look(): void {
+    this.#cancel()
+    if (this.#isStopped) return
+    const nowMs = this.#options.clock.steadyMs()
+    const held = [...this.#options.partitions()].filter(({ closing, isLeaving }) => !closing && !isLeaving)
+    if (!this.isWithdrawn) {
+      const broken = held.filter(({ isBroken }) => isBroken).map(({ number }) => number)
+      if (broken.length > 0) this.#withdraw(broken, nowMs)
+      return
+    }
+    const works = held.length > 0 && held.every((partition) => partition.works)
+    this.#worksSinceMs = works ? Math.min(this.#worksSinceMs, nowMs) : Number.POSITIVE_INFINITY
+    const backAtMs = held.length === 0 ? this.#backAtMs : this.#worksSinceMs + worksAfterMs
+    if (backAtMs <= nowMs) this.#return(nowMs)
+    else if (backAtMs < Number.POSITIVE_INFINITY)
+      this.#cancel = this.#options.clock.at(atSteady(this.#options.clock, backAtMs), () => this.look())
+  }
+
+  stop(): void {
+    this.#isStopped = true
+    this.#cancel()
+  }
+
+  #withdraw(broken: number[], nowMs: number): void {
+    const isFirst = nowMs - this.#fitSinceMs >= Math.max(forgottenMs, this.#awayMs)
+    this.#awayMs = isFirst ? awayMsMin : Math.min(2 * this.#awayMs, awayMsMax)
+    this.#backAtMs = nowMs + this.#awayMs
+    this.#broken = broken.sort((a, b) => a - b)
+    const { metrics, logger } = this.#options
+    metrics.withdrawn.set(1)
+    logger.error({ partitions: broken }, `${this.problem} It wants its share again in ${this.#awayMs / 1_000} s.`)
+    this.#tell()
+  }
+
+  #return(nowMs: number): void {
+    this.#broken = []
+    this.#fitSinceMs = nowMs
+    this.#worksSinceMs = Number.POSITIVE_INFINITY
+    const { metrics, logger } = this.#options
+    metrics.withdrawn.set(0)
+    logger.info({}, 'This process wants its share of the partitions again; it owns what its stores can keep up with.')
+    this.#tell()
+  }
+
+  #tell(): void {
+    // Who has stopped is in no group any more.
+    void this.#options.ask().catch(() => this.stop())
+  }
+}
