@@ -25,8 +25,9 @@ export async function claim(own: Ownership, store: PartitionStore): Promise<void
   // Whoever fires still is not fenced by one that could not.
   await own.untilTrusted()
   const { log, prefix, names, codecs, instance, clock } = own.shared
-  // Only a live member may fence, or an owner on its way out and its successor would fence each other for ever.
-  await own.orClosed(own.feed.nextHeartbeat())
+  // Only a live member may fence, or an owner on its way out and its successor would fence each other for ever; and only one that is to own
+  // it still: the group may have shared out anew since.
+  await Promise.race([own.orClosed(own.feed.nextHeartbeat()), own.interrupted])
   const writer = await log.transactionalWriter(`${prefix}scheduler-${own.partition}`)
   own.writer = writer
   const before = (await readEntry(codecs, store, ownerKey))?.owner?.claimedAt ?? 0

@@ -10,6 +10,8 @@ import type { TimeIndex } from './time-index.ts'
 
 /** Who gave the partition away and has nothing to fire learns with such a commit that its successor does, and ends. */
 const leavingMs = 200
+/** A copy that lacks more is not warm (ownership.ts), also where no standbys are wanted: a newcomer follows before it owns. */
+const unloggedMax = 1_000
 /** How long definitions, and the ends of transactions behind commands, stay unlogged while nothing else is done. */
 const idleMs = 1_000
 
@@ -41,9 +43,10 @@ export class IdlePosition {
   get #waitMs(): number {
     const own = this.#own
     if (own.isLeaving) return leavingMs
-    if ((own.shared.standbys ?? 0) > 0 && own.isUnlogged('jobs')) return idleMs
+    const isFollowed = (own.shared.standbys ?? 0) > 0 || own.applied.jobs - own.logged.jobsOffset > unloggedMax
+    if (isFollowed && own.isUnlogged('jobs')) return idleMs
     if (own.isUnlogged('commands')) return idleMs
-    // Workers report all the time; each report is worth no commit.
-    return own.isUnlogged('events') ? lookMs : Number.POSITIVE_INFINITY
+    // Workers report all the time, and clients define; each of that is worth no commit.
+    return own.isUnlogged('events') || own.isUnlogged('jobs') ? lookMs : Number.POSITIVE_INFINITY
   }
 }

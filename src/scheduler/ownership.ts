@@ -103,7 +103,10 @@ export class Ownership {
   /** It fires, or could after little more than a claim: what it lacks then is read in a moment. */
   get isWarm(): boolean {
     const { phase, role, closing } = this
-    if (phase === 'claiming' || phase === 'draining' || phase === 'active') return true
+    if (phase === 'active') return true
+    // Who does not trust its clock takes nothing over: to be given what another fires would end that.
+    if (trustedMs(this.shared.clock) === undefined) return false
+    if (phase === 'claiming' || phase === 'draining') return true
     if (closing || phase === 'closed') return false
     // What begins anew has what it had, until its store is open and says what it lacks. A standby keeps it only while it follows.
     const { behindRecords } = this.catchUp

@@ -57,6 +57,7 @@ export class Scheduler {
     })
     this.#endTrust = options.clock.guard?.onTrusted(() => {
       for (const partition of this.#partitions.values()) partition.wake()
+      this.#warmth.look()
     })
   }
 

@@ -2,14 +2,16 @@
 import { expect, test } from 'vitest'
 import { gatherMs } from '../../src/scheduler/warmth.ts'
 import type { Process } from '../model/cluster/process.ts'
-import { names } from '../model/world.ts'
+import { codecs, names } from '../model/world.ts'
 import { beginMs, SchedulerDriver } from '../tools/scheduler-driver.ts'
 
 const partitions = 4
 
 /** One that fires all; each second each of eight jobs is due. */
-async function busy(): Promise<{ driver: SchedulerDriver; first: Process }> {
-  const driver = new SchedulerDriver(partitions, 'by the rule')
+async function busy(
+  times: ConstructorParameters<typeof SchedulerDriver>[2] = {},
+): Promise<{ driver: SchedulerDriver; first: Process }> {
+  const driver = new SchedulerDriver(partitions, 'by the rule', times)
   const first = driver.boot('A')
   await driver.settle()
   for (let job = 0; job < 8; job++) driver.define(`tick-${job}`, { schedule: { everyMs: 1_000 }, target: { handler: 'x' } })
@@ -102,6 +104,64 @@ test('a load that a client has aborted at the end of all definitions keeps no co
   expect(copies.map(({ phase, behindRecords }) => [phase, behindRecords])).toEqual(all.map(() => ['following', 0]))
   expectAll(driver)
   expect(latestMs(driver)).toBeLessThanOrEqual(500)
+})
+
+test('a newcomer whose clock is wrong is not warm, whatever it has: who fires goes on until it is right', async () => {
+  const { driver, first } = await busy({ clockStepMsMax: 2_000 })
+  const second = driver.boot('B')
+  held(driver, second, [3])
+  await driver.advance(gatherMs - 2_000, 250)
+  second.machine.clock.skewMs = 3_600_000
+  await driver.advance(60_000, 1_000)
+  expect(owned(first)).toEqual(all)
+  second.machine.clock.skewMs = 0
+  await driver.advance(30_000, 1_000)
+  expect(owned(second)).toHaveLength(2)
+  expectAll(driver)
+})
+
+test('without standbys, too, a newcomer gets warm: an owner that has nothing to do says how much of a load is decided', async () => {
+  const driver = new SchedulerDriver(2, 'by the rule', { standbys: 0 })
+  const first = driver.boot('A')
+  await driver.settle()
+  const value = codecs.definition.encode({ schedule: { at: beginMs + 86_400_000 }, target: { handler: 'x' } })
+  for (const partition of [0, 1])
+    driver.log.append(
+      Array.from({ length: 1_200 }, (_, number) => ({ topic: names.jobs, partition, key: `later-${number}`, value })),
+    )
+  await driver.advance(10_000, 500)
+  const second = driver.boot('B')
+  await driver.advance(30_000, 1_000)
+  expect([owned(first), owned(second)].map(({ length }) => length)).toEqual([1, 1])
+})
+
+test('who is to own no more what it was about to take over leaves it to who fires', async () => {
+  const { driver, first } = await busy()
+  const second = driver.boot('B')
+  await driver.advance(3_000, 250)
+  expect(owned(second)).toHaveLength(2)
+  const [mine, gate] = [owned(first), Promise.withResolvers<void>()]
+  const { member } = second
+  if (member === undefined || first.member === undefined) throw new Error('Somebody has not joined.')
+  // It gets all for a moment, and its heartbeats do not arrive.
+  const beat = member.nextHeartbeat.bind(member)
+  member.nextHeartbeat = () => gate.promise.then(beat)
+  first.member.outOfReach(true)
+  await driver.advance(1_000, 250)
+  expect(inPhase(second, 'claiming')).toEqual(mine)
+  first.member.outOfReach(false)
+  await driver.advance(1_000, 250)
+  const fenced: string[] = []
+  const fence = driver.log.fence.bind(driver.log)
+  driver.log.fence = (id) => {
+    fenced.push(id)
+    return fence(id)
+  }
+  gate.resolve()
+  await driver.advance(5_000, 250)
+  expect(fenced).toEqual([])
+  expect(owned(first)).toEqual(mine)
+  expectAll(driver)
 })
 
 test('a newcomer that is killed while it warms up takes nothing with it', async () => {

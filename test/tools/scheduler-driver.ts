@@ -35,11 +35,11 @@ export class SchedulerDriver {
 
   readonly #gates = new Map<string, Promise<void>>()
 
-  /** `times`: how far clocks may be apart before owners stop, how wrong those of the brokers are, and when herds may go. Default: nothing is compared. */
+  /** `times`: how far clocks may be apart before owners stop, how wrong those of the brokers are, when herds may go, and standbys. Default: nothing is compared. */
   constructor(
     partitions = 1,
     sharing: Sharing = 'owners',
-    times: Pick<Cluster, 'clockStepMsMax' | 'brokerSkewsMs' | 'leadMsMax'> = {},
+    times: Pick<Cluster, 'clockStepMsMax' | 'brokerSkewsMs' | 'leadMsMax' | 'standbys'> = {},
   ) {
     this.log = new MemoryLog(partitions, () => this.time.nowMs)
     const io = {

@@ -124,6 +124,7 @@ export class Member implements GroupReader {
   #rejoins: { isTold: boolean; resolve(): void; reject(error: Error): void }[] = []
   /** It has told the group that it is about to leave. */
   isLeaving = false
+  #isOutOfReach = false
   #joins = 0
   #generation = 0
   /** By the steady clock of its machine: when the group heard of it last. */
@@ -182,7 +183,8 @@ export class Member implements GroupReader {
   get note(): Buffer {
     const assigned = new Map<string, number[]>()
     for (const { topic, partition } of this.#assigned.values()) assigned.set(topic, [...(assigned.get(topic) ?? []), partition])
-    return Buffer.from(JSON.stringify(noteOf(this.#options, assigned, this.#generation)))
+    const isLeaving = (): boolean => this.#isOutOfReach || this.#options.isLeaving?.() === true
+    return Buffer.from(JSON.stringify(noteOf({ ...this.#options, isLeaving }, assigned, this.#generation)))
   }
 
   promise(generation: number, assignment: Record<string, number[]>): void {
@@ -220,7 +222,7 @@ export class Member implements GroupReader {
 
   /** A broker is out of its reach alone, or no more: a member says so by itself. */
   outOfReach(isSo: boolean): void {
-    this.isLeaving = isSo
+    this.#isOutOfReach = this.isLeaving = isSo
     this.#group.join(this)
   }
 

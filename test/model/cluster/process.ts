@@ -41,6 +41,8 @@ export interface Cluster {
   clockStepMsMax?: number
   /** Between two looks of a guard while nobody asks for the time, in ms. Default: 10,000, so that a question that was lost is asked again while a history rests. */
   clockLookMs?: number
+  /** Standbys that each partition is to have. Default: 1. */
+  standbys?: number
   /** How long before its time a herd may be dispatched. Default: as all else. */
   leadMsMax?: number
   /** A broker's clock minus true time, in ms, by its number; partition p is led by broker p modulo their number. Default: one broker, 0. */
@@ -147,7 +149,7 @@ export class Process {
       clock: this.clock,
       metrics,
       logger: logger.child({ machine: name }),
-      standbys: 1,
+      standbys: cluster.standbys ?? 1,
       zoneRules: zones.version,
       leadMs,
       leadMsMax: cluster.leadMsMax ?? leadMs,
