@@ -33,8 +33,8 @@ export const sinceMutations = [
       [
         'reports-unsaid',
         scheduler('idle-position'),
-        "return own.isUnlogged('events') ? lookMs : Number.POSITIVE_INFINITY",
-        'return Number.POSITIVE_INFINITY',
+        "return own.isUnlogged('events') || own.isUnlogged('jobs') ? lookMs",
+        "return own.isUnlogged('jobs') ? lookMs",
         'an idle owner does not say how far it has read reports',
       ],
       [
@@ -47,7 +47,7 @@ export const sinceMutations = [
       [
         'definitions-unsaid',
         scheduler('idle-position'),
-        "    if ((own.shared.standbys ?? 0) > 0 && own.isUnlogged('jobs')) return idleMs\n",
+        "    if (isFollowed && own.isUnlogged('jobs')) return idleMs\n",
         '',
         'an idle owner does not say to standbys how far it has read definitions',
         'scheduler/current-reads',

@@ -54,7 +54,7 @@ export const takeoverMutations = [
       [
         'fence-without-heartbeat',
         scheduler('claiming'),
-        '  await own.orClosed(own.feed.nextHeartbeat())\n',
+        '  await Promise.race([own.orClosed(own.feed.nextHeartbeat()), own.interrupted])\n',
         '',
         'a member that the group has given up fences its successor',
         'seeds 1-40',
