@@ -38,6 +38,7 @@ import { scheduleRoutes } from './schedule-routes.ts'
 import { settingsRoutes } from './settings-routes.ts'
 import { SignIns } from './sign-ins.ts'
 import { systemRoutes } from './system-routes.ts'
+import { limitUnread } from './unread-answers.ts'
 
 export type { ApiOptions, ApiToken, Health, Role } from './options.ts'
 
@@ -75,6 +76,7 @@ export function createApi(options: ApiOptions): Api {
   })
   limitBodyTimes(instance)
   auditRequests(instance, context.audit)
+  limitUnread(instance)
   instance.setErrorHandler(answerError)
   setParsersAndValidators(instance, options.public !== false)
   const read = jsonReader(defaultParser(instance))

@@ -68,8 +68,12 @@ export const listenersMax = 200
 export const listenersPerCallerMax = 100
 /** Bytes that may wait for a listener that reads slowly; it then misses pulses, each of which is complete in itself. */
 export const listenerBytesMax = 256 * 1024
+/** Characters of answers that nobody has read yet; where there are more, connections that have waited longest are closed. */
+export const unreadCharsMax = 64 * 1024 * 1024
 /** Requests whose bodies are still coming, batches among them; more are refused as `overloaded`. */
 export const bodiesMax = 1_000
+/** Of these, those of one caller: nobody who may only look keeps out who writes. */
+export const bodiesPerCallerMax = 500
 /** How long the body of a single request may take to arrive. */
 export const bodyReceiveMs = 30_000
 /** How long the headers of a request may take to arrive, and how often that is looked at. */

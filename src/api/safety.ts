@@ -1,9 +1,9 @@
 /** What guards every request, whatever its route: headers for browsers, a rate for each caller, and a time for its body. */
 import type { Readable } from 'node:stream'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Clock } from '../clock.ts'
 import { DuelogError } from '../errors.ts'
-import { bodiesMax, bodyReceiveMs } from './limits.ts'
+import { bodiesMax, bodiesPerCallerMax, bodyReceiveMs } from './limits.ts'
 import { RateLimit, tooMany } from './rate-limit.ts'
 
 /** No page but our own may show an answer, and no answer is ever a page but where a route says so. */
@@ -28,10 +28,13 @@ export function limitRates(instance: FastifyInstance, clock: Clock, perSecond: n
   instance.addHook('onRequest', async (request) => {
     const { role, internal } = request.routeOptions.config
     if (role === undefined || internal === true) return
-    const caller = request.role === null ? `address ${request.ip}` : `actor ${request.role} ${request.actor}`
-    if (!rates.take(caller)) throw tooMany(`More than ${perSecond} requests a second came from one caller.`)
+    if (!rates.take(callerOf(request) ?? `address ${request.ip}`))
+      throw tooMany(`More than ${perSecond} requests a second came from one caller.`)
   })
 }
+
+/** Undefined where nobody is known: without authentication all are one. */
+const callerOf = ({ role, actor }: FastifyRequest): string | undefined => (role === null ? undefined : `actor ${role} ${actor}`)
 
 /**
  * A body that comes a byte at a time holds a connection no longer than a quick one may. A batch may take as long as it goes on. All that
@@ -39,23 +42,32 @@ export function limitRates(instance: FastifyInstance, clock: Clock, perSecond: n
  */
 export function limitBodyTimes(instance: FastifyInstance): void {
   let coming = 0
+  const comingOf = new Map<string, number>()
   instance.addHook('preParsing', async (request, reply, payload) => {
     const { 'content-length': length = '0', 'transfer-encoding': encoding } = request.headers
     // Without a body there is nothing to wait for, and nobody listens to its errors.
     if (encoding === undefined && length === '0') return payload
-    if (coming >= bodiesMax) {
+    const caller = callerOf(request)
+    const before = caller === undefined ? 0 : (comingOf.get(caller) ?? 0)
+    if (coming >= bodiesMax || before >= bodiesPerCallerMax) {
       void reply.header('connection', 'close')
       throw new DuelogError(
         'overloaded',
-        `There are already ${bodiesMax} requests whose bodies are still coming; send it again later.`,
+        `There are already ${bodiesMax} requests whose bodies are still coming, or ${bodiesPerCallerMax} of one caller; send it again later.`,
       )
     }
     const body = payload as Readable
     coming++
+    if (caller !== undefined) comingOf.set(caller, before + 1)
     let isComing = true
     const arrived = (): void => {
-      if (isComing) coming--
+      if (!isComing) return
       isComing = false
+      coming--
+      if (caller === undefined) return
+      const left = (comingOf.get(caller) ?? 1) - 1
+      if (left > 0) comingOf.set(caller, left)
+      else comingOf.delete(caller)
     }
     body.once('close', arrived).once('end', arrived)
     if (request.routeOptions.config.streams === true) return payload

@@ -1,9 +1,18 @@
 /** Somebody holds as many connections as there may be: others are answered all the same. */
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
-import { connect, type Socket } from 'node:net'
+import { type AddressInfo, connect, type Socket } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
-import { bodiesMax, connectionIdleMs, connectionsMax, headersReceiveMs } from '../../src/api/limits.ts'
+import {
+  bodiesMax,
+  bodiesPerCallerMax,
+  connectionIdleMs,
+  connectionsMax,
+  headersReceiveMs,
+  listBytesMax,
+  unreadCharsMax,
+} from '../../src/api/limits.ts'
+import type { ApiOptions } from '../../src/api/options.ts'
 import { createSystem } from './system-in-memory.ts'
 
 const request = (path: string) => `GET ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n`
@@ -37,8 +46,8 @@ class Line {
   }
 }
 
-async function openHouse() {
-  const system = createSystem()
+async function openHouse(change: Partial<ApiOptions> = {}) {
+  const system = createSystem(change)
   const port = Number(new URL(await system.api.listen('127.0.0.1', 0)).port)
   const { server } = system.api.instance
   const lines: Line[] = []
@@ -77,7 +86,7 @@ async function openHouse() {
     if (count < 0) for (const response of responses) response.once('close', one)
     return all.promise
   }
-  return { server, open, flood, coming }
+  return { system, server, open, flood, coming }
 }
 
 test.each([
@@ -124,6 +133,65 @@ test('bodies that do not come to their end leave room, and are counted no more w
   const next = coming(1)
   await open(put)
   await next
+})
+
+test('those of one caller leave room for others', async () => {
+  const token = (role: 'viewer' | 'operator') => ({ role, token: `a-long-token-of-the-${role}` })
+  const { open, coming } = await openHouse({ apiTokens: [token('viewer'), token('operator')] })
+  const sent = (line: string, role: 'viewer' | 'operator') =>
+    `${line} HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer ${token(role).token}\r\ncontent-type: application/json\r\ncontent-length: 90\r\n\r\n{`
+  const plan = sent('POST /v1/jobs/plan', 'viewer')
+  const all = coming(bodiesPerCallerMax)
+  for (let count = 0; count < bodiesPerCallerMax; count += 100) await Promise.all(Array.from({ length: 100 }, () => open(plan)))
+  await all
+  expect(await (await open(plan)).answered()).toMatch(/^HTTP\/1\.1 503.*overloaded/s)
+  const put = await open(sent('PUT /v1/jobs/a', 'operator'))
+  put.socket.write(
+    JSON.stringify({ schedule: { everyMs: 60_000 }, target: { handler: 'h' } })
+      .slice(1)
+      .padEnd(89),
+  )
+  expect(await put.answered()).toMatch(/^HTTP\/1\.1 201/)
+})
+
+/** A house whose list of all jobs is about as large as one can be. */
+async function houseOfLargeJobs() {
+  const house = await openHouse()
+  const payload = 'x'.repeat(500_000)
+  const job = { schedule: { everyMs: 60_000 }, target: { handler: 'h' }, contentType: 'text/plain', payload }
+  for (let at = 0; at * payload.length < listBytesMax; at++)
+    await house.system.api.instance.inject({ method: 'PUT', url: `/v1/jobs/${at}`, payload: job })
+  /** Asks and reads nothing. Gives what the server has of it, when its answer has begun. */
+  const silent = async (text: string, localAddress = '127.0.0.1'): Promise<Socket> => {
+    const accepted = once(house.server, 'connection') as Promise<[Socket]>
+    const { port } = house.server.address() as AddressInfo
+    const socket = connect({ host: '127.0.0.1', port, localAddress }).on('error', () => {})
+    onTestFinished(() => void socket.destroy())
+    socket.write(text)
+    const [[theirs]] = await Promise.all([accepted, once(socket, 'readable')])
+    return theirs
+  }
+  return { ...house, silent }
+}
+const list = request('/v1/jobs?limit=1000')
+const listsMax = Math.ceil(unreadCharsMax / listBytesMax) + 2
+
+test('who asks for large answers in one breath and reads none of them is cut off', async () => {
+  const { open, silent } = await houseOfLargeJobs()
+  const socket = await silent(list.repeat(listsMax))
+  if (!socket.closed) await once(socket, 'close')
+  expect(await (await open(request('/livez'))).answered()).toMatch(/^HTTP\/1\.1 200/)
+})
+
+test('who does so on many connections loses those that have waited longest, and others lose nothing', async () => {
+  const { silent } = await houseOfLargeJobs()
+  const neighbour = await silent(list, '127.0.0.2')
+  const sockets: Socket[] = []
+  for (let count = 0; count < listsMax; count++) sockets.push(await silent(list))
+  const cut = sockets.filter(({ destroyed }) => destroyed)
+  expect(cut.length).toBeGreaterThan(0)
+  expect(cut).toHaveLength(sockets.findIndex(({ destroyed }) => !destroyed))
+  expect(neighbour.destroyed).toBe(false)
 })
 
 test('each has a time as well', async () => {
