@@ -52,9 +52,11 @@ export class SignIns {
     const network = networkOf(address)
     const digest = `${realm} ${createHash('sha256').update(token).digest('base64')}`
     const known = `${network} ${digest}`
-    if (this.#accepted.delete(known)) {
+    if (this.#accepted.has(known)) {
+      // It stays known meanwhile: who is in sends several requests at once.
       const found = await judge()
       if (found !== undefined) keep(this.#accepted, known, true)
+      else this.#accepted.delete(known)
       return found
     }
     if ((this.#refused.get(digest) ?? 0) > this.#clock.steadyMs()) return undefined

@@ -94,6 +94,13 @@ describe('guesses of one address', () => {
     expect(await present('right', '192.0.2.2')).toBe(200)
   })
 
+  it('shut out none of the requests that who is in sends at one moment', async () => {
+    const { guess, present } = guessing()
+    expect(await present('right')).toBe(200)
+    await guess(700)
+    expect(await Promise.all(Array.from({ length: 6 }, () => present('right')))).toEqual(Array(6).fill(200))
+  })
+
   it('that are one and the same again and again are one, so that a client with an old token harms nobody', async () => {
     const { present, looked, pass } = guessing()
     for (let index = 0; index < 700; index++) expect(await present('old')).toBe(401)
