@@ -1,8 +1,8 @@
 /**
  * Keeps room for new connections. A connection costs whoever opens it nothing, so somebody who holds as many as there may be, without a
  * request or with one that does not come to its end, would shut out all others. Such a connection gives way to a new one: first of the
- * address that has most of them, and of those the one that has waited longest. One with a request under way stays; these have limits of
- * their own (listeners, bodies, batches).
+ * address that has most of them, and of those the one that has waited longest. One with a request under way stays as long as there are
+ * others; where all have one, as when somebody asks for thousands of plans, these give way in the same order.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
@@ -11,7 +11,8 @@ import { connectionsMax } from './limits.ts'
 export function keepRoom(server: Server): void {
   // Newcomers are seen before one gives way to them; beyond the spare ones they are refused unseen.
   server.maxConnections = connectionsMax + spare
-  const waiting = new Waiting()
+  const waiting = new Places()
+  const busy = new Places()
   const underWay = new Map<Socket, number>()
   let open = 0
   server.on('connection', (socket: Socket) => {
@@ -19,19 +20,22 @@ export function keepRoom(server: Server): void {
     socket.once('close', () => {
       open--
       waiting.remove(socket)
+      busy.remove(socket)
       underWay.delete(socket)
     })
-    if (open > connectionsMax) (waiting.longest() ?? socket).destroy()
+    if (open > connectionsMax) (waiting.longest() ?? busy.longest() ?? socket).destroy()
     if (!socket.destroyed) waiting.add(socket)
   })
   server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
     waiting.remove(socket)
+    if (!socket.destroyed && !underWay.has(socket)) busy.add(socket)
     underWay.set(socket, (underWay.get(socket) ?? 0) + 1)
     response.once('close', () => {
       const left = (underWay.get(socket) ?? 1) - 1
       underWay.set(socket, left)
       if (left > 0) return
       underWay.delete(socket)
+      busy.remove(socket)
       if (!socket.destroyed) waiting.add(socket)
     })
   })
@@ -40,8 +44,8 @@ export function keepRoom(server: Server): void {
 /** Of these some may be closing still. */
 const spare = 64
 
-/** Connections without a request under way, by address, each in the order in which they began to wait. */
-class Waiting {
+/** Connections without a request under way, or with one, by address, each in the order in which they came to be so. */
+class Places {
   readonly #byAddress = new Map<string, Set<Socket>>()
   readonly #addresses = new Map<Socket, string>()
 

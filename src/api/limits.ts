@@ -79,7 +79,7 @@ export const bodyReceiveMs = 30_000
 /** How long the headers of a request may take to arrive, and how often that is looked at. */
 export const headersReceiveMs = 10_000
 export const headersCheckMs = 2_000
-/** Connections that are open at once. For one more another gives way that has no request under way; where there is none, it is refused. */
+/** Connections that are open at once. For one more another gives way, first one that has no request under way. */
 export const connectionsMax = 2_000
 /** Requests a second that one caller may send, and twice as many at once; DUELOG_HTTP_RATE_LIMIT says otherwise. */
 export const ratePerSecondDefault = 2_000

@@ -116,6 +116,19 @@ test('those of who has fewer stay, and those with a request under way', async ()
   expect(listener.socket.destroyed).toBe(false)
 })
 
+test('those with a request under way give way where all have one, and a probe from elsewhere is answered', async () => {
+  const { system, open, flood, coming } = await openHouse()
+  system.owner.job = () => new Promise(() => {})
+  const all = coming(connectionsMax)
+  const flooding = await flood(request('/v1/jobs/slow'), false)
+  await all
+  const probe = await open(request('/livez'), '127.0.0.2')
+  expect(await probe.answered()).toMatch(/^HTTP\/1\.1 200/)
+  await Promise.race(flooding.slice(0, 100).map((line) => line.closed))
+  expect(flooding.slice(-100).some(({ socket }) => socket.destroyed)).toBe(false)
+  expect(probe.socket.destroyed).toBe(false)
+})
+
 test('bodies that do not come to their end leave room, and are counted no more when they are gone', async () => {
   const { open, coming } = await openHouse()
   const put = 'PUT /v1/jobs/slow HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\ncontent-length: 90\r\n\r\n{'
