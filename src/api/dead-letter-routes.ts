@@ -6,7 +6,7 @@ import type { JobQueries, JobView } from '../ports.ts'
 import type { ApiContext } from './context.ts'
 import { checkedId } from './definition-body.ts'
 import { listJobs } from './job-list.ts'
-import { listLimitMax, redriveMax } from './limits.ts'
+import { deadLetterJobsAtOnce, listLimitMax, redriveMax } from './limits.ts'
 import { ManyRedrives } from './many-redrives.ts'
 import { masked } from './masked.ts'
 import type { Role } from './options.ts'
@@ -27,7 +27,11 @@ export function deadLetterRoutes(instance: FastifyInstance, { owners, partitions
       const { limit, cursor, stale, ...filter } = request.query
       const reading = new Reading(owners, stale)
       const page = await listJobs(reading, partitions, { filter: { ...filter, dead: true }, limit, cursor })
-      const runs = (await Promise.all(page.jobs.map((job) => deadRunsOf(reading, job, request.role)))).flat()
+      const runs: Record<string, unknown>[] = []
+      for (let at = 0; at < page.jobs.length; at += deadLetterJobsAtOnce) {
+        const some = page.jobs.slice(at, at + deadLetterJobsAtOnce)
+        runs.push(...(await Promise.all(some.map((job) => deadRunsOf(reading, job, request.role)))).flat())
+      }
       return { runs, cursor: page.cursor ?? null, ...(reading.mark(reply) && { stale: reading.stale }) }
     },
   )
@@ -80,12 +84,13 @@ async function deadRunsOf(reading: Reading, job: JobView, role: Role | null): Pr
   const shown = runsOf(role, job)
   const runs = await reading.ask(partition, (jobs) => jobs.runs(partition, id))
   const ended = new Map(runs?.finished.map((run) => [run.runNo, run]))
-  const found = deadRuns.toReversed().map(async (runNo) => {
+  const found: Record<string, unknown>[] = []
+  for (const runNo of deadRuns.toReversed()) {
     const run = ended.get(runNo)
-    if (run !== undefined) return shown(finishedRunToJson(id, run))
-    // More runs have ended since than are kept.
-    const execution = await reading.ask(partition, (jobs) => jobs.deadRun(partition, id, runNo))
-    return execution === undefined ? undefined : deadRunToJson(execution)
-  })
-  return (await Promise.all(found)).filter((run) => run !== undefined)
+    // More runs have ended since than are kept. What one was given may be large, so there is one at a time.
+    const execution = run === undefined ? await reading.ask(partition, (jobs) => jobs.deadRun(partition, id, runNo)) : undefined
+    if (run !== undefined) found.push(shown(finishedRunToJson(id, run)))
+    else if (execution !== undefined) found.push(deadRunToJson(execution))
+  }
+  return found
 }

@@ -127,6 +127,8 @@ export const circleJobsMax = 64
 export const planCircleJobsMax = 1_000
 export const circleAskedMax = 16
 
+/** Jobs of a page of dead letters that owners are asked about at once: of each they give the last runs with their results, some 600 kB at most. */
+export const deadLetterJobsAtOnce = 16
 /** Dead runs that one call redrives. */
 export const redriveMax = 1_000
 /** Dead runs that one such call names as left. */

@@ -1,6 +1,7 @@
 /** What an operator can ask beyond trigger and pause: an end, a past range, a dead run once more, and why. */
 import { describe, expect, it } from 'vitest'
 import type { JobCommand, JobDefinition } from '../../schemas/generated.ts'
+import { deadLetterJobsAtOnce } from '../../src/api/limits.ts'
 import { duelogHere } from '../cli/built-program.ts'
 import { activeRun, codecs, createSystem, execution, finishedRun, type MemorySystem, names, nowMs } from './system-in-memory.ts'
 
@@ -187,6 +188,25 @@ describe('dead letters', () => {
     ])
     const one = await made.api.instance.inject('/v1/dead-letters/old/3')
     expect(one.json()).toMatchObject({ run: { runId: 'old/3' }, execution: { attempt: 2 } })
+  })
+  it('are looked up for few jobs at once, since the runs of each may be large', async () => {
+    await using made = createSystem()
+    for (let job = 0; job < 3 * deadLetterJobsAtOnce; job++) {
+      made.add(`j${job}`, { deadRuns: [3] })
+      made.owner.finished.set(`j${job}`, [dead(3)])
+    }
+    const { owner } = made
+    const runsOf = owner.runs.bind(owner)
+    let [asked, most] = [0, 0]
+    owner.runs = async (partition, id) => {
+      most = Math.max(most, ++asked)
+      await new Promise(setImmediate)
+      asked--
+      return runsOf(partition, id)
+    }
+    const { runs } = (await made.api.instance.inject('/v1/dead-letters?limit=1000')).json()
+    expect(runs).toHaveLength(3 * deadLetterJobsAtOnce)
+    expect(most).toBe(deadLetterJobsAtOnce)
   })
   it('are redriven all, without a body', async () => {
     await using made = system()
