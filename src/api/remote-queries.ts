@@ -1,6 +1,7 @@
 /** The partitions of another process, asked over its internal routes (internal-routes.ts), which never ask on. */
 import { createHash } from 'node:crypto'
 import type { Execution, FinishedRun } from '../../schemas/generated.ts'
+import { answerText } from '../answer-text.ts'
 import { DuelogError, errorTable, messageOf } from '../errors.ts'
 import type {
   ActiveRunView,
@@ -106,7 +107,7 @@ async function ask(
       redirect: 'error',
     })
     status = response.status
-    text = await textOf(response, bytesMax)
+    text = await answerText(response, bytesMax)
   } catch (error) {
     asker?.signal?.throwIfAborted()
     throw new DuelogError('not-ready', `The owner at ${url.origin} did not answer: ${causeOf(error)}. Ask again later.`, {
@@ -120,18 +121,6 @@ async function ask(
 
 /** As a header may have it: short, and of ASCII. */
 const callerText = ({ caller }: Asker): string => createHash('sha256').update(caller).digest('base64url')
-
-/** Nobody is believed to have so much to say that it fills the memory. */
-async function textOf(response: Response, bytesMax: number): Promise<string> {
-  const chunks: Uint8Array[] = []
-  let bytes = 0
-  for await (const chunk of response.body ?? []) {
-    bytes += chunk.length
-    if (bytes > bytesMax) throw new Error(`its answer has more than ${bytesMax} bytes`)
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString('utf8')
-}
 
 /** The other process's own error where it is one of ours; anything else means that no owner of ours is there. */
 function errorOf(url: URL, status: number, answer: Record<string, unknown> | undefined): DuelogError {

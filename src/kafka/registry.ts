@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { COMPATIBILITY, SchemaRegistry, SchemaType } from '@kafkajs/confluent-schema-registry'
 import type { Type } from 'avsc'
+import { AnswerTooLong } from '../answer-text.ts'
 import { DuelogError, type ErrorCode, messageOf } from '../errors.ts'
 import { fingerprintOf, guardedTypes } from './avro.ts'
 import { foreignType, UnusableSchema, usableType } from './foreign-schemas.ts'
@@ -30,6 +31,9 @@ export interface KnownIds {
 /** Schemas of others, such as those of the version before, that one process keeps, and characters of each. */
 const keptSchemasMax = 100
 const keptSchemaCharsMax = 200_000
+
+/** Ids of others that are remembered: each is looked up at every start, and any writer may name more. */
+const rememberedMax = 500
 
 /** An id that the registry does not know is not asked for again so soon. */
 const unknownForMs = 10_000
@@ -113,6 +117,8 @@ export class Registry {
     try {
       found = await this.#subjects.textsOf(id)
     } catch (thrown) {
+      // The next answer would be as long.
+      if (thrown instanceof AnswerTooLong) throw new UnusableSchema(id, thrown)
       throw this.#fault(thrown, `Looking up schema ${id}`, { 401: 'bad-config', 403: 'bad-config' })
     }
     if (found === undefined) {
@@ -122,7 +128,7 @@ export class Registry {
     }
     const type = usableType(id, found)
     this.#compare(id, type)
-    await this.#remember([[id, type]])
+    if (Object.keys(this.#known).length < rememberedMax) await this.#remember([[id, type]])
     await this.#keep(id, type)
     return type
   }

@@ -1,4 +1,5 @@
 /** What stands at the subjects of a registry, by the requests that its client library has no name for. */
+import { answerText } from '../answer-text.ts'
 
 export interface RegistryAddress {
   /** Base address of an API that is compatible with Confluent's, such as http://localhost:8081. */
@@ -34,6 +35,8 @@ const referencesMax = 32
 /** A subject with more versions is not looked through. */
 const versionsMax = 1_000
 const requestMsMax = 10_000
+/** Bytes of one answer: a schema that could be read by has far fewer (foreign-schemas.ts). */
+const answerBytesMax = 4 * 1024 * 1024
 
 /** Rejects as fetch does, or with an error whose `status` is the registry's. */
 export class Subjects {
@@ -61,7 +64,7 @@ export class Subjects {
     return found
   }
 
-  /** What an id stands for, after all that it refers to; undefined: the registry knows none. */
+  /** What an id stands for, after all that it refers to; undefined: the registry knows none. Rejects with AnswerTooLong. */
   async textsOf(id: number): Promise<SchemaTexts | undefined> {
     const found = (await this.#ask('GET', `/schemas/ids/${id}`, undefined, [404])) as StoredSchema | undefined
     if (found === undefined) return undefined
@@ -99,8 +102,9 @@ export class Subjects {
       headers: { 'content-type': 'application/vnd.schemaregistry.v1+json', ...(auth && { authorization: auth }) },
       ...(body && { body: JSON.stringify(body) }),
     })
-    if (response.ok) return response.json()
-    const said = (await response.text()).slice(0, 500)
+    if (response.ok) return JSON.parse(await answerText(response, answerBytesMax))
+    // Its status says what happened, however much it has to say.
+    const said = (await answerText(response, answerBytesMax).catch(() => '')).slice(0, 500)
     if (no.includes(response.status)) return undefined
     throw Object.assign(new Error(`status ${response.status}${said === '' ? '' : `, ${said}`}`), { status: response.status })
   }

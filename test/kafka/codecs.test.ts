@@ -111,6 +111,21 @@ describe('codecs with a registry', () => {
     await expect(codecs.command.decode(Buffer.from([0, 0, 0, 0, 78, 1]))).rejects.toMatchObject({ code: 'undecodable' })
   })
 
+  test('pass over what names a schema that is longer than any that is read by, and wait for nothing', async () => {
+    const schema = JSON.stringify({ type: 'string', doc: 'x'.repeat(5 * 1024 * 1024) })
+    const url = await fakeRegistry((path, method) => {
+      if (path.startsWith('/config') && method === 'GET') return { status: 404, body: { message: 'none' } }
+      if (path === '/schemas/ids/78') return { status: 503, body: { schema } }
+      if (path.startsWith('/schemas')) return { status: 200, body: { schema } }
+      return { status: 200, body: { id: 5 } }
+    })
+    const { command } = await createCodecs({ registryUrl: url, plans: plansOf(uniquePrefix()) })
+    const named = (id: number) => (async () => command.decode(Buffer.from([0, 0, 0, 0, id, 1])))()
+    await expect(named(77)).rejects.toMatchObject({ code: 'undecodable' })
+    // What a registry that is away has to say does not matter.
+    await expect(named(78)).rejects.toMatchObject({ code: 'registry-unavailable' })
+  })
+
   test('register the shipped files byte for byte', async () => {
     const prefix = uniquePrefix()
     await open(prefix)
@@ -188,6 +203,22 @@ describe('known ids', () => {
       code: 'foreign-data',
       message: expect.stringContaining(`id ${id}`),
     })
+  })
+
+  test('are so many of others that a start can look them all up', async () => {
+    const url = await fakeRegistry((path, method) => {
+      if (path.startsWith('/config') && method === 'GET') return { status: 404, body: { message: 'none' } }
+      if (path.startsWith('/schemas')) return { status: 200, body: { schema: '"string"' } }
+      return { status: 200, body: { id: 5 } }
+    })
+    const store = remembering()
+    const { command } = await createCodecs({ registryUrl: url, plans: plansOf(uniquePrefix()), knownIds: store })
+    for (let id = 1_000; id < 1_600; id++) {
+      const bytes = Buffer.alloc(6)
+      bytes.writeInt32BE(id, 1)
+      await expect((async () => command.decode(bytes))()).rejects.toMatchObject({ code: 'undecodable' })
+    }
+    expect(Object.keys(store.ids)).toHaveLength(500)
   })
 
   test('refuse a registry that has forgotten an id', async () => {
