@@ -16,7 +16,12 @@ export interface HttpHandlerOptions {
   /** Key of the signature; absent: requests are not signed. */
   signingKey: Buffer | undefined
   clock: Clock
+  /** After which an idle connection is closed, ms. Default 30 s. */
+  idleMs?: number
 }
+
+/** A server need not close them, and there may be one for each name that a target has. */
+const idleMsDefault = 30_000
 
 /** Of an answer's body so much is kept, and so much is read before the connection is given up. */
 const bodyKeptBytes = 1_024
@@ -35,11 +40,10 @@ class HttpStatusError extends Error {
 }
 
 export function httpHandler(options: HttpHandlerOptions): Handler {
-  const { guard } = options
-  const agents = {
-    'http:': new PlainAgent({ keepAlive: true, lookup: guard.lookup }),
-    'https:': new TlsAgent({ keepAlive: true, lookup: guard.lookup }),
-  }
+  const { guard, idleMs = idleMsDefault } = options
+  // The time counts between requests alone; a request has that of its attempt.
+  const kept = { keepAlive: true, timeout: idleMs, lookup: guard.lookup }
+  const agents = { 'http:': new PlainAgent(kept), 'https:': new TlsAgent(kept) }
   return async (run) => {
     const { http } = run
     if (http === null) throw new NonRetryableError('the handler http is for jobs with target.http; this one has none')

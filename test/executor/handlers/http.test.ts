@@ -92,6 +92,24 @@ it('sends payload and headers, and the same idempotency key with each attempt', 
   expect(seen[1]?.headers['idempotency-key']).toBe(seen[0]?.headers['idempotency-key'])
 })
 
+it('closes a connection that is idle, also where the server does not, and none that waits for its answer', async () => {
+  const closed = Promise.withResolvers<void>()
+  const slow = Promise.withResolvers<void>()
+  const server = createServer((request, response) => {
+    request.resume().socket.setTimeout(0).once('close', closed.resolve)
+    void slow.promise.then(() => response.end('done'))
+  })
+  server.keepAliveTimeout = 0
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void server.close())
+  const handle = httpHandler({ guard: addressGuard({ deny: [] }), signingKey: undefined, clock: systemClock, idleMs: 1 })
+  const result = call(run(target(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)), handle)
+  // Much longer than it may be idle.
+  setTimeout(slow.resolve, 100)
+  expect(await result).toEqual({ status: 200, body: 'done' })
+  await closed.promise
+})
+
 it('signs as Standard Webhooks say, when it has a key', async () => {
   const { seen, url } = await answering(204)
   await call(run(target(url)), handler([], signingKeyOf(secret)))
