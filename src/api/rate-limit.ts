@@ -35,10 +35,9 @@ export class RateLimit {
     return true
   }
 
-  /** Whether there is one left. */
-  has(caller: string): boolean {
-    const bucket = this.#buckets.get(caller)
-    return bucket === undefined || this.#filled(caller).left >= 1
+  /** How many are left, and parts of one. */
+  left(caller: string): number {
+    return this.#filled(caller).left
   }
 
   #filled(caller: string): Bucket {

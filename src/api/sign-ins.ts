@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto'
 import { isIPv6 } from 'node:net'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Clock } from '../clock.ts'
+import { DuelogError } from '../errors.ts'
 import { ipv6Groups } from '../ip-groups.ts'
 import {
   refusedSignInsInAllMax,
@@ -36,6 +37,9 @@ export class SignIns {
   readonly #accepted = new Map<string, true>()
   /** Until when a token is known to be wrong, by the steady clock. */
   readonly #refused = new Map<string, number>()
+  /** Looks at tokens that are under way, by network; each resolves at its end, with what it failed with. */
+  readonly #underWay = new Map<string, Set<Promise<unknown>>>()
+  readonly #underWayInAll = new Set<Promise<unknown>>()
   /** Refused unseen since the last line of the log. */
   #unlogged = 0
   #cancel: (() => void) | undefined
@@ -60,18 +64,52 @@ export class SignIns {
       return found
     }
     if ((this.#refused.get(digest) ?? 0) > this.#clock.steadyMs()) return undefined
-    if (!this.#ofAddress.has(network) || !this.#ofAll.has('')) {
-      this.#note(address)
-      throw tooMany('Too many different tokens were refused, so that new ones are not looked at for now.')
-    }
-    const found = await judge()
+    const found = await this.#inTurn(network, address, judge)
     if (found !== undefined) keep(this.#accepted, known, true)
-    else {
-      this.#ofAddress.take(network)
-      this.#ofAll.take('')
-      keep(this.#refused, digest, this.#clock.steadyMs() + refusedTokensKeptMs)
-    }
+    else keep(this.#refused, digest, this.#clock.steadyMs() + refusedTokensKeptMs)
     return found
+  }
+
+  /** Each that is under way may turn out to be wrong: so many guesses that come at one moment are no more than those that come one by one. */
+  async #inTurn<Found>(
+    network: string,
+    address: string,
+    judge: () => Promise<Found | undefined>,
+  ): Promise<Found | undefined> {
+    let here: Set<Promise<unknown>>
+    for (;;) {
+      here = this.#underWay.get(network) ?? new Set()
+      const [left, leftInAll] = [this.#ofAddress.left(network), this.#ofAll.left('')]
+      if (left < 1 || leftInAll < 1) {
+        this.#note(address)
+        throw tooMany('Too many different tokens were refused, so that new ones are not looked at for now.')
+      }
+      const before = here.size + 1 > left ? here : this.#underWayInAll.size + 1 > leftInAll ? this.#underWayInAll : undefined
+      if (before === undefined) break
+      const failure = await Promise.race(before)
+      // Nobody can be let in, and each would wait for that anew.
+      if (failure instanceof DuelogError && failure.code === 'identity-unavailable') throw failure
+    }
+    const { promise: over, resolve: end } = Promise.withResolvers<unknown>()
+    let failure: unknown
+    this.#underWay.set(network, here.add(over))
+    this.#underWayInAll.add(over)
+    try {
+      const found = await judge()
+      if (found === undefined) {
+        this.#ofAddress.take(network)
+        this.#ofAll.take('')
+      }
+      return found
+    } catch (thrown) {
+      failure = thrown
+      throw thrown
+    } finally {
+      here.delete(over)
+      if (here.size === 0) this.#underWay.delete(network)
+      this.#underWayInAll.delete(over)
+      end(failure)
+    }
   }
 
   stop(): void {

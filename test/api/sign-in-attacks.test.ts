@@ -72,6 +72,19 @@ function guessing() {
 }
 
 describe('guesses of one address', () => {
+  it('are so many also where all of them come at one moment, and who is right is not shut out by others that are', async () => {
+    const { present, looked, pass } = guessing()
+    const sent = (count: number, prefix: string) =>
+      Promise.all(Array.from({ length: count }, (_, index) => present(`${prefix}-${index}`)))
+    expect(new Set(await sent(200, 'right'))).toEqual(new Set([200]))
+    const before = looked()
+    const answers = await sent(700, 'wrong')
+    expect(answers.filter((answer) => answer === 401)).toHaveLength(refusedSignInsMax)
+    expect(looked() - before).toBe(refusedSignInsMax)
+    pass(2_000 / refusedSignInsPerSecond)
+    await sent(700, 'later')
+    expect(looked() - before).toBe(refusedSignInsMax + 2)
+  })
   it('are so many, whatever comes after them, and the right one is not among the others', async () => {
     const { guess, present, looked, pass } = guessing()
     expect(await guess(700)).toEqual({ 401: refusedSignInsMax, 429: 700 - refusedSignInsMax })
