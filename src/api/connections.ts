@@ -2,7 +2,8 @@
  * Keeps room for new connections. A connection costs whoever opens it nothing, so somebody who holds as many as there may be, without a
  * request or with one that does not come to its end, would shut out all others. Such a connection gives way to a new one: first of the
  * address that has most of them, and of those the one that has waited longest. One with a request under way stays as long as there are
- * others; where all have one, as when somebody asks for thousands of plans, these give way in the same order.
+ * others; where all but a few have one, as when somebody asks for thousands of plans, these give way in the same order: those few may be
+ * newcomers whose request has not arrived.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
@@ -23,7 +24,7 @@ export function keepRoom(server: Server): void {
       busy.remove(socket)
       underWay.delete(socket)
     })
-    if (open > connectionsMax) (waiting.longest() ?? busy.longest() ?? socket).destroy()
+    if (open > connectionsMax) ((waiting.size > newcomersMax ? waiting : busy).longest() ?? waiting.longest() ?? socket).destroy()
     if (!socket.destroyed) waiting.add(socket)
   })
   server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
@@ -43,6 +44,8 @@ export function keepRoom(server: Server): void {
 
 /** Of these some may be closing still. */
 const spare = 64
+/** Of those without a request so many may be new. */
+const newcomersMax = 64
 
 /** Connections without a request under way, or with one, by address, each in the order in which they came to be so. */
 class Places {
@@ -63,6 +66,10 @@ class Places {
     const sockets = this.#byAddress.get(address)
     sockets?.delete(socket)
     if (sockets?.size === 0) this.#byAddress.delete(address)
+  }
+
+  get size(): number {
+    return this.#addresses.size
   }
 
   longest(): Socket | undefined {

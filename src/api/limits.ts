@@ -72,7 +72,7 @@ export const listenerBytesMax = 256 * 1024
 export const unreadCharsMax = 64 * 1024 * 1024
 /** Requests whose bodies are still coming, batches among them; more are refused as `overloaded`. */
 export const bodiesMax = 1_000
-/** Of these, those of one caller: nobody who may only look keeps out who writes. */
+/** Of these, those of one caller, and those of all viewers together: nobody who may only look keeps out who writes. */
 export const bodiesPerCallerMax = 500
 /** How long the body of a single request may take to arrive. */
 export const bodyReceiveMs = 30_000

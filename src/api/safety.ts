@@ -48,26 +48,28 @@ export function limitBodyTimes(instance: FastifyInstance): void {
     // Without a body there is nothing to wait for, and nobody listens to its errors.
     if (encoding === undefined && length === '0') return payload
     const caller = callerOf(request)
-    const before = caller === undefined ? 0 : (comingOf.get(caller) ?? 0)
-    if (coming >= bodiesMax || before >= bodiesPerCallerMax) {
+    // Of those who may only look all are one besides: there may be many of them.
+    const parties = caller === undefined ? [] : request.role === 'viewer' ? [caller, 'viewers'] : [caller]
+    if (coming >= bodiesMax || parties.some((party) => (comingOf.get(party) ?? 0) >= bodiesPerCallerMax)) {
       void reply.header('connection', 'close')
       throw new DuelogError(
         'overloaded',
-        `There are already ${bodiesMax} requests whose bodies are still coming, or ${bodiesPerCallerMax} of one caller; send it again later.`,
+        `There are already ${bodiesMax} requests whose bodies are still coming, or ${bodiesPerCallerMax} of one caller or of all viewers; send it again later.`,
       )
     }
     const body = payload as Readable
     coming++
-    if (caller !== undefined) comingOf.set(caller, before + 1)
+    for (const party of parties) comingOf.set(party, (comingOf.get(party) ?? 0) + 1)
     let isComing = true
     const arrived = (): void => {
       if (!isComing) return
       isComing = false
       coming--
-      if (caller === undefined) return
-      const left = (comingOf.get(caller) ?? 1) - 1
-      if (left > 0) comingOf.set(caller, left)
-      else comingOf.delete(caller)
+      for (const party of parties) {
+        const left = (comingOf.get(party) ?? 1) - 1
+        if (left > 0) comingOf.set(party, left)
+        else comingOf.delete(party)
+      }
     }
     body.once('close', arrived).once('end', arrived)
     if (request.routeOptions.config.streams === true) return payload

@@ -7,7 +7,6 @@ import { createHash } from 'node:crypto'
 import { isIPv6 } from 'node:net'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Clock } from '../clock.ts'
-import { DuelogError } from '../errors.ts'
 import { ipv6Groups } from '../ip-groups.ts'
 import {
   refusedSignInsInAllMax,
@@ -19,6 +18,7 @@ import {
   signInsLoggedMs,
 } from './limits.ts'
 import { RateLimit, tooMany } from './rate-limit.ts'
+import { NoneLeft, TokenLooks } from './token-looks.ts'
 
 export interface SignIn {
   /** Of the socket. */
@@ -27,6 +27,9 @@ export interface SignIn {
   /** Routes among which a token is accepted or not. */
   realm: string
 }
+
+/** No provider is asked about another form. */
+const jwtForm = /^[^.]+\.[^.]+\.[^.]+$/
 
 export class SignIns {
   readonly #clock: Clock
@@ -37,9 +40,7 @@ export class SignIns {
   readonly #accepted = new Map<string, true>()
   /** Until when a token is known to be wrong, by the steady clock. */
   readonly #refused = new Map<string, number>()
-  /** Looks at tokens that are under way, by network; each resolves at its end, with what it failed with. */
-  readonly #underWay = new Map<string, Set<Promise<unknown>>>()
-  readonly #underWayInAll = new Set<Promise<unknown>>()
+  readonly #looks: TokenLooks
   /** Refused unseen since the last line of the log. */
   #unlogged = 0
   #cancel: (() => void) | undefined
@@ -49,6 +50,10 @@ export class SignIns {
     this.#logger = logger
     this.#ofAddress = new RateLimit(clock, refusedSignInsPerSecond, refusedSignInsMax)
     this.#ofAll = new RateLimit(clock, refusedSignInsInAllPerSecond, refusedSignInsInAllMax)
+    this.#looks = new TokenLooks({
+      left: (network) => this.#ofAddress.left(network),
+      leftInAll: () => this.#ofAll.left(''),
+    })
   }
 
   /** What `judge` says of the token; undefined where it is wrong. Rejects with `too-many-requests`, and as `judge` does. */
@@ -63,53 +68,24 @@ export class SignIns {
       else this.#accepted.delete(known)
       return found
     }
-    if ((this.#refused.get(digest) ?? 0) > this.#clock.steadyMs()) return undefined
-    const found = await this.#inTurn(network, address, judge)
-    if (found !== undefined) keep(this.#accepted, known, true)
-    else keep(this.#refused, digest, this.#clock.steadyMs() + refusedTokensKeptMs)
-    return found
-  }
-
-  /** Each that is under way may turn out to be wrong: so many guesses that come at one moment are no more than those that come one by one. */
-  async #inTurn<Found>(
-    network: string,
-    address: string,
-    judge: () => Promise<Found | undefined>,
-  ): Promise<Found | undefined> {
-    let here: Set<Promise<unknown>>
-    for (;;) {
-      here = this.#underWay.get(network) ?? new Set()
-      const [left, leftInAll] = [this.#ofAddress.left(network), this.#ofAll.left('')]
-      if (left < 1 || leftInAll < 1) {
-        this.#note(address)
-        throw tooMany('Too many different tokens were refused, so that new ones are not looked at for now.')
-      }
-      const before = here.size + 1 > left ? here : this.#underWayInAll.size + 1 > leftInAll ? this.#underWayInAll : undefined
-      if (before === undefined) break
-      const failure = await Promise.race(before)
-      // Nobody can be let in, and each would wait for that anew.
-      if (failure instanceof DuelogError && failure.code === 'identity-unavailable') throw failure
-    }
-    const { promise: over, resolve: end } = Promise.withResolvers<unknown>()
-    let failure: unknown
-    this.#underWay.set(network, here.add(over))
-    this.#underWayInAll.add(over)
-    try {
-      const found = await judge()
-      if (found === undefined) {
+    const isRefused = (): boolean => (this.#refused.get(digest) ?? 0) > this.#clock.steadyMs()
+    if (isRefused()) return undefined
+    const look = async (): Promise<Found | undefined> => {
+      // The same one was looked at while this one waited, or is looked at beside it.
+      const found = isRefused() ? undefined : await judge()
+      if (found !== undefined) keep(this.#accepted, known, true)
+      else if (!isRefused()) {
         this.#ofAddress.take(network)
         this.#ofAll.take('')
+        keep(this.#refused, digest, this.#clock.steadyMs() + refusedTokensKeptMs)
       }
       return found
-    } catch (thrown) {
-      failure = thrown
-      throw thrown
-    } finally {
-      here.delete(over)
-      if (here.size === 0) this.#underWay.delete(network)
-      this.#underWayInAll.delete(over)
-      end(failure)
     }
+    return await this.#looks.run(network, jwtForm.test(token), look).catch((thrown: unknown) => {
+      if (!(thrown instanceof NoneLeft)) throw thrown
+      this.#note(address)
+      throw tooMany('Too many different tokens were refused, so that new ones are not looked at for now.')
+    })
   }
 
   stop(): void {

@@ -159,9 +159,12 @@ export class Registry {
     if (!this.#options.knownIds) return
     await this.trust()
     for (const [id, type] of ours) this.#compare(id, type)
-    for (const id of Object.keys(this.#known)
+    const others = Object.keys(this.#known)
       .map(Number)
-      .filter((id) => !ours.has(id)))
+      .filter((id) => !ours.has(id))
+    // Earlier versions remembered all. The first ones are those that most was written with.
+    for (const id of others.splice(rememberedMax)) delete this.#known[id]
+    for (const id of others)
       await this.lookup(id).catch((error: DuelogError) => {
         // One that can no longer be used is there all the same.
         if (error instanceof UnusableSchema) return

@@ -129,6 +129,22 @@ test('those with a request under way give way where all have one, and a probe fr
   expect(probe.socket.destroyed).toBe(false)
 })
 
+test('a newcomer keeps its place until its request is there, however many come after it', async () => {
+  const { system, server, open, flood, coming } = await openHouse()
+  system.owner.job = () => new Promise(() => {})
+  const all = coming(connectionsMax)
+  await flood(request('/v1/jobs/slow'), false)
+  await all
+  const newcomer = await open('', '127.0.0.2')
+  for (let count = 0; count < 10; count++) {
+    const later = once(server, 'connection')
+    await open('', '127.0.0.1')
+    await later
+  }
+  newcomer.socket.write(request('/livez'))
+  expect(await newcomer.answered()).toMatch(/^HTTP\/1\.1 200/)
+})
+
 test('bodies that do not come to their end leave room, and are counted no more when they are gone', async () => {
   const { open, coming } = await openHouse()
   const put = 'PUT /v1/jobs/slow HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\ncontent-length: 90\r\n\r\n{'
@@ -148,17 +164,19 @@ test('bodies that do not come to their end leave room, and are counted no more w
   await next
 })
 
-test('those of one caller leave room for others', async () => {
-  const token = (role: 'viewer' | 'operator') => ({ role, token: `a-long-token-of-the-${role}` })
-  const { open, coming } = await openHouse({ apiTokens: [token('viewer'), token('operator')] })
-  const sent = (line: string, role: 'viewer' | 'operator') =>
-    `${line} HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer ${token(role).token}\r\ncontent-type: application/json\r\ncontent-length: 90\r\n\r\n{`
-  const plan = sent('POST /v1/jobs/plan', 'viewer')
+test('those of one caller leave room for others, and those of all who may only look for who writes', async () => {
+  const token = (role: 'viewer' | 'operator', name: string) => ({ role, name, token: `a-long-token-of-the-${name}` })
+  const tokens = [token('viewer', 'one'), token('viewer', 'other'), token('operator', 'writer')]
+  const { open, coming } = await openHouse({ apiTokens: tokens })
+  const sent = (line: string, name: string) =>
+    `${line} HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer a-long-token-of-the-${name}\r\ncontent-type: application/json\r\ncontent-length: 90\r\n\r\n{`
+  const plan = (name: string) => sent('POST /v1/jobs/plan', name)
   const all = coming(bodiesPerCallerMax)
-  for (let count = 0; count < bodiesPerCallerMax; count += 100) await Promise.all(Array.from({ length: 100 }, () => open(plan)))
+  for (let count = 0; count < bodiesPerCallerMax; count += 100)
+    await Promise.all(Array.from({ length: 100 }, (_, index) => open(plan(index < 50 ? 'one' : 'other'))))
   await all
-  expect(await (await open(plan)).answered()).toMatch(/^HTTP\/1\.1 503.*overloaded/s)
-  const put = await open(sent('PUT /v1/jobs/a', 'operator'))
+  for (const name of ['one', 'other']) expect(await (await open(plan(name))).answered()).toMatch(/^HTTP\/1\.1 503.*overloaded/s)
+  const put = await open(sent('PUT /v1/jobs/a', 'writer'))
   put.socket.write(
     JSON.stringify({ schedule: { everyMs: 60_000 }, target: { handler: 'h' } })
       .slice(1)

@@ -12,6 +12,7 @@ import {
   signInsLoggedMs,
 } from '../../src/api/limits.ts'
 import { SignIns } from '../../src/api/sign-ins.ts'
+import { DuelogError } from '../../src/errors.ts'
 import { admin, apiTokens, bearer, type Headers, operator, viewer } from './attackers.ts'
 import { createSystem } from './system-in-memory.ts'
 
@@ -84,6 +85,25 @@ describe('guesses of one address', () => {
     pass(2_000 / refusedSignInsPerSecond)
     await sent(700, 'later')
     expect(looked() - before).toBe(refusedSignInsMax + 2)
+  })
+  it('are one where an old token comes many times at one moment, which leaves room for all others', async () => {
+    const { present } = guessing()
+    const answers = await Promise.all(Array.from({ length: 700 }, () => present('old')))
+    expect(new Set(answers)).toEqual(new Set([401]))
+    expect(await present('right')).toBe(200)
+    for (let index = 1; index < refusedSignInsMax; index++) expect(await present(`wrong-${index}`)).toBe(401)
+    expect(await present('one-more')).toBe(429)
+  })
+  it('that wait for a provider which is away are told so with the first, and others have their turn', async () => {
+    const { signIns } = guessing()
+    const away = Promise.withResolvers<undefined>()
+    const judged = (token: string, judge: () => Promise<string | undefined>) =>
+      signIns.judged({ address: here, token, realm: 'public' }, judge).catch(({ code }: { code: string }) => code)
+    const asked = Array.from({ length: 100 }, (_, index) => judged(`a.b.${index}`, () => away.promise))
+    const other = judged('a-token-of-this-system', async () => 'operator')
+    away.reject(new DuelogError('identity-unavailable', 'The keys could not be had.'))
+    expect(new Set(await Promise.all(asked))).toEqual(new Set(['identity-unavailable']))
+    expect(await other).toBe('operator')
   })
   it('are so many, whatever comes after them, and the right one is not among the others', async () => {
     const { guess, present, looked, pass } = guessing()

@@ -205,9 +205,11 @@ describe('known ids', () => {
     })
   })
 
-  test('are so many of others that a start can look them all up', async () => {
+  test('are so many of others that a start can look them all up, also where an earlier version has remembered more', async () => {
+    const asked = new Set<string>()
     const url = await fakeRegistry((path, method) => {
       if (path.startsWith('/config') && method === 'GET') return { status: 404, body: { message: 'none' } }
+      if (path.startsWith('/schemas')) asked.add(path)
       if (path.startsWith('/schemas')) return { status: 200, body: { schema: '"string"' } }
       return { status: 200, body: { id: 5 } }
     })
@@ -219,6 +221,10 @@ describe('known ids', () => {
       await expect((async () => command.decode(bytes))()).rejects.toMatchObject({ code: 'undecodable' })
     }
     expect(Object.keys(store.ids)).toHaveLength(500)
+    for (let id = 3_000; id < 3_700; id++) store.ids[id] = store.ids[1_000] ?? ''
+    asked.clear()
+    await createCodecs({ registryUrl: url, plans: plansOf(uniquePrefix()), knownIds: store })
+    expect(asked.size).toBe(500)
   })
 
   test('refuse a registry that has forgotten an id', async () => {
