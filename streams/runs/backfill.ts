@@ -3,7 +3,7 @@ import type { JobCommand, JobDefinition, JobState } from '../../schemas/generate
 import { patchState, pristineState } from '../draft.ts'
 import type { Context, Decision } from '../job.ts'
 import { refuse, refuseCommand } from '../refusals.ts'
-import { nextFire, type ScheduleSource } from '../schedules/next-fire.ts'
+import { nextFireUnbounded } from '../schedules/next-fire.ts'
 import { startRun } from './start.ts'
 import { isOver } from './validity.ts'
 
@@ -75,16 +75,6 @@ function unfitFor({ target, trackRuns }: JobDefinition): string | undefined {
 
 /** First nominal time at or after `from` and before `to`, also one before the job was defined. */
 function occurrenceAt(spec: JobDefinition, { anchorAt }: JobState, from: number, to: number): number | null {
-  const found = nextFire(unbounded(spec, anchorAt, from), from - 1, from - 1)
+  const found = nextFireUnbounded(spec, anchorAt, from - 1)
   return found !== null && found < to ? found : null
-}
-
-/** The schedule without the bound of its append time: an interval keeps its grid and gets an anchor before the range. */
-function unbounded(spec: JobDefinition, anchorAt: number, from: number): ScheduleSource {
-  const { schedule, startAt, endAt } = spec
-  const { everyMs } = schedule
-  if (everyMs === null) return { schedule, startAt, endAt }
-  const base = schedule.anchor ?? startAt ?? anchorAt
-  const anchor = base - Math.max(0, Math.ceil((base - from + 1) / everyMs)) * everyMs
-  return { schedule: { ...schedule, anchor }, startAt, endAt }
 }

@@ -44,6 +44,25 @@ export function nextFire(definition: ScheduleSource, appendedAt: number, after: 
   return found !== null && found <= last ? found : null
 }
 
+/**
+ * As nextFire of a schedule that recurs, as if it had always been in force: neither the append time nor an anchor bounds it, and its grid, and
+ * the beginning that a rule takes from the append time, go back as far as anybody asks. startAt, endAt, dtstart and UNTIL hold; COUNT ends it
+ * where it does anyway.
+ */
+export function nextFireUnbounded(definition: ScheduleSource, appendedAt: number, after: number): number | null {
+  const { schedule, startAt } = definition
+  const from = Math.max(after, (startAt ?? 0) - 1)
+  const calendar = calendarOf(schedule, startAt, appendedAt)
+  const isBounded = schedule.dtstart !== null || startAt !== null
+  const found =
+    schedule.everyMs !== null
+      ? nextPoint(gridOf(definition, schedule.everyMs, appendedAt), from)
+      : calendar === undefined
+        ? null
+        : nextInCalendar(isBounded ? calendar : { ...calendar, from: 0 }, from)
+  return found !== null && found <= lastAllowed(definition) ? found : null
+}
+
 /** With from END: the nominal time that follows a run which ended at `endedAt`; null when there is none. */
 export function nextFireAfterEnd(definition: ScheduleSource, endedAt: number): number | null {
   if (definition.schedule.everyMs === null) return null

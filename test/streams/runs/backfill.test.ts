@@ -1,6 +1,6 @@
 /** One run for each occurrence of a past range, a few at a time. */
 import { describe, expect, it } from 'vitest'
-import type { JobDefinitionInput } from '../../../schemas/generated.ts'
+import type { JobDefinitionInput, Schedule } from '../../../schemas/generated.ts'
 import { backfillRunsMax } from '../../../streams/runs/backfill.ts'
 import { JobHistory } from './history.ts'
 
@@ -46,6 +46,32 @@ describe('a backfill of the time before the job was defined', () => {
     ['cron', { schedule: { cron: '* * * * * *' } }, 9_300, [6_000, 7_000]],
   ])('follows the schedule: %s', (_, definition, time, expected) => {
     expect(backfilled(definedAt(time, definition).command('BACKFILL', { from: 6_000, to: 8_000 }))).toEqual(expected)
+  })
+  const [day, hour] = [86_400_000, 3_600_000]
+  const defined = 30 * day + 9 * hour + 30 * minute
+  it.each<[string, string, Partial<Schedule>, number[]]>([
+    ['the time of day', 'FREQ=DAILY', {}, [20, 21, 22, 23, 24, 25]],
+    ['the days of an interval', 'FREQ=DAILY;INTERVAL=4', {}, [22]],
+    ['the weekday', 'FREQ=WEEKLY', {}, [23]],
+    ['hours of an interval', 'FREQ=HOURLY;INTERVAL=48', {}, [20, 22, 24]],
+    ['what is left out', 'FREQ=DAILY', { exdates: [22 * day + 9.5 * hour] }, [20, 21, 23, 24, 25]],
+    ['no less than COUNT, which counts from there on', 'FREQ=DAILY;COUNT=2', {}, [20, 21, 22, 23, 24, 25]],
+    ['nothing before dtstart', 'FREQ=DAILY', { dtstart: 24 * day + 9.5 * hour }, [24, 25]],
+  ])('takes from the append time of a rule, as its owner does: %s', (_, rrule, more, days) => {
+    const job = definedAt(defined, { schedule: { rrule, ...more } })
+    job.command('BACKFILL', { from: 20 * day, to: 26 * day })
+    expect(backfilled(job)).toEqual(days.map((count) => count * day + 9.5 * hour))
+  })
+  it('reads the beginning of a rule in its time zone', () => {
+    const job = definedAt(Date.UTC(2026, 2, 30, 7, 30), { schedule: { rrule: 'FREQ=DAILY', timezone: 'Europe/Paris' } })
+    job.command('BACKFILL', { from: Date.UTC(2026, 2, 28), to: Date.UTC(2026, 2, 30) })
+    expect(backfilled(job)).toEqual([Date.UTC(2026, 2, 28, 8, 30), Date.UTC(2026, 2, 29, 7, 30)])
+  })
+  it('goes on at the times of the rule behind its append time', () => {
+    const job = definedAt(defined, { schedule: { rrule: 'FREQ=DAILY;COUNT=3' } }).until(defined + 2.5 * day)
+    expect(job.fired).toEqual([1, 2].map((count) => defined + count * day))
+    job.command('BACKFILL', { from: defined - day, to: defined + 9 * day })
+    expect(backfilled(job)).toEqual([-1, 0, 1, 2].map((count) => defined + count * day))
   })
   it('reads cron in its time zone', () => {
     const day = Date.UTC(2026, 2, 30)
