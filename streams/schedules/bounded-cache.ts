@@ -30,6 +30,11 @@ export class BoundedCache<Value> {
     return value
   }
 
+  /** The value if it is there, without a change to anything. */
+  peek(key: string): Value | undefined {
+    return this.#entries.get(key)
+  }
+
   get size(): number {
     return this.#entries.size
   }

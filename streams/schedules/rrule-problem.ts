@@ -3,6 +3,7 @@ import type { Schedule } from '../../schemas/generated.ts'
 import { type Calendar, freshCalendarOf, nextInCalendar } from './calendar.ts'
 import { rruleOf, rruleTextProblem } from './rrule.ts'
 import { withinSteps } from './steps.ts'
+import { learningSteps } from './zone.ts'
 import { cachePerRules } from './zone-rules.ts'
 import { nextZoned } from './zoned-times.ts'
 
@@ -17,6 +18,9 @@ export const firstTimeStepsMax = 100_000
 /** Steps that it may take to pass over all that exdates leaves out: whoever asks for the next time may have to pass over it whole. */
 export const exdatesStepsMax = 1_000_000
 
+/** Steps that it may take to learn the time zone at all of them: that of a century whole, or of one day each in 300 years. */
+export const exdatesZoneStepsMax = 2_400_000
+
 /** Where the search begins for a rule whose beginning is not known yet; the calendar repeats every 400 years. */
 const searchFrom = Date.UTC(2000, 0, 1)
 
@@ -30,6 +34,8 @@ const verdicts = cachePerRules<string | undefined>(verdictsMax, (key) => {
   if (found === undefined)
     return `it never comes true, or is not found to within ${firstTimeStepsMax} steps of the search: it is too rare, or begins too long before startAt`
   if (found.result !== undefined || schedule.exdates.length === 0) return found.result
+  if (learningSteps(schedule.timezone, schedule.exdates) > exdatesZoneStepsMax)
+    return `it takes more than ${exdatesZoneStepsMax} steps of the search to learn its time zone at all of its exdates, which lie too far apart: name fewer of them, or use UNTIL`
   const { named } = calendar.excluded
   const passed = withinSteps(exdatesStepsMax, () => {
     for (const at of named) nextZoned(calendar.rule, at)

@@ -9,7 +9,7 @@
 export const eraSteps = 1_000
 /** To find it where the zone is known, and to learn a stretch of a zone. */
 const knownEraSteps = 20
-const stretchSteps = 8_000
+export const stretchSteps = 8_000
 /** To learn for some days whether a zone changes its offset, and to parse a cron expression. */
 const windowSteps = 1_300
 const parsedSteps = 3_000

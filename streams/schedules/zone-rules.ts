@@ -71,7 +71,7 @@ export function perRules<Value>(make: (rules: ZoneRules) => Value): () => Value 
 export function cachePerRules<Value>(
   entriesMax: number,
   compute: (key: string, rules: ZoneRules) => Value,
-): { get(key: string): Value } {
+): Pick<BoundedCache<Value>, 'get' | 'peek'> {
   const cache = perRules((rules) => new BoundedCache<Value>(entriesMax, (key) => compute(key, rules)))
-  return { get: (key) => cache().get(key) }
+  return { get: (key) => cache().get(key), peek: (key) => cache().peek(key) }
 }

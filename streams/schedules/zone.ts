@@ -2,7 +2,7 @@
  * Time zones by the rules in force (zone-rules.ts): whether a name is one, whether it is UTC by another name, when its offset changes, and between
  * which instants it does not. The last lets most cron arithmetic run on plain numbers, because calls into Intl are what makes zones slow.
  */
-import { stretchStep, windowStep } from './steps.ts'
+import { stretchStep, stretchSteps, windowStep } from './steps.ts'
 import { cachePerRules, type ZoneOffsets } from './zone-rules.ts'
 
 /** Zones kept in memory; the IANA database has about 600 names. */
@@ -38,17 +38,25 @@ const lookMs = 2 * dayMs
 
 /** Offset of a window, or NaN where it changes in it, shortly before or after. */
 const windows = cachePerRules<number>(windowsMax, (key) => {
-  windowStep()
   const separator = key.indexOf('\n')
+  const start = Number(key.slice(0, separator)) * windowMs
+  const known = knownOffset(key.slice(separator + 1), start - settlingMs, start + windowMs + settlingMs)
+  if (known !== undefined) return known
+  windowStep()
   const zone = zoneOf(key.slice(separator + 1))
   if (zone.kind !== 'zoned') return Number.NaN
-  const start = Number(key.slice(0, separator)) * windowMs
   const offsetMs = zone.offsetAt(start - settlingMs)
   for (let at = start - settlingMs + lookMs; at <= start + windowMs + settlingMs; at += lookMs) {
     if (zone.offsetAt(at) !== offsetMs) return Number.NaN
   }
   return offsetMs
 })
+
+/** The one offset between two instants where the stretch around them is known, and says it. */
+function knownOffset(zoneName: string, from: number, to: number): number | undefined {
+  const eras = stretches.peek(`${Math.floor(from / stretchMs)}\n${zoneName}`)
+  return eras?.find((era) => era.from <= from && to < era.until)?.offsetMs
+}
 
 /** Local time minus UTC at an instant, in ms, if it is the same all around it; NaN near a change. */
 export function steadyOffset(zoneName: string, at: number): number {
@@ -89,6 +97,12 @@ const stretches = cachePerRules<Era[]>(stretchesMax, (key) => {
     return { from, until, offsetMs: offsetAt(from), previousMs: offsetAt(from - 1000), followingMs: offsetAt(until) }
   })
 })
+
+/** Steps that it takes to learn the zone at these instants, each in the stretch that it is in. Counted as if nothing were known of it. */
+export function learningSteps(name: string, instants: readonly number[]): number {
+  if (zoneOf(name).kind !== 'zoned') return 0
+  return new Set(instants.map((at) => Math.floor(at / stretchMs))).size * stretchSteps
+}
 
 /** Instants at which the offset changes, after one and not after another. */
 function changesIn(offsetAt: (ms: number) => number, after: number, notAfter: number): number[] {

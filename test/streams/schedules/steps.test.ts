@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { Problem } from '../../../streams/jobs/problem.ts'
 import { validateDefinition } from '../../../streams/jobs/validate.ts'
 import { freshCalendarOf, nextInCalendar } from '../../../streams/schedules/calendar.ts'
 import { CountedEnd } from '../../../streams/schedules/counted-end.ts'
@@ -105,10 +106,10 @@ describe('steps of a search', () => {
 
   it('are limited for all that is left out together, as one question may have to pass over it', () => {
     const dtstart = Date.UTC(2026, 0, 1, 3)
-    const leaving = (rrule: string) => {
+    const leaving = (rrule: string, most = 999) => {
       const { schedule } = source({ rrule, timezone: 'Europe/Paris', dtstart })
       const exdates: number[] = []
-      for (let at = nextZoned(freshCalendarOf(schedule, null, 0).rule, dtstart); at !== null && exdates.length < 999; ) {
+      for (let at = nextZoned(freshCalendarOf(schedule, null, 0).rule, dtstart); at !== null && exdates.length < most; ) {
         exdates.push(at)
         at = nextZoned(freshCalendarOf(schedule, null, 0).rule, at)
       }
@@ -116,9 +117,29 @@ describe('steps of a search', () => {
     }
     expect(validateDefinition(leaving('FREQ=DAILY'))).toEqual([])
     expect(validateDefinition(leaving('FREQ=MONTHLY'))).toEqual([])
-    expect(validateDefinition(leaving('FREQ=YEARLY'))[0]?.message).toContain(
+    expect(validateDefinition(leaving('FREQ=YEARLY', 30))).toEqual([])
+    expect(validateDefinition(leaving('FREQ=YEARLY', 290))[0]?.message).toContain(
       '1000000 steps of the search to pass over its exdates',
     )
+  })
+
+  it('are limited for what is left out where its time zone would have to be learned century after century', () => {
+    const leaving = (years: number, timezone: string) => {
+      const exdates = Array.from({ length: years }, (_, index) => Date.UTC(1970 + index, 5, 15, 3, 0, 1))
+      return { ...hostile('FREQ=DAILY', timezone), schedule: { ...hostile('FREQ=DAILY', timezone).schedule, exdates } }
+    }
+    let problems: readonly Problem[] = []
+    const cost = (years: number, timezone: string) =>
+      costOf(() => {
+        problems = validateDefinition(leaving(years, timezone))
+      })
+    // Of zones of which nothing is known. To learn all took eight million steps in one piece.
+    expect(cost(1_000, 'America/Asuncion')).toBeLessThan(100_000)
+    expect(problems[0]?.message).toContain('2400000 steps of the search to learn its time zone at all of its exdates')
+    expect(cost(300, 'America/Campo_Grande')).toBeLessThan(3_000_000)
+    expect(problems).toEqual([])
+    expect(cost(1_000, 'UTC')).toBeLessThan(100_000)
+    expect(problems).toEqual([])
   })
 
   it('are stopped from within, and counted again by whoever asks next', () => {
