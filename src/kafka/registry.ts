@@ -1,5 +1,4 @@
 /** Schema ids: registers our schemas, looks others up, and notices when an id has come to mean another schema. */
-import { isDeepStrictEqual } from 'node:util'
 import { COMPATIBILITY, SchemaRegistry, SchemaType } from '@kafkajs/confluent-schema-registry'
 import type { Type } from 'avsc'
 import { AnswerTooLong } from '../answer-text.ts'
@@ -7,7 +6,7 @@ import { DuelogError, type ErrorCode, messageOf } from '../errors.ts'
 import { fingerprintOf, guardedTypes } from './avro.ts'
 import { foreignType, UnusableSchema, usableType } from './foreign-schemas.ts'
 import { isPassing, patiently } from './registry-patience.ts'
-import { type RegistryAddress, type SchemaTexts, Subjects } from './subjects.ts'
+import { isSame, type RegistryAddress, type SchemaTexts, Subjects } from './subjects.ts'
 
 export interface RegistryOptions extends RegistryAddress {
   /** Absent: ids are not watched. */
@@ -240,14 +239,6 @@ const repairAdvice = '`duelog schemas list` shows what stands there, and `duelog
 
 /** Whether the subject holds what our schema cannot follow. */
 const isRefusal = (thrown: unknown): boolean => (thrown as { status?: number }).status === 409 && !isPassing(thrown)
-
-function isSame(a: string, b: string): boolean {
-  try {
-    return isDeepStrictEqual(JSON.parse(a), JSON.parse(b))
-  } catch {
-    return false
-  }
-}
 
 const unknownId = (id: number): DuelogError =>
   new DuelogError('undecodable', `The registry knows no schema with id ${id}. Write records with a registered schema.`)

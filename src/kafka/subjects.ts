@@ -1,4 +1,5 @@
 /** What stands at the subjects of a registry, by the requests that its client library has no name for. */
+import { isDeepStrictEqual } from 'node:util'
 import { answerText } from '../answer-text.ts'
 
 export interface RegistryAddress {
@@ -111,3 +112,12 @@ export class Subjects {
 }
 
 const pathOf = (subject: string): string => `/subjects/${encodeURIComponent(subject)}`
+
+/** Whether two texts are the same JSON. */
+export function isSame(a: string, b: string): boolean {
+  try {
+    return isDeepStrictEqual(JSON.parse(a), JSON.parse(b))
+  } catch {
+    return false
+  }
+}

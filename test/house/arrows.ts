@@ -9,6 +9,7 @@ import { codeOf, type HouseFile, importsOf, placesOf } from './tree.ts'
 /** Rooms of src by folder; files directly in src are shared or joiners. */
 const shared = [
   'ports',
+  'answer-text',
   'owner-views',
   'executions',
   'proof-port',
