@@ -2,28 +2,20 @@
  * Who of a few gets which of many, at the least cost, and nobody has more than one more than another: a flow of least cost, found by shortest
  * paths. Pure. The bins are members of a group, the items partitions; a crowd is what comes to one bin from one source.
  */
+import { type Path, SeatSearch } from './seat-search.ts'
 
 export interface SeatPlan {
   /** Number of bins; they are numbered from 0. */
   bins: number
   /** What each bin has already; it stays there. */
   taken: readonly number[]
-  /** At least 0; Infinity: never. */
+  /** At least 0; Infinity: never. Always the same. */
   cost(item: number, bin: number): number
   /** The source of an item, numbered from 0, and of how many items of one source a bin takes; beyond it only where there is no other way. */
   sources: number
   sourceOf(item: number): number
   crowdMax(bin: number, source: number): number
 }
-
-interface Step {
-  from: number
-  /** The item that moves along this step, if one does. */
-  item: number | undefined
-}
-
-/** Steps of a search for one item; so many are never needed while the costs are sound. */
-const looksPerNode = 64
 
 /**
  * Moves that all searches of one plan look at together; 12 partitions and 3 members take a few hundred, 1,024 and 20 up to some millions.
@@ -32,16 +24,24 @@ const looksPerNode = 64
  */
 const MOVES_MAX = 2_000_000
 
+const never = Number.POSITIVE_INFINITY
+
 export class Seats {
   readonly #plan: SeatPlan
   readonly #floor: number
   readonly #extras: number
   readonly #binOf = new Map<number, number>()
   readonly #load: number[]
-  readonly #crowds: Set<number>[]
+  /** By bin and source; those of nobody are left out, as most are. */
+  readonly #crowds = new Map<number, Set<number>>()
+  /** Sources that a bin has items of, ascending. */
+  readonly #sourcesIn: number[][]
+  /** Of each item, by bin: to find out a cost takes longer than all that is done with it. */
+  readonly #costs: (Float64Array | undefined)[] = []
   /** Bins that have one more than the floor. */
   #larger: number
   #movesLeft = MOVES_MAX
+  #search: SeatSearch | undefined
 
   /** `count`: of the items that are to be seated, besides what is taken. */
   constructor(plan: SeatPlan, count: number) {
@@ -51,12 +51,12 @@ export class Seats {
     this.#floor = Math.floor(total / plan.bins)
     this.#extras = total % plan.bins
     this.#larger = this.#load.filter((each) => each > this.#floor).length
-    this.#crowds = Array.from({ length: plan.bins * plan.sources }, () => new Set<number>())
+    this.#sourcesIn = Array.from({ length: plan.bins }, () => [])
   }
 
   /** Seats an item where it costs nothing, if there is room. */
   keep(item: number, bin: number): boolean {
-    if (this.#binOf.has(item) || this.#plan.cost(item, bin) !== 0 || !this.#hasRoom(bin) || !this.#hasCrowdRoom(bin, item))
+    if (this.#binOf.has(item) || this.#costsOf(item)[bin] !== 0 || !this.#hasRoom(bin) || !this.#hasCrowdRoom(bin, item))
       return false
     this.#put(item, bin)
     return true
@@ -68,16 +68,11 @@ export class Seats {
     const free = this.#cheapestFree(item)
     if (free !== undefined) return this.#put(item, free)
     if (this.#movesLeft > 0 && (this.#seatAlong(item, true) || this.#seatAlong(item, false))) return
-    const costs = this.#bins.map((bin) => this.#plan.cost(item, bin))
-    const [bin] = this.#bins
-      .filter((each) => (costs[each] as number) < Number.POSITIVE_INFINITY)
-      .sort(
-        (a, b) =>
-          Number(this.#hasRoom(b)) - Number(this.#hasRoom(a)) ||
-          (costs[a] as number) - (costs[b] as number) ||
-          this.#loadOf(a) - this.#loadOf(b) ||
-          a - b,
-      )
+    const costs = this.#costsOf(item)
+    const bin = this.#least(
+      (each) => (costs[each] as number) < never,
+      (a, b) => Number(this.#hasRoom(b)) - Number(this.#hasRoom(a)) || (costs[a] as number) - (costs[b] as number),
+    )
     // The last items may find room only where they may not go.
     if (bin !== undefined && !this.#hasRoom(bin)) this.#makeRoom(bin)
     if (bin !== undefined) this.#put(item, bin)
@@ -85,9 +80,10 @@ export class Seats {
 
   /** Whatever may go from the bin to one with room does so, whatever it costs. */
   #makeRoom(bin: number): void {
-    for (const other of this.#bins.filter((each) => this.#hasRoom(each))) {
+    for (let other = 0; other < this.#plan.bins; other++) {
+      if (!this.#hasRoom(other)) continue
       for (const [item, from] of this.#binOf) {
-        if (from !== bin || this.#plan.cost(item, other) === Number.POSITIVE_INFINITY) continue
+        if (from !== bin || this.#costsOf(item)[other] === never) continue
         this.#take(item)
         this.#put(item, other)
         return
@@ -97,94 +93,81 @@ export class Seats {
 
   /** The items of each bin, without what was taken before. */
   get shares(): number[][] {
-    const shares: number[][] = this.#bins.map(() => [])
+    const shares: number[][] = this.#load.map(() => [])
     for (const [item, bin] of this.#binOf) shares[bin]?.push(item)
     for (const share of shares) share.sort((a, b) => a - b)
     return shares
   }
 
-  get #bins(): number[] {
-    return Array.from({ length: this.#plan.bins }, (_, bin) => bin)
+  /** The first of those with the least load that `compare` puts before all others. */
+  #least(isMeant: (bin: number) => boolean, compare: (a: number, b: number) => number): number | undefined {
+    let best: number | undefined
+    for (let bin = 0; bin < this.#plan.bins; bin++) {
+      if (!isMeant(bin)) continue
+      if (best === undefined || (compare(bin, best) || this.#loadOf(bin) - this.#loadOf(best)) < 0) best = bin
+    }
+    return best
   }
 
   /** A place that costs as little as any for this item: no other way can cost less. */
   #cheapestFree(item: number): number | undefined {
-    let cheapest = Number.POSITIVE_INFINITY
-    for (const bin of this.#bins) cheapest = Math.min(cheapest, this.#plan.cost(item, bin))
-    if (cheapest === Number.POSITIVE_INFINITY) return undefined
-    const [first] = this.#bins
-      .filter((bin) => this.#plan.cost(item, bin) === cheapest && this.#hasRoom(bin) && this.#hasCrowdRoom(bin, item))
-      .sort((a, b) => this.#loadOf(a) - this.#loadOf(b) || a - b)
-    return first
+    const costs = this.#costsOf(item)
+    let cheapest = never
+    for (const cost of costs) if (cost < cheapest) cheapest = cost
+    if (cheapest === never) return undefined
+    return this.#least(
+      (bin) => costs[bin] === cheapest && this.#hasRoom(bin) && this.#hasCrowdRoom(bin, item),
+      () => 0,
+    )
   }
 
-  /** By the path of least cost to a free seat. Nodes are the bins, then the crowds. */
+  /** By the path of least cost to a free seat. */
   #seatAlong(item: number, isCrowdMaxKept: boolean): boolean {
-    const { bins, sources, cost, sourceOf } = this.#plan
-    const dist = new Array<number>(bins + bins * sources).fill(Number.POSITIVE_INFINITY)
-    const steps = new Map<number, Step>()
-    const queue: number[] = []
-    const reach = (node: number, distance: number, step: Step): void => {
-      if (distance >= (dist[node] as number)) return
-      dist[node] = distance
-      steps.set(node, step)
-      queue.push(node)
-    }
-    for (const bin of this.#bins) reach(this.#crowdNode(bin, sourceOf(item)), cost(item, bin), { from: -1, item })
-    for (let looks = looksPerNode * dist.length, at = 0; at < queue.length && looks > 0; at++, looks--) {
-      const node = queue[at] as number
-      this.#lookFrom(node, dist[node] as number, isCrowdMaxKept, reach)
-    }
-    const [end] = this.#bins
-      .filter((bin) => this.#hasRoom(bin) && (dist[bin] as number) < Number.POSITIVE_INFINITY)
-      .sort((a, b) => (dist[a] as number) - (dist[b] as number) || this.#loadOf(a) - this.#loadOf(b) || a - b)
-    const path = end === undefined ? undefined : pathTo(end, steps)
+    const { bins, sources, crowdMax, sourceOf } = this.#plan
+    this.#search ??= new SeatSearch({
+      ...{ bins, sources, crowdMax, floor: this.#floor },
+      loadOf: (bin) => this.#loadOf(bin),
+      hasRoom: (bin) => this.#hasRoom(bin),
+      costsOf: (each) => this.#costsOf(each),
+      sourcesIn: (bin) => this.#sourcesIn[bin] as number[],
+      crowdOf: (bin, source) => this.#crowds.get(bin * sources + source),
+    })
+    const search = this.#search
+    this.#movesLeft -= search.from(item, sourceOf(item), isCrowdMaxKept)
+    const end = this.#least(
+      (bin) => this.#hasRoom(bin) && search.distanceTo(bin) < never,
+      (a, b) => search.distanceTo(a) - search.distanceTo(b),
+    )
+    const path: Path | undefined = end === undefined ? undefined : search.pathTo(end)
     if (path === undefined) return false
-    for (const [node, moved] of path) {
-      const bin = Math.floor((node - bins) / sources)
+    for (const [bin, moved] of path) {
       this.#take(moved)
       this.#put(moved, bin)
     }
     return true
   }
 
-  #lookFrom(
-    node: number,
-    distance: number,
-    isCrowdMaxKept: boolean,
-    reach: (node: number, distance: number, step: Step) => void,
-  ): void {
-    const { bins, sources, cost, crowdMax } = this.#plan
-    if (node < bins) {
-      if (this.#hasRoom(node)) return
-      // A bin that has its share takes the seat beyond it from one that has it, or gives something else away.
-      if (this.#loadOf(node) === this.#floor) {
-        for (const other of this.#bins)
-          if (this.#loadOf(other) === this.#floor + 1) reach(other, distance, { from: node, item: undefined })
-      }
-      for (let source = 0; source < sources; source++) {
-        const crowd = this.#crowdNode(node, source)
-        if (this.#crowd(crowd).size > 0) reach(crowd, distance, { from: node, item: undefined })
-      }
-      return
-    }
-    const [bin, source] = [Math.floor((node - bins) / sources), (node - bins) % sources]
-    const crowd = this.#crowd(node)
-    if (!isCrowdMaxKept || crowd.size < crowdMax(bin, source)) reach(bin, distance, { from: node, item: undefined })
-    for (const item of crowd) {
-      this.#movesLeft -= bins
-      for (const other of this.#bins) {
-        if (other === bin) continue
-        reach(this.#crowdNode(other, source), distance + cost(item, other) - cost(item, bin), { from: node, item })
-      }
-    }
+  #costsOf(item: number): Float64Array {
+    const known = this.#costs[item]
+    if (known !== undefined) return known
+    const costs = new Float64Array(this.#plan.bins)
+    for (let bin = 0; bin < costs.length; bin++) costs[bin] = this.#plan.cost(item, bin)
+    this.#costs[item] = costs
+    return costs
   }
 
   #put(item: number, bin: number): void {
     this.#binOf.set(item, bin)
     this.#load[bin] = this.#loadOf(bin) + 1
     if (this.#loadOf(bin) === this.#floor + 1) this.#larger++
-    this.#crowd(this.#crowdNode(bin, this.#plan.sourceOf(item))).add(item)
+    const { sources, sourceOf } = this.#plan
+    const source = sourceOf(item)
+    const crowd = this.#crowds.get(bin * sources + source)
+    if (crowd !== undefined) return void crowd.add(item)
+    this.#crowds.set(bin * sources + source, new Set([item]))
+    const here = this.#sourcesIn[bin] as number[]
+    const place = here.findIndex((other) => other > source)
+    here.splice(place < 0 ? here.length : place, 0, source)
   }
 
   #take(item: number): void {
@@ -193,7 +176,14 @@ export class Seats {
     this.#binOf.delete(item)
     this.#load[bin] = this.#loadOf(bin) - 1
     if (this.#loadOf(bin) === this.#floor) this.#larger--
-    this.#crowd(this.#crowdNode(bin, this.#plan.sourceOf(item))).delete(item)
+    const { sources, sourceOf } = this.#plan
+    const source = sourceOf(item)
+    const crowd = this.#crowds.get(bin * sources + source)
+    crowd?.delete(item)
+    if (crowd?.size !== 0) return
+    this.#crowds.delete(bin * sources + source)
+    const here = this.#sourcesIn[bin] as number[]
+    here.splice(here.indexOf(source), 1)
   }
 
   #loadOf(bin: number): number {
@@ -207,29 +197,8 @@ export class Seats {
   }
 
   #hasCrowdRoom(bin: number, item: number): boolean {
-    const source = this.#plan.sourceOf(item)
-    return this.#crowd(this.#crowdNode(bin, source)).size < this.#plan.crowdMax(bin, source)
+    const { sources, sourceOf, crowdMax } = this.#plan
+    const source = sourceOf(item)
+    return (this.#crowds.get(bin * sources + source)?.size ?? 0) < crowdMax(bin, source)
   }
-
-  #crowdNode(bin: number, source: number): number {
-    return this.#plan.bins + bin * this.#plan.sources + source
-  }
-
-  #crowd(node: number): Set<number> {
-    return this.#crowds[node - this.#plan.bins] as Set<number>
-  }
-}
-
-/** Which items move, and the crowd that each comes to. Undefined: the steps lead nowhere. */
-function pathTo(end: number, steps: ReadonlyMap<number, Step>): [node: number, item: number][] | undefined {
-  const moves: [number, number][] = []
-  const seen = new Set<number>()
-  for (let node = end; node !== -1; ) {
-    const step = steps.get(node)
-    if (step === undefined || seen.has(node)) return undefined
-    seen.add(node)
-    if (step.item !== undefined) moves.push([node, step.item])
-    node = step.from
-  }
-  return moves
 }

@@ -44,7 +44,8 @@ export function sharePartitions(count: number, members: readonly Claimant[]): Ma
   const one = { sources: 1, sourceOf: () => 0, crowdMax: () => Number.POSITIVE_INFINITY }
   const seats = new Seats({ bins: sorted.length, taken: sorted.map(() => 0), cost, ...one }, count)
   // Those who owned most keep the larger shares, so that the fewest partitions move.
-  const claims = sorted.map((_, bin) => numbers(count).filter((partition) => owners[partition] === bin))
+  const claims: number[][] = sorted.map(() => [])
+  for (const [partition, owner] of owners.entries()) if (owner !== undefined) claims[owner]?.push(partition)
   const byClaims = [...claims.keys()].sort((a, b) => (claims[b]?.length ?? 0) - (claims[a]?.length ?? 0) || a - b)
   for (const bin of byClaims) for (const partition of claims[bin] ?? []) seats.keep(partition, bin)
   for (const partition of numbers(count)) seats.seat(partition)

@@ -58,10 +58,11 @@ function roundOf(
   const isOf = (partition: number, bin: number): boolean => ownerOf.get(partition) === bin || has[bin]?.has(partition) === true
   const hostOf = (bin: number): string => (members[bin] as Follower).host
   const nearness = numbers(count).map((partition) => {
-    const hosts = numbers(members.length).flatMap((bin) => (isOf(partition, bin) ? [hostOf(bin)] : []))
-    const near = (bin: number): number => hosts.filter((host) => host === hostOf(bin)).length
-    const others = numbers(members.length).filter((bin) => !isOf(partition, bin))
-    const least = Math.min(...others.map(near))
+    const hosts = new Map<string, number>()
+    for (const bin of members.keys()) if (isOf(partition, bin)) hosts.set(hostOf(bin), (hosts.get(hostOf(bin)) ?? 0) + 1)
+    const near = (bin: number): number => hosts.get(hostOf(bin)) ?? 0
+    let least = Number.POSITIVE_INFINITY
+    for (const bin of members.keys()) if (!isOf(partition, bin)) least = Math.min(least, near(bin))
     return (bin: number): number => near(bin) - least
   })
   const cost = (partition: number, bin: number): number => {
@@ -71,13 +72,15 @@ function roundOf(
     const rank = ranks.get(partition)?.get(bin)
     return near + (rank === undefined ? 2 * coldCost : coldCost + rank)
   }
-  const owned = members.map(({ memberId: _ }, bin) => [...ownerOf.values()].filter((owner) => owner === bin).length)
+  const owned = countsOf(ownerOf.values())
+  const onHost = countsOf(members.map(({ host }) => host))
+  const before = shares.map((share) => countsOf(share.map((partition) => ownerOf.get(partition))))
   const crowdMax = (bin: number, owner: number): number => {
     if (owner === members.length) return Number.POSITIVE_INFINITY
-    const remote = members.filter(({ host }) => host !== hostOf(owner)).length
+    const remote = members.length - (onHost.get(hostOf(owner)) ?? 0)
     if (remote > 0 && hostOf(bin) === hostOf(owner)) return Number.POSITIVE_INFINITY
-    const before = (shares[bin] ?? []).filter((partition) => ownerOf.get(partition) === owner).length
-    return Math.max(0, Math.ceil(((owned[owner] ?? 0) * round) / (remote || members.length - 1)) - before)
+    const most = Math.ceil(((owned.get(owner) ?? 0) * round) / (remote || members.length - 1))
+    return Math.max(0, most - (before[bin]?.get(owner) ?? 0))
   }
   const sourceOf = (partition: number): number => ownerOf.get(partition) ?? members.length
   const taken = shares.map(({ length }) => length)
@@ -85,4 +88,10 @@ function roundOf(
   for (const partition of numbers(count)) for (const bin of members.keys()) seats.keep(partition, bin)
   for (const partition of numbers(count)) seats.seat(partition)
   return seats.shares
+}
+
+function countsOf<Value>(values: Iterable<Value>): Map<Value, number> {
+  const counts = new Map<Value, number>()
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1)
+  return counts
 }
