@@ -12,6 +12,7 @@ import { answeredOffset } from './answered-offset.ts'
 import { withBoundedFetches } from './bounded-fetches.ts'
 import type { LogSettings } from './client.ts'
 import { faultOf } from './faults.ts'
+import { withLostCoordinators } from './lost-coordinator.ts'
 import { Pace } from './pace.ts'
 import { patiently } from './patience.ts'
 import { QuietRounds } from './quiet-rounds.ts'
@@ -161,7 +162,7 @@ async function read(consumer: Consumer, spans: readonly Span[], settings: LogSet
   try {
     await consumer.connect()
     await consumer.subscribe({ topics, fromBeginning: true })
-    await withBoundedFetches(() =>
+    const run = (): Promise<void> =>
       consumer.run({
         autoCommit: false,
         eachBatch: ({ batch: { topic, partition, messages } }) => {
@@ -171,8 +172,9 @@ async function read(consumer: Consumer, spans: readonly Span[], settings: LogSet
           const span = { from: next.get(place) ?? 0, to: ends.get(place)?.to ?? 0 }
           return handOver(records, span, pace, options).catch(ended.reject)
         },
-      }),
-    )
+      })
+    // Whoever audits right after a broker was lost goes on with the leaders that there are then.
+    await withBoundedFetches(() => withLostCoordinators(run, (error) => quiet.lost() && ended.reject(error)))
     await ended.promise
   } finally {
     signal.removeEventListener('abort', onAbort)

@@ -142,7 +142,8 @@ export function createKafka(options: LogOptions, settings: LogSettings): Kafka {
   const { logger } = settings
   const brokers = new WatchedBrokers({ patience: patienceOf(settings), logger, open: options.socketFactory })
   const kafka = new Kafka({
-    brokers: options.brokers,
+    // kafkajs asks whenever it has nobody to begin with.
+    brokers: () => brokers.seeds(options.brokers),
     clientId: options.clientId,
     sasl: options.sasl,
     ssl: options.ssl,

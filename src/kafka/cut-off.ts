@@ -4,12 +4,22 @@
  * has to write or read waits for as long as the cut lasts, while other processes could do it (ADR 0067).
  *
  *   reaches all ──a broker is silent for 10 s, and others count it──► cut off ──it answers, or is counted no more──► reaches all
+ *
+ * Each of these is two rebalances, and as many takeovers. So of a link that fails again soon after it came back it is waited for that it
+ * stays, longer each time.
  */
 import { messageOf } from '../errors.ts'
 
 /** With the 3 to 6 s until a broker is found silent as long as Kafka needs to leave out one that is lost, or longer. */
 const silentMs = 10_000
 const lookMs = 3_000
+/** And while all that are silent are lost to everybody else too. */
+const lostLookMs = 30_000
+/** So long after a cut the next one is the first one again. */
+const forgottenMs = 600_000
+/** How long all must be in reach after the second cut, until it is over; after each further one twice as long, up to a maximum. */
+const steadyMsMin = 60_000
+const steadyMsMax = 600_000
 
 export interface CutOffOptions {
   /** Addresses that have not answered, and since when by the steady clock. */
@@ -33,6 +43,10 @@ export class CutOff {
   #timer: NodeJS.Timeout | undefined
   #broker: string | undefined
   #looking = false
+  /** How long all must be in reach until the cut is over, and since when they are; by the steady clock, as all of these. */
+  #steadyMs = 0
+  #reachSinceMs: number | undefined
+  #endedAtMs = Number.NEGATIVE_INFINITY
 
   constructor(options: CutOffOptions) {
     this.#options = options
@@ -57,29 +71,59 @@ export class CutOff {
   }
 
   async #look(): Promise<void> {
-    const { silent, want, nowMs = () => performance.now() } = this.#options
+    const { silent, want } = this.#options
     this.#looking = true
-    const now = nowMs()
+    const now = this.#nowMs
     const long = [...silent()].filter(([, since]) => now - since >= silentMs).map(([address]) => address)
-    const found = long.length === 0 ? undefined : await this.#counted(long)
+    const living = long.length === 0 ? [] : await this.#living()
     this.#looking = false
+    const found = living === undefined ? this.#broker : long.find((address) => living.includes(address))
     // It may have answered while that was asked.
-    this.#tell(found !== undefined && silent().has(found) ? found : undefined)
-    for (const address of silent().keys()) want(address)
-    if (silent().size === 0) return
-    const untilMs = [...silent().values()].map((since) => since + silentMs - nowMs()).filter((ms) => ms > 0)
-    this.#timer = setTimeout(() => this.changed(), Math.min(lookMs, ...untilMs)).unref()
+    this.#found(found !== undefined && silent().has(found) ? found : undefined)
+    // A broker that was taken out of the cluster is not asked for ever: nobody wants it.
+    const wanted = [...silent().keys()].filter(
+      (address) => living === undefined || !long.includes(address) || living.includes(address),
+    )
+    for (const address of wanted) want(address)
+    const nowThen = this.#nowMs
+    const times = [...silent().values()].map((since) => since + silentMs)
+    if (silent().size > 0) times.push(nowThen + (wanted.length > 0 ? lookMs : lostLookMs))
+    if (this.#reachSinceMs !== undefined) times.push(this.#reachSinceMs + this.#steadyMs)
+    const untilMs = Math.min(...times.filter((atMs) => atMs > nowThen))
+    if (untilMs < Number.POSITIVE_INFINITY) this.#timer = setTimeout(() => this.changed(), untilMs - nowThen).unref()
   }
 
-  /** The first of these brokers that is counted among the living. Where nobody can say, all stays as it is. */
-  async #counted(addresses: readonly string[]): Promise<string | undefined> {
+  get #nowMs(): number {
+    return this.#options.nowMs?.() ?? performance.now()
+  }
+
+  /** Undefined where nobody can say: then all stays as it is. */
+  async #living(): Promise<string[] | undefined> {
     try {
-      const living = await this.#options.living()
-      return addresses.find((address) => living.includes(address))
+      return await this.#options.living()
     } catch (error) {
       this.#options.logger.debug({ error: messageOf(error) }, 'nobody could say which brokers live')
-      return this.#broker
+      return undefined
     }
+  }
+
+  /** `broker`: one that is out of our reach alone. */
+  #found(broker: string | undefined): void {
+    const nowMs = this.#nowMs
+    if (broker !== undefined) {
+      if (this.#broker === undefined) {
+        const isFirst = nowMs - this.#endedAtMs >= forgottenMs
+        this.#steadyMs = isFirst ? 0 : Math.min(Math.max(steadyMsMin, 2 * this.#steadyMs), steadyMsMax)
+      }
+      this.#reachSinceMs = undefined
+      return this.#tell(broker)
+    }
+    if (this.#broker === undefined) return
+    this.#reachSinceMs ??= nowMs
+    if (nowMs - this.#reachSinceMs < this.#steadyMs) return
+    this.#reachSinceMs = undefined
+    this.#endedAtMs = nowMs
+    this.#tell(undefined)
   }
 
   #tell(broker: string | undefined): void {

@@ -36,6 +36,10 @@ const connection = /Connection|Timeout|BrokerNotFound|NoBroker|CoordinatorNotFou
  */
 export const isUnanswered = (thrown: unknown): boolean => thrown instanceof TypeError && /\bnull\b/.test(thrown.message)
 
+/** What kafkajs trips over where metadata name the topic and no partition of it yet, or change between its questions for both ends. */
+export const isWithoutPartitions = (thrown: unknown): boolean =>
+  thrown instanceof TypeError && /'partitions' of|reading '(partitions|offset)'/.test(thrown.message)
+
 /** The innermost error, which names the true reason below kafkajs's wrappers. */
 function rootOf(thrown: unknown): Fault {
   let fault = thrown as Fault

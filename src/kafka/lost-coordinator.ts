@@ -9,6 +9,7 @@
  * What the group itself says, such as that it rebalances, is acted on as ever. kafkajs has no place for any of this, so methods of its groups
  * are replaced, of those that are run in our scope.
  */
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { createRequire } from 'node:module'
 import { setTimeout as wait } from 'node:timers/promises'
 import { replaced } from './replaced.ts'
@@ -34,13 +35,19 @@ interface Member {
   beating?: Promise<void> | undefined
   /** What the last heartbeat was refused with, until somebody acts on it. */
   refusal?: { error: unknown; generationId: number | null } | undefined
+  onLoss?: Hearer | undefined
 }
+
+type Hearer = (error: unknown) => void
 
 /** Between two tries where a broker is lost. */
 const retryMs = 250
 
-/** Runs a consumer, whose group then gets over the loss of brokers. */
-export const withLostCoordinators = replaced(install)
+const scope = replaced(install)
+const hearers = new AsyncLocalStorage<Hearer | undefined>()
+
+/** Runs a consumer, whose group then gets over the loss of brokers. `onLoss` hears of each fetch that brought nothing for that reason. */
+export const withLostCoordinators = <Value>(run: () => Value, onLoss?: Hearer): Value => hearers.run(onLoss, () => scope(run))
 
 function install(isOurs: () => boolean): void {
   const { prototype } = createRequire(import.meta.url)('kafkajs/src/consumer/consumerGroup.js') as { prototype: Group }
@@ -48,7 +55,7 @@ function install(isOurs: () => boolean): void {
   const { connect, heartbeat, recoverFromFetch } = prototype
 
   prototype.connect = function (this: Group): Promise<void> {
-    if (isOurs()) members.set(this, {})
+    if (isOurs()) members.set(this, { onLoss: hearers.getStore() })
     return connect.call(this)
   }
 
@@ -71,7 +78,9 @@ function install(isOurs: () => boolean): void {
   }
 
   prototype.recoverFromFetch = async function (this: Group, error: unknown): Promise<void> {
-    if (!members.has(this)) return recoverFromFetch.call(this, error)
+    const member = members.get(this)
+    if (member === undefined) return recoverFromFetch.call(this, error)
+    if (isLoss(error)) member.onLoss?.(error)
     if (isMoved(error)) await findCoordinator(this)
     else if (isLoss(error)) await this.cluster.refreshMetadata().catch(unlessLoss)
     else return recoverFromFetch.call(this, error)

@@ -1,6 +1,6 @@
 /** Asking again where Kafka has no signal for "ready now": new topics, moved leaders. */
 import { setTimeout as wait } from 'node:timers/promises'
-import { isUnanswered } from './faults.ts'
+import { isUnanswered, isWithoutPartitions } from './faults.ts'
 
 const patienceMs = 20_000
 const intervalMs = 50
@@ -29,10 +29,6 @@ export async function patiently<Value>(ask: () => Promise<Value>, exceptions: re
     await wait(intervalMs)
   }
 }
-
-/** What kafkajs trips over where metadata name the topic and no partition of it yet, or change between its questions for both ends. */
-const isWithoutPartitions = (thrown: unknown): boolean =>
-  thrown instanceof TypeError && /'partitions' of|reading '(partitions|offset)'/.test(thrown.message)
 
 function typeOf(thrown: unknown): string {
   const error = thrown as { type?: string; cause?: unknown }

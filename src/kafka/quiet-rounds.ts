@@ -7,9 +7,13 @@
 const roundsMax = 20
 /** A broker that was not asked for so long is asked no more, as it leads nothing of it now. An answer, and the work on it, takes less. */
 const goneMs = 60_000
+/** A broker that is lost, and what it led, is waited for so long while nothing else comes. Kafka needs some 10 s to name another leader. */
+const lostMsMax = 60_000
 
 export class QuietRounds {
   readonly #nowMs: () => number
+  /** Since when nothing came but failures. */
+  #lostSinceMs: number | undefined
   readonly #brokers = new Map<number, { rounds: number; atMs: number }>()
 
   /** `nowMs`: steady. */
@@ -32,6 +36,21 @@ export class QuietRounds {
 
   /** Something was read: all begin anew. */
   progress(): void {
+    this.#lostSinceMs = undefined
+    this.#beginAnew()
+  }
+
+  /**
+   * A fetch has failed, because a broker is lost or leads no more: it passes for a round without records, and says nothing of what is there.
+   * True: nobody waits any longer.
+   */
+  lost(): boolean {
+    this.#lostSinceMs ??= this.#nowMs()
+    this.#beginAnew()
+    return this.#nowMs() - this.#lostSinceMs >= lostMsMax
+  }
+
+  #beginAnew(): void {
     for (const broker of this.#brokers.values()) broker.rounds = 0
   }
 }

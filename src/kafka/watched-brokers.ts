@@ -38,6 +38,15 @@ export class WatchedBrokers {
     return this.#silent
   }
 
+  /**
+   * Where a new client may begin: at the addresses that it was given, then at any broker that this process has connections to. Those that are
+   * silent come last: where they alone were given, nobody new would find the others.
+   */
+  seeds(given: readonly string[]): string[] {
+    const all = [...new Set([...given, ...this.#brokers.keys()])]
+    return [...all.filter((address) => !this.#silent.has(address)), ...all.filter((address) => this.#silent.has(address))]
+  }
+
   /** Hears when a broker falls silent, and when one is silent no more. Returns how to hear no more. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener)

@@ -10,7 +10,6 @@ interface Place {
   readonly phase: string
   readonly role: string
   readonly store: PartitionStore | undefined
-  readonly applied: { readonly state: number; readonly jobs: number }
   /** Up to where the store has all of a log that readers are shown. */
   done(source: 'state' | 'jobs'): number
 }
@@ -31,9 +30,10 @@ export class CatchUp {
   }
 
   get restoreRemaining(): number {
-    const { phase, applied } = this.#place
+    const { phase } = this.#place
     if (phase === 'active' || phase === 'following' || phase === 'closed') return 0
-    return Math.max(0, this.restoreEnd - (phase === 'restoring' ? applied.state : applied.jobs))
+    // What is shown to nobody is never folded, and done all the same.
+    return Math.max(0, this.restoreEnd - this.#place.done(phase === 'restoring' ? 'state' : 'jobs'))
   }
 
   get restoreTotal(): number {

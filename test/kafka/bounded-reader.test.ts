@@ -3,6 +3,8 @@ import type { Kafka } from 'kafkajs'
 import { expect, test } from 'vitest'
 import { readToEnd } from '../../src/kafka/bounded-reader.ts'
 import type { LogSettings } from '../../src/kafka/client.ts'
+import type { Span } from '../../src/kafka/log.ts'
+import { makeTopics, openThroughProxy, openWriter, uniquePrefix } from './harness.ts'
 
 test('where a broker that is asked for the ends leads no longer, another client is asked, which has fresh metadata', async () => {
   let open = 0
@@ -34,4 +36,28 @@ test('where a broker that is asked for the ends leads no longer, another client 
   const spans = await readToEnd(kafka, {} as LogSettings, options)
   expect(spans).toEqual([{ topic: 'a', partition: 0, earliest: 7, from: 7, to: 7 }])
   expect(asked).toBe(2)
+})
+
+test('a broker that is lost while it is read is waited for: all is read once it is back, and each record once', async () => {
+  const { topic } = await makeTopics(['topic'])
+  const writer = await openWriter()
+  for (let batch = 0; batch < 20; batch++)
+    await writer.write([{ topic, partition: 0, key: null, value: Buffer.alloc(1_000, batch) }])
+  const { proxy, log } = await openThroughProxy({}, { fetchPartitionBytes: 1_000, fetchBytes: 1_000 })
+  const offsets: number[] = []
+  const spans: Span[] = await log.readToEnd({
+    topics: [topic],
+    groupPrefix: uniquePrefix(),
+    onRecord: async ({ offset }) => {
+      offsets.push(offset)
+      if (offset !== 3) return
+      proxy.refuse(true)
+      proxy.cut()
+      void proxy.refused(4).then(() => proxy.refuse(false))
+    },
+    onProgress: () => {},
+    signal: new AbortController().signal,
+  })
+  expect(spans).toEqual([{ topic, partition: 0, earliest: 0, from: 0, to: 20 }])
+  expect(offsets).toEqual(Array.from({ length: 20 }, (_, offset) => offset))
 })

@@ -69,6 +69,55 @@ test('one that is counted among the living no more ends it; where nobody can say
   expect(told).toEqual([true, false])
 })
 
+test('a link that comes and goes moves partitions once: each further time it has to stay for longer', async () => {
+  const { told, falls, answers } = watched(async () => [here])
+  falls()
+  await vi.advanceTimersByTimeAsync(20_000)
+  answers()
+  await vi.advanceTimersByTimeAsync(0)
+  expect(told).toEqual([true, false])
+  for (let flap = 0; flap < 20; flap++) {
+    falls()
+    await vi.advanceTimersByTimeAsync(20_000)
+    answers()
+    await vi.advanceTimersByTimeAsync(40_000)
+  }
+  expect(told).toEqual([true, false, true])
+  await vi.advanceTimersByTimeAsync(20_000)
+  expect(told).toEqual([true, false, true, false])
+  // The third time two minutes.
+  falls()
+  await vi.advanceTimersByTimeAsync(20_000)
+  answers()
+  await vi.advanceTimersByTimeAsync(119_000)
+  expect(told).toHaveLength(5)
+  await vi.advanceTimersByTimeAsync(1_000)
+  expect(told).toHaveLength(6)
+  // After ten minutes it is the first time again.
+  await vi.advanceTimersByTimeAsync(600_000)
+  falls()
+  await vi.advanceTimersByTimeAsync(20_000)
+  answers()
+  await vi.advanceTimersByTimeAsync(0)
+  expect(told).toHaveLength(8)
+})
+
+test('a broker that was taken out of the cluster is not asked for ever', async () => {
+  const living = vi.fn(async () => ['b:9092'])
+  const { told, falls, want } = watched(living)
+  falls()
+  await vi.advanceTimersByTimeAsync(12_000)
+  want.mockClear()
+  living.mockClear()
+  await vi.advanceTimersByTimeAsync(600_000)
+  expect(want).not.toHaveBeenCalled()
+  // Somebody else may want it: then it is looked for it from time to time.
+  expect(living.mock.calls.length).toBeLessThanOrEqual(20)
+  living.mockResolvedValue([here])
+  await vi.advanceTimersByTimeAsync(30_000)
+  expect(told).toEqual([true])
+})
+
 test('who wants to hear no more hears no more, and nobody is asked for nobody', async () => {
   const living = vi.fn(async () => [here])
   const { told, falls, unhear } = watched(living)

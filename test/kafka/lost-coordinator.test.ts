@@ -77,6 +77,18 @@ test.each([
   expect(group.joinAndSync).not.toHaveBeenCalled()
 })
 
+test.each([
+  ['a leader that has moved', refusal('NOT_LEADER_FOR_PARTITION'), 1],
+  ['a broker that is lost', lost, 1],
+  ['what the brokers say of the reader itself', refusal('TOPIC_AUTHORIZATION_FAILED'), 0],
+])('whoever wants to hears of %s', async (_, error, times) => {
+  const group = await member(broker(), false)
+  const onLoss = vi.fn()
+  await withLostCoordinators(() => group.connect(), onLoss)
+  await group.recoverFromFetch(error).catch(() => {})
+  expect(onLoss).toHaveBeenCalledTimes(times)
+})
+
 test('while no broker can be reached the member goes on looking, and no error ends its fetches', async () => {
   cluster.findGroupCoordinator.mockRejectedValue(lost)
   const group = await member(broker(() => Promise.reject(lost)))

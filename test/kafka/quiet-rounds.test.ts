@@ -33,3 +33,18 @@ test('a broker that is asked no more is not waited for', () => {
   nowMs = 61_000
   expect(rounds(quiet, 2, 1)).toEqual([true])
 })
+
+test('a fetch that fails is no round, and nobody waits for longer than a minute of failures', () => {
+  let nowMs = 0
+  const quiet = new QuietRounds(() => nowMs)
+  rounds(quiet, 1, 19)
+  expect(quiet.lost()).toBe(false)
+  expect(rounds(quiet, 1, 19)).not.toContain(true)
+  nowMs = 59_000
+  expect(quiet.lost()).toBe(false)
+  quiet.progress()
+  nowMs = 60_000
+  expect(quiet.lost()).toBe(false)
+  nowMs = 120_000
+  expect(quiet.lost()).toBe(true)
+})

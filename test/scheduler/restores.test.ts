@@ -1,6 +1,7 @@
 /** Who has an older store makes the timers and the queue of each later state from the changelog. */
 import { expect, test } from 'vitest'
 import { type Disk, metrics } from '../model/cluster/process.ts'
+import { names } from '../model/world.ts'
 import { beginMs, SchedulerDriver } from '../tools/scheduler-driver.ts'
 
 const rearmed = async (): Promise<number> => (await metrics.timersRearmed.get()).values[0]?.value ?? 0
@@ -50,4 +51,24 @@ test('runs that wait for a slot get it in their turn', async () => {
     await driver.advance(2_000, 500)
   }
   expect(new Set(driver.executions().map(({ jobId }) => jobId)).size).toBe(3)
+})
+
+test('what nobody is shown is not said to be read still: a partition that waits to claim has nothing before it', async () => {
+  const driver = new SchedulerDriver()
+  const load = driver.log.begin('client', driver.log.fence('client'))
+  const value = Buffer.from('never seen')
+  driver.log.append(
+    Array.from({ length: 1_500 }, (_, number) => ({ topic: names.jobs, partition: 0, key: `load-${number}`, value })),
+    load,
+  )
+  driver.log.fence('client')
+  const owner = driver.boot('A')
+  const release = driver.hold(owner, 'opens store 0')
+  await driver.advance(1_000)
+  if (owner.member === undefined) throw new Error('It has not joined.')
+  owner.member.nextHeartbeat = () => new Promise(() => {})
+  release()
+  await driver.advance(10_000, 500)
+  const [view] = owner.scheduler.queries.partitions()
+  expect(view).toMatchObject({ phase: 'claiming', restoreRemaining: 0 })
 })

@@ -1,0 +1,42 @@
+/** Where clients begin that are made later: where the broker that was named in the settings is lost, others are known by then. */
+import { expect, onTestFinished, test } from 'vitest'
+import { WatchedBrokers } from '../../src/kafka/watched-brokers.ts'
+import { startProxy } from '../tools/tcp-proxy.ts'
+import { brokers, makeTopics, openLog, openWriter } from './harness.ts'
+
+test('a client that is made while the only broker of the settings is lost begins at one that others are connected to', async () => {
+  const proxy = await startProxy({ target: brokers[0] ?? '' })
+  // As brokers say their own addresses, all but the first connection goes by.
+  const log = openLog({ brokers: [proxy.address] })
+  const { topic } = await makeTopics(['topic'])
+  const writer = await openWriter(log)
+  await writer.write([{ topic, partition: 0, key: null, value: null }])
+  await proxy.close()
+  const admin = await log.admin()
+  onTestFinished(() => admin.close())
+  expect(await admin.offsets(topic)).toEqual([{ partition: 0, earliest: 0, next: 1 }])
+})
+
+test('what is silent comes last', async () => {
+  const patience = { quickMs: 40, slowMs: 60_000, joinMs: 60_000 }
+  const silent = await startProxy({ target: brokers[0] ?? '', holdRequest: () => true })
+  onTestFinished(() => silent.close())
+  const watched = new WatchedBrokers({ patience, logger: { info() {}, warn() {} } })
+  const open = (address: string) => {
+    const [host = '', port = ''] = address.split(':')
+    const socket = watched.open({ host, port: Number(port), ssl: undefined as never, onConnect: () => {} })
+    onTestFinished(() => void socket.destroy())
+    return socket
+  }
+  open(brokers[0] ?? '')
+  expect(watched.seeds([silent.address])).toEqual([silent.address, brokers[0]])
+  const fell = new Promise<void>((resolve) => void watched.onChange(resolve))
+  const metadata = Buffer.alloc(12)
+  metadata.writeInt32BE(8, 0)
+  metadata.writeInt16BE(3, 4)
+  open(silent.address)
+    .on('error', () => {})
+    .write(metadata)
+  await fell
+  expect(watched.seeds([silent.address])).toEqual([brokers[0], silent.address])
+})
