@@ -69,6 +69,14 @@ export interface TransactionalWriter {
   close(): Promise<void>
 }
 
+/** What goes on before a transactional writer fences those before it: until then they go on writing. */
+export interface FenceOptions {
+  /** Called once it is connected. It fences when that resolves, and rejects with what that rejects with. Default: it fences at once. */
+  mayFence?: () => Promise<unknown>
+  /** What it writes to first: connected to beforehand. Default: nothing is. */
+  first?: TopicPartition
+}
+
 export interface Batch extends TopicPartition {
   records: RecordIn[]
   /** Next offset the broker will give, as known when the batch was fetched; it counts uncommitted and control records too. */
@@ -132,7 +140,7 @@ export interface GroupReader {
 /** Everything a doer may ask of the log. */
 export interface Log {
   writer(): Promise<LogWriter>
-  transactionalWriter(transactionalId: string): Promise<TransactionalWriter>
+  transactionalWriter(transactionalId: string, fence?: FenceOptions): Promise<TransactionalWriter>
   reader(options: GroupReaderOptions): GroupReader
   admin(): Promise<LogAdmin>
 }

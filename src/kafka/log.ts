@@ -1,6 +1,6 @@
 /** The log of a process: writers, readers and admins of one cluster. */
 import type { Kafka } from 'kafkajs'
-import type { GroupReader, GroupReaderOptions, Log, LogAdmin, LogWriter, TransactionalWriter } from '../ports.ts'
+import type { FenceOptions, GroupReader, GroupReaderOptions, Log, LogAdmin, LogWriter, TransactionalWriter } from '../ports.ts'
 import { KafkaAdmin } from './admin.ts'
 import { type BoundedRead, readToEnd, type Span } from './bounded-reader.ts'
 import { brokersOf, createKafka, type LogOptions, type LogSettings, settingsOf } from './client.ts'
@@ -70,8 +70,8 @@ class KafkaJsLog implements KafkaLog {
     return new IdempotentWriter(this.#kafka, this.#counts, this.#settings).open()
   }
 
-  transactionalWriter(transactionalId: string): Promise<TransactionalWriter> {
-    return FencedWriter.open(this.#kafka, transactionalId, this.#counts, this.#settings)
+  transactionalWriter(transactionalId: string, fence?: FenceOptions): Promise<TransactionalWriter> {
+    return FencedWriter.open(this.#kafka, transactionalId, this.#counts, this.#settings, fence)
   }
 
   reader(options: GroupReaderOptions): GroupReader {

@@ -1,10 +1,9 @@
 /**
  * Writes records with one kafkajs producer, and makes sure of two things that kafkajs does not where several brokers have a part:
  *
- * It asks all of them at once. When one refuses for the moment, as a coordinator does while another request for the same transaction is
- * under way, it asks anew all that have not answered yet, those whose request is still on its way included: these write their records
- * twice, in one transaction and under new sequence numbers, and no reader can tell. So each partition gets a request of its own, one after
- * the other, unless one broker has everything.
+ * Of one call it asks all of them at once. When one refuses for the moment, as a leader does that has moved, it asks anew all that have not
+ * answered yet, those whose request is still on its way included: these write their records twice, in one transaction and under new sequence
+ * numbers, and no reader can tell. So each partition gets a call of its own, beside the others, unless one broker has everything.
  *
  * When a leader is lost and its partitions move to a broker that has answered already, that broker is not asked again: the call succeeds and
  * the records are nowhere. So every partition must have been answered for.
@@ -34,12 +33,15 @@ export async function produce(
   const offsets = new Map<string, number>()
   for (const round of roundsOf(records, partitionCounts)) {
     const together = counts.onOneBroker(round.topicMessages)
-    for (const topicMessages of together ? [round.topicMessages] : partitionsApart(round)) {
+    const send = async (topicMessages: Round['topicMessages']): Promise<void> => {
       const sentMs = performance.now()
       const written = await sendBatch({ topicMessages, timeout: requestTimeoutMs })
       if (onAppended !== undefined) tellTime(written, counts, sentMs, onAppended)
       take(written, topicMessages, offsets)
     }
+    // Nobody hears of a failure while anything of the round is still under way.
+    const sent = await Promise.allSettled((together ? [round.topicMessages] : partitionsApart(round)).map(send))
+    for (const { status, ...how } of sent) if (status === 'rejected') throw (how as PromiseRejectedResult).reason
   }
   return offsets
 }

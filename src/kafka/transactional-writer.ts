@@ -6,33 +6,49 @@
  */
 import type { Kafka, Producer, Transaction } from 'kafkajs'
 import { DuelogError, messageOf } from '../errors.ts'
-import type { GroupPositions, RecordOut, TransactionalWriter } from '../ports.ts'
+import type { FenceOptions, GroupPositions, RecordOut, TransactionalWriter } from '../ports.ts'
 import { type LogSettings, principalOf, transactionRetry } from './client.ts'
 import { faultOf } from './faults.ts'
 import { unveiled } from './own-cluster.ts'
 import type { PartitionCounts } from './partition-counts.ts'
 import { produce } from './produce.ts'
-import { checkSizes } from './rounds.ts'
+import { checkSizes, targetOf } from './rounds.ts'
+import { TransactionRequests } from './transaction-requests.ts'
 
 export class FencedWriter implements TransactionalWriter {
   readonly #id: string
   readonly #producer: Producer
   readonly #counts: PartitionCounts
   readonly #settings: LogSettings
+  readonly #requests: TransactionRequests
   /** The next transaction. To begin one costs no request, so it is begun ahead. */
   #transaction: Transaction | undefined
   #state: 'ready' | 'committing' | 'finished' = 'ready'
 
-  private constructor(id: string, producer: Producer, transaction: Transaction, counts: PartitionCounts, settings: LogSettings) {
+  private constructor(
+    id: string,
+    producer: Producer,
+    transaction: Transaction,
+    requests: TransactionRequests,
+    counts: PartitionCounts,
+    settings: LogSettings,
+  ) {
     this.#id = id
     this.#producer = producer
     this.#transaction = transaction
+    this.#requests = requests
     this.#counts = counts
     this.#settings = settings
   }
 
   /** Resolves when the id is fenced: earlier holders can commit no more, and what they had open is aborted. */
-  static async open(kafka: Kafka, id: string, counts: PartitionCounts, settings: LogSettings): Promise<FencedWriter> {
+  static async open(
+    kafka: Kafka,
+    id: string,
+    counts: PartitionCounts,
+    settings: LogSettings,
+    { mayFence, first }: FenceOptions = {},
+  ): Promise<FencedWriter> {
     const producer = kafka.producer({
       transactionalId: id,
       transactionTimeout: settings.transactionTimeoutMs,
@@ -43,13 +59,22 @@ export class FencedWriter implements TransactionalWriter {
         ({ message }) =>
           message.partition as number,
     })
+    let refusal: { error: unknown } | undefined
+    const allowed = async (): Promise<void> => {
+      await mayFence?.().catch((error) => {
+        refusal = { error }
+        throw error
+      })
+    }
     try {
       await producer.connect()
+      const requests = new TransactionRequests(settings.transactionTimeoutMs, { mayFence: allowed, first })
       // The first transaction() of a producer sends InitProducerId, which is the fence; beginning is local.
-      const transaction = await producer.transaction()
-      return new FencedWriter(id, producer, transaction, counts, settings)
+      const transaction = await requests.run(() => producer.transaction())
+      return new FencedWriter(id, producer, transaction, requests, counts, settings)
     } catch (thrown) {
       await producer.disconnect().catch(() => {})
+      if (refusal !== undefined) throw refusal.error
       const told = await unveiled(kafka, thrown, 'transaction', id)
       throw faultOf(told, `Fencing the transactional id ${id}`, principalOf(kafka))
     }
@@ -63,7 +88,7 @@ export class FencedWriter implements TransactionalWriter {
       )
     this.#state = 'committing'
     try {
-      const offsets = await this.#withinTimeout(this.#commit(records, group))
+      const offsets = await this.#withinTimeout(this.#requests.run(() => this.#commit(records, group)))
       this.#state = 'ready'
       return offsets
     } catch (thrown) {
@@ -84,6 +109,7 @@ export class FencedWriter implements TransactionalWriter {
     const counts = this.#counts.known(records) ?? (await this.#counts.of(records))
     const transaction = this.#transaction ?? (await this.#producer.transaction())
     this.#transaction = undefined
+    this.#requests.begin(placesOf(records, counts))
     const offsets = await produce(records, counts, {
       sendBatch: (batch) => transaction.sendBatch(batch),
       counts: this.#counts,
@@ -120,6 +146,15 @@ export class FencedWriter implements TransactionalWriter {
       clearTimeout(timer)
     }
   }
+}
+
+function placesOf(records: RecordOut[], counts: ReadonlyMap<string, number>): Map<string, Set<number>> {
+  const places = new Map<string, Set<number>>()
+  for (const record of records) {
+    const partitions = places.get(record.topic) ?? new Set()
+    places.set(record.topic, partitions.add(targetOf(record, counts)))
+  }
+  return places
 }
 
 function groupOffsets({ groupId, positions }: GroupPositions): Parameters<Transaction['sendOffsets']>[0] {

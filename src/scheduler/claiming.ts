@@ -2,7 +2,9 @@
 
 import { atSteady, trustedMs } from '../clock.ts'
 import { DuelogError } from '../errors.ts'
+import type { Range } from './ends-question.ts'
 import { putKeptDefinitions } from './kept-definitions.ts'
+import type { Laps } from './laps.ts'
 import { isBesideTheLog, ownerKey, positionKey, readEntry } from './local-record.ts'
 import { firstOffset, rangeOf, readableEnd, shrunk } from './log-ends.ts'
 import type { Source } from './mailbox.ts'
@@ -13,38 +15,58 @@ import { definitionsBeganAnew, goOn, judgeLoss } from './positions.ts'
 import type { TimeIndex } from './time-index.ts'
 import type { TurnResult } from './turn.ts'
 
+/** Where each input ended once nobody else could fire. */
+export type InputEnds = Record<Source, Range>
+
 /** What does not come is asked for once more, at last so often. */
 const nudgeMsMax = 60_000
 
 /**
  * Takes the transactional id, which ends the previous owner, and reads the changelog up to our own claim record: the state is then the
- * fold of all committed transactions.
+ * fold of all committed transactions. Resolves with where the inputs ended when the previous owner had been fenced.
  */
-export async function claim(own: Ownership, store: PartitionStore): Promise<void> {
+export async function claim(own: Ownership, store: PartitionStore, took: Laps): Promise<InputEnds> {
   own.enter('claiming')
   // Whoever fires still is not fenced by one that could not.
   await own.untilTrusted()
   const { log, prefix, names, codecs, instance, clock } = own.shared
   // Only a live member may fence, or an owner on its way out and its successor would fence each other for ever; and only one that is to own
   // it still: the group may have shared out anew since.
-  await Promise.race([own.orClosed(own.feed.nextHeartbeat()), own.interrupted])
-  const writer = await log.transactionalWriter(`${prefix}scheduler-${own.partition}`)
+  const mayFence = (): Promise<unknown> => Promise.race([own.orClosed(own.feed.nextHeartbeat()), own.interrupted])
+  const first = { topic: names.state, partition: own.partition }
+  const writer = await log.transactionalWriter(`${prefix}scheduler-${own.partition}`, { mayFence, first })
   own.writer = writer
+  took.lap('fenceMs')
+  // Nobody fires from here on. Whatever was decided or acknowledged before stands before these ends.
+  const asked = endsOf(own)
+  asked.catch(() => undefined)
   const before = (await readEntry(codecs, store, ownerKey))?.owner?.claimedAt ?? 0
   const claimedAt = Math.max(clock.nowMs(), before + 1)
   const value = codecs.state.encode({ owner: { instance, claimedAt, zoneRules: own.zones.own } })
   const offsets = await writer.commit([{ topic: names.state, partition: own.partition, key: ownerKey, value }])
+  took.lap('claimMs')
   const claimOffset = firstOffset(offsets, names.state, own.partition)
   if (own.otherLog === undefined && claimOffset < own.applied.state) throw await leaveLog(own, store, 'ours', own.applied.state)
   await own.until(() => own.applied.state > claimOffset)
+  took.lap('readMs')
   own.feed.close('state')
+  const ends = await asked
   await own.otherLog?.log({ claimOffset, claimedAt, value })
   const position = (await readEntry(own.shared.codecs, store, positionKey))?.position ?? null
   if (isBesideTheLog({ jobsOffset: own.applied.jobs, claimOffset: own.claimOffset }, position)) await startOver(own, store)
-  if (await definitionsBeganAnew(own, store, { claimOffset, claimedAt })) await startOver(own, store)
+  if (await definitionsBeganAnew(own, store, { claimOffset, claimedAt }, ends.jobs)) await startOver(own, store)
   own.claimOffset = claimOffset
-  await goOn(own, position, claimedAt)
+  goOn(own, position, claimedAt, ends)
   own.zones.taken(position)
+  return ends
+}
+
+/** Where the inputs begin and end, asked for all of them and all partitions together. */
+async function endsOf({ shares, partition }: Ownership): Promise<InputEnds> {
+  const ends = shares.ends
+  const asked = [ends.jobs.ask(partition), ends.commands.ask(partition), ends.events.ask(partition)] as const
+  const [jobs, commands, events] = await Promise.all(asked)
+  return { jobs, commands, events }
 }
 
 /** Reopens the partition with an empty store. */
@@ -60,7 +82,7 @@ async function startOver(own: Ownership, store: PartitionStore): Promise<never> 
  * no event, command or timer may find a state whose definition is still unread. It has no time limit: where the log is slow, the
  * partition waits for it.
  */
-export async function drain(own: Ownership, store: PartitionStore, index: TimeIndex): Promise<void> {
+export async function drain(own: Ownership, store: PartitionStore, index: TimeIndex, ends: InputEnds): Promise<void> {
   await putKeptDefinitions(own.shared.codecs, store)
   own.enter('draining')
   const foldMail = (): Promise<TurnResult> => own.turn(store, index)
@@ -68,23 +90,23 @@ export async function drain(own: Ownership, store: PartitionStore, index: TimeIn
   if (mayBeLost) {
     // Without a position there is no state that a report could find.
     own.feed.open('events', own.applied.events)
-    await readToEnd(own, 'events', foldMail)
+    await readToEnd(own, 'events', ends.events, foldMail)
     judgeLoss(own)
   }
-  await readToEnd(own, 'jobs', foldMail)
+  await readToEnd(own, 'jobs', ends.jobs, foldMail)
   await own.logPosition(store, index)
   own.feed.open('commands', own.applied.commands)
   if (!mayBeLost) own.feed.open('events', own.applied.events)
-  await readToEnd(own, 'commands', foldMail)
+  await readToEnd(own, 'commands', ends.commands, foldMail)
 }
 
 /**
- * Folds what the source holds as of now: up to where readers of committed records can get. What stands behind a client's open transaction
- * nobody can read before that ends; it is like what is sent later.
+ * Folds what the source held when its range was asked for: up to where readers of committed records can get. What stands behind a client's
+ * open transaction nobody can read before that ends; it is like what is sent later.
  */
-async function readToEnd(own: Ownership, source: Source, foldMail: () => Promise<TurnResult>): Promise<void> {
+async function readToEnd(own: Ownership, source: Source, range: Range, foldMail: () => Promise<TurnResult>): Promise<void> {
   const { clock } = own.shared
-  let end = await endToRead(own, source)
+  let end = readableEnd(range)
   if (source === 'jobs') own.catchUp.restoreEnd = end
   let waitMs = quietMs
   let seen = { at: -1, since: 0 }

@@ -3,7 +3,9 @@
  * the call, and at most two questions are under way for any number of callers: the one that was sent, and the next one.
  */
 import type { Clock } from '../clock.ts'
+import { DuelogError } from '../errors.ts'
 import type { LogAdmin } from '../ports.ts'
+import { withoutPartition } from './log-ends.ts'
 
 /** Where readers of committed records can get, and from where on there are records. */
 export interface Range {
@@ -28,10 +30,10 @@ export class EndsQuestion {
     this.#clock = clock
   }
 
-  /** Rejects when there is no answer, or no such partition. */
+  /** Rejects with DuelogError `broker-unavailable` when there is no answer, `unsafe-topic` when there is no such partition. */
   async ask(partition: number): Promise<Range> {
     const range = (await this.#ask()).get(partition)
-    if (range === undefined) throw new Error(`Topic ${this.#topic} has no partition ${partition} now.`)
+    if (range === undefined) throw withoutPartition(this.#topic, partition)
     return range
   }
 
@@ -48,7 +50,7 @@ export class EndsQuestion {
 
   #send(): Promise<Ranges> {
     const { promise, resolve, reject } = Promise.withResolvers<Ranges>()
-    const expired = (): void => reject(new Error(`The brokers have not said where ${this.#topic} ends for ${answerWaitMs} ms.`))
+    const expired = (): void => reject(unanswered(this.#topic))
     const cancel = this.#clock.at(this.#clock.nowMs() + answerWaitMs, expired)
     const found = this.#admin.offsets(this.#topic)
     found.then((all) => resolve(new Map(all.map(({ partition, ...range }) => [partition, range]))), reject)
@@ -62,3 +64,6 @@ export class EndsQuestion {
     return sent
   }
 }
+
+const unanswered = (topic: string): DuelogError =>
+  new DuelogError('broker-unavailable', `The brokers have not said where ${topic} ends for ${answerWaitMs} ms.`)

@@ -20,7 +20,7 @@ import type { Signal } from './signal.ts'
 interface Place {
   readonly partition: number
   readonly shared: { readonly clock: Clock; readonly logger: Logger; readonly names: { readonly events: string } }
-  readonly shares: { readonly eventEnds: Pick<EndsQuestion, 'ask'> }
+  readonly shares: { readonly ends: { readonly events: Pick<EndsQuestion, 'ask'> } }
   readonly feed: Pick<Feed, 'nudge' | 'next'>
   readonly signal: Pick<Signal, 'wake'>
   hasFolded(source: 'events', end: number): boolean
@@ -124,7 +124,7 @@ export class EventsWatermark {
     const question: Question = { askedAtMs: nowMs, readTo: feed.next('events') }
     this.#question = question
     this.#nudgeAtMs = Number.POSITIVE_INFINITY
-    shares.eventEnds
+    shares.ends.events
       .ask(partition)
       .then((range) => {
         question.range = range

@@ -6,8 +6,12 @@ import type { LogAdmin } from '../ports.ts'
 export async function rangeOf(admin: LogAdmin, topic: string, partition: number): Promise<{ earliest: number; next: number }> {
   const found = (await admin.offsets(topic)).find((entry) => entry.partition === partition)
   if (found !== undefined) return found
+  throw withoutPartition(topic, partition)
+}
+
+export function withoutPartition(topic: string, partition: number): DuelogError {
   const message = `Topic ${topic} has no partition ${partition}; it has fewer than when Duelog began to use it. Give it back as many as it had.`
-  throw new DuelogError('unsafe-topic', message)
+  return new DuelogError('unsafe-topic', message)
 }
 
 export const endOf = async (admin: LogAdmin, topic: string, partition: number): Promise<number> =>

@@ -24,6 +24,7 @@ import { Closed, RoleChanged } from './endings.ts'
 import { type Feed, type FeedSource, feedSources } from './feed.ts'
 import { fireForEver } from './firing.ts'
 import { follow } from './following.ts'
+import { Laps } from './laps.ts'
 import type { Source } from './mailbox.ts'
 import type { Shared } from './options.ts'
 import { Ownership, type PartitionRole, type Phase } from './ownership.ts'
@@ -209,9 +210,12 @@ export class Partition {
     const index = new TimeIndex(store)
     const inSlots = (slots: Slots, task: () => Promise<void>): Promise<void> =>
       large ? own.orClosed(slots.run(task, own.interrupted)) : task()
+    const took = new Laps(own.shared.clock)
     const takeOver = async (): Promise<void> => {
-      await claim(own, store)
-      await drain(own, store, index)
+      took.begin()
+      const inputEnds = await claim(own, store, took)
+      await drain(own, store, index, inputEnds)
+      took.lap('drainMs')
     }
     const catchUp = (): Promise<void> => restore(own, store, index, ends)
     if (own.role === 'standby') {
@@ -225,7 +229,7 @@ export class Partition {
     const { partition, claimOffset } = own
     const { read } = own.catchUp
     own.shared.logger.info(
-      { partition, claimOffset, read },
+      { partition, claimOffset, read, ...took.ms },
       `Partition ${partition} is active; ${read} records were read on the way.`,
     )
     return fireForEver(own, store, index)

@@ -10,7 +10,6 @@ import { allTaken, perhapsTaken } from './commands-taken.ts'
 import type { Range } from './ends-question.ts'
 import type { FeedSource } from './feed.ts'
 import { positionKey, readEntry } from './local-record.ts'
-import { rangeOf } from './log-ends.ts'
 import type { Ownership } from './ownership.ts'
 import type { PartitionStore, StoreEntry } from './ports.ts'
 
@@ -21,13 +20,18 @@ export function outside(offset: number, { earliest, next }: Range): PositionRese
 }
 
 /** From where a new owner reads commands and reports, and what it knows of the positions before. */
-export async function goOn(own: Ownership, position: Position | null, claimedAt: number): Promise<void> {
+export function goOn(
+  own: Ownership,
+  position: Position | null,
+  claimedAt: number,
+  ends: Record<'commands' | 'events', Range>,
+): void {
   const { jobsOffset = 0, commandsOffset = 0, eventsOffset = 0 } = position ?? {}
   const { aheadUntil = 0, commandsUntil = 0, commandsAnewTo = 0 } = position ?? {}
   const offsets = { jobsOffset, commandsOffset, eventsOffset }
   own.logged = { ...offsets, aheadUntil, commandsUntil, commandsAnewTo, claimedAt, committedAt: 0 }
-  const commands = await sound(own, 'commands', commandsOffset)
-  const events = await sound(own, 'events', eventsOffset)
+  const commands = sound(own, 'commands', commandsOffset, ends.commands)
+  const events = sound(own, 'events', eventsOffset, ends.events)
   own.applied.commands = commands.from
   own.applied.events = events.from
   // What was taken of them already stands below this end; what comes is new.
@@ -53,12 +57,12 @@ export function judgeLoss(own: Ownership): void {
 }
 
 /** Where an input is read on from: its logged position, or the beginning of a log in which that does not lie. */
-async function sound(
+function sound(
   own: Ownership,
   source: 'commands' | 'events',
   offset: number,
-): Promise<{ from: number; end: number; isAnew: boolean }> {
-  const range = await rangeOf(own.shared.admin, own.shared.names[source], own.partition)
+  range: Range,
+): { from: number; end: number; isAnew: boolean } {
   const reason = outside(offset, range)
   // Before anything was read of a log, nothing of it was expected.
   if (reason === undefined || (offset === 0 && reason === 'expired'))
@@ -107,11 +111,11 @@ export async function definitionsBeganAnew(
   own: Ownership,
   store: PartitionStore,
   { claimOffset, claimedAt }: Pick<Position, 'claimOffset' | 'claimedAt'>,
+  range: Range,
 ): Promise<boolean> {
-  const { admin, names, codecs, logger } = own.shared
+  const { names, codecs, logger } = own.shared
   const { partition, writer } = own
   const position = (await readEntry(codecs, store, positionKey))?.position
-  const range = await rangeOf(admin, names.jobs, partition)
   // A store that followed the old log is no better than its position.
   if (!position || writer === undefined || position.jobsOffset <= range.next) return own.applied.jobs > range.next
   reportReset(own, 'jobs', position.jobsOffset, range, 'beyond-end')

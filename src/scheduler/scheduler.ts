@@ -74,6 +74,7 @@ export class Scheduler {
     }
     this.#openTransactions = new OpenTransactions(admin, names, this.#options, isOurs, heard)
     this.#openTransactions.start()
+    const endsOf = (topic: string): EndsQuestion => new EndsQuestion(admin, topic, this.#options.clock)
     this.#shares = {
       openTransactions: this.#openTransactions,
       commits: new Slots(commitSlots),
@@ -82,7 +83,7 @@ export class Scheduler {
       restores: new Slots(restoreSlots),
       standbyRestores: new Slots(standbyRestoreSlots),
       asides: await log.writer(),
-      eventEnds: new EndsQuestion(admin, names.events, this.#options.clock),
+      ends: { jobs: endsOf(names.jobs), commands: endsOf(names.commands), events: endsOf(names.events) },
       phaseChanged: () => {
         this.#settleWaiting()
         this.#warmth.look()

@@ -2,6 +2,7 @@
 import type { LogWriter } from '../ports.ts'
 import type { EndsQuestion } from './ends-question.ts'
 import type { HeavyTurns } from './heavy-turns.ts'
+import type { Source } from './mailbox.ts'
 import type { OpenTransactions } from './open-transactions.ts'
 import type { Slots } from './slots.ts'
 
@@ -13,8 +14,8 @@ export interface PartitionShares {
   restores: Slots
   standbyRestores: Slots
   asides: LogWriter
-  /** Where execution-events ends. */
-  eventEnds: EndsQuestion
+  /** Where the inputs end. */
+  ends: Readonly<Record<Source, EndsQuestion>>
   /** Those that hold up a topic of a partition. */
   openTransactions: Pick<OpenTransactions, 'of'>
   /** Told whenever a partition enters another phase. */

@@ -34,6 +34,7 @@ const longFilesLookedAt = [
   'schemas/generated.ts',
   'src/executor/intake.ts',
   'src/kafka/reader.ts',
+  'src/ports.ts',
   'src/retrier/retrier.ts',
   'src/scheduler/fold.ts',
   'src/scheduler/ownership.ts',

@@ -24,8 +24,8 @@ function unreliable(log: Log): Log {
     writer: () => log.writer(),
     reader: (options) => log.reader(options),
     admin: () => log.admin(),
-    async transactionalWriter(id) {
-      const writer = await log.transactionalWriter(id)
+    async transactionalWriter(id, fence) {
+      const writer = await log.transactionalWriter(id, fence)
       return {
         close: () => writer.close(),
         async commit(records, group) {
@@ -104,8 +104,8 @@ test('the group stands behind the ends of transactions, which no reader is shown
     writer: () => log.writer(),
     reader: (options) => log.reader(options),
     admin: () => log.admin(),
-    async transactionalWriter(id) {
-      const writer = await log.transactionalWriter(id)
+    async transactionalWriter(id, fence) {
+      const writer = await log.transactionalWriter(id, fence)
       return {
         close: () => writer.close(),
         async commit(records, group) {

@@ -20,19 +20,16 @@ const records = [
 /** Answers like brokers that take everything, but for the partitions that `forgets` names. */
 function brokers(forgets: string[] = []) {
   const batches: string[][] = []
-  let underWay = 0
   const sendBatch = async ({ topicMessages = [] }: ProducerBatch): Promise<RecordMetadata[]> => {
-    expect(underWay++).toBe(0)
     const places = topicMessages.flatMap(({ topic, messages }) =>
       messages.map(({ partition, key }) => `${topic}/${partition} ${key}`),
     )
-    batches.push(places)
+    const base = String(batches.push(places) * 10)
     await Promise.resolve()
-    underWay--
     const partitions = [...new Set(places.map((place) => place.split(' ')[0] ?? ''))].filter((place) => !forgets.includes(place))
     return partitions.map((place) => {
       const [topicName = '', partition] = place.split('/')
-      return { topicName, partition: Number(partition), errorCode: 0, baseOffset: String(batches.length * 10) }
+      return { topicName, partition: Number(partition), errorCode: 0, baseOffset: base }
     })
   }
   return { batches, sendBatch }
@@ -50,10 +47,31 @@ test('one broker gets everything in one request', async () => {
   expect(batches).toHaveLength(1)
 })
 
-test('where there are several, each partition gets a request of its own, one after the other, its records in their order', async () => {
+test('where there are several, each partition gets a call of its own beside the others, its records in their order', async () => {
   const { batches, sendBatch } = brokers()
   expect(Object.fromEntries(await write(sendBatch, false))).toEqual({ 'out/0': 10, 'out/1': 20, 'state/1': 30 })
   expect(batches).toEqual([['out/0 a', 'out/0 d'], ['out/1 c'], ['state/1 b', 'state/1 e']])
+})
+
+test('nothing is under way any more when a write fails', async () => {
+  const { sendBatch } = brokers()
+  const slow = Promise.withResolvers<void>()
+  const first = Promise.withResolvers<void>()
+  const refusing = async (batch: ProducerBatch): Promise<RecordMetadata[]> => {
+    if (batch.topicMessages?.[0]?.topic !== 'state') return slow.promise.then(() => sendBatch(batch))
+    first.resolve()
+    throw new Error('refused')
+  }
+  let isOver = false
+  const failing = write(refusing, false).finally(() => {
+    isOver = true
+  })
+  failing.catch(() => {})
+  await first.promise
+  await new Promise(setImmediate)
+  expect(isOver).toBe(false)
+  slow.resolve()
+  await expect(failing).rejects.toThrow('refused')
 })
 
 test.each(['-1', undefined, ''])('an answer that names no offset, but %o, fails the write', async (baseOffset) => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { apiKeys } from '../tools/tcp-proxy.ts'
-import { makeTopics, openThroughProxy, openTransactional, readAll, text } from './harness.ts'
+import { makeTopics, openLog, openThroughProxy, openTransactional, readAll, text } from './harness.ts'
 
 describe('a transactional writer', () => {
   test('commits records of several topics and tells the first offset of each partition', async () => {
@@ -15,6 +15,35 @@ describe('a transactional writer', () => {
     const second = await writer.commit([{ topic: state, partition: 1, key: 'c', value: null }])
     // The commit marker of the first transaction took offset 2.
     expect(Object.fromEntries(second)).toEqual({ [`${state}/1`]: 3 })
+  })
+
+  test('asks brokers for three things, however much a transaction writes', async () => {
+    const { state, out } = await makeTopics(['state', 'out'], 3)
+    const { proxy, log } = await openThroughProxy({})
+    const writer = await openTransactional(state, log)
+    const records = [0, 1, 2].flatMap((partition) =>
+      [state, out].map((topic) => ({ topic, partition, key: 'k', value: text(`${partition}`) })),
+    )
+    await writer.commit(records)
+    const since = proxy.requests.length
+    await writer.commit(records)
+    const { addPartitionsToTxn, produce, endTxn } = apiKeys
+    // While the one before is being ended the first is refused, and asked again.
+    const asked = proxy.requests.slice(since).map(({ apiKey }) => apiKey)
+    expect(asked.filter((key, index) => key !== asked[index - 1])).toEqual([addPartitionsToTxn, produce, endTxn])
+  })
+
+  test('opens with what its fence is refused with, and fences nobody', async () => {
+    const { state } = await makeTopics(['state'])
+    const record = { topic: state, partition: 0, key: 'k', value: text('1') }
+    const old = await openTransactional(state)
+    const refusal = new Error('not a member')
+    await expect(openLog().transactionalWriter(state, { mayFence: () => Promise.reject(refusal) })).rejects.toBe(refusal)
+    await old.commit([record])
+    await openLog()
+      .transactionalWriter(state, { mayFence: () => Promise.resolve(), first: { topic: state, partition: 0 } })
+      .then((it) => it.close())
+    await expect(old.commit([record])).rejects.toMatchObject({ code: 'fenced' })
   })
 
   test('commits nothing for no records', async () => {

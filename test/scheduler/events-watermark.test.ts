@@ -22,11 +22,13 @@ function site(foldedThen: number) {
       names: { events: 'execution-events' },
     },
     shares: {
-      eventEnds: {
-        ask: () => {
-          const question = Promise.withResolvers<Range>()
-          asked.push(question)
-          return question.promise
+      ends: {
+        events: {
+          ask: () => {
+            const question = Promise.withResolvers<Range>()
+            asked.push(question)
+            return question.promise
+          },
         },
       },
     },

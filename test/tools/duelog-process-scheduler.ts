@@ -110,7 +110,7 @@ function late(log: Log, topic: string, forMs: number): Log {
   let until: number | undefined
   return {
     writer: () => log.writer(),
-    transactionalWriter: (id) => log.transactionalWriter(id),
+    transactionalWriter: (id, fence) => log.transactionalWriter(id, fence),
     admin: () => log.admin(),
     reader(options) {
       const reader = log.reader({
@@ -149,8 +149,8 @@ class Crashing {
       writer: () => log.writer(),
       reader: (options) => log.reader(options),
       admin: () => log.admin(),
-      transactionalWriter: async (id) => {
-        const writer = await log.transactionalWriter(id)
+      transactionalWriter: async (id, fence) => {
+        const writer = await log.transactionalWriter(id, fence)
         this.#at('before-claim', true)
         return {
           close: () => writer.close(),

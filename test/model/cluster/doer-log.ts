@@ -92,7 +92,10 @@ export function doerLog(
       },
       close: async () => {},
     }),
-    transactionalWriter: (id) => transactionalWriter(cluster, machine, id, groupOf, written),
+    transactionalWriter: async (id, { mayFence } = {}) => {
+      await mayFence?.()
+      return transactionalWriter(cluster, machine, id, groupOf, written)
+    },
     admin: async (): Promise<LogAdmin> => ({
       offsets: (topic) =>
         ask(`asks for the offsets of ${topic}`, () =>

@@ -241,7 +241,10 @@ function logOf(cluster: Cluster, process: Process): Log {
         close: async () => {},
       }
     },
-    transactionalWriter: (id) => transactionalWriter(cluster, process, id),
+    transactionalWriter: async (id, { mayFence } = {}) => {
+      await mayFence?.()
+      return transactionalWriter(cluster, process, id)
+    },
   }
 }
 

@@ -18,14 +18,14 @@ export const takeoverMutations = [
       [
         'F-commands-undrained',
         scheduler('claiming'),
-        "  await readToEnd(own, 'commands', foldMail)\n",
+        "  await readToEnd(own, 'commands', ends.commands, foldMail)\n",
         '',
         'a takeover does not drain commands',
       ],
       [
         'jobs-undrained',
         scheduler('claiming'),
-        "  await readToEnd(own, 'jobs', foldMail)\n",
+        "  await readToEnd(own, 'jobs', ends.jobs, foldMail)\n",
         '',
         'a takeover does not drain definitions',
       ],
@@ -40,8 +40,8 @@ export const takeoverMutations = [
       [
         'positions-swapped',
         scheduler('positions'),
-        "'events', eventsOffset)",
-        "'events', commandsOffset)",
+        "'events', eventsOffset, ",
+        "'events', commandsOffset, ",
         'reports are read on from where commands stand',
       ],
       [
@@ -54,8 +54,8 @@ export const takeoverMutations = [
       [
         'fence-without-heartbeat',
         scheduler('claiming'),
-        '  await Promise.race([own.orClosed(own.feed.nextHeartbeat()), own.interrupted])\n',
-        '',
+        'Promise.race([own.orClosed(own.feed.nextHeartbeat()), own.interrupted])',
+        'Promise.resolve()',
         'a member that the group has given up fences its successor',
         'seeds 1-40',
       ],

@@ -1,0 +1,180 @@
+/**
+ * What a transaction asks of its coordinator, in as few requests as it takes. kafkajs looks for the coordinator before each request to it, adds
+ * partitions one write at a time, and answers each "not yet" with fresh metadata of all topics: eight answers that are awaited one after the
+ * other where a transaction writes to two brokers, and more where the one before is just being ended. Here it is three:
+ *
+ *   AddPartitionsToTxn   all partitions at once ──► Produce   to all of them at once ──► EndTxn
+ *
+ * The coordinator is looked for once, and again when it has refused or lost anything. Where it says that it cannot just now (the transaction
+ * before is still being ended, or it has just become the coordinator), it has done nothing that asking again would do twice: the same request
+ * is sent again after a moment. An end of a transaction that it has not answered is not asked for again: the first request may still arrive,
+ * and would then end the transaction that follows (KIP-890).
+ *
+ * kafkajs has no place for any of this, so a method of its cluster is replaced, for what runs in the scope of one of our writers.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { createRequire } from 'node:module'
+import { setTimeout as wait } from 'node:timers/promises'
+import type { FenceOptions, TopicPartition } from '../ports.ts'
+
+interface Topic {
+  topic: string
+  partitions: number[]
+}
+interface Adding {
+  transactionalId: string
+  producerId: string
+  producerEpoch: number
+  topics: Topic[]
+}
+/** What kafkajs asks a coordinator of transactions. */
+interface Coordinator {
+  nodeId: string | number
+  initProducerId(request: object): Promise<unknown>
+  addPartitionsToTxn(request: Adding): Promise<unknown>
+  addOffsetsToTxn(request: object): Promise<unknown>
+  endTxn(request: object): Promise<unknown>
+}
+interface Question {
+  groupId: string
+  coordinatorType?: number
+}
+interface Cluster {
+  addMultipleTargetTopics(topics: string[]): Promise<void>
+  findLeaderForPartitions(topic: string, partitions: number[]): Record<string, number[]>
+  findGroupCoordinator(question: Question): Promise<Coordinator>
+  findBroker(of: { nodeId: string | number }): Promise<Coordinator>
+}
+
+const ofTransactions = 1
+/** The first wait where the coordinator cannot just now, and the longest; each is longer than the one before by the factor. ms. */
+const [waitMsMin, waitMsMax, waitFactor] = [3, 250, 1.6]
+/** It has answered, and done nothing: it will in a moment, or another one. */
+const elsewhere = new Set(['NOT_COORDINATOR_FOR_GROUP', 'GROUP_COORDINATOR_NOT_AVAILABLE', 'GROUP_LOAD_IN_PROGRESS'])
+const notYet = 'CONCURRENT_TRANSACTIONS'
+
+const scope = new AsyncLocalStorage<TransactionRequests>()
+let isInstalled = false
+
+export class TransactionRequests {
+  readonly #limitMs: number
+  /** Until when a refusal is answered by asking again, by the steady clock. */
+  #endMs: number
+  readonly #fence: FenceOptions
+  #nodeId: string | number | undefined
+  /** Partitions of the transaction at hand that are not added yet; each is a key of the map beside it. */
+  #coming: Topic[] = []
+  #adding: Promise<unknown> | undefined
+  /** `topic/partition` of all that the request of `#adding` adds. */
+  #added = new Set<string>()
+
+  /** `limitMs`: so long after its beginning a transaction, or the fence before the first, asks again; the coordinator aborts it then. */
+  constructor(limitMs: number, fence: FenceOptions = {}) {
+    this.#limitMs = limitMs
+    this.#fence = fence
+    this.#endMs = performance.now() + limitMs
+  }
+
+  /** Whatever of the writer's producer runs in it asks in our way. */
+  run<Value>(work: () => Promise<Value>): Promise<Value> {
+    if (!isInstalled) install()
+    isInstalled = true
+    return scope.run(this, work)
+  }
+
+  /** A transaction begins that writes to these partitions. */
+  begin(places: ReadonlyMap<string, Iterable<number>>): void {
+    this.#coming = [...places].map(([topic, partitions]) => ({ topic, partitions: [...partitions] }))
+    this.#adding = undefined
+    this.#endMs = performance.now() + this.#limitMs
+    this.#added = new Set(namesOf(this.#coming))
+  }
+
+  /** The coordinator, as kafkajs asks for it. */
+  async find(cluster: Cluster, question: Question, usual: Cluster['findGroupCoordinator']): Promise<Coordinator> {
+    const broker = (): Promise<Coordinator> => this.#broker(cluster, question, usual)
+    const { nodeId } = await broker()
+    const patiently =
+      <Request>(send: (broker: Coordinator, request: Request) => Promise<unknown>) =>
+      (request: Request): Promise<unknown> =>
+        this.#patiently(async () => send(await broker(), request))
+    const fence = patiently((to, request: object) => to.initProducerId(request))
+    const add = patiently<Adding>((to, request) => to.addPartitionsToTxn(request))
+    return {
+      nodeId,
+      initProducerId: (request) => this.#ready(cluster).then(() => fence(request)),
+      addPartitionsToTxn: (request) => this.#add(request, add),
+      addOffsetsToTxn: patiently((to, request) => to.addOffsetsToTxn(request)),
+      endTxn: patiently((to, request) => to.endTxn(request)),
+    }
+  }
+
+  /** Resolves once the fence may be sent. What is connected to by then nobody waits for while nobody may write. */
+  async #ready(cluster: Cluster): Promise<void> {
+    const { first, mayFence } = this.#fence
+    if (first !== undefined) await connectTo(cluster, first).catch(() => {})
+    await mayFence?.()
+  }
+
+  async #broker(cluster: Cluster, question: Question, usual: Cluster['findGroupCoordinator']): Promise<Coordinator> {
+    if (this.#nodeId !== undefined) {
+      try {
+        return await cluster.findBroker({ nodeId: this.#nodeId })
+      } catch {
+        this.#nodeId = undefined
+      }
+    }
+    const found = await usual.call(cluster, question)
+    this.#nodeId = found.nodeId
+    return found
+  }
+
+  /** The first request of a transaction adds all that it writes to; whoever asks for a part of that meanwhile, or later, waits for that one. */
+  #add(request: Adding, add: (request: Adding) => Promise<unknown>): Promise<unknown> {
+    if (!namesOf(request.topics).every((name) => this.#added.has(name))) return add(request)
+    this.#adding ??= add({ ...request, topics: this.#coming })
+    // Refused for one of them, it names any other as well: each is asked for by itself then, and whoever asks hears the true reason.
+    return this.#adding.catch((error) => {
+      this.#added.clear()
+      if (typeOf(error) === undefined) throw error
+      return add(request)
+    })
+  }
+
+  async #patiently(ask: () => Promise<unknown>): Promise<unknown> {
+    for (let waitMs = waitMsMin; ; waitMs = Math.min(waitMs * waitFactor, waitMsMax)) {
+      try {
+        return await ask()
+      } catch (error) {
+        const type = typeOf(error) ?? ''
+        if (type !== notYet) this.#nodeId = undefined
+        if (!(type === notYet || elsewhere.has(type)) || performance.now() >= this.#endMs) throw error
+      }
+      await wait(waitMs)
+    }
+  }
+}
+
+/** What comes of it is found out by the first write. */
+async function connectTo(cluster: Cluster, { topic, partition }: TopicPartition): Promise<void> {
+  await cluster.addMultipleTargetTopics([topic])
+  const [nodeId] = Object.keys(cluster.findLeaderForPartitions(topic, [partition]))
+  if (nodeId !== undefined) await cluster.findBroker({ nodeId })
+}
+
+/** What a broker has answered; undefined where none has. */
+const typeOf = (error: unknown): string | undefined => (error as { type?: string }).type
+
+const namesOf = (topics: readonly Topic[]): string[] =>
+  topics.flatMap(({ topic, partitions }) => partitions.map((partition) => `${topic}/${partition}`))
+
+function install(): void {
+  const { prototype } = createRequire(import.meta.url)('kafkajs/src/cluster/index.js') as { prototype: Cluster }
+  const { findGroupCoordinator } = prototype
+  prototype.findGroupCoordinator = function (this: Cluster, question: Question): Promise<Coordinator> {
+    const requests = question.coordinatorType === ofTransactions ? scope.getStore() : undefined
+    return requests === undefined
+      ? findGroupCoordinator.call(this, question)
+      : requests.find(this, question, findGroupCoordinator)
+  }
+}
