@@ -61,6 +61,7 @@ export function rocksStores(folder: string): PartitionStores {
         } catch (error) {
           wiped = reasonOf(error)
           if (isLocked(wiped)) throw lockedBy(pathOf(partition), error)
+          if (isOutOfReach(wiped)) throw outOfReach(pathOf(partition), wiped, error)
         }
       }
       // Whatever is wrong with the files, the logs hold everything: begin anew (invariant I3).
@@ -170,7 +171,15 @@ const empty = Buffer.alloc(0)
 const isRot = (reason: string): boolean => /corrupt|checksum|bad block|truncated/i.test(reason)
 
 /** RocksDB's own words when another process, or this one, has the store open. */
-const isLocked = (reason: string): boolean => /lock (file|hold)|LOCK: /i.test(reason)
+const isLocked = (reason: string): boolean => /lock hold|while lock file/i.test(reason)
+
+/** And when it gets as far as that file no more, or not now: a disk that is broken or read-only, too many open files. That says nothing of the store. */
+const isOutOfReach = (reason: string): boolean => /file for lock/i.test(reason)
+
+const outOfReach = (path: string, reason: string, cause: unknown): DuelogError =>
+  new DuelogError('not-ready', `The local store ${path} cannot be opened: ${reason}. Look at the disk of DUELOG_DATA_DIR.`, {
+    cause,
+  })
 
 const lockedBy = (path: string, cause: unknown): DuelogError =>
   new DuelogError(

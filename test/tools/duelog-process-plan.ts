@@ -42,6 +42,8 @@ export interface SchedulerPlan {
   targetTopic?: string
   /** Its clock is so far ahead: an absence that nobody has to wait for. Default: 0. */
   clockAheadMs?: number
+  /** As long as there is a file of this name its stores refuse whatever is asked of them, as on a disk that is broken. */
+  brokenFile?: string
   /** For so long after the first fetch no definition arrives, as while the leader of that partition changes; all else does. */
   lateJobsMs?: number
 }

@@ -1,4 +1,5 @@
 /** A scheduler under test over the real broker and the real store; only the ports it is given may be wrapped, its code is that of the product. */
+import { existsSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { pino } from 'pino'
 import { type Clock, systemClock } from '../../src/clock.ts'
@@ -7,7 +8,7 @@ import { createCodecs } from '../../src/kafka/codecs.ts'
 import { connectLog, type LogOptions } from '../../src/kafka/log.ts'
 import { createMetrics } from '../../src/metrics.ts'
 import type { Log, RecordOut } from '../../src/ports.ts'
-import type { PartitionStores } from '../../src/scheduler/ports.ts'
+import type { PartitionStore, PartitionStores } from '../../src/scheduler/ports.ts'
 import { Scheduler } from '../../src/scheduler/scheduler.ts'
 import { rocksStores } from '../../src/store/rocks-store.ts'
 import { topicNames, topicPlans } from '../../streams/topics.ts'
@@ -59,7 +60,7 @@ export async function schedulerOf(
     ...(transactionTimeoutMs === undefined ? {} : { transactionTimeoutMs }),
   }
   const log = late(connectLog(options), names.jobs, plan.lateJobsMs ?? 0)
-  const stores = rocksStores(plan.folder)
+  const stores = breaking(rocksStores(plan.folder), plan.brokenFile)
   const patterns = plan.targetTopic === undefined ? [] : [plan.targetTopic]
   const targets = connectLog(options).targetTopics({ patterns, prefix: plan.prefix, pools: ['default'] })
   await targets.start()
@@ -101,6 +102,30 @@ export async function schedulerOf(
         misrouted: await single(metrics.misrouted),
       }
     },
+  }
+}
+
+function breaking(stores: PartitionStores, file: string | undefined): PartitionStores {
+  if (file === undefined) return stores
+  const guarded =
+    <Args extends unknown[], Value>(task: (...args: Args) => Promise<Value>) =>
+    async (...args: Args): Promise<Value> => {
+      if (existsSync(file)) throw new Error('Input/output error')
+      return task(...args)
+    }
+  const watched = (store: PartitionStore): PartitionStore => ({
+    ...store,
+    get: guarded((keys) => store.get(keys)),
+    scan: guarded((options) => store.scan(options)),
+    apply: guarded((ops) => store.apply(ops)),
+  })
+  return {
+    held: () => stores.held(),
+    wipe: guarded((partition) => stores.wipe(partition)),
+    open: guarded(async (partition) => {
+      const { store, wiped } = await stores.open(partition)
+      return { store: watched(store), wiped }
+    }),
   }
 }
 
