@@ -29,7 +29,7 @@ export interface LogOptions {
   logger?: Logger
   /** A member that is silent for so long leaves its group. Default: 10,000. */
   sessionTimeoutMs?: number
-  /** Default: 1,000. Shorter while somebody waits for a heartbeat. */
+  /** Default: 1,000, and 300 for members that own partitions, whose heirs wait for it. Shorter while somebody waits for a heartbeat. */
   heartbeatIntervalMs?: number
   /** Members that did not join again so long after a rebalance began are out. Default: 30,000. */
   rebalanceTimeoutMs?: number
@@ -58,6 +58,7 @@ export interface LogOptions {
 export interface LogSettings {
   sessionTimeoutMs: number
   heartbeatIntervalMs: number
+  ownerHeartbeatIntervalMs: number
   rebalanceTimeoutMs: number
   transactionTimeoutMs: number
   requestTimeoutMs: number
@@ -75,6 +76,7 @@ export function settingsOf(options: LogOptions): LogSettings {
   return {
     sessionTimeoutMs: options.sessionTimeoutMs ?? 10_000,
     heartbeatIntervalMs: options.heartbeatIntervalMs ?? 1_000,
+    ownerHeartbeatIntervalMs: options.heartbeatIntervalMs ?? 300,
     rebalanceTimeoutMs: options.rebalanceTimeoutMs ?? 30_000,
     transactionTimeoutMs: options.transactionTimeoutMs ?? 15_000,
     requestTimeoutMs: options.requestTimeoutMs ?? 15_000,

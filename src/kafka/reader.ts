@@ -38,6 +38,7 @@ export class KafkaGroupReader implements GroupReader {
   readonly #kafka: Kafka
   readonly #consumer: Consumer
   readonly #heartbeats: Heartbeats
+  readonly #beatMs: number
   /** Topics and partitions that this member reads now, by topic. Empty unless joined. */
   #assigned = new Map<string, number[]>()
   /** Counts joins. It stands for the group's generation, which kafkajs tells only with the first heartbeat. */
@@ -66,7 +67,9 @@ export class KafkaGroupReader implements GroupReader {
     this.#settings = settings
     this.#counts = counts
     this.#kafka = kafka
-    this.#heartbeats = new Heartbeats(settings.heartbeatIntervalMs, settings.sessionTimeoutMs)
+    const isOwner = options.assignment === 'co-partitioned'
+    this.#beatMs = isOwner ? settings.ownerHeartbeatIntervalMs : settings.heartbeatIntervalMs
+    this.#heartbeats = new Heartbeats(this.#beatMs, settings.sessionTimeoutMs)
     const note = () => {
       this.#heartbeats.joining()
       return noteOf({ ...options, isLeaving }, this.#assigned, this.#heartbeats.generation)
@@ -302,7 +305,7 @@ export class KafkaGroupReader implements GroupReader {
     const beat = (): void => {
       for (const { heartbeat } of this.#open) return void heartbeat().catch(() => {})
     }
-    this.#beating ??= setInterval(beat, this.#settings.heartbeatIntervalMs)
+    this.#beating ??= setInterval(beat, this.#beatMs)
     this.#heartbeats.beat ??= beat
     try {
       await settled
