@@ -101,15 +101,23 @@ interface RunJson {
 /** What a server answered is its own text, and may be all that it was sent; only its status is known to be harmless. */
 const serverWords = /^(the server answered \d{3}): [\s\S]*$/
 
-/** A run in JSON, without the words of servers, and with masks wherever one of `hidden` stands. */
-export function maskedRun<Run extends Json>(run: Run, hidden: readonly string[]): Run {
-  const without = (text: string): string => hidden.reduce((rest, secret) => rest.replaceAll(secret, mask), text)
+/**
+ * A run in JSON, without the words of servers, and with masks wherever one of `hidden` stands. Where it is undefined nobody knows what there is
+ * to hide, as of a job whose definition cannot be read: then all words are masks.
+ */
+export function maskedRun<Run extends Json>(run: Run, hidden: readonly string[] | undefined): Run {
+  const without = (text: string): string =>
+    hidden === undefined ? mask : hidden.reduce((rest, secret) => rest.replaceAll(secret, mask), text)
   const { message, result, errors } = run as unknown as RunJson
   return {
     ...run,
     ...(typeof message === 'string' && { message: without(message) }),
-    result: maskedResult(result, without),
-    errors: errors.map((error) => ({ ...error, message: without(String(error.message).replace(serverWords, `$1: ${mask}`)) })),
+    result: hidden === undefined && result !== null ? mask : maskedResult(result, without),
+    errors: errors.map((error) => ({
+      ...error,
+      type: without(String(error.type)),
+      message: without(String(error.message).replace(serverWords, `$1: ${mask}`)),
+    })),
   }
 }
 

@@ -18,7 +18,7 @@ export const runIdOf = (jobId: string, runNo: number): string => `${jobId}/${run
 /** How runs of a job are shown to who asked: whole, or as masked.ts has them. `definition` in JSON; null where there is none. */
 export function runsFor(role: Role | null, definition: Json | null): <Run extends Json>(run: Run) => Run {
   if (role !== 'viewer') return (run) => run
-  const hidden = definition === null ? [] : hiddenTexts(definition)
+  const hidden = definition === null ? undefined : hiddenTexts(definition)
   return (run) => maskedRun(run, hidden)
 }
 

@@ -27,8 +27,13 @@ export function quoted(value: unknown): string {
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`
 }
 
+/** Fields whose values open doors elsewhere (ADR 0060). A problem becomes the reason of a job, which is for all eyes. */
+const secretField = /^(?:target\.http\.url$|(?:target\.http\.)?headers\[)/
+
 /** A problem whose sentence is "field is value; allowed: limit." */
 export function notAllowed(field: string, value: unknown, limit: string, unit = ''): Problem {
+  if (secretField.test(field) && value !== undefined)
+    return { field, value: undefined, limit, message: `${field} is not of the form that is allowed: ${limit}.` }
   const found = `${quoted(value)}${unit && typeof value === 'number' ? ` ${unit}` : ''}`
   const shown = typeof value === 'object' && value !== null ? quoted(value) : value
   const state = value === undefined ? 'is missing' : `is ${found}`

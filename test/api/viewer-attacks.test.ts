@@ -104,6 +104,26 @@ describe('what a viewer sees', () => {
     expect(own.lastRun.result).toEqual({ shown: ['***'], '***': 1 })
   })
 
+  it('of runs whose definition nobody can read are no words at all, as nobody knows what is hidden in them', async () => {
+    await using system = await echoing()
+    const job = system.owner.jobs.get('quiet')
+    if (job !== undefined) Object.assign(job, { definition: undefined, status: 'INVALID' })
+    for (const path of ['/v1/jobs/quiet', '/v1/jobs/quiet/runs', '/v1/runs/quiet/4', '/v1/runs/quiet/3', ...lists.slice(0, 3)]) {
+      const answer = await ask(system, path)
+      expect(answer.statusCode).toBe(200)
+      expect(answer.body).not.toContain('hidden')
+    }
+    const { lastRun, active } = (await ask(system, '/v1/jobs/quiet')).json()
+    expect([lastRun.status, lastRun.result, lastRun.errors[0].message, active[0].message]).toEqual(['SUCCEEDED', '***', '***', '***'])
+  })
+
+  it('of an error is its type as well, with masks', async () => {
+    await using system = await echoing()
+    const [run] = system.owner.finished.get('quiet') ?? []
+    run?.errors.push({ ...error('said'), type: 'Refused:hidden-password' })
+    expect((await ask(system, '/v1/runs/quiet/3')).json().errors.at(-1).type).toBe('Refused:***')
+  })
+
   it('of a result keeps numbers that values cannot hold, where nothing has to be hidden', async () => {
     await using system = await echoing()
     const [run] = system.owner.finished.get('quiet') ?? []
