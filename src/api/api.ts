@@ -54,8 +54,10 @@ export interface Api {
 }
 
 export function createApi(options: ApiOptions): Api {
-  const checks = new Calculations({ requestSteps: Number.POSITIVE_INFINITY, restsAfter: 'searches' })
-  const own = { writes: new JobWrites(options), audit: new AuditLog(options), calculations: new Calculations(), checks }
+  const { clock } = options
+  const checks = new Calculations({ requestSteps: Number.POSITIVE_INFINITY, restsAfter: 'searches', clock })
+  const calculations = new Calculations({ clock })
+  const own = { writes: new JobWrites(options), audit: new AuditLog(options), calculations, checks }
   const context: ApiContext = { ...options, ...own }
   const instance = createInstance(options)
   const routes: RouteOptions[] = []

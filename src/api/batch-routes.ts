@@ -5,7 +5,7 @@ import { DuelogError } from '../errors.ts'
 import { tell } from './audit/audit-hook.ts'
 import { type BatchCounts, batchAnswer } from './batch.ts'
 import type { ApiContext } from './context.ts'
-import { goneSignal } from './gone-signal.ts'
+import { askerOf, goneSignal } from './gone-signal.ts'
 import type { JsonReader } from './json-body.ts'
 import { batchSchema } from './schemas/jobs.ts'
 
@@ -36,7 +36,7 @@ export function batchRoutes(instance: FastifyInstance, { writes, audit, checks }
         return tell(audit, request, reply, 'DONE')
       }
       void reply.type(ndjsonType)
-      const [calculation, gone] = [checks.of(), goneSignal(reply)]
+      const [calculation, gone] = [checks.of({ caller: askerOf(request, reply).caller }), goneSignal(reply)]
       const wait = request.query.wait === 'applied'
       return reply.send(batchAnswer(request.body, { writes, read, calculation, gone, wait, onFault, onEnd }))
     },

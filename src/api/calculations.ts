@@ -1,16 +1,19 @@
 /**
  * Schedules that somebody wants to see calculated. A rule may be made so that its next times take long to find, and many may be asked for;
- * whoever asks may only look, and what fires beside it has a few milliseconds. So they are calculated in pieces, those of all requests in
- * turn, each followed by a rest; for nobody who has gone; and of one request for so long at most.
+ * whoever asks may only look, and what fires beside it has a few milliseconds. So they are calculated in pieces, callers in turn, each
+ * followed by a rest; for nobody who has gone; and of one request for so long at most.
  */
 import { stepsSpent } from '../../streams/schedules/steps.ts'
+import { type Clock, systemClock } from '../clock.ts'
 import { DuelogError } from '../errors.ts'
+import { LookPlaces } from '../look-places.ts'
+import type { Asker } from '../ports.ts'
 import { calculationMs, calculationRequestSteps, calculationShare, calculationsWaitingMax, stepsPerMs } from './limits.ts'
 
-/** One request's: how long it has taken so far, and whether somebody still waits for it. */
-interface Asker {
+/** One request's: how long it has taken so far, and whom it is for. */
+interface Request {
   usedSteps: number
-  signal: AbortSignal | undefined
+  asker: Asker
 }
 
 export interface CalculationsOptions {
@@ -18,6 +21,7 @@ export interface CalculationsOptions {
   requestSteps?: number
   /** After what is to be rested: after all that was calculated, or after searches alone, as where definitions are read to be written. Default all. */
   restsAfter?: 'all' | 'searches'
+  clock?: Pick<Clock, 'nowMs' | 'at'>
 }
 
 export interface Calculation {
@@ -28,59 +32,50 @@ export interface Calculation {
 }
 
 export class Calculations {
-  #last: Promise<unknown> = Promise.resolve()
-  #waiting = 0
+  readonly #places: LookPlaces
   readonly #requestSteps: number
   readonly #restsAfter: 'all' | 'searches'
   /** Since the last rest: what was done, and what of it is to be rested after. */
   #usedMs = 0
   #restedAfterMs = 0
 
-  constructor({ requestSteps = calculationRequestSteps, restsAfter = 'all' }: CalculationsOptions = {}) {
+  constructor({ requestSteps = calculationRequestSteps, restsAfter = 'all', clock = systemClock }: CalculationsOptions = {}) {
+    this.#places = new LookPlaces({ what: 'schedules to be calculated', places: 1, clock, waitingMax: calculationsWaitingMax })
     this.#requestSteps = requestSteps
     this.#restsAfter = restsAfter
   }
 
   /**
-   * What one request has calculated. Its work rejects with `overloaded` when too many wait, with `bad-request` when the request has taken too
-   * much, and with the signal's reason when nobody waits for it any more. `signal`: default somebody always does.
+   * What one request has calculated. Its work rejects with `overloaded` when too many wait or it has waited too long, with `bad-request` when
+   * the request has taken too much, and with the signal's reason when nobody waits for it any more. `asker`: default nobody in particular.
    */
-  of(signal?: AbortSignal): Calculation {
-    const asker: Asker = { usedSteps: 0, signal }
+  of(asker: Asker = { caller: '' }): Calculation {
+    const request: Request = { usedSteps: 0, asker }
     return {
-      run: (work) => this.#inTurn(asker, work),
+      run: (work) => this.#inTurn(request, work),
       runAll: async (pieces) => {
         for (;;) {
-          const { done, value } = await this.#inTurn(asker, () => advance(pieces))
+          const { done, value } = await this.#inTurn(request, () => advance(pieces))
           if (done) return value
         }
       },
     }
   }
 
-  async #inTurn<Result>(asker: Asker, work: () => Result): Promise<Result> {
-    if (this.#waiting >= calculationsWaitingMax)
-      throw new DuelogError('overloaded', `Already ${calculationsWaitingMax} schedules wait to be calculated; ask again later.`)
-    this.#waiting++
-    const mine = this.#last.then(async () => {
+  #inTurn<Result>(request: Request, work: () => Result): Promise<Result> {
+    return this.#places.run(async () => {
+      request.asker.signal?.throwIfAborted()
+      if (request.usedSteps > this.#requestSteps) throw tooDear(this.#requestSteps)
+      await this.#rest()
+      const [before, beganMs] = [stepsSpent(), performance.now()]
       try {
-        asker.signal?.throwIfAborted()
-        if (asker.usedSteps > this.#requestSteps) throw tooDear(this.#requestSteps)
-        await this.#rest()
-        const [before, beganMs] = [stepsSpent(), performance.now()]
-        try {
-          return work()
-        } finally {
-          const steps = stepsSpent() - before
-          asker.usedSteps += steps
-          this.#took(performance.now() - beganMs, steps)
-        }
+        return work()
       } finally {
-        this.#waiting--
+        const steps = stepsSpent() - before
+        request.usedSteps += steps
+        this.#took(performance.now() - beganMs, steps)
       }
-    })
-    this.#last = mine.catch(() => {})
-    return mine
+    }, request.asker)
   }
 
   #took(ms: number, steps: number): void {

@@ -14,15 +14,22 @@ export function goneSignal({ raw }: FastifyReply): AbortSignal {
   return gone.signal
 }
 
+/** Who asks, and whether the answer is wanted still. */
+export const askerOf = ({ actor, ip }: FastifyRequest, reply: FastifyReply): Asker => ({
+  caller: actor ?? ip,
+  signal: goneSignal(reply),
+})
+
 /** What `make` asks of several owners is wanted until the answer is complete, or one of them has failed it, or the caller has gone. */
 export async function whileAsked<Answer>(
-  { actor, ip }: FastifyRequest,
+  request: FastifyRequest,
   reply: FastifyReply,
   make: (asker: Asker) => Promise<Answer>,
 ): Promise<Answer> {
   const ended = new AbortController()
   try {
-    return await make({ caller: actor ?? ip, signal: AbortSignal.any([goneSignal(reply), ended.signal]) })
+    const { caller, signal } = askerOf(request, reply)
+    return await make({ caller, signal: AbortSignal.any([...(signal ? [signal] : []), ended.signal]) })
   } finally {
     ended.abort()
   }

@@ -7,7 +7,7 @@ import { circlesInForce, circleWarning, followersOf } from './circles.ts'
 import { keyOf } from './commands.ts'
 import type { ApiContext } from './context.ts'
 import { checkedId, definitionOf } from './definition-body.ts'
-import { goneSignal } from './gone-signal.ts'
+import { askerOf } from './gone-signal.ts'
 import type { Written } from './job-writes.ts'
 import { keyedJobId } from './keyed-job-id.ts'
 import { circleJobsMax } from './limits.ts'
@@ -52,7 +52,7 @@ export function jobRoutes(instance: FastifyInstance, { writes, owners, partition
 
   instance.put<OneJob>('/v1/jobs/:id', { config: write('PUT'), schema: putJobSchema }, async (request, reply) => {
     const id = checkedId(request.params.id)
-    const definition = await checks.of(goneSignal(reply)).run(() => definitionOf(request.body, id))
+    const definition = await checks.of(askerOf(request, reply)).run(() => definitionOf(request.body, id))
     const { created, ...version } = await writes.put(id, definition, parseIfMatch(request.headers['if-match']))
     return answerWritten(
       reply,
@@ -70,7 +70,7 @@ export function jobRoutes(instance: FastifyInstance, { writes, owners, partition
     async (request, reply) => {
       const key = keyOf(request)
       const made = randomUUID()
-      const definition = await checks.of(goneSignal(reply)).run(() => definitionOf(request.body, made))
+      const definition = await checks.of(askerOf(request, reply)).run(() => definitionOf(request.body, made))
       const id = key === undefined ? made : keyedJobId(request.actor, key, definition)
       request.audited = { jobId: id }
       const written = key === undefined ? await writes.create(id, definition) : await writes.createOnce(id, definition)

@@ -11,7 +11,7 @@ import { circlesInForce, circleWarning, followersOf } from './circles.ts'
 import type { ApiContext } from './context.ts'
 import { givenId, identifiedDefinitionOf } from './definition-body.ts'
 import { sumOf } from './forecast.ts'
-import { goneSignal, whileAsked } from './gone-signal.ts'
+import { askerOf, whileAsked } from './gone-signal.ts'
 import { planAskedMax, planCircleJobsMax, planTimesMax } from './limits.ts'
 import { masked } from './masked.ts'
 import type { Role } from './options.ts'
@@ -79,7 +79,7 @@ export function planRoutes(instance: FastifyInstance, { owners, partitions, cloc
     const range = { from, to: from + horizonMs, max: maxFires }
     const seen = new Map<string, JobDefinition>()
     const plans: Shown[] = []
-    const calculation = calculations.of(goneSignal(reply))
+    const calculation = calculations.of(askerOf(request, reply))
     for (let at = 0; at < jobs.length; at += planAskedMax) {
       plans.push(
         ...(await Promise.all(

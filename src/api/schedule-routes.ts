@@ -4,7 +4,7 @@ import { definitionFromJson, isoTime } from '../../streams/jobs/json.ts'
 import { dstNote } from '../../streams/schedules/dst-note.ts'
 import { nextFire } from '../../streams/schedules/next-fire.ts'
 import type { ApiContext } from './context.ts'
-import { goneSignal } from './gone-signal.ts'
+import { askerOf } from './gone-signal.ts'
 import { RequestError } from './problem.ts'
 import { previewSchema } from './schemas/system.ts'
 import { timeOf } from './time-input.ts'
@@ -20,7 +20,7 @@ export function scheduleRoutes(instance: FastifyInstance, { clock, calculations 
     async (request, reply) => {
       const { schedule, count } = request.body
       const from = request.body.from === undefined ? clock.nowMs() : timeOf('from', request.body.from)
-      return { fires: await calculations.of(goneSignal(reply)).runAll(firesOf(schedule, from, count)) }
+      return { fires: await calculations.of(askerOf(request, reply)).runAll(firesOf(schedule, from, count)) }
     },
   )
 }

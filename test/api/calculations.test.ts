@@ -4,6 +4,7 @@ import type { FastifyReply } from 'fastify'
 import { expect, it } from 'vitest'
 import { Calculations } from '../../src/api/calculations.ts'
 import { goneSignal } from '../../src/api/gone-signal.ts'
+import { calculationsWaitingMax } from '../../src/api/limits.ts'
 import { step } from '../../streams/schedules/steps.ts'
 
 /** A search that never ends; `onPiece` hears of each piece. */
@@ -25,7 +26,7 @@ it('end when the caller is gone, and the next caller has its turn', async () => 
   const { raw, signal } = reply(false)
   let pieces = 0
   const begun = Promise.withResolvers<void>()
-  const asked = calculations.of(signal).runAll(
+  const asked = calculations.of({ caller: 'one', signal }).runAll(
     endless(() => {
       pieces++
       begun.resolve()
@@ -87,4 +88,17 @@ it('that are read to be written rest for searches alone, and let others have the
   await took.promise
   isOver = true
   await asked
+})
+
+it('have callers in turn: who asks for thousands keeps nobody waiting, and the newest of these gives way', async () => {
+  const calculations = new Calculations()
+  const [many, few] = [calculations.of({ caller: 'many' }), calculations.of({ caller: 'few' })]
+  const order: string[] = []
+  const asked = Array.from({ length: calculationsWaitingMax + 1 }, () =>
+    many.run(() => void order.push('many')).catch(({ code }: { code: string }) => code),
+  )
+  await few.run(() => void order.push('few'))
+  expect(order.length).toBeLessThanOrEqual(4)
+  const refused = (await Promise.all(asked)).filter((answer) => answer !== undefined)
+  expect(refused).toEqual(['overloaded'])
 })

@@ -114,7 +114,12 @@ describe('what a viewer sees', () => {
       expect(answer.body).not.toContain('hidden')
     }
     const { lastRun, active } = (await ask(system, '/v1/jobs/quiet')).json()
-    expect([lastRun.status, lastRun.result, lastRun.errors[0].message, active[0].message]).toEqual(['SUCCEEDED', '***', '***', '***'])
+    expect([lastRun.status, lastRun.result, lastRun.errors[0].message, active[0].message]).toEqual([
+      'SUCCEEDED',
+      '***',
+      '***',
+      '***',
+    ])
   })
 
   it('of an error is its type as well, with masks', async () => {

@@ -28,6 +28,7 @@ const shared = [
   'metrics',
   'exposition',
   'instance',
+  'look-places',
   'module-path',
 ].map((name) => `src/${name}.ts`)
 const processes = ['executor-processes', 'kept-process', 'child-metrics']

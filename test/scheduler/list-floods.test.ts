@@ -1,8 +1,8 @@
 /** Many who look through all jobs of a partition at once: between two turns of the event loop only few jobs are looked at, however many ask. */
 import { expect, it } from 'vitest'
 import { type Clock, systemClock } from '../../src/clock.ts'
+import { LookPlaces, looksWaitingMax } from '../../src/look-places.ts'
 import { jobQueries } from '../../src/scheduler/job-queries.ts'
-import { LookPlaces, looksWaitingMax } from '../../src/scheduler/look-places.ts'
 import { listSlots } from '../../src/scheduler/slots.ts'
 import { completeDefinition } from '../../streams/jobs/json.ts'
 import { definitionKey, definitionValue } from '../../streams/keys.ts'

@@ -29,7 +29,13 @@ describe('a target', () => {
     expect(password).toMatch(/without user and password/)
     expect(password).not.toMatch(/secret/)
     // A reason is shown to all, so nothing that may be a credential is quoted in it.
-    for (const url of ['example.org/?key=secret', 'HTTPS//secret', 'mailto:secret', `https://${'x'.repeat(2_048)}/secret`, 'http://s\ud800ecret/'])
+    for (const url of [
+      'example.org/?key=secret',
+      'HTTPS//secret',
+      'mailto:secret',
+      `https://${'x'.repeat(2_048)}/secret`,
+      'http://s\ud800ecret/',
+    ])
       expect(refused(http({ url }))).toMatch(/^target\.http\.url (?!.*s\S*ecret)/)
     for (const headers of [{ 'x-key': 's\ud800ecret' }, { 'x-key': ['secret'] }]) {
       expect(refused(http({ headers }))).toMatch(/^target\.http\.headers\["x-key"\] (?!.*s\S*ecret)/)

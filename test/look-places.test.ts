@@ -1,7 +1,7 @@
 /** Who looks has few places in a process: callers have them in turn, and each waits for so long at most, and only while somebody wants it. */
 import { expect, it } from 'vitest'
-import { LookPlaces, lookWaitMs } from '../../src/scheduler/look-places.ts'
-import { ManualClock } from '../tools/manual-clock.ts'
+import { LookPlaces, lookWaitMs } from '../src/look-places.ts'
+import { ManualClock } from './tools/manual-clock.ts'
 
 /** Places that are taken, and what had one since, in order. */
 function taken({ waitingMax }: { waitingMax?: number } = {}) {

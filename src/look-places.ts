@@ -1,10 +1,10 @@
 /**
- * What owners do for whoever looks, such as lists of jobs, has few places in a process. Callers have them in turn, however much one of them
+ * What is done for whoever looks, such as lists of jobs, has few places in a process. Callers have them in turn, however much one of them
  * asks for; each waits for so long at most, and only as long as somebody still wants the answer.
  */
-import type { Clock } from '../clock.ts'
-import { DuelogError } from '../errors.ts'
-import type { Asker } from '../ports.ts'
+import type { Clock } from './clock.ts'
+import { DuelogError } from './errors.ts'
+import type { Asker } from './ports.ts'
 
 /** Those that may wait. For one more the newest of the caller that has most of them is refused. */
 export const looksWaitingMax = 2_000
