@@ -7,6 +7,7 @@ import { Ajv, type ValidateFunction } from 'ajv'
 import { type FastifyInstance, fastify, LogController, type RouteOptions } from 'fastify'
 import { writeJson } from '../../streams/jobs/json-text.ts'
 import { DuelogError, errorTable, messageOf } from '../errors.ts'
+import { LookPlaces } from '../look-places.ts'
 import { auditRequests } from './audit/audit-hook.ts'
 import { AuditLog } from './audit/audit-log.ts'
 import { auditRoutes } from './audit/audit-routes.ts'
@@ -24,7 +25,15 @@ import { jobReadRoutes } from './job-read-routes.ts'
 import { jobRoutes } from './job-routes.ts'
 import { JobWrites } from './job-writes.ts'
 import { type JsonParser, jsonReader } from './json-body.ts'
-import { bodyBytesMax, connectionIdleMs, headersCheckMs, headersReceiveMs, ratePerSecondDefault, stopGraceMs } from './limits.ts'
+import {
+  bodyBytesMax,
+  connectionIdleMs,
+  headersCheckMs,
+  headersReceiveMs,
+  listsAtOnce,
+  ratePerSecondDefault,
+  stopGraceMs,
+} from './limits.ts'
 import { openApiRoutes } from './openapi/routes.ts'
 import type { ApiOptions } from './options.ts'
 import { planRoutes } from './plan-routes.ts'
@@ -57,7 +66,8 @@ export function createApi(options: ApiOptions): Api {
   const { clock } = options
   const checks = new Calculations({ requestSteps: Number.POSITIVE_INFINITY, restsAfter: 'searches', clock })
   const calculations = new Calculations({ clock })
-  const own = { writes: new JobWrites(options), audit: new AuditLog(options), calculations, checks }
+  const lists = new LookPlaces({ what: 'lists of jobs', places: listsAtOnce, clock })
+  const own = { writes: new JobWrites(options), audit: new AuditLog(options), calculations, checks, lists }
   const context: ApiContext = { ...options, ...own }
   const instance = createInstance(options)
   const routes: RouteOptions[] = []

@@ -5,8 +5,9 @@ import { DuelogError } from '../errors.ts'
 import type { JobQueries, JobView } from '../ports.ts'
 import type { ApiContext } from './context.ts'
 import { checkedId } from './definition-body.ts'
-import { listJobs } from './job-list.ts'
-import { deadLetterJobsAtOnce, listLimitMax, redriveMax } from './limits.ts'
+import { whileAsked } from './gone-signal.ts'
+import { cursorAfter, listJobs } from './job-list.ts'
+import { deadLetterJobsAtOnce, listBytesMax, listLimitMax, redriveMax } from './limits.ts'
 import { ManyRedrives } from './many-redrives.ts'
 import { masked } from './masked.ts'
 import type { Role } from './options.ts'
@@ -19,20 +20,18 @@ interface DeadFilter {
   handler?: string
 }
 
-export function deadLetterRoutes(instance: FastifyInstance, { owners, partitions, writes }: ApiContext): void {
+export function deadLetterRoutes(instance: FastifyInstance, { owners, partitions, writes, lists }: ApiContext): void {
   instance.get<{ Querystring: DeadFilter & { limit: number; cursor?: string; stale?: boolean } }>(
     '/v1/dead-letters',
     { config: { role: 'viewer' }, schema: deadLettersSchema },
     async (request, reply) => {
       const { limit, cursor, stale, ...filter } = request.query
       const reading = new Reading(owners, stale)
-      const page = await listJobs(reading, partitions, { filter: { ...filter, dead: true }, limit, cursor })
-      const runs: Record<string, unknown>[] = []
-      for (let at = 0; at < page.jobs.length; at += deadLetterJobsAtOnce) {
-        const some = page.jobs.slice(at, at + deadLetterJobsAtOnce)
-        runs.push(...(await Promise.all(some.map((job) => deadRunsOf(reading, job, request.role)))).flat())
-      }
-      return { runs, cursor: page.cursor ?? null, ...(reading.mark(reply) && { stale: reading.stale }) }
+      const wanted = { filter: { ...filter, dead: true }, limit, cursor }
+      const page = await whileAsked(request, reply, (asker) =>
+        lists.run(() => listDeadRuns(reading, partitions, { ...wanted, asker }, request.role), asker),
+      )
+      return { ...page, ...(reading.mark(reply) && { stale: reading.stale }) }
     },
   )
 
@@ -64,13 +63,17 @@ export function deadLetterRoutes(instance: FastifyInstance, { owners, partitions
       const { max = redriveMax, ...filter } = request.body ?? {}
       const redrive = new ManyRedrives({ writes, owners }, request.actor)
       const reading = new Reading(owners)
-      let cursor: string | undefined
-      let more = false
-      do {
-        const page = await listJobs(reading, partitions, { filter: { ...filter, dead: true }, limit: listLimitMax, cursor })
-        for (const job of page.jobs) more = (await redrive.of(job, max - redrive.asked)) || more
-        cursor = page.cursor
-      } while (cursor !== undefined && !more)
+      const more = await whileAsked(request, reply, async (asker) => {
+        let cursor: string | undefined
+        let more = false
+        do {
+          const wanted = { filter: { ...filter, dead: true }, limit: listLimitMax, cursor, asker }
+          const page = await lists.run(() => listJobs(reading, partitions, wanted), asker)
+          for (const job of page.jobs) more = (await redrive.of(job, max - redrive.asked)) || more
+          cursor = page.cursor
+        } while (cursor !== undefined && !more)
+        return more
+      })
       const { runIds, left } = await redrive.outcome()
       request.audited = { done: runIds.length }
       return reply.code(202).send({ runIds, left, more })
@@ -78,19 +81,38 @@ export function deadLetterRoutes(instance: FastifyInstance, { owners, partitions
   )
 }
 
+/** The dead runs of one page of jobs, cut short behind the job with which they hold as much as a page of jobs may. */
+async function listDeadRuns(reading: Reading, partitions: number, wanted: Parameters<typeof listJobs>[2], role: Role | null) {
+  const page = await listJobs(reading, partitions, wanted)
+  const runs: ShownRun[] = []
+  let size = 0
+  for (let at = 0; at < page.jobs.length; at += deadLetterJobsAtOnce) {
+    wanted.asker?.signal?.throwIfAborted()
+    const some = page.jobs.slice(at, at + deadLetterJobsAtOnce)
+    const more = (await Promise.all(some.map((job) => deadRunsOf(reading, job, role)))).flat()
+    runs.push(...more)
+    for (const { errors } of more) for (const { message } of errors) size += String(message).length
+    const last = page.jobs[at + deadLetterJobsAtOnce - 1]
+    if (size > listBytesMax && last !== undefined && last !== page.jobs.at(-1)) return { runs, cursor: cursorAfter(last.id) }
+  }
+  return { runs, cursor: page.cursor ?? null }
+}
+
+type ShownRun = Record<string, unknown> & { errors: readonly Record<string, unknown>[] }
+
 /** Newest first. */
-async function deadRunsOf(reading: Reading, job: JobView, role: Role | null): Promise<Record<string, unknown>[]> {
+async function deadRunsOf(reading: Reading, job: JobView, role: Role | null): Promise<ShownRun[]> {
   const { partition, id, deadRuns } = job
   const shown = runsOf(role, job)
   const runs = await reading.ask(partition, (jobs) => jobs.runs(partition, id))
   const ended = new Map(runs?.finished.map((run) => [run.runNo, run]))
-  const found: Record<string, unknown>[] = []
+  const found: ShownRun[] = []
   for (const runNo of deadRuns.toReversed()) {
     const run = ended.get(runNo)
     // More runs have ended since than are kept. What one was given may be large, so there is one at a time.
     const execution = run === undefined ? await reading.ask(partition, (jobs) => jobs.deadRun(partition, id, runNo)) : undefined
-    if (run !== undefined) found.push(shown(finishedRunToJson(id, run)))
-    else if (execution !== undefined) found.push(deadRunToJson(execution))
+    if (run !== undefined) found.push(shown(finishedRunToJson(id, run)) as ShownRun)
+    else if (execution !== undefined) found.push(deadRunToJson(execution) as ShownRun)
   }
   return found
 }

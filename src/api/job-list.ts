@@ -3,6 +3,7 @@
  * merged, and the last id of a page says where every partition goes on.
  */
 import { DuelogError } from '../errors.ts'
+import { sizeOfView } from '../owner-views.ts'
 import type { Asker, JobFilter, JobView, ListedJobs } from '../ports.ts'
 import { listBytesMax, listCallsMax, listChunkMax, listFirstChunkMax } from './limits.ts'
 import type { Reading } from './stale.ts'
@@ -58,7 +59,7 @@ export async function listJobs(
     const first = lowest(sources)
     const job = first?.heads[0]
     if (first === undefined || job === undefined) break
-    bytes += bytesOf(job)
+    bytes += sizeOfView(job)
     if (jobs.length > 0 && bytes > listBytesMax) break
     first.heads.shift()
     first.after = job.id
@@ -111,12 +112,8 @@ function laterOf(left: string | undefined, right: string | undefined): string | 
   return compareIds(left, right) >= 0 ? left : right
 }
 
-/** What of a job may be large. */
-function bytesOf({ definition, lastRun }: JobView): number {
-  let bytes = (definition?.payload?.length ?? 0) + (lastRun?.result?.length ?? 0)
-  for (const value of Object.values(definition?.headers ?? {})) bytes += value.length
-  return bytes
-}
+/** Of a page that ends behind this job. */
+export const cursorAfter = (id: string): string => encodeCursor(id, [])
 
 function encodeCursor(after: string | undefined, sources: Source[]): string {
   const further = sources.filter((source) => source.after !== undefined && laterOf(after, source.after) !== after)

@@ -32,7 +32,7 @@ interface StaleRead {
   Querystring: { stale?: boolean }
 }
 
-export function jobReadRoutes(instance: FastifyInstance, { owners, partitions, writes }: ApiContext): void {
+export function jobReadRoutes(instance: FastifyInstance, { owners, partitions, writes, lists }: ApiContext): void {
   const read = { role: 'viewer' } as const
 
   instance.get<StaleRead>('/v1/jobs/:id', { config: read, schema: getJobSchema }, async (request, reply) => {
@@ -65,8 +65,12 @@ export function jobReadRoutes(instance: FastifyInstance, { owners, partitions, w
     const due = dueBefore === undefined ? {} : { dueBefore: timeOf('dueBefore', dueBefore) }
     const reading = new Reading(owners, stale)
     const wanted = { filter: { ...filter, ...due }, limit, cursor }
-    const page = await whileAsked(request, reply, (asker) => listJobs(reading, partitions, { ...wanted, asker }))
-    const jobs = page.jobs.map((job) => jobToJson(job, request.role))
+    const { page, jobs } = await whileAsked(request, reply, (asker) =>
+      lists.run(async () => {
+        const page = await listJobs(reading, partitions, { ...wanted, asker })
+        return { page, jobs: page.jobs.map((job) => jobToJson(job, request.role)) }
+      }, asker),
+    )
     return { jobs, searched: page.searched, cursor: page.cursor ?? null, ...(reading.mark(reply) && { stale: reading.stale }) }
   })
 }

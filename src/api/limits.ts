@@ -37,6 +37,9 @@ export const listCallsMax = 4
 /** Definitions of one page, in bytes of payload and headers; the page is cut short at it, never before its first job. */
 export const listBytesMax = 8 * 1024 * 1024
 
+/** Pages of jobs that are put together at once; each holds so much, and what owners gave of which it has no room for. */
+export const listsAtOnce = 4
+
 export const previewCountDefault = 10
 export const previewCountMax = 1_000
 

@@ -3,9 +3,10 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { RunStatus } from '../../schemas/generated.ts'
 import { partitionOf } from '../../streams/topics.ts'
 import { DuelogError } from '../errors.ts'
-import type { JobQueries } from '../ports.ts'
+import type { Asker, JobQueries } from '../ports.ts'
 import type { ApiContext } from './context.ts'
 import { checkedId } from './definition-body.ts'
+import { whileAsked } from './gone-signal.ts'
 import { listJobs } from './job-list.ts'
 import { jobNotFound } from './job-writes.ts'
 import { getRunSchema, listActiveRunsSchema, listRunsSchema } from './schemas/runs.ts'
@@ -25,7 +26,7 @@ interface ActiveQuery extends StaleQuery {
   cursor?: string
 }
 
-export function runRoutes(instance: FastifyInstance, { owners, partitions }: ApiContext): void {
+export function runRoutes(instance: FastifyInstance, { owners, partitions, lists }: ApiContext): void {
   const config = { role: 'viewer' } as const
   const read = async (
     id: string,
@@ -49,7 +50,8 @@ export function runRoutes(instance: FastifyInstance, { owners, partitions }: Api
     const { state, limit, cursor, stale, ...filter } = request.query
     const wanted = { ...filter, active: true, ...(state !== undefined && { runStatus: state }) }
     const reading = new Reading(owners, stale)
-    const page = await listJobs(reading, partitions, { filter: wanted, limit, cursor })
+    const list = (asker: Asker) => listJobs(reading, partitions, { filter: wanted, limit, cursor, asker })
+    const page = await whileAsked(request, reply, (asker) => lists.run(() => list(asker), asker))
     const runs = page.jobs.flatMap((job) => {
       const shown = runsOf(request.role, job)
       const wished = job.active.filter(({ status }) => state === undefined || status === state)

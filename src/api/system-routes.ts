@@ -6,17 +6,18 @@ import { listPartitions } from './partitions.ts'
 import { problemOf, sendProblem } from './problem.ts'
 import { partitionsSchema } from './schemas/partitions.ts'
 import { livenessSchema, metricsSchema, readinessSchema, workersSchema } from './schemas/system.ts'
+import { SharedAnswer } from './shared-answer.ts'
 import { listWorkers } from './workers.ts'
 
 export function systemRoutes(instance: FastifyInstance, context: ApiContext): void {
   const { owners, admin, names, metrics, health } = context
   const config = { role: 'viewer' } as const
 
-  instance.get('/v1/partitions', { config, schema: partitionsSchema }, async () => ({
-    partitions: await listPartitions(owners, admin, names),
-  }))
+  const partitions = new SharedAnswer(async () => ({ partitions: await listPartitions(owners, admin, names) }))
+  instance.get('/v1/partitions', { config, schema: partitionsSchema }, () => partitions.get())
 
-  instance.get('/v1/workers', { config, schema: workersSchema }, async () => ({ workers: await listWorkers(context) }))
+  const workers = new SharedAnswer(async () => ({ workers: await listWorkers(context) }))
+  instance.get('/v1/workers', { config, schema: workersSchema }, () => workers.get())
 
   instance.get('/metrics', { config, schema: metricsSchema }, async (_request, reply) =>
     reply.type(metrics.registry.contentType).send(await expose(metrics.registry, metrics.sources)),

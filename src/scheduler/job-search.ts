@@ -1,6 +1,7 @@
 /** Finds the jobs of a filter in one partition, in the order of their ids, with bounded work for each call. */
 import type { Job } from '../../streams/job.ts'
 import { timerBound, timerKind, timerOfKey } from '../../streams/keys.ts'
+import { sizeOfView } from '../owner-views.ts'
 import type { JobFilter, JobView, ListedJobs } from '../ports.ts'
 import { byBytes, type Catalogue } from './catalogue.ts'
 import type { SchedulerCodecs } from './codecs.ts'
@@ -11,6 +12,8 @@ import type { PartitionStore } from './ports.ts'
 /** Jobs that one call looks at. */
 export const scannedJobsMax = 10_000
 const slice = 500
+/** What one call gives of payloads, results and words is cut short at it, in bytes, never before its first job: whoever asks merges many. */
+export const listedBytesMax = 1024 * 1024
 /** Definitions that are read at once while a catalogue is built. */
 const buildStep = 2_000
 
@@ -24,6 +27,24 @@ interface Page {
   filter: JobFilter
   limit: number
   after: string | undefined
+}
+
+/** What one call has found. */
+class Found {
+  readonly jobs: JobView[] = []
+  readonly #limit: number
+  #bytes = 0
+
+  constructor(limit: number) {
+    this.#limit = limit
+  }
+
+  /** True: it is full. */
+  add(view: JobView): boolean {
+    this.jobs.push(view)
+    this.#bytes += sizeOfView(view)
+    return this.jobs.length >= this.#limit || this.#bytes >= listedBytesMax
+  }
 }
 
 export async function listJobsOf(place: Place & { catalogue: Catalogue | undefined }, page: Page): Promise<ListedJobs> {
@@ -43,7 +64,8 @@ export async function listJobsOf(place: Place & { catalogue: Catalogue | undefin
 /** Every walk goes in the order of job ids, so the cursor is the same for all. */
 async function listAlong(place: Place, way: Walk, { filter, limit, after }: Page): Promise<ListedJobs> {
   const { store, codecs, viewOf } = place
-  const jobs: JobView[] = []
+  const found = new Found(limit)
+  const { jobs } = found
   const chunk = way.isNarrow ? Math.min(slice, 2 * limit) : slice
   let cursor = after
   let looked = 0
@@ -55,8 +77,7 @@ async function listAlong(place: Place, way: Walk, { filter, limit, after }: Page
       looked++
       const view = viewOf(job)
       if (view === undefined || !matches(view, filter)) continue
-      jobs.push(view)
-      if (jobs.length === limit) return { jobs, next: cursor, looked }
+      if (found.add(view)) return { jobs, next: cursor, looked }
     }
     if (entries.length < chunk) return { jobs, looked }
   }
@@ -67,7 +88,8 @@ async function listAlong(place: Place, way: Walk, { filter, limit, after }: Page
 async function listByCatalogue(place: Place, catalogue: Catalogue, walk: Walk, page: Page): Promise<ListedJobs> {
   const { filter, limit, after } = page
   const { store, codecs, steadyMs } = place
-  const jobs: JobView[] = []
+  const found = new Found(limit)
+  const { jobs } = found
   let cursor = after
   let looked = 0
   let loaded = 0
@@ -78,8 +100,7 @@ async function listByCatalogue(place: Place, catalogue: Catalogue, walk: Walk, p
     for await (const job of eachJob(store, codecs, proposed.ids)) {
       loaded++
       const view = viewOf(place, job, filter)
-      if (view !== undefined) jobs.push(view)
-      if (jobs.length === limit) return { jobs, next: job.id, looked }
+      if (view !== undefined && found.add(view)) return { jobs, next: job.id, looked }
     }
     if (proposed.upTo === undefined) return { jobs, looked }
     cursor = proposed.upTo
@@ -110,12 +131,12 @@ async function idsDueBefore(store: PartitionStore, dueBefore: number): Promise<s
 /** The wanted ones of these jobs. The cursor is a job id here as well. */
 export async function listAmong(place: Place, ids: readonly string[], { filter, limit, after }: Page): Promise<ListedJobs> {
   const ordered = [...new Set(ids)].filter((id) => after === undefined || byBytes(id, after) > 0).sort(byBytes)
-  const jobs: JobView[] = []
+  const found = new Found(limit)
+  const { jobs } = found
   for (let at = 0; at < ordered.length; at += slice) {
     for await (const job of eachJob(place.store, place.codecs, ordered.slice(at, at + slice))) {
       const view = viewOf(place, job, filter)
-      if (view !== undefined) jobs.push(view)
-      if (jobs.length === limit) return { jobs, next: job.id, looked: jobs.length }
+      if (view !== undefined && found.add(view)) return { jobs, next: job.id, looked: jobs.length }
     }
   }
   return { jobs, looked: ordered.length }

@@ -12,7 +12,7 @@ const apiTokens = [
   { role: 'viewer', token: 'two-long-enough-token', name: 'two' },
 ] as const
 
-const paths = ['/v1/jobs?handler=none', '/v1/forecast']
+const paths = ['/v1/jobs?handler=none', '/v1/runs', '/v1/dead-letters', '/v1/forecast']
 
 it.each(paths)('%s is for its caller, and as long as that is there', async (path) => {
   await using owner = createSystem({ apiTokens })

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { listsAtOnce } from '../../src/api/limits.ts'
 import type { JobView } from '../../src/ports.ts'
 import { atNoonDefinition, createSystem, type MemorySystem } from './system-in-memory.ts'
 
@@ -18,6 +19,22 @@ async function all({ api }: MemorySystem, query = ''): Promise<{ ids: string[]; 
 }
 
 describe('GET /v1/jobs', () => {
+  it('puts few pages together at once, however many are asked for', async () => {
+    await using system = createSystem()
+    for (let index = 0; index < 30; index++) system.add(`j${index}`)
+    const list = system.owner.list.bind(system.owner)
+    let [asked, most] = [0, 0]
+    system.owner.list = async (...given) => {
+      most = Math.max(most, ++asked)
+      await new Promise(setImmediate)
+      asked--
+      return list(...given)
+    }
+    const pages = await Promise.all(Array.from({ length: 50 }, () => system.api.instance.inject('/v1/jobs')))
+    expect(pages.map((page) => page.json().jobs.length)).toEqual(pages.map(() => 30))
+    expect(most).toBe(listsAtOnce * system.partitions)
+  })
+
   it('gives every job of all partitions once, in the order of ids, page by page', async () => {
     await using system = createSystem({ partitions: 8 })
     const ids = Array.from({ length: 357 }, (_, index) => `job/${String(index).padStart(4, '0')}`)

@@ -208,6 +208,26 @@ describe('dead letters', () => {
     expect(runs).toHaveLength(3 * deadLetterJobsAtOnce)
     expect(most).toBe(deadLetterJobsAtOnce)
   })
+  it('are shown in pages that end where they hold much', async () => {
+    await using made = createSystem()
+    const message = 'x'.repeat(1_000_000)
+    const ids = Array.from({ length: 3 * deadLetterJobsAtOnce }, (_, job) => `j${String(job).padStart(3, '0')}`)
+    for (const id of ids) {
+      made.add(id, { deadRuns: [3] })
+      made.owner.finished.set(id, [{ ...dead(3), errors: [{ attempt: 1, at: 0, worker: null, type: 'Error', message }] }])
+    }
+    const found: string[] = []
+    let cursor: string | null = ''
+    let pages = 0
+    for (; cursor !== null; pages++) {
+      const url: string = `/v1/dead-letters?limit=1000${cursor === '' ? '' : `&cursor=${cursor}`}`
+      const page = (await made.api.instance.inject(url)).json() as { runs: { jobId: string }[]; cursor: string | null }
+      found.push(...page.runs.map(({ jobId }) => jobId))
+      cursor = page.cursor
+    }
+    expect(found).toEqual(ids)
+    expect(pages).toBe(3)
+  })
   it('are redriven all, without a body', async () => {
     await using made = system()
     const answer = await post(made, '/v1/dead-letters/redrive')

@@ -5,6 +5,31 @@ import { atNoon, createSystem, nowMs } from './system-in-memory.ts'
 const isoAt = (afterMs: number): string => new Date(nowMs + afterMs).toISOString()
 
 describe('probes, metrics and partitions', () => {
+  it('ask the brokers once for all who ask at one moment, and anew for who comes later', async () => {
+    let [asked, groups] = [0, 0]
+    const admin = {
+      offsets: async () => {
+        asked++
+        await new Promise(setImmediate)
+        return []
+      },
+      groups: async () => {
+        groups++
+        await new Promise(setImmediate)
+        return []
+      },
+      groupMembers: async () => [],
+    }
+    await using system = createSystem({ admin: admin as never })
+    const all = (url: string, count: number) => Promise.all(Array.from({ length: count }, () => system.api.instance.inject(url)))
+    for (const { statusCode } of [...(await all('/v1/partitions', 50)), ...(await all('/v1/workers', 50))])
+      expect(statusCode).toBe(200)
+    // One of three topics for the first, and one for all who came after it.
+    expect([asked, groups]).toEqual([6, 2])
+    await all('/v1/partitions', 1)
+    expect(asked).toBe(9)
+  })
+
   it('answers the probes by the health of the process', async () => {
     const health = { live: true, ready: false, reasons: ['Partition 2 restores.', 'The executor has not joined.'] }
     await using system = createSystem({ health: () => health })

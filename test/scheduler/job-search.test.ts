@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { JobFilter, JobView } from '../../src/ports.ts'
 import { Catalogue } from '../../src/scheduler/catalogue.ts'
-import { listJobsOf } from '../../src/scheduler/job-search.ts'
+import { listedBytesMax, listJobsOf } from '../../src/scheduler/job-search.ts'
 import { pristineState } from '../../streams/draft.ts'
 import type { Job } from '../../streams/job.ts'
 import { indexKeysOf } from '../../streams/job-index.ts'
@@ -57,7 +57,7 @@ async function filled(count: number, catalogue = new Catalogue()) {
     } while (after !== undefined && calls < 1_000)
     return { ids, calls }
   }
-  return { store, all }
+  return { store, all, list: (filter: JobFilter, limit: number) => listJobsOf(place, { filter, limit, after: undefined }) }
 }
 const indexesOf = (ids: string[]): number[] => ids.map((id) => Number(id.slice(4, 10)))
 const every = (step: number, first: number, count: number): number[] =>
@@ -87,6 +87,27 @@ describe('a search through the jobs of a partition', () => {
   it('looks at the jobs one by one where the catalogue is full', async () => {
     const { all } = await filled(count, new Catalogue(20_000))
     expect(indexesOf((await all({ handler: 'rare' })).ids)).toEqual(every(3_000, 8, count))
+  })
+
+  it.each<[string, JobFilter]>([
+    ['all', {}],
+    ['those of a handler', { handler: 'large' }],
+    ['those of a tag', { tag: 'large' }],
+    ['those that are due soon', { dueBefore: now + 1 }],
+  ])('gives few large jobs at a time, and all of them in the end: %s', async (_, filter) => {
+    const { store, all, list } = await filled(0)
+    const payload = Buffer.alloc(300_000, 'x')
+    const spec = completeDefinition({ schedule: { at: now }, target: { handler: 'large' }, tags: ['large'], payload })
+    const definition = { offset: 0, appendedAt: now, bytes: codecs.definition.encode(spec), spec }
+    const ids = Array.from({ length: 10 }, (_, index) => `large-${index}`)
+    for (const id of ids) {
+      const keys = [definitionKey(id), ...timersOf({ id, definition }).map(timerKey), ...indexKeysOf({ id, definition })]
+      await store.apply(keys.map((key, index) => ({ key, value: index === 0 ? definitionValue(definition) : none })))
+    }
+    expect((await all(filter, 100)).ids).toEqual(ids)
+    const first = await list(filter, 100)
+    expect(first.jobs).toHaveLength(Math.ceil(listedBytesMax / payload.length))
+    expect(first.next).toBe(first.jobs.at(-1)?.id)
   })
 
   it('shows no job that was deleted or has another handler by now', async () => {
