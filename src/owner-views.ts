@@ -1,6 +1,5 @@
 /** What an owner tells of its partition beyond its jobs: for plans, forecasts, and whoever looks at the workers. */
 import type { JobDefinition, JobState, JobStatus, RunStatus } from '../schemas/generated.ts'
-import type { JobView } from './ports.ts'
 
 /** A job as its owner stores it, for whoever computes what would become of it. */
 export interface StoredJob {
@@ -125,14 +124,6 @@ export interface PartitionView {
   openTransaction?: OpenTransaction | null
   /** What its owner knows to be active. At most 100,000 jobs are counted. */
   underWay: RunsUnderWay
-}
-
-/** What of a job in a list may be large, in bytes or characters. */
-export function sizeOfView({ definition, lastRun, active }: Pick<JobView, 'definition' | 'lastRun' | 'active'>): number {
-  let size = (definition?.payload?.length ?? 0) + (lastRun?.result?.length ?? 0)
-  for (const value of Object.values(definition?.headers ?? {})) size += value.length
-  for (const { errors } of active) for (const { message } of errors) size += message.length
-  return size
 }
 
 /**

@@ -3,8 +3,8 @@
  * merged, and the last id of a page says where every partition goes on.
  */
 import { DuelogError } from '../errors.ts'
-import { sizeOfView } from '../owner-views.ts'
 import type { Asker, JobFilter, JobView, ListedJobs } from '../ports.ts'
+import { sizeOfView } from '../view-size.ts'
 import { listBytesMax, listCallsMax, listChunkMax, listFirstChunkMax } from './limits.ts'
 import type { Reading } from './stale.ts'
 

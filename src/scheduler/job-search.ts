@@ -1,8 +1,8 @@
 /** Finds the jobs of a filter in one partition, in the order of their ids, with bounded work for each call. */
 import type { Job } from '../../streams/job.ts'
 import { timerBound, timerKind, timerOfKey } from '../../streams/keys.ts'
-import { sizeOfView } from '../owner-views.ts'
 import type { JobFilter, JobView, ListedJobs } from '../ports.ts'
+import { sizeOfView } from '../view-size.ts'
 import { byBytes, type Catalogue } from './catalogue.ts'
 import type { SchedulerCodecs } from './codecs.ts'
 import { eachJob } from './job-loader.ts'

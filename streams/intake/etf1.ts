@@ -4,7 +4,15 @@
  * it came from, as from the original.
  */
 import { replyHeaders } from '../jobs/receipt.ts'
-import { type ForeignRecord, headersWithout, jobIdOf, msOfEpochSeconds, oneRecordAt, type Translation } from './foreign.ts'
+import {
+  type ForeignRecord,
+  headersWithout,
+  jobIdOf,
+  msOfEpochSeconds,
+  noJobId,
+  oneRecordAt,
+  type Translation,
+} from './foreign.ts'
 
 const names = { epoch: 'scheduler-epoch', targetTopic: 'scheduler-target-topic', targetKey: 'scheduler-target-key' } as const
 const added = { timestamp: 'scheduler-timestamp', key: 'scheduler-key', topic: 'scheduler-topic' } as const
@@ -13,7 +21,7 @@ const steering: ReadonlySet<string> = new Set([...Object.values(names), ...Objec
 export function fromEtf1(record: ForeignRecord): Translation {
   const { key, value, headers, topic, timestampMs } = record
   const jobId = jobIdOf(record)
-  if (jobId === undefined) return { kind: 'refused', jobId: '', reason: 'The key is too long for a job id.' }
+  if (jobId === undefined) return { kind: 'refused', jobId: '', reason: noJobId }
   if (value === null) {
     if (key !== null && key.length > 0) return { kind: 'deletion', jobId }
     return { kind: 'refused', jobId, reason: 'A null value cancels a schedule by its key, and this record has none.' }

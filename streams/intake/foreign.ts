@@ -33,14 +33,21 @@ const encodedMark = 'b64:'
 
 /**
  * The record's key where it can be an id, else its bytes in base64url behind `b64:`. Without a key, where the record stands: such a
- * schedule cannot be cancelled, as in the systems it comes from. Undefined for keys that are too long.
+ * schedule cannot be cancelled, as in the systems it comes from. Undefined where either is too long.
  */
 export function jobIdOf({ key, topic, partition, offset }: ForeignRecord): string | undefined {
-  if (key === null || key.length === 0) return `${topic}/${partition}/${offset}`
+  if (key === null || key.length === 0) {
+    const place = `${topic}/${partition}/${offset}`
+    return place.length <= jobIdBytesMax ? place : undefined
+  }
   if (validateJobId(key) === undefined) return key.toString()
   const encoded = encodedMark + key.toString('base64url')
   return encoded.length <= jobIdBytesMax ? encoded : undefined
 }
+
+/** Of a record that has no id. */
+export const noJobId =
+  'The key is too long for a job id, or there is none, and the name of the topic is too long for one of the place.'
 
 /** The end of the year 9999, beyond which nobody means a date: most often such a number is of milliseconds. */
 const latestSeconds = 253_402_300_799

@@ -3,7 +3,15 @@
  * What is sent keeps all headers, and has four more that say where it came from, as from the original.
  */
 import { replyHeaders } from '../jobs/receipt.ts'
-import { type ForeignRecord, headersWithout, jobIdOf, msOfEpochSeconds, oneRecordAt, type Translation } from './foreign.ts'
+import {
+  type ForeignRecord,
+  headersWithout,
+  jobIdOf,
+  msOfEpochSeconds,
+  noJobId,
+  oneRecordAt,
+  type Translation,
+} from './foreign.ts'
 
 const names = {
   version: 'schedule_schema_version',
@@ -27,7 +35,7 @@ const knownVersion = /^1\./
 export function fromKarafka(record: ForeignRecord): Translation {
   const { key, headers, topic, partition, offset } = record
   const jobId = jobIdOf(record)
-  if (jobId === undefined) return { kind: 'refused', jobId: '', reason: 'The key is too long for a job id.' }
+  if (jobId === undefined) return { kind: 'refused', jobId: '', reason: noJobId }
   const refused = (reason: string): Translation => ({ kind: 'refused', jobId, reason })
   if (key === null || key.length === 0) return refused('A scheduled message must have a key, and this one has none.')
   const version = headers[names.version]?.toString() ?? ''

@@ -30,6 +30,7 @@ const shared = [
   'instance',
   'look-places',
   'module-path',
+  'view-size',
 ].map((name) => `src/${name}.ts`)
 const processes = ['executor-processes', 'kept-process', 'child-metrics']
 const joiners = [

@@ -30,6 +30,9 @@ describe('the id of a job', () => {
     expect(jobIdOf(record({}, { key: Buffer.from([0, 255]) }))).toBe('b64:AP8')
     expect(jobIdOf(record({}, { key: null }))).toBe('schedules/3/41')
     expect(jobIdOf(record({}, { key: Buffer.alloc(255) }))).toBeUndefined()
+    const long = { ...record({}, { key: null }), topic: 'x'.repeat(249) }
+    expect(jobIdOf({ ...long, offset: 9 })).toBe(`${long.topic}/3/9`)
+    expect(fromEtf1({ ...long, offset: 1_000 })).toMatchObject({ kind: 'refused', reason: /topic is too long/ })
   })
 })
 
