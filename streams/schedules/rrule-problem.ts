@@ -50,9 +50,17 @@ export function neverFires({ schedule, startAt }: { schedule: Schedule; startAt:
   return schedule.rrule === null ? undefined : verdicts.get(JSON.stringify({ schedule, startAt }))
 }
 
+/** Of a rule with an interval the beginning says which days and times it meets, and without one of its own that is not known here. */
+function mayBeginElsewhere({ rrule, dtstart }: Schedule, startAt: number | null): string | undefined {
+  const isOpen = dtstart === null && startAt === null && rrule !== null && rruleOf(rrule).interval > 1
+  return isOpen
+    ? 'whether its INTERVAL ever meets what else it names depends on when it begins, and from 2000-01-01T00:00Z, from where it is judged, it never does: give it a dtstart or a startAt'
+    : undefined
+}
+
 function verdictOf(calendar: Calendar, schedule: Schedule, startAt: number | null): string | undefined {
   const first = nextZoned(calendar.rule, calendar.from - 1)
-  if (first === null) return 'it never comes true, because no such day or time exists'
+  if (first === null) return mayBeginElsewhere(schedule, startAt) ?? 'it never comes true, because no such day or time exists'
   const from = Math.max(calendar.from, startAt ?? calendar.from)
   if (nextInCalendar(calendar, from - 1) !== null) return undefined
   // Before startAt nothing is due, but a rule that has ended by then has come true once.

@@ -179,6 +179,15 @@ describe('a rule that cannot be used is refused with a reason', () => {
     const read = definitionFromJson({ schedule: { rrule, dtstart: begin }, target: { handler: 'noop' } })
     expect(read.ok ? [] : read.problems.map(({ message }) => message)).toEqual([expect.stringMatching(reason)])
   })
+  it.each(['FREQ=HOURLY;INTERVAL=24;BYHOUR=9', 'FREQ=DAILY;INTERVAL=7;BYDAY=MO', 'FREQ=MONTHLY;INTERVAL=12;BYMONTH=6'])(
+    'says of %s without a beginning that it needs one, which says whether it ever comes true',
+    (rrule) => {
+      const read = (schedule: object) => definitionFromJson({ schedule: { rrule, ...schedule }, target: { handler: 'noop' } })
+      const open = read({})
+      expect(open.ok ? '' : open.problems[0]?.message).toMatch(/depends on when it begins.*give it a dtstart or a startAt/)
+      expect(read({ dtstart: '2026-06-01T09:30:00Z' }).ok).toBe(true)
+    },
+  )
   it('takes lower case and the name of the property', () => {
     expect(definitionFromJson({ schedule: { rrule: 'rrule:freq=daily' }, target: { handler: 'noop' } }).ok).toBe(true)
   })
