@@ -167,11 +167,13 @@ export class Effects {
     }
     for (const timer of after) {
       const known = before.some((other) => sameTimer(timer, other))
-      // One that was handed out in this batch is deleted by it. A changed state may need it once more; an unchanged one has decided
-      // to wait for something else, such as a lease that was renewed.
+      // One that was handed out in this batch is deleted by it. A changed job may need it once more, also one that has no state before and
+      // after because it was deleted and defined anew meanwhile; an unchanged one has decided to wait for something else, such as a lease
+      // that was renewed.
       // A deletion's timer goes with the tombstone it makes, although the state still has it until that tombstone is read.
       const stored = timer.kind !== timerKind.delete && !popped.some((other) => sameTimer(timer, other))
-      if (known && (job.state === loaded?.job.state || stored)) continue
+      const isUnchanged = job.state === loaded?.job.state && job.definition === loaded?.job.definition
+      if (known && (isUnchanged || stored)) continue
       written(timer)
       ops.push({ key: timerKey(timer), value: none })
     }

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest'
 import type { WorkerControl } from '../../schemas/generated.ts'
 import { codecs, names } from '../model/world.ts'
-import { SchedulerDriver } from '../tools/scheduler-driver.ts'
+import { beginMs, SchedulerDriver } from '../tools/scheduler-driver.ts'
 
 it('tells the workers of its run, and gives the slot to the next', async () => {
   const driver = new SchedulerDriver()
@@ -32,3 +32,24 @@ const control = (driver: SchedulerDriver): WorkerControl[] =>
   driver.log
     .at(names.control, 0)
     .archive.flatMap(({ record }) => (record?.value ? [codecs.control.decode(record.value) as WorkerControl] : []))
+
+it('one that is deleted and defined anew for the same time, in the turn in which that has come, is run', async () => {
+  const driver = new SchedulerDriver()
+  driver.boot('A')
+  await driver.settle()
+  const at = { schedule: { at: beginMs + 5_000 }, target: { handler: 'x' } }
+  driver.define('j', at)
+  driver.define('other', { schedule: { at: beginMs + 4_000 }, target: { handler: 'x' } })
+  await driver.advance(3_000, 500)
+  // One commit takes until the time has come, so that all of that is in the next turn.
+  const gate = Promise.withResolvers<void>()
+  driver.commitGate = gate.promise
+  await driver.advance(3_000, 500)
+  driver.remove('j')
+  const offset = driver.define('j', at)
+  await driver.settle()
+  driver.commitGate = undefined
+  gate.resolve()
+  await driver.advance(10_000, 500)
+  expect(driver.executions().filter(({ jobId, specOffset }) => jobId === 'j' && specOffset === offset)).toHaveLength(1)
+})

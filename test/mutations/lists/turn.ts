@@ -222,6 +222,14 @@ export const turnMutations = [
         'scheduler/full-disks',
       ],
       [
+        'redefined-loses-its-timer',
+        scheduler('effects'),
+        'job.state === loaded?.job.state && job.definition === loaded?.job.definition',
+        'job.state === loaded?.job.state',
+        'a job that is defined anew as its time comes is not run',
+        'scheduler/deleted-runs',
+      ],
+      [
         'broken-disk-keeps-its-share',
         scheduler('scheduler'),
         'this.#handOver.hasBegun || this.#withdrawal.isWithdrawn',
