@@ -99,11 +99,17 @@ describe('guesses of one address', () => {
     const away = Promise.withResolvers<undefined>()
     const judged = (token: string, judge: () => Promise<string | undefined>) =>
       signIns.judged({ address: here, token, realm: 'public' }, judge).catch(({ code }: { code: string }) => code)
-    const asked = Array.from({ length: 100 }, (_, index) => judged(`a.b.${index}`, () => away.promise))
+    let looked = 0
+    const look = () => {
+      looked++
+      return away.promise
+    }
+    const asked = Array.from({ length: 100 }, (_, index) => judged(`a.b.${index}`, look))
     const other = judged('a-token-of-this-system', async () => 'operator')
     away.reject(new DuelogError('identity-unavailable', 'The keys could not be had.'))
     expect(new Set(await Promise.all(asked))).toEqual(new Set(['identity-unavailable']))
     expect(await other).toBe('operator')
+    expect(looked).toBe(refusedSignInsMax)
   })
   it('are so many, whatever comes after them, and the right one is not among the others', async () => {
     const { guess, present, looked, pass } = guessing()
