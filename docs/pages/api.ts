@@ -2,10 +2,14 @@
 
 import { createApi } from '../../src/api/api.ts'
 import {
+  bodiesMax,
+  bodiesPerCallerMax,
+  connectionsMax,
   refusedSignInsInAllMax,
   refusedSignInsInAllPerSecond,
   refusedSignInsMax,
   refusedSignInsPerSecond,
+  unreadCharsMax,
 } from '../../src/api/limits.ts'
 import { harmlessHeaders } from '../../src/api/masked.ts'
 import type { OpenApiDocument } from '../../src/api/openapi/document.ts'
@@ -87,6 +91,7 @@ export function apiPage(): string {
       '- viewer reads, operator also writes jobs and commands, admin also reads the audit trail.',
       `- A viewer is shown of headers, URLs and answers of servers only what is known to be harmless: the values of the headers ${[...harmlessHeaders].map((name) => `\`${name}\``).join(', ')}; of the URL of an http target scheme, host and port; of what its server answered the status. In place of all else stands \`***\`, also where a handler's own words repeat it. A viewer's plan does not compare what is hidden, and names the fields in \`hidden\`. Payloads, keys, tags and the words of handlers are shown: put no secret there. A definition with such a mask is refused where it is written.`,
       '- One caller may send `DUELOG_HTTP_RATE_LIMIT` requests a second; beyond that 429 with `Retry-After`.',
+      `- Where ${connectionsMax.toLocaleString('en')} connections are open a new one takes the place of another: of the address that has most, and first of one without a request. Requests whose bodies are still coming are at most ${bodiesMax.toLocaleString('en')}, ${bodiesPerCallerMax} of one caller and ${bodiesPerCallerMax} of all viewers; beyond that 503. Answers that nobody reads hold ${unreadCharsMax / 1024 / 1024} million characters at most; beyond that connections are closed. Lists, plans and forecasts have their turn by caller, and are answered with 503 where it does not come within half a minute.`,
       '',
       '## Audit trail',
       '',
