@@ -3,7 +3,7 @@
  * partitions one write at a time, and answers each "not yet" with fresh metadata of all topics: eight answers that are awaited one after the
  * other where a transaction writes to two brokers, and more where the one before is just being ended. Here it is three:
  *
- *   AddPartitionsToTxn   all partitions at once ──► Produce   to all of them at once ──► EndTxn
+ *   AddPartitionsToTxn   all partitions at once ──► Produce   to all brokers at once ──► EndTxn
  *
  * The coordinator is looked for once, and again when it has refused or lost anything. Where it says that it cannot just now (the transaction
  * before is still being ended, or it has just become the coordinator), it has done nothing that asking again would do twice: the same request

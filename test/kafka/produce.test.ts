@@ -34,10 +34,15 @@ function brokers(forgets: string[] = []) {
   }
   return { batches, sendBatch }
 }
-const write = (sendBatch: (batch: ProducerBatch) => Promise<RecordMetadata[]>, onOneBroker: boolean) =>
+/** Each partition of a topic is led by another broker, unless `leaderOf` says otherwise. */
+const write = (
+  sendBatch: (batch: ProducerBatch) => Promise<RecordMetadata[]>,
+  onOneBroker: boolean,
+  leaderOf = (topic: string, partition: number) => `broker of ${topic}/${partition}`,
+) =>
   produce(records, partitionCounts, {
     sendBatch,
-    counts: { onOneBroker: () => onOneBroker, leaderOf: () => 'broker 1' },
+    counts: { onOneBroker: () => onOneBroker, leaderOf },
     requestTimeoutMs: 1_000,
   })
 
@@ -72,6 +77,36 @@ test('nothing is under way any more when a write fails', async () => {
   expect(isOver).toBe(false)
   slow.resolve()
   await expect(failing).rejects.toThrow('refused')
+})
+
+test('a broker has one call at a time, beside those of the others, and none is begun any more once one has failed', async () => {
+  const { sendBatch } = brokers()
+  const begun: string[] = []
+  const answers = new Map(['out/0', 'out/1', 'state/1'].map((place) => [place, Promise.withResolvers<void>()]))
+  const answering = async (batch: ProducerBatch): Promise<RecordMetadata[]> => {
+    const { topic = '', messages = [] } = batch.topicMessages?.[0] ?? {}
+    const place = `${topic}/${messages[0]?.partition}`
+    begun.push(place)
+    await answers.get(place)?.promise
+    return sendBatch(batch)
+  }
+  const settled = (): Promise<void> => new Promise(setImmediate)
+  const leaderOf = (topic: string): string => `broker of ${topic}`
+  const written = write(answering, false, leaderOf)
+  await settled()
+  expect(begun).toEqual(['out/0', 'state/1'])
+  answers.get('out/0')?.resolve()
+  await settled()
+  expect(begun.splice(0)).toEqual(['out/0', 'state/1', 'out/1'])
+  for (const { resolve } of answers.values()) resolve()
+  expect([...(await written).keys()].sort()).toEqual(['out/0', 'out/1', 'state/1'])
+  answers.set('out/0', Promise.withResolvers())
+  const refusing = write(answering, false, leaderOf)
+  refusing.catch(() => {})
+  await settled()
+  answers.get('out/0')?.reject(new Error('refused'))
+  await expect(refusing).rejects.toThrow('refused')
+  expect(begun).toEqual(['out/0', 'state/1'])
 })
 
 test.each(['-1', undefined, ''])('an answer that names no offset, but %o, fails the write', async (baseOffset) => {
