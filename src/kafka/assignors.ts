@@ -59,7 +59,8 @@ export function createAssigner(kind: AssignerKind, note: () => MemberNote): Part
 /**
  * Partition i of every topic goes to one member and stays there where balance allows. Standbys get some of the topics besides, and one more
  * where they are awaited (warm-shares.ts): an owner is who reads all of them. While one member knows no standbys nobody is one, for that
- * member would take a standby for an owner. Who is about to leave gets nothing while others stay: what it has is free.
+ * member would take a standby for an owner. Who is about to leave gets nothing while others stay: what it has is free, or where it yields
+ * and fires it, free as soon as others are warm.
  */
 export const coPartitioned: Rule = (all, counts) => {
   // Who reads nothing, or whose metadata nobody can read, would keep its partitions from all others.
@@ -68,9 +69,11 @@ export const coPartitioned: Rule = (all, counts) => {
   const notes = members.flatMap(({ note }) => note.standby ?? [])
   const knowStandbys = notes.length === members.length
   const staying = members.filter(({ note }) => note.leaving !== true)
-  const known = (staying.length > 0 ? staying : members).map((member) => standingOf(member, knowStandbys))
+  const yielding = staying.length > 0 ? members.filter(({ note }) => note.yields === true) : []
+  const standings = (some: readonly GroupRole[]) => some.map((member) => standingOf(member, knowStandbys))
   const wanted = knowStandbys ? Math.max(0, ...notes.map((note) => note.wanted)) : 0
-  const { owners, copies, awaited } = shareWarm(widest, wanted, known)
+  const known = standings(staying.length > 0 ? staying : members)
+  const { owners, copies, awaited } = shareWarm(widest, wanted, known, standings(yielding))
   // What all agree on: who could add a topic to it would make owners of all standbys.
   const [followed = new Set<string>(), ...others] = notes.map((note) => new Set(note.topics))
   for (const topic of followed) if (others.some((topics) => !topics.has(topic))) followed.delete(topic)

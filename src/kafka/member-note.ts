@@ -33,12 +33,14 @@ export interface MemberNote {
   generation: number
   /** It goes on with what it has until others have taken it over, and wants nothing more. */
   leaving?: true
+  /** It leaves so for its own good and not for an end: what it fires it fires until another is warm. With `leaving`, for earlier versions. */
+  yields?: true
   /** Absent: it knows no standbys. */
   standby?: StandbyNote
 }
 
 export function noteOf(
-  { instance, userData, standbys, isLeaving }: GroupReaderOptions,
+  { instance, userData, standbys, isLeaving, isYielding }: GroupReaderOptions & { isYielding?: () => boolean },
   assigned: ReadonlyMap<string, readonly number[]>,
   generation: number,
 ): MemberNote {
@@ -48,7 +50,9 @@ export function noteOf(
     if (topic === standbys?.warmth?.topic) continue
     for (const partition of partitions) (standbys?.topics.includes(topic) ? followed : owned).add(partition)
   }
-  const leaving = isLeaving?.() === true && { leaving: true as const }
+  const ends = isLeaving?.() === true
+  const yields = !ends && isYielding?.() === true
+  const leaving = (ends || yields) && { leaving: true as const, ...(yields && { yields }) }
   const note = { instance, userData: userData?.() ?? null, owned: [...owned], generation, ...leaving }
   if (standbys === undefined) return note
   const { wanted, topics, copies, warmth } = standbys
@@ -67,7 +71,7 @@ export function readNote(memberId: string, bytes: Buffer | undefined): MemberNot
       userData: note.userData ?? null,
       owned: Array.isArray(note.owned) ? note.owned.filter(Number.isSafeInteger) : [],
       generation: Number(note.generation) || 0,
-      ...(note.leaving === true && { leaving: true }),
+      ...(note.leaving === true && { leaving: true, ...(note.yields === true && { yields: true }) }),
       ...(isStandbyNote(note.standby) && { standby: note.standby }),
     }
   } catch {

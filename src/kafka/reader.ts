@@ -72,9 +72,9 @@ export class KafkaGroupReader implements GroupReader {
     this.#heartbeats = new Heartbeats(this.#beatMs, settings.sessionTimeoutMs)
     const note = () => {
       this.#heartbeats.joining()
-      return noteOf({ ...options, isLeaving }, this.#assigned, this.#heartbeats.generation)
+      const isYielding = (): boolean => cutOff?.isCutOff === true
+      return noteOf({ ...options, isYielding }, this.#assigned, this.#heartbeats.generation)
     }
-    const isLeaving = (): boolean => cutOff?.isCutOff === true || options.isLeaving?.() === true
     const { assignment = 'round-robin' } = options
     // Where the membership ends first the next one tells the group.
     if (assignment !== 'round-robin') this.#endReach = cutOff?.onChange(() => void this.rejoin().catch(() => {}))

@@ -18,10 +18,16 @@ export interface WarmShares {
   awaited: Shares
 }
 
-export function shareWarm(count: number, wanted: number, members: readonly Standing[]): WarmShares {
+/** `yielding`: they want nothing more, and what they fire they fire until one of the members is warm. */
+export function shareWarm(
+  count: number,
+  wanted: number,
+  members: readonly Standing[],
+  yielding: readonly Standing[] = [],
+): WarmShares {
   const sorted = [...members].sort((a, b) => compare(a.memberId, b.memberId))
   const targets = sharePartitions(count, sorted)
-  const owners = ownersUntilWarm(count, sorted, targets)
+  const owners = ownersUntilWarm(count, sorted, targets, yielding)
   const before = ownersOf(count, sorted)
   // Who owns a partition has a copy that is as good as one that follows.
   const followers = sorted.map((member, place) => ({
@@ -54,25 +60,28 @@ export function shareWarm(count: number, wanted: number, members: readonly Stand
 /**
  * A partition whose owner is there, and fires as far as it says, stays with it until who is to own it is warm. One without an owner, or whose
  * owner is not warm itself, goes at once: to whoever is to own it if that is warm or nobody is, else to the one of the warm that has the least.
+ * One whose owner yields and fires goes in the same way as soon as one of the others is warm.
  */
-function ownersUntilWarm(count: number, sorted: readonly Standing[], targets: Shares): Shares {
+function ownersUntilWarm(count: number, sorted: readonly Standing[], targets: Shares, yielding: readonly Standing[]): Shares {
   const targetOf = memberOf(targets)
-  const before = ownersOf(count, sorted)
-  const owners: Shares = new Map(sorted.map(({ memberId }) => [memberId, []]))
+  const everybody = [...sorted, ...yielding].sort((a, b) => compare(a.memberId, b.memberId))
+  const before = ownersOf(count, everybody)
+  const owners: Shares = new Map(everybody.map(({ memberId }) => [memberId, []]))
   const give = (partition: number, { memberId }: Standing): void => void owners.get(memberId)?.push(partition)
-  const free: [partition: number, target: Standing][] = []
+  const free: [partition: number, last: Standing][] = []
   for (const partition of numbers(count)) {
     const target = sorted.find(({ memberId }) => memberId === targetOf.get(partition))
     if (target === undefined) continue
-    const owner = sorted[before[partition] ?? -1]
+    const owner = everybody[before[partition] ?? -1]
+    const stays = owner !== undefined && !yielding.includes(owner)
     if (target === owner || isReady(target, partition)) give(partition, target)
-    else if (owner !== undefined && isReady(owner, partition)) give(partition, owner)
-    else free.push([partition, target])
+    else if (stays && isReady(owner, partition)) give(partition, owner)
+    else free.push([partition, !stays && owner?.warm?.has(partition) === true ? owner : target])
   }
   const sizeOf = ({ memberId }: Standing): number => owners.get(memberId)?.length ?? 0
-  for (const [partition, target] of free) {
+  for (const [partition, last] of free) {
     const warm = sorted.filter((member) => isWarm(member, partition))
-    const [best = target] = warm.sort((a, b) => sizeOf(a) - sizeOf(b) || compare(a.memberId, b.memberId))
+    const [best = last] = warm.sort((a, b) => sizeOf(a) - sizeOf(b) || compare(a.memberId, b.memberId))
     give(partition, best)
   }
   for (const share of owners.values()) share.sort((a, b) => a - b)

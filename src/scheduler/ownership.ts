@@ -43,6 +43,8 @@ export const quietMs = 2_000
 
 /** A copy that lacks no more is warm: it is read in a fraction of a second. As many as a restore leaves for the claim. */
 const warmRecordsMax = 1_000
+/** Who has fired is warm for so long while it is opened again. A cut-off from one broker is told later (kafka/cut-off.ts). */
+const firedMsMax = 10_000
 
 export class Ownership {
   readonly partition: number
@@ -108,12 +110,15 @@ export class Ownership {
     if (trustedMs(this.shared.clock) === undefined) return false
     if (phase === 'claiming' || phase === 'draining') return true
     if (closing || phase === 'closed') return false
-    // What begins anew has what it had, until its store is open and says what it lacks. A standby keeps it only while it follows.
+    // What begins anew has what it had, until its store is open and says what it lacks, or does not open for long. A standby keeps it only
+    // while it follows.
     const { behindRecords } = this.catchUp
-    if (role === 'owner' && behindRecords === null) return this.#hasFired && !this.storeFailures.isBroken
+    if (role === 'owner' && behindRecords === null)
+      return this.shared.clock.steadyMs() - this.#firedAt < firedMsMax && !this.storeFailures.isBroken
     return (role === 'owner' || phase === 'following') && behindRecords !== null && behindRecords <= warmRecordsMax
   }
-  #hasFired = false
+  /** When it fired last, as far as it has left that, by the steady clock. */
+  #firedAt = Number.NEGATIVE_INFINITY
   readonly waits = new AppliedWaits(() => this.applied)
   readonly #closed = new Interruption()
   #interrupted = new Interruption()
@@ -140,11 +145,11 @@ export class Ownership {
   }
 
   enter(phase: Phase): void {
+    const before = this.phase
     this.phase = phase
     if (phase === 'active') {
       this.trouble = null
-      this.#hasFired = true
-    }
+    } else if (before === 'active') this.#firedAt = this.shared.clock.steadyMs()
     this.storeFailures.entered(phase === 'active' || phase === 'following')
     this.#progressAt = this.shared.clock.steadyMs()
     this.catchUp.measureRestore()

@@ -44,10 +44,13 @@ function member(assignment: GroupReaderOptions['assignment']) {
         return true
       }
     },
+    /** An earlier version knows only that it leaves. */
     isLeaving(): boolean {
       const assigner = config?.partitionAssigners?.[0]?.({ cluster: {} } as never)
       const bytes = assigner?.protocol({ topics: ['t'] }).metadata ?? Buffer.alloc(0)
-      return JSON.parse(String(AssignerProtocol.MemberMetadata.decode(bytes)?.userData)).leaving === true
+      const { leaving, yields } = JSON.parse(String(AssignerProtocol.MemberMetadata.decode(bytes)?.userData))
+      expect(yields).toBe(leaving)
+      return leaving === true
     },
   }
 }

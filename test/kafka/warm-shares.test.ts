@@ -256,6 +256,64 @@ describe('what the members tell', () => {
   })
 })
 
+describe('one that yields', () => {
+  const owner = (warm: number[]): Member => ({ ...fresh('a'), owned: all(4), generation: 3, warm: new Set(warm) })
+
+  test('keeps what it fires until another is warm there, and gets nothing else', () => {
+    const shares = shareWarm(4, 1, [{ ...fresh('b'), warm: new Set([3]) }], [owner([0, 1, 3])])
+    // The second it does not fire, and the last the other could at once.
+    expect(shares.owners).toEqual(
+      new Map([
+        ['a', [0, 1]],
+        ['b', [2, 3]],
+      ]),
+    )
+    expect(shares.copies.get('b')).toEqual([0, 1])
+    expect(shares.awaited.get('b')).toEqual([0, 1])
+    expect(shares.copies.has('a')).toBe(false)
+  })
+
+  test('yields to any that is warm, also to one that is not to have it in the end', () => {
+    const [b, c] = [fresh('b'), { ...fresh('c'), following: all(4), warm: new Set(all(4)) }]
+    const { owners } = shareWarm(4, 1, [b, c], [owner(all(4))])
+    expect(owners.get('a')).toEqual([])
+    expect(owners.get('c')).toEqual(all(4))
+  })
+
+  test('in any group each partition has one owner, who is warm as long as anybody is, and stays if one that stays is warm', () => {
+    const some = fc.uniqueArray(fc.nat(7))
+    const member = fc.record({ owned: some, following: some, warm: some, generation: fc.nat(3), yields: fc.boolean() })
+    fc.assert(
+      fc.property(fc.nat(8), fc.nat(2), fc.array(member, { minLength: 1, maxLength: 5 }), (count, wanted, group) => {
+        const standings = group.map(({ warm, yields, ...told }, place) => ({
+          ...{ ...fresh(names[place] ?? ''), ...told, warm: new Set(warm), yields },
+        }))
+        const staying = standings.filter(({ yields }) => !yields)
+        if (staying.length === 0) return
+        const yielding = standings.filter(({ yields }) => yields)
+        const shares = shareWarm(count, wanted, staying, yielding)
+        expect([...shares.owners.values()].flat().sort((a, b) => a - b)).toEqual(all(count))
+        for (const partition of all(count)) {
+          const name = ownerIn(shares, partition)
+          const owner = standings.find(({ memberId }) => memberId === name)
+          const hasHeir = staying.some(({ warm }) => warm.has(partition))
+          if (owner?.yields)
+            expect([hasHeir, owner.warm.has(partition), owner.owned.includes(partition)]).toEqual([false, true, true])
+          if (owner?.yields) expect(awaitedIn(shares)).toContain(partition)
+        }
+      }),
+    )
+  })
+
+  test('has all of that in what it tells, and a leader of an earlier version reads that it leaves', () => {
+    const options = { instance: 'a', topics: ['t'], isYielding: () => true } as unknown as GroupReaderOptions
+    const note = noteOf(options, new Map([['t', [0]]]), 3)
+    expect(note).toMatchObject({ leaving: true, yields: true })
+    expect(readNote('a', Buffer.from(JSON.stringify(note)))).toMatchObject({ leaving: true, yields: true })
+    expect(noteOf({ ...options, isLeaving: () => true }, new Map(), 3)).not.toHaveProperty('yields')
+  })
+})
+
 describe('partition numbers as bits', () => {
   test('are what they were, and take an eighth of a byte for each that there is', () => {
     fc.assert(

@@ -70,3 +70,23 @@ test('where all are cut off from one, each keeps what it has', async () => {
   expect(owned(second).length).toBeGreaterThan(0)
   expectEachOnce(driver)
 })
+
+test('one that starts while all others are cut off takes over what they fire when it is warm, and not before', async () => {
+  const driver = new SchedulerDriver(partitions, 'by the rule')
+  const processes = ['A', 'B'].map((name) => driver.boot(name))
+  await driver.advance(5_000, 250)
+  const tick = { schedule: { everyMs: 1_000 }, target: { handler: 'x' }, trackRuns: false }
+  for (let index = 0; index < 40; index++) driver.define(`tick-${index}`, { ...tick, ...catchUp })
+  await driver.advance(2_000, 250)
+  for (const { member } of processes) member?.outOfReach(true)
+  await driver.advance(1_000, 250)
+  const third = driver.boot('C')
+  const releases = [0, 1, 2, 3].map((partition) => driver.hold(third, `opens store ${partition}`))
+  await driver.advance(40_000, 1_000)
+  expect(owned(third)).toEqual([])
+  expect(processes.flatMap(owned).sort()).toEqual([0, 1, 2, 3])
+  for (const release of releases) release()
+  await driver.advance(5_000, 250)
+  expect(owned(third)).toEqual([0, 1, 2, 3])
+  expectEachOnce(driver)
+})

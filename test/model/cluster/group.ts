@@ -183,8 +183,8 @@ export class Member implements GroupReader {
   get note(): Buffer {
     const assigned = new Map<string, number[]>()
     for (const { topic, partition } of this.#assigned.values()) assigned.set(topic, [...(assigned.get(topic) ?? []), partition])
-    const isLeaving = (): boolean => this.#isOutOfReach || this.#options.isLeaving?.() === true
-    return Buffer.from(JSON.stringify(noteOf({ ...this.#options, isLeaving }, assigned, this.#generation)))
+    const isYielding = (): boolean => this.#isOutOfReach
+    return Buffer.from(JSON.stringify(noteOf({ ...this.#options, isYielding }, assigned, this.#generation)))
   }
 
   promise(generation: number, assignment: Record<string, number[]>): void {
