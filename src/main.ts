@@ -91,7 +91,10 @@ async function assemble(
   const onUnread = (): void => metrics.invalid.inc({ reason: 'unreadable' })
   const log = connectLog({ brokers, clientId: instance, logger, onAppended: clock.appended, onUnread, ...security(config) })
   const [{ partitions }, clusterId] = await Promise.all([
-    log.ensureTopics({ plans, partitions: config.partitions, replication: config.replication }),
+    log.ensureTopics({
+      ...{ plans, partitions: config.partitions, replication: config.replication },
+      partitionsByDefault: config.given.DUELOG_PARTITIONS === undefined,
+    }),
     clusterIdOf(log),
     succeed({ dataDir: config.dataDir, instance, groups: groupsOf(names, config.pools), log, logger }),
   ])

@@ -18,7 +18,7 @@ export function accessPage(): string {
 
 <!-- Made by docs/generate.ts from schemas/access.ts: change that, then run \`npm run generate\`. -->
 
-What the ACLs of a Kafka cluster must allow to the principal of each process, with the default prefix. A \`*\` at the end stands for a prefixed ACL. A process with several roles needs the tables of all of them. \`duelog acls --role scheduler,api --principal User:duelog\` prints the commands that grant it, for your prefix, pools and topics. A test runs each role on a broker with an authorizer and exactly these..
+What the ACLs of a Kafka cluster must allow to the principal of each process, with the default prefix. A \`*\` at the end stands for a prefixed ACL. A process with several roles needs the tables of all of them. \`duelog acls --role scheduler,api --principal User:duelog\` prints the commands that grant it, for your prefix, pools and topics. A test runs each role on a broker with an authorizer and exactly these.
 
 Topics must be there: either let \`duelog topics apply\` make them under a principal with the table *setup*, or grant that to the processes too. Readers of your own, such as a console, need \`Read\` on what they read and on their group.
 

@@ -18,21 +18,33 @@ export function aclsCommand(frame: CommandFrame): Command {
     new Command('acls').description(
       'Show what the ACLs of a Kafka cluster must allow to each role. No broker is asked. With --principal: the commands that grant it.',
     ),
-    ['acls --role scheduler,api', 'acls --role scheduler --principal User:duelog --bootstrap-server broker-1:9092 | sh'],
+    [
+      'acls --role scheduler,api',
+      'acls --role scheduler --principal User:duelog --bootstrap-server broker-1:9092 --command-config admin.properties | sh',
+    ],
   )
   for (const option of settingOptions(settings)) command.addOption(option)
   return command
     .addOption(new Option('--role <roles>', `comma-separated, of ${roles.join(', ')}`).default('scheduler,executor,retrier,api'))
     .addOption(new Option('--principal <principal>', 'whom to grant it to, such as User:duelog'))
     .addOption(new Option('--bootstrap-server <broker>', 'of the commands').default('localhost:9092'))
+    .addOption(new Option('--command-config <file>', 'of the commands: properties with which kafka-acls.sh signs in'))
     .addOption(new Option('--json', 'one line of JSON for each resource'))
     .action(async (flags: Record<string, unknown>) => {
       const { terminal } = frame
       const entries = await entriesOf({ ...terminal.env, ...environmentOf(flags) }, String(flags.role).split(','))
+      const { principal } = flags
+      if (typeof principal === 'string' && !/^[A-Za-z]+:./.test(principal))
+        throw new DuelogError(
+          'bad-usage',
+          `--principal is ${JSON.stringify(principal)}; Kafka wants a type before the name, such as User:${principal}.`,
+        )
       if (flags.json) for (const entry of entries) terminal.stdout.write(`${JSON.stringify(entry)}\n`)
-      else if (typeof flags.principal === 'string')
-        for (const entry of entries) terminal.stdout.write(`${grantOf(entry, flags.principal, String(flags.bootstrapServer))}\n`)
-      else {
+      else if (typeof principal === 'string') {
+        const config = flags.commandConfig === undefined ? '' : ` --command-config ${quoted(String(flags.commandConfig))}`
+        const program = `kafka-acls.sh --bootstrap-server ${quoted(String(flags.bootstrapServer))}${config}`
+        for (const entry of entries) terminal.stdout.write(`${program} ${grantOf(entry, principal)}\n`)
+      } else {
         const rows = entries.map(({ resource, name, pattern, operations, why }) => [
           resource,
           pattern === 'prefixed' ? `${name}*` : name,
@@ -73,12 +85,9 @@ function joined(entries: readonly AclEntry[]): AclEntry[] {
   return [...byResource.values()]
 }
 
-function grantOf({ resource, name, pattern, operations }: AclEntry, principal: string, broker: string): string {
+function grantOf({ resource, name, pattern, operations }: AclEntry, principal: string): string {
   const granted = operations.map((operation) => `--operation ${operation}`).join(' ')
-  return (
-    `kafka-acls.sh --bootstrap-server ${quoted(broker)} --add --force --allow-principal ${quoted(principal)} ` +
-    `${granted} --${resource} ${quoted(name)} --resource-pattern-type ${pattern}`
-  )
+  return `--add --force --allow-principal ${quoted(principal)} ${granted} --${resource} ${quoted(name)} --resource-pattern-type ${pattern}`
 }
 
 /** For a shell. */

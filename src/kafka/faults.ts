@@ -77,7 +77,7 @@ const advice: Partial<Record<ErrorCode, string>> = {
   'record-refused': 'Look at what the topic accepts, such as its compaction and its interceptors.',
   'unsafe-topic': 'The topic or partition does not exist; create it with `duelog topics apply`.',
   'bad-config':
-    'The brokers do not accept these credentials: check KAFKA_SASL_MECHANISM, KAFKA_SASL_USERNAME and KAFKA_SASL_PASSWORD.',
+    'The brokers do not accept these credentials: check KAFKA_SASL_MECHANISM, KAFKA_SASL_USERNAME and KAFKA_SASL_PASSWORD, and that the port of KAFKA_BROKERS is a listener with SASL.',
   'broker-unavailable': 'Check that the brokers run and can be reached; then try again.',
 }
 

@@ -10,9 +10,12 @@ interface Logger {
   warn(facts: object, message: string): void
 }
 
-/** Events that kafkajs reports as warnings or errors and that need nobody: what we say ourselves of silent brokers is one. */
+/**
+ * Events that kafkajs reports as warnings or errors and that need nobody: what we say ourselves of silent brokers is one, and that a
+ * producer was fenced, as at each handover of a partition; who is fenced unawares says so itself (duelog_fenced_total, reopens).
+ */
 const everyday =
-  /rebalanc|re-joining|Limiting retries|not aware of this member|not the (leader for that|correct coordinator)|another concurrent operation|Restarting the consumer|coordinator is (loading|not available)|taken for lost/i
+  /rebalanc|re-joining|Limiting retries|not aware of this member|not the (leader for that|correct coordinator)|another concurrent operation|Restarting the consumer|coordinator is (loading|not available)|taken for lost|operation with an old epoch|newer producer with the same transactionalId/i
 
 const everyMs = 60_000
 /** Kinds that are known at a time; of more the oldest is said again in full. */

@@ -4,7 +4,16 @@ import type { TopicPlan } from '../../streams/topics.ts'
 import { principalOf } from './client.ts'
 import { faultOf } from './faults.ts'
 import { patiently } from './patience.ts'
-import { createTopics, type Difference, differencesOf, partitionCounts, settingsOf, type TopicsWanted } from './topics.ts'
+import {
+  checkBrokers,
+  createTopics,
+  type Difference,
+  differencesOf,
+  partitionCounts,
+  settingsOf,
+  settingsOfNew,
+  type TopicsWanted,
+} from './topics.ts'
 
 export interface TopicChange {
   topic: string
@@ -58,11 +67,17 @@ async function changesOf(admin: Admin, wanted: TopicsWanted): Promise<TopicChang
   const found = await settingsOf(admin, present)
   const jobs = wanted.plans.find(({ schema }) => schema === 'job-definition')
   const partitions = (jobs && counts.get(jobs.topic)) ?? wanted.partitions
+  // A plan that could not be carried out is none.
+  if (counts.size < wanted.plans.length) await checkBrokers(admin, wanted.replication)
   return wanted.plans.map((plan): TopicChange => {
     const { topic, config } = plan
     const count = counts.get(topic)
     if (count === undefined) {
-      const settings = Object.entries(config).map(([setting, planned]) => ({ setting, found: undefined, planned }))
+      const settings = Object.entries(settingsOfNew(config, wanted.replication)).map(([setting, planned]) => ({
+        setting,
+        found: undefined,
+        planned,
+      }))
       return { topic, action: 'create', partitions, settings, reason: undefined }
     }
     const differences = differencesOf(plan, found.get(topic) ?? new Map())

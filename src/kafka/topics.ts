@@ -10,6 +10,8 @@ export interface TopicsWanted {
   plans: TopicPlan[]
   /** Used where `jobs` does not exist yet. */
   partitions: number
+  /** Nobody asked for that number, so that another one is no surprise. Default false. */
+  partitionsByDefault?: boolean
   /** Copies of each partition. From 3 on, new topics get min.insync.replicas=2. */
   replication: number
 }
@@ -28,7 +30,7 @@ export async function ensureTopics(kafka: Kafka, wanted: TopicsWanted, logger: L
     const counts = await partitionCounts(admin, present)
     const jobs = wanted.plans.find(({ schema }) => schema === 'job-definition')
     const partitions = (jobs && counts.get(jobs.topic)) ?? wanted.partitions
-    if (partitions !== wanted.partitions)
+    if (partitions !== wanted.partitions && wanted.partitionsByDefault !== true)
       logger.warn(
         { partitions, configured: wanted.partitions },
         `${jobs?.topic} has ${partitions} partitions; the configured number is ignored`,
@@ -71,14 +73,7 @@ async function tellOfLost(admin: Admin, lost: string[], present: TopicPlan[], lo
 
 export async function createTopics(admin: Admin, plans: TopicPlan[], partitions: number, replication: number): Promise<string[]> {
   if (plans.length === 0) return []
-  const { brokers } = await patiently(() => admin.describeCluster())
-  // The broker says INVALID_REPLICATION_FACTOR, and nothing else.
-  if (brokers.length < replication)
-    throw new DuelogError(
-      'bad-config',
-      `The cluster has ${brokers.length} ${brokers.length === 1 ? 'broker' : 'brokers'}, and each topic of Duelog is to have ${replication} copies. Set DUELOG_REPLICATION=${brokers.length}, or start more brokers.`,
-    )
-  const safety: Record<string, string> = replication >= 3 ? { 'min.insync.replicas': '2' } : {}
+  await checkBrokers(admin, replication)
   const made = await admin.createTopics({
     timeout: createTimeoutMs,
     // kafkajs's own wait fails when the broker it asks has not heard of the topic yet.
@@ -87,7 +82,7 @@ export async function createTopics(admin: Admin, plans: TopicPlan[], partitions:
       topic,
       numPartitions: partitions,
       replicationFactor: replication,
-      configEntries: Object.entries({ ...safety, ...config }).map(([name, value]) => ({ name, value })),
+      configEntries: Object.entries(settingsOfNew(config, replication)).map(([name, value]) => ({ name, value })),
     })),
   })
   await untilLed(
@@ -95,6 +90,20 @@ export async function createTopics(admin: Admin, plans: TopicPlan[], partitions:
     plans.map(({ topic }) => topic),
   )
   return made ? plans.map(({ topic }) => topic) : []
+}
+
+/** What a topic is created with. */
+export const settingsOfNew = (config: Record<string, string>, replication: number): Record<string, string> =>
+  replication >= 3 ? { 'min.insync.replicas': '2', ...config } : config
+
+/** Throws where there are too few brokers. Kafka itself says INVALID_REPLICATION_FACTOR, and nothing else. */
+export async function checkBrokers(admin: Admin, replication: number): Promise<void> {
+  const { brokers } = await patiently(() => admin.describeCluster())
+  if (brokers.length < replication)
+    throw new DuelogError(
+      'bad-config',
+      `The cluster has ${brokers.length} ${brokers.length === 1 ? 'broker' : 'brokers'}, and each topic of Duelog is to have ${replication} copies. Set DUELOG_REPLICATION=${brokers.length}, or start more brokers.`,
+    )
 }
 
 /** A topic is in the brokers' metadata before its leaders serve it; whether they do, the question for its offsets tells. */

@@ -244,7 +244,10 @@ export class Partition {
     if (fenced) metrics.fenced.inc()
     if (own.closing || own.isLeaving) {
       if (!fenced)
-        logger.warn({ err: error, partition: own.partition }, 'A partition that was being handed over ended with an error.')
+        logger.warn(
+          { err: error, partition: own.partition },
+          `Partition ${own.partition} ended with an error while it was handed over. Its next owner goes on from the log; nothing is to do.`,
+        )
       // A standby follows from now on with the store that it has.
       if (own.role === 'owner') own.beginClose()
       return

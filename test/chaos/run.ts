@@ -39,7 +39,7 @@ async function main(args: readonly string[]): Promise<number> {
   const options = readOptions(args)
   if (options.list) {
     for (const { name, what, goal } of faults)
-      console.log(`${name.padEnd(26)}${what}${goal === undefined ? '' : ` (${goal.words})`}`)
+      console.log(`${name.padEnd(26)}${what}${goal === undefined ? '' : ` (goal: ${goal.words})`}`)
     return 0
   }
   const unknown = options.only.filter((name) => !faults.some((fault) => fault.name === name))

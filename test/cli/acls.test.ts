@@ -19,6 +19,20 @@ it('prints the commands that grant a role what it needs, for this prefix and the
   expect(out).toContain('--topic orders --resource-pattern-type literal')
 })
 
+it('signs in by a file of properties, and refuses a principal that Kafka would not take', async () => {
+  const { out } = await duelogHere(['acls', '--role', 'api', '--principal', 'User:d', '--command-config', 'my admin.properties'])
+  const program = "kafka-acls.sh --bootstrap-server localhost:9092 --command-config 'my admin.properties' --add "
+  expect(
+    out
+      .trimEnd()
+      .split('\n')
+      .every((line) => line.startsWith(program)),
+  ).toBe(true)
+  const wrong = await duelogHere(['acls', '--principal', 'duelog'])
+  expect(wrong).toMatchObject({ code: 2, out: '' })
+  expect(wrong.err).toContain('User:duelog')
+})
+
 it('joins what several roles need of one resource, and names the roles there are', async () => {
   const entries = (await duelogHere(['acls', '--role', 'scheduler,api,executor', '--json'])).json()
   const places = entries.map(({ resource, pattern, name }) => `${resource} ${pattern} ${name}`)

@@ -40,7 +40,10 @@ describe('duelog topics', () => {
     expect(plan.out).toMatch(new RegExp(`\\ncreate +${prefix}job-state +2 +cleanup.policy=compact, `))
     expect((await run('plan', '--json')).json().every(({ action }) => action === 'create')).toBe(true)
     expect((await run('apply')).out).toContain(`Topics: ${count} created.`)
-    expect((await run('plan')).out).toBe(`Topics: ${count} are as they should be.\n`)
+    expect(await run('plan')).toMatchObject({ out: `Topics: ${count} are as they should be.\n`, err: '' })
+    expect((await run('plan', '--partitions', '8')).err).toContain(
+      `DUELOG_PARTITIONS=8 is ignored: ${prefix}jobs has 2 partitions.`,
+    )
     expect(
       (await run('plan', '--pools', 'default,mail', '--json')).json().filter(({ action }) => action === 'create'),
     ).toHaveLength(6)
@@ -53,6 +56,12 @@ describe('duelog topics', () => {
     expect((await run('plan', ...intake)).out).toMatch(new RegExp(`\\ncreate +of-${prefix}etf1 +2`))
     expect((await run('apply', ...intake)).out).toContain(`Topics: ${count + 2} created.`)
     expect((await run('plan', ...intake)).out).toBe(`Topics: ${count} are as they should be.\n`)
+  })
+  it('plans nothing that could not be carried out', async () => {
+    const env = { KAFKA_BROKERS: brokers.join(','), SCHEMA_REGISTRY_URL: registryUrl, DUELOG_TOPIC_PREFIX: prefixOf('copies') }
+    const { code, out, err } = await duelogHere(['topics', 'plan', '--replication', '3'], { env })
+    expect({ code, out }).toEqual({ code: 1, out: '' })
+    expect(err).toContain('Set DUELOG_REPLICATION=1')
   })
   it('raises what is unsafe, and leaves what else was set', async () => {
     const prefix = prefixOf('unsafe')

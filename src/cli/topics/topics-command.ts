@@ -32,12 +32,22 @@ function topicCommand(frame: CommandFrame, name: 'plan' | 'apply', description: 
   return command
     .addOption(new Option('--json', 'one line of JSON for each topic'))
     .action(async (flags: Record<string, unknown>) => {
-      const changes = await changesOf({ ...frame.terminal.env, ...environmentOf(flags) }, name)
       const { terminal } = frame
+      const env = { ...terminal.env, ...environmentOf(flags) }
+      const changes = await changesOf(env, name)
+      const ignored = ignoredCount(env.DUELOG_PARTITIONS, changes)
+      if (ignored !== undefined) terminal.stderr.write(`${ignored}\n`)
       if (flags.json) for (const change of changes) terminal.stdout.write(`${JSON.stringify(change)}\n`)
       else terminal.stdout.write(textOf(changes, name, painterOf(terminal.stdout, terminal.env)))
       if (changes.some(({ action }) => action === 'refuse')) frame.exit(exitCodes.failed.code)
     })
+}
+
+/** In words: that a number of partitions was asked for which the topics do not have. */
+function ignoredCount(asked: string | undefined, changes: readonly TopicChange[]): string | undefined {
+  const there = changes.find(({ action }) => action === 'keep' || action === 'change')
+  if (asked === undefined || asked === '' || there === undefined || Number(asked) === there.partitions) return undefined
+  return `DUELOG_PARTITIONS=${asked} is ignored: ${there.topic} has ${there.partitions} partitions. The number is fixed when the topics are created.`
 }
 
 async function changesOf(env: Record<string, string | undefined>, name: 'plan' | 'apply'): Promise<TopicChange[]> {
