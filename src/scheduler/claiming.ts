@@ -15,8 +15,11 @@ import { definitionsBeganAnew, goOn, judgeLoss } from './positions.ts'
 import type { TimeIndex } from './time-index.ts'
 import type { TurnResult } from './turn.ts'
 
-/** Where each input ended once nobody else could fire. */
-export type InputEnds = Record<Source, Range>
+/** Where each input ended once nobody else could fire, and when that was asked, by the steady clock. */
+export type InputEnds = Record<Source, Range> & { askedAtMs: number }
+
+/** After so long nobody goes by these ends any more. */
+const endsFreshMs = 1_000
 
 /** What does not come is asked for once more, at last so often. */
 const nudgeMsMax = 60_000
@@ -62,11 +65,12 @@ export async function claim(own: Ownership, store: PartitionStore, took: Laps): 
 }
 
 /** Where the inputs begin and end, asked for all of them and all partitions together. */
-async function endsOf({ shares, partition }: Ownership): Promise<InputEnds> {
+async function endsOf({ shares, shared, partition }: Ownership): Promise<InputEnds> {
   const ends = shares.ends
+  const askedAtMs = shared.clock.steadyMs()
   const asked = [ends.jobs.ask(partition), ends.commands.ask(partition), ends.events.ask(partition)] as const
   const [jobs, commands, events] = await Promise.all(asked)
-  return { jobs, commands, events }
+  return { jobs, commands, events, askedAtMs }
 }
 
 /** Reopens the partition with an empty store. */
@@ -95,9 +99,13 @@ export async function drain(own: Ownership, store: PartitionStore, index: TimeIn
   }
   await readToEnd(own, 'jobs', ends.jobs, foldMail)
   await own.logPosition(store, index)
+  // That may have taken minutes, and what was acknowledged meanwhile is older than the first timer that fires.
+  const isOld = own.shared.clock.steadyMs() - ends.askedAtMs >= endsFreshMs
+  const { jobs, commands } = isOld ? await endsOf(own) : ends
+  if (isOld) await readToEnd(own, 'jobs', jobs, foldMail)
   own.feed.open('commands', own.applied.commands)
   if (!mayBeLost) own.feed.open('events', own.applied.events)
-  await readToEnd(own, 'commands', ends.commands, foldMail)
+  await readToEnd(own, 'commands', commands, foldMail)
 }
 
 /**

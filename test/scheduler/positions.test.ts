@@ -248,7 +248,12 @@ function draining(later: { earliest: number; next: number }): { drained: Promise
   // Jobs are at their end, whatever is asked of commands.
   const feed = own.feed as { next: (source: string) => number }
   feed.next = (source) => (source === 'jobs' ? 0 : 300)
-  const ends = { jobs: { earliest: 0, next: 0 }, commands: { earliest: 0, next: 500 }, events: { earliest: 0, next: 300 } }
+  const ends = {
+    jobs: { earliest: 0, next: 0 },
+    commands: { earliest: 0, next: 500 },
+    events: { earliest: 0, next: 300 },
+    askedAtMs: 0,
+  }
   return { drained: drain(own, nothing, {} as TimeIndex, ends), naps: () => naps }
 }
 
@@ -313,7 +318,12 @@ test('a drain whose owner may not decide by its clock waits for the clock, and n
     },
   } as unknown as Ownership
   const nothing = { scan: async () => [], get: async () => [], apply: async () => undefined } as unknown as PartitionStore
-  const ends = { jobs: { earliest: 0, next: 0 }, commands: { earliest: 0, next: 5 }, events: { earliest: 0, next: 5 } }
+  const ends = {
+    jobs: { earliest: 0, next: 0 },
+    commands: { earliest: 0, next: 5 },
+    events: { earliest: 0, next: 5 },
+    askedAtMs: 60_000,
+  }
   await drain(own, nothing, {} as TimeIndex, ends)
   expect(naps).toEqual([Number.POSITIVE_INFINITY])
 })

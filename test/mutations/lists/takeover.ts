@@ -18,7 +18,7 @@ export const takeoverMutations = [
       [
         'F-commands-undrained',
         scheduler('claiming'),
-        "  await readToEnd(own, 'commands', ends.commands, foldMail)\n",
+        "  await readToEnd(own, 'commands', commands, foldMail)\n",
         '',
         'a takeover does not drain commands',
       ],
@@ -28,6 +28,13 @@ export const takeoverMutations = [
         "  await readToEnd(own, 'jobs', ends.jobs, foldMail)\n",
         '',
         'a takeover does not drain definitions',
+      ],
+      [
+        'old-ends-kept',
+        scheduler('claiming'),
+        '  const isOld = own.shared.clock.steadyMs() - ends.askedAtMs >= endsFreshMs\n',
+        '  const isOld = false\n',
+        'a takeover that took long goes by the ends that it asked for behind its fence',
       ],
       [
         'claim-not-read-back',
