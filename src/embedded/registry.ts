@@ -1,6 +1,7 @@
 /** The embedded schema registry: Apicurio with its data in a file, on loopback only. */
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { messageOf } from '../errors.ts'
 import { privateFolderMode } from '../private-folder.ts'
 import { artifactFolder, titles } from './artifacts.ts'
@@ -60,10 +61,24 @@ export async function startRegistry(context: StartContext, onStart: (process: Gu
   return url
 }
 
+/** For each of the questions: on a busy machine the first may take longer, and jobs fire meanwhile by the ids that are known. */
 const ANSWER_MS_MAX = 10_000
+const QUESTIONS_MAX = 6
 
-async function answers(url: string): Promise<void> {
-  const response = await fetch(`${url}/subjects`, { signal: AbortSignal.timeout(ANSWER_MS_MAX) })
+/** Resolves when the registry answers. Rejects with the last error when it has not done so to any of `QUESTIONS_MAX` questions. */
+export async function answers(url: string, answerMsMax = ANSWER_MS_MAX): Promise<void> {
+  for (let left = QUESTIONS_MAX - 1; ; left--) {
+    try {
+      return await answer(url, answerMsMax)
+    } catch (error) {
+      if (left === 0) throw error
+      await setTimeout(answerMsMax / 10)
+    }
+  }
+}
+
+async function answer(url: string, answerMsMax: number): Promise<void> {
+  const response = await fetch(`${url}/subjects`, { signal: AbortSignal.timeout(answerMsMax) })
   await response.body?.cancel()
   if (!response.ok) throw new Error(`status ${response.status}`)
 }
