@@ -37,7 +37,8 @@ export const usage = `npm run chaos -- [options]
   --json file      results in JSON
   --write table    goals or faults: that table of docs/RELIABILITY.md is written anew
   --keep           the folder of the drill is kept: output of each process, stores, brokers' data
-  --list           what faults there are`
+  --list           what faults there are, each with its goal where it has one
+  --help           this text`
 
 /** Throws an Error whose message says what is wrong. */
 export function readOptions(args: readonly string[]): DrillOptions {

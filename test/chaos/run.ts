@@ -36,6 +36,10 @@ const stopMsMax = 60_000
 const say = (line: string): void => console.log(`${new Date().toISOString().slice(11, 19)} ${line}`)
 
 async function main(args: readonly string[]): Promise<number> {
+  if (args.includes('--help')) {
+    console.log(usage)
+    return 0
+  }
   const options = readOptions(args)
   if (options.list) {
     for (const { name, what, goal } of faults)
