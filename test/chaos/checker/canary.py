@@ -17,7 +17,8 @@ import time
 
 from confluent_kafka import Producer
 
-PAUSE_S = 0.2
+# More of them would be a load of their own on a small machine.
+PAUSE_S = 0.5
 
 
 class Writes:
