@@ -29,6 +29,7 @@ export function configurationPage(): string {
       '- Without `DUELOG_API_TOKENS` the server binds to loopback only and refuses requests that a web page of another origin could have sent.',
       '- `DUELOG_URL` and `DUELOG_TOKEN` are read by the commands that ask a running Duelog, see [CLI](CLI.md); `duelog up` has no use for them.',
       '- `DUELOG_API_TOKENS` guard the HTTP API alone. The embedded broker and registry listen on loopback and take no password: every program on this machine can go around the tokens by them, and the start says so in the log. Where others use the machine, set `KAFKA_BROKERS` and `SCHEMA_REGISTRY_URL` to some that ask for one.',
+      '- From the second start on Duelog is ready before its embedded registry is, as it knows the ids of its schemas: jobs fire, and other clients can ask the registry some seconds later, on a busy machine half a minute.',
       '- The data folder is for the user that Duelog runs as: its folders have mode 0700, what is written for it 0600. The files of stores keep the mode that the umask gives them, inside a folder that nobody else enters. A folder that was there before, with other things in it, keeps its own mode; what Duelog puts into it is closed all the same.',
       '- Every process serves HTTP, whatever its roles, because probes, metrics and the questions of other processes go there.',
     ].join('\n'),
