@@ -24,8 +24,11 @@ const producerFencedCode = 90
 const tooLarge = new Set(['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE'])
 const refused = new Set(['INVALID_RECORD', 'INVALID_TIMESTAMP'])
 const missing = new Set(['UNKNOWN_TOPIC_OR_PARTITION', 'INVALID_TOPIC_EXCEPTION'])
-/** The transaction before is not over yet; where a broker is lost that may take longer than kafkajs asks. */
-const passing = new Set(['CONCURRENT_TRANSACTIONS'])
+/**
+ * The transaction before is not over yet, which may take longer than kafkajs asks where a broker is lost; or a broker has failed with something
+ * of its own, as one that is asked to end a transaction in the moment in which it is fenced.
+ */
+const passing = new Set(['CONCURRENT_TRANSACTIONS', 'UNKNOWN'])
 const denied = /^(TOPIC|GROUP|CLUSTER|TRANSACTIONAL_ID|DELEGATION_TOKEN)_AUTHORIZATION_FAILED$/
 const unknownUser = /SASL_AUTHENTICATION_FAILED|UNSUPPORTED_SASL|ILLEGAL_SASL_STATE/
 const connection = /Connection|Timeout|BrokerNotFound|NoBroker|CoordinatorNotFound|MetadataNotLoaded|NumberOfRetriesExceeded/

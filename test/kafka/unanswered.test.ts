@@ -37,3 +37,11 @@ test.each(['listTopics', 'describeCluster'] as const)(
     await expect(patiently(() => Promise.reject(new TypeError('a fault of ours')))).rejects.toThrow('a fault of ours')
   },
 )
+
+test('what a broker itself has failed with is not taken for a fault of ours', () => {
+  const { createErrorFromCode } = createRequire(import.meta.url)('kafkajs/src/protocol/error') as {
+    createErrorFromCode: (code: number) => Error
+  }
+  expect(faultOf(createErrorFromCode(-1), 'A transaction')).toMatchObject({ code: 'broker-unavailable' })
+  expect(faultOf(new Error('a fault of ours'), 'A transaction')).toMatchObject({ code: 'internal' })
+})
