@@ -88,7 +88,7 @@ export async function startBroker(context: StartContext, onStart: (process: Guar
   const process = startGuarded({
     title: titles.kafka,
     java,
-    args: ['-Xms128m', '-Xmx384m', markOf(dataDir), ...archive, ...args, 'kafka.Kafka', properties],
+    args: ['-Xms128m', `-Xmx${context.kafkaHeapMb}m`, markOf(dataDir), ...archive, ...args, 'kafka.Kafka', properties],
     cwd: folder,
     env,
     logFile: join(logDir, 'kafka.log'),

@@ -15,6 +15,8 @@ export interface EmbeddedOptions {
   registryDue?: Promise<void>
   /** Partitions of topics that are created without a number. Default 4. */
   partitionsDefault?: number
+  /** Heap of the broker, MiB. Default 384. */
+  kafkaHeapMb?: number
   logger: Pick<Logger, 'info' | 'warn' | 'error'>
   /** Told in one line each what takes time, such as a download. */
   onProgress?: (message: string) => void

@@ -111,6 +111,7 @@ async function prepare(options: EmbeddedOptions, dataDir: string): Promise<Start
     javaVersion: java.version,
     onProgress,
     partitionsDefault: options.partitionsDefault ?? 4,
+    kafkaHeapMb: options.kafkaHeapMb ?? 384,
     logDir: join(dataDir, 'logs'),
   }
   // Both before either starts, so that a failed download leaves nothing half up.

@@ -98,7 +98,7 @@ const builders: Record<Language, (folder: string, jars: string) => Promise<Progr
     await writeFile(join(folder, 'sources'), [...files.map((name) => join(sources, name)), roundTrip('java.java')].join('\n'))
     await mkdir(classes)
     const quiet = ['-nowarn', '-proc:none', ...quickJvm.map((flag) => `-J${flag}`)]
-    await run('javac', [...quiet, '-d', classes, '-cp', path, `@${join(folder, 'sources')}`])
+    await run('javac', [...quiet, '-encoding', 'UTF-8', '-d', classes, '-cp', path, `@${join(folder, 'sources')}`])
     return { command: 'java', args: [...quickJvm, '-cp', path, 'RoundTrip'] }
   },
   async typescript(folder) {

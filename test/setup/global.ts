@@ -19,6 +19,8 @@ export default async function setup(): Promise<(() => Promise<void>) | undefined
     registryPort,
     wantKafka: true,
     wantRegistry: true,
+    // The topics of all tests stay until the run is over: some thousands, at which the usual heap is full at last.
+    kafkaHeapMb: 1_024,
     logger: pino({ level: 'warn' }),
     onProgress: (message) => console.log(message),
   })
