@@ -12,6 +12,8 @@ const restMsMax = 100
 
 export class Pacing {
   readonly #share: () => number
+  readonly #nowMs: () => number
+  readonly #restFor: (ms: number) => Promise<unknown>
   /** Pieces of work at hand, which may wait for one another's reads. */
   #atWork = 0
   #since = 0
@@ -19,35 +21,40 @@ export class Pacing {
   #usedMs = 0
   #resting: Promise<void> | undefined
 
-  /** `share`: of the time, above 0 and at most 1; asked anew at the end of each slice. */
-  constructor(share: () => number) {
+  /**
+   * `share`: of the time, above 0 and at most 1; asked anew at the end of each slice. `nowMs`: steady. `restFor`: resolves so long after the
+   * call, and when others have run.
+   */
+  constructor(share: () => number, nowMs: () => number = () => performance.now(), restFor = restForMs) {
     this.#share = share
+    this.#nowMs = nowMs
+    this.#restFor = restFor
   }
 
   /** Does work that calls `rest` between its pieces. */
   async work<T>(task: () => Promise<T>): Promise<T> {
-    if (this.#atWork++ === 0) this.#since = performance.now()
+    if (this.#atWork++ === 0) this.#since = this.#nowMs()
     try {
       return await task()
     } finally {
-      if (--this.#atWork === 0) this.#usedMs += performance.now() - this.#since
+      if (--this.#atWork === 0) this.#usedMs += this.#nowMs() - this.#since
     }
   }
 
   /** To be awaited between two pieces of work, each of which lasts much less than a slice. Undefined: the slice is not over. */
   rest(): Promise<void> | undefined {
     if (this.#resting !== undefined) return this.#resting
-    const usedMs = this.#usedMs + performance.now() - this.#since
+    const usedMs = this.#usedMs + this.#nowMs() - this.#since
     if (usedMs < sliceMs) return undefined
-    this.#resting = restFor(usedMs * (1 / this.#share() - 1)).then(() => {
+    this.#resting = this.#restFor(Math.min(usedMs * (1 / this.#share() - 1), restMsMax)).then(() => {
       this.#resting = undefined
       this.#usedMs = 0
-      this.#since = performance.now()
+      this.#since = this.#nowMs()
     })
     return this.#resting
   }
 }
 
-function restFor(ms: number): Promise<unknown> {
-  return ms < 1 ? setImmediate() : setTimeout(Math.min(ms, restMsMax))
+function restForMs(ms: number): Promise<unknown> {
+  return ms < 1 ? setImmediate() : setTimeout(ms)
 }
