@@ -10,6 +10,7 @@ import { untilInSync } from './cluster/in-sync.ts'
 import { registryUrl, startRegistry } from './cluster/registry.ts'
 import type { Tools } from './cluster/tools.ts'
 import { mountDisks } from './disks.ts'
+import { untilShared } from './faults/effects.ts'
 import type { Fault } from './faults/fault.ts'
 import { defineJobs, type Load } from './load/definitions.ts'
 import { createDrillTopics } from './load/drill-topics.ts'
@@ -164,7 +165,10 @@ async function audited(stage: Stage, name: string, { from, until }: Stretch): Pr
 async function tryFault(stage: Stage, fault: Fault, before: Partial<Record<string, number>>, isAudited: boolean) {
   const { checker, canary, say } = stage
   // A broker that is still away for a part of its partitions would make two faults of the next one.
-  const notReady = (await untilInSync(stage.network, stage.signal, recoveryMsMax)) ?? (await untilOnTime(stage, recoveryMsMax))
+  const notReady =
+    (await untilInSync(stage.network, stage.signal, recoveryMsMax)) ??
+    (await untilShared(stage, recoveryMsMax)) ??
+    (await untilOnTime(stage, recoveryMsMax))
   await stage.begin()
   say(`${fault.name}: ${fault.what}`)
   const troubles = notReady === undefined ? [] : [`before it began: ${notReady}`]

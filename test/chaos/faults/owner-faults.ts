@@ -1,7 +1,7 @@
 /** What befalls schedulers: killed, stopped, suspended, restarted, scaled. */
 import { schedulerPlaces } from '../places.ts'
 import { last, type Stage, untilOnTime } from '../stage.ts'
-import { isSuspended, proven } from './effects.ts'
+import { isSuspended, proven, untilShared } from './effects.ts'
 import type { Fault } from './fault.ts'
 import { anyOwner } from './owners.ts'
 
@@ -32,14 +32,15 @@ export const termOwner: Fault = {
 
 export const rollingSchedulers: Fault = {
   name: 'rolling-schedulers',
-  what: 'each scheduler in turn: SIGTERM, start, until all fire on time',
+  what: 'each scheduler in turn: SIGTERM, start, until all have equal shares and fire on time',
   goal: { words: 'longest lateness ≤ 1 s', longestMs: 1_000 },
   async run(stage) {
     for (const place of schedulerPlaces) {
       const scheduler = stage.system.schedulers[place]
       await scheduler.terminate()
       await scheduler.start()
-      await untilOnTime(stage, settleMsMax)
+      const trouble = (await untilShared(stage, settleMsMax)) ?? (await untilOnTime(stage, settleMsMax))
+      if (trouble !== undefined) throw new Error(trouble)
     }
   },
 }
