@@ -9,10 +9,9 @@
  * What the group itself says, such as that it rebalances, is acted on as ever. kafkajs has no place for any of this, so methods of its groups
  * are replaced, of those that are run in our scope.
  */
-import { AsyncLocalStorage } from 'node:async_hooks'
 import { createRequire } from 'node:module'
 import { setTimeout as wait } from 'node:timers/promises'
-import { replaced } from './replaced.ts'
+import { replacedFor } from './replaced.ts'
 
 interface Group {
   groupId: string
@@ -43,19 +42,19 @@ type Hearer = (error: unknown) => void
 /** Between two tries where a broker is lost. */
 const retryMs = 250
 
-const scope = replaced(install)
-const hearers = new AsyncLocalStorage<Hearer | undefined>()
+const inScope = replacedFor<{ onLoss: Hearer | undefined }>(install)
 
 /** Runs a consumer, whose group then gets over the loss of brokers. `onLoss` hears of each fetch that brought nothing for that reason. */
-export const withLostCoordinators = <Value>(run: () => Value, onLoss?: Hearer): Value => hearers.run(onLoss, () => scope(run))
+export const withLostCoordinators = <Value>(run: () => Value, onLoss?: Hearer): Value => inScope({ onLoss }, run)
 
-function install(isOurs: () => boolean): void {
+function install(current: () => { onLoss: Hearer | undefined } | undefined): void {
   const { prototype } = createRequire(import.meta.url)('kafkajs/src/consumer/consumerGroup.js') as { prototype: Group }
   const members = new WeakMap<Group, Member>()
   const { connect, heartbeat, recoverFromFetch } = prototype
 
   prototype.connect = function (this: Group): Promise<void> {
-    if (isOurs()) members.set(this, { onLoss: hearers.getStore() })
+    const ours = current()
+    if (ours !== undefined) members.set(this, { onLoss: ours.onLoss })
     return connect.call(this)
   }
 
@@ -119,7 +118,12 @@ const lossNames = new Set([
   'KafkaJSLockTimeout',
   'KafkaJSGroupCoordinatorNotFound',
 ])
-const movedTypes = new Set(['NOT_COORDINATOR_FOR_GROUP', 'GROUP_COORDINATOR_NOT_AVAILABLE', 'GROUP_LOAD_IN_PROGRESS'])
+/** What a broker answers that does not coordinate, or not yet: it has done nothing of what it was asked. */
+export const movedTypes: ReadonlySet<string> = new Set([
+  'NOT_COORDINATOR_FOR_GROUP',
+  'GROUP_COORDINATOR_NOT_AVAILABLE',
+  'GROUP_LOAD_IN_PROGRESS',
+])
 const staleTypes = new Set(['LEADER_NOT_AVAILABLE', 'NOT_LEADER_FOR_PARTITION', 'FENCED_LEADER_EPOCH', 'UNKNOWN_LEADER_EPOCH'])
 
 /** The group has another coordinator, or will have one in a moment. */

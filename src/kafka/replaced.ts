@@ -6,11 +6,19 @@ import { AsyncLocalStorage } from 'node:async_hooks'
  * all else that uses kafkajs in this process goes on with what was there.
  */
 export function replaced(install: (isOurs: () => boolean) => void): <Value>(run: () => Value) => Value {
-  const ours = new AsyncLocalStorage<true>()
+  const scope = replacedFor<true>((current) => install(() => current() === true))
+  return (run) => scope(true, run)
+}
+
+/** The same for scopes of several: `install` is given the question whose scope it is that what calls runs in; undefined in none. */
+export function replacedFor<Scope>(
+  install: (current: () => Scope | undefined) => void,
+): <Value>(scope: Scope, run: () => Value) => Value {
+  const scopes = new AsyncLocalStorage<Scope>()
   let isInstalled = false
-  return (run) => {
-    if (!isInstalled) install(() => ours.getStore() === true)
+  return (scope, run) => {
+    if (!isInstalled) install(() => scopes.getStore())
     isInstalled = true
-    return ours.run(true, run)
+    return scopes.run(scope, run)
   }
 }

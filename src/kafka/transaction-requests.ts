@@ -12,10 +12,11 @@
  *
  * kafkajs has no place for any of this, so a method of its cluster is replaced, for what runs in the scope of one of our writers.
  */
-import { AsyncLocalStorage } from 'node:async_hooks'
 import { createRequire } from 'node:module'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { FenceOptions, TopicPartition } from '../ports.ts'
+import { movedTypes } from './lost-coordinator.ts'
+import { replacedFor } from './replaced.ts'
 
 interface Topic {
   topic: string
@@ -49,12 +50,9 @@ interface Cluster {
 const ofTransactions = 1
 /** The first wait where the coordinator cannot just now, and the longest; each is longer than the one before by the factor. ms. */
 const [waitMsMin, waitMsMax, waitFactor] = [3, 250, 1.6]
-/** It has answered, and done nothing: it will in a moment, or another one. */
-const elsewhere = new Set(['NOT_COORDINATOR_FOR_GROUP', 'GROUP_COORDINATOR_NOT_AVAILABLE', 'GROUP_LOAD_IN_PROGRESS'])
 const notYet = 'CONCURRENT_TRANSACTIONS'
 
-const scope = new AsyncLocalStorage<TransactionRequests>()
-let isInstalled = false
+const inScope = replacedFor<TransactionRequests>(install)
 
 export class TransactionRequests {
   readonly #limitMs: number
@@ -62,10 +60,10 @@ export class TransactionRequests {
   #endMs: number
   readonly #fence: FenceOptions
   #nodeId: string | number | undefined
-  /** Partitions of the transaction at hand that are not added yet; each is a key of the map beside it. */
+  /** All partitions of the transaction at hand, which its first request adds. */
   #coming: Topic[] = []
   #adding: Promise<unknown> | undefined
-  /** `topic/partition` of all that the request of `#adding` adds. */
+  /** The same as `topic/partition`; none once that request was refused. */
   #added = new Set<string>()
 
   /** `limitMs`: so long after its beginning a transaction, or the fence before the first, asks again; the coordinator aborts it then. */
@@ -77,9 +75,7 @@ export class TransactionRequests {
 
   /** Whatever of the writer's producer runs in it asks in our way. */
   run<Value>(work: () => Promise<Value>): Promise<Value> {
-    if (!isInstalled) install()
-    isInstalled = true
-    return scope.run(this, work)
+    return inScope(this, work)
   }
 
   /** A transaction begins that writes to these partitions. */
@@ -148,7 +144,8 @@ export class TransactionRequests {
       } catch (error) {
         const type = typeOf(error) ?? ''
         if (type !== notYet) this.#nodeId = undefined
-        if (!(type === notYet || elsewhere.has(type)) || performance.now() >= this.#endMs) throw error
+        // It has answered, and done nothing: it will in a moment, or another one.
+        if (!(type === notYet || movedTypes.has(type)) || performance.now() >= this.#endMs) throw error
       }
       await wait(waitMs)
     }
@@ -168,11 +165,11 @@ const typeOf = (error: unknown): string | undefined => (error as { type?: string
 const namesOf = (topics: readonly Topic[]): string[] =>
   topics.flatMap(({ topic, partitions }) => partitions.map((partition) => `${topic}/${partition}`))
 
-function install(): void {
+function install(current: () => TransactionRequests | undefined): void {
   const { prototype } = createRequire(import.meta.url)('kafkajs/src/cluster/index.js') as { prototype: Cluster }
   const { findGroupCoordinator } = prototype
   prototype.findGroupCoordinator = function (this: Cluster, question: Question): Promise<Coordinator> {
-    const requests = question.coordinatorType === ofTransactions ? scope.getStore() : undefined
+    const requests = question.coordinatorType === ofTransactions ? current() : undefined
     return requests === undefined
       ? findGroupCoordinator.call(this, question)
       : requests.find(this, question, findGroupCoordinator)
