@@ -12,6 +12,7 @@ import type { Tools } from './cluster/tools.ts'
 import { mountDisks } from './disks.ts'
 import { untilShared } from './faults/effects.ts'
 import type { Fault } from './faults/fault.ts'
+import { rollingSchedulers } from './faults/owner-faults.ts'
 import { defineJobs, type Load } from './load/definitions.ts'
 import { createDrillTopics } from './load/drill-topics.ts'
 import type { Network } from './network/network.ts'
@@ -50,6 +51,7 @@ export async function drill(context: DrillContext): Promise<Result[]> {
   const running: { stop(): Promise<void> }[] = []
   try {
     const stage = await setUp(context, running)
+    if (context.options.warm) await warmUp(stage)
     return await goThrough(context, stage)
   } finally {
     // What was started last goes first; brokers and registry, which need it least, all at once.
@@ -125,6 +127,12 @@ async function startAll(programs: readonly Program[]): Promise<void> {
   const [first, ...others] = programs
   await first?.start()
   await Promise.all(others.map((program) => program.start()))
+}
+
+/** Not a fault: what is lost, doubled or early in it is found by the first verdict, as the checker judges from its beginning. */
+async function warmUp(stage: Stage): Promise<void> {
+  stage.say('Restarting each scheduler once …')
+  await rollingSchedulers.run(stage)
 }
 
 async function goThrough(context: DrillContext, stage: Stage): Promise<Result[]> {

@@ -15,6 +15,8 @@ export interface DrillOptions {
   audit: 'each' | 'end'
   /** Commit or tag of the version that the fault `upgrade` goes back to. */
   former: string | undefined
+  /** Whether each scheduler is restarted once before the first fault, as in a system that has run for a while. */
+  warm: boolean
   list: boolean
   /** Keeps the folder of the drill: logs, stores, brokers' data. */
   keep: boolean
@@ -34,6 +36,7 @@ export const usage = `npm run chaos -- [options]
   --network kind   namespaces, proxies or auto (default: auto)
   --audit when     each: behind each fault; end: once, behind the last, where there are many jobs (default: each)
   --former ref     commit or tag of the version that the fault upgrade goes back to
+  --warm           before the first fault each scheduler is restarted once: a first takeover waits for code to be compiled
   --json file      results in JSON
   --write table    goals or faults: that table of docs/RELIABILITY.md is written anew
   --keep           the folder of the drill is kept: output of each process, stores, brokers' data
@@ -54,6 +57,7 @@ export function readOptions(args: readonly string[]): DrillOptions {
       audit: { type: 'string', default: 'each' },
       former: { type: 'string' },
       json: { type: 'string' },
+      warm: { type: 'boolean', default: false },
       list: { type: 'boolean', default: false },
       keep: { type: 'boolean', default: false },
       write: { type: 'string' },
@@ -81,6 +85,7 @@ export function readOptions(args: readonly string[]): DrillOptions {
     audit,
     former: values.former,
     json: values.json,
+    warm: values.warm,
     list: values.list,
     keep: values.keep,
     write,

@@ -108,10 +108,10 @@ async function report(options: DrillOptions, results: readonly Result[]): Promis
   if (options.json !== undefined) await writeFile(options.json, `${JSON.stringify(results, null, 2)}\n`)
   if (options.write !== undefined) {
     const day = new Date().toISOString().slice(0, 10)
-    const { jobs, rate, seed, lateMs } = options
+    const { jobs, rate, seed, lateMs, warm } = options
     const setting = [
       `Measured on ${day} on ${availableParallelism()} cores, at a load of ${(loadavg()[1] ?? 0).toFixed(0)} with that of the drill itself:`,
-      `${jobs.toLocaleString('en-US')} jobs, ${rate} occurrences a second, seed ${seed}; late is what came more than ${lateMs} ms after its time.`,
+      `${jobs.toLocaleString('en-US')} jobs, ${rate} occurrences a second, seed ${seed}; late is what came more than ${lateMs} ms after its time.${warm ? ' Each scheduler was restarted once before the first fault.' : ''}`,
     ].join(' ')
     await writePage(options.write, results, setting)
   }

@@ -7,7 +7,7 @@ const page = fileURLToPath(new URL('../../../docs/RELIABILITY.md', import.meta.u
 const beginOf = (table: string): string => `<!-- chaos: written by \`npm run chaos -- --write ${table}\` -->`
 const end = '<!-- /chaos -->'
 
-const seconds = (ms: number): string => (ms / 1000).toFixed(ms < 10_000 ? 1 : 0)
+const seconds = (ms: number): string => (ms / 1000).toFixed(ms < 100_000 ? 1 : 0)
 const number = (count: number): string => count.toLocaleString('en-US')
 
 export function rowOf(result: Result): string {
