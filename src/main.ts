@@ -6,8 +6,10 @@ import { type Logger, pino } from 'pino'
 import { tombstoneRetentionMs, topicNames, topicPlans } from '../streams/topics.ts'
 import { peerNote } from './api/peers.ts'
 import { auditorOf, startAuditor } from './auditing.ts'
+import { systemClock } from './clock.ts'
 import type { Config } from './config/config.ts'
 import { startOwn } from './embedding.ts'
+import { endParts, type Step } from './ending.ts'
 import { createExecutor, type Executor } from './executor/executor.ts'
 import type { Handlers } from './executor/handler.ts'
 import { loadHandlers } from './executor/handlers/load-handlers.ts'
@@ -15,7 +17,7 @@ import { startExecutorProcesses } from './executor-processes.ts'
 import { groupsOf, succeed } from './former-process.ts'
 import { Vitals } from './health.ts'
 import { newInstance, zoneRulesVersion } from './instance.ts'
-import { connectLog } from './kafka/log.ts'
+import { connectLog, type KafkaLog } from './kafka/log.ts'
 import { clusterIdOf, knownIdsIn, openCodecs } from './known-schemas.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 import type { Parts } from './parts.ts'
@@ -56,31 +58,41 @@ export interface SystemOptions {
 export async function startSystem(options: SystemOptions): Promise<System> {
   const { config } = options
   const logger = options.logger ?? pino({ level: config.logLevel, ...fewRecordLines() })
-  const undo: (() => Promise<unknown>)[] = []
+  const own: Step[] = []
+  const undo: Step[] = []
+  const givenUp = new AbortController()
+  let log: KafkaLog | undefined
   const stop = once(async () => {
-    for (const step of undo.splice(0).reverse())
-      await step().catch((error) => logger.warn({ err: error }, 'A part did not stop cleanly.'))
+    await endParts(undo.splice(0), { log, clock: systemClock, logger, onGivenUp: () => givenUp.abort() })
+    // What we started ourselves is not left running, whoever answers.
+    await endParts(own.splice(0), { log: undefined, clock: systemClock, logger, onGivenUp: () => {} })
   })
+  const connected = (to: KafkaLog): void => {
+    log = to
+  }
   try {
-    return await assemble(options, logger, undo, stop)
+    return await assemble(options, { logger, own, undo, stop, connected, givenUp: givenUp.signal })
   } catch (error) {
     await stop()
     throw error
   }
 }
 
-async function assemble(
-  options: SystemOptions,
-  logger: Logger,
-  undo: (() => Promise<unknown>)[],
-  stop: () => Promise<void>,
-): Promise<System> {
+interface Frame extends Pick<Parts, 'logger' | 'undo' | 'givenUp'> {
+  /** Stops what we started besides ourselves, when all else has ended. */
+  own: Step[]
+  stop(): Promise<void>
+  connected(log: KafkaLog): void
+}
+
+async function assemble(options: SystemOptions, frame: Frame): Promise<System> {
   const { config } = options
+  const { logger, undo, givenUp, stop } = frame
   const vitals = new Vitals(options.onFatal ?? ((error) => logger.fatal({ err: error }, 'Duelog cannot go on.')))
   await keepPrivate(config.dataDir, logger)
   const knownIds = knownIdsIn(config.dataDir)
   const embedded = await startOwn(options, logger, vitals, knownIds)
-  undo.push(() => embedded.stop())
+  frame.own.push(() => embedded.stop())
   const brokers = config.brokers ?? embedded.brokers ?? []
   const registryUrl = config.registryUrl ?? embedded.registryUrl ?? ''
   const instance = newInstance()
@@ -90,6 +102,7 @@ async function assemble(
   const clock = clockOf(config, metrics, logger)
   const onUnread = (): void => metrics.invalid.inc({ reason: 'unreadable' })
   const log = connectLog({ brokers, clientId: instance, logger, onAppended: clock.appended, onUnread, ...security(config) })
+  frame.connected(log)
   const [{ partitions }, clusterId] = await Promise.all([
     log.ensureTopics({
       ...{ plans, partitions: config.partitions, replication: config.replication },
@@ -116,6 +129,7 @@ async function assemble(
     clock,
     targets: log.targetTopics({ patterns: config.targetTopics, prefix: config.topicPrefix, pools: config.pools }),
     undo,
+    givenUp,
     vitals,
     url: undefined,
   }
@@ -145,7 +159,7 @@ async function assemble(
 }
 
 async function startExecutors(parts: Parts, more: Handlers): Promise<Executor[]> {
-  const { config, logger, log, codecs, names, instance, metrics, clock, undo } = parts
+  const { config, logger, log, codecs, names, instance, metrics, clock, undo, givenUp } = parts
   const handlers = {
     ...builtInsOf(parts),
     ...(config.handlers === undefined ? {} : await loadHandlers(config.handlers)),
@@ -168,6 +182,9 @@ async function startExecutors(parts: Parts, more: Handlers): Promise<Executor[]>
     }),
   )
   undo.push(() => Promise.all(executors.map((executor) => executor.stop())))
+  givenUp.addEventListener('abort', () => {
+    for (const executor of executors) executor.giveBack()
+  })
   await Promise.all(executors.map((executor) => executor.start()))
   return executors
 }

@@ -21,6 +21,8 @@ export interface Parts {
   clock: GuardedClock
   targets: CheckedTopics
   undo: (() => Promise<unknown>)[]
+  /** Aborted when a stop waits no longer for brokers that are away. */
+  givenUp: AbortSignal
   vitals: Vitals
   /** Of the HTTP server, once it listens. */
   url: string | undefined

@@ -4,6 +4,7 @@ import type { AnyPayloads } from './client/typed-job.ts'
 import { configSchema } from './config/settings.ts'
 import { listOf } from './config/values.ts'
 import { type ClusterOptions, clusterOf, clusterOptionNames, lateWriter, TOPIC_PREFIX_DEFAULT } from './connect.ts'
+import { endParts, type Step } from './ending.ts'
 import { DuelogError } from './errors.ts'
 import { createExecutor, type Executor, type ExecutorView } from './executor/executor.ts'
 import { type Handlers, type HandlersFor, handlerProblem } from './executor/handler.ts'
@@ -61,7 +62,7 @@ const workerOptionNames = {
 export interface Worker {
   /** Joins the pool's group. Rejects with DuelogError `broker-unavailable`, `registry-unavailable` or `unsafe-topic`. */
   start(): Promise<void>
-  /** Takes nothing more, lets handlers finish, gives back the rest and leaves. Safe to call twice. */
+  /** Takes nothing more, lets handlers finish, gives back the rest and leaves; while no broker answers, within 5 s. Safe to call twice. */
   close(): Promise<void>
   /** What it does now; undefined before start. */
   current(): ExecutorView | undefined
@@ -123,9 +124,8 @@ export function createWorker<Payloads extends object = AnyPayloads>(options: Wor
     async close() {
       closed = true
       await starting?.catch(() => undefined)
-      await executor?.stop()
-      await produced.close()
-      await endWatch?.()
+      const steps: Step[] = [async () => endWatch?.(), () => produced.close(), async () => executor?.stop()]
+      await endParts(steps, { log, clock, logger, onGivenUp: () => executor?.giveBack() })
     },
     current: () => executor?.current(),
   }

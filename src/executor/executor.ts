@@ -78,6 +78,8 @@ export interface Executor {
    * gives their attempts back. Safe to call twice, and before start.
    */
   stop(): Promise<void>
+  /** Aborts the signals of all handlers now, and gives their attempts back. */
+  giveBack(): void
   current(): ExecutorView
 }
 
@@ -110,9 +112,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
     log,
     codec: codecs.event,
     topic: names.events,
-    instance,
-    clock,
-    logger,
+    ...{ instance, clock, logger },
     onUntracked: (attempt) => untracked.ended(attempt),
     onAcked: (attempts: readonly Attempt[]) => {
       for (const attempt of attempts) done(attempt.entry)
@@ -124,9 +124,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
     concurrency,
     handlers: options.handlers,
     outbox,
-    clock,
-    metrics,
-    logger,
+    ...{ clock, metrics, logger },
     onStarted: (entry) => {
       if (!entry.tracked) untracked.opened(entry)
       if (pinned.has(entry)) pinned.release(entry)
@@ -237,6 +235,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
       stopping ??= started ? stop() : Promise.resolve()
       return stopping
     },
+    giveBack: () => runner.calls.releaseAll(),
     current: () => ({
       pool,
       concurrency,

@@ -38,6 +38,8 @@ export interface KafkaLog extends Log {
   topics(): Promise<string[]>
   /** The topics of the user's that may be written to; nothing is known of them before its start. */
   targetTopics(options: TargetTopicsOptions): CheckedTopics
+  /** Hears whether brokers are away: one failed, and none has answered since. At once where they are. Returns how to hear no more. */
+  onAway(listener: (isAway: boolean) => void): () => void
 }
 
 /** Opens nothing by itself: each writer, reader and admin has its own connections and is closed by itself. */
@@ -115,6 +117,10 @@ class KafkaJsLog implements KafkaLog {
 
   topics(): Promise<string[]> {
     return listTopics(this.#kafka)
+  }
+
+  onAway(listener: (isAway: boolean) => void): () => void {
+    return brokersOf(this.#kafka).onAway(listener)
   }
 }
 

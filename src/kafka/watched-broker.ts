@@ -39,6 +39,8 @@ export interface WatchedBrokerOptions {
   onIdle(): void
   /** It has fallen silent, or is silent no more. */
   onStanding(isSilent: boolean): void
+  /** It has answered something; or it could not be connected to, or owes what it answers at once. */
+  onHeard(isAnswer: boolean): void
 }
 
 export class WatchedBroker {
@@ -70,11 +72,16 @@ export class WatchedBroker {
   connect(to: ISocketFactoryArgs): Socket {
     this.#to = to
     this.#wantedAtMs = performance.now()
-    if (this.#isShunned) return refused(this.#address)
+    if (this.#isShunned) {
+      this.#options.onHeard(false)
+      return refused(this.#address)
+    }
     let timer: NodeJS.Timeout | undefined
+    let hasStood = false
     const socket = this.#options.open({
       ...to,
       onConnect: () => {
+        hasStood = true
         clearTimeout(timer)
         to.onConnect()
       },
@@ -86,6 +93,10 @@ export class WatchedBroker {
     }, limitMs)
     timer.unref()
     this.#sockets.add(socket)
+    socket.once('error', () => {
+      if (!hasStood) this.#options.onHeard(false)
+    })
+    socket.on('data', () => this.#options.onHeard(true))
     socket.once('close', () => {
       clearTimeout(timer)
       endQuietly(socket)
@@ -105,6 +116,7 @@ export class WatchedBroker {
   }
 
   #doubt(isQuick: boolean): void {
+    if (isQuick) this.#options.onHeard(false)
     this.#isShunned ||= isQuick && !this.#isSlow()
     this.#isOverdue ||= isQuick
     if (this.#standing !== 'answers') return
@@ -138,6 +150,7 @@ export class WatchedBroker {
     socket.unref()
     socket.once('data', () => {
       said = 'an answer'
+      this.#options.onHeard(true)
       socket.destroy()
     })
     socket.on('error', (error: NodeJS.ErrnoException) => {
@@ -184,6 +197,7 @@ export class WatchedBroker {
   }
 
   #unanswered(): void {
+    this.#options.onHeard(false)
     const isNews = this.#standing !== 'silent'
     if (isNews) {
       const message = `Broker ${this.#address} is silent: its connections end, and nobody waits for it until it answers.`

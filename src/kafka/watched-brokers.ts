@@ -14,6 +14,8 @@ export class WatchedBrokers {
   readonly #brokers = new Map<string, WatchedBroker>()
   readonly #silent = new Map<string, number>()
   readonly #listeners = new Set<() => void>()
+  readonly #awayListeners = new Set<(isAway: boolean) => void>()
+  #isAway = false
 
   constructor(options: WatchedBrokersOptions) {
     this.#options = { ...options, open: options.open ?? openSocket }
@@ -27,6 +29,7 @@ export class WatchedBrokers {
         ...this.#options,
         onIdle: () => this.#brokers.delete(address),
         onStanding: (isSilent) => this.#told(address, isSilent),
+        onHeard: (isAnswer) => this.#heard(!isAnswer),
       })
       this.#brokers.set(address, broker)
     }
@@ -53,9 +56,25 @@ export class WatchedBrokers {
     return () => this.#listeners.delete(listener)
   }
 
+  /**
+   * Hears whether brokers are away: one could not be reached, or owes what it answers at once, and none has answered anything since. At once
+   * where they are. Returns how to hear no more.
+   */
+  onAway(listener: (isAway: boolean) => void): () => void {
+    this.#awayListeners.add(listener)
+    if (this.#isAway) listener(true)
+    return () => this.#awayListeners.delete(listener)
+  }
+
   /** A silent broker is asked for another minute whether it is there, also while nobody connects to it. */
   want(address: string): void {
     this.#brokers.get(address)?.want()
+  }
+
+  #heard(isAway: boolean): void {
+    if (isAway === this.#isAway) return
+    this.#isAway = isAway
+    for (const listener of this.#awayListeners) listener(isAway)
   }
 
   #told(address: string, isSilent: boolean): void {
