@@ -3,6 +3,7 @@
  * has ended for good, or hangs, is told to the platform by /livez, so that another takes its place; one whose event loop hangs answers no
  * probe at all.
  */
+import { counted } from '../streams/counted.ts'
 import type { Health } from './api/api.ts'
 import type { Scheduler } from './scheduler/scheduler.ts'
 
@@ -41,7 +42,7 @@ function notReady(scheduler: Scheduler): string[] {
   const waiting = scheduler.queries.partitions().filter(({ phase, role }) => phase !== 'active' && role !== 'standby')
   const reasons = waiting.map(
     ({ partition, phase, restoreRemaining, problem }) =>
-      `Partition ${partition} is ${phase}, ${restoreRemaining} records to read.${problem == null ? '' : ` ${problem}`}`,
+      `Partition ${partition} is ${phase}, ${counted(restoreRemaining, 'record')} to read.${problem == null ? '' : ` ${problem}`}`,
   )
   return reasons.length > 0 ? reasons : ['The scheduler has not joined its group yet.']
 }

@@ -10,10 +10,8 @@ import { systemClock } from './clock.ts'
 import type { Config } from './config/config.ts'
 import { startOwn } from './embedding.ts'
 import { endParts, type Step } from './ending.ts'
-import { createExecutor, type Executor } from './executor/executor.ts'
+import { startExecuting } from './executing.ts'
 import type { Handlers } from './executor/handler.ts'
-import { loadHandlers } from './executor/handlers/load-handlers.ts'
-import { startExecutorProcesses } from './executor-processes.ts'
 import { groupsOf, succeed } from './former-process.ts'
 import { Vitals } from './health.ts'
 import { newInstance, zoneRulesVersion } from './instance.ts'
@@ -24,17 +22,18 @@ import type { Parts } from './parts.ts'
 import { keepPrivate } from './private-folder.ts'
 import { clockOf, startClock } from './process-clock.ts'
 import { fewRecordLines } from './record-lines.ts'
-import { createRetrier, type Retrier } from './retrier/retrier.ts'
 import { Scheduler } from './scheduler/scheduler.ts'
 import { startHttp } from './serve.ts'
 import { rocksStores } from './store/rocks-store.ts'
-import { builtInsOf, startIntake, startTargets } from './targets.ts'
+import { startIntake, startTargets } from './targets.ts'
 
 export interface System {
   /** Base URL of the HTTP server. */
   url: string
   brokers: string[]
   registryUrl: string
+  /** False while the registry has not answered since the start: the ids that are known are used meanwhile. */
+  readonly registryAnswered: boolean
   /** Partitions of every topic. */
   partitions: number
   metrics: Metrics
@@ -114,33 +113,21 @@ async function assemble(options: SystemOptions, frame: Frame): Promise<System> {
   logger.info({ partitions }, 'Start: the topics are as they must be')
   const home = { dataDir: config.dataDir, clusterId }
   const auth = config.registryAuth
-  const registry = { registryUrl, ...(auth && { auth }), whenUp: embedded.registryUp, onNeeded: embedded.startRegistry }
+  const standing = { registryAnswered: false }
+  const onAnswered = (): unknown => Object.assign(standing, { registryAnswered: true })
+  const { registryUp: whenUp, startRegistry: onNeeded } = embedded
+  const registry = { registryUrl, ...(auth && { auth }), whenUp, onNeeded, onAnswered }
   const codecs = await openCodecs({ ...registry, plans, knownIds }, home, logger, vitals, undo)
   logger.info({ registryUrl }, 'Start: the schemas are known')
   const parts: Parts = {
-    config,
-    logger,
-    log,
-    codecs,
-    names,
-    partitions,
-    instance,
-    metrics,
-    clock,
+    ...{ config, logger, log, codecs, names, partitions, instance, metrics, clock, undo, givenUp, vitals },
     targets: log.targetTopics({ patterns: config.targetTopics, prefix: config.topicPrefix, pools: config.pools }),
-    undo,
-    givenUp,
-    vitals,
     url: undefined,
   }
 
   startClock(parts)
   await startTargets(parts)
-  if (config.roles.has('executor')) {
-    if (config.executorProcesses === 0) await startExecutors(parts, options.handlers ?? {})
-    else startExecutorProcesses(parts, { brokers, registryUrl }, options.handlers)
-  }
-  if (config.roles.has('retrier')) await startRetrier(parts)
+  await startExecuting(parts, { brokers, registryUrl }, options.handlers)
   await startIntake(parts)
   logger.info({ roles: [...config.roles] }, 'Start: workers and forwarders have joined')
   const scheduler = config.roles.has('scheduler') ? newScheduler(parts) : undefined
@@ -155,45 +142,13 @@ async function assemble(options: SystemOptions, frame: Frame): Promise<System> {
   const ready = () => scheduler?.ready() ?? Promise.resolve()
   void ready().then(embedded.startRegistry)
   await startAuditor(auditor, scheduler, parts)
-  return { url: parts.url, brokers, registryUrl, partitions, metrics, ready, stop }
-}
-
-async function startExecutors(parts: Parts, more: Handlers): Promise<Executor[]> {
-  const { config, logger, log, codecs, names, instance, metrics, clock, undo, givenUp } = parts
-  const handlers = {
-    ...builtInsOf(parts),
-    ...(config.handlers === undefined ? {} : await loadHandlers(config.handlers)),
-    ...more,
+  const { url } = parts
+  return {
+    ...{ url, brokers, registryUrl, partitions, metrics, ready, stop },
+    get registryAnswered() {
+      return standing.registryAnswered
+    },
   }
-  const executors = config.pools.map((pool) =>
-    createExecutor({
-      log,
-      codecs,
-      names,
-      pool,
-      concurrency: config.concurrency,
-      handlers,
-      instance,
-      clock,
-      metrics,
-      logger,
-      drainMs: config.drainMs,
-      leadMs: config.leadMs,
-    }),
-  )
-  undo.push(() => Promise.all(executors.map((executor) => executor.stop())))
-  givenUp.addEventListener('abort', () => {
-    for (const executor of executors) executor.giveBack()
-  })
-  await Promise.all(executors.map((executor) => executor.start()))
-  return executors
-}
-
-async function startRetrier({ config, log, codecs, names, instance, metrics, clock, logger, undo }: Parts): Promise<Retrier> {
-  const retrier = createRetrier({ log, codecs, names, instance, clock, metrics, logger, leadMs: config.leadMs })
-  undo.push(() => retrier.stop())
-  await retrier.start()
-  return retrier
 }
 
 function metricsOfThisNode(): Metrics {

@@ -2,6 +2,7 @@
  * What should have fired by the calendar of a definition, against what did. Intervals and instants are computed here from what the
  * definition says; cron and rrule come from streams/schedules, which the owners decide by as well: no second calendar is kept.
  */
+import { counted as counts } from '../../streams/counted.ts'
 import { nextFire } from '../../streams/schedules/next-fire.ts'
 import { stepsSpent } from '../../streams/schedules/steps.ts'
 import { type Fired, type JobAccount, type PendingCalendar, type PlanSpec, planOf, unknown } from './account.ts'
@@ -79,8 +80,8 @@ export function* judgeCalendar(
   const unseen = spec.plain ? 0 : Math.max(0, scheduledRuns - begin.runs - account.fired.filter(([at]) => at >= first).length)
   if (missed.length <= excused + unseen) return
   if (excused >= SKIPS_COUNTED_MAX) return context.unjudged('calendar')
-  const counted = excused === 0 ? '' : ` of which ${excused} were skipped by its policies,`
-  const detail = `${missed.length} occurrences have no run,${counted} the first ${new Date(missed[0] ?? 0).toISOString()}`
+  const counted = excused === 0 ? '' : ` of which ${counts(excused, 'was', 'were')} skipped by its policies,`
+  const detail = `${counts(missed.length, 'occurrence has', 'occurrences have')} no run,${counted} the first ${new Date(missed[0] ?? 0).toISOString()}`
   context.find('missed', account.id, detail, missed[0])
 }
 

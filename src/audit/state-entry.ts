@@ -3,7 +3,9 @@
  * that nothing of another topic is needed. Compaction may have taken states between two of them; what it may have taken is not held
  * against anybody: the ends of the last ten runs are kept under keys of their own, and later ones overwrite them.
  */
+
 import type { ActiveRun, JobState } from '../../schemas/generated.ts'
+import { counted } from '../../streams/counted.ts'
 import { runRingSize } from '../../streams/keys.ts'
 import { type JobAccount, livesStill, openAccount, runsOf, type StateSummary, unknown } from './account.ts'
 import { noteLife } from './lives.ts'
@@ -104,7 +106,12 @@ function gaps(account: JobAccount, before: StateSummary | undefined, state: JobS
   for (let runNo = from + 1; runNo <= state.runNo; runNo++) {
     if (hasNumber(account.closed, runNo) || account.runs.get(runNo)?.some((run) => run.named && livesStill(account, run)))
       continue
-    find('gap', `${account.id}/${runNo}`, `its job has made ${state.runNo} runs, and names none of this number`, undefined)
+    find(
+      'gap',
+      `${account.id}/${runNo}`,
+      `its job has made ${counted(state.runNo, 'run')}, and names none of this number`,
+      undefined,
+    )
   }
 }
 

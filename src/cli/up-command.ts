@@ -77,8 +77,8 @@ async function announce(system: System, { roles }: Config, logger: Logger, say: 
     logger.warn({ err: error }, 'Not every partition became ready.')
     return
   }
-  const { url, brokers, registryUrl } = system
-  logger.info({ url, brokers, registryUrl, partitions: system.partitions }, 'ready')
+  const { url, brokers, registryUrl, registryAnswered } = system
+  logger.info({ url, brokers, registryUrl, registryAnswered, partitions: system.partitions }, 'ready')
   keepCompiledCode()
   say('Ready.')
   const places = [
@@ -91,7 +91,10 @@ async function announce(system: System, { roles }: Config, logger: Logger, say: 
     ['Metrics', `${url}/metrics`],
     ['Health', `${url}/readyz`],
     ['Brokers', brokers.join(',')],
-    ['Registry', registryUrl],
+    [
+      'Registry',
+      registryAnswered ? registryUrl : `${registryUrl} (has not answered yet; the schema ids that are known are used)`,
+    ],
   ] as const
   for (const [name, place] of places) say(`  ${name.padEnd(10)}${place}`)
 }

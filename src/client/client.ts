@@ -2,7 +2,9 @@
  * Schedules jobs by writing their definitions to the `jobs` topic, without the HTTP API between. What resolved is durable;
  * the owner of the job's partition applies it some milliseconds later.
  */
+
 import type { JobDefinition, JobDefinitionInput } from '../../schemas/generated.ts'
+import { counted } from '../../streams/counted.ts'
 import { validateJobId } from '../../streams/jobs/validate.ts'
 import { DuelogError, messageOf } from '../errors.ts'
 import type { Codec, LogWriter } from '../ports.ts'
@@ -142,7 +144,7 @@ async function scheduleMany(
   } catch (error) {
     // The log refused, or the caller's iterable or callback threw: what is on its way ends first, so that the count is true.
     await sender.finish().catch(() => {})
-    const message = `scheduleMany ended early with ${sender.written} jobs durable; send the same jobs again: ${messageOf(error)}`
+    const message = `scheduleMany ended early with ${counted(sender.written, 'job')} durable; send the same jobs again: ${messageOf(error)}`
     throw new DuelogError(error instanceof DuelogError ? error.code : 'bad-request', message, { cause: error })
   }
   return { accepted: sender.written, rejected, rejections }

@@ -74,7 +74,7 @@ async function demoIn(dataDir: string, options: DemoOptions): Promise<DemoOutcom
   const plan = planDay(jobs, seconds * 1_000)
   output.write(`A day of the Kubernetes project's CI in ${seconds} seconds:\n`)
   output.write(
-    `${numberText(jobs.length)} periodic jobs with ${numberText(plan.length)} occurrences, each to run exactly once.\n\n`,
+    `${numberText(jobs.length)} periodic ${jobs.length === 1 ? 'job' : 'jobs'} with ${numberText(plan.length)} occurrences, each to run exactly once.\n\n`,
   )
   const onStop = (): unknown => output.write('\nStopping; a second signal ends at once.\n')
   options.signal.addEventListener('abort', onStop, { once: true })

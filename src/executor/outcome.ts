@@ -1,5 +1,7 @@
 /** What a handler's return value becomes in the report. */
+
 import { executionEventSchema } from '../../schemas/generated.ts'
+import { counted } from '../../streams/counted.ts'
 import { type Outcome, succeededWithoutResult } from './attempt.ts'
 import { errorOf, runError } from './handler-errors.ts'
 
@@ -29,7 +31,8 @@ export function batchOutcomes(returned: unknown, runs: number): (index: number) 
   if (returned === undefined) return () => succeededWithoutResult
   if (!Array.isArray(returned)) return () => wrong('what a batch handler returned is no list of outcomes')
   if (returned.length !== runs)
-    return () => wrong(`a batch handler returned ${returned.length} outcomes for ${runs} runs; return one for each`)
+    return () =>
+      wrong(`a batch handler returned ${counted(returned.length, 'outcome')} for ${counted(runs, 'run')}; return one for each`)
   return (index) => outcomeOf(returned[index])
 }
 

@@ -41,7 +41,9 @@ export async function generate({ cluster, load: options, graceMs, output, signal
     reader = await followLoad({ log, codecs, names, pool: options.pool, name, tally, onError })
     // Opens the client's connections, so that they take nothing of the sending time.
     await client.scheduleMany([])
-    output.write(`Sending ${numberText(load.jobs)} jobs as generate-${name}-…, ${numberText(load.runs)} runs follow.\n`)
+    output.write(
+      `Sending ${numberText(load.jobs)} ${load.jobs === 1 ? 'job' : 'jobs'} as generate-${name}-…, ${numberText(load.runs)} ${load.runs === 1 ? 'run follows' : 'runs follow'}.\n`,
+    )
     const hide = showProgress(output, tally)
     try {
       const stop = AbortSignal.any([signal, failed.signal])

@@ -4,7 +4,9 @@
  *   offset 0  1        5
  *          00 id (i32) Avro
  */
+
 import type { Resolver, Type } from 'avsc'
+import { counted } from '../../streams/counted.ts'
 import { DuelogError, messageOf } from '../errors.ts'
 import type { Codec } from '../ports.ts'
 import { UnusableSchema } from './foreign-schemas.ts'
@@ -78,7 +80,8 @@ export class AvroCodec<Value, Input = Value> implements Codec<Value, Input> {
       throw this.#undecodable(messageOf(thrown), thrown)
     }
     if (result.offset < 0) throw this.#undecodable('they end too early')
-    if (result.offset !== bytes.length) throw this.#undecodable(`${bytes.length - result.offset} bytes are left over`)
+    if (result.offset !== bytes.length)
+      throw this.#undecodable(`${counted(bytes.length - result.offset, 'byte is', 'bytes are')} left over`)
     return result.value as Value
   }
 

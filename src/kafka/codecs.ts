@@ -91,6 +91,8 @@ export interface EarlyCodecsOptions extends CodecsOptions {
   isProven: boolean
   /** Told when it has said so. */
   onProven(): Promise<void>
+  /** Told once the registry has answered, also where nobody waited for it. */
+  onAnswered?: () => void
   /** Resolves when the registry can be asked. Default: at once. */
   whenUp?: Promise<void>
   /** Told when it is waited for. */
@@ -117,6 +119,7 @@ export async function createCodecsEarly(options: EarlyCodecsOptions): Promise<Co
     await whenUp
     const ids = await registered(registry, types, options)
     await onProven()
+    options.onAnswered?.()
     return codecsOf(registry, types, ids)
   }
   await registry.trust()
@@ -136,7 +139,8 @@ async function checkLater(registry: Registry, types: Types, options: EarlyCodecs
   const { signal, onAway, onForeign } = options
   for (let waitMs = askAgainMsMin; !signal.aborted; waitMs = Math.min(2 * waitMs, askAgainMsMax)) {
     try {
-      return void (await registered(registry, types, options))
+      await registered(registry, types, options)
+      return options.onAnswered?.()
     } catch (error) {
       if (signal.aborted) return
       if (!(error instanceof DuelogError) || error.code !== 'registry-unavailable') return onForeign(error as Error)

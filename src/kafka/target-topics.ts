@@ -6,8 +6,10 @@
  * by what was seen at the last check; and a transaction that failed nonetheless has its topics checked at once, and those that are
  * at fault left alone for a while.
  */
+
 import kafkajs, { type Admin, type Kafka } from 'kafkajs'
 import { topicAllowance } from '../../streams/allowed-topics.ts'
+import { counted } from '../../streams/counted.ts'
 import { executionsRetentionMs, priorities, topicNames } from '../../streams/topics.ts'
 import { DuelogError, messageOf } from '../errors.ts'
 import type { TargetTopics } from '../ports.ts'
@@ -92,7 +94,7 @@ export class CheckedTopics implements TargetTopics {
     const seen = this.#seen.get(name)
     if (seen === undefined) return `Topic ${name} does not exist.`
     if (partition !== null && partition >= seen.partitions.length)
-      return `Topic ${name} has ${seen.partitions.length} partitions; there is none with the number ${partition}.`
+      return `Topic ${name} has ${counted(seen.partitions.length, 'partition')}; there is none with the number ${partition}.`
     const bytesMax = Math.min(seen.maxMessageBytes ?? batchBytesMax, batchBytesMax)
     if (bytes + batchOverheadBytes > bytesMax)
       return `A record of ${bytes} bytes is too large for topic ${name}, which takes batches of ${bytesMax} (max.message.bytes).`

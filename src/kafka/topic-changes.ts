@@ -1,5 +1,7 @@
 /** What would make the topics as they are planned, and doing it: topics are created and settings raised, nothing is deleted or lowered. */
+
 import kafkajs, { type Admin, type Kafka } from 'kafkajs'
+import { counted } from '../../streams/counted.ts'
 import type { TopicPlan } from '../../streams/topics.ts'
 import { principalOf } from './client.ts'
 import { faultOf } from './faults.ts'
@@ -20,6 +22,8 @@ export interface TopicChange {
   /** `refuse`: nothing can make it fit but a new topic; `reason` says why. */
   action: 'create' | 'change' | 'keep' | 'refuse'
   partitions: number
+  /** Copies of each partition, with `create` alone: those of topics that are there are their operator's matter. */
+  replicas?: number
   /** With `create` all that is set, with `change` what is changed. */
   settings: { setting: string; found: string | undefined; planned: string }[]
   reason: string | undefined
@@ -78,12 +82,12 @@ async function changesOf(admin: Admin, wanted: TopicsWanted): Promise<TopicChang
         found: undefined,
         planned,
       }))
-      return { topic, action: 'create', partitions, settings, reason: undefined }
+      return { topic, action: 'create', partitions, replicas: wanted.replication, settings, reason: undefined }
     }
     const differences = differencesOf(plan, found.get(topic) ?? new Map())
     const settings = differences.map(({ setting, found: value, planned }: Difference) => ({ setting, found: value, planned }))
     if (count !== partitions) {
-      const reason = `it has ${count} partitions; all topics of this prefix need ${partitions}, as ${jobs?.topic} has`
+      const reason = `it has ${counted(count, 'partition')}; all topics of this prefix need ${partitions}, as ${jobs?.topic} has`
       return { topic, action: 'refuse', partitions: count, settings, reason }
     }
     return { topic, action: settings.length === 0 ? 'keep' : 'change', partitions, settings, reason: undefined }

@@ -1,5 +1,7 @@
 /** Creates the topics that are missing and refuses those that exist with settings under which jobs could be lost or fire twice. */
+
 import kafkajs, { type Admin, type Kafka } from 'kafkajs'
+import { counted } from '../../streams/counted.ts'
 import type { TopicPlan } from '../../streams/topics.ts'
 import { DuelogError } from '../errors.ts'
 import { type Logger, principalOf } from './client.ts'
@@ -33,7 +35,7 @@ export async function ensureTopics(kafka: Kafka, wanted: TopicsWanted, logger: L
     if (partitions !== wanted.partitions && wanted.partitionsByDefault !== true)
       logger.warn(
         { partitions, configured: wanted.partitions },
-        `${jobs?.topic} has ${partitions} partitions; the configured number is ignored`,
+        `${jobs?.topic} has ${counted(partitions, 'partition')}; the configured number is ignored`,
       )
     // Check before creating: a refused start should leave nothing behind.
     checkCounts(counts, partitions)

@@ -72,10 +72,7 @@ export class WatchedBroker {
   connect(to: ISocketFactoryArgs): Socket {
     this.#to = to
     this.#wantedAtMs = performance.now()
-    if (this.#isShunned) {
-      this.#options.onHeard(false)
-      return refused(this.#address)
-    }
+    if (this.#isShunned) return refused(this.#address)
     let timer: NodeJS.Timeout | undefined
     let hasStood = false
     const socket = this.#options.open({

@@ -5,6 +5,7 @@
  *
  *   end of the log > end that readers reach, at the same place for long enough ──► said once, with topic, partition and offset
  */
+import { counted } from '../../streams/counted.ts'
 import type { TopicNames } from '../../streams/topics.ts'
 import type { Clock } from '../clock.ts'
 import { messageOf } from '../errors.ts'
@@ -119,7 +120,7 @@ export class OpenTransactions {
     seen.isSaid = true
     logger.warn(
       { topic, partition, offset, records: seen.records, ageMs },
-      `A transaction in ${place} is open since offset ${offset} for ${Math.round(ageMs / 1_000)} s at least; ${seen.records} records stand behind that place, and nobody can read them until it ends. Find it: kafka-transactions.sh --bootstrap-server <broker> find-hanging --broker-id <leader>. End it: kafka-transactions.sh --bootstrap-server <broker> abort --topic ${topic} --partition ${partition} --start-offset ${offset}, or stop the program that has it open.`,
+      `A transaction in ${place} is open since offset ${offset} for ${Math.round(ageMs / 1_000)} s at least; ${counted(seen.records, 'record stands', 'records stand')} behind that place, and nobody can read them until it ends. Find it: kafka-transactions.sh --bootstrap-server <broker> find-hanging --broker-id <leader>. End it: kafka-transactions.sh --bootstrap-server <broker> abort --topic ${topic} --partition ${partition} --start-offset ${offset}, or stop the program that has it open.`,
     )
   }
 

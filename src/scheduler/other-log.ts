@@ -6,7 +6,9 @@
  *   store ends behind the log ──► the log is read, not applied ──┬─ a later claim has decided ──► theirs: the store is wiped
  *                                                                └─ none has, and we claim ─────► ours: the store is logged again
  */
+
 import type { Owner, Position } from '../../schemas/generated.ts'
+import { counted } from '../../streams/counted.ts'
 import { prefix } from '../../streams/keys.ts'
 import { DuelogError } from '../errors.ts'
 import type { RecordIn } from '../ports.ts'
@@ -104,7 +106,7 @@ export class OtherLog implements ForeignChangelog {
     reportReset(own, 'state', this.#from, this.#found, 'beyond-end')
     logger.error(
       { topic: names.state, partition: own.partition, entries },
-      `${names.state}/${own.partition} was truncated, or deleted and made anew. Nothing that was decided is lost: the ${entries} entries of the local store were logged again.`,
+      `${names.state}/${own.partition} was truncated, or deleted and made anew. Nothing that was decided is lost: ${counted(entries, 'entry of the local store was', 'entries of the local store were')} logged again.`,
     )
   }
 

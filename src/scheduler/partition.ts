@@ -16,6 +16,7 @@
  * Any unexpected error has one remedy (invariant I6): forget everything in memory and begin at restoring, which fences our own
  * unknown transaction. Only a member whose heartbeat succeeded since may do so.
  */
+import { counted } from '../../streams/counted.ts'
 import { DuelogError } from '../errors.ts'
 import type { Batch, PartitionView } from '../ports.ts'
 import type { Wait } from './applied-waits.ts'
@@ -230,7 +231,7 @@ export class Partition {
     const { read } = own.catchUp
     own.shared.logger.info(
       { partition, claimOffset, read, ...took.ms },
-      `Partition ${partition} is active; ${read} records were read on the way.`,
+      `Partition ${partition} is active; ${counted(read, 'record was', 'records were')} read on the way.`,
     )
     return fireForEver(own, store, index)
   }

@@ -2,7 +2,9 @@
  * Positions that lie outside their log: beyond its end, because it was truncated or made anew, or before its beginning, because records
  * expired unread. What is there is read from its beginning on, and what happened is said (ADR 0034).
  */
+
 import type { Position, StateEntryInput } from '../../schemas/generated.ts'
+import { counted } from '../../streams/counted.ts'
 import { definitionValue, isKeptDefinition, prefix, storedDefinition } from '../../streams/keys.ts'
 import type { PositionReset } from '../owner-views.ts'
 import { entriesOf, logEntries } from './changelog-copy.ts'
@@ -94,7 +96,7 @@ export function reportReset(
   metrics.positionsReset.inc({ topic, reason })
   const what =
     reason === 'expired'
-      ? `${range.earliest - offset} records expired before they were read`
+      ? `${counted(range.earliest - offset, 'record expired before it was', 'records expired before they were')} read`
       : 'it was truncated, or deleted and made anew'
   logger.error(
     { topic, partition: own.partition, offset, ...range, reason },

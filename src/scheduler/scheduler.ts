@@ -2,6 +2,7 @@
  * The scheduler of one process: a member of the group `<prefix>scheduler`, and the partitions it owns.
  * The group says who should own a partition; the fence says who does (partition.ts).
  */
+import { counted } from '../../streams/counted.ts'
 import type { Batch, GroupReader, PartitionQueries, Position, TopicPartition } from '../ports.ts'
 import { EndsQuestion } from './ends-question.ts'
 import { Feed, type FeedSource, feedSources } from './feed.ts'
@@ -190,11 +191,9 @@ export class Scheduler {
     this.#withdrawal.look()
     const [own, others] = [sorted(owned), sorted(numbers).filter((number) => !owned.has(number))]
     const more = others.length === 0 ? '' : `, and ${others.length} to follow`
-    const later = awaited.length === 0 ? '' : `; ${awaited.length} of these are awaited`
-    logger.info(
-      { partitions: own, standbyOf: others, awaited: sorted(awaited) },
-      `Assigned ${own.length} partitions${more}${later}.`,
-    )
+    const later = awaited.length === 0 ? '' : `; ${counted(awaited.length, 'of these is', 'of these are')} awaited`
+    const facts = { partitions: own, standbyOf: others, awaited: sorted(awaited) }
+    logger.info(facts, `Assigned ${counted(own.length, 'partition')}${more}${later}.`)
     return { positions, paused }
   }
 

@@ -1,4 +1,5 @@
 /** How owners and standbys fit the looks at jobs after a change of time zone rules (zone-walk.ts) into what they do. */
+import { counted } from '../../streams/counted.ts'
 import { type Timer, timerKind } from '../../streams/keys.ts'
 import type { Ownership } from './ownership.ts'
 import type { PartitionStore } from './ports.ts'
@@ -79,6 +80,6 @@ function end(own: Ownership, isOwner: boolean): void {
   zones.looked(isOwner)
   shared.logger.info(
     { partition, checked, moved },
-    `Partition ${partition} stands by the time zone rules ${zones.own}: of ${checked} jobs ${moved} have moved.`,
+    `Partition ${partition} stands by the time zone rules ${zones.own}: of ${counted(checked, 'job')} ${counted(moved, 'has', 'have')} moved.`,
   )
 }

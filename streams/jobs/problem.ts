@@ -1,4 +1,5 @@
 /** One thing wrong with what a user gave, in a form that API, CLI and client can show. */
+import { counted } from '../counted.ts'
 export interface Problem {
   /** Path of the field, such as schedule.everyMs or tags[3]; empty for the value as a whole. */
   field: string
@@ -23,7 +24,7 @@ export function quoted(value: unknown): string {
     return JSON.stringify(value.length > quotedLengthMax ? `${value.slice(0, quotedLengthMax)}…` : value)
   }
   if (Array.isArray(value)) return 'an array'
-  if (value instanceof Uint8Array) return `${value.byteLength} bytes`
+  if (value instanceof Uint8Array) return counted(value.byteLength, 'byte')
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`
 }
 

@@ -127,7 +127,7 @@ describe('an audit', () => {
       .run(3, 5, { next: 6 })
     const { verdict } = await stepwise(history.logged, 1, false)
     const missed = textsOf(verdict.findings).filter((text) => text.startsWith('missed'))
-    expect(missed).toEqual([expect.stringMatching(/^missed job 1 occurrences have no run.*T00:04:00/)])
+    expect(missed).toEqual([expect.stringMatching(/^missed job 1 occurrence has no run.*T00:04:00/)])
   })
 
   it('keeps few accounts in memory, and forgets what is judged', async () => {

@@ -96,7 +96,7 @@ describe('duelog schedule diff-tz', () => {
     const jobs = [job('in-paris', { timezone: 'Europe/Paris', cron: '30 11 * * *' }, { place: undefined })]
     const { code, out } = await diff([jobs])
     expect(code).toBe(0)
-    expect(out).toMatch(/None of 1 jobs in time zones moves\.\n$/)
+    expect(out).toMatch(/None of 1 job in a time zone moves\.\n$/)
   })
   it('asks an earlier Duelog as well, which says less of each job', async () => {
     const place = undefined

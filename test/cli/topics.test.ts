@@ -37,7 +37,7 @@ describe('duelog topics', () => {
     const run = topics(prefix)
     const plan = await run('plan')
     expect(plan).toMatchObject({ code: 0, err: '' })
-    expect(plan.out).toMatch(new RegExp(`\\ncreate +${prefix}job-state +2 +cleanup.policy=compact, `))
+    expect(plan.out).toMatch(new RegExp(`\\ncreate +${prefix}job-state +2 +1 +cleanup.policy=compact, `))
     expect((await run('plan', '--json')).json().every(({ action }) => action === 'create')).toBe(true)
     expect((await run('apply')).out).toContain(`Topics: ${count} created.`)
     expect(await run('plan')).toMatchObject({ out: `Topics: ${count} are as they should be.\n`, err: '' })
@@ -53,7 +53,7 @@ describe('duelog topics', () => {
     const run = topics(prefix)
     // Not under our own prefix, where none may be.
     const intake = ['--intake-etf1-topics', `of-${prefix}etf1`, '--intake-karafka-topics', `of-${prefix}karafka`]
-    expect((await run('plan', ...intake)).out).toMatch(new RegExp(`\\ncreate +of-${prefix}etf1 +2`))
+    expect((await run('plan', ...intake)).out).toMatch(new RegExp(`\\ncreate +of-${prefix}etf1 +2 +1`))
     expect((await run('apply', ...intake)).out).toContain(`Topics: ${count + 2} created.`)
     expect((await run('plan', ...intake)).out).toBe(`Topics: ${count} are as they should be.\n`)
   })

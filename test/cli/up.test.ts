@@ -7,7 +7,7 @@ import { createMetrics } from '../../src/metrics.ts'
 import { FakeTerminal } from './fake-terminal.ts'
 
 /** A system that only says what is asked of it. */
-function fakeSystem() {
+function fakeSystem(registryAnswered: boolean) {
   const asked: string[] = []
   let options: SystemOptions | undefined
   const started = Promise.withResolvers<void>()
@@ -20,6 +20,7 @@ function fakeSystem() {
       url: 'http://127.0.0.1:1',
       brokers: ['b:1'],
       registryUrl: 'http://r',
+      registryAnswered,
       partitions: 4,
       metrics: createMetrics(),
       ready: async () => void asked.push('ready'),
@@ -29,15 +30,27 @@ function fakeSystem() {
   return { start, asked, started: started.promise, fail: (error: Error) => options?.onFatal?.(error) }
 }
 
-function setting({ isTTY = false, levelChosen = false } = {}) {
+function setting({ isTTY = false, levelChosen = false, registryAnswered = true } = {}) {
   const terminal = new FakeTerminal({ isTTY })
   const controller = new AbortController()
-  const system = fakeSystem()
+  const system = fakeSystem(registryAnswered)
   const ended = up({ config: readConfig({}), levelChosen, terminal, signals: { stop: controller.signal }, start: system.start })
   return { terminal, controller, system, ended }
 }
 
 describe('up', () => {
+  it.each([
+    [true, '  Registry  http://r\n'],
+    [false, '  Registry  http://r (has not answered yet; the schema ids that are known are used)\n'],
+  ])('says whether the registry has answered: %s', async (registryAnswered, line) => {
+    const { terminal, controller, system, ended } = setting({ registryAnswered })
+    await system.started
+    await new Promise(setImmediate)
+    controller.abort()
+    await ended
+    expect(terminal.err.join('')).toContain(line)
+  })
+
   it('says what it fetches and, when ready, where everything is; a signal stops it with exit code 0', async () => {
     const { terminal, controller, system, ended } = setting()
     await system.started

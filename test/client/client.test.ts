@@ -161,7 +161,7 @@ describe('scheduleMany', () => {
       yield jobOf('a')
       throw new Error('the file ended in the middle')
     }
-    await expect(client.scheduleMany(jobs())).rejects.toThrow(/with 1 jobs durable.*the file ended in the middle/)
+    await expect(client.scheduleMany(jobs())).rejects.toThrow(/with 1 job durable.*the file ended in the middle/)
     expect(stored().size).toBe(1)
     await client.close()
   })

@@ -48,6 +48,8 @@ const joiners = [
   ...processes,
   'targets',
   'auditing',
+  'ending',
+  'executing',
   'embedding',
   'index',
   'client-entry',

@@ -107,7 +107,9 @@ function watching(broker: Broker, limits = patience) {
       if (stands) return socket
     }
   }
-  return { open, connected, end, reconnected }
+  const aways: boolean[] = []
+  brokers.onAway((isAway) => aways.push(isAway))
+  return { open, connected, end, reconnected, aways }
 }
 
 test('a connection on which a quick request is not answered ends, and what kafkajs reads of it makes it look elsewhere', async () => {
@@ -231,4 +233,26 @@ test('a broker that answers late whether it is there is slow too, and not lost',
   broker.release()
   await once(next, 'data')
   expect(next.destroyed).toBe(false)
+})
+
+test('brokers are away from the first that fails, silent or refusing, until any of them answers', async () => {
+  const broker = await startBroker()
+  const { connected, end, reconnected, aways } = watching(broker)
+  const socket = await connected()
+  socket.write(request(metadata))
+  await once(socket, 'data')
+  expect(aways).toEqual([])
+  broker.silent(true)
+  const ended = end(socket)
+  socket.write(request(metadata))
+  await ended
+  expect(aways).toEqual([true])
+  broker.silent(false)
+  const again = await reconnected()
+  expect(aways).toEqual([true, false])
+  again.destroy()
+  const gone = await startBroker()
+  const nobody = watching({ ...gone, to: { host: '127.0.0.1', port: 1 } })
+  await nobody.end(nobody.open())
+  expect(nobody.aways).toEqual([true])
 })

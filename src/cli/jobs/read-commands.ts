@@ -1,5 +1,7 @@
 /** `duelog jobs get`, `list` and `why`. */
+
 import { type Command, Option } from 'commander'
+import { counted } from '../../../streams/counted.ts'
 import { writeJson } from '../../../streams/jobs/json-text.ts'
 import { DuelogError } from '../../errors.ts'
 import { integer } from '../numbers.ts'
@@ -131,7 +133,10 @@ function jobText(job: JobAnswer, paint: Paint): string {
     ['schedule', scheduleText(job.definition)],
     ['target', targetText(job.definition)],
     ['next', job.nextFireAt ?? ''],
-    ['runs', `${job.runNo}: ${succeeded} succeeded, ${failed} failed, ${cancelled} cancelled; ${skipped} occurrences skipped`],
+    [
+      'runs',
+      `${job.runNo}: ${succeeded} succeeded, ${failed} failed, ${cancelled} cancelled; ${counted(skipped, 'occurrence')} skipped`,
+    ],
     ['can be redriven', job.deadRuns.map((runNo) => `${job.id}/${runNo}`).join(' ')],
     ['etag', job.etag],
   ]

@@ -1,5 +1,7 @@
 /** What the commands that ask a running Duelog have in common. */
+
 import { Command, Option } from 'commander'
+import { counted } from '../../../streams/counted.ts'
 import { withSecretsOfFiles } from '../../config/secret-files.ts'
 import { settingByName } from '../../config/settings.ts'
 import { withoutUser } from '../../config/wording.ts'
@@ -69,7 +71,7 @@ export async function remotely(
     for (const [partition, behind] of api.stale)
       terminal.stderr.write(
         Number.isFinite(behind)
-          ? `Partition ${partition} was read from a copy that lacks ${behind} records of the logs.\n`
+          ? `Partition ${partition} was read from a copy that lacks ${counted(behind, 'record')} of the logs.\n`
           : `Partition ${partition} was read from an owner that may have been replaced.\n`,
       )
   } catch (error) {

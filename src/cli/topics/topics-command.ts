@@ -1,5 +1,7 @@
 /** `duelog topics …`: the topics of a cluster as Duelog needs them. */
+
 import { Command, Option } from 'commander'
+import { counted } from '../../../streams/counted.ts'
 import { environmentOf } from '../../config/flags.ts'
 import type { TopicChange } from '../../connect.ts'
 import { exitCodes } from '../exit-codes.ts'
@@ -47,7 +49,7 @@ function topicCommand(frame: CommandFrame, name: 'plan' | 'apply', description: 
 function ignoredCount(asked: string | undefined, changes: readonly TopicChange[]): string | undefined {
   const there = changes.find(({ action }) => action === 'keep' || action === 'change')
   if (asked === undefined || asked === '' || there === undefined || Number(asked) === there.partitions) return undefined
-  return `DUELOG_PARTITIONS=${asked} is ignored: ${there.topic} has ${there.partitions} partitions. The number is fixed when the topics are created.`
+  return `DUELOG_PARTITIONS=${asked} is ignored: ${there.topic} has ${counted(there.partitions, 'partition')}. The number is fixed when the topics are created.`
 }
 
 async function changesOf(env: Record<string, string | undefined>, name: 'plan' | 'apply'): Promise<TopicChange[]> {
@@ -64,7 +66,10 @@ async function changesOf(env: Record<string, string | undefined>, name: 'plan' |
   const missing = foreign.length === 0 ? [] : await (name === 'plan' ? missingOf(log, foreign) : log.makeMissing(foreign, size))
   // Those that are there are somebody else's matter.
   const made = missing.map(
-    (topic): TopicChange => ({ topic, action: 'create', partitions: size.partitions, settings: [], reason: undefined }),
+    (topic): TopicChange => ({
+      ...{ topic, action: 'create', partitions: size.partitions, replicas: size.replication },
+      ...{ settings: [], reason: undefined },
+    }),
   )
   return [...changes, ...made]
 }
@@ -81,16 +86,16 @@ const words = {
 const colours = { create: 'green', change: 'yellow', refuse: 'red' } as const
 
 function textOf(changes: readonly TopicChange[], name: 'plan' | 'apply', paint: Paint): string {
-  const rows = changes.flatMap(({ topic, action, partitions, settings, reason }) =>
-    action === 'keep'
-      ? []
-      : [[paint(colours[action], action), topic, String(partitions), reason ?? settings.map(settingText).join(', ')]],
-  )
+  const rows = changes.flatMap(({ topic, action, partitions, replicas, settings, reason }) => {
+    if (action === 'keep') return []
+    const size = [String(partitions), replicas === undefined ? '' : String(replicas)]
+    return [[paint(colours[action], action), topic, ...size, reason ?? settings.map(settingText).join(', ')]]
+  })
   const counts = (['create', 'change', 'refuse', 'keep'] as const).flatMap((action) => {
     const count = changes.filter((change) => change.action === action).length
     return count === 0 ? [] : [`${numberText(count)} ${words[name][action]}`]
   })
-  const table = rows.length === 0 ? '' : `${tableText(['ACTION', 'TOPIC', 'PARTITIONS', 'SETTINGS'], rows, paint)}\n`
+  const table = rows.length === 0 ? '' : `${tableText(['ACTION', 'TOPIC', 'PARTITIONS', 'REPLICAS', 'SETTINGS'], rows, paint)}\n`
   return `${table}Topics: ${counts.join(', ')}.\n`
 }
 

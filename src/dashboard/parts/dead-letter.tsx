@@ -7,7 +7,7 @@ import { ask, path } from '../request.ts'
 import { useResource } from '../resource.ts'
 import { jobHref } from '../routes.ts'
 import { mayOperate } from '../session.ts'
-import { targetWords } from '../words.ts'
+import { counted, targetWords } from '../words.ts'
 import { AttemptErrors } from './attempt-errors.tsx'
 import { Loading, Problem } from './states.tsx'
 import { When } from './when.tsx'
@@ -82,7 +82,7 @@ function Inside({ run: { jobId, runNo, runId, errors, attempts, scheduledFor } }
       <AttemptErrors errors={errors} open />
       {errors.length < attempts && (
         <p class="aside">
-          {errors.length > 0 && `Errors of the last ${errors.length} of ${attempts} attempts; `}
+          {errors.length > 0 && `Errors of the last ${errors.length} of ${counted(attempts, 'attempt')}; `}
           {errors.length > 0 ? 'earlier ones are in execution-events.' : 'Its errors are in executions.dlq.'}
         </p>
       )}

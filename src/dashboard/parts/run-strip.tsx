@@ -1,7 +1,7 @@
 /** The last runs as a strip of time, oldest left: when each was due, how long it took, how it ended. */
 import type { Run } from '../answers.ts'
 import { nowMs } from '../live.ts'
-import { duration, instant, statusWord } from '../words.ts'
+import { counted, duration, instant, statusWord } from '../words.ts'
 
 /** Narrower cannot be seen. Unit: share of the strip. */
 const shareMin = 0.006
@@ -21,7 +21,7 @@ export function RunStrip({ runs }: { runs: readonly Run[] }) {
         viewBox="0 0 1000 20"
         preserveAspectRatio="none"
         role="img"
-        aria-label={`${runs.length} runs from ${instant(first)} to ${instant(last)}`}
+        aria-label={`${counted(runs.length, 'run')} from ${instant(first)} to ${instant(last)}`}
       >
         {spans.map(({ run, fromMs, toMs }) => (
           <rect

@@ -4,7 +4,7 @@ import { type Cell, type Grid, gridOf, levelOf, palestOf, rangeOf, type Step } f
 import { Empty, Heading, Loading, Problem } from '../parts/states.tsx'
 import { ask, path } from '../request.ts'
 import { useResource } from '../resource.ts'
-import { count, instant, viewerZone } from '../words.ts'
+import { count, counted, instant, viewerZone } from '../words.ts'
 
 const levels = 5
 const busiestShown = 5
@@ -48,7 +48,7 @@ function HeatMap({ grid, step }: { grid: Grid; step: Step }) {
   const total = cells.reduce((sum, { due }) => sum + due, 0)
   const busiest = cells.filter(({ due }) => due > 0).sort((a, b) => b.due - a.due || a.atMs - b.atMs)
   if (total === 0) return <Empty>Nothing is due in this time.</Empty>
-  const label = `${count(total)} occurrences in ${cells.length} steps; the most in one is ${count(most)}, at ${instant(busiest[0]?.atMs ?? 0)}`
+  const label = `${counted(total, 'occurrence')} in ${cells.length} steps; the most in one is ${count(most)}, at ${instant(busiest[0]?.atMs ?? 0)}`
   return (
     <>
       <div class="scroll" tabIndex={0} role="region" aria-label="Heat map">
