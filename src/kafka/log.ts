@@ -11,6 +11,7 @@ import { KafkaGroupReader } from './reader.ts'
 import { CheckedTopics, type TargetTopicsOptions } from './target-topics.ts'
 import { changeTopics, listTopics, makeTopics, planTopics, type TopicChange } from './topic-changes.ts'
 import { ensureTopics, type TopicsWanted } from './topics.ts'
+import type { Doubts } from './transaction-requests.ts'
 import { FencedWriter } from './transactional-writer.ts'
 import { IdempotentWriter } from './writer.ts'
 
@@ -53,6 +54,7 @@ class KafkaJsLog implements KafkaLog {
   readonly #settings: LogSettings
   readonly #counts: PartitionCounts
   readonly #cutOff: CutOff
+  readonly #doubts: Doubts = new Set()
 
   constructor(kafka: Kafka, settings: LogSettings) {
     this.#kafka = kafka
@@ -73,7 +75,7 @@ class KafkaJsLog implements KafkaLog {
   }
 
   transactionalWriter(transactionalId: string, fence?: FenceOptions): Promise<TransactionalWriter> {
-    return FencedWriter.open(this.#kafka, transactionalId, this.#counts, this.#settings, fence)
+    return FencedWriter.open(this.#kafka, transactionalId, this.#counts, this.#settings, fence, this.#doubts)
   }
 
   reader(options: GroupReaderOptions): GroupReader {

@@ -7,8 +7,9 @@
  *
  * The coordinator is looked for once, and again when it has refused or lost anything. Where it says that it cannot just now (the transaction
  * before is still being ended, or it has just become the coordinator), it has done nothing that asking again would do twice: the same request
- * is sent again after a moment. An end of a transaction that it has not answered is not asked for again: the first request may still arrive,
- * and would then end the transaction that follows (KIP-890).
+ * is sent again after a moment. A commit that it has not answered is asked for again by the next writer of the id, right before its fence,
+ * and by nobody else: the first request may still arrive, and would then end a transaction that follows under the same epoch (KIP-890). Left to
+ * the fence alone, Kafka may abort a part of what it has committed in another part (ADR 0070).
  *
  * kafkajs has no place for any of this, so a method of its cluster is replaced, for what runs in the scope of one of our writers.
  */
@@ -28,13 +29,22 @@ interface Adding {
   producerEpoch: number
   topics: Topic[]
 }
+interface End {
+  transactionalId: string
+  producerId: string
+  producerEpoch: number
+  /** Whether it is a commit. */
+  transactionResult: boolean
+}
+/** Commits of this process of which nobody knows what became of them. */
+export type Doubts = Set<End>
 /** What kafkajs asks a coordinator of transactions. */
 interface Coordinator {
   nodeId: string | number
-  initProducerId(request: object): Promise<unknown>
+  initProducerId(request: { transactionalId: string }): Promise<unknown>
   addPartitionsToTxn(request: Adding): Promise<unknown>
   addOffsetsToTxn(request: object): Promise<unknown>
-  endTxn(request: object): Promise<unknown>
+  endTxn(request: End): Promise<unknown>
 }
 interface Question {
   groupId: string
@@ -51,6 +61,8 @@ const ofTransactions = 1
 /** The first wait where the coordinator cannot just now, and the longest; each is longer than the one before by the factor. ms. */
 const [waitMsMin, waitMsMax, waitFactor] = [3, 250, 1.6]
 const notYet = 'CONCURRENT_TRANSACTIONS'
+/** A fault of the broker itself, as of one that is fenced in that moment. */
+const failed = 'UNKNOWN'
 
 const inScope = replacedFor<TransactionRequests>(install)
 
@@ -59,6 +71,7 @@ export class TransactionRequests {
   /** Until when a refusal is answered by asking again, by the steady clock. */
   #endMs: number
   readonly #fence: FenceOptions
+  readonly #doubts: Doubts
   #nodeId: string | number | undefined
   /** All partitions of the transaction at hand, which its first request adds. */
   #coming: Topic[] = []
@@ -66,10 +79,14 @@ export class TransactionRequests {
   /** The same as `topic/partition`; none once that request was refused. */
   #added = new Set<string>()
 
-  /** `limitMs`: so long after its beginning a transaction, or the fence before the first, asks again; the coordinator aborts it then. */
-  constructor(limitMs: number, fence: FenceOptions = {}) {
+  /**
+   * `limitMs`: so long after its beginning a transaction, or the fence before the first, asks again; the coordinator aborts it then.
+   * `doubts`: shared by all writers of the process.
+   */
+  constructor(limitMs: number, fence: FenceOptions = {}, doubts: Doubts = new Set()) {
     this.#limitMs = limitMs
     this.#fence = fence
+    this.#doubts = doubts
     this.#endMs = performance.now() + limitMs
   }
 
@@ -91,18 +108,53 @@ export class TransactionRequests {
     const broker = (): Promise<Coordinator> => this.#broker(cluster, question, usual)
     const { nodeId } = await broker()
     const patiently =
-      <Request>(send: (broker: Coordinator, request: Request) => Promise<unknown>) =>
+      <Request>(send: (broker: Coordinator, request: Request) => Promise<unknown>, isPassing = isNotNow) =>
       (request: Request): Promise<unknown> =>
-        this.#patiently(async () => send(await broker(), request))
-    const fence = patiently((to, request: object) => to.initProducerId(request))
+        this.#patiently(async () => send(await broker(), request), isPassing)
+    const fence = patiently((to, request: { transactionalId: string }) => to.initProducerId(request))
+    const end = patiently<End>((to, request) => to.endTxn(request))
+    const endAgain = patiently<End>((to, request) => to.endTxn(request), isUndecided)
     const add = patiently<Adding>((to, request) => to.addPartitionsToTxn(request))
     return {
       nodeId,
-      initProducerId: (request) => this.#ready(cluster).then(() => fence(request)),
+      initProducerId: async (request) => {
+        await this.#ready(cluster)
+        await this.#endAgain(request.transactionalId, endAgain)
+        return fence(request)
+      },
       addPartitionsToTxn: (request) => this.#add(request, add),
       addOffsetsToTxn: patiently((to, request) => to.addOffsetsToTxn(request)),
-      endTxn: patiently((to, request) => to.endTxn(request)),
+      endTxn: (request) => this.#end(request, end),
     }
+  }
+
+  /** A commit is in doubt until it is answered by more than that it cannot be done just now: that is said as well of one that was logged. */
+  async #end(request: End, end: (request: End) => Promise<unknown>): Promise<unknown> {
+    if (request.transactionResult) this.#doubts.add(request)
+    try {
+      const answer = await end(request)
+      this.#doubts.delete(request)
+      return answer
+    } catch (error) {
+      if (!isUndecided(typeOf(error))) this.#doubts.delete(request)
+      throw error
+    }
+  }
+
+  /**
+   * The commit that nobody has answered, before a fence would abort what may be committed in a part. It may be asked for as often as one likes:
+   * the epoch names the transaction, as none has begun under it since, and it is refused once somebody has fenced.
+   */
+  async #endAgain(transactionalId: string, end: (request: End) => Promise<unknown>): Promise<void> {
+    for (const doubt of [...this.#doubts].filter((each) => each.transactionalId === transactionalId))
+      try {
+        await this.#end(doubt, end)
+      } catch (error) {
+        const type = typeOf(error)
+        // Who cannot do this now cannot fence either, and is asked for both again.
+        if (isUndecided(type) && type !== failed) throw error
+        this.#doubts.delete(doubt)
+      }
   }
 
   /** Resolves once the fence may be sent. What is connected to by then nobody waits for while nobody may write. */
@@ -137,15 +189,15 @@ export class TransactionRequests {
     })
   }
 
-  async #patiently(ask: () => Promise<unknown>): Promise<unknown> {
+  async #patiently(ask: () => Promise<unknown>, isPassing: (type: string | undefined) => boolean): Promise<unknown> {
     for (let waitMs = waitMsMin; ; waitMs = Math.min(waitMs * waitFactor, waitMsMax)) {
       try {
         return await ask()
       } catch (error) {
-        const type = typeOf(error) ?? ''
+        const type = typeOf(error)
         if (type !== notYet) this.#nodeId = undefined
-        // It has answered, and done nothing: it will in a moment, or another one.
-        if (!(type === notYet || movedTypes.has(type)) || performance.now() >= this.#endMs) throw error
+        // It has answered, and will do it in a moment, or another one will.
+        if (type === undefined || !isPassing(type) || performance.now() >= this.#endMs) throw error
       }
       await wait(waitMs)
     }
@@ -161,6 +213,11 @@ async function connectTo(cluster: Cluster, { topic, partition }: TopicPartition)
 
 /** What a broker has answered; undefined where none has. */
 const typeOf = (error: unknown): string | undefined => (error as { type?: string }).type
+
+const isNotNow = (type = ''): boolean => type === notYet || movedTypes.has(type)
+
+/** Nobody has answered, or nobody who knows whether the transaction has ended. */
+const isUndecided = (type: string | undefined): boolean => type === undefined || type === failed || isNotNow(type)
 
 const namesOf = (topics: readonly Topic[]): string[] =>
   topics.flatMap(({ topic, partitions }) => partitions.map((partition) => `${topic}/${partition}`))

@@ -13,7 +13,7 @@ import { unveiled } from './own-cluster.ts'
 import type { PartitionCounts } from './partition-counts.ts'
 import { produce } from './produce.ts'
 import { checkSizes, targetOf } from './rounds.ts'
-import { TransactionRequests } from './transaction-requests.ts'
+import { type Doubts, TransactionRequests } from './transaction-requests.ts'
 
 export class FencedWriter implements TransactionalWriter {
   readonly #id: string
@@ -41,13 +41,17 @@ export class FencedWriter implements TransactionalWriter {
     this.#settings = settings
   }
 
-  /** Resolves when the id is fenced: earlier holders can commit no more, and what they had open is aborted. */
+  /**
+   * Resolves when the id is fenced: earlier holders can commit no more, and what they had open is aborted; but for a commit of this process that
+   * nobody had answered, which `doubts` knows and which is asked for again before.
+   */
   static async open(
     kafka: Kafka,
     id: string,
     counts: PartitionCounts,
     settings: LogSettings,
     { mayFence, first }: FenceOptions = {},
+    doubts: Doubts = new Set(),
   ): Promise<FencedWriter> {
     const producer = kafka.producer({
       transactionalId: id,
@@ -68,7 +72,7 @@ export class FencedWriter implements TransactionalWriter {
     }
     try {
       await producer.connect()
-      const requests = new TransactionRequests(settings.transactionTimeoutMs, { mayFence: allowed, first })
+      const requests = new TransactionRequests(settings.transactionTimeoutMs, { mayFence: allowed, first }, doubts)
       // The first transaction() of a producer sends InitProducerId, which is the fence; beginning is local.
       const transaction = await requests.run(() => producer.transaction())
       return new FencedWriter(id, producer, transaction, requests, counts, settings)

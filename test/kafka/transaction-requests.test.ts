@@ -1,7 +1,7 @@
 /** What a transaction asks of its coordinator: over the cluster of kafkajs itself, with brokers that are none. */
 import { createRequire } from 'node:module'
 import { expect, test } from 'vitest'
-import { TransactionRequests } from '../../src/kafka/transaction-requests.ts'
+import { type Doubts, TransactionRequests } from '../../src/kafka/transaction-requests.ts'
 
 interface Coordinator {
   initProducerId(request: object): Promise<unknown>
@@ -88,13 +88,67 @@ test('who cannot just now is asked the same again; who is not the coordinator an
   }
 })
 
-test('an end that nobody has answered is not asked for again', async () => {
+test('an end that nobody has answered is not asked for again by who has asked', async () => {
   const { said, find } = cluster(() => {
     throw lost()
   })
   const requests = new TransactionRequests(5_000)
   await expect(requests.run(async () => (await find()).endTxn({}))).rejects.toThrow('closed')
   expect(said).toEqual(['find 1', '1 end'])
+})
+
+const commit = { transactionalId: 'id', producerId: '1', producerEpoch: 5, transactionResult: true }
+
+/** What the coordinators are asked, in turn, by a writer whose commit is answered by the first, and by the next two of its id, which fence. */
+async function askedOfThree(answers: (Error | 'done')[], end: object = commit, limitMs = 5_000) {
+  const { said, find } = cluster((request) => {
+    const answer = request === 'end' ? (answers.shift() ?? 'done') : 'done'
+    if (answer !== 'done') throw answer
+    return answer
+  })
+  const doubts: Doubts = new Set()
+  const ask = async (work: (coordinator: Coordinator) => Promise<unknown>): Promise<string> => {
+    const requests = new TransactionRequests(limitMs, {}, doubts)
+    await requests
+      .run(async () => work(await find()))
+      .catch((error) => said.push(error.name === 'Error' ? error.type : error.name))
+    const asked = said.splice(0).filter((each) => !each.startsWith('find'))
+    return asked.map((each) => each.replace('1 ', '')).join(' ')
+  }
+  const first = await ask((coordinator) => coordinator.endTxn(end))
+  const fence = (coordinator: Coordinator) => coordinator.initProducerId({ transactionalId: 'id' })
+  return [first, await ask(fence), await ask(fence)]
+}
+
+test('a commit that nobody has answered is asked for again by the next writer of its id, before the fence', async () => {
+  const closed = 'KafkaJSConnectionClosedError'
+  expect(await askedOfThree(['done'])).toEqual(['end', 'init', 'init'])
+  expect(await askedOfThree([lost(), 'done'])).toEqual([`end ${closed}`, 'end init', 'init'])
+  // Who does not get an answer either does not fence: the fence would abort what may be committed in a part.
+  expect(await askedOfThree([lost(), lost(), 'done'])).toEqual([`end ${closed}`, `end ${closed}`, 'end init'])
+  // Another one has fenced, or the coordinator has aborted it.
+  for (const type of ['INVALID_PRODUCER_EPOCH', 'INVALID_TXN_STATE', 'INVALID_PRODUCER_ID_MAPPING'])
+    expect(await askedOfThree([lost(), refusal(type)])).toEqual([`end ${closed}`, 'end init', 'init'])
+})
+
+test('a coordinator that cannot just now may have logged the commit, and one that has failed as well', async () => {
+  const unavailable = refusal('GROUP_COORDINATOR_NOT_AVAILABLE')
+  expect(await askedOfThree([unavailable, 'done'], commit, 0)).toEqual([`end ${unavailable.message}`, 'end init', 'init'])
+  expect(await askedOfThree([unavailable, unavailable], commit, 0)).toEqual([
+    `end ${unavailable.message}`,
+    `end ${unavailable.message}`,
+    'end init',
+  ])
+  const failed = refusal('UNKNOWN')
+  expect(await askedOfThree([failed, failed, 'done'])).toEqual(['end UNKNOWN', 'end end init', 'init'])
+  // It may fail with that for ever: the fence is not kept waiting for longer than a transaction may take.
+  expect(await askedOfThree([failed, failed], commit, 0)).toEqual(['end UNKNOWN', 'end init', 'init'])
+})
+
+test('what was refused for good, and an abort, leave nothing to ask again', async () => {
+  expect(await askedOfThree([refusal('INVALID_PRODUCER_EPOCH')])).toEqual(['end INVALID_PRODUCER_EPOCH', 'init', 'init'])
+  const abort = { ...commit, transactionResult: false }
+  expect(await askedOfThree([lost()], abort)).toEqual(['end KafkaJSConnectionClosedError', 'init', 'init'])
 })
 
 test('a refusal that never ends is told when the time of a transaction is over', async () => {

@@ -96,6 +96,23 @@ describe('a transactional writer', () => {
     expect(await readAll(state)).toEqual(['once'])
   })
 
+  test('a commit that never arrived is done by the next writer of the same process', async () => {
+    const { state } = await makeTopics(['state'])
+    const { proxy, log } = await openThroughProxy({ holdRequest: (apiKey) => apiKey === apiKeys.endTxn })
+    const old = await openTransactional(state, log)
+    const ending = proxy.asked(apiKeys.endTxn)
+    const refused = expect(old.commit([{ topic: state, partition: 0, key: 'k', value: text('once') }])).rejects.toMatchObject({
+      code: 'broker-unavailable',
+    })
+    await ending
+    proxy.cut()
+    proxy.release()
+    await refused
+    const next = await openTransactional(state, log)
+    await next.commit([{ topic: state, partition: 0, key: 'k', value: text('after') }])
+    expect(await readAll(state)).toEqual(['once', 'after'])
+  })
+
   test('sends more than a batch may hold in several requests of the same transaction', async () => {
     const { state } = await makeTopics(['state'])
     const writer = await openTransactional(state)
