@@ -71,7 +71,7 @@ export interface TransactionalWriter {
 
 /** What goes on before a transactional writer fences those before it: until then they go on writing. */
 export interface FenceOptions {
-  /** Called once it is connected. It fences when that resolves, and rejects with what that rejects with. Default: it fences at once. */
+  /** Called once it is connected, and again before a fence is repeated that was refused for a moment. It fences when that resolves, and rejects with what that rejects with. Default: it fences at once. */
   mayFence?: () => Promise<unknown>
   /** What it writes to first: connected to beforehand. Default: nothing is. */
   first?: TopicPartition

@@ -5,7 +5,7 @@
  *   claiming ──fenced and sought──► reading ──any error──► claiming …
  *       └──────────────── lost ────────┴──► ended
  */
-import { messageOf } from '../errors.ts'
+import { DuelogError, messageOf } from '../errors.ts'
 import type { Batch, GroupReader, RecordIn, RecordOut, TransactionalWriter } from '../ports.ts'
 import type { Dialect, IntakeOptions } from './options.ts'
 import { translated } from './translating.ts'
@@ -90,8 +90,12 @@ export class SourceLane {
     const { log, names, prefix } = this.#options
     if (this.#ended) return
     try {
-      await this.#reader.nextHeartbeat()
-      this.#writer = await log.transactionalWriter(`${prefix}intake-${this.topic}-${this.partition}`)
+      // Only a live member may fence, and it is connected by then: nobody reads between the fence and the first record.
+      const mayFence = async (): Promise<void> => {
+        await this.#reader.nextHeartbeat()
+        if (this.#ended) throw new DuelogError('not-ready', `${this.topic}/${this.partition} is read by others.`)
+      }
+      this.#writer = await log.transactionalWriter(`${prefix}intake-${this.topic}-${this.partition}`, { mayFence })
       const admin = await log.admin()
       try {
         const committed = await admin.committed(names.group('intake'), this.topic)

@@ -63,6 +63,8 @@ const [waitMsMin, waitMsMax, waitFactor] = [3, 250, 1.6]
 const notYet = 'CONCURRENT_TRANSACTIONS'
 /** A fault of the broker itself, as of one that is fenced in that moment. */
 const failed = 'UNKNOWN'
+/** So long a fence goes by the permission that it has: as long as the heartbeat of an owner, which brings the news. ms. */
+const permittedMs = 300
 
 const inScope = replacedFor<TransactionRequests>(install)
 
@@ -72,6 +74,9 @@ export class TransactionRequests {
   #endMs: number
   readonly #fence: FenceOptions
   readonly #doubts: Doubts
+  readonly #nowMs: () => number
+  /** When the fence was permitted last. */
+  #permittedAtMs = Number.NEGATIVE_INFINITY
   #nodeId: string | number | undefined
   /** All partitions of the transaction at hand, which its first request adds. */
   #coming: Topic[] = []
@@ -81,13 +86,14 @@ export class TransactionRequests {
 
   /**
    * `limitMs`: so long after its beginning a transaction, or the fence before the first, asks again; the coordinator aborts it then.
-   * `doubts`: shared by all writers of the process.
+   * `doubts`: shared by all writers of the process. `nowMs`: of any clock that only goes forward.
    */
-  constructor(limitMs: number, fence: FenceOptions = {}, doubts: Doubts = new Set()) {
+  constructor(limitMs: number, fence: FenceOptions = {}, doubts: Doubts = new Set(), nowMs = (): number => performance.now()) {
     this.#limitMs = limitMs
     this.#fence = fence
     this.#doubts = doubts
-    this.#endMs = performance.now() + limitMs
+    this.#nowMs = nowMs
+    this.#endMs = nowMs() + limitMs
   }
 
   /** Whatever of the writer's producer runs in it asks in our way. */
@@ -99,7 +105,7 @@ export class TransactionRequests {
   begin(places: ReadonlyMap<string, Iterable<number>>): void {
     this.#coming = [...places].map(([topic, partitions]) => ({ topic, partitions: [...partitions] }))
     this.#adding = undefined
-    this.#endMs = performance.now() + this.#limitMs
+    this.#endMs = this.#nowMs() + this.#limitMs
     this.#added = new Set(namesOf(this.#coming))
   }
 
@@ -111,7 +117,10 @@ export class TransactionRequests {
       <Request>(send: (broker: Coordinator, request: Request) => Promise<unknown>, isPassing = isNotNow) =>
       (request: Request): Promise<unknown> =>
         this.#patiently(async () => send(await broker(), request), isPassing)
-    const fence = patiently((to, request: { transactionalId: string }) => to.initProducerId(request))
+    const fence = patiently(async (to, request: { transactionalId: string }) => {
+      await this.#permitted()
+      return to.initProducerId(request)
+    })
     const end = patiently<End>((to, request) => to.endTxn(request))
     const endAgain = patiently<End>((to, request) => to.endTxn(request), isUndecided)
     const add = patiently<Adding>((to, request) => to.addPartitionsToTxn(request))
@@ -159,9 +168,16 @@ export class TransactionRequests {
 
   /** Resolves once the fence may be sent. What is connected to by then nobody waits for while nobody may write. */
   async #ready(cluster: Cluster): Promise<void> {
-    const { first, mayFence } = this.#fence
+    const { first } = this.#fence
     if (first !== undefined) await connectTo(cluster, first).catch(() => {})
-    await mayFence?.()
+    await this.#permitted()
+  }
+
+  /** Whoever is refused for long may own the partition no more by then: each repetition is permitted anew. */
+  async #permitted(): Promise<void> {
+    if (this.#nowMs() - this.#permittedAtMs < permittedMs) return
+    await this.#fence.mayFence?.()
+    this.#permittedAtMs = this.#nowMs()
   }
 
   async #broker(cluster: Cluster, question: Question, usual: Cluster['findGroupCoordinator']): Promise<Coordinator> {
@@ -197,7 +213,7 @@ export class TransactionRequests {
         const type = typeOf(error)
         if (type !== notYet) this.#nodeId = undefined
         // It has answered, and will do it in a moment, or another one will.
-        if (type === undefined || !isPassing(type) || performance.now() >= this.#endMs) throw error
+        if (type === undefined || !isPassing(type) || this.#nowMs() >= this.#endMs) throw error
       }
       await wait(waitMs)
     }

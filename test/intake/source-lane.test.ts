@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import type { IntakeOptions } from '../../src/intake/options.ts'
 import { SourceLane } from '../../src/intake/source-lane.ts'
 import { createMetrics } from '../../src/metrics.ts'
-import type { GroupReader } from '../../src/ports.ts'
+import type { FenceOptions, GroupReader } from '../../src/ports.ts'
 import { topicNames } from '../../streams/topics.ts'
 import { ManualClock, rest } from '../tools/manual-clock.ts'
 
@@ -154,4 +154,43 @@ test('the position passes what is shown to nobody once what stands before it is 
   await lane.end()
   await lane.passed(12)
   expect(offsets).toEqual([6, 9])
+})
+
+test('a lane connects before it fences, with its next heartbeat, and does not fence what it lost meanwhile', async () => {
+  const heartbeats: (() => void)[] = []
+  const reader = {
+    ...{ isMember: true, seek: () => {}, resume: () => {}, pause: () => {} },
+    nextHeartbeat: () => new Promise<void>((resolve) => heartbeats.push(resolve)),
+  } as unknown as GroupReader
+  const did: string[] = []
+  const log = {
+    transactionalWriter: async (_: string, { mayFence }: FenceOptions = {}) => {
+      did.push('connected')
+      await mayFence?.()
+      did.push('fenced')
+      return { commit: async () => new Map(), close: async () => {} }
+    },
+    admin: async () => ({ committed: async () => [], offsets: async () => [], close: async () => {} }),
+  }
+  const shared = {
+    ...{ log, names: topicNames('t.'), prefix: 't.', metrics: createMetrics(), clock: new ManualClock() },
+    logger: pino({ level: 'silent' }),
+  }
+  const laneOf = () => new SourceLane(shared as unknown as IntakeOptions, reader, 'etf1', 'schedules', 0)
+  const kept = laneOf()
+  const claimed = kept.claim()
+  await rest()
+  expect(did).toEqual(['connected'])
+  heartbeats.shift()?.()
+  await claimed
+  expect(did).toEqual(['connected', 'fenced'])
+  await kept.end()
+
+  const lost = laneOf()
+  const claiming = lost.claim()
+  await rest()
+  const ended = lost.end()
+  heartbeats.shift()?.()
+  await Promise.all([claiming, ended])
+  expect(did).toEqual(['connected', 'fenced', 'connected'])
 })

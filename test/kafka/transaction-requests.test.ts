@@ -188,6 +188,21 @@ test('the fence is sent when it may be, with a connection to what is written fir
   expect(said.filter((each) => each === '1 init')).toHaveLength(1)
 })
 
+test('a fence that is refused for a moment is repeated only while it is still permitted', async () => {
+  let [nowMs, asked] = [0, 0]
+  const { said, find } = cluster(() => {
+    nowMs += 200
+    throw refusal('CONCURRENT_TRANSACTIONS')
+  })
+  const mayFence = async (): Promise<void> => {
+    if (++asked === 3) throw new Error('no member any more')
+  }
+  const requests = new TransactionRequests(15_000, { mayFence }, new Set(), () => nowMs)
+  await expect(requests.run(async () => (await find()).initProducerId({}))).rejects.toThrow('no member any more')
+  // Twice by each permission, which is old by then.
+  expect(said.filter((each) => each === '1 init')).toHaveLength(4)
+})
+
 test('what others ask, and coordinators of groups, are left alone', async () => {
   const { said, find } = cluster()
   await find()
