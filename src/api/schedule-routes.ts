@@ -1,6 +1,7 @@
 /** What a schedule would do. Nothing is written. */
 import type { FastifyInstance } from 'fastify'
 import { definitionFromJson, isoTime } from '../../streams/jobs/json.ts'
+import { neverProblem } from '../../streams/jobs/schedule-rules.ts'
 import { dstNote } from '../../streams/schedules/dst-note.ts'
 import { nextFire } from '../../streams/schedules/next-fire.ts'
 import type { ApiContext } from './context.ts'
@@ -38,6 +39,8 @@ function* firesOf(schedule: Record<string, unknown>, from: number, count: number
   // Delays and intervals count from the time that the preview starts from, as if the broker had taken the job then.
   let before = from
   let at = nextFire(read.definition, from, from)
+  const problem = at === null ? neverProblem(read.definition, from) : undefined
+  if (problem !== undefined) throw new RequestError('bad-definition', [problem])
   while (at !== null && fires.length < count) {
     const note = dstNote(read.definition, from, before, at)
     fires.push({ at: isoTime(at), atMs: at, ...(note === undefined ? {} : { note }) })

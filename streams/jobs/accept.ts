@@ -19,7 +19,9 @@ import type { NextFire } from '../runs/zone-change.ts'
 import { firstFire, nextFire } from '../schedules/next-fire.ts'
 import { decidedTime, nextByRules } from '../schedules/zone-moves.ts'
 import { holds } from './condition.ts'
+import { isNever } from './never.ts'
 import { suspend, targetProblem } from './recheck.ts'
+import { neverProblem } from './schedule-rules.ts'
 
 export function acceptDefinition(draft: Decision, input: Extract<Input, { kind: 'definition' }>, context: Context): void {
   const { definition, decided = false, onlyOver } = input
@@ -53,7 +55,7 @@ export function acceptDefinition(draft: Decision, input: Extract<Input, { kind: 
   replaceState(draft, definition, before, phase)
   // Whether a topic is there does not follow from the record, so this is logged; the next time is frozen, as that of a paused job.
   if (refusal !== undefined) return suspend(draft, definition, refusal, context)
-  if (definition.spec === undefined) return
+  if (definition.spec === undefined || isNever(draft, definition)) return
   // What waited while the job was paused or its definition could not be used.
   startQueued(draft, context)
   goOnWithBackfill(draft, context)
@@ -94,7 +96,9 @@ function followsFromRecord(before: Decision['job'], { spec, appendedAt }: KnownD
 function keptPhase(before: Decision['job'], next: KnownDefinition): boolean {
   if (next.spec === undefined || next.spec.schedule.delayMs !== null) return false
   if (before.state === undefined && before.definition?.spec === undefined) return false
-  return timesHash(next.spec) === (before.state ?? pristineState(before)).timesHash
+  const { timesHash: hash, anchorAt, nextFireAt } = before.state ?? pristineState(before)
+  // One that never came true from where it began begins anew.
+  return timesHash(next.spec) === hash && (nextFireAt !== null || neverProblem(next.spec, anchorAt) === undefined)
 }
 
 /** Runs in flight keep the payload and target they were made with: one copy for all of them. */

@@ -2,7 +2,7 @@
 import type { JobDefinition, Schedule } from '../../schemas/generated.ts'
 import { cronProblem, cronRecurrence } from '../schedules/cron.ts'
 import { namesEveryHour, rruleOf } from '../schedules/rrule.ts'
-import { neverFires, rruleProblem } from '../schedules/rrule-problem.ts'
+import { neverFires, neverFiresFrom, rruleProblem } from '../schedules/rrule-problem.ts'
 import { zoneOf } from '../schedules/zone.ts'
 import { contradiction, isoOf, oneOf, type Problem, quoted } from './problem.ts'
 
@@ -78,10 +78,18 @@ function addRRuleProblems({ rrule, dtstart, exdates, dstOverlap }: Schedule, tex
   })
 }
 
+const comesTrue = 'a rule that comes true at least once, and soon enough to be found'
+
+/** Why nothing ever comes of a rule that begins when its definition is taken, which is not known of the definition alone. */
+export function neverProblem(definition: Pick<JobDefinition, 'schedule' | 'startAt'>, beginAt: number): Problem | undefined {
+  const reason = neverFiresFrom(definition, beginAt)
+  return reason === undefined ? undefined : unusable('schedule.rrule', definition.schedule.rrule, reason, comesTrue)
+}
+
 function addNeverProblem(definition: JobDefinition, text: string, problems: Problem[]): void {
   const reason = neverFires(definition)
   if (reason === undefined) return
-  problems.push(unusable('schedule.rrule', text, reason, 'a rule that comes true at least once, and soon enough to be found'))
+  problems.push(unusable('schedule.rrule', text, reason, comesTrue))
 }
 
 function addWindowProblems({ schedule, startAt, endAt }: JobDefinition, problems: Problem[]): void {

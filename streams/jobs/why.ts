@@ -113,7 +113,7 @@ function present(state: JobState, nowMs: number): Reason[] {
     const by = state.pausedByCommand ? 'by a command' : 'by its definition'
     say('paused', `The job is paused ${by}; nothing fires until it is resumed, and then catchUp decides about what was due.`)
   }
-  if (state.status === 'COMPLETED') say('completed', 'The job has no further occurrence.', state.finishedAt)
+  if (state.status === 'COMPLETED') say('completed', completedText(state), state.finishedAt)
   if (state.queuedFor !== null) say('queued', 'One occurrence waits for the active run to end.', state.queuedFor)
   if (state.waiting) say('waiting', 'The next occurrence is due and waits until one of the active runs ends.', state.nextFireAt)
   else if (state.status === 'ACTIVE' && state.nextFireAt !== null) {
@@ -128,6 +128,13 @@ function present(state: JobState, nowMs: number): Reason[] {
   }
   if (state.backfill !== null) say('backfill', 'A range of the past is being run.', state.backfill.nextAt)
   return now
+}
+
+/** One that never had anything to fire, as a rule whose UNTIL or endAt had come before it was defined, says so. */
+function completedText({ runNo, skipped, anchorAt }: JobState): string {
+  if (runNo + skipped > 0) return 'The job has no further occurrence.'
+  const from = new Date(anchorAt).toISOString()
+  return `The job has no occurrence: its schedule, which was taken at ${from}, names none from then on, or its window and its end leave none.`
 }
 
 /** What a run waits for, and since when, or until when. */

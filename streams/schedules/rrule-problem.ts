@@ -50,6 +50,27 @@ export function neverFires({ schedule, startAt }: { schedule: Schedule; startAt:
   return schedule.rrule === null ? undefined : verdicts.get(JSON.stringify({ schedule, startAt }))
 }
 
+const neverFroms = cachePerRules<string | undefined>(verdictsMax, (key) => {
+  const { schedule, beginAt } = JSON.parse(key) as { schedule: Schedule; beginAt: number }
+  const calendar = freshCalendarOf(schedule, null, beginAt)
+  const found = withinSteps(firstTimeStepsMax, () => nextZoned(calendar.rule, calendar.from - 1) !== null)
+  if (found?.result === true) return undefined
+  return `it begins at ${new Date(beginAt).toISOString()}, as it has no dtstart and no startAt, and from there its INTERVAL never meets what else it names: give it a dtstart or a startAt`
+})
+
+/**
+ * The same of a rule that takes its beginning from when its definition was taken, epoch ms: with an interval that alone may say that nothing
+ * ever comes of it. Of any other rule neverFires() knows it.
+ */
+export function neverFiresFrom(
+  { schedule, startAt }: { schedule: Schedule; startAt: number | null },
+  beginAt: number,
+): string | undefined {
+  const { rrule, dtstart } = schedule
+  if (rrule === null || dtstart !== null || startAt !== null || rruleOf(rrule).interval === 1) return undefined
+  return neverFroms.get(JSON.stringify({ schedule, beginAt }))
+}
+
 /** Of a rule with an interval the beginning says which days and times it meets, and without one of its own that is not known here. */
 function mayBeginElsewhere({ rrule, dtstart }: Schedule, startAt: number | null): string | undefined {
   const isOpen = dtstart === null && startAt === null && rrule !== null && rruleOf(rrule).interval > 1

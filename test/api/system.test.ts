@@ -180,6 +180,12 @@ describe('probes, metrics and partitions', () => {
     expect((await preview({ schedule: { everyMs: 1_000 } })).fires).toHaveLength(10)
     expect((await preview({ schedule: { everyMs: 1_000 }, count: 1_000 })).fires).toHaveLength(1_000)
     expect((await preview({ schedule: { at: 0 } })).fires).toEqual([])
+    const leapDays = { rrule: 'FREQ=YEARLY;INTERVAL=4;BYMONTH=2;BYMONTHDAY=29' }
+    expect((await preview({ schedule: leapDays, from: '2028-01-01T00:00:00Z', count: 1 })).fires).toHaveLength(1)
+    expect(await preview({ schedule: leapDays, from: '2027-01-01T00:00:00Z' })).toMatchObject({
+      code: 'bad-definition',
+      problems: [{ field: 'schedule.rrule', message: expect.stringContaining('it begins at 2027-01-01T00:00:00.000Z') }],
+    })
     expect((await preview({ schedule: { delayMs: 5 }, from: 1_000 })).fires).toEqual([
       { at: '1970-01-01T00:00:01.005Z', atMs: 1_005 },
     ])

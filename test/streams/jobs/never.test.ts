@@ -1,0 +1,58 @@
+/** Jobs that can never fire, or no more: which are INVALID, which have ended, and what is said of them. */
+import { describe, expect, it } from 'vitest'
+import type { JobDefinitionInput } from '../../../schemas/generated.ts'
+import { whyOf } from '../../../streams/jobs/why.ts'
+import { JobHistory } from '../runs/history.ts'
+
+const yearMs = 365 * 86_400_000
+/** From 1970 on in steps of four years no year is a leap year; from 1972 on each is. */
+const leapDays = { rrule: 'FREQ=YEARLY;INTERVAL=4;BYMONTH=2;BYMONTHDAY=29' }
+const define = (definition: JobDefinitionInput) => new JobHistory().define(definition)
+const target = { handler: 'noop' }
+const whyIn = (job: JobHistory): string | undefined => whyOf({ id: 'job', state: job.state, definition: undefined }, 0)[0]?.text
+
+describe('a rule whose interval never meets what else it names', () => {
+  it('makes the job INVALID, with a reason that says from where it was judged and what to do', () => {
+    const job = define({ schedule: leapDays, target })
+    const reason =
+      /INTERVAL=4.*it begins at 1970-01-01T00:00:00.000Z.*never meets what else it names: give it a dtstart or a startAt; allowed: /
+    expect(job.state).toMatchObject({ status: 'INVALID', reason: expect.stringMatching(reason), deleteAt: null })
+    expect(job.until(20 * yearMs).dispatched).toEqual([])
+  })
+  it('is good from another beginning: of its own, or from when it is defined anew', () => {
+    expect(define({ schedule: { ...leapDays, dtstart: 2 * yearMs }, target }).job.state).toBe(undefined)
+    const job = define({ schedule: leapDays, target })
+    job.until(2 * yearMs + 1)
+    expect(job.define({ schedule: leapDays, target }).state).toMatchObject({ status: 'ACTIVE', reason: null })
+    job.until(7 * yearMs)
+    expect(job.dispatched.map(({ scheduledFor }) => new Date(scheduledFor).toISOString().slice(0, 10))).toEqual([
+      '1972-02-29',
+      '1976-02-29',
+    ])
+  })
+  it('goes on where it began when it is sent again in a year that it would not meet', () => {
+    const job = new JobHistory()
+    job.until(2 * yearMs + 1)
+    job.define({ schedule: leapDays, target }).until(3 * yearMs)
+    expect(job.define({ schedule: leapDays, target, payload: Buffer.from('1') }).state).toMatchObject({ status: 'ACTIVE' })
+    expect(job.until(7 * yearMs).dispatched).toHaveLength(2)
+  })
+})
+
+describe('a job that has nothing to fire because its time is over', () => {
+  it.each([
+    ['endAt', { schedule: { everyMs: 1_000 }, endAt: 500 }],
+    ['UNTIL', { schedule: { rrule: 'FREQ=DAILY;UNTIL=19690101T000000Z' } }],
+    ['a delay beyond endAt', { schedule: { delayMs: 1_000 }, endAt: 500 }],
+  ])('is COMPLETED by %s, and why says that it never had an occurrence', (_, definition) => {
+    const job = define({ target, ...definition })
+    expect(job.state?.status).toBe('COMPLETED')
+    expect(whyIn(job)).toMatch(
+      /^The job has no occurrence: its schedule, which was taken at 1970-01-01T00:00:00.000Z, names none/,
+    )
+  })
+  it('is one with no further occurrence when it ran', () => {
+    const job = new JobHistory({ worker: { type: 'SUCCEEDED' } }).define({ schedule: { at: 1_000 }, target }).until(5_000)
+    expect(whyIn(job)).toBe('The job has no further occurrence.')
+  })
+})
