@@ -64,7 +64,8 @@ export interface Api {
 
 export function createApi(options: ApiOptions): Api {
   const { clock } = options
-  const checks = new Calculations({ requestSteps: Number.POSITIVE_INFINITY, restsAfter: 'searches', clock })
+  const unbounded = { requestSteps: Number.POSITIVE_INFINITY, requestMs: Number.POSITIVE_INFINITY }
+  const checks = new Calculations({ ...unbounded, restsAfter: 'searches', clock })
   const calculations = new Calculations({ clock })
   const lists = new LookPlaces({ what: 'lists of jobs', places: listsAtOnce, clock })
   const own = { writes: new JobWrites(options), audit: new AuditLog(options), calculations, checks, lists }

@@ -8,20 +8,27 @@ import { type Clock, systemClock } from '../clock.ts'
 import { DuelogError } from '../errors.ts'
 import { LookPlaces } from '../look-places.ts'
 import type { Asker } from '../ports.ts'
-import { calculationMs, calculationRequestSteps, calculationShare, calculationsWaitingMax, stepsPerMs } from './limits.ts'
+import { type SpareTime, spareTime } from '../spare-time.ts'
+import { calculationMs, calculationRequestMs, calculationRequestSteps, calculationsWaitingMax, stepsPerMs } from './limits.ts'
 
 /** One request's: how long it has taken so far, and whom it is for. */
 interface Request {
   usedSteps: number
+  /** When it is given up. */
+  untilMs: number
   asker: Asker
 }
 
 export interface CalculationsOptions {
   /** Of searches (streams/schedules/steps.ts), that one request may take. Default 200 million. */
   requestSteps?: number
+  /** How long one request may take with all its waits, in ms. Default 30,000. */
+  requestMs?: number
   /** After what is to be rested: after all that was calculated, or after searches alone, as where definitions are read to be written. Default all. */
   restsAfter?: 'all' | 'searches'
   clock?: Pick<Clock, 'nowMs' | 'at'>
+  /** Says how long is rested. Default: that of this thread. */
+  spare?: Pick<SpareTime, 'rest'>
 }
 
 export interface Calculation {
@@ -33,24 +40,36 @@ export interface Calculation {
 
 export class Calculations {
   readonly #places: LookPlaces
+  readonly #clock: Pick<Clock, 'nowMs'>
   readonly #requestSteps: number
+  readonly #requestMs: number
   readonly #restsAfter: 'all' | 'searches'
+  readonly #spare: Pick<SpareTime, 'rest'>
   /** Since the last rest: what was done, and what of it is to be rested after. */
   #usedMs = 0
   #restedAfterMs = 0
 
-  constructor({ requestSteps = calculationRequestSteps, restsAfter = 'all', clock = systemClock }: CalculationsOptions = {}) {
+  constructor({
+    requestSteps = calculationRequestSteps,
+    requestMs = calculationRequestMs,
+    restsAfter = 'all',
+    clock = systemClock,
+    spare = spareTime,
+  }: CalculationsOptions = {}) {
     this.#places = new LookPlaces({ what: 'schedules to be calculated', places: 1, clock, waitingMax: calculationsWaitingMax })
+    this.#clock = clock
     this.#requestSteps = requestSteps
+    this.#requestMs = requestMs
     this.#restsAfter = restsAfter
+    this.#spare = spare
   }
 
   /**
-   * What one request has calculated. Its work rejects with `overloaded` when too many wait or it has waited too long, with `bad-request` when
+   * What one request has calculated. Its work rejects with `overloaded` when too many wait or it has taken too long, with `bad-request` when
    * the request has taken too much, and with the signal's reason when nobody waits for it any more. `asker`: default nobody in particular.
    */
   of(asker: Asker = { caller: '' }): Calculation {
-    const request: Request = { usedSteps: 0, asker }
+    const request: Request = { usedSteps: 0, untilMs: this.#clock.nowMs() + this.#requestMs, asker }
     return {
       run: (work) => this.#inTurn(request, work),
       runAll: async (pieces) => {
@@ -66,6 +85,7 @@ export class Calculations {
     return this.#places.run(async () => {
       request.asker.signal?.throwIfAborted()
       if (request.usedSteps > this.#requestSteps) throw tooDear(this.#requestSteps)
+      if (this.#clock.nowMs() > request.untilMs) throw tooLong(this.#requestMs)
       await this.#rest()
       const [before, beganMs] = [stepsSpent(), performance.now()]
       try {
@@ -83,11 +103,10 @@ export class Calculations {
     this.#restedAfterMs += this.#restsAfter === 'all' ? ms : Math.min(ms, steps / stepsPerMs)
   }
 
-  /** Lets all else have its turn once enough was done, and rests in proportion. */
+  /** Lets all else have its turn once enough was done, and rests as the loop is busy. */
   async #rest(): Promise<void> {
     if (this.#usedMs < calculationMs) return
-    const restMs = Math.min(this.#restedAfterMs, restedMsMax) * (1 / calculationShare - 1)
-    await (restMs < 1 ? new Promise(setImmediate) : new Promise((rested) => setTimeout(rested, restMs)))
+    await this.#spare.rest(Math.min(this.#restedAfterMs, restedMsMax))
     this.#usedMs = 0
     this.#restedAfterMs = 0
   }
@@ -97,6 +116,12 @@ const tooDear = (steps: number): DuelogError =>
   new DuelogError(
     'bad-request',
     `What is asked for takes more than ${steps} steps of search; ask for fewer jobs or times at once.`,
+  )
+
+const tooLong = (ms: number): DuelogError =>
+  new DuelogError(
+    'overloaded',
+    `What is asked for was not calculated within ${ms / 1_000} s, as runs that are due come first; ask again later, or for less at once.`,
   )
 
 /** Goes on until it is done, or has had its milliseconds. */

@@ -139,11 +139,12 @@ export const redrivesLeftMax = 1_000
 
 /** Calculations of schedules that wait for those before them; more are refused as `overloaded`. */
 export const calculationsWaitingMax = 10_000
-/** How long they may keep a process from everything else at a time, besides the last step of it, and their share of its time. */
+/** How long they may keep a process from everything else at a time, besides the last step of it. */
 export const calculationMs = 3
-export const calculationShare = 1 / 3
 /** Steps of search that one request may take: about two seconds of a processor. No time is measured, as others may have the processor. */
 export const calculationRequestSteps = 200_000_000
+/** How long it may take with all its waits: beside a process that is busy with runs that are due, two seconds of a processor may be minutes. */
+export const calculationRequestMs = 30_000
 /** Of a batch besides, for each of its lines: so many as an ordinary rule takes, however many lines there are. */
 export const calculationLineSteps = 2_000
 /** What searches take, about. */

@@ -10,10 +10,10 @@ import { stepsSpent } from '../../streams/schedules/steps.ts'
 import type { Clock } from '../clock.ts'
 import { LookPlaces } from '../look-places.ts'
 import type { Asker, DueCounts, DueRange } from '../ports.ts'
+import { type SpareTime, spareTime } from '../spare-time.ts'
 import type { SchedulerCodecs } from './codecs.ts'
 import { eachJob } from './job-loader.ts'
 import type { PartitionStore } from './ports.ts'
-import { SearchPatience } from './search-patience.ts'
 import { forecastSlots } from './slots.ts'
 
 /** Timers that one call looks at. */
@@ -24,22 +24,25 @@ export const forecastSampleMax = 200
 export const forecastOccurrencesMax = 20_000
 /** Steps of search that one call takes (ADR 0058), of all these jobs together and of each its share. */
 export const forecastSearchMax = 2_000_000
-const occurrencesUntilYield = 500
+/** How long a forecast computes in one piece: the owner has runs to dispatch meanwhile. */
+const pieceMs = 1
 const slice = 2_000
 
 /** Those of a process, one at a time: however many are asked for they do not add up, and each has some megabytes of timers in memory. */
 export class Forecasts {
   readonly #codecs: SchedulerCodecs
   readonly #places: LookPlaces
+  readonly #spare: Pick<SpareTime, 'rest'>
 
-  constructor(codecs: SchedulerCodecs, clock: Pick<Clock, 'nowMs' | 'at'>) {
+  constructor(codecs: SchedulerCodecs, clock: Pick<Clock, 'nowMs' | 'at'>, spare: Pick<SpareTime, 'rest'> = spareTime) {
     this.#codecs = codecs
+    this.#spare = spare
     this.#places = new LookPlaces({ what: 'forecasts', places: forecastSlots, clock })
   }
 
   /** Of one partition, whose store is asked for when it is its turn. Rejects as LookPlaces#run does. */
   async of(store: () => PartitionStore, range: DueRange, asker?: Asker): Promise<DueCounts> {
-    return this.#places.run(async () => forecast(store(), this.#codecs, range), asker)
+    return this.#places.run(async () => forecast(store(), this.#codecs, range, this.#spare), asker)
   }
 }
 
@@ -47,6 +50,7 @@ export async function forecast(
   store: PartitionStore,
   codecs: SchedulerCodecs,
   { from, to, bucketMs }: DueRange,
+  spare: Pick<SpareTime, 'rest'> = spareTime,
 ): Promise<DueCounts> {
   const buckets = Math.ceil((to - from) / bucketMs)
   const next = new Array<number>(buckets).fill(0)
@@ -56,7 +60,7 @@ export async function forecast(
     next[bucket] = (next[bucket] ?? 0) + 1
   }
   const sample = spread(timers, forecastSampleMax)
-  const { counts, cut, looked } = await laterOf(store, codecs, sample, { from, to: until, bucketMs })
+  const { counts, cut, looked } = await laterOf(store, codecs, sample, { from, to: until, bucketMs }, spare)
   const weight = looked === 0 ? 0 : timers.length / looked
   return {
     overdue,
@@ -102,29 +106,33 @@ function spread(timers: readonly Timer[], max: number): Timer[] {
 }
 
 /** Adds up what the definitions of these timers say of the time after their next occurrences; of fewer of them where that is too long a search. */
-async function laterOf(store: PartitionStore, codecs: SchedulerCodecs, timers: readonly Timer[], range: DueRange) {
+async function laterOf(
+  store: PartitionStore,
+  codecs: SchedulerCodecs,
+  timers: readonly Timer[],
+  range: DueRange,
+  spare: Pick<SpareTime, 'rest'>,
+) {
   const counts = new Array<number>(Math.ceil((range.to - range.from) / range.bucketMs)).fill(0)
   const each = Math.max(1, timers.length)
   const share = { occurrences: Math.floor(forecastOccurrencesMax / each), steps: Math.floor(forecastSearchMax / each) }
-  const patience = new SearchPatience()
-  let [cut, looked, searched, sinceYield] = [false, 0, 0, 0]
+  let [cut, looked, searched, usedMs] = [false, 0, 0, 0]
   for await (const job of eachJob(store, codecs, [...new Set(timers.map(({ jobId }) => jobId))])) {
     if (searched > forecastSearchMax) return { counts, cut: true, looked }
     looked++
     const adding = addingFires(counts, job, range, share)
     for (;;) {
-      const before = stepsSpent()
+      const [before, beganMs] = [stepsSpent(), performance.now()]
       const { done, value } = adding.next()
       searched += stepsSpent() - before
+      usedMs += performance.now() - beganMs
       if (done) {
         cut ||= value
         break
       }
-      // The owner has runs to dispatch meanwhile.
-      const rest = ++sinceYield >= occurrencesUntilYield ? new Promise(setImmediate) : patience.rest()
-      if (rest === undefined) continue
-      sinceYield = 0
-      await rest
+      if (usedMs < pieceMs) continue
+      await spare.rest(usedMs)
+      usedMs = 0
     }
   }
   return { counts, cut, looked }

@@ -4,6 +4,7 @@ import type { TopicNames } from '../../streams/topics.ts'
 import type { Clock } from '../clock.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Log, LogAdmin, TargetTopics } from '../ports.ts'
+import type { SpareTime } from '../spare-time.ts'
 import type { SchedulerCodecs } from './codecs.ts'
 import type { PartitionStores } from './ports.ts'
 
@@ -37,6 +38,8 @@ export interface SchedulerOptions {
   tombstoneRetentionMs: number
   /** Topics of the user's that jobs and receipts may go to. Default: none. */
   targets?: TargetTopics | undefined
+  /** Says how long searches that can wait rest. Default: that of this thread. */
+  spare?: Pick<SpareTime, 'rest'>
   /** Called when a partition fails in a way that trying again does not mend; the process should end. */
   onFatal: (error: Error) => void
 }

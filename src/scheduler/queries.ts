@@ -15,8 +15,8 @@ import { listSlots } from './slots.ts'
 import { idsOfRunTimers } from './under-way.ts'
 
 export function partitionQueries(partitions: ReadonlyMap<number, Partition>, options: SchedulerOptions): PartitionQueries {
-  const { codecs, clock, instance } = options
-  const forecasts = new Forecasts(codecs, clock)
+  const { codecs, clock, instance, spare } = options
+  const forecasts = new Forecasts(codecs, clock, spare)
   const lists = new LookPlaces({ what: 'lists of jobs', places: listSlots, clock })
   const storeOf = (number: number): PartitionStore => {
     const partition = partitions.get(number)

@@ -12,6 +12,12 @@ import { SearchPatience } from './search-patience.ts'
 const registryRetryMs = 1_000
 /** How long all reading waits for an answer of the registry, before only the topic does that needs it. */
 const registryWaitMs = 300
+/**
+ * While the partition fires, definitions whose rules take searches are read as there is time (spare-time.ts). All reading waits with them for
+ * so long; then only the topic of definitions does, from where it stands, for as long again.
+ */
+const searchWaitMs = 50
+const putOffMs = 100
 
 export class Receiving {
   readonly #own: Ownership
@@ -55,10 +61,14 @@ export class Receiving {
     const { feed, mailbox, shared } = this.#own
     const openings = feed.openings(source)
     const patience = new SearchPatience()
+    const putOffAt = shared.clock.steadyMs() + searchWaitMs
     for (const record of records) {
-      const rest = patience.rest()
+      const canWait = source === 'jobs' && this.#own.phase === 'active'
+      const rest = canWait ? patience.restAsSpare(shared.spare) : patience.rest()
       if (rest !== undefined) await rest
       if (openings !== feed.openings(source)) return
+      if (canWait && rest !== undefined && shared.clock.steadyMs() >= putOffAt)
+        return this.#readAgainIn(putOffMs, source, openings)
       let mail: Mail
       try {
         const now = this.#intake.mail(source, record, shared.clock.nowMs())
@@ -90,13 +100,19 @@ export class Receiving {
 
   /** The record may be good: this one topic of this one partition waits for the registry, as long as it takes. */
   #askAgain(source: Source, openings: number, error: unknown): void {
-    const { feed, mailbox, shared } = this.#own
+    const { shared } = this.#own
     shared.logger.warn(
       { err: error, partition: this.#own.partition, source },
       'A record waits for the schema registry; firing goes on.',
     )
+    this.#readAgainIn(registryRetryMs, source, openings)
+  }
+
+  /** The rest of what was fetched is fetched again later, so that what others wrote is read meanwhile. */
+  #readAgainIn(ms: number, source: Source, openings: number): void {
+    const { feed, mailbox, shared } = this.#own
     feed.rewind(source)
-    shared.clock.at(shared.clock.nowMs() + registryRetryMs, () => {
+    shared.clock.at(shared.clock.nowMs() + ms, () => {
       if (openings === feed.openings(source) && !mailbox.full) feed.release(source)
     })
   }

@@ -3,9 +3,11 @@
  * spent is counted in steps (ADR 0058), so no verdict depends on it and no clock is asked.
  */
 import { stepsSpent } from '../../streams/schedules/steps.ts'
+import { type SpareTime, spareTime } from '../spare-time.ts'
 
 /** Steps after which who only reads lets all else have its turn: about half a millisecond. */
 const readingStepsMax = 50_000
+const stepsPerMs = 100_000
 
 export class SearchPatience {
   readonly #stepsMax: number
@@ -21,11 +23,16 @@ export class SearchPatience {
 
   /** Undefined for nearly all: nobody need wait. Else to be awaited between two jobs. */
   rest(): Promise<void> | undefined {
-    return this.isOver ? this.#rest() : undefined
+    return this.isOver ? this.#restedBy(new Promise(setImmediate)) : undefined
   }
 
-  async #rest(): Promise<void> {
-    await new Promise(setImmediate)
+  /** The same for who can wait while runs fire: the rest is longer, the busier the process is. `spare`: default that of this thread. */
+  restAsSpare(spare: Pick<SpareTime, 'rest'> = spareTime): Promise<void> | undefined {
+    return this.isOver ? this.#restedBy(spare.rest((stepsSpent() - this.#since) / stepsPerMs)) : undefined
+  }
+
+  async #restedBy(rest: Promise<unknown>): Promise<void> {
+    await rest
     this.#since = stepsSpent()
   }
 }

@@ -21,11 +21,14 @@ import { atSteady } from '../clock.ts'
 import { eachJob, weightOf } from './job-loader.ts'
 import type { Shared } from './options.ts'
 import type { PartitionStore } from './ports.ts'
+import { SearchPatience } from './search-patience.ts'
 
 /** A few jobs each time: they are decoded in one go, and others fire in this process. All of a million in four partitions are seen in 83 min. */
 const jobsPerLook = 100
 /** Of heavy jobs fewer: what is read in one go. */
 const bytesPerLook = 1024 * 1024
+/** Of jobs whose rules take searches fewer too: about two milliseconds, which what falls due waits for. */
+const stepsPerLook = 200_000
 const lookEveryMs = 2_000
 /** What is overdue by less may be on its way. */
 const lostAfterMs = 60_000
@@ -70,11 +73,12 @@ export class Sweeper {
     const lost: Timer[] = []
     const stray: Timer[] = []
     let bytes = 0
+    const patience = new SearchPatience(stepsPerLook)
     for await (const job of eachJob(this.#store, this.#shared.codecs, ids)) {
       lost.push(...timersOf(job).filter((timer) => isLost(timer, now)))
       stray.push(...strayTimersOf(job, now))
       bytes += weightOf(job)
-      if (bytes < bytesPerLook) continue
+      if (bytes < bytesPerLook && !patience.isOver) continue
       this.#cursor = job.id
       break
     }

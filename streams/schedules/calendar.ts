@@ -7,7 +7,7 @@ import { rruleOf, rruleRecurrence } from './rrule.ts'
 import type { RRule } from './rrule-text.ts'
 import { dayMs, horizonAt } from './wall-times.ts'
 import { offsetOf } from './zone.ts'
-import { cachePerRules } from './zone-rules.ts'
+import { cachePerRules, perRules } from './zone-rules.ts'
 import { countZoned, latestZoned, nextZoned, type ZonedRule } from './zoned-times.ts'
 
 export interface Calendar {
@@ -25,6 +25,15 @@ export interface Calendar {
 const calendarsMax = 4096
 
 const nothing = new Exclusions()
+
+/** What was asked for last. Whoever asks for a thousand times of one rule asks as often for its calendar, and a key may have 15 kB. */
+interface Latest {
+  schedule: Schedule
+  startAt: number | null
+  appendedAt: number
+  calendar: Calendar
+}
+const latestOf = perRules<{ asked?: Latest }>(() => ({}))
 
 const rruleCalendars = cachePerRules<Calendar>(calendarsMax, (key) => calendarOfKey(key))
 
@@ -53,7 +62,17 @@ export function calendarOf(schedule: Schedule, startAt: number | null, appendedA
     const rule = { recurrence: cronRecurrence(cron), timezone, dstGap, dstOverlap }
     return { rule, from: Number.NEGATIVE_INFINITY, until: horizonAt, counted: undefined, excluded: nothing }
   }
-  return rrule === null ? undefined : rruleCalendars.get(keyOf(schedule, startAt, appendedAt))
+  return rrule === null ? undefined : rruleCalendarOf(schedule, startAt, appendedAt)
+}
+
+/** A schedule is not changed once it is read, so the same one is the same rule. */
+function rruleCalendarOf(schedule: Schedule, startAt: number | null, appendedAt: number): Calendar {
+  const latest = latestOf()
+  const { asked } = latest
+  if (asked?.schedule === schedule && asked.startAt === startAt && asked.appendedAt === appendedAt) return asked.calendar
+  const calendar = rruleCalendars.get(keyOf(schedule, startAt, appendedAt))
+  latest.asked = { schedule, startAt, appendedAt, calendar }
+  return calendar
 }
 
 /** The same of a rule, with nothing found out before: what a search in it costs follows from the schedule alone. */

@@ -15,6 +15,7 @@
 import type { JobDefinition } from '../../schemas/generated.ts'
 import { calendarOf, countInCalendar, latestInCalendar, nextInCalendar } from './calendar.ts'
 import { countPoints, type Grid, latestPoint, nextPoint } from './interval.ts'
+import { perRules } from './zone-rules.ts'
 
 /** What a schedule is computed from besides itself. */
 export type ScheduleSource = Pick<JobDefinition, 'schedule' | 'startAt' | 'endAt'>
@@ -22,9 +23,17 @@ export type ScheduleSource = Pick<JobDefinition, 'schedule' | 'startAt' | 'endAt
 /** Largest time that a Date, and so every part of Duelog, can hold. */
 const timeMax = 8_640_000_000_000_000
 
+/** First times that were searched for, as long as somebody has the definition: it is asked for where it is decided, and for each timer of it. */
+const firstTimes = perRules(() => new WeakMap<ScheduleSource, { appendedAt: number; at: number | null }>())
+
 /** First nominal time; null when there is none. appendedAt: broker append time of the definition, epoch ms. */
 export function firstFire(definition: ScheduleSource, appendedAt: number): number | null {
-  return nextFire(definition, appendedAt, Number.NEGATIVE_INFINITY)
+  if (definition.schedule.rrule === null) return nextFire(definition, appendedAt, Number.NEGATIVE_INFINITY)
+  const known = firstTimes().get(definition)
+  if (known?.appendedAt === appendedAt) return known.at
+  const at = nextFire(definition, appendedAt, Number.NEGATIVE_INFINITY)
+  firstTimes().set(definition, { appendedAt, at })
+  return at
 }
 
 /** First nominal time strictly after `after`; null when there is none. */

@@ -102,3 +102,19 @@ it('have callers in turn: who asks for thousands keeps nobody waiting, and the n
   const refused = (await Promise.all(asked)).filter((answer) => answer !== undefined)
   expect(refused).toEqual(['overloaded'])
 })
+
+it('rest as the process has time, and are refused where that takes too long, while the next caller has its turn', async () => {
+  let nowMs = 0
+  let rests = 0
+  const spare = {
+    async rest() {
+      rests++
+      nowMs += 1_000
+    },
+  }
+  const clock = { nowMs: () => nowMs, at: () => () => {} }
+  const calculations = new Calculations({ requestSteps: Number.POSITIVE_INFINITY, requestMs: 5_000, clock, spare })
+  await expect(calculations.of().runAll(endless())).rejects.toMatchObject({ code: 'overloaded', message: /within 5 s/ })
+  expect(rests).toBe(6)
+  expect(await calculations.of().run(() => 1)).toBe(1)
+})

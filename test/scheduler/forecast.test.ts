@@ -11,6 +11,8 @@ import { codecs } from '../model/world.ts'
 import { memoryStore } from '../tools/memory-store.ts'
 
 const now = Date.UTC(2030, 0, 1)
+/** A process that has time. */
+const atOnce = { rest: () => new Promise<void>(setImmediate) }
 const minute = 60_000
 
 /** A store with these jobs, as their owner would have them before anything was decided. */
@@ -110,7 +112,7 @@ describe('a forecast of rules that are searched for', () => {
       if (goesOn) setImmediate(look)
     }
     setImmediate(look)
-    const { cut, later } = await forecast(store, codecs, decade)
+    const { cut, later } = await forecast(store, codecs, decade, atOnce)
     goesOn = false
     expect(cut).toBe(true)
     expect(later.reduce((sum, each) => sum + each, 0)).toBeGreaterThan(1_000 * count)
@@ -118,9 +120,19 @@ describe('a forecast of rules that are searched for', () => {
     expect(most).toBeLessThan(forecastSearchMax / 4)
   })
 
+  it('rests as the process has time after each piece', async () => {
+    const store = await storeOf(Array.from({ length: 20 }, (_, index) => [`job-${index}`, dear(index)] as const))
+    const used: number[] = []
+    const spare = { rest: async (ms: number) => void used.push(ms) }
+    const before = stepsSpent()
+    await forecast(store, codecs, decade, spare)
+    expect(stepsSpent() - before).toBeGreaterThan(500_000)
+    expect(used).not.toEqual([])
+  })
+
   it('is made one at a time, and of so many at most', async () => {
     const store = await storeOf([['one', dear(0)]])
-    const forecasts = new Forecasts(codecs, systemClock)
+    const forecasts = new Forecasts(codecs, systemClock, atOnce)
     let [underWay, most] = [0, 0]
     const scan: typeof store.scan = async (asked) => {
       most = Math.max(most, ++underWay)

@@ -1,7 +1,8 @@
 /** Rules that take a search each, many together: their owner defines and fires them in pieces, so that its process does all else meanwhile. */
 import { expect, it } from 'vitest'
+import { definitionKey } from '../../streams/keys.ts'
 import { stepsSpent } from '../../streams/schedules/steps.ts'
-import { SchedulerDriver } from '../tools/scheduler-driver.ts'
+import { beginMs, SchedulerDriver } from '../tools/scheduler-driver.ts'
 
 const jobs = 60
 /** Half a century between two times, a search of some ten thousand steps each. */
@@ -32,7 +33,34 @@ it('leave the event loop to others between a few of them', async () => {
   goesOn = false
   expect(ids.map((id) => driver.state(process, id)?.status ?? 'ACTIVE')).toEqual(ids.map(() => 'ACTIVE'))
   const spent = stepsSpent() - before
-  // Each is searched for twice: where it is read, and where it is decided.
+  // Each is searched for twice: where it is read, and where it is decided. For its timer it is not searched for again.
   expect(spent).toBeGreaterThan(3_000_000)
+  expect(spent).toBeLessThan(6_500_000)
   expect(most).toBeLessThan(1_000_000)
+})
+
+it('are read as there is time while the partition fires, and all else is read meanwhile', async () => {
+  const driver = new SchedulerDriver()
+  // Each rest takes longer than reading waits for one topic.
+  let rests = 0
+  driver.cluster.spare = {
+    async rest() {
+      rests++
+      driver.time.nowMs += 60
+    },
+  }
+  const process = driver.boot('A')
+  await driver.settle()
+  const ids = Array.from({ length: jobs }, (_, index) => `rare-${index}`)
+  driver.define('other', { schedule: { at: beginMs + 86_400_000 }, target: { handler: 'x' } })
+  await driver.settle()
+  for (const [index, id] of ids.entries()) driver.define(id, rule(index))
+  driver.command('other', { type: 'TRIGGER', commandId: 'c' })
+  await driver.settle()
+  const isThere = (id: string): boolean => process.disk.get(0)?.getNow([definitionKey(id)])[0] != null
+  expect(rests).toBeGreaterThan(0)
+  expect(driver.executions().map(({ jobId }) => jobId)).toEqual(['other'])
+  expect(ids.filter(isThere).length).toBeLessThan(jobs)
+  await driver.advance(60_000, 1_000)
+  expect(ids.filter(isThere)).toEqual(ids)
 })

@@ -9,6 +9,7 @@ import { TimeIndex } from '../../src/scheduler/time-index.ts'
 import { pristineState } from '../../streams/draft.ts'
 import { completeDefinition } from '../../streams/jobs/json.ts'
 import { definitionKey, definitionValue, stateKey, type Timer } from '../../streams/keys.ts'
+import { stepsSpent } from '../../streams/schedules/steps.ts'
 import { codecs } from '../model/world.ts'
 import { type MemoryStore, memoryStore } from '../tools/memory-store.ts'
 
@@ -122,5 +123,23 @@ describe('the sweeper', () => {
     }
     expect(new Set(written.map(({ jobId }) => jobId)).size).toBe(20)
     expect(most).toBeLessThanOrEqual(2_100_000)
+  })
+  it('searches for a few milliseconds each time where rules are dear, and goes on behind the last that it looked at', async () => {
+    const rule = (index: number) => ({
+      rrule: `FREQ=HOURLY;INTERVAL=1000;BYMONTH=2;BYMONTHDAY=29;BYDAY=SU,SA;BYMINUTE=${index % 60};BYSECOND=${Math.floor(index / 60)}`,
+      dtstart: 0,
+    })
+    for (let index = 0; index < 100; index++) await put(`job-${String(index).padStart(3, '0')}`, rule(index))
+    now = Date.UTC(3_000, 0, 1)
+    let [most, looks] = [0, 0]
+    for (; new Set(written.map(({ jobId }) => jobId)).size < 100; looks++) {
+      expect(looks).toBeLessThan(100)
+      const before = stepsSpent()
+      await look()
+      most = Math.max(most, stepsSpent() - before)
+      now += 2_000
+    }
+    expect(looks).toBeGreaterThan(1)
+    expect(most).toBeLessThan(700_000)
   })
 })

@@ -7,6 +7,7 @@ import type { Codec, GroupReader, Log, LogAdmin, LogWriter, RecordOut, Transacti
 import { processClock, watchClock } from '../../../src/process-clock.ts'
 import type { PartitionStore, PartitionStores } from '../../../src/scheduler/ports.ts'
 import { Scheduler } from '../../../src/scheduler/scheduler.ts'
+import type { SpareTime } from '../../../src/spare-time.ts'
 import type { VirtualTime } from '../../tools/manual-clock.ts'
 import type { MemoryLog } from '../../tools/memory-log.ts'
 import { type MemoryStore, memoryStore } from '../../tools/memory-store.ts'
@@ -58,6 +59,8 @@ export interface Cluster {
   readFails?: (what: 'get' | 'scan') => boolean
   /** Whether open transactions are looked for. Default: no. */
   showsHighWatermarks?: boolean
+  /** How long searches rest. Default: until all else has had its turn. */
+  spare?: Pick<SpareTime, 'rest'>
   /** Whether users have large payloads. */
   isHeavy?: boolean
   /** Whether much goes on at once while everything is full. */
@@ -138,6 +141,8 @@ export class Process {
       watchClock(this.clock, { log, topics: [names.jobs], partitions: cluster.log.partitions, instance: name })
     }
     this.scheduler = new Scheduler({
+      // How long a search rests follows from how busy this thread is, which no seed says.
+      spare: cluster.spare ?? { rest: () => new Promise<void>(setImmediate) },
       log,
       codecs: askingCodecs(cluster),
       names,

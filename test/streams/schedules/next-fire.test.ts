@@ -9,6 +9,7 @@ import {
   nextFireAfterEnd,
   occurrences,
 } from '../../../streams/schedules/next-fire.ts'
+import { stepsSpent } from '../../../streams/schedules/steps.ts'
 import { iso, iterated, ms, repeated, source } from './samples.ts'
 
 const appendedAt = ms('2025-06-01T10:00:00.250Z')
@@ -181,5 +182,51 @@ describe('every repeated schedule', () => {
       }),
       { numRuns: 200 },
     )
+  })
+})
+
+describe('a rule of which much is asked', () => {
+  const rare = () =>
+    source({
+      rrule: 'FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=29;BYDAY=MO;BYHOUR=3;BYMINUTE=0;BYSECOND=0',
+      dtstart: Date.UTC(2000, 0, 1),
+    })
+  const stepsOf = (task: () => unknown): number => {
+    const before = stepsSpent()
+    task()
+    return stepsSpent() - before
+  }
+
+  it('is searched for its first time once for each append time', () => {
+    const definition = rare()
+    const first = firstFire(definition, appendedAt)
+    expect(first).not.toBeNull()
+    expect(stepsOf(() => expect(firstFire(definition, appendedAt)).toBe(first))).toBe(0)
+    const later = appendedAt + 100 * 365 * day
+    expect(firstFire(definition, later)).toBe(firstFire(rare(), later))
+    expect(firstFire(definition, later)).not.toBe(first)
+  })
+
+  it('is not written down anew, with all that it leaves out, for each of its times', () => {
+    const exdates = Array.from({ length: 1_000 }, (_, index) => Date.UTC(2030, 0, 1 + 2 * index, 3))
+    let written = 0
+    const counted = Object.assign([...exdates], {
+      toJSON() {
+        written++
+        return exdates
+      },
+    })
+    const definition = source({
+      rrule: 'FREQ=DAILY;BYHOUR=3;BYMINUTE=0;BYSECOND=0',
+      exdates: counted,
+      dtstart: Date.UTC(2030, 0, 1, 3),
+    })
+    expect([...occurrences(definition, appendedAt, { max: 500 })]).toHaveLength(500)
+    expect(written).toBeLessThanOrEqual(1)
+    // The same of another schedule, which is not taken for it.
+    const other = { ...definition, schedule: { ...definition.schedule, exdates: [] } }
+    expect(nextFire(other, appendedAt, exdates[0] ?? 0)).toBe((exdates[0] ?? 0) + day)
+    expect(nextFire(other, appendedAt, Number.NEGATIVE_INFINITY)).toBe(exdates[0])
+    expect(nextFire(definition, appendedAt, Number.NEGATIVE_INFINITY)).toBe((exdates[0] ?? 0) + day)
   })
 })
