@@ -29,6 +29,7 @@ const shared = [
   'exposition',
   'instance',
   'look-places',
+  'spare-time',
   'module-path',
   'view-size',
 ].map((name) => `src/${name}.ts`)

@@ -103,9 +103,16 @@ export const sinceMutations = [
       [
         'sweep-unbounded',
         scheduler('sweeper'),
-        'if (bytes < bytesPerLook) continue',
-        'if (bytes >= 0) continue',
+        'if (bytes < bytesPerLook && !patience.isOver) continue',
+        'if (!patience.isOver) continue',
         'a look reads a hundred jobs, however heavy',
+      ],
+      [
+        'sweep-searches',
+        scheduler('sweeper'),
+        'if (bytes < bytesPerLook && !patience.isOver) continue',
+        'if (bytes < bytesPerLook) continue',
+        'a look searches for a hundred jobs, however dear their rules',
       ],
       [
         'swept-once',
