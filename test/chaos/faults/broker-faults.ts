@@ -1,4 +1,4 @@
-/** What befalls brokers: killed, restarted, two at once. */
+/** What befalls brokers: killed, restarted, two at once, back before anybody knows that they were away. */
 import { controllerLeader, groupCoordinator } from '../cluster/questions.ts'
 import { brokerPlaces } from '../places.ts'
 import { last, untilOnTime } from '../stage.ts'
@@ -58,5 +58,30 @@ export const twoBrokersDown: Fault = {
     await Promise.all(gone.map((place) => stage.brokers[place].kill()))
     await last(stage, 30_000)
     await Promise.all(gone.map((place) => stage.brokers[place].start()))
+  },
+}
+
+const standMs = 400
+
+/**
+ * What a coordinator of transactions has logged in this time nobody else has. It starts before the controllers have fenced it, takes itself for
+ * the leader that it was, and tells other brokers that these transactions are committed; then it loses them (ADR 0070).
+ */
+export const brokerBackAtOnce: Fault = {
+  name: 'broker-back-at-once',
+  what: 'two of three brokers stand still for 0.4 s; meanwhile kill −9 of the third, which is started again at once; each of them in turn',
+  async run(stage) {
+    for (const killed of brokerPlaces) {
+      const others = brokerPlaces.filter((place) => place !== killed)
+      try {
+        for (const place of others) await stage.brokers[place].signal('SIGSTOP')
+        await last(stage, standMs)
+        await stage.brokers[killed].kill()
+      } finally {
+        for (const place of others) await stage.brokers[place].signal('SIGCONT')
+      }
+      await stage.brokers[killed].start()
+      await untilOnTime(stage, settleMsMax)
+    }
   },
 }
