@@ -811,6 +811,8 @@ export interface FinishedRun {
   note: string | null
   /** The last five failed attempts. Default: []. */
   errors: AttemptError[]
+  /** Hash of the headers and the http target of the definition that it was made with, 0 where it had neither: those who may only look are shown its words while the definition in force has the same. Null: not known. Default: null. */
+  hiddenHash: number | null
 }
 
 /** FinishedRun as a writer may give it: fields with a default may be left out. */
@@ -827,6 +829,7 @@ export interface FinishedRunInput {
   result?: Buffer | null | undefined
   note?: string | null | undefined
   errors?: AttemptErrorInput[] | undefined
+  hiddenHash?: number | null | undefined
 }
 
 /** JobState */
@@ -3350,6 +3353,15 @@ export const jobStateSchema = {
                       },
                       "default": [],
                       "doc": "The last five failed attempts."
+                    },
+                    {
+                      "name": "hiddenHash",
+                      "type": [
+                        "null",
+                        "long"
+                      ],
+                      "default": null,
+                      "doc": "Hash of the headers and the http target of the definition that it was made with, 0 where it had neither: those who may only look are shown its words while the definition in force has the same. Null: not known."
                     }
                   ]
                 }

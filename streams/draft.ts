@@ -2,6 +2,7 @@
  * A decision in the making. Rules write into it; the job it was made from stays as it is, so that a rule that throws leaves no trace.
  */
 import type { ActiveRun, JobDefinition, JobState } from '../schemas/generated.ts'
+import { fnv } from './fnv.ts'
 import type { Decision, Job } from './job.ts'
 import { lifeOf } from './runs/identity.ts'
 import { dueAtOf } from './schedules/jitter.ts'
@@ -92,10 +93,5 @@ export function patchRun(draft: Decision, run: ActiveRun, patch: Partial<ActiveR
   return changed
 }
 
-/** 32-bit FNV-1a (Fowler, Noll, Vo) over the schedule and its window: equal times give equal hashes. */
-export function timesHash(spec: JobDefinition): number {
-  const text = JSON.stringify([spec.schedule, spec.startAt, spec.endAt])
-  let hash = 0x811c9dc5
-  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193)
-  return hash >>> 0
-}
+/** A hash of the schedule and its window: equal times give equal hashes. */
+export const timesHash = (spec: JobDefinition): number => fnv(JSON.stringify([spec.schedule, spec.startAt, spec.endAt]))

@@ -122,7 +122,7 @@ function endRun(draft: Decision, run: ActiveRun, message: string, now: number, h
   if (lastRun !== null) draft.ring.push(lastRun)
   patchState(draft, {
     active: active.filter((other) => other.runNo !== runNo),
-    lastRun: { ...ended, worker, result: null, note: null, errors: [error] },
+    lastRun: { ...ended, worker, result: null, note: null, hiddenHash: null, errors: [error] },
     failed: failed + 1,
   })
   dropSnapshot(draft, run)

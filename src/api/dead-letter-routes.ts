@@ -103,7 +103,7 @@ type ShownRun = Record<string, unknown> & { errors: readonly Record<string, unkn
 /** Newest first. */
 async function deadRunsOf(reading: Reading, job: JobView, role: Role | null): Promise<ShownRun[]> {
   const { partition, id, deadRuns } = job
-  const shown = runsOf(role, job)
+  const shown = runsOf(role, id, job)
   const runs = await reading.ask(partition, (jobs) => jobs.runs(partition, id))
   const ended = new Map(runs?.finished.map((run) => [run.runNo, run]))
   const found: ShownRun[] = []
@@ -111,7 +111,7 @@ async function deadRunsOf(reading: Reading, job: JobView, role: Role | null): Pr
     const run = ended.get(runNo)
     // More runs have ended since than are kept. What one was given may be large, so there is one at a time.
     const execution = run === undefined ? await reading.ask(partition, (jobs) => jobs.deadRun(partition, id, runNo)) : undefined
-    if (run !== undefined) found.push(shown(finishedRunToJson(id, run)) as ShownRun)
+    if (run !== undefined) found.push(shown.finished(run) as ShownRun)
     else if (execution !== undefined) found.push(deadRunToJson(execution) as ShownRun)
   }
   return found

@@ -11,7 +11,7 @@ import { listJobs } from './job-list.ts'
 import { jobNotFound } from './job-writes.ts'
 import { getRunSchema, listActiveRunsSchema, listRunsSchema } from './schemas/runs.ts'
 import { Reading } from './stale.ts'
-import { activeRunToJson, finishedRunToJson, runIdOf, runsOf } from './views.ts'
+import { runIdOf, runsOf } from './views.ts'
 
 type Runs = NonNullable<Awaited<ReturnType<JobQueries['runs']>>>
 
@@ -43,7 +43,7 @@ export function runRoutes(instance: FastifyInstance, { owners, partitions, lists
     ])
     reading.mark(reply)
     if (runs === undefined) throw jobNotFound(id)
-    return { ...runs, shown: runsOf(role, job) }
+    return { ...runs, shown: runsOf(role, id, job) }
   }
 
   instance.get<{ Querystring: ActiveQuery }>('/v1/runs', { config, schema: listActiveRunsSchema }, async (request, reply) => {
@@ -53,9 +53,9 @@ export function runRoutes(instance: FastifyInstance, { owners, partitions, lists
     const list = (asker: Asker) => listJobs(reading, partitions, { filter: wanted, limit, cursor, asker })
     const page = await whileAsked(request, reply, (asker) => lists.run(() => list(asker), asker))
     const runs = page.jobs.flatMap((job) => {
-      const shown = runsOf(request.role, job)
+      const shown = runsOf(request.role, job.id, job)
       const wished = job.active.filter(({ status }) => state === undefined || status === state)
-      return wished.map((run) => shown(activeRunToJson(job.id, run)))
+      return wished.map(shown.active)
     })
     return { runs, cursor: page.cursor ?? null, ...(reading.mark(reply) && { stale: reading.stale }) }
   })
@@ -66,8 +66,7 @@ export function runRoutes(instance: FastifyInstance, { owners, partitions, lists
     async (request, reply) => {
       const { id } = request.params
       const { active, finished, shown } = await read(id, request, reply)
-      const runs = [...active.map((run) => activeRunToJson(id, run)), ...finished.map((run) => finishedRunToJson(id, run))]
-      return { runs: runs.map(shown) }
+      return { runs: [...active.map(shown.active), ...finished.map(shown.finished)] }
     },
   )
 
@@ -80,9 +79,9 @@ export function runRoutes(instance: FastifyInstance, { owners, partitions, lists
       const has = (runs: Runs): boolean => runs.active.some(isIt) || runs.finished.some(isIt)
       const { active, finished, shown } = await read(jobId, request, reply, has)
       const running = active.find(isIt)
-      if (running !== undefined) return shown(activeRunToJson(jobId, running))
+      if (running !== undefined) return shown.active(running)
       const ended = finished.find(isIt)
-      if (ended !== undefined) return shown(finishedRunToJson(jobId, ended))
+      if (ended !== undefined) return shown.finished(ended)
       throw new DuelogError(
         'not-found',
         `There is no run ${runIdOf(jobId, runNo)}, or it is older than the last ones that are kept.`,

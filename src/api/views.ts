@@ -1,5 +1,6 @@
 /** Jobs, runs and partitions as answers show them: times in ISO 8601, results as JSON. */
 import type { AttemptError, Execution, FinishedRun } from '../../schemas/generated.ts'
+import { hiddenHash } from '../../streams/hidden-hash.ts'
 import { definitionToJson, isoTime } from '../../streams/jobs/json.ts'
 import { valueOrText, writePayload } from '../../streams/jobs/payload-json.ts'
 import { textOrBase64 } from '../../streams/jobs/record-json.ts'
@@ -22,14 +23,29 @@ export function runsFor(role: Role | null, definition: Json | null): <Run extend
   return (run) => maskedRun(run, hidden)
 }
 
-/** As runsFor, of a job that was read. */
-export const runsOf = (role: Role | null, job: Pick<JobView, 'definition'> | undefined): ReturnType<typeof runsFor> =>
-  runsFor(role, role !== 'viewer' || job?.definition === undefined ? null : definitionToJson(job.definition))
+type ShownJob = Pick<JobView, 'definition' | 'offset'>
+export interface ShownRuns {
+  active(run: ActiveRunView): Json
+  finished(run: FinishedRun): Json
+}
+
+/** The runs of a job that was read, as who asked is shown them. Of one that was made with another definition nobody knows what there is to hide. */
+export function runsOf(role: Role | null, id: string, job: ShownJob | undefined): ShownRuns {
+  const definition = job?.definition
+  const ofThis = runsFor(role, role !== 'viewer' || definition === undefined ? null : definitionToJson(definition))
+  const ofOthers = runsFor(role, null)
+  const hash = role !== 'viewer' || definition === undefined ? undefined : hiddenHash(definition)
+  const isKnown = (run: FinishedRun): boolean => run.hiddenHash === 0 || run.hiddenHash === hash
+  return {
+    active: (run) => (run.specOffset === job?.offset ? ofThis : ofOthers)(activeRunToJson(id, run)),
+    finished: (run) => (isKnown(run) ? ofThis : ofOthers)(finishedRunToJson(id, run)),
+  }
+}
 
 /** `role` of who asked; null without authentication. A viewer sees no credentials. */
 export function jobToJson(job: JobView, role: Role | null): Json {
   const definition = job.definition === undefined ? null : definitionToJson(job.definition)
-  const shown = runsFor(role, definition)
+  const shown = runsOf(role, job.id, job)
   return {
     id: job.id,
     etag: etagOf(job),
@@ -45,8 +61,8 @@ export function jobToJson(job: JobView, role: Role | null): Json {
     skipped: job.skipped,
     cancelled: job.cancelled,
     deadRuns: job.deadRuns,
-    active: job.active.map((run) => shown(activeRunToJson(job.id, run))),
-    lastRun: job.lastRun === null ? null : shown(finishedRunToJson(job.id, job.lastRun)),
+    active: job.active.map(shown.active),
+    lastRun: job.lastRun === null ? null : shown.finished(job.lastRun),
     definition: definition !== null && role === 'viewer' ? masked(definition) : definition,
   }
 }
@@ -63,7 +79,7 @@ export function whyToJson(id: string, { status, reasons }: WhyView): Json {
   return { id, status, why: reasons.map(({ at, ...reason }) => ({ ...reason, at: timeOrNull(at) })) }
 }
 
-export function activeRunToJson(jobId: string, run: ActiveRunView): Json {
+function activeRunToJson(jobId: string, run: ActiveRunView): Json {
   return {
     runId: runIdOf(jobId, run.runNo),
     jobId,

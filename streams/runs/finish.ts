@@ -1,6 +1,7 @@
 /** The end of a run: its record, the job's counters, and what the job does next. */
 import type { ActiveRun, FinishedRun, JobState, RunStatus } from '../../schemas/generated.ts'
 import { patchState, pristineState } from '../draft.ts'
+import { hiddenHash } from '../hidden-hash.ts'
 import type { Context, Decision } from '../job.ts'
 import { refuse } from '../refusals.ts'
 import { nextFireAfterEnd } from '../schedules/next-fire.ts'
@@ -42,6 +43,7 @@ export function finishRun(draft: Decision, run: ActiveRun, ending: Ending, conte
     result: ending.result ?? null,
     note: ending.note ?? null,
     errors: run.errors,
+    hiddenHash: hiddenHashOf(draft, run),
   }
   if (state.lastRun !== null) draft.ring.push(state.lastRun)
   const dead = ending.status === 'DEAD'
@@ -65,6 +67,12 @@ export function finishRun(draft: Decision, run: ActiveRun, ending: Ending, conte
   startQueued(draft, context)
   goOnWithBackfill(draft, context)
   completeIfDone(draft, ending.finishedAt)
+}
+
+/** A redriven run is made with what the dead one was given. */
+function hiddenHashOf({ job: { definition } }: Decision, { specOffset, trigger }: ActiveRun): number | null {
+  if (definition?.spec === undefined || definition.offset !== specOffset || trigger === 'REDRIVE') return null
+  return hiddenHash(definition.spec)
 }
 
 function countersOf({ succeeded, failed, cancelled }: JobState, status: Ending['status']): Partial<JobState> {

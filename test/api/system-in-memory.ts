@@ -266,6 +266,7 @@ export function finishedRun(runNo: number, result: unknown = null): FinishedRun 
     ...{ runNo, scheduledFor: nowMs, trigger: 'SCHEDULE', commandId: null, status: 'SUCCEEDED', attempts: 2, startedAt: nowMs },
     ...{ finishedAt: nowMs + 5, worker: 'w@h:1:b', result: result === null ? null : Buffer.from(JSON.stringify(result)) },
     note: null,
+    hiddenHash: 0,
     errors: [{ attempt: 1, at: nowMs, worker: null, type: 'Error', message: 'first' }],
   } as FinishedRun
 }

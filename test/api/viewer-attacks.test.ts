@@ -1,5 +1,6 @@
 /** A viewer who wants to know what jobs send to others: by looking at all there is to see, and by trying values. */
 import { describe, expect, it } from 'vitest'
+import { hiddenHash } from '../../streams/hidden-hash.ts'
 import { apiTokens, expectRefusal, operator, viewer } from './attackers.ts'
 import { activeRun, createSystem, execution, finishedRun, type MemorySystem } from './system-in-memory.ts'
 
@@ -120,6 +121,30 @@ describe('what a viewer sees', () => {
       '***',
       '***',
     ])
+  })
+
+  it('of runs that were made with other headers are no words, once the definition in force no longer knows what these hide', async () => {
+    await using system = await echoing()
+    const before = system.owner.jobs.get('quiet')
+    const madeWith = before?.definition === undefined ? undefined : hiddenHash(before.definition)
+    const runs = system.owner.finished.get('quiet') ?? []
+    for (const run of runs) run.hiddenHash = madeWith ?? null
+    expect((await ask(system, '/v1/runs/quiet/3')).json().errors[0].message).toBe('bad key *** of ***')
+    const answer = await system.api.instance.inject({
+      ...{ method: 'PUT', url: '/v1/jobs/quiet', headers: operator, payload: { ...quiet, headers: { 'x-key': 'rotated' } } },
+    })
+    expect(answer.statusCode).toBe(200)
+    const job = system.owner.jobs.get('quiet')
+    const [lastRun = null] = runs
+    if (job !== undefined) Object.assign(job, { active: before?.active ?? [], lastRun, deadRuns: [2] })
+    for (const path of ['/v1/jobs/quiet', '/v1/jobs/quiet/runs', '/v1/runs/quiet/4', '/v1/runs/quiet/3', ...lists.slice(0, 3)]) {
+      const answer = await ask(system, path)
+      expect(answer.statusCode).toBe(200)
+      expect(answer.body).not.toContain('hidden')
+    }
+    // One that was made with nothing to hide is shown as it is, whatever came after it.
+    for (const run of runs) Object.assign(run, { hiddenHash: 0, errors: [error('a plain word')], result: null })
+    expect((await ask(system, '/v1/runs/quiet/3')).json().errors[0].message).toBe('a plain word')
   })
 
   it('of an error is its type as well, with masks', async () => {
