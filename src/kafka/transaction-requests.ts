@@ -18,44 +18,10 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { FenceOptions, TopicPartition } from '../ports.ts'
 import { movedTypes } from './lost-coordinator.ts'
 import { replacedFor } from './replaced.ts'
+import type { Adding, Cluster, Coordinator, End, Question, Topic } from './transaction-cluster.ts'
 
-interface Topic {
-  topic: string
-  partitions: number[]
-}
-interface Adding {
-  transactionalId: string
-  producerId: string
-  producerEpoch: number
-  topics: Topic[]
-}
-interface End {
-  transactionalId: string
-  producerId: string
-  producerEpoch: number
-  /** Whether it is a commit. */
-  transactionResult: boolean
-}
 /** Commits of this process of which nobody knows what became of them. */
 export type Doubts = Set<End>
-/** What kafkajs asks a coordinator of transactions. */
-interface Coordinator {
-  nodeId: string | number
-  initProducerId(request: { transactionalId: string }): Promise<unknown>
-  addPartitionsToTxn(request: Adding): Promise<unknown>
-  addOffsetsToTxn(request: object): Promise<unknown>
-  endTxn(request: End): Promise<unknown>
-}
-interface Question {
-  groupId: string
-  coordinatorType?: number
-}
-interface Cluster {
-  addMultipleTargetTopics(topics: string[]): Promise<void>
-  findLeaderForPartitions(topic: string, partitions: number[]): Record<string, number[]>
-  findGroupCoordinator(question: Question): Promise<Coordinator>
-  findBroker(of: { nodeId: string | number }): Promise<Coordinator>
-}
 
 const ofTransactions = 1
 /** The first wait where the coordinator cannot just now, and the longest; each is longer than the one before by the factor. ms. */
@@ -77,6 +43,7 @@ export class TransactionRequests {
   readonly #nowMs: () => number
   /** When the fence was permitted last. */
   #permittedAtMs = Number.NEGATIVE_INFINITY
+  #isClosed = false
   #nodeId: string | number | undefined
   /** All partitions of the transaction at hand, which its first request adds. */
   #coming: Topic[] = []
@@ -101,6 +68,14 @@ export class TransactionRequests {
     return inScope(this, work)
   }
 
+  /**
+   * Nothing more is asked of a coordinator: what kafkajs still tries for a writer that was closed can add nothing to its transaction, and not
+   * commit it.
+   */
+  close(): void {
+    this.#isClosed = true
+  }
+
   /** A transaction begins that writes to these partitions. */
   begin(places: ReadonlyMap<string, Iterable<number>>): void {
     this.#coming = [...places].map(([topic, partitions]) => ({ topic, partitions: [...partitions] }))
@@ -111,6 +86,7 @@ export class TransactionRequests {
 
   /** The coordinator, as kafkajs asks for it. */
   async find(cluster: Cluster, question: Question, usual: Cluster['findGroupCoordinator']): Promise<Coordinator> {
+    this.#requireOpen()
     const broker = (): Promise<Coordinator> => this.#broker(cluster, question, usual)
     const { nodeId } = await broker()
     const patiently =
@@ -139,6 +115,7 @@ export class TransactionRequests {
 
   /** A commit is in doubt until it is answered by more than that it cannot be done just now: that is said as well of one that was logged. */
   async #end(request: End, end: (request: End) => Promise<unknown>): Promise<unknown> {
+    this.#requireOpen()
     if (request.transactionResult) this.#doubts.add(request)
     try {
       const answer = await end(request)
@@ -216,7 +193,13 @@ export class TransactionRequests {
         if (type === undefined || !isPassing(type) || this.#nowMs() >= this.#endMs) throw error
       }
       await wait(waitMs)
+      this.#requireOpen()
     }
+  }
+
+  /** kafkajs tries again after any error but one that says not to. */
+  #requireOpen(): void {
+    if (this.#isClosed) throw Object.assign(new Error('the writer was closed'), { retriable: false })
   }
 }
 

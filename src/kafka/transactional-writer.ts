@@ -23,6 +23,8 @@ export class FencedWriter implements TransactionalWriter {
   readonly #requests: TransactionRequests
   /** The next transaction. To begin one costs no request, so it is begun ahead. */
   #transaction: Transaction | undefined
+  /** What kafkajs does, which may go on after the caller was told that it failed. */
+  #work: Promise<unknown> | undefined
   #state: 'ready' | 'committing' | 'finished' = 'ready'
 
   private constructor(
@@ -92,7 +94,9 @@ export class FencedWriter implements TransactionalWriter {
       )
     this.#state = 'committing'
     try {
-      const offsets = await this.#withinTimeout(this.#requests.run(() => this.#commit(records, group)))
+      const work = this.#requests.run(() => this.#commit(records, group))
+      this.#work = work.catch(() => {})
+      const offsets = await this.#withinTimeout(work)
       this.#state = 'ready'
       return offsets
     } catch (thrown) {
@@ -101,9 +105,16 @@ export class FencedWriter implements TransactionalWriter {
     }
   }
 
+  /** What is under way ends with its next question to the coordinator. It may have connected anew by then, so it is disconnected once more. */
   async close(): Promise<void> {
     this.#state = 'finished'
-    await this.#producer
+    this.#requests.close()
+    await this.#disconnect()
+    void this.#work?.then(() => this.#disconnect())
+  }
+
+  #disconnect(): Promise<void> {
+    return this.#producer
       .disconnect()
       .catch((error) => this.#settings.logger.debug({ id: this.#id, error: messageOf(error) }, 'closing a producer failed'))
   }
@@ -126,8 +137,8 @@ export class FencedWriter implements TransactionalWriter {
   }
 
   /**
-   * kafkajs goes on retrying for longer than the coordinator keeps the transaction. Requests that it may still send after the
-   * caller was told carry this writer's epoch: the next writer's fence makes them fail.
+   * kafkajs goes on retrying for longer than the coordinator keeps the transaction. What it may still write after the caller was told
+   * carries this writer's epoch, which the next writer's fence ends, and once this one is closed nothing commits it.
    */
   async #withinTimeout<Value>(work: Promise<Value>): Promise<Value> {
     let timer: NodeJS.Timeout | undefined

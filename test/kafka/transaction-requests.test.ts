@@ -203,6 +203,32 @@ test('a fence that is refused for a moment is repeated only while it is still pe
   expect(said.filter((each) => each === '1 init')).toHaveLength(4)
 })
 
+test('a writer that was closed asks for nothing more, and its repetitions end', async () => {
+  const refused = Promise.withResolvers<void>()
+  const doubts: Doubts = new Set()
+  const { said, find } = cluster(() => {
+    refused.resolve()
+    throw refusal('CONCURRENT_TRANSACTIONS')
+  })
+  const requests = new TransactionRequests(15_000, {}, doubts)
+  await requests.run(async () => {
+    requests.begin(places)
+    const coordinator = await find()
+    const adding = coordinator.addPartitionsToTxn(topic('out', 0))
+    await refused.promise
+    requests.close()
+    // Not to be tried again, as kafkajs reads it.
+    const closed = { message: 'the writer was closed', retriable: false }
+    await expect(adding).rejects.toMatchObject(closed)
+    const count = said.length
+    await expect(coordinator.endTxn({ transactionResult: true })).rejects.toMatchObject(closed)
+    await expect(find()).rejects.toMatchObject(closed)
+    expect(said).toHaveLength(count)
+  })
+  // A commit that was never asked for is none that a fence would ask for again.
+  expect(doubts.size).toBe(0)
+})
+
 test('what others ask, and coordinators of groups, are left alone', async () => {
   const { said, find } = cluster()
   await find()
