@@ -1,6 +1,10 @@
 /** What a member of a group tells the others at each join: JSON in its metadata, shown by describeGroups to anybody. */
+import settings from '../../schemas/config.json' with { type: 'json' }
 import type { GroupReaderOptions } from '../ports.ts'
 import { bitsOf } from './partition-bits.ts'
+
+/** The highest number counts of those that members want: one that is not ours could have everybody follow everything. */
+const wantedMax = settings.properties.DUELOG_STANDBYS.maximum
 
 /** What a member that can be a standby tells of it. */
 export interface StandbyNote {
@@ -72,7 +76,7 @@ export function readNote(memberId: string, bytes: Buffer | undefined): MemberNot
       owned: Array.isArray(note.owned) ? note.owned.filter(Number.isSafeInteger) : [],
       generation: Number(note.generation) || 0,
       ...(note.leaving === true && { leaving: true, ...(note.yields === true && { yields: true }) }),
-      ...(isStandbyNote(note.standby) && { standby: note.standby }),
+      ...(isStandbyNote(note.standby) && { standby: { ...note.standby, wanted: Math.min(note.standby.wanted, wantedMax) } }),
     }
   } catch {
     return nothing

@@ -11,6 +11,7 @@ import { expect, test } from 'vitest'
 import { duelogEnvironment } from '../setup/environment.ts'
 import type { Result } from './report/result.ts'
 
+/** It ends a drill that hangs. The aim is 6 minutes; on a machine that runs other tests beside it waits far longer for what it waits for. */
 const drillMsMax = 900_000
 const faults = ['term-owner', 'kill-owner', 'silent-coordinator']
 

@@ -24,6 +24,7 @@ describe('API tokens', () => {
     ['admin:hidden', 1],
     ['viewer:0123456789abcdef,admin:hidden-89abcde', 2],
     ['viewer:0123456789abcdef, operator.ci:hidden', 2],
+    ['viewer:hidden-89abcdef', 1],
   ])('with fewer than 16 characters are refused by their place: %s', (value, place) => {
     const message = refusal({ DUELOG_API_TOKENS: value })
     expect(message).toMatch(new RegExp(`DUELOG_API_TOKENS .*item ${place} .*at least 16 characters`))

@@ -1,6 +1,8 @@
 /** Members of our groups that are not ours: whatever they say of themselves, the others get their partitions. */
+import fc from 'fast-check'
 import { type Assigner, AssignerProtocol, type Cluster } from 'kafkajs'
 import { expect, it } from 'vitest'
+import settings from '../../schemas/config.json' with { type: 'json' }
 import { KafkaAdmin } from '../../src/kafka/admin.ts'
 import { createAssigner } from '../../src/kafka/assignors.ts'
 import { metadataBytesMax } from '../../src/kafka/member-metadata.ts'
@@ -63,6 +65,81 @@ it('a member that cannot be read hides none of its group from those who ask who 
     { memberId: 'ours', instance: 'a@host:1:1', assigned: [] },
   ])
 })
+
+it('a member that wants more standbys than a scheduler can be told to want gets as many as that, and no more', async () => {
+  const rogue = metadata(ofStandby({ wanted: 1e9, topics: ['t.jobs'] }))
+  const shares = await sharesOf(['a', 'b', 'c', 'd', 'e'], rogue, () => noteOfStandby('a'))
+  const readers = shares.flatMap((share) => share['t.jobs'] ?? [])
+  for (const partition of partitions) expect(readers.filter((each) => each === partition)).toHaveLength(1 + standbysMax)
+})
+
+it('whatever a member says of itself, each partition has one owner, and few follow it', async () => {
+  const number = fc.oneof(fc.integer({ min: -1, max: 6 }), fc.constantFrom(1e9, -1e9, 2 ** 53, 1e99))
+  const some = fc.array(fc.oneof(number, number, number, fc.jsonValue()), { maxLength: 8 })
+  const topic = fc.constantFrom('t.jobs', 't.job-state', 'none')
+  const orAny = <Value>(usual: fc.Arbitrary<Value>) =>
+    fc.oneof({ weight: 5, arbitrary: usual as fc.Arbitrary<unknown> }, { weight: 1, arbitrary: fc.jsonValue() })
+  const standby = fc.record(
+    {
+      wanted: orAny(number),
+      topics: orAny(fc.array(topic)),
+      following: orAny(some),
+      copies: orAny(fc.array(fc.tuple(number, number))),
+      warmth: orAny(fc.record({ topic, warm: fc.base64String({ maxLength: 8 }) })),
+    },
+    { requiredKeys: ['wanted', 'topics', 'following', 'copies'] },
+  )
+  const said = fc.record(
+    {
+      instance: orAny(fc.constantFrom('a@host:1:1', '@', 'b@other:1:1')),
+      owned: orAny(some),
+      generation: orAny(number),
+      leaving: orAny(fc.boolean()),
+      yields: orAny(fc.boolean()),
+      standby: orAny(standby),
+    },
+    { requiredKeys: [] },
+  )
+  const ids = fc.uniqueArray(fc.constantFrom('a', 'b', 'c', 'x', 'y'), { minLength: 1 })
+  await fc.assert(
+    fc.asyncProperty(ids, fc.array(orAny(said), { minLength: 1, maxLength: 2 }), async (ours, rogues) => {
+      const made = rogues.map((rogue) => metadata(Buffer.from(JSON.stringify(rogue))))
+      const shares = await sharesOf(ours, made, () => noteOfStandby('a'))
+      const own = shares.slice(0, ours.length)
+      for (const partition of partitions) {
+        const of = (some: typeof shares, topic: string) => some.filter((share) => share[topic]?.includes(partition)).length
+        expect(of(shares, 't.job-state')).toBeGreaterThanOrEqual(1)
+        expect(of(own, 't.job-state')).toBeLessThanOrEqual(1)
+        expect(of(shares, 't.jobs')).toBeLessThanOrEqual(1 + standbysMax + rogues.length)
+      }
+      for (const share of own) for (const topic of topics) expect(new Set(share[topic]).size).toBe(share[topic]?.length ?? 0)
+    }),
+    { numRuns: 500 },
+  )
+})
+
+const partitions = [0, 1, 2, 3]
+const standbysMax = settings.properties.DUELOG_STANDBYS.maximum
+
+/** One of ours that knows standbys. */
+function noteOfStandby(name: string): ReturnType<typeof noteOf> {
+  const standbys = { wanted: 1, topics: ['t.jobs'], copies: () => [] }
+  return noteOf({ instance: `${name}@host:1:1`, standbys } as unknown as Parameters<typeof noteOf>[0], new Map(), 0)
+}
+
+/** What members are given by topic: ours, and then those that say what they like. */
+async function sharesOf(ids: readonly string[], rogues: Buffer | Buffer[], ours: () => ReturnType<typeof noteOf>) {
+  const kind = createAssigner('co-partitioned', ours)({ cluster } as never) as Assigner
+  const members = [
+    ...ids.map((memberId) => ({ memberId, memberMetadata: kind.protocol({ topics }).metadata })),
+    ...[rogues].flat().map((memberMetadata, index) => ({ memberId: `rogue-${index}`, memberMetadata })),
+  ]
+  const assignments = await kind.assign({ members, topics } as never)
+  return members.map(({ memberId }) => {
+    const found = assignments.find((each) => each.memberId === memberId)
+    return AssignerProtocol.MemberAssignment.decode(found?.memberAssignment as Buffer)?.assignment ?? {}
+  })
+}
 
 /** What one of two members is given, by topic. Default: ours. */
 async function sharesBeside(rogue: Buffer, ours: () => ReturnType<typeof noteOf> = note, of = 'ours') {

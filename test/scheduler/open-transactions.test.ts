@@ -42,7 +42,11 @@ test.each([
   },
 )
 
-test('one that stays open is named by the owner of the partition, once, until it ends', async () => {
+test.each([
+  ['jobs', definition],
+  ['commands', codecs.command.encode({ type: 'PAUSE', commandId: 'c', at: 0 })],
+  ['events', Buffer.from('no event')],
+] as const)('one on %s that stays open is named by the owner of the partition, once, until it ends', async (source, value) => {
   const driver = new SchedulerDriver()
   driver.cluster.showsHighWatermarks = true
   const warned: unknown[][] = []
@@ -51,26 +55,29 @@ test('one that stays open is named by the owner of the partition, once, until it
   await driver.settle()
   driver.define('j', { schedule: { everyMs: 60_000 }, target: { handler: 'x' } })
   await driver.advance(1_000)
-  const opened = driver.log.at(names.jobs, 0).next
+  const topic = names[source]
+  const opened = driver.log.at(topic, 0).next
   const epoch = driver.log.fence('theirs')
-  driver.log.append([{ topic: names.jobs, partition: 0, key: 'open', value: definition }], driver.log.begin('theirs', epoch))
-  driver.define('behind', { schedule: { everyMs: 60_000 }, target: { handler: 'x' } })
+  const record = { topic, partition: 0, key: 'open', value }
+  driver.log.append([record], driver.log.begin('theirs', epoch))
+  driver.log.append([{ ...record, key: 'behind' }])
   const view = () => owner.scheduler.queries.partitions()[0]?.openTransaction
   const said = (): unknown[][] => warned.filter(([facts]) => (facts as { ageMs?: number }).ageMs !== undefined)
   await driver.advance(60_000, 10_000)
   expect(view()).toBeNull()
   expect(said()).toEqual([])
   await driver.advance(120_000, 10_000)
-  const place = { topic: names.jobs, offset: opened, records: 2 }
+  const place = { topic, offset: opened, records: 2 }
   expect(view()).toEqual({ ...place, since: expect.any(Number) })
   expect(said()).toEqual([
     [expect.objectContaining({ partition: 0, ...place }), expect.stringMatching(/kafka-transactions\.sh .*abort --topic/)],
   ])
   const { values } = await metrics.openTransaction.get()
-  expect(values.find(({ labels }) => labels.topic === names.jobs)?.value).toBeGreaterThan(60)
+  expect(values.find(({ labels }) => labels.topic === topic)?.value).toBeGreaterThan(60)
   driver.log.commit('theirs', epoch)
   await driver.advance(31_000, 10_000)
   expect(view()).toBeNull()
   expect((await metrics.openTransaction.get()).values).toEqual([])
-  expect(driver.state(owner, 'behind') ?? driver.executions().some(({ jobId }) => jobId === 'behind')).toBeTruthy()
+  if (source === 'jobs')
+    expect(driver.state(owner, 'behind') ?? driver.executions().some(({ jobId }) => jobId === 'behind')).toBeTruthy()
 })

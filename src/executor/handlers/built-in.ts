@@ -1,4 +1,5 @@
 /** The handlers that every worker has. A user's handler of the same name takes their place. */
+import type { networkInterfaces } from 'node:os'
 import { setTimeout as wait } from 'node:timers/promises'
 import { httpHandlerName } from '../../../streams/runs/dispatch.ts'
 import type { Clock } from '../../clock.ts'
@@ -46,11 +47,14 @@ export interface BuiltInOptions {
   /** Prefix of our own topics. */
   prefix: string
   clock: Clock
+  /** Reads the interfaces of this machine. Default: as the system tells them. */
+  interfaces?: typeof networkInterfaces
 }
 
-export function builtInHandlers({ httpDeny, httpAllow, httpSigningKey, writer, prefix, clock }: BuiltInOptions): Handlers {
+export function builtInHandlers(options: BuiltInOptions): Handlers {
+  const { httpDeny, httpAllow, httpSigningKey, writer, prefix, clock, interfaces } = options
   const signingKey = httpSigningKey === undefined ? undefined : signingKeyOf(httpSigningKey)
-  const guard = addressGuard({ deny: httpDeny, allow: httpAllow ?? [], own: ownAddresses(clock) })
+  const guard = addressGuard({ deny: httpDeny, allow: httpAllow ?? [], own: ownAddresses(clock, interfaces) })
   return {
     ...plain,
     [httpHandlerName]: httpHandler({ guard, signingKey, clock }),

@@ -1,5 +1,4 @@
 /** What users and their handlers do to a Duelog: herds, floods of retries, handlers that never yield, records that nobody can read. */
-import { randomBytes } from 'node:crypto'
 import { type JobAndLine, onceAt, sendJobs, writeRaw } from '../load/definitions.ts'
 import { last, type Stage, untilOnTime } from '../stage.ts'
 import { targetTopic, topicPrefix } from '../system/duelog.ts'
@@ -68,7 +67,9 @@ export const poison: Fault = {
   name: 'poison',
   what: '2,000 records that nobody can read on each input of the owners: random bytes of up to 200 kB, foreign schema ids, ids that are no UTF-8, empty ones',
   async run(stage) {
-    const bytes = (most: number): Buffer => randomBytes(1 + Math.floor(stage.random() * most))
+    // From the seed, as all that a drill draws, so that it can be done again.
+    const bytes = (most: number): Buffer =>
+      Buffer.from(Array.from({ length: 1 + Math.floor(stage.random() * most) }, () => Math.floor(stage.random() * 256)))
     /** A compacted topic takes no record without a key: the broker refuses it. */
     const record = (index: number, isCompacted: boolean): { key: Buffer | null; value: Buffer | null } => {
       const key =

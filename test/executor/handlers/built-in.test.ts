@@ -1,15 +1,17 @@
+import type { networkInterfaces } from 'node:os'
 import { expect, it } from 'vitest'
 import { systemClock } from '../../../src/clock.ts'
 import type { Handler, Run } from '../../../src/executor/handler.ts'
 import { builtInHandlers } from '../../../src/executor/handlers/built-in.ts'
 
-const handlers = builtInHandlers({
+const options = {
   httpDeny: [],
   httpSigningKey: undefined,
   writer: () => Promise.reject(new Error('no log here')),
   prefix: 'duelog.',
   clock: systemClock,
-})
+}
+const handlers = builtInHandlers(options)
 const run = (wanted: Partial<Run>) => ({ attempt: 1, payload: null, signal: new AbortController().signal, ...wanted }) as Run
 const call = async (name: string, wanted: Partial<Run>) => (handlers[name] as Handler)(run(wanted))
 
@@ -44,4 +46,22 @@ it('log writes the payload, and noop nothing', async () => {
   await call('log', { payload: Buffer.from('plain'), scheduledFor: 0, logger })
   expect(lines).toEqual([{ scheduledFor: '1970-01-01T00:00:00.000Z', payload: 'plain' }])
   expect(await call('noop', {})).toBeUndefined()
+})
+
+it('http reaches no address of this machine where it may not reach the loopback ones', async () => {
+  const other = ['192.0.2.7', '2001:db8::7'] as const
+  const interfaces = {
+    eth0: [
+      { address: other[0], family: 'IPv4' },
+      { address: other[1], family: 'IPv6' },
+    ],
+  } as unknown as ReturnType<typeof networkInterfaces>
+  const guarded = builtInHandlers({ ...options, httpDeny: ['127.0.0.0/8', '::1'], interfaces: () => interfaces })
+  for (const url of [`http://${other[0]}:9/`, `http://[${other[1]}]:9/`]) {
+    const http = { url, method: 'GET', headers: {} } as const
+    await expect((async () => (guarded.http as Handler)(run({ http, headers: {} })))(), url).rejects.toMatchObject({
+      name: 'NonRetryableError',
+      message: expect.stringContaining('DUELOG_HTTP_ALLOW'),
+    })
+  }
 })

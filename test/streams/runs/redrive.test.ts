@@ -84,6 +84,14 @@ describe('a redrive', () => {
       .command('REDRIVE', { runNo: 1 })
     expect(job.dispatched).toHaveLength(2)
   })
+  it('beyond the runs that may be active at a time is refused, and the dead run is there for the next one', () => {
+    const job = dead({ maxConcurrentRuns: 1 }).command('TRIGGER').command('REDRIVE', { runNo: 1 })
+    expect(job.dispatched.map(({ runNo }) => runNo)).toEqual([1, 2])
+    expect(job.last.refusal).toBe('max-concurrent-runs')
+    expect(job.state).toMatchObject({ deadRuns: [1], active: [{ runNo: 2 }] })
+    job.report('SUCCEEDED').command('REDRIVE', { runNo: 1 })
+    expect(job.dispatched.at(-1)).toMatchObject({ runNo: 3, trigger: 'REDRIVE' })
+  })
   it.each<[string, (job: JobHistory) => unknown, number | null]>([
     ['names no run', () => {}, null],
     ['names a run that there never was', () => {}, 7],

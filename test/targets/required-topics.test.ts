@@ -1,0 +1,56 @@
+/** The topics of foreign schedules at the start of the role intake: made where the broker is ours, asked for elsewhere. */
+import { pino } from 'pino'
+import { expect, it } from 'vitest'
+import { readConfig } from '../../src/config/config.ts'
+import { createMetrics } from '../../src/metrics.ts'
+import type { Parts } from '../../src/parts.ts'
+import { startIntake } from '../../src/targets.ts'
+import { topicNames } from '../../streams/topics.ts'
+
+/** Reads nothing; `there`: the topics that the broker has. */
+function partsOf(env: Record<string, string>, there: readonly string[]) {
+  const made: unknown[][] = []
+  const readers: unknown[] = []
+  const log = {
+    topics: async () => there,
+    makeMissing: async (...asked: unknown[]) => {
+      made.push(asked)
+      return asked[0]
+    },
+    writer: async () => {
+      readers.push('opened')
+      throw new Error('as far as this goes')
+    },
+    reader: () => {
+      readers.push('opened')
+      throw new Error('as far as this goes')
+    },
+  }
+  const config = readConfig({
+    DUELOG_ROLES: 'intake',
+    DUELOG_INTAKE_ETF1_TOPICS: 'one-foreign',
+    DUELOG_INTAKE_KARAFKA_TOPICS: 'other-foreign',
+    ...env,
+  })
+  const [names, metrics, logger] = [topicNames('t.'), createMetrics(), pino({ level: 'silent' })]
+  const targets = { allows: () => true }
+  const parts = { ...{ config, log, names, metrics, logger, targets }, codecs: {}, partitions: 3, instance: 'i', undo: [] }
+  return { parts: parts as unknown as Parts, made, readers }
+}
+
+it('with a broker of ours they are made where they are missing, with as many partitions as ours', async () => {
+  const { parts, made } = partsOf({ DUELOG_REPLICATION: '1' }, [])
+  await startIntake(parts).catch(() => {})
+  expect(made).toEqual([[['one-foreign', 'other-foreign'], { partitions: 3, replication: 1 }]])
+})
+
+it('with brokers of others the start names those that are missing, and how they are made', async () => {
+  const { parts, made, readers } = partsOf({ KAFKA_BROKERS: 'b:9092', SCHEMA_REGISTRY_URL: 'http://r' }, ['one-foreign'])
+  const error = await startIntake(parts).catch((thrown: unknown) => thrown)
+  expect(error).toMatchObject({
+    code: 'unsafe-topic',
+    message: expect.stringMatching(/is to read other-foreign, .*topics apply/),
+  })
+  expect((error as Error).message).not.toContain('one-foreign')
+  expect([made, readers]).toEqual([[], []])
+})
