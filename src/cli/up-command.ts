@@ -2,6 +2,7 @@
 import { Command } from 'commander'
 import { type Logger, pino } from 'pino'
 import pkg from '../../package.json' with { type: 'json' }
+import { atSteady, type Clock, systemClock } from '../clock.ts'
 import { type Config, readConfig } from '../config/config.ts'
 import { environmentOf } from '../config/flags.ts'
 import type { System, startSystem } from '../main.ts'
@@ -40,11 +41,16 @@ export interface UpOptions {
   terminal: Terminal
   signals: Pick<Signals, 'stop'>
   start?: typeof startSystem
+  /** Default: that of the machine. */
+  clock?: Clock
 }
+
+/** How long a stop waits for a start that is under way, in ms. */
+export const startMsMax = 5_000
 
 /** Resolves with the exit code: 0 after a signal, 1 when the system could not go on. Rejects when it does not start. */
 export async function up(options: UpOptions): Promise<number> {
-  const { config, terminal, signals } = options
+  const { config, terminal, signals, clock = systemClock } = options
   // Loaded only here: the other commands begin a second sooner without it.
   const start = options.start ?? (await loadSystem(config.dataDir))
   const logger = loggerFor(options)
@@ -58,7 +64,18 @@ export async function up(options: UpOptions): Promise<number> {
   else signals.stop.addEventListener('abort', onStop, { once: true })
   try {
     say(`Duelog ${pkg.version}, ${rolesOf(config)}`)
-    const system = await start({ config, logger, onProgress: say, onFatal: (error) => ended.resolve(error) })
+    const starting = start({ config, logger, onProgress: say, onFatal: (error) => ended.resolve(error) })
+    const late = new AbortController()
+    const system = await Promise.race([starting, ended.promise.then(() => afterMs(startMsMax, clock, late.signal))])
+    late.abort()
+    if (system === undefined) {
+      // It may wait for brokers that are away. What it has started ends with the process.
+      starting.catch(() => {})
+      const why = await ended.promise
+      if (why !== undefined) terminal.stderr.write(`duelog: ${why.message}\n`)
+      say(`Stopped, before it had started: it waited for that for ${startMsMax / 1_000} s.`)
+      return why === undefined ? 0 : 1
+    }
     const end = await Promise.race([ended.promise, announce(system, config, logger, say).then(() => ended.promise)])
     if (end !== undefined) terminal.stderr.write(`duelog: ${end.message}\n`)
     await system.stop()
@@ -67,6 +84,14 @@ export async function up(options: UpOptions): Promise<number> {
   } finally {
     signals.stop.removeEventListener('abort', onStop)
   }
+}
+
+function afterMs(ms: number, clock: Clock, signal: AbortSignal): Promise<undefined> {
+  return new Promise((resolve) => {
+    const callOff = clock.at(atSteady(clock, clock.steadyMs() + ms), () => resolve(undefined))
+    signal.addEventListener('abort', callOff, { once: true })
+    if (signal.aborted) callOff()
+  })
 }
 
 /** Told once everything assigned to this process fires. A system that stops first is announced by nobody. */

@@ -77,9 +77,9 @@ describe('duelog schedule diff-tz', () => {
     )
     expect(hourly).toMatch(/^hourly .* the same +2026-11-01$/)
     expect(rest).toEqual([
-      'America/Vancouver: 1 move at their next time, 1 may move later, rules differ from 2026-11-01',
+      'America/Vancouver: 1 moves at its next time, 1 may move later, rules differ from 2026-11-01',
       expect.stringMatching(
-        /^Rules of the cluster: 2025c; of this Node: \w+\. Of 3 jobs in time zones 1 move at their next time, 1 may move after it\.$/,
+        /^Rules of the cluster: 2025c; of this Node: \w+\. Of 3 jobs in time zones 1 moves at its next time, 1 may move after it\.$/,
       ),
       '',
     ])

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { up } from '../../src/cli/up-command.ts'
+import { startMsMax, up } from '../../src/cli/up-command.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { DuelogError } from '../../src/errors.ts'
 import type { System, SystemOptions } from '../../src/main.ts'
 import { createMetrics } from '../../src/metrics.ts'
+import { ManualClock, VirtualTime } from '../tools/manual-clock.ts'
 import { FakeTerminal } from './fake-terminal.ts'
 
 /** A system that only says what is asked of it. */
@@ -92,6 +93,24 @@ describe('up', () => {
     controller.abort()
     expect(await ended).toBe(0)
     expect(system.asked.at(-1)).toBe('stop')
+  })
+  it('waits for a start that comes to no end for some seconds only', async () => {
+    const time = new VirtualTime()
+    const terminal = new FakeTerminal()
+    const controller = new AbortController()
+    const start = (): Promise<System> => new Promise(() => {})
+    const ended = up({
+      ...{ config: readConfig({}), levelChosen: false, terminal, signals: { stop: controller.signal }, start },
+      clock: new ManualClock(time),
+    })
+    await time.advance(60_000)
+    controller.abort()
+    await time.advance(0)
+    await time.advance(startMsMax - 1)
+    expect(terminal.err.join('')).not.toContain('Stopped')
+    await time.advance(1)
+    expect(await ended).toBe(0)
+    expect(terminal.err.join('')).toContain('Stopped, before it had started')
   })
   it('stops and fails with one sentence when the system cannot go on', async () => {
     const { terminal, system, ended } = setting()

@@ -111,7 +111,7 @@ function summaryOf(
   const known = unclear === 0 ? '' : ` Of ${numberText(unclear)} it is not known, as this cluster says too little of them.`
   if (moved + later === 0)
     return `${rules} None of ${numberText(jobs)} ${jobs === 1 ? 'job in a time zone' : 'jobs in time zones'} moves.${known}`
-  return `${rules} Of ${numberText(jobs)} ${jobs === 1 ? 'job in a time zone' : 'jobs in time zones'} ${numberText(moved)} ${moved === 1 ? 'moves' : 'move'} at their next time, ${numberText(later)} may move after it.${known}`
+  return `${rules} Of ${numberText(jobs)} ${jobs === 1 ? 'job in a time zone' : 'jobs in time zones'} ${numberText(moved)} ${moved === 1 ? 'moves at its' : 'move at their'} next time, ${numberText(later)} may move after it.${known}`
 }
 
 /** Versions that the owners of partitions go by; an earlier Duelog does not say. */

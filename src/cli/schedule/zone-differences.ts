@@ -48,7 +48,7 @@ export class ZoneDifferences {
     for (const [timezone, { since, moved, later }] of this.#found) {
       if (moved + later === 0) continue
       const when = since === null ? '' : `, rules differ from ${new Date(since).toISOString().slice(0, 10)}`
-      text += `${timezone}: ${numberText(moved)} move at their next time, ${numberText(later)} may move later${when}\n`
+      text += `${timezone}: ${numberText(moved)} ${moved === 1 ? 'moves at its' : 'move at their'} next time, ${numberText(later)} may move later${when}\n`
     }
     return text
   }
