@@ -18,6 +18,8 @@ const dayNumber = (year: number, month: number, day: number): number => dayOf(Da
 const yearOf = (day: number): number => new Date(day * dayMs).getUTCFullYear()
 /** Days that are looked at one by one before a table of years is worth its memory. */
 const untabledMax = 200
+/** Of periods of a day so many are passed over at once: the search ends where its steps do. */
+const daysAtOnce = 366
 const weekdayOf = (day: number): number => (((day + 4) % 7) + 7) % 7
 
 /** Whether a number from 1 up to `size`, or counted from its end when negative, is listed. Nothing listed lists all. */
@@ -45,12 +47,27 @@ export class RRuleDays implements Days {
     let period = this.#alignedUp(this.periodOf(day))
     let at = Math.max(day, this.startOf(period))
     while (at < end && searched < daysSearchedMax) {
-      const next = Math.min(end, this.startOf(period + 1))
-      for (; at < next; at++, searched++) if (this.matches(at)) return at
-      period = this.#alignedUp(period + 1)
+      const first = at
+      const next = Math.min(end, this.#contiguousUntil(period, at + Math.min(daysAtOnce, daysSearchedMax - searched)))
+      for (; at < next && this.#looked < untabledMax; at++) if (this.matches(at)) return at
+      if (at < next) {
+        const found = this.#years.next(at, next)
+        // Each day that was passed over is a step, as if it had been asked by itself: verdicts go by steps.
+        step(found === undefined ? next - at : found - at + 1)
+        if (found !== undefined) return found
+      }
+      searched += next - first
+      period = this.#alignedUp(this.periodOf(next - 1) + 1)
       at = this.startOf(period)
     }
     return null
+  }
+
+  /** The end of the days that follow one another from a period on: of periods of a day that the interval all hits, as many as may be searched. */
+  #contiguousUntil(period: number, searchedUntil: number): number {
+    const { freq, interval } = this.#rule
+    const isDay = freq !== 'WEEKLY' && freq !== 'MONTHLY' && freq !== 'YEARLY'
+    return isDay && interval === 1 ? Math.max(period + 1, searchedUntil) : this.startOf(period + 1)
   }
 
   atOrBefore(day: number, first = earliestDay): number | null {

@@ -32,6 +32,25 @@ export class YearTable {
     return (((this.#words?.[this.#base + (place >> 5)] ?? 0) >>> (place & 31)) & 1) === 1
   }
 
+  /** The first named day from `day` on and before `end`. A year that has none costs a look, not one for each of its days. */
+  next(day: number, end: number): number | undefined {
+    for (let at = day; at < end; at = this.#end) {
+      if (at < this.#first || at >= this.#end) this.#turnTo(at)
+      const place = this.#nextPlace(at - this.#first)
+      if (place !== undefined) return this.#first + place < end ? this.#first + place : undefined
+    }
+    return undefined
+  }
+
+  #nextPlace(from: number): number | undefined {
+    for (let index = from >> 5; index < wordsPerYear; index++) {
+      const all = this.#words?.[this.#base + index] ?? 0
+      const word = index === from >> 5 ? all & (-1 << (from & 31)) : all
+      if (word !== 0) return (index << 5) + 31 - Math.clz32(word & -word)
+    }
+    return undefined
+  }
+
   #turnTo(day: number): void {
     const year = new Date(day * dayMs).getUTCFullYear()
     this.#first = yearStart(year)
