@@ -108,6 +108,11 @@ export class DuelogError extends Error {
   }
 }
 
+const ofRecords: ReadonlySet<ErrorCode> = new Set(['payload-too-large', 'record-refused'])
+
+/** Whether brokers refuse a single record for what it holds: what was written together with it they would have taken. Else they mean the topic, or all. */
+export const isOfRecord = (thrown: unknown): boolean => thrown instanceof DuelogError && ofRecords.has(thrown.code)
+
 /** What anything thrown says of itself, in one line. */
 export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown)

@@ -23,6 +23,8 @@ export const tombstoneRetentionMs = 7 * dayMs
 export const executionsRetentionMs = 7 * dayMs
 /** Workers read it as it is written; a worker that starts reads the cancellations in it as well. */
 const controlRetentionMs = 3_600_000
+/** What each topic takes in one batch, which brokers may have lowered: Kafka's own default. Records and batches of ours have up to 1,000,000 bytes. */
+const batchSize = { 'max.message.bytes': '1048588' }
 
 /** What topic names a prefix stands for. */
 export function topicNames(prefix: string) {
@@ -73,7 +75,7 @@ export function topicPlans(names: TopicNames, pools: readonly string[]): TopicPl
   const brokersTime = { 'message.timestamp.type': 'LogAppendTime' }
   const advised = ['message.timestamp.type']
   const compact = { 'cleanup.policy': 'compact', 'delete.retention.ms': String(tombstoneRetentionMs) }
-  return [
+  const plans: TopicPlan[] = [
     {
       topic: names.jobs,
       schema: 'job-definition',
@@ -110,6 +112,11 @@ export function topicPlans(names: TopicNames, pools: readonly string[]): TopicPl
       ),
     ),
   ]
+  return plans.map((plan) => ({
+    ...plan,
+    config: { ...plan.config, ...batchSize },
+    advised: [...(plan.advised ?? []), ...Object.keys(batchSize)],
+  }))
 }
 
 /**

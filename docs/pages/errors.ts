@@ -18,6 +18,11 @@ export const attemptErrorTypes: Record<string, { retried: string; meaning: strin
     meaning: 'What a batch handler returned does not fit the runs it was given; what became of each of them is unknown.',
   },
   'encode-failed': { retried: 'no', meaning: 'What the handler gave does not fit the record of the report.' },
+  'report-refused': {
+    retried: 'no',
+    meaning:
+      'The brokers refused the report for what it holds, as where `execution-events` takes smaller records than Duelog writes.',
+  },
   'handler-missing': { retried: 'yes', meaning: 'The worker that got the run has no handler of that name; another one may.' },
   Error: { retried: 'yes', meaning: 'The handler threw something that is not an Error, or that cannot be read.' },
 }

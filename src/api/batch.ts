@@ -4,7 +4,7 @@
  */
 import { Readable } from 'node:stream'
 import { stepsSpent } from '../../streams/schedules/steps.ts'
-import { DuelogError } from '../errors.ts'
+import { DuelogError, isOfRecord } from '../errors.ts'
 import type { Calculation } from './calculations.ts'
 import { givenId, identifiedDefinitionOf, refuseMasks } from './definition-body.ts'
 import type { PlacedRecord } from './group-commit.ts'
@@ -106,23 +106,16 @@ function settlesFirst(first: Promise<unknown>, second: Promise<unknown>): Promis
 /** Result lines of a group. It never rejects: what went wrong stands in the lines. */
 async function writeGroup(checked: Checked[], tools: BatchTools, { counts, ends, first }: Written): Promise<string> {
   const records = checked.flatMap((line) => ('record' in line ? [line.record] : []))
-  let offsets: number[] = []
-  let failure: unknown
-  try {
-    offsets = await tools.writes.writeAll(records)
-    if (offsets.length < records.length) throw new DuelogError('internal', 'Records were written without an answer for each.')
-  } catch (error) {
-    failure = error
-    tools.onFault(error)
-  }
+  const answers = await writeEach(records, tools)
   let next = 0
   let text = ''
   for (const line of checked) {
     let result: Result
+    const answer = 'record' in line ? answers[next++] : undefined
     if ('result' in line) result = line.result
-    else if (failure !== undefined) result = refusal(line.line, line.id, failure)
+    else if (typeof answer !== 'number') result = refusal(line.line, line.id, answer)
     else {
-      const offset = offsets[next++] ?? 0
+      const offset = answer
       const { partition } = line.record
       ends.set(partition, Math.max(ends.get(partition) ?? 0, offset))
       if (first.size < batchStandingsMax || first.has(line.id)) first.set(line.id, { partition, offset })
@@ -132,6 +125,26 @@ async function writeGroup(checked: Checked[], tools: BatchTools, { counts, ends,
     text += `${JSON.stringify(result)}\n`
   }
   return text
+}
+
+/** Of each record its offset, or why it is not written. Together, as that is quick; each alone where the brokers refuse one for what it holds. */
+async function writeEach(records: PlacedRecord[], tools: BatchTools): Promise<unknown[]> {
+  try {
+    const offsets = await tools.writes.writeAll(records)
+    if (offsets.length < records.length) throw new DuelogError('internal', 'Records were written without an answer for each.')
+    return offsets
+  } catch (error) {
+    tools.onFault(error)
+    if (!isOfRecord(error) || records.length === 1) return records.map(() => error)
+    return Promise.all(
+      records.map((record) =>
+        tools.writes.writeAll([record]).then(
+          ([offset]) => offset,
+          (refused) => refused,
+        ),
+      ),
+    )
+  }
 }
 
 interface EndLine {

@@ -2,7 +2,7 @@
  * Joins the writes of concurrent requests. While one write is on its way to the broker all others gather, and go out together as the
  * next: a round trip is shared by as many requests as arrive within it. Order of arrival is kept.
  */
-import { DuelogError } from '../errors.ts'
+import { DuelogError, isOfRecord } from '../errors.ts'
 import type { LogWriter, RecordOut } from '../ports.ts'
 import { groupPartitionBytesMax, groupRecordsMax, queuedBytesMax, recordBytesMax } from './limits.ts'
 
@@ -49,14 +49,22 @@ export class GroupCommit {
     await new Promise(setImmediate)
     while (this.#queue.length > 0) {
       const group = this.#takeGroup()
-      try {
-        const bases = await this.#writer.write(group.flatMap((pending) => pending.records))
-        settle(group, bases)
-      } catch (error) {
-        for (const pending of group) pending.reject(error)
-      }
+      const { refusal } = await this.#send(group)
+      // One record that the brokers do not take must not fail its neighbours.
+      if (refusal !== undefined) for (const pending of group) await this.#send([pending])
     }
     this.#writing = false
+  }
+
+  /** Settles all of the group; or none, with the refusal, where only a record of it is refused and it is of several. */
+  async #send(group: Pending[]): Promise<{ refusal?: unknown }> {
+    try {
+      settle(group, await this.#writer.write(group.flatMap((pending) => pending.records)))
+    } catch (error) {
+      if (group.length > 1 && isOfRecord(error)) return { refusal: error }
+      for (const pending of group) pending.reject(error)
+    }
+    return {}
   }
 
   /** As many of the oldest as one write may hold; at least one. */

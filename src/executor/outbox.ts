@@ -1,12 +1,13 @@
 /**
  * The reports on their way to the owners. Attempts queue here for at most 10 ms, then one send carries whatever is true
  * of each by then: an attempt that has already ended sends only its final event. A send that fails is repeated until it
- * succeeds; the owner takes an event twice without harm.
+ * succeeds; the owner takes an event twice without harm. Where the brokers refuse one event for what it holds, each is sent alone, and of
+ * the refused one only that its run has failed.
  */
 import type { Logger } from 'pino'
-import type { ExecutionEvent, ExecutionEventInput } from '../../schemas/generated.ts'
+import type { ExecutionEvent, ExecutionEventInput, RunError } from '../../schemas/generated.ts'
 import type { Clock } from '../clock.ts'
-import { messageOf } from '../errors.ts'
+import { isOfRecord, messageOf } from '../errors.ts'
 import type { Codec, Log, LogWriter, RecordOut } from '../ports.ts'
 import type { Attempt, Outcome } from './attempt.ts'
 import { runError } from './handler-errors.ts'
@@ -37,6 +38,9 @@ export interface OutboxOptions {
   /** The broker has acknowledged a report about each of them. */
   onAcked(attempts: readonly Attempt[]): void
 }
+
+/** What is sent, and the attempt that it is about. */
+type Report = { record: RecordOut; attempt: Attempt }
 
 export class Outbox {
   readonly #options: OutboxOptions
@@ -143,8 +147,10 @@ export class Outbox {
   }
 
   async #deliver(records: RecordOut[], attempts: Attempt[]): Promise<void> {
+    let left: Report[] = records.map((record, place) => ({ record, attempt: attempts[place] as Attempt }))
     for (let waitMs = RESEND_FIRST_MS; !this.#closed; waitMs = Math.min(waitMs * 2, RESEND_MAX_MS)) {
-      if (await this.#written(records)) break
+      left = await this.#unsent(left)
+      if (left.length === 0) break
       await new Promise<void>((resolve) => this.#options.clock.at(this.#options.clock.nowMs() + waitMs, resolve))
     }
     if (this.#closed) return
@@ -157,15 +163,29 @@ export class Outbox {
     this.#lookIdle()
   }
 
-  async #written(records: RecordOut[]): Promise<boolean> {
+  /** Sends them, and gives back those that are to be sent again. */
+  async #unsent(reports: Report[]): Promise<Report[]> {
+    const failure = await this.#sent(reports)
+    if (failure === undefined) return []
+    if (!isOfRecord(failure)) return reports
+    const left: Report[] = []
+    for (const [place, report] of reports.entries()) {
+      const refusal = reports.length === 1 ? failure : await this.#sent([report])
+      if (refusal !== undefined && !isOfRecord(refusal)) return [...left, ...reports.slice(place)]
+      if (refusal !== undefined) left.push(this.#withoutContents(report, refusal))
+    }
+    return left
+  }
+
+  /** Why they were not sent; undefined: they were. */
+  async #sent(reports: Report[]): Promise<unknown> {
     try {
-      await (await this.#openWriter()).write(records)
-      return true
+      await (await this.#openWriter()).write(reports.map(({ record }) => record))
+      return undefined
     } catch (error) {
-      if (!this.#closed) {
-        this.#options.logger.warn({ error: messageOf(error), events: records.length }, 'could not send run events, trying again')
-      }
-      return false
+      const told = { error: messageOf(error), events: reports.length }
+      if (!this.#closed) this.#options.logger.warn(told, 'could not send run events, trying again')
+      return error ?? new Error('refused without a reason')
     }
   }
 
@@ -181,17 +201,29 @@ export class Outbox {
 
   #record(attempt: Attempt): RecordOut {
     attempt.queued = false
-    const { entry, execution } = attempt
-    let value: Buffer
     try {
-      value = this.#options.codec.encode(this.#event(attempt, attempt.outcome))
+      return this.#recordOf(attempt, attempt.outcome)
     } catch (error) {
-      // What the handler gave does not fit the schema. The run must end all the same, so the report says just that.
-      const outcome: Outcome = { type: 'FAILED', error: runError('encode-failed', messageOf(error), false) }
-      attempt.progress = null
-      attempt.message = null
-      value = this.#options.codec.encode(this.#event(attempt, attempt.outcome === undefined ? undefined : outcome))
+      return this.#failed(attempt, runError('encode-failed', messageOf(error), false))
     }
+  }
+
+  /** Its end says only that it failed. Of one that has not ended by then there is nothing to leave out: it is sent again as it is. */
+  #withoutContents({ record, attempt }: Report, refusal: unknown): Report {
+    const isEnd = attempt.outcome !== undefined && !attempt.queued
+    return { attempt, record: isEnd ? this.#failed(attempt, runError('report-refused', messageOf(refusal), false)) : record }
+  }
+
+  /** What the handler gave cannot be written. The run must end all the same, so the report says just that. */
+  #failed(attempt: Attempt, error: RunError): RecordOut {
+    attempt.progress = null
+    attempt.message = null
+    return this.#recordOf(attempt, attempt.outcome === undefined ? undefined : { type: 'FAILED', error })
+  }
+
+  #recordOf(attempt: Attempt, outcome: Outcome | undefined): RecordOut {
+    const { entry, execution } = attempt
+    const value = this.#options.codec.encode(this.#event(attempt, outcome))
     return { topic: this.#options.topic, partition: entry.lane.partition, key: execution.jobId, value }
   }
 

@@ -168,7 +168,7 @@ export interface Difference {
   planned: string
 }
 
-/** Settings under which jobs could be lost or fire twice. Others are the operator's own. */
+/** Settings under which jobs could be lost or fire twice, or be refused. Others are the operator's own. */
 export function differencesOf({ config }: TopicPlan, found: ReadonlyMap<string, TopicSetting>): Difference[] {
   const differences: Difference[] = []
   const must = (
@@ -188,7 +188,7 @@ export function differencesOf({ config }: TopicPlan, found: ReadonlyMap<string, 
       (planned) => planned,
     )
   }
-  for (const setting of ['delete.retention.ms', 'min.compaction.lag.ms']) {
+  for (const setting of ['delete.retention.ms', 'min.compaction.lag.ms', 'max.message.bytes']) {
     must(
       setting,
       (value, planned) => Number(value) >= Number(planned),

@@ -3,7 +3,7 @@
  * because an idempotent producer may have only one request for each broker in flight.
  */
 import type { Kafka, Producer } from 'kafkajs'
-import { DuelogError, type ErrorCode, messageOf } from '../errors.ts'
+import { DuelogError, isOfRecord, messageOf } from '../errors.ts'
 import type { LogWriter, RecordOut } from '../ports.ts'
 import { type LogSettings, principalOf } from './client.ts'
 import { faultOf } from './faults.ts'
@@ -16,9 +16,6 @@ const flightRecordsMax = 5_000
 const flightBytesMax = 8_000_000
 /** Most calls that may wait; more are refused, so that a slow broker shows as an error and not as memory. */
 const waitingCallsMax = 100_000
-
-/** What the brokers say of single records; else they mean the topic, or all. */
-const ofRecords: ReadonlySet<ErrorCode> = new Set(['payload-too-large', 'record-refused'])
 
 interface Call {
   records: RecordOut[]
@@ -112,12 +109,13 @@ export class IdempotentWriter implements LogWriter {
 
   /**
    * Records of several callers go together. Where the brokers refuse what one of them wrote, it fails alone: the others are sent again. A
-   * partition that has taken its part gets it twice then, so only where a record itself is refused, which of our own topics none is.
+   * partition that has taken its part gets it twice then, so only where a record itself is refused. Of our own topics none is that takes what a
+   * topic of ours is made with (streams/topics.ts); of another, definitions, commands and reports may stand there twice without harm.
    */
   async #send(calls: Call[]): Promise<void> {
     const fault = await this.#sent(calls)
     if (fault === undefined) return
-    if (calls.length > 1 && ofRecords.has(fault.code)) for (const call of calls) await this.#send([call])
+    if (calls.length > 1 && isOfRecord(fault)) for (const call of calls) await this.#send([call])
     else for (const call of calls) call.reject(fault)
   }
 

@@ -132,6 +132,23 @@ describe('POST /v1/jobs/batch', () => {
     expect(results).toHaveLength(5_000)
   })
 
+  it('a line that the brokers refuse for what it holds fails alone, and so does a PUT beside it', async () => {
+    await using system = createSystem()
+    const { write } = system.log
+    system.log.write = async (records) => {
+      if (records.some(({ key }) => key === 'bad')) throw new DuelogError('payload-too-large', 'Too large for its topic.')
+      return write.call(system.log, records)
+    }
+    const put = (id: string) => system.api.instance.inject({ method: 'PUT', url: `/v1/jobs/${id}`, payload: atNoon })
+    const batch = (ids: string[]) =>
+      system.api.instance.inject({ method: 'POST', url: '/v1/jobs/batch', headers: ndjson, payload: ids.map(line).join('\n') })
+    const [lines, good, bad] = await Promise.all([batch(['a', 'bad', 'b']), put('c'), put('bad')])
+    const results = lines.body.trim().split('\n')
+    expect(results.map((text) => JSON.parse(text).code ?? JSON.parse(text).id)).toEqual(['a', 'payload-too-large', 'b'])
+    expect([good.statusCode, bad.statusCode, bad.json().code]).toEqual([201, 413, 'payload-too-large'])
+    expect(new Set(system.log.written.map(({ key }) => key))).toEqual(new Set(['a', 'b', 'c']))
+  })
+
   it('takes 20,000 lines over a connection while it answers, and keeps few of them at a time', async () => {
     await using system = createSystem()
     const url = await system.api.listen('127.0.0.1', 0)

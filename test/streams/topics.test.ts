@@ -66,6 +66,12 @@ describe('the topics of a cluster', () => {
       ...['1s', '5s', '30s', '2m', '10m', '1h'].map((tier) => `a.retry.${tier}`),
     ])
   })
+  it('take what the writers send in one batch, whatever the brokers’ own limit is; those of earlier versions may lack it', () => {
+    for (const { config, advised } of plans()) {
+      expect(Number(config['max.message.bytes'])).toBeGreaterThanOrEqual(1_048_588)
+      expect(advised).toContain('max.message.bytes')
+    }
+  })
   it('keep each definition for a day before a newer one may replace it', () => {
     expect(days(plans().find(({ topic }) => topic === 'a.jobs')?.config['min.compaction.lag.ms'])).toBe(1)
   })

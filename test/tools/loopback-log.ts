@@ -23,6 +23,8 @@ export class LoopbackLog implements Log {
   readonly #log: MemoryLog
   /** Writes fail as long as it is set. */
   refusal: Error | undefined
+  /** Why a write of these records fails; undefined: it does not. */
+  refusalOf: (records: readonly RecordOut[]) => Error | undefined = () => this.refusal
   /** Writes wait for it. */
   gate: Promise<void> | undefined
   /** Readers cannot join their groups as long as it is set. */
@@ -77,7 +79,8 @@ export class LoopbackLog implements Log {
       write: async (records) => {
         this.writes++
         await this.gate
-        if (this.refusal) throw this.refusal
+        const refusal = this.refusalOf(records)
+        if (refusal) throw refusal
         return this.#append(records)
       },
       close: async () => {

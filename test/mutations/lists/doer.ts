@@ -44,8 +44,8 @@ export const doerMutations = [
       [
         'sent-once',
         'src/executor/outbox.ts',
-        'if (await this.#written(records)) break',
-        'await this.#written(records)\n      break',
+        'left = await this.#unsent(left)',
+        'await this.#unsent(left)\n      left = []',
         'a report that the broker did not take is not sent again',
       ],
       [

@@ -1,0 +1,40 @@
+/** Reports that the brokers do not take, and those that are sent with them. */
+import { describe, expect, it } from 'vitest'
+import { DuelogError } from '../../src/errors.ts'
+import { EVENT_LINGER_MS } from '../../src/executor/outbox.ts'
+import { rest } from '../tools/manual-clock.ts'
+import { Harness } from './harness.ts'
+
+describe('a report that the brokers refuse for what it holds', () => {
+  it('holds up no other, and says that its run has failed and why', async () => {
+    const harness = await new Harness({ large: () => 'x'.repeat(20_000), small: () => 'done' }).start()
+    harness.log.refusalOf = (records) =>
+      records.some(({ value }) => (value?.length ?? 0) > 10_000)
+        ? new DuelogError('payload-too-large', 'The topic is small.')
+        : undefined
+    for (const jobId of ['a', 'b', 'c']) harness.put({ jobId, handler: jobId === 'b' ? 'large' : 'small' })
+    await rest()
+    await harness.clock.advance(EVENT_LINGER_MS)
+    expect(harness.events().map(({ jobId, type }) => `${jobId} ${type}`)).toEqual(['a SUCCEEDED', 'c SUCCEEDED'])
+    await harness.clock.advance(10_000)
+    const [last, ...more] = harness.events().slice(2)
+    expect(more).toEqual([])
+    expect(last).toMatchObject({ jobId: 'b', type: 'FAILED', result: null })
+    expect(last?.error).toMatchObject({ type: 'report-refused', message: 'The topic is small.', retryable: false })
+    expect(harness.starts).toHaveLength(3)
+    expect(harness.committed()).toBe(3)
+    await harness.stop()
+  })
+
+  it('a trouble that passes makes no run fail', async () => {
+    const harness = await new Harness({ small: () => 'done' }).start()
+    harness.log.refusal = new DuelogError('broker-unavailable', 'No broker.')
+    for (const jobId of ['a', 'b']) harness.put({ jobId, handler: 'small' })
+    await rest()
+    await harness.clock.advance(5_000)
+    harness.log.refusal = undefined
+    await harness.clock.advance(5_000)
+    expect(harness.events().map(({ jobId, type }) => `${jobId} ${type}`)).toEqual(['a SUCCEEDED', 'b SUCCEEDED'])
+    await harness.stop()
+  })
+})
