@@ -56,7 +56,11 @@ export function planRoutes(instance: FastifyInstance, { owners, partitions, cloc
   }
 
   /** Where the definitions close a circle, with one another or with jobs that are there. */
-  const warn = async (plans: Shown[], planned: ReadonlyMap<string, JobDefinition>): Promise<void> => {
+  const warn = async (
+    plans: Shown[],
+    planned: ReadonlyMap<string, JobDefinition>,
+    gone: AbortSignal | undefined,
+  ): Promise<void> => {
     const circles = circlesInForce({ owners, partitions }, planCircleJobsMax)
     // What is dropped leaves what is in force; what is invalid is not in the plan.
     const written = plans.filter(({ action }) => action !== 'DROPPED' && action !== 'INVALID')
@@ -64,6 +68,7 @@ export function planRoutes(instance: FastifyInstance, { owners, partitions, cloc
     const turns = new Turns()
     for (const plan of written) {
       await turns.pass()
+      gone?.throwIfAborted()
       const definition = planned.get(String(plan.id))
       if (definition === undefined || followersOf(definition).length === 0) continue
       const { path } = await circles.through(String(plan.id))
@@ -79,7 +84,8 @@ export function planRoutes(instance: FastifyInstance, { owners, partitions, cloc
     const range = { from, to: from + horizonMs, max: maxFires }
     const seen = new Map<string, JobDefinition>()
     const plans: Shown[] = []
-    const calculation = calculations.of(askerOf(request, reply))
+    const asker = askerOf(request, reply)
+    const calculation = calculations.of(asker)
     for (let at = 0; at < jobs.length; at += planAskedMax) {
       plans.push(
         ...(await Promise.all(
@@ -87,7 +93,7 @@ export function planRoutes(instance: FastifyInstance, { owners, partitions, cloc
         )),
       )
     }
-    await warn(plans, seen)
+    await warn(plans, seen, asker.signal)
     return { from: isoTime(from), to: isoTime(range.to), jobs: plans, totals: totalsOf(plans) }
   })
   forecastRoute(instance, { owners, partitions, clock })

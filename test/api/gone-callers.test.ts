@@ -1,10 +1,13 @@
 /** Lists and forecasts of another process: it hears for whom they are, and that they are not wanted any more. */
-import { expect, it } from 'vitest'
+import { once } from 'node:events'
+import type { Socket } from 'node:net'
+import { expect, it, vi } from 'vitest'
 import type { OwnerDirectory } from '../../src/api/owner-directory.ts'
 import { peerToken } from '../../src/api/peers.ts'
 import { remoteQueries } from '../../src/api/remote-queries.ts'
 import { DuelogError } from '../../src/errors.ts'
 import type { Asker } from '../../src/ports.ts'
+import { stepsSpent } from '../../streams/schedules/steps.ts'
 import { createSystem } from './system-in-memory.ts'
 
 const apiTokens = [
@@ -62,4 +65,60 @@ it.each(paths)('%s that one partition refuses waits in no other', async (path) =
   expect([answer.statusCode, answer.json().code, answer.headers['retry-after']]).toEqual([503, 'overloaded', '1'])
   expect(others).toHaveLength(system.partitions - 1)
   await Promise.all(others)
+})
+
+/** Asks, goes away once `begun` is true, and gives when the server has heard of it. */
+async function goneFrom(system: ReturnType<typeof createSystem>, path: string, body: unknown, begun: () => boolean) {
+  const url = await system.api.listen('127.0.0.1', 0)
+  const connected = once(system.api.instance.server, 'connection') as Promise<[Socket]>
+  const gone = new AbortController()
+  const headers = { 'content-type': 'application/json' }
+  const init = { method: 'POST', headers, body: JSON.stringify(body), signal: gone.signal }
+  const asked = fetch(`${url}${path}`, init).catch(() => 'gone')
+  const [socket] = await connected
+  const closed = once(socket, 'close')
+  await vi.waitUntil(begun, { interval: 1, timeout: 30_000 })
+  gone.abort()
+  expect(await asked).toBe('gone')
+  await closed
+}
+const preview = (schedule: object, count: number) =>
+  ({ method: 'POST', url: '/v1/schedules/preview', payload: { schedule, count } }) as const
+
+const slow = (index: number) =>
+  `FREQ=SECONDLY;INTERVAL=${90_001 + index * 7};BYHOUR=3;BYMINUTE=7;BYSECOND=11;BYMONTH=2;BYMONTHDAY=29;BYDAY=MO`
+const slowJobs = Array.from({ length: 500 }, (_, index) => ({
+  ...{ id: `slow-${index}`, target: { handler: 'noop' } },
+  schedule: { rrule: slow(index) },
+}))
+
+it('a plan is calculated no further when its caller has gone, and the next one is answered', async () => {
+  await using system = createSystem()
+  const atFirst = stepsSpent()
+  await goneFrom(system, '/v1/jobs/plan', { jobs: slowJobs }, () => stepsSpent() > atFirst)
+  const next = async () => (await system.api.instance.inject(preview({ everyMs: 1_000 }, 1))).statusCode
+  expect(await next()).toBe(200)
+  const spent = stepsSpent()
+  for (let times = 0; times < 5; times++) expect(await next()).toBe(200)
+  expect(stepsSpent()).toBe(spent)
+})
+
+it('a plan asks no owner for circles any more when its caller has gone', async () => {
+  await using system = createSystem()
+  const held = Promise.withResolvers<undefined>()
+  const asked: string[] = []
+  const stored = system.owner.stored.bind(system.owner)
+  system.owner.stored = (partition, id) => {
+    if (!id.startsWith('after-')) return stored(partition, id)
+    asked.push(id)
+    return held.promise
+  }
+  const jobs = Array.from({ length: 50 }, (_, index) => ({
+    ...{ id: `j-${index}`, target: { handler: 'noop' } },
+    ...{ schedule: { everyMs: 60_000 }, onSuccess: [`after-${index}`] },
+  }))
+  await goneFrom(system, '/v1/jobs/plan', { jobs }, () => asked.length > 0)
+  held.resolve(undefined)
+  expect((await system.api.instance.inject(preview({ everyMs: 1_000 }, 1))).statusCode).toBe(200)
+  expect(asked).toEqual(['after-0'])
 })
