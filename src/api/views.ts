@@ -36,8 +36,10 @@ export function runsOf(role: Role | null, id: string, job: ShownJob | undefined)
   const ofOthers = runsFor(role, null)
   const hash = role !== 'viewer' || definition === undefined ? undefined : hiddenHash(definition)
   const isKnown = (run: FinishedRun): boolean => run.hiddenHash === 0 || run.hiddenHash === hash
+  // A redriven run names the definition in force, and is made with what the dead one was given.
+  const isOfThis = (run: ActiveRunView): boolean => run.specOffset === job?.offset && run.trigger !== 'REDRIVE'
   return {
-    active: (run) => (run.specOffset === job?.offset ? ofThis : ofOthers)(activeRunToJson(id, run)),
+    active: (run) => (isOfThis(run) ? ofThis : ofOthers)(activeRunToJson(id, run)),
     finished: (run) => (isKnown(run) ? ofThis : ofOthers)(finishedRunToJson(id, run)),
   }
 }

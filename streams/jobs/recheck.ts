@@ -10,6 +10,7 @@ import { completeIfDone } from '../runs/complete.ts'
 import { lifeOf } from '../runs/identity.ts'
 import { startQueued } from '../runs/queue.ts'
 import { recordBytes, topicRecord } from '../runs/topic-record.ts'
+import { isNever } from './never.ts'
 
 /** The next look comes after as long as the definition is old: a topic that is made beside its job is seen soon, and one that nobody makes costs little. */
 const recheckMsMin = 5_000
@@ -45,6 +46,7 @@ export function recheckTarget(draft: Decision, timer: Timer, context: Context): 
   if (problem !== undefined) return suspend(draft, definition, problem, context)
   const status = definition.spec.paused || state.pausedByCommand ? 'PAUSED' : 'ACTIVE'
   patchState(draft, { status, reason: null, recheckAt: null })
+  if (isNever(draft, definition)) return
   startQueued(draft, context)
   goOnWithBackfill(draft, context)
   completeIfDone(draft, context.now)

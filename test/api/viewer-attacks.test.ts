@@ -147,6 +147,18 @@ describe('what a viewer sees', () => {
     expect((await ask(system, '/v1/runs/quiet/3')).json().errors[0].message).toBe('a plain word')
   })
 
+  it('of a run that is redriven are no words: it names the definition in force, and was given what the dead one was', async () => {
+    await using system = await echoing()
+    const job = system.owner.jobs.get('quiet')
+    if (job === undefined) throw new Error('the job is not there')
+    job.active = job.active.map((run) => ({ ...run, trigger: 'REDRIVE', errors: [error('bad key hidden of before')] }))
+    for (const path of ['/v1/jobs/quiet', '/v1/jobs/quiet/runs', '/v1/runs/quiet/4', '/v1/runs']) {
+      const answer = await ask(system, path)
+      expect(answer.statusCode).toBe(200)
+      expect(answer.body).not.toContain('hidden')
+    }
+  })
+
   it('of an error is its type as well, with masks', async () => {
     await using system = await echoing()
     const [run] = system.owner.finished.get('quiet') ?? []

@@ -30,6 +30,15 @@ describe('a rule whose interval never meets what else it names', () => {
       '1976-02-29',
     ])
   })
+  it('makes the job INVALID as well where its topic was not there at first', () => {
+    const topic = { problem: 'Topic out does not exist.' as string | undefined }
+    const job = new JobHistory({ topicProblem: () => topic.problem })
+    job.define({ schedule: leapDays, target: { topic: { name: 'out' } } })
+    expect(job.state).toMatchObject({ status: 'INVALID', reason: topic.problem })
+    topic.problem = undefined
+    const reason = expect.stringMatching(/never meets what else it names/)
+    expect(job.until(yearMs).state).toMatchObject({ status: 'INVALID', reason, deleteAt: null, recheckAt: null })
+  })
   it('goes on where it began when it is sent again in a year that it would not meet', () => {
     const job = new JobHistory()
     job.until(2 * yearMs + 1)
