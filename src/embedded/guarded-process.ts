@@ -4,6 +4,7 @@
  */
 import { spawn } from 'node:child_process'
 import { closeSync, openSync, readFileSync, renameSync, unwatchFile, watch, watchFile } from 'node:fs'
+import { constants } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { DuelogError } from '../errors.ts'
 import { privateFileMode } from '../private-folder.ts'
@@ -56,15 +57,22 @@ export function startGuarded(plan: ProcessPlan): GuardedProcess {
     detached: true,
   })
   closeSync(log)
+  let exitCode: number | undefined
   const exited = new Promise<void>((resolve) => {
-    child.once('exit', () => resolve())
+    child.once('exit', (code) => {
+      exitCode = code ?? undefined
+      resolve()
+    })
     child.once('error', () => resolve())
   })
   child.stdin?.on('error', () => {})
   let stopped: Promise<void> | undefined
 
   const failure = (how: string): DuelogError =>
-    new DuelogError('embedded-failed', `${title} ${how}: ${reasonOf(readLog(logFile))} (all of its output: ${logFile}).`)
+    new DuelogError(
+      'embedded-failed',
+      `${title} ${how}: ${signalOf(exitCode) ?? reasonOf(readLog(logFile))} (all of its output: ${logFile}).`,
+    )
 
   return {
     exited,
@@ -135,6 +143,14 @@ function readLog(file: string): string {
   } catch {
     return ''
   }
+}
+
+/** The signal that has ended a program, by the exit code that a shell gives for it; undefined where it ended otherwise. */
+export function signalOf(exitCode: number | undefined): string | undefined {
+  const number = (exitCode ?? 0) - 128
+  const [name] = Object.entries(constants.signals).find(([, value]) => value === number) ?? []
+  if (name === undefined) return undefined
+  return `${name} was sent to it${name === 'SIGKILL' ? ', as the system does where memory runs out' : ''}`
 }
 
 /** The line of a Java program's output that most likely says why it ended: the deepest cause, else the last error, else the last line. */

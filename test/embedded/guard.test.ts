@@ -5,7 +5,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { reasonOf } from '../../src/embedded/guarded-process.ts'
+import { reasonOf, startGuarded } from '../../src/embedded/guarded-process.ts'
 import { stopStale } from '../../src/embedded/stale-process.ts'
 import { lives, program, temporaryFolder, written } from './harness.ts'
 
@@ -60,6 +60,17 @@ test('a pid file that names a process of others is only removed', async () => {
     expect(existsSync(file)).toBe(false)
   }
   expect(await stopStale(file, folder)).toBeUndefined()
+})
+
+test('a program that a signal has ended failed by that, whatever it wrote before', async () => {
+  const folder = await temporaryFolder()
+  const java = await program(folder, 'program.sh', 'echo "an Exception of its start"; kill -KILL $$')
+  const files = { logFile: join(folder, 'log'), pidFile: join(folder, 'pid') }
+  const started = startGuarded({ title: 'Kafka', java, args: [], cwd: folder, env: process.env, ...files, dataDir: folder })
+  await started.exited
+  expect(started.failure('ended by itself').message).toBe(
+    `Kafka ended by itself: SIGKILL was sent to it, as the system does where memory runs out (all of its output: ${files.logFile}).`,
+  )
 })
 
 test.each([
