@@ -9,6 +9,8 @@ import type { KafkaLog } from './kafka/log.ts'
 
 /** How long a stop waits for brokers that are away, in ms. */
 export const awayMsMax = 5_000
+/** So long none has to answer, in ms: one of several that is down is heard of whenever it is asked, before the next answer of another. */
+export const noticeMs = 1_000
 
 /** Stops a part. */
 export type Step = () => Promise<unknown>
@@ -38,11 +40,16 @@ export async function endParts(steps: readonly Step[], options: EndingOptions): 
     callOff?.()
     callOff = undefined
     if (!isAway) return
-    tell()
-    away.resolve()
-    callOff = clock.at(atSteady(clock, clock.steadyMs() + awayMsMax), () => {
-      onGivenUp()
-      late.resolve()
+    const after = (ms: number, task: () => void): void => {
+      callOff = clock.at(atSteady(clock, clock.steadyMs() + ms), task)
+    }
+    after(noticeMs, () => {
+      tell()
+      away.resolve()
+      after(awayMsMax - noticeMs, () => {
+        onGivenUp()
+        late.resolve()
+      })
     })
   }
   const endHearing = log?.onAway(heard)

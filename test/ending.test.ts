@@ -1,6 +1,6 @@
 /** How parts stop, with and without brokers. Time is moved by hand. */
 import { expect, test } from 'vitest'
-import { awayMsMax, endParts } from '../src/ending.ts'
+import { awayMsMax, endParts, noticeMs } from '../src/ending.ts'
 import { ManualClock, VirtualTime } from './tools/manual-clock.ts'
 
 function ending() {
@@ -67,6 +67,24 @@ test('while no broker answers all parts stop at once, and one limit ends the wai
   expect(ends.givenUp).toBe(1)
   expect(ends.hears).toBe(false)
   expect(ends.said).toEqual([expect.stringMatching(/^No broker answers: .* 5 s at most/)])
+})
+
+test('one of several brokers that is down, as in a rolling restart, neither takes the order from the stop nor is said to be all of them', async () => {
+  const { began, part, options, said, away, time } = ending()
+  const second = Promise.withResolvers<void>()
+  const ended = endParts([part('first', Promise.resolve()), part('second', second.promise)], options)
+  for (let times = 0; times < 30; times++) {
+    away(true)
+    await time.advance(noticeMs - 1)
+    away(false)
+    await time.advance(1)
+  }
+  expect(began).toEqual(['second'])
+  expect(said).toEqual([])
+  second.resolve()
+  await ended
+  expect(began).toEqual(['second', 'first'])
+  expect(time.armed).toBe(0)
 })
 
 test('a broker that answers again ends the limit, and nothing is given up', async () => {
