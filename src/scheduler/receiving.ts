@@ -1,4 +1,5 @@
 /** From the reader into the partition: job-state to the store, all else to the mailbox. */
+import { atSteady } from '../clock.ts'
 import type { Batch } from '../ports.ts'
 import type { FeedSource } from './feed.ts'
 import { Intake } from './intake.ts'
@@ -65,10 +66,13 @@ export class Receiving {
     for (const record of records) {
       const canWait = source === 'jobs' && this.#own.phase === 'active'
       const rest = canWait ? patience.restAsSpare(shared.spare) : patience.rest()
-      if (rest !== undefined) await rest
+      if (rest !== undefined && canWait) {
+        // Many that rest do so one after another, which may be seconds.
+        await this.#until(putOffAt, rest)
+        if (openings !== feed.openings(source)) return
+        if (shared.clock.steadyMs() >= putOffAt) return this.#readAgainAfter(rest, putOffMs, source, openings)
+      } else if (rest !== undefined) await rest
       if (openings !== feed.openings(source)) return
-      if (canWait && rest !== undefined && shared.clock.steadyMs() >= putOffAt)
-        return this.#readAgainIn(putOffMs, source, openings)
       let mail: Mail
       try {
         const now = this.#intake.mail(source, record, shared.clock.nowMs())
@@ -98,6 +102,15 @@ export class Receiving {
     }
   }
 
+  /** Resolves with the rest, or by then at the latest. */
+  async #until(steadyMs: number, rest: Promise<void>): Promise<void> {
+    const { clock } = this.#own.shared
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const cancel = clock.at(atSteady(clock, steadyMs), resolve)
+    await Promise.race([rest, promise])
+    cancel()
+  }
+
   /** The record may be good: this one topic of this one partition waits for the registry, as long as it takes. */
   #askAgain(source: Source, openings: number, error: unknown): void {
     const { shared } = this.#own
@@ -105,15 +118,17 @@ export class Receiving {
       { err: error, partition: this.#own.partition, source },
       'A record waits for the schema registry; firing goes on.',
     )
-    this.#readAgainIn(registryRetryMs, source, openings)
+    this.#readAgainAfter(Promise.resolve(), registryRetryMs, source, openings)
   }
 
   /** The rest of what was fetched is fetched again later, so that what others wrote is read meanwhile. */
-  #readAgainIn(ms: number, source: Source, openings: number): void {
+  #readAgainAfter(wait: Promise<void>, ms: number, source: Source, openings: number): void {
     const { feed, mailbox, shared } = this.#own
     feed.rewind(source)
-    shared.clock.at(shared.clock.nowMs() + ms, () => {
-      if (openings === feed.openings(source) && !mailbox.full) feed.release(source)
-    })
+    void wait.then(() =>
+      shared.clock.at(shared.clock.nowMs() + ms, () => {
+        if (openings === feed.openings(source) && !mailbox.full) feed.release(source)
+      }),
+    )
   }
 }

@@ -64,3 +64,28 @@ it('are read as there is time while the partition fires, and all else is read me
   await driver.advance(60_000, 1_000)
   expect(ids.filter(isThere)).toEqual(ids)
 })
+
+it('rest for as long as others rest before them, and all else is read meanwhile', async () => {
+  const driver = new SchedulerDriver()
+  const resting: (() => void)[] = []
+  driver.cluster.spare = { rest: () => new Promise<void>((rested) => resting.push(rested)) }
+  const process = driver.boot('A')
+  await driver.settle()
+  driver.define('other', { schedule: { at: beginMs + 86_400_000 }, target: { handler: 'x' } })
+  await driver.settle()
+  const ids = Array.from({ length: jobs }, (_, index) => `rare-${index}`)
+  for (const [index, id] of ids.entries()) driver.define(id, rule(index))
+  await driver.advance(1_000, 50)
+  driver.command('other', { type: 'TRIGGER', commandId: 'c' })
+  await driver.advance(1_000, 50)
+  expect(resting).toHaveLength(1)
+  expect(driver.executions().map(({ jobId }) => jobId)).toEqual(['other'])
+  const isThere = (id: string): boolean => process.disk.get(0)?.getNow([definitionKey(id)])[0] != null
+  expect(ids.every(isThere)).toBe(false)
+  while (!ids.every(isThere)) {
+    const [rested, ...more] = resting.splice(0)
+    expect([rested, more]).toEqual([expect.any(Function), []])
+    rested?.()
+    await driver.advance(1_000, 50)
+  }
+})
