@@ -21,6 +21,8 @@ const staleMs = 1_000
 const [longer, shorter] = [2, 0.9]
 /** A piece that waited for the processor was not all work, so none is followed by a longer rest. */
 export const restMsMax = 200
+/** Less is no search, but what reading some definitions of the ordinary kind takes. */
+const leastMs = 0.1
 
 export interface LoopMeter {
   /** Steady. */
@@ -55,7 +57,10 @@ export class SpareTime {
   async rest(usedMs: number): Promise<void> {
     const nowMs = this.#meter.nowMs()
     this.#look(nowMs)
-    this.#untilMs = Math.max(this.#untilMs, nowMs) + Math.min(usedMs * this.#rests, restMsMax)
+    // Who has hardly searched waits for nobody who has, as definitions without a rule that are read beside them.
+    if (usedMs < leastMs) return void (await this.#restFor(0))
+    const restMs = Math.min(usedMs * this.#rests, restMsMax)
+    this.#untilMs = Math.max(this.#untilMs, nowMs) + restMs
     await this.#restFor(this.#untilMs - nowMs)
   }
 

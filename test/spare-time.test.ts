@@ -54,6 +54,13 @@ it('rest one after another, so that many take no more than one', async () => {
   expect(rests).toEqual([2, 5, 9, 2])
 })
 
+it('do not keep those waiting who have hardly searched', async () => {
+  const rests: number[] = []
+  const spare = new SpareTime({ nowMs: () => 0, busyMs: () => 0 }, async (ms) => void rests.push(ms))
+  await Promise.all([spare.rest(150), spare.rest(150), spare.rest(0.02), spare.rest(0), spare.rest(1)])
+  expect(rests).toEqual([150, 300, 0, 0, 301])
+})
+
 it('do not rest for longer than a limit after a piece that waited for the processor', async () => {
   const rests: number[] = []
   await new SpareTime({ nowMs: () => 0, busyMs: () => 0 }, async (ms) => void rests.push(ms)).rest(60_000)
