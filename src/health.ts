@@ -9,6 +9,7 @@ import type { Scheduler } from './scheduler/scheduler.ts'
 
 export class Vitals {
   #death: string | undefined
+  readonly #problems: (() => string | undefined)[] = []
   readonly #tell: (error: Error) => void
 
   /** `tell` hears of each death; it should end the process. */
@@ -22,6 +23,11 @@ export class Vitals {
     this.#tell(error)
   }
 
+  /** A part says why it cannot do its work, as long as that is so. It lives: what is missing may be granted. */
+  watch(problem: () => string | undefined): void {
+    this.#problems.push(problem)
+  }
+
   /** `clockProblem`: why nothing is decided by the wall clock for now. A new process would have the same clock, so this one lives. */
   health(scheduler: Scheduler | undefined, clockProblem?: string): Health {
     const hanging = (scheduler?.hanging ?? []).map(
@@ -31,6 +37,7 @@ export class Vitals {
     const waiting = [
       ...(clockProblem === undefined ? [] : [clockProblem]),
       ...(scheduler?.problem === undefined ? [] : [scheduler.problem]),
+      ...this.#problems.flatMap((problem) => problem() ?? []),
       ...(scheduler === undefined ? [] : notReady(scheduler)),
     ]
     return { live: dead.length === 0, ready: dead.length + waiting.length === 0, reasons: [...dead, ...waiting] }

@@ -40,7 +40,7 @@ async function requireTopics({ config, log, logger, partitions }: Parts, topics:
 
 /** Without a topic to read there is nothing to join a group for. */
 export async function startIntake(parts: Parts): Promise<void> {
-  const { config, log, codecs, names, instance, metrics, logger, targets, undo } = parts
+  const { config, log, codecs, names, instance, metrics, logger, targets, undo, vitals } = parts
   const { intakeTopics: topics, topicPrefix: prefix } = config
   if (!config.roles.has('intake') || topics.etf1.length + topics.karafka.length === 0) return
   await requireTopics(parts, [...topics.etf1, ...topics.karafka])
@@ -58,5 +58,6 @@ export async function startIntake(parts: Parts): Promise<void> {
     logger,
   })
   undo.push(() => intake.stop())
+  vitals.watch(() => intake.problem)
   await intake.start()
 }

@@ -25,12 +25,27 @@ beforeEach(() => {
   made.lines.length = 0
   made.loggers.length = 0
 })
-const config = () => readConfig({ DUELOG_DATA_DIR: join(tmpdir(), 'duelog-default-loggers') })
+const folder = join(tmpdir(), 'duelog-default-loggers')
+const config = () => readConfig({ DUELOG_DATA_DIR: folder })
 const never = () => new Promise<never>(() => {})
 
 it.each<[string, () => unknown]>([
   ['a worker', () => createWorker({ brokers: 'b:1', registryUrl: 'http://r', handlers: { one: () => {} } })],
   ['a system', () => startSystem({ config: config() }).catch(() => {})],
+  [
+    'an executor process',
+    async () => {
+      const exited = vi.spyOn(process, 'exit').mockImplementation(() => undefined as never)
+      const said = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
+      for (const name of Object.keys(process.env)) if (name.startsWith('DUELOG_TEST_')) vi.stubEnv(name, undefined)
+      vi.stubEnv('DUELOG_DATA_DIR', folder)
+      vi.stubEnv('DUELOG_ROLES', 'executor')
+      await import('../src/cli/executor-process.ts')
+      expect([exited.mock.calls, said.mock.calls.join()]).toEqual([[[1]], expect.stringContaining('as far as this goes')])
+      vi.unstubAllEnvs()
+      vi.restoreAllMocks()
+    },
+  ],
   [
     'duelog up',
     () => {

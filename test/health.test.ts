@@ -42,6 +42,15 @@ describe('a process', () => {
       reasons: ['A part of this process has ended for good: The group reader cannot go on.'],
     })
   })
+  it('lives while a part of it cannot do its work, and is not ready as long', () => {
+    let problem: string | undefined = 'A right is missing.'
+    const vitals = new Vitals(() => {})
+    vitals.watch(() => problem)
+    const active = scheduler(true, [view(0, 'active')])
+    expect(vitals.health(active)).toEqual({ live: true, ready: false, reasons: ['A right is missing.'] })
+    problem = undefined
+    expect(vitals.health(active)).toEqual({ live: true, ready: true, reasons: [] })
+  })
   it('does not live when a partition hangs in a turn', () => {
     expect(new Vitals(() => {}).health(scheduler(true, [view(2, 'active')], [2]))).toMatchObject({
       ...{ live: false, ready: false, reasons: [expect.stringMatching(/^Partition 2 has hung/)] },

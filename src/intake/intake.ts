@@ -14,6 +14,8 @@ const rejoinMs = 5_000
 export interface ForeignIntake {
   /** Joins the group. Rejects with DuelogError `unsafe-topic` for a topic that does not exist, or `broker-unavailable`. */
   start(): Promise<void>
+  /** Why something is not taken, where trying again alone does not mend it. */
+  readonly problem: string | undefined
   /** Finishes what is under way and leaves. Safe to call twice. */
   stop(): Promise<void>
 }
@@ -23,6 +25,9 @@ export function createForeignIntake(options: IntakeOptions): ForeignIntake {
   let stopping: Promise<void> | undefined
   return {
     start: () => intake.start(),
+    get problem() {
+      return intake.problem
+    },
     stop: () => {
       stopping ??= intake.stop()
       return stopping
@@ -56,6 +61,11 @@ class Intake {
       onCrash: (error) => this.#crashed(error),
     })
     await this.#reader.start()
+  }
+
+  get problem(): string | undefined {
+    for (const { problem } of this.#lanes.values()) if (problem !== undefined) return problem
+    return undefined
   }
 
   async stop(): Promise<void> {

@@ -26,6 +26,7 @@ export class SourceLane {
   /** Next offset to translate; undefined while claiming. */
   #next: number | undefined
   #ended = false
+  #problem: string | undefined
   #cancelWait = (): void => {}
   /** What is under way, so that an end can wait for it. */
   #work: Promise<void> = Promise.resolve()
@@ -41,6 +42,11 @@ export class SourceLane {
   /** Where reading goes on after a join of the group; undefined while it is paused for a claim. */
   get next(): number | undefined {
     return this.#next
+  }
+
+  /** Why nothing is taken, where trying again alone does not mend it, as a right that is missing; undefined while that is not so. */
+  get problem(): string | undefined {
+    return this.#ended ? undefined : this.#problem
   }
 
   /** Takes the partition over. Never rejects: it tries until it is ended. */
@@ -106,6 +112,7 @@ export class SourceLane {
         await admin.close()
       }
       if (this.#ended) return
+      this.#problem = undefined
       this.#reader.seek({ topic: this.topic, partition: this.partition, offset: this.#next })
       this.#reader.resume([this])
     } catch (error) {
@@ -165,6 +172,8 @@ export class SourceLane {
     if (this.#ended) return
     const { clock, logger } = this.#options
     const { topic, partition } = this
+    const isPassing = !(error instanceof DuelogError) || error.retriable
+    this.#problem = isPassing ? undefined : `Foreign schedules of ${topic}/${partition} cannot be taken: ${error.message}`
     logger.warn({ topic, partition, error: messageOf(error) }, 'Foreign schedules could not be taken, trying again.')
     this.#cancelWait = clock.at(clock.nowMs() + againMs, () => void this.claim())
   }

@@ -152,6 +152,23 @@ test('a scheduler that may not use its transactional ids says so where it is loo
   await scheduler.ready()
 }, 90_000)
 
+test('an intake that may not use its transactional ids says so where it is looked at, and goes on once it may', async () => {
+  const { tableOf, start, prefix, foreign } = await openSite()
+  const [ids, others] = [tableOf('intake').filter(isId), tableOf('intake').filter((entry) => !isId(entry))]
+  await broker.grant('intake', others)
+  const { url } = await start('intake')
+  const health = () => get(`${url}/readyz`)
+  const reason = await vi.waitUntil(async () => JSON.stringify(await health()).match(/[^"]*TRANSACTIONAL_ID[^"]*/)?.[0], {
+    timeout: 30_000,
+    interval: 100,
+  })
+  expect(reason).toContain(`Foreign schedules of ${foreign}/0 cannot be taken: Fencing the transactional id ${prefix}intake-`)
+  expect(reason).toContain('Grant Write and Describe on the transactional id')
+  expect((await fetch(`${url}/readyz`)).status).toBe(503)
+  await broker.grant('intake', ids)
+  await vi.waitUntil(async () => (await fetch(`${url}/readyz`)).status === 200, { timeout: 30_000, interval: 100 })
+}, 90_000)
+
 const isId = ({ resource }: AclEntry): boolean => resource === 'transactional-id'
 
 test.each([

@@ -92,10 +92,16 @@ const slowJobs = Array.from({ length: 500 }, (_, index) => ({
   schedule: { rrule: slow(index) },
 }))
 
-it('a plan is calculated no further when its caller has gone, and the next one is answered', async () => {
+/** A thousand times of it take millions of steps. */
+const slowTimes = { schedule: { rrule: 'FREQ=SECONDLY;INTERVAL=331;BYHOUR=3;BYMINUTE=7;BYSECOND=11', dtstart: 0 }, count: 1_000 }
+
+it.each([
+  ['a plan', '/v1/jobs/plan', { jobs: slowJobs }],
+  ['a preview', '/v1/schedules/preview', slowTimes],
+])('%s is calculated no further when its caller has gone, and the next one is answered', async (_what, path, body) => {
   await using system = createSystem()
   const atFirst = stepsSpent()
-  await goneFrom(system, '/v1/jobs/plan', { jobs: slowJobs }, () => stepsSpent() > atFirst)
+  await goneFrom(system, path, body, () => stepsSpent() > atFirst)
   const next = async () => (await system.api.instance.inject(preview({ everyMs: 1_000 }, 1))).statusCode
   expect(await next()).toBe(200)
   const spent = stepsSpent()
