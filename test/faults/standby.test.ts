@@ -36,7 +36,7 @@ async function pairOf(one: DuelogProcess, other: DuelogProcess): Promise<number[
 function readFor({ messages }: DuelogProcess, numbers: number[], from: number): number[] {
   const lines = messages.slice(from).flatMap((message) => (message.kind === 'log' ? [message.message] : []))
   return numbers.map((number) => {
-    const found = lines.map((line) => new RegExp(`^Partition ${number} is active; (\\d+) records`).exec(line)?.[1])
+    const found = lines.map((line) => new RegExp(`^Partition ${number} is active; (\\d+) record`).exec(line)?.[1])
     return Number(found.findLast((read) => read !== undefined) ?? Number.NaN)
   })
 }
