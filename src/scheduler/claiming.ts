@@ -46,10 +46,12 @@ export async function claim(own: Ownership, store: PartitionStore, took: Laps): 
   const before = (await readEntry(codecs, store, ownerKey))?.owner?.claimedAt ?? 0
   const claimedAt = Math.max(clock.nowMs(), before + 1)
   const value = codecs.state.encode({ owner: { instance, claimedAt, zoneRules: own.zones.own } })
+  // The claim itself may be read before its commit is answered.
+  const readBefore = own.applied.state
   const offsets = await writer.commit([{ topic: names.state, partition: own.partition, key: ownerKey, value }])
   took.lap('claimMs')
   const claimOffset = firstOffset(offsets, names.state, own.partition)
-  if (own.otherLog === undefined && claimOffset < own.applied.state) throw await leaveLog(own, store, 'ours', own.applied.state)
+  if (own.otherLog === undefined && claimOffset < readBefore) throw await leaveLog(own, store, 'ours', readBefore)
   await own.until(() => own.applied.state > claimOffset)
   took.lap('readMs')
   own.feed.close('state')

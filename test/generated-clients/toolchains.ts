@@ -23,7 +23,12 @@ export interface Program {
 
 /** What it printed. Rejects with what it said, and with what to install where it is not there. */
 export async function run(command: string, args: readonly string[], cwd?: string): Promise<string> {
-  const options = { cwd, timeout: stepMsMax, maxBuffer: 2 ** 24, env: { ...duelogEnvironment(), GOFLAGS: '-mod=mod' } }
+  const options = {
+    cwd,
+    timeout: stepMsMax,
+    maxBuffer: 2 ** 24,
+    env: { ...duelogEnvironment(), GOFLAGS: '-mod=mod', LC_ALL: 'C.UTF-8' },
+  }
   const { stdout } = await exec(command, args, options).catch(
     (error: NodeJS.ErrnoException & { stdout?: string; stderr?: string }) => {
       if (error.code === 'ENOENT')

@@ -46,3 +46,26 @@ test.each(['claim', 'commit'] as const)(
     expect(JSON.parse(local?.toString() ?? '{}')).not.toHaveProperty('otherLog')
   },
 )
+
+test('a claim that is read before its commit is answered is no claim in another log', async () => {
+  const driver = new SchedulerDriver()
+  const disk: Disk = new Map()
+  const first = driver.boot('A', disk)
+  await driver.settle()
+  driver.define('j', job)
+  await driver.advance(11_000, 1_000)
+  const before = await takenForOthers()
+  driver.kill(first)
+  const answered = Promise.withResolvers<void>()
+  driver.answerGate = answered.promise
+  const owner = driver.boot('B', disk)
+  await driver.advance(11_000, 1_000)
+  expect(driver.phases(owner)).toBe('claiming')
+  driver.answerGate = undefined
+  answered.resolve()
+  await driver.advance(11_000, 1_000)
+  expect(await takenForOthers()).toBe(before)
+  expect(driver.phases(owner)).toBe('active')
+  expect(owner.scheduler.queries.partitions()[0]?.lastReset).toBeNull()
+  expect(driver.executions().map(({ runNo }) => runNo)).toEqual([1, 2, 3])
+})

@@ -30,6 +30,8 @@ export class SchedulerDriver {
   readonly processes: Process[] = []
   /** While it is set, commits wait for it. */
   commitGate: Promise<void> | undefined
+  /** While it is set, answers to commits wait for it: what was committed is read meanwhile. */
+  answerGate: Promise<void> | undefined
   /** While it is set, what is to be put into a store waits for it. */
   applyGate: Promise<void> | undefined
 
@@ -51,7 +53,9 @@ export class SchedulerDriver {
             await this.#gates.get(`${machine.name} ${name}`)
             if (!machine.alive) return
             try {
-              resolve(effect())
+              const answer = effect()
+              if (name === 'commits' && this.answerGate !== undefined) await this.answerGate
+              resolve(answer)
             } catch (error) {
               reject(error)
             }
