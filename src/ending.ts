@@ -31,7 +31,7 @@ export async function endParts(steps: readonly Step[], options: EndingOptions): 
   const late = Promise.withResolvers<void>()
   let callOff: (() => void) | undefined
   const begun: Promise<unknown>[] = []
-  const tell = once(() =>
+  void away.promise.then(() =>
     logger.warn(
       `No broker answers: the stop waits for them for ${awayMsMax / 1_000} s at most. What is not committed is done by the next process.`,
     ),
@@ -44,7 +44,6 @@ export async function endParts(steps: readonly Step[], options: EndingOptions): 
       callOff = clock.at(atSteady(clock, clock.steadyMs() + ms), task)
     }
     after(noticeMs, () => {
-      tell()
       away.resolve()
       after(awayMsMax - noticeMs, () => {
         onGivenUp()
@@ -61,12 +60,4 @@ export async function endParts(steps: readonly Step[], options: EndingOptions): 
   await Promise.race([Promise.all(begun), late.promise])
   callOff?.()
   endHearing?.()
-}
-
-function once(task: () => void): () => void {
-  let isDone = false
-  return () => {
-    if (!isDone) task()
-    isDone = true
-  }
 }

@@ -3,13 +3,13 @@
  * whoever asks may only look, and what fires beside it has a few milliseconds. So they are calculated in pieces, callers in turn, each
  * followed by a rest; for nobody who has gone; and of one request for so long at most.
  */
-import { stepsSpent } from '../../streams/schedules/steps.ts'
+import { stepsPerMs, stepsSpent } from '../../streams/schedules/steps.ts'
 import { type Clock, systemClock } from '../clock.ts'
 import { DuelogError } from '../errors.ts'
 import { LookPlaces } from '../look-places.ts'
 import type { Asker } from '../ports.ts'
 import { type SpareTime, spareTime } from '../spare-time.ts'
-import { calculationMs, calculationRequestMs, calculationRequestSteps, calculationsWaitingMax, stepsPerMs } from './limits.ts'
+import { calculationMs, calculationRequestMs, calculationRequestSteps, calculationsWaitingMax } from './limits.ts'
 
 /** One request's: how long it has taken so far, and whom it is for. */
 interface Request {

@@ -49,22 +49,21 @@ export class GroupCommit {
     await new Promise(setImmediate)
     while (this.#queue.length > 0) {
       const group = this.#takeGroup()
-      const { refusal } = await this.#send(group)
       // One record that the brokers do not take must not fail its neighbours.
-      if (refusal !== undefined) for (const pending of group) await this.#send([pending])
+      if (!(await this.#send(group))) for (const pending of group) await this.#send([pending])
     }
     this.#writing = false
   }
 
-  /** Settles all of the group; or none, with the refusal, where only a record of it is refused and it is of several. */
-  async #send(group: Pending[]): Promise<{ refusal?: unknown }> {
+  /** True: all of the group are settled. False: none is, as a record of it is refused for what it holds, and it is of several. */
+  async #send(group: Pending[]): Promise<boolean> {
     try {
       settle(group, await this.#writer.write(group.flatMap((pending) => pending.records)))
     } catch (error) {
-      if (group.length > 1 && isOfRecord(error)) return { refusal: error }
+      if (group.length > 1 && isOfRecord(error)) return false
       for (const pending of group) pending.reject(error)
     }
-    return {}
+    return true
   }
 
   /** As many of the oldest as one write may hold; at least one. */

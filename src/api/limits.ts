@@ -147,5 +147,3 @@ export const calculationRequestSteps = 200_000_000
 export const calculationRequestMs = 30_000
 /** Of a batch besides, for each of its lines: so many as an ordinary rule takes, however many lines there are. */
 export const calculationLineSteps = 2_000
-/** What searches take, about. */
-export const stepsPerMs = 100_000

@@ -2,12 +2,11 @@
  * Cuts work on many jobs where their rules take searches: the process has other partitions to fire, and other members of its groups. What is
  * spent is counted in steps (ADR 0058), so no verdict depends on it and no clock is asked.
  */
-import { stepsSpent } from '../../streams/schedules/steps.ts'
+import { stepsPerMs, stepsSpent } from '../../streams/schedules/steps.ts'
 import { type SpareTime, spareTime } from '../spare-time.ts'
 
 /** Steps after which who only reads lets all else have its turn: about half a millisecond. */
 const readingStepsMax = 50_000
-const stepsPerMs = 100_000
 
 export class SearchPatience {
   readonly #stepsMax: number

@@ -1,5 +1,6 @@
 /** One thing wrong with what a user gave, in a form that API, CLI and client can show. */
 import { counted } from '../counted.ts'
+
 export interface Problem {
   /** Path of the field, such as schedule.everyMs or tags[3]; empty for the value as a whole. */
   field: string

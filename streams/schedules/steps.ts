@@ -13,6 +13,8 @@ export const stretchSteps = 8_000
 /** To learn for some days whether a zone changes its offset, and to parse a cron expression. */
 const windowSteps = 1_300
 const parsedSteps = 3_000
+/** What searches take, about; no verdict goes by it. */
+export const stepsPerMs = 100_000
 
 class OutOfSteps extends Error {}
 

@@ -24,16 +24,21 @@ function forgetsOne(driver: SchedulerDriver): void {
   }
 }
 
+/** An owner that has fired for so long, and how often a changelog has been taken for another until then. */
+async function firing(forMs: number) {
+  const driver = new SchedulerDriver()
+  const disk: Disk = new Map()
+  const first = driver.boot('A', disk)
+  await driver.settle()
+  driver.define('j', job)
+  await driver.advance(forMs, 1_000)
+  return { driver, disk, first, before: await takenForOthers() }
+}
+
 test.each(['claim', 'commit'] as const)(
   'the partition is opened again after such an answer to a %s, with the same store',
   async (to) => {
-    const driver = new SchedulerDriver()
-    const disk: Disk = new Map()
-    const first = driver.boot('A', disk)
-    await driver.settle()
-    driver.define('j', job)
-    await driver.advance(21_000, 1_000)
-    const before = await takenForOthers()
+    const { driver, disk, first, before } = await firing(21_000)
     if (to === 'claim') driver.kill(first)
     forgetsOne(driver)
     const owner = to === 'claim' ? driver.boot('B', disk) : first
@@ -48,13 +53,7 @@ test.each(['claim', 'commit'] as const)(
 )
 
 test('a claim that is read before its commit is answered is no claim in another log', async () => {
-  const driver = new SchedulerDriver()
-  const disk: Disk = new Map()
-  const first = driver.boot('A', disk)
-  await driver.settle()
-  driver.define('j', job)
-  await driver.advance(11_000, 1_000)
-  const before = await takenForOthers()
+  const { driver, disk, first, before } = await firing(11_000)
   driver.kill(first)
   const answered = Promise.withResolvers<void>()
   driver.answerGate = answered.promise
