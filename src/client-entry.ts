@@ -2,5 +2,6 @@
 export type { Client, Rejection, ScheduledMany, Written } from './client/client.ts'
 export type { Bytes, Job, Time } from './client/job.ts'
 export type { AnyPayloads, JobFor } from './client/typed-job.ts'
-export { type ClusterOptions, createClient } from './connect.ts'
+export type { ClusterOptions } from './connect.ts'
+export { createClient } from './create-client.ts'
 export { DuelogError, type ErrorCode, errorTable } from './errors.ts'

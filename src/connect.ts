@@ -1,13 +1,10 @@
 /** Joins the client to a real cluster: a log over the brokers and codecs over the registry, opened at the first use. */
 import { topicNames, topicPlans } from '../streams/topics.ts'
-import { type Client, createJobClient } from './client/client.ts'
-import type { AnyPayloads } from './client/typed-job.ts'
 import { hasUser } from './config/values.ts'
 import { DuelogError } from './errors.ts'
 import { type Codecs, createCodecs } from './kafka/codecs.ts'
 import { connectLog, type KafkaLog, type LogOptions } from './kafka/log.ts'
 import { lookAtSubjects, repairSubjects, type SubjectStanding } from './kafka/schema-standing.ts'
-import { requireKnown } from './known-options.ts'
 import type { Log, LogWriter } from './ports.ts'
 
 /** Where the embedded registry listens by default. */
@@ -88,20 +85,4 @@ export function lateWriter(log: Log): { open(): Promise<LogWriter>; close(): Pro
       await writer?.close()
     },
   }
-}
-
-/**
- * A client that connects at its first use. With `Payloads`, payloads by handler, the compiler checks each job's payload. Throws DuelogError
- * `bad-config` for a broker list that is empty, and for an option that is not known.
- */
-export function createClient<Payloads extends object = AnyPayloads>(options: ClusterOptions): Client<Payloads>
-// For ReturnType<typeof createClient>, which takes the last one.
-export function createClient(options: ClusterOptions): Client
-export function createClient<Payloads extends object>(options: ClusterOptions): Client<Payloads> {
-  requireKnown('createClient', options, clusterOptionNames)
-  const { log, names, openCodecs } = clusterOf(options)
-  return createJobClient<Payloads>(async () => {
-    const { definition } = await openCodecs(['default'])
-    return { writer: await log.writer(), definition, topic: names.jobs }
-  })
 }

@@ -1,11 +1,11 @@
 /** The clock of a process of ours, and how it asks brokers for the time where nothing else makes them say it. */
 import type { Logger } from 'pino'
 import { markHeader, markKey } from '../streams/mark.ts'
+import type { TopicNames } from '../streams/topics.ts'
 import { type Clock, systemClock } from './clock.ts'
 import type { Config } from './config/config.ts'
 import { GuardedClock } from './guarded-clock.ts'
 import type { Metrics } from './metrics.ts'
-import type { Parts } from './parts.ts'
 import type { Log, LogWriter } from './ports.ts'
 
 export interface ProcessClockOptions {
@@ -79,8 +79,18 @@ export function clockOf({ roles, clockStepMsMax }: Config, metrics: Metrics, log
   return processClock({ stepMsMax: acts ? clockStepMsMax : 0, needsProof, metrics, logger })
 }
 
+export interface ClockParts {
+  config: Pick<Config, 'roles'>
+  clock: GuardedClock
+  log: Pick<Log, 'writer'>
+  names: TopicNames
+  partitions: number
+  instance: string
+  undo: (() => Promise<unknown>)[]
+}
+
 /** Owners may write to jobs, whose append time is the brokers' in any version; workers and the forwarder to events. */
-export function startClock({ config, clock, log, names, partitions, instance, undo }: Parts): void {
+export function startClock({ config, clock, log, names, partitions, instance, undo }: ClockParts): void {
   const topics = config.roles.has('scheduler') ? [names.jobs] : [names.events, names.jobs]
   undo.push(watchClock(clock, { log, topics, partitions, instance }))
 }

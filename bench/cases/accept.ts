@@ -4,7 +4,7 @@
  */
 import kafkajs from 'kafkajs'
 import { remoteQueries } from '../../src/api/remote-queries.ts'
-import { createClient } from '../../src/connect.ts'
+import { createClient } from '../../src/create-client.ts'
 import { partitionOf } from '../../streams/topics.ts'
 import { type Bed, jobs, Stage } from '../tools/bed.ts'
 

@@ -17,10 +17,9 @@ import {
   schemaTypesMax,
 } from '../../src/kafka/foreign-schemas.ts'
 import { movedHeader } from '../../src/scheduler/intake.ts'
-import { sourceHeader } from '../../streams/intake/foreign.ts'
 import type { AvroRecord } from '../../streams/jobs/avro-schema.ts'
 import { observedDeleteAtHeader, observedOffsetHeader, onlyNewHeader, onlyOverHeader } from '../../streams/jobs/condition.ts'
-import { replyHeaders } from '../../streams/jobs/receipt.ts'
+import { replyHeaders, sourceHeader } from '../../streams/jobs/receipt.ts'
 import { type TopicPlan, topicNames, topicPlans } from '../../streams/topics.ts'
 import { fieldTable } from './fields.ts'
 import { code, heading, page, table } from './markdown.ts'

@@ -6,8 +6,8 @@ import type { JobDefinition } from '../../schemas/generated.ts'
 import { quoted } from '../../streams/jobs/problem.ts'
 import { chainDepthMax, chainRunsMax } from '../../streams/runs/chain.ts'
 import { partitionOf } from '../../streams/topics.ts'
-import type { ApiContext } from './context.ts'
 import { circleAskedMax } from './limits.ts'
+import type { OwnerDirectory } from './owner-directory.ts'
 
 export type Follows = Pick<JobDefinition, 'onSuccess' | 'onFailure'>
 
@@ -77,7 +77,7 @@ export class Circles {
 export const followersOf = ({ onSuccess, onFailure }: Follows): string[] => [...new Set([...onSuccess, ...onFailure])]
 
 /** Circles of the definitions that are in force. */
-export function circlesInForce({ owners, partitions }: Pick<ApiContext, 'owners' | 'partitions'>, jobsMax: number): Circles {
+export function circlesInForce({ owners, partitions }: { owners: OwnerDirectory; partitions: number }, jobsMax: number): Circles {
   return new Circles(async (id) => {
     const partition = partitionOf(id, partitions)
     return (await owners.ask(partition, (owner) => owner.stored(partition, id)))?.definition.spec

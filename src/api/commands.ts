@@ -3,15 +3,15 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { JobCommandInput, JobCommandType } from '../../schemas/generated.ts'
 import { DuelogError } from '../errors.ts'
 import type { JobView, WhyView } from '../ports.ts'
-import type { ApiContext } from './context.ts'
 import { checkedId } from './definition-body.ts'
-import { jobNotFound } from './job-writes.ts'
+import { type JobWrites, jobNotFound } from './job-writes.ts'
+import type { OwnerDirectory } from './owner-directory.ts'
 import { runIdOf } from './views.ts'
 
 export class Commands {
-  readonly #context: Pick<ApiContext, 'owners' | 'writes'>
+  readonly #context: { owners: OwnerDirectory; writes: JobWrites }
 
-  constructor(context: Pick<ApiContext, 'owners' | 'writes'>) {
+  constructor(context: { owners: OwnerDirectory; writes: JobWrites }) {
     this.#context = context
   }
 

@@ -5,18 +5,19 @@
  * writers the condition travels with the record, and the owner judges it in the order of the log.
  */
 import { randomUUID } from 'node:crypto'
-import type { JobCommandInput, JobCommandType, JobDefinition } from '../../schemas/generated.ts'
+import type { JobCommand, JobCommandInput, JobCommandType, JobDefinition, JobDefinitionInput } from '../../schemas/generated.ts'
 import { completeCommand } from '../../streams/jobs/complete.ts'
 import { type OnlyOver, onlyOverHeaders } from '../../streams/jobs/condition.ts'
 import { validateCommand } from '../../streams/jobs/validate.ts'
-import { partitionOf } from '../../streams/topics.ts'
+import { partitionOf, type TopicNames } from '../../streams/topics.ts'
+import type { Clock } from '../clock.ts'
 import { DuelogError } from '../errors.ts'
-import type { JobView, WhyView } from '../ports.ts'
+import type { Codec, JobView, LogWriter, WhyView } from '../ports.ts'
 import { isAway } from './copies.ts'
 import { checkSize, GroupCommit, type PlacedRecord } from './group-commit.ts'
 import { KeyedLock } from './keyed-lock.ts'
 import { appliedWaitMs, lastWritesMax, readOwnWriteWaitMs } from './limits.ts'
-import type { ApiOptions } from './options.ts'
+import type { OwnerDirectory } from './owner-directory.ts'
 import { RequestError } from './problem.ts'
 import { Reading } from './stale.ts'
 import { type Condition, checkCondition, type Version } from './version.ts'
@@ -34,14 +35,23 @@ export interface Standing {
   reason?: string
 }
 
+export interface JobWritesOptions {
+  writer: LogWriter
+  codecs: { definition: Codec<JobDefinition, JobDefinitionInput>; command: Codec<JobCommand, JobCommandInput> }
+  names: TopicNames
+  partitions: number
+  owners: OwnerDirectory
+  clock: Clock
+}
+
 export class JobWrites {
-  readonly #options: ApiOptions
+  readonly #options: JobWritesOptions
   readonly #commit: GroupCommit
   readonly #lock = new KeyedLock()
   /** Offset in jobs of the last single write of a job, until its owner was seen to have applied it; oldest first. */
   readonly #lastWrites = new Map<string, number>()
 
-  constructor(options: ApiOptions) {
+  constructor(options: JobWritesOptions) {
     this.#options = options
     this.#commit = new GroupCommit(options.writer)
   }

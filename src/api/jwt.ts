@@ -3,7 +3,16 @@ import type { JWTPayload, JWTVerifyGetKey } from 'jose'
 import { isReservedActor } from '../actors.ts'
 import { DuelogError, messageOf } from '../errors.ts'
 import { jwksTimeoutMs } from './limits.ts'
-import type { JwtOptions, Role } from './options.ts'
+import type { Role } from './roles.ts'
+
+export interface JwtOptions {
+  /** URL of the provider's keys; or the keys, for tests. */
+  jwks: string | JWTVerifyGetKey
+  issuer: string
+  audience: string
+  /** Claim with the roles; dots lead deeper. */
+  rolesClaim: string
+}
 
 /** Signatures by a key that only the provider has. Anything shared, and none at all, is refused whatever the token says of itself. */
 const algorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519']

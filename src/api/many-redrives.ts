@@ -3,8 +3,9 @@
  * is not asked for, and told as left.
  */
 import type { JobView } from '../ports.ts'
-import type { ApiContext } from './context.ts'
+import type { JobWrites } from './job-writes.ts'
 import { redrivesLeftMax } from './limits.ts'
+import type { OwnerDirectory } from './owner-directory.ts'
 import { runIdOf } from './views.ts'
 
 /** A dead run that was not made again, and why. */
@@ -23,14 +24,14 @@ interface Asked {
 const noRoom = 'The job has as many active runs as its maxConcurrentRuns allows; redrive it again when one of them has ended.'
 
 export class ManyRedrives {
-  readonly #context: Pick<ApiContext, 'writes' | 'owners'>
+  readonly #context: { writes: JobWrites; owners: OwnerDirectory }
   readonly #actor: string | null
   readonly #asked: Asked[] = []
   readonly #left: LeftRun[] = []
   /** Offset of the last command in each partition. */
   readonly #ends = new Map<number, number>()
 
-  constructor(context: Pick<ApiContext, 'writes' | 'owners'>, actor: string | null) {
+  constructor(context: { writes: JobWrites; owners: OwnerDirectory }, actor: string | null) {
     this.#context = context
     this.#actor = actor
   }

@@ -1,6 +1,5 @@
 /** What the API is given by main.ts. */
 import type { FastifyBaseLogger } from 'fastify'
-import type { JWTVerifyGetKey } from 'jose'
 import type {
   AuditEvent,
   AuditEventInput,
@@ -17,20 +16,12 @@ import type { ProofQueries } from '../proof-port.ts'
 import type { AuditAction } from './audit/audit-action.ts'
 import type { AuditTrail } from './audit/audit-trail.ts'
 import type { DashboardFile } from './dashboard-files.ts'
+import type { JwtOptions } from './jwt.ts'
 import type { OwnerDirectory } from './owner-directory.ts'
 import type { ProofDirectory } from './proof-directory.ts'
 import type { ApiToken, Role } from './roles.ts'
 
 export type { ApiToken, Role } from './roles.ts'
-
-export interface JwtOptions {
-  /** URL of the provider's keys; or the keys, for tests. */
-  jwks: string | JWTVerifyGetKey
-  issuer: string
-  audience: string
-  /** Claim with the roles; dots lead deeper. */
-  rolesClaim: string
-}
 
 export interface Health {
   /** False asks the platform to restart the process. */

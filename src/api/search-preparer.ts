@@ -3,21 +3,30 @@
  * owner build a catalogue, which among a million jobs takes seconds (ADR 0031); made in the background, it is there before somebody has
  * typed. After each call it rests for as long as the call took, so that it never takes more than half of a processor.
  */
-import type { ApiContext } from './context.ts'
+import type { FastifyBaseLogger } from 'fastify'
+import type { Clock } from '../clock.ts'
 import { searchPrepareMs } from './limits.ts'
+import type { OwnerDirectory } from './owner-directory.ts'
+
+export interface SearchPreparerOptions {
+  owners: OwnerDirectory
+  partitions: number
+  clock: Clock
+  logger: FastifyBaseLogger
+}
 
 /** No job has it, so an owner looks through all that it has. */
 const nobodysHandler = '\u0001'
 
 export class SearchPreparer {
-  readonly #context: Pick<ApiContext, 'owners' | 'partitions' | 'clock' | 'logger'>
+  readonly #context: SearchPreparerOptions
   readonly #isWanted: () => boolean
   #running = false
   /** By the steady clock. */
   #nextAt = Number.NEGATIVE_INFINITY
 
   /** `isWanted`: whether somebody still looks. */
-  constructor(context: Pick<ApiContext, 'owners' | 'partitions' | 'clock' | 'logger'>, isWanted: () => boolean) {
+  constructor(context: SearchPreparerOptions, isWanted: () => boolean) {
     this.#context = context
     this.#isWanted = isWanted
   }

@@ -6,7 +6,7 @@ import { valueOrText, writePayload } from '../../streams/jobs/payload-json.ts'
 import { textOrBase64 } from '../../streams/jobs/record-json.ts'
 import type { ActiveRunView, JobView, WhyView } from '../ports.ts'
 import { hiddenTexts, masked, maskedRun } from './masked.ts'
-import type { Role } from './options.ts'
+import type { Role } from './roles.ts'
 import { etagOf } from './version.ts'
 
 type Json = Record<string, unknown>

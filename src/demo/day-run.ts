@@ -1,6 +1,7 @@
 /** One compressed day on a running system: import, follow in the log, mark the end, judge. */
 import { partitionOf } from '../../streams/topics.ts'
-import { type ClusterOptions, clusterOf, createClient } from '../connect.ts'
+import { type ClusterOptions, clusterOf } from '../connect.ts'
+import { createClient } from '../create-client.ts'
 import { DuelogError } from '../errors.ts'
 import { resolvedWithin, unlessAborted } from './abort.ts'
 import { jobOf, markOf } from './ci-job.ts'

@@ -1,6 +1,7 @@
 /** One load on a running Duelog: follow the log, send the jobs, wait for their runs, count. */
 import { randomBytes } from 'node:crypto'
-import { type ClusterOptions, clusterOf, createClient } from '../connect.ts'
+import { type ClusterOptions, clusterOf } from '../connect.ts'
+import { createClient } from '../create-client.ts'
 import { resolvedWithin, unlessAborted } from '../demo/abort.ts'
 import { numberText, type Output } from '../demo/output.ts'
 import { followLoad } from './follower.ts'

@@ -1,8 +1,8 @@
 /** From a foreign record to what is written for it: a definition or a deletion on jobs, or a refusal that is counted, logged and answered. */
 import { fromEtf1 } from '../../streams/intake/etf1.ts'
-import { sourceHeader, type Translate } from '../../streams/intake/foreign.ts'
+import type { Translate } from '../../streams/intake/foreign.ts'
 import { fromKarafka } from '../../streams/intake/karafka.ts'
-import { receiptRecord, replyHeaders, replyProblem, replyToOf } from '../../streams/jobs/receipt.ts'
+import { receiptRecord, replyHeaders, replyProblem, replyToOf, sourceHeader } from '../../streams/jobs/receipt.ts'
 import { recordBytes } from '../../streams/runs/topic-record.ts'
 import type { RecordIn, RecordOut } from '../ports.ts'
 import type { Dialect, IntakeOptions } from './options.ts'

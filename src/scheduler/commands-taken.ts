@@ -3,10 +3,10 @@
  * commands; which of all were taken is told by the append time of the last one (ADR 0049).
  */
 import type { JobCommandType } from '../../schemas/generated.ts'
+import type { Clock } from '../clock.ts'
 import type { RecordIn } from '../ports.ts'
 import type { Logged } from './logged.ts'
 import type { Mail } from './mailbox.ts'
-import type { TurnContext } from './turn-context.ts'
 
 /** Nobody knows which were taken: all of the state was lost. */
 export const allTaken = -1
@@ -25,8 +25,17 @@ export function wasTaken({ offset, timestampMs, byBroker }: RecordIn, type: JobC
   return byBroker === true && timestampMs <= known.commandsUntil
 }
 
+export interface CommandsContext {
+  logged: Taken
+  /** Next offsets that are part of the store. */
+  applied: { commands: number }
+  shared: { clock: Pick<Clock, 'nowMs'> }
+  /** Whether reports of runs were read since the claim. Default: none were. */
+  hasReports?: () => boolean
+}
+
 /** What a position says once these are folded. A broker whose clock is ahead makes no later command one of before. */
-export function commandsRead({ logged, applied, shared, hasReports }: TurnContext, mails: readonly Mail[]): Taken {
+export function commandsRead({ logged, applied, shared, hasReports }: CommandsContext, mails: readonly Mail[]): Taken {
   let { commandsUntil, commandsAnewTo } = logged
   // The position may pass the one report that shows it: whoever claims next does not read that again.
   if (commandsUntil === perhapsTaken && hasReports?.() === true) commandsUntil = allTaken

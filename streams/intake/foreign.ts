@@ -25,9 +25,6 @@ export type Translation =
 
 export type Translate = (record: ForeignRecord) => Translation
 
-/** Header of a definition or deletion that says which record it was made from. */
-export const sourceHeader = 'duelog-source'
-
 /** Marks ids that are not the key itself. */
 const encodedMark = 'b64:'
 

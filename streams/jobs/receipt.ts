@@ -4,9 +4,11 @@
  */
 import type { JobCommand } from '../../schemas/generated.ts'
 import { pristineState } from '../draft.ts'
-import { sourceHeader } from '../intake/foreign.ts'
 import type { Decision, Input, Job, TopicRecord } from '../job.ts'
 import { reasonText } from './why.ts'
+
+/** Header of a definition or deletion that says which record it was made from. */
+export const sourceHeader = 'duelog-source'
 
 /** Headers by which a record asks for a receipt. */
 export const replyHeaders = { topic: 'duelog-reply-topic', correlationId: 'duelog-correlation-id' } as const

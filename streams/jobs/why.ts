@@ -2,6 +2,7 @@
 import type { ActiveRun, JobState, Refusal } from '../../schemas/generated.ts'
 import { pristineState } from '../draft.ts'
 import type { Job } from '../job.ts'
+import { zoneSkipsCountedMax } from '../runs/zone-change.ts'
 
 export interface Reason {
   /** A stable word for programs. */
@@ -13,9 +14,6 @@ export interface Reason {
   /** Of a command that was refused: which. */
   commandId?: string
 }
-
-/** Occurrences that one move by new zone rules counts (streams/runs/zone-change.ts). */
-export const zoneSkipsCountedMax = 1_000
 
 /** Sentences for each reason that the core gives (streams/refusals.ts and whoever calls it). */
 const reasons: Record<string, string> = {

@@ -19,11 +19,10 @@ import { type Timer, timerKind } from '../keys.ts'
 import { retryDelayMaxMs, retryDelayMs } from '../retries/backoff.ts'
 import { tierFor } from '../retries/tier.ts'
 import { attemptTimeoutGraceMs, expiresAt, retryTimerAt } from '../timers.ts'
-import { executionOf, mayBeEarly } from './dispatch.ts'
+import { aheadMsMax, executionOf, mayBeEarly } from './dispatch.ts'
 import { finishRun } from './finish.ts'
 import { beginAttempt, beginReserved } from './gate.ts'
 import { keepSnapshot, snapshotNoOf } from './snapshots.ts'
-import { aheadMsMax } from './stray.ts'
 import { tellAgain } from './tell.ts'
 
 /** Failed attempts that a run remembers. */

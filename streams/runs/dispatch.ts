@@ -4,6 +4,9 @@ import { patchRun } from '../draft.ts'
 import type { Context, Decision, Job } from '../job.ts'
 import { snapshotNoOf } from './snapshots.ts'
 
+/** What is further ahead than any lead may be was decided by a clock that was ahead; the most that DUELOG_LEAD_MS_MAX allows. */
+export const aheadMsMax = 60_000
+
 /** The Execution of a run's current attempt: from its snapshot, or from the definition that it was made from. */
 export function executionOf(job: Job, run: ActiveRun, dispatchedAt: number): Execution {
   // With what the definition says now it would be another run: the rule fails, and with it this run alone.

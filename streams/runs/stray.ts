@@ -9,11 +9,9 @@ import type { Context, Decision, Job } from '../job.ts'
 import { recheckMsMax } from '../jobs/recheck.ts'
 import { type Timer, timerKind } from '../keys.ts'
 import { nextFire, nextFireAfterEnd } from '../schedules/next-fire.ts'
+import { aheadMsMax } from './dispatch.ts'
 import { beginAttempt } from './gate.ts'
 import { tellMsMax } from './tell.ts'
-
-/** What is further ahead than any lead may be was decided by a clock that was ahead; the most that DUELOG_LEAD_MS_MAX allows. */
-export const aheadMsMax = 60_000
 
 /** By how much a clock was ahead that says this is now; 0: it was not, as far as can be told. */
 function aheadBy(at: number | null | undefined, now: number): number {

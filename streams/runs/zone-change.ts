@@ -2,13 +2,15 @@
 import type { JobDefinition, JobState } from '../../schemas/generated.ts'
 import { patchState } from '../draft.ts'
 import type { Context, Decision, Job } from '../job.ts'
-import { zoneSkipsCountedMax } from '../jobs/why.ts'
 import { skip } from '../refusals.ts'
 import { dueAtOf } from '../schedules/jitter.ts'
 import { decidedTime, followsZone, type Move, nextByRules } from '../schedules/zone-moves.ts'
 import { timersOf } from '../timers.ts'
 import { goOnWithBackfill } from './backfill.ts'
 import { completeIfDone } from './complete.ts'
+
+/** Occurrences that one move by new zone rules counts. */
+export const zoneSkipsCountedMax = 1_000
 
 /** Where the next occurrence of a job with a state belongs by the rules in force; undefined where it stands there already. */
 export function zoneMoveOf({ id, definition, state }: Job): Move | undefined {

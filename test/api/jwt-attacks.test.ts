@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createLocalJWKSet, exportJWK, generateKeyPair, type JWK, type JWTPayload, SignJWT, UnsecuredJWT } from 'jose'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import type { JwtOptions } from '../../src/api/options.ts'
+import type { JwtOptions } from '../../src/api/jwt.ts'
 import { admin, apiTokens, bearer, expectRefusal, viewer } from './attackers.ts'
 import { atNoon, createSystem, type MemorySystem } from './system-in-memory.ts'
 

@@ -2,16 +2,30 @@
  * Writes the audit trail. A record is on the brokers before the answer of its request goes out; where that fails the change itself has
  * happened all the same, so the record goes to the log of the process instead and is counted.
  */
-import type { AuditEventInput } from '../../../schemas/generated.ts'
-import { partitionOf } from '../../../streams/topics.ts'
+import type { FastifyBaseLogger } from 'fastify'
+import type { AuditEvent, AuditEventInput } from '../../../schemas/generated.ts'
+import { partitionOf, type TopicNames } from '../../../streams/topics.ts'
+import type { Clock } from '../../clock.ts'
+import type { Metrics } from '../../metrics.ts'
+import type { Codec, LogWriter } from '../../ports.ts'
 import { GroupCommit } from '../group-commit.ts'
-import type { ApiOptions } from '../options.ts'
+
+export interface AuditLogOptions {
+  writer: LogWriter
+  codecs: { audit: Codec<AuditEvent, AuditEventInput> }
+  names: TopicNames
+  partitions: number
+  clock: Clock
+  instance: string
+  logger: FastifyBaseLogger
+  metrics: Metrics
+}
 
 export class AuditLog {
-  readonly #options: ApiOptions
+  readonly #options: AuditLogOptions
   readonly #commit: GroupCommit
 
-  constructor(options: ApiOptions) {
+  constructor(options: AuditLogOptions) {
     this.#options = options
     this.#commit = new GroupCommit(options.writer)
   }
