@@ -5,7 +5,7 @@
  *        -d '{"schedule": {"cron": "* * * * *"}, "target": {"handler": "send-report"}, "payload": {"to": "a@example.org"}}'
  */
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Handlers } from '../src/index.ts'
+import type { Handlers } from '../src/library/index.ts'
 
 const handlers: Handlers = {
   /** Tells its progress, ends early when its signal asks for it, and returns what is kept as the run's result. */

@@ -884,7 +884,7 @@ export interface JobState {
   waiting: boolean
   /** Whether a PAUSE is in force. It outlives new definitions, also ones that cannot be used, until a RESUME. Default: false. */
   pausedByCommand: boolean
-  /** The last 32 commands that were taken, oldest first, each by a hash of its commandId (streams/jobs/recent-commands.ts): one that comes again does nothing. Default: []. */
+  /** The last 32 commands that were taken, oldest first, each by a hash of its commandId (streams/state/recent-commands.ts): one that comes again does nothing. Default: []. */
   recentCommands: number[]
   /** Whether key P with run number 0 holds the definition, because a tombstone that must not win stands behind it in jobs. Default: false. */
   definitionKept: boolean
@@ -2941,7 +2941,7 @@ export const jobStateSchema = {
                 "items": "long"
               },
               "default": [],
-              "doc": "The last 32 commands that were taken, oldest first, each by a hash of its commandId (streams/jobs/recent-commands.ts): one that comes again does nothing."
+              "doc": "The last 32 commands that were taken, oldest first, each by a hash of its commandId (streams/state/recent-commands.ts): one that comes again does nothing."
             },
             {
               "name": "definitionKept",

@@ -3,9 +3,9 @@
  * (idempotent, batches of 1,000, the same records) writes them in the same run. The ratio is the figure.
  */
 import kafkajs from 'kafkajs'
-import { remoteQueries } from '../../src/api/remote-queries.ts'
-import { createClient } from '../../src/create-client.ts'
-import { partitionOf } from '../../streams/topics.ts'
+import { remoteQueries } from '../../src/api/owners/remote-queries.ts'
+import { createClient } from '../../src/library/create-client.ts'
+import { partitionOf } from '../../streams/topics/topics.ts'
 import { type Bed, jobs, Stage } from '../tools/bed.ts'
 
 const payloadBytes = 200

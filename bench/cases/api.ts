@@ -5,7 +5,7 @@
 import { Agent, request } from 'node:http'
 import { createHistogram } from 'node:perf_hooks'
 import { setTimeout as wait } from 'node:timers/promises'
-import { createClient } from '../../src/create-client.ts'
+import { createClient } from '../../src/library/create-client.ts'
 import { type Bed, benchJob, jobs, Stage } from '../tools/bed.ts'
 import { applied } from './accept.ts'
 import { settled } from './settled.ts'

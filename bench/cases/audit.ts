@@ -7,13 +7,13 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { FinishedRun, JobState } from '../../schemas/generated.ts'
-import { audit as auditLog } from '../../src/audit/auditor.ts'
-import type { Fact } from '../../src/audit/fact.ts'
-import { Ledger } from '../../src/audit/ledger.ts'
-import { planSpec } from '../../src/audit/record-facts.ts'
-import { latenessOf } from '../../src/audit/tally.ts'
+import { audit as auditLog } from '../../src/auditor/auditor.ts'
+import type { Fact } from '../../src/auditor/fact.ts'
+import { Ledger } from '../../src/auditor/ledger.ts'
+import { planSpec } from '../../src/auditor/record-facts.ts'
+import { latenessOf } from '../../src/auditor/tally.ts'
 import { rocksStores } from '../../src/store/rocks-store.ts'
-import { completeDefinition } from '../../streams/jobs/json.ts'
+import { completeDefinition } from '../../streams/definitions/definition-json.ts'
 import { type Bed, Stage } from '../tools/bed.ts'
 import { definitions, minuteMs, recordsOfRun, type SyntheticRecord, untrackedRun } from '../tools/synthetic-log.ts'
 
@@ -89,7 +89,7 @@ async function judge(n: number, runs: Iterable<Fact[]>, ofJobs = jobs): Promise<
   }
 }
 
-/** As src/audit/record-facts.ts makes it of the record. */
+/** As src/auditor/record-facts.ts makes it of the record. */
 function factOf({ jobId, atMs: at, key, value }: SyntheticRecord): Fact {
   const head = { jobId, at, byBroker: false }
   if (value.kind === 'definition') {

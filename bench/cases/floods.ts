@@ -5,7 +5,7 @@
  */
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Client } from '../../src/client/client.ts'
-import { createClient } from '../../src/create-client.ts'
+import { createClient } from '../../src/library/create-client.ts'
 import { type Bed, Stage } from '../tools/bed.ts'
 import { Requests } from '../tools/floods/requests.ts'
 import { neighbourReport, neighbours } from '../tools/neighbours.ts'

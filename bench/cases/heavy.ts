@@ -6,7 +6,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import type { Client } from '../../src/client/client.ts'
-import { createClient } from '../../src/create-client.ts'
+import { createClient } from '../../src/library/create-client.ts'
 import { type Bed, benchJob, jobs, Stage } from '../tools/bed.ts'
 import { spreadOf } from '../tools/neighbours.ts'
 import { applied } from './accept.ts'

@@ -3,7 +3,7 @@
  * dashboard in a real Chromium, from what was typed to the rows that show it. Searches that fill a catalogue are given twice: the first
  * one, page after page until something is found or all was searched, and the same when the catalogue is there.
  */
-import { createClient } from '../../src/create-client.ts'
+import { createClient } from '../../src/library/create-client.ts'
 import { type Bed, Stage } from '../tools/bed.ts'
 import { type Answered, ask, untilFound } from '../tools/lists.ts'
 import { pageTimes } from '../tools/page-times.ts'

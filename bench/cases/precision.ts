@@ -1,5 +1,5 @@
 /** precision: a steady rate of jobs due at random milliseconds. The figure is the lateness of handler starts, in the open loop of real due times. */
-import { createClient } from '../../src/create-client.ts'
+import { createClient } from '../../src/library/create-client.ts'
 import { type Bed, jobs, Stage } from '../tools/bed.ts'
 import { applied } from './accept.ts'
 import { settled } from './settled.ts'

@@ -1,5 +1,5 @@
 /** restore: pending jobs, from the topics alone and with the local store. The figure is the time from the process's start until every partition fires. */
-import { createClient } from '../../src/create-client.ts'
+import { createClient } from '../../src/library/create-client.ts'
 import { type Bed, jobs, Stage } from '../tools/bed.ts'
 
 const farMs = 7 * 86_400_000

@@ -6,9 +6,9 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { boundMalloc } from '../../src/cli/memory.ts'
-import type { PartitionStore } from '../../src/scheduler/ports.ts'
+import type { PartitionStore } from '../../src/ports/store.ts'
 import { rocksStores } from '../../src/store/rocks-store.ts'
-import { stateKey } from '../../streams/keys.ts'
+import { stateKey } from '../../streams/state/keys.ts'
 
 const [storesMax, staying] = [12, 4]
 const valueBytes = 400

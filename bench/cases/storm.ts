@@ -1,5 +1,5 @@
 /** storm: jobs due at one instant. The figure is how long after it the last handler started, with broker, scheduler and executor on this machine. */
-import { createClient } from '../../src/create-client.ts'
+import { createClient } from '../../src/library/create-client.ts'
 import { type Bed, jobs, Stage } from '../tools/bed.ts'
 import { applied } from './accept.ts'
 import { settled } from './settled.ts'

@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { pino } from 'pino'
 import type { Embedded } from '../../src/embedded/options.ts'
 import { startEmbedded } from '../../src/embedded/start.ts'
-import { type Codecs, createCodecs } from '../../src/kafka/codecs.ts'
+import { type Codecs, createCodecs } from '../../src/kafka/avro/codecs.ts'
 import { connectLog, type KafkaLog } from '../../src/kafka/log.ts'
-import { type TopicNames, topicNames, topicPlans } from '../../streams/topics.ts'
+import { type TopicNames, topicNames, topicPlans } from '../../streams/topics/topics.ts'
 import { DuelogProcess } from './processes.ts'
 
 export interface Bed {

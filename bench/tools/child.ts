@@ -1,6 +1,6 @@
 /** A Duelog process under test. It runs the roles of its environment, counts what its handler saw, and reports over IPC. */
 import { createHistogram } from 'node:perf_hooks'
-import { loadSystem } from '../../src/cli/compiled-code.ts'
+import { loadSystem } from '../../src/cli/commands/compiled-code.ts'
 import { boundHeap } from '../../src/cli/memory.ts'
 import { readConfig } from '../../src/config/config.ts'
 import type { ChildReport, Lateness } from './processes.ts'

@@ -1,6 +1,8 @@
 /** docs/API.md: the routes, from the description that the API gives of itself. */
 
 import { createApi } from '../../src/api/api.ts'
+import { harmlessHeaders } from '../../src/api/http/redact.ts'
+import type { OpenApiDocument } from '../../src/api/openapi/document.ts'
 import {
   bodiesMax,
   bodiesPerCallerMax,
@@ -10,9 +12,7 @@ import {
   refusedSignInsMax,
   refusedSignInsPerSecond,
   unreadCharsMax,
-} from '../../src/api/limits.ts'
-import { harmlessHeaders } from '../../src/api/masked.ts'
-import type { OpenApiDocument } from '../../src/api/openapi/document.ts'
+} from '../../src/api/schemas/limits.ts'
 import { code, heading, page, table } from './markdown.ts'
 
 interface Operation {

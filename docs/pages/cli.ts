@@ -1,7 +1,7 @@
 /** docs/CLI.md: every command as its own help tells it. */
 import type { Command } from 'commander'
-import { exitTable } from '../../src/cli/exit-codes.ts'
 import { createProgram } from '../../src/cli/program.ts'
+import { exitTable } from '../../src/cli/terminal/exit-codes.ts'
 import { code, heading, page, table } from './markdown.ts'
 
 /** Characters of a line of help. */

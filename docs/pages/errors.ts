@@ -1,5 +1,5 @@
-/** docs/ERRORS.md: the codes of src/errors.ts, and the types that Duelog itself writes into failed attempts. */
-import { errorTable } from '../../src/errors.ts'
+/** docs/ERRORS.md: the codes of src/errors/errors.ts, and the types that Duelog itself writes into failed attempts. */
+import { errorTable } from '../../src/errors/errors.ts'
 import { code, heading, page, table } from './markdown.ts'
 
 /**
@@ -38,7 +38,7 @@ export function errorsPage(): string {
   return page(
     heading(
       'Errors',
-      'src/errors.ts',
+      'src/errors/errors.ts',
       'Codes are stable; texts may get better. Every message says what happened, where, and what to do. *Again* tells whether the same call may succeed later.',
     ),
     table(['Code', 'HTTP', 'Again', 'Meaning'], rows),

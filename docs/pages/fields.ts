@@ -1,5 +1,5 @@
 /** Tables of the fields of a record, nested ones included, from its Avro schema. */
-import { type AvroField, type AvroRecord, type Names, type Shape, shapeOf } from '../../streams/jobs/avro-schema.ts'
+import { type AvroField, type AvroRecord, type Names, type Shape, shapeOf } from '../../schemas/avro-schema.ts'
 import { code, numberText, table } from './markdown.ts'
 
 export interface FieldFacts {

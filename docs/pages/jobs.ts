@@ -1,6 +1,6 @@
 /** docs/JOBS.md: the fields of a definition, from schemas/job-definition.avsc. */
 import { jobDefinitionSchema } from '../../schemas/generated.ts'
-import { jobIdLimit } from '../../streams/jobs/validate.ts'
+import { jobIdLimit } from '../../streams/definitions/validate.ts'
 import { fieldTable } from './fields.ts'
 import { heading, page } from './markdown.ts'
 

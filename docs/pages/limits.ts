@@ -1,12 +1,13 @@
 /** The table of limits in README.md: figures from the schemas and the constants that enforce them. */
+
+import { type AvroField, type AvroRecord, fieldOf } from '../../schemas/avro-schema.ts'
 import { executionEventSchema, jobDefinitionSchema } from '../../schemas/generated.ts'
-import { bodyBytesMax, listLimitMax, previewCountMax, recordBytesMax } from '../../src/api/limits.ts'
+import { bodyBytesMax, listLimitMax, previewCountMax, recordBytesMax } from '../../src/api/schemas/limits.ts'
 import { settingByName } from '../../src/config/settings.ts'
-import { type AvroField, type AvroRecord, fieldOf } from '../../streams/jobs/avro-schema.ts'
-import { stateBytesMax } from '../../streams/jobs/state-size.ts'
-import { jobIdLimit } from '../../streams/jobs/validate.ts'
-import { runRingSize } from '../../streams/keys.ts'
+import { jobIdLimit } from '../../streams/definitions/validate.ts'
 import { chainDepthMax, chainRunsMax } from '../../streams/runs/chain.ts'
+import { runRingSize } from '../../streams/state/keys.ts'
+import { stateBytesMax } from '../../streams/state/state-size.ts'
 import { numberText, table } from './markdown.ts'
 
 export function limitsTable(): string {

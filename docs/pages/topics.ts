@@ -1,4 +1,6 @@
-/** docs/TOPICS.md: what Duelog keeps in Kafka, from streams/topics.ts and the schemas of the values. */
+/** docs/TOPICS.md: what Duelog keeps in Kafka, from streams/topics/topics.ts and the schemas of the values. */
+
+import type { AvroRecord } from '../../schemas/avro-schema.ts'
 import {
   auditEventSchema,
   deadLetterSchema,
@@ -15,12 +17,11 @@ import {
   schemaCharsMax,
   schemaRecordsMax,
   schemaTypesMax,
-} from '../../src/kafka/foreign-schemas.ts'
-import { movedHeader } from '../../src/scheduler/intake.ts'
-import type { AvroRecord } from '../../streams/jobs/avro-schema.ts'
-import { observedDeleteAtHeader, observedOffsetHeader, onlyNewHeader, onlyOverHeader } from '../../streams/jobs/condition.ts'
+} from '../../src/kafka/avro/foreign-schemas.ts'
+import { movedHeader } from '../../src/scheduler/input/input-decoder.ts'
 import { replyHeaders, sourceHeader } from '../../streams/jobs/receipt.ts'
-import { type TopicPlan, topicNames, topicPlans } from '../../streams/topics.ts'
+import { observedDeleteAtHeader, observedOffsetHeader, onlyNewHeader, onlyOverHeader } from '../../streams/state/condition.ts'
+import { type TopicPlan, topicNames, topicPlans } from '../../streams/topics/topics.ts'
 import { fieldTable } from './fields.ts'
 import { code, heading, page, table } from './markdown.ts'
 
@@ -103,8 +104,8 @@ export function topicsPage(): string {
   return page(
     heading(
       'Topics',
-      'streams/topics.ts and schemas/*.avsc',
-      'All topics have the same number of partitions, fixed when they are created. Keys are job ids in UTF-8 (in `job-state` a one-byte prefix and the id, see `streams/keys.ts`), values are Avro in the Confluent wire format under the subject `<topic>-value`, compatible backwards with all earlier versions.',
+      'streams/topics/topics.ts and schemas/*.avsc',
+      'All topics have the same number of partitions, fixed when they are created. Keys are job ids in UTF-8 (in `job-state` a one-byte prefix and the id, see `streams/state/keys.ts`), values are Avro in the Confluent wire format under the subject `<topic>-value`, compatible backwards with all earlier versions.',
     ),
     table(['Topic', 'Value', 'Cleanup', 'Settings', 'Written by', 'Read by'], rows),
     [

@@ -5,26 +5,34 @@
 import type { Socket } from 'node:net'
 import { Ajv, type ValidateFunction } from 'ajv'
 import { type FastifyInstance, fastify, LogController, type RouteOptions } from 'fastify'
-import { writeJson } from '../../streams/jobs/json-text.ts'
-import { DuelogError, errorTable, messageOf } from '../errors.ts'
-import { LookPlaces } from '../look-places.ts'
-import { auditRequests } from './audit/audit-hook.ts'
-import { AuditLog } from './audit/audit-log.ts'
-import { auditRoutes } from './audit/audit-routes.ts'
-import { authentication } from './auth.ts'
-import { batchRoutes } from './batch-routes.ts'
-import { Calculations } from './calculations.ts'
-import { commandRoutes } from './command-routes.ts'
-import { keepRoom } from './connections.ts'
-import type { ApiContext } from './context.ts'
-import { dashboardRoutes } from './dashboard-routes.ts'
-import { deadLetterRoutes } from './dead-letter-routes.ts'
-import { eventsRoutes } from './events-routes.ts'
-import { internalRoutes } from './internal-routes.ts'
-import { jobReadRoutes } from './job-read-routes.ts'
-import { jobRoutes } from './job-routes.ts'
-import { JobWrites } from './job-writes.ts'
-import { type JsonParser, jsonReader } from './json-body.ts'
+import { writeJson } from '../../streams/text/index.ts'
+import { LookPlaces } from '../concurrency/index.ts'
+import { DuelogError, errorTable, messageOf } from '../errors/index.ts'
+import { AuditLog, auditRequests } from './audit-trail/index.ts'
+import type { ApiContext, ApiOptions } from './context/index.ts'
+import { authentication, keepRoom, limitBodyTimes, limitRates, limitUnread, SignIns, securityHeaders } from './guards/index.ts'
+import { answerError, type JsonParser, jsonReader, problemOf, problemType } from './http/index.ts'
+import { Calculations, JobWrites } from './jobs/index.ts'
+import { openApiRoutes } from './openapi/index.ts'
+import {
+  auditRoutes,
+  batchRoutes,
+  commandRoutes,
+  dashboardRoutes,
+  deadLetterRoutes,
+  eventsRoutes,
+  internalRoutes,
+  jobReadRoutes,
+  jobRoutes,
+  planRoutes,
+  proofRoutes,
+  runCommandRoutes,
+  runRoutes,
+  scheduleRoutes,
+  settingsRoutes,
+  systemRoutes,
+  withoutPublicApi,
+} from './routes/index.ts'
 import {
   bodyBytesMax,
   connectionIdleMs,
@@ -33,23 +41,10 @@ import {
   listsAtOnce,
   ratePerSecondDefault,
   stopGraceMs,
-} from './limits.ts'
-import { openApiRoutes } from './openapi/routes.ts'
-import type { ApiOptions } from './options.ts'
-import { planRoutes } from './plan-routes.ts'
-import { answerError, problemOf, problemType } from './problem.ts'
-import { proofRoutes } from './proof-routes.ts'
-import { withoutPublicApi } from './public-surface.ts'
-import { runCommandRoutes } from './run-command-routes.ts'
-import { runRoutes } from './run-routes.ts'
-import { limitBodyTimes, limitRates, securityHeaders } from './safety.ts'
-import { scheduleRoutes } from './schedule-routes.ts'
-import { settingsRoutes } from './settings-routes.ts'
-import { SignIns } from './sign-ins.ts'
-import { systemRoutes } from './system-routes.ts'
-import { limitUnread } from './unread-answers.ts'
+} from './schemas/index.ts'
 
-export type { ApiOptions, ApiToken, Health, Role } from './options.ts'
+export type { ApiOptions, Health } from './context/index.ts'
+export type { ApiToken, Role } from './guards/index.ts'
 
 export interface Api {
   /** For tests, which inject requests without a socket. */

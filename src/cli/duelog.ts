@@ -12,7 +12,7 @@ const { boundHeap, boundMalloc } = await import('./memory.ts')
 // Of the commands this one runs for long.
 if (process.argv[2] === 'up') boundMalloc()
 boundHeap()
-const { allRead, letReadersLeave } = await import('./output.ts')
+const { allRead, letReadersLeave } = await import('./terminal/index.ts')
 letReadersLeave()
 const { main } = await import('./program.ts')
 const code = await main(process.argv.slice(2))

@@ -1,13 +1,12 @@
 /** What runs in an executor process: the executor role of its environment, until SIGTERM. Its parent starts it again when it ends by itself. */
 import { pino } from 'pino'
-import { tellMetrics } from '../child-metrics.ts'
-import { readConfig } from '../config/config.ts'
-import { messageOf } from '../errors.ts'
-import { shownOf } from '../exposition.ts'
-import { startSystem } from '../main.ts'
-import { fewRecordLines } from '../record-lines.ts'
+import { readConfig } from '../config/index.ts'
+import { messageOf } from '../errors/index.ts'
+import { shownOf } from '../metrics/index.ts'
+import { fewRecordLines, tellMetrics } from '../process/index.ts'
+import { startSystem } from '../system/index.ts'
 import { boundHeap } from './memory.ts'
-import { watchSignals } from './signals.ts'
+import { watchSignals } from './terminal/index.ts'
 
 boundHeap()
 const signals = watchSignals()

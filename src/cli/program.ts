@@ -1,22 +1,22 @@
-/** The commands and what becomes of their errors: one sentence on stderr and an exit code of src/cli/exit-codes.ts. */
+/** The commands and what becomes of their errors: one sentence on stderr and an exit code of src/cli/terminal/exit-codes.ts. */
 import { Command, CommanderError, Option } from 'commander'
 import pkg from '../../package.json' with { type: 'json' }
-import { DuelogError, messageOf } from '../errors.ts'
-import { aclsCommand } from './acls-command.ts'
-import { auditCommand } from './audit-command.ts'
-import { benchCommand } from './bench-command.ts'
-import { completeCommand, completionCommand } from './completion/completion-command.ts'
-import { demoCommand } from './demo-command.ts'
-import { exitCodeOf, exitTable } from './exit-codes.ts'
-import { generateCommand } from './generate-command.ts'
-import { jobsCommand } from './jobs/jobs-command.ts'
-import type { CommandFrame } from './remote/remote-command.ts'
-import { runsCommand } from './runs/runs-command.ts'
-import { scheduleCommand } from './schedule/preview-command.ts'
-import { schemasCommand } from './schemas/schemas-command.ts'
-import { processTerminal, type Terminal } from './terminal.ts'
-import { topicsCommand } from './topics/topics-command.ts'
-import { upCommand } from './up-command.ts'
+import { DuelogError, messageOf } from '../errors/index.ts'
+import {
+  aclsCommand,
+  auditCommand,
+  benchCommand,
+  demoCommand,
+  generateCommand,
+  schemasCommand,
+  topicsCommand,
+  upCommand,
+} from './commands/index.ts'
+import { completeCommand, completionCommand } from './completion/index.ts'
+import { jobsCommand, runsCommand } from './jobs/index.ts'
+import type { CommandFrame } from './remote/index.ts'
+import { scheduleCommand } from './schedule/index.ts'
+import { exitCodeOf, exitTable, processTerminal, type Terminal } from './terminal/index.ts'
 
 /** Runs one command line without the program's name; resolves with the exit code. It writes, but never throws and never exits. */
 export async function main(args: string[], terminal: Terminal = processTerminal): Promise<number> {

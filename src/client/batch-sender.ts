@@ -1,5 +1,5 @@
 /** Collects records into batches and keeps a bounded number of them on their way. */
-import type { LogWriter, RecordOut } from '../ports.ts'
+import type { LogWriter, RecordOut } from '../ports/index.ts'
 
 export const BATCH_RECORDS_MAX = 1_000
 export const BATCH_BYTES_MAX = 512 * 1024

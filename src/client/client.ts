@@ -3,11 +3,11 @@
  * the owner of the job's partition applies it some milliseconds later.
  */
 
-import type { JobDefinition, JobDefinitionInput } from '../../schemas/generated.ts'
-import { counted } from '../../streams/counted.ts'
-import { validateJobId } from '../../streams/jobs/validate.ts'
-import { DuelogError, messageOf } from '../errors.ts'
-import type { Codec, LogWriter } from '../ports.ts'
+import type { JobDefinition, JobDefinitionInput } from '../../schemas/index.ts'
+import { validateJobId } from '../../streams/definitions/index.ts'
+import { counted } from '../../streams/text/index.ts'
+import { DuelogError, messageOf } from '../errors/index.ts'
+import type { Codec, LogWriter } from '../ports/index.ts'
 import { BatchSender } from './batch-sender.ts'
 import { DefinitionReader } from './definition-reader.ts'
 import type { Job } from './job.ts'
@@ -58,7 +58,7 @@ export interface Client<Payloads extends object = AnyPayloads> {
   close(): Promise<void>
 }
 
-/** What a client writes with; src/connect.ts opens it at the first use. */
+/** What a client writes with; src/cluster/cluster.ts opens it at the first use. */
 export interface ClientPorts {
   writer: LogWriter
   definition: Codec<JobDefinition, JobDefinitionInput>

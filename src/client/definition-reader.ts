@@ -2,12 +2,11 @@
  * Jobs as users write them into values for the log. Most of a bulk differ only in id, time and payload; such a job is
  * compared with the last one that was checked in full, and takes over all else from it.
  */
-import { type JobDefinition, type JobDefinitionInput, jobDefinitionSchema } from '../../schemas/generated.ts'
-import { definitionFromJson, parseIsoTime } from '../../streams/jobs/json.ts'
-import { isJsonType, jsonOfValue } from '../../streams/jobs/payload-json.ts'
-import { type Problem, validateJobId } from '../../streams/jobs/validate.ts'
-import { DuelogError } from '../errors.ts'
-import type { Codec } from '../ports.ts'
+import { type JobDefinition, type JobDefinitionInput, jobDefinitionSchema } from '../../schemas/index.ts'
+import { definitionFromJson, isJsonType, jsonOfValue, validateJobId } from '../../streams/definitions/index.ts'
+import { type Problem, parseIsoTime } from '../../streams/text/index.ts'
+import { DuelogError } from '../errors/index.ts'
+import type { Codec } from '../ports/index.ts'
 import type { Job } from './job.ts'
 
 /** A record must fit a batch of the log, and that the broker's usual limit of 1 MB. */

@@ -1,5 +1,5 @@
 /** A job as users write it: the JSON form of the contract. */
-import type { CatchUp, DstGap, DstOverlap, HttpMethod, IntervalFrom, Overlap, Priority } from '../../schemas/generated.ts'
+import type { CatchUp, DstGap, DstOverlap, HttpMethod, IntervalFrom, Overlap, Priority } from '../../schemas/index.ts'
 
 /** ISO 8601 with an offset, or epoch ms. */
 export type Time = string | number

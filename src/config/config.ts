@@ -3,13 +3,13 @@ import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { Ajv, type ErrorObject } from 'ajv'
-import { DuelogError, messageOf } from '../errors.ts'
-import { contradictions } from './contradictions.ts'
-import type { Raw } from './raw.ts'
+import { DuelogError, messageOf } from '../errors/index.ts'
+import { contradictions } from './cross-field-rules.ts'
+import type { Raw } from './environment.ts'
+import { bad, named, unknown } from './messages.ts'
 import { withSecretsOfFiles } from './secret-files.ts'
 import { configSchema, settingByName, settings } from './settings.ts'
 import { type ApiToken, apiTokensOf, brokersOf, listOf, networksOf, type Role, rolesOf } from './values.ts'
-import { bad, named, unknown } from './wording.ts'
 
 export type { ApiToken, Role }
 

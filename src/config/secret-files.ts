@@ -1,8 +1,8 @@
 /** Secrets that stand in files: `DUELOG_API_TOKENS_FILE` names one with the value of `DUELOG_API_TOKENS`. */
 import { closeSync, openSync, readSync } from 'node:fs'
-import { messageOf } from '../errors.ts'
+import { messageOf } from '../errors/index.ts'
+import { named } from './messages.ts'
 import { settings } from './settings.ts'
-import { named } from './wording.ts'
 
 /** Far more than any secret takes, and little enough for a name that leads to a device. */
 const fileBytesMax = 65_536

@@ -1,5 +1,5 @@
 /** The settings as schemas/config.json states them: the one source of their names, types, limits, defaults and words. */
-import schema from '../../schemas/config.json' with { type: 'json' }
+import { settingsSchema as schema } from '../../schemas/index.ts'
 
 export interface Setting {
   /** Name in the environment. */

@@ -1,26 +1,22 @@
 /** The frame around all views: navigation, the state of the connection, what was done last. */
 import { useSignalEffect } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
-import type { Session } from './answers.ts'
-import { listen } from './live.ts'
-import { ConfirmDialog } from './parts/confirm-dialog.tsx'
-import { Frame } from './parts/frame.tsx'
-import { NoticeBar } from './parts/notice-bar.tsx'
-import { ask, RequestProblem } from './request.ts'
-import { followLink, pages, route } from './routes.ts'
-import { session, token } from './session.ts'
-import { CalendarView } from './views/calendar.tsx'
-import { DeadLettersView } from './views/dead-letters.tsx'
-import { JobView } from './views/job.tsx'
-import { JobNewView } from './views/job-new.tsx'
-import { JobsView } from './views/jobs.tsx'
-import { NotFoundView } from './views/not-found.tsx'
-import { NowView } from './views/now.tsx'
-import { ProofView } from './views/proof.tsx'
-import { RunsView } from './views/runs.tsx'
-import { SettingsView } from './views/settings.tsx'
-import { SignInView } from './views/sign-in.tsx'
-import { WorkersView } from './views/workers.tsx'
+import { ask, followLink, listen, pages, RequestProblem, route, type Session, session, token } from './model/index.ts'
+import { ConfirmDialog, Frame, NoticeBar } from './parts/index.ts'
+import {
+  CalendarView,
+  DeadLettersView,
+  JobNewView,
+  JobsView,
+  JobView,
+  NotFoundView,
+  NowView,
+  ProofView,
+  RunsView,
+  SettingsView,
+  SignInView,
+  WorkersView,
+} from './views/index.ts'
 
 const askAgainMs = 2_000
 
@@ -41,7 +37,7 @@ export function App() {
   return <SignedIn />
 }
 
-/** Asks until it is answered. A token that is refused is forgotten (request.ts), and the page asks for another. */
+/** Asks until it is answered. A token that is refused is forgotten (model/request.ts), and the page asks for another. */
 async function learnSession(until: AbortSignal): Promise<void> {
   while (!until.aborted) {
     try {

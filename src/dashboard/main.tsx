@@ -1,7 +1,7 @@
 /** Puts the page into its document. */
 import { render } from 'preact'
 import { App } from './app.tsx'
-import { applyTheme } from './theme.ts'
+import { applyTheme } from './model/index.ts'
 import './styles/base.css'
 import './styles/frame.css'
 import './styles/parts.css'

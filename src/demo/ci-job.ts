@@ -1,10 +1,9 @@
 /** An occurrence as a one-shot job, and the handler that stands for the CI build. */
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Job } from '../client/job.ts'
-import type { Handler } from '../executor/handler.ts'
-import { NonRetryableError } from '../executor/handler-errors.ts'
+import type { Job } from '../client/index.ts'
+import { type Handler, NonRetryableError } from '../executor/index.ts'
 import type { Occurrence } from './day-plan.ts'
-import { attemptsMax, backoffMs, fateOf } from './fate.ts'
+import { attemptsMax, backoffMs, fateOf } from './simulated-outcome.ts'
 
 export const handlerName = 'ci-build'
 

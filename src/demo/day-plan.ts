@@ -2,10 +2,10 @@
  * A day of occurrences, each placed within a shorter time. It is pure: the same jobs give the same plan, so what has to come of it is
  * known before anything runs.
  */
-import { hashShare } from '../../streams/retries/hash-share.ts'
-import { occurrences } from '../../streams/schedules/next-fire.ts'
-import { type Fate, fateOf } from './fate.ts'
+import { hashShare } from '../../streams/hashing/index.ts'
+import { occurrences } from '../../streams/schedules/index.ts'
 import type { PeriodicJob } from './periodic-jobs.ts'
+import { type Fate, fateOf } from './simulated-outcome.ts'
 
 export const dayMs = 86_400_000
 /** A Monday, so that the jobs of working days run too. */

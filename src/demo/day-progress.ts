@@ -1,8 +1,7 @@
 /** Shows how far the day is: a bar where there is a terminal, else a line every few seconds. */
 import { SingleBar } from 'cli-progress'
-import type { Counts } from './ledger.ts'
-import type { Output } from './output.ts'
-import { numberText } from './output.ts'
+import { numberText, type Output } from './output.ts'
+import type { Counts } from './run-accounts.ts'
 
 const BAR_INTERVAL_MS = 100
 const LINE_INTERVAL_MS = 5_000

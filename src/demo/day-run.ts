@@ -1,16 +1,16 @@
 /** One compressed day on a running system: import, follow in the log, mark the end, judge. */
-import { partitionOf } from '../../streams/topics.ts'
-import { type ClusterOptions, clusterOf } from '../connect.ts'
-import { createClient } from '../create-client.ts'
-import { DuelogError } from '../errors.ts'
+import { partitionOf } from '../../streams/topics/index.ts'
+import { type ClusterOptions, clusterOf } from '../cluster/index.ts'
+import { DuelogError } from '../errors/index.ts'
+import { createClient } from '../library/index.ts'
 import { resolvedWithin, unlessAborted } from './abort.ts'
 import { jobOf, markOf } from './ci-job.ts'
 import type { Occurrence } from './day-plan.ts'
 import { showProgress } from './day-progress.ts'
-import { backoffMs } from './fate.ts'
-import { Ledger, type Verdict } from './ledger.ts'
 import { LogFollower } from './log-follower.ts'
 import { numberText, type Output } from './output.ts'
+import { Ledger, type Verdict } from './run-accounts.ts'
+import { backoffMs } from './simulated-outcome.ts'
 
 export interface DayOptions {
   cluster: ClusterOptions

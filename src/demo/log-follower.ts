@@ -2,11 +2,11 @@
  * Reads what happened from the log alone, as any Kafka consumer could: executions, events, job-state and dead letters, read committed.
  * It is a group of its own and commits nothing.
  */
-import { prefix } from '../../streams/keys.ts'
-import { priorities, type TopicNames } from '../../streams/topics.ts'
-import type { Codecs } from '../kafka/codecs.ts'
-import type { Batch, GroupReader, Log, RecordIn } from '../ports.ts'
-import type { Ledger } from './ledger.ts'
+import { prefix } from '../../streams/state/index.ts'
+import { priorities, type TopicNames } from '../../streams/topics/index.ts'
+import type { Codecs } from '../kafka/index.ts'
+import type { Batch, GroupReader, Log, RecordIn } from '../ports/index.ts'
+import type { Ledger } from './run-accounts.ts'
 
 export interface FollowerOptions {
   log: Log

@@ -1,7 +1,7 @@
 /** The real input: periodic CI jobs of the Kubernetes project, one JSON object a line. */
-import type { JobDefinition } from '../../schemas/generated.ts'
-import { definitionFromJson } from '../../streams/jobs/json.ts'
-import { DuelogError, messageOf } from '../errors.ts'
+import type { JobDefinition } from '../../schemas/index.ts'
+import { definitionFromJson } from '../../streams/definitions/index.ts'
+import { DuelogError, messageOf } from '../errors/index.ts'
 
 export interface PeriodicJob {
   name: string

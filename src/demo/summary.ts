@@ -1,8 +1,8 @@
 /** The closing table and its sentence. */
 import Table from 'cli-table3'
 import type { Totals } from './day-plan.ts'
-import type { Verdict } from './ledger.ts'
 import { numberText } from './output.ts'
+import type { Verdict } from './run-accounts.ts'
 
 export interface SummaryInput {
   verdict: Verdict

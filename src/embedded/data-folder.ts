@@ -2,8 +2,8 @@
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, realpath, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
-import { DuelogError, messageOf } from '../errors.ts'
-import { privateFolderMode, writePrivate } from '../private-folder.ts'
+import { DuelogError, messageOf } from '../errors/index.ts'
+import { privateFolderMode, writePrivate } from '../process/index.ts'
 import { kafkaVersion, layoutVersion, registryVersion } from './versions.ts'
 
 /** Below this the start is refused, because a broker that runs out of disk stops in the middle of its work. */

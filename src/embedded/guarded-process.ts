@@ -1,13 +1,12 @@
 /**
- * A Java process that cannot outlive us: guard.sh runs it and ends it when its pipe to us closes, by `stop` or by our death.
+ * A Java process that cannot outlive us: process/guard.sh runs it and ends it when its pipe to us closes, by `stop` or by our death.
  * Its output goes straight to a file, so that it never waits for us to read.
  */
 import { spawn } from 'node:child_process'
 import { closeSync, openSync, readFileSync, renameSync, unwatchFile, watch, watchFile } from 'node:fs'
 import { constants } from 'node:os'
-import { fileURLToPath } from 'node:url'
-import { DuelogError } from '../errors.ts'
-import { privateFileMode } from '../private-folder.ts'
+import { DuelogError } from '../errors/index.ts'
+import { guardScript, privateFileMode } from '../process/index.ts'
 import { stopStale } from './stale-process.ts'
 
 /** Between the request to end and the kill. */
@@ -48,9 +47,8 @@ export function startGuarded(plan: ProcessPlan): GuardedProcess {
   const { title, logFile, pidFile, dataDir } = plan
   keepPrevious(logFile)
   const log = openSync(logFile, 'w', privateFileMode)
-  const guard = fileURLToPath(new URL('guard.sh', import.meta.url))
   // Detached: a Ctrl-C at the terminal reaches us only, and we end the broker after its last user.
-  const child = spawn('/bin/sh', ['-c', privately, guard, String(STOP_SECONDS_MAX), pidFile, plan.java, ...plan.args], {
+  const child = spawn('/bin/sh', ['-c', privately, guardScript, String(STOP_SECONDS_MAX), pidFile, plan.java, ...plan.args], {
     cwd: plan.cwd,
     env: plan.env,
     stdio: ['pipe', log, log],

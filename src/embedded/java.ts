@@ -1,7 +1,7 @@
 /** Finds a Java that is new enough, or says in one sentence what to install. */
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
-import { DuelogError } from '../errors.ts'
+import { DuelogError } from '../errors/index.ts'
 import { javaVersionMin } from './versions.ts'
 
 const advice = `Install Java ${javaVersionMin} or later (for example \`apt-get install openjdk-17-jre-headless\`) or point JAVA_HOME to one, or set KAFKA_BROKERS and SCHEMA_REGISTRY_URL to use a broker and a registry of your own.`

@@ -1,6 +1,6 @@
 /** Refuses a port that something else listens on, before a Java process is started that would fail on it. */
 import { createServer } from 'node:net'
-import { DuelogError } from '../errors.ts'
+import { DuelogError } from '../errors/index.ts'
 
 /** Throws DuelogError `embedded-failed` naming the port, its use and the setting that moves it. */
 export async function requireFreePort(port: number, use: string, setting: string): Promise<void> {

@@ -1,6 +1,6 @@
 /** What starting the embedded broker and registry needs to know, and what it gives back. */
 import type { Logger } from 'pino'
-import type { DuelogError } from '../errors.ts'
+import type { DuelogError } from '../errors/index.ts'
 
 export interface EmbeddedOptions {
   /** Folder of all data; made if absent. Broker and registry find in it what they wrote in earlier runs. */

@@ -1,6 +1,6 @@
 /** Starts the embedded broker and registry side by side, and stops both when one of them fails. */
 import { join } from 'node:path'
-import { DuelogError, messageOf } from '../errors.ts'
+import { DuelogError, messageOf } from '../errors/index.ts'
 import { artifactFolder, titles } from './artifacts.ts'
 import { startBroker } from './broker.ts'
 import { claimVersion, openDataFolder, requireSpace } from './data-folder.ts'

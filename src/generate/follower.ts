@@ -1,7 +1,7 @@
 /** Reads what becomes of a load from the log: executions, events and dead letters, from where they ended before the first job was sent. */
-import { priorities, type TopicNames } from '../../streams/topics.ts'
-import type { Codecs } from '../kafka/codecs.ts'
-import type { Batch, GroupReader, Log, RecordIn } from '../ports.ts'
+import { priorities, type TopicNames } from '../../streams/topics/index.ts'
+import type { Codecs } from '../kafka/index.ts'
+import type { Batch, GroupReader, Log, RecordIn } from '../ports/index.ts'
 import type { Tally } from './tally.ts'
 
 export interface FollowerOptions {

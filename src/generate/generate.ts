@@ -1,9 +1,8 @@
 /** One load on a running Duelog: follow the log, send the jobs, wait for their runs, count. */
 import { randomBytes } from 'node:crypto'
-import { type ClusterOptions, clusterOf } from '../connect.ts'
-import { createClient } from '../create-client.ts'
-import { resolvedWithin, unlessAborted } from '../demo/abort.ts'
-import { numberText, type Output } from '../demo/output.ts'
+import { type ClusterOptions, clusterOf } from '../cluster/index.ts'
+import { numberText, type Output, resolvedWithin, unlessAborted } from '../demo/index.ts'
+import { createClient } from '../library/index.ts'
 import { followLoad } from './follower.ts'
 import { Load, type LoadOptions } from './plan.ts'
 import { type Sent, sendLoad } from './sender.ts'

@@ -1,6 +1,6 @@
 /** What a load is: its jobs, by number, and when each is to be sent. */
-import type { Job } from '../client/job.ts'
-import { DuelogError } from '../errors.ts'
+import type { Job } from '../client/index.ts'
+import { DuelogError } from '../errors/index.ts'
 
 export type Kind = 'at' | 'every' | 'cron'
 

@@ -1,6 +1,6 @@
 /** Sends the jobs of a load at its rate, as far as the log takes them. */
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Client } from '../client/client.ts'
+import type { Client } from '../client/index.ts'
 import type { Load } from './plan.ts'
 
 /** Jobs that became due to be sent meanwhile go together. */

@@ -1,6 +1,6 @@
 /** The closing table of a load. */
 import Table from 'cli-table3'
-import { numberText } from '../demo/output.ts'
+import { numberText } from '../demo/index.ts'
 import type { Outcome } from './generate.ts'
 
 export function isWhole({ sent, result }: Outcome): boolean {

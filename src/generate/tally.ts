@@ -1,5 +1,5 @@
 /** What became of each run of a load, from the records of the log; they may come in any order of their topics. */
-import type { Execution, ExecutionEvent } from '../../schemas/generated.ts'
+import type { Execution, ExecutionEvent } from '../../schemas/index.ts'
 import type { Load } from './plan.ts'
 
 export interface Counts {

@@ -2,8 +2,8 @@
  * Takes the schedules of other Kafka schedulers as they are, and writes them as definitions to jobs: in one transaction with how far
  * it has read, so that no record becomes a definition twice. Members of the group `<prefix>intake` share the partitions.
  */
-import { DuelogError, messageOf } from '../errors.ts'
-import type { GroupReader, TopicPartition } from '../ports.ts'
+import { DuelogError, messageOf } from '../errors/index.ts'
+import type { GroupReader, TopicPartition } from '../ports/index.ts'
 import { type Dialect, dialects, type IntakeOptions } from './options.ts'
 import { SourceLane } from './source-lane.ts'
 

@@ -1,10 +1,10 @@
 /** What the intake of foreign schedules is given. */
 import type { Logger } from 'pino'
-import type { JobDefinition, JobDefinitionInput } from '../../schemas/generated.ts'
-import type { TopicNames } from '../../streams/topics.ts'
-import type { Clock } from '../clock.ts'
-import type { Metrics } from '../metrics.ts'
-import type { Codec, Log, TargetTopics } from '../ports.ts'
+import type { JobDefinition, JobDefinitionInput } from '../../schemas/index.ts'
+import type { TopicNames } from '../../streams/topics/index.ts'
+import type { Clock } from '../clock/index.ts'
+import type { Metrics } from '../metrics/index.ts'
+import type { Codec, Log, TargetTopics } from '../ports/index.ts'
 
 /** Schedulers whose records are understood. */
 export const dialects = ['etf1', 'karafka'] as const

@@ -5,10 +5,10 @@
  *   claiming ──fenced and sought──► reading ──any error──► claiming …
  *       └──────────────── lost ────────┴──► ended
  */
-import { DuelogError, messageOf } from '../errors.ts'
-import type { Batch, GroupReader, RecordIn, RecordOut, TransactionalWriter } from '../ports.ts'
+import { DuelogError, messageOf } from '../errors/index.ts'
+import type { Batch, GroupReader, RecordIn, RecordOut, TransactionalWriter } from '../ports/index.ts'
 import type { Dialect, IntakeOptions } from './options.ts'
-import { translated } from './translating.ts'
+import { translated } from './translation.ts'
 
 /** Foreign records of one transaction; it holds back the readers of jobs while it is open. */
 const recordsPerCommitMax = 500

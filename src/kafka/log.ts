@@ -1,23 +1,34 @@
 /** The log of a process: writers, readers and admins of one cluster. */
 import type { Kafka } from 'kafkajs'
-import type { FenceOptions, GroupReader, GroupReaderOptions, Log, LogAdmin, LogWriter, TransactionalWriter } from '../ports.ts'
-import { KafkaAdmin } from './admin.ts'
-import { type BoundedRead, readToEnd, type Span } from './bounded-reader.ts'
-import { brokersOf, createKafka, type LogOptions, type LogSettings, settingsOf } from './client.ts'
-import { CutOff } from './cut-off.ts'
-import { removeDeparted } from './departed.ts'
-import { PartitionCounts } from './partition-counts.ts'
-import { KafkaGroupReader } from './reader.ts'
-import { CheckedTopics, type TargetTopicsOptions } from './target-topics.ts'
-import { changeTopics, listTopics, makeTopics, planTopics, type TopicChange } from './topic-changes.ts'
-import { ensureTopics, type TopicsWanted } from './topics.ts'
-import type { Doubts } from './transaction-requests.ts'
-import { FencedWriter } from './transactional-writer.ts'
-import { IdempotentWriter } from './writer.ts'
+import type {
+  FenceOptions,
+  GroupReader,
+  GroupReaderOptions,
+  Log,
+  LogAdmin,
+  LogWriter,
+  TransactionalWriter,
+} from '../ports/index.ts'
+import {
+  changeTopics,
+  ensureTopics,
+  KafkaAdmin,
+  listTopics,
+  makeTopics,
+  PartitionCounts,
+  planTopics,
+  removeDeparted,
+  type TopicChange,
+  type TopicsWanted,
+} from './admin/index.ts'
+import { brokersOf, CutOff, createKafka, type LogOptions, type LogSettings, settingsOf } from './brokers/index.ts'
+import type { Doubts } from './kafkajs/index.ts'
+import { type BoundedRead, KafkaGroupReader, readToEnd, type Span } from './reading/index.ts'
+import { CheckedTopics, FencedWriter, IdempotentWriter, type TargetTopicsOptions } from './writing/index.ts'
 
-export type { BoundedRead, Span } from './bounded-reader.ts'
-export type { Logger, LogOptions } from './client.ts'
-export type { TopicChange } from './topic-changes.ts'
+export type { TopicChange } from './admin/index.ts'
+export type { Logger, LogOptions } from './brokers/index.ts'
+export type { BoundedRead, Span } from './reading/index.ts'
 
 export interface KafkaLog extends Log {
   /**

@@ -1,10 +1,10 @@
 /** What the retry forwarder needs. */
 import type { Logger } from 'pino'
-import type { Execution, ExecutionEvent, ExecutionEventInput } from '../../schemas/generated.ts'
-import type { TopicNames } from '../../streams/topics.ts'
-import type { Clock } from '../clock.ts'
-import type { Metrics } from '../metrics.ts'
-import type { Codec, Log } from '../ports.ts'
+import type { Execution, ExecutionEvent, ExecutionEventInput } from '../../schemas/index.ts'
+import type { TopicNames } from '../../streams/topics/index.ts'
+import type { Clock } from '../clock/index.ts'
+import type { Metrics } from '../metrics/index.ts'
+import type { Codec, Log } from '../ports/index.ts'
 
 export interface RetrierOptions {
   log: Log

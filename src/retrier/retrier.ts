@@ -6,12 +6,11 @@
  *
  *   reading ──► waiting (paused, sought back to the head) ──► reading
  */
-import { retryTiers } from '../../streams/topics.ts'
-import { trustedMs } from '../clock.ts'
-import { ClockAbsence } from '../clock-absence.ts'
-import { DuelogError, messageOf } from '../errors.ts'
-import type { Batch, GroupReader, Position, RecordIn, TopicPartition } from '../ports.ts'
-import { LateWriter } from './late-writer.ts'
+import { retryTiers } from '../../streams/topics/index.ts'
+import { ClockAbsence, trustedMs } from '../clock/index.ts'
+import { DuelogError, messageOf } from '../errors/index.ts'
+import type { Batch, GroupReader, Position, RecordIn, TopicPartition } from '../ports/index.ts'
+import { LateWriter } from './lazy-writer.ts'
 import type { RetrierOptions } from './options.ts'
 import { retryEvents } from './retry-events.ts'
 import { TierLane } from './tier-lane.ts'

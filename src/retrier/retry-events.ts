@@ -1,8 +1,7 @@
 /** What the owners are told of retries that have come of age. */
-import type { Execution } from '../../schemas/generated.ts'
-import { DuelogError, messageOf } from '../errors.ts'
-import { decodeExecution } from '../executions.ts'
-import type { RecordIn, RecordOut } from '../ports.ts'
+import type { Execution } from '../../schemas/index.ts'
+import { DuelogError, messageOf } from '../errors/index.ts'
+import { decodeExecution, type RecordIn, type RecordOut } from '../ports/index.ts'
 import type { RetrierOptions } from './options.ts'
 
 /** One event for each record that can be decoded; the others are counted and passed over. Rejects with `registry-unavailable`. */

@@ -1,5 +1,5 @@
 /** One partition of one delay topic: how far it has been read, and the pause until its head comes of age. */
-import type { TopicPartition } from '../ports.ts'
+import type { TopicPartition } from '../ports/index.ts'
 import type { RetrierOptions } from './options.ts'
 
 export class TierLane implements TopicPartition {

@@ -2,13 +2,13 @@
  * Tells the group how far its owners are, and the metrics how much they have before them, so that whoever looks at consumer groups sees
  * it: kafka-consumer-groups.sh, Burrow, KEDA. No owner reads these positions; its own stand in job-state, with what was decided (invariant I2).
  */
-import type { TopicNames } from '../../streams/topics.ts'
-import type { Clock } from '../clock.ts'
-import { messageOf } from '../errors.ts'
-import type { Metrics } from '../metrics.ts'
-import type { Position } from '../ports.ts'
-import type { Shared } from './options.ts'
-import type { Ownership } from './ownership.ts'
+import type { TopicNames } from '../../streams/topics/index.ts'
+import type { Clock } from '../clock/index.ts'
+import { messageOf } from '../errors/index.ts'
+import type { Metrics } from '../metrics/index.ts'
+import type { Position } from '../ports/index.ts'
+import type { Shared } from './options/index.ts'
+import type { Ownership } from './partition/index.ts'
 
 /** Between two commits of a process, each of which brings what has changed in all of its partitions. */
 export const tellEveryMs = 5_000

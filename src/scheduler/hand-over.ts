@@ -1,7 +1,7 @@
 /** The planned stop of a scheduler: it fires until others do, and leaves then (ADR 0057). */
-import { atSteady } from '../clock.ts'
-import type { GroupReader } from '../ports.ts'
-import type { SchedulerOptions } from './options.ts'
+import { atSteady } from '../clock/index.ts'
+import type { GroupReader } from '../ports/index.ts'
+import type { SchedulerOptions } from './options/index.ts'
 
 /** So long a scheduler that is stopped goes on firing at most, until others do. */
 export const handOverMsMax = 10_000

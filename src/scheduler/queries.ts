@@ -1,18 +1,14 @@
 /** What the owner of a partition answers about its jobs, and whoever else has a copy. Nothing here changes anything. */
-import type { Clock } from '../clock.ts'
-import { DuelogError } from '../errors.ts'
-import { LookPlaces } from '../look-places.ts'
-import { ownerProblem } from '../owner-views.ts'
-import type { JobQueries, PartitionQueries } from '../ports.ts'
-import type { Wait } from './applied-waits.ts'
-import { Forecasts } from './forecast.ts'
-import { eachJob, loadJobs } from './job-loader.ts'
-import { jobQueries, type Sight } from './job-queries.ts'
-import type { SchedulerOptions } from './options.ts'
-import type { Partition } from './partition.ts'
-import type { PartitionStore } from './ports.ts'
-import { listSlots } from './slots.ts'
-import { idsOfRunTimers } from './under-way.ts'
+import type { Clock } from '../clock/index.ts'
+import { LookPlaces, listSlots } from '../concurrency/index.ts'
+import { DuelogError } from '../errors/index.ts'
+import { type JobQueries, ownerProblem, type PartitionQueries, type PartitionStore } from '../ports/index.ts'
+import { idsOfRunTimers } from './activity/index.ts'
+import type { Wait } from './input/index.ts'
+import type { SchedulerOptions } from './options/index.ts'
+import type { Partition } from './partition/index.ts'
+import { Forecasts, jobQueries, type Sight } from './queries/index.ts'
+import { eachJob, loadJobs } from './state/index.ts'
 
 export function partitionQueries(partitions: ReadonlyMap<number, Partition>, options: SchedulerOptions): PartitionQueries {
   const { codecs, clock, instance, spare } = options

@@ -1,24 +1,19 @@
 /**
  * The scheduler of one process: a member of the group `<prefix>scheduler`, and the partitions it owns.
- * The group says who should own a partition; the fence says who does (partition.ts).
+ * The group says who should own a partition; the fence says who does (partition/partition.ts).
  */
-import { counted } from '../../streams/counted.ts'
-import type { Batch, GroupReader, PartitionQueries, Position, TopicPartition } from '../ports.ts'
-import { EndsQuestion } from './ends-question.ts'
-import { Feed, type FeedSource, feedSources } from './feed.ts'
+import { counted } from '../../streams/text/index.ts'
+import { commitSlots, restoreSlots, Slots, standbyRestoreSlots } from '../concurrency/index.ts'
+import type { Batch, GroupReader, PartitionQueries, Position, TopicPartition } from '../ports/index.ts'
 import { GroupPositions } from './group-positions.ts'
 import { HandOver } from './hand-over.ts'
-import { HeavyTurns } from './heavy-turns.ts'
-import { mailboxBytesOf } from './mailbox.ts'
-import { OpenTransactions } from './open-transactions.ts'
-import type { SchedulerOptions, Shared } from './options.ts'
-import type { PartitionRole } from './ownership.ts'
-import { Partition } from './partition.ts'
+import { EndsQuestion, Feed, type FeedSource, feedSources, mailboxBytesOf } from './input/index.ts'
+import type { SchedulerOptions, Shared } from './options/index.ts'
+import { OpenTransactions, Partition, type PartitionRole, type PartitionShares } from './partition/index.ts'
 import { partitionQueries } from './queries.ts'
-import type { PartitionShares } from './shares.ts'
-import { commitSlots, restoreSlots, Slots, standbyRestoreSlots } from './slots.ts'
-import { withStoresFaults } from './store-faults.ts'
-import { Warmth } from './warmth.ts'
+import { Warmth } from './standby-warmth.ts'
+import { withStoresFaults } from './state/index.ts'
+import { HeavyTurns } from './timers/index.ts'
 import { Withdrawal } from './withdrawal.ts'
 
 /** A turn ends with its commit, and every commit with an answer, an error or a timeout of the log long before this. */

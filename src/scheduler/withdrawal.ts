@@ -8,10 +8,10 @@
  * Who comes back is a newcomer: it owns nothing before it is warm (ADR 0064), which it does not get on a disk that is broken still. Where all
  * are withdrawn the group shares everything among all of them, and each goes on trying what it has; nothing moves then.
  */
-import { atSteady, type Clock } from '../clock.ts'
-import type { Metrics } from '../metrics.ts'
-import type { Shared } from './options.ts'
-import { worksAfterMs } from './store-failures.ts'
+import { atSteady, type Clock } from '../clock/index.ts'
+import type { Metrics } from '../metrics/index.ts'
+import type { Shared } from './options/index.ts'
+import { worksAfterMs } from './state/index.ts'
 
 /** How long it is away for the first time; each further time twice as long, up to a maximum. */
 export const awayMsMin = 60_000

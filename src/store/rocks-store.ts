@@ -7,11 +7,11 @@
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import RocksDB from 'rocksdb-native'
-import { DuelogError, messageOf } from '../errors.ts'
-import { privateFolderMode } from '../private-folder.ts'
-import type { PartitionStore, PartitionStores, ScanOptions, StoreEntry, StoreOp } from '../scheduler/ports.ts'
-import { withLinks } from './links.ts'
-import { withPresenceFilter } from './presence-filter.ts'
+import { DuelogError, messageOf } from '../errors/index.ts'
+import type { PartitionStore, PartitionStores, ScanOptions, StoreEntry, StoreOp } from '../ports/index.ts'
+import { privateFolderMode } from '../process/index.ts'
+import { withPresenceFilter } from './bloom-filter.ts'
+import { withLinks } from './write-sequence.ts'
 
 /** A process may own 64 partitions: write buffers stay small. Two of these exist for each open store while one is flushed. */
 const writeBufferBytes = 4 * 1024 * 1024

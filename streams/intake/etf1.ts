@@ -3,7 +3,7 @@
  * where. A null value cancels. What is sent has the headers of the schedule without those that steered it, and three that say where
  * it came from, as from the original.
  */
-import { replyHeaders } from '../jobs/receipt.ts'
+import { replyHeaders } from '../jobs/index.ts'
 import {
   type ForeignRecord,
   headersWithout,

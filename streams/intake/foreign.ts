@@ -2,9 +2,8 @@
  * What the schedules of other Kafka schedulers have in common: a record that says when and where, and the job it becomes.
  * Everything is a pure function of the record and its place, so a record that is translated twice is the same definition twice.
  */
-import type { JobDefinition, TopicTarget } from '../../schemas/generated.ts'
-import { completeDefinition } from '../jobs/json.ts'
-import { jobIdBytesMax, validateDefinition, validateJobId } from '../jobs/validate.ts'
+import type { JobDefinition, TopicTarget } from '../../schemas/index.ts'
+import { completeDefinition, jobIdBytesMax, validateDefinition, validateJobId } from '../definitions/index.ts'
 
 /** A record as it was read. */
 export interface ForeignRecord {

@@ -2,7 +2,7 @@
  * Scheduled messages of Karafka Pro: the envelope's key is the schedule's id, its value the payload, and headers say when and where.
  * What is sent keeps all headers, and has four more that say where it came from, as from the original.
  */
-import { replyHeaders } from '../jobs/receipt.ts'
+import { replyHeaders } from '../jobs/index.ts'
 import {
   type ForeignRecord,
   headersWithout,

@@ -4,24 +4,34 @@
  * As long as nothing was decided about a job there is no state, and all about it follows from its record (invariant I2). A definition
  * at or before `specOffset` is already part of the state; a later one is a new input to it.
  */
-import type { ActiveRun, JobDefinition, JobState } from '../../schemas/generated.ts'
-import { patchState, pristineState, timesHash } from '../draft.ts'
-import type { Context, Decision, Input, KnownDefinition } from '../job.ts'
-import { timerKind } from '../keys.ts'
-import { refuse, skip } from '../refusals.ts'
-import { goOnWithBackfill } from '../runs/backfill.ts'
-import { tellOfCancel } from '../runs/cancel.ts'
-import { completeIfDone } from '../runs/complete.ts'
-import { executionOf } from '../runs/dispatch.ts'
-import { startQueued } from '../runs/queue.ts'
-import { keepSnapshot, snapshotNosOf } from '../runs/snapshots.ts'
-import type { NextFire } from '../runs/zone-change.ts'
-import { firstFire, nextFire } from '../schedules/next-fire.ts'
-import { decidedTime, nextByRules } from '../schedules/zone-moves.ts'
-import { holds } from './condition.ts'
+import type { ActiveRun, JobDefinition, JobState } from '../../schemas/index.ts'
+import { neverProblem } from '../definitions/index.ts'
+import {
+  completeIfDone,
+  executionOf,
+  goOnWithBackfill,
+  keepSnapshot,
+  type NextFire,
+  snapshotNosOf,
+  startQueued,
+  tellOfCancel,
+} from '../runs/index.ts'
+import { decidedTime, firstFire, nextByRules, nextFire } from '../schedules/index.ts'
+import {
+  type Context,
+  type Decision,
+  holds,
+  type Input,
+  type KnownDefinition,
+  patchState,
+  pristineState,
+  refuse,
+  skip,
+  timerKind,
+  timesHash,
+} from '../state/index.ts'
 import { isNever } from './never.ts'
 import { suspend, targetProblem } from './recheck.ts'
-import { neverProblem } from './schedule-rules.ts'
 
 export function acceptDefinition(draft: Decision, input: Extract<Input, { kind: 'definition' }>, context: Context): void {
   const { definition, decided = false, onlyOver } = input

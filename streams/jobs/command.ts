@@ -1,17 +1,27 @@
 /** What an operator asks of one job. */
-import type { JobCommand } from '../../schemas/generated.ts'
-import { patchState, pristineState } from '../draft.ts'
-import type { Context, Decision } from '../job.ts'
-import { refuse, refuseCommand } from '../refusals.ts'
-import { beginBackfill, goOnWithBackfill } from '../runs/backfill.ts'
-import { cancelRun } from '../runs/cancel.ts'
-import { completeIfDone } from '../runs/complete.ts'
-import { executionOf } from '../runs/dispatch.ts'
-import { startQueued } from '../runs/queue.ts'
-import { dropDeadSnapshot, keepSnapshot } from '../runs/snapshots.ts'
-import { startRun } from '../runs/start.ts'
-import { isOver } from '../runs/validity.ts'
-import { isRepeated, remembered } from './recent-commands.ts'
+import type { JobCommand } from '../../schemas/index.ts'
+import {
+  beginBackfill,
+  cancelRun,
+  completeIfDone,
+  dropDeadSnapshot,
+  executionOf,
+  goOnWithBackfill,
+  isOver,
+  keepSnapshot,
+  startQueued,
+  startRun,
+} from '../runs/index.ts'
+import {
+  type Context,
+  type Decision,
+  isRepeated,
+  patchState,
+  pristineState,
+  refuse,
+  refuseCommand,
+  remembered,
+} from '../state/index.ts'
 
 const makesRuns: ReadonlySet<JobCommand['type']> = new Set(['TRIGGER', 'REDRIVE', 'BACKFILL'])
 /** A BACKFILL makes its runs as there is room for them. */

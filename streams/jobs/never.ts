@@ -1,7 +1,7 @@
 /** A definition that is sound by itself, and of which nothing ever comes from where it happens to begin. */
-import { patchState } from '../draft.ts'
-import type { Decision, KnownDefinition } from '../job.ts'
-import { neverProblem } from './schedule-rules.ts'
+
+import { neverProblem } from '../definitions/index.ts'
+import { type Decision, type KnownDefinition, patchState } from '../state/index.ts'
 
 /** Whether the definition can never come true from where it begins; the job is INVALID then, and does not end without a word. */
 export function isNever(draft: Decision, { spec }: KnownDefinition): boolean {

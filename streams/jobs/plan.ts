@@ -1,11 +1,10 @@
 /** What a definition would change if its owner read it now: the core itself decides, and the times ahead before and after are compared. */
-import type { JobDefinition } from '../../schemas/generated.ts'
-import { pristineState } from '../draft.ts'
-import type { Job } from '../job.ts'
-import { nextFire } from '../schedules/next-fire.ts'
-import { step } from '../step.ts'
-import { definitionToJson } from './json.ts'
-import { writeJson } from './json-text.ts'
+import type { JobDefinition } from '../../schemas/index.ts'
+import { definitionToJson } from '../definitions/index.ts'
+import { nextFire } from '../schedules/index.ts'
+import { type Job, pristineState } from '../state/index.ts'
+import { writeJson } from '../text/index.ts'
+import { step } from './step.ts'
 
 /** From `from`, inclusive, to `to`, exclusive, epoch ms; of each side at most `max` times are looked at. */
 export interface PlanRange {

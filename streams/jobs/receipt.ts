@@ -2,9 +2,8 @@
  * What became of a record on jobs or job-commands whose sender asked for a receipt: a pure function of the job before and after it.
  * The owner writes it in the transaction whose position covers the record, so it is sent once, and never for what was not applied.
  */
-import type { JobCommand } from '../../schemas/generated.ts'
-import { pristineState } from '../draft.ts'
-import type { Decision, Input, Job, TopicRecord } from '../job.ts'
+import type { JobCommand } from '../../schemas/index.ts'
+import { type Decision, type Input, type Job, pristineState, type TopicRecord } from '../state/index.ts'
 import { reasonText } from './why.ts'
 
 /** Header of a definition or deletion that says which record it was made from. */

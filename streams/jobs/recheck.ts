@@ -2,14 +2,9 @@
  * A job whose topic cannot be written to, or whose pool has no topics, is INVALID, and becomes what it would have been when it can. Whether a topic is there does not
  * follow from any log of ours, so both are logged states, and what is due in between is frozen as that of a paused job.
  */
-import { patchState } from '../draft.ts'
-import type { Context, Decision, KnownDefinition } from '../job.ts'
-import type { Timer } from '../keys.ts'
-import { goOnWithBackfill } from '../runs/backfill.ts'
-import { completeIfDone } from '../runs/complete.ts'
-import { lifeOf } from '../runs/identity.ts'
-import { startQueued } from '../runs/queue.ts'
-import { recordBytes, topicRecord } from '../runs/topic-record.ts'
+
+import { completeIfDone, goOnWithBackfill, recordBytes, startQueued, topicRecord } from '../runs/index.ts'
+import { type Context, type Decision, type KnownDefinition, lifeOf, patchState, type Timer } from '../state/index.ts'
 import { isNever } from './never.ts'
 
 /** The next look comes after as long as the definition is old: a topic that is made beside its job is seen soon, and one that nobody makes costs little. */

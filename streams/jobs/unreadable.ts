@@ -3,12 +3,19 @@
  * Until then nothing is decided about it, so the bytes stay as they are in the log: where only their schema was missing the job goes on
  * as it was as soon as that is there.
  */
-import type { JobState } from '../../schemas/generated.ts'
-import { draftOf, patchState, pristineState } from '../draft.ts'
-import type { Context, Decision, Input, Job } from '../job.ts'
-import { lifeOf } from '../runs/identity.ts'
+import type { JobState } from '../../schemas/index.ts'
+import {
+  type Context,
+  type Decision,
+  draftOf,
+  holds,
+  type Input,
+  type Job,
+  lifeOf,
+  patchState,
+  pristineState,
+} from '../state/index.ts'
 import { acceptDefinition, acceptDeletion } from './accept.ts'
-import { holds } from './condition.ts'
 
 /** Longest that is told of what the decoder says. */
 const problemCharsMax = 200

@@ -1,8 +1,7 @@
 /** Why a job fired or did not: what stands in its way now, and what was decided against, in words. */
-import type { ActiveRun, JobState, Refusal } from '../../schemas/generated.ts'
-import { pristineState } from '../draft.ts'
-import type { Job } from '../job.ts'
-import { zoneSkipsCountedMax } from '../runs/zone-change.ts'
+import type { ActiveRun, JobState, Refusal } from '../../schemas/index.ts'
+import { zoneSkipsCountedMax } from '../runs/index.ts'
+import { type Job, pristineState } from '../state/index.ts'
 
 export interface Reason {
   /** A stable word for programs. */
@@ -15,7 +14,7 @@ export interface Reason {
   commandId?: string
 }
 
-/** Sentences for each reason that the core gives (streams/refusals.ts and whoever calls it). */
+/** Sentences for each reason that the core gives (streams/state/refusals.ts and whoever calls it). */
 const reasons: Record<string, string> = {
   'catch-up': 'missed, and left out by catchUp',
   overlap: 'an earlier run was still active',

@@ -11,17 +11,24 @@
  *
  * A report is applied only to the attempt it names; any other is counted and dropped.
  */
-import type { ActiveRun, ExecutionEvent, JobDefinition, Retry, RunError, RunErrorInput } from '../../schemas/generated.ts'
-import { patchRun } from '../draft.ts'
-import type { Context, Decision, Job } from '../job.ts'
-import { completeDefinition } from '../jobs/json.ts'
-import { type Timer, timerKind } from '../keys.ts'
-import { retryDelayMaxMs, retryDelayMs } from '../retries/backoff.ts'
-import { tierFor } from '../retries/tier.ts'
-import { attemptTimeoutGraceMs, expiresAt, retryTimerAt } from '../timers.ts'
+import type { ActiveRun, ExecutionEvent, JobDefinition, Retry, RunError, RunErrorInput } from '../../schemas/index.ts'
+import { completeDefinition } from '../definitions/index.ts'
+import {
+  attemptTimeoutGraceMs,
+  type Context,
+  type Decision,
+  expiresAt,
+  type Job,
+  patchRun,
+  retryTimerAt,
+  type Timer,
+  timerKind,
+} from '../state/index.ts'
+import { retryDelayMaxMs, retryDelayMs } from './backoff.ts'
 import { aheadMsMax, executionOf, mayBeEarly } from './dispatch.ts'
 import { finishRun } from './finish.ts'
 import { beginAttempt, beginReserved } from './gate.ts'
+import { tierFor } from './retry-tier.ts'
 import { keepSnapshot, snapshotNoOf } from './snapshots.ts'
 import { tellAgain } from './tell.ts'
 

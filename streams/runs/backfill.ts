@@ -1,9 +1,7 @@
 /** One run for each occurrence of a past range, a few at a time: as many as the job may have beside one another. */
-import type { JobCommand, JobDefinition, JobState } from '../../schemas/generated.ts'
-import { patchState, pristineState } from '../draft.ts'
-import type { Context, Decision } from '../job.ts'
-import { refuse, refuseCommand } from '../refusals.ts'
-import { nextFireUnbounded } from '../schedules/next-fire.ts'
+import type { JobCommand, JobDefinition, JobState } from '../../schemas/index.ts'
+import { nextFireUnbounded } from '../schedules/index.ts'
+import { type Context, type Decision, patchState, pristineState, refuse, refuseCommand } from '../state/index.ts'
 import { startRun } from './start.ts'
 import { isOver } from './validity.ts'
 

@@ -1,6 +1,6 @@
 /** A run that is to end before it has ended by itself. */
-import type { ActiveRun } from '../../schemas/generated.ts'
-import type { Context, Decision } from '../job.ts'
+import type { ActiveRun } from '../../schemas/index.ts'
+import type { Context, Decision } from '../state/index.ts'
 import { finishRun } from './finish.ts'
 
 /** Ends the run now. What its worker still says of it is stale; the worker is told, so that it stops. */

@@ -3,10 +3,8 @@
  * partitions, so each run carries what is left of it: how many runs led to it, and how many may still follow. What may follow is dealt
  * among its followers. So a chain has at most 1 + 5,000 runs whatever its jobs and however they are joined, a circle included.
  */
-import { jobCommandSchema } from '../../schemas/generated.ts'
-import type { Decision } from '../job.ts'
-import { fieldOf } from '../jobs/avro-schema.ts'
-import { refuse } from '../refusals.ts'
+import { fieldOf, jobCommandSchema } from '../../schemas/index.ts'
+import { type Decision, refuse } from '../state/index.ts'
 
 /** Generations of followers. */
 export const chainDepthMax = fieldOf(jobCommandSchema, 'chainDepth').maximum ?? 0

@@ -1,6 +1,5 @@
 /** When a job is done. */
-import { patchState } from '../draft.ts'
-import type { Decision } from '../job.ts'
+import { type Decision, patchState } from '../state/index.ts'
 
 /** A job with nothing ahead and nothing active is COMPLETED, and its deletion is set. */
 export function completeIfDone(draft: Decision, now: number): void {

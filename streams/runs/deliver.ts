@@ -8,9 +8,8 @@
  *
  * A run that is not tracked: once the workers have it nothing is heard of it, so it stands as DISPATCHED from then on.
  */
-import type { ActiveRun, Execution, TopicTarget } from '../../schemas/generated.ts'
-import { patchRun } from '../draft.ts'
-import type { Context, Decision } from '../job.ts'
+import type { ActiveRun, Execution, TopicTarget } from '../../schemas/index.ts'
+import { type Context, type Decision, patchRun } from '../state/index.ts'
 import { executionOf } from './dispatch.ts'
 import { finishRun } from './finish.ts'
 import { recordBytes, topicRecord } from './topic-record.ts'

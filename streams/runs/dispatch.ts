@@ -1,7 +1,6 @@
 /** From a run to the record that a worker reads. */
-import type { ActiveRun, Execution, Target } from '../../schemas/generated.ts'
-import { patchRun } from '../draft.ts'
-import type { Context, Decision, Job } from '../job.ts'
+import type { ActiveRun, Execution, Target } from '../../schemas/index.ts'
+import { type Context, type Decision, type Job, patchRun } from '../state/index.ts'
 import { snapshotNoOf } from './snapshots.ts'
 
 /** What is further ahead than any lead may be was decided by a clock that was ahead; the most that DUELOG_LEAD_MS_MAX allows. */

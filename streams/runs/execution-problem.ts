@@ -2,8 +2,8 @@
  * Whether a record of an attempt can be one that an owner wrote. The topics are open to every client that may write to them, and nothing
  * that such a record says may stop who reads it: ids become keys and reports, so they have to fit there.
  */
-import type { Execution } from '../../schemas/generated.ts'
-import { validateJobId } from '../jobs/validate.ts'
+import type { Execution } from '../../schemas/index.ts'
+import { validateJobId } from '../definitions/index.ts'
 
 /** Longest value of a record that is looked at. What an owner writes has at most a megabyte; compressed, more fits a batch. */
 export const valueBytesMax = 2 * 1024 * 1024

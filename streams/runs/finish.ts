@@ -1,14 +1,11 @@
 /** The end of a run: its record, the job's counters, and what the job does next. */
-import type { ActiveRun, FinishedRun, JobState, RunStatus } from '../../schemas/generated.ts'
-import { patchState, pristineState } from '../draft.ts'
-import { hiddenHash } from '../hidden-hash.ts'
-import type { Context, Decision } from '../job.ts'
-import { refuse } from '../refusals.ts'
-import { nextFireAfterEnd } from '../schedules/next-fire.ts'
+import type { ActiveRun, FinishedRun, JobState, RunStatus } from '../../schemas/index.ts'
+import { hiddenHash } from '../hashing/index.ts'
+import { nextFireAfterEnd } from '../schedules/index.ts'
+import { type Context, type Decision, patchState, pristineState, refuse, runNameOf } from '../state/index.ts'
 import { goOnWithBackfill } from './backfill.ts'
 import { triggerFollowers } from './chain.ts'
 import { completeIfDone } from './complete.ts'
-import { runNameOf } from './identity.ts'
 import { startQueued } from './queue.ts'
 import { dropDeadSnapshot, dropSnapshot } from './snapshots.ts'
 

@@ -4,15 +4,27 @@
  * The next time is computed from this nominal time and the definition, never from how the run goes, so that no failure can stop
  * a recurring job, and lateness does not add up.
  */
-import type { JobDefinition, JobState } from '../../schemas/generated.ts'
-import { patchState, pristineState } from '../draft.ts'
-import type { Context, Decision, SkipReason } from '../job.ts'
-import type { Timer } from '../keys.ts'
-import { refuse, skip } from '../refusals.ts'
-import { dueAtOf, latestDue } from '../schedules/jitter.ts'
-import { countFires, latestFire, nextFire, nextFireAfterEnd } from '../schedules/next-fire.ts'
-import { nthLatestFire } from '../schedules/nth-latest.ts'
-import { decidedTime } from '../schedules/zone-moves.ts'
+import type { JobDefinition, JobState } from '../../schemas/index.ts'
+import {
+  countFires,
+  decidedTime,
+  dueAtOf,
+  latestDue,
+  latestFire,
+  nextFire,
+  nextFireAfterEnd,
+  nthLatestFire,
+} from '../schedules/index.ts'
+import {
+  type Context,
+  type Decision,
+  patchState,
+  pristineState,
+  refuse,
+  type SkipReason,
+  skip,
+  type Timer,
+} from '../state/index.ts'
 import { goOnWithBackfill } from './backfill.ts'
 import { cancelRun } from './cancel.ts'
 import { completeIfDone } from './complete.ts'

@@ -7,13 +7,22 @@
  *
  * A run without limits passes untouched. One that waits keeps the start deadline it came with, and expires by it.
  */
-import type { ActiveRun, RateLimit } from '../../schemas/generated.ts'
-import { patchRun } from '../draft.ts'
-import type { Context, Decision, WaitingReason } from '../job.ts'
-import type { Waiter } from '../keys.ts'
-import { holdsSlot, isSameWaiter, slotLimitOf, slotUse, waiterOf } from '../limits/slots.ts'
-import { rateOf, reserveStart } from '../limits/starts.ts'
-import { refuse } from '../refusals.ts'
+import type { ActiveRun, RateLimit } from '../../schemas/index.ts'
+import {
+  type Context,
+  type Decision,
+  holdsSlot,
+  isSameWaiter,
+  patchRun,
+  rateOf,
+  refuse,
+  reserveStart,
+  slotLimitOf,
+  slotUse,
+  type Waiter,
+  type WaitingReason,
+  waiterOf,
+} from '../state/index.ts'
 import { dispatch, executionOf, mayBeEarly } from './dispatch.ts'
 import { recordBytes, topicRecord } from './topic-record.ts'
 

@@ -1,7 +1,5 @@
 /** Overlap QUEUE_ONE: the occurrence that waits for the active run to end. */
-import { patchState } from '../draft.ts'
-import type { Context, Decision } from '../job.ts'
-import { skip } from '../refusals.ts'
+import { type Context, type Decision, patchState, skip } from '../state/index.ts'
 import { startRun } from './start.ts'
 import { isOver } from './validity.ts'
 

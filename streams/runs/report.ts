@@ -2,10 +2,9 @@
  * A report of a worker, made to fit the limits of its schema. What is over a limit is left out and named, because the rest still counts:
  * a run whose result is too large has ended all the same, and to ignore its report would run it again and again.
  */
-import { type ExecutionEvent, executionEventSchema } from '../../schemas/generated.ts'
-import { type AvroField, type AvroRecord, fieldOf } from '../jobs/avro-schema.ts'
-import { limitChecker } from '../jobs/limits.ts'
-import type { Problem } from '../jobs/problem.ts'
+import { type AvroField, type AvroRecord, type ExecutionEvent, executionEventSchema, fieldOf } from '../../schemas/index.ts'
+import { limitChecker } from '../definitions/index.ts'
+import type { Problem } from '../text/index.ts'
 
 const problemsOf = limitChecker(executionEventSchema)
 const errorSchema = (fieldOf(executionEventSchema, 'error').type as [string, AvroRecord])[1]

@@ -4,8 +4,8 @@
  * of the first of them, so that a definition of half a megabyte is kept once and not a hundred times in one transaction. Who ends last lets
  * it go. A dead run keeps one of its own for a redrive.
  */
-import type { ActiveRun, Execution, JobState } from '../../schemas/generated.ts'
-import type { Decision, Job } from '../job.ts'
+import type { ActiveRun, Execution, JobState } from '../../schemas/index.ts'
+import type { Decision, Job } from '../state/index.ts'
 
 /** The run number in key P of what the run was made with; undefined: the definition in force says it. */
 export const snapshotNoOf = ({ snapshot, snapshotRunNo, runNo }: ActiveRun): number | undefined =>

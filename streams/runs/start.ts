@@ -1,8 +1,6 @@
 /** The beginning of a run. */
-import type { ActiveRun, JobDefinition, RunLimits, Trigger } from '../../schemas/generated.ts'
-import { patchState, pristineState } from '../draft.ts'
-import type { Context, Decision } from '../job.ts'
-import { rankOf } from '../limits/slots.ts'
+import type { ActiveRun, JobDefinition, RunLimits, Trigger } from '../../schemas/index.ts'
+import { type Context, type Decision, patchState, pristineState, rankOf } from '../state/index.ts'
 import { firstLink } from './chain.ts'
 import { beginAttempt } from './gate.ts'
 

@@ -2,9 +2,8 @@
  * The worker of a pinned run is told of it again. It reads what it is told from its start on, so one that was away, or starts again after
  * it has given a run back, would never hear of it. A worker that has the attempt already takes it once.
  */
-import type { ActiveRun } from '../../schemas/generated.ts'
-import { patchRun } from '../draft.ts'
-import type { Context, Decision } from '../job.ts'
+import type { ActiveRun } from '../../schemas/index.ts'
+import { type Context, type Decision, patchRun } from '../state/index.ts'
 import { executionOf } from './dispatch.ts'
 
 /** The longest time between two tellings. A worker that comes back waits for its runs as long as it was away, and not longer than this. */

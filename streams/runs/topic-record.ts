@@ -1,7 +1,6 @@
 /** The record that a job with a topic target becomes: payload and headers byte for byte, and ours besides. */
-import type { Execution, TopicTarget } from '../../schemas/generated.ts'
-import type { TopicRecord } from '../job.ts'
-import { executionIdOf } from './identity.ts'
+import type { Execution, TopicTarget } from '../../schemas/index.ts'
+import { executionIdOf, type TopicRecord } from '../state/index.ts'
 
 /** Headers that every such record has. A job's own headers of these names give way. */
 export const recordHeaders = {

@@ -1,11 +1,7 @@
 /** What becomes of a job's next occurrence when the rules of its time zone have changed (ADR 0040). */
-import type { JobDefinition, JobState } from '../../schemas/generated.ts'
-import { patchState } from '../draft.ts'
-import type { Context, Decision, Job } from '../job.ts'
-import { skip } from '../refusals.ts'
-import { dueAtOf } from '../schedules/jitter.ts'
-import { decidedTime, followsZone, type Move, nextByRules } from '../schedules/zone-moves.ts'
-import { timersOf } from '../timers.ts'
+import type { JobDefinition, JobState } from '../../schemas/index.ts'
+import { decidedTime, dueAtOf, followsZone, type Move, nextByRules } from '../schedules/index.ts'
+import { type Context, type Decision, type Job, patchState, skip, timersOf } from '../state/index.ts'
 import { goOnWithBackfill } from './backfill.ts'
 import { completeIfDone } from './complete.ts'
 

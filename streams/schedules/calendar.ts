@@ -1,5 +1,5 @@
 /** Schedules that follow the calendar of a zone: cron expressions and recurrence rules, with what bounds and thins them out. */
-import type { Schedule } from '../../schemas/generated.ts'
+import type { Schedule } from '../../schemas/index.ts'
 import { CountedEnd } from './counted-end.ts'
 import { cronRecurrence } from './cron.ts'
 import { Exclusions } from './exclusions.ts'

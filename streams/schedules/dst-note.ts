@@ -1,5 +1,5 @@
 /** What daylight saving did to an occurrence, in words, for whoever looks at a preview. */
-import type { Schedule } from '../../schemas/generated.ts'
+import type { Schedule } from '../../schemas/index.ts'
 import { calendarOf } from './calendar.ts'
 import type { ScheduleSource } from './next-fire.ts'
 import type { WallTimes } from './wall-times.ts'

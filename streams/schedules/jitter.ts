@@ -2,7 +2,7 @@
  * How much later than its nominal time an occurrence is due. It follows from job id and nominal time alone, so a replay decides alike
  * and jobs of one schedule are spread evenly. It stays below the time to the next occurrence, so a job's own keep their order.
  */
-import { hashShare } from '../retries/hash-share.ts'
+import { hashShare } from '../hashing/index.ts'
 import { latestFire, nextFire, type ScheduleSource } from './next-fire.ts'
 
 export type JitteredSource = ScheduleSource & { jitterMs: number }

@@ -10,9 +10,9 @@
  * In every case none before startAt and none after endAt; an occurrence exactly at either counts.
  *
  * streams/schedules/zoned-times.ts says what daylight saving does to the latter two, streams/schedules/jitter.ts how much later than
- * nominal a run is due. maxRuns is not known here. All functions throw RangeError for what streams/jobs/validate.ts refuses.
+ * nominal a run is due. maxRuns is not known here. All functions throw RangeError for what streams/definitions/validate.ts refuses.
  */
-import type { JobDefinition } from '../../schemas/generated.ts'
+import type { JobDefinition } from '../../schemas/index.ts'
 import { calendarOf, countInCalendar, latestInCalendar, nextInCalendar } from './calendar.ts'
 import { countPoints, type Grid, latestPoint, nextPoint } from './interval.ts'
 import { perRules } from './zone-rules.ts'

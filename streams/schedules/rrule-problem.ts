@@ -1,5 +1,5 @@
 /** Why a rule cannot be used: its text, that nothing ever comes of it, or that it takes too long to find out. */
-import type { Schedule } from '../../schemas/generated.ts'
+import type { Schedule } from '../../schemas/index.ts'
 import { type Calendar, freshCalendarOf, nextInCalendar } from './calendar.ts'
 import { rruleOf, rruleTextProblem } from './rrule.ts'
 import { withinSteps } from './steps.ts'

@@ -5,7 +5,7 @@
  * the clock is known by that clock: one at 02:30 that ran does not run again because 02:30 now comes an hour later. What names every
  * hour goes by elapsed time, and is known by its instant.
  */
-import type { DecidedTime } from '../../schemas/generated.ts'
+import type { DecidedTime } from '../../schemas/index.ts'
 import { calendarOf } from './calendar.ts'
 import { countFires, firstFire, latestFire, nextFire, type ScheduleSource } from './next-fire.ts'
 import { dayMs } from './wall-times.ts'

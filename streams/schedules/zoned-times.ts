@@ -5,7 +5,7 @@
  * back some come twice. The policy of the schedule says what becomes of either; what names every hour goes by elapsed time instead.
  * Occurrences that the policy would put on one instant are one.
  */
-import type { DstGap, DstOverlap } from '../../schemas/generated.ts'
+import type { DstGap, DstOverlap } from '../../schemas/index.ts'
 import { eraStep } from './steps.ts'
 import { dayMs, horizonAt, type Recurrence, type WallTimes } from './wall-times.ts'
 import { type Era, eraAt as eraOf, isSteady, steadyOffset, zoneOf } from './zone.ts'

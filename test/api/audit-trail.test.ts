@@ -1,10 +1,10 @@
 /** The audit trail beside garbage on its topic. */
 import { expect, it } from 'vitest'
-import { type AuditTrailOptions, createAuditTrail } from '../../src/api/audit/audit-trail.ts'
-import { systemClock } from '../../src/clock.ts'
-import { DuelogError } from '../../src/errors.ts'
-import type { Batch } from '../../src/ports.ts'
-import { topicNames } from '../../streams/topics.ts'
+import { type AuditTrailOptions, createAuditTrail } from '../../src/api/audit-trail/audit-trail.ts'
+import { systemClock } from '../../src/clock/clock.ts'
+import { DuelogError } from '../../src/errors/errors.ts'
+import type { Batch } from '../../src/ports/log.ts'
+import { topicNames } from '../../streams/topics/topics.ts'
 
 const names = topicNames('t.')
 const text = (value: string): Buffer => Buffer.from(value)

@@ -2,8 +2,8 @@
 import SwaggerParser from '@apidevtools/swagger-parser'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { OpenApiDocument } from '../../src/api/openapi/document.ts'
-import { errorTable } from '../../src/errors.ts'
-import { definitionFromJson } from '../../streams/jobs/json.ts'
+import { errorTable } from '../../src/errors/errors.ts'
+import { definitionFromJson } from '../../streams/definitions/definition-json.ts'
 import { createSystem, type MemorySystem } from './system-in-memory.ts'
 
 /** Method, path and least role of each route that users may rely on; null needs no token. */

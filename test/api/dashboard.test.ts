@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { readDashboard } from '../../src/api/dashboard-files.ts'
-import { listenersMax } from '../../src/api/limits.ts'
-import { createMetrics } from '../../src/metrics.ts'
+import { readDashboard } from '../../src/api/http/dashboard-files.ts'
+import { listenersMax } from '../../src/api/schemas/limits.ts'
+import { createMetrics } from '../../src/metrics/metrics.ts'
 import { createSystem } from './system-in-memory.ts'
 
 function built(): ReturnType<typeof readDashboard> {

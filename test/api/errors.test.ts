@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { describe, expect, it } from 'vitest'
-import { bodyBytesMax } from '../../src/api/limits.ts'
+import { bodyBytesMax } from '../../src/api/schemas/limits.ts'
 import { atNoon, createSystem } from './system-in-memory.ts'
 
 const json = { 'content-type': 'application/json' }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { RecordOut } from '../../src/ports.ts'
-import { partitionOf } from '../../streams/topics.ts'
+import type { RecordOut } from '../../src/ports/log.ts'
+import { partitionOf } from '../../streams/topics/topics.ts'
 import { atNoon, createSystem, type MemorySystem, names } from './system-in-memory.ts'
 
 const put = (url: string, payload: object, headers: Record<string, string> = {}) => ({

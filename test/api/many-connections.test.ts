@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
+import type { ApiOptions } from '../../src/api/context/options.ts'
 import {
   bodiesMax,
   bodiesPerCallerMax,
@@ -11,8 +12,7 @@ import {
   headersReceiveMs,
   listBytesMax,
   unreadCharsMax,
-} from '../../src/api/limits.ts'
-import type { ApiOptions } from '../../src/api/options.ts'
+} from '../../src/api/schemas/limits.ts'
 import { createSystem } from './system-in-memory.ts'
 
 const request = (path: string) => `GET ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n`

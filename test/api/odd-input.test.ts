@@ -2,8 +2,8 @@
 import { connect } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { Calculations } from '../../src/api/calculations.ts'
-import { calculationsWaitingMax, listenersMax, listenersPerCallerMax } from '../../src/api/limits.ts'
+import { Calculations } from '../../src/api/jobs/schedule-compute-queue.ts'
+import { calculationsWaitingMax, listenersMax, listenersPerCallerMax } from '../../src/api/schemas/limits.ts'
 import { apiTokens, expectRefusal, operator, viewer } from './attackers.ts'
 import { atNoon, createSystem } from './system-in-memory.ts'
 
@@ -149,7 +149,7 @@ describe('rules that take a search', () => {
     let nowMs = performance.now()
     const looks = vi.spyOn(performance, 'now').mockImplementation(() => ++nowMs)
     onTestFinished(() => looks.mockRestore())
-    // The turns below keep the loop busy, after which searches would rest for as long as they may: test/spare-time.test.ts.
+    // The turns below keep the loop busy, after which searches would rest for as long as they may: test/concurrency/idle-time.test.ts.
     const idle = vi.spyOn(performance, 'eventLoopUtilization').mockReturnValue({ idle: 1, active: 0, utilization: 0 })
     onTestFinished(() => idle.mockRestore())
     let turns = 0

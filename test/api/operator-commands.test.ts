@@ -1,7 +1,7 @@
 /** What an operator can ask beyond trigger and pause: an end, a past range, a dead run once more, and why. */
 import { describe, expect, it } from 'vitest'
 import type { JobCommand, JobDefinition } from '../../schemas/generated.ts'
-import { deadLetterJobsAtOnce } from '../../src/api/limits.ts'
+import { deadLetterJobsAtOnce } from '../../src/api/schemas/limits.ts'
 import { duelogHere } from '../cli/built-program.ts'
 import { activeRun, codecs, createSystem, execution, finishedRun, type MemorySystem, names, nowMs } from './system-in-memory.ts'
 

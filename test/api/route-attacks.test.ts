@@ -1,8 +1,8 @@
 /** Every route there is, as the server itself has them: a new one that forgets whom it asks is red here. */
 import { connect } from 'node:net'
 import { describe, expect, it } from 'vitest'
-import { connectionsMax } from '../../src/api/limits.ts'
-import { peerToken } from '../../src/api/peers.ts'
+import { peerToken } from '../../src/api/guards/peers.ts'
+import { connectionsMax } from '../../src/api/schemas/limits.ts'
 import { admin, apiTokens, bearer, expectRefusal, type Headers, operator, viewer } from './attackers.ts'
 import { atNoon, createSystem, type MemorySystem } from './system-in-memory.ts'
 

@@ -2,6 +2,7 @@
 import { Writable } from 'node:stream'
 import { pino } from 'pino'
 import { describe, expect, it } from 'vitest'
+import { SignIns } from '../../src/api/guards/sign-ins.ts'
 import {
   refusedSignInsInAllMax,
   refusedSignInsInAllPerSecond,
@@ -10,9 +11,8 @@ import {
   refusedTokensKeptMs,
   signInsKeptMax,
   signInsLoggedMs,
-} from '../../src/api/limits.ts'
-import { SignIns } from '../../src/api/sign-ins.ts'
-import { DuelogError } from '../../src/errors.ts'
+} from '../../src/api/schemas/limits.ts'
+import { DuelogError } from '../../src/errors/errors.ts'
 import { admin, apiTokens, bearer, type Headers, operator, viewer } from './attackers.ts'
 import { createSystem } from './system-in-memory.ts'
 

@@ -1,7 +1,7 @@
 /** Slowloris: connections that never come to the end of their headers. */
 import { connect } from 'node:net'
 import { expect, it } from 'vitest'
-import { headersReceiveMs } from '../../src/api/limits.ts'
+import { headersReceiveMs } from '../../src/api/schemas/limits.ts'
 import { createSystem } from './system-in-memory.ts'
 
 it('a request whose headers do not arrive is answered and its connection closed', async () => {

@@ -1,6 +1,6 @@
 /** What is answered while the owner of a partition decides nothing, because its clock is not trusted. */
 import { expect, it } from 'vitest'
-import { partitionOf } from '../../streams/topics.ts'
+import { partitionOf } from '../../streams/topics/topics.ts'
 import { duelogHere } from '../cli/built-program.ts'
 import { atNoon, createSystem, type MemorySystem } from './system-in-memory.ts'
 

@@ -2,12 +2,11 @@
 import { pino } from 'pino'
 import type { AuditEvent, Execution, FinishedRun, JobCommand, JobDefinition } from '../../schemas/generated.ts'
 import { type Api, type ApiOptions, createApi } from '../../src/api/api.ts'
-import type { AuditTrail } from '../../src/api/audit/audit-trail.ts'
-import type { OwnerDirectory } from '../../src/api/owner-directory.ts'
-import { decodeWire, encodeWire } from '../../src/api/wire.ts'
-import { DuelogError } from '../../src/errors.ts'
-import { createMetrics } from '../../src/metrics.ts'
-import { ownerProblem } from '../../src/owner-views.ts'
+import type { AuditTrail } from '../../src/api/audit-trail/audit-trail.ts'
+import { decodeWire, encodeWire } from '../../src/api/owners/internal-json.ts'
+import type { OwnerDirectory } from '../../src/api/owners/owner-directory.ts'
+import { DuelogError } from '../../src/errors/errors.ts'
+import { createMetrics } from '../../src/metrics/metrics.ts'
 import type {
   ActiveRunView,
   Codec,
@@ -23,11 +22,12 @@ import type {
   RecordOut,
   StoredJob,
   WorkerRuns,
-} from '../../src/ports.ts'
-import { holds, onlyOverOf } from '../../streams/jobs/condition.ts'
-import { completeDefinition } from '../../streams/jobs/json.ts'
+} from '../../src/ports/log.ts'
+import { ownerProblem } from '../../src/ports/owner-views.ts'
+import { completeDefinition } from '../../streams/definitions/definition-json.ts'
 import type { Reason } from '../../streams/jobs/why.ts'
-import { partitionOf, topicNames } from '../../streams/topics.ts'
+import { holds, onlyOverOf } from '../../streams/state/condition.ts'
+import { partitionOf, topicNames } from '../../streams/topics/topics.ts'
 
 export const nowMs = Date.UTC(2030, 0, 1)
 export const names = topicNames('test.')

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createMetrics } from '../../src/metrics.ts'
+import { createMetrics } from '../../src/metrics/metrics.ts'
 import { atNoon, createSystem, nowMs } from './system-in-memory.ts'
 
 const isoAt = (afterMs: number): string => new Date(nowMs + afterMs).toISOString()

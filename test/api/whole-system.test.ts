@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { readConfig } from '../../src/config/config.ts'
-import { type System, startSystem } from '../../src/main.ts'
+import { type System, startSystem } from '../../src/system/system.ts'
 import { brokers, registryUrl, uniquePrefix } from '../kafka/harness.ts'
 
 const partitions = 2

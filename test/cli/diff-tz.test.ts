@@ -2,7 +2,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { completeDefinition } from '../../streams/jobs/json.ts'
+import { completeDefinition } from '../../streams/definitions/definition-json.ts'
 import { occurrences } from '../../streams/schedules/next-fire.ts'
 import { duelogHere, type Ended } from './built-program.ts'
 

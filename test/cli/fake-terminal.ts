@@ -1,5 +1,5 @@
 /** A terminal that remembers what was written. */
-import type { Terminal } from '../../src/cli/terminal.ts'
+import type { Terminal } from '../../src/cli/terminal/terminal.ts'
 
 export class FakeTerminal implements Terminal {
   readonly out: string[] = []

@@ -2,8 +2,8 @@
 import { expect, it } from 'vitest'
 import { jobDefinitionSchema } from '../../schemas/generated.ts'
 import { schemaTexts } from '../../schemas/texts.ts'
-import { createCodecs } from '../../src/kafka/codecs.ts'
-import { topicNames, topicPlans } from '../../streams/topics.ts'
+import { createCodecs } from '../../src/kafka/avro/codecs.ts'
+import { topicNames, topicPlans } from '../../streams/topics/topics.ts'
 import { brokers, registryUrl, uniquePrefix } from '../kafka/harness.ts'
 import { duelogHere } from './built-program.ts'
 

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events'
 import { describe, expect, it } from 'vitest'
-import { type SignalSource, watchSignals } from '../../src/cli/signals.ts'
+import { type SignalSource, watchSignals } from '../../src/cli/terminal/signals.ts'
 
 class FakeProcess extends EventEmitter implements SignalSource {
   exits: number[] = []

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { showProgress } from '../../src/cli/progress.ts'
-import { oneLine, painterOf, pairsText, tableText } from '../../src/cli/style.ts'
+import { showProgress } from '../../src/cli/terminal/progress.ts'
+import { oneLine, painterOf, pairsText, tableText } from '../../src/cli/terminal/style.ts'
 
 const terminal = { write: () => {}, isTTY: true }
 const plain = painterOf({ write: () => {} }, {})

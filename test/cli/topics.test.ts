@@ -1,7 +1,7 @@
 /** `duelog topics …` on a real broker. */
 import kafkajs, { type Admin, type ITopicConfig } from 'kafkajs'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { topicNames, topicPlans } from '../../streams/topics.ts'
+import { topicNames, topicPlans } from '../../streams/topics/topics.ts'
 import { brokers, registryUrl } from '../kafka/harness.ts'
 import { duelogHere, type Ended } from './built-program.ts'
 

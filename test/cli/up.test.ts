@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { startMsMax, up } from '../../src/cli/up-command.ts'
+import { startMsMax, up } from '../../src/cli/commands/up-command.ts'
 import { readConfig } from '../../src/config/config.ts'
-import { DuelogError } from '../../src/errors.ts'
-import type { System, SystemOptions } from '../../src/main.ts'
-import { createMetrics } from '../../src/metrics.ts'
+import { DuelogError } from '../../src/errors/errors.ts'
+import { createMetrics } from '../../src/metrics/metrics.ts'
+import type { System, SystemOptions } from '../../src/system/system.ts'
 import { ManualClock, VirtualTime } from '../tools/manual-clock.ts'
 import { FakeTerminal } from './fake-terminal.ts'
 

@@ -5,9 +5,9 @@ import { BATCH_RECORDS_MAX, BATCHES_IN_FLIGHT_MAX } from '../../src/client/batch
 import { createJobClient, type Rejection } from '../../src/client/client.ts'
 import { DefinitionReader } from '../../src/client/definition-reader.ts'
 import type { Job } from '../../src/client/job.ts'
-import { avroType } from '../../src/kafka/avro.ts'
-import { AvroCodec } from '../../src/kafka/codec.ts'
-import { definitionFromJson } from '../../streams/jobs/json.ts'
+import { avroType } from '../../src/kafka/avro/avro-type.ts'
+import { AvroCodec } from '../../src/kafka/avro/codec.ts'
+import { definitionFromJson } from '../../streams/definitions/definition-json.ts'
 import { LoopbackLog } from '../tools/loopback-log.ts'
 import { rest } from '../tools/manual-clock.ts'
 

@@ -1,8 +1,8 @@
 /** What `import … from 'duelog'` gives, on the real broker. */
 import { expect, it, onTestFinished } from 'vitest'
 import type { JobDefinition } from '../../schemas/generated.ts'
-import { createClient, createWorker, NonRetryableError } from '../../src/index.ts'
-import { partitionOf } from '../../streams/topics.ts'
+import { createClient, createWorker, NonRetryableError } from '../../src/library/index.ts'
+import { partitionOf } from '../../streams/topics/topics.ts'
 import { openCluster, PARTITIONS } from '../executor/cluster.ts'
 import { silent } from '../executor/harness.ts'
 import { brokers, registryUrl, Watcher } from '../kafka/harness.ts'

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { readConfig } from '../../src/config/config.ts'
 import { settings } from '../../src/config/settings.ts'
-import { DuelogError } from '../../src/errors.ts'
+import { DuelogError } from '../../src/errors/errors.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'duelog-config-'))
 afterAll(() => rmSync(folder, { recursive: true }))

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { readConfig } from '../../src/config/config.ts'
-import { effectiveSettings } from '../../src/config/effective.ts'
+import { effectiveSettings } from '../../src/config/effective-settings.ts'
 import { settings } from '../../src/config/settings.ts'
 
 const shown = (env: Record<string, string>) =>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { Forecast } from '../../src/dashboard/answers.ts'
-import { gridOf, levelOf, palestOf, rangeOf } from '../../src/dashboard/calendar-grid.ts'
+import type { Forecast } from '../../src/dashboard/model/answers.ts'
+import { gridOf, levelOf, palestOf, rangeOf } from '../../src/dashboard/model/calendar-grid.ts'
 
 const forecast = (from: Date, stepMs: number, counts: number[]): Forecast => ({
   ...{ bucketMs: stepMs, overdue: 0, jobs: 1, estimate: false, until: from.toISOString() },

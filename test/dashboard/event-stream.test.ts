@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { eventsOf, type ServerEvent } from '../../src/dashboard/event-stream.ts'
+import { eventsOf, type ServerEvent } from '../../src/dashboard/model/event-stream.ts'
 
 async function read(...chunks: (string | Uint8Array)[]): Promise<ServerEvent[]> {
   const body = new ReadableStream<Uint8Array>({

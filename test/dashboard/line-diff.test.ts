@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { lineDiff } from '../../src/dashboard/line-diff.ts'
+import { lineDiff } from '../../src/dashboard/model/line-diff.ts'
 
 describe('the difference of two texts', () => {
   it('shows what goes before what comes', () => {

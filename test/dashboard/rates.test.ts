@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { Counts, PulseMessage } from '../../src/dashboard/answers.ts'
-import { percentile, ratesBetween, ratesOver } from '../../src/dashboard/rates.ts'
+import type { Counts, PulseMessage } from '../../src/dashboard/model/answers.ts'
+import { percentile, ratesBetween, ratesOver } from '../../src/dashboard/model/rates.ts'
 
 const none: Counts = {
   ...{ definitions: 0, dispatched: 0, written: 0, retries: 0, leasesLost: 0, ended: {}, skipped: {} },

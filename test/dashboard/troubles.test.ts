@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import type { Counts, PartitionState, PulseMessage } from '../../src/dashboard/answers.ts'
-import type { Rates } from '../../src/dashboard/rates.ts'
-import { stoppedOf, troublesOf } from '../../src/dashboard/troubles.ts'
+import type { Counts, PartitionState, PulseMessage } from '../../src/dashboard/model/answers.ts'
+import type { Rates } from '../../src/dashboard/model/rates.ts'
+import { stoppedOf, troublesOf } from '../../src/dashboard/model/troubles.ts'
 
 const fine: PartitionState = {
   ...{ partition: 0, phase: 'active', restoreRemaining: 0, mailboxDepth: 0, jobsOffset: 0, overdueMs: 0, restoreTotal: 0 },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { duration, instant, rate, relative, scheduleWords, targetWords } from '../../src/dashboard/words.ts'
+import { duration, instant, rate, relative, scheduleWords, targetWords } from '../../src/dashboard/model/words.ts'
 
 describe('words', () => {
   it.each([

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { Ledger } from '../../src/demo/ledger.ts'
 import { LogFollower } from '../../src/demo/log-follower.ts'
-import type { Codecs } from '../../src/kafka/codecs.ts'
-import type { GroupReaderOptions, Log } from '../../src/ports.ts'
-import { stateKey } from '../../streams/keys.ts'
-import { topicNames } from '../../streams/topics.ts'
+import { Ledger } from '../../src/demo/run-accounts.ts'
+import type { Codecs } from '../../src/kafka/avro/codecs.ts'
+import type { GroupReaderOptions, Log } from '../../src/ports/log.ts'
+import { stateKey } from '../../streams/state/keys.ts'
+import { topicNames } from '../../streams/topics/topics.ts'
 
 const names = topicNames('t.')
 const executions = names.executions('default', 'NORMAL')

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { clockText } from '../../src/demo/day-progress.ts'
-import type { Verdict } from '../../src/demo/ledger.ts'
+import type { Verdict } from '../../src/demo/run-accounts.ts'
 import { isProved, summaryText } from '../../src/demo/summary.ts'
 
 const clean: Verdict = {

@@ -4,7 +4,7 @@ import { Ajv } from 'ajv'
 import { describe, expect, test } from 'vitest'
 import { readConfig } from '../../src/config/config.ts'
 import { kafkaVersion, registryVersion } from '../../src/embedded/versions.ts'
-import { topicNames, topicPlans } from '../../streams/topics.ts'
+import { topicNames, topicPlans } from '../../streams/topics/topics.ts'
 import { composeFile, type Service } from './compose-file.ts'
 
 const file = composeFile({ DUELOG_API_TOKENS: 'admin:secret-of-the-test' })

@@ -9,7 +9,7 @@ import { reasonOf, startGuarded } from '../../src/embedded/guarded-process.ts'
 import { stopStale } from '../../src/embedded/stale-process.ts'
 import { lives, program, temporaryFolder, written } from './harness.ts'
 
-const guardFile = fileURLToPath(new URL('../../src/embedded/guard.sh', import.meta.url))
+const guardFile = fileURLToPath(new URL('../../src/process/guard.sh', import.meta.url))
 
 /** A guard over a shell script. It kills after 1 s. */
 async function guarded(folder: string, script: string): Promise<ChildProcess> {

@@ -6,7 +6,7 @@ import { requireSpace } from '../../src/embedded/data-folder.ts'
 import { majorVersionOf } from '../../src/embedded/java.ts'
 import type { EmbeddedOptions } from '../../src/embedded/options.ts'
 import { startEmbedded } from '../../src/embedded/start.ts'
-import type { DuelogError } from '../../src/errors.ts'
+import type { DuelogError } from '../../src/errors/errors.ts'
 import { optionsFor, program, temporaryFolder } from './harness.ts'
 
 /** The code and sentence with which a start is refused; whatever did start is stopped. */

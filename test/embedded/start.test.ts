@@ -4,7 +4,7 @@ import { Kafka, logLevel } from 'kafkajs'
 import { expect, test } from 'vitest'
 import type { Embedded } from '../../src/embedded/options.ts'
 import { startEmbedded } from '../../src/embedded/start.ts'
-import { DuelogError } from '../../src/errors.ts'
+import { DuelogError } from '../../src/errors/errors.ts'
 import { freePorts } from '../setup/free-ports.ts'
 import { lives, optionsFor, pidIn, temporaryFolder } from './harness.ts'
 

@@ -1,10 +1,10 @@
 /** docs/PROTOCOL.md names fields, limits and topics that others rely on: they are those of the program. */
 import { expect, test } from 'vitest'
 import { executionEventSchema, executionSchema, jobDefinitionSchema, workerControlSchema } from '../../schemas/generated.ts'
-import { ERROR_MESSAGE_MAX, ERROR_STACK_MAX } from '../../src/executor/handler-errors.ts'
-import { RESULT_BYTES_MAX } from '../../src/executor/outcome.ts'
-import { attemptTimeoutGraceMs } from '../../streams/timers.ts'
-import { priorities, topicNames } from '../../streams/topics.ts'
+import { ERROR_MESSAGE_MAX, ERROR_STACK_MAX } from '../../src/executor/handlers/handler-errors.ts'
+import { RESULT_BYTES_MAX } from '../../src/executor/report/outcome.ts'
+import { attemptTimeoutGraceMs } from '../../streams/state/timers.ts'
+import { priorities, topicNames } from '../../streams/topics/topics.ts'
 import { readHouseFile } from '../house/tree.ts'
 
 const { text } = readHouseFile('docs/PROTOCOL.md')

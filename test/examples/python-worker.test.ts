@@ -1,6 +1,6 @@
 /** The worker protocol of docs/PROTOCOL.md as somebody else's libraries speak it: the Python worker of the examples, on the real broker. */
 import { afterAll, beforeAll, expect, type TestContext, test, vi } from 'vitest'
-import { createWorker } from '../../src/index.ts'
+import { createWorker } from '../../src/library/index.ts'
 import { brokers, openLog, registryUrl } from '../kafka/harness.ts'
 import { openPlace } from '../targets/harness.ts'
 import { makePythonEnvironment, type PythonEnvironment, PythonWorker } from './python-environment.ts'

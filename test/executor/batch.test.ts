@@ -1,7 +1,7 @@
 /** Handlers that take runs in batches. */
 import { describe, expect, it } from 'vitest'
-import type { BatchOutcomes, Run } from '../../src/executor/handler.ts'
-import { EVENT_LINGER_MS } from '../../src/executor/outbox.ts'
+import type { BatchOutcomes, Run } from '../../src/executor/handlers/handler.ts'
+import { EVENT_LINGER_MS } from '../../src/executor/report/report-sender.ts'
 import { rest } from '../tools/manual-clock.ts'
 import { Harness, silent } from './harness.ts'
 

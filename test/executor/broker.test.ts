@@ -1,6 +1,6 @@
 /** The executor on the real broker. */
 import { expect, it } from 'vitest'
-import type { Handler } from '../../src/executor/handler.ts'
+import type { Handler } from '../../src/executor/handlers/handler.ts'
 import { openCluster, PARTITIONS } from './cluster.ts'
 
 const countsOf = (ids: Iterable<string>): Map<string, number> => {

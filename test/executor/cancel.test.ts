@@ -1,8 +1,8 @@
 /** Cancellations as workers take them from worker-control. */
 import { describe, expect, it } from 'vitest'
 import type { Execution } from '../../schemas/generated.ts'
-import { CANCELS_KEPT_MAX, Cancels } from '../../src/executor/cancels.ts'
-import { EVENT_LINGER_MS } from '../../src/executor/outbox.ts'
+import { CANCELS_KEPT_MAX, Cancels } from '../../src/executor/consume/cancellations.ts'
+import { EVENT_LINGER_MS } from '../../src/executor/report/report-sender.ts'
 import { ManualClock, rest } from '../tools/manual-clock.ts'
 import { executionOf, Harness, names } from './harness.ts'
 

@@ -1,9 +1,9 @@
 /** Workers whose clock is wrong: nothing starts early, nothing is ended, and no heartbeat is kept back. */
 import { describe, expect, it } from 'vitest'
-import { ASTRAY_MS_MIN } from '../../src/executor/astray.ts'
-import type { GuardedClock } from '../../src/guarded-clock.ts'
-import { createMetrics } from '../../src/metrics.ts'
-import { processClock } from '../../src/process-clock.ts'
+import type { GuardedClock } from '../../src/clock/guarded-clock.ts'
+import { processClock } from '../../src/cluster/process-clock.ts'
+import { ASTRAY_MS_MIN } from '../../src/executor/consume/misdated-executions.ts'
+import { createMetrics } from '../../src/metrics/metrics.ts'
 import { LoopbackLog } from '../tools/loopback-log.ts'
 import { ManualClock, rest } from '../tools/manual-clock.ts'
 import { Harness, silent } from './harness.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { NonRetryableError, RetryLaterError } from '../../src/executor/handler-errors.ts'
-import { EVENT_LINGER_MS } from '../../src/executor/outbox.ts'
-import { RESULT_BYTES_MAX } from '../../src/executor/outcome.ts'
+import { NonRetryableError, RetryLaterError } from '../../src/executor/handlers/handler-errors.ts'
+import { RESULT_BYTES_MAX } from '../../src/executor/report/outcome.ts'
+import { EVENT_LINGER_MS } from '../../src/executor/report/report-sender.ts'
 import { rest } from '../tools/manual-clock.ts'
 import { Harness, names } from './harness.ts'
 

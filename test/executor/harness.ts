@@ -13,11 +13,11 @@ import {
   workerControlSchema,
 } from '../../schemas/generated.ts'
 import { createExecutor, type ExecutorOptions } from '../../src/executor/executor.ts'
-import { type Handlers, isBatchHandler } from '../../src/executor/handler.ts'
-import { avroType } from '../../src/kafka/avro.ts'
-import { AvroCodec } from '../../src/kafka/codec.ts'
-import { createMetrics } from '../../src/metrics.ts'
-import { topicNames } from '../../streams/topics.ts'
+import { type Handlers, isBatchHandler } from '../../src/executor/handlers/handler.ts'
+import { avroType } from '../../src/kafka/avro/avro-type.ts'
+import { AvroCodec } from '../../src/kafka/avro/codec.ts'
+import { createMetrics } from '../../src/metrics/metrics.ts'
+import { topicNames } from '../../streams/topics/topics.ts'
 import { LoopbackLog, type LoopbackReader } from '../tools/loopback-log.ts'
 import { ManualClock, rest } from '../tools/manual-clock.ts'
 

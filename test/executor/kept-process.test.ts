@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { expect, it, onTestFinished } from 'vitest'
-import { keepRunning } from '../../src/kept-process.ts'
+import { keepRunning } from '../../src/process/supervised-process.ts'
 import { ManualClock } from '../tools/manual-clock.ts'
 
 /** A shell script that is kept running, and how it ended each time. */

@@ -1,7 +1,7 @@
 /** Priorities under a backlog, on the real broker. */
 import { expect, it } from 'vitest'
-import { LOWER_PICK_EVERY } from '../../src/executor/ready-queue.ts'
-import { partitionOf } from '../../streams/topics.ts'
+import { LOWER_PICK_EVERY } from '../../src/executor/run/ready-queue.ts'
+import { partitionOf } from '../../streams/topics/topics.ts'
 import { openCluster, PARTITIONS } from './cluster.ts'
 
 /** Ids of one partition, so that one fetch brings all of them. */

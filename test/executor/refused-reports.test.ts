@@ -1,7 +1,7 @@
 /** Reports that the brokers do not take, and those that are sent with them. */
 import { describe, expect, it } from 'vitest'
-import { DuelogError } from '../../src/errors.ts'
-import { EVENT_LINGER_MS } from '../../src/executor/outbox.ts'
+import { DuelogError } from '../../src/errors/errors.ts'
+import { EVENT_LINGER_MS } from '../../src/executor/report/report-sender.ts'
 import { rest } from '../tools/manual-clock.ts'
 import { Harness } from './harness.ts'
 

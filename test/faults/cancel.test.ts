@@ -1,9 +1,9 @@
 /** Cancellations over HTTP, of runs in every state and of handlers that do not listen, and of owners that die over them. */
 import { randomUUID } from 'node:crypto'
 import { describe, expect, type TestContext, test } from 'vitest'
-import { createCodecs } from '../../src/kafka/codecs.ts'
+import { createCodecs } from '../../src/kafka/avro/codecs.ts'
 import { connectLog } from '../../src/kafka/log.ts'
-import { topicPlans } from '../../streams/topics.ts'
+import { topicPlans } from '../../streams/topics/topics.ts'
 import { clean } from '../tools/checker-audit.ts'
 import type { DuelogProcess } from '../tools/duelog-process.ts'
 import { crashPoints } from '../tools/duelog-process-plan.ts'

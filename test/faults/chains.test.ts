@@ -6,7 +6,7 @@
  *                                              └──► f (dies of it) ──► g       onFailure
  */
 import { describe, expect, test } from 'vitest'
-import type { Job } from '../../src/index.ts'
+import type { Job } from '../../src/library/index.ts'
 import { clean, type SeenEvent } from '../tools/checker-audit.ts'
 import { DuelogProcess } from '../tools/duelog-process.ts'
 import { crashPoints } from '../tools/duelog-process-plan.ts'

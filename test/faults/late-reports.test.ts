@@ -1,7 +1,7 @@
 /** All owners are away for longer than every limit of a run, whose success lies in the log meanwhile: nothing is made again. */
 import { expect, test } from 'vitest'
-import { createCodecs } from '../../src/kafka/codecs.ts'
-import { topicPlans } from '../../streams/topics.ts'
+import { createCodecs } from '../../src/kafka/avro/codecs.ts'
+import { topicPlans } from '../../streams/topics/topics.ts'
 import { openLog } from '../kafka/harness.ts'
 import { openSite, registryUrl } from './harness.ts'
 

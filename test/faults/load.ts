@@ -1,6 +1,6 @@
 /** A steady load of jobs that fall due while the test goes on, and the list of what must follow. */
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Job } from '../../src/index.ts'
+import type { Job } from '../../src/library/index.ts'
 import type { Occurrence } from '../tools/checker-audit.ts'
 import { type Portion, recurring, type Site } from './harness.ts'
 import type { Chance } from './seeded.ts'

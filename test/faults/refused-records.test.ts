@@ -2,7 +2,7 @@
 import { ConfigResourceTypes, Kafka, logLevel } from 'kafkajs'
 import { expect, test } from 'vitest'
 import { connectLog } from '../../src/kafka/log.ts'
-import { partitionOf } from '../../streams/topics.ts'
+import { partitionOf } from '../../streams/topics/topics.ts'
 import { schedulerOf } from '../tools/duelog-process-scheduler.ts'
 import { brokers, oneShots, openSite, recurring } from './harness.ts'
 import { openWorker } from './worker.ts'

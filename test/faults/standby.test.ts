@@ -1,7 +1,7 @@
 /** Two schedulers, each the standby of the other's partitions: owners die, freeze and come back, and the standbys go on. */
 import { expect, test } from 'vitest'
 import { connectLog } from '../../src/kafka/log.ts'
-import { localKey } from '../../src/scheduler/local-record.ts'
+import { localKey } from '../../src/scheduler/state/checkpoint.ts'
 import { rocksStores } from '../../src/store/rocks-store.ts'
 import { clean } from '../tools/checker-audit.ts'
 import type { DuelogProcess } from '../tools/duelog-process.ts'

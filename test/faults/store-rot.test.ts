@@ -2,7 +2,7 @@
 import { cp, stat, truncate } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { expect, test } from 'vitest'
-import type { PartitionStores } from '../../src/scheduler/ports.ts'
+import type { PartitionStores } from '../../src/ports/store.ts'
 import { rocksStores } from '../../src/store/rocks-store.ts'
 import { temporaryFolder } from './harness.ts'
 import { filesIn, flip } from './store-damage.ts'

@@ -1,7 +1,7 @@
 /** Whatever becomes of the local store while nobody has it open, it is continued or built anew, and nothing is fired twice or lost. */
 import { stat, truncate, writeFile } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'
-import { localKey } from '../../src/scheduler/local-record.ts'
+import { localKey } from '../../src/scheduler/state/checkpoint.ts'
 import { rocksStores } from '../../src/store/rocks-store.ts'
 import { clean } from '../tools/checker-audit.ts'
 import { oneShots, openSite, recurring, type Site } from './harness.ts'

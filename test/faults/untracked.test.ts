@@ -1,8 +1,8 @@
 /** Runs that are not tracked, on the real broker: handed out exactly once, run at least once, and nothing said of them. */
 import { Kafka, logLevel } from 'kafkajs'
 import { describe, expect, type TestContext, test } from 'vitest'
-import type { Job } from '../../src/index.ts'
-import { prefix as keyPrefix } from '../../streams/keys.ts'
+import type { Job } from '../../src/library/index.ts'
+import { prefix as keyPrefix } from '../../streams/state/keys.ts'
 import { clean } from '../tools/checker-audit.ts'
 import type { DuelogProcess } from '../tools/duelog-process.ts'
 import { brokers, openSite, type Portion, type Site } from './harness.ts'

@@ -1,7 +1,7 @@
 /** Workers that die or stop while handlers run. */
 import { Kafka, logLevel } from 'kafkajs'
 import { describe, expect, type TestContext, test } from 'vitest'
-import type { Job } from '../../src/index.ts'
+import type { Job } from '../../src/library/index.ts'
 import { clean } from '../tools/checker-audit.ts'
 import type { DuelogProcess } from '../tools/duelog-process.ts'
 import { brokers, openSite, type Portion, type Site } from './harness.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { Load, type LoadOptions, RUNS_MAX } from '../../src/generate/plan.ts'
-import { definitionFromJson } from '../../streams/jobs/json.ts'
+import { definitionFromJson } from '../../streams/definitions/definition-json.ts'
 
 const options: LoadOptions = {
   rate: 100,

@@ -3,9 +3,9 @@ import { madeFiles, withLimits } from '../../docs/generate.ts'
 import { attemptErrorTypes } from '../../docs/pages/errors.ts'
 import { generate, generateTexts } from '../../schemas/generate.ts'
 import { jobDefinitionSchema } from '../../schemas/generated.ts'
-import { errorTable } from '../../src/errors.ts'
+import { errorTable } from '../../src/errors/errors.ts'
 import { builtInHandlers } from '../../src/executor/handlers/built-in.ts'
-import { createMetrics } from '../../src/metrics.ts'
+import { createMetrics } from '../../src/metrics/metrics.ts'
 import { filesIn, type HouseFile, readHouseFile, withoutComments } from './tree.ts'
 
 const program = filesIn(['src', 'streams'])

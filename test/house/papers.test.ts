@@ -7,7 +7,7 @@ import { expect, test } from 'vitest'
 import pkg from '../../package.json' with { type: 'json' }
 import { createProgram } from '../../src/cli/program.ts'
 import { settingByName } from '../../src/config/settings.ts'
-import { definitionFromJson } from '../../streams/jobs/json.ts'
+import { definitionFromJson } from '../../streams/definitions/definition-json.ts'
 import { adrProblems, blocksOf, brokenLinks, brokenPaths, settingsIn, typedIn } from './papers.ts'
 import { filesIn, readHouseFile } from './tree.ts'
 

@@ -2,12 +2,12 @@
 import { Kafka, logLevel } from 'kafkajs'
 import { pino } from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
-import { systemClock } from '../../src/clock.ts'
+import { systemClock } from '../../src/clock/clock.ts'
 import { createForeignIntake } from '../../src/intake/intake.ts'
-import { createCodecs } from '../../src/kafka/codecs.ts'
-import { createMetrics } from '../../src/metrics.ts'
-import type { Log } from '../../src/ports.ts'
-import { topicNames, topicPlans } from '../../streams/topics.ts'
+import { createCodecs } from '../../src/kafka/avro/codecs.ts'
+import { createMetrics } from '../../src/metrics/metrics.ts'
+import type { Log } from '../../src/ports/log.ts'
+import { topicNames, topicPlans } from '../../streams/topics/topics.ts'
 import { brokers, makeTopics, openLog, openWriter, registryUrl, uniquePrefix, Watcher } from '../kafka/harness.ts'
 
 const count = 300

@@ -3,9 +3,9 @@ import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import type { IntakeOptions } from '../../src/intake/options.ts'
 import { SourceLane } from '../../src/intake/source-lane.ts'
-import { createMetrics } from '../../src/metrics.ts'
-import type { FenceOptions, GroupReader } from '../../src/ports.ts'
-import { topicNames } from '../../streams/topics.ts'
+import { createMetrics } from '../../src/metrics/metrics.ts'
+import type { FenceOptions, GroupReader } from '../../src/ports/log.ts'
+import { topicNames } from '../../streams/topics/topics.ts'
 import { ManualClock, rest } from '../tools/manual-clock.ts'
 
 test('a lane that has ended does not pause the partition under the lane that took its place', async () => {

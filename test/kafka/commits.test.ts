@@ -1,9 +1,9 @@
 /** What a reader says of positions that it could not commit, over a kafkajs consumer that never asks anybody. */
 import type { Kafka } from 'kafkajs'
 import { expect, test } from 'vitest'
-import { settingsOf } from '../../src/kafka/client.ts'
-import type { PartitionCounts } from '../../src/kafka/partition-counts.ts'
-import { KafkaGroupReader } from '../../src/kafka/reader.ts'
+import type { PartitionCounts } from '../../src/kafka/admin/partition-counts.ts'
+import { settingsOf } from '../../src/kafka/brokers/client.ts'
+import { KafkaGroupReader } from '../../src/kafka/reading/reader.ts'
 
 const names = ['GROUP_JOIN', 'REBALANCING', 'STOP', 'CRASH', 'FETCH_START', 'END_BATCH_PROCESS', 'REQUEST', 'HEARTBEAT']
 

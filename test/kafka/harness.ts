@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto'
 import { onTestFinished } from 'vitest'
 import { connectLog, type KafkaLog, type LogOptions } from '../../src/kafka/log.ts'
-import type { Batch, GroupReader, GroupReaderOptions, LogWriter, RecordIn, TransactionalWriter } from '../../src/ports.ts'
-import type { TopicPlan } from '../../streams/topics.ts'
+import type { Batch, GroupReader, GroupReaderOptions, LogWriter, RecordIn, TransactionalWriter } from '../../src/ports/log.ts'
+import type { TopicPlan } from '../../streams/topics/topics.ts'
 import { type KafkaProxy, type ProxyOptions, startProxy } from '../tools/tcp-proxy.ts'
 
 export const brokers = (process.env.DUELOG_TEST_BROKERS ?? '').split(',')

@@ -3,8 +3,8 @@ import { EventEmitter } from 'node:events'
 import { createRequire } from 'node:module'
 import type { Kafka } from 'kafkajs'
 import { expect, test, vi } from 'vitest'
-import { readToEnd } from '../../src/kafka/bounded-reader.ts'
-import { settingsOf } from '../../src/kafka/client.ts'
+import { settingsOf } from '../../src/kafka/brokers/client.ts'
+import { readToEnd } from '../../src/kafka/reading/bounded-reader.ts'
 
 // Nobody has to wait here between two tries.
 vi.mock('node:timers/promises', () => ({ setTimeout: async () => {} }))

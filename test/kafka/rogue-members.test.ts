@@ -3,10 +3,10 @@ import fc from 'fast-check'
 import { type Assigner, AssignerProtocol, type Cluster } from 'kafkajs'
 import { expect, it } from 'vitest'
 import settings from '../../schemas/config.json' with { type: 'json' }
-import { KafkaAdmin } from '../../src/kafka/admin.ts'
-import { createAssigner } from '../../src/kafka/assignors.ts'
-import { metadataBytesMax } from '../../src/kafka/member-metadata.ts'
-import { noteOf } from '../../src/kafka/member-note.ts'
+import { KafkaAdmin } from '../../src/kafka/admin/admin.ts'
+import { createAssigner } from '../../src/kafka/group/assignors.ts'
+import { metadataBytesMax } from '../../src/kafka/group/member-metadata.ts'
+import { noteOf } from '../../src/kafka/group/member-user-data.ts'
 
 const topics = ['t.jobs', 't.job-state']
 const cluster = { findTopicPartitionMetadata: () => Array.from({ length: 4 }) } as unknown as Cluster

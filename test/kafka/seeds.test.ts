@@ -1,6 +1,6 @@
 /** Where clients begin that are made later: where the broker that was named in the settings is lost, others are known by then. */
 import { expect, onTestFinished, test } from 'vitest'
-import { WatchedBrokers } from '../../src/kafka/watched-brokers.ts'
+import { WatchedBrokers } from '../../src/kafka/brokers/watched-brokers.ts'
 import { startProxy } from '../tools/tcp-proxy.ts'
 import { brokers, makeTopics, openLog, openWriter } from './harness.ts'
 

@@ -1,8 +1,8 @@
 /** Members join, leave and are lost in any order: who owns and who follows after each change. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type Claimant, sharePartitions } from '../../src/kafka/shares.ts'
-import { type Follower, shareStandbys } from '../../src/kafka/standby-shares.ts'
+import { type Claimant, sharePartitions } from '../../src/kafka/group/owner-assignment.ts'
+import { type Follower, shareStandbys } from '../../src/kafka/group/standby-assignment.ts'
 
 type Member = Claimant & Follower
 interface Shares {

@@ -2,8 +2,8 @@
 import { createRequire } from 'node:module'
 import { Kafka, logLevel } from 'kafkajs'
 import { expect, test } from 'vitest'
-import { faultOf, isUnanswered } from '../../src/kafka/faults.ts'
-import { patiently } from '../../src/kafka/patience.ts'
+import { faultOf, isUnanswered } from '../../src/kafka/errors/kafka-errors.ts'
+import { patiently } from '../../src/kafka/errors/retry.ts'
 
 /** What an admin of kafkajs throws when it is handed no answer. */
 async function thrownFor(call: 'listTopics' | 'describeCluster'): Promise<unknown> {

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { CompressionTypes } from 'kafkajs'
 import { describe, expect, test } from 'vitest'
-import { unpackedBytesMax } from '../../src/kafka/unpacking.ts'
+import { unpackedBytesMax } from '../../src/kafka/decoding/decompression.ts'
 import { ended, message, rawKafka, rawProducer } from './canaries/raw.ts'
 import { makeTopics, openLog, openTransactional, openWriter, text, Watcher } from './harness.ts'
 

@@ -1,8 +1,8 @@
 /** Limits that jobs share, through the real fold, store and restore: queues, crashes between any two steps, sweeps. */
 import { describe, expect, it } from 'vitest'
 import type { Execution, JobDefinitionInput } from '../../schemas/generated.ts'
-import { positionKey } from '../../src/scheduler/local-record.ts'
-import { prefix, slotsKey, startsKey, waiterKey, waiterOfKey } from '../../streams/keys.ts'
+import { positionKey } from '../../src/scheduler/state/checkpoint.ts'
+import { prefix, slotsKey, startsKey, waiterKey, waiterOfKey } from '../../streams/state/keys.ts'
 import { memoryStore } from '../tools/memory-store.ts'
 import { mulberry32 } from '../tools/mulberry32.ts'
 import { type CrashPoint, names, World } from './world.ts'

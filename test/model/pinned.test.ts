@@ -1,7 +1,7 @@
 /** What owners make of runs that are pinned to one worker, and what they keep of heartbeats. */
 import { expect, it } from 'vitest'
 import type { Execution, JobDefinitionInput, WorkerControl } from '../../schemas/generated.ts'
-import { Leases } from '../../src/scheduler/leases.ts'
+import { Leases } from '../../src/scheduler/activity/leases.ts'
 import { codecs, names, World } from './world.ts'
 
 const job = (more: Partial<JobDefinitionInput> = {}): JobDefinitionInput => ({

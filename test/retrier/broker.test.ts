@@ -1,7 +1,7 @@
 /** The retry forwarder on the real broker. */
 import { expect, it, onTestFinished } from 'vitest'
-import { systemClock } from '../../src/clock.ts'
-import { createMetrics } from '../../src/metrics.ts'
+import { systemClock } from '../../src/clock/clock.ts'
+import { createMetrics } from '../../src/metrics/metrics.ts'
 import { createRetrier } from '../../src/retrier/retrier.ts'
 import { openCluster } from '../executor/cluster.ts'
 import { silent } from '../executor/harness.ts'

@@ -1,6 +1,6 @@
 /** An answer to a claim or a commit that does not say where its records went is no answer: 0 would mean that the log is another one. */
 import { expect, test } from 'vitest'
-import { localKey } from '../../src/scheduler/local-record.ts'
+import { localKey } from '../../src/scheduler/state/checkpoint.ts'
 import { type Disk, metrics } from '../model/cluster/process.ts'
 import { names } from '../model/world.ts'
 import { SchedulerDriver } from '../tools/scheduler-driver.ts'

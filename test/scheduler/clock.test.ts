@@ -1,7 +1,7 @@
 /** Owners whose wall clock is wrong: by the true time nothing is early, nothing is lost, and all goes on when it is right again. */
 import { describe, expect, it, vi } from 'vitest'
-import { Ownership } from '../../src/scheduler/ownership.ts'
-import { Signal } from '../../src/scheduler/signal.ts'
+import { Signal } from '../../src/concurrency/wake-signal.ts'
+import { Ownership } from '../../src/scheduler/partition/partition-context.ts'
 import type { Process } from '../model/cluster/process.ts'
 import { beginMs, SchedulerDriver } from '../tools/scheduler-driver.ts'
 

@@ -1,6 +1,6 @@
 /** An owner that may have been replaced answers nothing as current, however idle it is; as a copy it says that nobody knows how old it is. */
 import { expect, test } from 'vitest'
-import { createOwnerDirectory } from '../../src/api/owner-directory.ts'
+import { createOwnerDirectory } from '../../src/api/owners/owner-directory.ts'
 import { sessionMs } from '../model/cluster/group.ts'
 import type { Process } from '../model/cluster/process.ts'
 import { names } from '../model/world.ts'

@@ -1,6 +1,6 @@
 /** An owner that cannot reach a broker which others reach: what waits there for it is given to others, and comes back with its reach. */
 import { expect, test } from 'vitest'
-import { DuelogError } from '../../src/errors.ts'
+import { DuelogError } from '../../src/errors/errors.ts'
 import type { Process } from '../model/cluster/process.ts'
 import { SchedulerDriver } from '../tools/scheduler-driver.ts'
 

@@ -1,6 +1,6 @@
 /** Owners tell their group how far they are, for tools that look at consumer groups; they never go by it. */
 import { expect, test } from 'vitest'
-import type { Position } from '../../src/ports.ts'
+import type { Position } from '../../src/ports/log.ts'
 import { tellEveryMs } from '../../src/scheduler/group-positions.ts'
 import { metrics } from '../model/cluster/process.ts'
 import { codecs, names } from '../model/world.ts'

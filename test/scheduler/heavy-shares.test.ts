@@ -1,12 +1,12 @@
 /** What the partitions of a process share, so that their number does not multiply what is in memory. */
 import { expect, it } from 'vitest'
-import { HeavyTurns } from '../../src/scheduler/heavy-turns.ts'
-import { mailboxBytesMax, mailboxBytesOf } from '../../src/scheduler/mailbox.ts'
-import type { Shared } from '../../src/scheduler/options.ts'
-import type { TimeIndex } from '../../src/scheduler/time-index.ts'
-import { TimerTaker } from '../../src/scheduler/timer-taker.ts'
-import { heavyBytesMin, Weights } from '../../src/scheduler/weights.ts'
-import { type Timer, timerKind } from '../../streams/keys.ts'
+import { TimerTaker } from '../../src/scheduler/commit/timer-source.ts'
+import { mailboxBytesMax, mailboxBytesOf } from '../../src/scheduler/input/input-buffer.ts'
+import type { Shared } from '../../src/scheduler/options/options.ts'
+import { heavyBytesMin, Weights } from '../../src/scheduler/state/heavy-jobs.ts'
+import { HeavyTurns } from '../../src/scheduler/timers/heavy-timer-slots.ts'
+import type { TimeIndex } from '../../src/scheduler/timers/time-index.ts'
+import { type Timer, timerKind } from '../../streams/state/keys.ts'
 import { memoryStore } from '../tools/memory-store.ts'
 
 const at = { nowMs: 0 }

@@ -1,8 +1,8 @@
 /** A standby that follows many heavy jobs reads few of them together, however many one fetch is about. */
 import { expect, it } from 'vitest'
-import { exactOps } from '../../src/scheduler/following.ts'
-import { putKeptDefinitions } from '../../src/scheduler/kept-definitions.ts'
-import { definitionKey, definitionValue, keptDefinitionKey, prefix, stateKey } from '../../streams/keys.ts'
+import { exactOps } from '../../src/scheduler/partition/standby.ts'
+import { putKeptDefinitions } from '../../src/scheduler/state/retained-definitions.ts'
+import { definitionKey, definitionValue, keptDefinitionKey, prefix, stateKey } from '../../streams/state/keys.ts'
 import { codecs } from '../model/world.ts'
 import { memoryStore } from '../tools/memory-store.ts'
 import { SchedulerDriver } from '../tools/scheduler-driver.ts'

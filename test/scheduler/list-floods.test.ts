@@ -1,11 +1,11 @@
 /** Many who look through all jobs of a partition at once: between two turns of the event loop only few jobs are looked at, however many ask. */
 import { expect, it } from 'vitest'
-import { type Clock, systemClock } from '../../src/clock.ts'
-import { LookPlaces, looksWaitingMax } from '../../src/look-places.ts'
-import { jobQueries } from '../../src/scheduler/job-queries.ts'
-import { listSlots } from '../../src/scheduler/slots.ts'
-import { completeDefinition } from '../../streams/jobs/json.ts'
-import { definitionKey, definitionValue } from '../../streams/keys.ts'
+import { type Clock, systemClock } from '../../src/clock/clock.ts'
+import { LookPlaces, looksWaitingMax } from '../../src/concurrency/fair-slots.ts'
+import { listSlots } from '../../src/concurrency/semaphore.ts'
+import { jobQueries } from '../../src/scheduler/queries/job-queries.ts'
+import { completeDefinition } from '../../streams/definitions/definition-json.ts'
+import { definitionKey, definitionValue } from '../../streams/state/keys.ts'
 import { codecs } from '../model/world.ts'
 import { memoryStore } from '../tools/memory-store.ts'
 

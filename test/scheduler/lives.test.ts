@@ -1,6 +1,6 @@
 /** A one-shot is done, swept after its retention, and scheduled again under its id: two occurrences, and what tells them apart. */
 import { expect, it } from 'vitest'
-import { executionIdOf } from '../../streams/runs/identity.ts'
+import { executionIdOf } from '../../streams/state/run-identity.ts'
 import { SchedulerDriver } from '../tools/scheduler-driver.ts'
 
 it('gives the runs of two lives of a job identities of their own', async () => {

@@ -1,6 +1,6 @@
 /** What the real scheduler does when records it counts on never come: over the log in memory, as histories written by hand. */
 import { expect, it } from 'vitest'
-import { retryBackstopMs } from '../../streams/timers.ts'
+import { retryBackstopMs } from '../../streams/state/timers.ts'
 import { SchedulerDriver } from '../tools/scheduler-driver.ts'
 
 const error = { type: 'Error', message: 'db away' }

@@ -1,7 +1,7 @@
 /** What is said of runs that nobody has dispatched takes no memory of an owner, and takes it from nobody. */
 import { expect, test } from 'vitest'
-import { AppliedWaits, appliedWaitsMax } from '../../src/scheduler/applied-waits.ts'
-import { Leases } from '../../src/scheduler/leases.ts'
+import { Leases } from '../../src/scheduler/activity/leases.ts'
+import { AppliedWaits, appliedWaitsMax } from '../../src/scheduler/input/applied-waits.ts'
 import { SchedulerDriver } from '../tools/scheduler-driver.ts'
 
 test('heartbeats of runs that do not exist are forgotten, and those of a run that does keep its lease', async () => {

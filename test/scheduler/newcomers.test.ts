@@ -1,6 +1,6 @@
 /** Schedulers that join are warm before they own anything, whatever happens meanwhile; the group shares out by the rule of the product. */
 import { expect, test } from 'vitest'
-import { gatherMs } from '../../src/scheduler/warmth.ts'
+import { gatherMs } from '../../src/scheduler/standby-warmth.ts'
 import type { Process } from '../model/cluster/process.ts'
 import { codecs, names } from '../model/world.ts'
 import { beginMs, SchedulerDriver } from '../tools/scheduler-driver.ts'

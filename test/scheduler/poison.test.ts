@@ -1,8 +1,8 @@
 /** What no record can hold: none of it gets as far as a transaction, and the neighbours of its job fire on time. */
 import { describe, expect, it } from 'vitest'
-import { checkSizes } from '../../src/kafka/rounds.ts'
-import { definitionKey } from '../../streams/keys.ts'
-import { partitionOf } from '../../streams/topics.ts'
+import { checkSizes } from '../../src/kafka/writing/request-batches.ts'
+import { definitionKey } from '../../streams/state/keys.ts'
+import { partitionOf } from '../../streams/topics/topics.ts'
 import { codecs, names } from '../model/world.ts'
 import { beginMs, SchedulerDriver } from '../tools/scheduler-driver.ts'
 

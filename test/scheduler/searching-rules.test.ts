@@ -1,7 +1,7 @@
 /** Rules that take a search each, many together: their owner defines and fires them in pieces, so that its process does all else meanwhile. */
 import { expect, it } from 'vitest'
-import { definitionKey } from '../../streams/keys.ts'
 import { stepsSpent } from '../../streams/schedules/steps.ts'
+import { definitionKey } from '../../streams/state/keys.ts'
 import { beginMs, SchedulerDriver } from '../tools/scheduler-driver.ts'
 
 const jobs = 60

@@ -1,6 +1,6 @@
 /** What a new owner owes to what was there before it: leases, commands that were sent meanwhile, and definitions that nobody has logged. */
 import { expect, test } from 'vitest'
-import { prefix } from '../../streams/keys.ts'
+import { prefix } from '../../streams/state/keys.ts'
 import type { Disk, Process } from '../model/cluster/process.ts'
 import { codecs, names } from '../model/world.ts'
 import { beginMs, type Dispatched, SchedulerDriver } from '../tools/scheduler-driver.ts'

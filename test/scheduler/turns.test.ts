@@ -1,7 +1,7 @@
 /** What a turn leaves behind: the timers that its jobs need and no others, and nothing done by halves. */
 import { expect, test } from 'vitest'
-import { DuelogError } from '../../src/errors.ts'
-import { prefix, timerOfKey } from '../../streams/keys.ts'
+import { DuelogError } from '../../src/errors/errors.ts'
+import { prefix, timerOfKey } from '../../streams/state/keys.ts'
 import type { Process } from '../model/cluster/process.ts'
 import { names } from '../model/world.ts'
 import { beginMs, SchedulerDriver } from '../tools/scheduler-driver.ts'

@@ -1,7 +1,7 @@
 /** A state that cannot be read, in a store or in the changelog, is the trouble of its job: its neighbours fire on. */
 import { describe, expect, it } from 'vitest'
-import { snapshotKey, stateKey } from '../../streams/keys.ts'
-import { executionIdOf } from '../../streams/runs/identity.ts'
+import { snapshotKey, stateKey } from '../../streams/state/keys.ts'
+import { executionIdOf } from '../../streams/state/run-identity.ts'
 import type { Process } from '../model/cluster/process.ts'
 import { codecs, names } from '../model/world.ts'
 import { SchedulerDriver } from '../tools/scheduler-driver.ts'

@@ -1,7 +1,7 @@
 /** What a run's attempts may do: succeed, fail, be tried again, hang, give up. */
 import { hostname } from 'node:os'
 import { expect, test } from 'vitest'
-import { topicPlans } from '../../streams/topics.ts'
+import { topicPlans } from '../../streams/topics/topics.ts'
 import { openLog, Watcher } from '../kafka/harness.ts'
 import { openDuelog } from './harness.ts'
 

@@ -1,8 +1,8 @@
 /** What becomes of commands: carried out once, or refused with the reason. */
 import { expect, test } from 'vitest'
 import type { JobCommandInput } from '../../schemas/generated.ts'
-import { createCodecs } from '../../src/kafka/codecs.ts'
-import { partitionOf, topicPlans } from '../../streams/topics.ts'
+import { createCodecs } from '../../src/kafka/avro/codecs.ts'
+import { partitionOf, topicPlans } from '../../streams/topics/topics.ts'
 import { openWriter, registryUrl } from '../kafka/harness.ts'
 import { every, openDuelog } from './harness.ts'
 

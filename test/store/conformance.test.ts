@@ -4,10 +4,19 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import RocksDB from 'rocksdb-native'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { PartitionStore, StoreOp } from '../../src/scheduler/ports.ts'
-import { TimeIndex } from '../../src/scheduler/time-index.ts'
+import type { PartitionStore, StoreOp } from '../../src/ports/store.ts'
+import { TimeIndex } from '../../src/scheduler/timers/time-index.ts'
 import { rocksStores } from '../../src/store/rocks-store.ts'
-import { definitionKey, metaKey, rangeOf, stateKey, type Timer, timerBound, timerKey, timerKind } from '../../streams/keys.ts'
+import {
+  definitionKey,
+  metaKey,
+  rangeOf,
+  stateKey,
+  type Timer,
+  timerBound,
+  timerKey,
+  timerKind,
+} from '../../streams/state/keys.ts'
 import { memoryStore } from '../tools/memory-store.ts'
 
 /** Opens an empty store, and the same one again. */

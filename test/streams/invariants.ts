@@ -1,8 +1,9 @@
 /** What is true of a job after each decision, whatever happened to it. */
-import type { Decision, Input } from '../../streams/job.ts'
+
 import { whyOf } from '../../streams/jobs/why.ts'
-import { slotUse } from '../../streams/limits/slots.ts'
-import { timersOf } from '../../streams/timers.ts'
+import type { Decision, Input } from '../../streams/state/job.ts'
+import { slotUse } from '../../streams/state/slots.ts'
+import { timersOf } from '../../streams/state/timers.ts'
 import { keySlotsMax } from './random-definition.ts'
 import type { JobHistory } from './runs/history.ts'
 

@@ -1,6 +1,6 @@
 /** Random definitions that may be taken, with short times, so that histories of a few steps meet one another's edges. */
 import type { JobDefinition, JobDefinitionInput } from '../../schemas/generated.ts'
-import { completeDefinition } from '../../streams/jobs/json.ts'
+import { completeDefinition } from '../../streams/definitions/definition-json.ts'
 import type { Chance } from '../model/cluster/chance.ts'
 
 /** The most slots that a key has. */

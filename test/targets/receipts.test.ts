@@ -1,9 +1,9 @@
 /** Receipts: who asks for one by headers is told what became of a record, by him who applied it and in the same transaction. */
 import { expect, test, vi } from 'vitest'
 import type { JobCommandInput, JobDefinitionInput } from '../../schemas/generated.ts'
-import { createCodecs } from '../../src/kafka/codecs.ts'
-import type { RecordOut } from '../../src/ports.ts'
-import { topicPlans } from '../../streams/topics.ts'
+import { createCodecs } from '../../src/kafka/avro/codecs.ts'
+import type { RecordOut } from '../../src/ports/log.ts'
+import { topicPlans } from '../../streams/topics/topics.ts'
 import { openWriter, registryUrl } from '../kafka/harness.ts'
 import { jobAt, openPlace, type Place } from './harness.ts'
 

@@ -2,10 +2,10 @@
 import { pino } from 'pino'
 import { expect, it } from 'vitest'
 import { readConfig } from '../../src/config/config.ts'
-import { createMetrics } from '../../src/metrics.ts'
-import type { Parts } from '../../src/parts.ts'
-import { startIntake } from '../../src/targets.ts'
-import { topicNames } from '../../streams/topics.ts'
+import { createMetrics } from '../../src/metrics/metrics.ts'
+import type { Parts } from '../../src/system/process-context.ts'
+import { startIntake } from '../../src/system/targets.ts'
+import { topicNames } from '../../streams/topics/topics.ts'
 
 /** Reads nothing; `there`: the topics that the broker has. */
 function partsOf(env: Record<string, string>, there: readonly string[]) {

@@ -9,7 +9,7 @@ import { readFileSync } from 'node:fs'
 import avro from 'avsc'
 import { Kafka, logLevel, type Producer } from 'kafkajs'
 import type { Execution, ExecutionEvent } from '../../schemas/generated.ts'
-import { priorities, topicNames } from '../../streams/topics.ts'
+import { priorities, topicNames } from '../../streams/topics/topics.ts'
 import {
   audit,
   type Findings,

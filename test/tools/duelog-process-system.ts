@@ -4,8 +4,8 @@
  * and not before; and `stuck`, whose first attempt does neither, but goes on with heartbeats. It ends with its parent.
  */
 import { readConfig } from '../../src/config/config.ts'
-import type { Handler } from '../../src/index.ts'
-import { startSystem } from '../../src/main.ts'
+import type { Handler } from '../../src/library/index.ts'
+import { startSystem } from '../../src/system/system.ts'
 import type { ChildMessage } from './duelog-process-plan.ts'
 
 const say = (message: ChildMessage): void => {

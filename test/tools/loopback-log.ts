@@ -10,7 +10,7 @@ import type {
   RecordOut,
   TopicPartition,
   TransactionalWriter,
-} from '../../src/ports.ts'
+} from '../../src/ports/log.ts'
 import { MemoryLog } from './memory-log.ts'
 
 const placeOf = ({ topic, partition }: TopicPartition): string => `${topic}/${partition}`

@@ -1,7 +1,8 @@
 /** Joins a group, says so and stays, to be killed. Its session lasts 10 minutes. */
-import { succeed } from '../../src/former-process.ts'
-import { newInstance } from '../../src/instance.ts'
+
 import { connectLog } from '../../src/kafka/log.ts'
+import { newInstance } from '../../src/process/instance.ts'
+import { succeed } from '../../src/system/former-process.ts'
 
 const { brokers, groupId, topic, dataDir } = JSON.parse(process.env.MEMBER ?? '') as {
   brokers: string[]

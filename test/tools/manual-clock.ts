@@ -1,5 +1,5 @@
 /** Time that moves when the test says so, and wall clocks upon it that may be wrong, step and stop. */
-import type { Clock } from '../../src/clock.ts'
+import type { Clock } from '../../src/clock/clock.ts'
 
 interface Task {
   clock: ManualClock

@@ -2,9 +2,9 @@
  * Kafka's log in memory, without time or network of its own: transactions with fencing, control records that take offsets, readers
  * that see only what is committed below the first open transaction, and compaction. Every call takes effect at once.
  */
-import { DuelogError } from '../../src/errors.ts'
-import type { RecordIn, RecordOut } from '../../src/ports.ts'
-import { keyPartitionOf, partitionOf } from '../../streams/topics.ts'
+import { DuelogError } from '../../src/errors/errors.ts'
+import type { RecordIn, RecordOut } from '../../src/ports/log.ts'
+import { keyPartitionOf, partitionOf } from '../../streams/topics/topics.ts'
 
 export interface Transaction {
   readonly id: string

@@ -1,5 +1,5 @@
 /** A PartitionStore over a sorted array, for models; what was applied survives as long as the object. */
-import type { PartitionStore, ScanOptions, StoreEntry, StoreOp } from '../../src/scheduler/ports.ts'
+import type { PartitionStore, ScanOptions, StoreEntry, StoreOp } from '../../src/ports/store.ts'
 
 export interface MemoryStore extends PartitionStore {
   getNow(keys: Buffer[]): (Buffer | null)[]

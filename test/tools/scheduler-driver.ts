@@ -3,7 +3,7 @@
  * Nothing is random, no answer is lost, and records arrive at once. The seeded simulation of test/model/cluster plays random histories on the same parts.
  */
 import type { Execution, ExecutionEventInput, JobCommandInput, JobDefinitionInput, JobState } from '../../schemas/generated.ts'
-import { partitionOf } from '../../streams/topics.ts'
+import { partitionOf } from '../../streams/topics/topics.ts'
 import { executionIn } from '../model/cluster/actors.ts'
 import type { Chance } from '../model/cluster/chance.ts'
 import { Fullness } from '../model/cluster/fullness.ts'

@@ -1,7 +1,6 @@
 /** The JSON schema of a job definition, made from the Avro schema that validates it: docs, units, defaults and limits are the same. */
-import { jobDefinitionSchema } from '../../../schemas/generated.ts'
-import { type AvroField, type AvroRecord, type Names, type Shape, shapeOf } from '../../../streams/jobs/avro-schema.ts'
-import { instantSchema } from '../schemas/common.ts'
+import { type AvroField, type AvroRecord, jobDefinitionSchema, type Names, type Shape, shapeOf } from '../../../schemas/index.ts'
+import { instantSchema } from '../schemas/index.ts'
 
 type JsonSchema = Record<string, unknown>
 
@@ -17,7 +16,7 @@ const bytes = {
 } as const
 const textOrBytes = { title: 'TextOrBytes', oneOf: [text, bytes] } as const
 
-/** `id` and the payload are in JSON only; streams/jobs/json.ts and payload-json.ts say how. */
+/** `id` and the payload are in JSON only; streams/definitions/definition-json.ts and definitions/payload-json.ts say how. */
 export function definitionJsonSchema(): JsonSchema {
   const { properties, required } = recordSchema(jobDefinitionSchema as AvroRecord, new Map())
   const { payload: _, ...fields } = properties as Record<string, JsonSchema>

@@ -4,8 +4,8 @@
  */
 import type { FastifySchema, RouteOptions } from 'fastify'
 import pkg from '../../../package.json' with { type: 'json' }
-import { problemType } from '../problem.ts'
-import { instantSchema } from '../schemas/common.ts'
+import { problemType } from '../http/index.ts'
+import { instantSchema } from '../schemas/index.ts'
 import { definitionJsonSchema } from './definition-json-schema.ts'
 import { withFormats } from './formats.ts'
 

@@ -1,7 +1,7 @@
 /** The description of the API, for programs and for people. Neither needs a token: they tell nothing of any job. */
 import { readFile } from 'node:fs/promises'
 import type { FastifyInstance, RouteOptions } from 'fastify'
-import { openApiSchema } from '../schemas/system.ts'
+import { openApiSchema } from '../schemas/index.ts'
 import { docsAssets, docsPolicy } from './docs-page.ts'
 import { type OpenApiDocument, openApiDocument } from './document.ts'
 

@@ -1,6 +1,7 @@
 /** Schema of the audit trail's route. */
-import { auditKeptMax, listLimitDefault, listLimitMax } from '../limits.ts'
+
 import { closed, problemResponses, time } from './common.ts'
+import { auditKeptMax, listLimitDefault, listLimitMax } from './limits.ts'
 
 const auditRecordSchema = {
   title: 'AuditRecord',

@@ -1,7 +1,7 @@
 /** Parts of the JSON schemas of several routes. Requests are checked against them; answers are documented by them. */
 
-import { jobIdBytesMax } from '../../../streams/jobs/validate.ts'
-import { errorTable } from '../../errors.ts'
+import { jobIdBytesMax } from '../../../streams/definitions/index.ts'
+import { errorTable } from '../../errors/index.ts'
 
 export const jobStatuses = ['ACTIVE', 'PAUSED', 'COMPLETED', 'INVALID'] as const
 

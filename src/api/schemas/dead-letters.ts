@@ -1,6 +1,7 @@
 /** Schemas of the routes of dead letters. */
-import { redriveMax, redrivesLeftMax } from '../limits.ts'
+
 import { closed, problemResponses, staleSchema } from './common.ts'
+import { redriveMax, redrivesLeftMax } from './limits.ts'
 import { jobFilter, jobPages, runParams, runSchema } from './runs.ts'
 
 export const deadLettersSchema = {

@@ -1,6 +1,7 @@
 /** Schemas of the routes between processes of one system. They are no part of the public surface. */
-import { listChunkMax } from '../limits.ts'
+
 import { closed } from './common.ts'
+import { listChunkMax } from './limits.ts'
 
 const partition = { type: 'integer', minimum: 0 } as const
 const offset = { type: 'integer', minimum: 0 } as const

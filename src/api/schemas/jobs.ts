@@ -1,6 +1,5 @@
 /** Schemas of the routes of jobs and their lists. A definition's own fields are checked by streams/jobs, the one place of their limits. */
-import { jobIdBytesMax } from '../../../streams/jobs/validate.ts'
-import { listLimitDefault, listLimitMax } from '../limits.ts'
+import { jobIdBytesMax } from '../../../streams/definitions/index.ts'
 import {
   acceptedSchema,
   closed,
@@ -18,9 +17,10 @@ import {
   timeOrNull,
   waitQuery,
 } from './common.ts'
+import { listLimitDefault, listLimitMax } from './limits.ts'
 import { runSchema } from './runs.ts'
 
-/** Named only: definition-json-schema.ts describes it. */
+/** Named only: openapi/definition-json-schema.ts describes it. */
 export const definitionSchema = {
   title: 'JobDefinition',
   type: 'object',

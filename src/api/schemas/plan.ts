@@ -1,4 +1,7 @@
 /** Schemas of the routes that look ahead: plan and forecast. */
+
+import { closed, fieldProblemSchema, problemResponses, time, timeInput } from './common.ts'
+import { definitionSchema } from './jobs.ts'
 import {
   bucketsDefault,
   bucketsMax,
@@ -8,9 +11,7 @@ import {
   planFiresMax,
   planHorizonDefaultMs,
   planJobsMax,
-} from '../limits.ts'
-import { closed, fieldProblemSchema, problemResponses, time, timeInput } from './common.ts'
-import { definitionSchema } from './jobs.ts'
+} from './limits.ts'
 
 const times = { type: 'array', items: time } as const
 

@@ -1,6 +1,7 @@
 /** Schemas of the routes of the proof. */
-import { proofFindingsMax } from '../limits.ts'
+
 import { closed, problemResponses, time, timeOrNull } from './common.ts'
+import { proofFindingsMax } from './limits.ts'
 
 const count = { type: 'integer', minimum: 0 } as const
 const counts = { type: 'object', additionalProperties: count } as const

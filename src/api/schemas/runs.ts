@@ -1,6 +1,7 @@
 /** Schemas of the routes of runs, and of why there is none. */
-import { listLimitDefault, listLimitMax } from '../limits.ts'
+
 import { closed, idParams, problemResponses, staleQuery, staleSchema, time, timeOrNull } from './common.ts'
+import { listLimitDefault, listLimitMax } from './limits.ts'
 
 const activeStatuses = ['DISPATCHED', 'RUNNING', 'RETRY_WAIT', 'WAITING'] as const
 

@@ -1,6 +1,7 @@
 /** Schemas of the routes of schedules, workers and probes. */
-import { previewCountDefault, previewCountMax } from '../limits.ts'
+
 import { closed, instantSchema, problemResponses, time, timeOrNull } from './common.ts'
+import { previewCountDefault, previewCountMax } from './limits.ts'
 
 export const previewSchema = {
   operationId: 'previewSchedule',

@@ -1,7 +1,6 @@
 /** `duelog completion SHELL`, and the hidden `duelog complete` that its scripts ask. */
 import { Argument, Command } from 'commander'
-import type { CommandFrame } from '../remote/remote-command.ts'
-import { withExamples } from '../remote/remote-command.ts'
+import { type CommandFrame, withExamples } from '../remote/index.ts'
 import { candidatesOf } from './candidates.ts'
 import { type ShellName, scripts, shells } from './scripts.ts'
 

@@ -1,12 +1,17 @@
 /** `duelog jobs apply`: creates or replaces the jobs of files. */
 import { type Command, Option } from 'commander'
-import { DuelogError } from '../../errors.ts'
-import { exitCodes } from '../exit-codes.ts'
-import { countText, type Progress, showProgress } from '../progress.ts'
-import { type Applied, type LineResult, uploadLines } from '../remote/batch-upload.ts'
-import { type CommandFrame, type RemoteFlags, remoteCommand, remotely, type Shell } from '../remote/remote-command.ts'
-import { oneLine, painterOf } from '../style.ts'
-import { inputOf } from '../terminal.ts'
+import { DuelogError } from '../../errors/index.ts'
+import {
+  type Applied,
+  type CommandFrame,
+  type LineResult,
+  type RemoteFlags,
+  remoteCommand,
+  remotely,
+  type Shell,
+  uploadLines,
+} from '../remote/index.ts'
+import { countText, exitCodes, inputOf, oneLine, type Progress, painterOf, showProgress } from '../terminal/index.ts'
 import { type Format, type JobSource, type JobText, openJobs } from './job-files.ts'
 
 /** Refusals shown to people; --json has them all. */

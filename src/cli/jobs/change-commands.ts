@@ -1,17 +1,18 @@
 /** `duelog jobs rm`, `pause`, `resume`, `cancel`, `trigger` and `backfill`. */
 import type { Command } from 'commander'
-import { JsonText, readJson } from '../../../streams/jobs/json-text.ts'
-import { DuelogError, messageOf } from '../../errors.ts'
-import { path } from '../remote/api-client.ts'
-import { type Done, forEach } from '../remote/each.ts'
+import { JsonText, readJson } from '../../../streams/text/index.ts'
+import { DuelogError, messageOf } from '../../errors/index.ts'
 import {
   type CommandFrame,
+  type Done,
+  forEach,
   idempotencyOf,
   idempotencyOption,
+  path,
   type RemoteFlags,
   remoteCommand,
   remotely,
-} from '../remote/remote-command.ts'
+} from '../remote/index.ts'
 import type { CommandAnswer } from './answers.ts'
 
 interface ChangeFlags extends RemoteFlags {

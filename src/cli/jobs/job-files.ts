@@ -8,9 +8,9 @@ import { extname } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
-import { type JsonRead, JsonText, oneLineJson, readJson, writeJson } from '../../../streams/jobs/json-text.ts'
-import { isObject } from '../../../streams/jobs/record-json.ts'
-import { DuelogError, messageOf } from '../../errors.ts'
+import { isObject } from '../../../streams/definitions/index.ts'
+import { type JsonRead, JsonText, oneLineJson, readJson, writeJson } from '../../../streams/text/index.ts'
+import { DuelogError, messageOf } from '../../errors/index.ts'
 
 /** A definition as one line of JSON, and where it stands. */
 export interface JobText {

@@ -1,6 +1,6 @@
 /** `duelog jobs …`. */
 import { Command } from 'commander'
-import type { CommandFrame } from '../remote/remote-command.ts'
+import type { CommandFrame } from '../remote/index.ts'
 import { applyCommand } from './apply-command.ts'
 import { backfillCommand, removeCommand, triggerCommand, wordCommands } from './change-commands.ts'
 import { planCommand } from './plan-command.ts'

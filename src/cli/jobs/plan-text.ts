@@ -1,5 +1,5 @@
 /** A plan for people: a line for each job that would change, and under it the times that come, go and move. */
-import { numberText, oneLine, type Paint } from '../style.ts'
+import { numberText, oneLine, type Paint } from '../terminal/index.ts'
 
 export interface PlannedJob {
   id: string | null

@@ -1,25 +1,32 @@
 /** `duelog jobs get`, `list` and `why`. */
 
 import { type Command, Option } from 'commander'
-import { counted } from '../../../streams/counted.ts'
-import { writeJson } from '../../../streams/jobs/json-text.ts'
-import { DuelogError } from '../../errors.ts'
-import { integer } from '../numbers.ts'
-import { hasReader } from '../output.ts'
-import { path } from '../remote/api-client.ts'
-import { pagesOf } from '../remote/pages.ts'
+import { counted, writeJson } from '../../../streams/text/index.ts'
+import { DuelogError } from '../../errors/index.ts'
 import {
   type CommandFrame,
+  pagesOf,
+  path,
   type RemoteFlags,
   remoteCommand,
   remotely,
   type Shell,
   staleOption,
   staleQueryOf,
-} from '../remote/remote-command.ts'
-import { runPairs } from '../runs/run-text.ts'
-import { numberText, oneLine, type Paint, painterOf, pairsText, statusText, tableText } from '../style.ts'
+} from '../remote/index.ts'
+import {
+  hasReader,
+  integer,
+  numberText,
+  oneLine,
+  type Paint,
+  painterOf,
+  pairsText,
+  statusText,
+  tableText,
+} from '../terminal/index.ts'
 import { type JobAnswer, scheduleText, targetText } from './answers.ts'
+import { runPairs } from './run-text.ts'
 
 const ROWS_DEFAULT = 100
 const ROWS_MAX = 1_000_000

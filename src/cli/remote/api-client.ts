@@ -1,6 +1,6 @@
 /** Asks a running Duelog over HTTP; payloads and results that JavaScript cannot hold stay text. Every failure is a DuelogError with the code of the problem that was answered. */
-import { readJson, writeJson } from '../../../streams/jobs/json-text.ts'
-import { DuelogError, type ErrorCode, errorTable, messageOf } from '../../errors.ts'
+import { readJson, writeJson } from '../../../streams/text/index.ts'
+import { DuelogError, type ErrorCode, errorTable, messageOf } from '../../errors/index.ts'
 
 /** Longer than the server itself waits for an owner. */
 const REQUEST_TIMEOUT_MS = 30_000

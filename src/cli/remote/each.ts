@@ -1,7 +1,6 @@
 /** The same for several jobs or runs: what goes wrong with one does not stop the others, and is told beside its name. */
-import { DuelogError } from '../../errors.ts'
-import { exitCodeOf, exitCodes } from '../exit-codes.ts'
-import { oneLine, painterOf } from '../style.ts'
+import { DuelogError } from '../../errors/index.ts'
+import { exitCodeOf, exitCodes, oneLine, painterOf } from '../terminal/index.ts'
 import type { Shell } from './remote-command.ts'
 
 export interface Done {

@@ -1,14 +1,10 @@
 /** What the commands that ask a running Duelog have in common. */
 
 import { Command, Option } from 'commander'
-import { counted } from '../../../streams/counted.ts'
-import { withSecretsOfFiles } from '../../config/secret-files.ts'
-import { settingByName } from '../../config/settings.ts'
-import { withoutUser } from '../../config/wording.ts'
-import { DuelogError } from '../../errors.ts'
-import { refusedOption } from '../setting-options.ts'
-import { watchSignals } from '../signals.ts'
-import type { Terminal } from '../terminal.ts'
+import { counted } from '../../../streams/text/index.ts'
+import { settingByName, withoutUser, withSecretsOfFiles } from '../../config/index.ts'
+import { DuelogError } from '../../errors/index.ts'
+import { refusedOption, type Terminal, watchSignals } from '../terminal/index.ts'
 import { type Address, ApiClient } from './api-client.ts'
 
 export interface RemoteFlags {

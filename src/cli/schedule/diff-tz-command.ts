@@ -3,14 +3,10 @@
  * run with the Node that one is about to upgrade to, against the cluster as it is, of this version or of an earlier one.
  */
 import type { Command } from 'commander'
-import { zoneRulesVersion } from '../../instance.ts'
-import { exitCodes } from '../exit-codes.ts'
-import { type JobAnswer, scheduleText } from '../jobs/answers.ts'
-import { integer } from '../numbers.ts'
-import { hasReader } from '../output.ts'
-import { pagesOf } from '../remote/pages.ts'
-import { type CommandFrame, type RemoteFlags, remoteCommand, remotely, type Shell } from '../remote/remote-command.ts'
-import { numberText, painterOf, tableText } from '../style.ts'
+import { zoneRulesVersion } from '../../process/index.ts'
+import { type JobAnswer, scheduleText } from '../jobs/index.ts'
+import { type CommandFrame, pagesOf, type RemoteFlags, remoteCommand, remotely, type Shell } from '../remote/index.ts'
+import { exitCodes, hasReader, integer, numberText, painterOf, tableText } from '../terminal/index.ts'
 import { type JobMove, moveOf } from './job-move.ts'
 import { ZoneDifferences } from './zone-differences.ts'
 

@@ -1,8 +1,8 @@
 /** Where the next time of a job moves by the time zone rules of this process, from what the API says of the job. */
-import type { JobDefinition } from '../../../schemas/generated.ts'
-import { definitionFromJson } from '../../../streams/jobs/json.ts'
-import { followsZone, nextByRules } from '../../../streams/schedules/zone-moves.ts'
-import type { Definition, JobAnswer } from '../jobs/answers.ts'
+import type { JobDefinition } from '../../../schemas/index.ts'
+import { definitionFromJson } from '../../../streams/definitions/index.ts'
+import { followsZone, nextByRules } from '../../../streams/schedules/index.ts'
+import type { Definition, JobAnswer } from '../jobs/index.ts'
 
 /** What an API that knows of changing rules says of the place of a job in its schedule. */
 export interface PlaceAnswer {

@@ -1,10 +1,9 @@
 /** `duelog schedule preview`: when a schedule is due, without a job. */
 import { Command } from 'commander'
-import { DuelogError } from '../../errors.ts'
-import { timeOf } from '../jobs/change-commands.ts'
-import { integer } from '../numbers.ts'
-import { type CommandFrame, type RemoteFlags, remoteCommand, remotely } from '../remote/remote-command.ts'
-import { painterOf, tableText } from '../style.ts'
+import { DuelogError } from '../../errors/index.ts'
+import { timeOf } from '../jobs/index.ts'
+import { type CommandFrame, type RemoteFlags, remoteCommand, remotely } from '../remote/index.ts'
+import { integer, painterOf, tableText } from '../terminal/index.ts'
 import { diffTzCommand } from './diff-tz-command.ts'
 
 interface PreviewFlags extends RemoteFlags {

@@ -2,10 +2,10 @@
  * From when on the rules of a running Duelog and those of this process differ, for each zone that jobs are in. The API is asked when it
  * is noon there, for the next years, which any version of it can say.
  */
-import { definitionFromJson } from '../../../streams/jobs/json.ts'
-import { occurrences } from '../../../streams/schedules/next-fire.ts'
-import type { ApiClient } from '../remote/api-client.ts'
-import { numberText } from '../style.ts'
+import { definitionFromJson } from '../../../streams/definitions/index.ts'
+import { occurrences } from '../../../streams/schedules/index.ts'
+import type { ApiClient } from '../remote/index.ts'
+import { numberText } from '../terminal/index.ts'
 
 /** Days that are compared, from now: nearly three years. */
 const NOONS = 1_000

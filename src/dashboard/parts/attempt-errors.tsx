@@ -1,5 +1,5 @@
 /** Why attempts failed, the last one first in sight. */
-import type { AttemptError } from '../answers.ts'
+import type { AttemptError } from '../model/index.ts'
 import { When } from './when.tsx'
 
 export function AttemptErrors({ errors, open = false }: { errors: readonly AttemptError[]; open?: boolean }) {

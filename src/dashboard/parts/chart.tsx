@@ -1,7 +1,7 @@
 /** A live line chart. For those who cannot see it, its last values are its label. */
 import { useEffect, useRef } from 'preact/hooks'
 import UPlot from 'uplot'
-import { dark } from '../theme.ts'
+import { dark } from '../model/index.ts'
 
 export interface Line {
   name: string

@@ -1,6 +1,6 @@
 /** Asks before what cannot be undone, and says what follows from it. The browser's own dialog keeps the keyboard inside. */
 import { useEffect, useRef } from 'preact/hooks'
-import { question } from '../actions.ts'
+import { question } from '../model/index.ts'
 
 export function ConfirmDialog() {
   const asked = question.value

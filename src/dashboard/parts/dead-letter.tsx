@@ -1,13 +1,18 @@
 /** One dead run: its errors at once, the rest when it is opened. */
 import { useSignal } from '@preact/signals'
-import { writeJson } from '../../../streams/jobs/json-text.ts'
-import type { DeadLetter as DeadLetterAnswer, Run } from '../answers.ts'
-import { redrive } from '../job-commands.ts'
-import { ask, path } from '../request.ts'
-import { useResource } from '../resource.ts'
-import { jobHref } from '../routes.ts'
-import { mayOperate } from '../session.ts'
-import { counted, targetWords } from '../words.ts'
+import { writeJson } from '../../../streams/text/index.ts'
+import {
+  ask,
+  counted,
+  type DeadLetter as DeadLetterAnswer,
+  jobHref,
+  mayOperate,
+  path,
+  type Run,
+  redrive,
+  targetWords,
+  useResource,
+} from '../model/index.ts'
 import { AttemptErrors } from './attempt-errors.tsx'
 import { Loading, Problem } from './states.tsx'
 import { When } from './when.tsx'

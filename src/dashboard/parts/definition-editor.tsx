@@ -1,9 +1,8 @@
 /** A definition as text, and when it would fire. */
 import { type Signal, useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import { JsonText, oneLineJson, readJson, writeJson } from '../../../streams/jobs/json-text.ts'
-import type { Definition, Fire } from '../answers.ts'
-import { RequestProblem } from '../request.ts'
+import { JsonText, oneLineJson, readJson, writeJson } from '../../../streams/text/index.ts'
+import { type Definition, type Fire, RequestProblem } from '../model/index.ts'
 import { FireList, preview } from './next-fires.tsx'
 import { Empty } from './states.tsx'
 

@@ -1,9 +1,6 @@
 /** Which times a change of a definition adds, removes and moves, as the owner would compute them. Nothing is written for it. */
-import { writeJson } from '../../../streams/jobs/json-text.ts'
-import type { Definition, PlannedJob } from '../answers.ts'
-import { ask } from '../request.ts'
-import { useResource } from '../resource.ts'
-import { count, duration } from '../words.ts'
+import { writeJson } from '../../../streams/text/index.ts'
+import { ask, count, type Definition, duration, type PlannedJob, useResource } from '../model/index.ts'
 import { Empty, Loading, Problem } from './states.tsx'
 import { When } from './when.tsx'
 

@@ -1,11 +1,19 @@
 /** Navigation at the side, the state of things at its foot. */
 import type { ComponentChildren } from 'preact'
-import { connection, latest, staleMs } from '../live.ts'
-import { pages, route } from '../routes.ts'
-import { session, token } from '../session.ts'
-import { chooseTheme, type Theme, theme } from '../theme.ts'
-import { stoppedOf } from '../troubles.ts'
-import { duration } from '../words.ts'
+import {
+  chooseTheme,
+  connection,
+  duration,
+  latest,
+  pages,
+  route,
+  session,
+  staleMs,
+  stoppedOf,
+  type Theme,
+  theme,
+  token,
+} from '../model/index.ts'
 
 export function Frame({ children }: { children: ComponentChildren }) {
   const { view } = route.value

@@ -1,9 +1,5 @@
 /** Jobs in rows, with what an operator does most beside each. */
-import type { Job } from '../answers.ts'
-import { pause, remove, resume, runNow } from '../job-commands.ts'
-import { jobHref } from '../routes.ts'
-import { mayOperate } from '../session.ts'
-import { scheduleWords, targetWords } from '../words.ts'
+import { type Job, jobHref, mayOperate, pause, remove, resume, runNow, scheduleWords, targetWords } from '../model/index.ts'
 import { Status } from './status.tsx'
 import { Table } from './table.tsx'
 import { When } from './when.tsx'

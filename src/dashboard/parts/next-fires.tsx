@@ -1,7 +1,5 @@
 /** When a job fires next, in both zones, with what a change of clocks does to it. */
-import type { Fire, Job, Schedule } from '../answers.ts'
-import { ask } from '../request.ts'
-import { useResource } from '../resource.ts'
+import { ask, type Fire, type Job, type Schedule, useResource } from '../model/index.ts'
 import { Empty, Problem } from './states.tsx'
 import { When } from './when.tsx'
 

@@ -1,5 +1,5 @@
 /** What the last action came to. */
-import { notice } from '../actions.ts'
+import { notice } from '../model/index.ts'
 
 export function NoticeBar() {
   const shown = notice.value

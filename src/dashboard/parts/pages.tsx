@@ -1,5 +1,5 @@
 /** From one page of a list to the next. */
-import { count } from '../words.ts'
+import { count } from '../model/index.ts'
 
 interface PagesProps {
   href: string

@@ -1,6 +1,5 @@
 /** Who owns which partition, and whether it fires. */
-import type { PartitionState } from '../answers.ts'
-import { count, duration } from '../words.ts'
+import { count, duration, type PartitionState } from '../model/index.ts'
 import { Status } from './status.tsx'
 import { Table } from './table.tsx'
 

@@ -1,5 +1,5 @@
 /** What a running handler last said of how far it is. */
-import type { Run } from '../answers.ts'
+import type { Run } from '../model/index.ts'
 import { When } from './when.tsx'
 
 export function Progress({ run: { runId, status, progress, message, checkedAt } }: { run: Run }) {

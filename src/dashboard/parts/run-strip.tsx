@@ -1,7 +1,5 @@
 /** The last runs as a strip of time, oldest left: when each was due, how long it took, how it ended. */
-import type { Run } from '../answers.ts'
-import { nowMs } from '../live.ts'
-import { counted, duration, instant, statusWord } from '../words.ts'
+import { counted, duration, instant, nowMs, type Run, statusWord } from '../model/index.ts'
 
 /** Narrower cannot be seen. Unit: share of the strip. */
 const shareMin = 0.006

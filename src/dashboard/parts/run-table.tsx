@@ -1,10 +1,5 @@
 /** Runs in rows: when they were due, how late they started, how long they took, what went wrong. */
-import { activeStatuses, type Run } from '../answers.ts'
-import { cancelRun, redrive } from '../job-commands.ts'
-import { nowMs } from '../live.ts'
-import { jobHref } from '../routes.ts'
-import { mayOperate } from '../session.ts'
-import { duration } from '../words.ts'
+import { activeStatuses, cancelRun, duration, jobHref, mayOperate, nowMs, type Run, redrive } from '../model/index.ts'
 import { AttemptErrors } from './attempt-errors.tsx'
 import { Progress } from './progress.tsx'
 import { Status } from './status.tsx'

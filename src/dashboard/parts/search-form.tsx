@@ -1,5 +1,5 @@
 /** What a list is searched by. It stands in the address, so that a search can be kept and sent. */
-import { go } from '../routes.ts'
+import { go } from '../model/index.ts'
 
 export interface SearchField {
   name: string

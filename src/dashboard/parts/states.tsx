@@ -1,6 +1,6 @@
 /** What stands in place of a list that is on its way, empty, or could not be had. */
 import type { ComponentChildren } from 'preact'
-import type { RequestProblem } from '../request.ts'
+import type { RequestProblem } from '../model/index.ts'
 
 export function Loading({ what }: { what: string }) {
   return (

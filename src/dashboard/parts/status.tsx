@@ -1,5 +1,5 @@
 /** A status as a word; its colour only repeats it. */
-import { statusWord } from '../words.ts'
+import { statusWord } from '../model/index.ts'
 
 const tones: Partial<Record<string, string>> = {
   ...{ ACTIVE: 'good', SUCCEEDED: 'good', active: 'good', RUNNING: 'busy', DISPATCHED: 'busy' },

@@ -1,6 +1,5 @@
 /** A time in the viewer's zone, how far it is from now, and in the job's own zone where that is another. */
-import { nowMs } from '../live.ts'
-import { instant, relative, viewerZone } from '../words.ts'
+import { instant, nowMs, relative, viewerZone } from '../model/index.ts'
 
 interface WhenProps {
   at: string | null | undefined

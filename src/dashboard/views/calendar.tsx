@@ -1,10 +1,22 @@
 /** How much is due ahead: the next twelve hours by minute, or the next seven days by hour. */
-import type { Forecast } from '../answers.ts'
-import { type Cell, type Grid, gridOf, levelOf, palestOf, rangeOf, type Step } from '../calendar-grid.ts'
-import { Empty, Heading, Loading, Problem } from '../parts/states.tsx'
-import { ask, path } from '../request.ts'
-import { useResource } from '../resource.ts'
-import { count, counted, instant, viewerZone } from '../words.ts'
+import {
+  ask,
+  type Cell,
+  count,
+  counted,
+  type Forecast,
+  type Grid,
+  gridOf,
+  instant,
+  levelOf,
+  palestOf,
+  path,
+  rangeOf,
+  type Step,
+  useResource,
+  viewerZone,
+} from '../model/index.ts'
+import { Empty, Heading, Loading, Problem } from '../parts/index.ts'
 
 const levels = 5
 const busiestShown = 5

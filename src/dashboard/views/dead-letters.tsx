@@ -1,15 +1,20 @@
 /** Runs that were given up: what went wrong, what they were to do, and making them again. */
 import { useSignal } from '@preact/signals'
-import { act, confirmed, say } from '../actions.ts'
-import type { Commanded, Run, RunPage } from '../answers.ts'
-import { DeadLetter } from '../parts/dead-letter.tsx'
-import { Pages } from '../parts/pages.tsx'
-import { isSearched, SearchForm, wantedOf } from '../parts/search-form.tsx'
-import { Empty, Heading, Loading, Problem } from '../parts/states.tsx'
-import { ask, path } from '../request.ts'
-import { useResource } from '../resource.ts'
-import { mayOperate } from '../session.ts'
-import { count, counted } from '../words.ts'
+import {
+  act,
+  ask,
+  type Commanded,
+  confirmed,
+  count,
+  counted,
+  mayOperate,
+  path,
+  type Run,
+  type RunPage,
+  say,
+  useResource,
+} from '../model/index.ts'
+import { DeadLetter, Empty, Heading, isSearched, Loading, Pages, Problem, SearchForm, wantedOf } from '../parts/index.ts'
 
 const fields = [
   { name: 'tag', label: 'Tag' },

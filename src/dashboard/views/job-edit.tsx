@@ -4,11 +4,8 @@
  */
 import { type Signal, useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
-import type { Job } from '../answers.ts'
-import { putJob } from '../job-commands.ts'
-import { lineDiff } from '../line-diff.ts'
-import { DefinitionEditor, FirePreview, parseDefinition, textOf } from '../parts/definition-editor.tsx'
-import { FireChanges } from '../parts/fire-changes.tsx'
+import { type Job, lineDiff, putJob } from '../model/index.ts'
+import { DefinitionEditor, FireChanges, FirePreview, parseDefinition, textOf } from '../parts/index.ts'
 
 interface JobEditProps {
   job: Job

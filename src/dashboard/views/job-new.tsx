@@ -1,11 +1,7 @@
 /** Makes a job: its id and its definition as text, with the fires that would follow beside it. */
 import { useSignal } from '@preact/signals'
-import { act, say } from '../actions.ts'
-import type { PlannedJob } from '../answers.ts'
-import { DefinitionEditor, FirePreview, parseDefinition, textOf } from '../parts/definition-editor.tsx'
-import { Heading } from '../parts/states.tsx'
-import { ask, path } from '../request.ts'
-import { go, jobHref } from '../routes.ts'
+import { act, ask, go, jobHref, type PlannedJob, path, say } from '../model/index.ts'
+import { DefinitionEditor, FirePreview, Heading, parseDefinition, textOf } from '../parts/index.ts'
 
 const template = { schedule: { cron: '0 9 * * MON-FRI', timezone: 'UTC' }, target: { handler: 'log' }, payload: {} }
 

@@ -1,18 +1,20 @@
 /** One job: what it is, when it fires next, its runs, and why it did or did not fire. */
-import { writeJson } from '../../../streams/jobs/json-text.ts'
-import type { Job, Run, Why } from '../answers.ts'
-import { JobActions } from '../parts/job-table.tsx'
-import { NextFires } from '../parts/next-fires.tsx'
-import { RunStrip } from '../parts/run-strip.tsx'
-import { RunTable } from '../parts/run-table.tsx'
-import { Empty, Heading, Loading, Problem } from '../parts/states.tsx'
-import { Status } from '../parts/status.tsx'
-import { When } from '../parts/when.tsx'
-import { ask, path } from '../request.ts'
-import { useResource } from '../resource.ts'
-import { go, jobHref } from '../routes.ts'
-import { mayOperate } from '../session.ts'
-import { count, scheduleWords, targetWords } from '../words.ts'
+import { writeJson } from '../../../streams/text/index.ts'
+import {
+  ask,
+  count,
+  go,
+  type Job,
+  jobHref,
+  mayOperate,
+  path,
+  type Run,
+  scheduleWords,
+  targetWords,
+  useResource,
+  type Why,
+} from '../model/index.ts'
+import { Empty, Heading, JobActions, Loading, NextFires, Problem, RunStrip, RunTable, Status, When } from '../parts/index.ts'
 import { JobEdit } from './job-edit.tsx'
 
 interface Shown {

@@ -1,13 +1,6 @@
 /** All jobs, page by page in the order of their ids. A search that goes through many of them shows what it has found meanwhile. */
-import type { JobPage } from '../answers.ts'
-import { JobTable } from '../parts/job-table.tsx'
-import { Pages } from '../parts/pages.tsx'
-import { isSearched, SearchForm, wantedOf } from '../parts/search-form.tsx'
-import { Empty, Heading, Loading, Problem } from '../parts/states.tsx'
-import { ask, path } from '../request.ts'
-import { useResource } from '../resource.ts'
-import { mayOperate } from '../session.ts'
-import { count } from '../words.ts'
+import { ask, count, type JobPage, mayOperate, path, useResource } from '../model/index.ts'
+import { Empty, Heading, isSearched, JobTable, Loading, Pages, Problem, SearchForm, wantedOf } from '../parts/index.ts'
 
 const pageSize = 50
 const fields = [

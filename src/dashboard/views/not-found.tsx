@@ -1,5 +1,5 @@
 /** An address that no view has. */
-import { Empty, Heading } from '../parts/states.tsx'
+import { Empty, Heading } from '../parts/index.ts'
 
 export function NotFoundView() {
   return (

@@ -1,12 +1,17 @@
 /** How the system stands at this moment, and in the last minutes. */
-import type { PulseMessage } from '../answers.ts'
-import { latest, pulses } from '../live.ts'
-import { Chart } from '../parts/chart.tsx'
-import { PartitionTable } from '../parts/partition-table.tsx'
-import { Heading, Loading } from '../parts/states.tsx'
-import { type Rates, ratesOver } from '../rates.ts'
-import { troublesOf } from '../troubles.ts'
-import { count, duration, instant, rate } from '../words.ts'
+import {
+  count,
+  duration,
+  instant,
+  latest,
+  type PulseMessage,
+  pulses,
+  type Rates,
+  rate,
+  ratesOver,
+  troublesOf,
+} from '../model/index.ts'
+import { Chart, Heading, Loading, PartitionTable } from '../parts/index.ts'
 
 /** Rates and percentiles are those of so long: shorter is noise, longer hides what has just begun. */
 const windowMs = 10_000

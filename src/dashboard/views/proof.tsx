@@ -1,13 +1,6 @@
 /** What the auditors have proved of the running system: how far, since when, and what faults they found. */
-import type { Proof } from '../answers.ts'
-import { nowMs } from '../live.ts'
-import { Heading, Loading, Problem } from '../parts/states.tsx'
-import { Table } from '../parts/table.tsx'
-import { When } from '../parts/when.tsx'
-import { ask } from '../request.ts'
-import { useResource } from '../resource.ts'
-import { jobHref } from '../routes.ts'
-import { count, counted, duration } from '../words.ts'
+import { ask, count, counted, duration, jobHref, nowMs, type Proof, useResource } from '../model/index.ts'
+import { Heading, Loading, Problem, Table, When } from '../parts/index.ts'
 
 /** What each kind of fault is, in words. */
 const kindWords: Record<string, string> = {

@@ -1,14 +1,6 @@
 /** What is under way: dispatched, running, waiting for another attempt. All of it, page by page in the order of jobs. */
-import type { Run, RunPage } from '../answers.ts'
-import { activeStatuses } from '../answers.ts'
-import { latest } from '../live.ts'
-import { Pages } from '../parts/pages.tsx'
-import { RunTable } from '../parts/run-table.tsx'
-import { isSearched, SearchForm, wantedOf } from '../parts/search-form.tsx'
-import { Empty, Heading, Loading, Problem } from '../parts/states.tsx'
-import { ask, path } from '../request.ts'
-import { useResource } from '../resource.ts'
-import { count } from '../words.ts'
+import { activeStatuses, ask, count, latest, path, type Run, type RunPage, useResource } from '../model/index.ts'
+import { Empty, Heading, isSearched, Loading, Pages, Problem, RunTable, SearchForm, wantedOf } from '../parts/index.ts'
 
 const jobsPerPage = 100
 const fields = [

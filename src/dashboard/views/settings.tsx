@@ -1,10 +1,6 @@
 /** What the process that serves this page goes by: topics, retention, settings. No secret comes this far. */
-import type { Settings } from '../answers.ts'
-import { Heading, Loading, Problem } from '../parts/states.tsx'
-import { Table } from '../parts/table.tsx'
-import { ask } from '../request.ts'
-import { useResource } from '../resource.ts'
-import { count, duration } from '../words.ts'
+import { ask, count, duration, type Settings, useResource } from '../model/index.ts'
+import { Heading, Loading, Problem, Table } from '../parts/index.ts'
 
 export function SettingsView() {
   const { value, problem } = useResource('settings', (signal) => ask<Settings>('/v1/settings', { signal }), false)

@@ -1,8 +1,6 @@
 /** Asks for a token. It stays in this tab and is forgotten with it. */
 import { useSignal } from '@preact/signals'
-import type { Session } from '../answers.ts'
-import { problemOf } from '../request.ts'
-import { session, token } from '../session.ts'
+import { problemOf, type Session, session, token } from '../model/index.ts'
 
 export function SignInView() {
   const problem = useSignal('')

@@ -1,12 +1,6 @@
 /** The workers of all pools: where they are, what they run, when they were last heard. */
-import type { Worker } from '../answers.ts'
-import { Empty, Heading, Loading, Problem } from '../parts/states.tsx'
-import { Table } from '../parts/table.tsx'
-import { When } from '../parts/when.tsx'
-import { ask } from '../request.ts'
-import { useResource } from '../resource.ts'
-import { jobHref } from '../routes.ts'
-import { count } from '../words.ts'
+import { ask, count, jobHref, useResource, type Worker } from '../model/index.ts'
+import { Empty, Heading, Loading, Problem, Table, When } from '../parts/index.ts'
 
 export function WorkersView() {
   const { value, problem } = useResource('workers', (signal) => ask<{ workers: Worker[] }>('/v1/workers', { signal }))

@@ -4,8 +4,8 @@
  */
 import { lookup as systemLookup } from 'node:dns'
 import { BlockList, isIP, type LookupFunction } from 'node:net'
-import { NonRetryableError } from '../handler-errors.ts'
 import { meaningsOf } from './embedded-addresses.ts'
+import { NonRetryableError } from './handler-errors.ts'
 
 export interface AddressGuard {
   /** Why a host that is an address must not be reached; undefined for others, and for names, which `lookup` judges. */

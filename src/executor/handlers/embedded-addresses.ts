@@ -3,7 +3,7 @@
  * the operating system follow them: whoever keeps an IPv4 address away has to keep away all of these.
  */
 import { isIP } from 'node:net'
-import { ipv6Groups } from '../../ip-groups.ts'
+import { ipv6Groups } from '../../network/index.ts'
 
 /** The address without its zone, and each IPv4 address in it; nothing for what is no address. */
 export function meaningsOf(address: string): string[] {

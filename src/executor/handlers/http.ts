@@ -4,11 +4,11 @@
  */
 import { type IncomingMessage, Agent as PlainAgent, request as plainRequest } from 'node:http'
 import { Agent as TlsAgent, request as tlsRequest } from 'node:https'
-import type { HttpTarget } from '../../../schemas/generated.ts'
-import type { Clock } from '../../clock.ts'
-import type { Handler, Run } from '../handler.ts'
-import { NonRetryableError, RetryLaterError } from '../handler-errors.ts'
+import type { HttpTarget } from '../../../schemas/index.ts'
+import type { Clock } from '../../clock/index.ts'
 import type { AddressGuard } from './address-guard.ts'
+import type { Handler, Run } from './handler.ts'
+import { NonRetryableError, RetryLaterError } from './handler-errors.ts'
 import { signed } from './standard-webhooks.ts'
 
 export interface HttpHandlerOptions {

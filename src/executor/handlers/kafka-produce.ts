@@ -2,10 +2,10 @@
  * Writes a record to any topic, at least once: for topics that are not allowed as targets, or need a worker's retries.
  * Payload: {"topic", "partition"?, "key"?, "value"?, "headers"?}. Keys, values and header values are text or {"base64"}; null is none.
  */
-import { bytesOfBase64, isObject } from '../../../streams/jobs/record-json.ts'
-import type { LogWriter, RecordOut } from '../../ports.ts'
-import type { Handler, Run } from '../handler.ts'
-import { NonRetryableError } from '../handler-errors.ts'
+import { bytesOfBase64, isObject } from '../../../streams/definitions/index.ts'
+import type { LogWriter, RecordOut } from '../../ports/index.ts'
+import type { Handler, Run } from './handler.ts'
+import { NonRetryableError } from './handler-errors.ts'
 
 const known = new Set(['topic', 'partition', 'key', 'value', 'headers'])
 

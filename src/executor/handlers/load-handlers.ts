@@ -2,8 +2,8 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { DuelogError, messageOf } from '../../errors.ts'
-import { type BatchHandler, type Handler, type Handlers, handlerProblem } from '../handler.ts'
+import { DuelogError, messageOf } from '../../errors/index.ts'
+import { type BatchHandler, type Handler, type Handlers, handlerProblem } from './handler.ts'
 
 /**
  * The functions and batch handlers that a module exports by name, and those of its default export when that is an object; the latter may

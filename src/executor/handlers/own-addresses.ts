@@ -1,7 +1,7 @@
 /** The addresses of this machine, on all its interfaces: public ones, too, lead to what listens here. */
 import { BlockList } from 'node:net'
 import { networkInterfaces } from 'node:os'
-import type { Clock } from '../../clock.ts'
+import type { Clock } from '../../clock/index.ts'
 
 /** How old they may be, ms: to read them takes milliseconds where there are many interfaces. */
 const maxAgeMs = 1_000

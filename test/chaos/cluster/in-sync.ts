@@ -1,7 +1,7 @@
 /** Whether each copy of each partition is in sync: a broker that was away reads for long what it lacks, and the next fault would hit the rest. */
 import { setTimeout as wait } from 'node:timers/promises'
 import { Kafka, logLevel } from 'kafkajs'
-import { quietQueues } from '../../../src/kafka/quiet-queue.ts'
+import { quietQueues } from '../../../src/kafka/kafkajs/request-queue-timer.ts'
 import type { Network } from '../network/network.ts'
 
 const lookMs = 500

@@ -7,7 +7,7 @@
  */
 import { appendFile } from 'node:fs/promises'
 import { Kafka, logLevel, type Message } from 'kafkajs'
-import { type Client, createClient, type Job } from '../../../src/index.ts'
+import { type Client, createClient, type Job } from '../../../src/library/index.ts'
 import { targetTopic, topicPrefix } from '../system/duelog.ts'
 
 /** Share of each kind of job, in 20. */

@@ -1,6 +1,6 @@
 /** The topics of the drill itself: the one that jobs write to, and that of the canary. Brokers' append time is what records are judged by. */
 import { Kafka, logLevel } from 'kafkajs'
-import { quietQueues } from '../../../src/kafka/quiet-queue.ts'
+import { quietQueues } from '../../../src/kafka/kafkajs/request-queue-timer.ts'
 import { canaryTopic, partitions, targetTopic } from '../system/duelog.ts'
 
 export async function createDrillTopics(brokers: string[]): Promise<void> {

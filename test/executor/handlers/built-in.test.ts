@@ -1,8 +1,8 @@
 import type { networkInterfaces } from 'node:os'
 import { expect, it } from 'vitest'
-import { systemClock } from '../../../src/clock.ts'
-import type { Handler, Run } from '../../../src/executor/handler.ts'
+import { systemClock } from '../../../src/clock/clock.ts'
 import { builtInHandlers } from '../../../src/executor/handlers/built-in.ts'
+import type { Handler, Run } from '../../../src/executor/handlers/handler.ts'
 
 const options = {
   httpDeny: [],

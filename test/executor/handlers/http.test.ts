@@ -4,10 +4,10 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { type AddressInfo, createServer as createNetServer, type Socket } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
 import type { HttpTarget } from '../../../schemas/generated.ts'
-import { systemClock } from '../../../src/clock.ts'
+import { systemClock } from '../../../src/clock/clock.ts'
 import { readConfig } from '../../../src/config/config.ts'
-import type { Run } from '../../../src/executor/handler.ts'
 import { addressGuard } from '../../../src/executor/handlers/address-guard.ts'
+import type { Run } from '../../../src/executor/handlers/handler.ts'
 import { delayOf, httpHandler } from '../../../src/executor/handlers/http.ts'
 import { signingKeyOf } from '../../../src/executor/handlers/standard-webhooks.ts'
 

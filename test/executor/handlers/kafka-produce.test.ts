@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { Run } from '../../../src/executor/handler.ts'
+import type { Run } from '../../../src/executor/handlers/handler.ts'
 import { kafkaProduceHandler } from '../../../src/executor/handlers/kafka-produce.ts'
 import { openLog, openWriter, text, uniquePrefix, Watcher } from '../../kafka/harness.ts'
 

@@ -1,5 +1,5 @@
 /**
- * What kafkajs does with a call whose records go to several brokers, and why src/kafka/produce.ts gives each partition a request of its own
+ * What kafkajs does with a call whose records go to several brokers, and why src/kafka/writing/produce.ts gives each partition a request of its own
  * (ADR 0030). Its own code runs here on two brokers that do as they are told; three real ones are in test/docker/topology.test.ts.
  */
 import { createRequire } from 'node:module'

@@ -1,8 +1,8 @@
 /** Everybody around the scheduler: workers, the retry forwarder, and users. They write to the log directly; none of them is under test. */
 import type { Execution, ExecutionEventInput, JobCommandType, JobDefinitionInput } from '../../../schemas/generated.ts'
-import type { Codec, RecordIn, RecordOut } from '../../../src/ports.ts'
+import type { Codec, RecordIn, RecordOut } from '../../../src/ports/log.ts'
 import { replyHeaders } from '../../../streams/jobs/receipt.ts'
-import { partitionOf, retryTiers } from '../../../streams/topics.ts'
+import { partitionOf, retryTiers } from '../../../streams/topics/topics.ts'
 import { ManualClock } from '../../tools/manual-clock.ts'
 import { codecs, names, repliesTopic } from '../world.ts'
 import { Definitions, jobIds, madeHeader } from './definitions.ts'

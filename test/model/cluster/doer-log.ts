@@ -1,8 +1,9 @@
 /** The log as the doers beside the scheduler see it: groups that keep positions, and transactions that carry them. */
-import { DuelogError } from '../../../src/errors.ts'
-import type { GuardedClock } from '../../../src/guarded-clock.ts'
-import type { GroupPositions, Log, LogAdmin, Position, TopicPartition, TransactionalWriter } from '../../../src/ports.ts'
-import { markHeader } from '../../../streams/mark.ts'
+
+import type { GuardedClock } from '../../../src/clock/guarded-clock.ts'
+import { DuelogError } from '../../../src/errors/errors.ts'
+import type { GroupPositions, Log, LogAdmin, Position, TopicPartition, TransactionalWriter } from '../../../src/ports/log.ts'
+import { markHeader } from '../../../streams/topics/mark.ts'
 import { Group, Member } from './group.ts'
 import type { Machine } from './io.ts'
 import { type Cluster, tellTime } from './process.ts'

@@ -1,9 +1,9 @@
 /** The real doers beside the scheduler, each on machines of its own, which fail as those of schedulers do. */
 import type { Execution } from '../../../schemas/generated.ts'
+import type { GuardedClock } from '../../../src/clock/guarded-clock.ts'
+import { processClock, watchClock } from '../../../src/cluster/process-clock.ts'
 import { createExecutor } from '../../../src/executor/executor.ts'
-import type { GuardedClock } from '../../../src/guarded-clock.ts'
 import { createForeignIntake } from '../../../src/intake/intake.ts'
-import { processClock, watchClock } from '../../../src/process-clock.ts'
 import { createRetrier } from '../../../src/retrier/retrier.ts'
 import { codecs, leadMs, names } from '../world.ts'
 import { doerLog, type KeepingGroup } from './doer-log.ts'
@@ -152,7 +152,7 @@ export class Doers {
       },
       clock.appended,
     )
-    // As in a process of these roles (src/process-clock.ts).
+    // As in a process of these roles (src/cluster/process-clock.ts).
     if (this.#cluster.clockStepMsMax !== undefined)
       watchClock(clock, { log, topics: [names.events], partitions: this.#cluster.log.partitions, instance: name })
     const scripted = new Scripted(this.#cluster, machine, this.problems)

@@ -1,9 +1,9 @@
 /** What the processes of a history have in memory, as it can be seen from outside: what readers gave them that no turn has folded yet, and what turns load. */
 
-import type { PartitionView } from '../../../src/owner-views.ts'
-import type { Batch, Position } from '../../../src/ports.ts'
-import type { StoreOp } from '../../../src/scheduler/ports.ts'
-import { jobIdOfKey, prefix } from '../../../streams/keys.ts'
+import type { Batch, Position } from '../../../src/ports/log.ts'
+import type { PartitionView } from '../../../src/ports/owner-views.ts'
+import type { StoreOp } from '../../../src/ports/store.ts'
+import { jobIdOfKey, prefix } from '../../../streams/state/keys.ts'
 import { names } from '../world.ts'
 
 /** Bytes that stood in a mailbox, or were on their way through it, when they were most; of what one process does in one partition. */

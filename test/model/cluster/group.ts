@@ -2,10 +2,10 @@
  * A consumer group: eager rebalances, with standbys that read some of the topics, members that learn of their assignment one after the other, members that are thrown out while
  * they stand still and join again when they find out.
  */
-import { DuelogError } from '../../../src/errors.ts'
-import { coPartitioned } from '../../../src/kafka/assignors.ts'
-import { noteOf, readNote } from '../../../src/kafka/member-note.ts'
-import type { GroupReader, GroupReaderOptions, Position, TopicPartition } from '../../../src/ports.ts'
+import { DuelogError } from '../../../src/errors/errors.ts'
+import { coPartitioned } from '../../../src/kafka/group/assignors.ts'
+import { noteOf, readNote } from '../../../src/kafka/group/member-user-data.ts'
+import type { GroupReader, GroupReaderOptions, Position, TopicPartition } from '../../../src/ports/log.ts'
 import type { MemoryLog } from '../../tools/memory-log.ts'
 import type { Chance } from './chance.ts'
 import type { Io, Machine } from './io.ts'

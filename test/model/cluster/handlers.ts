@@ -1,8 +1,8 @@
 /** Handlers of the real workers, that do what the seed says; and what may never be done to a handler. */
 
 import type { Execution } from '../../../schemas/generated.ts'
-import type { Run } from '../../../src/executor/handler.ts'
-import { NonRetryableError, RetryLaterError } from '../../../src/executor/handler-errors.ts'
+import type { Run } from '../../../src/executor/handlers/handler.ts'
+import { NonRetryableError, RetryLaterError } from '../../../src/executor/handlers/handler-errors.ts'
 import type { Machine } from './io.ts'
 import type { Cluster } from './process.ts'
 

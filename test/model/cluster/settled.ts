@@ -3,9 +3,9 @@
  * is right, and not only whole, is for the oracle to say (test/model/oracle).
  */
 import type { JobState } from '../../../schemas/generated.ts'
-import { knownDefinition } from '../../../src/scheduler/job-loader.ts'
-import { ownerKey } from '../../../src/scheduler/local-record.ts'
-import type { Job, KnownDefinition } from '../../../streams/job.ts'
+import { ownerKey } from '../../../src/scheduler/state/checkpoint.ts'
+import { knownDefinition } from '../../../src/scheduler/state/job-loader.ts'
+import type { Job, KnownDefinition } from '../../../streams/state/job.ts'
 import {
   jobIdOfKey,
   prefix,
@@ -15,9 +15,9 @@ import {
   timerKind,
   timerOfKey,
   waiterKey,
-} from '../../../streams/keys.ts'
-import { waitersOf } from '../../../streams/limits/slots.ts'
-import { timersOf } from '../../../streams/timers.ts'
+} from '../../../streams/state/keys.ts'
+import { waitersOf } from '../../../streams/state/slots.ts'
+import { timersOf } from '../../../streams/state/timers.ts'
 import type { MemoryStore } from '../../tools/memory-store.ts'
 import type { Life } from '../oracle/lives.ts'
 import { codecs } from '../world.ts'

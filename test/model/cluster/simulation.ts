@@ -1,5 +1,5 @@
 /** One history: processes, users, workers and misfortunes, step by step as the seed says; then peace until all has come to rest. */
-import { localKey, positionKey } from '../../../src/scheduler/local-record.ts'
+import { localKey, positionKey } from '../../../src/scheduler/state/checkpoint.ts'
 import { VirtualTime } from '../../tools/manual-clock.ts'
 import { isShown, MemoryLog, type PartitionLog } from '../../tools/memory-log.ts'
 import type { MemoryStore } from '../../tools/memory-store.ts'

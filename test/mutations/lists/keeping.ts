@@ -130,7 +130,7 @@ export const keepingMutations = [
       ],
       [
         'state-unbounded',
-        'streams/jobs/state-size.ts',
+        'streams/state/state-size.ts',
         'export const stateBytesMax = 524_288',
         'export const stateBytesMax = 5_242_880',
         'a state may be larger than a record of the log',

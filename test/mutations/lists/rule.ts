@@ -69,7 +69,7 @@ export const ruleMutations = [
       ],
       [
         'backstop-lost',
-        'streams/timers.ts',
+        'streams/state/timers.ts',
         '(parked ? dueAt : dueAt + retryBackstopMs)',
         '(parked ? dueAt : Number.MAX_SAFE_INTEGER)',
         'a run whose retry is lost waits for ever',
@@ -90,7 +90,7 @@ export const ruleMutations = [
     [
       [
         'C-commands-forgotten',
-        'streams/jobs/recent-commands.ts',
+        'streams/state/recent-commands.ts',
         'recentCommands.includes(markOf(commandId)) || ',
         '',
         'a command that is sent again is taken again',
@@ -111,14 +111,14 @@ export const ruleMutations = [
     [
       [
         'window-one-short',
-        'streams/limits/starts.ts',
+        'streams/state/starts.ts',
         'const back = times.at(times.length - limit) ??',
         'const back = times.at(times.length - limit - 1) ??',
         'a window holds one start too many',
       ],
       [
         'astray-starts-believed',
-        'streams/limits/starts.ts',
+        'streams/state/starts.ts',
         ': givenAt - now > givenAheadMsMax',
         ': givenAt - now > startDeadlineMsMax',
         'starts that a clock which was ahead gave hold the key up',
@@ -132,7 +132,7 @@ export const ruleMutations = [
       ],
       [
         'slot-held-in-backoff',
-        'streams/limits/slots.ts',
+        'streams/state/slots.ts',
         "return status === 'DISPATCHED' || status === 'RUNNING' ||",
         "return status === 'DISPATCHED' || status === 'RUNNING' || status === 'RETRY_WAIT' ||",
         'a run keeps its slot while it waits for its next attempt',

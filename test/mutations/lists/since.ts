@@ -10,7 +10,7 @@ export const sinceMutations = [
     [
       [
         'passed-while-closing',
-        'src/scheduler/ownership.ts',
+        'src/scheduler/partition/partition-context.ts',
         ' && !this.closing && !this.fault',
         '',
         'what a closing owner does not take is done with its last turn',
@@ -156,35 +156,35 @@ export const sinceMutations = [
     [
       [
         'accounts-unbounded',
-        'src/audit/ledger.ts',
+        'src/auditor/ledger.ts',
         '    this.#cached.shrink(this.#options.cachedMax?.() ?? cachedRunsMax)\n',
         '',
         'the auditor keeps every account in memory',
       ],
       [
         'open-runs-weigh-nothing',
-        'src/audit/account-cache.ts',
+        'src/auditor/account-cache.ts',
         'Math.max(1, runsOf(account).length)',
         '1',
         'an account with two thousand runs counts as one',
       ],
       [
         'weighed-once',
-        'src/audit/ledger.ts',
+        'src/auditor/ledger.ts',
         '      else this.#cached.weigh(id)\n',
         '',
         'an account counts as it was when it came',
       ],
       [
         'memory-of-each',
-        'src/audit/account-cache.ts',
+        'src/auditor/account-cache.ts',
         'cachedRunsMax / Math.max(1, ledgers.size)',
         'cachedRunsMax',
         'each partition keeps as much as all of them may',
       ],
       [
         'many-unsaved',
-        'src/audit/ledger.ts',
+        'src/auditor/ledger.ts',
         'if (this.#dirty.size > unsavedMax) await save()',
         'if (this.#dirty.size < 0) await save()',
         'any number of changed accounts waits to be saved',

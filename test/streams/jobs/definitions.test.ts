@@ -1,11 +1,11 @@
 /** What becomes of a job when its definition arrives, is replaced, or cannot be used. */
 import { describe, expect, it } from 'vitest'
 import type { JobDefinitionInput } from '../../../schemas/generated.ts'
-import { timesHash } from '../../../streams/draft.ts'
-import { mustBeLogged } from '../../../streams/job.ts'
-import { timerKind } from '../../../streams/keys.ts'
-import { invalidated } from '../../../streams/step.ts'
-import { timersOf } from '../../../streams/timers.ts'
+import { invalidated } from '../../../streams/jobs/step.ts'
+import { timesHash } from '../../../streams/state/draft.ts'
+import { mustBeLogged } from '../../../streams/state/job.ts'
+import { timerKind } from '../../../streams/state/keys.ts'
+import { timersOf } from '../../../streams/state/timers.ts'
 import { JobHistory } from '../runs/history.ts'
 
 type Definition = Partial<JobDefinitionInput>

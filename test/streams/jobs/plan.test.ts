@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import type { JobDefinitionInput } from '../../../schemas/generated.ts'
-import { pristineState } from '../../../streams/draft.ts'
-import type { Job } from '../../../streams/job.ts'
-import { completeDefinition } from '../../../streams/jobs/json.ts'
+import { completeDefinition } from '../../../streams/definitions/definition-json.ts'
 import { planJob } from '../../../streams/jobs/plan.ts'
+import { pristineState } from '../../../streams/state/draft.ts'
+import type { Job } from '../../../streams/state/job.ts'
 
 const hour = 3_600_000
 const now = Date.UTC(2030, 0, 1)

@@ -1,7 +1,7 @@
 /** Definitions for tests: one that is valid, and random ones, mostly wrong. */
 import fc from 'fast-check'
 import { type JobDefinition, type JobDefinitionInput, jobDefinitionSchema } from '../../../schemas/generated.ts'
-import { completeDefinition } from '../../../streams/jobs/json.ts'
+import { completeDefinition } from '../../../streams/definitions/definition-json.ts'
 import { limitCases } from './schema-samples.ts'
 
 export function definitionOf(input: Partial<JobDefinitionInput> = {}): JobDefinition {

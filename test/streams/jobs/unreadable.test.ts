@@ -1,7 +1,7 @@
 /** A job whose state cannot be read: nothing is decided about it, nothing of it is lost, until it is defined anew or deleted. */
 import { describe, expect, it } from 'vitest'
 import { unreadableState } from '../../../streams/jobs/unreadable.ts'
-import { timersOf } from '../../../streams/timers.ts'
+import { timersOf } from '../../../streams/state/timers.ts'
 import { JobHistory } from '../runs/history.ts'
 
 const everySecond = { schedule: { everyMs: 1_000 } }

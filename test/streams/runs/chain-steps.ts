@@ -1,8 +1,9 @@
 /** A step in a world where nothing is in the way of anything. */
-import type { Decision, Input, Job } from '../../../streams/job.ts'
-import { step as coreStep } from '../../../streams/step.ts'
 
-export type { Input } from '../../../streams/job.ts'
+import { step as coreStep } from '../../../streams/jobs/step.ts'
+import type { Decision, Input, Job } from '../../../streams/state/job.ts'
+
+export type { Input } from '../../../streams/state/job.ts'
 
 const undisturbed = {
   leadMs: 0,

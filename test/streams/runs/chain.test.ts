@@ -1,11 +1,11 @@
 /** Follow-ups of follow-ups: however jobs are joined, a chain has an end, and who would have gone on says so. */
 import { describe, expect, it } from 'vitest'
 import type { JobDefinitionInput } from '../../../schemas/generated.ts'
-import type { Job, Output } from '../../../streams/job.ts'
-import { completeCommand, completeDefinition } from '../../../streams/jobs/complete.ts'
-import { definitionFromJson } from '../../../streams/jobs/json.ts'
+import { completeCommand, completeDefinition } from '../../../streams/definitions/defaults.ts'
+import { definitionFromJson } from '../../../streams/definitions/definition-json.ts'
 import { whyOf } from '../../../streams/jobs/why.ts'
 import { chainDepthMax, chainRunsMax, linksAfter } from '../../../streams/runs/chain.ts'
+import type { Job, Output } from '../../../streams/state/job.ts'
 import { type Input, step } from './chain-steps.ts'
 import { JobHistory } from './history.ts'
 

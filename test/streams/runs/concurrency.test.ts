@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest'
 import type { JobDefinitionInput } from '../../../schemas/generated.ts'
 import { whyOf } from '../../../streams/jobs/why.ts'
-import { timerKind } from '../../../streams/keys.ts'
-import { holdsSlot, slotUse, waitersOf } from '../../../streams/limits/slots.ts'
+import { timerKind } from '../../../streams/state/keys.ts'
+import { holdsSlot, slotUse, waitersOf } from '../../../streams/state/slots.ts'
 import { JobHistory } from './history.ts'
 
 const keyed = (more: Partial<JobDefinitionInput> = {}, options = {}): JobHistory =>

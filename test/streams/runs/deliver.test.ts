@@ -1,9 +1,9 @@
 /** Runs whose target is a topic: when they are written, when they wait, and when they are given up. */
 import { describe, expect, it } from 'vitest'
 import type { JobDefinitionInput } from '../../../schemas/generated.ts'
-import type { Context, Decision, Job } from '../../../streams/job.ts'
-import { timerKind } from '../../../streams/keys.ts'
-import { step } from '../../../streams/step.ts'
+import { step } from '../../../streams/jobs/step.ts'
+import type { Context, Decision, Job } from '../../../streams/state/job.ts'
+import { timerKind } from '../../../streams/state/keys.ts'
 import { definitionOf } from '../jobs/samples.ts'
 
 const at = 1_900_000_000_000

@@ -1,7 +1,7 @@
 /** Which occurrences become runs and when, and what a job does when nothing is ahead. */
 import { describe, expect, it } from 'vitest'
 import type { ExecutionEvent, JobDefinitionInput } from '../../../schemas/generated.ts'
-import { timerKind } from '../../../streams/keys.ts'
+import { timerKind } from '../../../streams/state/keys.ts'
 import { JobHistory } from './history.ts'
 
 const succeeding = (): JobHistory => new JobHistory({ worker: { type: 'SUCCEEDED' } })

@@ -12,15 +12,15 @@ import type {
   JobDefinitionInput,
   JobState,
 } from '../../../schemas/generated.ts'
-import type { Decision, Input, Job, KnownDefinition, Output } from '../../../streams/job.ts'
-import type { OnlyOver } from '../../../streams/jobs/condition.ts'
-import { completeDefinition } from '../../../streams/jobs/json.ts'
-import { validateDefinition } from '../../../streams/jobs/validate.ts'
-import { runRingSize, type Timer, timerKey, timerKind } from '../../../streams/keys.ts'
-import { slotUse, waitersOf } from '../../../streams/limits/slots.ts'
-import type { Starts } from '../../../streams/limits/starts.ts'
-import { step } from '../../../streams/step.ts'
-import { timersOf } from '../../../streams/timers.ts'
+import { completeDefinition } from '../../../streams/definitions/definition-json.ts'
+import { validateDefinition } from '../../../streams/definitions/validate.ts'
+import { step } from '../../../streams/jobs/step.ts'
+import type { OnlyOver } from '../../../streams/state/condition.ts'
+import type { Decision, Input, Job, KnownDefinition, Output } from '../../../streams/state/job.ts'
+import { runRingSize, type Timer, timerKey, timerKind } from '../../../streams/state/keys.ts'
+import { slotUse, waitersOf } from '../../../streams/state/slots.ts'
+import type { Starts } from '../../../streams/state/starts.ts'
+import { timersOf } from '../../../streams/state/timers.ts'
 
 export interface HistoryOptions {
   /** How long before its time a fire timer is acted on. Default: 0. */
@@ -262,7 +262,7 @@ export class JobHistory {
     this.#keepTimers(before, decision, popped)
   }
 
-  /** What src/scheduler/effects.ts does with timers. */
+  /** What src/scheduler/commit/batch-effects.ts does with timers. */
   #keepTimers(before: Job, decision: Decision, popped: Timer | undefined): void {
     const known = new Set(timersOf(before).map(idOf))
     const wanted = timersOf(decision.job)

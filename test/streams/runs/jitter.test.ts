@@ -1,8 +1,8 @@
 /** Runs that are due later than nominal, and what is a misfire then. */
 import { describe, expect, it } from 'vitest'
-import type { KnownDefinition } from '../../../streams/job.ts'
 import { answerTo } from '../../../streams/jobs/receipt.ts'
 import { whyOf } from '../../../streams/jobs/why.ts'
+import type { KnownDefinition } from '../../../streams/state/job.ts'
 import { JobHistory } from './history.ts'
 
 const minute = 60_000

@@ -1,7 +1,7 @@
 /** What becomes of an attempt whose worker is silent, slow, or never there. */
 import { describe, expect, it } from 'vitest'
 import type { JobDefinitionInput } from '../../../schemas/generated.ts'
-import { type TimerKind, timerKind } from '../../../streams/keys.ts'
+import { type TimerKind, timerKind } from '../../../streams/state/keys.ts'
 import { JobHistory } from './history.ts'
 
 const hour = 3_600_000

@@ -1,7 +1,7 @@
 /** A run that is pinned to one worker is told again until that worker takes it. */
 import { describe, expect, it } from 'vitest'
 import type { JobDefinitionInput } from '../../../schemas/generated.ts'
-import { timerKind } from '../../../streams/keys.ts'
+import { timerKind } from '../../../streams/state/keys.ts'
 import { type HistoryOptions, JobHistory } from './history.ts'
 
 const minute = 60_000

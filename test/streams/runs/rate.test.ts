@@ -1,9 +1,9 @@
 /** Attempts under a rateLimit have a start given to each, and wait for it with their slot. */
 import { describe, expect, it } from 'vitest'
 import type { JobDefinitionInput } from '../../../schemas/generated.ts'
-import { completeDefinition } from '../../../streams/jobs/json.ts'
-import { timerKind } from '../../../streams/keys.ts'
-import { slotUse } from '../../../streams/limits/slots.ts'
+import { completeDefinition } from '../../../streams/definitions/definition-json.ts'
+import { timerKind } from '../../../streams/state/keys.ts'
+import { slotUse } from '../../../streams/state/slots.ts'
 import { JobHistory } from './history.ts'
 
 const rateLimit = { key: 'r', limit: 2, perMs: 10_000 }

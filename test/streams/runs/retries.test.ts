@@ -1,9 +1,9 @@
 /** What becomes of a run whose attempts fail, are given back, or are reported late. */
 import { describe, expect, it } from 'vitest'
 import type { ExecutionEvent, JobDefinitionInput } from '../../../schemas/generated.ts'
-import type { Output } from '../../../streams/job.ts'
-import { timerKind } from '../../../streams/keys.ts'
-import { retryBackstopMs, timersOf } from '../../../streams/timers.ts'
+import type { Output } from '../../../streams/state/job.ts'
+import { timerKind } from '../../../streams/state/keys.ts'
+import { retryBackstopMs, timersOf } from '../../../streams/state/timers.ts'
 import { JobHistory } from './history.ts'
 
 const day = 86_400_000

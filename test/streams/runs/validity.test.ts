@@ -1,7 +1,7 @@
 /** Until when an occurrence may fire and a run may be tried: expireAt of the job, and retry.maxAgeMs of each run. */
 import { describe, expect, it } from 'vitest'
 import type { JobDefinitionInput } from '../../../schemas/generated.ts'
-import { completeDefinition } from '../../../streams/jobs/json.ts'
+import { completeDefinition } from '../../../streams/definitions/definition-json.ts'
 import { JobHistory } from './history.ts'
 
 type Definition = Partial<JobDefinitionInput>

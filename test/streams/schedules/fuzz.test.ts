@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { definitionFromJson } from '../../../streams/jobs/json.ts'
+import { definitionFromJson } from '../../../streams/definitions/definition-json.ts'
 import { dstNote } from '../../../streams/schedules/dst-note.ts'
 import { dueAtOf } from '../../../streams/schedules/jitter.ts'
 import { countFires, firstFire, latestFire, nextFire } from '../../../streams/schedules/next-fire.ts'
@@ -10,7 +10,7 @@ import { allZones, cronText, type Dice, rruleText, seeded } from './differential
 
 /** Ends a test that hangs on a busy machine; nothing is asserted by it. */
 const limitMs = 300_000
-/** Besides the hundred thousand of test/streams/fuzz.test.ts, which go through the decision core. */
+/** Besides the hundred thousand of test/streams/definitions/fuzz.test.ts, which go through the decision core. */
 const cases = 40_000
 /** Zones of the fuzzed definitions: enough to have all kinds of changes, few enough to stay in the caches of the test. */
 const zones = [

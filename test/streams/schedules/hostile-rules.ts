@@ -1,6 +1,6 @@
 /** Rules that search for long: sparse days, intervals that hardly ever meet them, places that no period has, counts that never end. */
 import type { Schedule } from '../../../schemas/generated.ts'
-import { completeDefinition } from '../../../streams/jobs/complete.ts'
+import { completeDefinition } from '../../../streams/definitions/defaults.ts'
 import type { Dice } from './differential-sample.ts'
 
 const intervals = [2, 3, 7, 24, 25, 60, 61, 100, 365, 366, 400, 1000, 1440, 3600, 86_399, 86_400, 99_999, 100_000]

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { definitionFromJson } from '../../../streams/jobs/json.ts'
+import { definitionFromJson } from '../../../streams/definitions/definition-json.ts'
 import { countFires, firstFire, occurrences } from '../../../streams/schedules/next-fire.ts'
 import { ms } from './samples.ts'
 

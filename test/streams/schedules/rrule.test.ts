@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { definitionFromJson } from '../../../streams/jobs/json.ts'
+import { definitionFromJson } from '../../../streams/definitions/definition-json.ts'
 import { countFires, latestFire, nextFire } from '../../../streams/schedules/next-fire.ts'
 import { iso, iterated, ms, source } from './samples.ts'
 

@@ -1,7 +1,7 @@
 /** Definitions for tests of schedules: a source of nominal times from the few fields that matter, and random ones. */
 import fc from 'fast-check'
 import type { Schedule } from '../../../schemas/generated.ts'
-import { completeDefinition } from '../../../streams/jobs/complete.ts'
+import { completeDefinition } from '../../../streams/definitions/defaults.ts'
 import { nextFire, type ScheduleSource } from '../../../streams/schedules/next-fire.ts'
 
 export function source(schedule: Partial<Schedule>, window: { startAt?: number; endAt?: number } = {}): ScheduleSource {

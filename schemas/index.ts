@@ -1,0 +1,6 @@
+/** What a record is: its fields with units, defaults and limits; what each role needs of the ACLs; the settings. */
+export { type AccessRole, type AclEntry, accessOf, accessRoles } from './access.ts'
+export { type AvroField, type AvroRecord, fieldOf, type Names, type Shape, shapeOf } from './avro-schema.ts'
+export { default as settingsSchema } from './config.json' with { type: 'json' }
+export * from './generated.ts'
+export { schemaTexts } from './texts.ts'

@@ -1,0 +1,46 @@
+/**
+ * Writes the audit trail. A record is on the brokers before the answer of its request goes out; where that fails the change itself has
+ * happened all the same, so the record goes to the log of the process instead and is counted.
+ */
+import type { FastifyBaseLogger } from 'fastify'
+import type { AuditEvent, AuditEventInput } from '../../../schemas/index.ts'
+import { partitionOf, type TopicNames } from '../../../streams/topics/index.ts'
+import type { Clock } from '../../clock/index.ts'
+import type { Metrics } from '../../metrics/index.ts'
+import type { Codec, LogWriter } from '../../ports/index.ts'
+import { GroupCommit } from '../http/index.ts'
+
+export interface AuditLogOptions {
+  writer: LogWriter
+  codecs: { audit: Codec<AuditEvent, AuditEventInput> }
+  names: TopicNames
+  partitions: number
+  clock: Clock
+  instance: string
+  logger: FastifyBaseLogger
+  metrics: Metrics
+}
+
+export class AuditLog {
+  readonly #options: AuditLogOptions
+  readonly #commit: GroupCommit
+
+  constructor(options: AuditLogOptions) {
+    this.#options = options
+    this.#commit = new GroupCommit(options.writer)
+  }
+
+  /** Resolves when the record is on the brokers, or could not be brought there. Never rejects. */
+  async record(event: Omit<AuditEventInput, 'at' | 'instance'>): Promise<void> {
+    const { codecs, names, partitions, clock, instance, logger, metrics } = this.#options
+    const complete = { ...event, at: clock.nowMs(), instance }
+    try {
+      const key = event.jobId ?? ''
+      const partition = partitionOf(key, partitions)
+      await this.#commit.write([{ topic: names.audit, partition, key, value: codecs.audit.encode(complete) }])
+    } catch (error) {
+      metrics.auditLost.inc()
+      logger.error({ err: error, audit: complete }, 'A record of the audit trail could not be written; here it is.')
+    }
+  }
+}

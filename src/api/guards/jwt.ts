@@ -1,0 +1,94 @@
+/** JSON Web Tokens of an identity provider: signed by a key of its JWKS, for us, by it, not expired, and with a role of ours. */
+import type { JWTPayload, JWTVerifyGetKey } from 'jose'
+import { DuelogError, messageOf } from '../../errors/index.ts'
+import { isReservedActor } from '../../process/index.ts'
+import { jwksTimeoutMs } from '../schemas/index.ts'
+import type { Role } from './roles.ts'
+
+export interface JwtOptions {
+  /** URL of the provider's keys; or the keys, for tests. */
+  jwks: string | JWTVerifyGetKey
+  issuer: string
+  audience: string
+  /** Claim with the roles; dots lead deeper. */
+  rolesClaim: string
+}
+
+/** Signatures by a key that only the provider has. Anything shared, and none at all, is refused whatever the token says of itself. */
+const algorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519']
+/** Clocks of two machines may differ so much. */
+const clockToleranceSeconds = 5
+const roles: readonly Role[] = ['admin', 'operator', 'viewer']
+
+export interface Identity {
+  actor: string
+  role: Role
+}
+
+/**
+ * Undefined for a token that is not accepted, whatever the reason. Rejects with `identity-unavailable` when no keys could be had, and with
+ * `forbidden` for somebody whom the provider vouches for, but whose name cannot stand in records.
+ */
+export type JwtVerifier = (token: string) => Promise<Identity | undefined>
+
+/** `taken` are names that records have for others, such as those of tokens. */
+export function jwtVerifier(options: JwtOptions, taken: readonly string[] = []): JwtVerifier {
+  const { jwks, issuer, audience, rolesClaim } = options
+  let keys: JWTVerifyGetKey | undefined = typeof jwks === 'string' ? undefined : jwks
+  return async (token) => {
+    // Most processes have no provider to ask, and are smaller without.
+    const { createRemoteJWKSet, errors, jwtVerify } = await import('jose')
+    try {
+      keys ??= createRemoteJWKSet(new URL(jwks as string), { timeoutDuration: jwksTimeoutMs })
+      const { payload } = await jwtVerify(token, keys, {
+        ...{ issuer, audience, algorithms, clockTolerance: clockToleranceSeconds },
+        requiredClaims: ['exp', 'sub'],
+      })
+      const role = roleOf(payload, rolesClaim)
+      return role === undefined ? undefined : { actor: actorOf(payload.sub, taken), role }
+    } catch (error) {
+      if (error instanceof DuelogError) throw error
+      if (isRefusal(error, errors)) return undefined
+      throw new DuelogError('identity-unavailable', `The keys of DUELOG_JWT_JWKS_URL could not be had: ${messageOf(error)}.`, {
+        cause: error,
+      })
+    }
+  }
+}
+
+/** What is wrong with the token itself, not with the way to the keys. */
+function isRefusal(error: unknown, errors: typeof import('jose').errors): boolean {
+  if (!(error instanceof errors.JOSEError)) return error instanceof TypeError && !('cause' in error)
+  return !(error instanceof errors.JWKSTimeout || error instanceof errors.JWKSInvalid || error.code === 'ERR_JOSE_GENERIC')
+}
+
+/** The highest role that the claim names. It may lie deeper, as in realm_access.roles, and be a list or words between spaces. */
+function roleOf(payload: JWTPayload, claim: string): Role | undefined {
+  let value: unknown = payload
+  for (const name of claim.split('.')) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined
+    value = (value as Record<string, unknown>)[name]
+  }
+  const named = typeof value === 'string' ? value.split(' ') : Array.isArray(value) ? value : []
+  return roles.find((role) => named.includes(role))
+}
+
+const subjectCharsMax = 255
+
+/** Subjects go into logs and records: short, on one line, as they are, and never a name that stands for somebody else there. */
+function actorOf(subject: unknown, taken: readonly string[]): string {
+  if (
+    typeof subject === 'string' &&
+    subject !== '' &&
+    subject.length <= subjectCharsMax &&
+    subject.trim() === subject &&
+    !/[\p{C}\p{Zl}\p{Zp}]/u.test(subject) &&
+    !isReservedActor(subject) &&
+    !taken.includes(subject)
+  )
+    return subject
+  throw new DuelogError(
+    'forbidden',
+    `The subject (sub) of the JWT is empty, longer than ${subjectCharsMax} characters, no plain text on one line, or a name that records have for others, such as local or that of a token; the identity provider has to give another.`,
+  )
+}

@@ -1,0 +1,64 @@
+/**
+ * How many requests a caller may send: a bucket for each that fills with so many a second and holds two seconds' worth. A caller is a
+ * token or subject, or an address where there is neither. Refused sign-ins have buckets of their own (sign-ins.ts).
+ */
+import type { Clock } from '../../clock/index.ts'
+import { DuelogError } from '../../errors/index.ts'
+import { rateCallersMax } from '../schemas/index.ts'
+
+interface Bucket {
+  left: number
+  atMs: number
+}
+
+export class RateLimit {
+  readonly #clock: Clock
+  readonly #perSecond: number
+  readonly #burst: number
+  /** In the order of their last use. A full bucket need not be remembered, so the oldest may always go. */
+  readonly #buckets = new Map<string, Bucket>()
+
+  constructor(clock: Clock, perSecond: number, burst: number) {
+    this.#clock = clock
+    this.#perSecond = perSecond
+    this.#burst = burst
+  }
+
+  /** Takes one. False when there is none left. */
+  take(caller: string): boolean {
+    const bucket = this.#filled(caller)
+    this.#buckets.delete(caller)
+    this.#buckets.set(caller, bucket)
+    if (this.#buckets.size > rateCallersMax) this.#dropOldest()
+    if (bucket.left < 1) return false
+    bucket.left--
+    return true
+  }
+
+  /** How many are left, and parts of one. */
+  left(caller: string): number {
+    return this.#filled(caller).left
+  }
+
+  #filled(caller: string): Bucket {
+    const nowMs = this.#clock.nowMs()
+    const bucket = this.#buckets.get(caller)
+    if (bucket === undefined) return { left: this.#burst, atMs: nowMs }
+    // A clock that was set back fills nothing, and takes nothing away.
+    const passedMs = Math.max(0, nowMs - bucket.atMs)
+    bucket.left = Math.min(this.#burst, bucket.left + (passedMs * this.#perSecond) / 1_000)
+    bucket.atMs = nowMs
+    return bucket
+  }
+
+  #dropOldest(): void {
+    for (const oldest of this.#buckets.keys()) {
+      this.#buckets.delete(oldest)
+      return
+    }
+  }
+}
+
+export function tooMany(what: string): DuelogError {
+  return new DuelogError('too-many-requests', `${what} Send it again later, or ask whoever runs Duelog for more.`)
+}

@@ -1,0 +1,85 @@
+/** What guards every request, whatever its route: headers for browsers, a rate for each caller, and a time for its body. */
+import type { Readable } from 'node:stream'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { Clock } from '../../clock/index.ts'
+import { DuelogError } from '../../errors/index.ts'
+import { bodiesMax, bodiesPerCallerMax, bodyReceiveMs } from '../schemas/index.ts'
+import { RateLimit, tooMany } from './rate-limit.ts'
+
+/** No page but our own may show an answer, and no answer is ever a page but where a route says so. */
+const headers = {
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-resource-policy': 'same-origin',
+  'cache-control': 'no-store',
+} as const
+
+/** To be called before any other hook is added: refusals have these headers too. */
+export function securityHeaders(instance: FastifyInstance): void {
+  instance.addHook('onRequest', async (_request, reply) => void reply.headers(headers))
+}
+
+/** To be called after the hook that finds out who calls. Routes between processes, probes and pages are not counted. */
+export function limitRates(instance: FastifyInstance, clock: Clock, perSecond: number): void {
+  if (perSecond === 0) return
+  const rates = new RateLimit(clock, perSecond, 2 * perSecond)
+  instance.addHook('onRequest', async (request) => {
+    const { role, internal } = request.routeOptions.config
+    if (role === undefined || internal === true) return
+    if (!rates.take(callerOf(request) ?? `address ${request.ip}`))
+      throw tooMany(`More than ${perSecond} requests a second came from one caller.`)
+  })
+}
+
+/** Undefined where nobody is known: without authentication all are one. */
+const callerOf = ({ role, actor }: FastifyRequest): string | undefined => (role === null ? undefined : `actor ${role} ${actor}`)
+
+/**
+ * A body that comes a byte at a time holds a connection no longer than a quick one may. A batch may take as long as it goes on. All that
+ * come at one moment leave connections for requests without one.
+ */
+export function limitBodyTimes(instance: FastifyInstance): void {
+  let coming = 0
+  const comingOf = new Map<string, number>()
+  instance.addHook('preParsing', async (request, reply, payload) => {
+    const { 'content-length': length = '0', 'transfer-encoding': encoding } = request.headers
+    // Without a body there is nothing to wait for, and nobody listens to its errors.
+    if (encoding === undefined && length === '0') return payload
+    const caller = callerOf(request)
+    // Of those who may only look all are one besides: there may be many of them.
+    const parties = caller === undefined ? [] : request.role === 'viewer' ? [caller, 'viewers'] : [caller]
+    if (coming >= bodiesMax || parties.some((party) => (comingOf.get(party) ?? 0) >= bodiesPerCallerMax)) {
+      void reply.header('connection', 'close')
+      throw new DuelogError(
+        'overloaded',
+        `There are already ${bodiesMax} requests whose bodies are still coming, or ${bodiesPerCallerMax} of one caller or of all viewers; send it again later.`,
+      )
+    }
+    const body = payload as Readable
+    coming++
+    for (const party of parties) comingOf.set(party, (comingOf.get(party) ?? 0) + 1)
+    let isComing = true
+    const arrived = (): void => {
+      if (!isComing) return
+      isComing = false
+      coming--
+      for (const party of parties) {
+        const left = (comingOf.get(party) ?? 1) - 1
+        if (left > 0) comingOf.set(party, left)
+        else comingOf.delete(party)
+      }
+    }
+    body.once('close', arrived).once('end', arrived)
+    if (request.routeOptions.config.streams === true) return payload
+    const timer = setTimeout(() => {
+      void reply.header('connection', 'close')
+      const late = new DuelogError('bad-request', `The body was not complete within ${bodyReceiveMs} ms; send it faster.`)
+      if (body.listenerCount('error') > 0) body.emit('error', late)
+      else body.destroy()
+    }, bodyReceiveMs)
+    body.once('close', () => clearTimeout(timer)).once('end', () => clearTimeout(timer))
+    return body
+  })
+}

@@ -1,0 +1,138 @@
+/**
+ * Guesses at tokens are few: of one address, and of all together. Beyond that a token is not even looked at, unless it was accepted from
+ * this address before; so nobody who is in is shut out by a neighbour. A client that sends the same wrong token again and again has
+ * guessed once. All that is remembered has a size.
+ */
+import { createHash } from 'node:crypto'
+import { isIPv6 } from 'node:net'
+import type { FastifyBaseLogger } from 'fastify'
+import type { Clock } from '../../clock/index.ts'
+import { ipv6Groups } from '../../network/index.ts'
+import {
+  refusedSignInsInAllMax,
+  refusedSignInsInAllPerSecond,
+  refusedSignInsMax,
+  refusedSignInsPerSecond,
+  refusedTokensKeptMs,
+  signInsKeptMax,
+  signInsLoggedMs,
+} from '../schemas/index.ts'
+import { RateLimit, tooMany } from './rate-limit.ts'
+import { NoneLeft, TokenLooks } from './token-checks.ts'
+
+export interface SignIn {
+  /** Of the socket. */
+  address: string
+  token: string
+  /** Routes among which a token is accepted or not. */
+  realm: string
+}
+
+/** No provider is asked about another form. */
+const jwtForm = /^[^.]+\.[^.]+\.[^.]+$/
+
+export class SignIns {
+  readonly #clock: Clock
+  readonly #logger: FastifyBaseLogger
+  readonly #ofAddress: RateLimit
+  readonly #ofAll: RateLimit
+  /** By network and token, in the order of their last use. */
+  readonly #accepted = new Map<string, true>()
+  /** Until when a token is known to be wrong, by the steady clock. */
+  readonly #refused = new Map<string, number>()
+  readonly #looks: TokenLooks
+  /** Refused unseen since the last line of the log. */
+  #unlogged = 0
+  #cancel: (() => void) | undefined
+
+  constructor(clock: Clock, logger: FastifyBaseLogger) {
+    this.#clock = clock
+    this.#logger = logger
+    this.#ofAddress = new RateLimit(clock, refusedSignInsPerSecond, refusedSignInsMax)
+    this.#ofAll = new RateLimit(clock, refusedSignInsInAllPerSecond, refusedSignInsInAllMax)
+    this.#looks = new TokenLooks({
+      left: (network) => this.#ofAddress.left(network),
+      leftInAll: () => this.#ofAll.left(''),
+    })
+  }
+
+  /** What `judge` says of the token; undefined where it is wrong. Rejects with `too-many-requests`, and as `judge` does. */
+  async judged<Found>({ address, token, realm }: SignIn, judge: () => Promise<Found | undefined>): Promise<Found | undefined> {
+    const network = networkOf(address)
+    const digest = `${realm} ${createHash('sha256').update(token).digest('base64')}`
+    const known = `${network} ${digest}`
+    if (this.#accepted.has(known)) {
+      // It stays known meanwhile: who is in sends several requests at once.
+      const found = await judge()
+      if (found !== undefined) keep(this.#accepted, known, true)
+      else this.#accepted.delete(known)
+      return found
+    }
+    const isRefused = (): boolean => (this.#refused.get(digest) ?? 0) > this.#clock.steadyMs()
+    if (isRefused()) return undefined
+    const look = async (): Promise<Found | undefined> => {
+      // The same one was looked at while this one waited, or is looked at beside it.
+      const found = isRefused() ? undefined : await judge()
+      if (found !== undefined) keep(this.#accepted, known, true)
+      else if (!isRefused()) {
+        this.#ofAddress.take(network)
+        this.#ofAll.take('')
+        keep(this.#refused, digest, this.#clock.steadyMs() + refusedTokensKeptMs)
+      }
+      return found
+    }
+    return await this.#looks.run(network, jwtForm.test(token), look).catch((thrown: unknown) => {
+      if (!(thrown instanceof NoneLeft)) throw thrown
+      this.#note(address)
+      throw tooMany('Too many different tokens were refused, so that new ones are not looked at for now.')
+    })
+  }
+
+  stop(): void {
+    this.#cancel?.()
+    this.#cancel = undefined
+  }
+
+  /** The first is told at once, the others as a count. */
+  #note(address: string): void {
+    if (this.#cancel !== undefined) {
+      this.#unlogged++
+      return
+    }
+    this.#logger.warn(
+      { address },
+      'Too many different tokens were refused; new ones are not looked at for now, and those are counted.',
+    )
+    this.#countOn()
+  }
+
+  #countOn(): void {
+    this.#cancel = this.#clock.at(this.#clock.nowMs() + signInsLoggedMs, () => {
+      this.#cancel = undefined
+      if (this.#unlogged === 0) return
+      this.#logger.warn({ refused: this.#unlogged, inMs: signInsLoggedMs }, 'Tokens were refused without a look at them.')
+      this.#unlogged = 0
+      this.#countOn()
+    })
+  }
+}
+
+function keep<Value>(map: Map<string, Value>, key: string, value: Value): void {
+  map.delete(key)
+  map.set(key, value)
+  if (map.size <= signInsKeptMax) return
+  for (const oldest of map.keys()) {
+    map.delete(oldest)
+    return
+  }
+}
+
+/** Whoever has one IPv6 address has the 2^64 around it. */
+function networkOf(address: string): string {
+  const bare = address.split('%', 1)[0]?.replace(/^::ffff:(?=\d+\.)/, '') ?? ''
+  if (!isIPv6(bare)) return bare
+  return ipv6Groups(bare)
+    .slice(0, 4)
+    .map((group) => group.toString(16))
+    .join(':')
+}

@@ -1,0 +1,43 @@
+/** A definition out of a request, or the error that says all that is wrong with it. */
+import type { JobDefinition } from '../../../schemas/index.ts'
+import { definitionFromJson, validateJobId } from '../../../streams/definitions/index.ts'
+import { notAllowed } from '../../../streams/text/index.ts'
+import { RequestError } from './problem.ts'
+import { mask, maskedPlaces } from './redact.ts'
+
+/** The id as it is, where it may be one. Throws `bad-job-id`. */
+export function checkedId(id: string): string {
+  const problem = validateJobId(id)
+  if (problem !== undefined) throw new RequestError('bad-job-id', [problem])
+  return id
+}
+
+/** `id` as known from the path or made by the server. Throws `bad-definition`. */
+export function definitionOf(json: unknown, id: string): JobDefinition {
+  const read = definitionFromJson(json, { id })
+  if (!read.ok) throw new RequestError('bad-definition', read.problems)
+  refuseMasks(json)
+  return read.definition
+}
+
+/** For whoever writes it. Throws `bad-definition`. */
+export function refuseMasks(json: unknown): void {
+  const limit = `values themselves, not ${mask}, which stands for what a viewer is not shown`
+  const problems = maskedPlaces(json as Record<string, unknown>).map((place) => notAllowed(place, mask, limit))
+  if (problems.length > 0) throw new RequestError('bad-definition', problems)
+}
+
+/** A definition that carries its id. Throws `bad-definition` or `bad-job-id`. */
+export function identifiedDefinitionOf(json: unknown): { id: string; definition: JobDefinition } {
+  const given = givenId(json)
+  if (given !== undefined) checkedId(given)
+  const read = definitionFromJson(json, { idRequired: true })
+  if (!read.ok) throw new RequestError('bad-definition', read.problems)
+  return { id: read.id ?? '', definition: read.definition }
+}
+
+/** The id that a JSON value names, whatever else is wrong with it. */
+export function givenId(json: unknown): string | undefined {
+  const id = typeof json === 'object' && json !== null ? (json as { id?: unknown }).id : undefined
+  return typeof id === 'string' ? id : undefined
+}

@@ -1,0 +1,13 @@
+/** Requests and answers: bodies, errors, versions, views. */
+export { type DashboardFile, readDashboard } from './dashboard-files.ts'
+export { checkedId, definitionOf, givenId, identifiedDefinitionOf, refuseMasks } from './definition-body.ts'
+export { askerOf, goneSignal, whileAsked } from './disconnect-signal.ts'
+export { checkSize, GroupCommit, type PlacedRecord } from './group-commit.ts'
+export { type JsonParser, type JsonReader, jsonReader } from './json-body.ts'
+export { keyedJobId } from './keyed-job-id.ts'
+export { type Line, lineGroups } from './ndjson-lines.ts'
+export { answerError, answerNotFound, describe, problemOf, problemType, RequestError, sendProblem } from './problem.ts'
+export { masked } from './redact.ts'
+export { timeOf } from './time-input.ts'
+export { type Condition, checkCondition, etagOf, parseIfMatch, type Version } from './version.ts'
+export { deadRunToJson, executionToJson, finishedRunToJson, jobToJson, runIdOf, runsFor, runsOf, whyToJson } from './views.ts'

@@ -1,0 +1,89 @@
+/** Errors as RFC 9457 problem details, whatever threw them: our own errors, fastify's, or a fault. */
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import type { Problem } from '../../../streams/text/index.ts'
+import { DuelogError, type ErrorCode, errorTable } from '../../errors/index.ts'
+import { retryAfterSeconds } from '../schemas/index.ts'
+
+export const problemType = 'application/problem+json'
+
+export interface ProblemDetails {
+  type: string
+  title: string
+  status: number
+  detail: string
+  /** One of src/errors/errors.ts. */
+  code: ErrorCode
+  retriable: boolean
+  /** Names the request in the log of the server. */
+  instance?: string
+  /** Each thing that is wrong with what was sent. */
+  problems?: Problem[]
+}
+
+/** An error with each thing that was wrong, for one answer. */
+export class RequestError extends DuelogError {
+  readonly problems: Problem[]
+  constructor(code: ErrorCode, problems: Problem[]) {
+    super(code, problems.map((problem) => problem.message).join(' '))
+    this.problems = problems
+  }
+}
+
+export function problemOf(
+  code: ErrorCode,
+  detail: string,
+  more: { instance?: string; problems?: Problem[] } = {},
+): ProblemDetails {
+  const { status, retriable, meaning } = errorTable[code]
+  return { type: `urn:duelog:error:${code}`, title: meaning, status, detail, code, retriable, ...more }
+}
+
+/** What a user is told of anything thrown. A fault's own text stays in the log. */
+export function describe(error: unknown): { code: ErrorCode; detail: string; problems?: Problem[] } {
+  if (error instanceof RequestError) return { code: error.code, detail: error.message, problems: error.problems }
+  if (error instanceof DuelogError) return { code: error.code, detail: error.message }
+  const { code, statusCode, validation, validationContext, message } = error as Partial<FastifyError>
+  if (validation !== undefined) return { code: 'bad-request', detail: unfitText(validationContext, message) }
+  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
+    return {
+      code: 'unsupported-media-type',
+      detail:
+        'The media type of the body is not taken here. Send Content-Type: application/json, or application/x-ndjson to /v1/jobs/batch.',
+    }
+  }
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE')
+    return { code: 'payload-too-large', detail: 'The body is larger than this route takes.' }
+  if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) return { code: 'bad-request', detail: `${message}.` }
+  return { code: 'internal', detail: 'A fault of Duelog itself; the log of the server tells more under the id of this request.' }
+}
+
+export function sendProblem(reply: FastifyReply, problem: ProblemDetails): FastifyReply {
+  if (problem.status === 503 || problem.status === 429) void reply.header('retry-after', retryAfterSeconds)
+  return reply.code(problem.status).type(problemType).send(JSON.stringify(problem))
+}
+
+export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const { code, ...rest } = describe(error)
+  const problem = problemOf(code, rest.detail, {
+    instance: `urn:duelog:request:${request.id}`,
+    ...(rest.problems && { problems: rest.problems }),
+  })
+  const facts = { err: error, method: request.method, url: request.url }
+  // Other statuses from 500 on are states of the system that its own parts report; one line for each refused request would bury them.
+  if (problem.status === 500) request.log.error(facts, 'request failed')
+  else if (problem.status > 500) request.log.debug(facts, 'request refused for now')
+  return sendProblem(reply, problem)
+}
+
+export function answerNotFound(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const path = request.url.split('?', 1)[0] ?? ''
+  const detail = `There is no ${request.method} ${path.slice(0, 200)}. A slash inside a job id is written as %2F.`
+  return sendProblem(reply, problemOf('not-found', detail, { instance: `urn:duelog:request:${request.id}` }))
+}
+
+function unfitText(part: string | undefined, message: string | undefined): string {
+  if (part !== 'headers') return `The ${part ?? 'request'} is not as the route takes it: ${message}.`
+  if (message?.includes('idempotency-key'))
+    return 'Idempotency-Key is not as the route takes it; allowed: 1 to 255 visible ASCII characters.'
+  return `The headers are not as the route takes them: ${message}.`
+}

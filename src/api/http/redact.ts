@@ -1,0 +1,142 @@
+/**
+ * Definitions and runs for eyes that may only look. What opens doors elsewhere is not shown to them, and nobody can tell by a name or a
+ * form what does: so they are shown of headers, URLs and answers of servers only what is known to be harmless (ADR 0060).
+ */
+import { JsonText } from '../../../streams/text/index.ts'
+
+/** Headers, in lower case, whose values say what a message is and where it stands in a trace, and let nobody in anywhere. */
+export const harmlessHeaders: ReadonlySet<string> = new Set([
+  ...['accept', 'accept-charset', 'accept-encoding', 'accept-language', 'cache-control', 'date', 'user-agent'],
+  ...['content-type', 'content-encoding', 'content-language', 'prefer', 'traceparent', 'x-correlation-id', 'x-request-id'],
+  ...['ce-specversion', 'ce-id', 'ce-type', 'ce-time', 'ce-datacontenttype'],
+  ...['ce_specversion', 'ce_id', 'ce_type', 'ce_time', 'ce_datacontenttype'],
+])
+export const mask = '***'
+
+type Json = Record<string, unknown>
+type Headers = Record<string, unknown>
+interface Credentialed {
+  headers?: Headers
+  target?: { http?: { url: string; headers?: Headers } }
+}
+
+/** A definition, or what an attempt is given, in JSON: with masks for the values of other headers, and for what follows the host of a URL. */
+export function masked(definition: Json): Json {
+  const { headers, target } = definition as Credentialed
+  const http = target?.http
+  const shown = http && {
+    ...http,
+    url: maskedUrl(http.url),
+    ...(http.headers !== undefined && { headers: maskedHeaders(http.headers) }),
+  }
+  return {
+    ...definition,
+    ...(headers !== undefined && { headers: maskedHeaders(headers) }),
+    ...(shown !== undefined && { target: { ...target, http: shown } }),
+  }
+}
+
+const isHarmless = (name: string): boolean => harmlessHeaders.has(name.toLowerCase())
+
+const maskedHeaders = (headers: Headers): Headers =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, isHarmless(name) ? value : mask]))
+
+/** Many webhooks have their credential in the path, so that a path is as little known to be harmless as a query. */
+function maskedUrl(url: string): string {
+  if (!URL.canParse(url)) return mask
+  const { protocol, host, pathname, search, hash } = new URL(url)
+  const rest = pathname.length > 1 || search !== '' || hash !== '' ? mask : ''
+  return `${protocol}//${host}/${rest}`
+}
+
+/** Paths of what holds a mask and not its value: such a definition was read by a viewer, and would overwrite what it does not show. */
+export function maskedPlaces(definition: Json): string[] {
+  const { headers, target } = definition as Credentialed
+  const http = target?.http
+  const named = (at: string, of: Headers): string[] =>
+    Object.entries(of).flatMap(([name, value]) => (value === mask ? [`${at}[${JSON.stringify(name)}]`] : []))
+  return [
+    ...named('headers', headers ?? {}),
+    ...named('target.http.headers', http?.headers ?? {}),
+    ...(http?.url.endsWith(`/${mask}`) ? ['target.http.url'] : []),
+  ]
+}
+
+/** Shorter ones would mask half of every sentence. */
+const hiddenCharsMin = 4
+
+/** What masked() hides of it, as it may stand in the words of a handler, longest first. */
+export function hiddenTexts(definition: Json): string[] {
+  const { headers = {}, target } = definition as Credentialed
+  const found = new Set<string>()
+  const add = (text: string): void => {
+    for (const form of [text, encodeURIComponent(text.toWellFormed()), JSON.stringify(text).slice(1, -1)])
+      if (form.length >= hiddenCharsMin) found.add(form)
+  }
+  for (const [name, value] of [...Object.entries(headers), ...Object.entries(target?.http?.headers ?? {})]) {
+    if (isHarmless(name) || typeof value !== 'string') continue
+    add(value)
+    // A scheme, as Bearer, stands before the credential; Basic has name and password in base64.
+    const [, scheme, credential] = /^(\S+) +(\S+)$/.exec(value) ?? []
+    if (credential !== undefined) add(credential)
+    if (credential !== undefined && scheme?.toLowerCase() === 'basic') {
+      const pair = Buffer.from(credential, 'base64').toString()
+      for (const part of [pair, pair.slice(pair.indexOf(':') + 1)]) add(part)
+    }
+  }
+  const url = target?.http?.url ?? ''
+  if (URL.canParse(url)) {
+    const { pathname, search, searchParams } = new URL(url)
+    for (const text of [`${pathname}${search}`, search, pathname, ...searchParams.values()]) if (text.length > 1) add(text)
+  }
+  return [...found].sort((left, right) => right.length - left.length)
+}
+
+interface RunJson {
+  message?: unknown
+  result: unknown
+  errors: readonly Json[]
+}
+
+/** What a server answered is its own text, and may be all that it was sent; only its status is known to be harmless. */
+const serverWords = /^(the server answered \d{3}): [\s\S]*$/
+
+/**
+ * A run in JSON, without the words of servers, and with masks wherever one of `hidden` stands. Where it is undefined nobody knows what there is
+ * to hide, as of a job whose definition cannot be read: then all words are masks.
+ */
+export function maskedRun<Run extends Json>(run: Run, hidden: readonly string[] | undefined): Run {
+  const without = (text: string): string =>
+    hidden === undefined ? mask : hidden.reduce((rest, secret) => rest.replaceAll(secret, mask), text)
+  const { message, result, errors } = run as unknown as RunJson
+  return {
+    ...run,
+    ...(typeof message === 'string' && { message: without(message) }),
+    result: hidden === undefined && result !== null ? mask : maskedResult(result, without),
+    errors: errors.map((error) => ({
+      ...error,
+      type: without(String(error.type)),
+      message: without(String(error.message).replace(serverWords, `$1: ${mask}`)),
+    })),
+  }
+}
+
+function maskedResult(result: unknown, without: (text: string) => string): unknown {
+  const value: unknown = result instanceof JsonText ? JSON.parse(result.text) : result
+  if (isAnswer(value)) return { ...value, body: mask }
+  if (!(result instanceof JsonText)) return mapTexts(result, without)
+  // Numbers that values cannot hold stay as they are written, unless something has to be hidden.
+  return without(result.text) === result.text ? result : mapTexts(value, without)
+}
+
+/** The result of an http target. */
+function isAnswer(result: unknown): result is { status: number; body: string } {
+  return typeof result === 'object' && result !== null && Object.keys(result).sort().join() === 'body,status'
+}
+
+function mapTexts(value: unknown, change: (text: string) => string): unknown {
+  if (typeof value === 'string') return change(value)
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map((item) => mapTexts(item, change))
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [change(name), mapTexts(item, change)]))
+}

@@ -1,0 +1,44 @@
+/** Versions of a job: `"<partition>.<offset>"` of its definition, as ETag and in If-Match. */
+import { DuelogError } from '../../errors/index.ts'
+
+export interface Version {
+  partition: number
+  offset: number
+}
+
+export const etagOf = ({ partition, offset }: Version): string => `"${partition}.${offset}"`
+
+/** What If-Match asks for: any version, or one of these entity tags. */
+export type Condition = 'any' | readonly string[]
+
+/** Undefined without a header. Throws `bad-request` for a value that is not of RFC 9110's form. */
+export function parseIfMatch(header: string | undefined): Condition | undefined {
+  if (header === undefined) return undefined
+  const text = header.trim()
+  if (text === '*') return 'any'
+  const tags: string[] = []
+  for (const part of text.split(',')) {
+    const match = /^\s*(W\/)?("[^"]*")\s*$/.exec(part)
+    if (match === null) {
+      throw new DuelogError(
+        'bad-request',
+        `If-Match is ${JSON.stringify(text.slice(0, 80))}; give * or the ETag of the job with its quotes, such as "0.12".`,
+      )
+    }
+    // A weak tag never matches where strong comparison is asked for.
+    if (match[1] === undefined && match[2] !== undefined) tags.push(match[2])
+  }
+  return tags
+}
+
+/** Throws `version-conflict` when the job as it is does not satisfy the condition. */
+export function checkCondition(id: string, condition: Condition | undefined, current: Version | undefined): void {
+  if (condition === undefined) return
+  const tag = current === undefined ? undefined : etagOf(current)
+  if (tag !== undefined && (condition === 'any' || condition.includes(tag))) return
+  const found = tag === undefined ? 'does not exist' : `has the version ${tag}`
+  throw new DuelogError(
+    'version-conflict',
+    `Job ${JSON.stringify(id)} ${found}, which is not what If-Match names. Read the job again and repeat the change on what it is now.`,
+  )
+}

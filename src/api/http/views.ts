@@ -1,0 +1,171 @@
+/** Jobs, runs and partitions as answers show them: times in ISO 8601, results as JSON. */
+import type { AttemptError, Execution, FinishedRun } from '../../../schemas/index.ts'
+import { definitionToJson, textOrBase64, valueOrText, writePayload } from '../../../streams/definitions/index.ts'
+import { hiddenHash } from '../../../streams/hashing/index.ts'
+import { isoTime } from '../../../streams/text/index.ts'
+import type { ActiveRunView, JobView, WhyView } from '../../ports/index.ts'
+import type { Role } from '../guards/index.ts'
+import { hiddenTexts, masked, maskedRun } from './redact.ts'
+import { etagOf } from './version.ts'
+
+type Json = Record<string, unknown>
+
+const timeOrNull = (ms: number | null): string | number | null => (ms === null ? null : isoTime(ms))
+
+/** What a run is called in requests: that of the job as it is now. Handlers are given an id that names the life of the job as well. */
+export const runIdOf = (jobId: string, runNo: number): string => `${jobId}/${runNo}`
+
+/** How runs of a job are shown to who asked: whole, or as redact.ts has them. `definition` in JSON; null where there is none. */
+export function runsFor(role: Role | null, definition: Json | null): <Run extends Json>(run: Run) => Run {
+  if (role !== 'viewer') return (run) => run
+  const hidden = definition === null ? undefined : hiddenTexts(definition)
+  return (run) => maskedRun(run, hidden)
+}
+
+type ShownJob = Pick<JobView, 'definition' | 'offset'>
+export interface ShownRuns {
+  active(run: ActiveRunView): Json
+  finished(run: FinishedRun): Json
+}
+
+/** The runs of a job that was read, as who asked is shown them. Of one that was made with another definition nobody knows what there is to hide. */
+export function runsOf(role: Role | null, id: string, job: ShownJob | undefined): ShownRuns {
+  const definition = job?.definition
+  const ofThis = runsFor(role, role !== 'viewer' || definition === undefined ? null : definitionToJson(definition))
+  const ofOthers = runsFor(role, null)
+  const hash = role !== 'viewer' || definition === undefined ? undefined : hiddenHash(definition)
+  const isKnown = (run: FinishedRun): boolean => run.hiddenHash === 0 || run.hiddenHash === hash
+  // A redriven run names the definition in force, and is made with what the dead one was given.
+  const isOfThis = (run: ActiveRunView): boolean => run.specOffset === job?.offset && run.trigger !== 'REDRIVE'
+  return {
+    active: (run) => (isOfThis(run) ? ofThis : ofOthers)(activeRunToJson(id, run)),
+    finished: (run) => (isKnown(run) ? ofThis : ofOthers)(finishedRunToJson(id, run)),
+  }
+}
+
+/** `role` of who asked; null without authentication. A viewer sees no credentials. */
+export function jobToJson(job: JobView, role: Role | null): Json {
+  const definition = job.definition === undefined ? null : definitionToJson(job.definition)
+  const shown = runsOf(role, job.id, job)
+  return {
+    id: job.id,
+    etag: etagOf(job),
+    status: job.status,
+    reason: job.reason,
+    nextFireAt: timeOrNull(job.nextFireAt),
+    nextDueAt: timeOrNull(job.nextDueAt),
+    ...(job.place !== undefined && { place: placeToJson(job.place) }),
+    runNo: job.runNo,
+    scheduledRuns: job.scheduledRuns,
+    succeeded: job.succeeded,
+    failed: job.failed,
+    skipped: job.skipped,
+    cancelled: job.cancelled,
+    deadRuns: job.deadRuns,
+    active: job.active.map(shown.active),
+    lastRun: job.lastRun === null ? null : shown.finished(job.lastRun),
+    definition: definition !== null && role === 'viewer' ? masked(definition) : definition,
+  }
+}
+
+function placeToJson({ anchorAt, decidedFor, latestFiredFor }: NonNullable<JobView['place']>): Json {
+  return {
+    anchorAt: isoTime(anchorAt),
+    decidedFor: decidedFor === null ? null : { at: isoTime(decidedFor.at), offsetMs: decidedFor.offsetMs },
+    latestFiredFor: timeOrNull(latestFiredFor),
+  }
+}
+
+export function whyToJson(id: string, { status, reasons }: WhyView): Json {
+  return { id, status, why: reasons.map(({ at, ...reason }) => ({ ...reason, at: timeOrNull(at) })) }
+}
+
+function activeRunToJson(jobId: string, run: ActiveRunView): Json {
+  return {
+    runId: runIdOf(jobId, run.runNo),
+    jobId,
+    runNo: run.runNo,
+    status: run.status,
+    trigger: run.trigger,
+    commandId: run.commandId,
+    scheduledFor: isoTime(run.scheduledFor),
+    attempts: run.attempt,
+    dueAt: isoTime(run.dueAt),
+    dispatchedAt: isoTime(run.dispatchedAt),
+    startDeadlineAt: isoTime(run.startDeadlineAt),
+    waitsFor: run.waitsFor,
+    startedAt: timeOrNull(run.startedAt),
+    finishedAt: null,
+    worker: run.worker,
+    progress: run.heartbeat?.progress ?? null,
+    message: run.heartbeat?.message ?? null,
+    checkedAt: timeOrNull(run.heartbeat?.checkedAt ?? null),
+    result: null,
+    errors: run.errors.map(errorToJson),
+  }
+}
+
+export function finishedRunToJson(jobId: string, run: FinishedRun): Json {
+  return {
+    runId: runIdOf(jobId, run.runNo),
+    jobId,
+    runNo: run.runNo,
+    status: run.status,
+    trigger: run.trigger,
+    commandId: run.commandId,
+    scheduledFor: isoTime(run.scheduledFor),
+    attempts: run.attempts,
+    startedAt: timeOrNull(run.startedAt),
+    finishedAt: isoTime(run.finishedAt),
+    worker: run.worker,
+    result: resultToJson(run.result),
+    note: run.note,
+    errors: run.errors.map(errorToJson),
+  }
+}
+
+/** A dead run of which only what it was given is kept: when it ended and its errors stand in executions.dlq alone. */
+export function deadRunToJson({ jobId, runNo, trigger, scheduledFor, attempt }: Execution): Json {
+  return {
+    runId: runIdOf(jobId, runNo),
+    jobId,
+    runNo,
+    status: 'DEAD',
+    trigger,
+    commandId: null,
+    scheduledFor: isoTime(scheduledFor),
+    attempts: attempt,
+    startedAt: null,
+    finishedAt: null,
+    worker: null,
+    result: null,
+    errors: [],
+  }
+}
+
+function errorToJson(error: AttemptError): Json {
+  return { ...error, at: isoTime(error.at) }
+}
+
+/** What an attempt is given, in the words of a definition. */
+export function executionToJson(execution: Execution): Json {
+  const { handler, pool, priority, payload, contentType, headers, httpTarget, topicTarget, attempt, specOffset } = execution
+  const bytes = Object.entries(headers).map(([name, value]) => [name, textOrBase64(value)])
+  const target = topicTarget !== null ? { topic: topicTarget.name } : { handler, pool, ...(httpTarget && { http: httpTarget }) }
+  return {
+    target,
+    priority,
+    attempt,
+    specOffset,
+    ...(contentType !== null && { contentType }),
+    ...writePayload({ payload, contentType }),
+    headers: Object.fromEntries(bytes),
+  }
+}
+
+/** What the handler returned; text where a worker of another make did not send JSON. */
+function resultToJson(result: Buffer | null): unknown {
+  if (result === null) return null
+  const text = Buffer.from(result).toString()
+  return text === 'null' ? null : (valueOrText(text) ?? text)
+}

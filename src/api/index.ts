@@ -1,0 +1,8 @@
+/** The HTTP API. */
+export { createApi } from './api.ts'
+export { createAuditTrail } from './audit-trail/index.ts'
+export type { Health } from './context/index.ts'
+export { peerNote, peerToken, urlOfPeer } from './guards/index.ts'
+export { readDashboard } from './http/index.ts'
+export { createOwnerDirectory, createProofDirectory, remoteQueries } from './owners/index.ts'
+export { lockWaitersMax } from './schemas/index.ts'

@@ -1,0 +1,234 @@
+/**
+ * Many definitions in one request: lines in, result lines out, in order. While some groups of lines are on their way to the broker the
+ * next is read and checked; when the reader of the answer is slow, nothing more is read. Memory does not grow with the batch.
+ */
+import { Readable } from 'node:stream'
+import { stepsSpent } from '../../../streams/schedules/index.ts'
+import { DuelogError, isOfRecord } from '../../errors/index.ts'
+import {
+  describe,
+  etagOf,
+  givenId,
+  identifiedDefinitionOf,
+  type JsonReader,
+  type Line,
+  lineGroups,
+  type PlacedRecord,
+  refuseMasks,
+  type Version,
+} from '../http/index.ts'
+import {
+  batchGroupsMax,
+  batchStandingsMax,
+  bodyBytesMax,
+  calculationLineSteps,
+  calculationRequestSteps,
+} from '../schemas/index.ts'
+import type { JobWrites } from './job-writes.ts'
+import type { Calculation } from './schedule-compute-queue.ts'
+
+type Result = Record<string, unknown>
+/** A line whose record is to be written, or what was wrong with it. */
+type Checked = { line: number; id: string; record: PlacedRecord } | { result: Result }
+
+export interface BatchCounts {
+  done: number
+  refused: number
+}
+
+/** Of one batch: what was counted, and the last offset that was written in each partition. */
+interface Written {
+  counts: BatchCounts
+  /** Steps that it may still take. */
+  stepsLeft: number
+  ends: Map<number, number>
+  /** The first jobs that were written. */
+  first: Map<string, Version>
+}
+
+export interface BatchTools {
+  writes: JobWrites
+  read: JsonReader
+  /** What this request calculates, among that of others. */
+  calculation: Calculation
+  /** Nobody waits for the answer any more: what takes a search is not read. Lines that take none are written all the same. */
+  gone?: AbortSignal
+  /** Steps of search for all its lines, besides `calculationLineSteps` for each. Default `calculationRequestSteps`. */
+  stepsMax?: number
+  /** One more line at the end says whether all that was written has been applied, and which of the first jobs are INVALID. */
+  wait?: boolean
+  /** Told of faults, which answers do not show. */
+  onFault(error: unknown): void
+  /** Told how many lines were written and refused, when no more are read and before the answer ends. */
+  onEnd(counts: BatchCounts): Promise<void>
+}
+
+/** The answer as a stream. It fails when the request is cut off; complete lines before the cut are written. */
+export function batchAnswer(body: AsyncIterable<Buffer>, tools: BatchTools): Readable {
+  return Readable.from(answerGroups(body, tools), { objectMode: false, highWaterMark: 65_536 })
+}
+
+async function* answerGroups(body: AsyncIterable<Buffer>, tools: BatchTools): AsyncGenerator<string, void, undefined> {
+  const groups = lineGroups(body, bodyBytesMax)
+  const writing: Promise<string>[] = []
+  const written: Written = { counts: { done: 0, refused: 0 }, stepsLeft: stepsMaxOf(tools), ends: new Map(), first: new Map() }
+  const readNext = (): Promise<Line[] | undefined> => {
+    const next = groups.next().then(({ done, value }) => (done ? undefined : value))
+    // It may fail while nobody waits for it, because results go first; where it is awaited it fails again.
+    next.catch(() => {})
+    return next
+  }
+  let reading: Promise<Line[] | undefined> | undefined = readNext()
+  try {
+    while (reading !== undefined || writing.length > 0) {
+      const oldest = writing[0]
+      const full = writing.length >= batchGroupsMax
+      if (oldest !== undefined && (reading === undefined || full || (await settlesFirst(oldest, reading)))) {
+        yield await oldest
+        writing.shift()
+        continue
+      }
+      const group: Line[] | undefined = await reading
+      if (group === undefined) reading = undefined
+      else {
+        // In their order: what is checked first is written first.
+        const checked = await tools.calculation.runAll(checking(group, tools, written))
+        writing.push(writeGroup(checked, tools, written))
+        reading = readNext()
+      }
+    }
+    if (tools.wait) yield `${JSON.stringify(await allApplied(tools.writes, written))}\n`
+  } finally {
+    await Promise.all(writing)
+    await tools.onEnd(written.counts)
+  }
+}
+
+/** Whether the first settles before the second. A rejection of the second counts as settled and is met again where it is awaited. */
+function settlesFirst(first: Promise<unknown>, second: Promise<unknown>): Promise<boolean> {
+  return Promise.race([
+    first.then(() => true),
+    second.then(
+      () => false,
+      () => false,
+    ),
+  ])
+}
+
+/** Result lines of a group. It never rejects: what went wrong stands in the lines. */
+async function writeGroup(checked: Checked[], tools: BatchTools, { counts, ends, first }: Written): Promise<string> {
+  const records = checked.flatMap((line) => ('record' in line ? [line.record] : []))
+  const answers = await writeEach(records, tools)
+  let next = 0
+  let text = ''
+  for (const line of checked) {
+    let result: Result
+    const answer = 'record' in line ? answers[next++] : undefined
+    if ('result' in line) result = line.result
+    else if (typeof answer !== 'number') result = refusal(line.line, line.id, answer)
+    else {
+      const offset = answer
+      const { partition } = line.record
+      ends.set(partition, Math.max(ends.get(partition) ?? 0, offset))
+      if (first.size < batchStandingsMax || first.has(line.id)) first.set(line.id, { partition, offset })
+      result = accepted(line, offset)
+    }
+    counts[result.ok === true ? 'done' : 'refused']++
+    text += `${JSON.stringify(result)}\n`
+  }
+  return text
+}
+
+/** Of each record its offset, or why it is not written. Together, as that is quick; each alone where the brokers refuse one for what it holds. */
+async function writeEach(records: PlacedRecord[], tools: BatchTools): Promise<unknown[]> {
+  try {
+    const offsets = await tools.writes.writeAll(records)
+    if (offsets.length < records.length) throw new DuelogError('internal', 'Records were written without an answer for each.')
+    return offsets
+  } catch (error) {
+    tools.onFault(error)
+    if (!isOfRecord(error) || records.length === 1) return records.map(() => error)
+    return Promise.all(
+      records.map((record) =>
+        tools.writes.writeAll([record]).then(
+          ([offset]) => offset,
+          (refused) => refused,
+        ),
+      ),
+    )
+  }
+}
+
+interface EndLine {
+  applied: boolean
+  detail?: string
+  invalid?: { id: string; reason: string }[]
+}
+
+/** Each owner applies in the order of offsets, so the last one of a partition stands for all. */
+async function allApplied(writes: JobWrites, { ends, first }: Written): Promise<EndLine> {
+  const waits = [...ends].map(async ([partition, jobs]) => ({ partition, applied: await writes.applied(partition, { jobs }) }))
+  const late = (await Promise.all(waits)).flatMap(({ partition, applied }) => (applied ? [] : [partition]))
+  if (late.length > 0)
+    return { applied: false, ...(await writes.late(late, 'All of it is durable in the log, but not every owner')) }
+  const invalid = await invalidAmong(writes, first)
+  return { applied: true, ...(invalid.length > 0 && { invalid }) }
+}
+
+/** One after another: whoever waits for a batch does not need them faster, and owners have other work. */
+async function invalidAmong(writes: JobWrites, jobs: ReadonlyMap<string, Version>): Promise<{ id: string; reason: string }[]> {
+  const invalid: { id: string; reason: string }[] = []
+  for (const [id, version] of jobs) {
+    const { status, reason = '' } = await writes.standing(id, version)
+    if (status === 'INVALID') invalid.push({ id, reason })
+  }
+  return invalid
+}
+
+/** A line may bring a rule that takes a search: the members of this process must not miss their heartbeats for it. */
+function* checking(group: Line[], tools: BatchTools, written: Written): Generator<void, Checked[], undefined> {
+  const checked: Checked[] = []
+  for (const line of group) {
+    const before = stepsSpent()
+    if (written.stepsLeft < stepsMaxOf(tools)) tools.gone?.throwIfAborted()
+    written.stepsLeft += calculationLineSteps
+    checked.push(written.stepsLeft < 0 ? { result: refusal(line.line, undefined, tooDear) } : checkLine(line, tools))
+    written.stepsLeft -= stepsSpent() - before
+    yield
+  }
+  return checked
+}
+
+const stepsMaxOf = ({ stepsMax = calculationRequestSteps }: BatchTools): number => stepsMax
+
+const tooDear = new DuelogError(
+  'bad-request',
+  `The rules of the lines before it took more than ${calculationRequestSteps} steps of search, and ${calculationLineSteps} for each line; send this one in another request.`,
+)
+
+function checkLine({ line, bytes }: Line, { writes, read, onFault }: BatchTools): Checked {
+  let json: unknown
+  try {
+    if (bytes === 'too-long') throw new DuelogError('payload-too-large', `The line is longer than ${bodyBytesMax} bytes.`)
+    json = read(bytes)
+    const { id, definition } = identifiedDefinitionOf(json)
+    refuseMasks(json)
+    return { line, id, record: writes.definitionRecord(id, definition) }
+  } catch (error) {
+    if (!(error instanceof DuelogError)) onFault(error)
+    return { result: refusal(line, givenId(json), error) }
+  }
+}
+
+function accepted(
+  { line, id, record: { partition } }: { line: number; id: string; record: PlacedRecord },
+  offset: number,
+): Result {
+  return { line, ok: true, id, etag: etagOf({ partition, offset }), partition, offset }
+}
+
+function refusal(line: number, id: string | undefined, error: unknown): Result {
+  const { code, detail, problems } = describe(error)
+  const retriable = error instanceof DuelogError && error.retriable
+  return { line, ok: false, ...(id !== undefined && { id }), code, detail, retriable, ...(problems && { problems }) }
+}

@@ -1,0 +1,105 @@
+/**
+ * Jobs that follow on one another in a circle (`onSuccess`, `onFailure`), as far as a bounded search finds them. Each chain ends by itself
+ * (ADR 0036); this tells whoever wrote one, or wonders why it ended, which jobs it is.
+ */
+import type { JobDefinition } from '../../../schemas/index.ts'
+import { chainDepthMax, chainRunsMax } from '../../../streams/runs/index.ts'
+import { quoted } from '../../../streams/text/index.ts'
+import { partitionOf } from '../../../streams/topics/index.ts'
+import type { OwnerDirectory } from '../owners/index.ts'
+import { circleAskedMax } from '../schemas/index.ts'
+
+export type Follows = Pick<JobDefinition, 'onSuccess' | 'onFailure'>
+
+/** `path` begins and ends with the job that was asked about. `complete`: nothing was left out of the search. */
+export interface Circle {
+  path: string[] | undefined
+  complete: boolean
+}
+
+export class Circles {
+  readonly #ask: (id: string) => Promise<Follows | undefined>
+  #left: number
+  readonly #known = new Map<string, Promise<string[] | undefined>>()
+
+  /** `jobsMax`: how many jobs are asked for in all. */
+  constructor(ask: (id: string) => Promise<Follows | undefined>, jobsMax: number) {
+    this.#ask = ask
+    this.#left = jobsMax
+  }
+
+  /** What counts of a job, whatever is in force. */
+  set(id: string, follows: Follows): void {
+    this.#known.set(id, Promise.resolve(followersOf(follows)))
+  }
+
+  /** The shortest circle through the job. It never rejects: an owner that does not answer leaves the search incomplete. */
+  async through(id: string): Promise<Circle> {
+    const cameFrom = new Map<string, string>()
+    let complete = true
+    let level = [id]
+    for (let depth = 0; depth < chainDepthMax && level.length > 0; depth++) {
+      const next: string[] = []
+      for (let at = 0; at < level.length; at += circleAskedMax) {
+        const here = level.slice(at, at + circleAskedMax)
+        const found = await Promise.all(here.map((each) => this.#followers(each)))
+        for (const [index, followers] of found.entries()) {
+          complete &&= followers !== undefined
+          const from = here[index] ?? id
+          if (followers?.includes(id)) return { path: pathTo(from, cameFrom, id), complete }
+          for (const follower of followers ?? []) {
+            if (cameFrom.has(follower)) continue
+            cameFrom.set(follower, from)
+            next.push(follower)
+          }
+        }
+      }
+      level = next
+    }
+    return { path: undefined, complete: complete && level.length === 0 }
+  }
+
+  /** Undefined where nobody could, or may any more, be asked. */
+  #followers(id: string): Promise<string[] | undefined> {
+    const known = this.#known.get(id)
+    if (known !== undefined) return known
+    if (this.#left === 0) return Promise.resolve(undefined)
+    this.#left--
+    const asked = this.#ask(id).then(
+      (follows) => (follows === undefined ? [] : followersOf(follows)),
+      () => undefined,
+    )
+    this.#known.set(id, asked)
+    return asked
+  }
+}
+
+export const followersOf = ({ onSuccess, onFailure }: Follows): string[] => [...new Set([...onSuccess, ...onFailure])]
+
+/** Circles of the definitions that are in force. */
+export function circlesInForce({ owners, partitions }: { owners: OwnerDirectory; partitions: number }, jobsMax: number): Circles {
+  return new Circles(async (id) => {
+    const partition = partitionOf(id, partitions)
+    return (await owners.ask(partition, (owner) => owner.stored(partition, id)))?.definition.spec
+  }, jobsMax)
+}
+
+function pathTo(last: string, cameFrom: ReadonlyMap<string, string>, id: string): string[] {
+  const path = [id]
+  for (let at: string | undefined = last; at !== undefined && at !== id; at = cameFrom.get(at)) path.unshift(at)
+  return [id, ...path]
+}
+
+const pathText = (path: readonly string[]): string => path.map((id) => quoted(id)).join(' -> ')
+
+/** Said of a definition that closes a circle. */
+export const circleWarning = (path: readonly string[]): string =>
+  `These jobs follow on one another in a circle: ${pathText(path)}. A chain of them ends after ${chainDepthMax} generations, or ${chainRunsMax} runs.`
+
+/** Said of a chain that came to its end: which circle it was, where it was one. */
+export function chainText({ path, complete }: Circle): string {
+  if (path !== undefined) return `By the definitions in force it is this circle: ${pathText(path)}.`
+  return complete
+    ? 'By the definitions in force no job that follows on this one leads back to it.'
+    : 'Not all jobs that follow on this one could be looked at; none of the others leads back to it.'
+}

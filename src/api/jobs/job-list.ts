@@ -1,0 +1,139 @@
+/**
+ * One page of jobs from all partitions, in the order of their ids. Each partition gives its jobs in id order, so the heads of all are
+ * merged, and the last id of a page says where every partition goes on.
+ */
+import { DuelogError } from '../../errors/index.ts'
+import { type Asker, type JobFilter, type JobView, type ListedJobs, sizeOfView } from '../../ports/index.ts'
+import type { Reading } from '../owners/index.ts'
+import { listBytesMax, listCallsMax, listChunkMax, listFirstChunkMax } from '../schemas/index.ts'
+
+/** Where a page ended: after this id everywhere, except in partitions that were searched further without a find. */
+interface Cursor {
+  after?: string
+  partitions: Map<number, string>
+}
+
+interface Source {
+  partition: number
+  after: string | undefined
+  heads: JobView[]
+  ended: boolean
+  asked: boolean
+}
+
+export interface JobPage {
+  jobs: JobView[]
+  /** Absent at the end of the list. A page may be short, even empty, and still have one. */
+  cursor?: string
+  /** Jobs that owners looked at for it. */
+  searched: number
+}
+
+/** Rejects with `bad-request` for a cursor that this did not give, with `not-ready` when any partition has no active owner, and with the reason of the asker's signal. */
+export async function listJobs(
+  reading: Reading,
+  partitions: number,
+  { filter, limit, cursor, asker }: { filter: JobFilter; limit: number; cursor?: string | undefined; asker?: Asker },
+): Promise<JobPage> {
+  const from = decodeCursor(cursor)
+  const sources = Array.from({ length: partitions }, (_, partition): Source => {
+    const after = laterOf(from.after, from.partitions.get(partition))
+    return { partition, after, heads: [], ended: false, asked: false }
+  })
+  const budget = { calls: listCallsMax * partitions + Math.ceil(limit / listChunkMax) }
+  const share = Math.min(listFirstChunkMax, Math.ceil(limit / partitions) + 1)
+  const jobs: JobView[] = []
+  let bytes = 0
+  let searched = 0
+  const ask = async (source: Source): Promise<ListedJobs> => {
+    const { partition, after, asked } = source
+    source.asked = true
+    asker?.signal?.throwIfAborted()
+    const chunk = asked ? Math.min(listChunkMax, limit - jobs.length) : share
+    const listed = await reading.ask(partition, (jobs) => jobs.list(partition, filter, chunk, after, asker))
+    searched += listed.looked
+    return listed
+  }
+  while (jobs.length < limit && (await fill(sources, ask, budget))) {
+    const first = lowest(sources)
+    const job = first?.heads[0]
+    if (first === undefined || job === undefined) break
+    bytes += sizeOfView(job)
+    if (jobs.length > 0 && bytes > listBytesMax) break
+    first.heads.shift()
+    first.after = job.id
+    jobs.push(job)
+  }
+  const more = sources.some((source) => !source.ended || source.heads.length > 0)
+  return { jobs, searched, ...(more && { cursor: encodeCursor(jobs.at(-1)?.id ?? from.after, sources) }) }
+}
+
+/** Asks on wherever no head is known. False when a partition may still hold the next job but the calls are used up. */
+async function fill(
+  sources: Source[],
+  ask: (source: Source) => Promise<ListedJobs>,
+  budget: { calls: number },
+): Promise<boolean> {
+  for (;;) {
+    const empty = sources.filter((source) => source.heads.length === 0 && !source.ended)
+    if (empty.length === 0) return true
+    if (empty.length > budget.calls) return false
+    budget.calls -= empty.length
+    await Promise.all(
+      empty.map(async (source) => {
+        const { jobs, next } = await ask(source)
+        source.heads = jobs
+        source.ended = next === undefined
+        // Nothing found so far: what was searched need not be searched again.
+        if (jobs.length === 0) source.after = laterOf(source.after, next)
+      }),
+    )
+  }
+}
+
+function lowest(sources: Source[]): Source | undefined {
+  let found: Source | undefined
+  for (const source of sources) {
+    const job = source.heads[0]
+    const best = found?.heads[0]
+    if (job !== undefined && (best === undefined || compareIds(job.id, best.id) < 0)) found = source
+  }
+  return found
+}
+
+/** Ids are in the order of their bytes, as in the store; JavaScript's own order differs beyond U+FFFF. */
+function compareIds(left: string, right: string): number {
+  return Buffer.compare(Buffer.from(left), Buffer.from(right))
+}
+
+function laterOf(left: string | undefined, right: string | undefined): string | undefined {
+  if (left === undefined || right === undefined) return left ?? right
+  return compareIds(left, right) >= 0 ? left : right
+}
+
+/** Of a page that ends behind this job. */
+export const cursorAfter = (id: string): string => encodeCursor(id, [])
+
+function encodeCursor(after: string | undefined, sources: Source[]): string {
+  const further = sources.filter((source) => source.after !== undefined && laterOf(after, source.after) !== after)
+  const partitions = further.map((source) => [source.partition, source.after])
+  return Buffer.from(JSON.stringify([after ?? null, partitions])).toString('base64url')
+}
+
+function decodeCursor(text: string | undefined): Cursor {
+  if (text === undefined) return { partitions: new Map() }
+  try {
+    const [after, partitions] = JSON.parse(Buffer.from(text, 'base64url').toString()) as [unknown, unknown]
+    const entries = (partitions as unknown[]).map((entry): [number, string] => {
+      const [partition, id] = entry as [unknown, unknown]
+      if (!Number.isInteger(partition) || typeof id !== 'string') throw new TypeError('not a position')
+      return [partition as number, id]
+    })
+    if (after !== null && typeof after !== 'string') throw new TypeError('not an id')
+    return { ...(after !== null && { after }), partitions: new Map(entries) }
+  } catch (error) {
+    throw new DuelogError('bad-request', 'The cursor is not one that this API gave; leave it out to start from the first job.', {
+      cause: error,
+    })
+  }
+}

@@ -1,0 +1,257 @@
+/**
+ * Writes of jobs and commands, and reads that see them.
+ *
+ * Writes of one job pass one after another, so that If-Match holds against every single write through this process. Against all other
+ * writers the condition travels with the record, and the owner judges it in the order of the log.
+ */
+import { randomUUID } from 'node:crypto'
+import type { JobCommand, JobCommandInput, JobCommandType, JobDefinition, JobDefinitionInput } from '../../../schemas/index.ts'
+import { completeCommand, validateCommand } from '../../../streams/definitions/index.ts'
+import { type OnlyOver, onlyOverHeaders } from '../../../streams/state/index.ts'
+import { partitionOf, type TopicNames } from '../../../streams/topics/index.ts'
+import type { Clock } from '../../clock/index.ts'
+import { KeyedLock } from '../../concurrency/index.ts'
+import { DuelogError } from '../../errors/index.ts'
+import type { Codec, JobView, LogWriter, WhyView } from '../../ports/index.ts'
+import {
+  type Condition,
+  checkCondition,
+  checkSize,
+  GroupCommit,
+  type PlacedRecord,
+  RequestError,
+  type Version,
+} from '../http/index.ts'
+import { isAway, type OwnerDirectory, Reading, type WaitTimeout, waitTimeout } from '../owners/index.ts'
+import { appliedWaitMs, lastWritesMax, readOwnWriteWaitMs } from '../schemas/index.ts'
+
+/** Where a write stands. `unjudged`: its condition travels with it, and the owner has not been seen to judge it yet. */
+export interface Written extends Version {
+  unjudged: boolean
+}
+
+/** How a job stands with a definition. */
+export interface Standing {
+  status?: JobView['status']
+  /** With INVALID. */
+  reason?: string
+}
+
+export interface JobWritesOptions {
+  writer: LogWriter
+  codecs: { definition: Codec<JobDefinition, JobDefinitionInput>; command: Codec<JobCommand, JobCommandInput> }
+  names: TopicNames
+  partitions: number
+  owners: OwnerDirectory
+  clock: Clock
+}
+
+export class JobWrites {
+  readonly #options: JobWritesOptions
+  readonly #commit: GroupCommit
+  readonly #lock = new KeyedLock()
+  /** Offset in jobs of the last single write of a job, until its owner was seen to have applied it; oldest first. */
+  readonly #lastWrites = new Map<string, number>()
+
+  constructor(options: JobWritesOptions) {
+    this.#options = options
+    this.#commit = new GroupCommit(options.writer)
+  }
+
+  /** Writes a definition. `created` is false when it replaced one. */
+  put(id: string, definition: JobDefinition, condition?: Condition): Promise<Written & { created: boolean }> {
+    const record = this.definitionRecord(id, definition)
+    return this.#lock.run(id, async () => {
+      const current = await this.#currentForWrite(id)
+      checkCondition(id, condition, current)
+      if (condition !== undefined && current !== undefined) record.headers = onlyOverHeaders(overOf(condition, current))
+      const version = await this.#writeJob(record)
+      return { ...(await this.#judged(id, version, condition)), created: current === undefined }
+    })
+  }
+
+  /** With a condition: looks whether it held where the owner met the record. Rejects with `version-conflict` when it did not. */
+  async #judged(id: string, version: Version, condition: Condition | undefined, deleted = false): Promise<Written> {
+    if (condition === undefined) return { ...version, unjudged: false }
+    if (!(await this.applied(version.partition, { jobs: version.offset }))) return { ...version, unjudged: true }
+    const inForce = await this.#askIfThere(id)
+    if (inForce === null) return { ...version, unjudged: true }
+    const held = deleted ? inForce === undefined || inForce.offset > version.offset : inForce?.offset === version.offset
+    if (!held) checkCondition(id, [], inForce)
+    return { ...version, unjudged: false }
+  }
+
+  /** Writes the first definition of a job whose id nobody else can know yet, so nothing is read before. */
+  create(id: string, definition: JobDefinition): Promise<Version> {
+    return this.#writeJob(this.definitionRecord(id, definition))
+  }
+
+  /** Writes the first definition of a job, unless the job is there: then it answers with what is in force. */
+  createOnce(id: string, definition: JobDefinition): Promise<Written & { created: boolean }> {
+    const record = this.definitionRecord(id, definition)
+    record.headers = onlyOverHeaders('none')
+    return this.#lock.run(id, async () => {
+      const current = await this.#currentForWrite(id)
+      if (current !== undefined) return { ...placeOf(current), unjudged: false, created: false }
+      const version = await this.#writeJob(record)
+      // Another process may have written it meanwhile: the owner takes the first.
+      const isApplied = await this.applied(version.partition, { jobs: version.offset })
+      const inForce = isApplied ? await this.#askIfThere(id) : null
+      if (inForce == null) return { ...version, unjudged: inForce === null, created: true }
+      return { ...placeOf(inForce), unjudged: false, created: inForce.offset === version.offset }
+    })
+  }
+
+  /** Writes a tombstone. Rejects with `not-found` when there is no such job. */
+  delete(id: string, condition?: Condition): Promise<Written> {
+    return this.#lock.run(id, async () => {
+      const current = await this.#currentForWrite(id)
+      checkCondition(id, condition, current)
+      if (current === undefined) throw jobNotFound(id)
+      const tombstone = this.#place(this.#options.names.jobs, id, null)
+      if (condition !== undefined) tombstone.headers = onlyOverHeaders(overOf(condition, current))
+      const version = await this.#writeJob(tombstone)
+      return this.#judged(id, version, condition, true)
+    })
+  }
+
+  /** Writes a command. The version is that of the command's record in job-commands. `key`: chosen by who asks, so that a repeat is known. */
+  async command(
+    id: string,
+    type: JobCommandType,
+    more: Partial<JobCommandInput>,
+    key?: string,
+  ): Promise<Version & { commandId: string }> {
+    const commandId = key === undefined ? randomUUID() : keyedCommandId(type, more.runNo, key)
+    const { codecs, clock, names } = this.#options
+    const command = completeCommand({ type, commandId, at: clock.nowMs(), ...more })
+    const problems = validateCommand(command)
+    if (problems.length > 0) throw new RequestError('bad-request', problems)
+    const record = this.#place(names.commands, id, codecs.command.encode(command))
+    const [offset = 0] = await this.#commit.write([record])
+    return { partition: record.partition, offset, commandId }
+  }
+
+  /** The record of a definition, for writeAll. Throws `encode-failed` or `payload-too-large`. */
+  definitionRecord(id: string, definition: JobDefinition): PlacedRecord {
+    const record = this.#place(this.#options.names.jobs, id, this.#options.codecs.definition.encode(definition))
+    checkSize(record)
+    return record
+  }
+
+  /** Writes records as they are, without looking at what was there; resolves with their offsets. */
+  writeAll(records: PlacedRecord[]): Promise<number[]> {
+    return this.#commit.write(records)
+  }
+
+  /** The job as its owner has it, with what this process wrote before where the owner applies that soon enough. `has` as Reading#find says. */
+  async current(id: string, reading = new Reading(this.#options.owners), has?: (job: JobView) => boolean) {
+    await this.#seen(id, reading)
+    const partition = this.partitionOf(id)
+    return reading.find(partition, (jobs) => jobs.job(partition, id), has)
+  }
+
+  /** The same of why the job fired or did not. */
+  async why(id: string, reading: Reading): Promise<WhyView | undefined> {
+    await this.#seen(id, reading)
+    const partition = this.partitionOf(id)
+    return reading.find(partition, (jobs) => jobs.why(partition, id))
+  }
+
+  /** False when the owner did not apply the record in time, or could not be asked. */
+  async applied(partition: number, offsets: { jobs?: number; commands?: number }): Promise<boolean> {
+    try {
+      return await this.#options.owners.ask(partition, (owner) => owner.applied(partition, offsets, appliedWaitMs))
+    } catch (error) {
+      // The record is in the log all the same; whoever owns the partition next will apply it.
+      if (error instanceof DuelogError && error.retriable) return false
+      throw error
+    }
+  }
+
+  /** How a job stands with just this definition, which its owner has applied; nothing where another is in force, or the owner does not answer. */
+  async standing(id: string, version: Version): Promise<Standing> {
+    const inForce = await this.#askIfThere(id)
+    if (inForce?.offset !== version.offset) return {}
+    const { status, reason } = inForce
+    return { status, ...(status === 'INVALID' && reason !== null && { reason }) }
+  }
+
+  /** What to answer where the owners of these partitions had not applied what was written. */
+  late(partitions: Iterable<number>, what?: string): Promise<WaitTimeout> {
+    return waitTimeout(this.#options.owners, partitions, what)
+  }
+
+  partitionOf(id: string): number {
+    return partitionOf(id, this.#options.partitions)
+  }
+
+  async #currentForWrite(id: string): Promise<JobView | undefined> {
+    if (!(await this.#ownWriteApplied(id, appliedWaitMs))) {
+      const partition = this.partitionOf(id)
+      const problem = await this.#options.owners.problem(partition).catch(() => undefined)
+      throw new DuelogError(
+        'not-ready',
+        `The owner of partition ${partition} has not applied the last write of job ${JSON.stringify(id)} within ${appliedWaitMs} ms; nothing was written. ${problem === undefined ? '' : `${problem} `}Send the request again.`,
+      )
+    }
+    return this.#ask(id)
+  }
+
+  /** Waits for the own last write. Where the owner cannot be asked, the reading finds out by itself. */
+  async #seen(id: string, reading: Reading): Promise<void> {
+    await this.#ownWriteApplied(id, readOwnWriteWaitMs).catch((error: unknown) => {
+      if (!reading.mayBeStale || !isAway(error)) throw error
+    })
+  }
+
+  async #ownWriteApplied(id: string, waitMs: number): Promise<boolean> {
+    const last = this.#lastWrites.get(id)
+    if (last === undefined) return true
+    const partition = this.partitionOf(id)
+    const applied = await this.#options.owners.ask(partition, (owner) => owner.applied(partition, { jobs: last }, waitMs))
+    if (applied && this.#lastWrites.get(id) === last) this.#lastWrites.delete(id)
+    return applied
+  }
+
+  #ask(id: string): Promise<JobView | undefined> {
+    const partition = this.partitionOf(id)
+    return this.#options.owners.ask(partition, (owner) => owner.job(partition, id))
+  }
+
+  /** Null: the owner cannot be asked now. */
+  #askIfThere(id: string): Promise<JobView | undefined | null> {
+    return this.#ask(id).catch((error: unknown) => {
+      if (error instanceof DuelogError && error.retriable) return null
+      throw error
+    })
+  }
+
+  async #writeJob(record: PlacedRecord): Promise<Version> {
+    const [offset = 0] = await this.#commit.write([record])
+    this.#lastWrites.delete(record.key)
+    this.#lastWrites.set(record.key, offset)
+    const [oldest] = this.#lastWrites.keys()
+    if (this.#lastWrites.size > lastWritesMax && oldest !== undefined) this.#lastWrites.delete(oldest)
+    return { partition: record.partition, offset }
+  }
+
+  #place(topic: string, id: string, value: Buffer | null): PlacedRecord {
+    return { topic, partition: this.partitionOf(id), key: id, value }
+  }
+}
+
+/** A key stands for one kind of command to one job or run: who pauses and resumes under one key means two commands. */
+const keyedCommandId = (type: JobCommandType, runNo: number | null | undefined, key: string): string =>
+  `${type.toLowerCase()}${runNo == null ? '' : `/${runNo}`}:${key}`
+
+const placeOf = ({ partition, offset }: Version): Version => ({ partition, offset })
+
+const overOf = (condition: Condition, { offset }: Version): OnlyOver => (condition === 'any' ? 'any' : offset)
+
+export function jobNotFound(id: string): DuelogError {
+  return new DuelogError(
+    'not-found',
+    `There is no job ${JSON.stringify(id)}; it was never defined, was deleted, or its retention has passed.`,
+  )
+}

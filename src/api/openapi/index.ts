@@ -1,0 +1,2 @@
+/** The description of the API, for programs and for people. */
+export { openApiRoutes } from './routes.ts'

@@ -1,0 +1,247 @@
+/**
+ * Who owns which partition, and how to ask them. Owners are the members of the scheduler group; each shows the URL of its process in
+ * its user data. The scheduler of this process is asked directly, all others over HTTP (remote-queries.ts).
+ */
+import type { Clock } from '../../clock/index.ts'
+import { DuelogError } from '../../errors/index.ts'
+import { type JobQueries, type LogAdmin, ownerProblem, type PartitionQueries, type PartitionView } from '../../ports/index.ts'
+import { shownUrl, strangerText } from '../guards/index.ts'
+import { ownersMaxAgeMs, ownersRefreshGapMs } from '../schemas/index.ts'
+import { followersOf, type Member, type Owner, type RemoteOwner } from './owner.ts'
+import type { ProcessCounts } from './process-counts.ts'
+import { Copies, isAway, type Staleness, type StandbyView } from './standby-reads.ts'
+
+export type { Owner, RemoteOwner } from './owner.ts'
+
+export interface PartitionOwnerView extends PartitionView {
+  /** name@host:pid:boot; null when no member is assigned or it answers no requests. */
+  instance: string | null
+  /** Null for the process that answers, and where there is no owner. */
+  url: string | null
+}
+
+export interface OwnerDirectory {
+  /**
+   * Puts a question to the owner of the partition; once more where the ownership has moved meanwhile.
+   * Rejects with `not-ready` when nobody owns it, or the owner is not active or does not answer.
+   */
+  ask<Answer>(partition: number, question: (owner: Owner) => Promise<Answer>): Promise<Answer>
+  /** As ask, but where the owner does not answer the best copy does; `stale` is null for an answer of the owner. */
+  askAny<Answer>(
+    partition: number,
+    question: (jobs: JobQueries) => Promise<Answer>,
+  ): Promise<{ answer: Answer; stale: Staleness | null }>
+  /** Whether a copy is known that could answer. */
+  hasCopy(partition: number): boolean
+  /** Who follows which partition, and how far. */
+  standbys(): Promise<Map<number, StandbyView[]>>
+  /** Why the owner of the partition decides nothing for now, naming it; undefined where it does, where nobody owns it, and where it does not say. */
+  problem(partition: number): Promise<string | undefined>
+  /** Every partition as its owner sees it; `closed` where there is none. */
+  views(): Promise<PartitionOwnerView[]>
+  /** What the owners in other processes have counted; those that do not answer are left out. */
+  remoteCounts(): Promise<ProcessCounts[]>
+}
+
+export interface OwnerDirectoryOptions {
+  admin: Pick<LogAdmin, 'groupMembers'>
+  /** `<prefix>scheduler` */
+  groupId: string
+  /** The topic whose assignment tells who owns a partition: `<prefix>job-commands`. */
+  topic: string
+  /** One that standbys read as well: `<prefix>jobs`. Absent: nobody is asked for a copy. */
+  followedTopic?: string
+  partitions: number
+  local?: PartitionQueries | undefined
+  /** name@host:pid:boot of this process. */
+  instance?: string
+  remote: (url: string) => RemoteOwner
+  /** The URL of a member that may be asked, from its user data. Default: any that it shows. */
+  urlOf?: (userData: unknown) => string | undefined
+  /** Hears why an owner is not asked, or has refused to answer. Default: nobody does. */
+  onRefused?: (problem: string) => void
+  clock: Clock
+}
+
+export function createOwnerDirectory(options: OwnerDirectoryOptions): OwnerDirectory {
+  return new GroupOwnerDirectory(options)
+}
+
+class GroupOwnerDirectory implements OwnerDirectory {
+  readonly #options: OwnerDirectoryOptions
+  readonly #copies: Copies
+  #members = new Map<number, Member>()
+  /** Whoever reads a partition besides its owner. */
+  #followers = new Map<number, Member[]>()
+  /** Owners that may not be asked. */
+  #strangers = new Map<number, string>()
+  #readAtMs = Number.NEGATIVE_INFINITY
+  #stale = true
+  #reading: Promise<void> | undefined
+
+  constructor(options: OwnerDirectoryOptions) {
+    this.#options = options
+    this.#copies = new Copies(options)
+  }
+
+  async askAny<Answer>(
+    partition: number,
+    question: (jobs: JobQueries) => Promise<Answer>,
+  ): Promise<{ answer: Answer; stale: Staleness | null }> {
+    try {
+      return { answer: await this.ask(partition, question), stale: null }
+    } catch (error) {
+      // Without brokers nobody can say who the owner is; a copy that is here can be read.
+      const brokersAway = error instanceof DuelogError && error.code === 'broker-unavailable'
+      if (!isAway(error) && !(brokersAway && this.#copies.isHere(partition))) throw error
+      const owner = this.#members.get(partition)
+      const followers = this.#followers.get(partition) ?? []
+      const followed = this.#copies.ask(partition, followers, question, error)
+      // An owner that restores has a copy as well, and comes last: one that is silent would keep the others waiting.
+      if (owner === undefined) return await followed
+      return await followed.catch((failure: unknown) => this.#copies.ask(partition, [owner], question, failure))
+    }
+  }
+
+  hasCopy(partition: number): boolean {
+    return this.#followers.has(partition) || this.#copies.isHere(partition)
+  }
+
+  async standbys(): Promise<Map<number, StandbyView[]>> {
+    await this.#refresh()
+    return await this.#copies.standbys([...this.#followers.values()].flat())
+  }
+
+  async ask<Answer>(partition: number, question: (owner: Owner) => Promise<Answer>): Promise<Answer> {
+    const first = await this.#ownerOf(partition)
+    try {
+      return await question(first.owner)
+    } catch (error) {
+      if (!isAway(error)) throw error
+      if (error instanceof DuelogError && error.code === 'peer-refused') this.#options.onRefused?.(error.message)
+      this.#stale = true
+      const second = await this.#ownerOf(partition)
+      // The same owner would say the same again: the caller is told to come back later.
+      if (second.name === first.name) throw error
+      return await question(second.owner)
+    }
+  }
+
+  async views(): Promise<PartitionOwnerView[]> {
+    const views = Array.from({ length: this.#options.partitions }, (_, partition) => noOwner(partition))
+    const offer = (view: PartitionOwnerView): void => {
+      if (view.role === 'standby' && view.phase !== 'active') return
+      const known = views[view.partition]
+      if (known === undefined || worthOf(view) > worthOf(known)) views[view.partition] = view
+    }
+    const { local, instance = null } = this.#options
+    for (const view of local?.partitions() ?? []) offer({ ...view, instance, url: null })
+    if (views.some((view) => !isOwned(view))) await this.#offerRemote(offer)
+    return views
+  }
+
+  async problem(partition: number): Promise<string | undefined> {
+    const { local, remote, instance } = this.#options
+    const of = (views: readonly PartitionView[]) => views.find((view) => view.partition === partition && isOwned(view))
+    const here = of(local?.partitions() ?? [])
+    if (here !== undefined) return ownerProblem(instance, here.problem)
+    await this.#refresh()
+    const member = this.#members.get(partition)
+    return member === undefined ? undefined : ownerProblem(member.instance, of(await remote(member.url).partitions())?.problem)
+  }
+
+  async remoteCounts(): Promise<ProcessCounts[]> {
+    const { local, partitions, remote } = this.#options
+    // Where all partitions are owned here there is nobody to ask.
+    if (local?.partitions().filter(isOwned).length === partitions) return []
+    await this.#refresh()
+    const urls = new Set([...this.#members.values()].map(({ url }) => url))
+    const answers = await Promise.allSettled([...urls].map((url) => remote(url).counts()))
+    return answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []))
+  }
+
+  async #offerRemote(offer: (view: PartitionOwnerView) => void): Promise<void> {
+    await this.#refresh()
+    const members = new Map([...this.#members.values()].map((member) => [member.url, member]))
+    await Promise.all(
+      [...members.values()].map(async ({ url, instance }) => {
+        try {
+          for (const view of await this.#options.remote(url).partitions()) offer({ ...view, instance, url })
+        } catch (error) {
+          // A process that does not answer shows as closed partitions; the others still show.
+          if (!isAway(error)) throw error
+          this.#stale = true
+        }
+      }),
+    )
+  }
+
+  async #ownerOf(partition: number): Promise<{ name: string; owner: Owner }> {
+    const { local, remote } = this.#options
+    const here = local?.partitions().find((view) => view.partition === partition)
+    if (local !== undefined && here !== undefined && isOwned(here)) return { name: 'local', owner: local }
+    await this.#refresh()
+    const member = this.#members.get(partition)
+    if (member !== undefined) return { name: member.url, owner: remote(member.url) }
+    this.#stale = true
+    const stranger = this.#strangers.get(partition)
+    if (stranger !== undefined) throw new DuelogError('peer-refused', strangerText(partition, stranger))
+    throw new DuelogError(
+      'not-ready',
+      `Partition ${partition} has no owner that answers requests at the moment; ask again later.`,
+    )
+  }
+
+  /** Reads the group where the map is too old, or wrong; all who wait share one read. */
+  async #refresh(): Promise<void> {
+    const ageMs = this.#options.clock.nowMs() - this.#readAtMs
+    const due = this.#stale ? ownersRefreshGapMs : ownersMaxAgeMs
+    // A clock that was set back must not keep an old map alive.
+    if (ageMs >= 0 && ageMs < due) return
+    this.#reading ??= this.#read().finally(() => {
+      this.#reading = undefined
+    })
+    await this.#reading
+  }
+
+  async #read(): Promise<void> {
+    const { admin, groupId, topic, followedTopic, clock, urlOf = shownUrl, onRefused } = this.#options
+    const found = await admin.groupMembers(groupId)
+    const members = new Map<number, Member>()
+    const readers: [number, Member][] = []
+    const strangers = new Map<number, string>()
+    for (const { instance, userData, assigned } of found) {
+      const url = urlOf(userData)
+      if (url === undefined) {
+        if (shownUrl(userData) === undefined) continue
+        for (const place of assigned) if (place.topic === topic) strangers.set(place.partition, instance.slice(0, 255))
+        continue
+      }
+      for (const place of assigned) {
+        if (place.topic === topic) members.set(place.partition, { instance, url })
+        if (place.topic === followedTopic) readers.push([place.partition, { instance, url }])
+      }
+    }
+    this.#members = members
+    this.#strangers = strangers
+    for (const [partition, instance] of strangers) onRefused?.(strangerText(partition, instance))
+    // While the group deals its partitions out it shows none, and its copies are wanted most.
+    if (readers.length > 0) this.#followers = followersOf(readers, members)
+    this.#readAtMs = clock.nowMs()
+    this.#stale = false
+  }
+}
+
+/** A process that still fires may have lost the partition meanwhile. */
+const isOwned = ({ phase, isCurrent = true }: PartitionView): boolean => phase === 'active' && isCurrent
+
+/** Which of two views of a partition tells more of where it stands. */
+const worth = { closed: 0, following: 0, restoring: 1, claiming: 2, active: 3 } as const
+const worthOf = (view: PartitionView): number => (view.phase === 'active' && !isOwned(view) ? 2.5 : worth[view.phase])
+
+function noOwner(partition: number): PartitionOwnerView {
+  const nothing = { restoreRemaining: 0, restoreTotal: 0, mailboxDepth: 0, overdueMs: 0 }
+  const underWay = { dispatched: 0, running: 0, waiting: 0 }
+  const offsets = { jobsOffset: 0, commandsOffset: 0, eventsOffset: 0 }
+  return { partition, phase: 'closed', ...nothing, ...offsets, underWay, instance: null, url: null }
+}

@@ -1,0 +1,90 @@
+/** What the owners in one process have counted since it began, from its metrics: the numbers that /v1/events is made of. */
+import { randomUUID } from 'node:crypto'
+import type { Metrics } from '../../metrics/index.ts'
+
+/** Counts that only grow while the process lives. */
+export interface ProcessCounts {
+  /** Whose they are, so that nobody is counted twice who was asked twice. */
+  process: string
+  /** Definitions taken in. */
+  definitions: number
+  /** Attempts handed to workers. */
+  dispatched: number
+  /** Records written to topic targets. */
+  written: number
+  /** Failed attempts that are made again. */
+  retries: number
+  leasesLost: number
+  /** Runs that ended, by status. */
+  ended: Record<string, number>
+  /** Skipped occurrences, by reason. */
+  skipped: Record<string, number>
+  /** Reported starts, by lateness: upper bound in ms (null: none) and how many were at most so late and later than the bound before. */
+  lateness: [upToMs: number | null, starts: number][]
+}
+
+const names = new WeakMap<Metrics, string>()
+
+function nameOf(metrics: Metrics): string {
+  const name = names.get(metrics) ?? randomUUID()
+  names.set(metrics, name)
+  return name
+}
+
+interface Values {
+  get(): Promise<{ values: { value: number; labels: Partial<Record<string, string | number>>; metricName?: string }[] }>
+}
+
+export async function countsOf(metrics: Metrics): Promise<ProcessCounts> {
+  const [definitions, dispatched, written, retries, leasesLost, ended, skipped, lateness] = await Promise.all([
+    total(metrics.definitions),
+    total(metrics.dispatched),
+    total(metrics.targetRecords),
+    total(metrics.retries),
+    total(metrics.leasesLost),
+    byLabel(metrics.runs, 'status'),
+    byLabel(metrics.skipped, 'reason'),
+    buckets(metrics.reportedLateness),
+  ])
+  return { process: nameOf(metrics), definitions, dispatched, written, retries, leasesLost, ended, skipped, lateness }
+}
+
+/** The counts of several processes as one. */
+export function sumOf(all: readonly ProcessCounts[]): ProcessCounts {
+  const sum: ProcessCounts = {
+    process: 'all',
+    ...{ definitions: 0, dispatched: 0, written: 0, retries: 0, leasesLost: 0, ended: {}, skipped: {} },
+    lateness: [],
+  }
+  for (const counts of new Map(all.map((counts) => [counts.process, counts])).values()) {
+    for (const name of ['definitions', 'dispatched', 'written', 'retries', 'leasesLost'] as const) sum[name] += counts[name]
+    for (const name of ['ended', 'skipped'] as const) {
+      for (const [key, value] of Object.entries(counts[name])) sum[name][key] = (sum[name][key] ?? 0) + value
+    }
+    counts.lateness.forEach(([upToMs, starts], index) => {
+      const slot = sum.lateness[index]
+      if (slot === undefined) sum.lateness[index] = [upToMs, starts]
+      else slot[1] += starts
+    })
+  }
+  return sum
+}
+
+async function total(metric: Values): Promise<number> {
+  return (await metric.get()).values.reduce((sum, { value }) => sum + value, 0)
+}
+
+async function byLabel(metric: Values, label: string): Promise<Record<string, number>> {
+  return Object.fromEntries((await metric.get()).values.map(({ value, labels }) => [String(labels[label]), value]))
+}
+
+/** Prometheus counts each bucket with all smaller ones; here each stands for itself. */
+async function buckets(metric: Values): Promise<ProcessCounts['lateness']> {
+  const found = (await metric.get()).values.filter(({ metricName }) => metricName?.endsWith('_bucket'))
+  let below = 0
+  return found.map(({ value, labels }) => {
+    const starts = value - below
+    below = value
+    return [labels.le === '+Inf' ? null : Math.round(Number(labels.le) * 1e6) / 1e3, starts]
+  })
+}

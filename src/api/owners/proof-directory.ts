@@ -1,0 +1,77 @@
+/** What all auditors of the system say: the one of this process directly, those of others over HTTP. They are the members of the group auditor. */
+import type { Clock } from '../../clock/index.ts'
+import type { LogAdmin, PartitionProof, ProofQueries } from '../../ports/index.ts'
+import { shownUrl } from '../guards/index.ts'
+import { proofMaxAgeMs } from '../schemas/index.ts'
+import { isAway } from './standby-reads.ts'
+
+/** Another process with an auditor. */
+export interface RemoteProof {
+  proof(): Promise<PartitionProof[]>
+}
+
+export interface ProofDirectory {
+  /** Of each partition that an auditor reads, ascending. All who ask within a short time share one answer. */
+  proofs(): Promise<PartitionProof[]>
+}
+
+export interface ProofDirectoryOptions {
+  admin: Pick<LogAdmin, 'groupMembers'>
+  /** `<prefix>auditor` */
+  groupId: string
+  local?: ProofQueries | undefined
+  /** name@host:pid:boot of this process. */
+  instance: string
+  remote: (url: string) => RemoteProof
+  /** The URL of a member that may be asked, from its user data. Default: any that it shows. */
+  urlOf?: (userData: unknown) => string | undefined
+  /** Of the system: where all are audited here nobody else is asked. */
+  partitions: number
+  clock: Clock
+}
+
+export function createProofDirectory(options: ProofDirectoryOptions): ProofDirectory {
+  let asking: Promise<PartitionProof[]> | undefined
+  let askedAtMs = Number.NEGATIVE_INFINITY
+  return {
+    proofs() {
+      const ageMs = options.clock.nowMs() - askedAtMs
+      if (asking === undefined || ageMs < 0 || ageMs >= proofMaxAgeMs) {
+        askedAtMs = options.clock.nowMs()
+        const asked = ask(options)
+        asking = asked
+        asked.catch(() => {
+          if (asking === asked) asking = undefined
+        })
+      }
+      return asking
+    },
+  }
+}
+
+async function ask(options: ProofDirectoryOptions): Promise<PartitionProof[]> {
+  const { admin, groupId, local, instance, remote, partitions, urlOf = shownUrl } = options
+  const here = local?.proof() ?? []
+  if (here.length === partitions) return here
+  const members = await admin.groupMembers(groupId)
+  const others = members.filter((member) => member.instance !== instance && member.assigned.length > 0)
+  const urls = new Set(others.flatMap(({ userData }) => urlOf(userData) ?? []))
+  const answers = await Promise.all(
+    [...urls].map((url) =>
+      remote(url)
+        .proof()
+        // Its partitions are shown as not audited.
+        .catch((error: unknown) => {
+          if (!isAway(error)) throw error
+          return []
+        }),
+    ),
+  )
+  const found = new Map<number, PartitionProof>()
+  for (const proof of [...here, ...answers.flat()]) {
+    const known = found.get(proof.partition)
+    // One that has just moved is told of by both.
+    if (known === undefined || (proof.judgedUntil ?? 0) > (known.judgedUntil ?? 0)) found.set(proof.partition, proof)
+  }
+  return [...found.values()].sort((a, b) => a.partition - b.partition)
+}

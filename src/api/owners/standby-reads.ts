@@ -1,0 +1,120 @@
+/** Stores of partitions that can be read while the owner does not answer: those of standbys, and one that is being restored. */
+import type { Clock } from '../../clock/index.ts'
+import { DuelogError } from '../../errors/index.ts'
+import type { JobQueries, PartitionQueries, PartitionView } from '../../ports/index.ts'
+import { copiesMaxAgeMs } from '../schemas/index.ts'
+import type { Member, RemoteOwner } from './owner.ts'
+
+/** That an answer may be out of date, and by how much. */
+export interface Staleness {
+  partition: number
+  /** Records of the logs that were missing in the store, as far as its process knew. Null: it was an owner that may have been replaced. */
+  behindRecords: number | null
+}
+
+export interface StandbyView {
+  /** name@host:pid:boot; null where it is not known. */
+  instance: string | null
+  /** Null for the process that answers. */
+  url: string | null
+  phase: PartitionView['phase']
+  /** Null while it has no store that can be read. */
+  behindRecords: number | null
+  /** Version of its time zone rules; null where an earlier version of Duelog does not say. */
+  zoneRules: string | null
+}
+
+export interface CopiesOptions {
+  local?: PartitionQueries | undefined
+  /** name@host:pid:boot of this process. */
+  instance?: string
+  remote: (url: string) => RemoteOwner
+  clock: Clock
+}
+
+export class Copies {
+  readonly #options: CopiesOptions
+  /** What other processes have said of their partitions, by URL. Those that said nothing are left out at the next look. */
+  readonly #known = new Map<string, { askedAtMs: number; views: Promise<PartitionView[]> }>()
+
+  constructor(options: CopiesOptions) {
+    this.#options = options
+  }
+
+  /** The least outdated answer of those that have a copy. Rejects with `failure` when nobody has one. */
+  async ask<Answer>(
+    partition: number,
+    members: readonly Member[],
+    question: (jobs: JobQueries) => Promise<Answer>,
+    failure: unknown,
+  ): Promise<{ answer: Answer; stale: Staleness }> {
+    const { local, remote } = this.#options
+    const views = await this.#views(members)
+    const copies = views
+      .flatMap(({ url, view }) => {
+        const behind = view.partition === partition ? view.behindRecords : null
+        const jobs = url === null ? local?.copies : remote(url).copies
+        // An owner that may have a successor knows of nothing that this one has done.
+        const known = view.isCurrent === false ? Number.POSITIVE_INFINITY : behind
+        return typeof behind === 'number' && known != null && jobs !== undefined ? [{ jobs, behind: known }] : []
+      })
+      .sort((a, b) => (a.behind < b.behind ? -1 : Number(a.behind > b.behind)))
+    for (const { jobs, behind } of copies) {
+      try {
+        return { answer: await question(jobs), stale: { partition, behindRecords: Number.isFinite(behind) ? behind : null } }
+      } catch (error) {
+        if (!isAway(error)) throw error
+      }
+    }
+    throw failure
+  }
+
+  /** Who follows which partition. */
+  async standbys(members: readonly Member[]): Promise<Map<number, StandbyView[]>> {
+    const standbys = new Map<number, StandbyView[]>()
+    for (const { url, instance, view } of await this.#views(members)) {
+      const { partition, role, phase, behindRecords = null, zoneRules = null } = view
+      if (role !== 'standby' || phase === 'active') continue
+      standbys.set(partition, [...(standbys.get(partition) ?? []), { instance, url, phase, behindRecords, zoneRules }])
+    }
+    return standbys
+  }
+
+  /** This process has a store of the partition that can be read. */
+  isHere(partition: number): boolean {
+    const views = this.#options.local?.partitions() ?? []
+    return views.some((view) => view.partition === partition && typeof view.behindRecords === 'number')
+  }
+
+  async #views(members: readonly Member[]): Promise<{ url: string | null; instance: string | null; view: PartitionView }[]> {
+    const { local, instance = null, clock } = this.#options
+    const nowMs = clock.nowMs()
+    for (const [url, { askedAtMs }] of this.#known) {
+      if (Math.abs(nowMs - askedAtMs) >= copiesMaxAgeMs) this.#known.delete(url)
+    }
+    const others = new Map(members.filter((member) => member.instance !== instance).map((member) => [member.url, member]))
+    const remote = await Promise.all([...others.values()].map(async (member) => ({ member, views: await this.#of(member.url) })))
+    return [
+      ...(local?.partitions() ?? []).map((view) => ({ url: null, instance, view })),
+      ...remote.flatMap(({ member, views }) => views.map((view) => ({ url: member.url, instance: member.instance, view }))),
+    ]
+  }
+
+  /** Nothing of a process that does not answer. */
+  #of(url: string): Promise<PartitionView[]> {
+    const known = this.#known.get(url)
+    if (known !== undefined) return known.views
+    const views = this.#options.remote(url).partitions()
+    const safe = views.catch((error: unknown) => {
+      if (isAway(error)) return []
+      throw error
+    })
+    safe.catch(() => this.#known.delete(url))
+    this.#known.set(url, { askedAtMs: this.#options.clock.nowMs(), views: safe })
+    return safe
+  }
+}
+
+export function isAway(error: unknown): boolean {
+  return error instanceof DuelogError && ['not-ready', 'fenced', 'peer-refused'].includes(error.code)
+}

@@ -1,0 +1,32 @@
+/** The audit trail, page by page. */
+import type { FastifyInstance } from 'fastify'
+import { isoTime } from '../../../streams/text/index.ts'
+import { DuelogError } from '../../errors/index.ts'
+import type { AuditFilter, AuditPlace } from '../audit-trail/index.ts'
+import type { ApiContext } from '../context/index.ts'
+import { auditSchema } from '../schemas/index.ts'
+
+interface AuditQuery {
+  Querystring: AuditFilter & { limit: number; cursor?: string }
+}
+
+export function auditRoutes(instance: FastifyInstance, { trail }: ApiContext): void {
+  instance.get<AuditQuery>('/v1/audit', { config: { role: 'admin' }, schema: auditSchema }, async (request) => {
+    const { limit, cursor, ...filter } = request.query
+    const { records, more } = await trail.page(filter, limit, placeOf(cursor))
+    const shown = records.map(({ partition: _, offset: __, ...record }) => ({ ...record, at: isoTime(record.at) }))
+    return { records: shown, cursor: more ? cursorOf(records.at(-1)) : null }
+  })
+}
+
+function cursorOf(last: AuditPlace | undefined): string | null {
+  return last === undefined ? null : Buffer.from(`${last.at}.${last.partition}.${last.offset}`).toString('base64url')
+}
+
+function placeOf(cursor: string | undefined): AuditPlace | undefined {
+  if (cursor === undefined) return undefined
+  const [, at, partition, offset] = /^(\d{1,16})\.(\d{1,9})\.(\d{1,16})$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? []
+  if (at === undefined || partition === undefined || offset === undefined)
+    throw new DuelogError('bad-request', 'The cursor is not one that this API gave; leave it out to start from the newest.')
+  return { at: Number(at), partition: Number(partition), offset: Number(offset) }
+}

@@ -1,0 +1,74 @@
+/** The dashboard's own files. Its pages have addresses of their own, all of which are the same document: what they show it asks the API. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { DuelogError } from '../../errors/index.ts'
+import type { ApiContext } from '../context/index.ts'
+import { answerNotFound, type DashboardFile } from '../http/index.ts'
+
+/** Addresses of pages, as src/dashboard/model/routes.ts has them. */
+export const dashboardPages = [
+  '/',
+  '/jobs',
+  '/jobs/*',
+  '/runs',
+  '/dead-letters',
+  '/workers',
+  '/calendar',
+  '/proof',
+  '/settings',
+] as const
+
+/** Addresses that are never pages, whoever asks. */
+const ofPrograms = /^\/(v1|internal|assets|docs|metrics|livez|readyz|openapi\.json)(\/|$)/
+
+/** Scripts and styles of our own and nothing else: neither what a job's payload might smuggle in, nor anything from elsewhere. */
+const policy =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+const notBuilt = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Duelog</title>
+<p>The dashboard is not built: run <code>npm run build:dashboard</code> where Duelog is installed, and start it again.</p></html>
+`
+
+export function dashboardRoutes(instance: FastifyInstance, { dashboard = new Map() }: ApiContext): void {
+  const schema = { hide: true, querystring: { type: 'object' } } as const
+  const document = dashboard.get('index.html')
+
+  const page = async (request: FastifyRequest, reply: FastifyReply) => {
+    void headers(reply).header('cache-control', 'no-cache')
+    if (document === undefined) return reply.code(503).type('text/html; charset=utf-8').send(notBuilt)
+    return send(document, request, reply)
+  }
+  for (const path of dashboardPages) instance.get(path, { schema }, page)
+
+  // A wrong address gets the document as well, whose router says that there is no such page.
+  instance.setNotFoundHandler(async (request, reply) => {
+    const path = request.url.split('?', 1)[0] ?? ''
+    const forPeople = request.method === 'GET' && /\btext\/html\b/.test(request.headers.accept ?? '')
+    if (document === undefined || !forPeople || ofPrograms.test(path)) return answerNotFound(request, reply)
+    void headers(reply).header('cache-control', 'no-cache').code(404)
+    return send(document, request, reply)
+  })
+
+  // Names of assets carry a hash of what is in them, so what was fetched once never changes.
+  instance.get<{ Params: { '*': string } }>('/assets/*', { schema }, async (request, reply) => {
+    const file = dashboard.get(`assets/${request.params['*']}`)
+    if (file === undefined) throw new DuelogError('not-found', 'There is no such file of the dashboard; load the page again.')
+    void headers(reply).header('cache-control', 'public, max-age=31536000, immutable')
+    return send(file, request, reply)
+  })
+}
+
+function headers(reply: FastifyReply): FastifyReply {
+  return reply
+    .header('content-security-policy', policy)
+    .header('x-content-type-options', 'nosniff')
+    .header('referrer-policy', 'no-referrer')
+    .header('vary', 'accept-encoding')
+}
+
+function send({ type, plain, gzip, etag }: DashboardFile, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  void reply.header('etag', etag)
+  if (request.headers['if-none-match'] === etag) return reply.code(304).send()
+  void reply.type(type)
+  if (!/\bgzip\b/.test(request.headers['accept-encoding'] ?? '')) return reply.send(plain)
+  return reply.header('content-encoding', 'gzip').send(gzip)
+}

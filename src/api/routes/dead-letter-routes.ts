@@ -1,0 +1,131 @@
+/** Runs whose attempts were used up: which there are, and all that a filter finds once more. */
+import type { FastifyInstance } from 'fastify'
+import { partitionOf } from '../../../streams/topics/index.ts'
+import { DuelogError } from '../../errors/index.ts'
+import type { JobQueries, JobView } from '../../ports/index.ts'
+import type { ApiContext } from '../context/index.ts'
+import type { Role } from '../guards/index.ts'
+import {
+  checkedId,
+  deadRunToJson,
+  executionToJson,
+  finishedRunToJson,
+  masked,
+  runIdOf,
+  runsFor,
+  runsOf,
+  whileAsked,
+} from '../http/index.ts'
+import { cursorAfter, listJobs, ManyRedrives } from '../jobs/index.ts'
+import { Reading } from '../owners/index.ts'
+import {
+  deadLetterJobsAtOnce,
+  deadLetterSchema,
+  deadLettersSchema,
+  listBytesMax,
+  listLimitMax,
+  redriveManySchema,
+  redriveMax,
+} from '../schemas/index.ts'
+
+interface DeadFilter {
+  tag?: string
+  handler?: string
+}
+
+export function deadLetterRoutes(instance: FastifyInstance, { owners, partitions, writes, lists }: ApiContext): void {
+  instance.get<{ Querystring: DeadFilter & { limit: number; cursor?: string; stale?: boolean } }>(
+    '/v1/dead-letters',
+    { config: { role: 'viewer' }, schema: deadLettersSchema },
+    async (request, reply) => {
+      const { limit, cursor, stale, ...filter } = request.query
+      const reading = new Reading(owners, stale)
+      const wanted = { filter: { ...filter, dead: true }, limit, cursor }
+      const page = await whileAsked(request, reply, (asker) =>
+        lists.run(() => listDeadRuns(reading, partitions, { ...wanted, asker }, request.role), asker),
+      )
+      return { ...page, ...(reading.mark(reply) && { stale: reading.stale }) }
+    },
+  )
+
+  instance.get<{ Params: { jobId: string; runNo: number } }>(
+    '/v1/dead-letters/:jobId/:runNo',
+    { config: { role: 'viewer' }, schema: deadLetterSchema },
+    async (request) => {
+      const { jobId, runNo } = request.params
+      const partition = partitionOf(checkedId(jobId), partitions)
+      const question = (owner: JobQueries) => Promise.all([owner.runs(partition, jobId), owner.deadRun(partition, jobId, runNo)])
+      const isThere = ([, execution]: Awaited<ReturnType<typeof question>>): boolean => execution !== undefined
+      const [runs, execution] = (await new Reading(owners).find(partition, question, isThere)) ?? []
+      if (execution === undefined) {
+        const detail = `There is no dead run ${runIdOf(jobId, runNo)}: it was redriven, or it is older than the last ten of its job.`
+        throw new DuelogError('not-found', detail)
+      }
+      const ended = runs?.finished.find((finished) => finished.runNo === runNo)
+      const run = ended === undefined ? deadRunToJson(execution) : finishedRunToJson(jobId, ended)
+      const given = executionToJson(execution)
+      const shown = runsFor(request.role, given)
+      return { run: shown(run), execution: request.role === 'viewer' ? masked(given) : given }
+    },
+  )
+
+  instance.post<{ Body: (DeadFilter & { max: number }) | null | undefined }>(
+    '/v1/dead-letters/redrive',
+    { config: { role: 'operator', audit: 'REDRIVE_MANY' }, schema: redriveManySchema },
+    async (request, reply) => {
+      const { max = redriveMax, ...filter } = request.body ?? {}
+      const redrive = new ManyRedrives({ writes, owners }, request.actor)
+      const reading = new Reading(owners)
+      const more = await whileAsked(request, reply, async (asker) => {
+        let cursor: string | undefined
+        let more = false
+        do {
+          const wanted = { filter: { ...filter, dead: true }, limit: listLimitMax, cursor, asker }
+          const page = await lists.run(() => listJobs(reading, partitions, wanted), asker)
+          for (const job of page.jobs) more = (await redrive.of(job, max - redrive.asked)) || more
+          cursor = page.cursor
+        } while (cursor !== undefined && !more)
+        return more
+      })
+      const { runIds, left } = await redrive.outcome()
+      request.audited = { done: runIds.length }
+      return reply.code(202).send({ runIds, left, more })
+    },
+  )
+}
+
+/** The dead runs of one page of jobs, cut short behind the job with which they hold as much as a page of jobs may. */
+async function listDeadRuns(reading: Reading, partitions: number, wanted: Parameters<typeof listJobs>[2], role: Role | null) {
+  const page = await listJobs(reading, partitions, wanted)
+  const runs: ShownRun[] = []
+  let size = 0
+  for (let at = 0; at < page.jobs.length; at += deadLetterJobsAtOnce) {
+    wanted.asker?.signal?.throwIfAborted()
+    const some = page.jobs.slice(at, at + deadLetterJobsAtOnce)
+    const more = (await Promise.all(some.map((job) => deadRunsOf(reading, job, role)))).flat()
+    runs.push(...more)
+    for (const { errors } of more) for (const { message } of errors) size += String(message).length
+    const last = page.jobs[at + deadLetterJobsAtOnce - 1]
+    if (size > listBytesMax && last !== undefined && last !== page.jobs.at(-1)) return { runs, cursor: cursorAfter(last.id) }
+  }
+  return { runs, cursor: page.cursor ?? null }
+}
+
+type ShownRun = Record<string, unknown> & { errors: readonly Record<string, unknown>[] }
+
+/** Newest first. */
+async function deadRunsOf(reading: Reading, job: JobView, role: Role | null): Promise<ShownRun[]> {
+  const { partition, id, deadRuns } = job
+  const shown = runsOf(role, id, job)
+  const runs = await reading.ask(partition, (jobs) => jobs.runs(partition, id))
+  const ended = new Map(runs?.finished.map((run) => [run.runNo, run]))
+  const found: ShownRun[] = []
+  for (const runNo of deadRuns.toReversed()) {
+    const run = ended.get(runNo)
+    // More runs have ended since than are kept. What one was given may be large, so there is one at a time.
+    const execution = run === undefined ? await reading.ask(partition, (jobs) => jobs.deadRun(partition, id, runNo)) : undefined
+    if (run !== undefined) found.push(shown.finished(run) as ShownRun)
+    else if (execution !== undefined) found.push(deadRunToJson(execution) as ShownRun)
+  }
+  return found
+}

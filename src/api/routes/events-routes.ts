@@ -1,0 +1,66 @@
+/** What a page needs besides the other routes: who is asking, and how the system stands, live. */
+import { PassThrough } from 'node:stream'
+import type { FastifyInstance } from 'fastify'
+import { DuelogError } from '../../errors/index.ts'
+import type { ApiContext } from '../context/index.ts'
+import { countsOf } from '../owners/index.ts'
+import {
+  eventsSchema,
+  internalCountsSchema,
+  listenerBytesMax,
+  listenersMax,
+  listenersPerCallerMax,
+  sessionSchema,
+} from '../schemas/index.ts'
+import { Pulse } from './stats-broadcast.ts'
+
+export function eventsRoutes(instance: FastifyInstance, context: ApiContext): void {
+  const config = { role: 'viewer' } as const
+  const pulse = new Pulse(context)
+  /** With the caller of each. */
+  const open = new Map<PassThrough, string | null>()
+  const listenersOf = (caller: string): number => [...open.values()].filter((each) => each === caller).length
+
+  instance.get('/v1/session', { config, schema: sessionSchema }, (request) => ({
+    role: request.role ?? 'admin',
+    authentication: request.role !== null,
+  }))
+
+  instance.get('/v1/events', { config: { ...config, streams: true }, schema: eventsSchema }, (request, reply) => {
+    // Without authentication all are one caller.
+    const caller = request.role === null ? null : request.actor
+    if (open.size >= listenersMax || (caller !== null && listenersOf(caller) >= listenersPerCallerMax)) {
+      throw new DuelogError(
+        'overloaded',
+        `There are already ${listenersMax} listeners on this process, or ${listenersPerCallerMax} of one caller; try another one, or later.`,
+      )
+    }
+    const stream = new PassThrough()
+    open.set(stream, caller)
+    const leave = pulse.listen((message) => {
+      if (stream.writableLength < listenerBytesMax) stream.write(`event: pulse\ndata: ${message}\n\n`)
+    })
+    const close = (): void => {
+      leave()
+      open.delete(stream)
+      stream.end()
+    }
+    request.raw.once('close', close)
+    stream.once('close', close)
+    stream.write('retry: 2000\n\n')
+    void reply.header('cache-control', 'no-store').header('x-accel-buffering', 'no').type('text/event-stream')
+    return reply.send(stream)
+  })
+  // An open stream would hold a stop up until it is cut off.
+  instance.addHook('preClose', async () => {
+    for (const stream of open.keys()) stream.end()
+  })
+
+  instance.get(
+    '/internal/v1/counts',
+    { config: { role: 'operator', internal: true }, schema: internalCountsSchema },
+    async () => ({
+      counts: await countsOf(context.metrics),
+    }),
+  )
+}

@@ -1,0 +1,68 @@
+/** Reads of jobs: one, why it fired or did not, and lists. */
+import type { FastifyInstance } from 'fastify'
+import type { JobStatus } from '../../../schemas/index.ts'
+import type { ApiContext } from '../context/index.ts'
+import { checkedId, etagOf, jobToJson, timeOf, whileAsked, whyToJson } from '../http/index.ts'
+import { chainText, circlesInForce, jobNotFound, listJobs } from '../jobs/index.ts'
+import { Reading } from '../owners/index.ts'
+import { circleJobsMax, getJobSchema, listJobsSchema, whySchema } from '../schemas/index.ts'
+
+interface ListQuery {
+  status?: JobStatus
+  tag?: string
+  handler?: string
+  dueBefore?: string
+  idPrefix?: string
+  idContains?: string
+  active?: boolean
+  limit: number
+  cursor?: string
+  stale?: boolean
+}
+interface StaleRead {
+  Params: { id: string }
+  Querystring: { stale?: boolean }
+}
+
+export function jobReadRoutes(instance: FastifyInstance, { owners, partitions, writes, lists }: ApiContext): void {
+  const read = { role: 'viewer' } as const
+
+  instance.get<StaleRead>('/v1/jobs/:id', { config: read, schema: getJobSchema }, async (request, reply) => {
+    const id = checkedId(request.params.id)
+    const reading = new Reading(owners, request.query.stale)
+    const job = await writes.current(id, reading)
+    // No write may rest on what may be out of date.
+    const isStale = reading.mark(reply)
+    if (job === undefined) throw jobNotFound(id)
+    if (!isStale) void reply.header('etag', etagOf(job))
+    return jobToJson(job, request.role)
+  })
+
+  instance.get<StaleRead>('/v1/jobs/:id/why', { config: read, schema: whySchema }, async (request, reply) => {
+    const id = checkedId(request.params.id)
+    const reading = new Reading(owners, request.query.stale)
+    const why = await writes.why(id, reading)
+    reading.mark(reply)
+    if (why === undefined) throw jobNotFound(id)
+    const isChain = why.reasons.some(({ code }) => code.startsWith('chain-'))
+    const circle = isChain ? chainText(await circlesInForce({ owners, partitions }, circleJobsMax).through(id)) : ''
+    const reasons = why.reasons.map((reason) =>
+      reason.code.startsWith('chain-') ? { ...reason, text: `${reason.text} ${circle}` } : reason,
+    )
+    return whyToJson(id, { ...why, reasons })
+  })
+
+  instance.get<{ Querystring: ListQuery }>('/v1/jobs', { config: read, schema: listJobsSchema }, async (request, reply) => {
+    const { limit, cursor, dueBefore, stale, ...filter } = request.query
+    const due = dueBefore === undefined ? {} : { dueBefore: timeOf('dueBefore', dueBefore) }
+    const reading = new Reading(owners, stale)
+    const wanted = { filter: { ...filter, ...due }, limit, cursor }
+    const { page, jobs } = await whileAsked(request, reply, (asker) =>
+      lists.run(async () => {
+        const page = await listJobs(reading, partitions, { ...wanted, asker })
+        return { page, jobs: page.jobs.map((job) => jobToJson(job, request.role)) }
+      }, asker),
+    )
+    return { jobs, searched: page.searched, cursor: page.cursor ?? null, ...(reading.mark(reply) && { stale: reading.stale }) }
+  })
+}

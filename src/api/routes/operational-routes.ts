@@ -1,0 +1,16 @@
+/** What a process without the role api answers: metrics, probes, and the questions of other processes to its owners. */
+import type { onRequestAsyncHookHandler } from 'fastify'
+import { DuelogError } from '../../errors/index.ts'
+
+const inEveryRole: ReadonlySet<string> = new Set(['/metrics', '/livez', '/readyz'])
+
+/** A hook that throws `not-found` for all but those, whatever routes there are. */
+export function withoutPublicApi(): onRequestAsyncHookHandler {
+  return async ({ method, routeOptions: { url = '', config } }) => {
+    if (inEveryRole.has(url) || config.internal === true) return
+    throw new DuelogError(
+      'not-found',
+      `This process does not have the role api, so there is no ${method} of jobs or runs here; ask a process that has it in DUELOG_ROLES.`,
+    )
+  }
+}

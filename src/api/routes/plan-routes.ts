@@ -1,0 +1,174 @@
+/** What lies ahead: what definitions would change, and how much is due. Nothing is written. */
+import type { FastifyInstance } from 'fastify'
+import type { JobDefinition } from '../../../schemas/index.ts'
+import { definitionToJson } from '../../../streams/definitions/index.ts'
+import { type JobPlan, type PlanRange, planning } from '../../../streams/jobs/index.ts'
+import type { Job } from '../../../streams/state/index.ts'
+import { isoTime } from '../../../streams/text/index.ts'
+import { partitionOf } from '../../../streams/topics/index.ts'
+import type { DueRange } from '../../ports/index.ts'
+import type { ApiContext } from '../context/index.ts'
+import type { Role } from '../guards/index.ts'
+import {
+  askerOf,
+  describe,
+  etagOf,
+  givenId,
+  identifiedDefinitionOf,
+  masked,
+  RequestError,
+  timeOf,
+  whileAsked,
+} from '../http/index.ts'
+import { type Calculation, circlesInForce, circleWarning, followersOf, Turns } from '../jobs/index.ts'
+import { forecastOf } from '../owners/index.ts'
+import { forecastSchema, planAskedMax, planCircleJobsMax, planSchema, planTimesMax } from '../schemas/index.ts'
+
+interface PlanBody {
+  Body: { jobs: unknown[]; horizonMs: number; maxFires: number }
+}
+interface ForecastQuery {
+  Querystring: { from?: string; horizonMs: number; buckets: number }
+}
+type Shown = Record<string, unknown> & { action: JobPlan['action'] | 'INVALID' }
+
+export function planRoutes(instance: FastifyInstance, { owners, partitions, clock, calculations }: ApiContext): void {
+  const config = { role: 'viewer' } as const
+
+  const planOne = async (
+    json: unknown,
+    range: PlanRange,
+    seen: Map<string, JobDefinition>,
+    role: Role | null,
+    calculation: Calculation,
+  ): Promise<Shown> => {
+    try {
+      const { id, definition } = await calculation.run(() => identifiedDefinitionOf(json))
+      if (seen.has(id)) throw new RequestError('bad-definition', [repeated(id)])
+      seen.set(id, definition)
+      const partition = partitionOf(id, partitions)
+      const stored = await owners.ask(partition, (owner) => owner.stored(partition, id))
+      const job: Job = { id }
+      if (stored !== undefined) Object.assign(job, { ...stored, definition: { ...stored.definition, bytes: Buffer.alloc(0) } })
+      const etag = stored === undefined ? null : etagOf({ partition, offset: stored.definition.offset })
+      const plan = await calculation.runAll(planning(job, definition, range, sightOf(role)))
+      return { id, etag, ...shownPlan(plan), ...hiddenIn(stored?.definition.spec, role) }
+    } catch (error) {
+      if (!(error instanceof RequestError)) throw error
+      return { id: givenId(json) ?? null, action: 'INVALID', problems: describe(error).problems }
+    }
+  }
+
+  /** Where the definitions close a circle, with one another or with jobs that are there. */
+  const warn = async (
+    plans: Shown[],
+    planned: ReadonlyMap<string, JobDefinition>,
+    gone: AbortSignal | undefined,
+  ): Promise<void> => {
+    const circles = circlesInForce({ owners, partitions }, planCircleJobsMax)
+    // What is dropped leaves what is in force; what is invalid is not in the plan.
+    const written = plans.filter(({ action }) => action !== 'DROPPED' && action !== 'INVALID')
+    for (const { id } of written) circles.set(String(id), planned.get(String(id)) as JobDefinition)
+    const turns = new Turns()
+    for (const plan of written) {
+      await turns.pass()
+      gone?.throwIfAborted()
+      const definition = planned.get(String(plan.id))
+      if (definition === undefined || followersOf(definition).length === 0) continue
+      const { path } = await circles.through(String(plan.id))
+      if (path !== undefined) plan.warnings = [circleWarning(path)]
+    }
+  }
+
+  instance.post<PlanBody>('/v1/jobs/plan', { config, schema: planSchema }, async (request, reply) => {
+    const { jobs, horizonMs, maxFires } = request.body
+    if (jobs.length * maxFires > planTimesMax)
+      throw new RequestError('bad-request', [tooMany(maxFires, Math.floor(planTimesMax / jobs.length))])
+    const from = clock.nowMs()
+    const range = { from, to: from + horizonMs, max: maxFires }
+    const seen = new Map<string, JobDefinition>()
+    const plans: Shown[] = []
+    const asker = askerOf(request, reply)
+    const calculation = calculations.of(asker)
+    for (let at = 0; at < jobs.length; at += planAskedMax) {
+      plans.push(
+        ...(await Promise.all(
+          jobs.slice(at, at + planAskedMax).map((json) => planOne(json, range, seen, request.role, calculation)),
+        )),
+      )
+    }
+    await warn(plans, seen, asker.signal)
+    return { from: isoTime(from), to: isoTime(range.to), jobs: plans, totals: totalsOf(plans) }
+  })
+  forecastRoute(instance, { owners, partitions, clock })
+}
+
+function forecastRoute(
+  instance: FastifyInstance,
+  { owners, partitions, clock }: Pick<ApiContext, 'owners' | 'partitions' | 'clock'>,
+): void {
+  const config = { role: 'viewer' } as const
+  instance.get<ForecastQuery>('/v1/forecast', { config, schema: forecastSchema }, async (request, reply) => {
+    const { horizonMs, buckets } = request.query
+    const from = request.query.from === undefined ? clock.nowMs() : timeOf('from', request.query.from)
+    const bucketMs = Math.ceil(horizonMs / buckets)
+    const range: DueRange = { from, to: from + bucketMs * Math.ceil(horizonMs / bucketMs), bucketMs }
+    const counts = await whileAsked(request, reply, (asker) => {
+      const of = (partition: number) => owners.ask(partition, (owner) => owner.forecast(partition, range, asker))
+      return Promise.all(Array.from({ length: partitions }, (_, partition) => of(partition)))
+    })
+    return forecastOf(counts, range)
+  })
+}
+
+/** Whoever may not see a value may not find it out by trying either. */
+const sightOf = (role: Role | null) => (role === 'viewer' ? masked : undefined)
+
+/** The fields in force with something that is hidden from who asks. */
+function hiddenIn(spec: JobDefinition | undefined, role: Role | null): { hidden?: string[] } {
+  const sight = sightOf(role)
+  if (spec === undefined || sight === undefined) return {}
+  const whole = definitionToJson(spec)
+  const shown = sight(whole)
+  const differs = (name: string): boolean => JSON.stringify(whole[name]) !== JSON.stringify(shown[name])
+  const hidden = Object.keys(whole).filter(differs)
+  return hidden.length > 0 ? { hidden } : {}
+}
+
+function shownPlan({ fires, ...plan }: JobPlan) {
+  const { added, removed, moved, kept, until } = fires
+  return {
+    ...plan,
+    fires: {
+      added: added.map(isoTime),
+      removed: removed.map(isoTime),
+      moved: moved.map(({ from, to }) => ({ from: isoTime(from), to: isoTime(to) })),
+      kept,
+      until: isoTime(until),
+    },
+  }
+}
+
+function totalsOf(plans: readonly Shown[]): Record<string, number> {
+  const totals = { create: 0, update: 0, unchanged: 0, dropped: 0, invalid: 0, added: 0, removed: 0, moved: 0, kept: 0 }
+  for (const { action, fires } of plans) {
+    totals[action.toLowerCase() as Lowercase<Shown['action']>]++
+    if (fires === undefined) continue
+    const { added, removed, moved, kept } = fires as ReturnType<typeof shownPlan>['fires']
+    totals.added += added.length
+    totals.removed += removed.length
+    totals.moved += moved.length
+    totals.kept += kept
+  }
+  return totals
+}
+
+const repeated = (id: string) => ({
+  ...{ field: 'id', value: id, limit: 'once in a plan' },
+  message: `id is ${JSON.stringify(id)}, which is in this plan already; allowed: once.`,
+})
+
+const tooMany = (maxFires: number, most: number) => ({
+  ...{ field: 'maxFires', value: maxFires, limit: `at most ${most} with so many jobs` },
+  message: `maxFires is ${maxFires}; allowed with so many jobs: at most ${most}. Plan fewer jobs at once, or lower maxFires.`,
+})

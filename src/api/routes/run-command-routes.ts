@@ -1,0 +1,62 @@
+/** Commands to one run. */
+import type { FastifyInstance } from 'fastify'
+import { DuelogError } from '../../errors/index.ts'
+import type { JobView } from '../../ports/index.ts'
+import type { AuditAction } from '../audit-trail/index.ts'
+import type { ApiContext } from '../context/index.ts'
+import { runIdOf } from '../http/index.ts'
+import { Commands, keyOf } from '../jobs/index.ts'
+import { cancelRunSchema, redriveRunSchema } from '../schemas/index.ts'
+
+interface OneRun {
+  Params: { jobId: string; runNo: number }
+}
+
+export function runCommandRoutes(instance: FastifyInstance, context: ApiContext): void {
+  const config = (audit: AuditAction) => ({ role: 'operator', audit }) as const
+  const commands = new Commands(context)
+
+  instance.post<OneRun>(
+    '/v1/runs/:jobId/:runNo/cancel',
+    { config: config('CANCEL_RUN'), schema: cancelRunSchema },
+    async (request, reply) => {
+      const { jobId, runNo } = request.params
+      const isActive = ({ active }: JobView): boolean => active.some((run) => run.runNo === runNo)
+      const job = await commands.existing(jobId, isActive)
+      const key = keyOf(request)
+      if (!isActive(job)) {
+        const left = hasLeft(job, runNo)
+        if (left !== undefined) throw left
+        // It may be a repeat, and the first was carried out: only the owner knows.
+        if (key === undefined) throw notFound(jobId, runNo, 'active')
+      }
+      return commands.carryOut(job.id, 'CANCEL_RUN', { runNo, actor: request.actor }, reply, key)
+    },
+  )
+
+  instance.post<OneRun>(
+    '/v1/runs/:jobId/:runNo/redrive',
+    { config: config('REDRIVE'), schema: redriveRunSchema },
+    async (request, reply) => {
+      const { jobId, runNo } = request.params
+      const isDead = ({ deadRuns }: JobView): boolean => deadRuns.includes(runNo)
+      const job = await commands.existing(jobId, isDead)
+      const key = keyOf(request)
+      if (key === undefined && !isDead(job)) throw notFound(jobId, runNo, 'dead')
+      return commands.makeRun(job.id, 'REDRIVE', { runNo, actor: request.actor }, reply, key)
+    },
+  )
+}
+
+/** Nobody can call back what the workers have and do not report of. */
+function hasLeft({ id, definition, runNo: lastRunNo }: JobView, runNo: number): DuelogError | undefined {
+  if (definition?.trackRuns !== false || runNo < 1 || runNo > lastRunNo) return undefined
+  const text = `Run ${runIdOf(id, runNo)} was handed to the workers and cannot be called back, as trackRuns of the job is false.`
+  return new DuelogError('not-tracked', `${text} POST /v1/jobs/{id}/cancel keeps further runs from being made.`)
+}
+
+const notFound = (jobId: string, runNo: number, kind: string): DuelogError =>
+  new DuelogError(
+    'not-found',
+    `There is no ${kind} run ${runIdOf(jobId, runNo)}, or it is older than the last ones that are kept.`,
+  )

@@ -1,0 +1,32 @@
+/** Partitions, metrics and probes. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { SharedAnswer } from '../../concurrency/index.ts'
+import { expose } from '../../metrics/index.ts'
+import type { ApiContext } from '../context/index.ts'
+import { problemOf, sendProblem } from '../http/index.ts'
+import { listPartitions, listWorkers } from '../owners/index.ts'
+import { livenessSchema, metricsSchema, partitionsSchema, readinessSchema, workersSchema } from '../schemas/index.ts'
+
+export function systemRoutes(instance: FastifyInstance, context: ApiContext): void {
+  const { owners, admin, names, metrics, health } = context
+  const config = { role: 'viewer' } as const
+
+  const partitions = new SharedAnswer(async () => ({ partitions: await listPartitions(owners, admin, names) }))
+  instance.get('/v1/partitions', { config, schema: partitionsSchema }, () => partitions.get())
+
+  const workers = new SharedAnswer(async () => ({ workers: await listWorkers(context) }))
+  instance.get('/v1/workers', { config, schema: workersSchema }, () => workers.get())
+
+  instance.get('/metrics', { config, schema: metricsSchema }, async (_request, reply) =>
+    reply.type(metrics.registry.contentType).send(await expose(metrics.registry, metrics.sources)),
+  )
+
+  // Probes need no token: the platform that asks has none, and they tell nothing of any job.
+  const probe = (which: 'live' | 'ready') => async (_request: FastifyRequest, reply: FastifyReply) => {
+    const found = health()
+    if (found[which]) return { status: 'ok' }
+    return sendProblem(reply, problemOf('not-ready', found.reasons.join(' ') || `The process is not ${which}.`))
+  }
+  instance.get('/livez', { schema: livenessSchema }, probe('live'))
+  instance.get('/readyz', { schema: readinessSchema }, probe('ready'))
+}

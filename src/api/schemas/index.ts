@@ -1,0 +1,97 @@
+/** JSON schemas of requests and answers, and every limit of the HTTP surface. */
+export { auditSchema } from './audit.ts'
+export {
+  backfillSchema,
+  cancelJobSchema,
+  cancelRunSchema,
+  pauseSchema,
+  redriveRunSchema,
+  resumeSchema,
+  triggerSchema,
+} from './commands.ts'
+export { instantSchema } from './common.ts'
+export { deadLetterSchema, deadLettersSchema, redriveManySchema } from './dead-letters.ts'
+export { eventsSchema, internalCountsSchema, sessionSchema } from './events.ts'
+export {
+  internalAppliedSchema,
+  internalDeadRunSchema,
+  internalForecastSchema,
+  internalJobSchema,
+  internalListSchema,
+  internalPartitionsSchema,
+  internalReadSchema,
+  internalWorkersSchema,
+} from './internal.ts'
+export { batchSchema, deleteJobSchema, getJobSchema, listJobsSchema, postJobSchema, putJobSchema } from './jobs.ts'
+export {
+  appliedWaitMs,
+  auditCaughtUpMs,
+  auditKeptMax,
+  batchGroupsMax,
+  batchStandingsMax,
+  bodiesMax,
+  bodiesPerCallerMax,
+  bodyBytesMax,
+  bodyReceiveMs,
+  calculationLineSteps,
+  calculationMs,
+  calculationRequestMs,
+  calculationRequestSteps,
+  calculationsWaitingMax,
+  circleAskedMax,
+  circleJobsMax,
+  connectionIdleMs,
+  connectionsMax,
+  copiesMaxAgeMs,
+  deadLetterJobsAtOnce,
+  groupPartitionBytesMax,
+  groupRecordsMax,
+  headersCheckMs,
+  headersReceiveMs,
+  jwksTimeoutMs,
+  lastWritesMax,
+  listBytesMax,
+  listCallsMax,
+  listChunkMax,
+  listenerBytesMax,
+  listenersMax,
+  listenersPerCallerMax,
+  listFirstChunkMax,
+  listLimitMax,
+  listsAtOnce,
+  lockWaitersMax,
+  ownersMaxAgeMs,
+  ownersRefreshGapMs,
+  planAskedMax,
+  planCircleJobsMax,
+  planTimesMax,
+  proofFindingsMax,
+  proofMaxAgeMs,
+  pulseMs,
+  queuedBytesMax,
+  rateCallersMax,
+  ratePerSecondDefault,
+  readOwnWriteWaitMs,
+  recordBytesMax,
+  redriveMax,
+  redrivesLeftMax,
+  refusedSignInsInAllMax,
+  refusedSignInsInAllPerSecond,
+  refusedSignInsMax,
+  refusedSignInsPerSecond,
+  refusedTokensKeptMs,
+  remoteBytesMax,
+  remoteTimeoutMs,
+  retryAfterSeconds,
+  searchPrepareMs,
+  signInsKeptMax,
+  signInsLoggedMs,
+  stopGraceMs,
+  unreadCharsMax,
+} from './limits.ts'
+export { partitionsSchema } from './partitions.ts'
+export { forecastSchema, planSchema } from './plan.ts'
+export { internalProofSchema, proofSchema } from './proof.ts'
+export { getRunSchema, listActiveRunsSchema, listRunsSchema, whySchema } from './runs.ts'
+export { settingsSchema } from './settings.ts'
+export { livenessSchema, metricsSchema, openApiSchema, previewSchema, readinessSchema, workersSchema } from './system.ts'

@@ -1,0 +1,208 @@
+/**
+ * One partition under audit: its topics side by side, and its ledger in a store of this process. All of it happens one after another, so
+ * that what is saved is always what the positions say.
+ */
+import { trustedMs } from '../clock/index.ts'
+import type { FoundFault, PartitionProof, RecordIn } from '../ports/index.ts'
+import { sharedBy } from './account-cache.ts'
+import { CompleteFrom, type CompleteTimes } from './completeness.ts'
+import type { Fact } from './fact.ts'
+import type { Finding } from './finding.ts'
+import { Lanes } from './lanes.ts'
+import { type AccountStore, Ledger } from './ledger.ts'
+import { factOf } from './record-facts.ts'
+import type { AuditorRoleOptions } from './role-options.ts'
+
+/** Found faults that are kept to be shown. */
+const recentMax = 100
+/** Records that are taken in one step. */
+const stepRecords = 50
+/** A job that is overdue when the auditor begins may only have owners that begin as well. */
+const quietMs = 60_000
+
+interface Saved {
+  positions: Map<string, number>
+  complete: CompleteTimes
+  since: number
+  recent: FoundFault[]
+}
+
+export interface PartitionHears {
+  onFinding(finding: Finding): void
+  /** Nominal times and runs that were judged since the last time. */
+  onJudged(count: { runs: number; occurrences: number; records: number; unreadable: number }): void
+  onUnjudged(counts: Record<string, number>): void
+}
+
+export class AuditedPartition {
+  readonly partition: number
+  readonly #options: AuditorRoleOptions
+  readonly #hears: PartitionHears
+  readonly #store: AccountStore & { close(): Promise<void> }
+  readonly #ledger: Ledger
+  readonly #beganMs: number
+  readonly lanes: Lanes
+  readonly #complete: CompleteFrom
+  #since: number
+  #recent: FoundFault[]
+  #judgedUntil: number | null = null
+  #counted = { runs: 0, occurrences: 0, records: 0, unreadable: 0, unjudged: {} as Record<string, number> }
+  #queue: Promise<void> = Promise.resolve()
+  #broken: unknown
+
+  private constructor(
+    partition: number,
+    options: AuditorRoleOptions,
+    hears: PartitionHears,
+    store: AccountStore & { close(): Promise<void> },
+    parts: { ledger: Ledger; saved: Saved | undefined; topics: readonly string[]; recent: FoundFault[] },
+  ) {
+    const { ledger, saved, topics, recent } = parts
+    this.partition = partition
+    this.#options = options
+    this.#hears = hears
+    this.#store = store
+    this.#ledger = ledger
+    this.#recent = recent
+    this.#beganMs = options.clock.nowMs()
+    this.#since = saved?.since ?? this.#beganMs
+    const places = topics.map((topic) => ({ topic, partition }))
+    this.lanes = new Lanes(places, saved?.positions ?? new Map())
+    this.#complete = new CompleteFrom(options.names, 0, saved?.complete)
+    for (const topic of saved?.positions.keys() ?? []) this.#complete.known({ topic, partition })
+    this.#note()
+  }
+
+  /** `all`: the partitions that share the memory of this process. */
+  static async open(
+    partition: number,
+    topics: readonly string[],
+    options: AuditorRoleOptions,
+    hears: PartitionHears,
+    all: { size: number },
+  ): Promise<AuditedPartition> {
+    const { store, wiped } = await options.stores.open(partition)
+    if (wiped !== undefined) options.logger.warn({ partition, wiped }, 'a store of the auditor is begun anew')
+    const recent: FoundFault[] = []
+    const onFinding = (finding: Finding): void => {
+      recent.unshift({ at: options.clock.nowMs(), ...finding })
+      recent.splice(recentMax)
+      hears.onFinding(finding)
+    }
+    const scope = { from: 0, to: Number.POSITIVE_INFINITY, graceMs: options.graceMs }
+    const ledger = new Ledger({ store, scope, onFinding, cachedMax: sharedBy(all), rest: () => options.pacing.rest() })
+    const saved = await ledger.restore<Saved>()
+    recent.push(...(saved?.recent ?? []))
+    return new AuditedPartition(partition, options, hears, store, { ledger, saved, topics, recent })
+  }
+
+  /** Enters records of one topic, in the order of their offsets. */
+  take(topic: string, records: readonly RecordIn[]): Promise<void> {
+    return this.#next(async () => {
+      const { clock, pacing } = this.#options
+      for (let from = 0; from < records.length; from += stepRecords) {
+        const step = records.slice(from, from + stepRecords)
+        // A clock that is not right bounds no record.
+        const nowMs = trustedMs(clock) ?? Number.POSITIVE_INFINITY
+        await this.#ledger.take(await this.#factsOf(topic, step), nowMs)
+        const last = step.at(-1)
+        if (last !== undefined) this.lanes.passed(topic, last.offset + 1, Math.min(last.timestampMs, nowMs))
+        await this.#ledger.saveMany(() => this.#save())
+        await pacing.rest()
+      }
+    })
+  }
+
+  async #factsOf(topic: string, records: readonly RecordIn[]): Promise<Fact[]> {
+    const { names, codecs, pacing } = this.#options
+    const next = this.lanes.nextOf(topic)
+    const facts: Fact[] = []
+    for (const record of records) {
+      // What was read before the partition moved away and came back.
+      if (record.offset < next) continue
+      this.#complete.note(record)
+      // To judge a definition may take a search.
+      await pacing.rest()
+      const fact = await factOf(names, codecs, record)
+      if (fact === 'unreadable') this.#ledger.tally.unreadable++
+      else if (fact !== undefined) facts.push(fact)
+    }
+    return facts
+  }
+
+  /** Judges what was read far enough, and saves. */
+  settle(): Promise<void> {
+    return this.#next(async () => {
+      const reached = this.lanes.watermark()
+      if (reached === undefined || reached.watermark <= 0) return
+      const { watermark, isAtEnd } = reached
+      const isPresent = isAtEnd && watermark - this.#beganMs >= quietMs
+      await this.#ledger.settle({ watermark, isPresent, completeFrom: this.#complete.times }, () => this.#save())
+      this.#judgedUntil = Math.max(this.#judgedUntil ?? 0, watermark - this.#options.graceMs)
+      await this.#save()
+      this.#note()
+    })
+  }
+
+  /** Retention may have taken all there was of a topic: what comes is complete from now on. */
+  begins(topic: string, earliest: number): void {
+    this.#complete.begins({ topic, partition: this.partition }, earliest, this.#beganMs)
+  }
+
+  /** The ends were looked at. Undefined: by a clock that is not trusted, by which everything might be overdue; judging waits. */
+  looked(atMs: number | undefined): void {
+    if (atMs !== undefined) this.lanes.looked(atMs)
+  }
+
+  async close(): Promise<void> {
+    await this.#next(() => this.#save()).catch(() => {})
+    await this.#store.close()
+  }
+
+  proof(): PartitionProof {
+    const { records, unreadable, runs, occurrences, findings, unjudged } = this.#ledger.tally
+    return {
+      ...{ partition: this.partition, since: this.#since, judgedUntil: this.#judgedUntil },
+      ...{ behindRecords: this.lanes.behindRecords, records, unreadable, runs, occurrences },
+      ...{ findings: { ...findings }, unjudged: { ...unjudged }, recent: [...this.#recent] },
+    }
+  }
+
+  #save(): Promise<void> {
+    const saved: Saved = {
+      positions: this.lanes.positions(),
+      complete: this.#complete.times,
+      since: this.#since,
+      recent: this.#recent,
+    }
+    return this.#ledger.save(saved)
+  }
+
+  /** Tells what was judged since the last time. */
+  #note(): void {
+    const { runs, occurrences, records, unreadable, unjudged } = this.#ledger.tally
+    const before = this.#counted
+    this.#counted = { runs, occurrences, records, unreadable, unjudged: { ...unjudged } }
+    if (this.#judgedUntil === null) return
+    this.#hears.onJudged({
+      runs: runs - before.runs,
+      occurrences: occurrences - before.occurrences,
+      records: records - before.records,
+      unreadable: unreadable - before.unreadable,
+    })
+    const more = Object.entries(unjudged).map(([reason, count]) => [reason, count - (before.unjudged[reason] ?? 0)] as const)
+    this.#hears.onUnjudged(Object.fromEntries(more.filter(([, count]) => count > 0)))
+  }
+
+  #next(work: () => Promise<void>): Promise<void> {
+    const done = this.#queue.then(() => {
+      if (this.#broken !== undefined) throw this.#broken
+      return this.#options.pacing.work(work)
+    })
+    this.#queue = done.catch((error: unknown) => {
+      // What is in memory may be more than the positions say: it is not saved, and read again.
+      this.#broken ??= error
+    })
+    return done
+  }
+}

@@ -1,0 +1,128 @@
+/**
+ * The independent check, in one go: it reads what the log of a cluster says, as any consumer could, and judges it. It asks no owner. What
+ * it keeps meanwhile is in a folder of its own that is deleted afterwards, so that memory does not grow with the log.
+ */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Cluster, type ClusterOptions, clusterOf } from '../cluster/index.ts'
+import { DuelogError } from '../errors/index.ts'
+import type { RecordIn } from '../ports/index.ts'
+import { rocksStores } from '../store/index.ts'
+import { CompleteFrom } from './completeness.ts'
+import type { Fact } from './fact.ts'
+import type { Finding } from './finding.ts'
+import { Ledger } from './ledger.ts'
+import { factOf, poolOf } from './record-facts.ts'
+import { FINDINGS_MAX, type Verdict, verdictOf } from './verdict.ts'
+
+export interface AuditOptions {
+  cluster: ClusterOptions
+  /** Only occurrences with nominal times in this range, epoch ms. */
+  from: number | undefined
+  to: number | undefined
+  graceMs: number
+  /** Topics of the user's that jobs write to: they are read as well. They have to be whole from their beginning. */
+  targetTopics?: readonly string[]
+  onProgress(done: number, total: number): void
+  signal: AbortSignal
+}
+
+/** How long before its nominal time a run may be dispatched, and its record be written. */
+const AHEAD_MS = 3_600_000
+/** How far one partition may be read ahead of another, by the times of their records. */
+const PACE_MS = 30_000
+/** Facts that are entered in one step. */
+const STEP_FACTS = 2_000
+
+/**
+ * What is read, in the order in which ends are looked up: what a topic says of runs is then in those whose ends are looked up later.
+ * State tells of reports, and reports tell of dispatches: a run that was dispatched and started between two looks is not one that was
+ * started and never dispatched.
+ */
+export function auditedTopics(names: Cluster['names'], executions: readonly string[], targetTopics: readonly string[]): string[] {
+  return [names.jobs, names.state, names.deadLetters, names.events, ...executions, names.control, ...targetTopics]
+}
+
+/** Rejects with `bad-usage` where there are no topics of this prefix, and as the log does. */
+export async function audit({
+  cluster,
+  from,
+  to,
+  graceMs,
+  targetTopics = [],
+  onProgress,
+  signal,
+}: AuditOptions): Promise<Verdict> {
+  const { log, names, openCodecs } = clusterOf(cluster)
+  const all = new Set(await log.topics())
+  const executions = [...all].filter((topic) => poolOf(names, topic) !== undefined)
+  const topics = auditedTopics(names, executions, targetTopics)
+  const missing = topics.filter((topic) => !all.has(topic))
+  if (missing.length > 0 || executions.length === 0) {
+    const which = missing.length > 0 ? missing.join(', ') : 'executions of any pool'
+    throw new DuelogError(
+      'bad-usage',
+      `There are no topics ${which} at ${String(cluster.brokers)}; check the brokers and the topic prefix.`,
+    )
+  }
+  const codecs = await openCodecs([...new Set(executions.map((topic) => poolOf(names, topic) ?? ''))])
+  const windowed = new Set([...executions, names.control, names.events])
+  const window = from === undefined ? undefined : { ms: Math.max(0, from - AHEAD_MS), topics: windowed }
+  const folder = await mkdtemp(join(tmpdir(), 'duelog-audit-'))
+  const { store } = await rocksStores(folder).open(0)
+  try {
+    const scope = { from: from ?? 0, to: to ?? Number.POSITIVE_INFINITY, graceMs }
+    const findings: Finding[] = []
+    const complete = new CompleteFrom(names, window?.ms)
+    const ledger = new Ledger({
+      store,
+      scope,
+      onFinding: (finding) => void (findings.length < FINDINGS_MAX && findings.push(finding)),
+    })
+    let facts: Fact[] = []
+    // What a broker has appended is past, where the clock of this machine is behind.
+    let appendedMs = 0
+    const nowMs = (): number => Math.max(Date.now(), appendedMs)
+    const entered = async (): Promise<void> => {
+      const step = facts
+      facts = []
+      await ledger.take(step, nowMs())
+      await ledger.saveMany()
+    }
+    await log.readToEnd({
+      topics,
+      groupPrefix: names.group('audit-'),
+      from: window,
+      paceMs: PACE_MS,
+      onProgress,
+      signal,
+      async onRecord(record: RecordIn) {
+        complete.note(record)
+        if (record.byBroker) appendedMs = Math.max(appendedMs, record.timestampMs)
+        const fact = await factOf(names, codecs, record)
+        if (fact === 'unreadable') ledger.tally.unreadable++
+        else if (fact !== undefined) facts.push(fact)
+        if (facts.length >= STEP_FACTS) await entered()
+      },
+      onUnread: () => void ledger.tally.unreadable++,
+      async onPassed(watermark) {
+        if (watermark === Number.POSITIVE_INFINITY || facts.length === 0) return
+        await entered()
+        await ledger.settle({ watermark, isPresent: false, completeFrom: complete.times })
+      },
+    })
+    await entered()
+    await ledger.settle({
+      watermark: nowMs(),
+      isPresent: true,
+      isFinal: true,
+      targetTopics: new Set(targetTopics),
+      completeFrom: complete.times,
+    })
+    return await verdictOf(ledger, findings, scope)
+  } finally {
+    await store.close()
+    await rm(folder, { recursive: true, force: true })
+  }
+}

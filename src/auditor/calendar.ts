@@ -1,0 +1,140 @@
+/**
+ * What should have fired by the calendar of a definition, against what did. Intervals and instants are computed here from what the
+ * definition says; cron and rrule come from streams/schedules, which the owners decide by as well: no second calendar is kept.
+ */
+
+import { nextFire, stepsSpent } from '../../streams/schedules/index.ts'
+import { counted as counts } from '../../streams/text/index.ts'
+import { type Fired, type JobAccount, type PendingCalendar, type PlanSpec, planOf, unknown } from './account.ts'
+import { livesOf } from './lives.ts'
+import type { ReviewContext } from './review-context.ts'
+
+/** Nominal times of one job that are looked at in one go. */
+export const TIMES_MAX = 100_000
+/** Steps of search (ADR 0058) for these of one job: about a fifth of a second, in pieces. */
+export const TIMES_STEPS_MAX = 20_000_000
+/** Owners of earlier versions count the occurrences of one skip up to here: beyond, their count may be too low. */
+const SKIPS_COUNTED_MAX = 1_000
+/** Runs by nominal time that are kept of a job, and of these the ones that are judged already. */
+const FIRED_MAX = 10_000
+const FIRED_KEPT = 16
+
+/** First nominal time after `after`; null when there is none. `anchorAt`: append time that the schedule counts from. */
+export function occurrenceAfter(spec: PlanSpec, anchorAt: number, after: number): number | null {
+  const { schedule, startAt, endAt } = spec
+  const last = endAt ?? Number.POSITIVE_INFINITY
+  const within = (at: number): number | null => (at > after && at <= last ? at : null)
+  if (schedule.at !== null) return schedule.at >= (startAt ?? schedule.at) ? within(schedule.at) : null
+  if (schedule.delayMs !== null) return within(Math.max(anchorAt + schedule.delayMs, startAt ?? 0))
+  if (schedule.everyMs === null) return nextFire(spec, anchorAt, after)
+  const { everyMs, anchor } = schedule
+  const base = anchor ?? startAt ?? anchorAt
+  const opens = startAt !== null && startAt >= anchorAt ? startAt : anchorAt + 1
+  const least = Math.max(after + 1, opens, anchor !== null && anchor > anchorAt ? anchor : opens)
+  // A remainder in place of a division: the first point of the grid that is not before `least`.
+  const rest = (((base - least) % everyMs) + everyMs) % everyMs
+  const at = least + rest
+  return at <= last ? at : null
+}
+
+/** Takes the present state for the calendar as soon as there is none that waits for its judgement. */
+export function holdCalendar(account: JobAccount): void {
+  const { state, calendar, pending, stateAt } = account
+  if (state === undefined || pending !== undefined || state.status !== 'ACTIVE' || state.nextFireAt === null) return
+  if (calendar?.since === state.nextFireAt) return
+  account.pending = { ...state, at: stateAt }
+}
+
+/**
+ * Judges the occurrences up to the state that was held. Those that the owner counts as skipped, or queues, are none of the missed. It yields
+ * after each search for a time.
+ */
+export function* judgeCalendar(
+  account: JobAccount,
+  pending: PendingCalendar,
+  context: ReviewContext,
+): Generator<void, void, undefined> {
+  account.pending = undefined
+  const { nextFireAt, anchorAt, timesHash, skipped, scheduledRuns, queuedFor } = pending
+  const plan = planOf(account, pending.specOffset)
+  const { calendar } = account
+  account.calendar = { anchorAt, timesHash, since: nextFireAt ?? unknown, skipped, scheduledRuns, queuedFor }
+  if (plan?.spec === undefined) return context.unjudged('definition')
+  const { spec, appendedAt } = plan
+  if (spec.schedule.from === 'END' || nextFireAt === null) return
+  const born = calendar === undefined
+  if (born && anchorAt !== appendedAt) return
+  const first = born ? occurrenceAfter(spec, anchorAt, Number.NEGATIVE_INFINITY) : calendar.since
+  if (first === null || first === unknown) return
+  const begin = { skipped: calendar?.skipped ?? 0, runs: calendar?.scheduledRuns ?? 0, queuedFor: calendar?.queuedFor ?? null }
+  const from = Math.max(first, context.scope.from, born ? context.completeFrom.executions : 0)
+  const times = yield* timesIn(spec, anchorAt, from, Math.min(nextFireAt, context.scope.to))
+  if (times === undefined) return context.unjudged('calendar')
+  const fired = new Set(account.fired.map(([nominal]) => nominal))
+  const missed = times.filter((at) => !fired.has(at))
+  context.tally.occurrences += times.length
+  // What was queued then and is not any more has become a run, or one more skip.
+  const resolved = begin.queuedFor !== null && queuedFor !== begin.queuedFor && !fired.has(begin.queuedFor) ? 1 : 0
+  const queued = queuedFor !== null && queuedFor >= first ? 1 : 0
+  const excused = skipped - begin.skipped - resolved + queued
+  const unseen = spec.plain ? 0 : Math.max(0, scheduledRuns - begin.runs - account.fired.filter(([at]) => at >= first).length)
+  if (missed.length <= excused + unseen) return
+  if (excused >= SKIPS_COUNTED_MAX) return context.unjudged('calendar')
+  const counted = excused === 0 ? '' : ` of which ${counts(excused, 'was', 'were')} skipped by its policies,`
+  const detail = `${counts(missed.length, 'occurrence has', 'occurrences have')} no run,${counted} the first ${new Date(missed[0] ?? 0).toISOString()}`
+  context.find('missed', account.id, detail, missed[0])
+}
+
+/** Undefined: there are too many, or it is too long a search. */
+function* timesIn(
+  spec: PlanSpec,
+  anchorAt: number,
+  from: number,
+  until: number,
+): Generator<void, number[] | undefined, undefined> {
+  const times: number[] = []
+  let searched = 0
+  const next = (after: number): number | null => {
+    const before = stepsSpent()
+    const found = occurrenceAfter(spec, anchorAt, after)
+    searched += stepsSpent() - before
+    return found
+  }
+  let at = next(from - 1)
+  while (at !== null && at < until) {
+    if (times.length === TIMES_MAX || searched > TIMES_STEPS_MAX) return undefined
+    times.push(at)
+    yield
+    at = next(at)
+  }
+  return times
+}
+
+/** One nominal time with two runs of one life of the job. */
+export function doubleOccurrences(account: JobAccount, { find }: ReviewContext): void {
+  const byNominal = Map.groupBy(account.fired, ([nominal]) => nominal)
+  if (byNominal.size === account.fired.length) return
+  const lives = livesOf(account)
+  const doubled = new Set<Fired>()
+  for (const [nominal, fired] of byNominal) {
+    for (const same of Map.groupBy(fired, ([, , specOffset]) => lives(specOffset)).values()) {
+      const [first, ...others] = same.sort(([, a], [, b]) => a - b)
+      for (const other of others) {
+        doubled.add(other)
+        find('duplicate', account.id, `${new Date(nominal).toISOString()} is run ${first?.[1]} and run ${other[1]}`, nominal)
+      }
+    }
+  }
+  account.fired = account.fired.filter((each) => !doubled.has(each))
+}
+
+/** What is judged is forgotten but for the last ones, so that one of them that comes again is known. */
+export function trimFired(account: JobAccount): void {
+  const since = account.calendar?.since ?? unknown
+  const open = account.state?.status === 'ACTIVE' && account.state.nextFireAt !== null
+  if (account.fired.length <= FIRED_KEPT) return
+  const sorted = account.fired.sort(([a], [b]) => a - b)
+  const kept = sorted.findIndex(([nominal]) => nominal >= since)
+  const from = !open || kept < 0 ? sorted.length - FIRED_KEPT : Math.max(0, kept - FIRED_KEPT)
+  account.fired = sorted.slice(Math.max(from, sorted.length - FIRED_MAX))
+}

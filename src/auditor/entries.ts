@@ -1,0 +1,90 @@
+/** Enters facts into the account of their job. Nothing is judged here but what the states of the job say in their own order. */
+import type { FinishedRun } from '../../schemas/index.ts'
+import { attemptOf, type JobAccount, unknown } from './account.ts'
+import type { Dispatch, Fact, Report } from './fact.ts'
+import { noteLife } from './lives.ts'
+import { hasNumber } from './number-set.ts'
+import { type EntryContext, earlyByBroker, endRun, noteFired, opened } from './run-notes.ts'
+import { enterState } from './state-entry.ts'
+
+/** Definitions of one job that states may still refer to. */
+const plansMax = 8
+/** Starts of one attempt that are told apart. */
+const startsMax = 4
+
+export function enter(account: JobAccount, fact: Fact, context: EntryContext): void {
+  const at = Math.min(fact.at, context.nowMs)
+  account.lastAt = Math.max(account.lastAt, at)
+  switch (fact.kind) {
+    case 'definition':
+      account.plans = [...account.plans, fact.plan].sort((a, b) => a.offset - b.offset)
+      account.plans = account.plans.slice(-plansMax)
+      return
+    case 'deletion':
+      account.deletedAt = Math.max(account.deletedAt, fact.offset)
+      return
+    case 'state':
+      return enterState(account, fact.state, fact, context)
+    case 'finished':
+      return enterFinished(account, fact.run, at, context)
+    case 'dispatch':
+      return enterDispatch(account, fact.dispatch, fact.told, at, context)
+    case 'report':
+      return enterReport(account, fact.report, at, context)
+    case 'dead-letter': {
+      const run = opened(account, fact.run.runNo, fact.run.specOffset, fact.run.scheduledFor, at, context)
+      if (run !== undefined) run.reported = 'dead'
+      return
+    }
+    case 'record': {
+      const run = opened(account, fact.runNo, unknown, fact.scheduledFor, at, context)
+      if (run === undefined) return
+      run.records++
+      earlyByBroker(account.id, run, fact.scheduledFor, fact, context)
+      return
+    }
+  }
+}
+
+function enterDispatch(account: JobAccount, dispatch: Dispatch, told: boolean, at: number, context: EntryContext): void {
+  const { runNo, attempt, specOffset, scheduledFor, dueAt, dispatchedAt, startDeadlineAt, trigger, tracked } = dispatch
+  noteLife(account, specOffset, runNo)
+  const run = opened(account, runNo, specOffset, scheduledFor, at, context)
+  if (run === undefined) return
+  const first = run.dispatchedAt === unknown
+  run.trigger = trigger
+  run.tracked = tracked
+  run.dispatchedAt = first ? dispatchedAt : Math.min(run.dispatchedAt, dispatchedAt)
+  run.startDeadlineAt = Math.max(run.startDeadlineAt, startDeadlineAt)
+  const found = attemptOf(run, attempt)
+  found.dueAt = found.dueAt === unknown ? dueAt : Math.min(found.dueAt, dueAt)
+  found.dispatches = told ? 1 : found.dispatches + 1
+  if (first && trigger === 'SCHEDULE') noteFired(account, run)
+}
+
+function enterReport(account: JobAccount, report: Report, at: number, context: EntryContext): void {
+  const { type, runNo, attempt, specOffset, worker, startedAt } = report
+  if (startedAt === null && type !== 'SUCCEEDED') return
+  // A worker may report once more what is judged: it runs at least once, and so it reports.
+  if (hasNumber(account.closed, runNo) && !account.runs.has(runNo) && specOffset > account.pastSpec) return
+  noteLife(account, specOffset, runNo)
+  const run = opened(account, runNo, specOffset, unknown, at, context)
+  if (run === undefined) return
+  if (startedAt !== null) {
+    const found = attemptOf(run, attempt)
+    found.startedAt = found.startedAt === unknown ? startedAt : Math.min(found.startedAt, startedAt)
+    const start = `${worker}@${startedAt}`
+    if (found.starts.length < startsMax && !found.starts.includes(start)) found.starts.push(start)
+  }
+  if (type === 'SUCCEEDED' && run.reported === null) run.reported = 'succeeded'
+}
+
+/** A finished run that is not the last: it was named as the last one before, unless compaction took that. */
+function enterFinished(account: JobAccount, finished: FinishedRun, at: number, context: EntryContext): void {
+  const { runNo, scheduledFor } = finished
+  if (hasNumber(account.ended, runNo)) return
+  const known = hasNumber(account.closed, runNo) && !account.runs.has(runNo)
+  if (known) return
+  const run = opened(account, runNo, unknown, scheduledFor, at, context)
+  if (run !== undefined && run.end === null) endRun(account, run, finished)
+}

@@ -1,0 +1,106 @@
+/**
+ * How far the topics of a partition were read. Records that belong together are in several topics, so that nothing is judged before all
+ * were read up to its time; and none is read much further than the others, or what is open between them would pile up.
+ */
+import type { TopicPartition } from '../ports/index.ts'
+
+/** How far one topic may be read ahead of another, by the times of their records. */
+const paceMs = 30_000
+/** Rounds of looking without any progress after which the end of a compacted topic counts as reached: its last records may be gone. */
+const stillRoundsMax = 3
+
+interface Lane extends TopicPartition {
+  /** Offset to read next; undefined: from the beginning. */
+  next: number | undefined
+  /** Where the topic ended when it was last looked at. */
+  end: number
+  latestMs: number
+  paused: boolean
+  stillRounds: number
+  nextBefore: number | undefined
+}
+
+export class Lanes {
+  readonly #lanes = new Map<string, Lane>()
+  /** When the ends were looked at, epoch ms. */
+  #endsAt: number | undefined
+
+  constructor(places: readonly TopicPartition[], positions: ReadonlyMap<string, number>) {
+    for (const { topic, partition } of places) {
+      const next = positions.get(topic)
+      const lane = { topic, partition, next, end: 0, latestMs: 0, paused: false, stillRounds: 0, nextBefore: undefined }
+      this.#lanes.set(topic, lane)
+    }
+  }
+
+  get places(): TopicPartition[] {
+    return [...this.#lanes.values()].map(({ topic, partition }) => ({ topic, partition }))
+  }
+
+  get paused(): TopicPartition[] {
+    return [...this.#lanes.values()].filter(({ paused }) => paused)
+  }
+
+  /** Next offsets of the topics that were read. */
+  positions(): Map<string, number> {
+    return new Map([...this.#lanes].flatMap(([topic, { next }]) => (next === undefined ? [] : [[topic, next]])))
+  }
+
+  nextOf(topic: string): number {
+    return this.#lanes.get(topic)?.next ?? 0
+  }
+
+  get behindRecords(): number {
+    return [...this.#lanes.values()].reduce((sum, lane) => sum + Math.max(0, lane.end - (lane.next ?? 0)), 0)
+  }
+
+  /** Everything before `next` was read; `latestMs`: time of the last record. */
+  passed(topic: string, next: number, latestMs?: number): void {
+    const lane = this.#lanes.get(topic)
+    if (lane === undefined) return
+    lane.next = Math.max(lane.next ?? 0, next)
+    if (latestMs !== undefined) lane.latestMs = Math.max(lane.latestMs, latestMs)
+  }
+
+  /** Topics as they ended at `atMs`. `isCompacted`: its last records may be gone. */
+  ended(topic: string, { earliest, next: end }: { earliest: number; next: number }, isCompacted: boolean): void {
+    const lane = this.#lanes.get(topic)
+    if (lane === undefined) return
+    if (earliest === end || (lane.next !== undefined && lane.next < earliest)) lane.next = Math.max(lane.next ?? 0, earliest)
+    const isStill = lane.next === lane.nextBefore && end === lane.end
+    lane.stillRounds = isStill && isCompacted && (lane.next ?? 0) < end ? lane.stillRounds + 1 : 0
+    lane.nextBefore = lane.next
+    lane.end = end
+    if (lane.stillRounds >= stillRoundsMax) lane.next = end
+  }
+
+  /** To be called after the ends were looked at. */
+  looked(atMs: number): void {
+    this.#endsAt = atMs
+  }
+
+  /** Up to when everything was read: to when the ends were looked at, or by the times of the records of those that are behind. */
+  watermark(): { watermark: number; isAtEnd: boolean } | undefined {
+    if (this.#endsAt === undefined) return undefined
+    const behind = this.#behind()
+    if (behind.length === 0) return { watermark: this.#endsAt, isAtEnd: true }
+    return { watermark: Math.min(this.#endsAt, ...behind.map(({ latestMs }) => latestMs)), isAtEnd: false }
+  }
+
+  /** Which topics have to wait for others, and which no longer. */
+  pace(): { pause: TopicPartition[]; resume: TopicPartition[] } {
+    const until = Math.min(...this.#behind().map(({ latestMs }) => latestMs)) + paceMs
+    const change = { pause: [] as TopicPartition[], resume: [] as TopicPartition[] }
+    for (const lane of this.#lanes.values()) {
+      const ahead = lane.latestMs > until
+      if (ahead === lane.paused) continue
+      lane.paused = ahead
+      change[ahead ? 'pause' : 'resume'].push({ topic: lane.topic, partition: lane.partition })
+    }
+    return change
+  }
+
+  #behind(): Lane[] {
+    return [...this.#lanes.values()].filter(({ next = 0, end }) => next < end)
+  }
+}

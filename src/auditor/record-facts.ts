@@ -1,0 +1,118 @@
+/** Reads the records of our topics, and those that owners write to topics of the user's, into facts. */
+import type { Execution, JobDefinition } from '../../schemas/index.ts'
+import { validateDefinition, validateJobId } from '../../streams/definitions/index.ts'
+import { recordHeaders } from '../../streams/runs/index.ts'
+import { jobIdOfKey, prefix as keyPrefix } from '../../streams/state/index.ts'
+import type { TopicNames } from '../../streams/topics/index.ts'
+import { DuelogError } from '../errors/index.ts'
+import type { Codecs } from '../kafka/index.ts'
+import type { RecordIn } from '../ports/index.ts'
+import type { PlanSpec } from './account.ts'
+import type { Fact } from './fact.ts'
+
+export type Reading = Fact | undefined | 'unreadable'
+export type FactCodecs = Pick<Codecs, 'definition' | 'state' | 'execution' | 'event' | 'deadLetter' | 'control'>
+
+/** Undefined: the record says nothing of a job. Rejects with `registry-unavailable`. */
+export async function factOf(names: TopicNames, codecs: FactCodecs, record: RecordIn): Promise<Reading> {
+  try {
+    return await read(names, codecs, record)
+  } catch (error) {
+    // Anybody may write to these topics; what nobody can read has no part in the proof, but is told.
+    if (!(error instanceof DuelogError) || error.code !== 'undecodable') throw error
+    const { topic, key, offset, timestampMs } = record
+    if (topic !== names.jobs || key === null) return 'unreadable'
+    return { ...headOf(record, key.toString()), kind: 'definition', plan: { offset, appendedAt: timestampMs, spec: undefined } }
+  }
+}
+
+const headOf = ({ timestampMs, byBroker = false }: RecordIn, jobId: string) => ({ jobId, at: timestampMs, byBroker })
+
+async function read(names: TopicNames, codecs: FactCodecs, record: RecordIn): Promise<Reading> {
+  const { topic, key, value } = record
+  if (key === null && topic !== names.control) return recordFact(record)
+  if (topic === names.jobs) return definitionFact(codecs, record)
+  if (topic === names.state) return stateFact(codecs, record)
+  if (isTarget(names, topic)) return recordFact(record)
+  if (value === null) return undefined
+  if (topic === names.events) {
+    const report = await codecs.event.decode(value)
+    if (report.type === 'HEARTBEAT' || report.type === 'RETRY_DUE') return undefined
+    return { ...headOf(record, report.jobId), kind: 'report', report }
+  }
+  if (topic === names.deadLetters) {
+    const { execution } = await codecs.deadLetter.decode(value)
+    const run = await codecs.execution.decode(execution)
+    return { ...headOf(record, run.jobId), kind: 'dead-letter', run: dispatchOf(run) }
+  }
+  if (topic === names.control) {
+    const { execution } = await codecs.control.decode(value)
+    return execution === null ? undefined : dispatchFact(record, await codecs.execution.decode(execution), true)
+  }
+  return dispatchFact(record, await codecs.execution.decode(value), false)
+}
+
+const dispatchFact = (record: RecordIn, execution: Execution, told: boolean): Fact => ({
+  ...headOf(record, execution.jobId),
+  kind: 'dispatch',
+  dispatch: dispatchOf(execution),
+  told,
+})
+
+/** Without the payload, which may be large. */
+function dispatchOf(execution: Execution) {
+  const { runNo, attempt, specOffset, scheduledFor, dueAt, dispatchedAt, trigger, startDeadlineAt, tracked } = execution
+  return { runNo, attempt, specOffset, scheduledFor, dueAt, dispatchedAt, trigger, startDeadlineAt, tracked }
+}
+
+async function definitionFact(codecs: FactCodecs, record: RecordIn): Promise<Reading> {
+  const { key, value, offset, timestampMs } = record
+  // Owners write marks of their own, whose keys are those of no job.
+  if (key === null || validateJobId(key) !== undefined) return undefined
+  const head = headOf(record, key.toString())
+  if (value === null) return { ...head, kind: 'deletion', offset }
+  const definition = await codecs.definition.decode(value)
+  const spec = validateDefinition(definition).length > 0 ? undefined : planSpec(definition)
+  return { ...head, kind: 'definition', plan: { offset, appendedAt: timestampMs, spec } }
+}
+
+export function planSpec(definition: JobDefinition): PlanSpec {
+  const { schedule, startAt, endAt, jitterMs, paused, target, pinTo, concurrencyKey, rateLimit } = definition
+  const pinned = pinTo !== null
+  const plain = target.topic === null && !pinned && concurrencyKey === null && rateLimit === null
+  return { schedule, startAt, endAt, jitterMs, paused, plain, pinned, topic: target.topic?.name ?? null }
+}
+
+async function stateFact(codecs: FactCodecs, record: RecordIn): Promise<Reading> {
+  const { key, value } = record
+  if (key === null) return undefined
+  if (key[0] === keyPrefix.state) {
+    const state = value === null ? null : (await codecs.state.decode(value)).state
+    return { ...headOf(record, jobIdOfKey(key)), kind: 'state', state }
+  }
+  if (key[0] !== keyPrefix.run || value === null) return undefined
+  const { run } = await codecs.state.decode(value)
+  return run === null ? undefined : { ...headOf(record, jobIdOfKey(key)), kind: 'finished', run }
+}
+
+/** Pools of executions topics, by the topic's name; undefined: it is none. */
+export function poolOf({ executions, deadLetters }: TopicNames, topic: string): string | undefined {
+  const [before = ''] = executions('|', 'HIGH').split('|')
+  if (!topic.startsWith(before) || topic === deadLetters) return undefined
+  return /^(.+)\.(high|normal|low)(\.ahead)?$/.exec(topic.slice(before.length))?.[1]
+}
+
+function isTarget(names: TopicNames, topic: string): boolean {
+  const ours = [names.events, names.deadLetters, names.control]
+  return !ours.includes(topic) && poolOf(names, topic) === undefined
+}
+
+/** A record that an owner wrote for a run says of which. */
+function recordFact(record: RecordIn): Reading {
+  const text = (name: string): string | undefined => record.headers[name]?.toString()
+  const jobId = text(recordHeaders.jobId)
+  const [runNo, scheduledFor] = [Number(text(recordHeaders.runNo)), Number(text(recordHeaders.scheduledFor))]
+  if (jobId === undefined || validateJobId(Buffer.from(jobId)) !== undefined) return undefined
+  if (!Number.isSafeInteger(runNo) || !Number.isSafeInteger(scheduledFor) || runNo < 1) return undefined
+  return { ...headOf(record, jobId), kind: 'record', runNo, scheduledFor, topic: record.topic }
+}

@@ -1,0 +1,249 @@
+/**
+ * The role auditor: reads the log of the running cluster as it grows, and judges it. Auditors share the partitions in a group of their own;
+ * each keeps what it knows in its own folder and goes on from there. It writes nothing to the log, and asks no owner.
+ *
+ *   joining ──► partitions assigned (paused) ──stores open──► reading ──each round──► ends looked at, judged, saved
+ */
+import { trustedMs } from '../clock/index.ts'
+import { messageOf } from '../errors/index.ts'
+import type { Batch, GroupReader, LogAdmin, PartitionProof, Position, ProofQueries, TopicPartition } from '../ports/index.ts'
+import { AuditedPartition } from './audited-partition.ts'
+import { hearersOf } from './finding-listeners.ts'
+import { poolOf } from './record-facts.ts'
+import type { AuditorRoleOptions } from './role-options.ts'
+
+/** Each round looks at the ends of all topics, judges and saves; with a grace that is shorter, as often as that. */
+const roundMs = 5_000
+const rejoinMs = 5_000
+
+export type { AuditorRoleOptions } from './role-options.ts'
+
+export interface Auditor extends ProofQueries {
+  /** Joins the group. Rejects with DuelogError `broker-unavailable` or `unsafe-topic`. */
+  start(): Promise<void>
+  /** Joins the group when `when` has come. What goes wrong then is told in the log, and tried again every 5 s. */
+  startAfter(when: Promise<void>): void
+  /** Saves, and leaves the group. Safe to call twice. */
+  stop(): Promise<void>
+}
+
+export function createAuditor(options: AuditorRoleOptions): Auditor {
+  const role = new AuditorRole(options)
+  let stopping: Promise<void> | undefined
+  return {
+    start: () => role.start(),
+    startAfter: (when) => role.startAfter(when),
+    proof: () => role.proof(),
+    stop: () => {
+      stopping ??= role.stop()
+      return stopping
+    },
+  }
+}
+
+class AuditorRole {
+  readonly #options: AuditorRoleOptions
+  readonly #partitions = new Map<number, AuditedPartition>()
+  /** Partitions whose stores are being opened or closed, one after another. */
+  readonly #moving = new Map<number, Promise<void>>()
+  #assigned = new Set<number>()
+  #topics: string[] = []
+  #reader: GroupReader | undefined
+  #admin: LogAdmin | undefined
+  #cancel = (): void => {}
+  #round: Promise<void> = Promise.resolve()
+  #joining: Promise<void> = Promise.resolve()
+  #stopped = false
+
+  constructor(options: AuditorRoleOptions) {
+    this.#options = options
+  }
+
+  async start(): Promise<void> {
+    await this.#join()
+    this.#plan()
+  }
+
+  startAfter(when: Promise<void>): void {
+    void when.then(() => {
+      if (!this.#stopped) this.#joining = this.start().catch((error: unknown) => this.#crashed(error))
+    })
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true
+    this.#cancel()
+    await this.#round
+    await this.#reader?.stop()
+    await this.#joining
+    this.#assigned.clear()
+    await Promise.all([...this.#partitions.keys()].map((partition) => this.#move(partition)))
+    await Promise.all(this.#moving.values())
+    await this.#admin?.close()
+  }
+
+  proof(): PartitionProof[] {
+    return [...this.#partitions.values()].map((each) => each.proof()).sort((a, b) => a.partition - b.partition)
+  }
+
+  async #join(): Promise<void> {
+    const { log, names, instance, userData } = this.#options
+    this.#admin ??= await log.admin()
+    this.#topics = await this.#topicsNow()
+    if (this.#stopped) return
+    this.#reader = log.reader({
+      groupId: names.group('auditor'),
+      topics: this.#topics,
+      instance,
+      userData,
+      assignment: 'co-partitioned',
+      onAssigned: (assigned) => this.#onAssigned(assigned),
+      onBatch: (batch) => this.#onBatch(batch),
+      onPassed: ({ topic, partition, offset }) => this.#partitions.get(partition)?.lanes.passed(topic, offset),
+      onCrash: (error) => this.#crashed(error),
+    })
+    await this.#reader.start()
+  }
+
+  /** Executions of every pool that anybody has: a pool of another process is judged as well. */
+  async #topicsNow(): Promise<string[]> {
+    const { log, names } = this.#options
+    const executions = (await log.topics()).filter((topic) => poolOf(names, topic) !== undefined)
+    return [names.jobs, names.state, names.deadLetters, names.control, names.events, ...executions.sort()]
+  }
+
+  #onAssigned(assigned: TopicPartition[]): { positions: Position[]; paused: TopicPartition[] } {
+    this.#assigned = new Set(assigned.map(({ partition }) => partition))
+    for (const partition of new Set([...this.#assigned, ...this.#partitions.keys()])) void this.#move(partition)
+    const open = assigned.filter(({ partition }) => this.#partitions.has(partition) && !this.#moving.has(partition))
+    const isOpen = new Set(open.map(({ partition }) => partition))
+    return {
+      positions: open.flatMap((place) => this.#positionOf(place)),
+      paused: [
+        ...assigned.filter(({ partition }) => !isOpen.has(partition)),
+        ...[...isOpen].flatMap((partition) => this.#partitions.get(partition)?.lanes.paused ?? []),
+      ],
+    }
+  }
+
+  #positionOf({ topic, partition }: TopicPartition): Position[] {
+    const offset = this.#partitions.get(partition)?.lanes.positions().get(topic)
+    return offset === undefined ? [] : [{ topic, partition, offset }]
+  }
+
+  /** Opens or closes the store of a partition as it was assigned last. */
+  #move(partition: number): Promise<void> {
+    if (this.#assigned.has(partition) === this.#partitions.has(partition) && !this.#moving.has(partition))
+      return Promise.resolve()
+    const moving = (this.#moving.get(partition) ?? Promise.resolve())
+      .then(() => (this.#assigned.has(partition) ? this.#open(partition) : this.#close(partition)))
+      .catch((error: unknown) => {
+        const { logger } = this.#options
+        logger.error({ partition, error: messageOf(error) }, 'the auditor could not open or close a partition')
+      })
+      .finally(() => {
+        if (this.#moving.get(partition) === moving) this.#moving.delete(partition)
+      })
+    this.#moving.set(partition, moving)
+    return moving
+  }
+
+  async #open(partition: number): Promise<void> {
+    if (!this.#partitions.has(partition)) {
+      const [options, all] = [this.#options, this.#partitions]
+      all.set(partition, await AuditedPartition.open(partition, this.#topics, options, hearersOf(options), all))
+    }
+    const audited = this.#partitions.get(partition)
+    const places = audited?.lanes.places ?? []
+    for (const place of places) for (const position of this.#positionOf(place)) this.#reader?.seek(position)
+    this.#reader?.resume(places)
+    this.#reader?.pause(audited?.lanes.paused ?? [])
+  }
+
+  async #close(partition: number): Promise<void> {
+    const closed = this.#partitions.get(partition)
+    this.#partitions.delete(partition)
+    await closed?.close()
+  }
+
+  async #onBatch({ topic, partition, records }: Batch): Promise<void> {
+    const audited = this.#partitions.get(partition)
+    if (audited === undefined) return
+    try {
+      await audited.take(topic, records)
+    } catch (error) {
+      if (this.#stopped) return
+      // Read again from where it is saved: registry or disk may be back by then.
+      const { logger } = this.#options
+      logger.warn({ topic, partition, error: messageOf(error) }, 'the auditor could not take records, trying again')
+      return this.#rejoin()
+    }
+    const { pause, resume } = audited.lanes.pace()
+    this.#reader?.pause(pause)
+    this.#reader?.resume(resume)
+  }
+
+  #crashed(error: unknown): void {
+    if (this.#stopped) return
+    this.#options.logger.error({ error: messageOf(error) }, 'the auditor lost its group session, joining again')
+    this.#rejoin()
+  }
+
+  /** Leaves, and joins again with what is saved. */
+  #rejoin(): void {
+    const reader = this.#reader
+    this.#reader = undefined
+    this.#assigned.clear()
+    const closing = [...this.#partitions.keys()].map((partition) => this.#move(partition))
+    const { clock } = this.#options
+    void reader?.stop()
+    const again = (): void => {
+      if (this.#stopped) return
+      this.#cancel()
+      Promise.all(closing)
+        .then(() => this.#join())
+        .then(() => this.#plan())
+        .catch((error: unknown) => this.#crashed(error))
+    }
+    this.#cancel()
+    this.#cancel = clock.at(clock.nowMs() + rejoinMs, again)
+  }
+
+  #plan(): void {
+    if (this.#stopped) return
+    const { clock, logger, graceMs } = this.#options
+    this.#cancel()
+    this.#cancel = clock.at(clock.nowMs() + Math.min(roundMs, graceMs), () => {
+      this.#round = this.#look()
+        .catch((error: unknown) =>
+          logger.warn({ error: messageOf(error) }, 'the auditor could not look at the log, trying again'),
+        )
+        .then(() => {
+          if (this.#reader !== undefined) this.#plan()
+        })
+    })
+  }
+
+  async #look(): Promise<void> {
+    const { clock, names, metrics } = this.#options
+    const audited = [...this.#partitions.values()]
+    // What was to be read by the last look may have been read by now.
+    for (const each of audited) await each.settle()
+    const topics = await this.#topicsNow()
+    if (topics.some((topic) => !this.#topics.includes(topic))) return this.#rejoin()
+    const trusted = trustedMs(clock)
+    for (const topic of topics) {
+      for (const { partition, ...end } of (await this.#admin?.offsets(topic)) ?? []) {
+        const each = this.#partitions.get(partition)
+        each?.begins(topic, end.earliest)
+        each?.lanes.ended(topic, end, topic === names.jobs || topic === names.state)
+      }
+    }
+    for (const each of audited) each.looked(trusted)
+    const nowMs = clock.nowMs()
+    const proofs = this.proof()
+    metrics.auditLag.set(proofs.reduce((sum, { behindRecords }) => sum + behindRecords, 0))
+    const oldest = Math.min(...proofs.map(({ judgedUntil, since }) => judgedUntil ?? since), nowMs)
+    metrics.auditAge.set((nowMs - oldest) / 1_000)
+  }
+}

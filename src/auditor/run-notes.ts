@@ -1,0 +1,70 @@
+/** What several kinds of records say of a run. */
+import type { FinishedRun } from '../../schemas/index.ts'
+import { type JobAccount, type RunAccount, runOf, unknown } from './account.ts'
+import type { Find, Unjudged } from './finding.ts'
+
+/** How far clocks of the broker and of owners may differ before a run counts as early by the broker's. */
+export const brokerSkewMs = 500
+
+export interface EntryContext {
+  find: Find
+  /** Runs of one job that are open at a time. */
+  runsMax: number
+  /** Something cannot be judged, and why. */
+  unjudged(reason: Unjudged, count?: number): void
+  /** Present time of whoever reads, epoch ms: no record counts as of later. */
+  nowMs: number
+}
+
+export interface Append {
+  at: number
+  byBroker: boolean
+}
+
+/** The account of a run that something was read of; undefined where the job has too many. */
+export function opened(
+  account: JobAccount,
+  runNo: number,
+  specOffset: number,
+  scheduledFor: number,
+  at: number,
+  { runsMax, unjudged }: EntryContext,
+): RunAccount | undefined {
+  const run = runOf(account, runNo, specOffset, scheduledFor, runsMax)
+  if (run === undefined) unjudged('runs')
+  else run.lastAt = Math.max(run.lastAt, at)
+  return run
+}
+
+export function endRun(account: JobAccount, run: RunAccount, finished: FinishedRun): void {
+  const { status, trigger, scheduledFor, worker, startedAt, attempts } = finished
+  run.named = true
+  run.status = null
+  run.end = status
+  run.finishedAt = finished.finishedAt
+  run.attempt = attempts
+  run.trigger = trigger
+  // A worker says who it is. Without one the owner itself has written the record that is all of the run.
+  run.delivered = status === 'SUCCEEDED' && worker === null && startedAt === finished.finishedAt
+  if (run.scheduledFor === unknown) run.scheduledFor = scheduledFor
+  if (trigger === 'SCHEDULE') noteFired(account, run)
+}
+
+export function noteFired({ fired }: JobAccount, { scheduledFor, runNo, specOffset }: RunAccount): void {
+  const same = fired.find(([nominal, number]) => nominal === scheduledFor && number === runNo)
+  if (same === undefined) fired.push([scheduledFor, runNo, specOffset])
+  else if (same[2] === unknown) same[2] = specOffset
+}
+
+/** The record that says that a run started was appended before the run was due: the start cannot have been later. */
+export function earlyByBroker(
+  jobId: string,
+  { runNo, scheduledFor, found }: RunAccount,
+  dueAt: number,
+  { at, byBroker }: Append,
+  { find }: EntryContext,
+): void {
+  if (!byBroker || at >= dueAt - brokerSkewMs || found.includes('early')) return
+  found.push('early')
+  find('early', `${jobId}/${runNo}`, `by the broker's clock it had started ${dueAt - at} ms before it was due`, scheduledFor)
+}

@@ -1,0 +1,143 @@
+/**
+ * Enters a state of a job, and judges what states say in their own order: they are written by one owner after another, in one partition, so
+ * that nothing of another topic is needed. Compaction may have taken states between two of them; what it may have taken is not held
+ * against anybody: the ends of the last ten runs are kept under keys of their own, and later ones overwrite them.
+ */
+
+import type { ActiveRun, JobState } from '../../schemas/index.ts'
+import { runRingSize } from '../../streams/state/index.ts'
+import { counted } from '../../streams/text/index.ts'
+import { type JobAccount, livesStill, openAccount, runsOf, type StateSummary, unknown } from './account.ts'
+import { noteLife } from './lives.ts'
+import { hasNumber } from './number-set.ts'
+import { type Append, type EntryContext, earlyByBroker, endRun, noteFired, opened } from './run-notes.ts'
+
+export function enterState(account: JobAccount, state: JobState | null, append: Append, context: EntryContext): void {
+  const at = Math.min(append.at, context.nowMs)
+  account.stateAt = Math.max(account.stateAt, at)
+  if (state === null) return endLife(account)
+  const before = account.state
+  for (const run of state.active) enterActive(account, run, append, at, context)
+  enterLastRun(account, state, append, at, context)
+  vanished(account, state, at, context)
+  gaps(account, before, state, context)
+  account.state = summaryOf(state)
+  otherTimes(account, before, account.state)
+  dropPlans(account, state.specOffset)
+}
+
+/** The job was deleted. Its runs go with it, and one of the same id begins anew. */
+function endLife(account: JobAccount): void {
+  const { pastSpec } = openAccount(account.id)
+  const last = Math.max(pastSpec, account.pastSpec, account.state?.specOffset ?? unknown)
+  for (const run of runsOf(account)) if (run.specOffset === unknown) run.specOffset = last
+  Object.assign(account, { state: undefined, pastSpec: last, closed: [], ended: [], hiddenTo: 0 })
+  Object.assign(account, { calendar: undefined, pending: undefined, overdueAt: unknown })
+  account.fired = account.fired.filter(([, , specOffset]) => specOffset > last)
+  account.plans = account.plans.filter(({ offset }) => offset > last)
+}
+
+function enterActive(account: JobAccount, active: ActiveRun, append: Append, at: number, context: EntryContext): void {
+  const { runNo, specOffset, scheduledFor, trigger, status, attempt, startDeadlineAt, dueAt } = active
+  if (hasNumber(account.ended, runNo)) {
+    const run = opened(account, runNo, specOffset, scheduledFor, at, context)
+    if (run !== undefined && !run.found.includes('revived')) {
+      run.found.push('revived')
+      context.find('ended-twice', `${account.id}/${runNo}`, `it had ended, and is ${status} again`, scheduledFor)
+    }
+    return
+  }
+  if (hasNumber(account.closed, runNo) && !account.runs.has(runNo)) return
+  noteLife(account, specOffset, runNo)
+  const run = opened(account, runNo, specOffset, scheduledFor, at, context)
+  if (run === undefined) return
+  if (run.end !== null && !run.found.includes('revived')) {
+    run.found.push('revived')
+    context.find('ended-twice', `${account.id}/${runNo}`, `it had ended, and is ${status} again`, scheduledFor)
+  }
+  const first = !run.named
+  Object.assign(run, { named: true, trigger, status, attempt })
+  run.startDeadlineAt = Math.max(run.startDeadlineAt, startDeadlineAt)
+  if (first && trigger === 'SCHEDULE') noteFired(account, run)
+  if (status === 'RUNNING') earlyByBroker(account.id, run, dueAt, append, context)
+}
+
+function enterLastRun(account: JobAccount, state: JobState, append: Append, at: number, context: EntryContext): void {
+  const last = state.lastRun
+  const before = account.state
+  if (last === null || (before?.lastRunNo === last.runNo && before.lastFinishedAt === last.finishedAt)) return
+  const { runNo, scheduledFor, finishedAt, status } = last
+  const what = `${account.id}/${runNo}`
+  const again = `it ended as ${status} at ${new Date(finishedAt).toISOString()}, and had ended before`
+  if (hasNumber(account.ended, runNo)) return context.find('ended-twice', what, again, scheduledFor)
+  const judged = hasNumber(account.closed, runNo) && !account.runs.has(runNo)
+  if (judged) return
+  const run = opened(account, runNo, unknown, scheduledFor, at, context)
+  if (run === undefined) return
+  // The record of a finished run that is no longer the last may be read first, where compaction took what was before it.
+  if (run.end !== null && run.finishedAt !== finishedAt) return context.find('ended-twice', what, again, scheduledFor)
+  endRun(account, run, last)
+  const ran = status === 'SUCCEEDED' || last.startedAt !== null
+  if (ran && last.attempts === 1) earlyByBroker(account.id, run, scheduledFor, append, context)
+}
+
+/** Runs that were under way, are no more, and have no end. */
+function vanished(account: JobAccount, state: JobState, at: number, { find }: EntryContext): void {
+  for (const run of runsOf(account)) {
+    if (run.status === null || !livesStill(account, run) || state.active.some(({ runNo }) => runNo === run.runNo)) continue
+    run.status = null
+    run.lastAt = Math.max(run.lastAt, at)
+    if (run.end !== null || state.runNo >= run.runNo + runRingSize) continue
+    run.found.push('lost')
+    find('lost', `${account.id}/${run.runNo}`, 'it was under way, and its job knows of it no more', run.scheduledFor)
+  }
+}
+
+/** Numbers that were given and that no run has. */
+function gaps(account: JobAccount, before: StateSummary | undefined, state: JobState, { find, runsMax }: EntryContext): void {
+  if (account.runs.size >= runsMax) {
+    // Some could not be noted: nobody can say that none has such a number.
+    account.hiddenTo = state.runNo
+    return
+  }
+  const kept = state.runNo - runRingSize
+  const from = Math.max(before?.runNo ?? 0, kept)
+  if (kept > (before?.runNo ?? 0)) account.hiddenTo = Math.max(account.hiddenTo, kept)
+  for (let runNo = from + 1; runNo <= state.runNo; runNo++) {
+    if (hasNumber(account.closed, runNo) || account.runs.get(runNo)?.some((run) => run.named && livesStill(account, run)))
+      continue
+    find(
+      'gap',
+      `${account.id}/${runNo}`,
+      `its job has made ${counted(state.runNo, 'run')}, and names none of this number`,
+      undefined,
+    )
+  }
+}
+
+/** Other times are counted from here: what was due before by those that were replaced is over. */
+function otherTimes(account: JobAccount, before: StateSummary | undefined, now: StateSummary): void {
+  if (before === undefined || (before.anchorAt === now.anchorAt && before.timesHash === now.timesHash)) return
+  const { anchorAt, timesHash, nextFireAt, skipped, scheduledRuns, queuedFor } = now
+  account.pending = undefined
+  account.calendar = { anchorAt, timesHash, since: nextFireAt ?? unknown, skipped, scheduledRuns, queuedFor }
+}
+
+function summaryOf(state: JobState): StateSummary {
+  const { status, waiting, specOffset, anchorAt, timesHash, nextFireAt, nextDueAt, runNo, scheduledRuns, skipped } = state
+  return {
+    ...{ status, waiting, specOffset, anchorAt, timesHash, nextFireAt, nextDueAt, runNo, scheduledRuns, skipped },
+    queuedFor: state.queuedFor,
+    lastRunNo: state.lastRun?.runNo ?? unknown,
+    lastFinishedAt: state.lastRun?.finishedAt ?? unknown,
+    unsuccessful: state.failed + state.cancelled,
+    waitingRuns: state.active.filter((run) => run.status === 'WAITING').map((run) => run.runNo),
+  }
+}
+
+/** States no longer refer to definitions before the one in force; open runs may. */
+function dropPlans(account: JobAccount, specOffset: number): void {
+  if (account.plans.length < 2) return
+  const oldest = Math.min(specOffset, ...runsOf(account).flatMap((run) => (run.specOffset === unknown ? [] : [run.specOffset])))
+  account.plans = account.plans.filter(({ offset }, at) => offset >= oldest || at === account.plans.length - 1)
+}

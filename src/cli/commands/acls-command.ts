@@ -1,0 +1,93 @@
+/** `duelog acls`: what each role must be allowed to do, as a table or as commands that grant it. */
+import { Command, Option } from 'commander'
+import { type AccessRole, type AclEntry, accessOf, accessRoles } from '../../../schemas/index.ts'
+import { environmentOf } from '../../config/index.ts'
+import { DuelogError } from '../../errors/index.ts'
+import { type CommandFrame, withExamples } from '../remote/index.ts'
+import { painterOf, settingOptions, tableText } from '../terminal/index.ts'
+
+const roles = Object.keys(accessRoles) as AccessRole[]
+const settings = [
+  ...['DUELOG_TOPIC_PREFIX', 'DUELOG_POOLS', 'DUELOG_TARGET_TOPICS'],
+  ...['DUELOG_INTAKE_ETF1_TOPICS', 'DUELOG_INTAKE_KARAFKA_TOPICS'],
+]
+
+export function aclsCommand(frame: CommandFrame): Command {
+  const command = withExamples(
+    new Command('acls').description(
+      'Show what the ACLs of a Kafka cluster must allow to each role. No broker is asked. With --principal: the commands that grant it.',
+    ),
+    [
+      'acls --role scheduler,api',
+      'acls --role scheduler --principal User:duelog --bootstrap-server broker-1:9092 --command-config admin.properties | sh',
+    ],
+  )
+  for (const option of settingOptions(settings)) command.addOption(option)
+  return command
+    .addOption(new Option('--role <roles>', `comma-separated, of ${roles.join(', ')}`).default('scheduler,executor,retrier,api'))
+    .addOption(new Option('--principal <principal>', 'whom to grant it to, such as User:duelog'))
+    .addOption(new Option('--bootstrap-server <broker>', 'of the commands').default('localhost:9092'))
+    .addOption(new Option('--command-config <file>', 'of the commands: properties with which kafka-acls.sh signs in'))
+    .addOption(new Option('--json', 'one line of JSON for each resource'))
+    .action(async (flags: Record<string, unknown>) => {
+      const { terminal } = frame
+      const entries = await entriesOf({ ...terminal.env, ...environmentOf(flags) }, String(flags.role).split(','))
+      const { principal } = flags
+      if (typeof principal === 'string' && !/^[A-Za-z]+:./.test(principal))
+        throw new DuelogError(
+          'bad-usage',
+          `--principal is ${JSON.stringify(principal)}; Kafka wants a type before the name, such as User:${principal}.`,
+        )
+      if (flags.json) for (const entry of entries) terminal.stdout.write(`${JSON.stringify(entry)}\n`)
+      else if (typeof principal === 'string') {
+        const config = flags.commandConfig === undefined ? '' : ` --command-config ${quoted(String(flags.commandConfig))}`
+        const program = `kafka-acls.sh --bootstrap-server ${quoted(String(flags.bootstrapServer))}${config}`
+        for (const entry of entries) terminal.stdout.write(`${program} ${grantOf(entry, principal)}\n`)
+      } else {
+        const rows = entries.map(({ resource, name, pattern, operations, why }) => [
+          resource,
+          pattern === 'prefixed' ? `${name}*` : name,
+          operations.join(', '),
+          why,
+        ])
+        const paint = painterOf(terminal.stdout, terminal.env)
+        terminal.stdout.write(`${tableText(['RESOURCE', 'NAME', 'OPERATIONS', 'FOR'], rows, paint)}\n`)
+      }
+    })
+}
+
+async function entriesOf(env: Record<string, string | undefined>, wanted: readonly string[]): Promise<AclEntry[]> {
+  const { readConfig } = await import('../../config/index.ts')
+  const { topicPrefix: prefix, pools, targetTopics: targets, intakeTopics } = readConfig(env)
+  const names = { prefix, pools, targets, foreign: [...intakeTopics.etf1, ...intakeTopics.karafka] }
+  const entries = wanted.flatMap((name) => {
+    const role = roles.find((known) => known === name.trim())
+    if (role === undefined)
+      throw new DuelogError('bad-usage', `There is no role ${JSON.stringify(name)}; there are ${roles.join(', ')}.`)
+    return accessOf(role, names)
+  })
+  return joined(entries)
+}
+
+/** What several roles need of one resource stands in one entry. */
+function joined(entries: readonly AclEntry[]): AclEntry[] {
+  const byResource = new Map<string, AclEntry>()
+  for (const entry of entries) {
+    const place = `${entry.resource} ${entry.pattern} ${entry.name}`
+    const known = byResource.get(place)
+    if (known === undefined) byResource.set(place, entry)
+    else {
+      const why = known.why.includes(entry.why) ? known.why : `${known.why}; ${entry.why}`
+      byResource.set(place, { ...known, operations: [...new Set([...known.operations, ...entry.operations])], why })
+    }
+  }
+  return [...byResource.values()]
+}
+
+function grantOf({ resource, name, pattern, operations }: AclEntry, principal: string): string {
+  const granted = operations.map((operation) => `--operation ${operation}`).join(' ')
+  return `--add --force --allow-principal ${quoted(principal)} ${granted} --${resource} ${quoted(name)} --resource-pattern-type ${pattern}`
+}
+
+/** For a shell. */
+const quoted = (text: string): string => (/^[\w.:@/-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`)

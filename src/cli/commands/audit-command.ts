@@ -1,0 +1,75 @@
+/** `duelog audit`: whether by the log each occurrence ran exactly once. */
+import { Command, Option } from 'commander'
+import { environmentOf, listOf } from '../../config/index.ts'
+import { DuelogError } from '../../errors/index.ts'
+import { type CommandFrame, withExamples } from '../remote/index.ts'
+import { exitCodes, kafkaSettings, number, numberText, settingOptions, showProgress, watchSignals } from '../terminal/index.ts'
+
+interface AuditFlags extends Record<string, unknown> {
+  from?: string
+  to?: string
+  grace: number
+  json?: boolean
+  targetTopics?: string
+}
+
+export function auditCommand({ terminal, exit }: CommandFrame): Command {
+  const command = withExamples(
+    new Command('audit').description(
+      "Read the log and prove that each occurrence ran exactly once, or was skipped by its job's policy, or name those of which that is not so. It asks no owner and writes no record.",
+    ),
+    [
+      'audit',
+      'audit --from 2030-01-01T00:00:00Z --to 2030-01-02T00:00:00Z --json',
+      'audit --kafka-brokers broker-1:9092 --grace 60',
+    ],
+  )
+    .option('--from <time>', 'only occurrences with nominal times from it on: ISO 8601 with an offset, or epoch ms')
+    .option('--to <time>', 'only occurrences before it')
+    .addOption(number('--grace <s>', 'seconds after its due time that something may still be on its way', 10, 0, 86_400))
+    .option(
+      '--target-topics <names>',
+      'read these topics of yours as well, separated by commas: each run has one record in its own',
+    )
+    .addOption(new Option('--json', 'the verdict as one line of JSON'))
+  for (const option of settingOptions(kafkaSettings)) command.addOption(option)
+  return command.action(async (flags: AuditFlags) => {
+    // Loaded only here: the commands that speak HTTP begin sooner without it.
+    const { audit } = await import('../../auditor/index.ts')
+    const { auditText, isClean } = await import('../../auditor/index.ts')
+    const { clusterIn } = await import('./cluster.ts')
+    const signals = watchSignals()
+    let progress: ReturnType<typeof showProgress> | undefined
+    try {
+      const verdict = await audit({
+        cluster: clusterIn({ ...terminal.env, ...environmentOf(flags) }, 'duelog-audit'),
+        from: msOf('--from', flags.from),
+        to: msOf('--to', flags.to),
+        graceMs: flags.grace * 1_000,
+        targetTopics: listOf(flags.targetTopics),
+        onProgress(done, total) {
+          progress ??= showProgress(terminal, total)
+          progress.update(done, `${numberText(done)} of ${numberText(total)} offsets read`)
+        },
+        signal: signals.stop,
+      })
+      progress?.stop()
+      terminal.stdout.write(flags.json ? `${JSON.stringify({ clean: isClean(verdict), ...verdict })}\n` : auditText(verdict))
+      if (!isClean(verdict)) exit(exitCodes.failed.code)
+    } catch (error) {
+      if (signals.exitCode === undefined) throw error
+      exit(signals.exitCode)
+    } finally {
+      progress?.stop()
+      signals.dispose()
+    }
+  })
+}
+
+function msOf(flag: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  const ms = /^\d+$/.test(text) ? Number(text) : /([Zz]|[+-]\d\d:?\d\d)$/.test(text) ? Date.parse(text) : Number.NaN
+  if (Number.isNaN(ms))
+    throw new DuelogError('bad-usage', `${flag} is ${JSON.stringify(text)}; give ISO 8601 with an offset, or epoch ms.`)
+  return ms
+}

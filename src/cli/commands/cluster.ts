@@ -1,0 +1,19 @@
+/** The brokers and the registry of the environment, for commands that talk to Kafka themselves; without any, the embedded ones of this machine. */
+import { pino } from 'pino'
+import type { ClusterOptions } from '../../cluster/index.ts'
+import { readConfig } from '../../config/index.ts'
+import type { Terminal } from '../terminal/index.ts'
+
+export function clusterIn(env: Terminal['env'], clientId: string): ClusterOptions {
+  const { brokers, registryUrl, embeddedKafkaPort, embeddedRegistryPort, topicPrefix, sasl, ssl, registryAuth } = readConfig(env)
+  return {
+    brokers: brokers ?? [`127.0.0.1:${embeddedKafkaPort}`],
+    registryUrl: registryUrl ?? `http://127.0.0.1:${embeddedRegistryPort}/apis/ccompat/v7`,
+    topicPrefix,
+    clientId,
+    logger: pino({ level: 'silent' }),
+    ...(registryAuth === undefined ? {} : { registryAuth }),
+    ...(sasl === undefined ? {} : { sasl }),
+    ...(ssl === undefined ? {} : { ssl: { ca: ssl.ca, cert: ssl.cert, key: ssl.key } }),
+  }
+}

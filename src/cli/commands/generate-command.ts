@@ -1,0 +1,86 @@
+/** `duelog generate`: a load of jobs on a running Duelog, and what became of it; the exit code says whether all of it ran, once. */
+import { Command, InvalidArgumentError, Option } from 'commander'
+import { fieldOf, jobDefinitionSchema } from '../../../schemas/index.ts'
+import type { Kind, LoadOptions, Mix } from '../../generate/index.ts'
+import { withExamples } from '../remote/index.ts'
+import { integer, number, type Terminal, watchSignals } from '../terminal/index.ts'
+import { clusterIn } from './cluster.ts'
+
+const payloadBytesMax = fieldOf(jobDefinitionSchema, 'payload').maxBytes ?? 0
+
+interface Flags extends Omit<LoadOptions, 'durationS' | 'delayMs' | 'mix'> {
+  duration: number
+  delay: number
+  wait: number
+  kind: Kind
+  priority: Mix
+}
+
+export function generateCommand(terminal: Terminal, exit: (code: number) => void): Command {
+  return withExamples(
+    new Command('generate').description(
+      'Send jobs at a rate to a running Duelog and measure what becomes of them. Brokers, registry and prefix come from the environment, as for `up`; without any, it is the embedded Duelog of this machine.',
+    ),
+    ['generate --rate 200 --duration 30', 'generate --kind every --runs 10 --every-ms 500 --priority HIGH:1,LOW:9'],
+  )
+    .addOption(number('--rate <n>', 'jobs sent per second', 100, 0.1, 100_000))
+    .addOption(number('--duration <s>', 'seconds that jobs are sent', 10, 1, 86_400))
+    .addOption(new Option('--kind <kind>', 'schedule of the jobs').choices(['at', 'every', 'cron']).default('at'))
+    .addOption(number('--delay <ms>', 'from the sending of a job to its first due time', 1_000, 0, 86_400_000))
+    .addOption(integer('--runs <n>', 'runs of each job of kind every or cron', 3, 1, 1_000))
+    .addOption(
+      integer(
+        '--every-ms <ms>',
+        'between two runs of a job of kind every; cron jobs are due each second',
+        1_000,
+        100,
+        86_400_000,
+      ),
+    )
+    .option('--handler <name>', 'handler of the jobs', 'noop')
+    .option('--pool <name>', 'pool of the jobs', 'default')
+    .addOption(integer('--payload-bytes <n>', 'bytes of payload in each job', 0, 0, payloadBytesMax))
+    .addOption(
+      new Option('--priority <mix>', 'HIGH, NORMAL or LOW, or shares such as HIGH:1,NORMAL:8,LOW:1')
+        .default(mixOf('NORMAL'), 'NORMAL')
+        .argParser(mixOf),
+    )
+    .addOption(number('--wait <s>', 'seconds after the last due time until what is missing counts as lost', 30, 0, 86_400))
+    .action(async (flags: Flags) => {
+      // Loaded only here: the other commands begin sooner without it.
+      const { generate } = await import('../../generate/index.ts')
+      const { isWhole, summaryOf } = await import('../../generate/index.ts')
+      const signals = watchSignals()
+      try {
+        const { duration: durationS, delay: delayMs, wait, priority: mix, ...rest } = flags
+        const outcome = await generate({
+          cluster: clusterIn(terminal.env, 'duelog-generate'),
+          load: { ...rest, durationS, delayMs, mix },
+          graceMs: wait * 1_000,
+          output: terminal.stdout,
+          signal: signals.stop,
+        })
+        terminal.stdout.write(`\n${summaryOf(outcome)}`)
+        exit(isWhole(outcome) ? (signals.exitCode ?? 0) : 1)
+      } finally {
+        signals.dispose()
+      }
+    })
+}
+
+/** Largest share in a mix. */
+const SHARE_MAX = 100
+
+function mixOf(text: string): Mix {
+  const mix = { HIGH: 0, NORMAL: 0, LOW: 0 }
+  for (const part of text.toUpperCase().split(',')) {
+    const [name = '', share = '1', ...more] = part.trim().split(':')
+    const count = Number(share)
+    const known = name === 'HIGH' || name === 'NORMAL' || name === 'LOW'
+    if (!known || more.length > 0 || !Number.isInteger(count) || count < 1 || count > SHARE_MAX || mix[name] > 0) {
+      throw new InvalidArgumentError(`Allowed: HIGH, NORMAL and LOW, each at most once, with shares from 1 to ${SHARE_MAX}.`)
+    }
+    mix[name] = count
+  }
+  return mix
+}

@@ -1,0 +1,74 @@
+/** `duelog schemas …`: what stands in the registry at the subjects of Duelog, and how what others registered there is taken away. */
+import { Command, Option } from 'commander'
+import { environmentOf } from '../../config/index.ts'
+import type { SubjectStanding } from '../../kafka/index.ts'
+import { type CommandFrame, withExamples } from '../remote/index.ts'
+import { exitCodes, kafkaSettings, numberText, type Paint, painterOf, settingOptions, tableText } from '../terminal/index.ts'
+
+const settings = [...kafkaSettings, 'DUELOG_POOLS']
+
+export function schemasCommand(frame: CommandFrame): Command {
+  const list = schemaCommand(
+    frame,
+    'list',
+    'Show whose versions stand at the subjects. Nothing is written. Fails where something is to be repaired.',
+  )
+  const repair = schemaCommand(
+    frame,
+    'repair',
+    'Take versions that others registered out of the subjects, and register ours. Records that were written with them stay readable.',
+  )
+  return new Command('schemas').description('Look after the schemas in the registry.').addCommand(list).addCommand(repair)
+}
+
+function schemaCommand(frame: CommandFrame, name: 'list' | 'repair', description: string): Command {
+  const command = withExamples(new Command(name).description(description), [
+    `schemas ${name} --schema-registry-url http://registry:8081`,
+    `schemas ${name} --pools default,mail --json`,
+  ])
+  for (const option of settingOptions(settings)) command.addOption(option)
+  return command
+    .addOption(new Option('--json', 'one line of JSON for each subject'))
+    .action(async (flags: Record<string, unknown>) => {
+      const standings = await standingsOf({ ...frame.terminal.env, ...environmentOf(flags) }, name)
+      const { terminal } = frame
+      if (flags.json) for (const standing of standings) terminal.stdout.write(`${JSON.stringify(standing)}\n`)
+      else terminal.stdout.write(textOf(standings, name, painterOf(terminal.stdout, terminal.env)))
+      if (name === 'list' && standings.some(wantsRepair)) frame.exit(exitCodes.failed.code)
+    })
+}
+
+async function standingsOf(env: Record<string, string | undefined>, name: 'list' | 'repair'): Promise<SubjectStanding[]> {
+  // Loaded only here: the commands that speak HTTP begin sooner without it.
+  const { clusterIn } = await import('./cluster.ts')
+  const { readConfig } = await import('../../config/index.ts')
+  const { clusterOf } = await import('../../cluster/index.ts')
+  const cluster = clusterOf(clusterIn(env, 'duelog-schemas'))
+  const { pools } = readConfig(env)
+  return name === 'list' ? cluster.lookAtSchemas(pools) : cluster.repairSchemas(pools)
+}
+
+const isForeign = ({ standing }: SubjectStanding['versions'][number]): boolean => standing === 'foreign'
+/** A subject that no process has come to yet gets its schema by the first. */
+const wantsRepair = ({ versions, isRegistered }: SubjectStanding): boolean =>
+  versions.some(isForeign) || (!isRegistered && versions.some(({ standing }) => standing !== 'earlier'))
+
+function textOf(standings: readonly SubjectStanding[], name: 'list' | 'repair', paint: Paint): string {
+  const rows = standings.flatMap(({ subject, versions }) =>
+    versions
+      .filter(isForeign)
+      .map(({ version, id, reason }) => [
+        paint(name === 'list' ? 'red' : 'yellow', name === 'list' ? 'foreign' : 'removed'),
+        subject,
+        String(version),
+        String(id),
+        reason ?? '',
+      ]),
+  )
+  const table = rows.length === 0 ? '' : `${tableText(['STANDING', 'SUBJECT', 'VERSION', 'ID', 'REASON'], rows, paint)}\n`
+  const foreign = rows.length === 0 ? 'none foreign' : `${numberText(rows.length)} foreign`
+  const versions = standings.reduce((sum, standing) => sum + standing.versions.length, 0)
+  const missing = standings.filter(({ isRegistered }) => !isRegistered).length
+  const ours = missing === 0 ? '' : ` Ours ${name === 'list' ? 'is' : 'was'} not registered at ${numberText(missing)} of them.`
+  return `${table}Schemas: ${numberText(versions)} versions at ${numberText(standings.length)} subjects, ${foreign}.${ours}\n`
+}

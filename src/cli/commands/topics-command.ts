@@ -1,0 +1,102 @@
+/** `duelog topics …`: the topics of a cluster as Duelog needs them. */
+
+import { Command, Option } from 'commander'
+import { counted } from '../../../streams/text/index.ts'
+import { environmentOf } from '../../config/index.ts'
+import type { TopicChange } from '../../kafka/index.ts'
+import { type CommandFrame, withExamples } from '../remote/index.ts'
+import { exitCodes, kafkaSettings, numberText, type Paint, painterOf, settingOptions, tableText } from '../terminal/index.ts'
+
+const settings = [
+  ...kafkaSettings,
+  ...['DUELOG_POOLS', 'DUELOG_PARTITIONS', 'DUELOG_REPLICATION'],
+  ...['DUELOG_INTAKE_ETF1_TOPICS', 'DUELOG_INTAKE_KARAFKA_TOPICS'],
+]
+
+export function topicsCommand(frame: CommandFrame): Command {
+  const plan = topicCommand(frame, 'plan', 'Show which topics would be created and which settings raised. Nothing is written.')
+  const apply = topicCommand(
+    frame,
+    'apply',
+    'Create missing topics and raise settings under which jobs could be lost. Nothing is deleted.',
+  )
+  return new Command('topics').description('Prepare the topics of a cluster.').addCommand(plan).addCommand(apply)
+}
+
+function topicCommand(frame: CommandFrame, name: 'plan' | 'apply', description: string): Command {
+  const command = withExamples(new Command(name).description(description), [
+    `topics ${name} --kafka-brokers broker-1:9092 --partitions 64 --replication 3`,
+    `topics ${name} --pools default,mail --json`,
+  ])
+  for (const option of settingOptions(settings)) command.addOption(option)
+  return command
+    .addOption(new Option('--json', 'one line of JSON for each topic'))
+    .action(async (flags: Record<string, unknown>) => {
+      const { terminal } = frame
+      const env = { ...terminal.env, ...environmentOf(flags) }
+      const changes = await changesOf(env, name)
+      const ignored = ignoredCount(env.DUELOG_PARTITIONS, changes)
+      if (ignored !== undefined) terminal.stderr.write(`${ignored}\n`)
+      if (flags.json) for (const change of changes) terminal.stdout.write(`${JSON.stringify(change)}\n`)
+      else terminal.stdout.write(textOf(changes, name, painterOf(terminal.stdout, terminal.env)))
+      if (changes.some(({ action }) => action === 'refuse')) frame.exit(exitCodes.failed.code)
+    })
+}
+
+/** In words: that a number of partitions was asked for which the topics do not have. */
+function ignoredCount(asked: string | undefined, changes: readonly TopicChange[]): string | undefined {
+  const there = changes.find(({ action }) => action === 'keep' || action === 'change')
+  if (asked === undefined || asked === '' || there === undefined || Number(asked) === there.partitions) return undefined
+  return `DUELOG_PARTITIONS=${asked} is ignored: ${there.topic} has ${counted(there.partitions, 'partition')}. The number is fixed when the topics are created.`
+}
+
+async function changesOf(env: Record<string, string | undefined>, name: 'plan' | 'apply'): Promise<TopicChange[]> {
+  // Loaded only here: the commands that speak HTTP begin sooner without it.
+  const { clusterIn } = await import('./cluster.ts')
+  const { readConfig } = await import('../../config/index.ts')
+  const { clusterOf, plansOf } = await import('../../cluster/index.ts')
+  const { pools, partitions, replication, intakeTopics } = readConfig(env)
+  const { log, names } = clusterOf(clusterIn(env, 'duelog-topics'))
+  const wanted = { plans: plansOf(names, pools), partitions, replication }
+  const changes = await (name === 'plan' ? log.planTopics(wanted) : log.changeTopics(wanted))
+  const foreign = [...intakeTopics.etf1, ...intakeTopics.karafka]
+  const size = { partitions: changes[0]?.partitions ?? partitions, replication }
+  const missing = foreign.length === 0 ? [] : await (name === 'plan' ? missingOf(log, foreign) : log.makeMissing(foreign, size))
+  // Those that are there are somebody else's matter.
+  const made = missing.map(
+    (topic): TopicChange => ({
+      ...{ topic, action: 'create', partitions: size.partitions, replicas: size.replication },
+      ...{ settings: [], reason: undefined },
+    }),
+  )
+  return [...changes, ...made]
+}
+
+async function missingOf(log: { topics(): Promise<string[]> }, topics: readonly string[]): Promise<string[]> {
+  const existing = new Set(await log.topics())
+  return topics.filter((topic) => !existing.has(topic))
+}
+
+const words = {
+  plan: { create: 'would be created', change: 'would change', keep: 'are as they should be', refuse: 'cannot be mended' },
+  apply: { create: 'created', change: 'changed', keep: 'were as they should be', refuse: 'cannot be mended' },
+} as const
+const colours = { create: 'green', change: 'yellow', refuse: 'red' } as const
+
+function textOf(changes: readonly TopicChange[], name: 'plan' | 'apply', paint: Paint): string {
+  const rows = changes.flatMap(({ topic, action, partitions, replicas, settings, reason }) => {
+    if (action === 'keep') return []
+    const size = [String(partitions), replicas === undefined ? '' : String(replicas)]
+    return [[paint(colours[action], action), topic, ...size, reason ?? settings.map(settingText).join(', ')]]
+  })
+  const counts = (['create', 'change', 'refuse', 'keep'] as const).flatMap((action) => {
+    const count = changes.filter((change) => change.action === action).length
+    return count === 0 ? [] : [`${numberText(count)} ${words[name][action]}`]
+  })
+  const table = rows.length === 0 ? '' : `${tableText(['ACTION', 'TOPIC', 'PARTITIONS', 'REPLICAS', 'SETTINGS'], rows, paint)}\n`
+  return `${table}Topics: ${counts.join(', ')}.\n`
+}
+
+function settingText({ setting, found, planned }: TopicChange['settings'][number]): string {
+  return found === undefined ? `${setting}=${planned}` : `${setting} ${found} -> ${planned}`
+}

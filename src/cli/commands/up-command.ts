@@ -1,0 +1,140 @@
+/** `duelog up`: the system, or the roles chosen, until a signal ends it. */
+import { Command } from 'commander'
+import { type Logger, pino } from 'pino'
+import pkg from '../../../package.json' with { type: 'json' }
+import { atSteady, type Clock, systemClock } from '../../clock/index.ts'
+import { type Config, environmentOf, readConfig } from '../../config/index.ts'
+import { fewRecordLines } from '../../process/index.ts'
+import type { System, startSystem } from '../../system/index.ts'
+import { withExamples } from '../remote/index.ts'
+import { type Output, type Signals, settingOptions, type Terminal, watchSignals } from '../terminal/index.ts'
+import { keepCompiledCode, loadSystem } from './compiled-code.ts'
+
+export function upCommand(terminal: Terminal, exit: (code: number) => void): Command {
+  const command = withExamples(
+    new Command('up').description('Start Duelog and keep it running until SIGINT or SIGTERM. A flag wins over the environment.'),
+    [
+      'up',
+      'up --handlers ./handlers.ts --concurrency 200',
+      'up --kafka-brokers broker-1:9092 --schema-registry-url http://registry:8081',
+    ],
+  )
+  for (const option of settingOptions()) command.addOption(option)
+  return command.action(async (values: Record<string, unknown>) => {
+    const env = { ...terminal.env, ...environmentOf(values) }
+    const signals = watchSignals()
+    try {
+      exit(await up({ config: readConfig(env), levelChosen: env.DUELOG_LOG_LEVEL !== undefined, terminal, signals }))
+    } finally {
+      signals.dispose()
+    }
+  })
+}
+
+export interface UpOptions {
+  config: Config
+  /** Whether the user named a log level; without one a terminal shows warnings only. */
+  levelChosen: boolean
+  terminal: Terminal
+  signals: Pick<Signals, 'stop'>
+  start?: typeof startSystem
+  /** Default: that of the machine. */
+  clock?: Clock
+}
+
+/** How long a stop waits for a start that is under way, in ms. */
+export const startMsMax = 5_000
+
+/** Resolves with the exit code: 0 after a signal, 1 when the system could not go on. Rejects when it does not start. */
+export async function up(options: UpOptions): Promise<number> {
+  const { config, terminal, signals, clock = systemClock } = options
+  // Loaded only here: the other commands begin a second sooner without it.
+  const start = options.start ?? (await loadSystem(config.dataDir))
+  const logger = loggerFor(options)
+  const say = sayOn(terminal.stdout.isTTY ? terminal.stdout : terminal.stderr)
+  const ended = Promise.withResolvers<Error | undefined>()
+  const onStop = (): void => {
+    say('Stopping; a second signal ends at once.')
+    ended.resolve(undefined)
+  }
+  if (signals.stop.aborted) onStop()
+  else signals.stop.addEventListener('abort', onStop, { once: true })
+  try {
+    say(`Duelog ${pkg.version}, ${rolesOf(config)}`)
+    const starting = start({ config, logger, onProgress: say, onFatal: (error) => ended.resolve(error) })
+    const late = new AbortController()
+    const system = await Promise.race([starting, ended.promise.then(() => afterMs(startMsMax, clock, late.signal))])
+    late.abort()
+    if (system === undefined) {
+      // It may wait for brokers that are away. What it has started ends with the process.
+      starting.catch(() => {})
+      const why = await ended.promise
+      if (why !== undefined) terminal.stderr.write(`duelog: ${why.message}\n`)
+      say(`Stopped, before it had started: it waited for that for ${startMsMax / 1_000} s.`)
+      return why === undefined ? 0 : 1
+    }
+    const end = await Promise.race([ended.promise, announce(system, config, logger, say).then(() => ended.promise)])
+    if (end !== undefined) terminal.stderr.write(`duelog: ${end.message}\n`)
+    await system.stop()
+    say('Stopped.')
+    return end === undefined ? 0 : 1
+  } finally {
+    signals.stop.removeEventListener('abort', onStop)
+  }
+}
+
+function afterMs(ms: number, clock: Clock, signal: AbortSignal): Promise<undefined> {
+  return new Promise((resolve) => {
+    const callOff = clock.at(atSteady(clock, clock.steadyMs() + ms), () => resolve(undefined))
+    signal.addEventListener('abort', callOff, { once: true })
+    if (signal.aborted) callOff()
+  })
+}
+
+/** Told once everything assigned to this process fires. A system that stops first is announced by nobody. */
+async function announce(system: System, { roles }: Config, logger: Logger, say: (line: string) => void): Promise<void> {
+  try {
+    await system.ready()
+  } catch (error) {
+    logger.warn({ err: error }, 'Not every partition became ready.')
+    return
+  }
+  const { url, brokers, registryUrl, registryAnswered } = system
+  logger.info({ url, brokers, registryUrl, registryAnswered, partitions: system.partitions }, 'ready')
+  keepCompiledCode()
+  say('Ready.')
+  const places = [
+    ...(roles.has('api')
+      ? ([
+          ['Dashboard', `${url}/`],
+          ['API', `${url}/v1`],
+        ] as const)
+      : []),
+    ['Metrics', `${url}/metrics`],
+    ['Health', `${url}/readyz`],
+    ['Brokers', brokers.join(',')],
+    [
+      'Registry',
+      registryAnswered ? registryUrl : `${registryUrl} (has not answered yet; the schema ids that are known are used)`,
+    ],
+  ] as const
+  for (const [name, place] of places) say(`  ${name.padEnd(10)}${place}`)
+}
+
+function rolesOf({ roles, pools, dataDir }: Config): string {
+  const names = [...roles].map((role) => (role === 'executor' ? `executor of ${pools.join(', ')}` : role))
+  return `roles ${names.join(', ')}; data in ${dataDir}`
+}
+
+function sayOn(output: Output): (line: string) => void {
+  return (line) => void output.write(`${line}\n`)
+}
+
+/** JSON lines on stdout. */
+function loggerFor({ config, levelChosen, terminal }: UpOptions): Logger {
+  const quiet = terminal.stdout.isTTY === true && !levelChosen
+  return pino(
+    { level: quiet ? 'warn' : config.logLevel, ...fewRecordLines() },
+    { write: (line: string) => void terminal.stdout.write(line) },
+  )
+}

@@ -1,0 +1,2 @@
+/** Tab completion of the shell. */
+export { completeCommand, completionCommand } from './completion-command.ts'

@@ -1,0 +1,90 @@
+/** `duelog runs redrive`: dead runs once more, by their ids or all that a filter finds. */
+import type { Command } from 'commander'
+import { DuelogError } from '../../errors/index.ts'
+import {
+  type CommandFrame,
+  forEach,
+  idempotencyOf,
+  idempotencyOption,
+  type RemoteFlags,
+  remoteCommand,
+  remotely,
+  type Shell,
+} from '../remote/index.ts'
+import { exitCodes, integer, numberText, oneLine, showProgress } from '../terminal/index.ts'
+import type { CommandAnswer } from './answers.ts'
+import { doneOf } from './change-commands.ts'
+import { routeOf } from './run-id.ts'
+
+/** Most runs that one call of the API redrives. */
+const CALL_MAX = 1_000
+
+interface RedriveFlags extends RemoteFlags {
+  dead?: boolean
+  tag?: string
+  handler?: string
+  max: number
+  idempotencyKey?: string
+}
+
+export function redriveCommand(frame: CommandFrame): Command {
+  return remoteCommand('redrive', 'Make dead runs once more, as new runs with the same payload and target.', [
+    'runs redrive report-7/12 report-8/3',
+    'runs redrive --dead --handler send-report --max 500',
+  ])
+    .argument('[runs...]', 'ids of the runs')
+    .option('--dead', 'all dead runs that the filter finds')
+    .option('--tag <tag>', 'with --dead: only of jobs with this tag')
+    .option('--handler <name>', 'with --dead: only of jobs of this handler')
+    .addOption(integer('--max <n>', 'with --dead: most runs', 100_000, 1, 100_000))
+    .addOption(idempotencyOption())
+    .action((names: string[], flags: RedriveFlags) =>
+      remotely(frame, flags, async (shell) => {
+        if (names.length > 0 === (flags.dead === true)) throw new DuelogError('bad-usage', 'Give the ids of runs, or --dead.')
+        if (flags.dead) await redriveAll(shell, flags)
+        else
+          await forEach(shell, 'runId', names, async (name) =>
+            doneOf(await shell.api.post<CommandAnswer>(`${routeOf(name)}/redrive`, undefined, idempotencyOf(flags))),
+          )
+      }),
+    )
+}
+
+async function redriveAll({ api, json, terminal, exit }: Shell, { tag, handler, max }: RedriveFlags): Promise<void> {
+  const progress = showProgress(terminal, undefined)
+  const redriven = new Set<string>()
+  const left = new Map<string, string>()
+  let more = true
+  try {
+    while (more && redriven.size < max) {
+      const body = { tag, handler, max: Math.min(CALL_MAX, max - redriven.size) }
+      const answer = await api.post<{ runIds: string[]; left?: { runId: string; detail: string }[]; more: boolean }>(
+        '/v1/dead-letters/redrive',
+        body,
+      )
+      // The commands are durable, but their owners may not have applied them: what is found again is refused there, and not counted here.
+      const found = answer.runIds.filter((runId) => !redriven.has(runId))
+      for (const runId of found) {
+        redriven.add(runId)
+        if (json) terminal.stdout.write(`${JSON.stringify({ runId, ok: true })}\n`)
+      }
+      // A server of an earlier version does not say.
+      for (const { runId, detail } of answer.left ?? []) left.set(runId, detail)
+      more = answer.more
+      if (found.length === 0) break
+      progress.update(0, `${numberText(redriven.size)} redriven`)
+    }
+  } finally {
+    progress.stop()
+  }
+  for (const runId of redriven) left.delete(runId)
+  if (left.size > 0) exit(exitCodes.failed.code)
+  if (json) for (const [runId, detail] of left) terminal.stdout.write(`${JSON.stringify({ runId, ok: false, detail })}\n`)
+  else terminal.stdout.write(`${numberText(redriven.size)} redriven${more ? '; there are more, see --max' : ''}.\n`)
+  if (!json && left.size > 0) terminal.stderr.write(leftText(left))
+}
+
+function leftText(left: ReadonlyMap<string, string>): string {
+  const [first = ''] = left.values()
+  return `${numberText(left.size)} left, as their jobs have no room for them: ${oneLine(first)} Run the same command again then; "duelog runs list --dead" shows them.\n`
+}

@@ -1,0 +1,38 @@
+/** A run for people. */
+import { writeJson } from '../../../streams/text/index.ts'
+import { type Paint, statusText } from '../terminal/index.ts'
+import type { RunAnswer } from './answers.ts'
+
+export function runPairs(run: RunAnswer, paint: Paint): [string, string][] {
+  const progress = run.progress == null ? '' : `${Math.round(run.progress * 100)} % ${run.message ?? ''}`
+  const pairs: [string, string | null | undefined][] = [
+    ['run', run.runId],
+    ['status', statusText(run.status, paint)],
+    ['scheduled for', run.scheduledFor],
+    ['made by', run.trigger],
+    ['attempts', String(run.attempts)],
+    ['started', run.startedAt],
+    ['finished', run.finishedAt],
+    ['worker', run.worker],
+    ['progress', progress],
+    ['result', run.result == null ? '' : writeJson(run.result)],
+    ...run.errors.map(({ attempt, at, type, message }): [string, string] => [`attempt ${attempt}`, `${at} ${type}: ${message}`]),
+  ]
+  return pairs.flatMap(([name, value]): [string, string][] => (value == null || value === '' ? [] : [[name, value]]))
+}
+
+export const runHead = ['RUN', 'STATUS', 'SCHEDULED FOR', 'ATTEMPTS', 'STARTED', 'FINISHED', 'LAST ERROR']
+
+export function runRow(run: RunAnswer, paint: Paint): string[] {
+  const error = run.errors.at(-1)
+  const errorText = error === undefined ? '' : `${error.type}: ${error.message}`
+  return [
+    run.runId,
+    statusText(run.status, paint),
+    run.scheduledFor,
+    String(run.attempts),
+    run.startedAt ?? '',
+    run.finishedAt ?? '',
+    errorText,
+  ]
+}

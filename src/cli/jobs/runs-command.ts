@@ -1,0 +1,111 @@
+/** `duelog runs …`: what became of occurrences. */
+import { Command, Option } from 'commander'
+import { writeJson } from '../../../streams/text/index.ts'
+import { DuelogError } from '../../errors/index.ts'
+import {
+  type CommandFrame,
+  forEach,
+  idempotencyOf,
+  idempotencyOption,
+  pagesOf,
+  path,
+  type RemoteFlags,
+  remoteCommand,
+  remotely,
+  staleOption,
+  staleQueryOf,
+} from '../remote/index.ts'
+import { integer, numberText, painterOf, pairsText, tableText } from '../terminal/index.ts'
+import type { CommandAnswer, RunAnswer } from './answers.ts'
+import { laterText } from './change-commands.ts'
+import { redriveCommand } from './redrive-command.ts'
+import { routeOf } from './run-id.ts'
+import { runHead, runPairs, runRow } from './run-text.ts'
+
+export function runsCommand(frame: CommandFrame): Command {
+  const group = new Command('runs').description('See, redrive and cancel runs.')
+  for (const command of [listCommand(frame), getCommand(frame), redriveCommand(frame), cancelCommand(frame)])
+    group.addCommand(command)
+  return group
+}
+
+interface ListFlags extends RemoteFlags {
+  dead?: boolean
+  state?: string
+  tag?: string
+  handler?: string
+  limit: number
+  stale?: boolean
+}
+
+const activeStates = ['DISPATCHED', 'RUNNING', 'RETRY_WAIT', 'WAITING']
+
+function listCommand(frame: CommandFrame): Command {
+  return remoteCommand(
+    'list',
+    'List the active runs of all jobs; or the active and last runs of one, newest first; or all dead runs.',
+    ['runs list --state RUNNING', 'runs list report-7', 'runs list --dead --tag reports'],
+  )
+    .argument('[id]', 'id of the job')
+    .option('--dead', 'dead runs of all jobs, which can be redriven')
+    .addOption(new Option('--state <state>', 'without an id: only active runs in this state').choices(activeStates))
+    .option('--tag <tag>', 'without an id: only of jobs with this tag')
+    .option('--handler <name>', 'without an id: only of jobs of this handler')
+    .addOption(integer('--limit <n>', 'without an id: most runs to show', 100, 1, 100_000))
+    .addOption(staleOption())
+    .action((id: string | undefined, flags: ListFlags) =>
+      remotely(frame, flags, async ({ api, json, terminal }) => {
+        const { tag, handler, limit, state, dead } = flags
+        const several = [id, dead, state].filter((given) => given !== undefined)
+        if (several.length > 1) throw new DuelogError('bad-usage', 'Give one of these: the id of a job, --dead, --state.')
+        const runs: RunAnswer[] = []
+        const stale = staleQueryOf(flags)
+        const [route, filter] = dead ? ['/v1/dead-letters', { tag, handler }] : ['/v1/runs', { tag, handler, state }]
+        const query = { ...filter, ...stale }
+        const more = id === undefined && (await pagesOf<RunAnswer>(api, route, query, 'runs', limit, (run) => runs.push(run)))
+        if (id !== undefined) runs.push(...(await api.get<{ runs: RunAnswer[] }>(path`/v1/jobs/${id}/runs`, stale)).runs)
+        const paint = painterOf(terminal.stdout, terminal.env)
+        if (json) for (const run of runs) terminal.stdout.write(`${writeJson(run)}\n`)
+        else if (runs.length === 0) terminal.stdout.write('No runs.\n')
+        else
+          terminal.stdout.write(
+            tableText(
+              runHead,
+              runs.map((run) => runRow(run, paint)),
+              paint,
+            ),
+          )
+        if (more) terminal.stderr.write(`There are more than ${numberText(limit)}; see --limit.\n`)
+      }),
+    )
+}
+
+function getCommand(frame: CommandFrame): Command {
+  return remoteCommand('get', 'Show a run: its attempts, worker, times, result and errors.', ['runs get report-7/12'])
+    .argument('<run>', 'id of the run: that of its job, a slash, its number')
+    .addOption(staleOption())
+    .action((name: string, flags: RemoteFlags & { stale?: boolean }) =>
+      remotely(frame, flags, async ({ api, json, terminal }) => {
+        const run = await api.get<RunAnswer>(routeOf(name), staleQueryOf(flags))
+        const paint = painterOf(terminal.stdout, terminal.env)
+        terminal.stdout.write(json ? `${writeJson(run)}\n` : pairsText(runPairs(run, paint), paint))
+      }),
+    )
+}
+
+function cancelCommand(frame: CommandFrame): Command {
+  return remoteCommand('cancel', 'End runs; their handlers are told by their AbortSignals.', ['runs cancel report-7/12'])
+    .argument('<runs...>', 'ids of the runs')
+    .addOption(idempotencyOption())
+    .action((names: string[], flags: RemoteFlags & { idempotencyKey?: string }) =>
+      remotely(frame, flags, (shell) =>
+        forEach(shell, 'runId', names, async (name) => {
+          const facts = await shell.api.post<CommandAnswer>(`${routeOf(name)}/cancel`, undefined, idempotencyOf(flags))
+          return {
+            facts,
+            text: facts.applied ? 'is cancelled.' : laterText(facts),
+          }
+        }),
+      ),
+    )
+}

@@ -1,0 +1,2 @@
+/** Commands that calculate schedules. */
+export { scheduleCommand } from './preview-command.ts'

@@ -1,0 +1,36 @@
+/** Standard output and error where they are pipes: nothing that was written may be lost at the end, and a reader that goes away is no failure. */
+import type { Writable } from 'node:stream'
+import { messageOf } from '../../errors/index.ts'
+import { exitCodes } from './exit-codes.ts'
+import type { Output } from './terminal.ts'
+
+/** A reader such as `head` closes its end once it has seen enough. The command goes on with its work, and its exit code says how that ended. */
+export function letReadersLeave(): void {
+  for (const stream of [process.stdout, process.stderr])
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'EPIPE') return
+      if (stream === process.stdout) process.stderr.write(`duelog: The output cannot be written: ${messageOf(error)}.\n`)
+      process.exit(exitCodes.failed.code)
+    })
+}
+
+/** Resolves when the readers have all that was written, or are gone. A pipe takes 64 KiB at once; process.exit drops the rest. */
+export async function allRead(): Promise<void> {
+  await Promise.all(
+    [process.stdout, process.stderr].map((stream) => new Promise<void>((resolve) => stream.write('', () => resolve()))),
+  )
+}
+
+/** Waits while what was written stands in memory. Resolves with whether anybody still reads. */
+export async function hasReader(output: Output): Promise<boolean> {
+  const stream = output as Output & Partial<Pick<Writable, 'destroyed' | 'writableNeedDrain' | 'once' | 'off'>>
+  if (stream.writableNeedDrain === true && stream.destroyed !== true)
+    await new Promise<void>((resolve) => {
+      const settle = (): void => {
+        for (const event of ['drain', 'close']) stream.off?.(event, settle)
+        resolve()
+      }
+      for (const event of ['drain', 'close']) stream.once?.(event, settle)
+    })
+  return stream.destroyed !== true
+}

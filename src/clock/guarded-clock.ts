@@ -1,0 +1,219 @@
+/**
+ * The wall clock of this process with a guard: at each reading that decides it is compared with the steady clock and with what brokers said
+ * of the time (clock-trust.ts). One guard for a process, because it has one clock.
+ */
+import type { Logger } from 'pino'
+import type { Metrics } from '../metrics/index.ts'
+import type { Clock, ClockGuard } from './clock.ts'
+import { type Append, ClockTrust, type Distrust } from './clock-trust.ts'
+
+/** Between two looks while nobody asks for the time. */
+const lookMsDefault = 1_000
+/** Between two questions to the brokers while the clock is not trusted, and while it is and nothing was appended. */
+const askMsMin = 500
+const askMsMax = 5_000
+const askAnewMs = 60_000
+/** A question that is not answered by then does not keep the next one. */
+const answerMsMax = 20_000
+
+export interface GuardedClockOptions {
+  clock: Clock
+  /** DUELOG_CLOCK_STEP_MS_MAX. 0: the clock is always trusted. */
+  stepMsMax: number
+  /** Whether brokers must have agreed before anything is decided. */
+  needsProof: boolean
+  metrics: Pick<Metrics, 'clockTrusted' | 'clockOffset' | 'clockSteps'>
+  logger: Pick<Logger, 'warn' | 'error' | 'info' | 'debug'>
+  /** Between two looks while nobody asks for the time, in ms. Default 1,000. */
+  lookMs?: number
+}
+
+export class GuardedClock implements Clock, ClockGuard {
+  readonly #options: GuardedClockOptions
+  readonly #clock: Clock
+  readonly #trust: ClockTrust
+  readonly #listeners = new Set<() => void>()
+  readonly #stopListeners = new Set<() => void>()
+  #said: Distrust | 'trusted' = 'trusted'
+  #alarmed = false
+  #disagreeing = ''
+  #lookAt: (() => void) | undefined
+  /** Steady clock at which brokers were asked last, how long until the next time, and when they last said something. */
+  #askedAtMs = Number.NEGATIVE_INFINITY
+  #askWaitMs = askMsMin
+  #toldAtMs = Number.NEGATIVE_INFINITY
+  #asking = false
+  /** When the last question was asked that has ended. */
+  #endedMs = Number.NEGATIVE_INFINITY
+  #heard = 0
+  #ask: (() => Promise<unknown>) | undefined
+
+  constructor(options: GuardedClockOptions) {
+    this.#options = options
+    this.#clock = options.clock
+    this.#trust = new ClockTrust(options)
+    this.#said = this.#trust.distrust ?? 'trusted'
+    options.metrics.clockTrusted.set(this.#said === 'trusted' ? 1 : 0)
+  }
+
+  get guard(): ClockGuard {
+    return this
+  }
+
+  nowMs(): number {
+    return this.#clock.nowMs()
+  }
+
+  steadyMs(): number {
+    return this.#clock.steadyMs()
+  }
+
+  at(atMs: number, task: () => void): () => void {
+    return this.#clock.at(atMs, task)
+  }
+
+  trustedMs(): number | undefined {
+    const nowMs = this.#clock.nowMs()
+    return this.#look(nowMs) ? nowMs : undefined
+  }
+
+  get problem(): string | undefined {
+    return this.#look(this.#clock.nowMs()) ? undefined : this.#sentence()
+  }
+
+  onTrusted(task: () => void): () => void {
+    this.#listeners.add(task)
+    return () => this.#listeners.delete(task)
+  }
+
+  onStopped(task: () => void): () => void {
+    this.#stopListeners.add(task)
+    return () => this.#stopListeners.delete(task)
+  }
+
+  /** How often brokers have said the time. */
+  get heard(): number {
+    return this.#heard
+  }
+
+  /** A broker has said the time by appending a record. */
+  readonly appended = (append: Append): void => {
+    this.#heard++
+    this.#toldAtMs = append.heardMs
+    this.#trust.appended(append)
+    if (this.#said !== 'trusted') this.#look(this.#clock.nowMs())
+  }
+
+  /** Begins to look once a second, and to `ask` brokers for the time where nothing else makes them say it. Ends with `stop`. */
+  start(ask: () => Promise<unknown>): void {
+    this.#ask = ask
+    this.#watch()
+  }
+
+  stop(): void {
+    this.#lookAt?.()
+    this.#lookAt = undefined
+    this.#ask = undefined
+  }
+
+  readonly #watch = (): void => {
+    this.#look(this.#clock.nowMs())
+    this.#askIfDue()
+    this.#lookAt = this.#clock.at(
+      this.#clock.nowMs() + (this.#said === 'trusted' ? (this.#options.lookMs ?? lookMsDefault) : askMsMin),
+      this.#watch,
+    )
+  }
+
+  #askIfDue(): void {
+    const steadyMs = this.#clock.steadyMs()
+    const waitsForMs = this.#said === 'trusted' ? askAnewMs : this.#askWaitMs
+    // Where brokers disagree, those that this process writes to may be the ones that are wrong.
+    const isEnough = this.#said === 'trusted' && this.#trust.disagreeing.length === 0
+    const told = isEnough ? this.#toldAtMs : Number.NEGATIVE_INFINITY
+    if (this.#ask === undefined || this.#options.stepMsMax === 0) return
+    if (this.#asking && steadyMs - this.#askedAtMs < answerMsMax) return
+    if (steadyMs - Math.max(this.#askedAtMs, told) < waitsForMs) return
+    if (this.#asking) this.#endedMs = this.#askedAtMs
+    this.#askedAtMs = steadyMs
+    this.#askWaitMs = Math.min(this.#askWaitMs * 2, askMsMax)
+    this.#asking = true
+    this.#ask().then(
+      () => this.#answered(steadyMs),
+      (error: unknown) => {
+        this.#options.logger.debug({ err: error }, 'Brokers could not be asked for the time.')
+        this.#answered(steadyMs)
+      },
+    )
+  }
+
+  #answered(askedAtMs: number): void {
+    this.#asking = false
+    this.#endedMs = Math.max(this.#endedMs, askedAtMs)
+    this.#look(this.#clock.nowMs())
+  }
+
+  #look(nowMs: number): boolean {
+    const mayTrust = this.#ask === undefined || this.#endedMs >= this.#trust.sinceMs
+    const isTrusted = this.#trust.look(nowMs, this.#clock.steadyMs(), mayTrust)
+    const { offsetMs, distrust } = this.#trust
+    const { metrics } = this.#options
+    if (offsetMs !== undefined) metrics.clockOffset.set(offsetMs / 1_000)
+    const now = distrust ?? 'trusted'
+    if (now !== this.#said) this.#changed(now)
+    if (isTrusted) this.#warnOfBrokers()
+    return isTrusted
+  }
+
+  #changed(now: Distrust | 'trusted'): void {
+    const { metrics, logger } = this.#options
+    const before = this.#said
+    this.#said = now
+    metrics.clockTrusted.set(now === 'trusted' ? 1 : 0)
+    if (now === 'trusted') {
+      if (this.#alarmed) logger.warn({ offsetMs: this.#trust.offsetMs }, 'The wall clock agrees again; decisions go on.')
+      this.#alarmed = false
+      for (const listener of [...this.#listeners]) listener()
+      return
+    }
+    if (before === 'trusted') {
+      this.#askWaitMs = askMsMin
+      this.#askedAtMs = Number.NEGATIVE_INFINITY
+      if (now === 'step') metrics.clockSteps.inc()
+      // Not in the middle of somebody's reading.
+      this.#clock.at(this.#clock.nowMs(), () => {
+        this.#askIfDue()
+        for (const listener of [...this.#stopListeners]) listener()
+      })
+    }
+    this.#alarmed = true
+    logger.error({ offsetMs: this.#trust.offsetMs, reason: now, disagreeing: this.#trust.disagreeing }, this.#sentence())
+  }
+
+  #warnOfBrokers(): void {
+    const names = this.#trust.disagreeing.join(', ')
+    if (names === this.#disagreeing) return
+    this.#disagreeing = names
+    if (names !== '')
+      this.#options.logger.warn(
+        { disagreeing: names },
+        `The clocks of brokers differ from one another, and from that of this machine: ${names}. Check their time services.`,
+      )
+  }
+
+  #sentence(): string {
+    const { stepMsMax } = this.#options
+    const { offsetMs, distrust } = this.#trust
+    if (distrust === 'unproven')
+      return 'Nothing is decided until a broker has said the time, so that the wall clock can be compared with it.'
+    const by =
+      offsetMs === undefined
+        ? 'not at the time of the brokers'
+        : `${Math.round(Math.abs(offsetMs))} ms ${offsetMs > 0 ? 'ahead of' : 'behind'} the brokers`
+    const what =
+      distrust === 'step'
+        ? `The wall clock of this machine was set, or the machine slept; it is ${by}.`
+        : `The wall clock of this machine is ${by}.`
+    return `${what} Nothing is decided until they agree within ${stepMsMax} ms. Check the time services of this machine and of the brokers; DUELOG_CLOCK_STEP_MS_MAX=0 ends the comparison.`
+  }
+}

@@ -1,0 +1,94 @@
+/** Joins the client to a real cluster: a log over the brokers and codecs over the registry, opened at the first use. */
+import { topicNames, topicPlans } from '../../streams/topics/index.ts'
+import { hasUser } from '../config/index.ts'
+import { DuelogError } from '../errors/index.ts'
+import {
+  type Codecs,
+  connectLog,
+  createCodecs,
+  type KafkaLog,
+  type LogOptions,
+  lookAtSubjects,
+  repairSubjects,
+  type SubjectStanding,
+} from '../kafka/index.ts'
+import type { Log, LogWriter } from '../ports/index.ts'
+
+/** Where the embedded registry listens by default. */
+const REGISTRY_URL_DEFAULT = 'http://127.0.0.1:18081/apis/ccompat/v7'
+export const TOPIC_PREFIX_DEFAULT = 'duelog.'
+
+export interface ClusterOptions extends Pick<LogOptions, 'sasl' | 'ssl' | 'logger'> {
+  /** host:port of at least one broker, as a list or separated by commas. */
+  brokers: string | string[]
+  /** Confluent-compatible registry. Default: that of an embedded Duelog on this machine. */
+  registryUrl?: string
+  registryAuth?: { username: string; password: string }
+  /** Prefix of every topic and group. Default `duelog.`. */
+  topicPrefix?: string
+  /** Name by which the brokers' logs show this process. Default `duelog`. */
+  clientId?: string
+}
+
+export const clusterOptionNames = {
+  ...{ brokers: true, registryUrl: true, registryAuth: true, topicPrefix: true },
+  ...{ clientId: true, sasl: true, ssl: true, logger: true },
+} as const satisfies Record<keyof ClusterOptions, true>
+
+export interface Cluster {
+  log: KafkaLog
+  names: ReturnType<typeof topicNames>
+  /** Registers the schemas; rejects with DuelogError `registry-unavailable`. */
+  openCodecs(pools: readonly string[]): Promise<Codecs>
+  /** What stands at the subjects of the topics of these pools. */
+  lookAtSchemas(pools: readonly string[]): Promise<SubjectStanding[]>
+  /** Takes what is foreign out of them and registers ours; resolves with what stood there before. */
+  repairSchemas(pools: readonly string[]): Promise<SubjectStanding[]>
+}
+
+/** Opens nothing yet. Throws DuelogError `bad-config`. */
+export function clusterOf(options: ClusterOptions, onAppended?: LogOptions['onAppended']): Cluster {
+  const given: unknown = typeof options.brokers === 'string' ? options.brokers.split(',') : (options.brokers ?? [])
+  if (!Array.isArray(given) || !given.every((broker) => typeof broker === 'string'))
+    throw new DuelogError('bad-config', 'brokers must be text or a list of texts, each host:port of a broker')
+  const brokers = given.map((broker: string) => broker.trim()).filter((broker) => broker !== '')
+  if (brokers.length === 0) throw new DuelogError('bad-config', 'brokers is empty; give host:port of at least one broker')
+  const { sasl, ssl, logger, clientId = 'duelog', registryUrl = REGISTRY_URL_DEFAULT, registryAuth: auth } = options
+  if (hasUser(registryUrl))
+    throw new DuelogError(
+      'bad-config',
+      'registryUrl has a user or a password, which messages would show; give them in registryAuth',
+    )
+  const names = topicNames(options.topicPrefix ?? TOPIC_PREFIX_DEFAULT)
+  const registry = { registryUrl, auth, onRefused: (sentence: string) => logger?.warn({}, sentence) }
+  return {
+    log: connectLog({ brokers, clientId, sasl, ssl, logger, ...(onAppended === undefined ? {} : { onAppended }) }),
+    names,
+    openCodecs: (pools) => createCodecs({ ...registry, plans: topicPlans(names, pools) }),
+    lookAtSchemas: (pools) => lookAtSubjects(registry, topicPlans(names, pools)),
+    repairSchemas: (pools) => repairSubjects(registry, topicPlans(names, pools)),
+  }
+}
+
+export type { SubjectStanding, TopicChange } from '../kafka/index.ts'
+
+/** The topics of these pools. */
+export const plansOf = topicPlans
+
+/** A writer that is opened at its first use, and at the next one again where that failed. */
+export function lateWriter(log: Log): { open(): Promise<LogWriter>; close(): Promise<void> } {
+  let opening: Promise<LogWriter> | undefined
+  return {
+    open() {
+      opening ??= log.writer().catch((error) => {
+        opening = undefined
+        throw error
+      })
+      return opening
+    },
+    async close() {
+      const writer = await opening?.catch(() => undefined)
+      await writer?.close()
+    },
+  }
+}

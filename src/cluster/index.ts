@@ -1,0 +1,12 @@
+/** A process on a real Kafka cluster: connections, codecs, the time of the brokers, the stop. */
+export {
+  type Cluster,
+  type ClusterOptions,
+  clusterOf,
+  clusterOptionNames,
+  lateWriter,
+  plansOf,
+  TOPIC_PREFIX_DEFAULT,
+} from './cluster.ts'
+export { clockOf, processClock, startClock, watchClock } from './process-clock.ts'
+export { endParts, type Step } from './shutdown.ts'

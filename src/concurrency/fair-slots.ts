@@ -1,0 +1,119 @@
+/**
+ * What is done for whoever looks, such as lists of jobs, has few places in a process. Callers have them in turn, however much one of them
+ * asks for; each waits for so long at most, and only as long as somebody still wants the answer.
+ */
+import type { Clock } from '../clock/index.ts'
+import { DuelogError } from '../errors/index.ts'
+import type { Asker } from '../ports/index.ts'
+
+/** Those that may wait. For one more the newest of the caller that has most of them is refused. */
+export const looksWaitingMax = 2_000
+/** How long one may wait. Of a caller alone even a forecast of a hundred partitions takes less. */
+export const lookWaitMs = 30_000
+
+interface Waiting {
+  begin(): void
+  refuse(reason: unknown): void
+}
+
+export interface LookPlacesOptions {
+  /** In the plural, for people. */
+  what: string
+  /** How many are done at once. */
+  places: number
+  clock: Pick<Clock, 'nowMs' | 'at'>
+  /** Default: looksWaitingMax. */
+  waitingMax?: number
+}
+
+export class LookPlaces {
+  readonly #options: LookPlacesOptions
+  readonly #waitingMax: number
+  #free: number
+  #waiting = 0
+  /** Of each caller, oldest first; callers in the order in which it is their turn. */
+  readonly #queues = new Map<string, Waiting[]>()
+
+  constructor(options: LookPlacesOptions) {
+    this.#options = options
+    this.#waitingMax = options.waitingMax ?? looksWaitingMax
+    this.#free = options.places
+  }
+
+  /** How many wait. */
+  get waiting(): number {
+    return this.#waiting
+  }
+
+  /** Rejects with `overloaded` where it has waited too long or too many wait, and with the signal's reason when nobody wants it any more. */
+  async run<T>(task: () => Promise<T>, { caller, signal }: Asker = { caller: '' }): Promise<T> {
+    signal?.throwIfAborted()
+    if (this.#free > 0) this.#free--
+    else await this.#turn(caller, signal)
+    try {
+      return await task()
+    } finally {
+      this.#release()
+    }
+  }
+
+  #turn(caller: string, signal: AbortSignal | undefined): Promise<void> {
+    const { clock, what } = this.#options
+    if (this.#waiting >= this.#waitingMax) this.#makeRoomFor(caller)
+    return new Promise((resolve, reject) => {
+      const end = (): void => {
+        callOff()
+        signal?.removeEventListener('abort', gone)
+      }
+      const waiting: Waiting = {
+        begin() {
+          end()
+          resolve()
+        },
+        refuse: (reason) => {
+          end()
+          this.#remove(caller, waiting)
+          reject(reason)
+        },
+      }
+      const gone = (): void => waiting.refuse(signal?.reason)
+      const tooLong = `Other ${what} took all of ${lookWaitMs / 1_000} s that this one may wait; ask again later.`
+      const callOff = clock.at(clock.nowMs() + lookWaitMs, () => waiting.refuse(new DuelogError('overloaded', tooLong)))
+      signal?.addEventListener('abort', gone)
+      const queue = this.#queues.get(caller)
+      if (queue === undefined) this.#queues.set(caller, [waiting])
+      else queue.push(waiting)
+      this.#waiting++
+    })
+  }
+
+  /** Throws where the caller itself has most of those that wait. */
+  #makeRoomFor(caller: string): void {
+    const full = `Already ${this.#waitingMax} ${this.#options.what} wait; ask again later.`
+    let most: Waiting[] = []
+    for (const queue of this.#queues.values()) if (queue.length > most.length) most = queue
+    if ((this.#queues.get(caller)?.length ?? 0) + 1 >= most.length) throw new DuelogError('overloaded', full)
+    most.at(-1)?.refuse(new DuelogError('overloaded', full))
+  }
+
+  #remove(caller: string, waiting: Waiting): void {
+    const queue = this.#queues.get(caller) ?? []
+    const place = queue.indexOf(waiting)
+    if (place < 0) return
+    queue.splice(place, 1)
+    this.#waiting--
+    if (queue.length === 0) this.#queues.delete(caller)
+  }
+
+  #release(): void {
+    for (const [caller, queue] of this.#queues) {
+      const next = queue.shift()
+      this.#queues.delete(caller)
+      if (next === undefined) continue
+      this.#waiting--
+      if (queue.length > 0) this.#queues.set(caller, queue)
+      return next.begin()
+    }
+    this.#free++
+  }
+}

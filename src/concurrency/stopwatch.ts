@@ -1,0 +1,28 @@
+/** How long the stretches of a way took, for people. */
+import type { Clock } from '../clock/index.ts'
+
+export class Laps {
+  readonly #clock: Pick<Clock, 'steadyMs'>
+  readonly #ms: Record<string, number> = {}
+  #sinceMs = 0
+
+  constructor(clock: Pick<Clock, 'steadyMs'>) {
+    this.#clock = clock
+  }
+
+  begin(): void {
+    this.#sinceMs = this.#clock.steadyMs()
+  }
+
+  /** What has passed since the one before is under this name. */
+  lap(name: string): void {
+    const nowMs = this.#clock.steadyMs()
+    this.#ms[name] = Math.round(nowMs - this.#sinceMs)
+    this.#sinceMs = nowMs
+  }
+
+  /** ms by name. */
+  get ms(): Readonly<Record<string, number>> {
+    return this.#ms
+  }
+}

@@ -1,0 +1,129 @@
+/** The rules between settings. */
+import { isReservedActor } from '../process/index.ts'
+import type { Raw } from './environment.ts'
+import { bad, named } from './messages.ts'
+import { settingByName } from './settings.ts'
+import { apiTokensOf, brokersOf, hasUser, isLoopback, listOf, networksOf, rolesOf } from './values.ts'
+
+/** What no single value shows: items of lists, and settings that need or exclude one another. */
+export function contradictions(raw: Raw): string[] {
+  const found: string[] = []
+  const claim = (right: boolean, sentence: string): void => {
+    if (!right) found.push(sentence)
+  }
+  if (raw.KAFKA_BROKERS !== undefined && !brokersOf(raw.KAFKA_BROKERS)) found.push(bad('KAFKA_BROKERS', raw.KAFKA_BROKERS))
+  if (raw.DUELOG_API_TOKENS !== undefined) found.push(...tokenProblems(raw.DUELOG_API_TOKENS))
+  for (const name of ['SCHEMA_REGISTRY_URL', 'DUELOG_JWT_JWKS_URL'] as const) {
+    const advice =
+      name === 'SCHEMA_REGISTRY_URL' ? 'set SCHEMA_REGISTRY_USERNAME and SCHEMA_REGISTRY_PASSWORD instead' : 'leave them out'
+    claim(!hasUser(raw[name]), `${named(name)} has a user or a password, which logs would show; ${advice}.`)
+  }
+  claim(
+    (raw.SCHEMA_REGISTRY_USERNAME === undefined) === (raw.SCHEMA_REGISTRY_PASSWORD === undefined),
+    `${named('SCHEMA_REGISTRY_USERNAME')} and SCHEMA_REGISTRY_PASSWORD need one another.`,
+  )
+  claim(
+    raw.SCHEMA_REGISTRY_URL !== undefined || raw.SCHEMA_REGISTRY_USERNAME === undefined,
+    `${named('SCHEMA_REGISTRY_USERNAME')} is for a registry of your own; set SCHEMA_REGISTRY_URL, or leave it out.`,
+  )
+  if (!networksOf(raw.DUELOG_HTTP_DENY)) found.push(bad('DUELOG_HTTP_DENY', raw.DUELOG_HTTP_DENY))
+  if (raw.DUELOG_HTTP_ALLOW !== undefined && !networksOf(raw.DUELOG_HTTP_ALLOW))
+    found.push(bad('DUELOG_HTTP_ALLOW', raw.DUELOG_HTTP_ALLOW))
+  found.push(...intakeClashes(raw))
+  for (const name of ['DUELOG_JWT_ISSUER', 'DUELOG_JWT_AUDIENCE'] as const) {
+    claim(
+      (raw.DUELOG_JWT_JWKS_URL === undefined) === (raw[name] === undefined),
+      `${named(name)} and DUELOG_JWT_JWKS_URL need one another.`,
+    )
+  }
+  claim(
+    raw.DUELOG_JWT_JWKS_URL === undefined || raw.DUELOG_API_TOKENS !== undefined,
+    `${named('DUELOG_JWT_JWKS_URL')} needs DUELOG_API_TOKENS as well: the processes of one system ask one another with a token of it.`,
+  )
+  claim(
+    raw.DUELOG_API_TOKENS !== undefined || isLoopback(raw.DUELOG_HTTP_HOST),
+    `${named('DUELOG_HTTP_HOST')} is "${raw.DUELOG_HTTP_HOST}", which others can reach; set DUELOG_API_TOKENS, or use a loopback address such as 127.0.0.1.`,
+  )
+  claim(
+    raw.DUELOG_LEAD_MS <= raw.DUELOG_LEAD_MS_MAX,
+    `${named('DUELOG_LEAD_MS')} is ${raw.DUELOG_LEAD_MS}, more than DUELOG_LEAD_MS_MAX, which is ${raw.DUELOG_LEAD_MS_MAX}.`,
+  )
+  claim(
+    raw.DUELOG_EXECUTOR_PROCESSES === '0' || rolesOf(raw.DUELOG_ROLES).has('executor'),
+    `${named('DUELOG_EXECUTOR_PROCESSES')} is ${raw.DUELOG_EXECUTOR_PROCESSES}, but DUELOG_ROLES has no executor; add it, or leave this out.`,
+  )
+  claim(
+    raw.DUELOG_ROLES !== 'intake' ||
+      raw.DUELOG_INTAKE_ETF1_TOPICS !== undefined ||
+      raw.DUELOG_INTAKE_KARAFKA_TOPICS !== undefined,
+    `${named('DUELOG_ROLES')} is intake alone, but there is no topic to take in; set DUELOG_INTAKE_ETF1_TOPICS or DUELOG_INTAKE_KARAFKA_TOPICS.`,
+  )
+  const hasMechanism = raw.KAFKA_SASL_MECHANISM !== undefined
+  for (const name of ['KAFKA_SASL_USERNAME', 'KAFKA_SASL_PASSWORD'] as const) {
+    claim(hasMechanism === (raw[name] !== undefined), `${named(name)} and KAFKA_SASL_MECHANISM need one another.`)
+  }
+  for (const name of ['KAFKA_SSL_CA_FILE', 'KAFKA_SSL_CERT_FILE', 'KAFKA_SSL_KEY_FILE'] as const) {
+    claim(raw.KAFKA_SSL_ENABLED || raw[name] === undefined, `${named(name)} is set, but KAFKA_SSL_ENABLED is false.`)
+  }
+  claim(
+    (raw.KAFKA_SSL_CERT_FILE === undefined) === (raw.KAFKA_SSL_KEY_FILE === undefined),
+    `${named('KAFKA_SSL_CERT_FILE')} and KAFKA_SSL_KEY_FILE need one another.`,
+  )
+  claim(
+    raw.KAFKA_BROKERS !== undefined || (!hasMechanism && !raw.KAFKA_SSL_ENABLED),
+    'KAFKA_SASL_… and KAFKA_SSL_… are for brokers of your own; set KAFKA_BROKERS, or leave them out.',
+  )
+  return [...found, ...portClashes(raw)]
+}
+
+/** Names items by their place, because all that is in them may be a token. */
+function tokenProblems(text: string): string[] {
+  const tokens = apiTokensOf(text)
+  if (tokens === undefined) return [bad('DUELOG_API_TOKENS', undefined)]
+  const { tokenCharsMin = 0 } = settingByName.get('DUELOG_API_TOKENS') ?? {}
+  return tokens.flatMap(({ token, name }, index) => [
+    ...(token.length < tokenCharsMin
+      ? [
+          `DUELOG_API_TOKENS has a token in its item ${index + 1} that is too short to be safe from guessing; allowed: at least ${tokenCharsMin} characters, such as openssl rand -hex 16 writes.`,
+        ]
+      : []),
+    ...(name !== undefined && isReservedActor(name)
+      ? [`DUELOG_API_TOKENS has a name in its item ${index + 1} that stands for others in the audit trail; take another.`]
+      : []),
+  ])
+}
+
+/** Foreign schedules must not be read as two things, nor our own topics as foreign ones. */
+function intakeClashes(raw: Raw): string[] {
+  const lists = (['DUELOG_INTAKE_ETF1_TOPICS', 'DUELOG_INTAKE_KARAFKA_TOPICS'] as const).map((name) => ({
+    name,
+    topics: listOf(raw[name]),
+  }))
+  const own = lists.flatMap(({ name, topics }) =>
+    topics
+      .filter((topic) => topic.startsWith(raw.DUELOG_TOPIC_PREFIX))
+      .map(
+        (topic) =>
+          `${named(name)} has ${topic}, which is one of Duelog's own; take another topic, or another DUELOG_TOPIC_PREFIX.`,
+      ),
+  )
+  const both = lists[0]?.topics.filter((topic) => lists[1]?.topics.includes(topic)) ?? []
+  return [
+    ...own,
+    ...both.map((topic) => `${lists[0]?.name} and ${lists[1]?.name} both have ${topic}; a topic holds records of one of them.`),
+  ]
+}
+
+function portClashes(raw: Raw): string[] {
+  const kafka = raw.DUELOG_EMBEDDED_KAFKA_PORT
+  const uses: [name: string, port: number][] = [['DUELOG_HTTP_PORT', raw.DUELOG_HTTP_PORT]]
+  if (raw.KAFKA_BROKERS === undefined)
+    uses.push(['DUELOG_EMBEDDED_KAFKA_PORT', kafka], ['DUELOG_EMBEDDED_KAFKA_PORT + 1', kafka + 1])
+  if (raw.SCHEMA_REGISTRY_URL === undefined) uses.push(['DUELOG_EMBEDDED_REGISTRY_PORT', raw.DUELOG_EMBEDDED_REGISTRY_PORT])
+  return uses.flatMap(([name, port], index) => {
+    if (port > 65_535)
+      return [`${named('DUELOG_EMBEDDED_KAFKA_PORT')} is ${kafka}; allowed: at most 65534, as the next one up is used too.`]
+    const earlier = uses.slice(0, index).find((other) => other[1] === port)
+    return earlier ? [`${earlier[0]} and ${name} are both ${port}; give each a port of its own.`] : []
+  })
+}

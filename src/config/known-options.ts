@@ -1,0 +1,17 @@
+/** Options that programs give in code: a mistyped one would be ignored in silence where no compiler looks. */
+
+import { DuelogError } from '../errors/index.ts'
+import { nearestOf } from './did-you-mean.ts'
+
+/** Throws `bad-config` for what is no object, and for the first option that is not known. */
+export function requireKnown(what: string, options: unknown, known: Readonly<Record<string, true>>): void {
+  const names = Object.keys(known)
+  if (typeof options !== 'object' || options === null)
+    throw new DuelogError('bad-config', `${what} needs an object of options, at least { ${names[0]} }`)
+  for (const name of Object.keys(options)) {
+    if (Object.hasOwn(known, name)) continue
+    const near = nearestOf(name, names)
+    const hint = near === undefined ? `known are ${names.join(', ')}` : `did you mean ${near}?`
+    throw new DuelogError('bad-config', `${what} has no option ${JSON.stringify(name)}; ${hint}`)
+  }
+}

@@ -1,0 +1,25 @@
+/** How messages name a setting, a wrong value and a wrong name. */
+
+import { nearestOf } from './did-you-mean.ts'
+import { flagOf } from './flags.ts'
+import { allowedOf, type Setting, settingByName } from './settings.ts'
+
+export function named(name: string): string {
+  const { secret = false, client = false } = settingByName.get(name) ?? {}
+  return secret || client ? name : `${name} (${flagOf({ name })})`
+}
+
+/** A value for messages: what may be a password in an address is not repeated. */
+export const withoutUser = (value: string): string => value.replace(/[^\s/,"]*@/g, '…@')
+
+export function unknown(name: string): string {
+  const known = [...settingByName.keys()].filter((name) => name.startsWith('DUELOG_'))
+  const nearest = nearestOf(name, known)
+  return `There is no setting ${name}${nearest ? `; did you mean ${nearest}?` : `; there are ${known.join(', ')}.`}`
+}
+
+export function bad(name: string, value: string | undefined): string {
+  const setting = settingByName.get(name) as Setting
+  const allowed = allowedOf(setting).replace(/\.$/, '')
+  return `${named(name)} is ${setting.secret ? 'not of the form allowed' : `"${withoutUser(value ?? '')}"`}; allowed: ${allowed}.`
+}

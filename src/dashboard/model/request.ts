@@ -1,0 +1,68 @@
+/** Asks the HTTP API, with the token of this session where there is one. Payloads that JavaScript cannot hold stay text. */
+import { readJson, writeJson } from '../../../streams/text/index.ts'
+import { token } from './session.ts'
+
+/** What the API refused: its problem, RFC 9457. */
+export class RequestProblem extends Error {
+  readonly status: number
+  readonly code: string
+  constructor(status: number, code: string, detail: string) {
+    super(detail)
+    this.status = status
+    this.code = code
+  }
+}
+
+export interface Asked {
+  method?: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  body?: unknown
+  headers?: Record<string, string>
+  signal?: AbortSignal
+}
+
+export function headersOf(more: Record<string, string> = {}): Record<string, string> {
+  return token.value === null ? more : { ...more, authorization: `Bearer ${token.value}` }
+}
+
+/** Rejects with RequestProblem; its status is 0 when nobody answered. */
+export async function ask<Answer>(path: string, { method = 'GET', body, headers, signal }: Asked = {}): Promise<Answer> {
+  let response: Response
+  try {
+    response = await fetch(path, {
+      method,
+      headers: headersOf({
+        accept: 'application/json',
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      }),
+      ...(body === undefined ? {} : { body: writeJson(body) }),
+      ...(signal === undefined ? {} : { signal }),
+      cache: 'no-store',
+    })
+  } catch (error) {
+    if (signal?.aborted) throw error
+    throw new RequestProblem(0, 'unreachable', 'Duelog does not answer. It may be restarting; this page tries again by itself.')
+  }
+  const text = await response.text()
+  if (!response.ok) throw problemOf(response, text)
+  return (text === '' ? undefined : readJson(text).value) as Answer
+}
+
+export function problemOf({ status, statusText }: Response, text: string): RequestProblem {
+  if (status === 401) token.value = null
+  try {
+    const { code, detail } = JSON.parse(text) as { code?: string; detail?: string }
+    return new RequestProblem(status, code ?? 'unknown', detail ?? statusText)
+  } catch {
+    return new RequestProblem(status, 'unknown', `The answer was ${status} ${statusText}.`)
+  }
+}
+
+/** A path of the API with ids percent-encoded and a query without what is empty. */
+export function path(parts: (string | number)[], query: Record<string, string | number | undefined> = {}): string {
+  const given = Object.entries(query).filter(
+    (entry): entry is [string, string | number] => entry[1] !== undefined && entry[1] !== '',
+  )
+  const tail = given.length === 0 ? '' : `?${new URLSearchParams(given.map(([name, value]) => [name, String(value)]))}`
+  return `/v1/${parts.map((part) => encodeURIComponent(part)).join('/')}${tail}`
+}

@@ -1,0 +1,13 @@
+/** The pages. */
+export { CalendarView } from './calendar.tsx'
+export { DeadLettersView } from './dead-letters.tsx'
+export { JobView } from './job.tsx'
+export { JobNewView } from './job-new.tsx'
+export { JobsView } from './jobs.tsx'
+export { NotFoundView } from './not-found.tsx'
+export { NowView } from './now.tsx'
+export { ProofView } from './proof.tsx'
+export { RunsView } from './runs.tsx'
+export { SettingsView } from './settings.tsx'
+export { SignInView } from './sign-in.tsx'
+export { WorkersView } from './workers.tsx'

@@ -1,0 +1,42 @@
+/** What becomes of each occurrence, chosen from the hash of its id: most succeed at once, some are flaky, a few are broken for good. */
+import { hashShare } from '../../streams/hashing/index.ts'
+
+export interface Fate {
+  /** Attempts until it ends. */
+  attempts: number
+  /** Whether the last attempt fails too. */
+  dead: boolean
+  /** Whether it fails in such a way that no further attempt helps. */
+  hopeless: boolean
+  /** How long an attempt takes. */
+  durationMs: number
+}
+
+export const attemptsMax = 4
+/**
+ * Delays before the retries: less than the smallest delay topic, which the time index holds alone; that topic exactly; and that topic
+ * with a rest in the time index.
+ */
+export const backoffMs: readonly number[] = [250, 1_000, 1_500]
+
+/** Shares of all occurrences, cumulated. */
+const hopelessShare = 0.003
+const brokenShare = 0.006
+const thriceShare = 0.012
+const twiceShare = 0.035
+const onceShare = 0.1
+
+/** A CI job of minutes takes some hundred milliseconds of a day that is compressed into a minute. */
+const durationMsMin = 20
+const durationMsMax = 600
+
+export function fateOf(id: string): Fate {
+  const share = hashShare(`fate ${id}`)
+  const durationMs = durationMsMin + Math.floor(hashShare(`duration ${id}`) ** 2 * (durationMsMax - durationMsMin))
+  const fate = (attempts: number, dead = false, hopeless = false): Fate => ({ attempts, dead, hopeless, durationMs })
+  if (share < hopelessShare) return fate(1, true, true)
+  if (share < brokenShare) return fate(attemptsMax, true)
+  if (share < thriceShare) return fate(4)
+  if (share < twiceShare) return fate(3)
+  return share < onceShare ? fate(2) : fate(1)
+}

@@ -1,0 +1,2 @@
+/** Every error that a user can meet. */
+export { DuelogError, type ErrorCode, errorTable, isOfRecord, messageOf } from './errors.ts'

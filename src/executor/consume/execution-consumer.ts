@@ -1,0 +1,299 @@
+/**
+ * Takes execution records from the log: as many as the hold may have, and none of the ahead lanes before its time.
+ * A lane whose head is still far ahead is paused, sought back to that record and resumed shortly before the record is
+ * due, so that herds wait in Kafka and not in memory.
+ */
+import type { Logger } from 'pino'
+import type { Execution } from '../../../schemas/index.ts'
+import { priorities, type TopicNames } from '../../../streams/topics/index.ts'
+import type { Clock } from '../../clock/index.ts'
+import { DuelogError, messageOf } from '../../errors/index.ts'
+import type { Metrics } from '../../metrics/index.ts'
+import {
+  type Batch,
+  type Codec,
+  decodeExecution,
+  type GroupReader,
+  type Log,
+  type Position,
+  type RecordIn,
+  type TopicPartition,
+} from '../../ports/index.ts'
+import { type Entry, Lane } from './lane.ts'
+import { isAstray } from './misdated-executions.ts'
+import { HoldShare } from './prefetch-limit.ts'
+
+/** An ahead lane is read so much earlier than its lead: a resumed lane needs a poll (100 ms) and a fetch before it delivers. */
+export const AHEAD_MARGIN_MS = 250
+/** Until records are read again that could not be decoded because the registry was away. */
+const REGISTRY_RETRY_MS = 1_000
+const REJOIN_FIRST_MS = 1_000
+const REJOIN_MAX_MS = 30_000
+
+export interface IntakeOptions {
+  log: Log
+  codec: Codec<Execution, never>
+  names: TopicNames
+  pool: string
+  instance: string
+  userData: () => unknown
+  leadMs: number
+  clock: Clock
+  metrics: Metrics
+  logger: Logger
+  /** An execution was taken; it is held until the caller releases it from its lane. */
+  onTaken(entry: Entry, record: RecordIn): void
+  /** All of a batch was taken. */
+  onBatchTaken(): void
+  /** Something in this lane is done. */
+  onDone(lane: Lane): void
+  /** What is done should be committed now. */
+  onRebalance(): void
+}
+
+export class Intake {
+  readonly #options: IntakeOptions
+  readonly #lanes = new Map<string, Lane>()
+  readonly #topics: { topic: string; level: number; ahead: boolean }[]
+  readonly #horizonMs: number
+  #reader: GroupReader | undefined
+  readonly #share = new HoldShare()
+  #generation = -1
+  #rejoinMs = REJOIN_FIRST_MS
+  #rejoin: (() => void) | undefined
+  #stopped = false
+  /** Not a member, because the clock is not trusted. */
+  #away = false
+
+  constructor(options: IntakeOptions) {
+    this.#options = options
+    this.#horizonMs = options.leadMs + AHEAD_MARGIN_MS
+    this.#topics = priorities.flatMap((priority, level) =>
+      [false, true].map((ahead) => ({ topic: options.names.executions(options.pool, priority, ahead), level, ahead })),
+    )
+  }
+
+  get lanes(): Iterable<Lane> {
+    return this.#lanes.values()
+  }
+
+  async start(): Promise<void> {
+    const { log, names, pool, instance, userData } = this.#options
+    this.#reader = log.reader({
+      groupId: names.group(`exec.${pool}`),
+      topics: this.#topics.map(({ topic }) => topic),
+      instance,
+      userData,
+      assignment: 'open',
+      onAssigned: (assigned, generation) => this.#assigned(assigned, generation),
+      onRebalance: this.#options.onRebalance,
+      onBatch: (batch) => this.#batch(batch),
+      onPassed: (position) => this.#passed(position),
+      onCrash: (error) => this.#crashed(error),
+    })
+    await this.#reader.start()
+  }
+
+  /** Takes nothing more; the membership stays, so that offsets can be committed. */
+  stopTaking(): void {
+    this.#stopped = true
+    this.#rejoin?.()
+    for (const lane of this.#lanes.values()) lane.wait?.()
+  }
+
+  /** Takes nothing more until it comes back. */
+  goAway(): void {
+    this.#away = true
+    this.#rejoin?.()
+  }
+
+  /** Joins the group again as a new member. */
+  async comeBack(): Promise<void> {
+    this.#away = false
+    this.#rejoinMs = REJOIN_FIRST_MS
+    if (!this.#stopped) await this.start().catch((error: unknown) => this.#crashed(error))
+  }
+
+  /** Leaves the group: others get the partitions. */
+  async leave(): Promise<void> {
+    await this.#reader?.stop()
+    if (!this.#away) return
+    this.#loseAll()
+    this.#generation = -1
+  }
+
+  async commit(positions: Position[]): Promise<void> {
+    await this.#reader?.commit(positions)
+  }
+
+  /** An entry leaves the hold of its lane, which may make room. */
+  release(entry: Entry): void {
+    entry.lane.release(entry)
+    if (entry.lane.full) this.#reopen(entry.lane)
+  }
+
+  /** After a commit: reopens lanes that were full of what could not be committed. */
+  committed(): void {
+    for (const lane of this.#lanes.values()) if (lane.full) this.#reopen(lane)
+  }
+
+  #reopen(lane: Lane): void {
+    if (!this.#share.hasRoom(lane)) return
+    lane.full = false
+    if (lane.wait === undefined && lane.owned && !this.#stopped) {
+      this.#reader?.resume([{ topic: lane.topic, partition: lane.partition }])
+    }
+  }
+
+  #assigned(assigned: TopicPartition[], generation: number): { positions: Position[]; paused: TopicPartition[] } {
+    // A generation that passed without us may have given our partitions to others, whose commits are newer than our positions.
+    if (generation !== this.#generation + 1) this.#loseAll()
+    this.#generation = generation
+    this.#rejoinMs = REJOIN_FIRST_MS
+    const kept = new Set<Lane>()
+    for (const { topic, partition } of assigned) kept.add(this.#lane(topic, partition))
+    for (const lane of this.#lanes.values()) if (lane.owned && !kept.has(lane)) lane.lose()
+    this.#share.divide(kept.size)
+    const positions: Position[] = []
+    const paused: TopicPartition[] = []
+    for (const lane of kept) {
+      lane.gain()
+      const { topic, partition, next } = lane
+      if (next !== undefined) positions.push({ topic, partition, offset: next })
+      if (lane.full || lane.wait !== undefined) paused.push({ topic, partition })
+    }
+    return { positions, paused }
+  }
+
+  #loseAll(): void {
+    for (const lane of this.#lanes.values()) if (lane.owned) lane.lose()
+  }
+
+  /** The reader is beyond recovery: begin again as a new member. */
+  #crashed(error: unknown): void {
+    this.#loseAll()
+    this.#generation = -1
+    if (this.#stopped || this.#away) return
+    const { clock, logger, pool } = this.#options
+    logger.error({ error: messageOf(error), pool, retryMs: this.#rejoinMs }, 'the worker lost its group session, joining again')
+    this.#rejoin = clock.at(clock.nowMs() + this.#rejoinMs, () => {
+      this.start().catch((startError: unknown) => this.#crashed(startError))
+    })
+    this.#rejoinMs = Math.min(this.#rejoinMs * 2, REJOIN_MAX_MS)
+  }
+
+  #lane(topic: string, partition: number): Lane {
+    const key = `${topic}/${partition}`
+    let lane = this.#lanes.get(key)
+    if (lane === undefined) {
+      const place = this.#topics.find((candidate) => candidate.topic === topic)
+      lane = new Lane(topic, partition, place?.level ?? 0, place?.ahead ?? false)
+      this.#lanes.set(key, lane)
+    }
+    return lane
+  }
+
+  #batch(batch: Batch): void | Promise<void> {
+    const lane = this.#lanes.get(`${batch.topic}/${batch.partition}`)
+    if (lane === undefined || !lane.owned || this.#stopped || this.#away) return
+    if (batch.highWatermark < lane.reach) this.#beginAnew(lane, batch)
+    return this.#take(lane, batch.records, 0)
+  }
+
+  /** The end of a transaction is an offset too: without it an idle pool would show a lag of 1 for ever, and nothing would scale it to zero. */
+  #passed({ topic, partition, offset }: Position): void {
+    const lane = this.#lanes.get(`${topic}/${partition}`)
+    if (lane === undefined || !lane.owned || this.#stopped || this.#away || offset <= lane.reach) return
+    lane.passed(offset)
+    this.#options.onDone(lane)
+  }
+
+  /** kafkajs reads such a log from its beginning; without this its records would pass for seen. */
+  #beginAnew(lane: Lane, { highWatermark }: Batch): void {
+    const { topic, partition, next } = lane
+    this.#options.metrics.positionsReset.inc({ topic, reason: 'beyond-end' })
+    this.#options.logger.error(
+      { topic, partition, offset: next, end: highWatermark },
+      `${topic}/${partition} ends before what was read of it: it was truncated, or deleted and made anew. It is read from its beginning.`,
+    )
+    lane.beginAnew()
+    // So that the position of the group lies within the log soon: whoever had the lane next would run all of it.
+    this.#options.onDone(lane)
+  }
+
+  /** Decodes at once where it can; while a schema is fetched from the registry the reader waits. */
+  #take(lane: Lane, records: RecordIn[], from: number): void | Promise<void> {
+    const { epoch } = lane
+    for (let at = from; at < records.length; at++) {
+      const record = records[at] as RecordIn
+      let execution: Execution | Promise<Execution> | undefined
+      try {
+        execution = this.#decode(record)
+      } catch (error) {
+        if (!this.#refused(lane, record, error)) break
+        continue
+      }
+      if (execution instanceof Promise) {
+        const carryOn = (admitted: boolean) => (admitted ? this.#take(lane, records, at + 1) : this.#taken(lane))
+        return execution.then(
+          (decoded) => (lane.epoch === epoch ? carryOn(this.#admitted(lane, record, decoded)) : undefined),
+          (error) => (lane.epoch === epoch ? carryOn(this.#refused(lane, record, error)) : undefined),
+        )
+      }
+      if (!this.#admitted(lane, record, execution)) break
+    }
+    this.#taken(lane)
+  }
+
+  #decode(record: RecordIn): Execution | Promise<Execution> {
+    return decodeExecution(this.#options.codec, record.value)
+  }
+
+  /** False when the record must stay in the log for now. */
+  #admitted(lane: Lane, record: RecordIn, execution: Execution): boolean {
+    if (lane.ahead && !isAstray(execution, record) && execution.dueAt > this.#options.clock.nowMs() + this.#horizonMs) {
+      this.#leave(lane, record.offset, execution.dueAt - this.#horizonMs)
+      return false
+    }
+    const entry = lane.take(record, execution)
+    if (entry !== undefined) this.#options.onTaken(entry, record)
+    return true
+  }
+
+  /** A record that cannot be decoded is passed over, unless it was the registry that failed: then it is read again. */
+  #refused(lane: Lane, record: RecordIn, error: unknown): boolean {
+    const { clock, logger, metrics } = this.#options
+    const place = { topic: record.topic, partition: record.partition, offset: record.offset, error: messageOf(error) }
+    if (error instanceof DuelogError && error.code === 'registry-unavailable') {
+      logger.warn(place, 'could not ask the registry for the schema of an execution, trying again')
+      this.#leave(lane, record.offset, clock.nowMs() + REGISTRY_RETRY_MS)
+      return false
+    }
+    logger.error(place, 'passed over an execution that cannot be decoded')
+    metrics.invalid.inc({ reason: 'undecodable-execution' })
+    lane.take(record, undefined)
+    this.#options.onDone(lane)
+    return true
+  }
+
+  /** Leaves this offset and all behind it in the log until an instant. */
+  #leave(lane: Lane, offset: number, untilMs: number): void {
+    const { topic, partition } = lane
+    this.#reader?.pause([{ topic, partition }])
+    this.#reader?.seek({ topic, partition, offset })
+    lane.wait?.()
+    lane.wait = this.#options.clock.at(untilMs, () => {
+      lane.wait = undefined
+      if (!lane.full && lane.owned && !this.#stopped) this.#reader?.resume([{ topic, partition }])
+    })
+  }
+
+  /** Closes the lane when it has its share, and lets start what was taken. */
+  #taken(lane: Lane): void {
+    if (!lane.full && this.#share.isUsedUp(lane)) {
+      lane.full = true
+      this.#reader?.pause([{ topic: lane.topic, partition: lane.partition }])
+    }
+    this.#options.onBatchTaken()
+  }
+}

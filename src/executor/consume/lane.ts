@@ -1,0 +1,219 @@
+/**
+ * One topic-partition of executions as this worker reads it: which records it has taken, which of them are done, and
+ * up to where the group may therefore commit.
+ *
+ * States of an entry:
+ *
+ *   held ──► started ──► done        done: the broker has acknowledged an event about it, or there is nothing to run;
+ *    │                               one that is not tracked has no events, and is done when its handler has settled
+ *    └─────► dropped                 its partition went to another worker before it could start
+ */
+import type { Execution } from '../../../schemas/index.ts'
+import type { Position, RecordIn, TopicPartition } from '../../ports/index.ts'
+
+/** A log that shrinks more often while one worker reads it has some of its records run again. */
+const passedMax = 8
+
+export class Entry {
+  readonly lane: Lane
+  readonly offset: number
+  /** By the broker: with the offset it tells which record this is, also where a topic was made anew. */
+  readonly appendedAt: number
+  readonly bytes: number
+  readonly dueAt: number
+  /** False: no events; it is done when its handler has settled. */
+  readonly tracked: boolean
+  /** Let go when the entry is done, so that what waits to be committed stays small. */
+  execution: Execution | undefined
+  state: 'held' | 'started' | 'done' | 'dropped'
+
+  constructor(lane: Lane, { offset, timestampMs, value }: RecordIn, execution: Execution | undefined) {
+    this.lane = lane
+    this.offset = offset
+    this.appendedAt = timestampMs
+    this.bytes = value?.length ?? 0
+    this.dueAt = execution?.dueAt ?? 0
+    this.tracked = execution?.tracked ?? true
+    this.execution = execution
+    this.state = execution === undefined ? 'done' : 'held'
+  }
+}
+
+export class Lane implements TopicPartition {
+  readonly topic: string
+  readonly partition: number
+  /** Index of the priority, 0 is the highest. */
+  readonly level: number
+  /** Records far ahead of their time stay in the log. */
+  readonly ahead: boolean
+  owned = false
+  /** Grows each time the lane is lost, so that work begun before can tell. */
+  epoch = 0
+  /** Next offset to take; undefined until something was read since the lane was gained. */
+  next: number | undefined
+  /** Taken and not yet started. */
+  held = 0
+  heldBytes = 0
+  /** Intake is paused because too much is held. */
+  full = false
+  /** Intake is paused until an instant; calls that off. */
+  wait: (() => void) | undefined
+  /** From the first that is not known to be committed. What is done before it, of a commit that failed, is read again like the rest. */
+  #queue: Entry[] = []
+  /** The first that is not known to be committed, and the first that is not done. */
+  #head = 0
+  #undone = 0
+  #committed = -1
+  /** Everything before it was read, also where only the ends of transactions stood. */
+  #passedTo = 0
+  /** Started here before the lane was lost: the same records, read again, must not start twice in one process. */
+  #survivors: Map<number, Entry> | undefined
+  /** Latest append time of what was taken. */
+  #readMs = 0
+  /** Where the log was found to be shorter than it was: what stood before these offsets by these times was taken and committed. */
+  #passed: { offset: number; untilMs: number }[] = []
+
+  constructor(topic: string, partition: number, level: number, ahead: boolean) {
+    this.topic = topic
+    this.partition = partition
+    this.level = level
+    this.ahead = ahead
+  }
+
+  /** Entries between the committed offset and the next one. */
+  get uncommitted(): number {
+    return this.#queue.length - this.#head
+  }
+
+  /** Registers a record as taken. Undefined when it needs no start: already seen, or started here before the lane was lost. */
+  take(record: RecordIn, execution: Execution | undefined): Entry | undefined {
+    const { offset, timestampMs } = record
+    if (this.next === undefined) this.#forgetSurvivorsBefore(offset)
+    else if (offset < this.next) return undefined
+    this.next = offset + 1
+    if (this.#passed.some((passed) => offset < passed.offset && timestampMs <= passed.untilMs)) return undefined
+    this.#readMs = Math.max(this.#readMs, timestampMs)
+    const known = this.#survivors?.get(offset)
+    const survivor = known?.appendedAt === timestampMs ? known : undefined
+    const entry = survivor ?? new Entry(this, record, execution)
+    this.#queue.push(entry)
+    if (survivor !== undefined || execution === undefined) return undefined
+    this.held++
+    this.heldBytes += entry.bytes
+    return entry
+  }
+
+  /** A held entry leaves the hold, to start or to be dropped. */
+  release(entry: Entry): void {
+    this.held--
+    this.heldBytes -= entry.bytes
+  }
+
+  /** Behind all that was read. */
+  get reach(): number {
+    return Math.max(this.next ?? 0, this.#passedTo)
+  }
+
+  /** Nothing that this lane has not taken stands before the offset. */
+  passed(offset: number): void {
+    this.#passedTo = Math.max(this.#passedTo, offset)
+  }
+
+  gain(): void {
+    this.owned = true
+  }
+
+  /** Forgets what has not started; that is read again by whoever has the lane now. */
+  lose(): void {
+    const survivors = this.#survivors ?? new Map<number, Entry>()
+    for (const entry of this.#queue.slice(this.#head)) {
+      if (entry.state === 'held') {
+        entry.state = 'dropped'
+        entry.execution = undefined
+      } else if (entry.state !== 'dropped') survivors.set(entry.offset, entry)
+    }
+    this.#survivors = survivors.size > 0 ? survivors : undefined
+    this.#queue = []
+    this.#head = 0
+    this.#undone = 0
+    this.#committed = -1
+    this.#passedTo = 0
+    this.next = undefined
+    this.held = 0
+    this.heldBytes = 0
+    this.full = false
+    this.wait?.()
+    this.wait = undefined
+    this.owned = false
+    this.epoch++
+  }
+
+  /**
+   * The log was truncated or made anew, and is read from its beginning. What stands there may be what was taken, and what is new may have the
+   * offset of something that was: the append time tells them apart.
+   */
+  beginAnew(): void {
+    const { owned } = this
+    const offset = this.#queue[this.#head]?.offset ?? this.next
+    if (offset !== undefined) this.#passed = [...this.#passed, { offset, untilMs: this.#readMs }].slice(-passedMax)
+    this.lose()
+    this.owned = owned
+  }
+
+  /** The position up to which everything is done, when it is beyond the one last handed out. */
+  committable(): Position | undefined {
+    while (this.#queue[this.#undone]?.state === 'done') this.#undone++
+    const offset = this.#queue[this.#undone]?.offset ?? (this.reach > 0 ? this.reach : undefined)
+    // That of pinned runs has no group that would commit it.
+    if (!this.owned) this.#forget(this.#undone)
+    if (!this.owned || offset === undefined || offset <= this.#committed) return undefined
+    return { topic: this.topic, partition: this.partition, offset }
+  }
+
+  committed(offset: number): void {
+    this.#committed = Math.max(this.#committed, offset)
+    this.#forgetBefore(offset)
+    this.#forgetSurvivorsBefore(offset)
+  }
+
+  #forgetBefore(offset: number): void {
+    let head = this.#head
+    while (head < this.#undone && (this.#queue[head] as Entry).offset < offset) head++
+    this.#forget(head)
+  }
+
+  #forget(head: number): void {
+    this.#head = head
+    if (this.#head <= 1_024 || this.#head * 2 <= this.#queue.length) return
+    this.#queue = this.#queue.slice(this.#head)
+    this.#undone -= this.#head
+    this.#head = 0
+  }
+
+  #forgetSurvivorsBefore(offset: number): void {
+    if (this.#survivors === undefined) return
+    for (const survivor of this.#survivors.keys()) if (survivor < offset) this.#survivors.delete(survivor)
+    if (this.#survivors.size === 0) this.#survivors = undefined
+  }
+
+  /** What is held will not start here; it stays undone, so that no commit passes it. */
+  dropHeld(): void {
+    for (const entry of this.heldEntries()) {
+      this.release(entry)
+      entry.state = 'dropped'
+      entry.execution = undefined
+    }
+  }
+
+  /** All that was taken and not started. */
+  heldEntries(): Entry[] {
+    return this.#queue.slice(this.#head).filter((entry) => entry.state === 'held')
+  }
+
+  /** Held entries that stand before one that has started: the committed offset cannot pass them. */
+  heldBeforeStarted(): Entry[] {
+    const open = this.#queue.slice(this.#head)
+    const lastStarted = open.findLastIndex((entry) => entry.state === 'started' || entry.state === 'done')
+    return open.slice(0, Math.max(lastStarted, 0)).filter((entry) => entry.state === 'held')
+  }
+}

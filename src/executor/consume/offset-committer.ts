@@ -1,0 +1,74 @@
+/**
+ * Commits, for each lane, the offset up to which every record is done. A commit means accepted, not finished: the
+ * owner's lease watches what runs. There is a timer only while there is something to commit; a commit that fails, as one
+ * in the middle of a rebalance does, leaves its lanes to the next, and until then a crash would mean redelivery.
+ */
+import type { Logger } from 'pino'
+import type { Clock } from '../../clock/index.ts'
+import { messageOf } from '../../errors/index.ts'
+import type { Position } from '../../ports/index.ts'
+import type { Lane } from './lane.ts'
+
+export const COMMIT_INTERVAL_MS = 1_000
+
+export class Committer {
+  readonly #clock: Clock
+  readonly #logger: Logger
+  readonly #commit: (positions: Position[]) => Promise<void>
+  readonly #dirty = new Set<Lane>()
+  #timer: (() => void) | undefined
+  #underway: Promise<void> | undefined
+  #stopped = false
+
+  constructor(clock: Clock, logger: Logger, commit: (positions: Position[]) => Promise<void>) {
+    this.#clock = clock
+    this.#logger = logger
+    this.#commit = commit
+  }
+
+  /** Something in this lane is done. */
+  touch(lane: Lane): void {
+    this.#dirty.add(lane)
+    this.#arm()
+  }
+
+  /** Commits what is done by now. */
+  async commitNow(): Promise<void> {
+    await this.#underway
+    this.#underway = this.#run()
+    await this.#underway
+  }
+
+  stop(): void {
+    this.#stopped = true
+    this.#timer?.()
+    this.#timer = undefined
+  }
+
+  #arm(): void {
+    if (this.#timer !== undefined || this.#stopped) return
+    this.#timer = this.#clock.at(this.#clock.nowMs() + COMMIT_INTERVAL_MS, () => {
+      this.#timer = undefined
+      void this.commitNow()
+    })
+  }
+
+  async #run(): Promise<void> {
+    const lanes = [...this.#dirty]
+    this.#dirty.clear()
+    const committing: { lane: Lane; epoch: number; position: Position }[] = []
+    for (const lane of lanes) {
+      const position = lane.committable()
+      if (position !== undefined) committing.push({ lane, epoch: lane.epoch, position })
+    }
+    if (committing.length === 0) return
+    try {
+      await this.#commit(committing.map(({ position }) => position))
+      for (const { lane, epoch, position } of committing) if (lane.epoch === epoch) lane.committed(position.offset)
+    } catch (error) {
+      this.#logger.debug({ error: messageOf(error) }, 'could not commit offsets, trying again with the next')
+      for (const { lane } of committing) this.#dirty.add(lane)
+      this.#arm()
+    }
+  }
+}

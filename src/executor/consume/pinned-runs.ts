@@ -1,0 +1,76 @@
+/** Runs that are pinned to this worker and not done: they have lanes of their own, which no group commits. */
+import type { Execution } from '../../../schemas/index.ts'
+import { priorities } from '../../../streams/topics/index.ts'
+import type { RecordIn } from '../../ports/index.ts'
+import { attemptKey } from './cancellations.ts'
+import { type Entry, Lane } from './lane.ts'
+
+/** Pinned runs held at once; with more, worker-control is not read on until half of them have started. */
+export const PINNED_HELD_MAX = 10_000
+/** And bytes of their records; the one that reaches it is taken. */
+export const PINNED_HELD_BYTES_MAX = 32 * 1024 * 1024
+/** Attempts that are known to have been taken; the oldest go first. */
+export const PINNED_KNOWN_MAX = 2 * PINNED_HELD_MAX
+
+export class Pinned {
+  readonly #lanes = new Map<string, Lane>()
+  readonly #known = new Set<string>()
+  #room: (() => void)[] = []
+
+  has(entry: Entry): boolean {
+    return this.#lanes.get(`${entry.lane.partition}/${entry.lane.level}`) === entry.lane
+  }
+
+  /** Undefined when the record, or another of the same attempt, was taken before: owners tell again what is not started. */
+  take(record: RecordIn, execution: Execution): Entry | undefined {
+    const { topic, partition } = record
+    const attempt = `${attemptKey(execution)}\0${execution.specOffset}`
+    if (this.#known.has(attempt)) return undefined
+    this.#known.add(attempt)
+    if (this.#known.size > PINNED_KNOWN_MAX)
+      for (const oldest of this.#known) {
+        this.#known.delete(oldest)
+        break
+      }
+    const level = Math.max(priorities.indexOf(execution.priority), 0)
+    const key = `${partition}/${level}`
+    let lane = this.#lanes.get(key)
+    if (lane === undefined) {
+      lane = new Lane(topic, partition, level, false)
+      this.#lanes.set(key, lane)
+    }
+    // What is known was passed over above: an offset that comes again is that of a topic which was made anew.
+    if (record.offset < (lane.next ?? 0)) lane.next = undefined
+    return lane.take(record, execution)
+  }
+
+  /** An entry leaves the hold. */
+  release(entry: Entry): void {
+    entry.lane.release(entry)
+    const { held, heldBytes } = this
+    if (held * 2 <= PINNED_HELD_MAX && heldBytes * 2 <= PINNED_HELD_BYTES_MAX)
+      for (const resolve of this.#room.splice(0)) resolve()
+  }
+
+  /** Resolves at once unless too many are held. */
+  room(): Promise<void> {
+    if (this.held < PINNED_HELD_MAX && this.heldBytes < PINNED_HELD_BYTES_MAX) return Promise.resolve()
+    return new Promise((resolve) => this.#room.push(resolve))
+  }
+
+  get held(): number {
+    let held = 0
+    for (const lane of this.#lanes.values()) held += lane.held
+    return held
+  }
+
+  get heldBytes(): number {
+    let bytes = 0
+    for (const lane of this.#lanes.values()) bytes += lane.heldBytes
+    return bytes
+  }
+
+  heldEntries(): Entry[] {
+    return [...this.#lanes.values()].flatMap((lane) => lane.heldEntries())
+  }
+}

@@ -1,0 +1,66 @@
+/** What a handler may throw to steer its retries, and how anything thrown becomes the error of a report. */
+import type { RunError } from '../../../schemas/index.ts'
+
+export const ERROR_MESSAGE_MAX = 1_000
+export const ERROR_STACK_MAX = 4_000
+
+/** Thrown by a handler: the run is dead-lettered at once, whatever attempts are left. */
+export class NonRetryableError extends Error {
+  constructor(message: string, options?: { cause?: unknown }) {
+    super(message, options)
+    this.name = 'NonRetryableError'
+  }
+}
+
+/** Thrown by a handler: the next attempt comes after this delay, in place of the job's backoff. */
+export class RetryLaterError extends Error {
+  /** Delay before the next attempt in ms, 0 or more. */
+  readonly retryAfterMs: number
+
+  /** Throws RangeError when `retryAfterMs` is not a number of at least 0. */
+  constructor(retryAfterMs: number, message = `to be tried again in ${retryAfterMs} ms`, options?: { cause?: unknown }) {
+    super(message, options)
+    if (!(retryAfterMs >= 0 && retryAfterMs <= Number.MAX_SAFE_INTEGER)) {
+      throw new RangeError(`retryAfterMs must be a number of milliseconds of at least 0, not ${retryAfterMs}`)
+    }
+    this.name = 'RetryLaterError'
+    this.retryAfterMs = Math.round(retryAfterMs)
+  }
+}
+
+/** An error that the executor itself reports. `type` is one of the words in docs, stable for `nonRetryable` lists. */
+export function runError(type: string, message: string, retryable: boolean): RunError {
+  return { type, message: cut(message, ERROR_MESSAGE_MAX), stack: null, retryable, retryAfterMs: null }
+}
+
+/**
+ * Anything may be thrown, getters that throw included: then only that much is said.
+ * The two classes are known by name too, because a handler module may carry its own copy of this package.
+ */
+export function errorOf(thrown: unknown): RunError {
+  try {
+    if (!(thrown instanceof Error)) return runError('Error', String(thrown), true)
+    const retryAfterMs = (thrown as { retryAfterMs?: unknown }).retryAfterMs
+    return {
+      type: cut(String(thrown.name || 'Error'), 200),
+      message: cut(String(thrown.message), ERROR_MESSAGE_MAX),
+      stack: typeof thrown.stack === 'string' ? cut(thrown.stack, ERROR_STACK_MAX) : null,
+      retryable: thrown.name !== 'NonRetryableError',
+      retryAfterMs: typeof retryAfterMs === 'number' && retryAfterMs >= 0 ? Math.round(retryAfterMs) : null,
+    }
+  } catch {
+    return runError('Error', 'the handler threw something that cannot be read', true)
+  }
+}
+
+/** Cuts without leaving half of a surrogate pair, which UTF-8 could not carry. */
+function cut(text: string, charsMax: number): string {
+  return (text.length > charsMax ? text.slice(0, charsMax) : text).toWellFormed()
+}
+
+/** The reason that a signal is aborted with. */
+export function namedError(name: string, message: string): Error {
+  const error = new Error(message)
+  error.name = name
+  return error
+}

@@ -1,0 +1,124 @@
+/** What a handler is and what it is given. */
+import type { Logger } from 'pino'
+import type { HttpTarget } from '../../../schemas/index.ts'
+import { isJsonType } from '../../../streams/definitions/index.ts'
+import { NonRetryableError } from './handler-errors.ts'
+
+/** Share done and a word about it, both optional; shown in the API while the run is active. */
+export interface Progress {
+  /** From 0 to 1; other values are brought into that range. */
+  progress?: number
+  /** At most 1,000 characters. */
+  message?: string
+}
+
+/**
+ * One attempt of one run. A handler may run more than once for it: use `executionId` and `attempt` to stay idempotent.
+ * `Payload` is what its jobs are scheduled with; the compiler checks it, nothing does while the program runs.
+ */
+export interface Run<Payload = unknown> {
+  /**
+   * `jobId/runNo@life`: the same for every attempt, and for no other run, also not for one of a later job of the same id. `jobId/runNo`
+   * for jobs that were first decided about before lives had names.
+   */
+  readonly executionId: string
+  readonly jobId: string
+  /** Number of the run, from 1. */
+  readonly runNo: number
+  /** Number of the attempt, from 1. */
+  readonly attempt: number
+  /** Nominal time of the occurrence in epoch ms. The same for every attempt. */
+  readonly scheduledFor: number
+  /** When this attempt was due, in epoch ms. */
+  readonly dueAt: number
+  /**
+   * The parsed value when the content type is application/json or ends in +json, else the bytes, or null without a payload.
+   * Numbers are JavaScript's: beyond 2^53 they lose digits, which payloadBytes has. Reading it throws NonRetryableError when the bytes are not JSON though they say so.
+   */
+  readonly payload: Payload
+  /** The payload's bytes as they were given, whatever the content type; null without a payload. */
+  readonly payloadBytes: Buffer | null
+  readonly contentType: string | null
+  readonly headers: Readonly<Record<string, Buffer>>
+  /** With target.http: the request that the built-in handler http makes; else null. */
+  readonly http: HttpTarget | null
+  /**
+   * Aborted at the attempt's timeout (its reason is named AttemptTimeout), when the run is cancelled (Cancelled; nothing that the handler
+   * does counts any more), and when the worker stops and its drain time is over (WorkerStopping).
+   */
+  readonly signal: AbortSignal
+  /** Carries progress to the owner, at most once a second. The lease is renewed by itself; there is no need to call this for it. */
+  heartbeat(progress?: Progress): void
+  readonly logger: Logger
+}
+
+/**
+ * Runs one attempt. What it returns is kept as the run's result: JSON, at most 64 KB. What it throws makes the attempt fail:
+ * retried with the job's backoff, unless it is a NonRetryableError; a RetryLaterError names its own delay.
+ */
+export type Handler<Payload = unknown> = (run: Run<Payload>) => unknown | Promise<unknown>
+
+/** How one run of a batch ended: `{}` is a success without a result; `error` is what a handler of single runs would throw. */
+export type BatchOutcome = { result?: unknown } | { error: unknown }
+
+/**
+ * Runs attempts of many jobs at once, for work that is cheaper together. A batch takes one slot of the worker's concurrency, whatever its
+ * size. Leases, progress, timeouts and cancellation stay those of each run: one run's signal may be aborted while the others go on.
+ *
+ * It returns one outcome for each run, in the order of the runs, or nothing when all succeeded. What it throws fails all of them, each to
+ * be retried by its own job's policy. Outcomes that do not fit the runs fail them for good (BatchOutcomesWrong).
+ */
+export interface BatchHandler<Payload = unknown> {
+  batch: {
+    /** Most runs in one batch, 1 to 1,000. */
+    maxSize: number
+    /** How long after it was due a run may wait for others to fill the batch, in ms, 0 to 60,000. It adds to lateness. */
+    maxWaitMs: number
+  }
+  /** `runs` has at least one. */
+  run(runs: readonly Run<Payload>[]): BatchOutcomes | Promise<BatchOutcomes>
+}
+// biome-ignore lint/suspicious/noConfusingVoidType: a handler that returns nothing is declared so.
+export type BatchOutcomes = readonly BatchOutcome[] | undefined | void
+
+/** By name. */
+export type Handlers = Record<string, Handler | BatchHandler>
+
+/** One handler for each name of the map, with the payload that stands there. */
+export type HandlersFor<Payloads extends object> = {
+  [Name in keyof Payloads]: Handler<Payloads[Name]> | BatchHandler<Payloads[Name]>
+}
+
+export const BATCH_SIZE_MAX = 1_000
+export const BATCH_WAIT_MS_MAX = 60_000
+
+export function isBatchHandler(handler: Handler | BatchHandler): handler is BatchHandler {
+  return typeof handler !== 'function'
+}
+
+/** What is wrong with a handler, as a sentence; undefined when nothing is. */
+export function handlerProblem(name: string, handler: unknown): string | undefined {
+  if (typeof handler === 'function') return undefined
+  const { batch, run } = (handler ?? {}) as Partial<BatchHandler>
+  if (typeof run !== 'function' || typeof batch !== 'object' || batch === null)
+    return `handler "${name}" is neither a function nor { batch: { maxSize, maxWaitMs }, run(runs) }`
+  const limits = [
+    ['maxSize', batch.maxSize, 1, BATCH_SIZE_MAX],
+    ['maxWaitMs', batch.maxWaitMs, 0, BATCH_WAIT_MS_MAX],
+  ] as const
+  for (const [field, value, min, max] of limits) {
+    if (!(Number.isInteger(value) && value >= min && value <= max))
+      return `batch.${field} of handler "${name}" is ${value}; allowed: an integer from ${min} to ${max}`
+  }
+  return undefined
+}
+
+/** The value of a payload for the handler; see Run.payload. */
+export function payloadOf(payload: Buffer | null, contentType: string | null): unknown {
+  if (payload === null || contentType === null || !isJsonType(contentType)) return payload
+  try {
+    return JSON.parse(payload.toString('utf8'))
+  } catch (error) {
+    throw new NonRetryableError('the payload is not JSON though its content type says so', { cause: error })
+  }
+}

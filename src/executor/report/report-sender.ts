@@ -1,0 +1,250 @@
+/**
+ * The reports on their way to the owners. Attempts queue here for at most 10 ms, then one send carries whatever is true
+ * of each by then: an attempt that has already ended sends only its final event. A send that fails is repeated until it
+ * succeeds; the owner takes an event twice without harm. Where the brokers refuse one event for what it holds, each is sent alone, and of
+ * the refused one only that its run has failed.
+ */
+import type { Logger } from 'pino'
+import type { ExecutionEvent, ExecutionEventInput, RunError } from '../../../schemas/index.ts'
+import type { Clock } from '../../clock/index.ts'
+import { isOfRecord, messageOf } from '../../errors/index.ts'
+import type { Codec, Log, LogWriter, RecordOut } from '../../ports/index.ts'
+import { runError } from '../handlers/index.ts'
+import type { Attempt, Outcome } from './attempt.ts'
+
+/** How long a report waits for others to share its send. */
+export const EVENT_LINGER_MS = 10
+/** Events in one send. */
+export const EVENTS_PER_SEND_MAX = 1_000
+/** Sends on their way at once. */
+export const SENDS_IN_FLIGHT_MAX = 2
+/** Reports queued or on their way; with more no further handler is started. */
+export const EVENTS_PENDING_MAX = 10_000
+/** Bytes of the executions that they are about, which are kept as long. */
+export const PENDING_BYTES_MAX = 32 * 1024 * 1024
+const RESEND_FIRST_MS = 100
+const RESEND_MAX_MS = 1_000
+
+export interface OutboxOptions {
+  log: Log
+  codec: Codec<ExecutionEvent, ExecutionEventInput>
+  /** Topic of the events. */
+  topic: string
+  instance: string
+  clock: Clock
+  logger: Logger
+  /** Something became of an attempt that is not tracked: nothing is sent of it. */
+  onUntracked(attempt: Attempt): void
+  /** The broker has acknowledged a report about each of them. */
+  onAcked(attempts: readonly Attempt[]): void
+}
+
+/** What is sent, and the attempt that it is about. */
+type Report = { record: RecordOut; attempt: Attempt }
+
+export class Outbox {
+  readonly #options: OutboxOptions
+  #queue: Attempt[] = []
+  #inFlight = 0
+  #inFlightEvents = 0
+  #bytes = 0
+  #lingering: (() => void) | undefined
+  #writer: Promise<LogWriter> | undefined
+  #closed = false
+  #flushing = false
+  #idle: (() => void)[] = []
+
+  constructor(options: OutboxOptions) {
+    this.#options = options
+  }
+
+  get pending(): number {
+    return this.#queue.length + this.#inFlightEvents
+  }
+
+  get congested(): boolean {
+    return this.pending >= EVENTS_PENDING_MAX || this.#bytes >= PENDING_BYTES_MAX
+  }
+
+  /** Opens the writer, so that a broker that cannot be reached shows at start. */
+  async open(): Promise<void> {
+    await this.#openWriter()
+  }
+
+  push(attempt: Attempt): void {
+    if (!attempt.entry.tracked) return this.#options.onUntracked(attempt)
+    if (attempt.queued) return
+    attempt.queued = true
+    this.#queue.push(attempt)
+    this.#bytes += attempt.entry.bytes
+    if (this.#queue.length >= EVENTS_PER_SEND_MAX || this.#flushing) this.#sendFull()
+    else this.#linger()
+  }
+
+  /** Sends all that is queued now and resolves when nothing is on its way. It waits as long as the broker is away. */
+  flush(): Promise<void> {
+    if (this.pending === 0) return Promise.resolve()
+    this.#flushing = true
+    const idle = new Promise<void>((resolve) => this.#idle.push(resolve))
+    this.#send()
+    return idle
+  }
+
+  /** Gives up what could not be sent: the owners' leases find out. */
+  async close(): Promise<void> {
+    this.#closed = true
+    this.#lingering?.()
+    this.#lingering = undefined
+    const writer = this.#writer
+    this.#writer = undefined
+    await writer?.then(
+      (opened) => opened.close(),
+      () => {},
+    )
+  }
+
+  #linger(): void {
+    if (this.#lingering !== undefined) return
+    const { clock } = this.#options
+    this.#lingering = clock.at(clock.nowMs() + EVENT_LINGER_MS, () => {
+      this.#lingering = undefined
+      this.#send()
+    })
+  }
+
+  #sendFull(): void {
+    if (this.#inFlight < SENDS_IN_FLIGHT_MAX) this.#send()
+  }
+
+  #send(): void {
+    while (this.#queue.length > 0 && this.#inFlight < SENDS_IN_FLIGHT_MAX && !this.#closed) {
+      const attempts = this.#withoutCancelled(this.#queue.splice(0, EVENTS_PER_SEND_MAX))
+      if (attempts.length === 0) continue
+      const records = attempts.map((attempt) => this.#record(attempt))
+      this.#inFlight++
+      this.#inFlightEvents += attempts.length
+      void this.#deliver(records, attempts)
+    }
+    this.#lookIdle()
+  }
+
+  /** What an owner has cancelled it needs to hear nothing of; for the offset that is as good as a report. */
+  #withoutCancelled(attempts: Attempt[]): Attempt[] {
+    const silent = attempts.filter(({ outcome }) => outcome?.type === 'CANCELLED')
+    if (silent.length === 0) return attempts
+    for (const attempt of silent) {
+      attempt.queued = false
+      this.#bytes -= attempt.entry.bytes
+    }
+    this.#options.onAcked(silent)
+    return attempts.filter(({ outcome }) => outcome?.type !== 'CANCELLED')
+  }
+
+  #lookIdle(): void {
+    if (this.pending > 0) return
+    this.#flushing = false
+    for (const resolve of this.#idle.splice(0)) resolve()
+  }
+
+  async #deliver(records: RecordOut[], attempts: Attempt[]): Promise<void> {
+    let left: Report[] = records.map((record, place) => ({ record, attempt: attempts[place] as Attempt }))
+    for (let waitMs = RESEND_FIRST_MS; !this.#closed; waitMs = Math.min(waitMs * 2, RESEND_MAX_MS)) {
+      left = await this.#unsent(left)
+      if (left.length === 0) break
+      await new Promise<void>((resolve) => this.#options.clock.at(this.#options.clock.nowMs() + waitMs, resolve))
+    }
+    if (this.#closed) return
+    this.#inFlight--
+    this.#inFlightEvents -= attempts.length
+    for (const { entry } of attempts) this.#bytes -= entry.bytes
+    this.#options.onAcked(attempts)
+    // While the sends were full, the linger of what queued meanwhile may have passed.
+    if (this.#lingering === undefined || this.#flushing || this.#queue.length >= EVENTS_PER_SEND_MAX) this.#send()
+    this.#lookIdle()
+  }
+
+  /** Sends them, and gives back those that are to be sent again. */
+  async #unsent(reports: Report[]): Promise<Report[]> {
+    const failure = await this.#sent(reports)
+    if (failure === undefined) return []
+    if (!isOfRecord(failure)) return reports
+    const left: Report[] = []
+    for (const [place, report] of reports.entries()) {
+      const refusal = reports.length === 1 ? failure : await this.#sent([report])
+      if (refusal !== undefined && !isOfRecord(refusal)) return [...left, ...reports.slice(place)]
+      if (refusal !== undefined) left.push(this.#withoutContents(report, refusal))
+    }
+    return left
+  }
+
+  /** Why they were not sent; undefined: they were. */
+  async #sent(reports: Report[]): Promise<unknown> {
+    try {
+      await (await this.#openWriter()).write(reports.map(({ record }) => record))
+      return undefined
+    } catch (error) {
+      const told = { error: messageOf(error), events: reports.length }
+      if (!this.#closed) this.#options.logger.warn(told, 'could not send run events, trying again')
+      return error ?? new Error('refused without a reason')
+    }
+  }
+
+  #openWriter(): Promise<LogWriter> {
+    if (this.#writer !== undefined) return this.#writer
+    const opening = this.#options.log.writer()
+    this.#writer = opening
+    opening.catch(() => {
+      if (this.#writer === opening) this.#writer = undefined
+    })
+    return opening
+  }
+
+  #record(attempt: Attempt): RecordOut {
+    attempt.queued = false
+    try {
+      return this.#recordOf(attempt, attempt.outcome)
+    } catch (error) {
+      return this.#failed(attempt, runError('encode-failed', messageOf(error), false))
+    }
+  }
+
+  /** Its end says only that it failed. Of one that has not ended by then there is nothing to leave out: it is sent again as it is. */
+  #withoutContents({ record, attempt }: Report, refusal: unknown): Report {
+    const isEnd = attempt.outcome !== undefined && !attempt.queued
+    return { attempt, record: isEnd ? this.#failed(attempt, runError('report-refused', messageOf(refusal), false)) : record }
+  }
+
+  /** What the handler gave cannot be written. The run must end all the same, so the report says just that. */
+  #failed(attempt: Attempt, error: RunError): RecordOut {
+    attempt.progress = null
+    attempt.message = null
+    return this.#recordOf(attempt, attempt.outcome === undefined ? undefined : { type: 'FAILED', error })
+  }
+
+  #recordOf(attempt: Attempt, outcome: Outcome | undefined): RecordOut {
+    const { entry, execution } = attempt
+    const value = this.#options.codec.encode(this.#event(attempt, outcome))
+    return { topic: this.#options.topic, partition: entry.lane.partition, key: execution.jobId, value }
+  }
+
+  #event(attempt: Attempt, outcome: Outcome | undefined): ExecutionEventInput {
+    const { execution } = attempt
+    const ended = outcome === undefined || outcome.type === 'CANCELLED' ? undefined : outcome.type
+    const type = ended ?? (attempt.startedSent ? 'HEARTBEAT' : 'STARTED')
+    attempt.startedSent = true
+    return {
+      type,
+      jobId: execution.jobId,
+      runNo: execution.runNo,
+      attempt: execution.attempt,
+      specOffset: execution.specOffset,
+      at: outcome === undefined ? this.#options.clock.nowMs() : attempt.endedAt,
+      worker: this.#options.instance,
+      startedAt: type === 'HEARTBEAT' || type === 'RELEASED' ? null : attempt.startedAt,
+      result: outcome?.type === 'SUCCEEDED' ? outcome.result : null,
+      error: outcome?.type === 'FAILED' ? outcome.error : null,
+      progress: type === 'HEARTBEAT' ? attempt.progress : null,
+      message: type === 'HEARTBEAT' ? attempt.message : null,
+    }
+  }
+}

@@ -1,0 +1,89 @@
+/**
+ * What is due for one batch handler and waits for others. A batch is ripe when it is full, or when the run in it that was due first has
+ * waited long enough; then it takes its turn among what else is due, by the highest priority in it.
+ */
+import type { Clock } from '../../clock/index.ts'
+import type { Entry } from '../consume/index.ts'
+import type { BatchHandler } from '../handlers/index.ts'
+import { ReadyQueue } from './ready-queue.ts'
+
+/** Stands in the queue of what is due for a batch that is ripe. */
+export class BatchTurn {
+  readonly gatherer: Gatherer
+  readonly level: number
+  readonly dueAt: number
+
+  constructor(gatherer: Gatherer, level: number, dueAt: number) {
+    this.gatherer = gatherer
+    this.level = level
+    this.dueAt = dueAt
+  }
+}
+
+export class Gatherer {
+  readonly handler: BatchHandler
+  readonly #clock: Clock
+  readonly #onRipe: (turn: BatchTurn) => void
+  readonly #onWoken: () => void
+  readonly #waiting: ReadyQueue<Entry>
+  /** Levels at which a turn stands in the queue. */
+  readonly #offered = new Set<number>()
+  #disarm: (() => void) | undefined
+
+  /** `onRipe` gets the turn of a ripe batch, `onWoken` is called when that came by the clock; `levels` is the number of priorities. */
+  constructor(handler: BatchHandler, levels: number, clock: Clock, onRipe: (turn: BatchTurn) => void, onWoken: () => void) {
+    this.handler = handler
+    this.#clock = clock
+    this.#onRipe = onRipe
+    this.#onWoken = onWoken
+    this.#waiting = new ReadyQueue(levels)
+  }
+
+  add(entry: Entry): void {
+    this.#waiting.push(entry.lane.level, entry)
+    this.#look()
+  }
+
+  /** The runs of the batch whose turn it is; none when an earlier turn took them. */
+  take(turn: BatchTurn): Entry[] {
+    this.#offered.delete(turn.level)
+    const batch: Entry[] = []
+    if (this.#ripe) {
+      while (batch.length < this.handler.batch.maxSize) {
+        const entry = this.#waiting.next()
+        if (entry === undefined) break
+        batch.push(entry)
+      }
+    }
+    this.#look()
+    return batch
+  }
+
+  clear(): void {
+    this.#disarm?.()
+    this.#disarm = undefined
+    this.#waiting.clear()
+    this.#offered.clear()
+  }
+
+  get #ripe(): boolean {
+    const { maxSize, maxWaitMs } = this.handler.batch
+    return this.#waiting.size >= maxSize || this.#waiting.oldestDueAt + maxWaitMs <= this.#clock.nowMs()
+  }
+
+  #look(): void {
+    const level = this.#waiting.top
+    if (level < 0) return
+    if (this.#ripe) {
+      if (this.#offered.has(level)) return
+      this.#offered.add(level)
+      this.#onRipe(new BatchTurn(this, level, this.#waiting.oldestDueAt))
+      return
+    }
+    this.#disarm ??= this.#clock.at(this.#waiting.oldestDueAt + this.handler.batch.maxWaitMs, () => {
+      this.#disarm = undefined
+      this.#look()
+      this.#onWoken()
+    })
+  }
+}

@@ -1,0 +1,255 @@
+/**
+ * Starts what is due while there are slots, and fixes the outcomes.
+ * A handler that returns at once never leaves the loop of #pump: no promise, timer or closure is made for it.
+ */
+import type { Logger } from 'pino'
+import type { Execution } from '../../../schemas/index.ts'
+import { priorities } from '../../../streams/topics/index.ts'
+import { type Clock, trustedMs } from '../../clock/index.ts'
+import type { Metrics } from '../../metrics/index.ts'
+import type { RecordIn } from '../../ports/index.ts'
+import { type Cancellation, Cancels, type Entry, isAstray } from '../consume/index.ts'
+import { type Handler, type Handlers, isBatchHandler, runError } from '../handlers/index.ts'
+import {
+  Attempt,
+  type AttemptHost,
+  batchOutcomes,
+  failed,
+  type Outbox,
+  type Outcome,
+  released,
+  succeeded,
+  succeededWithoutResult,
+} from '../report/index.ts'
+import { BatchTurn, Gatherer } from './batch-collector.ts'
+import { ReadyQueue } from './ready-queue.ts'
+import { Calls } from './running-calls.ts'
+import { Supervisor } from './supervisor.ts'
+
+/** Handlers started before the event loop may do something else. */
+export const STARTS_PER_TURN_MAX = 256
+
+export interface RunnerOptions {
+  pool: string
+  concurrency: number
+  handlers: Handlers
+  outbox: Outbox
+  clock: Clock
+  metrics: Metrics
+  logger: Logger
+  /** An entry left the hold. Called before its handler runs. */
+  onStarted(entry: Entry): void
+  /** An entry needs no event. */
+  onDone(entry: Entry): void
+  /** An entry came before its time: the clock was ahead when it was found to be due. It is handed in again then. */
+  onEarly(entry: Entry): void
+}
+
+export class Runner implements AttemptHost {
+  readonly logger: Logger
+  readonly calls: Calls
+  readonly #options: RunnerOptions
+  readonly #handlers: ReadonlyMap<string, Handler | Gatherer>
+  readonly #ready = new ReadyQueue<Entry | BatchTurn>(priorities.length)
+  readonly #supervisor: Supervisor
+  readonly #cancels = new Cancels()
+  readonly #lateness: { observe(seconds: number): void }
+  readonly #ended: Record<Outcome['type'], { inc(): void }>
+  readonly #expired: { inc(): void }
+  #pumping = false
+  #turn: NodeJS.Immediate | undefined
+  #stopped = false
+  /** What may start although nothing more is to. */
+  #last: ReadonlySet<Entry> = new Set()
+
+  constructor(options: RunnerOptions) {
+    this.#options = options
+    this.logger = options.logger
+    const { pool, metrics, clock, outbox } = options
+    this.#supervisor = new Supervisor(clock, outbox, (attempt, outcome) => this.#end(attempt, outcome))
+    this.calls = new Calls({
+      supervisor: this.#supervisor,
+      outbox,
+      gauge: metrics.running.labels(pool),
+      fix: (attempt, outcome) => this.#fix(attempt, outcome),
+      onFree: () => this.pump(),
+    })
+    this.#handlers = new Map(
+      Object.entries(options.handlers).map(([name, handler]): [string, Handler | Gatherer] => {
+        if (!isBatchHandler(handler)) return [name, handler]
+        const onRipe = (turn: BatchTurn): void => this.#ready.push(turn.level, turn)
+        return [name, new Gatherer(handler, priorities.length, clock, onRipe, () => this.pump())]
+      }),
+    )
+    // Till then nothing is due.
+    clock.guard?.onTrusted(() => this.pump())
+    this.#lateness = metrics.startLateness.labels(pool)
+    this.#expired = metrics.attempts.labels(pool, 'expired')
+    this.#ended = {
+      SUCCEEDED: metrics.attempts.labels(pool, 'succeeded'),
+      FAILED: metrics.attempts.labels(pool, 'failed'),
+      RELEASED: metrics.attempts.labels(pool, 'released'),
+      CANCELLED: metrics.attempts.labels(pool, 'cancelled'),
+    }
+  }
+
+  /** The entry is due. It starts with the next pump that has a slot for it. */
+  ready(entry: Entry): void {
+    if (entry.state !== 'held' || (this.#stopped && !this.#last.has(entry))) return
+    const handler = this.#handlers.get(entry.execution?.handler ?? '')
+    if (handler instanceof Gatherer) handler.add(entry)
+    else this.#ready.push(entry.lane.level, entry)
+  }
+
+  /** Starts what it may. Call it when something became due, a slot or the outbox free, or the clock is trusted again: till then nothing is due. */
+  pump(): void {
+    if (this.#pumping) return
+    this.#pumping = true
+    let left = STARTS_PER_TURN_MAX
+    while (this.calls.hasSlot(this.#options.concurrency) && !this.#options.outbox.congested) {
+      if (left <= 0) {
+        this.#turn ??= setImmediate(() => {
+          this.#turn = undefined
+          this.pump()
+        })
+        break
+      }
+      // Looked at for each of them: a handler may have taken long.
+      const nowMs = trustedMs(this.#options.clock)
+      const item = nowMs === undefined ? undefined : this.#ready.next()
+      if (item === undefined || nowMs === undefined) break
+      if (item instanceof BatchTurn) left -= this.#startBatch(item, nowMs)
+      else if (item.state === 'held') this.#start(item, nowMs)
+      left--
+    }
+    this.#pumping = false
+  }
+
+  progressed(attempt: Attempt): void {
+    this.#supervisor.progressed(attempt)
+  }
+
+  /** Aborts those of these attempts that run, and remembers the others: they are dropped when their turn comes. */
+  cancel(cancellations: readonly Cancellation[]): void {
+    for (const cancellation of this.calls.cancel(cancellations)) this.#cancels.add(cancellation)
+  }
+
+  /** Nothing more starts but these, once they are handed in again. */
+  stopStarting(but: ReadonlySet<Entry>): void {
+    this.#stopped = true
+    this.#last = but
+    this.#ready.clear()
+    for (const handler of this.#handlers.values()) if (handler instanceof Gatherer) handler.clear()
+  }
+
+  /** Whether the entry is one that its owner should have kept: then it is given back at once. */
+  givesBack(entry: Entry, record: RecordIn): boolean {
+    const { execution } = entry
+    if (execution === undefined || !isAstray(execution, record)) return false
+    this.release(entry, execution)
+    return true
+  }
+
+  /** Gives back an entry that never started. */
+  release(entry: Entry, execution: NonNullable<Entry['execution']>): void {
+    this.#end(this.#begin(entry, execution, null), released)
+  }
+
+  #start(entry: Entry, nowMs: number): void {
+    if (entry.dueAt > nowMs) return this.#options.onEarly(entry)
+    const attempt = this.#admitted(entry, nowMs)
+    if (attempt === undefined) return
+    const handler = this.#handlers.get(attempt.execution.handler)
+    if (typeof handler !== 'function') {
+      const message = `no handler named "${attempt.execution.handler}" in this worker of pool "${this.#options.pool}"; it has: ${this.#names()}`
+      this.#end(attempt, { type: 'FAILED', error: runError('handler-missing', message, true) })
+      return
+    }
+    this.#lateness.observe(Math.max(nowMs - attempt.dueAt, 0) / 1_000)
+    let returned: unknown
+    try {
+      returned = handler(attempt)
+      if (isThenable(returned)) {
+        this.calls.follow([attempt], returned, (value) => () => outcomeOf(attempt, value))
+        return
+      }
+    } catch (error) {
+      this.#end(attempt, failed(error))
+      return
+    }
+    this.#end(attempt, outcomeOf(attempt, returned))
+  }
+
+  /** Answers with the number of runs that it started. */
+  #startBatch(turn: BatchTurn, nowMs: number): number {
+    const attempts: Attempt[] = []
+    for (const entry of turn.gatherer.take(turn)) {
+      const isEarly = entry.state === 'held' && entry.dueAt > nowMs
+      if (isEarly) this.#options.onEarly(entry)
+      const attempt = entry.state === 'held' && !isEarly ? this.#admitted(entry, nowMs) : undefined
+      if (attempt !== undefined) attempts.push(attempt)
+    }
+    if (attempts.length === 0) return 0
+    for (const { dueAt } of attempts) this.#lateness.observe(Math.max(nowMs - dueAt, 0) / 1_000)
+    const outcomes = (returned: unknown) => batchOutcomes(returned, attempts.length)
+    let outcomeOf: (index: number) => Outcome
+    try {
+      const returned: unknown = turn.gatherer.handler.run([...attempts])
+      if (isThenable(returned)) {
+        this.calls.follow(attempts, returned, outcomes)
+        return attempts.length
+      }
+      outcomeOf = outcomes(returned)
+    } catch (error) {
+      outcomeOf = () => failed(error)
+    }
+    attempts.forEach((attempt, index) => {
+      this.#end(attempt, outcomeOf(index))
+    })
+    return attempts.length
+  }
+
+  /** The attempt to run, unless it may not start any more; its owner knows that by itself. */
+  #admitted(entry: Entry, nowMs: number): Attempt | undefined {
+    const execution = entry.execution as Execution
+    const late = nowMs >= execution.startDeadlineAt
+    if (!late && !this.#cancels.take(execution)) return this.#begin(entry, execution, nowMs)
+    entry.state = 'started'
+    this.#options.onStarted(entry)
+    const counter = late ? this.#expired : this.#ended.CANCELLED
+    counter.inc()
+    this.#options.onDone(entry)
+    return undefined
+  }
+
+  #begin(entry: Entry, execution: Execution, startedAt: number | null): Attempt {
+    entry.state = 'started'
+    entry.execution = undefined
+    this.#options.onStarted(entry)
+    return new Attempt(this, entry, execution, startedAt)
+  }
+
+  #end(attempt: Attempt, outcome: Outcome): void {
+    this.#fix(attempt, outcome)
+    this.#options.outbox.push(attempt)
+  }
+
+  #fix(attempt: Attempt, outcome: Outcome): void {
+    attempt.outcome = outcome
+    attempt.endedAt = this.#options.clock.nowMs()
+    this.#ended[outcome.type].inc()
+  }
+
+  #names(): string {
+    return [...this.#handlers.keys()].slice(0, 20).join(', ') || 'none'
+  }
+}
+
+/** Nobody asks for the result of one that is not tracked. */
+function outcomeOf({ entry }: Attempt, returned: unknown): Outcome {
+  return entry.tracked ? succeeded(returned) : succeededWithoutResult
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
+}

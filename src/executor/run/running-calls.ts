@@ -1,0 +1,109 @@
+/** Calls of handlers that have not returned. Each has a slot, a batch one for all of its runs; an attempt that has ended keeps it till then. */
+
+import { attemptKey, type Cancellation, isMeant } from '../consume/index.ts'
+import { namedError } from '../handlers/index.ts'
+import { type Attempt, cancelled, failed, type Outbox, type Outcome, released } from '../report/index.ts'
+import type { Supervisor } from './supervisor.ts'
+
+/** Bytes of the executions whose handlers run: with more no further one is started. */
+export const RUNNING_BYTES_MAX = 64 * 1024 * 1024
+
+/** The outcome of each attempt of a call by its place, from what the handler returned. */
+export type OutcomesOf = (returned: unknown) => (index: number) => Outcome
+
+export interface CallsOptions {
+  supervisor: Supervisor
+  outbox: Outbox
+  gauge: { inc(): void; dec(): void }
+  /** Fixes the outcome of an attempt. */
+  fix(attempt: Attempt, outcome: Outcome): void
+  /** A slot is free. */
+  onFree(): void
+}
+
+export class Calls {
+  readonly #options: CallsOptions
+  readonly #running = new Set<Attempt>()
+  #slots = 0
+  #bytes = 0
+  #emptied: (() => void)[] = []
+
+  constructor(options: CallsOptions) {
+    this.#options = options
+  }
+
+  /** Whether one more may begin, of so many side by side. */
+  hasSlot(concurrency: number): boolean {
+    return this.#slots < concurrency && this.#bytes < RUNNING_BYTES_MAX
+  }
+
+  get running(): ReadonlySet<Attempt> {
+    return this.#running
+  }
+
+  follow(attempts: readonly Attempt[], returned: PromiseLike<unknown>, outcomesOf: OutcomesOf): void {
+    const { gauge, supervisor, outbox } = this.#options
+    this.#slots++
+    for (const attempt of attempts) {
+      this.#running.add(attempt)
+      this.#bytes += attempt.entry.bytes
+      gauge.inc()
+      supervisor.begin(attempt)
+      outbox.push(attempt)
+    }
+    // Promise.resolve, because a foreign thenable may call back twice.
+    Promise.resolve(returned).then(
+      (value) => this.#returned(attempts, outcomesOf(value)),
+      (error) => this.#returned(attempts, () => failed(error)),
+    )
+  }
+
+  /** Aborts those of these attempts that run; answers with the others. */
+  cancel(cancellations: readonly Cancellation[]): Cancellation[] {
+    const wanted = new Map(cancellations.map((cancellation) => [attemptKey(cancellation), cancellation]))
+    for (const attempt of this.#running) {
+      const key = attemptKey(attempt)
+      const cancellation = wanted.get(key)
+      if (cancellation === undefined || !isMeant(attempt.execution, cancellation)) continue
+      wanted.delete(key)
+      if (attempt.outcome !== undefined) continue
+      this.#options.fix(attempt, cancelled)
+      attempt.abort(namedError('Cancelled', cancellation.reason || 'the run was cancelled'))
+    }
+    return [...wanted.values()]
+  }
+
+  /** Gives back what still runs. The report is fixed first, so that what the handler does at the abort cannot change it. */
+  releaseAll(): void {
+    const { fix, outbox, supervisor } = this.#options
+    for (const attempt of this.#running) {
+      if (attempt.outcome !== undefined) continue
+      fix(attempt, released)
+      outbox.push(attempt)
+      attempt.abort(namedError('WorkerStopping', 'the worker is stopping; this attempt was given back'))
+    }
+    supervisor.clear()
+  }
+
+  /** Resolves when every handler has returned. */
+  drained(): Promise<void> {
+    if (this.#running.size === 0) return Promise.resolve()
+    return new Promise((resolve) => this.#emptied.push(resolve))
+  }
+
+  #returned(attempts: readonly Attempt[], outcomeOf: (index: number) => Outcome): void {
+    const { gauge, supervisor, fix, outbox, onFree } = this.#options
+    this.#slots--
+    attempts.forEach((attempt, index) => {
+      this.#running.delete(attempt)
+      this.#bytes -= attempt.entry.bytes
+      gauge.dec()
+      supervisor.forget(attempt)
+      if (attempt.outcome !== undefined) return
+      fix(attempt, outcomeOf(index))
+      outbox.push(attempt)
+    })
+    onFree()
+    if (this.#running.size === 0) for (const resolve of this.#emptied.splice(0)) resolve()
+  }
+}

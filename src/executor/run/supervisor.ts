@@ -1,0 +1,78 @@
+/**
+ * Watches attempts while their handlers run: heartbeats keep their leases, timeouts end them, progress is passed on. All by the steady clock:
+ * no step of the wall clock ends a handler, or keeps its heartbeats back.
+ */
+import { type Clock, steadyClock } from '../../clock/index.ts'
+import { namedError, runError } from '../handlers/index.ts'
+import type { Attempt, Outbox, Outcome } from '../report/index.ts'
+import { Timetable } from './timer-queue.ts'
+
+/** The wheel looks at running attempts at multiples of this; timeouts and heartbeats are late by at most so much. */
+const WHEEL_TICK_MS = 20
+/** A handler's progress is passed on at most so often. */
+const PROGRESS_INTERVAL_MS = 1_000
+/** Reports for each lease while an attempt runs: two may get lost before the lease does. */
+const BEATS_PER_LEASE = 3
+
+export class Supervisor {
+  readonly #clock: Clock
+  readonly #outbox: Outbox
+  readonly #end: (attempt: Attempt, outcome: Outcome) => void
+  readonly #wheel: Timetable<Attempt>
+
+  constructor(clock: Clock, outbox: Outbox, end: (attempt: Attempt, outcome: Outcome) => void) {
+    this.#clock = steadyClock(clock)
+    this.#outbox = outbox
+    this.#end = end
+    this.#wheel = new Timetable(this.#clock, (attempt) => this.#look(attempt))
+  }
+
+  /** The handler runs from now on. */
+  begin(attempt: Attempt): void {
+    attempt.beganAt = attempt.beatAt = this.#clock.nowMs()
+    this.#watch(attempt, this.#nextLook(attempt))
+  }
+
+  /** The handler has returned. */
+  forget(attempt: Attempt): void {
+    this.#wheel.delete(attempt.wakeAt, attempt)
+  }
+
+  progressed(attempt: Attempt): void {
+    if (!attempt.entry.tracked) return
+    const atMs = Math.max(this.#clock.nowMs(), attempt.beatAt + PROGRESS_INTERVAL_MS)
+    if (atMs < attempt.wakeAt) this.#watch(attempt, atMs)
+  }
+
+  clear(): void {
+    this.#wheel.clear()
+  }
+
+  #nextLook(attempt: Attempt): number {
+    const timeoutAt = attempt.beganAt + attempt.execution.attemptTimeoutMs
+    // Nobody waits for a sign of life of one that is not tracked.
+    if (!attempt.entry.tracked) return timeoutAt
+    return Math.min(timeoutAt, attempt.beatAt + attempt.execution.leaseMs / BEATS_PER_LEASE)
+  }
+
+  #watch(attempt: Attempt, atMs: number): void {
+    this.#wheel.delete(attempt.wakeAt, attempt)
+    attempt.wakeAt = Math.ceil(atMs / WHEEL_TICK_MS) * WHEEL_TICK_MS
+    this.#wheel.add(attempt.wakeAt, attempt)
+  }
+
+  #look(attempt: Attempt): void {
+    if (attempt.outcome !== undefined) return
+    const nowMs = this.#clock.nowMs()
+    const { attemptTimeoutMs } = attempt.execution
+    if (nowMs >= attempt.beganAt + attemptTimeoutMs) {
+      const message = `the handler had not returned ${attemptTimeoutMs} ms after its start`
+      this.#end(attempt, { type: 'FAILED', error: runError('AttemptTimeout', message, true) })
+      attempt.abort(namedError('AttemptTimeout', message))
+      return
+    }
+    attempt.beatAt = nowMs
+    this.#outbox.push(attempt)
+    this.#watch(attempt, this.#nextLook(attempt))
+  }
+}

@@ -1,0 +1,78 @@
+/**
+ * Runs of jobs with trackRuns false. Nobody is told of them: their offset is done when the handler has settled, however that was, so
+ * that a worker which dies before loses none. A failure shows in a metric and in the log, and nowhere else.
+ */
+import type { Logger } from 'pino'
+import type { Clock } from '../../clock/index.ts'
+import type { Metrics } from '../../metrics/index.ts'
+import type { Entry } from '../consume/index.ts'
+import type { Attempt } from '../report/index.ts'
+
+/** Failures logged one by one in each second; a flood of them is counted. */
+export const FAILURES_LOGGED_PER_SECOND_MAX = 20
+
+export interface UntrackedOptions {
+  pool: string
+  clock: Clock
+  metrics: Metrics
+  logger: Logger
+  /** The entry's offset may be committed. */
+  onDone(entry: Entry): void
+}
+
+export class Untracked {
+  readonly #options: UntrackedOptions
+  readonly #failures: { inc(): void }
+  readonly #open = new Set<Entry>()
+  #settled: (() => void)[] = []
+  #second = 0
+  #logged = 0
+  #leftOut = 0
+
+  constructor(options: UntrackedOptions) {
+    this.#options = options
+    this.#failures = options.metrics.untrackedFailures.labels(options.pool)
+  }
+
+  /** Its handler is about to run here. */
+  opened(entry: Entry): void {
+    this.#open.add(entry)
+  }
+
+  /** Something became of an attempt. One that is given back is read again by whoever has its partition then. */
+  ended(attempt: Attempt): void {
+    const { outcome, entry } = attempt
+    if (outcome === undefined || outcome.type === 'RELEASED') return
+    if (outcome.type === 'FAILED') this.#failed(attempt, outcome.error)
+    this.#options.onDone(entry)
+  }
+
+  closed(entry: Entry): void {
+    if (!this.#open.delete(entry) || this.#open.size > 0) return
+    for (const resolve of this.#settled.splice(0)) resolve()
+  }
+
+  /** Resolves when all that were opened are done. */
+  settled(): Promise<void> {
+    if (this.#open.size === 0) return Promise.resolve()
+    return new Promise((resolve) => this.#settled.push(resolve))
+  }
+
+  #failed({ jobId, runNo, execution }: Attempt, { type, message }: { type: string; message: string }): void {
+    const { clock, logger } = this.#options
+    this.#failures.inc()
+    const second = Math.floor(clock.nowMs() / 1_000)
+    if (second !== this.#second) {
+      if (this.#leftOut > 0) logger.warn({ failures: this.#leftOut }, 'more runs that are not tracked failed than were logged')
+      this.#second = second
+      this.#logged = 0
+      this.#leftOut = 0
+    }
+    if (this.#logged++ >= FAILURES_LOGGED_PER_SECOND_MAX) {
+      this.#leftOut++
+      return
+    }
+    const place = { jobId, runNo, handler: execution.handler, errorType: type, error: message }
+    logger.warn(place, 'a run that is not tracked failed; it is not repeated')
+  }
+}

@@ -1,3 +1,0 @@
-/** What `import … from 'duelog'` gives: a client that schedules jobs and a worker that runs them. */
-export * from './client-entry.ts'
-export * from './worker-entry.ts'

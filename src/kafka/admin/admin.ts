@@ -1,0 +1,117 @@
+/** Offsets and group members as the broker knows them. */
+import type { Admin, Kafka, RetryOptions } from 'kafkajs'
+import type { LogAdmin } from '../../ports/index.ts'
+import { principalOf } from '../brokers/index.ts'
+import { faultOf, patiently } from '../errors/index.ts'
+import { assignedOf, metadataOf, readNote } from '../group/index.ts'
+import { answeredOffset, uncommitted, unveiled } from '../kafkajs/index.ts'
+
+/** As workers sign their reports: name@host:pid:boot. */
+const isInstance = (clientId: string): boolean => /^[^@:\s]+@.+:\d+:[^:]+$/.test(clientId)
+
+export class KafkaAdmin implements LogAdmin {
+  readonly #kafka: Kafka
+  #admin: Admin
+  /** How many questions about offsets each admin has under way. */
+  readonly #asking = new Map<Admin, number>()
+
+  private constructor(kafka: Kafka, admin: Admin) {
+    this.#kafka = kafka
+    this.#admin = admin
+  }
+
+  /** `retry`: default that of the connection. */
+  static async open(kafka: Kafka, retry?: RetryOptions): Promise<KafkaAdmin> {
+    const admin = kafka.admin(retry === undefined ? {} : { retry })
+    try {
+      await admin.connect()
+      return new KafkaAdmin(kafka, admin)
+    } catch (thrown) {
+      await admin.disconnect().catch(() => {})
+      throw faultOf(thrown, 'Connecting to the brokers', principalOf(kafka))
+    }
+  }
+
+  async offsets(topic: string): Promise<{ partition: number; earliest: number; next: number }[]> {
+    const offsets = await this.#ask(`Looking up offsets of ${topic}`, () =>
+      // A topic that does not exist is an answer; kafkajs has waited for it already.
+      patiently(() => this.#fetchOffsets(topic), ['UNKNOWN_TOPIC_OR_PARTITION']),
+    )
+    const of = (offset: string, partition: number): number => answeredOffset(offset, topic, partition)
+    return offsets
+      .map(({ partition, low, high }) => ({ partition, earliest: of(low, partition), next: of(high, partition) }))
+      .sort((a, b) => a.partition - b.partition)
+  }
+
+  async highWatermarks(topic: string): Promise<Map<number, number>> {
+    const offsets = await this.#ask(`Looking up ends of ${topic}`, () =>
+      patiently(() => uncommitted(() => this.#fetchOffsets(topic)), ['UNKNOWN_TOPIC_OR_PARTITION']),
+    )
+    return new Map(offsets.map(({ partition, high }) => [partition, answeredOffset(high, topic, partition)]))
+  }
+
+  async clusterId(): Promise<string> {
+    return (await this.#ask('Looking up the cluster', () => this.#admin.describeCluster())).clusterId
+  }
+
+  async committed(groupId: string, topic: string) {
+    const [found] = await this.#ask(
+      `Looking up what ${groupId} has committed`,
+      () => this.#admin.fetchOffsets({ groupId, topics: [topic] }),
+      groupId,
+    )
+    return (found?.partitions ?? [])
+      .map(({ partition, offset }) => ({ partition, offset: Number(offset) }))
+      .filter(({ offset }) => offset >= 0)
+  }
+
+  async groupMembers(groupId: string) {
+    const { groups } = await this.#ask(`Describing group ${groupId}`, () => this.#admin.describeGroups([groupId]), groupId)
+    return (groups[0]?.members ?? []).map(({ memberId, clientId, memberMetadata, memberAssignment }) => {
+      // While the group rebalances both are empty.
+      const note = readNote(memberId, metadataOf(memberMetadata)?.userData)
+      // A worker of another program has no note; it may say who it is by its client id.
+      const instance = note.instance === memberId && isInstance(clientId) ? clientId : note.instance
+      return { memberId, instance, userData: note.userData, assigned: assignedOf(memberAssignment) }
+    })
+  }
+
+  async groups(prefix: string): Promise<string[]> {
+    const { groups } = await this.#ask('Listing groups', () => this.#admin.listGroups())
+    return groups.map(({ groupId }) => groupId).filter((groupId) => groupId.startsWith(prefix))
+  }
+
+  async close(): Promise<void> {
+    await this.#admin.disconnect().catch(() => {})
+  }
+
+  /**
+   * After a failure the next question is asked with a fresh admin: kafkajs would ask the leaders that it knows, moved or not, until its
+   * metadata expire. Partitions ask side by side: whoever still waits for an answer of the old one keeps it, and it is replaced once.
+   */
+  async #fetchOffsets(topic: string) {
+    const admin = this.#admin
+    this.#asking.set(admin, (this.#asking.get(admin) ?? 0) + 1)
+    try {
+      return await admin.fetchTopicOffsets(topic)
+    } catch (thrown) {
+      if (this.#admin === admin) this.#admin = this.#kafka.admin()
+      throw thrown
+    } finally {
+      const others = (this.#asking.get(admin) ?? 0) - 1
+      this.#asking.set(admin, others)
+      if (others === 0) this.#asking.delete(admin)
+      if (others === 0 && this.#admin !== admin) void admin.disconnect().catch(() => {})
+    }
+  }
+
+  /** `groupId`: of which a coordinator is asked. */
+  async #ask<Value>(doing: string, ask: () => Promise<Value>, groupId?: string): Promise<Value> {
+    try {
+      return await ask()
+    } catch (thrown) {
+      const told = groupId === undefined ? thrown : await unveiled(this.#kafka, thrown, 'group', groupId)
+      throw faultOf(told, doing, principalOf(this.#kafka))
+    }
+  }
+}

@@ -1,0 +1,44 @@
+/**
+ * Takes members out of their groups whose process is known to be dead. The broker learns of a death only when the session is over, and
+ * until then nobody else gets what such a member had.
+ */
+import type { Kafka, RetryOptions } from 'kafkajs'
+import { principalOf } from '../brokers/index.ts'
+import { faultOf } from '../errors/index.ts'
+import { type Cluster, ownCluster } from '../kafkajs/index.ts'
+import { KafkaAdmin } from './admin.ts'
+
+/**
+ * A broker that has just started loads its groups one partition after another and refuses questions meanwhile, for some 100 ms. Waits that
+ * double would sleep past the end of it. About 5 s in all.
+ */
+const loadingRetry: RetryOptions = { initialRetryTime: 60, maxRetryTime: 200, multiplier: 1.2, factor: 0.2, retries: 30 }
+
+/** Resolves with how many members of this instance were taken out of these groups. */
+export async function removeDeparted(kafka: Kafka, instance: string, groupIds: readonly string[]): Promise<number> {
+  const admin = await KafkaAdmin.open(kafka, loadingRetry)
+  let cluster: Cluster | undefined
+  try {
+    const found = await Promise.all(
+      groupIds.map(async (groupId) => {
+        const members = await admin.groupMembers(groupId)
+        return members.filter((member) => member.instance === instance).map(({ memberId }) => ({ groupId, memberId }))
+      }),
+    )
+    const departed = found.flat()
+    if (departed.length === 0) return 0
+    cluster = ownCluster(kafka)
+    await cluster.connect()
+    await Promise.all(departed.map((member) => leave(cluster as Cluster, member)))
+    return departed.length
+  } catch (thrown) {
+    throw faultOf(thrown, `Taking ${instance} out of its groups`, principalOf(kafka))
+  } finally {
+    await Promise.all([admin.close(), cluster?.disconnect().catch(() => {})])
+  }
+}
+
+async function leave(cluster: Cluster, member: { groupId: string; memberId: string }): Promise<void> {
+  const coordinator = await cluster.findGroupCoordinator(member)
+  await coordinator.leaveGroup(member)
+}

@@ -1,0 +1,88 @@
+/** How many partitions each topic has, and whether one broker has them all; looked up once, because Duelog's topics keep their number; those of users are told of by writing/target-topics.ts. */
+import type { Kafka } from 'kafkajs'
+import { principalOf } from '../brokers/index.ts'
+import { faultOf } from '../errors/index.ts'
+
+export class PartitionCounts {
+  readonly #kafka: Kafka
+  readonly #counts = new Map<string, number>()
+  /** Topics that have all their replicas on one broker, and which. */
+  readonly #brokers = new Map<string, number>()
+  /** Leaders of the partitions as they were when that was looked up. */
+  readonly #leaders = new Map<string, readonly number[]>()
+  #lookup: Promise<void> = Promise.resolve()
+
+  constructor(kafka: Kafka) {
+    this.#kafka = kafka
+  }
+
+  /** The counts, if all these topics are known already. */
+  known(targets: Iterable<{ topic: string }>): ReadonlyMap<string, number> | undefined {
+    for (const { topic } of targets) if (!this.#counts.has(topic)) return undefined
+    return this.#counts
+  }
+
+  /** Rejects with DuelogError `unsafe-topic` when a topic does not exist, `broker-unavailable` when no broker answers. */
+  async of(targets: Iterable<{ topic: string }>): Promise<ReadonlyMap<string, number>> {
+    const list = [...targets]
+    if (this.known(list)) return this.#counts
+    // One lookup at a time: the second of two that ask for the same topic finds it known.
+    const before = this.#lookup
+    const lookup = before.then(() => this.#ask(list))
+    this.#lookup = lookup.catch(() => {})
+    await lookup
+    return this.#counts
+  }
+
+  /**
+   * Whether everything written to these topics goes to one and the same broker, whatever fails. False where it is not known. A cluster of
+   * one broker that gets a second, and partitions moved there, must have its Duelog processes started again.
+   */
+  onOneBroker(targets: Iterable<{ topic: string }>): boolean {
+    let only: number | undefined
+    for (const { topic } of targets) {
+      const broker = this.#brokers.get(topic)
+      if (broker === undefined || (only ?? broker) !== broker) return false
+      only = broker
+    }
+    return true
+  }
+
+  /** Name of the broker that leads a partition, as far as is known: leaders move. */
+  leaderOf(topic: string, partition: number): string {
+    const leader = this.#leaders.get(topic)?.[partition]
+    return leader === undefined ? `the leader of ${topic}/${partition}` : `broker ${leader}`
+  }
+
+  /** What somebody else has just looked up. */
+  learn(topic: string, partitions: readonly { partitionId?: number; leader?: number; replicas: readonly number[] }[]): void {
+    this.#counts.set(topic, partitions.length)
+    const leaders: number[] = []
+    for (const { partitionId, leader } of partitions)
+      if (partitionId !== undefined && leader !== undefined) leaders[partitionId] = leader
+    this.#leaders.set(topic, leaders)
+    const brokers = new Set(partitions.flatMap(({ replicas }) => replicas))
+    const [only] = brokers
+    if (only !== undefined && brokers.size === 1) this.#brokers.set(topic, only)
+    else this.#brokers.delete(topic)
+  }
+
+  forget(topic: string): void {
+    this.#counts.delete(topic)
+  }
+
+  async #ask(targets: { topic: string }[]): Promise<void> {
+    const topics = [...new Set(targets.map(({ topic }) => topic))].filter((topic) => !this.#counts.has(topic))
+    if (topics.length === 0) return
+    const admin = this.#kafka.admin()
+    try {
+      await admin.connect()
+      const metadata = await admin.fetchTopicMetadata({ topics })
+      for (const { name, partitions } of metadata.topics) this.learn(name, partitions)
+    } catch (thrown) {
+      throw faultOf(thrown, `Looking up ${topics.join(', ')}`, principalOf(this.#kafka))
+    } finally {
+      await admin.disconnect().catch(() => {})
+    }
+  }
+}

@@ -1,0 +1,209 @@
+/** The codecs of all our records, with their schemas registered. */
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Type } from 'avsc'
+import {
+  type AuditEvent,
+  type AuditEventInput,
+  auditEventSchema,
+  type DeadLetter,
+  type DeadLetterInput,
+  deadLetterSchema,
+  type Execution,
+  type ExecutionEvent,
+  type ExecutionEventInput,
+  type ExecutionInput,
+  executionEventSchema,
+  executionSchema,
+  type JobCommand,
+  type JobCommandInput,
+  type JobDefinition,
+  type JobDefinitionInput,
+  jobCommandSchema,
+  jobDefinitionSchema,
+  jobStateSchema,
+  type StateEntry,
+  type StateEntryInput,
+  schemaTexts,
+  type WorkerControl,
+  type WorkerControlInput,
+  workerControlSchema,
+} from '../../../schemas/index.ts'
+import type { TopicPlan } from '../../../streams/topics/index.ts'
+import { DuelogError } from '../../errors/index.ts'
+import type { Codec } from '../../ports/index.ts'
+import { avroType, fingerprintOf } from './avro-type.ts'
+import { AvroCodec } from './codec.ts'
+import { type KnownIds, Registry, type RegistryOptions } from './registry.ts'
+import { alikeType } from './repeated-record-cache.ts'
+
+export type { KnownIds } from './registry.ts'
+
+export interface CodecsOptions extends RegistryOptions {
+  /** The topics whose subjects `<topic>-value` get their schemas. Every schema must be that of at least one. */
+  plans: TopicPlan[]
+}
+
+export interface Codecs {
+  definition: Codec<JobDefinition, JobDefinitionInput>
+  command: Codec<JobCommand, JobCommandInput>
+  state: Codec<StateEntry, StateEntryInput>
+  execution: Codec<Execution, ExecutionInput>
+  event: Codec<ExecutionEvent, ExecutionEventInput>
+  deadLetter: Codec<DeadLetter, DeadLetterInput>
+  control: Codec<WorkerControl, WorkerControlInput>
+  audit: Codec<AuditEvent, AuditEventInput>
+}
+
+const schemas: Record<TopicPlan['schema'], unknown> = {
+  'job-definition': jobDefinitionSchema,
+  'job-command': jobCommandSchema,
+  'job-state': jobStateSchema,
+  execution: executionSchema,
+  'execution-event': executionEventSchema,
+  'dead-letter': deadLetterSchema,
+  'worker-control': workerControlSchema,
+  'audit-event': auditEventSchema,
+}
+export const subjectOf = (topic: string): string => `${topic}-value`
+type SchemaName = TopicPlan['schema']
+const schemaNames = Object.keys(schemas) as SchemaName[]
+
+/** Where those of a flood no longer differ. Owners decode as many definitions as are written, and keep what waits in memory. */
+const definitionsAlikeFrom = { JobDefinition: 'contentType', Schedule: 'everyMs', Target: 'handler', Retry: 'maxAttempts' }
+
+const typeOf = (name: SchemaName): Type =>
+  name === 'job-definition' ? alikeType(schemas[name], definitionsAlikeFrom) : avroType(schemas[name])
+
+/**
+ * Registers every schema at its subjects, compatible backwards with all earlier versions, or at one of our own (ADR 0061), and checks the known ids.
+ * Rejects with DuelogError `registry-unavailable`, or `foreign-data` when the registry's schemas are not those of our records.
+ */
+export async function createCodecs(options: CodecsOptions): Promise<Codecs> {
+  const registry = new Registry(options)
+  const types = allTypes()
+  const ids = await registered(registry, types, options)
+  return codecsOf(registry, types, ids)
+}
+
+export interface EarlyCodecsOptions extends CodecsOptions {
+  knownIds: KnownIds
+  /** Whether they are known to be those of this registry: it has said so before. Else it is waited for. */
+  isProven: boolean
+  /** Told when it has said so. */
+  onProven(): Promise<void>
+  /** Told once the registry has answered, also where nobody waited for it. */
+  onAnswered?: () => void
+  /** Resolves when the registry can be asked. Default: at once. */
+  whenUp?: Promise<void>
+  /** Told when it is waited for. */
+  onNeeded?: () => void
+  /** Ends the asking. */
+  signal: AbortSignal
+  /** Told each time that a registry which nobody waits for did not answer. */
+  onAway(error: unknown): void
+  /** Told when the registry's schemas turn out not to be those of our records; what went on early must end. */
+  onForeign(error: Error): void
+}
+
+/**
+ * As createCodecs, but does not wait for the registry where the known ids have each of our schemas: what an id stands for never changes.
+ * What createCodecs does before, is then done as soon as the registry answers.
+ */
+export async function createCodecsEarly(options: EarlyCodecsOptions): Promise<Codecs> {
+  const { knownIds, whenUp, onNeeded, isProven, onProven } = options
+  const types = allTypes()
+  const known = isProven ? knownAmong(types, await knownIds.read()) : undefined
+  const registry = new Registry(options)
+  if (known === undefined) {
+    onNeeded?.()
+    await whenUp
+    const ids = await registered(registry, types, options)
+    await onProven()
+    options.onAnswered?.()
+    return codecsOf(registry, types, ids)
+  }
+  await registry.trust()
+  // A registry of ours that cannot be started ends the process by itself.
+  void Promise.resolve(whenUp).then(
+    () => checkLater(registry, types, options),
+    () => {},
+  )
+  return codecsOf(registry, types, known)
+}
+
+/** Waits between questions to a registry that is away. */
+const askAgainMsMin = 1_000
+const askAgainMsMax = 30_000
+
+async function checkLater(registry: Registry, types: Types, options: EarlyCodecsOptions): Promise<void> {
+  const { signal, onAway, onForeign } = options
+  for (let waitMs = askAgainMsMin; !signal.aborted; waitMs = Math.min(2 * waitMs, askAgainMsMax)) {
+    try {
+      await registered(registry, types, options)
+      return options.onAnswered?.()
+    } catch (error) {
+      if (signal.aborted) return
+      if (!(error instanceof DuelogError) || error.code !== 'registry-unavailable') return onForeign(error as Error)
+      onAway(error)
+    }
+    await wait(waitMs, undefined, { signal, ref: false }).catch(() => {})
+  }
+}
+
+/** Whether createCodecsEarly need not wait for the registry. */
+export async function areSchemasKnown(knownIds: KnownIds): Promise<boolean> {
+  return knownAmong(allTypes(), await knownIds.read()) !== undefined
+}
+
+type Types = Record<SchemaName, Type>
+type Ids = Record<SchemaName, number[]>
+
+const allTypes = (): Types => Object.fromEntries(schemaNames.map((name) => [name, typeOf(name)])) as Types
+
+/** The ids that stand for each of our schemas; undefined where one has none. */
+function knownAmong(types: Types, known: Record<string, string>): Ids | undefined {
+  const ids = {} as Ids
+  for (const name of schemaNames) {
+    const print = fingerprintOf(types[name])
+    ids[name] = Object.keys(known)
+      .filter((id) => known[id] === print)
+      .map(Number)
+      .sort((a, b) => a - b)
+    if (ids[name].length === 0) return undefined
+  }
+  return ids
+}
+
+async function registered(registry: Registry, types: Types, { plans }: CodecsOptions): Promise<Ids> {
+  const ids = {} as Ids
+  // One after another: a registry that many processes start against at once has few connections to its database.
+  for (const name of schemaNames) ids[name] = await registerAll(registry, name, plans)
+  await registry.verify(new Map(schemaNames.flatMap((name) => ids[name].map((id) => [id, types[name]] as const))))
+  return ids
+}
+
+function codecsOf(registry: Registry, types: Types, ids: Ids): Codecs {
+  const codec = <Value, Input>(name: SchemaName): Codec<Value, Input> =>
+    new AvroCodec<Value, Input>(types[name], ids[name], (id) => registry.writerOf(id))
+  return {
+    definition: codec('job-definition'),
+    command: codec('job-command'),
+    state: codec('job-state'),
+    execution: codec('execution'),
+    event: codec('execution-event'),
+    deadLetter: codec('dead-letter'),
+    control: codec('worker-control'),
+    audit: codec('audit-event'),
+  }
+}
+
+/**
+ * All ids of the schema, mostly one. Registered is the file as it is shipped, with units, limits and docs: who looks it up by its text
+ * finds it, registries keep unknown attributes, and readers of the registry profit.
+ */
+async function registerAll(registry: Registry, name: SchemaName, plans: TopicPlan[]): Promise<number[]> {
+  const ids = new Set<number>()
+  for (const { topic, schema } of plans)
+    if (schema === name) ids.add(await registry.register(subjectOf(topic), schemaTexts[name]))
+  return [...ids]
+}

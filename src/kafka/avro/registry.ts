@@ -1,0 +1,244 @@
+/** Schema ids: registers our schemas, looks others up, and notices when an id has come to mean another schema. */
+import { COMPATIBILITY, SchemaRegistry, SchemaType } from '@kafkajs/confluent-schema-registry'
+import type { Type } from 'avsc'
+import { DuelogError, type ErrorCode, messageOf } from '../../errors/index.ts'
+import { AnswerTooLong } from '../../network/index.ts'
+import { fingerprintOf, guardedTypes } from './avro-type.ts'
+import { foreignType, UnusableSchema, usableType } from './foreign-schemas.ts'
+import { isPassing, patiently } from './registry-retry.ts'
+import { isSame, type RegistryAddress, type SchemaTexts, Subjects } from './subjects.ts'
+
+export interface RegistryOptions extends RegistryAddress {
+  /** Absent: ids are not watched. */
+  knownIds?: KnownIds
+  /** Told of each subject that refuses our schema for what somebody else registered there. */
+  onRefused?: (sentence: string) => void
+}
+
+/**
+ * Where the ids that were seen are kept, with the fingerprint of each one's schema. A registry that lost its storage issues
+ * its ids anew, and retained records would be decoded with a wrong schema without anybody noticing (ADR 0014).
+ */
+export interface KnownIds {
+  read(): Promise<Record<string, string>>
+  write(ids: Record<string, string>): Promise<void>
+  /** The schema of an id that is not one of ours, as JSON; undefined where it was not kept. Absent: none are kept. */
+  readSchema?(id: number): Promise<string | undefined>
+  writeSchema?(id: number, schema: string): Promise<void>
+}
+
+/** Schemas of others, such as those of the version before, that one process keeps, and characters of each. */
+const keptSchemasMax = 100
+const keptSchemaCharsMax = 200_000
+
+/** Ids of others that are remembered: each is looked up at every start, and any writer may name more. */
+const rememberedMax = 500
+
+/** An id that the registry does not know is not asked for again so soon. */
+const unknownForMs = 10_000
+/** Unknown ids that are remembered; more, and all are forgotten. */
+const unknownMax = 1_000
+
+export class Registry {
+  readonly #client: SchemaRegistry
+  readonly #subjects: Subjects
+  readonly #options: RegistryOptions
+  readonly #unknown = new Map<number, number>()
+  #known: Record<string, string> = {}
+  readonly #kept = new Set<number>()
+  #writing: Promise<void> = Promise.resolve()
+
+  constructor(options: RegistryOptions) {
+    this.#options = options
+    this.#subjects = new Subjects(options)
+    const host = options.registryUrl.replace(/\/+$/, '')
+    this.#client = new SchemaRegistry(
+      { host, auth: options.auth, clientId: 'duelog' },
+      { [SchemaType.AVRO]: { typeHook: guardedTypes } },
+    )
+  }
+
+  /**
+   * Id of the schema, which is registered at the subject unless it is there already. Where the subject holds a version of somebody else's
+   * that it cannot follow, it is registered at a subject of our own: what an id stands for does not depend on where it was registered.
+   */
+  async register(subject: string, schema: string): Promise<number> {
+    try {
+      return await this.#registered(subject, schema)
+    } catch (thrown) {
+      if (!isRefusal(thrown)) throw this.#fault(thrown, `Registering the schema of ${subject}`, registeringFaults)
+      const own = ownSubjectOf(subject)
+      try {
+        const id = await this.#registered(own, schema)
+        this.#options.onRefused?.(
+          `Somebody registered a version at ${subject} that does not go with our schema, and the registry refuses ours there: ` +
+            `${messageOf(thrown)}. Records are written with id ${id}, from ${own}, meanwhile. ${repairAdvice}`,
+        )
+        return id
+      } catch (again) {
+        throw this.#fault(
+          again,
+          `Registering the schema of ${subject}, which its registry refuses there, at ${own}`,
+          registeringFaults,
+        )
+      }
+    }
+  }
+
+  async #registered(subject: string, schema: string): Promise<number> {
+    const text = await this.#textAt(subject, schema)
+    const register = async (compatibility: COMPATIBILITY): Promise<number> =>
+      (await this.#client.register({ type: SchemaType.AVRO, schema: text }, { subject, compatibility })).id
+    return patiently(() => register(COMPATIBILITY.BACKWARD_TRANSITIVE)).catch(async (thrown) => {
+      const level = /!= (\w+)\)/.exec(messageOf(thrown))?.[1]
+      if (level === undefined) throw thrown
+      // NONE is a subject whose level was never set, for example because its first registration was cut off. Any other
+      // level is its operator's choice.
+      if (level !== 'NONE') return register(level as COMPATIBILITY)
+      await patiently(() => this.#subjects.setLevel(subject, COMPATIBILITY.BACKWARD_TRANSITIVE))
+      return patiently(() => register(COMPATIBILITY.BACKWARD_TRANSITIVE))
+    })
+  }
+
+  /** The schema as it stands at the subject: another text of the same schema would be another version to some registries. */
+  async #textAt(subject: string, schema: string): Promise<string> {
+    const found = await patiently(() => this.#subjects.alike(subject, schema))
+    // A registry may take two orders of fields for alike, whose bytes differ.
+    return found !== undefined && isSame(found.schema, schema) ? found.schema : schema
+  }
+
+  /** The schema that an id stands for. Rejects with `undecodable` when there is none, `registry-unavailable` when nobody answers. */
+  async lookup(id: number): Promise<Type> {
+    const since = this.#unknown.get(id)
+    // Registries give no such ids, and some call it a bad request.
+    if (id < 0 || (since !== undefined && performance.now() - since < unknownForMs)) throw unknownId(id)
+    let found: SchemaTexts | undefined
+    try {
+      found = await this.#subjects.textsOf(id)
+    } catch (thrown) {
+      // The next answer would be as long.
+      if (thrown instanceof AnswerTooLong) throw new UnusableSchema(id, thrown)
+      throw this.#fault(thrown, `Looking up schema ${id}`, { 401: 'bad-config', 403: 'bad-config' })
+    }
+    if (found === undefined) {
+      if (this.#unknown.size >= unknownMax) this.#unknown.clear()
+      this.#unknown.set(id, performance.now())
+      throw unknownId(id)
+    }
+    const type = usableType(id, found)
+    this.#compare(id, type)
+    if (Object.keys(this.#known).length < rememberedMax) await this.#remember([[id, type]])
+    await this.#keep(id, type)
+    return type
+  }
+
+  /**
+   * As `lookup`, for decoding: an id with a new meaning counts as `registry-unavailable`, since the right registry would decode it. While
+   * the registry is away a schema that was kept does: what an id stands for never changes.
+   */
+  async writerOf(id: number): Promise<Type> {
+    try {
+      return await this.lookup(id)
+    } catch (thrown) {
+      const kept = thrown instanceof DuelogError && thrown.code === 'registry-unavailable' ? await this.#keptType(id) : undefined
+      if (kept !== undefined) return kept
+      if (thrown instanceof DuelogError && thrown.code !== 'undecodable' && thrown.code !== 'registry-unavailable')
+        throw new DuelogError('registry-unavailable', thrown.message, { cause: thrown })
+      throw thrown
+    }
+  }
+
+  /** From now on lookups are compared with the ids of the record. */
+  async trust(): Promise<void> {
+    this.#known = { ...(await this.#options.knownIds?.read()) }
+  }
+
+  /** Compares all ids of the record with what the registry says now. Rejects with `foreign-data` when one has another meaning. */
+  async verify(ours: ReadonlyMap<number, Type>): Promise<void> {
+    if (!this.#options.knownIds) return
+    await this.trust()
+    for (const [id, type] of ours) this.#compare(id, type)
+    const others = Object.keys(this.#known)
+      .map(Number)
+      .filter((id) => !ours.has(id))
+    // Earlier versions remembered all. The first ones are those that most was written with.
+    for (const id of others.splice(rememberedMax)) delete this.#known[id]
+    for (const id of others)
+      await this.lookup(id).catch((error: DuelogError) => {
+        // One that can no longer be used is there all the same.
+        if (error instanceof UnusableSchema) return
+        throw error.code === 'undecodable' ? this.#lost(id, 'no schema') : error
+      })
+    await this.#remember([...ours])
+  }
+
+  #compare(id: number, type: Type): void {
+    const before = this.#known[id]
+    if (before !== undefined && before !== fingerprintOf(type)) throw this.#lost(id, `another schema, ${type.name}`)
+  }
+
+  #lost(id: number, now: string): DuelogError {
+    return new DuelogError(
+      'foreign-data',
+      `Schema id ${id} now stands for ${now} in the registry ${this.#options.registryUrl}, so records written with it would be misread. ` +
+        'Use the registry that the records were written with, or restore its storage.',
+    )
+  }
+
+  async #remember(types: [number, Type][]): Promise<void> {
+    const store = this.#options.knownIds
+    const fresh = types.filter(([id]) => this.#known[id] === undefined)
+    if (!store || fresh.length === 0) return
+    for (const [id, type] of fresh) this.#known[id] = fingerprintOf(type)
+    this.#writing = this.#writing.then(() => store.write({ ...this.#known }))
+    await this.#writing
+  }
+
+  async #keep(id: number, type: Type): Promise<void> {
+    const { knownIds } = this.#options
+    if (knownIds?.writeSchema === undefined || this.#kept.has(id) || this.#kept.size >= keptSchemasMax) return
+    const text = JSON.stringify(type.schema({ exportAttrs: true }))
+    if (text.length > keptSchemaCharsMax) return
+    this.#kept.add(id)
+    await knownIds.writeSchema(id, text)
+  }
+
+  /** Only what means just what the known ids say. */
+  async #keptType(id: number): Promise<Type | undefined> {
+    const text = this.#known[id] === undefined ? undefined : await this.#options.knownIds?.readSchema?.(id)
+    if (text === undefined) return undefined
+    try {
+      const type = foreignType([text])
+      return fingerprintOf(type) === this.#known[id] ? type : undefined
+    } catch {
+      return undefined
+    }
+  }
+
+  #fault(thrown: unknown, doing: string, codes: Partial<Record<number, ErrorCode>>): DuelogError {
+    if (thrown instanceof DuelogError) return thrown
+    const status = (thrown as { status?: number }).status ?? 0
+    const code = codes[status] ?? 'registry-unavailable'
+    const advice = {
+      'foreign-data': `A version that does not go with our schema is registered there. ${repairAdvice}`,
+      'bad-config': 'Check the credentials of the registry.',
+    }[code as string]
+    return new DuelogError(
+      code,
+      `${doing} at ${this.#options.registryUrl} failed: ${messageOf(thrown)}. ${advice ?? 'Check that the registry runs and can be reached.'}`,
+      { cause: thrown },
+    )
+  }
+}
+
+/** Where a schema of ours is registered while its subject refuses it; nobody else writes there. */
+export const ownSubjectOf = (subject: string): string => `${subject}.own`
+
+const registeringFaults = { 409: 'foreign-data', 422: 'foreign-data', 401: 'bad-config', 403: 'bad-config' } as const
+const repairAdvice = '`duelog schemas list` shows what stands there, and `duelog schemas repair` puts it right.'
+
+/** Whether the subject holds what our schema cannot follow. */
+const isRefusal = (thrown: unknown): boolean => (thrown as { status?: number }).status === 409 && !isPassing(thrown)
+
+const unknownId = (id: number): DuelogError =>
+  new DuelogError('undecodable', `The registry knows no schema with id ${id}. Write records with a registered schema.`)

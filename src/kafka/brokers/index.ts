@@ -1,0 +1,13 @@
+/** Connections to brokers, each watched for silence. */
+export { CutOff } from './broker-isolation.ts'
+export {
+  brokersOf,
+  createKafka,
+  type Logger,
+  type LogOptions,
+  type LogSettings,
+  principalOf,
+  retry,
+  settingsOf,
+  transactionRetry,
+} from './client.ts'

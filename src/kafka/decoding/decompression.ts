@@ -1,0 +1,31 @@
+/** Unpacks batches that somebody compressed, up to a limit. Duelog itself compresses none. */
+import { promisify } from 'node:util'
+import { gunzip, type InputType, type ZlibOptions, zstdDecompress } from 'node:zlib'
+import { messageOf } from '../../errors/index.ts'
+
+/** Bytes of one batch, unpacked. The broker takes 1 MB, packed; text is packed to a tenth of it. */
+export const unpackedBytesMax = 16 * 1024 * 1024
+
+type Unpack = (bytes: InputType, options: Pick<ZlibOptions, 'maxOutputLength'>) => Promise<Buffer>
+
+const codecs: Record<number, { name: string; unpack?: Unpack }> = {
+  1: { name: 'gzip', unpack: promisify(gunzip) as Unpack },
+  2: { name: 'snappy' },
+  3: { name: 'lz4' },
+  4: { name: 'zstd', unpack: promisify(zstdDecompress) as Unpack },
+}
+
+/** `codec`: as the attributes of a batch name it. Rejects with the reason where it cannot be done. */
+export async function unpacked(codec: number, bytes: Buffer): Promise<Buffer> {
+  const { name, unpack } = codecs[codec] ?? { name: `codec ${codec}` }
+  if (unpack === undefined) throw new Error(`It is compressed by ${name}; Duelog reads gzip and zstd.`)
+  try {
+    return await unpack(bytes, { maxOutputLength: unpackedBytesMax })
+  } catch (error) {
+    const isTooLarge = (error as { code?: unknown }).code === 'ERR_BUFFER_TOO_LARGE'
+    const problem = isTooLarge
+      ? `It has more than ${unpackedBytesMax} bytes when it is unpacked`
+      : `It cannot be unpacked: ${messageOf(error)}`
+    throw new Error(`${problem} (${name}).`, { cause: error })
+  }
+}

@@ -1,0 +1,110 @@
+/** Turns what kafkajs throws into errors of our table. */
+import { DuelogError, type ErrorCode, messageOf } from '../../errors/index.ts'
+
+/** What is read of kafkajs's errors; its classes differ, these fields do not. */
+interface Fault {
+  name?: string
+  type?: string
+  code?: unknown
+  cause?: unknown
+  retriable?: boolean
+  errors?: unknown[]
+}
+
+/** A later producer of the same transactional id took over, or the coordinator ended our transaction and shut this epoch out. */
+const fencing = new Set([
+  'INVALID_PRODUCER_EPOCH',
+  'PRODUCER_FENCED',
+  'INVALID_PRODUCER_ID_MAPPING',
+  'TRANSACTION_COORDINATOR_FENCED',
+])
+/** PRODUCER_FENCED, which kafkajs has no name for. */
+const producerFencedCode = 90
+
+const tooLarge = new Set(['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE'])
+const refused = new Set(['INVALID_RECORD', 'INVALID_TIMESTAMP'])
+const missing = new Set(['UNKNOWN_TOPIC_OR_PARTITION', 'INVALID_TOPIC_EXCEPTION'])
+/**
+ * The transaction before is not over yet, which may take longer than kafkajs asks where a broker is lost; or a broker has failed with something
+ * of its own, as one that is asked to end a transaction in the moment in which it is fenced.
+ */
+const passing = new Set(['CONCURRENT_TRANSACTIONS', 'UNKNOWN'])
+const denied = /^(TOPIC|GROUP|CLUSTER|TRANSACTIONAL_ID|DELEGATION_TOKEN)_AUTHORIZATION_FAILED$/
+const unknownUser = /SASL_AUTHENTICATION_FAILED|UNSUPPORTED_SASL|ILLEGAL_SASL_STATE/
+const connection = /Connection|Timeout|BrokerNotFound|NoBroker|CoordinatorNotFound|MetadataNotLoaded|NumberOfRetriesExceeded/
+
+/**
+ * Where each broker that kafkajs knows failed to answer, its `withBroker` returns null in place of an answer, which it then takes apart: what
+ * it throws is a TypeError about null.
+ */
+export const isUnanswered = (thrown: unknown): boolean => thrown instanceof TypeError && /\bnull\b/.test(thrown.message)
+
+/** What kafkajs trips over where metadata name the topic and no partition of it yet, or change between its questions for both ends. */
+export const isWithoutPartitions = (thrown: unknown): boolean =>
+  thrown instanceof TypeError && /'partitions' of|reading '(partitions|offset)'/.test(thrown.message)
+
+/** The innermost error, which names the true reason below kafkajs's wrappers. */
+function rootOf(thrown: unknown): Fault {
+  let fault = thrown as Fault
+  for (let depth = 0; depth < 8; depth++) {
+    const inner = fault.errors?.[0] ?? fault.cause
+    if (typeof inner !== 'object' || inner === null) break
+    fault = inner as Fault
+  }
+  return fault ?? {}
+}
+
+function codeOf(thrown: unknown): ErrorCode {
+  const root = rootOf(thrown)
+  const type = root.type ?? ''
+  if (fencing.has(type) || root.code === producerFencedCode) return 'fenced'
+  if (tooLarge.has(type)) return 'payload-too-large'
+  if (refused.has(type)) return 'record-refused'
+  if (missing.has(type)) return 'unsafe-topic'
+  if (denied.test(type)) return 'kafka-denied'
+  if (unknownUser.test(type) || root.name === 'KafkaJSSASLAuthenticationError') return 'bad-config'
+  if (
+    passing.has(type) ||
+    isUnanswered(thrown) ||
+    connection.test(root.name ?? '') ||
+    root.retriable === true ||
+    typeof root.code === 'string'
+  )
+    return 'broker-unavailable'
+  return 'internal'
+}
+
+const advice: Partial<Record<ErrorCode, string>> = {
+  fenced: 'Close this writer; open a new one only while this process still owns the partition.',
+  'payload-too-large': 'Make the record smaller, or raise max.message.bytes of the topic.',
+  'record-refused': 'Look at what the topic accepts, such as its compaction and its interceptors.',
+  'unsafe-topic': 'The topic or partition does not exist; create it with `duelog topics apply`.',
+  'bad-config':
+    'The brokers do not accept these credentials: check KAFKA_SASL_MECHANISM, KAFKA_SASL_USERNAME and KAFKA_SASL_PASSWORD, and that the port of KAFKA_BROKERS is a listener with SASL.',
+  'broker-unavailable': 'Check that the brokers run and can be reached; then try again.',
+}
+
+/** What to grant, by what was refused. */
+const grants: Record<string, string> = {
+  TOPIC_AUTHORIZATION_FAILED: 'Describe and, for what it does there, Read, Write or Create on the topic',
+  GROUP_AUTHORIZATION_FAILED: 'Read and Describe on the group',
+  TRANSACTIONAL_ID_AUTHORIZATION_FAILED: 'Write and Describe on the transactional id',
+  CLUSTER_AUTHORIZATION_FAILED: 'Write on a topic, or IdempotentWrite on the cluster, to produce; Create to make topics',
+}
+
+/** An error of our table that says what was being done, where, for whom, and what to do. A DuelogError is passed on as it is. */
+export function faultOf(thrown: unknown, doing: string, principal = 'the principal of this process'): DuelogError {
+  if (thrown instanceof DuelogError) return thrown
+  const code = codeOf(thrown)
+  if (code === 'kafka-denied') {
+    const { type = '' } = rootOf(thrown)
+    const grant = grants[type] ?? 'what is missing'
+    const text = `${doing} failed: the brokers refuse it to ${principal} (${type}). Grant ${grant}; \`duelog acls\` lists what each role needs.`
+    return new DuelogError(code, text, { cause: thrown })
+  }
+  const type = rootOf(thrown).type
+  const reason = isUnanswered(thrown) ? 'No broker answered' : messageOf(thrown)
+  const said = `${doing} failed: ${reason.replace(/\.$/, '')}${type ? ` (${type})` : ''}.`
+  const todo = advice[code]
+  return new DuelogError(code, todo === undefined ? said : `${said} ${todo}`, { cause: thrown })
+}

@@ -1,0 +1,204 @@
+/**
+ * Who of a few gets which of many, at the least cost, and nobody has more than one more than another: a flow of least cost, found by shortest
+ * paths. Pure. The bins are members of a group, the items partitions; a crowd is what comes to one bin from one source.
+ */
+import { type Path, SeatSearch } from './shortest-path.ts'
+
+export interface SeatPlan {
+  /** Number of bins; they are numbered from 0. */
+  bins: number
+  /** What each bin has already; it stays there. */
+  taken: readonly number[]
+  /** At least 0; Infinity: never. Always the same. */
+  cost(item: number, bin: number): number
+  /** The source of an item, numbered from 0, and of how many items of one source a bin takes; beyond it only where there is no other way. */
+  sources: number
+  sourceOf(item: number): number
+  crowdMax(bin: number, source: number): number
+}
+
+/**
+ * Moves that all searches of one plan look at together; 12 partitions and 3 members take a few hundred, 1,024 and 20 up to some millions.
+ * After that an item takes the cheapest free place, and nobody makes room for it: still even, with more cold places. Counted and not
+ * timed, so that all who lead decide alike.
+ */
+const MOVES_MAX = 2_000_000
+
+const never = Number.POSITIVE_INFINITY
+
+export class Seats {
+  readonly #plan: SeatPlan
+  readonly #floor: number
+  readonly #extras: number
+  readonly #binOf = new Map<number, number>()
+  readonly #load: number[]
+  /** By bin and source; those of nobody are left out, as most are. */
+  readonly #crowds = new Map<number, Set<number>>()
+  /** Sources that a bin has items of, ascending. */
+  readonly #sourcesIn: number[][]
+  /** Of each item, by bin: to find out a cost takes longer than all that is done with it. */
+  readonly #costs: (Float64Array | undefined)[] = []
+  /** Bins that have one more than the floor. */
+  #larger: number
+  #movesLeft = MOVES_MAX
+  #search: SeatSearch | undefined
+
+  /** `count`: of the items that are to be seated, besides what is taken. */
+  constructor(plan: SeatPlan, count: number) {
+    this.#plan = plan
+    this.#load = [...plan.taken]
+    const total = plan.taken.reduce((sum, each) => sum + each, count)
+    this.#floor = Math.floor(total / plan.bins)
+    this.#extras = total % plan.bins
+    this.#larger = this.#load.filter((each) => each > this.#floor).length
+    this.#sourcesIn = Array.from({ length: plan.bins }, () => [])
+  }
+
+  /** Seats an item where it costs nothing, if there is room. */
+  keep(item: number, bin: number): boolean {
+    if (this.#binOf.has(item) || this.#costsOf(item)[bin] !== 0 || !this.#hasRoom(bin) || !this.#hasCrowdRoom(bin, item))
+      return false
+    this.#put(item, bin)
+    return true
+  }
+
+  /** Seats an item; others move where that costs less in all. */
+  seat(item: number): void {
+    if (this.#binOf.has(item)) return
+    const free = this.#cheapestFree(item)
+    if (free !== undefined) return this.#put(item, free)
+    if (this.#movesLeft > 0 && (this.#seatAlong(item, true) || this.#seatAlong(item, false))) return
+    const costs = this.#costsOf(item)
+    const bin = this.#least(
+      (each) => (costs[each] as number) < never,
+      (a, b) => Number(this.#hasRoom(b)) - Number(this.#hasRoom(a)) || (costs[a] as number) - (costs[b] as number),
+    )
+    // The last items may find room only where they may not go.
+    if (bin !== undefined && !this.#hasRoom(bin)) this.#makeRoom(bin)
+    if (bin !== undefined) this.#put(item, bin)
+  }
+
+  /** Whatever may go from the bin to one with room does so, whatever it costs. */
+  #makeRoom(bin: number): void {
+    for (let other = 0; other < this.#plan.bins; other++) {
+      if (!this.#hasRoom(other)) continue
+      for (const [item, from] of this.#binOf) {
+        if (from !== bin || this.#costsOf(item)[other] === never) continue
+        this.#take(item)
+        this.#put(item, other)
+        return
+      }
+    }
+  }
+
+  /** The items of each bin, without what was taken before. */
+  get shares(): number[][] {
+    const shares: number[][] = this.#load.map(() => [])
+    for (const [item, bin] of this.#binOf) shares[bin]?.push(item)
+    for (const share of shares) share.sort((a, b) => a - b)
+    return shares
+  }
+
+  /** The first of those with the least load that `compare` puts before all others. */
+  #least(isMeant: (bin: number) => boolean, compare: (a: number, b: number) => number): number | undefined {
+    let best: number | undefined
+    for (let bin = 0; bin < this.#plan.bins; bin++) {
+      if (!isMeant(bin)) continue
+      if (best === undefined || (compare(bin, best) || this.#loadOf(bin) - this.#loadOf(best)) < 0) best = bin
+    }
+    return best
+  }
+
+  /** A place that costs as little as any for this item: no other way can cost less. */
+  #cheapestFree(item: number): number | undefined {
+    const costs = this.#costsOf(item)
+    let cheapest = never
+    for (const cost of costs) if (cost < cheapest) cheapest = cost
+    if (cheapest === never) return undefined
+    return this.#least(
+      (bin) => costs[bin] === cheapest && this.#hasRoom(bin) && this.#hasCrowdRoom(bin, item),
+      () => 0,
+    )
+  }
+
+  /** By the path of least cost to a free seat. */
+  #seatAlong(item: number, isCrowdMaxKept: boolean): boolean {
+    const { bins, sources, crowdMax, sourceOf } = this.#plan
+    this.#search ??= new SeatSearch({
+      ...{ bins, sources, crowdMax, floor: this.#floor },
+      loadOf: (bin) => this.#loadOf(bin),
+      hasRoom: (bin) => this.#hasRoom(bin),
+      costsOf: (each) => this.#costsOf(each),
+      sourcesIn: (bin) => this.#sourcesIn[bin] as number[],
+      crowdOf: (bin, source) => this.#crowds.get(bin * sources + source),
+    })
+    const search = this.#search
+    this.#movesLeft -= search.from(item, sourceOf(item), isCrowdMaxKept)
+    const end = this.#least(
+      (bin) => this.#hasRoom(bin) && search.distanceTo(bin) < never,
+      (a, b) => search.distanceTo(a) - search.distanceTo(b),
+    )
+    const path: Path | undefined = end === undefined ? undefined : search.pathTo(end)
+    if (path === undefined) return false
+    for (const [bin, moved] of path) {
+      this.#take(moved)
+      this.#put(moved, bin)
+    }
+    return true
+  }
+
+  #costsOf(item: number): Float64Array {
+    const known = this.#costs[item]
+    if (known !== undefined) return known
+    const costs = new Float64Array(this.#plan.bins)
+    for (let bin = 0; bin < costs.length; bin++) costs[bin] = this.#plan.cost(item, bin)
+    this.#costs[item] = costs
+    return costs
+  }
+
+  #put(item: number, bin: number): void {
+    this.#binOf.set(item, bin)
+    this.#load[bin] = this.#loadOf(bin) + 1
+    if (this.#loadOf(bin) === this.#floor + 1) this.#larger++
+    const { sources, sourceOf } = this.#plan
+    const source = sourceOf(item)
+    const crowd = this.#crowds.get(bin * sources + source)
+    if (crowd !== undefined) return void crowd.add(item)
+    this.#crowds.set(bin * sources + source, new Set([item]))
+    const here = this.#sourcesIn[bin] as number[]
+    const place = here.findIndex((other) => other > source)
+    here.splice(place < 0 ? here.length : place, 0, source)
+  }
+
+  #take(item: number): void {
+    const bin = this.#binOf.get(item)
+    if (bin === undefined) return
+    this.#binOf.delete(item)
+    this.#load[bin] = this.#loadOf(bin) - 1
+    if (this.#loadOf(bin) === this.#floor) this.#larger--
+    const { sources, sourceOf } = this.#plan
+    const source = sourceOf(item)
+    const crowd = this.#crowds.get(bin * sources + source)
+    crowd?.delete(item)
+    if (crowd?.size !== 0) return
+    this.#crowds.delete(bin * sources + source)
+    const here = this.#sourcesIn[bin] as number[]
+    here.splice(here.indexOf(source), 1)
+  }
+
+  #loadOf(bin: number): number {
+    return this.#load[bin] ?? 0
+  }
+
+  #hasRoom(bin: number): boolean {
+    const load = this.#loadOf(bin)
+    if (load < this.#floor) return true
+    return load === this.#floor && this.#larger < this.#extras
+  }
+
+  #hasCrowdRoom(bin: number, item: number): boolean {
+    const { sources, sourceOf, crowdMax } = this.#plan
+    const source = sourceOf(item)
+    return (this.#crowds.get(bin * sources + source)?.size ?? 0) < crowdMax(bin, source)
+  }
+}

@@ -1,0 +1,136 @@
+/**
+ * The search of min-cost-assignment.ts for the path of least cost by which an item finds a place: over bins, and over crowds, whose items may go elsewhere.
+ * Its arrays are used again for each search, and only what a search has touched is reset: a group of a thousand has a million crowds.
+ */
+export interface SeatingView {
+  bins: number
+  sources: number
+  /** What each bin has at least in the end. */
+  floor: number
+  crowdMax(bin: number, source: number): number
+  loadOf(bin: number): number
+  hasRoom(bin: number): boolean
+  /** Of an item, by bin. */
+  costsOf(item: number): Float64Array
+  /** Sources that a bin has items of, ascending. */
+  sourcesIn(bin: number): readonly number[]
+  crowdOf(bin: number, source: number): ReadonlySet<number> | undefined
+}
+
+/** Which items move where, from the last on. */
+export type Path = [bin: number, item: number][]
+
+/** Steps of a search for one item; so many are never needed while the costs are sound. */
+const looksPerNode = 64
+
+const never = Number.POSITIVE_INFINITY
+const noItem = -1
+const start = -1
+
+/** Nodes are the bins, then the crowds. */
+export class SeatSearch {
+  readonly #seating: SeatingView
+  readonly #distances: Float64Array
+  /** The distance that a node had when it was last looked from: a second look from there finds nothing new. */
+  readonly #looked: Float64Array
+  readonly #parents: Int32Array
+  readonly #items: Int32Array
+  /** In the order in which they are to be looked from, those that got nearer meanwhile once more. */
+  readonly #queue: number[] = []
+
+  constructor(seating: SeatingView) {
+    this.#seating = seating
+    const nodes = seating.bins * (1 + seating.sources)
+    this.#distances = new Float64Array(nodes).fill(never)
+    this.#looked = new Float64Array(nodes).fill(never)
+    this.#parents = new Int32Array(nodes)
+    this.#items = new Int32Array(nodes)
+  }
+
+  /** Searches from an item that has no place. Gives how many moves were looked at. */
+  from(item: number, source: number, isCrowdMaxKept: boolean): number {
+    this.#reset()
+    const { bins, sources, costsOf } = this.#seating
+    const costs = costsOf(item)
+    for (let bin = 0; bin < bins; bin++) this.#reach(bins + bin * sources + source, costs[bin] as number, start, item)
+    const queue = this.#queue
+    let moves = 0
+    for (let looks = looksPerNode * this.#distances.length, at = 0; at < queue.length && looks > 0; at++, looks--) {
+      const node = queue[at] as number
+      moves += node < bins ? this.#lookFromBin(node) : this.#lookFromCrowd(node, isCrowdMaxKept)
+    }
+    return moves
+  }
+
+  distanceTo(bin: number): number {
+    return this.#distances[bin] as number
+  }
+
+  /** Undefined: the steps lead nowhere. */
+  pathTo(end: number): Path | undefined {
+    const { bins, sources } = this.#seating
+    const moves: Path = []
+    const seen = new Set<number>()
+    for (let node = end; node !== start; node = this.#parents[node] as number) {
+      if (this.#distances[node] === never || seen.has(node)) return undefined
+      seen.add(node)
+      const item = this.#items[node] as number
+      if (item !== noItem) moves.push([Math.floor((node - bins) / sources), item])
+    }
+    return moves
+  }
+
+  #reset(): void {
+    for (const node of this.#queue) {
+      this.#distances[node] = never
+      this.#looked[node] = never
+    }
+    this.#queue.length = 0
+  }
+
+  #reach(node: number, distance: number, from: number, item: number): void {
+    if (distance >= (this.#distances[node] as number)) return
+    this.#distances[node] = distance
+    this.#parents[node] = from
+    this.#items[node] = item
+    this.#queue.push(node)
+  }
+
+  #isNearer(node: number): boolean {
+    const distance = this.#distances[node] as number
+    if (distance === this.#looked[node]) return false
+    this.#looked[node] = distance
+    return true
+  }
+
+  #lookFromBin(bin: number): number {
+    const { bins, sources, floor, loadOf, hasRoom, sourcesIn } = this.#seating
+    if (hasRoom(bin) || !this.#isNearer(bin)) return 0
+    const distance = this.#distances[bin] as number
+    // A bin that has its share takes the seat beyond it from one that has it, or gives something else away.
+    if (loadOf(bin) === floor)
+      for (let other = 0; other < bins; other++) if (loadOf(other) === floor + 1) this.#reach(other, distance, bin, noItem)
+    for (const source of sourcesIn(bin)) this.#reach(bins + bin * sources + source, distance, bin, noItem)
+    return 0
+  }
+
+  #lookFromCrowd(node: number, isCrowdMaxKept: boolean): number {
+    const { bins, sources, crowdMax, costsOf, crowdOf } = this.#seating
+    const bin = Math.floor((node - bins) / sources)
+    const source = (node - bins) % sources
+    const crowd = crowdOf(bin, source)
+    const size = crowd?.size ?? 0
+    // What is looked at again counts again: how far a plan gets must not depend on how well it is searched.
+    if (!this.#isNearer(node)) return size * bins
+    const distance = this.#distances[node] as number
+    if (!isCrowdMaxKept || size < crowdMax(bin, source)) this.#reach(bin, distance, node, noItem)
+    for (const item of crowd ?? []) {
+      const costs = costsOf(item)
+      const without = costs[bin] as number
+      let other = bins + source
+      for (let to = 0; to < bins; to++, other += sources)
+        if (to !== bin) this.#reach(other, distance + (costs[to] as number) - without, node, item)
+    }
+    return size * bins
+  }
+}

@@ -1,0 +1,97 @@
+/** Who follows which partition beside its owner. Pure, as the shares of the owners are (owner-assignment.ts). */
+import { Seats } from './min-cost-assignment.ts'
+import { compare, numbers, ranksOf } from './owner-assignment.ts'
+
+export interface Follower {
+  memberId: string
+  /** Two members of one host are lost together. */
+  host: string
+  /** Partition numbers it followed until now. */
+  following: readonly number[]
+  /** What it has of partitions locally, and how far. */
+  copies: ReadonlyMap<number, number>
+  /** Those that it could fire at once. Absent: it does not say; then what it follows is taken for up to date. */
+  warm?: { has(partition: number): boolean } | undefined
+}
+
+/** That two of a partition's processes are on one host costs more than any number of new copies. */
+const nearCost = 1e9
+/** Who followed costs nothing, half of this where it is not warm, who has some copy this, who has none twice this; of two the one that is further costs less. */
+const coldCost = 1e6
+
+/**
+ * Gives each of the numbers 0…count−1 as many standbys as are wanted, as far as there are members besides the owner. Nobody follows more
+ * than one more than another, and what one member owns is spread over all others, so that each can take over its part. As far as that
+ * allows they are on other hosts than the owner, whoever followed goes on, and then whoever has a copy is preferred.
+ */
+export function shareStandbys(
+  count: number,
+  wanted: number,
+  members: readonly Follower[],
+  owners: ReadonlyMap<string, readonly number[]>,
+): Map<string, number[]> {
+  const sorted = [...members].sort((a, b) => compare(a.memberId, b.memberId))
+  const ownerOf = new Map<number, number>()
+  for (const [place, { memberId }] of sorted.entries())
+    for (const partition of owners.get(memberId) ?? []) ownerOf.set(partition, place)
+  const shares: number[][] = sorted.map(() => [])
+  const places = Math.min(wanted, members.length - 1)
+  for (let round = 1; round <= places; round++) {
+    const more = roundOf(count, round, sorted, ownerOf, shares)
+    for (const [place, share] of more.entries()) shares[place]?.push(...share)
+  }
+  for (const share of shares) share.sort((a, b) => a - b)
+  return new Map(shares.map((share, place) => [(sorted[place] as Follower).memberId, share]))
+}
+
+/** One more standby for each partition. */
+function roundOf(
+  count: number,
+  round: number,
+  members: readonly Follower[],
+  ownerOf: ReadonlyMap<number, number>,
+  shares: readonly (readonly number[])[],
+): number[][] {
+  const ranks = ranksOf(count, members)
+  const following = members.map((member) => new Set(member.following))
+  const has = shares.map((share) => new Set(share))
+  const isOf = (partition: number, bin: number): boolean => ownerOf.get(partition) === bin || has[bin]?.has(partition) === true
+  const hostOf = (bin: number): string => (members[bin] as Follower).host
+  const nearness = numbers(count).map((partition) => {
+    const hosts = new Map<string, number>()
+    for (const bin of members.keys()) if (isOf(partition, bin)) hosts.set(hostOf(bin), (hosts.get(hostOf(bin)) ?? 0) + 1)
+    const near = (bin: number): number => hosts.get(hostOf(bin)) ?? 0
+    let least = Number.POSITIVE_INFINITY
+    for (const bin of members.keys()) if (!isOf(partition, bin)) least = Math.min(least, near(bin))
+    return (bin: number): number => near(bin) - least
+  })
+  const cost = (partition: number, bin: number): number => {
+    if (isOf(partition, bin)) return Number.POSITIVE_INFINITY
+    const near = nearCost * (nearness[partition]?.(bin) ?? 0)
+    if (following[bin]?.has(partition)) return near + (members[bin]?.warm?.has(partition) === false ? coldCost / 2 : 0)
+    const rank = ranks.get(partition)?.get(bin)
+    return near + (rank === undefined ? 2 * coldCost : coldCost + rank)
+  }
+  const owned = countsOf(ownerOf.values())
+  const onHost = countsOf(members.map(({ host }) => host))
+  const before = shares.map((share) => countsOf(share.map((partition) => ownerOf.get(partition))))
+  const crowdMax = (bin: number, owner: number): number => {
+    if (owner === members.length) return Number.POSITIVE_INFINITY
+    const remote = members.length - (onHost.get(hostOf(owner)) ?? 0)
+    if (remote > 0 && hostOf(bin) === hostOf(owner)) return Number.POSITIVE_INFINITY
+    const most = Math.ceil(((owned.get(owner) ?? 0) * round) / (remote || members.length - 1))
+    return Math.max(0, most - (before[bin]?.get(owner) ?? 0))
+  }
+  const sourceOf = (partition: number): number => ownerOf.get(partition) ?? members.length
+  const taken = shares.map(({ length }) => length)
+  const seats = new Seats({ bins: members.length, taken, cost, sources: members.length + 1, sourceOf, crowdMax }, count)
+  for (const partition of numbers(count)) for (const bin of members.keys()) seats.keep(partition, bin)
+  for (const partition of numbers(count)) seats.seat(partition)
+  return seats.shares
+}
+
+function countsOf<Value>(values: Iterable<Value>): Map<Value, number> {
+  const counts = new Map<Value, number>()
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1)
+  return counts
+}

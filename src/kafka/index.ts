@@ -1,0 +1,16 @@
+/** The log over kafkajs, and the codecs over the schema registry. */
+export type { TopicChange } from './admin/index.ts'
+export {
+  areSchemasKnown,
+  type Codecs,
+  createCodecs,
+  createCodecsEarly,
+  type EarlyCodecsOptions,
+  type KnownIds,
+  lookAtSubjects,
+  repairSubjects,
+  type SubjectStanding,
+} from './avro/index.ts'
+export type { Logger, LogOptions } from './brokers/index.ts'
+export { connectLog, type KafkaLog } from './log.ts'
+export type { CheckedTopics } from './writing/index.ts'

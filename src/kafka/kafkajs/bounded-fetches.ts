@@ -1,0 +1,89 @@
+/**
+ * Gives kafkajs our decoder of what it fetches (decoding/record-batches.ts), and what was aborted is taken out before kafkajs looks for it
+ * (decoding/aborted-records.ts). It has no place for that, so modules of it are replaced; consumers that others run in this process with the same kafkajs
+ * go on with what was there.
+ */
+import { createRequire } from 'node:module'
+import {
+  type AbortedTransaction,
+  decodeBatches,
+  type FetchedMessage,
+  type Room,
+  roomOfAnswer,
+  withoutAborted,
+} from '../decoding/index.ts'
+import { replaced } from './overrides.ts'
+
+/** Where kafkajs stands in an answer. */
+interface Decoder {
+  buffer: Buffer
+  offset: number
+  readInt32(): number
+  canReadBytes(length: number): boolean
+  readBytes(length: number): Buffer
+}
+type DecodeMessages = (decoder: Decoder) => Promise<unknown[]>
+
+interface Answer {
+  responses: { partitions: { messages: FetchedMessage[]; abortedTransactions: AbortedTransaction[] }[] }[]
+}
+interface AnswerFormat {
+  decode(bytes: Buffer): Promise<Answer>
+}
+
+const folder = 'kafkajs/src/protocol/requests/fetch'
+/** Formats of answers that share the module. */
+const versions = [4, 5, 6, 7, 8, 9, 10, 11]
+const magicAt = 16
+/** A part of an answer that is smaller than this share of it is copied, so that one record that waits does not keep all of it in memory. */
+const copiedShare = 0.75
+
+/** Runs a consumer; whatever it fetches from then on is decoded within our limits. */
+export const withBoundedFetches = replaced(install)
+
+function install(isOurs: () => boolean): void {
+  const require = createRequire(import.meta.url)
+  const place = require.resolve(`${folder}/v4/decodeMessages.js`)
+  const usual = require(place) as DecodeMessages
+  const rooms = new WeakMap<Buffer, Room>()
+  const decodeMessages: DecodeMessages = async (decoder) => {
+    const { buffer, offset } = decoder
+    const length = decoder.readInt32()
+    const isPresent = length > magicAt && decoder.canReadBytes(length)
+    // A later format is one that nobody knows yet.
+    if (!isPresent || (buffer[decoder.offset + magicAt] as number) > 2 || !isOurs()) {
+      decoder.offset = offset
+      return usual(decoder)
+    }
+    const bytes = decoder.readBytes(length)
+    const room = rooms.get(buffer) ?? roomOfAnswer()
+    rooms.set(buffer, room)
+    return decodeBatches(length < copiedShare * buffer.length ? Buffer.from(bytes) : bytes, room)
+  }
+  const cached = require.cache[place]
+  if (cached === undefined) throw new Error(`${place} was loaded and is not there.`)
+  cached.exports = decodeMessages
+  // They are loaded with the first fetch; what was loaded before, by whoever uses kafkajs beside us, is loaded anew.
+  const formats = versions.map((version) => require.resolve(`${folder}/v${version}/response.js`))
+  for (const format of formats) delete require.cache[format]
+  for (const format of formats) {
+    const usualFormat = require(format) as AnswerFormat
+    const loaded = require.cache[format]
+    if (loaded === undefined) throw new Error(`${format} was loaded and is not there.`)
+    loaded.exports = {
+      ...usualFormat,
+      decode: (bytes: Buffer) => usualFormat.decode(bytes).then((answer) => (isOurs() ? committedOf(answer) : answer)),
+    }
+  }
+}
+
+function committedOf(answer: Answer): Answer {
+  for (const { partitions } of answer.responses)
+    for (const part of partitions) {
+      // Messages of before Kafka 0.11 know no transactions.
+      if (!part.messages.every(({ batchContext }) => batchContext !== undefined)) continue
+      part.messages = withoutAborted(part.messages, part.abortedTransactions)
+      part.abortedTransactions = []
+    }
+  return answer
+}

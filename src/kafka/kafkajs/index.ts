@@ -1,0 +1,9 @@
+/** Every place where kafkajs is replaced or completed. */
+export { answeredOffset } from './answered-offset.ts'
+export { withBoundedFetches } from './bounded-fetches.ts'
+export { type Cluster, ownCluster, unveiled } from './cluster-requests.ts'
+export { relayTo } from './log-relay.ts'
+export { withLostCoordinators } from './lost-coordinator.ts'
+export { quietQueues } from './request-queue-timer.ts'
+export { type Doubts, TransactionRequests } from './transaction-requests.ts'
+export { uncommitted } from './uncommitted-offsets.ts'

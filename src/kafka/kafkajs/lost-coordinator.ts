@@ -1,0 +1,142 @@
+/**
+ * How a member of a group gets over the loss of a broker. kafkajs waits for each heartbeat before it fetches on, sends the next one to the
+ * same broker as often as its retries allow, a broker that has not been the coordinator for long included, and then leaves the group; and a
+ * fetch that fails, or finds that a partition has a new leader, ends the fetches from all brokers, and joins the group anew. Here:
+ *
+ *   heartbeat  runs beside the fetches; where the coordinator is lost it is looked for anew, and the membership goes on: its successor knows it
+ *   fetch      what fails at one broker is tried again with fresh metadata, and fetches from others go on
+ *
+ * What the group itself says, such as that it rebalances, is acted on as ever. kafkajs has no place for any of this, so methods of its groups
+ * are replaced, of those that are run in our scope.
+ */
+import { createRequire } from 'node:module'
+import { setTimeout as wait } from 'node:timers/promises'
+import { replacedFor } from './overrides.ts'
+
+interface Group {
+  groupId: string
+  memberId: string | null
+  generationId: number | null
+  coordinator: unknown
+  /** Absent before the first join. */
+  offsetManager: { coordinator: unknown } | null
+  cluster: {
+    findGroupCoordinator(of: { groupId: string }): Promise<unknown>
+    refreshMetadata(): Promise<void>
+  }
+  connect(): Promise<void>
+  heartbeat(options: object): Promise<void>
+  recoverFromFetch(error: unknown): Promise<void>
+}
+
+/** What a member does besides its fetches. */
+interface Member {
+  beating?: Promise<void> | undefined
+  /** What the last heartbeat was refused with, until somebody acts on it. */
+  refusal?: { error: unknown; generationId: number | null } | undefined
+  onLoss?: Hearer | undefined
+}
+
+type Hearer = (error: unknown) => void
+
+/** Between two tries where a broker is lost. */
+const retryMs = 250
+
+const inScope = replacedFor<{ onLoss: Hearer | undefined }>(install)
+
+/** Runs a consumer, whose group then gets over the loss of brokers. `onLoss` hears of each fetch that brought nothing for that reason. */
+export const withLostCoordinators = <Value>(run: () => Value, onLoss?: Hearer): Value => inScope({ onLoss }, run)
+
+function install(current: () => { onLoss: Hearer | undefined } | undefined): void {
+  const { prototype } = createRequire(import.meta.url)('kafkajs/src/consumer/consumerGroup.js') as { prototype: Group }
+  const members = new WeakMap<Group, Member>()
+  const { connect, heartbeat, recoverFromFetch } = prototype
+
+  prototype.connect = function (this: Group): Promise<void> {
+    const ours = current()
+    if (ours !== undefined) members.set(this, { onLoss: ours.onLoss })
+    return connect.call(this)
+  }
+
+  prototype.heartbeat = async function (this: Group, options: object): Promise<void> {
+    const member = members.get(this)
+    if (member === undefined) return heartbeat.call(this, options)
+    const { refusal } = member
+    member.refusal = undefined
+    if (refusal !== undefined && refusal.generationId === this.generationId) throw refusal.error
+    const { generationId } = this
+    member.beating ??= heartbeat
+      .call(this, options)
+      .catch((error) => (isLoss(error) ? findCoordinator(this) : Promise.reject(error)))
+      .catch((error) => {
+        member.refusal = { error, generationId }
+      })
+      .finally(() => {
+        member.beating = undefined
+      })
+  }
+
+  prototype.recoverFromFetch = async function (this: Group, error: unknown): Promise<void> {
+    const member = members.get(this)
+    if (member === undefined) return recoverFromFetch.call(this, error)
+    if (isLoss(error)) member.onLoss?.(error)
+    if (isMoved(error)) await findCoordinator(this)
+    else if (isLoss(error)) await this.cluster.refreshMetadata().catch(unlessLoss)
+    else return recoverFromFetch.call(this, error)
+    await wait(retryMs)
+  }
+}
+
+/** The member goes on under its id and generation: whoever coordinates the group now has read both from its log. */
+async function findCoordinator(group: Group): Promise<void> {
+  const { groupId } = group
+  try {
+    const coordinator = await group.cluster.findGroupCoordinator({ groupId })
+    group.coordinator = coordinator
+    if (group.offsetManager !== null) group.offsetManager.coordinator = coordinator
+  } catch (error) {
+    unlessLoss(error)
+    await wait(retryMs)
+  }
+}
+
+function unlessLoss(error: unknown): void {
+  if (!isLoss(error)) throw error
+}
+
+interface Fault {
+  name?: string
+  type?: string
+  cause?: unknown
+}
+
+const lossNames = new Set([
+  'KafkaJSConnectionError',
+  'KafkaJSConnectionClosedError',
+  'KafkaJSRequestTimeoutError',
+  'KafkaJSBrokerNotFound',
+  'KafkaJSLockTimeout',
+  'KafkaJSGroupCoordinatorNotFound',
+])
+/** What a broker answers that does not coordinate, or not yet: it has done nothing of what it was asked. */
+export const movedTypes: ReadonlySet<string> = new Set([
+  'NOT_COORDINATOR_FOR_GROUP',
+  'GROUP_COORDINATOR_NOT_AVAILABLE',
+  'GROUP_LOAD_IN_PROGRESS',
+])
+const staleTypes = new Set(['LEADER_NOT_AVAILABLE', 'NOT_LEADER_FOR_PARTITION', 'FENCED_LEADER_EPOCH', 'UNKNOWN_LEADER_EPOCH'])
+
+/** The group has another coordinator, or will have one in a moment. */
+const isMoved = (error: unknown): boolean => some(error, ({ type = '' }) => movedTypes.has(type))
+
+/** Not an answer of the group, nor of a partition: who should have given it is another broker by now, or none. */
+function isLoss(error: unknown): boolean {
+  return some(error, ({ name = '', type = '' }) => lossNames.has(name) || movedTypes.has(type) || staleTypes.has(type))
+}
+
+/** Of the error or what it was made from: kafkajs wraps what it gives up. */
+function some(error: unknown, is: (fault: Fault) => boolean): boolean {
+  for (let fault = error as Fault | undefined, depth = 0; fault && depth < 8; fault = fault.cause as Fault | undefined, depth++)
+    if (is(fault)) return true
+  return false
+}

@@ -1,0 +1,194 @@
+/**
+ * Reads topics from their beginning, or from a time, up to where they end now; it belongs to nobody and leaves nothing behind.
+ *
+ * The last offsets of a partition may hold markers of transactions alone, which never come as records. kafkajs tells of them all the
+ * same (END_BATCH_PROCESS). Where compaction has taken the last records nothing comes at all: so the end is also there when several
+ * rounds of fetches have brought nothing.
+ */
+import { randomUUID } from 'node:crypto'
+import type { Admin, Consumer, Kafka } from 'kafkajs'
+import type { RecordIn } from '../../ports/index.ts'
+import type { LogSettings } from '../brokers/index.ts'
+import { faultOf, patiently } from '../errors/index.ts'
+import { answeredOffset, withBoundedFetches, withLostCoordinators } from '../kafkajs/index.ts'
+import { QuietRounds } from './idle-fetches.ts'
+import { Pace } from './pace.ts'
+import { recordsOf } from './records.ts'
+import { tellUnread } from './unreadable-records.ts'
+
+export interface BoundedRead {
+  /** All exist. Their ends are looked up in this order, so what is written together is whole in the later ones. */
+  topics: string[]
+  /** Begins the names of the consumer groups that read, which are deleted at the end. */
+  groupPrefix: string
+  /** Epoch ms: of these topics only records from it on. */
+  from?: { ms: number; topics: ReadonlySet<string> } | undefined
+  /** In offset order for each partition; read committed. */
+  onRecord(record: RecordIn): void | Promise<void>
+  /** Each batch or record that cannot be read and is passed over, besides the log. Default: nobody hears of it. */
+  onUnread?(): void
+  /** Offsets passed, of all. */
+  onProgress(done: number, total: number): void
+  /** Partitions are read side by side by the times of their records: none goes further ahead of another, in ms. Default: each as it comes. */
+  paceMs?: number
+  /** After a batch, with the time up to which all partitions were read; infinity: all are at their ends. It awaits nothing. */
+  onPassed?(watermark: number): void | Promise<void>
+  signal: AbortSignal
+}
+
+/** Where a partition was read. */
+export interface Span {
+  topic: string
+  partition: number
+  earliest: number
+  from: number
+  /** Exclusive. */
+  to: number
+}
+
+/** Rejects with DuelogError, with the signal's reason, and with what `onRecord` threw. */
+export async function readToEnd(kafka: Kafka, settings: LogSettings, options: BoundedRead): Promise<Span[]> {
+  const groupId = `${options.groupPrefix}${randomUUID()}`
+  const admin = kafka.admin()
+  let consumer: Consumer | undefined
+  try {
+    await admin.connect()
+    const spans = await patiently(() => spansOf(kafka, options))
+    if (spans.every(({ from, to }) => from >= to)) return spans
+    consumer = kafka.consumer({
+      groupId,
+      maxWaitTimeInMs: settings.fetchWaitMs,
+      maxBytesPerPartition: settings.fetchPartitionBytes,
+      maxBytes: settings.fetchBytes,
+      readUncommitted: false,
+      allowAutoTopicCreation: false,
+      retry: { retries: 8, restartOnFailure: async () => false },
+    })
+    const onUnread = (): void => {
+      settings.onUnread?.()
+      options.onUnread?.()
+    }
+    await read(consumer, spans, { ...settings, onUnread }, options)
+    return spans
+  } catch (thrown) {
+    options.signal.throwIfAborted()
+    throw faultOf(thrown, 'Reading the log')
+  } finally {
+    await consumer?.disconnect().catch(() => {})
+    await admin.deleteGroups([groupId]).catch(() => {})
+    await admin.disconnect().catch(() => {})
+  }
+}
+
+/** With an admin of its own each time: kafkajs would ask the leaders that it knows, moved or not, until its metadata expire. */
+async function spansOf(kafka: Kafka, options: BoundedRead): Promise<Span[]> {
+  const admin = kafka.admin()
+  try {
+    await admin.connect()
+    return await lookUpSpans(admin, options)
+  } finally {
+    await admin.disconnect().catch(() => {})
+  }
+}
+
+async function lookUpSpans(admin: Admin, { topics, from }: BoundedRead): Promise<Span[]> {
+  const spans: Span[] = []
+  for (const topic of topics) {
+    const begins = new Map<number, number>()
+    if (from?.topics.has(topic)) {
+      for (const { partition, offset } of await admin.fetchTopicOffsetsByTimestamp(topic, from.ms))
+        begins.set(partition, Number(offset))
+    }
+    for (const { partition, low, high } of await admin.fetchTopicOffsets(topic)) {
+      const earliest = answeredOffset(low, topic, partition)
+      const to = answeredOffset(high, topic, partition)
+      spans.push({ topic, partition, earliest, from: Math.max(earliest, begins.get(partition) ?? earliest), to })
+    }
+  }
+  return spans
+}
+
+async function read(consumer: Consumer, spans: readonly Span[], settings: LogSettings, options: BoundedRead): Promise<void> {
+  const { topics, onProgress, signal } = options
+  const ended = Promise.withResolvers<void>()
+  const ends = new Map(spans.map((span) => [`${span.topic}/${span.partition}`, span]))
+  const next = new Map(spans.map(({ topic, partition, from }) => [`${topic}/${partition}`, from]))
+  const open = new Set(spans.filter(({ from, to }) => from < to).map(({ topic, partition }) => `${topic}/${partition}`))
+  const total = spans.reduce((sum, { from, to }) => sum + Math.max(0, to - from), 0)
+  const quiet = new QuietRounds()
+  const pace = new Pace(consumer, spans, open, options.paceMs ?? Number.POSITIVE_INFINITY)
+  let done = 0
+  const passed = (place: string, offset: number): void => {
+    const [span, before] = [ends.get(place), next.get(place) ?? 0]
+    if (span === undefined || offset <= before) return
+    const until = Math.min(offset, span.to)
+    done += Math.max(0, until - Math.min(before, span.to))
+    next.set(place, offset)
+    quiet.progress()
+    onProgress(done, total)
+    if (offset < span.to || !open.delete(place)) return
+    consumer.pause([{ topic: span.topic, partitions: [span.partition] }])
+    if (open.size === 0) ended.resolve()
+    else pace.adjust()
+  }
+  const { GROUP_JOIN, END_BATCH_PROCESS, FETCH_START, FETCH, CRASH } = consumer.events
+  // Before the first fetch, and again after a rebalance: where nothing is committed a partition would be read from its beginning.
+  consumer.on(GROUP_JOIN, () => {
+    for (const [place, { topic, partition, from }] of ends) {
+      consumer.seek({ topic, partition, offset: String(Math.max(from, next.get(place) ?? 0)) })
+      if (!open.has(place)) consumer.pause([{ topic, partitions: [partition] }])
+    }
+    pace.forget()
+  })
+  consumer.on(END_BATCH_PROCESS, ({ payload: { topic, partition, lastOffset } }) =>
+    passed(`${topic}/${partition}`, Number(lastOffset) + 1),
+  )
+  consumer.on(FETCH_START, ({ payload: { nodeId } }) => quiet.asked(nodeId))
+  consumer.on(FETCH, ({ payload: { nodeId } }) => {
+    if (!quiet.answered(nodeId)) return
+    quiet.progress()
+    // Nothing more comes of those that are read; the others were only held back for them.
+    for (const place of open) if (!pace.holds(place)) open.delete(place)
+    if (open.size === 0) ended.resolve()
+    else pace.adjust()
+  })
+  consumer.on(CRASH, ({ payload: { error } }) => ended.reject(error))
+  const onAbort = (): void => ended.reject(signal.reason)
+  signal.throwIfAborted()
+  signal.addEventListener('abort', onAbort, { once: true })
+  try {
+    await consumer.connect()
+    await consumer.subscribe({ topics, fromBeginning: true })
+    const run = (): Promise<void> =>
+      consumer.run({
+        autoCommit: false,
+        eachBatch: ({ batch: { topic, partition, messages } }) => {
+          const place = `${topic}/${partition}`
+          const records = recordsOf(topic, partition, messages)
+          if (records.length < messages.length) tellUnread(messages, { topic, partition }, settings)
+          const span = { from: next.get(place) ?? 0, to: ends.get(place)?.to ?? 0 }
+          return handOver(records, span, pace, options).catch(ended.reject)
+        },
+      })
+    // Whoever audits right after a broker was lost goes on with the leaders that there are then.
+    await withBoundedFetches(() => withLostCoordinators(run, (error) => quiet.lost() && ended.reject(error)))
+    await ended.promise
+  } finally {
+    signal.removeEventListener('abort', onAbort)
+  }
+}
+
+async function handOver(
+  records: readonly RecordIn[],
+  { from, to }: Pick<Span, 'from' | 'to'>,
+  pace: Pace,
+  { onRecord, onPassed }: BoundedRead,
+): Promise<void> {
+  for (const record of records) {
+    // What was written since the ends were looked up belongs to the next reading.
+    if (record.offset >= from && record.offset < to) await onRecord(record)
+  }
+  const last = records.at(-1)
+  if (last !== undefined) pace.reached(`${last.topic}/${last.partition}`, last.timestampMs)
+  await onPassed?.(pace.watermark())
+}

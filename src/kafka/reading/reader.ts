@@ -1,0 +1,322 @@
+/**
+ * A member of a consumer group over a kafkajs consumer.
+ *
+ *   start ──► joining ──GROUP_JOIN──► reading ──rebalance, crash that kafkajs heals──► joining …
+ *                 └──────── fatal crash or stop ────────┴──► stopped
+ *
+ * kafkajs fetches from each broker in rounds: the batches of one round are handed over concurrently, one for each partition,
+ * and the broker's next round is fetched when all of them have settled. So a batch that waits holds up the other partitions
+ * led by the same broker: onBatch should queue and pause rather than wait. Heartbeats go on meanwhile.
+ *
+ * After each join exactly what onAssigned said is sought and paused; earlier pauses are forgotten, as kafkajs forgets them
+ * whenever it restarts its runner.
+ */
+import type { Consumer, EachBatchPayload, Kafka } from 'kafkajs'
+import { DuelogError, messageOf } from '../../errors/index.ts'
+import type { Batch, GroupReader, GroupReaderOptions, Position, TopicPartition } from '../../ports/index.ts'
+import type { PartitionCounts } from '../admin/index.ts'
+import { type CutOff, type LogSettings, principalOf, retry } from '../brokers/index.ts'
+import { faultOf } from '../errors/index.ts'
+import { type AssignerKind, createAssigner, noteOf } from '../group/index.ts'
+import { unveiled, withBoundedFetches, withLostCoordinators } from '../kafkajs/index.ts'
+import { FetchOrder } from './fetch-order.ts'
+import { Heartbeats } from './heartbeats.ts'
+import { recordsOf } from './records.ts'
+import { tellUnread } from './unreadable-records.ts'
+
+/** Batches handed over at the same time; the number of partitions read, but at most so many. */
+const concurrencyMax = 256
+
+export class KafkaGroupReader implements GroupReader {
+  readonly #options: GroupReaderOptions
+  readonly #settings: LogSettings
+  readonly #counts: PartitionCounts
+  readonly #kafka: Kafka
+  readonly #consumer: Consumer
+  readonly #heartbeats: Heartbeats
+  readonly #beatMs: number
+  /** Topics and partitions that this member reads now, by topic. Empty unless joined. */
+  #assigned = new Map<string, number[]>()
+  /** Counts joins. It stands for the group's generation, which kafkajs tells only with the first heartbeat. */
+  #joins = 0
+  #memberId: string | undefined
+  #joined = false
+  #stopped = false
+  #started: Promise<void> | undefined
+  #stopping: Promise<void> | undefined
+  /** Batches whose onBatch has not settled. */
+  #open = new Set<EachBatchPayload>()
+  readonly #order = new FetchOrder()
+  #beating: NodeJS.Timeout | undefined
+  #endReach: (() => void) | undefined
+  #settleStart: { resolve(): void; reject(error: Error): void } | undefined
+
+  /** `cutOff`: while that is so the member wants nothing of a group that shares as we say, as long as others stay (ADR 0067). Default: it never is. */
+  constructor(
+    kafka: Kafka,
+    counts: PartitionCounts,
+    settings: LogSettings,
+    options: GroupReaderOptions,
+    cutOff?: Pick<CutOff, 'isCutOff' | 'onChange'>,
+  ) {
+    this.#options = options
+    this.#settings = settings
+    this.#counts = counts
+    this.#kafka = kafka
+    const isOwner = options.assignment === 'co-partitioned'
+    this.#beatMs = isOwner ? settings.ownerHeartbeatIntervalMs : settings.heartbeatIntervalMs
+    this.#heartbeats = new Heartbeats(this.#beatMs, settings.sessionTimeoutMs)
+    const note = () => {
+      this.#heartbeats.joining()
+      const isYielding = (): boolean => cutOff?.isCutOff === true
+      return noteOf({ ...options, isYielding }, this.#assigned, this.#heartbeats.generation)
+    }
+    const { assignment = 'round-robin' } = options
+    // Where the membership ends first the next one tells the group.
+    if (assignment !== 'round-robin') this.#endReach = cutOff?.onChange(() => void this.rejoin().catch(() => {}))
+    const kinds: AssignerKind[] = assignment === 'open' ? ['co-partitioned', 'range'] : [assignment]
+    this.#consumer = kafka.consumer({
+      groupId: options.groupId,
+      partitionAssigners: kinds.map((kind) => createAssigner(kind, note)),
+      sessionTimeout: settings.sessionTimeoutMs,
+      rebalanceTimeout: settings.rebalanceTimeoutMs,
+      heartbeatInterval: this.#heartbeats.interval,
+      maxWaitTimeInMs: settings.fetchWaitMs,
+      minBytes: 1,
+      maxBytesPerPartition: settings.fetchPartitionBytes,
+      maxBytes: settings.fetchBytes,
+      readUncommitted: options.readCommitted === false,
+      allowAutoTopicCreation: false,
+      retry: { ...retry, restartOnFailure: async () => !this.#stopped },
+    })
+    this.#listen()
+  }
+
+  /** Resolves at the first join. Rejects with DuelogError, for example `broker-unavailable` or `unsafe-topic`; then it has stopped. */
+  start(): Promise<void> {
+    this.#started ??= this.#start()
+    return this.#started
+  }
+
+  pause(partitions: TopicPartition[]): void {
+    const mine = this.#mine(partitions)
+    if (mine.length > 0) this.#consumer.pause(mine.map(({ topic, partition }) => ({ topic, partitions: [partition] })))
+  }
+
+  resume(partitions: TopicPartition[]): void {
+    const mine = this.#mine(partitions)
+    if (mine.length > 0) this.#consumer.resume(mine.map(({ topic, partition }) => ({ topic, partitions: [partition] })))
+  }
+
+  seek(position: Position): void {
+    if (this.#mine([position]).length === 0) return
+    this.#order.sought(position)
+    this.#consumer.seek({ ...position, offset: String(position.offset) })
+  }
+
+  /**
+   * Positions of partitions that are no longer ours are left out: their new reader commits them. While nothing is ours, as when kafkajs has
+   * lost its session and joins again, that is an error: whoever took them for committed would forget what is read again soon.
+   */
+  async commit(positions: Position[]): Promise<void> {
+    if (positions.length > 0 && !this.#joined)
+      throw new DuelogError('not-ready', `The reader of ${this.#options.groupId} is not in its group; nothing was committed.`)
+    const offsets = this.#mine(positions).map(({ topic, partition, offset }) => ({ topic, partition, offset: String(offset) }))
+    if (offsets.length === 0) return
+    try {
+      await this.#consumer.commitOffsets(offsets)
+    } catch (thrown) {
+      throw faultOf(thrown, `Committing offsets of group ${this.#options.groupId}`)
+    }
+  }
+
+  /** Rejects with DuelogError `not-ready` when the reader stops first. */
+  nextHeartbeat(): Promise<void> {
+    if (this.#stopped) return Promise.reject(new DuelogError('not-ready', `The reader of ${this.#options.groupId} has stopped.`))
+    return this.#heartbeats.next()
+  }
+
+  rejoin(): Promise<void> {
+    if (this.#stopped) return Promise.reject(new DuelogError('not-ready', `The reader of ${this.#options.groupId} has stopped.`))
+    return this.#heartbeats.rejoin()
+  }
+
+  get isMember(): boolean {
+    return !this.#stopped && this.#heartbeats.isMember
+  }
+
+  stop(): Promise<void> {
+    this.#stopping ??= this.#stop()
+    return this.#stopping
+  }
+
+  async #start(): Promise<void> {
+    const { groupId, topics, startAt = 'earliest' } = this.#options
+    try {
+      const counts = await this.#counts.of(topics.map((topic) => ({ topic })))
+      const partitions = topics.reduce((sum, topic) => sum + (counts.get(topic) ?? 0), 0)
+      const joined = new Promise<void>((resolve, reject) => {
+        this.#settleStart = { resolve, reject }
+      })
+      // A stop or crash may come before anybody awaits it.
+      joined.catch(() => {})
+      await this.#consumer.connect()
+      await this.#consumer.subscribe({ topics, fromBeginning: startAt === 'earliest' })
+      if (this.#stopped) throw new DuelogError('not-ready', `The reader of ${groupId} was stopped while it started.`)
+      const run = (): Promise<void> =>
+        this.#consumer.run({
+          autoCommit: false,
+          eachBatchAutoResolve: false,
+          partitionsConsumedConcurrently: Math.max(1, Math.min(partitions, concurrencyMax)),
+          eachBatch: (payload) => this.#handOver(payload),
+        })
+      await withBoundedFetches(() => withLostCoordinators(run))
+      await joined
+    } catch (thrown) {
+      this.#end()
+      await this.#consumer.disconnect().catch(() => {})
+      throw faultOf(thrown, `Joining group ${groupId}`, principalOf(this.#kafka))
+    }
+  }
+
+  async #stop(): Promise<void> {
+    this.#end()
+    this.#settleStart?.reject(new DuelogError('not-ready', `The reader of ${this.#options.groupId} was stopped.`))
+    await this.#started?.catch(() => {})
+    await this.#consumer
+      .disconnect()
+      .catch((error) => this.#settings.logger.debug({ error: messageOf(error) }, 'leaving a group failed'))
+  }
+
+  /** onBatch must not throw; kafkajs would deliver the batch again and again for ever. */
+  #fail(error: Error): void {
+    if (this.#stopped) return
+    this.#options.onCrash(error)
+    // Not awaited: leaving waits for the batch that called us.
+    void this.stop()
+  }
+
+  #end(): void {
+    this.#stopped = true
+    this.#endReach?.()
+    this.#heartbeats.end(`The reader of ${this.#options.groupId} has stopped.`)
+  }
+
+  #listen(): void {
+    const { GROUP_JOIN, REBALANCING, STOP, CRASH, FETCH_START, END_BATCH_PROCESS } = this.#consumer.events
+    this.#heartbeats.listen(this.#consumer)
+    this.#consumer.on(GROUP_JOIN, ({ payload }) => this.#onJoin(payload.memberAssignment, payload.memberId))
+    this.#consumer.on(REBALANCING, () => this.#options.onRebalance?.())
+    this.#consumer.on(FETCH_START, ({ payload }) => this.#order.fetching(payload.nodeId))
+    // Of a batch that shows nothing kafkajs says nothing else, and reads on behind it.
+    this.#consumer.on(END_BATCH_PROCESS, ({ payload }) => {
+      if (payload.batchSize === 0) this.#passed(payload, Number(payload.lastOffset) + 1)
+    })
+    this.#consumer.on(STOP, () => this.#forget())
+    this.#consumer.on(CRASH, ({ payload }) => {
+      this.#forget()
+      // kafkajs decided to restart before a stop came in between: undo it once its timer is set.
+      if (payload.restart && this.#stopped) setImmediate(() => void this.#consumer.disconnect().catch(() => {}))
+      if (this.#stopped) return
+      if (payload.restart) return void this.#tellDenied(payload.error)
+      this.#end()
+      void this.#faultOf(payload.error).then((error) => {
+        if (this.#settleStart === undefined) this.#options.onCrash(error)
+        else this.#settleStart.reject(error)
+      })
+    })
+  }
+
+  /** What an ACL refuses kafkajs takes for a group without a coordinator. */
+  async #faultOf(thrown: unknown): Promise<DuelogError> {
+    const { groupId } = this.#options
+    const told = await unveiled(this.#kafka, thrown, 'group', groupId)
+    return faultOf(told, `Reading as a member of group ${groupId}`, principalOf(this.#kafka))
+  }
+
+  /** Tried again for ever: who has just started hears of it instead; who reads already goes on trying, since the ACL may come back. */
+  async #tellDenied(thrown: unknown): Promise<void> {
+    const error = await this.#faultOf(thrown)
+    if (error.code !== 'kafka-denied' || this.#stopped) return
+    this.#settings.logger.error({ groupId: this.#options.groupId }, error.message)
+    this.#settleStart?.reject(error)
+  }
+
+  /** Runs synchronously before the first fetch of the new assignment. */
+  #onJoin(assignment: Record<string, number[]>, memberId: string): void {
+    // Thrown into kafkajs's join, this ends a runner that was starting when stop() came and would outlive it.
+    if (this.#stopped) throw new DuelogError('not-ready', 'The reader was stopped.')
+    this.#assigned = new Map(Object.entries(assignment).map(([topic, partitions]) => [topic, [...partitions]]))
+    this.#joined = true
+    // A new member id says that the group had counted us out: others may have had our partitions meanwhile. The gap tells it on.
+    this.#joins += this.#memberId === undefined || this.#memberId === memberId ? 1 : 2
+    this.#memberId = memberId
+    this.#order.clear()
+    this.#consumer.resume(this.#options.topics.map((topic) => ({ topic })))
+    const assigned = [...this.#assigned].flatMap(([topic, partitions]) => partitions.map((partition) => ({ topic, partition })))
+    const wanted = this.#options.onAssigned(assigned, this.#joins)
+    for (const position of wanted?.positions ?? []) this.seek(position)
+    this.pause(wanted?.paused ?? [])
+    this.#heartbeats.joined()
+    this.#settleStart?.resolve()
+    this.#settleStart = undefined
+  }
+
+  #forget(): void {
+    this.#joined = false
+    this.#assigned = new Map()
+  }
+
+  async #handOver(payload: EachBatchPayload): Promise<void> {
+    const { topic, partition, messages, highWatermark } = payload.batch
+    const last = messages[messages.length - 1]
+    if (last === undefined) return
+    // Fetched before a seek: handed over, it would pass for what follows the place that was sought.
+    if (payload.isStale()) return
+    const joins = this.#joins
+    const next = Number(payload.batch.lastOffset()) + 1
+    const batch: Batch = { topic, partition, records: recordsOf(topic, partition, messages), highWatermark: +highWatermark, next }
+    if (batch.records.length < messages.length) tellUnread(messages, batch, this.#settings)
+    try {
+      const settled = batch.records.length === 0 ? undefined : this.#options.onBatch(batch)
+      if (settled !== undefined) await this.#beatUntil(payload, settled)
+    } catch (thrown) {
+      return this.#fail(faultOf(thrown, `Handling a batch of ${topic}/${partition}`))
+    }
+    // After a seek, or a join that placed the partition anew, the position is not ours to move.
+    if (joins !== this.#joins || !this.#joined || payload.isStale()) return
+    // With the last record kafkajs also passes what follows it in the batch and is not shown.
+    payload.resolveOffset(last.offset)
+    this.#passed({ topic, partition }, next)
+  }
+
+  #passed({ topic, partition }: TopicPartition, next: number): void {
+    const place = { topic, partition }
+    if (this.#mine([place]).length > 0 && this.#order.isInOrder(place)) this.#options.onPassed?.({ ...place, offset: next })
+  }
+
+  /** Keeps the session alive while a batch waits. A refused heartbeat is repeated by kafkajs after the batch, and acted on there. */
+  async #beatUntil(payload: EachBatchPayload, settled: Promise<void>): Promise<void> {
+    this.#open.add(payload)
+    const beat = (): void => {
+      for (const { heartbeat } of this.#open) return void heartbeat().catch(() => {})
+    }
+    this.#beating ??= setInterval(beat, this.#beatMs)
+    this.#heartbeats.beat ??= beat
+    try {
+      await settled
+    } finally {
+      this.#open.delete(payload)
+      if (this.#open.size === 0) {
+        clearInterval(this.#beating)
+        this.#beating = undefined
+        this.#heartbeats.beat = undefined
+      }
+    }
+  }
+
+  #mine<Place extends TopicPartition>(places: Place[]): Place[] {
+    if (!this.#joined) return []
+    return places.filter(({ topic, partition }) => this.#assigned.get(topic)?.includes(partition))
+  }
+}

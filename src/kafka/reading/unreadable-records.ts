@@ -1,0 +1,22 @@
+/** Tells of records that cannot be read, before they are passed over: never silently, and their partition goes on. */
+import type { KafkaMessage } from 'kafkajs'
+import type { TopicPartition } from '../../ports/index.ts'
+import type { LogSettings } from '../brokers/index.ts'
+import type { FetchedMessage } from '../decoding/index.ts'
+
+/** Why the message stands for records that cannot be read; undefined for nearly all. */
+export const unreadOf = (message: KafkaMessage): FetchedMessage['unread'] => (message as Pick<FetchedMessage, 'unread'>).unread
+
+export function tellUnread(messages: readonly KafkaMessage[], place: TopicPartition, settings: LogSettings): void {
+  for (const message of messages) {
+    const unread = unreadOf(message)
+    if (unread === undefined) continue
+    const { topic, partition } = place
+    const { firstOffset, problem } = unread
+    settings.onUnread?.()
+    settings.logger.error(
+      { topic, partition, firstOffset, offset: Number(message.offset) },
+      `Records of ${topic}/${partition} cannot be read and are passed over: ${problem}`,
+    )
+  }
+}

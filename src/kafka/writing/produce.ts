@@ -1,0 +1,108 @@
+/**
+ * Writes records with one kafkajs producer, and makes sure of two things that kafkajs does not where several brokers have a part:
+ *
+ * Of one call it asks all of them at once. When one refuses for the moment, as a leader does that has moved, it asks anew all that have not
+ * answered yet, those whose request is still on its way included: these write their records twice, in one transaction and under new sequence
+ * numbers, and no reader can tell. So each partition gets a call of its own, unless one broker has everything: beside those to other brokers,
+ * and one after the other to the same. kafkajs sends nothing else to a broker meanwhile, and each call that waits there tries again and again by
+ * itself: a broker that answers nothing would hold up all of a call for as long as one, times their number, and each would open connections.
+ *
+ * When a leader is lost and its partitions move to a broker that has answered already, that broker is not asked again: the call succeeds and
+ * the records are nowhere. So every partition must have been answered for.
+ */
+import type { ProducerBatch, RecordMetadata } from 'kafkajs'
+import type { Append } from '../../clock/index.ts'
+import { DuelogError } from '../../errors/index.ts'
+import type { RecordOut } from '../../ports/index.ts'
+import type { PartitionCounts } from '../admin/index.ts'
+import { answeredOffset } from '../kafkajs/index.ts'
+import { partitionsApart, type Round, roundsOf } from './request-batches.ts'
+
+export interface ProduceOptions {
+  sendBatch(batch: ProducerBatch): Promise<RecordMetadata[]>
+  counts: Pick<PartitionCounts, 'onOneBroker' | 'leaderOf'>
+  requestTimeoutMs: number
+  onAppended?: ((append: Append) => void) | undefined
+}
+
+/** Resolves with the offset of the first record of each topic-partition, keyed `topic/partition`. Rejects when any record may be missing. */
+export async function produce(
+  records: RecordOut[],
+  partitionCounts: ReadonlyMap<string, number>,
+  options: ProduceOptions,
+): Promise<Map<string, number>> {
+  const { sendBatch, counts, requestTimeoutMs, onAppended } = options
+  const offsets = new Map<string, number>()
+  for (const round of roundsOf(records, partitionCounts)) {
+    const send = async (topicMessages: Round['topicMessages']): Promise<void> => {
+      const sentMs = performance.now()
+      const written = await sendBatch({ topicMessages, timeout: requestTimeoutMs })
+      if (onAppended !== undefined) tellTime(written, counts, sentMs, onAppended)
+      take(written, topicMessages, offsets)
+    }
+    if (counts.onOneBroker(round.topicMessages)) await send(round.topicMessages)
+    else await sendInLines(linesOf(round, counts), send)
+  }
+  return offsets
+}
+
+/** What goes to one broker, as far as is known, is one line. */
+function linesOf(round: Round, counts: ProduceOptions['counts']): Iterable<Round['topicMessages'][]> {
+  const lines = new Map<string, Round['topicMessages'][]>()
+  for (const part of partitionsApart(round))
+    for (const { topic, messages } of part) {
+      const leader = counts.leaderOf(topic, messages[0]?.partition ?? 0)
+      const line = lines.get(leader)
+      if (line === undefined) lines.set(leader, [part])
+      else line.push(part)
+    }
+  return lines.values()
+}
+
+/**
+ * Lines go side by side, what stands in one goes one behind the other. Once anything has failed nothing more is begun; nobody hears of it while
+ * anything is still under way.
+ */
+async function sendInLines(
+  lines: Iterable<Round['topicMessages'][]>,
+  send: (part: Round['topicMessages']) => Promise<void>,
+): Promise<void> {
+  const failures: unknown[] = []
+  const go = async (line: Round['topicMessages'][]): Promise<void> => {
+    for (const part of line) {
+      if (failures.length > 0) return
+      await send(part).catch((error) => failures.push(error))
+    }
+  }
+  await Promise.all([...lines].map(go))
+  if (failures.length > 0) throw failures[0]
+}
+
+/** Brokers tell the time of an append where the topic keeps it; else they answer -1. */
+function tellTime(
+  written: RecordMetadata[],
+  counts: ProduceOptions['counts'],
+  sentMs: number,
+  onAppended: (append: Append) => void,
+): void {
+  const heardMs = performance.now()
+  for (const { topicName, partition, logAppendTime } of written) {
+    const brokerMs = Number(logAppendTime ?? -1)
+    if (brokerMs > 0) onAppended({ source: counts.leaderOf(topicName, partition), sentMs, heardMs, brokerMs })
+  }
+}
+
+function take(written: RecordMetadata[], sent: Round['topicMessages'], offsets: Map<string, number>): void {
+  const answered = new Set<string>()
+  for (const { topicName, partition, baseOffset } of written) {
+    const place = `${topicName}/${partition}`
+    answered.add(place)
+    if (!offsets.has(place)) offsets.set(place, answeredOffset(baseOffset, topicName, partition))
+  }
+  for (const { topic, messages } of sent)
+    for (const partition of Object.keys(messages.groups)) {
+      const place = `${topic}/${partition}`
+      if (!answered.has(place))
+        throw new DuelogError('broker-unavailable', `No broker answered for what was sent to ${place}; its leader has moved.`)
+    }
+}

@@ -1,0 +1,126 @@
+/**
+ * Sorts records to write into rounds: what one produce request can carry. Most calls are one round.
+ * A partition's share of one request is one batch of the log, which the broker limits in bytes.
+ */
+import type { Message } from 'kafkajs'
+import { keyPartitionOf, partitionOf } from '../../../streams/topics/index.ts'
+import { DuelogError } from '../../errors/index.ts'
+import type { RecordOut } from '../../ports/index.ts'
+
+/** Below the broker's default max.message.bytes of 1,048,588, which counts the whole batch. */
+export const batchBytesMax = 1_000_000
+/** Below the broker's default socket.request.max.bytes of 104,857,600. */
+const requestBytesMax = 50_000_000
+/** Length, offset and time deltas, key and value lengths: at most so many bytes in the log. */
+const recordOverheadBytes = 32
+
+export interface Round {
+  topicMessages: { topic: string; messages: GroupedMessages }[]
+  /** `topic/partition` of every batch in this round, so that the caller can tell first offsets. */
+  bytes: number
+}
+
+/**
+ * Messages that are already grouped by partition. kafkajs groups with `messages.reduce(…)`, copying the group for each message,
+ * which is quadratic; this array answers that one call with what is known already. Without the call it is a plain array.
+ */
+export class GroupedMessages extends Array<Message> {
+  readonly groups: Record<number, Message[]> = {}
+  static override get [Symbol.species](): ArrayConstructor {
+    return Array
+  }
+  override reduce(): never {
+    // One signature for all of Array's overloads; only kafkajs's grouping calls it.
+    return this.groups as never
+  }
+}
+
+/** The same round as requests for one partition each, in the order in which its partitions were first met. */
+export function partitionsApart({ topicMessages }: Round): Round['topicMessages'][] {
+  return topicMessages.flatMap(({ topic, messages }) =>
+    Object.values(messages.groups).map((group) => {
+      const own = new GroupedMessages()
+      const partition = group[0]?.partition ?? 0
+      own.groups[partition] = group
+      for (const message of group) own.push(message)
+      return [{ topic, messages: own }]
+    }),
+  )
+}
+
+/** Bytes that the record takes in the log, at most. */
+export function recordBytes(record: RecordOut): number {
+  let bytes = recordOverheadBytes + lengthOf(record.key) + (record.value?.length ?? 0)
+  if (record.headers)
+    for (const name in record.headers) bytes += 10 + 3 * name.length + lengthOf(record.headers[name] as Buffer | string)
+  return bytes
+}
+
+const lengthOf = (bytes: Buffer | string | null): number =>
+  bytes === null ? 0 : typeof bytes === 'string' ? Buffer.byteLength(bytes) : bytes.length
+
+/** Throws DuelogError `payload-too-large` when a record is over the limit of a batch. */
+export function checkSizes(records: RecordOut[]): void {
+  for (const record of records) {
+    const bytes = recordBytes(record)
+    if (bytes > batchBytesMax)
+      throw new DuelogError(
+        'payload-too-large',
+        `A record for ${record.topic} has ${bytes} bytes; the most is ${batchBytesMax}. Make its payload or headers smaller.`,
+      )
+  }
+}
+
+/** The partition a record goes to: its own, or that of its key. */
+export function targetOf(record: RecordOut, partitionCounts: ReadonlyMap<string, number>): number {
+  const count = partitionCounts.get(record.topic) ?? 0
+  const partition = record.partition ?? (record.ofJob ? partitionOf : keyPartitionOf)(record.key ?? '', count)
+  if (!(partition >= 0 && partition < count))
+    throw new DuelogError(
+      'internal',
+      `A record for ${record.topic} names partition ${partition}; the topic has ${count}. Check that all topics have the same number of partitions.`,
+    )
+  return partition
+}
+
+/** Keeps the order of each partition's records: a partition never goes back to an earlier round. */
+export function roundsOf(records: RecordOut[], partitionCounts: ReadonlyMap<string, number>): Round[] {
+  const rounds: { bytes: number; topics: Map<string, GroupedMessages> }[] = []
+  const places = new Map<string, { round: number; bytes: number }[]>()
+  for (const record of records) {
+    const partition = targetOf(record, partitionCounts)
+    const bytes = recordBytes(record)
+    let ofTopic = places.get(record.topic)
+    if (ofTopic === undefined) {
+      ofTopic = []
+      places.set(record.topic, ofTopic)
+    }
+    let place = ofTopic[partition]
+    if (place === undefined) {
+      place = { round: 0, bytes: 0 }
+      ofTopic[partition] = place
+    }
+    while (place.bytes + bytes > batchBytesMax || (rounds[place.round]?.bytes ?? 0) + bytes > requestBytesMax) {
+      place.round++
+      place.bytes = 0
+    }
+    while (rounds.length <= place.round) rounds.push({ bytes: 0, topics: new Map() })
+    place.bytes += bytes
+    const round = rounds[place.round] as (typeof rounds)[number]
+    round.bytes += bytes
+    let messages = round.topics.get(record.topic)
+    if (messages === undefined) {
+      messages = new GroupedMessages()
+      round.topics.set(record.topic, messages)
+    }
+    const message = { key: record.key, value: record.value, headers: record.headers, partition }
+    messages.push(message)
+    const group = messages.groups[partition]
+    if (group === undefined) messages.groups[partition] = [message]
+    else group.push(message)
+  }
+  return rounds.map(({ bytes, topics }) => ({
+    bytes,
+    topicMessages: [...topics].map(([topic, messages]) => ({ topic, messages })),
+  }))
+}

@@ -1,0 +1,210 @@
+/**
+ * The topics that may be written to inside a partition's transaction: of the user's those of the allow-list that exist, of ours those of
+ * pools that somebody has started.
+ *
+ * One topic that is missing, or refuses a record, fails the transaction for every job in it. So what is written is judged before,
+ * by what was seen at the last check; and a transaction that failed nonetheless has its topics checked at once, and those that are
+ * at fault left alone for a while.
+ */
+
+import kafkajs, { type Admin, type Kafka } from 'kafkajs'
+import { counted } from '../../../streams/text/index.ts'
+import { executionsRetentionMs, priorities, topicAllowance, topicNames } from '../../../streams/topics/index.ts'
+import { DuelogError, messageOf } from '../../errors/index.ts'
+import type { TargetTopics } from '../../ports/index.ts'
+import { type PartitionCounts, retentionsOf } from '../admin/index.ts'
+import { type Logger, principalOf } from '../brokers/index.ts'
+import { faultOf } from '../errors/index.ts'
+import { batchBytesMax } from './request-batches.ts'
+
+export const checkIntervalMs = 30_000
+/** What is used is looked at again when the last look is older. */
+const staleMs = 5_000
+/** Least time between two looks for topics that are not there, however many jobs name some. */
+const seekGapMs = 1_000
+/** How long a topic that refused a record is left alone. */
+const refusedMs = 60_000
+/** A batch costs so much besides its records. */
+const batchOverheadBytes = 64
+
+export interface TargetTopicsOptions {
+  /** The allow-list; `*` stands for any characters. */
+  patterns: readonly string[]
+  /** Of our own topics, which are never allowed. */
+  prefix: string
+  /** Pools whose topics this process has made. */
+  pools: readonly string[]
+}
+
+interface Seen {
+  partitions: readonly { replicas: readonly number[] }[]
+  /** Unknown where the principal may not describe the topic's settings. */
+  maxMessageBytes: number | undefined
+}
+
+export class CheckedTopics implements TargetTopics {
+  readonly #kafka: Kafka
+  readonly #counts: PartitionCounts
+  readonly #logger: Logger
+  readonly #patterns: readonly string[]
+  readonly #allowed: (topic: string) => boolean
+  readonly #lanesOf: (pool: string) => string[]
+  readonly #isLane: (topic: string) => boolean
+  readonly #pools: ReadonlySet<string>
+  #seen: ReadonlyMap<string, Seen> = new Map()
+  /** All topics that the last look found. */
+  #names: ReadonlySet<string> = new Set()
+  readonly #refused = new Map<string, { untilMs: number; reason: string }>()
+  /** How long each topic of a pool keeps its records, ms. */
+  #kept: ReadonlyMap<string, number> = new Map()
+  #lookedAtMs = Number.NEGATIVE_INFINITY
+  #timer: NodeJS.Timeout | undefined
+  #checking: Promise<void> | undefined
+
+  constructor(kafka: Kafka, counts: PartitionCounts, logger: Logger, { patterns, prefix, pools }: TargetTopicsOptions) {
+    this.#kafka = kafka
+    this.#counts = counts
+    this.#logger = logger
+    this.#patterns = patterns
+    this.#allowed = topicAllowance(patterns, prefix)
+    this.#pools = new Set(pools)
+    const { executions, deadLetters } = topicNames(prefix)
+    this.#isLane = (topic) => topic.startsWith(`${prefix}executions.`) && topic !== deadLetters
+    this.#lanesOf = (pool) => priorities.flatMap((priority) => [executions(pool, priority), executions(pool, priority, true)])
+  }
+
+  /** Rejects when the brokers cannot be asked. Without an allow-list only unknown pools make it look again. */
+  async start(): Promise<void> {
+    await this.#look()
+    if (this.#patterns.length === 0) return
+    this.#timer = setInterval(() => void this.check(), checkIntervalMs)
+    this.#timer.unref()
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#timer)
+    await this.#checking
+  }
+
+  problem({ name, partition }: { name: string; partition: number | null }, bytes: number): string | undefined {
+    if (this.#patterns.length > 0 && performance.now() - this.#lookedAtMs > staleMs) void this.check()
+    if (!this.#allowed(name)) return `Topic ${name} is not allowed; DUELOG_TARGET_TOPICS says which are.`
+    const seen = this.#seen.get(name)
+    if (seen === undefined) return `Topic ${name} does not exist.`
+    if (partition !== null && partition >= seen.partitions.length)
+      return `Topic ${name} has ${counted(seen.partitions.length, 'partition')}; there is none with the number ${partition}.`
+    const bytesMax = Math.min(seen.maxMessageBytes ?? batchBytesMax, batchBytesMax)
+    if (bytes + batchOverheadBytes > bytesMax)
+      return `A record of ${bytes} bytes is too large for topic ${name}, which takes batches of ${bytesMax} (max.message.bytes).`
+    const refused = this.#refused.get(name)
+    return refused !== undefined && performance.now() < refused.untilMs ? refused.reason : undefined
+  }
+
+  seek(topic: string): Promise<void> | undefined {
+    if (!this.#allowed(topic) || this.#seen.has(topic)) return undefined
+    return this.#checking === undefined && performance.now() - this.#lookedAtMs < seekGapMs ? undefined : this.check()
+  }
+
+  poolProblem(pool: string): string | undefined {
+    const missing = this.#missingLane(pool)
+    if (missing === undefined) return undefined
+    if (performance.now() - this.#lookedAtMs > staleMs) void this.check()
+    return `Pool ${pool} has no topics (${missing} does not exist): start its workers, with the pool in DUELOG_POOLS, or name another.`
+  }
+
+  seekPool(pool: string): Promise<void> | undefined {
+    if (this.#missingLane(pool) === undefined) return undefined
+    return this.#checking === undefined && performance.now() - this.#lookedAtMs < seekGapMs ? undefined : this.check()
+  }
+
+  keptMs(pool: string): number {
+    return this.#lanesOf(pool).reduce((least, topic) => Math.min(least, this.#kept.get(topic) ?? least), Number.POSITIVE_INFINITY)
+  }
+
+  #missingLane(pool: string): string | undefined {
+    return this.#pools.has(pool) ? undefined : this.#lanesOf(pool).find((topic) => !this.#names.has(topic))
+  }
+
+  async failed(topics: Iterable<string>, error: unknown): Promise<void> {
+    const code = error instanceof DuelogError ? error.code : 'internal'
+    if (code === 'fenced') return
+    await this.check()
+    // What a broker that is away answers says nothing of the topic.
+    if (code === 'broker-unavailable') return
+    const involved = [...topics]
+    // Where one is gone, that was the reason, and the next try goes without it.
+    if (involved.some((topic) => !this.#seen.has(topic))) return
+    for (const topic of involved) {
+      const reason = `Topic ${topic} may have refused a record and is left alone for ${refusedMs / 1_000} s: ${messageOf(error)}`
+      this.#refused.set(topic, { untilMs: performance.now() + refusedMs, reason })
+    }
+  }
+
+  /** Looks at the topics anew. What was seen before stays when the brokers cannot be asked. */
+  check(): Promise<void> {
+    this.#checking ??= this.#look()
+      .catch((error) => this.#logger.warn({ error: messageOf(error) }, 'The target topics could not be checked.'))
+      .finally(() => {
+        this.#checking = undefined
+      })
+    return this.#checking
+  }
+
+  async #look(): Promise<void> {
+    this.#lookedAtMs = performance.now()
+    const admin = this.#kafka.admin()
+    try {
+      await admin.connect()
+      const all = await admin.listTopics()
+      const names = all.filter((topic) => this.#allowed(topic))
+      const seen = new Map<string, Seen>()
+      if (names.length > 0) {
+        const limits = await maxMessageBytes(admin, names)
+        const { topics } = await admin.fetchTopicMetadata({ topics: names })
+        for (const { name, partitions } of topics) seen.set(name, { partitions, maxMessageBytes: limits.get(name) })
+      }
+      this.#take(seen)
+      this.#names = new Set(all)
+      this.#keep(await retentionsOf(admin, all.filter(this.#isLane)))
+    } catch (thrown) {
+      throw faultOf(thrown, 'Checking the target topics', principalOf(this.#kafka))
+    } finally {
+      await admin.disconnect().catch(() => {})
+    }
+  }
+
+  /** Says it once of each topic that keeps its records for less than it was planned to. */
+  #keep(kept: ReadonlyMap<string, number>): void {
+    for (const [topic, ms] of kept) {
+      if (ms >= executionsRetentionMs || this.#kept.get(topic) === ms) continue
+      const text = `Topic ${topic} keeps its records for ${ms} ms (retention.ms). A run that no worker has started by then expires, whatever its startDeadlineMs.`
+      this.#logger.warn({ topic, retentionMs: ms }, text)
+    }
+    if (kept.size > 0) this.#kept = kept
+  }
+
+  #take(seen: ReadonlyMap<string, Seen>): void {
+    for (const topic of this.#seen.keys()) {
+      if (seen.has(topic)) continue
+      this.#counts.forget(topic)
+      this.#logger.warn({ topic }, `Topic ${topic} is gone; runs that write to it wait.`)
+    }
+    for (const [topic, { partitions }] of seen) this.#counts.learn(topic, partitions)
+    this.#seen = seen
+  }
+}
+
+async function maxMessageBytes(admin: Admin, names: string[]): Promise<Map<string, number>> {
+  const limits = new Map<string, number>()
+  const resources = names.map((name) => ({
+    type: kafkajs.ConfigResourceTypes.TOPIC,
+    name,
+    configNames: ['max.message.bytes'],
+  }))
+  const described = await admin.describeConfigs({ includeSynonyms: false, resources }).catch(() => undefined)
+  for (const { resourceName, configEntries } of described?.resources ?? []) {
+    const value = Number(configEntries.find(({ configName }) => configName === 'max.message.bytes')?.configValue)
+    if (value > 0) limits.set(resourceName, value)
+  }
+  return limits
+}

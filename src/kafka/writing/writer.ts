@@ -1,0 +1,183 @@
+/**
+ * The idempotent writer. Calls that arrive while a request is under way go out together in the next one,
+ * because an idempotent producer may have only one request for each broker in flight.
+ */
+import type { Kafka, Producer } from 'kafkajs'
+import { DuelogError, isOfRecord, messageOf } from '../../errors/index.ts'
+import type { LogWriter, RecordOut } from '../../ports/index.ts'
+import type { PartitionCounts } from '../admin/index.ts'
+import { type LogSettings, principalOf } from '../brokers/index.ts'
+import { faultOf } from '../errors/index.ts'
+import { produce } from './produce.ts'
+import { checkSizes, recordBytes, targetOf } from './request-batches.ts'
+
+/** Most records and bytes of the calls that are joined in one flight. A larger single call goes alone. */
+const flightRecordsMax = 5_000
+const flightBytesMax = 8_000_000
+/** Most calls that may wait; more are refused, so that a slow broker shows as an error and not as memory. */
+const waitingCallsMax = 100_000
+
+interface Call {
+  records: RecordOut[]
+  /** Names of all topics that it writes to. */
+  topics: string
+  bytes: number
+  resolve(offsets: Map<string, number>): void
+  reject(error: Error): void
+}
+
+export class IdempotentWriter implements LogWriter {
+  readonly #kafka: Kafka
+  readonly #counts: PartitionCounts
+  readonly #settings: LogSettings
+  /** Absent after a failure, until the next flight. */
+  #producer: Producer | undefined
+  #waiting: Call[] = []
+  #flying: Promise<void> | undefined
+  #closed = false
+
+  constructor(kafka: Kafka, counts: PartitionCounts, settings: LogSettings) {
+    this.#kafka = kafka
+    this.#counts = counts
+    this.#settings = settings
+  }
+
+  async open(): Promise<this> {
+    this.#producer = await this.#connect()
+    return this
+  }
+
+  async write(records: RecordOut[]): Promise<Map<string, number>> {
+    if (this.#closed) throw new DuelogError('internal', 'The writer is closed; open a new one.')
+    if (records.length === 0) return new Map()
+    checkSizes(records)
+    const known = this.#counts.known(records) ?? (await this.#counts.of(records))
+    for (const record of records) targetOf(record, known)
+    if (this.#waiting.length >= waitingCallsMax)
+      throw new DuelogError('broker-unavailable', `${waitingCallsMax} writes wait for the brokers already; try again later.`)
+    let bytes = 0
+    for (const record of records) bytes += recordBytes(record)
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ records, topics: topicsOf(records), bytes, resolve, reject })
+      this.#flying ??= this.#fly()
+    })
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    await this.#flying
+    const producer = this.#producer
+    this.#producer = undefined
+    await producer
+      ?.disconnect()
+      .catch((error) => this.#settings.logger.debug({ error: messageOf(error) }, 'closing a producer failed'))
+  }
+
+  async #fly(): Promise<void> {
+    // Calls made in the same turn of the event loop join the first flight.
+    await Promise.resolve()
+    while (this.#waiting.length > 0) await this.#send(this.#take())
+    this.#flying = undefined
+  }
+
+  /**
+   * The calls of one flight, in their order: those to the topic of the first. A broker takes or refuses each partition of a request by itself
+   * and kafkajs does not say which it took, so what is refused of one topic would leave in doubt what was written to another.
+   */
+  #take(): Call[] {
+    const topics = this.#waiting[0]?.topics
+    const taken: Call[] = []
+    const left: Call[] = []
+    let records = 0
+    let bytes = 0
+    for (const [place, call] of this.#waiting.entries()) {
+      if (call.topics !== topics) {
+        left.push(call)
+        continue
+      }
+      records += call.records.length
+      bytes += call.bytes
+      if (taken.length > 0 && (records > flightRecordsMax || bytes > flightBytesMax)) {
+        this.#waiting = [...left, ...this.#waiting.slice(place)]
+        return taken
+      }
+      taken.push(call)
+    }
+    this.#waiting = left
+    return taken
+  }
+
+  /**
+   * Records of several callers go together. Where the brokers refuse what one of them wrote, it fails alone: the others are sent again. A
+   * partition that has taken its part gets it twice then, so only where a record itself is refused. Of our own topics none is that takes what a
+   * topic of ours is made with (streams/topics/topics.ts); of another, definitions, commands and reports may stand there twice without harm.
+   */
+  async #send(calls: Call[]): Promise<void> {
+    const fault = await this.#sent(calls)
+    if (fault === undefined) return
+    if (calls.length > 1 && isOfRecord(fault)) for (const call of calls) await this.#send([call])
+    else for (const call of calls) call.reject(fault)
+  }
+
+  /** Undefined: all calls are answered. Else none is, and what was written of them nobody knows. */
+  async #sent(calls: Call[]): Promise<DuelogError | undefined> {
+    try {
+      const all = calls.length === 1 ? (calls[0] as Call).records : calls.flatMap((call) => call.records)
+      const counts = await this.#counts.of(all)
+      this.#producer ??= await this.#connect()
+      const producer = this.#producer
+      const next = await produce(all, counts, {
+        sendBatch: (batch) => producer.sendBatch(batch),
+        counts: this.#counts,
+        requestTimeoutMs: this.#settings.requestTimeoutMs,
+        onAppended: this.#settings.onAppended,
+      })
+      for (const call of calls) call.resolve(offsetsOf(call.records, counts, next))
+      return undefined
+    } catch (thrown) {
+      // After any failure the producer's sequence numbers may be wrong: the broker could take the next batch for a repeat of the
+      // failed one and drop it. A new producer starts anew; what was written of the failed calls is for their callers to find out.
+      this.#retire()
+      return faultOf(thrown, `Writing to ${calls[0]?.topics}`)
+    }
+  }
+
+  #retire(): void {
+    const producer = this.#producer
+    this.#producer = undefined
+    producer?.disconnect().catch(() => {})
+  }
+
+  async #connect(): Promise<Producer> {
+    const producer = this.#kafka.producer({
+      idempotent: true,
+      allowAutoTopicCreation: false,
+      createPartitioner:
+        () =>
+        ({ message }) =>
+          message.partition as number,
+    })
+    try {
+      await producer.connect()
+      return producer
+    } catch (thrown) {
+      await producer.disconnect().catch(() => {})
+      throw faultOf(thrown, 'Connecting a producer', principalOf(this.#kafka))
+    }
+  }
+}
+
+const topicsOf = (records: RecordOut[]): string => [...new Set(records.map(({ topic }) => topic))].sort().join(', ')
+
+/** First offset of this call's share of each partition. `next` moves on for the call after it; a batch's offsets are contiguous. */
+function offsetsOf(records: RecordOut[], counts: ReadonlyMap<string, number>, next: Map<string, number>): Map<string, number> {
+  const first = new Map<string, number>()
+  for (const record of records) {
+    const place = `${record.topic}/${targetOf(record, counts)}`
+    const offset = next.get(place)
+    if (offset === undefined) continue
+    if (!first.has(place)) first.set(place, offset)
+    next.set(place, offset + 1)
+  }
+  return first
+}

@@ -1,0 +1,155 @@
+/** Joins an executor to a real cluster, for programs that run their own handlers. */
+import { type Logger, pino } from 'pino'
+import type { AnyPayloads } from '../client/index.ts'
+import {
+  type ClusterOptions,
+  clusterOf,
+  clusterOptionNames,
+  endParts,
+  lateWriter,
+  processClock,
+  type Step,
+  TOPIC_PREFIX_DEFAULT,
+  watchClock,
+} from '../cluster/index.ts'
+import { configSchema, listOf, requireKnown } from '../config/index.ts'
+import { DuelogError } from '../errors/index.ts'
+import {
+  builtInHandlers,
+  createExecutor,
+  type Executor,
+  type ExecutorView,
+  type Handlers,
+  type HandlersFor,
+  handlerProblem,
+} from '../executor/index.ts'
+import { createMetrics, type Metrics } from '../metrics/index.ts'
+import { fewRecordLines, newInstance } from '../process/index.ts'
+
+const httpDenyDefault = configSchema.properties.DUELOG_HTTP_DENY.default
+const clockStepMsMaxDefault = configSchema.properties.DUELOG_CLOCK_STEP_MS_MAX.default
+
+/** `Payloads`: those of the handlers, by name, for the compiler; it may be left out. */
+export interface WorkerOptions<Payloads extends object = AnyPayloads> extends Omit<ClusterOptions, 'logger'> {
+  /** Pool whose runs it takes; its topics must exist. Default `default`. */
+  pool?: string
+  /** Handlers that run at once, at least 1. Default 50. */
+  concurrency?: number
+  /**
+   * By name; a handler may take runs in batches, see BatchHandler. The built-in ones (noop, log, sleep, fail, http, kafka.produce) are
+   * there unless replaced.
+   */
+  handlers: HandlersFor<Payloads>
+  /** Addresses and networks that http targets must not reach. Default: that of DUELOG_HTTP_DENY. */
+  httpDeny?: string[]
+  /** Addresses and networks that they may reach all the same. Default: none. */
+  httpAllow?: string[]
+  /** Key that signs the requests of http targets: whsec_ and 24 to 64 bytes in base64. Default: none. */
+  httpSigningKey?: string
+  /**
+   * First part of the worker's name in the API, and what a job's `pinTo` names; of several workers with one name, one takes the run.
+   * 1 to 255 characters without `@`, `:` and spaces. Default `worker`.
+   */
+  name?: string
+  /**
+   * How far the clock of this machine may step, or be away from the brokers', in ms; beyond it no handler is started until they agree.
+   * 0: nothing is compared. Default 2,000, that of DUELOG_CLOCK_STEP_MS_MAX.
+   */
+  clockStepMsMax?: number
+  /** How long close() lets handlers finish before it gives their runs back, in ms. Default 25,000. */
+  drainMs?: number
+  /** Default: warnings and errors, to standard output. */
+  logger?: Logger
+  /** To be shown by the program; see its `registry`. */
+  metrics?: Metrics
+}
+
+const workerOptionNames = {
+  ...clusterOptionNames,
+  ...{ handlers: true, pool: true, concurrency: true, name: true, drainMs: true, metrics: true, clockStepMsMax: true },
+  ...{ httpDeny: true, httpAllow: true, httpSigningKey: true },
+} as const satisfies Record<keyof WorkerOptions, true>
+
+export interface Worker {
+  /** Joins the pool's group. Rejects with DuelogError `broker-unavailable`, `registry-unavailable` or `unsafe-topic`. */
+  start(): Promise<void>
+  /** Takes nothing more, lets handlers finish, gives back the rest and leaves; while no broker answers, within 5 s. Safe to call twice. */
+  close(): Promise<void>
+  /** What it does now; undefined before start. */
+  current(): ExecutorView | undefined
+}
+
+/** Throws DuelogError `bad-config`. */
+export function createWorker<Payloads extends object = AnyPayloads>(options: WorkerOptions<Payloads>): Worker {
+  requireKnown('createWorker', options, workerOptionNames)
+  requireHandlers(options.handlers)
+  const { pool = 'default', concurrency = 50, name = 'worker', drainMs = 25_000 } = options
+  if (!/^[^@:\s]{1,255}$/.test(name)) {
+    const allowed = '1 to 255 characters without "@", ":" and spaces'
+    throw new DuelogError('bad-config', `name of the worker is ${JSON.stringify(name)}; allowed: ${allowed}`)
+  }
+  const logger = options.logger ?? pino({ name, level: 'warn', ...fewRecordLines() })
+  const metrics = options.metrics ?? createMetrics()
+  const stepMsMax = options.clockStepMsMax ?? clockStepMsMaxDefault
+  const clock = processClock({ stepMsMax, needsProof: false, metrics, logger })
+  const { log, names, openCodecs } = clusterOf({ ...options, logger }, clock.appended)
+  let starting: Promise<Executor> | undefined
+  let executor: Executor | undefined
+  let closed = false
+  let endWatch: (() => Promise<void>) | undefined
+  const produced = lateWriter(log)
+  const builtIn = builtInHandlers({
+    httpDeny: options.httpDeny ?? listOf(httpDenyDefault),
+    httpAllow: options.httpAllow ?? [],
+    httpSigningKey: options.httpSigningKey,
+    writer: produced.open,
+    prefix: options.topicPrefix ?? TOPIC_PREFIX_DEFAULT,
+    clock,
+  })
+  const open = async (): Promise<Executor> => {
+    const codecs = await openCodecs([pool])
+    executor = createExecutor({
+      log,
+      codecs,
+      names,
+      pool,
+      concurrency,
+      // Payloads are the compiler's matter alone.
+      handlers: { ...builtIn, ...(options.handlers as Handlers) },
+      instance: newInstance(name),
+      clock,
+      metrics,
+      logger,
+      drainMs,
+    })
+    // How many partitions there are is not known here; there is a first one.
+    endWatch = watchClock(clock, { log, topics: [names.events, names.jobs], partitions: 1, instance: newInstance(name) })
+    if (!closed) await executor.start()
+    return executor
+  }
+  return {
+    async start() {
+      starting ??= open()
+      await starting
+    },
+    async close() {
+      closed = true
+      await starting?.catch(() => undefined)
+      const steps: Step[] = [async () => endWatch?.(), () => produced.close(), async () => executor?.stop()]
+      await endParts(steps, { log, clock, logger, onGivenUp: () => executor?.giveBack() })
+    },
+    current: () => executor?.current(),
+  }
+}
+
+function requireHandlers(handlers: unknown): void {
+  if (typeof handlers !== 'object' || handlers === null)
+    throw new DuelogError(
+      'bad-config',
+      'handlers of createWorker is missing; give an object of functions by name, {} for the built-in ones alone',
+    )
+  for (const [name, handler] of Object.entries(handlers)) {
+    const problem = handlerProblem(name, handler)
+    if (problem !== undefined) throw new DuelogError('bad-config', problem)
+  }
+}

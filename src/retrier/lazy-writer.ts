@@ -1,0 +1,32 @@
+/** A writer that is opened when it is needed first, and anew after it could not be. */
+import type { Log, LogWriter, RecordOut } from '../ports/index.ts'
+
+export class LateWriter {
+  readonly #log: Pick<Log, 'writer'>
+  #writer: Promise<LogWriter> | undefined
+
+  constructor(log: Pick<Log, 'writer'>) {
+    this.#log = log
+  }
+
+  open(): Promise<LogWriter> {
+    if (this.#writer !== undefined) return this.#writer
+    const opening = this.#log.writer()
+    this.#writer = opening
+    opening.catch(() => {
+      if (this.#writer === opening) this.#writer = undefined
+    })
+    return opening
+  }
+
+  async write(records: RecordOut[]): Promise<void> {
+    await (await this.open()).write(records)
+  }
+
+  async close(): Promise<void> {
+    await this.#writer?.then(
+      (writer) => writer.close(),
+      () => {},
+    )
+  }
+}

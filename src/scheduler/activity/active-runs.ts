@@ -1,0 +1,74 @@
+/**
+ * Which jobs of a partition have active runs, and how many in which status. Soft state for those who watch: kept from what is folded,
+ * so a new owner knows at first only what it has folded itself, and the rest once it has looked at the timers of runs.
+ */
+import type { ActiveRun } from '../../../schemas/index.ts'
+import { timerBound, timerOfKey } from '../../../streams/state/index.ts'
+import type { PartitionStore, RunsUnderWay } from '../../ports/index.ts'
+
+/** Jobs that are remembered. What is beyond is not counted and not listed. */
+export const jobsUnderWayMax = 100_000
+
+export class UnderWay {
+  readonly #jobs = new Map<string, RunsUnderWay>()
+  readonly #total: RunsUnderWay = { dispatched: 0, running: 0, waiting: 0 }
+  /** Whether the timers of runs have been looked at since the partition became active. */
+  complete = false
+
+  /** The active runs that a job has now. */
+  set(jobId: string, active: readonly ActiveRun[]): void {
+    const before = this.#jobs.get(jobId)
+    if (before !== undefined) this.#count(before, -1)
+    if (active.length === 0 || (before === undefined && this.#jobs.size >= jobsUnderWayMax)) {
+      this.#jobs.delete(jobId)
+      return
+    }
+    const now = countOf(active)
+    this.#jobs.set(jobId, now)
+    this.#count(now, 1)
+  }
+
+  has(jobId: string): boolean {
+    return this.#jobs.has(jobId)
+  }
+
+  get counts(): RunsUnderWay {
+    return { ...this.#total }
+  }
+
+  /** Ids of the jobs with active runs, in no order. */
+  get ids(): string[] {
+    return [...this.#jobs.keys()]
+  }
+
+  clear(): void {
+    this.#jobs.clear()
+    this.#total.dispatched = this.#total.running = this.#total.waiting = 0
+    this.complete = false
+  }
+
+  #count({ dispatched, running, waiting }: RunsUnderWay, sign: 1 | -1): void {
+    this.#total.dispatched += sign * dispatched
+    this.#total.running += sign * running
+    this.#total.waiting += sign * waiting
+  }
+}
+
+function countOf(active: readonly ActiveRun[]): RunsUnderWay {
+  const counts: RunsUnderWay = { dispatched: 0, running: 0, waiting: 0 }
+  for (const { status } of active) counts[status === 'RUNNING' ? 'running' : status === 'DISPATCHED' ? 'dispatched' : 'waiting']++
+  return counts
+}
+
+/** Timers that one look at them reads. */
+const timersReadMax = 20_000
+/** A running attempt's lease ends within an hour, its longest. */
+const horizonMs = 3_600_000
+
+/** Jobs that have a timer of a run soon: each active run has one. */
+export async function idsOfRunTimers(store: PartitionStore, nowMs: number): Promise<string[]> {
+  const to = timerBound(nowMs + horizonMs)
+  const entries = await store.scan({ from: timerBound(0), to, limit: timersReadMax, keysOnly: true })
+  const timers = entries.map(({ key }) => timerOfKey(key))
+  return [...new Set(timers.filter(({ runNo }) => runNo > 0).map(({ jobId }) => jobId))]
+}

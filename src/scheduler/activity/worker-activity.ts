@@ -1,0 +1,56 @@
+/** Which worker runs what, as far as this owner has heard since it took the partition: soft state, for people who ask. */
+import type { ExecutionEvent } from '../../../schemas/index.ts'
+import type { WorkerRuns } from '../../ports/index.ts'
+
+/** Attempts that are watched; of those whose end nobody reports the oldest go first. */
+const attemptsMax = 100_000
+/** Workers that are remembered after their last report. */
+const workersMax = 1_000
+/** Runs that are named of one worker; all are counted. */
+export const namedRunsMax = 20
+
+type Report = Pick<ExecutionEvent, 'type' | 'jobId' | 'runNo' | 'attempt' | 'specOffset' | 'worker'>
+
+export class WorkerWatch {
+  /** Running attempts in the order of their first report. */
+  readonly #running = new Map<string, { worker: string; runId: string }>()
+  readonly #heardAt = new Map<string, number>()
+
+  clear(): void {
+    this.#running.clear()
+    this.#heardAt.clear()
+  }
+
+  heard(report: Report, nowMs: number): void {
+    // What the forwarder says of a retry is not said by a worker.
+    if (report.type === 'RETRY_DUE' || report.worker === '') return
+    this.#heardAt.delete(report.worker)
+    this.#heardAt.set(report.worker, nowMs)
+    dropOldest(this.#heardAt, workersMax)
+    const key = `${report.jobId}\0${report.specOffset}\0${report.runNo}\0${report.attempt}`
+    if (report.type === 'STARTED' || report.type === 'HEARTBEAT') {
+      this.#running.set(key, { worker: report.worker, runId: `${report.jobId}/${report.runNo}` })
+      dropOldest(this.#running, attemptsMax)
+    } else this.#running.delete(key)
+  }
+
+  view(): WorkerRuns[] {
+    const views = new Map<string, WorkerRuns>()
+    for (const [worker, heardAt] of this.#heardAt) views.set(worker, { worker, heardAt, running: 0, runIds: [] })
+    for (const { worker, runId } of this.#running.values()) {
+      const view = views.get(worker)
+      if (view === undefined) continue
+      view.running++
+      if (view.runIds.length < namedRunsMax) view.runIds.push(runId)
+    }
+    return [...views.values()]
+  }
+}
+
+function dropOldest(map: Map<string, unknown>, max: number): void {
+  if (map.size <= max) return
+  for (const oldest of map.keys()) {
+    map.delete(oldest)
+    return
+  }
+}

@@ -1,0 +1,188 @@
+/**
+ * What one turn takes of the timers and the mail that it was given: as many of the first as their bytes allow, loaded slice by slice, so
+ * that a thousand jobs of half a megabyte are never in memory together. The others wait for the next turns.
+ */
+
+import { backfillRunsMax } from '../../../streams/runs/index.ts'
+import { type Job, type KnownDefinition, type Timer, timerKind, type Waiter } from '../../../streams/state/index.ts'
+import type { PartitionStore } from '../../ports/index.ts'
+import type { Mail } from '../input/index.ts'
+import type { SchedulerCodecs } from '../options/index.ts'
+import { loadJobs, loadSnapshot, type Weights, weightOf } from '../state/index.ts'
+
+/** Bytes that a turn may write, as they are estimated before; a turn takes at least one timer or mail. */
+const turnBytesMax = 4 * 1024 * 1024
+/** Bytes of jobs that a turn may have in memory: many reports are small, and their jobs are not. */
+const loadedBytesMax = 2 * turnBytesMax
+/** Of both, what timers may take while mail waits. */
+const timerShare = 0.7
+/** Jobs of the first slice, while nobody knows how large they are, and bytes that a later one aims at. */
+const sliceJobsFirst = 16
+const sliceBytes = 2 * 1024 * 1024
+const sliceJobsMax = 64
+
+interface Loading {
+  store: PartitionStore
+  codecs: SchedulerCodecs
+  weights: Weights
+  /** Share of the usual bytes: less after a turn that failed. */
+  share: number
+}
+
+export interface Batch {
+  jobs: Map<string, Job>
+  timers: Timer[]
+  mails: Mail[]
+  /** What was given and does not fit. */
+  timersLeft: Timer[]
+  mailsLeft: Mail[]
+  /** Bytes that the turn may write besides; 0 or less where it is full. */
+  bytesLeft: number
+}
+
+interface Place extends Omit<Loading, 'share'> {
+  /** What is loaded. */
+  jobs: Map<string, Job>
+  /** Definitions of the turn itself. */
+  defined: Map<string, KnownDefinition>
+}
+
+interface Room {
+  written: number
+  loaded: number
+}
+
+interface Item {
+  jobId: string | undefined
+  /** The run that it is about; 0 where it is about the job. */
+  runNo: number
+  /** How often what the job weighs is written, at most. */
+  copies: number
+  /** Bytes that it brings and that are written besides. */
+  brought?: number
+  /** It may begin runs of a backfill. */
+  backfills?: boolean
+  /** What the job is from here on, when this is folded. */
+  definition?: KnownDefinition
+}
+
+/** `mailFirst`: the first mail has its place before any timer, or one that fills a turn would wait for as long as timers are due. */
+export async function loadBatch(loading: Loading, timers: Timer[], mails: Mail[], mailFirst = false): Promise<Batch> {
+  const jobs = new Map<string, Job>()
+  // What follows in the same turn is of a definition that no store has yet.
+  const place = { ...loading, jobs, defined: new Map<string, KnownDefinition>() }
+  const room = { written: turnBytesMax * loading.share, loaded: loadedBytesMax * loading.share }
+  const items = mails.map(ofMail)
+  const head = await fill(place, mailFirst ? items.splice(0, 1) : [], room, true)
+  const forTimers = without(
+    mails.length === 0 ? room : { written: room.written * timerShare, loaded: room.loaded * timerShare },
+    head,
+  )
+  const first = await fill(place, timers.map(ofTimer), forTimers, head.count === 0)
+  const left = without(without(room, head), first)
+  const then = await fill(place, items, left, head.count + first.count === 0)
+  const mailCount = head.count + then.count
+  return {
+    jobs,
+    timers: timers.slice(0, first.count),
+    mails: mails.slice(0, mailCount),
+    timersLeft: timers.slice(first.count),
+    mailsLeft: mails.slice(mailCount),
+    bytesLeft: left.written - then.written,
+  }
+}
+
+const without = (room: Room, used: Room): Room => ({ written: room.written - used.written, loaded: room.loaded - used.loaded })
+
+/** Loads the jobs of the first of those that wait for a slot, as many as there is room for, and one at least. Resolves with how many. */
+export async function loadWaiters(loading: Omit<Loading, 'share'>, batch: Batch, waiters: Waiter[]): Promise<number> {
+  const { jobs, bytesLeft } = batch
+  const items = waiters.map(({ jobId, runNo }) => ({ jobId, runNo, copies: 1 }))
+  const place = { ...loading, jobs, defined: new Map<string, KnownDefinition>() }
+  return (await fill(place, items, { written: bytesLeft, loaded: bytesLeft }, true)).count
+}
+
+/** Loads the jobs of the first items, as many as there is room for; `atLeastOne`, however large it is. */
+async function fill(
+  { store, codecs, weights, jobs, defined }: Place,
+  items: Item[],
+  room: Room,
+  atLeastOne: boolean,
+): Promise<Room & { count: number }> {
+  const used = { count: 0, written: 0, loaded: 0 }
+  let sliceJobs = sliceJobsFirst
+  let known: ReadonlyMap<string, Job> = new Map()
+  for (const [at, { jobId, runNo, copies, brought = 0, backfills = false, definition }] of items.entries()) {
+    const mayStop = used.count > 0 || !atLeastOne
+    if (jobId !== undefined && !jobs.has(jobId)) {
+      if (mayStop && used.loaded + weights.of(jobId) > room.loaded) return used
+      if (!known.has(jobId)) {
+        known = await loadJobs(store, codecs, ...nextIds(items, at, sliceJobs, jobs, weights))
+        let sum = 0
+        for (const [id, job] of known) {
+          const weight = weightOf(job)
+          weights.set(id, weight)
+          sum += weight
+        }
+        sliceJobs = Math.min(Math.max(1, Math.floor(sliceBytes / (sum / known.size + 1))), sliceJobs * 2, sliceJobsMax)
+      }
+    }
+    const job = jobId === undefined ? undefined : (jobs.get(jobId) ?? known.get(jobId))
+    const had = job !== undefined && jobs.has(job.id) ? weightOf(job) : 0
+    if (job !== undefined && runNo > 0) await loadSnapshot(store, codecs, job, runNo)
+    const loaded = used.loaded + (job === undefined ? 0 : weightOf(job)) - had
+    const next = jobId === undefined ? undefined : defined.get(jobId)
+    const heaviest = Math.max(job === undefined ? 0 : weightOf(job, runNo), next?.bytes.length ?? 0)
+    // Whatever happens to a job whose backfill goes on may begin as many runs of it as a step may.
+    const most = (next ?? job?.definition)?.spec?.maxConcurrentRuns ?? 0
+    const goesOn = backfills || job?.state?.backfill ? Math.min(backfillRunsMax(heaviest), most) : 0
+    // One that waits for the end of another begins with it.
+    const begun = goesOn + ((job?.state?.queuedFor ?? null) === null ? 0 : 1)
+    const written = used.written + (copies + begun) * heaviest + brought
+    if (mayStop && (loaded > room.loaded || written > room.written)) return used
+    if (job !== undefined) jobs.set(job.id, job)
+    if (jobId !== undefined && definition !== undefined) defined.set(jobId, definition)
+    Object.assign(used, { count: used.count + 1, loaded, written })
+  }
+  return used
+}
+
+/** Ids of jobs that are not loaded, from the item at `from` on, and the first run of each. A job that is known to be heavy ends the slice. */
+function nextIds(
+  items: Item[],
+  from: number,
+  max: number,
+  jobs: ReadonlyMap<string, Job>,
+  weights: Weights,
+): [ids: string[], runs: Map<string, number>] {
+  const runs = new Map<string, number>()
+  let sum = 0
+  for (let at = from; at < items.length && runs.size < max && sum < sliceBytes; at++) {
+    const { jobId, runNo = 0 } = items[at] ?? {}
+    if (jobId === undefined || jobs.has(jobId) || runs.has(jobId)) continue
+    runs.set(jobId, runNo)
+    sum += weights.of(jobId)
+  }
+  return [[...runs.keys()], runs]
+}
+
+/** An attempt that is given up is written twice: as a dead letter, and for a redrive. */
+function ofTimer({ jobId, kind, runNo }: Timer): Item {
+  const gives = kind === timerKind.lease || kind === timerKind.attemptTimeout
+  return { jobId, runNo, copies: gives ? 2 : 1 }
+}
+
+function ofMail({ jobId, input, heartbeat }: Mail): Item {
+  if (input === undefined) return { jobId: heartbeat === undefined ? undefined : jobId, runNo: 0, copies: 0 }
+  if (input.kind === 'command') {
+    const { type, runNo, payload } = input.command
+    // What is made again, and a payload of its own, is given to the worker, and kept for another attempt.
+    const copies = type === 'REDRIVE' ? 2 : 1
+    return { jobId, runNo: runNo ?? 0, copies, brought: 2 * (payload?.length ?? 0), backfills: type === 'BACKFILL' }
+  }
+  // A definition is written only to the store, but what it replaces may be kept for runs.
+  if (input.kind === 'definition') return { jobId, runNo: 0, copies: 1, definition: input.definition }
+  if (input.kind !== 'event') return { jobId, runNo: 0, copies: 1 }
+  const { type, runNo } = input.event
+  return { jobId, runNo, copies: type === 'FAILED' ? 2 : type === 'RETRY_DUE' || type === 'RELEASED' ? 1 : 0 }
+}

@@ -1,0 +1,68 @@
+/** The records that outputs of a decision become. */
+import type { Execution } from '../../../schemas/index.ts'
+import type { Decision } from '../../../streams/state/index.ts'
+import { partitionOf, type TopicNames } from '../../../streams/topics/index.ts'
+import type { RecordOut } from '../../ports/index.ts'
+import type { SchedulerCodecs } from '../options/index.ts'
+
+/** Those that are part of the transaction and go to topics of ours. */
+export type OwnOutput = Exclude<Decision['out'][number], { kind: 'record' | 'tombstone' }>
+
+export interface OutputPlace {
+  partition: number
+  partitions: number
+  names: TopicNames
+  codecs: SchedulerCodecs
+}
+
+export function outputRecord({ partition, partitions, names, codecs }: OutputPlace, key: string, output: OwnOutput): RecordOut {
+  switch (output.kind) {
+    case 'dispatch': {
+      const { execution, ahead } = output
+      if (execution.pinTo !== null) return told({ partition, names, codecs }, key, execution)
+      const value = codecs.execution.encode(execution)
+      return { topic: names.executions(execution.pool, execution.priority, ahead), partition, key, value }
+    }
+    case 'tell':
+      return told({ partition, names, codecs }, key, output.execution)
+    case 'retry':
+      return { topic: names.retry(output.tier.name), partition, key, value: codecs.execution.encode(nameOf(output.execution)) }
+    case 'dead-letter': {
+      const value = codecs.deadLetter.encode({ ...output.letter, execution: codecs.execution.encode(output.execution) })
+      return { topic: names.deadLetters, partition, key, value }
+    }
+    case 'cancel': {
+      const { runNo, attempt, specOffset, reason } = output
+      const value = codecs.control.encode({ type: 'CANCEL', jobId: key, runNo, attempt, specOffset, reason })
+      return { topic: names.control, partition, key, value }
+    }
+    case 'trigger': {
+      const { jobId, commandId, at, chainDepth, chainLeft } = output
+      const actor = `job ${key}`
+      const value = codecs.command.encode({ type: 'TRIGGER', trigger: 'FOLLOW_UP', commandId, at, actor, chainDepth, chainLeft })
+      return { topic: names.commands, partition: partitionOf(jobId, partitions), key: jobId, value }
+    }
+  }
+}
+
+/** The forwarder needs to know which attempt it is; what that is given stands in its definition or snapshot. */
+const nameOf = (execution: Execution): Execution => ({
+  ...execution,
+  ...{ payload: null, contentType: null, headers: {}, httpTarget: null, topicTarget: null },
+})
+
+/** A pinned run goes to its worker apart from all others. */
+function told({ partition, names, codecs }: Omit<OutputPlace, 'partitions'>, key: string, execution: Execution): RecordOut {
+  const { jobId, runNo, attempt, specOffset, pinTo } = execution
+  const framed = codecs.execution.encode(execution)
+  const value = codecs.control.encode({
+    type: 'RUN',
+    jobId,
+    runNo,
+    attempt,
+    specOffset,
+    instance: pinTo ?? '',
+    execution: framed,
+  })
+  return { topic: names.control, partition, key, value }
+}

@@ -1,0 +1,11 @@
+/** From records as read to input for the fold, with limits on what waits. */
+export { AppliedWaits, type Wait } from './applied-waits.ts'
+export { Flow } from './backpressure.ts'
+export { EndsQuestion, type Range } from './end-offset-queries.ts'
+export { endOf, firstOffset, rangeOf, readableEnd, shrunk } from './end-offsets.ts'
+export { EventsWatermark } from './events-watermark.ts'
+export { type Mail, Mailbox, mailboxBytesOf, type Source } from './input-buffer.ts'
+export { Intake, movedHeader } from './input-decoder.ts'
+export { mailName, runOf, timerName, waiterName } from './input-names.ts'
+export { Feed, type FeedSource, feedSources } from './partition-reader.ts'
+export { allTaken, commandsRead, perhapsTaken } from './taken-commands.ts'

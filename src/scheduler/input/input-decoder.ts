@@ -1,0 +1,231 @@
+/**
+ * From records as read to mail for the fold. Bad records become mail that carries only their position: they are counted and logged
+ * with topic, partition and offset, and never stop a partition.
+ */
+import type { Logger } from 'pino'
+import type { ExecutionEvent, JobCommand } from '../../../schemas/index.ts'
+import { validateCommand, validateJobId } from '../../../streams/definitions/index.ts'
+import { replyProblem, replyToOf } from '../../../streams/jobs/index.ts'
+import { fittedReport } from '../../../streams/runs/index.ts'
+import {
+  type KnownDefinition,
+  type OnlyOver,
+  observedDeleteAtHeader,
+  observedOffsetHeader,
+  onlyOverOf,
+} from '../../../streams/state/index.ts'
+import { type Problem, quoted } from '../../../streams/text/index.ts'
+import { markHeader, partitionOf } from '../../../streams/topics/index.ts'
+import type { Clock } from '../../clock/index.ts'
+import { DuelogError, messageOf } from '../../errors/index.ts'
+import type { Metrics } from '../../metrics/index.ts'
+import type { Codec, RecordIn, TargetTopics } from '../../ports/index.ts'
+import type { Leases, WorkerWatch } from '../activity/index.ts'
+import type { SchedulerCodecs } from '../options/index.ts'
+import { keptBytes, knownDefinition } from '../state/index.ts'
+import type { Mail, Source } from './input-buffer.ts'
+import { type Taken, wasTaken } from './taken-commands.ts'
+
+/** Header of a tombstone that a definition left behind when it was moved to the partition of its job. */
+export const movedHeader = 'duelog-moved'
+
+/** A record with more is not moved: with what a batch adds it might not fit one, and the transaction would fail again and again. */
+export const movedBytesMax = 900_000
+
+/** A command or a report with more is passed over: no client of ours writes one, and a batch that is compressed may hold anything. */
+const inputBytesMax = 2 * 1024 * 1024
+
+export interface IntakeOptions {
+  partition: number
+  partitions: number
+  codecs: SchedulerCodecs
+  leases: Leases
+  workers: WorkerWatch
+  /** Topics of the user's. Undefined: none. */
+  targets: TargetTopics | undefined
+  /** What is known of commands that were taken before (taken-commands.ts). */
+  taken: () => Taken
+  clock: Clock
+  metrics: Metrics
+  logger: Logger
+}
+
+/** How long a definition waits for a look at the topic that it names: all reading waits with it. */
+const seekWaitMs = 250
+
+export class Intake {
+  readonly #options: IntakeOptions
+
+  constructor(options: IntakeOptions) {
+    this.#options = options
+  }
+
+  /** At once unless a schema has to be asked for. Throws or rejects only with `registry-unavailable`; then the same record may be given again. */
+  mail(source: Source, record: RecordIn, nowMs: number): Mail | Promise<Mail> {
+    const key = record.key
+    const problem = key === null ? undefined : validateJobId(key)
+    const mail: Mail = {
+      source,
+      offset: record.offset,
+      jobId: key === null || problem !== undefined ? '' : key.toString('utf8'),
+      input: undefined,
+      value: record.value,
+      // Copies of long values and headers are not kept, but the batch that they came in is as long as one of its records waits.
+      bytes: sizeOf(record) + 256,
+      moved: undefined,
+    }
+    if (source !== 'events') mail.replyTo = this.#replyTo(record)
+    if (record.value === null && record.headers[markHeader] !== undefined) return mail
+    if (key === null) return this.#bad(mail, record, 'no-key', 'The record has no key; the key must be the job id.')
+    if (problem !== undefined) return this.#bad(mail, record, 'bad-job-id', problem.message)
+    const to = partitionOf(key, this.#options.partitions)
+    if (to !== this.#options.partition) return this.#misrouted(mail, record, key, to)
+    if (source === 'jobs') return this.#definition(mail, record)
+    const size = sizeOf(record)
+    if (size <= inputBytesMax) return this.#report(mail, record, nowMs)
+    mail.value = null
+    return this.#bad(mail, record, 'too-large', `The record has ${size} bytes with its headers; at most ${inputBytesMax}.`)
+  }
+
+  /** Who asks for more than a receipt can hold gets none. */
+  #replyTo({ topic, partition, offset, headers }: RecordIn): Mail['replyTo'] {
+    const problem = replyProblem(headers)
+    if (problem === undefined) return replyToOf(headers)
+    this.#options.metrics.receiptsDropped.inc()
+    this.#options.logger.warn({ topic, partition, offset }, `A receipt that was asked for cannot be sent: ${problem}`)
+    return undefined
+  }
+
+  #report(mail: Mail, record: RecordIn, nowMs: number): Mail | Promise<Mail> {
+    const refused = (error: unknown): Mail => {
+      if (error instanceof DuelogError && error.code === 'registry-unavailable') throw error
+      return this.#bad(mail, record, 'undecodable', messageOf(error))
+    }
+    try {
+      const taken = mail.source === 'commands' ? this.#command(mail, record) : this.#event(mail, record, nowMs)
+      return taken instanceof Promise ? taken.catch(refused) : taken
+    } catch (error) {
+      return refused(error)
+    }
+  }
+
+  #definition(mail: Mail, record: RecordIn): Mail | Promise<Mail> {
+    const onlyOver = onlyOverOf(record.headers)
+    if (record.value === null) {
+      const observed = record.headers[observedOffsetHeader]
+      mail.input = { kind: 'deletion', offset: record.offset }
+      if (observed !== undefined) mail.input.observedOffset = Number(observed.toString())
+      const observedDeleteAt = record.headers[observedDeleteAtHeader]
+      if (observedDeleteAt !== undefined) mail.input.observedDeleteAt = Number(observedDeleteAt.toString())
+      if (onlyOver !== undefined) mail.input.onlyOver = onlyOver
+      return mail
+    }
+    const place = { offset: record.offset, appendedAt: record.timestampMs, bytes: keptBytes(record.value) }
+    mail.value = place.bytes
+    const definition = knownDefinition(this.#options.codecs, place)
+    if (definition instanceof Promise) return definition.then((known) => this.#withDefinition(mail, known, onlyOver))
+    return this.#withDefinition(mail, definition, onlyOver)
+  }
+
+  /** A topic, or a pool, may have been made a moment ago, for this very job; one that is not there either way makes the job INVALID. */
+  #withDefinition(mail: Mail, definition: KnownDefinition, onlyOver: OnlyOver | undefined): Mail | Promise<Mail> {
+    mail.input = onlyOver === undefined ? { kind: 'definition', definition } : { kind: 'definition', definition, onlyOver }
+    const { targets } = this.#options
+    const target = definition.spec?.target
+    if (target === undefined || targets === undefined) return mail
+    const sought = target.topic === null ? targets.seekPool(target.pool) : targets.seek(target.topic.name)
+    if (sought === undefined) return mail
+    const { clock } = this.#options
+    return new Promise((resolve) => {
+      const done = (): void => resolve(mail)
+      const cancel = clock.at(clock.nowMs() + seekWaitMs, done)
+      void sought.then(cancel).then(done)
+    })
+  }
+
+  #misrouted(mail: Mail, record: RecordIn, key: Buffer, to: number): Mail {
+    // What a move left behind: its own record already stands in the right partition.
+    if (record.value === null && record.headers[movedHeader] !== undefined) return mail
+    if (mail.source === 'commands' && wasTaken(record, 'TRIGGER', this.#options.taken())) return this.#takenBefore(mail)
+    if (sizeOf(record) > movedBytesMax) {
+      const text = `It has more than ${movedBytesMax} bytes and belongs to partition ${to}; write it there.`
+      return this.#bad(mail, record, 'too-large-to-move', text)
+    }
+    mail.moved = { key, value: record.value, headers: record.headers, to }
+    this.#options.metrics.misrouted.inc()
+    return mail
+  }
+
+  #command(mail: Mail, record: RecordIn): Mail | Promise<Mail> {
+    if (record.byBroker) mail.appendedAt = record.timestampMs
+    return afterDecoding<JobCommand, Mail>(this.#options.codecs.command, record, (command) => {
+      if (wasTaken(record, command.type, this.#options.taken())) return this.#takenBefore(mail)
+      const problems = validateCommand(command)
+      if (problems.length > 0) return this.#bad(mail, record, 'bad-command', sentences(problems))
+      mail.input = { kind: 'command', command }
+      return mail
+    })
+  }
+
+  /** It was answered when it was taken. */
+  #takenBefore(mail: Mail): Mail {
+    this.#options.metrics.invalid.inc({ reason: 'taken-before' })
+    delete mail.replyTo
+    return mail
+  }
+
+  /** Heartbeats of known attempts end here: they only renew a lease, from when they were read on. That an attempt has ended counts when it is folded. */
+  #event(mail: Mail, record: RecordIn, nowMs: number): Mail | Promise<Mail> {
+    const { codecs, leases, workers } = this.#options
+    return afterDecoding<ExecutionEvent, Mail>(codecs.event, record, (report) => {
+      if (report.jobId !== mail.jobId) throw new Error(`The key says job ${mail.jobId}, the value ${quoted(report.jobId)}.`)
+      const { event, problems, note } = fittedReport(report)
+      if (event === undefined) return this.#bad(mail, record, 'bad-report', sentences(problems))
+      if (problems.length > 0) this.#shortened(record, problems)
+      const { jobId, type, progress, message } = event
+      if (type === 'HEARTBEAT') {
+        const heartbeat = { checkedAt: nowMs, progress, message }
+        if (leases.heard(jobId, event, heartbeat)) workers.heard(event, nowMs)
+        else mail.heartbeat = { event, heartbeat }
+        return mail
+      }
+      mail.input = note === undefined ? { kind: 'event', event } : { kind: 'event', event, note }
+      return mail
+    })
+  }
+
+  /** The rest of the report counts: its run has begun, or ended, whatever else was said. */
+  #shortened({ topic, partition, offset }: RecordIn, problems: Problem[]): void {
+    this.#options.metrics.shortened.inc({ what: 'report' })
+    const text = `A part of a report is over its limit and left out: ${sentences(problems)}`
+    this.#options.logger.warn({ topic, partition, offset }, text)
+  }
+
+  #bad(mail: Mail, record: RecordIn, reason: string, message: string): Mail {
+    mail.refusal = message
+    this.#options.metrics.invalid.inc({ reason })
+    const { topic, partition, offset } = record
+    this.#options.logger.warn({ topic, partition, offset, reason }, `A record cannot be applied and is passed over: ${message}`)
+    return mail
+  }
+}
+
+const sentences = (problems: Problem[]): string => problems.map(({ message }) => message).join(' ')
+
+/** Bytes that the record takes in the log, at most, besides what every one has. */
+function sizeOf({ key, value, headers }: RecordIn): number {
+  let bytes = (key?.length ?? 0) + (value?.length ?? 0)
+  for (const [name, text] of Object.entries(headers)) bytes += 10 + 3 * name.length + text.length
+  return bytes
+}
+
+/** At once unless the writer's schema has to be asked for. */
+function afterDecoding<Value, Result>(
+  codec: Codec<Value, never>,
+  record: RecordIn,
+  take: (value: Value) => Result,
+): Result | Promise<Result> {
+  if (record.value === null) throw new Error('The record has no value.')
+  const decoded = codec.decode(record.value)
+  return decoded instanceof Promise ? decoded.then(take) : take(decoded)
+}

@@ -1,0 +1,149 @@
+/**
+ * What one fold knows of the limits that jobs share: loaded for the keys that it may touch, changed by each decision, so that those of
+ * one batch see each other, and logged at its end with the states that it counts.
+ */
+import type { JobState, StateEntryInput } from '../../../schemas/index.ts'
+import {
+  type Decision,
+  type Job,
+  type Limits,
+  type SlotUse,
+  type Starts,
+  slotKeysOf,
+  slotsKey,
+  slotUse,
+  startsEntry,
+  startsKey,
+  startsOf,
+} from '../../../streams/state/index.ts'
+import type { PartitionStore } from '../../ports/index.ts'
+import type { SchedulerCodecs } from '../options/index.ts'
+import { entryOf } from '../state/index.ts'
+
+interface SlotLine {
+  /** As the store has it. */
+  was: SlotUse
+  held: number
+  waiting: number
+  /** Slots of the key, as they were found last. */
+  limit: number
+  /** Something changed since the head of the queue was asked last that may let it go. */
+  stirred: boolean
+  /** The head of the queue was asked, and there is no slot for it. */
+  refused: boolean
+}
+
+interface StartsLine {
+  was: Starts | undefined
+  starts: Starts | undefined
+}
+
+export class KeyLedger implements Limits {
+  readonly #slots = new Map<string, SlotLine>()
+  readonly #starts = new Map<string, StartsLine>()
+
+  /** Loads what is not loaded yet. */
+  async load(store: PartitionStore, codecs: SchedulerCodecs, { slots, starts }: LimitKeys): Promise<void> {
+    const slotKeys = [...slots].filter((key) => !this.#slots.has(key))
+    const startKeys = [...starts].filter((key) => !this.#starts.has(key))
+    if (slotKeys.length + startKeys.length === 0) return
+    const values = await store.get([...slotKeys.map(slotsKey), ...startKeys.map(startsKey)])
+    const entries = await Promise.all(values.map((value) => entryOf(codecs, value)))
+    for (const [index, key] of slotKeys.entries()) {
+      const { held, waiting, limit } = entries[index]?.slots ?? { held: 0, waiting: 0, limit: 1 }
+      this.#slots.set(key, { was: { held, waiting }, held, waiting, limit, stirred: false, refused: false })
+    }
+    for (const [index, key] of startKeys.entries()) {
+      const entry = entries[slotKeys.length + index]?.starts ?? undefined
+      const was = entry === undefined ? undefined : startsOf(entry)
+      this.#starts.set(key, { was, starts: was })
+    }
+  }
+
+  slots(key: string): SlotUse & { limit: number } {
+    return this.#line(key)
+  }
+
+  starts(key: string): Starts | undefined {
+    const line = this.#starts.get(key)
+    if (line === undefined) throw new Error(`The starts of the rate limit ${key} were not loaded.`)
+    return line.starts
+  }
+
+  /** Counts what a decision has changed. */
+  took(before: JobState | undefined, { job, starts, slotLimits, admission }: Decision): void {
+    for (const [key, given] of starts) this.#starts.set(key, { was: this.#starts.get(key)?.was, starts: given })
+    for (const [key, limit] of slotLimits) this.#line(key).limit = limit
+    if (before === job.state) return
+    for (const key of new Set([...slotKeysOf(before), ...slotKeysOf(job.state)])) {
+      const line = this.#line(key)
+      const [was, is] = [slotUse(before, key), slotUse(job.state, key)]
+      line.held += is.held - was.held
+      line.waiting += is.waiting - was.waiting
+      if (is.held < was.held || (is.waiting < was.waiting && admission === undefined)) this.stir(key)
+    }
+  }
+
+  /** Whoever waits for the key may be let go now: a slot came back, or there are more of them. */
+  stir(key: string): void {
+    this.#line(key).stirred = true
+  }
+
+  refused(key: string): void {
+    const line = this.#line(key)
+    line.refused = true
+    line.stirred = false
+  }
+
+  /** Keys whose queue has to be looked at again. */
+  pressing(): string[] {
+    const keys: string[] = []
+    for (const [key, { held, waiting, limit, stirred, refused }] of this.#slots) {
+      if (waiting > 0 && (stirred || (held < limit && !refused))) keys.push(key)
+    }
+    return keys
+  }
+
+  /** Forgets starts that were found out of date, unless this fold has given new ones. */
+  forget(key: string): void {
+    const line = this.#starts.get(key)
+    if (line !== undefined && line.starts === line.was) line.starts = undefined
+  }
+
+  /** What has to be logged; null where nothing is left to know. */
+  changes(): { key: Buffer; entry: StateEntryInput | null }[] {
+    const changes: { key: Buffer; entry: StateEntryInput | null }[] = []
+    for (const [key, { was, held, waiting, limit }] of this.#slots) {
+      if (held === was.held && waiting === was.waiting) continue
+      changes.push({ key: slotsKey(key), entry: held + waiting === 0 ? null : { slots: { held, waiting, limit } } })
+    }
+    for (const [key, { was, starts }] of this.#starts) {
+      if (starts !== was)
+        changes.push({ key: startsKey(key), entry: starts === undefined ? null : { starts: startsEntry(starts) } })
+    }
+    return changes
+  }
+
+  #line(key: string): SlotLine {
+    const line = this.#slots.get(key)
+    if (line === undefined) throw new Error(`The slots of the concurrency key ${key} were not loaded.`)
+    return line
+  }
+}
+
+export interface LimitKeys {
+  slots: Set<string>
+  starts: Set<string>
+}
+
+/** Adds the keys that decisions about a job may touch. */
+export function addLimitKeys(keys: LimitKeys, { definition, state }: Pick<Job, 'definition' | 'state'>): void {
+  const spec = definition?.spec
+  if (spec !== undefined && spec.concurrencyKey !== null) keys.slots.add(spec.concurrencyKey)
+  if (spec !== undefined && spec.rateLimit !== null) keys.starts.add(spec.rateLimit.key)
+  for (const { limits } of state?.active ?? []) {
+    if (limits === null) continue
+    if (limits.concurrencyKey !== null) keys.slots.add(limits.concurrencyKey)
+    if (limits.rateKey !== null) keys.starts.add(limits.rateKey)
+  }
+}

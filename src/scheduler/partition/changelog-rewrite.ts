@@ -1,0 +1,53 @@
+/** Entries of a store that are written to the changelog once more, where offsets or a log began anew. */
+import { rangeOf } from '../../../streams/state/index.ts'
+import type { PartitionStore, RecordOut, StoreEntry, StoreOp } from '../../ports/index.ts'
+import { Closed } from './interruption.ts'
+import type { Ownership } from './partition-context.ts'
+
+/** Records of one transaction, and about their bytes. */
+const sliceRecords = 500
+const sliceBytes = 1_000_000
+
+/** Header of what is logged again of a whole store: when its owner claimed. Whoever reads it without that claim has read another log before. */
+export const loggedAgainHeader = 'duelog-logged-again'
+
+/** Commits the entries slice by slice; resolves with how many there were. A claimed partition only. */
+export async function logEntries(
+  own: Ownership,
+  entries: AsyncIterable<StoreOp>,
+  headers: Record<string, string> = {},
+): Promise<number> {
+  const { writer, partition, shared } = own
+  let count = 0
+  let slice: RecordOut[] = []
+  let bytes = 0
+  const put = async (): Promise<void> => {
+    if (own.closing) throw new Closed()
+    if (slice.length > 0) await writer?.commit(slice)
+    count += slice.length
+    slice = []
+    bytes = 0
+  }
+  for await (const { key, value } of entries) {
+    slice.push({ topic: shared.names.state, partition, key, value, headers })
+    bytes += key.length + (value?.length ?? 0)
+    if (slice.length >= sliceRecords || bytes >= sliceBytes) await put()
+  }
+  await put()
+  return count
+}
+
+/** All entries of these kinds, kind by kind. */
+export async function* entriesOf(store: PartitionStore, kinds: readonly number[]): AsyncGenerator<StoreEntry> {
+  for (const kind of kinds) {
+    const { to, ...range } = rangeOf(kind)
+    for (let { from } = range; ; ) {
+      // What is read here is in memory together.
+      const entries = await store.scan({ from, to, limit: sliceRecords, bytesMax: sliceBytes })
+      yield* entries
+      const last = entries.at(-1)
+      if (last === undefined) break
+      from = Buffer.concat([last.key, Buffer.of(0)])
+    }
+  }
+}

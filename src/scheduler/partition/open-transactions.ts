@@ -1,0 +1,129 @@
+/**
+ * Names transactions that somebody has left open in a topic of ours: until they end nobody reads what stands behind them, and nothing else
+ * would say why. All partitions of a process are looked at together, now and then; how old such a transaction is, is counted from when it
+ * was first seen.
+ *
+ *   end of the log > end that readers reach, at the same place for long enough ──► said once, with topic, partition and offset
+ */
+import { counted } from '../../../streams/text/index.ts'
+import type { TopicNames } from '../../../streams/topics/index.ts'
+import type { Clock } from '../../clock/index.ts'
+import { messageOf } from '../../errors/index.ts'
+import type { Metrics } from '../../metrics/index.ts'
+import type { LogAdmin, OpenTransaction } from '../../ports/index.ts'
+import { feedSources } from '../input/index.ts'
+import type { Shared } from '../options/index.ts'
+
+/** Between two looks. */
+export const lookEveryMs = 30_000
+/** What is open for less is a transaction like any other: clients give them a minute unless they are told otherwise. */
+export const openMsMin = 60_000
+
+interface Seen extends OpenTransaction {
+  partition: number
+  /** By the steady clock. */
+  sinceSteadyMs: number
+  isSaid: boolean
+}
+
+export class OpenTransactions {
+  readonly #admin: Pick<LogAdmin, 'offsets' | 'highWatermarks'>
+  readonly #topics: readonly string[]
+  readonly #shared: { clock: Clock; metrics: Metrics; logger: Shared['logger'] }
+  readonly #isOurs: (partition: number) => boolean
+  readonly #heard: (topic: string, partition: number, end: number) => void
+  /** By topic and partition: bounded by the topics. */
+  readonly #seen = new Map<string, Seen>()
+  #cancel: (() => void) | undefined
+  #stopped = false
+
+  /** `isOurs`: whether this process owns the partition; of others their owners tell. `heard` is told where each log ends. */
+  constructor(
+    admin: Pick<LogAdmin, 'offsets' | 'highWatermarks'>,
+    names: TopicNames,
+    shared: { clock: Clock; metrics: Metrics; logger: Shared['logger'] },
+    isOurs: (partition: number) => boolean,
+    heard: (topic: string, partition: number, end: number) => void,
+  ) {
+    this.#admin = admin
+    this.#topics = feedSources.map((source) => names[source])
+    this.#shared = shared
+    this.#isOurs = isOurs
+    this.#heard = heard
+  }
+
+  start(): void {
+    if (this.#admin.highWatermarks !== undefined) this.#later()
+  }
+
+  stop(): void {
+    this.#stopped = true
+    this.#cancel?.()
+  }
+
+  /** The oldest that holds up the partition. */
+  of(partition: number): OpenTransaction | null {
+    let oldest: Seen | undefined
+    for (const seen of this.#seen.values()) {
+      if (seen.partition !== partition || !this.#isLong(seen)) continue
+      if (oldest === undefined || seen.sinceSteadyMs < oldest.sinceSteadyMs) oldest = seen
+    }
+    if (oldest === undefined) return null
+    const { topic, offset, records, since } = oldest
+    return { topic, offset, records, since }
+  }
+
+  #later(): void {
+    const { clock } = this.#shared
+    if (this.#stopped) return
+    this.#cancel = clock.at(clock.nowMs() + lookEveryMs, () => void this.#look().finally(() => this.#later()))
+  }
+
+  async #look(): Promise<void> {
+    const { logger } = this.#shared
+    for (const topic of this.#topics) {
+      try {
+        // In this order: what was ended meanwhile is not taken for open.
+        const ends = await this.#admin.highWatermarks?.(topic)
+        const ranges = await this.#admin.offsets(topic)
+        for (const { partition, next } of ranges) {
+          const end = ends?.get(partition) ?? next
+          this.#heard(topic, partition, end)
+          this.#take(topic, partition, next, end)
+        }
+      } catch (error) {
+        logger.debug({ topic, error: messageOf(error) }, 'Open transactions could not be looked for.')
+      }
+    }
+  }
+
+  #take(topic: string, partition: number, offset: number, end: number): void {
+    const { clock, metrics, logger } = this.#shared
+    const place = `${topic}/${partition}`
+    const known = this.#seen.get(place)
+    if (end <= offset || !this.#isOurs(partition)) {
+      this.#seen.delete(place)
+      if (known !== undefined) metrics.openTransaction.remove({ topic, partition })
+      if (known?.isSaid && end <= offset) logger.info({ topic, partition }, `The open transaction in ${place} has ended.`)
+      return
+    }
+    const seen: Seen =
+      known?.offset === offset
+        ? known
+        : { topic, partition, offset, records: 0, since: clock.nowMs(), sinceSteadyMs: clock.steadyMs(), isSaid: false }
+    seen.records = end - offset
+    this.#seen.set(place, seen)
+    const ageMs = clock.steadyMs() - seen.sinceSteadyMs
+    metrics.openTransaction.set({ topic, partition }, this.#isLong(seen) ? ageMs / 1_000 : 0)
+    if (seen.isSaid || !this.#isLong(seen)) return
+    seen.isSaid = true
+    logger.warn(
+      { topic, partition, offset, records: seen.records, ageMs },
+      `A transaction in ${place} is open since offset ${offset} for ${Math.round(ageMs / 1_000)} s at least; ${counted(seen.records, 'record stands', 'records stand')} behind that place, and nobody can read them until it ends. Find it: kafka-transactions.sh --bootstrap-server <broker> find-hanging --broker-id <leader>. End it: kafka-transactions.sh --bootstrap-server <broker> abort --topic ${topic} --partition ${partition} --start-offset ${offset}, or stop the program that has it open.`,
+    )
+  }
+
+  #isLong({ sinceSteadyMs }: Seen): boolean {
+    return this.#shared.clock.steadyMs() - sinceSteadyMs >= openMsMin
+  }
+}

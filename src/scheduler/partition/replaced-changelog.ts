@@ -1,0 +1,194 @@
+/**
+ * A store that was made from another job-state than the one that is there: the topic was truncated, or deleted and made anew. As long as
+ * nobody has gone on in it, the store is the truth, and its owner logs all of it again; else the log is, and the store is built anew
+ * (ADR 0049).
+ *
+ *   store ends behind the log ──► the log is read, not applied ──┬─ a later claim has decided ──► theirs: the store is wiped
+ *                                                                └─ none has, and we claim ─────► ours: the store is logged again
+ */
+
+import type { Owner, Position } from '../../../schemas/index.ts'
+import { prefix } from '../../../streams/state/index.ts'
+import { counted } from '../../../streams/text/index.ts'
+import { DuelogError } from '../../errors/index.ts'
+import type { PartitionStore, RecordIn, StoreOp } from '../../ports/index.ts'
+import { type Range, rangeOf } from '../input/index.ts'
+import {
+  type Claimed,
+  changelogOps,
+  entryOf,
+  type ForeignChangelog,
+  isBesideTheLog,
+  type LocalRecord,
+  localOp,
+  ownerKey,
+  positionKey,
+} from '../state/index.ts'
+import { entriesOf, logEntries, loggedAgainHeader } from './changelog-rewrite.ts'
+import { reportReset } from './invalid-positions.ts'
+import type { Ownership } from './partition-context.ts'
+
+/** What job-state holds besides its bookkeeping. */
+const logged = [prefix.state, prefix.run, prefix.snapshot, prefix.slots, prefix.starts] as const
+/** A turn logs fewer entries, and fewer bytes. More without a position are a copy of a store that was not finished. */
+const pendingEntriesMax = 20_000
+const pendingBytesMax = 64 * 1024 * 1024
+
+export class OtherLog implements ForeignChangelog {
+  readonly #own: Ownership
+  readonly #store: PartitionStore
+  /** Up to where the store had read its own log, and what the one that is there held when that was noticed. */
+  readonly #from: number
+  readonly #found: Range
+  /** Of the store: its last claim, its last position. */
+  #claimedAt = 0
+  #position: Position | null = null
+  /** In the log: the last claim that was read, and what stands behind it, or behind the last position. */
+  #readClaim = 0
+  #pending: RecordIn[] = []
+  #pendingBytes = 0
+  #isCut = false
+  /** Keys that the log has and the store has not. */
+  readonly #gone = new Map<string, Buffer>()
+
+  constructor(own: Ownership, store: PartitionStore, from: number, found: Range) {
+    this.#own = own
+    this.#store = store
+    this.#from = from
+    this.#found = found
+  }
+
+  /** Resolves once the store says by itself what it is, also should the log grow beyond it. */
+  async begin(local: LocalRecord, claim: Owner | undefined): Promise<void> {
+    const { codecs } = this.#own.shared
+    await this.#store.apply([localOp({ ...local, otherLog: 'ours' })])
+    this.#claimedAt = claim?.claimedAt ?? 0
+    const [position] = await this.#store.get([positionKey])
+    this.#position = (await entryOf(codecs, position))?.position ?? null
+  }
+
+  async receive(records: readonly RecordIn[]): Promise<void> {
+    const { codecs } = this.#own.shared
+    for (const record of records) {
+      const { key, value } = record
+      if (key === null) continue
+      if (key.equals(ownerKey)) {
+        this.#readClaim = (await entryOf(codecs, value))?.owner?.claimedAt ?? 0
+        this.#forgetPending()
+      } else if (key.equals(positionKey)) {
+        const position = (await entryOf(codecs, value))?.position
+        if (position && value !== null) await this.#follow(position, value)
+      } else this.#hold(record)
+    }
+    await this.#note(records)
+  }
+
+  /** All of the store goes to the log, which was read up to our claim. The position comes last, so that a crash on the way does it all again. */
+  async log({ claimOffset, claimedAt, value }: Claimed): Promise<void> {
+    const own = this.#own
+    const { names, admin, codecs, logger, clock } = own.shared
+    const store = this.#store
+    // Whether definitions were folded by one that was no owner any more is said by the claims of the old log.
+    const isSound = !isBesideTheLog({ jobsOffset: own.applied.jobs, claimOffset: own.claimOffset }, this.#position)
+    const headers = { [loggedAgainHeader]: String(claimedAt) }
+    const entries = await logEntries(own, entriesOf(store, logged), headers)
+    await logEntries(own, this.#tombstones(), headers)
+    const ops: StoreOp[] = [{ key: ownerKey, value }]
+    if (this.#position !== null) {
+      const position = codecs.state.encode({
+        position: { ...this.#position, claimOffset, claimedAt, committedAt: clock.nowMs() },
+      })
+      await logEntries(own, one({ key: positionKey, value: position }))
+      ops.push({ key: positionKey, value: position })
+    }
+    const { next } = await rangeOf(admin, names.state, own.partition)
+    own.applied.state = next
+    if (isSound) own.claimOffset = claimOffset
+    own.otherLog = undefined
+    const { claimOffset: foldedUnder, savedAtMs, zones } = own
+    const offsets = { jobsOffset: own.applied.jobs, stateOffset: next, claimOffset: foldedUnder }
+    await store.apply([...ops, localOp({ clusterId: own.shared.clusterId, ...offsets, savedAtMs, zoneRules: zones.store })])
+    reportReset(own, 'state', this.#from, this.#found, 'beyond-end')
+    logger.error(
+      { topic: names.state, partition: own.partition, entries },
+      `${names.state}/${own.partition} was truncated, or deleted and made anew. Nothing that was decided is lost: ${counted(entries, 'entry of the local store was', 'entries of the local store were')} logged again.`,
+    )
+  }
+
+  /** What was committed after the log had become another one, and is not part of the store, as after a crash. */
+  async #follow(position: Position, value: Buffer): Promise<void> {
+    const claimedAt = position.claimedAt || this.#readClaim
+    if (claimedAt > this.#claimedAt) throw await leaveLog(this.#own, this.#store, 'theirs', this.#from)
+    const isLater = this.#position === null || position.committedAt > this.#position.committedAt
+    if (claimedAt === this.#claimedAt && isLater && !this.#isCut) {
+      await this.#store.apply([...(await changelogOps(this.#own.shared.codecs, this.#pending)), { key: positionKey, value }])
+      this.#position = position
+    }
+    this.#forgetPending()
+  }
+
+  #hold(record: RecordIn): void {
+    if (this.#isCut) return
+    this.#pending.push(record)
+    this.#pendingBytes += (record.key?.length ?? 0) + (record.value?.length ?? 0)
+    if (this.#pending.length <= pendingEntriesMax && this.#pendingBytes <= pendingBytesMax) return
+    this.#forgetPending()
+    this.#isCut = true
+  }
+
+  #forgetPending(): void {
+    this.#pending = []
+    this.#pendingBytes = 0
+    this.#isCut = false
+  }
+
+  async #note(records: readonly RecordIn[]): Promise<void> {
+    const last = new Map<string, RecordIn>()
+    for (const record of records) {
+      const { key } = record
+      if (key !== null && logged.some((kind) => kind === key[0])) last.set(key.toString('hex'), record)
+    }
+    const kept: Buffer[] = []
+    for (const [name, { key, value }] of last) {
+      if (value === null) this.#gone.delete(name)
+      else if (key !== null) kept.push(key)
+    }
+    const known = await this.#store.get(kept)
+    for (const [at, key] of kept.entries()) if (!known[at]) this.#gone.set(key.toString('hex'), key)
+  }
+
+  /** What the lost part of the log had deleted must not come back with what is left of it. */
+  async *#tombstones(): AsyncGenerator<StoreOp> {
+    for (const key of this.#gone.values()) {
+      const [value] = await this.#store.get([key])
+      if (!value) yield { key, value: null }
+    }
+  }
+}
+
+async function* one(op: StoreOp): AsyncGenerator<StoreOp> {
+  yield op
+}
+
+/**
+ * Whether a position that was read shows that the log is not the one the store was made from: its claim stands before what the store has
+ * read, and is not the one that the store knows there.
+ */
+export const isOfOtherLog = (position: Position, known: { stateOffset: number; claimedAt: number }): boolean =>
+  position.claimOffset < known.stateOffset && position.claimedAt > 0 && position.claimedAt !== known.claimedAt
+
+/** The log is another one; theirs: somebody has gone on in it, so that the store is built anew at its next opening. Resolves with what to throw. */
+export async function leaveLog(
+  own: Ownership,
+  store: PartitionStore,
+  otherLog: 'ours' | 'theirs',
+  from: number,
+): Promise<DuelogError> {
+  const { names, clusterId } = own.shared
+  const offsets = { jobsOffset: own.applied.jobs, stateOffset: from, claimOffset: own.claimOffset }
+  const mark = { clusterId, ...offsets, savedAtMs: own.savedAtMs, zoneRules: own.zones.store, otherLog }
+  await store.apply([localOp(mark)])
+  const then = otherLog === 'theirs' ? ', and another owner has gone on in it' : ''
+  const message = `${names.state}/${own.partition} is not the log that the local store had read up to ${from}: it was truncated, or deleted and made anew${then}.`
+  return new DuelogError('log-shrunk', message)
+}

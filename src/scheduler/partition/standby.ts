@@ -1,0 +1,114 @@
+/**
+ * following: a standby keeps up with the logs, and decides nothing. Definitions are folded as far as the position says that they are
+ * decided, and that comes with job-state; so the store is at any time one that its owner, too, could have after a restore.
+ */
+
+import {
+  definitionKey,
+  indexKeysOf,
+  type Job,
+  jobIdOfKey,
+  mayChangeIndex,
+  prefix,
+  stateKey,
+  storedDefinition,
+  timerKey,
+  timersOf,
+} from '../../../streams/state/index.ts'
+import type { PartitionStore, RecordIn, StoreOp } from '../../ports/index.ts'
+import type { SchedulerCodecs } from '../options/index.ts'
+import { knownDefinition, loggedState, waiterOps } from '../state/index.ts'
+import type { TimeIndex } from '../timers/index.ts'
+import type { Ownership } from './partition-context.ts'
+import { followZones } from './zone-checks.ts'
+
+/** Resolves when the group has made this standby the owner. */
+export async function follow(own: Ownership, store: PartitionStore, index: TimeIndex): Promise<void> {
+  own.isExact = true
+  own.enter('following')
+  const { logger } = own.shared
+  const { partition } = own
+  logger.info({ partition, behind: own.catchUp.behindRecords }, `Partition ${partition} is followed.`)
+  for (let wasWarm = own.isWarm; own.role === 'standby'; ) {
+    own.catchUp.measureBehind()
+    if (own.isWarm !== wasWarm) own.shares.phaseChanged()
+    wasWarm = own.isWarm
+    if (own.mailbox.nextOffset < own.logged.jobsOffset) await own.turn(store, index)
+    else {
+      const lookAt = await followZones(own, store)
+      await own.keepFresh(store, index)
+      await own.nap(lookAt)
+    }
+  }
+  logger.info({ partition, behind: own.catchUp.behindRecords }, `The standby of partition ${partition} takes over.`)
+  own.catchUp.read = 0
+  // What was learned of runs while others decided about them is out of date.
+  own.underWay.clear()
+}
+
+const none = Buffer.alloc(0)
+
+/** Read together. One fetch may be about thousands of jobs, and each of these may have half a megabyte. */
+const [statesAtOnce, definitionsAtOnce] = [64, 8]
+
+/**
+ * As changelogOps (state/changelog-restore.ts), and what followed from the states before is removed: a standby may follow for months, and each run leaves
+ * timers behind. Costs a read for each state.
+ */
+export async function exactOps(codecs: SchedulerCodecs, store: PartitionStore, records: readonly RecordIn[]): Promise<StoreOp[]> {
+  const ops: StoreOp[] = []
+  const states = new Map<string, Buffer | null>()
+  for (const { key, value } of records) {
+    if (key === null) continue
+    ops.push({ key, value })
+    if (key[0] === prefix.state) states.set(jobIdOfKey(key), value)
+  }
+  const ids = [...states.keys()]
+  for (let at = 0; at < ids.length; at += statesAtOnce) {
+    const slice = ids.slice(at, at + statesAtOnce)
+    const stored = await store.get(slice.map(stateKey))
+    const lacking: { before: Job; after: Job }[] = []
+    for (const [index, id] of slice.entries()) {
+      const [was, is] = [stored[index], states.get(id)]
+      const [before, after]: [Job, Job] = [{ id }, { id }]
+      if (was) before.state = await loggedState(codecs, id, was)
+      if (is) after.state = await loggedState(codecs, id, is)
+      // All follows from the state where there is one.
+      if (before.state === undefined || after.state === undefined) lacking.push({ before, after })
+      else ops.push(...differenceOf(before, after))
+    }
+    for (let from = 0; from < lacking.length; from += definitionsAtOnce)
+      ops.push(...(await definedOps(codecs, store, lacking.slice(from, from + definitionsAtOnce))))
+  }
+  return ops
+}
+
+/** Of jobs that have no state, before or after. */
+async function definedOps(
+  codecs: SchedulerCodecs,
+  store: PartitionStore,
+  jobs: readonly { before: Job; after: Job }[],
+): Promise<StoreOp[]> {
+  const definitions = await store.get(jobs.map(({ after }) => definitionKey(after.id)))
+  const ops: StoreOp[] = []
+  for (const [index, { before, after }] of jobs.entries()) {
+    const definition = definitions[index]
+    if (definition) before.definition = after.definition = await knownDefinition(codecs, storedDefinition(definition))
+    ops.push(...differenceOf(before, after))
+  }
+  return ops
+}
+
+function differenceOf(before: Job, after: Job): StoreOp[] {
+  const keysOf = (job: Job): Buffer[] => timersOf(job).map(timerKey)
+  const gone = keysOf(before)
+  const there = keysOf(after)
+  if (mayChangeIndex(before, after) || (before.state === undefined) !== (after.state === undefined)) {
+    gone.push(...indexKeysOf(before))
+    there.push(...indexKeysOf(after))
+  }
+  const ops = waiterOps(after.id, before.state, after.state, () => undefined)
+  for (const key of gone) if (!there.some((other) => other.equals(key))) ops.push({ key, value: null })
+  for (const key of there) ops.push({ key, value: none })
+  return ops
+}

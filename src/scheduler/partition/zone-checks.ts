@@ -1,0 +1,85 @@
+/** How owners and standbys fit the looks at jobs after a change of time zone rules (timers/zone-walk.ts) into what they do. */
+
+import { type Timer, timerKind } from '../../../streams/state/index.ts'
+import { counted } from '../../../streams/text/index.ts'
+import type { PartitionStore } from '../../ports/index.ts'
+import { batchRecordsMax } from '../commit/index.ts'
+import { type TimeIndex, ZoneWalk, zoneJobsPerLook } from '../timers/index.ts'
+import type { Ownership } from './partition-context.ts'
+
+/** Beside the firing of an owner. */
+export class ZoneLooks {
+  readonly #own: Ownership
+  readonly #store: PartitionStore
+  readonly #index: TimeIndex
+  readonly #written: (timer: Timer) => void
+
+  constructor(own: Ownership, store: PartitionStore, index: TimeIndex, written: (timer: Timer) => void) {
+    this.#own = own
+    this.#store = store
+    this.#index = index
+    this.#written = written
+    if (own.zones.isStale) begin(own, store)
+  }
+
+  /** When `look` has something to do again; Infinity: never. */
+  get lookAt(): number {
+    return this.#own.zones.walk?.lookAt ?? Number.POSITIVE_INFINITY
+  }
+
+  get areDone(): boolean {
+    return this.lookAt === Number.POSITIVE_INFINITY
+  }
+
+  /**
+   * Timers for the turn at hand, which takes `others` besides: jobs whose next time moves. A turn that is narrowed takes no more than it
+   * may; were there none at all, an idle partition, whose turns do not grow again, would never have done.
+   */
+  async look(others = 0): Promise<Timer[]> {
+    const { zones, narrowing } = this.#own
+    const { walk } = zones
+    const most = narrowing.max < batchRecordsMax ? Math.min(zoneJobsPerLook, narrowing.max - others) : zoneJobsPerLook
+    return walk === undefined || !walk.isDue || most < 1 ? [] : walk.look(this.#written, most)
+  }
+
+  /** To be called after that turn: then what it was given is decided, but for what was put off. */
+  async looked(deferred: readonly { timer: Timer }[]): Promise<void> {
+    if (deferred.some(({ timer }) => timer.kind === timerKind.zone)) return
+    const own = this.#own
+    if (own.zones.walk?.isDone !== true) return
+    end(own, true)
+    await own.logPosition(this.#store, this.#index, true)
+  }
+}
+
+/** A standby sets timers alone; whatever is logged comes from the owner. Resolves with when to come again. */
+export async function followZones(own: Ownership, store: PartitionStore): Promise<number> {
+  const { zones } = own
+  if (zones.store === zones.own) return Number.POSITIVE_INFINITY
+  zones.walk ??= begin(own, store)
+  const { walk } = zones
+  if (walk.isDue) await own.alone(() => walk.look(() => undefined))
+  if (walk.isDone) end(own, false)
+  return walk.lookAt
+}
+
+function begin(own: Ownership, store: PartitionStore): ZoneWalk {
+  const { partition, shared, zones } = own
+  const { logged, store: inStore } = zones
+  shared.logger.info(
+    { partition, logged, store: inStore, own: zones.own },
+    `The next times of partition ${partition} may stand by other time zone rules than ${zones.own}: its jobs are looked at.`,
+  )
+  zones.walk = new ZoneWalk(partition, store, shared)
+  return zones.walk
+}
+
+function end(own: Ownership, isOwner: boolean): void {
+  const { partition, shared, zones } = own
+  const { checked = 0, moved = 0 } = zones.walk?.view ?? {}
+  zones.looked(isOwner)
+  shared.logger.info(
+    { partition, checked, moved },
+    `Partition ${partition} stands by the time zone rules ${zones.own}: of ${counted(checked, 'job')} ${counted(moved, 'has', 'have')} moved.`,
+  )
+}

@@ -1,0 +1,114 @@
+/** What can be read of jobs in the store of a partition, whoever has it and however fresh it is. */
+import type { ActiveRun, FinishedRun, JobState } from '../../../schemas/index.ts'
+import { whyOf } from '../../../streams/jobs/index.ts'
+import { followsZone } from '../../../streams/schedules/index.ts'
+import { type Job, pristineState, runKey, runRingSize } from '../../../streams/state/index.ts'
+import type { Clock } from '../../clock/index.ts'
+import type { LookPlaces } from '../../concurrency/index.ts'
+import type { ActiveRunView, JobQueries, JobView, PartitionStore } from '../../ports/index.ts'
+import type { SchedulerCodecs } from '../options/index.ts'
+import { entryOf, loadJobs } from '../state/index.ts'
+import { listAmong, listJobsOf } from './job-search.ts'
+import type { Catalogue } from './search-index.ts'
+
+/** Where to look. */
+export interface Sight {
+  /** Throws `not-ready` when there is none. */
+  storeOf(partition: number): PartitionStore
+  withHeartbeats(partition: number, id: string, active: readonly ActiveRun[]): ActiveRunView[]
+  /** Ids of jobs that may have active runs. */
+  jobsUnderWay(partition: number, store: PartitionStore): Promise<string[]>
+  /** What knows ids and handlers without a look at each job, where there is one. */
+  catalogueOf(partition: number): Catalogue | undefined
+}
+
+/** `lists`: of the whole process, so that those that are asked for at once do not add up. */
+export function jobQueries(
+  sight: Sight,
+  { codecs, clock }: { codecs: SchedulerCodecs; clock: Clock },
+  lists: LookPlaces,
+): JobQueries {
+  const viewOf = (job: Job, number: number): JobView | undefined =>
+    viewOfJob(job, number, (active) => sight.withHeartbeats(number, job.id, active))
+
+  return {
+    async job(partition, id) {
+      const job = (await loadJobs(sight.storeOf(partition), codecs, [id])).get(id)
+      return job === undefined ? undefined : viewOf(job, partition)
+    },
+
+    async why(partition, id) {
+      const job = (await loadJobs(sight.storeOf(partition), codecs, [id])).get(id)
+      if (job?.definition === undefined) return undefined
+      const { status } = job.state ?? pristineState(job)
+      return { status, reasons: whyOf(job, clock.nowMs()) }
+    },
+
+    async list(partition, filter, limit, after, asker) {
+      return lists.run(async () => {
+        const store = sight.storeOf(partition)
+        const page = { filter, limit, after }
+        const place = { store, codecs, steadyMs: clock.steadyMs(), viewOf: (job: Job) => viewOf(job, partition) }
+        if (filter.active) return listAmong(place, await sight.jobsUnderWay(partition, store), page)
+        return listJobsOf({ ...place, catalogue: sight.catalogueOf(partition) }, page)
+      }, asker)
+    },
+
+    async runs(partition, id) {
+      const store = sight.storeOf(partition)
+      const job = (await loadJobs(store, codecs, [id])).get(id)
+      if (job?.definition === undefined) return undefined
+      const slots = await store.get(Array.from({ length: runRingSize }, (_, index) => runKey(id, index)))
+      const finished: FinishedRun[] = job.state?.lastRun ? [job.state.lastRun] : []
+      for (const value of slots) {
+        const run = (await entryOf(codecs, value))?.run ?? null
+        if (run !== null) finished.push(run)
+      }
+      return {
+        active: sight.withHeartbeats(partition, id, job.state?.active ?? []),
+        finished: finished.sort((a, b) => b.runNo - a.runNo),
+      }
+    },
+
+    async deadRun(partition, id, runNo) {
+      const job = (await loadJobs(sight.storeOf(partition), codecs, [id], new Map([[id, runNo]]))).get(id)
+      return job?.state?.deadRuns.includes(runNo) ? job.snapshots?.get(runNo) : undefined
+    },
+  }
+}
+
+const placeOf = ({ anchorAt, decidedFor, latestFiredFor }: JobState): JobView['place'] => ({
+  anchorAt,
+  decidedFor,
+  latestFiredFor,
+})
+
+function viewOfJob(
+  job: Job,
+  partition: number,
+  withHeartbeats: (active: readonly ActiveRun[]) => ActiveRunView[],
+): JobView | undefined {
+  const { definition } = job
+  if (definition === undefined) return undefined
+  const state = job.state ?? pristineState(job)
+  return {
+    id: job.id,
+    partition,
+    offset: definition.offset,
+    definition: definition.spec,
+    status: state.status,
+    nextFireAt: state.nextFireAt,
+    nextDueAt: state.nextDueAt,
+    ...(definition.spec !== undefined && followsZone(definition.spec) && { place: placeOf(state) }),
+    runNo: state.runNo,
+    scheduledRuns: state.scheduledRuns,
+    succeeded: state.succeeded,
+    failed: state.failed,
+    skipped: state.skipped,
+    cancelled: state.cancelled,
+    reason: state.reason,
+    active: withHeartbeats(state.active),
+    lastRun: state.lastRun,
+    deadRuns: state.deadRuns,
+  }
+}

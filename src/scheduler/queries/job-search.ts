@@ -1,0 +1,153 @@
+/** Finds the jobs of a filter in one partition, in the order of their ids, with bounded work for each call. */
+import { type Job, timerBound, timerKind, timerOfKey } from '../../../streams/state/index.ts'
+import { type JobFilter, type JobView, type ListedJobs, type PartitionStore, sizeOfView } from '../../ports/index.ts'
+import type { SchedulerCodecs } from '../options/index.ts'
+import { eachJob } from '../state/index.ts'
+import { type Walk, walkOf } from './job-ranges.ts'
+import { byBytes, type Catalogue } from './search-index.ts'
+
+/** Jobs that one call looks at. */
+export const scannedJobsMax = 10_000
+const slice = 500
+/** What one call gives of payloads, results and words is cut short at it, in bytes, never before its first job: whoever asks merges many. */
+export const listedBytesMax = 1024 * 1024
+/** Definitions that are read at once while a catalogue is built. */
+const buildStep = 2_000
+
+interface Place {
+  store: PartitionStore
+  codecs: SchedulerCodecs
+  steadyMs: number
+  viewOf(job: Job): JobView | undefined
+}
+interface Page {
+  filter: JobFilter
+  limit: number
+  after: string | undefined
+}
+
+/** What one call has found. */
+class Found {
+  readonly jobs: JobView[] = []
+  readonly #limit: number
+  #bytes = 0
+
+  constructor(limit: number) {
+    this.#limit = limit
+  }
+
+  /** True: it is full. */
+  add(view: JobView): boolean {
+    this.jobs.push(view)
+    this.#bytes += sizeOfView(view)
+    return this.jobs.length >= this.#limit || this.#bytes >= listedBytesMax
+  }
+}
+
+export async function listJobsOf(place: Place & { catalogue: Catalogue | undefined }, page: Page): Promise<ListedJobs> {
+  const { filter } = page
+  const walk = walkOf(filter)
+  if (walk.isNarrow) return listAlong(place, walk, page)
+  if (filter.dueBefore !== undefined) {
+    const soon = await idsDueBefore(place.store, filter.dueBefore)
+    if (soon !== undefined) return listAmong(place, soon, page)
+  }
+  const { catalogue } = place
+  const byName = filter.handler !== undefined || filter.idContains !== undefined
+  if (catalogue === undefined || !byName || filter.idPrefix !== undefined) return listAlong(place, walk, page)
+  return listByCatalogue(place, catalogue, walk, page)
+}
+
+/** Every walk goes in the order of job ids, so the cursor is the same for all. */
+async function listAlong(place: Place, way: Walk, { filter, limit, after }: Page): Promise<ListedJobs> {
+  const { store, codecs, viewOf } = place
+  const found = new Found(limit)
+  const { jobs } = found
+  const chunk = way.isNarrow ? Math.min(slice, 2 * limit) : slice
+  let cursor = after
+  let looked = 0
+  while (looked < scannedJobsMax) {
+    const entries = await store.scan({ ...way.rangeAfter(cursor), limit: chunk, keysOnly: true })
+    const ids = entries.map(({ key }) => way.idOf(key))
+    for await (const job of eachJob(store, codecs, ids)) {
+      cursor = job.id
+      looked++
+      const view = viewOf(job)
+      if (view === undefined || !matches(view, filter)) continue
+      if (found.add(view)) return { jobs, next: cursor, looked }
+    }
+    if (entries.length < chunk) return { jobs, looked }
+  }
+  return { jobs, ...(cursor !== undefined && { next: cursor }), looked }
+}
+
+/** What is known is searched first; only when that is not enough a further part of the catalogue is built, a bounded one in each call. */
+async function listByCatalogue(place: Place, catalogue: Catalogue, walk: Walk, page: Page): Promise<ListedJobs> {
+  const { filter, limit, after } = page
+  const { store, codecs, steadyMs } = place
+  const found = new Found(limit)
+  const { jobs } = found
+  let cursor = after
+  let looked = 0
+  let loaded = 0
+  let built = await catalogue.advance(store, codecs, 0, steadyMs)
+  for (;;) {
+    const proposed = catalogue.propose(filter, cursor, Math.min(slice, 2 * limit))
+    looked += proposed.looked
+    for await (const job of eachJob(store, codecs, proposed.ids)) {
+      loaded++
+      const view = viewOf(place, job, filter)
+      if (view !== undefined && found.add(view)) return { jobs, next: job.id, looked }
+    }
+    if (proposed.upTo === undefined) return { jobs, looked }
+    cursor = proposed.upTo
+    if (loaded >= scannedJobsMax) break
+    if (proposed.isCut) continue
+    if (built >= scannedJobsMax) break
+    // Its ids have reached their limit: what is behind them is found job by job.
+    if (catalogue.full)
+      return jobs.length > 0 ? { jobs, next: cursor, looked } : listAlong(place, walk, { ...page, after: cursor })
+    built += await catalogue.advance(store, codecs, buildStep, steadyMs)
+  }
+  return { jobs, next: cursor, looked }
+}
+
+function viewOf(place: Place, job: Job, filter: JobFilter): JobView | undefined {
+  const view = place.viewOf(job)
+  return view !== undefined && matches(view, filter) ? view : undefined
+}
+
+/** Few jobs are due soon: the time index finds them without looking at the others. Undefined when they are not few. */
+async function idsDueBefore(store: PartitionStore, dueBefore: number): Promise<string[] | undefined> {
+  const entries = await store.scan({ from: timerBound(0), to: timerBound(dueBefore), limit: scannedJobsMax, keysOnly: true })
+  if (entries.length === scannedJobsMax) return undefined
+  const timers = entries.map(({ key }) => timerOfKey(key))
+  return timers.filter(({ kind }) => kind === timerKind.fire).map(({ jobId }) => jobId)
+}
+
+/** The wanted ones of these jobs. The cursor is a job id here as well. */
+export async function listAmong(place: Place, ids: readonly string[], { filter, limit, after }: Page): Promise<ListedJobs> {
+  const ordered = [...new Set(ids)].filter((id) => after === undefined || byBytes(id, after) > 0).sort(byBytes)
+  const found = new Found(limit)
+  const { jobs } = found
+  for (let at = 0; at < ordered.length; at += slice) {
+    for await (const job of eachJob(place.store, place.codecs, ordered.slice(at, at + slice))) {
+      const view = viewOf(place, job, filter)
+      if (view !== undefined && found.add(view)) return { jobs, next: job.id, looked: jobs.length }
+    }
+  }
+  return { jobs, looked: ordered.length }
+}
+
+function matches(view: JobView, filter: JobFilter): boolean {
+  if (filter.idPrefix !== undefined && !view.id.startsWith(filter.idPrefix)) return false
+  if (filter.idContains !== undefined && !view.id.includes(filter.idContains)) return false
+  if (filter.active === true && view.active.length === 0) return false
+  if (filter.runStatus !== undefined && !view.active.some(({ status }) => status === filter.runStatus)) return false
+  if (filter.dead === true && view.deadRuns.length === 0) return false
+  if (filter.status !== undefined && view.status !== filter.status) return false
+  if (filter.tag !== undefined && !view.definition?.tags.includes(filter.tag)) return false
+  if (filter.handler !== undefined && view.definition?.target.handler !== filter.handler) return false
+  const dueAt = view.nextDueAt ?? view.nextFireAt
+  return filter.dueBefore === undefined || (dueAt !== null && dueAt < filter.dueBefore)
+}

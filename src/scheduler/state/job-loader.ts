@@ -1,0 +1,152 @@
+/** Reads what the store knows of jobs. */
+
+import type { JobDefinition } from '../../../schemas/index.ts'
+import { validateDefinition } from '../../../streams/definitions/index.ts'
+import { snapshotNoIn } from '../../../streams/runs/index.ts'
+import {
+  definitionKey,
+  type Job,
+  type KnownDefinition,
+  type StoredDefinition,
+  snapshotKey,
+  stateKey,
+  storedDefinition,
+} from '../../../streams/state/index.ts'
+import { DuelogError, messageOf } from '../../errors/index.ts'
+import type { PartitionStore } from '../../ports/index.ts'
+import { type SchedulerCodecs, SearchPatience } from '../options/index.ts'
+import { putState, snapshotOf } from './stored-entry.ts'
+
+/** No definition within the limits has more. Compressed, a value of any length fits a record. */
+export const definitionBytesMax = 2 * 1024 * 1024
+/** Begins what stands in the store for a value that is too long: no value of Avro begins so. Its length follows. */
+const tooLongMark = Buffer.from([0xff, 0x4c])
+
+/** What is kept of the value of a definition: all of it, unless it is too long. */
+export function keptBytes(value: Buffer): Buffer {
+  return value.length <= definitionBytesMax ? value : Buffer.concat([tooLongMark, Buffer.from(String(value.length))])
+}
+
+function lengthProblem(bytes: Buffer): string | undefined {
+  if (bytes.length > 20 || !bytes.subarray(0, tooLongMark.length).equals(tooLongMark)) return undefined
+  return `The definition has ${bytes.toString('latin1', tooLongMark.length)} bytes; at most ${definitionBytesMax}.`
+}
+
+/** Decodes and checks the value of a record in jobs: a pure function of its bytes, so a restore judges it as its first reader did. At once unless the writer's schema has to be asked for. */
+export function knownDefinition(codecs: SchedulerCodecs, record: StoredDefinition): KnownDefinition | Promise<KnownDefinition> {
+  const problem = lengthProblem(record.bytes)
+  if (problem !== undefined) return { ...record, problem }
+  try {
+    const decoded = codecs.definition.decode(record.bytes)
+    if (!(decoded instanceof Promise)) return checked(record, decoded)
+    return decoded.then(
+      (spec) => checked(record, spec),
+      (error) => refused(record, error),
+    )
+  } catch (error) {
+    return refused(record, error)
+  }
+}
+
+function checked({ offset, appendedAt, bytes }: StoredDefinition, spec: JobDefinition): KnownDefinition {
+  const problems = validateDefinition(spec)
+  if (problems.length === 0) return { offset, appendedAt, bytes, spec }
+  return { offset, appendedAt, bytes, problem: problems.map((problem) => problem.message).join(' ') }
+}
+
+/** Without the registry the bytes may well be good: whoever called has to wait for it. */
+function refused({ offset, appendedAt, bytes }: StoredDefinition, error: unknown): KnownDefinition {
+  if (error instanceof DuelogError && error.code === 'registry-unavailable') throw error
+  return { offset, appendedAt, bytes, problem: messageOf(error) }
+}
+
+/** Bytes that a job takes with what it will write: its definition, and what is loaded of what its runs were made with, or that of one. */
+export function weightOf(job: Job, runNo?: number): number {
+  const snapshotNo = runNo === undefined ? undefined : snapshotNoIn(job, runNo)
+  let bytes = job.definition?.bytes.length ?? 0
+  for (const [no, { payload, headers }] of job.snapshots ?? []) {
+    if (runNo !== undefined && no !== snapshotNo) continue
+    bytes += payload?.length ?? 0
+    for (const value of Object.values(headers)) bytes += value.length
+  }
+  return bytes
+}
+
+/**
+ * Jobs with definition and state; a job without either is there with its id alone. Of what runs were made with only that of `runs` is
+ * loaded, one for each job: a hundred runs may have half a megabyte each (`loadSnapshot`).
+ */
+export async function loadJobs(
+  store: PartitionStore,
+  codecs: SchedulerCodecs,
+  ids: readonly string[],
+  runs: ReadonlyMap<string, number> = new Map(),
+): Promise<Map<string, Job>> {
+  const keys: Buffer[] = []
+  for (const id of ids) keys.push(definitionKey(id), stateKey(id))
+  const values = await store.get(keys)
+  const jobs = new Map<string, Job>()
+  const wanted: { job: Job; snapshotNo: number }[] = []
+  const patience = new SearchPatience()
+  for (let index = 0; index < ids.length; index++) {
+    const rest = patience.rest()
+    if (rest !== undefined) await rest
+    const id = ids[index] ?? ''
+    const job: Job = { id }
+    const definition = values[2 * index]
+    const state = values[2 * index + 1]
+    if (definition) job.definition = await knownDefinition(codecs, storedDefinition(definition))
+    if (state) await putState(codecs, job, state)
+    const snapshotNo = snapshotNoIn(job, runs.get(id) ?? 0)
+    if (snapshotNo !== undefined) wanted.push({ job, snapshotNo })
+    jobs.set(id, job)
+  }
+  if (wanted.length > 0) await loadSnapshots(store, codecs, wanted)
+  return jobs
+}
+
+/** Loads what one more run was made with, unless its definition says it or it is there. */
+export async function loadSnapshot(store: PartitionStore, codecs: SchedulerCodecs, job: Job, runNo: number): Promise<void> {
+  const snapshotNo = snapshotNoIn(job, runNo)
+  if (snapshotNo === undefined || job.snapshots?.has(snapshotNo) || job.unreadableRuns?.has(snapshotNo)) return
+  await loadSnapshots(store, codecs, [{ job, snapshotNo }])
+}
+
+/**
+ * Jobs that are loaded together before anybody knows how large they are, and at most: to decode them is one piece of work, of about two
+ * milliseconds, while others have to fire.
+ */
+const slice = { jobs: 4, jobsMax: 64, bytes: 2 * 1024 * 1024 }
+
+/** Jobs one after another, for whoever only looks at each: of those that are large only a few are in memory together. */
+export async function* eachJob(store: PartitionStore, codecs: SchedulerCodecs, ids: readonly string[]): AsyncGenerator<Job> {
+  let count = slice.jobs
+  for (let at = 0; at < ids.length; ) {
+    const jobs = await loadJobs(store, codecs, ids.slice(at, at + count))
+    at += count
+    let bytes = 1
+    for (const job of jobs.values()) {
+      bytes += weightOf(job)
+      yield job
+    }
+    count = Math.min(Math.max(1, Math.floor((slice.bytes * jobs.size) / bytes)), 2 * count, slice.jobsMax)
+  }
+}
+
+async function loadSnapshots(
+  store: PartitionStore,
+  codecs: SchedulerCodecs,
+  wanted: { job: Job; snapshotNo: number }[],
+): Promise<void> {
+  const values = await store.get(wanted.map(({ job, snapshotNo }) => snapshotKey(job.id, snapshotNo)))
+  for (let index = 0; index < wanted.length; index++) {
+    const value = values[index]
+    const target = wanted[index]
+    if (!value || target === undefined) continue
+    const { job, snapshotNo } = target
+    const read = await snapshotOf(codecs, value)
+    if (read === undefined) continue
+    if ('value' in read) job.snapshots = (job.snapshots ?? new Map()).set(snapshotNo, read.value)
+    else job.unreadableRuns = (job.unreadableRuns ?? new Map()).set(snapshotNo, read.problem)
+  }
+}

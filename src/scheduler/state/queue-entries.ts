@@ -1,0 +1,27 @@
+/** The queue entries of a job's runs, which follow from its state: what is written is the difference. */
+import type { JobState } from '../../../schemas/index.ts'
+import { isSameWaiter, type Waiter, waiterKey, waitersOf } from '../../../streams/state/index.ts'
+import type { StoreOp } from '../../ports/index.ts'
+
+const none = Buffer.alloc(0)
+
+/** `written` hears of each entry that is added. */
+export function waiterOps(
+  jobId: string,
+  before: JobState | undefined,
+  after: JobState | undefined,
+  written: (waiter: Waiter) => void,
+): StoreOp[] {
+  if (before === after) return []
+  const [gone, there] = [waitersOf(jobId, before), waitersOf(jobId, after)]
+  const ops: StoreOp[] = []
+  for (const waiter of gone) {
+    if (!there.some((other) => isSameWaiter(waiter, other))) ops.push({ key: waiterKey(waiter), value: null })
+  }
+  for (const waiter of there) {
+    if (gone.some((other) => isSameWaiter(waiter, other))) continue
+    written(waiter)
+    ops.push({ key: waiterKey(waiter), value: none })
+  }
+  return ops
+}

@@ -1,0 +1,48 @@
+/** Definitions that jobs may lose to compaction, because a tombstone that must not win stands behind them: the changelog holds them. */
+import {
+  definitionIndexKeys,
+  definitionKey,
+  isKeptDefinition,
+  jobIdOfKey,
+  prefix,
+  rangeOf,
+  storedDefinition,
+} from '../../../streams/state/index.ts'
+import type { PartitionStore, StoreOp } from '../../ports/index.ts'
+import type { SchedulerCodecs } from '../options/index.ts'
+import { knownDefinition } from './job-loader.ts'
+import { entryOf } from './stored-entry.ts'
+
+const slice = 1_000
+/** Kept definitions whose values are read together: each may have half a megabyte, and what is stored as much. */
+const valuesAtOnce = 8
+const none = Buffer.alloc(0)
+
+/** Puts them where definitions are. Claimed partitions only: nothing else may write definitions meanwhile. */
+export async function putKeptDefinitions(codecs: SchedulerCodecs, store: PartitionStore): Promise<void> {
+  const { to, ...range } = rangeOf(prefix.snapshot)
+  for (let { from } = range; ; ) {
+    const entries = await store.scan({ from, to, limit: slice, keysOnly: true })
+    const keys = entries.map(({ key }) => key).filter(isKeptDefinition)
+    for (let at = 0; at < keys.length; at += valuesAtOnce) await putSome(codecs, store, keys.slice(at, at + valuesAtOnce))
+    const last = entries.at(-1)
+    if (entries.length < slice || last === undefined) return
+    from = Buffer.concat([last.key, Buffer.of(0)])
+  }
+}
+
+async function putSome(codecs: SchedulerCodecs, store: PartitionStore, keys: Buffer[]): Promise<void> {
+  const values = await store.get(keys)
+  const stored = await store.get(keys.map((key) => definitionKey(jobIdOfKey(key))))
+  const ops: StoreOp[] = []
+  for (const [index, key] of keys.entries()) {
+    const kept = (await entryOf(codecs, values[index]))?.snapshot ?? null
+    const known = stored[index]
+    if (kept === null || (known && storedDefinition(known).offset >= storedDefinition(kept).offset)) continue
+    const jobId = jobIdOfKey(key)
+    const { spec } = await knownDefinition(codecs, storedDefinition(kept))
+    ops.push({ key: definitionKey(jobId), value: kept })
+    if (spec !== undefined) for (const index of definitionIndexKeys(jobId, spec)) ops.push({ key: index, value: none })
+  }
+  await store.apply(ops)
+}

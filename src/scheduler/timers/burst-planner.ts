@@ -1,0 +1,120 @@
+/**
+ * Sees herds coming: stretches of the near future in which more is due than can be committed within the usual lead. They are
+ * dispatched earlier, to the `ahead` lane, so that they lie in the log when their time comes (ADR 0010).
+ *
+ * The future is counted in buckets. A bucket is counted once by a scan when it comes into view, and by each timer that is written
+ * into it afterwards; timers that go are not subtracted, so a count may be too high, and the worst of that is an early dispatch.
+ */
+import { type Timer, timerBound, timerKind, timerOfKey } from '../../../streams/state/index.ts'
+import type { PartitionStore } from '../../ports/index.ts'
+
+/** Width of a bucket. */
+export const bucketMs = 100
+/** More fire timers than this in one bucket of one partition are a herd. */
+export const herdTimers = 200
+/** Timers that a partition of a busy process is expected to dispatch in a millisecond; a herd is begun as early as that takes. */
+const dispatchedPerMs = 4
+/** A bucket is counted up to here; one with more is begun as early as allowed. */
+const countedMax = 40_000
+/** Keys of one counting scan. */
+const slice = 1_000
+/** Between two looks at what came into view. */
+const lookMs = 500
+
+export class Herds {
+  readonly #store: PartitionStore
+  readonly #leadMs: number
+  readonly #leadMsMax: number
+  readonly #counts = new Map<number, number>()
+  /** Buckets before it were counted. */
+  #seenUntil = 0
+  #lookedAt = 0
+  #aheadFrom = 0
+  /** Where the herd at hand is read on. */
+  #cursor: { bucket: number; from: Buffer } | undefined
+
+  constructor(store: PartitionStore, leadMs: number, leadMsMax: number) {
+    this.#store = store
+    this.#leadMs = leadMs
+    this.#leadMsMax = leadMsMax
+  }
+
+  /** Must be told of each timer that is written. */
+  written(timer: Timer): void {
+    if (timer.kind !== timerKind.fire) return
+    const bucket = Math.floor(timer.dueAt / bucketMs)
+    if (bucket < this.#seenUntil) this.#counts.set(bucket, (this.#counts.get(bucket) ?? 0) + 1)
+  }
+
+  /**
+   * Timers of the next herd, at most `max`, in due order. They stay in the store until they were acted on. A herd due before
+   * `aheadFrom` would stand behind a later one in its lane: it is left to the usual lead.
+   */
+  async take(now: number, max: number, aheadFrom: number): Promise<Timer[]> {
+    if (this.#leadMsMax <= this.#leadMs || max <= 0) return []
+    await this.#look(now)
+    this.#aheadFrom = aheadFrom
+    const next = this.#plan(now)
+    if (next === undefined || next.startAt > now) return []
+    const { bucket } = next
+    const from = this.#cursor?.bucket === bucket ? this.#cursor.from : timerBound(bucket * bucketMs)
+    const entries = await this.#store.scan({ from, to: timerBound((bucket + 1) * bucketMs), limit: max, keysOnly: true })
+    const last = entries.at(-1)
+    if (entries.length < max || last === undefined) {
+      this.#counts.set(bucket, 0)
+      this.#cursor = undefined
+    } else this.#cursor = { bucket, from: Buffer.concat([last.key, Buffer.of(0)]) }
+    return entries.map(({ key }) => timerOfKey(key)).filter(({ kind }) => kind === timerKind.fire)
+  }
+
+  /** When to look again. `nextDue` is that of the time index. */
+  wakeAt(now: number, nextDue: number): number {
+    if (this.#leadMsMax <= this.#leadMs) return Number.POSITIVE_INFINITY
+    const next = this.#plan(now)
+    return Math.min(next?.startAt ?? Number.POSITIVE_INFINITY, Math.max(nextDue - this.#leadMsMax, this.#lookedAt + lookMs))
+  }
+
+  /** Counts the buckets that came into view. */
+  async #look(now: number): Promise<void> {
+    if (now - this.#lookedAt < lookMs && now >= this.#lookedAt) return
+    // By a clock that was ahead much of what is to come was passed over.
+    if (this.#lookedAt - now > lookMs) {
+      this.#counts.clear()
+      this.#seenUntil = 0
+      this.#cursor = undefined
+    }
+    this.#lookedAt = now
+    for (const bucket of this.#counts.keys()) if ((bucket + 1) * bucketMs <= now) this.#counts.delete(bucket)
+    const until = Math.floor((now + this.#leadMsMax) / bucketMs)
+    let bucket = Math.max(this.#seenUntil, Math.floor((now + this.#leadMs) / bucketMs))
+    this.#seenUntil = Math.max(this.#seenUntil, until)
+    const to = timerBound(until * bucketMs)
+    let from = timerBound(bucket * bucketMs)
+    for (;;) {
+      const entries = await this.#store.scan({ from, to, limit: slice, keysOnly: true })
+      for (const { key } of entries) this.written(timerOfKey(key))
+      const last = entries.at(-1)
+      if (entries.length < slice || last === undefined) return
+      bucket = Math.floor(timerOfKey(last.key).dueAt / bucketMs)
+      const full = (this.#counts.get(bucket) ?? 0) >= countedMax
+      from = full ? timerBound((bucket + 1) * bucketMs) : Buffer.concat([last.key, Buffer.of(0)])
+    }
+  }
+
+  /**
+   * The earliest herd and when it has to be begun, so that it and all behind it are dispatched a lead before they are due:
+   * counted backwards from the end of what is in view.
+   */
+  #plan(now: number): { bucket: number; startAt: number } | undefined {
+    const usual = Math.floor(Math.max(now + this.#leadMs, this.#aheadFrom - bucketMs) / bucketMs)
+    const buckets = [...this.#counts.keys()].filter((bucket) => bucket > usual).sort((left, right) => right - left)
+    let startAt = Number.POSITIVE_INFINITY
+    let next: { bucket: number; startAt: number } | undefined
+    for (const bucket of buckets) {
+      const count = this.#counts.get(bucket) ?? 0
+      startAt = Math.min(startAt, bucket * bucketMs - this.#leadMs) - count / dispatchedPerMs
+      if (count > herdTimers) next = { bucket, startAt: Math.ceil(Math.max(startAt, bucket * bucketMs - this.#leadMsMax)) }
+    }
+    return next
+  }
+}

@@ -1,0 +1,2 @@
+/** The partition store over RocksDB. */
+export { rocksStores } from './rocks-store.ts'

@@ -1,0 +1,68 @@
+/**
+ * Finds out that a store has lost something in its middle.
+ *
+ * RocksDB notices damaged blocks and missing files. It does not notice when the list of its files was cut short: then the tables that
+ * were added last are gone, while writes of a later time are there, and with them the record of how far the logs were read. So each
+ * opening, and each so many bytes, writes a numbered link. Links are never deleted; where one is missing, all of its time is.
+ *
+ *   L·number u32 BE    empty value; the byte is not used by streams/state/keys.ts
+ *
+ * Links are the store's own: scans pass over them, so that whoever removes all that it finds does not remove them.
+ */
+import type { PartitionStore, ScanOptions, StoreEntry, StoreOp } from '../ports/index.ts'
+
+const first = 0x4c
+const [linksFrom, linksTo] = [Buffer.of(first), Buffer.of(first + 1)]
+/** Several links for each write buffer, so that no table and no write-ahead log is without. */
+const linkBytes = 1024 * 1024
+/** What an entry takes in a write buffer besides its key and value, about. */
+const entryBytes = 64
+const none = Buffer.alloc(0)
+
+/** Checks the links and writes the next one. Rejects with an error that says "corrupt" when one is missing. */
+export async function withLinks(store: PartitionStore): Promise<PartitionStore> {
+  const links = await store.scan({ from: linksFrom, to: linksTo, limit: 0xffff_ffff, keysOnly: true })
+  const missing = links.findIndex(({ key }, number) => key.readUInt32BE(1) !== number)
+  if (missing >= 0)
+    throw new Error(`The store is corrupt: what was written between its parts ${missing - 1} and ${missing + 1} is missing.`)
+  let next = links.length
+  let bytes = 0
+  const apply = async (ops: StoreOp[]): Promise<void> => {
+    for (const { key, value } of ops) bytes += key.length + (value?.length ?? 0) + entryBytes
+    if (bytes < linkBytes) return store.apply(ops)
+    bytes = 0
+    await store.apply([...ops, link(next++)])
+  }
+  await store.apply([link(next++)])
+  return { ...store, apply, scan: (options) => scanBeside(store, options) }
+}
+
+/** What stands before the links, and then what stands behind them. */
+async function scanBeside(store: PartitionStore, options: ScanOptions): Promise<StoreEntry[]> {
+  const { from, to, limit, bytesMax = Number.POSITIVE_INFINITY } = options
+  const entries: StoreEntry[] = []
+  let bytes = 0
+  for (const range of [
+    { from, to: least(to, linksFrom) },
+    { from: most(from, linksTo), to },
+  ]) {
+    if (Buffer.compare(range.from, range.to) >= 0 || entries.length >= limit || bytes >= bytesMax) continue
+    const left = { limit: limit - entries.length, ...(options.bytesMax === undefined ? {} : { bytesMax: bytesMax - bytes }) }
+    const found = await store.scan({ ...options, ...range, ...left })
+    for (const entry of found) {
+      entries.push(entry)
+      bytes += entry.key.length + entry.value.length
+    }
+  }
+  return entries
+}
+
+const least = (left: Buffer, right: Buffer): Buffer => (Buffer.compare(left, right) <= 0 ? left : right)
+const most = (left: Buffer, right: Buffer): Buffer => (Buffer.compare(left, right) >= 0 ? left : right)
+
+function link(number: number): StoreOp {
+  const key = Buffer.alloc(5)
+  key[0] = first
+  key.writeUInt32BE(number, 1)
+  return { key, value: none }
+}

@@ -1,0 +1,68 @@
+/** The executor role in processes of its own, beside the one that decides: handlers that keep a processor busy then delay nobody. */
+import { join } from 'node:path'
+import { systemClock } from '../clock/index.ts'
+import { settingByName } from '../config/index.ts'
+import { DuelogError } from '../errors/index.ts'
+import type { Handlers } from '../executor/index.ts'
+import { ChildMetrics, keepRunning, modulePath } from '../process/index.ts'
+import type { Parts } from './process-context.ts'
+
+/** What a process needs to stop besides the drain: its last reports, and to leave its groups. */
+const STOP_SECONDS_BESIDE_DRAIN = 15
+
+export interface Cluster {
+  brokers: string[]
+  registryUrl: string
+}
+
+/** Throws DuelogError `bad-config` for handlers that are given as functions: another process cannot have them. */
+export function startExecutorProcesses(parts: Parts, cluster: Cluster, handlers: Handlers | undefined): void {
+  const { config, logger, metrics, undo } = parts
+  if (handlers !== undefined) {
+    const message =
+      'handlers given in code run in this process alone; name their module by DUELOG_HANDLERS, or leave DUELOG_EXECUTOR_PROCESSES out'
+    throw new DuelogError('bad-config', message)
+  }
+  const script = modulePath('../cli/executor-process', import.meta.url)
+  const kept = Array.from({ length: config.executorProcesses }, (_, index) => {
+    const folder = join(config.dataDir, 'executors', String(index + 1))
+    const told = new ChildMetrics(`executor-${index + 1}`, systemClock, (message) => child.send(message))
+    metrics.sources.add(told.source)
+    const child = keepRunning({
+      title: `executor process ${index + 1}`,
+      command: process.execPath,
+      args: [script],
+      env: environmentOf(parts, cluster, folder),
+      folder,
+      stopSeconds: Math.ceil(config.drainMs / 1_000) + STOP_SECONDS_BESIDE_DRAIN,
+      clock: systemClock,
+      logger,
+      onEnd: (end) => {
+        metrics.executorEnds.inc({ end })
+        told.ended()
+      },
+      onMessage: (message) => told.heard(message),
+    })
+    return child
+  })
+  undo.push(() => Promise.all(kept.map((child) => child.stop())))
+}
+
+/** Ours, with the settings as they were given here, and what a worker of this very system needs. */
+function environmentOf({ config, partitions }: Parts, { brokers, registryUrl }: Cluster, folder: string): NodeJS.ProcessEnv {
+  const foreign = Object.entries(process.env).filter(([name]) => !name.startsWith('DUELOG_') && !settingByName.has(name))
+  return {
+    ...Object.fromEntries(foreign),
+    ...config.given,
+    KAFKA_BROKERS: brokers.join(','),
+    SCHEMA_REGISTRY_URL: registryUrl,
+    DUELOG_PARTITIONS: String(partitions),
+    DUELOG_REPLICATION: String(config.replication),
+    DUELOG_ROLES: 'executor',
+    DUELOG_EXECUTOR_PROCESSES: '0',
+    DUELOG_DATA_DIR: folder,
+    // Metrics and probes, on a port that is logged.
+    DUELOG_HTTP_HOST: '127.0.0.1',
+    DUELOG_HTTP_PORT: '0',
+  }
+}

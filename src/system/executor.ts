@@ -1,0 +1,54 @@
+/** Starts what this process runs and forwards: the workers of its pools, here or in processes of their own, and the retry forwarder. */
+import { createExecutor, type Executor, type Handlers, loadHandlers } from '../executor/index.ts'
+import { createRetrier, type Retrier } from '../retrier/index.ts'
+import { type Cluster, startExecutorProcesses } from './executor-processes.ts'
+import type { Parts } from './process-context.ts'
+import { builtInsOf } from './targets.ts'
+
+/** `handlers`: besides the built-in ones and those of DUELOG_HANDLERS. */
+export async function startExecuting(parts: Parts, cluster: Cluster, handlers: Handlers | undefined): Promise<void> {
+  const { roles, executorProcesses } = parts.config
+  if (roles.has('executor')) {
+    if (executorProcesses === 0) await startExecutors(parts, handlers ?? {})
+    else startExecutorProcesses(parts, cluster, handlers)
+  }
+  if (roles.has('retrier')) await startRetrier(parts)
+}
+
+async function startExecutors(parts: Parts, more: Handlers): Promise<Executor[]> {
+  const { config, logger, log, codecs, names, instance, metrics, clock, undo, givenUp } = parts
+  const handlers = {
+    ...builtInsOf(parts),
+    ...(config.handlers === undefined ? {} : await loadHandlers(config.handlers)),
+    ...more,
+  }
+  const executors = config.pools.map((pool) =>
+    createExecutor({
+      log,
+      codecs,
+      names,
+      pool,
+      concurrency: config.concurrency,
+      handlers,
+      instance,
+      clock,
+      metrics,
+      logger,
+      drainMs: config.drainMs,
+      leadMs: config.leadMs,
+    }),
+  )
+  undo.push(() => Promise.all(executors.map((executor) => executor.stop())))
+  givenUp.addEventListener('abort', () => {
+    for (const executor of executors) executor.giveBack()
+  })
+  await Promise.all(executors.map((executor) => executor.start()))
+  return executors
+}
+
+async function startRetrier({ config, log, codecs, names, instance, metrics, clock, logger, undo }: Parts): Promise<Retrier> {
+  const retrier = createRetrier({ log, codecs, names, instance, clock, metrics, logger, leadMs: config.leadMs })
+  undo.push(() => retrier.stop())
+  await retrier.start()
+  return retrier
+}

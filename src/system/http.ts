@@ -1,0 +1,92 @@
+/** Joins the HTTP surface to what this process has: its scheduler, its workers, the log. */
+
+import { fileURLToPath } from 'node:url'
+import { topicPlans } from '../../streams/topics/index.ts'
+import {
+  createApi,
+  createAuditTrail,
+  createOwnerDirectory,
+  createProofDirectory,
+  peerToken,
+  readDashboard,
+  remoteQueries,
+  urlOfPeer,
+} from '../api/index.ts'
+import type { Clock } from '../clock/index.ts'
+import { effectiveSettings } from '../config/index.ts'
+import type { ProofQueries } from '../ports/index.ts'
+import { advertised } from '../process/index.ts'
+import type { Scheduler } from '../scheduler/index.ts'
+import type { Parts } from './process-context.ts'
+
+/** Every process serves HTTP: metrics, probes and the questions of other processes in any role, the API in the role of that name. */
+export async function startHttp(parts: Parts, scheduler: Scheduler | undefined, auditor?: ProofQueries): Promise<string> {
+  const { config, log, codecs, names, partitions, instance, metrics, clock, logger, vitals, undo } = parts
+  const writer = await log.writer()
+  undo.push(() => writer.close())
+  const admin = await log.admin()
+  undo.push(() => admin.close())
+  const trail = createAuditTrail({ log, admin, codec: codecs.audit, names, instance, clock })
+  undo.push(() => trail.stop())
+  const remote = (url: string) => remoteQueries(url, { token: peerToken(config.apiTokens) })
+  const urlOf = (note: unknown) => urlOfPeer(note, config.apiTokens)
+  const onRefused = onceAMinute((problem) => logger.warn(problem), clock)
+  const owners = createOwnerDirectory({
+    admin,
+    instance,
+    groupId: `${config.topicPrefix}scheduler`,
+    topic: names.commands,
+    followedTopic: names.jobs,
+    partitions,
+    local: scheduler?.queries,
+    ...{ remote, urlOf, onRefused },
+    clock,
+  })
+  const proofs = createProofDirectory({
+    admin,
+    groupId: names.group('auditor'),
+    local: auditor,
+    instance,
+    partitions,
+    ...{ remote, urlOf },
+    clock,
+  })
+  const isPublic = config.roles.has('api')
+  const api = createApi({
+    writer,
+    codecs,
+    names,
+    partitions,
+    owners,
+    proofs,
+    localProof: auditor,
+    admin,
+    trail,
+    instance,
+    local: scheduler?.queries,
+    metrics,
+    clock,
+    logger,
+    apiTokens: config.apiTokens,
+    jwt: config.jwt,
+    ratePerSecond: config.httpRateLimit,
+    settings: effectiveSettings(config),
+    topics: topicPlans(names, config.pools),
+    // Read into memory, so only where it is shown.
+    dashboard: isPublic ? readDashboard(fileURLToPath(new URL('../../dist/dashboard', import.meta.url))) : undefined,
+    health: () => vitals.health(scheduler, clock.problem),
+    public: isPublic,
+  })
+  undo.push(() => api.stop())
+  return advertised(config.advertisedUrl, await api.listen(config.httpHost, config.httpPort))
+}
+
+/** Tells at most one problem a minute, so that a question that comes again and again leaves the log readable. */
+function onceAMinute(tell: (problem: string) => void, clock: Pick<Clock, 'steadyMs'>): (problem: string) => void {
+  let toldAt = Number.NEGATIVE_INFINITY
+  return (problem) => {
+    if (clock.steadyMs() - toldAt < 60_000) return
+    toldAt = clock.steadyMs()
+    tell(problem)
+  }
+}

@@ -1,0 +1,27 @@
+/** What the start of each role of one process shares. */
+import type { Logger } from 'pino'
+import type { topicNames } from '../../streams/topics/index.ts'
+import type { GuardedClock } from '../clock/index.ts'
+import type { Config } from '../config/index.ts'
+import type { CheckedTopics, Codecs, KafkaLog } from '../kafka/index.ts'
+import type { Metrics } from '../metrics/index.ts'
+import type { Vitals } from './health.ts'
+
+export interface Parts {
+  config: Config
+  logger: Logger
+  log: KafkaLog
+  codecs: Codecs
+  names: ReturnType<typeof topicNames>
+  partitions: number
+  instance: string
+  metrics: Metrics
+  clock: GuardedClock
+  targets: CheckedTopics
+  undo: (() => Promise<unknown>)[]
+  /** Aborted when a stop waits no longer for brokers that are away. */
+  givenUp: AbortSignal
+  vitals: Vitals
+  /** Of the HTTP server, once it listens. */
+  url: string | undefined
+}

@@ -1,0 +1,73 @@
+/** Codecs from the schema ids that stand in the data folder, so that a start need not wait for the registry. */
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Logger } from 'pino'
+import { type Codecs, createCodecsEarly, type EarlyCodecsOptions, type KnownIds } from '../kafka/index.ts'
+import type { Log } from '../ports/index.ts'
+import { writePrivate } from '../process/index.ts'
+import type { Vitals } from './health.ts'
+
+export interface CodecsHome {
+  dataDir: string
+  /** Of the brokers; undefined where it is not known. */
+  clusterId: string | undefined
+}
+
+/**
+ * A process whose ids turn out to be another registry's ends. Beside the ids stands whose they are: a folder that was used with another
+ * cluster must not write its ids into this one.
+ */
+export async function openCodecs(
+  options: Omit<EarlyCodecsOptions, 'signal' | 'onAway' | 'onForeign' | 'onRefused' | 'isProven' | 'onProven'>,
+  { dataDir, clusterId }: CodecsHome,
+  logger: Logger,
+  vitals: Vitals,
+  undo: (() => Promise<unknown>)[],
+): Promise<Codecs> {
+  const checking = new AbortController()
+  undo.push(async () => checking.abort())
+  const path = join(dataDir, 'schema-ids.of')
+  const home = `${clusterId} ${options.registryUrl}\n`
+  return createCodecsEarly({
+    ...options,
+    isProven: clusterId !== undefined && (await readFile(path, 'utf8').catch(() => '')) === home,
+    onProven: () =>
+      writePrivate(path, home).catch((error) =>
+        logger.warn({ err: error }, `${path} cannot be written; starts wait for the registry.`),
+      ),
+    signal: checking.signal,
+    onAway: (error) => logger.warn({ err: error }, 'The schema registry is away; the ids that are known are used meanwhile.'),
+    onForeign: vitals.died,
+    onRefused: (sentence) => logger.warn(sentence),
+  })
+}
+
+/** Schema ids and their fingerprints, kept beside the data so that a registry that lost its storage is found out; and the schemas that are not ours. */
+export function knownIdsIn(dataDir: string): KnownIds {
+  const path = join(dataDir, 'schema-ids.json')
+  const schemaPath = (id: number): string => join(dataDir, 'schemas', `${id}.json`)
+  return {
+    async read() {
+      try {
+        return JSON.parse(await readFile(path, 'utf8')) as Record<string, string>
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {}
+        throw error
+      }
+    },
+    write: (ids) => writePrivate(path, JSON.stringify(ids, null, 2)),
+    // What is not there, or was cut off, is asked for at the registry.
+    readSchema: (id) => readFile(schemaPath(id), 'utf8').catch(() => undefined),
+    writeSchema: (id, schema) => writePrivate(schemaPath(id), schema).catch(() => undefined),
+  }
+}
+
+/** Undefined where this process may not ask for it. */
+export async function clusterIdOf(log: Pick<Log, 'admin'>): Promise<string | undefined> {
+  try {
+    const admin = await log.admin()
+    return await admin.clusterId().finally(() => admin.close())
+  } catch {
+    return undefined
+  }
+}

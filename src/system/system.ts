@@ -1,0 +1,196 @@
+/**
+ * The only wiring: from settings to a running system. Everything else knows ports; here they meet.
+ */
+import { join } from 'node:path'
+import { type Logger, pino } from 'pino'
+import { tombstoneRetentionMs, topicNames, topicPlans } from '../../streams/topics/index.ts'
+import { peerNote } from '../api/index.ts'
+import { systemClock } from '../clock/index.ts'
+import { clockOf, endParts, type Step, startClock } from '../cluster/index.ts'
+import type { Config } from '../config/index.ts'
+import type { Handlers } from '../executor/index.ts'
+import { connectLog, type KafkaLog } from '../kafka/index.ts'
+import { createMetrics, type Metrics } from '../metrics/index.ts'
+import { fewRecordLines, keepPrivate, newInstance, zoneRulesVersion } from '../process/index.ts'
+import { Scheduler } from '../scheduler/index.ts'
+import { rocksStores } from '../store/index.ts'
+import { auditorOf, startAuditor } from './auditor.ts'
+import { startOwn } from './embedded.ts'
+import { startExecuting } from './executor.ts'
+import { groupsOf, succeed } from './former-process.ts'
+import { Vitals } from './health.ts'
+import { startHttp } from './http.ts'
+import type { Parts } from './process-context.ts'
+import { clusterIdOf, knownIdsIn, openCodecs } from './schema-cache.ts'
+import { startIntake, startTargets } from './targets.ts'
+
+export interface System {
+  /** Base URL of the HTTP server. */
+  url: string
+  brokers: string[]
+  registryUrl: string
+  /** False while the registry has not answered since the start: the ids that are known are used meanwhile. */
+  readonly registryAnswered: boolean
+  /** Partitions of every topic. */
+  partitions: number
+  metrics: Metrics
+  /** Resolves when every partition assigned to this process fires. At once without the scheduler role. */
+  ready(): Promise<void>
+  /** Stops intake, finishes commits, drains handlers, leaves the groups, closes stores and stops what was embedded. Safe to call twice. */
+  stop(): Promise<void>
+}
+
+export interface SystemOptions {
+  config: Config
+  /** Handlers besides the built-in ones and those of DUELOG_HANDLERS. */
+  handlers?: Handlers
+  logger?: Logger
+  onProgress?: (message: string) => void
+  /** Told when the system cannot go on; the process should stop it and end. */
+  onFatal?: (error: Error) => void
+}
+
+/** Starts the roles of this process. Rejects with one DuelogError sentence; nothing runs on then. */
+export async function startSystem(options: SystemOptions): Promise<System> {
+  const { config } = options
+  const logger = options.logger ?? pino({ level: config.logLevel, ...fewRecordLines() })
+  const own: Step[] = []
+  const undo: Step[] = []
+  const givenUp = new AbortController()
+  let log: KafkaLog | undefined
+  const stop = once(async () => {
+    await endParts(undo.splice(0), { log, clock: systemClock, logger, onGivenUp: () => givenUp.abort() })
+    // What we started ourselves is not left running, whoever answers.
+    await endParts(own.splice(0), { log: undefined, clock: systemClock, logger, onGivenUp: () => {} })
+  })
+  const connected = (to: KafkaLog): void => {
+    log = to
+  }
+  try {
+    return await assemble(options, { logger, own, undo, stop, connected, givenUp: givenUp.signal })
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+interface Frame extends Pick<Parts, 'logger' | 'undo' | 'givenUp'> {
+  /** Stops what we started besides ourselves, when all else has ended. */
+  own: Step[]
+  stop(): Promise<void>
+  connected(log: KafkaLog): void
+}
+
+async function assemble(options: SystemOptions, frame: Frame): Promise<System> {
+  const { config } = options
+  const { logger, undo, givenUp, stop } = frame
+  const vitals = new Vitals(options.onFatal ?? ((error) => logger.fatal({ err: error }, 'Duelog cannot go on.')))
+  await keepPrivate(config.dataDir, logger)
+  const knownIds = knownIdsIn(config.dataDir)
+  const embedded = await startOwn(options, logger, vitals, knownIds)
+  frame.own.push(() => embedded.stop())
+  const brokers = config.brokers ?? embedded.brokers ?? []
+  const registryUrl = config.registryUrl ?? embedded.registryUrl ?? ''
+  const instance = newInstance()
+  const names = topicNames(config.topicPrefix)
+  const plans = topicPlans(names, config.pools)
+  const metrics = metricsOfThisNode()
+  const clock = clockOf(config, metrics, logger)
+  const onUnread = (): void => metrics.invalid.inc({ reason: 'unreadable' })
+  const log = connectLog({ brokers, clientId: instance, logger, onAppended: clock.appended, onUnread, ...security(config) })
+  frame.connected(log)
+  const [{ partitions }, clusterId] = await Promise.all([
+    log.ensureTopics({
+      ...{ plans, partitions: config.partitions, replication: config.replication },
+      partitionsByDefault: config.given.DUELOG_PARTITIONS === undefined,
+    }),
+    clusterIdOf(log),
+    succeed({ dataDir: config.dataDir, instance, groups: groupsOf(names, config.pools), log, logger }),
+  ])
+  logger.info({ partitions }, 'Start: the topics are as they must be')
+  const home = { dataDir: config.dataDir, clusterId }
+  const auth = config.registryAuth
+  const standing = { registryAnswered: false }
+  const onAnswered = (): unknown => Object.assign(standing, { registryAnswered: true })
+  const { registryUp: whenUp, startRegistry: onNeeded } = embedded
+  const registry = { registryUrl, ...(auth && { auth }), whenUp, onNeeded, onAnswered }
+  const codecs = await openCodecs({ ...registry, plans, knownIds }, home, logger, vitals, undo)
+  logger.info({ registryUrl }, 'Start: the schemas are known')
+  const parts: Parts = {
+    ...{ config, logger, log, codecs, names, partitions, instance, metrics, clock, undo, givenUp, vitals },
+    targets: log.targetTopics({ patterns: config.targetTopics, prefix: config.topicPrefix, pools: config.pools }),
+    url: undefined,
+  }
+
+  startClock(parts)
+  await startTargets(parts)
+  await startExecuting(parts, { brokers, registryUrl }, options.handlers)
+  await startIntake(parts)
+  logger.info({ roles: [...config.roles] }, 'Start: workers and forwarders have joined')
+  const scheduler = config.roles.has('scheduler') ? newScheduler(parts) : undefined
+  const auditor = auditorOf(parts, scheduler)
+  // Before the scheduler joins: its member data carries the URL that is known only then.
+  parts.url = await startHttp(parts, scheduler, auditor)
+  logger.info({ url: parts.url }, 'Start: HTTP is served')
+  if (scheduler !== undefined) {
+    undo.push(() => scheduler.stop())
+    await scheduler.start()
+  }
+  const ready = () => scheduler?.ready() ?? Promise.resolve()
+  void ready().then(embedded.startRegistry)
+  await startAuditor(auditor, scheduler, parts)
+  const { url } = parts
+  return {
+    ...{ url, brokers, registryUrl, partitions, metrics, ready, stop },
+    get registryAnswered() {
+      return standing.registryAnswered
+    },
+  }
+}
+
+function metricsOfThisNode(): Metrics {
+  const metrics = createMetrics()
+  metrics.tzInfo.set({ version: zoneRulesVersion, icu: process.versions.icu ?? 'none' }, 1)
+  return metrics
+}
+
+function newScheduler(parts: Parts): Scheduler {
+  const { config, logger, log, codecs, names, partitions, instance, metrics, clock, vitals } = parts
+  return new Scheduler({
+    log,
+    codecs,
+    names,
+    prefix: config.topicPrefix,
+    partitions,
+    instance,
+    userData: () => peerNote(parts.url, config.apiTokens),
+    stores: rocksStores(join(config.dataDir, 'scheduler')),
+    clock,
+    metrics,
+    logger,
+    standbys: config.standbys,
+    zoneRules: zoneRulesVersion,
+    leadMs: config.leadMs,
+    leadMsMax: Math.max(config.leadMs, config.leadMsMax),
+    lingerMs: config.lingerMs,
+    tombstoneRetentionMs,
+    targets: parts.targets,
+    onFatal: vitals.died,
+  })
+}
+
+function security(config: Config): Partial<Parameters<typeof connectLog>[0]> {
+  const { sasl, ssl } = config
+  return {
+    ...(sasl === undefined ? {} : { sasl }),
+    ...(ssl === undefined ? {} : { ssl: { ca: ssl.ca, cert: ssl.cert, key: ssl.key } }),
+  }
+}
+
+function once<T>(task: () => Promise<T>): () => Promise<T> {
+  let running: Promise<T> | undefined
+  return () => {
+    running ??= task()
+    return running
+  }
+}

@@ -1,0 +1,62 @@
+/** Joins what leaves Duelog and what comes in from other schedulers to the log: target topics, built-in handlers, foreign intake. */
+import { systemClock } from '../clock/index.ts'
+import { lateWriter } from '../cluster/index.ts'
+import { DuelogError } from '../errors/index.ts'
+import { builtInHandlers, type Handlers } from '../executor/index.ts'
+import { createForeignIntake } from '../intake/index.ts'
+import type { Parts } from './process-context.ts'
+
+/** The built-in handlers; the writer of kafka.produce is opened at its first run. */
+export function builtInsOf({ config, log, undo }: Parts): Handlers {
+  const produced = lateWriter(log)
+  undo.push(() => produced.close())
+  const { httpDeny, httpAllow, httpSigningKey, topicPrefix: prefix } = config
+  return builtInHandlers({ httpDeny, httpAllow, httpSigningKey, writer: produced.open, prefix, clock: systemClock })
+}
+
+/** Checks the topics that may be written to, now and every 30 s, where somebody writes to them. */
+export async function startTargets({ config, targets, undo }: Parts): Promise<void> {
+  if (!config.roles.has('scheduler') && !config.roles.has('intake')) return
+  undo.push(() => targets.stop())
+  await targets.start()
+}
+
+/** With a broker of ours nobody else would make them; elsewhere they are somebody's, who knows how many partitions they should have. */
+async function requireTopics({ config, log, logger, partitions }: Parts, topics: readonly string[]): Promise<void> {
+  if (config.brokers === undefined) {
+    const made = await log.makeMissing(topics, { partitions, replication: config.replication })
+    if (made.length > 0) logger.info({ topics: made }, 'Start: the topics of foreign schedules were missing and have been made')
+    return
+  }
+  const existing = new Set(await log.topics())
+  const missing = topics.filter((topic) => !existing.has(topic))
+  if (missing.length === 0) return
+  throw new DuelogError(
+    'unsafe-topic',
+    `The role intake is to read ${missing.join(', ')}, and there is no such topic that this process may see. Create it, for example with \`duelog topics apply\` and the same DUELOG_INTAKE_ETF1_TOPICS and DUELOG_INTAKE_KARAFKA_TOPICS, grant Describe on it, or take it out of the setting.`,
+  )
+}
+
+/** Without a topic to read there is nothing to join a group for. */
+export async function startIntake(parts: Parts): Promise<void> {
+  const { config, log, codecs, names, instance, metrics, logger, targets, undo, vitals } = parts
+  const { intakeTopics: topics, topicPrefix: prefix } = config
+  if (!config.roles.has('intake') || topics.etf1.length + topics.karafka.length === 0) return
+  await requireTopics(parts, [...topics.etf1, ...topics.karafka])
+  const { definition } = codecs
+  const intake = createForeignIntake({
+    log,
+    definition,
+    names,
+    prefix,
+    topics,
+    targets,
+    instance,
+    clock: systemClock,
+    metrics,
+    logger,
+  })
+  undo.push(() => intake.stop())
+  vitals.watch(() => intake.problem)
+  await intake.start()
+}

@@ -1,0 +1,74 @@
+/** Fills what a writer left out with the schema's own defaults. */
+import {
+  type AvroRecord,
+  type JobCommand,
+  type JobCommandInput,
+  type JobDefinition,
+  type JobDefinitionInput,
+  jobCommandSchema,
+  jobDefinitionSchema,
+  type Names,
+  type Shape,
+  shapeOf,
+} from '../../schemas/index.ts'
+
+type Complete = (value: unknown) => unknown
+
+/**
+ * A function that gives a record as its reader would see it: fields that are absent or undefined get their default, at every depth;
+ * a default is a fresh copy each time. Fields without a default stay absent, and fields the schema does not know are left out.
+ */
+export function completer(schema: AvroRecord): (value: unknown) => unknown {
+  return recordCompleter(schema, new Map())
+}
+
+function recordCompleter(record: AvroRecord, names: Names): Complete {
+  names.set(record.name, record)
+  const fields = record.fields.map((field) => ({
+    name: field.name,
+    complete: shapeCompleter(shapeOf(field.type, names), names),
+    hasDefault: 'default' in field,
+    fallback: field.default,
+  }))
+  return (value) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value) || value instanceof Uint8Array) return value
+    const result: Record<string, unknown> = {}
+    for (const { name, complete, hasDefault, fallback } of fields) {
+      const given = Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined
+      if (given !== undefined) result[name] = complete(given)
+      else if (hasDefault) result[name] = copyOf(fallback)
+    }
+    return result
+  }
+}
+
+/** structuredClone does the same for what JSON can say, and costs a microsecond even for null. */
+function copyOf(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map(copyOf)
+  const copy: Record<string, unknown> = {}
+  for (const name in value) copy[name] = copyOf((value as Record<string, unknown>)[name])
+  return copy
+}
+
+const asGiven: Complete = (value) => value
+
+function shapeCompleter(shape: Shape, names: Names): Complete {
+  if (shape.kind === 'record') return recordCompleter(shape.record, names)
+  if (shape.kind !== 'array') return asGiven
+  const completeItem = shapeCompleter(shapeOf(shape.items, names), names)
+  return completeItem === asGiven ? asGiven : (value) => (Array.isArray(value) ? value.map(completeItem) : value)
+}
+
+const complete = completer(jobDefinitionSchema)
+const completeCommandRecord = completer(jobCommandSchema)
+
+/** The definition with every default filled in. Limits are checked by streams/definitions/validate.ts, not here. */
+export function completeDefinition(input: JobDefinitionInput): JobDefinition {
+  return complete(input) as JobDefinition
+}
+
+/** The command with every default filled in. */
+export function completeCommand(input: JobCommandInput): JobCommand {
+  return completeCommandRecord(input) as JobCommand
+}

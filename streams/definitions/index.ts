@@ -1,0 +1,8 @@
+/** A job definition: its JSON, its defaults, and the rules that it must keep. */
+export { completeCommand, completeDefinition } from './defaults.ts'
+export { definitionFromJson, definitionToJson } from './definition-json.ts'
+export { limitChecker } from './field-limits.ts'
+export { isJsonType, jsonOfValue, readPayload, valueOrText, writePayload } from './payload-json.ts'
+export { bytesOfBase64, isObject, textOrBase64 } from './record-json.ts'
+export { neverProblem } from './schedule-rules.ts'
+export { jobIdBytesMax, validateCommand, validateDefinition, validateJobId } from './validate.ts'

@@ -1,0 +1,199 @@
+/**
+ * JSON to and from the records of a schema, field by field as the schema says: times (unit "epoch ms") are ISO 8601 or epoch ms,
+ * bytes are text or {"base64"}, enum symbols may come in lower case. Unknown fields are refused, so that a typing error is never a silent default.
+ */
+import { isUtf8 } from 'node:buffer'
+import { type AvroField, type AvroRecord, type Names, type Shape, shapeOf } from '../../schemas/index.ts'
+import {
+  contradiction,
+  isoTime,
+  notAllowed,
+  type Problem,
+  parseIsoTime,
+  problemsMax,
+  quoted,
+  suggestion,
+  timeLimit,
+  validText,
+} from '../text/index.ts'
+
+type Read = (json: unknown, path: string, problems: Problem[]) => unknown
+type Write = (value: unknown) => unknown
+
+export function isObject(json: unknown): json is Record<string, unknown> {
+  return typeof json === 'object' && json !== null && !Array.isArray(json) && !(json instanceof Uint8Array)
+}
+
+/** A reader of JSON objects. Its result holds only known fields; limits and missing fields are for others to check. */
+export function recordReader(
+  schema: AvroRecord,
+): (json: Record<string, unknown>, problems: Problem[]) => Record<string, unknown> {
+  const read = readRecord(schema, new Map())
+  return (json, problems) => read(json, '', problems) as Record<string, unknown>
+}
+
+function readRecord(record: AvroRecord, names: Names): Read {
+  names.set(record.name, record)
+  const known = record.fields.map((field) => field.name)
+  const readers = new Map(record.fields.map((field) => [field.name, readField(field, shapeOf(field.type, names), names)]))
+  return (json, path, problems) => {
+    if (!isObject(json)) {
+      problems.push(notAllowed(path, json, 'an object'))
+      return undefined
+    }
+    const result: Record<string, unknown> = {}
+    for (const [name, given] of Object.entries(json)) {
+      if (problems.length >= problemsMax) break
+      const field = path === '' ? name : `${path}.${name}`
+      const read = readers.get(name)
+      // A Map knows only the schema's names, so __proto__ and its kin never become keys of the result.
+      if (read === undefined) problems.push(unknownField(path, name, known))
+      else if (given !== undefined) result[name] = read(given, field, problems)
+    }
+    return result
+  }
+}
+
+export function unknownField(path: string, name: string, known: readonly string[]): Problem {
+  const field = path === '' ? name : `${path}.${name}`
+  const near = suggestion(name, known)
+  const limit = known.join(', ')
+  const hint = near === undefined ? `allowed: ${limit}.` : `did you mean ${near}?`
+  return contradiction(quotedField(field), name, limit, `${quotedField(field)} is not a known field; ${hint}`)
+}
+
+/** A field name of the user's choice, made safe to print. */
+function quotedField(field: string): string {
+  return /^[\w.-]{1,80}$/.test(field) ? field : quoted(field)
+}
+
+function readField(field: AvroField, shape: Shape, names: Names): Read {
+  const read = readShape(field, shape, names)
+  if (!shape.nullable) return read
+  return (json, path, problems) => (json === null ? null : read(json, path, problems))
+}
+
+const asGiven: Read = (json) => json
+
+function readShape(field: AvroField, shape: Shape, names: Names): Read {
+  switch (shape.kind) {
+    case 'record':
+      return readRecord(shape.record, names)
+    case 'long':
+      return field.unit === 'epoch ms' ? readTime : asGiven
+    case 'enum':
+      return (json) => symbolOf(json, shape.symbols)
+    case 'bytes':
+      return readBytes
+    case 'array': {
+      const readItem = readField(field, shapeOf(shape.items, names), names)
+      return (json, path, problems) =>
+        Array.isArray(json) ? json.map((item, index) => readItem(item, `${path}[${index}]`, problems)) : json
+    }
+    case 'map':
+      return mapReader(readField(field, shapeOf(shape.items, names), names))
+    default:
+      return asGiven
+  }
+}
+
+function readTime(json: unknown, path: string, problems: Problem[]): unknown {
+  if (typeof json === 'number') return json
+  const ms = typeof json === 'string' ? parseIsoTime(json) : undefined
+  if (ms === undefined) problems.push(notAllowed(path, json, timeLimit))
+  return ms
+}
+
+/** Symbols are upper case; a lower-case one is plainly meant. Anything else is left for the limits to refuse. */
+function symbolOf(json: unknown, symbols: readonly string[]): unknown {
+  if (typeof json !== 'string' || symbols.includes(json)) return json
+  return symbols.find((symbol) => symbol === json.toUpperCase()) ?? json
+}
+
+function readBytes(json: unknown, path: string, problems: Problem[]): unknown {
+  if (typeof json === 'string' && json.isWellFormed()) return Buffer.from(json)
+  const bytes = isObject(json) && Object.keys(json).length === 1 ? bytesOfBase64(json.base64) : undefined
+  if (bytes === undefined)
+    problems.push(notAllowed(path, json, typeof json === 'string' ? validText : 'text, or {"base64"} with padding for bytes'))
+  return bytes
+}
+
+export function bytesOfBase64(text: unknown): Buffer | undefined {
+  if (typeof text !== 'string' || !/^[A-Za-z0-9+/]*={0,2}$/.test(text) || text.length % 4 !== 0) return undefined
+  return Buffer.from(text, 'base64')
+}
+
+/** Bytes as a reader takes them: text where they are, else base64. */
+export function textOrBase64(value: Uint8Array): string | { base64: string } {
+  const bytes = Buffer.from(value.buffer, value.byteOffset, value.byteLength)
+  return isUtf8(bytes) ? bytes.toString() : { base64: bytes.toString('base64') }
+}
+
+function mapReader(readValue: Read): Read {
+  return (json, path, problems) => {
+    if (!isObject(json)) return json
+    const result: Record<string, unknown> = {}
+    for (const [key, value] of Object.entries(json)) {
+      if (problems.length >= problemsMax) break
+      if (key === '__proto__') problems.push(notAllowed(path, key, 'names other than __proto__'))
+      else result[key] = readValue(value, `${path}[${quoted(key)}]`, problems)
+    }
+    return result
+  }
+}
+
+/** A writer of a record as JSON. Fields that are null, empty arrays and empty maps are left out. Bytes become base64. */
+export function recordWriter(schema: AvroRecord): (value: unknown) => Record<string, unknown> {
+  const write = writeRecord(schema, new Map())
+  return (value) => write(value) as Record<string, unknown>
+}
+
+function writeRecord(record: AvroRecord, names: Names): Write {
+  names.set(record.name, record)
+  const writers = record.fields.map((field) => ({
+    name: field.name,
+    write: writeShape(field, shapeOf(field.type, names), names),
+  }))
+  return (value) => {
+    const result: Record<string, unknown> = {}
+    for (const { name, write } of writers) {
+      const given = (value as Record<string, unknown>)[name]
+      if (given === null || given === undefined) continue
+      const json = write(given)
+      if (isEmpty(json)) continue
+      result[name] = json
+    }
+    return result
+  }
+}
+
+function isEmpty(json: unknown): boolean {
+  return typeof json === 'object' && json !== null && Object.keys(json).length === 0
+}
+
+function writeShape(field: AvroField, shape: Shape, names: Names): Write {
+  switch (shape.kind) {
+    case 'record':
+      return writeRecord(shape.record, names)
+    case 'long':
+      return field.unit === 'epoch ms' ? (value) => isoTime(value as number) : (value) => value
+    case 'bytes':
+      return (value) => base64(value)
+    case 'array': {
+      const writeItem = writeShape(field, shapeOf(shape.items, names), names)
+      return (value) => (value as unknown[]).map(writeItem)
+    }
+    case 'map': {
+      const writeValue = writeShape(field, shapeOf(shape.items, names), names)
+      return (value) => Object.fromEntries(Object.entries(value as object).map(([key, entry]) => [key, writeValue(entry)]))
+    }
+    default:
+      return (value) => value
+  }
+}
+
+function base64(value: unknown): string {
+  return value instanceof Uint8Array
+    ? Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('base64')
+    : String(value)
+}

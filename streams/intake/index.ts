@@ -1,0 +1,4 @@
+/** Schedules that were written for other Kafka schedulers, as jobs. */
+export { fromEtf1 } from './etf1.ts'
+export type { Translate } from './foreign.ts'
+export { fromKarafka } from './karafka.ts'

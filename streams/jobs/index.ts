@@ -1,0 +1,17 @@
+/** The decision core: `step(job, input, context)`, and what definitions and commands do to a job. */
+export { type JobPlan, type PlanRange, planning } from './plan.ts'
+export {
+  type Answer,
+  answerTo,
+  type Receipt,
+  type ReplyTo,
+  receiptRecord,
+  replyHeaders,
+  replyProblem,
+  replyToOf,
+  sourceHeader,
+} from './receipt.ts'
+export { invalidated, step } from './step.ts'
+export { strayTimersOf } from './stray.ts'
+export { unreadableState } from './unreadable.ts'
+export { type Reason, whyOf } from './why.ts'

@@ -1,0 +1,132 @@
+/**
+ * The decision core: what is known of a job, something that happened, and the time → what follows.
+ * Pure: the same arguments give the same decision, on every machine, at any later time.
+ */
+import type { ActiveRun } from '../../schemas/index.ts'
+import { admit, applyEvent, applyRunTimer, bareExecution, deliverAll, dropSnapshot, fire, lookAtZone } from '../runs/index.ts'
+import {
+  type Context,
+  type Decision,
+  draftOf,
+  fittedState,
+  type Input,
+  type Job,
+  patchState,
+  pristineState,
+  type Timer,
+  timerKind,
+  timersOf,
+} from '../state/index.ts'
+import { acceptDefinition, acceptDeletion } from './accept.ts'
+import { applyCommand } from './command.ts'
+import { recheckTarget } from './recheck.ts'
+import { setRight } from './stray.ts'
+import { stepUnreadable } from './unreadable.ts'
+
+/** Longest reason that a state gives. */
+const reasonCharsMax = 500
+
+export function step(job: Job, input: Input, context: Context): Decision {
+  if (job.unreadable !== undefined) return shortened(stepUnreadable(job, input, context))
+  const draft = draftOf(job)
+  switch (input.kind) {
+    case 'definition':
+      acceptDefinition(draft, input, context)
+      // Its timers may have passed while there was no definition.
+      if (job.definition === undefined && (job.state?.specOffset ?? 0) < 0) draft.extraTimers.push(...timersOf(draft.job))
+      break
+    case 'deletion':
+      acceptDeletion(draft, input)
+      break
+    case 'command':
+      applyCommand(draft, input.command, context)
+      break
+    case 'event':
+      applyEvent(draft, input.event, context, input.note)
+      break
+    case 'timer':
+      applyTimer(draft, input.timer, context)
+      break
+    case 'admit':
+      admit(draft, input.waiter, context)
+  }
+  deliverAll(draft, context)
+  return shortened(draft)
+}
+
+/** What is logged must never be too large for the log. */
+function shortened(draft: Decision): Decision {
+  const { state } = draft.job
+  if (state === undefined || state === draft.before) return draft
+  const fitted = fittedState(state)
+  if (fitted === state) return draft
+  draft.job.state = fitted
+  draft.notes.push({ kind: 'shortened' })
+  return draft
+}
+
+function applyTimer(draft: Decision, timer: Timer, context: Context): void {
+  const { definition, state } = draft.job
+  if (definition === undefined) {
+    // The definition is gone, its tombstone was compacted away with it: what is left of the job goes too. Not so where jobs was made anew:
+    // what runs of it were made must not be forgotten, or their numbers would begin again with the next definition.
+    if (state !== undefined && state.specOffset >= 0) acceptDeletion(draft, { kind: 'deletion', offset: Number.MAX_SAFE_INTEGER })
+    return
+  }
+  if (timer.kind === timerKind.fire) return fire(draft, timer, context)
+  if (timer.kind === timerKind.zone) return lookAtZone(draft, context)
+  if (timer.kind === timerKind.stray) return setRight(draft, timer, context)
+  if (timer.kind === timerKind.recheck) return recheckTarget(draft, timer, context)
+  if (timer.kind !== timerKind.delete) return applyRunTimer(draft, timer, context)
+  if (state?.deleteAt === timer.dueAt && state.active.length === 0) {
+    const observedOffset = Math.max(definition.offset, state.droppedOffset)
+    draft.out.push({ kind: 'tombstone', observedOffset, observedDeleteAt: state.deleteAt })
+  }
+}
+
+/**
+ * The job as INVALID, for when a rule threw or the log refused what was decided: the fault stays with this job. Its next time is frozen,
+ * as that of a paused one. The run that it happened to ends, because its timers and reports would fail again and again; nothing follows on
+ * it but a dead letter that names its attempt; `hasLetter` false: nor that. The same state where nothing changes.
+ */
+export function invalidated(job: Job, reason: string, now: number, runNo = 0, hasLetter = true): Decision {
+  const draft = draftOf(job)
+  draft.failed = true
+  const text = reason.length > reasonCharsMax ? `${reason.slice(0, reasonCharsMax).toWellFormed()}…` : reason
+  const state = job.state ?? pristineState(job)
+  const run = state.active.find((candidate) => candidate.runNo === runNo)
+  if (run === undefined && state.status === 'INVALID' && state.reason === text && state.deleteAt === null) return draft
+  draft.job.state = { ...state, status: 'INVALID', reason: text, deleteAt: null, recheckAt: null }
+  if (run !== undefined) endRun(draft, run, text, now, hasLetter)
+  draft.notes.push({ kind: 'invalid', reason: text })
+  return shortened(draft)
+}
+
+/** Only what is needed to say that it has ended. */
+function endRun(draft: Decision, run: ActiveRun, message: string, now: number, hasLetter: boolean): void {
+  const { runNo, scheduledFor, trigger, commandId, attempt, startedAt, worker } = run
+  const { active, lastRun, failed } = draft.job.state ?? pristineState(draft.job)
+  const error = { attempt, at: now, worker, type: 'Unrecordable', message }
+  const ended = {
+    runNo,
+    scheduledFor,
+    trigger,
+    commandId,
+    status: 'DEAD' as const,
+    attempts: attempt,
+    startedAt,
+    finishedAt: now,
+  }
+  if (hasLetter) {
+    const letter = { jobId: draft.job.id, runNo, attempts: attempt, deadAt: now, errors: [error] }
+    draft.out.push({ kind: 'dead-letter', letter, execution: bareExecution(draft.job, run) })
+  }
+  if (lastRun !== null) draft.ring.push(lastRun)
+  patchState(draft, {
+    active: active.filter((other) => other.runNo !== runNo),
+    lastRun: { ...ended, worker, result: null, note: null, hiddenHash: null, errors: [error] },
+    failed: failed + 1,
+  })
+  dropSnapshot(draft, run)
+  draft.notes.push({ kind: 'ended', status: 'DEAD' })
+}

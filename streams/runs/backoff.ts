@@ -1,0 +1,26 @@
+/** How long a run waits before its next attempt. The same attempt of the same run always waits the same, so a replay decides alike. */
+import { type AvroRecord, type Backoff, fieldOf, jobDefinitionSchema, type Retry } from '../../schemas/index.ts'
+import { hashShare } from '../hashing/index.ts'
+
+const backoffSchema = fieldOf(fieldOf(jobDefinitionSchema, 'retry').type as AvroRecord, 'backoff').type as AvroRecord
+
+/** Longest delay before an attempt: the maximum of every delay in the schema. */
+export const retryDelayMaxMs = fieldOf(backoffSchema, 'list').maximum ?? 0
+
+/**
+ * Delay before the attempt that follows `failedAttempt` (1 is the first), in whole ms from 0 to retryDelayMaxMs.
+ * Jitter only shortens: the delay is multiplied by 1 − jitter × u, where u in [0, 1) comes from the hash of job, run and attempt.
+ * So a backoff's own limit stays a limit, and jitter 1 spreads over the whole delay.
+ */
+export function retryDelayMs(retry: Retry, failedAttempt: number, jobId: string, runNo: number): number {
+  const plainMs = Math.min(plainDelayMs(retry.backoff, Math.max(1, failedAttempt)), retryDelayMaxMs)
+  const share = retry.jitter > 0 ? retry.jitter * hashShare(`${jobId}/${runNo}/${failedAttempt}`) : 0
+  return Math.max(0, Math.round(plainMs * (1 - share)))
+}
+
+function plainDelayMs({ list, fixed, linear, exponential }: Backoff, retryNo: number): number {
+  if (fixed !== null) return fixed.delayMs
+  if (linear !== null) return linear.stepMs * retryNo
+  if (exponential !== null) return Math.min(exponential.baseMs * exponential.factor ** (retryNo - 1), exponential.maxMs)
+  return list[Math.min(retryNo, list.length) - 1] ?? 0
+}

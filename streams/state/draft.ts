@@ -1,0 +1,96 @@
+/**
+ * A decision in the making. Rules write into it; the job it was made from stays as it is, so that a rule that throws leaves no trace.
+ */
+import type { ActiveRun, JobDefinition, JobState } from '../../schemas/index.ts'
+import { fnv } from '../hashing/index.ts'
+import { dueAtOf, firstFire } from '../schedules/index.ts'
+import type { Decision, Job } from './job.ts'
+import { lifeOf } from './run-identity.ts'
+
+export function draftOf(job: Job): Decision {
+  return {
+    job: { ...job },
+    before: job.state,
+    out: [],
+    ring: [],
+    dropRing: false,
+    snapshotPuts: [],
+    snapshotDeletes: [],
+    keptDefinition: undefined,
+    refusal: undefined,
+    deliveries: [],
+    starts: new Map(),
+    slotLimits: new Map(),
+    admission: undefined,
+    extraTimers: [],
+    deferUntil: undefined,
+    awaitsEventsUntil: undefined,
+    notes: [],
+    failed: false,
+  }
+}
+
+/** The state a job has before anything was decided about it: a pure function of its definition. */
+export function pristineState(job: Job): JobState {
+  const definition = job.definition
+  const spec = definition?.spec
+  const nextFireAt = definition !== undefined && spec !== undefined ? firstFire(spec, definition.appendedAt) : null
+  return {
+    status: spec === undefined ? 'INVALID' : spec.paused ? 'PAUSED' : 'ACTIVE',
+    specOffset: definition?.offset ?? -1,
+    life: lifeOf(definition),
+    anchorAt: definition?.appendedAt ?? 0,
+    timesHash: spec === undefined ? 0 : timesHash(spec),
+    nextFireAt,
+    nextDueAt: nextDueOf(job, definition?.appendedAt ?? 0, nextFireAt),
+    latestFiredFor: null,
+    decidedFor: null,
+    runNo: 0,
+    scheduledRuns: 0,
+    succeeded: 0,
+    failed: 0,
+    cancelled: 0,
+    skipped: 0,
+    finishedAt: null,
+    deleteAt: null,
+    reason: definition?.problem ?? null,
+    recheckAt: null,
+    queuedFor: null,
+    backfill: null,
+    deadRuns: [],
+    decisions: [],
+    waiting: false,
+    pausedByCommand: false,
+    recentCommands: [],
+    definitionKept: false,
+    droppedOffset: -1,
+    active: [],
+    lastRun: null,
+  }
+}
+
+/** With jitter, when an occurrence is due; null when that is its nominal time. */
+function nextDueOf({ id, definition }: Job, anchorAt: number, nominal: number | null): number | null {
+  const spec = definition?.spec
+  if (spec === undefined || spec.jitterMs === 0 || nominal === null) return null
+  return dueAtOf(spec, anchorAt, id, nominal)
+}
+
+/** Changes fields of the drafted state, beginning from the pristine one when there is none. nextDueAt follows from nextFireAt. */
+export function patchState(draft: Decision, patch: Partial<Omit<JobState, 'nextDueAt'>>): JobState {
+  const state = { ...(draft.job.state ?? pristineState(draft.job)), ...patch }
+  if (patch.nextFireAt !== undefined) state.nextDueAt = nextDueOf(draft.job, state.anchorAt, state.nextFireAt)
+  draft.job.state = state
+  return state
+}
+
+/** Changes fields of one active run and returns it as it is then. */
+export function patchRun(draft: Decision, run: ActiveRun, patch: Partial<ActiveRun>): ActiveRun {
+  const changed = { ...run, ...patch }
+  const state = draft.job.state ?? pristineState(draft.job)
+  patchState(draft, { active: state.active.map((other) => (other.runNo === run.runNo ? changed : other)) })
+  return changed
+}
+
+/** A hash of the schedule and its window: equal times give equal hashes. */
+export const timesHash = (spec: JobDefinition): number => fnv(JSON.stringify([spec.schedule, spec.startAt, spec.endAt]))

@@ -1,0 +1,64 @@
+/** What is known of a job, of its runs and of the limits that jobs share, with the keys under which a store holds it. */
+export { holds, type OnlyOver, observedDeleteAtHeader, observedOffsetHeader, onlyOverHeaders, onlyOverOf } from './condition.ts'
+export { draftOf, patchRun, patchState, pristineState, timesHash } from './draft.ts'
+export {
+  type AttemptId,
+  type Context,
+  type Decision,
+  type Input,
+  type Job,
+  type KnownDefinition,
+  type Limits,
+  mustBeLogged,
+  type Note,
+  type SkipReason,
+  type TopicRecord,
+  type WaitingReason,
+} from './job.ts'
+export {
+  definitionIndexKeys,
+  type IndexKind,
+  indexKeysOf,
+  indexKind,
+  indexRange,
+  isIndexedStatus,
+  jobIdOfIndexKey,
+  mayChangeIndex,
+  stateIndexKeys,
+} from './job-index.ts'
+export {
+  definitionKey,
+  definitionValue,
+  isKeptDefinition,
+  jobIdOfKey,
+  keptDefinitionKey,
+  limitKeyOf,
+  metaKey,
+  prefix,
+  rangeOf,
+  runKey,
+  runRingSize,
+  type StoredDefinition,
+  slotsKey,
+  snapshotKey,
+  startsKey,
+  stateKey,
+  storedDefinition,
+  type Timer,
+  type TimerKind,
+  timerBound,
+  timerKey,
+  timerKind,
+  timerOfKey,
+  type Waiter,
+  waiterKey,
+  waiterOfKey,
+  waitersRange,
+} from './keys.ts'
+export { isRepeated, remembered } from './recent-commands.ts'
+export { refuse, refuseCommand, skip } from './refusals.ts'
+export { executionIdOf, lifeOf, runNameOf } from './run-identity.ts'
+export { holdsSlot, isSameWaiter, rankOf, type SlotUse, slotKeysOf, slotLimitOf, slotUse, waiterOf, waitersOf } from './slots.ts'
+export { isOutdated, rateOf, reserveStart, type Starts, startsEntry, startsOf } from './starts.ts'
+export { fittedState } from './state-size.ts'
+export { attemptTimeoutGraceMs, expiresAt, retryTimerAt, stateTimers, timersOf } from './timers.ts'

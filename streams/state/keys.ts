@@ -1,0 +1,210 @@
+/**
+ * Key layouts of the partition store and of the changelog. One byte says what a key is; the bytes are never reused.
+ *
+ *   M·name                                     local and logged bookkeeping of the partition
+ *   D·jobId                                    definition: offset i64 BE, append time i64 BE, the record's value as it came
+ *   S·jobId                                    JobState (StateEntry, framed)
+ *   R·jobId·00·slot u8                         finished run, slot = runNo mod 10: a ring, so nothing is ever deleted from it
+ *   P·jobId·00·runNo u64 BE                    Execution that a run is dispatched from again; with run number 0 the job's definition
+ *   I·kind u8·value·00·jobId                   by what a job is found, empty value: job-index.ts
+ *   L…                                         the store's own: src/store/write-sequence.ts
+ *   T·dueAt u64 BE·kind u8·jobId·00·runNo u64  timer, empty value
+ *   C·concurrencyKey                           what is taken of the key: runs that hold a slot, runs that wait
+ *   Q·concurrencyKey·00·rank u8·dueAt u64 BE·jobId·00·runNo u64   a run that waits for a slot, empty value
+ *   W·rateKey                                  the last starts that were given under a rateLimit
+ *
+ * Big-endian unsigned numbers compare as bytes in the order of their values, so T keys iterate in due order, then by kind,
+ * then by job id, and the Q keys of one concurrencyKey by priority, then by due time. T and Q are of the store alone: they follow
+ * from S, and an entry that does not any more is dropped when it is met. C could be counted from all S, but nobody can read all of
+ * them to ask for one slot; so it is logged, as W is, in the transaction of the decisions that it counts.
+ * A job id holds no control character (streams/definitions/validate.ts) and neither does the key of a limit, so 00 ends them without
+ * escaping and none is a prefix that could swallow another's keys.
+ */
+
+export const prefix = {
+  meta: 0x4d,
+  definition: 0x44,
+  state: 0x53,
+  run: 0x52,
+  snapshot: 0x50,
+  timer: 0x54,
+  index: 0x49,
+  slots: 0x43,
+  waiter: 0x51,
+  starts: 0x57,
+} as const
+
+/** Kinds of timers. Numbers are part of the key and are never reused. */
+export const timerKind = {
+  fire: 1,
+  lease: 2,
+  attemptTimeout: 3,
+  startDeadline: 4,
+  retryResidue: 5,
+  delete: 6,
+  start: 7,
+  recheck: 8,
+  /** Never stored: asks for a look at a job after the rules of its time zone have changed. */
+  zone: 9,
+  /** Never stored: asks for times to be set right that a clock set which was ahead. */
+  stray: 10,
+} as const
+export type TimerKind = (typeof timerKind)[keyof typeof timerKind]
+
+/** Something that falls due. runNo is 0 for timers of the job itself. */
+export interface Timer {
+  dueAt: number
+  kind: TimerKind
+  jobId: string
+  runNo: number
+}
+
+/** A run in the queue of its concurrencyKey. */
+export interface Waiter {
+  key: string
+  /** 0 goes before 1. */
+  rank: number
+  /** Epoch ms; within a rank the earlier goes first. */
+  dueAt: number
+  jobId: string
+  runNo: number
+}
+
+/** Finished runs kept besides the last one. */
+export const runRingSize = 10
+
+function idKey(first: number, jobId: string): Buffer {
+  const length = Buffer.byteLength(jobId)
+  const key = Buffer.allocUnsafe(1 + length)
+  key[0] = first
+  key.write(jobId, 1, 'utf8')
+  return key
+}
+
+export const definitionKey = (jobId: string): Buffer => idKey(prefix.definition, jobId)
+export const stateKey = (jobId: string): Buffer => idKey(prefix.state, jobId)
+export const metaKey = (name: string): Buffer => idKey(prefix.meta, name)
+
+/** Key of the ring slot of a finished run. */
+export function runKey(jobId: string, runNo: number): Buffer {
+  return Buffer.concat([idKey(prefix.run, jobId), Buffer.of(0, runNo % runRingSize)])
+}
+
+export function snapshotKey(jobId: string, runNo: number): Buffer {
+  const key = Buffer.alloc(1 + Buffer.byteLength(jobId) + 9)
+  key[0] = prefix.snapshot
+  key.write(jobId, 1, 'utf8')
+  writeU64(key, runNo, key.length - 8)
+  return key
+}
+
+/** Key of a definition that jobs may lose to compaction. */
+export const keptDefinitionKey = (jobId: string): Buffer => snapshotKey(jobId, 0)
+
+export const isKeptDefinition = (key: Buffer): boolean => key[0] === prefix.snapshot && readU64(key, key.length - 8) === 0
+
+export function timerKey(timer: Timer): Buffer {
+  const length = Buffer.byteLength(timer.jobId)
+  const key = Buffer.allocUnsafe(19 + length)
+  key[0] = prefix.timer
+  writeU64(key, timer.dueAt, 1)
+  key[9] = timer.kind
+  key.write(timer.jobId, 10, 'utf8')
+  key[10 + length] = 0
+  writeU64(key, timer.runNo, 11 + length)
+  return key
+}
+
+/** The first possible timer key at an instant: a bound for range scans. */
+export function timerBound(dueAt: number): Buffer {
+  const key = Buffer.allocUnsafe(9)
+  key[0] = prefix.timer
+  writeU64(key, dueAt, 1)
+  return key
+}
+
+export function timerOfKey(key: Buffer): Timer {
+  return {
+    dueAt: readU64(key, 1),
+    kind: key[9] as TimerKind,
+    jobId: key.toString('utf8', 10, key.length - 9),
+    runNo: readU64(key, key.length - 8),
+  }
+}
+
+/** Key of what is taken of a concurrencyKey. */
+export const slotsKey = (key: string): Buffer => idKey(prefix.slots, key)
+/** Key of the starts that were given under a rateLimit. */
+export const startsKey = (key: string): Buffer => idKey(prefix.starts, key)
+/** The concurrencyKey or the key of a rateLimit that a C or W key is for. */
+export const limitKeyOf = (key: Buffer): string => key.toString('utf8', 1)
+
+export function waiterKey({ key, rank, dueAt, jobId, runNo }: Waiter): Buffer {
+  const bytes = Buffer.concat([idKey(prefix.waiter, key), Buffer.alloc(19 + Buffer.byteLength(jobId))])
+  const at = 1 + Buffer.byteLength(key)
+  bytes[at + 1] = rank
+  writeU64(bytes, dueAt, at + 2)
+  bytes.write(jobId, at + 10, 'utf8')
+  writeU64(bytes, runNo, bytes.length - 8)
+  return bytes
+}
+
+export function waiterOfKey(bytes: Buffer): Waiter {
+  const at = bytes.indexOf(0, 1)
+  return {
+    key: bytes.toString('utf8', 1, at),
+    rank: bytes[at + 1] ?? 0,
+    dueAt: readU64(bytes, at + 2),
+    jobId: bytes.toString('utf8', at + 10, bytes.length - 9),
+    runNo: readU64(bytes, bytes.length - 8),
+  }
+}
+
+/** Bounds of the queue of a concurrencyKey: from is the first possible key, to the first beyond. */
+export function waitersRange(key: string): { from: Buffer; to: Buffer } {
+  const bytes = idKey(prefix.waiter, key)
+  return { from: Buffer.concat([bytes, Buffer.of(0)]), to: Buffer.concat([bytes, Buffer.of(1)]) }
+}
+
+/** Id of the job that a D, S, R or P key belongs to. */
+export function jobIdOfKey(key: Buffer): string {
+  if (key[0] === prefix.definition || key[0] === prefix.state) return key.toString('utf8', 1)
+  return key.toString('utf8', 1, key.indexOf(0, 1))
+}
+
+/** Bounds of all keys of one kind: from is the first possible, to the first beyond. */
+export function rangeOf(first: number): { from: Buffer; to: Buffer } {
+  return { from: Buffer.of(first), to: Buffer.of(first + 1) }
+}
+
+// Numbers stay below 2^53, so two 32-bit halves are exact and spare a BigInt for each key.
+function writeU64(buffer: Buffer, value: number, at: number): void {
+  buffer.writeUInt32BE(Math.floor(value / 0x1_0000_0000), at)
+  buffer.writeUInt32BE(value >>> 0, at + 4)
+}
+
+function readU64(buffer: Buffer, at: number): number {
+  return buffer.readUInt32BE(at) * 0x1_0000_0000 + buffer.readUInt32BE(at + 4)
+}
+
+/** What a D value says besides the record's own bytes. */
+export interface StoredDefinition {
+  offset: number
+  appendedAt: number
+  /** The value of the record in jobs, as the producer wrote it. */
+  bytes: Buffer
+}
+
+const definitionHead = 16
+
+export function definitionValue(stored: StoredDefinition): Buffer {
+  const value = Buffer.allocUnsafe(definitionHead + stored.bytes.length)
+  writeU64(value, stored.offset, 0)
+  writeU64(value, stored.appendedAt, 8)
+  stored.bytes.copy(value, definitionHead)
+  return value
+}
+
+export function storedDefinition(value: Buffer): StoredDefinition {
+  return { offset: readU64(value, 0), appendedAt: readU64(value, 8), bytes: value.subarray(definitionHead) }
+}

@@ -1,0 +1,57 @@
+/** What was decided against: why something did not fire, or not then. Kept in the state, so that an operator can ask. */
+import type { JobCommand, JobState, Refusal, RefusalInput } from '../../schemas/index.ts'
+import { patchState, pristineState } from './draft.ts'
+import type { Decision, SkipReason } from './job.ts'
+import { markOf } from './recent-commands.ts'
+
+/** Refusals that a job remembers, besides those of commands: these stay as long as the command is known, so that who repeats it hears the same. */
+const refusalsKept = 12
+
+/** Notes a refusal; one after another for the same reason are counted together. */
+export function refuse(draft: Decision, refusal: RefusalInput): void {
+  const { decisions, recentCommands } = draft.job.state ?? pristineState(draft.job)
+  patchState(draft, { decisions: kept(noted(decisions, refusal), recentCommands) })
+}
+
+function kept(decisions: JobState['decisions'], recentCommands: readonly number[]): JobState['decisions'] {
+  if (decisions.length <= refusalsKept) return decisions
+  const known = new Set(recentCommands)
+  const isOfKnown = ({ commandId }: Refusal): boolean => commandId !== null && known.has(markOf(commandId))
+  let surplus = decisions.filter((refusal) => !isOfKnown(refusal)).length - refusalsKept
+  return decisions.filter((refusal) => isOfKnown(refusal) || surplus-- <= 0)
+}
+
+function noted(before: JobState['decisions'], refusal: RefusalInput): JobState['decisions'] {
+  const { at, what, reason, scheduledFor = null, runNo = null, count = 1, commandId = null } = refusal
+  const last = before.at(-1)
+  if (last !== undefined && last.what === what && last.reason === reason && sameSubject(last, { runNo, commandId })) {
+    return [...before.slice(0, -1), { ...last, at, count: last.count + count }]
+  }
+  return [...before, { at, what, reason, scheduledFor, runNo, count, commandId }]
+}
+
+/** What names a run or a command stands for itself, so that whoever asks for that one finds it. */
+const sameSubject = (...refusals: Pick<Refusal, 'runNo' | 'commandId'>[]): boolean =>
+  refusals.every(({ runNo, commandId }) => runNo === null && commandId === null)
+
+/** A command that is not carried out. Its sender hears of it by a receipt, or by the reasons of the job. */
+export function refuseCommand(draft: Decision, command: JobCommand, reason: string, at: number): void {
+  const { commandId, runNo, trigger, type } = command
+  // Nobody waits for the answer to a follow-up, and there may be many.
+  refuse(draft, { at, what: 'DROPPED', reason, runNo, commandId: trigger === 'FOLLOW_UP' ? null : commandId })
+  draft.refusal = reason
+  draft.notes.push({ kind: 'refused', what: type === 'TRIGGER' ? trigger : type, reason, count: 1 })
+}
+
+/** Occurrences that do not run, counted. */
+export function skip(
+  draft: Decision,
+  reason: SkipReason,
+  count: number,
+  { at, scheduledFor }: { at: number; scheduledFor: number },
+): void {
+  const state = draft.job.state ?? pristineState(draft.job)
+  patchState(draft, { skipped: state.skipped + count, reason: `skipped: ${reason}` })
+  refuse(draft, { at, what: 'SKIPPED', reason, scheduledFor, count })
+  draft.notes.push({ kind: 'skipped', reason, count })
+}

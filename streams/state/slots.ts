@@ -1,0 +1,73 @@
+/**
+ * Slots of a concurrencyKey: which runs hold one, which wait, and in which order. All of it follows from the states of jobs, so an owner
+ * counts by the difference that each decision makes, and the queue is derived like timers are.
+ */
+import type { ActiveRun, JobDefinition, JobState, Priority } from '../../schemas/index.ts'
+import type { Waiter } from './keys.ts'
+
+/** What is taken of one key. */
+export interface SlotUse {
+  held: number
+  waiting: number
+}
+
+/** Place in the queue of a key: the priority first, then the due time. */
+export const rankOf = (priority: Priority): number => (priority === 'HIGH' ? 0 : priority === 'NORMAL' ? 1 : 2)
+
+/** From its dispatch to its end a run holds a slot, and while it waits for a start that was reserved for it. A backoff gives it back. */
+export function holdsSlot({ limits, status, waitsFor }: ActiveRun): boolean {
+  if (limits === null || limits.concurrencyKey === null) return false
+  return status === 'DISPATCHED' || status === 'RUNNING' || (status === 'WAITING' && waitsFor === 'RATE')
+}
+
+export const waitsForSlot = ({ limits, status, waitsFor }: ActiveRun): boolean =>
+  status === 'WAITING' && waitsFor === 'SLOT' && limits !== null && limits.concurrencyKey !== null
+
+/** What a job takes of one key. */
+export function slotUse(state: JobState | undefined, key: string): SlotUse {
+  const use = { held: 0, waiting: 0 }
+  for (const run of state?.active ?? []) {
+    if (run.limits?.concurrencyKey !== key) continue
+    if (holdsSlot(run)) use.held++
+    else if (waitsForSlot(run)) use.waiting++
+  }
+  return use
+}
+
+/** Keys that a job's runs hold slots of or wait for. */
+export function slotKeysOf(state: JobState | undefined): Set<string> {
+  const keys = new Set<string>()
+  for (const { limits } of state?.active ?? [])
+    if (limits !== null && limits.concurrencyKey !== null) keys.add(limits.concurrencyKey)
+  return keys
+}
+
+/** Slots that the key has for this run: the definition now in force counts, as long as it is for the same key. */
+export function slotLimitOf(spec: JobDefinition | undefined, { limits }: ActiveRun): number {
+  return spec !== undefined && spec.concurrencyKey === limits?.concurrencyKey
+    ? spec.concurrencyLimit
+    : (limits?.concurrencyLimit ?? 1)
+}
+
+/** Entries that the job's runs have in the queues of their keys. */
+export function waitersOf(jobId: string, state: JobState | undefined): Waiter[] {
+  const waiters: Waiter[] = []
+  for (const run of state?.active ?? []) {
+    const waiter = waiterOf(jobId, run)
+    if (waiter !== undefined) waiters.push(waiter)
+  }
+  return waiters
+}
+
+export function waiterOf(jobId: string, run: ActiveRun): Waiter | undefined {
+  const key = run.limits?.concurrencyKey
+  if (run.limits === null || key === null || key === undefined || !waitsForSlot(run)) return undefined
+  return { key, rank: run.limits.rank, dueAt: run.dueAt, jobId, runNo: run.runNo }
+}
+
+export const isSameWaiter = (left: Waiter, right: Waiter): boolean =>
+  left.runNo === right.runNo &&
+  left.dueAt === right.dueAt &&
+  left.rank === right.rank &&
+  left.jobId === right.jobId &&
+  left.key === right.key

@@ -1,0 +1,15 @@
+/** The topics: names, settings, and the partition of a key. */
+export { topicAllowance } from './allowed-topics.ts'
+export { markHeader, markKey } from './mark.ts'
+export {
+  executionsRetentionMs,
+  keyPartitionOf,
+  partitionOf,
+  priorities,
+  retryTiers,
+  type TopicNames,
+  type TopicPlan,
+  tombstoneRetentionMs,
+  topicNames,
+  topicPlans,
+} from './topics.ts'

@@ -1,0 +1,318 @@
+import { once } from 'node:events'
+import { request } from 'node:http'
+import { createInterface } from 'node:readline'
+import { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { jsonReader } from '../../../src/api/http/json-body.ts'
+import { batchAnswer } from '../../../src/api/jobs/batch.ts'
+import { JobWrites } from '../../../src/api/jobs/job-writes.ts'
+import { Calculations } from '../../../src/api/jobs/schedule-compute-queue.ts'
+import { batchGroupsMax, bodyBytesMax, groupRecordsMax } from '../../../src/api/schemas/limits.ts'
+import { DuelogError } from '../../../src/errors/errors.ts'
+import { atNoon, codecs, createSystem, MemoryLog, names } from '../system-in-memory.ts'
+
+const ndjson = { 'content-type': 'application/x-ndjson' }
+const line = (id: string): string => JSON.stringify({ id, ...atNoon })
+const send = async (payload: string | Buffer, system = createSystem()) => {
+  await using used = system
+  const answer = await used.api.instance.inject({ method: 'POST', url: '/v1/jobs/batch', headers: ndjson, payload })
+  const results = answer.body
+    .split('\n')
+    .filter((text) => text !== '')
+    .map((text) => JSON.parse(text))
+  return { answer, results, written: used.log.written }
+}
+
+const calculation = new Calculations({ requestSteps: Number.POSITIVE_INFINITY, restsAfter: 'searches' }).of()
+
+describe('POST /v1/jobs/batch', () => {
+  it('answers 10,000 lines in order, and bad ones stop no others', async () => {
+    const bad = [
+      '{"id":"x"',
+      '{"id":"","a":1}',
+      '{"id":"b","schedule":{}}',
+      '[]',
+      'null',
+      '{"id":"p","__proto__":{}}',
+      JSON.stringify(atNoon),
+    ]
+    const lines = Array.from({ length: 10_000 }, (_, index) =>
+      index % 100 === 99 ? (bad[((index / 100) % bad.length) | 0] ?? '') : line(`j${index}`),
+    )
+    const { answer, results, written } = await send(`${lines.join('\n')}\n`)
+    expect(answer.statusCode).toBe(200)
+    expect(answer.headers['content-type']).toBe('application/x-ndjson')
+    expect(results.map((result) => result.line)).toEqual(Array.from({ length: 10_000 }, (_, index) => index + 1))
+    expect(results.filter((result) => !result.ok)).toHaveLength(100)
+    for (const result of results) {
+      expect(result.ok).toBe(result.line % 100 !== 0)
+      if (!result.ok) expect(['bad-request', 'bad-definition', 'bad-job-id']).toContain(result.code)
+    }
+    expect(written.map((record) => record.key)).toEqual(results.filter((result) => result.ok).map((result) => result.id))
+  })
+
+  it('tells each line its own offset', async () => {
+    const { results, written } = await send(Array.from({ length: 50 }, (_, index) => line(`j${index % 7}`)).join('\n'))
+    const next = new Map<number, number>()
+    for (const [index, { id, partition, offset, etag }] of results.entries()) {
+      expect(written[index]?.key).toBe(id)
+      expect(offset).toBe(next.get(partition) ?? 0)
+      expect(etag).toBe(`"${partition}.${offset}"`)
+      next.set(partition, offset + 1)
+    }
+  })
+
+  it('ends with whether the owners have applied all of it, where that is waited for', async () => {
+    await using system = createSystem()
+    const payload = `${line('a')}\nnot json\n${line('b')}\n`
+    const { body } = await system.api.instance.inject({
+      method: 'POST',
+      url: '/v1/jobs/batch?wait=applied',
+      headers: ndjson,
+      payload,
+    })
+    expect(
+      body
+        .trimEnd()
+        .split('\n')
+        .map((text) => JSON.parse(text)),
+    ).toEqual([
+      expect.objectContaining({ line: 1, ok: true }),
+      expect.objectContaining({ line: 2, ok: false }),
+      expect.objectContaining({ line: 3, ok: true }),
+      { applied: true },
+    ])
+    expect((await system.api.instance.inject({ method: 'GET', url: '/v1/jobs/b' })).statusCode).toBe(200)
+  })
+  it('says what is wrong with a line and which job it names', async () => {
+    const { results } = await send(`{"id":"a","schedule":{"cron":"x"},"target":{"handler":"h"}}\n{"id":"a\\u0000"}\n{bad\n`)
+    expect(results[0]).toMatchObject({
+      line: 1,
+      ok: false,
+      id: 'a',
+      code: 'bad-definition',
+      problems: [{ field: 'schedule.cron' }],
+    })
+    expect(results[1]).toMatchObject({ line: 2, ok: false, code: 'bad-job-id' })
+    expect(results[2]).toMatchObject({ line: 3, ok: false, code: 'bad-request', retriable: false })
+  })
+
+  it('takes lines that end with CR LF, blank ones between, a last one without an end, and no lines at all', async () => {
+    const { results } = await send(`${line('a')}\r\n\r\n  \n${line('b')}\n\n${line('é')}`)
+    expect(results.map((result) => [result.line, result.id])).toEqual([
+      [1, 'a'],
+      [4, 'b'],
+      [6, 'é'],
+    ])
+    expect((await send('')).results).toEqual([])
+    expect((await send('\n\n')).results).toEqual([])
+  })
+
+  it('refuses a line over the limit or not in UTF-8, and takes the next', async () => {
+    const long = Buffer.from(`{"id":"${'x'.repeat(bodyBytesMax)}"}\n`)
+    const broken = Buffer.concat([Buffer.from('{"id":"'), Buffer.from([0xff]), Buffer.from('"}\n')])
+    const { results, written } = await send(Buffer.concat([long, broken, Buffer.from(line('a'))]))
+    expect(results.map((result) => result.code ?? result.id)).toEqual(['payload-too-large', 'bad-request', 'a'])
+    expect(written).toHaveLength(1)
+  })
+
+  it('tells the lines of a failed write so, and goes on', async () => {
+    const system = createSystem()
+    let call = 0
+    system.log.hold = () => {
+      if (call++ === 0) throw new DuelogError('broker-unavailable', 'No broker.')
+    }
+    const lines = Array.from({ length: 5_000 }, (_, index) => line(`j${index}`))
+    const { results } = await send(lines.join('\n'), system)
+    const failed = results.filter((result) => !result.ok)
+    expect(failed.length).toBeGreaterThan(0)
+    expect(failed.length).toBeLessThan(5_000)
+    expect(failed.every((result) => result.code === 'broker-unavailable' && result.retriable && result.id)).toBe(true)
+    expect(results).toHaveLength(5_000)
+  })
+
+  it('a line that the brokers refuse for what it holds fails alone, and so does a PUT beside it', async () => {
+    await using system = createSystem()
+    const { write } = system.log
+    system.log.write = async (records) => {
+      if (records.some(({ key }) => key === 'bad')) throw new DuelogError('payload-too-large', 'Too large for its topic.')
+      return write.call(system.log, records)
+    }
+    const put = (id: string) => system.api.instance.inject({ method: 'PUT', url: `/v1/jobs/${id}`, payload: atNoon })
+    const batch = (ids: string[]) =>
+      system.api.instance.inject({ method: 'POST', url: '/v1/jobs/batch', headers: ndjson, payload: ids.map(line).join('\n') })
+    const [lines, good, bad] = await Promise.all([batch(['a', 'bad', 'b']), put('c'), put('bad')])
+    const results = lines.body.trim().split('\n')
+    expect(results.map((text) => JSON.parse(text).code ?? JSON.parse(text).id)).toEqual(['a', 'payload-too-large', 'b'])
+    expect([good.statusCode, bad.statusCode, bad.json().code]).toEqual([201, 413, 'payload-too-large'])
+    expect(new Set(system.log.written.map(({ key }) => key))).toEqual(new Set(['a', 'b', 'c']))
+  })
+
+  it('takes 20,000 lines over a connection while it answers, and keeps few of them at a time', async () => {
+    await using system = createSystem()
+    const url = await system.api.listen('127.0.0.1', 0)
+    const count = 20_000
+    let sent = 0
+    let answered = 0
+    let mostUnanswered = 0
+    function* lines(): Generator<string> {
+      while (sent < count) {
+        mostUnanswered = Math.max(mostUnanswered, sent - answered)
+        yield `${Array.from({ length: 100 }, () => line(`${String(sent++)}-${'x'.repeat(200)}`)).join('\n')}\n`
+      }
+    }
+    const call = request(`${url}/v1/jobs/batch`, { method: 'POST', headers: ndjson })
+    Readable.from(lines()).pipe(call)
+    const [answer] = await once(call, 'response')
+    for await (const result of createInterface({ input: answer })) {
+      const { ok, line: at, id } = JSON.parse(result)
+      expect([ok, at, id.split('-')[0]]).toEqual([true, answered + 1, String(answered)])
+      answered++
+    }
+    expect([answered, system.log.written.length]).toEqual([count, count])
+    expect(mostUnanswered).toBeLessThan(count)
+    expect(Math.max(...system.log.calls)).toBeLessThanOrEqual(2 * groupRecordsMax)
+    const { records } = (await system.api.instance.inject('/v1/audit')).json()
+    expect(records).toMatchObject([{ action: 'BATCH', outcome: 'DONE', done: count, refused: 0, jobId: null }])
+  })
+
+  it('answers a line before the next is sent', async () => {
+    await using system = createSystem()
+    const url = await system.api.listen('127.0.0.1', 0)
+    const call = request(`${url}/v1/jobs/batch`, { method: 'POST', headers: ndjson })
+    call.write(`${line('a')}\n`)
+    const [answer] = await once(call, 'response')
+    const [first] = await once(answer, 'data')
+    expect(JSON.parse(String(first))).toMatchObject({ line: 1, ok: true, id: 'a' })
+    call.end(line('b'))
+    expect(await text(answer)).toContain('"id":"b"')
+  })
+
+  it('writes the complete lines of a request that is cut off, never a part of one', async () => {
+    await using system = createSystem()
+    const url = await system.api.listen('127.0.0.1', 0)
+    const call = request(`${url}/v1/jobs/batch`, { method: 'POST', headers: ndjson })
+    call.on('error', () => {})
+    call.write(`${line('a')}\n${line('b')}`)
+    const [answer] = await once(call, 'response')
+    answer.on('error', () => {})
+    await once(answer, 'data')
+    const closed = new Promise((resolve) => answer.once('close', resolve))
+    call.destroy()
+    await closed
+    expect((await fetch(`${url}/livez`)).status).toBe(200)
+    expect(system.log.written.map((record) => record.key)).toEqual(['a'])
+  })
+
+  it('outlives a request that is cut off while as many groups are written as may be', async () => {
+    const log = new MemoryLog()
+    const durable = Promise.withResolvers<void>()
+    log.hold = () => durable.promise
+    const writes = new JobWrites({
+      ...({} as ConstructorParameters<typeof JobWrites>[0]),
+      ...{ writer: log, codecs, names, partitions: 4 },
+    })
+    const cut = Promise.withResolvers<void>()
+    async function* body(): AsyncGenerator<Buffer> {
+      for (let group = 0; group < batchGroupsMax; group++) yield Buffer.from(`${line(`j${group}`)}\n`)
+      cut.resolve()
+      throw new Error('aborted')
+    }
+    const unheard: unknown[] = []
+    const note = (error: unknown): void => void unheard.push(error)
+    process.on('unhandledRejection', note)
+    onTestFinished(() => void process.off('unhandledRejection', note))
+    const read = jsonReader((json, done) => done(null, JSON.parse(json)))
+    const answer = text(batchAnswer(body(), { writes, read, calculation, onFault: () => {}, onEnd: async () => {} }))
+    await cut.promise
+    // Node tells of what nobody has heard at the end of a turn.
+    for (let turn = 0; turn < 10; turn++) await new Promise(setImmediate)
+    durable.resolve()
+    await expect(answer).rejects.toThrow('aborted')
+    expect(unheard).toEqual([])
+    expect(log.written).toHaveLength(batchGroupsMax)
+  })
+
+  describe('of rules that take a search', () => {
+    const rule = (minute: number) =>
+      `FREQ=HOURLY;INTERVAL=1000;BYMONTH=2;BYMONTHDAY=29;BYDAY=SU,SA;BYMINUTE=${minute % 60};BYSECOND=${Math.floor(minute / 60)}`
+    const dear = (index: number): string =>
+      JSON.stringify({ id: `dear-${index}`, schedule: { rrule: rule(index), dtstart: 0 }, target: { handler: 'noop' } })
+    const toolsOf = (more: object) => {
+      const log = new MemoryLog()
+      const parts = { writer: log, codecs, names, partitions: 4 }
+      const writes = new JobWrites({ ...({} as ConstructorParameters<typeof JobWrites>[0]), ...parts })
+      const read = jsonReader((json, done) => done(null, JSON.parse(json)))
+      return { log, tools: { writes, read, calculation, onFault: () => {}, onEnd: async () => {}, ...more } }
+    }
+    const group = (from: number, of: (index: number) => string = dear): Buffer =>
+      Buffer.from(`${Array.from({ length: 50 }, (_, index) => of(from + index)).join('\n')}\n`)
+
+    it('refuses the lines for which no steps are left, and takes ordinary ones however many there are', async () => {
+      async function* lines(of: (index: number) => string): AsyncGenerator<Buffer> {
+        for (let from = 0; from < 150; from += 50) yield group(from, of)
+      }
+      const { tools, log } = toolsOf({ stepsMax: 100_000 })
+      const results = (await text(batchAnswer(lines(dear), tools)))
+        .trim()
+        .split('\n')
+        .map((each) => JSON.parse(each))
+      expect(results).toHaveLength(150)
+      const refused = results.filter(({ ok }) => !ok)
+      expect(refused.length).toBeGreaterThan(20)
+      expect(refused[0]).toMatchObject({ code: 'bad-request', detail: expect.stringContaining('steps of search') })
+      expect(log.written).toHaveLength(150 - refused.length)
+      const ordinary = toolsOf({ stepsMax: 0 })
+      await text(
+        batchAnswer(
+          lines((index) => line(`j${index}`)),
+          ordinary.tools,
+        ),
+      )
+      expect(ordinary.log.written).toHaveLength(150)
+    })
+
+    it('ends when nobody waits for the answer', async () => {
+      const gone = new AbortController()
+      const { tools, log } = toolsOf({ gone: gone.signal })
+      async function* body(): AsyncGenerator<Buffer> {
+        yield group(1_000)
+        gone.abort(new Error('gone'))
+        yield group(1_050)
+      }
+      await expect(text(batchAnswer(body(), tools))).rejects.toThrow('gone')
+      expect(log.written.length).toBeLessThan(60)
+    })
+  })
+
+  it('reads no further while nobody takes the answers', async () => {
+    const log = new MemoryLog()
+    const writes = new JobWrites({
+      ...({} as ConstructorParameters<typeof JobWrites>[0]),
+      writer: log,
+      codecs,
+      names,
+      partitions: 4,
+    })
+    const groupLines = 200
+    let given = 0
+    async function* body(): AsyncGenerator<Buffer> {
+      for (; given < 2_000; given++)
+        yield Buffer.from(`${Array.from({ length: groupLines }, (_, index) => line(`j${given}-${index}`)).join('\n')}\n`)
+    }
+    const read = jsonReader((json, done) => done(null, JSON.parse(json)))
+    const answer = batchAnswer(Readable.from(body(), { objectMode: true, highWaterMark: 1 }), {
+      writes,
+      read,
+      calculation,
+      onFault: () => {},
+      onEnd: async () => {},
+    })
+    await once(answer, 'readable')
+    // Whatever can still move without the reader moves within these turns.
+    for (let turn = 0; turn < 200; turn++) await new Promise(setImmediate)
+    expect(given).toBeLessThan(40)
+    answer.destroy()
+  })
+})

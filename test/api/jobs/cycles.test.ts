@@ -1,0 +1,106 @@
+/** Circles of follow-ups: whoever defines one, plans one or asks why a chain ended is told which jobs it is. */
+import { describe, expect, it } from 'vitest'
+import { Circles } from '../../../src/api/jobs/cycles.ts'
+import { completeDefinition } from '../../../streams/definitions/definition-json.ts'
+import { whyOf } from '../../../streams/jobs/why.ts'
+import { duelogHere } from '../../cli/built-program.ts'
+import { atNoon, createSystem, type MemorySystem } from '../system-in-memory.ts'
+
+const definition = (onSuccess: string[], onFailure: string[] = []) =>
+  completeDefinition({ schedule: { at: Date.UTC(2031, 0, 1, 12) }, target: { handler: 'noop' }, onSuccess, onFailure })
+const follows = (onSuccess: string[], onFailure: string[] = []) => ({ onSuccess, onFailure })
+
+/** b and c are there: b -> c -> a. */
+function systemWithPath(): MemorySystem {
+  const system = createSystem()
+  system.add('b', { definition: definition(['c']) })
+  system.add('c', { definition: definition([], ['a']) })
+  return system
+}
+const put = (system: MemorySystem, onSuccess: string[]) =>
+  system.api.instance.inject({ method: 'PUT', url: '/v1/jobs/a', payload: { ...atNoon, onSuccess } })
+const circle = '"a" -> "b" -> "c" -> "a"'
+
+describe('whoever closes a circle', () => {
+  it('is warned by the answer, and the definition is written', async () => {
+    await using system = systemWithPath()
+    const answer = await put(system, ['b'])
+    expect([answer.statusCode, answer.json().warnings]).toEqual([201, [expect.stringContaining(circle)]])
+    expect(answer.json().warnings[0]).toContain('ends after 32 generations')
+    expect((await put(system, ['elsewhere'])).json()).not.toHaveProperty('warnings')
+    expect((await put(system, [])).json()).not.toHaveProperty('warnings')
+  })
+
+  it('is not kept from it by an owner that does not answer', async () => {
+    const system = systemWithPath()
+    const owners = { ...system.owner, stored: () => Promise.reject(new Error('away')) }
+    system.owner.stored = owners.stored
+    const answer = await put(system, ['b'])
+    expect([answer.statusCode, answer.json().warnings]).toEqual([201, undefined])
+    await system.api.stop()
+  })
+
+  it('is warned by a plan: through the plan alone, and through what is there', async () => {
+    await using system = systemWithPath()
+    const plan = async (...jobs: object[]) => {
+      const answer = await system.api.instance.inject({ method: 'POST', url: '/v1/jobs/plan', payload: { jobs } })
+      return (answer.json().jobs as { warnings?: string[] }[]).map(({ warnings }) => warnings?.length ?? 0)
+    }
+    expect(await plan({ id: 'a', ...atNoon, onSuccess: ['b'] })).toEqual([1])
+    expect(await plan({ id: 'x', ...atNoon, onSuccess: ['y'] }, { id: 'y', ...atNoon, onFailure: ['x'] })).toEqual([1, 1])
+    // What the plan replaces counts no more.
+    expect(await plan({ id: 'a', ...atNoon, onSuccess: ['b'] }, { id: 'c', ...atNoon })).toEqual([0, 0])
+    const env = { DUELOG_URL: await system.api.listen('127.0.0.1', 0) }
+    const input = JSON.stringify({ id: 'a', ...atNoon, onSuccess: ['b'] })
+    const { out } = await duelogHere(['jobs', 'plan', '-'], { env, input })
+    expect(out).toContain(`\n  warning These jobs follow on one another in a circle: ${circle}.`)
+  })
+})
+
+describe('why a chain ended', () => {
+  const reasons = whyOf({ id: 'a', state: undefined } as never, 0)
+
+  it('names the circle by the definitions in force, and says so where there is none', async () => {
+    await using system = systemWithPath()
+    system.add('a', { definition: definition(['b']) })
+    const text = 'A follow-up was not triggered: its chain of follow-ups had reached the greatest length.'
+    system.owner.reasons.set('a', [{ code: 'chain-depth', text, at: 1 }, ...reasons])
+    const why = async () => (await system.api.instance.inject('/v1/jobs/a/why')).json().why as { text: string }[]
+    expect((await why())[0]?.text).toBe(`${text} By the definitions in force it is this circle: ${circle}.`)
+    system.add('c', { definition: definition([]) })
+    expect((await why())[0]?.text).toContain('no job that follows on this one leads back to it.')
+  })
+})
+
+describe('the search', () => {
+  it('finds the shortest circle, and passes others by', async () => {
+    const jobs: Record<string, ReturnType<typeof follows>> = {
+      a: follows(['b', 'x']),
+      b: follows(['c']),
+      c: follows(['a', 'b']),
+      x: follows([], ['a']),
+    }
+    const circles = new Circles(async (id) => jobs[id], 64)
+    expect(await circles.through('a')).toEqual({ path: ['a', 'x', 'a'], complete: true })
+    expect((await circles.through('b')).path).toEqual(['b', 'c', 'b'])
+    expect(await circles.through('nobody')).toEqual({ path: undefined, complete: true })
+  })
+
+  it('asks for so many jobs and no more, however wide they branch', async () => {
+    let asked = 0
+    const wide = new Circles(async (id) => {
+      asked++
+      return follows(Array.from({ length: 16 }, (_, index) => `${id}.${index}`))
+    }, 64)
+    expect(await wide.through('a')).toEqual({ path: undefined, complete: false })
+    expect(asked).toBe(64)
+    // Farther than a chain goes nothing follows.
+    let far = 0
+    const long = new Circles(async (id) => {
+      far++
+      return follows([String(Number(id) + 1)])
+    }, 1_000)
+    expect((await long.through('0')).path).toBeUndefined()
+    expect(far).toBe(32)
+  })
+})

@@ -1,0 +1,120 @@
+/** Calculations for whoever looks: in pieces, in turn, for so long at most, and for nobody who has gone. */
+import { EventEmitter } from 'node:events'
+import type { FastifyReply } from 'fastify'
+import { expect, it } from 'vitest'
+import { goneSignal } from '../../../src/api/http/disconnect-signal.ts'
+import { Calculations } from '../../../src/api/jobs/schedule-compute-queue.ts'
+import { calculationsWaitingMax } from '../../../src/api/schemas/limits.ts'
+import { step } from '../../../streams/schedules/steps.ts'
+
+/** A search that never ends; `onPiece` hears of each piece. */
+function* endless(onPiece: () => void = () => {}): Generator<void, never> {
+  for (;;) {
+    step(1_000)
+    onPiece()
+    yield
+  }
+}
+
+const reply = (writableFinished: boolean) => {
+  const raw = Object.assign(new EventEmitter(), { writableFinished })
+  return { raw, signal: goneSignal({ raw } as unknown as FastifyReply) }
+}
+
+it('end when the caller is gone, and the next caller has its turn', async () => {
+  const calculations = new Calculations({ requestSteps: Number.POSITIVE_INFINITY })
+  const { raw, signal } = reply(false)
+  let pieces = 0
+  const begun = Promise.withResolvers<void>()
+  const asked = calculations.of({ caller: 'one', signal }).runAll(
+    endless(() => {
+      pieces++
+      begun.resolve()
+    }),
+  )
+  await begun.promise
+  raw.emit('close')
+  await expect(asked).rejects.toThrow(/closed the connection/)
+  const last = pieces
+  expect(await calculations.of().run(() => 1)).toBe(1)
+  expect(pieces).toBe(last)
+})
+
+it('are not ended by a connection that closes after its answer', () => {
+  const { raw, signal } = reply(true)
+  raw.emit('close')
+  expect(signal.aborted).toBe(false)
+})
+
+it('end when one request has taken its steps, while others go on', async () => {
+  const calculations = new Calculations({ requestSteps: 100_000 })
+  const dear = calculations.of().runAll(endless())
+  const cheap = calculations.of()
+  let answered = 0
+  const others = (async () => {
+    for (; answered < 3; answered++) await cheap.run(() => answered)
+  })()
+  await expect(dear).rejects.toMatchObject({ code: 'bad-request', message: /takes more than 100000 steps/ })
+  await others
+  expect(answered).toBe(3)
+})
+
+it('give what was calculated, however many pieces it takes', async () => {
+  function* sum(): Generator<void, number> {
+    let total = 0
+    for (let value = 1; value <= 1_000; value++) {
+      total += value
+      yield
+    }
+    return total
+  }
+  expect(await new Calculations().of().runAll(sum())).toBe(500_500)
+})
+
+it('that are read to be written rest for searches alone, and let others have their turn all the same', async () => {
+  const checks = new Calculations({ restsAfter: 'searches' })
+  let turns = 0
+  const took = Promise.withResolvers<void>()
+  const look = (): void => {
+    if (++turns === 3) took.resolve()
+    else setImmediate(look)
+  }
+  setImmediate(look)
+  let isOver = false
+  function* busy(): Generator<void, void> {
+    while (!isOver) yield
+  }
+  const asked = checks.of().runAll(busy())
+  await took.promise
+  isOver = true
+  await asked
+})
+
+it('have callers in turn: who asks for thousands keeps nobody waiting, and the newest of these gives way', async () => {
+  const calculations = new Calculations()
+  const [many, few] = [calculations.of({ caller: 'many' }), calculations.of({ caller: 'few' })]
+  const order: string[] = []
+  const asked = Array.from({ length: calculationsWaitingMax + 1 }, () =>
+    many.run(() => void order.push('many')).catch(({ code }: { code: string }) => code),
+  )
+  await few.run(() => void order.push('few'))
+  expect(order.length).toBeLessThanOrEqual(4)
+  const refused = (await Promise.all(asked)).filter((answer) => answer !== undefined)
+  expect(refused).toEqual(['overloaded'])
+})
+
+it('rest as the process has time, and are refused where that takes too long, while the next caller has its turn', async () => {
+  let nowMs = 0
+  let rests = 0
+  const spare = {
+    async rest() {
+      rests++
+      nowMs += 1_000
+    },
+  }
+  const clock = { nowMs: () => nowMs, at: () => () => {} }
+  const calculations = new Calculations({ requestSteps: Number.POSITIVE_INFINITY, requestMs: 5_000, clock, spare })
+  await expect(calculations.of().runAll(endless())).rejects.toMatchObject({ code: 'overloaded', message: /within 5 s/ })
+  expect(rests).toBe(6)
+  expect(await calculations.of().run(() => 1)).toBe(1)
+})

@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest'
+import { countsOf, sumOf } from '../../../src/api/owners/process-counts.ts'
+import { createMetrics } from '../../../src/metrics/metrics.ts'
+
+async function counted(dispatched: number, lateSeconds: number[]) {
+  const metrics = createMetrics()
+  metrics.dispatched.inc({ pool: 'a' }, dispatched)
+  metrics.dispatched.inc({ pool: 'b' })
+  metrics.skipped.inc({ reason: 'overlap' }, 2)
+  for (const late of lateSeconds) metrics.reportedLateness.observe(late)
+  return { metrics, counts: await countsOf(metrics) }
+}
+
+describe('counts of processes', () => {
+  it('stand for themselves in each class of lateness, in ms', async () => {
+    const { counts } = await counted(3, [0, 0.0012, 0.0012, 1e6])
+    expect(counts).toMatchObject({ dispatched: 4, skipped: { overlap: 2 }, definitions: 0 })
+    expect(counts.lateness.filter(([, starts]) => starts > 0)).toEqual([
+      [1, 1],
+      [1.25, 2],
+      [null, 1],
+    ])
+  })
+
+  it('are added up, none of them twice', async () => {
+    const [one, other] = [await counted(3, [0.5]), await counted(5, [0.5])]
+    const sum = sumOf([one.counts, other.counts, await countsOf(one.metrics)])
+    expect(sum).toMatchObject({ dispatched: 10, skipped: { overlap: 4 } })
+    expect(sum.lateness.reduce((total, [, starts]) => total + starts, 0)).toBe(2)
+  })
+})

@@ -1,0 +1,52 @@
+/** An auditor whose wall clock is ahead: it judges nothing that is not due yet. */
+import { expect, it } from 'vitest'
+import { Pacing } from '../../src/auditor/pacing.ts'
+import { createAuditor } from '../../src/auditor/role.ts'
+import type { AuditorRoleOptions } from '../../src/auditor/role-options.ts'
+import { processClock } from '../../src/cluster/process-clock.ts'
+import { createMetrics } from '../../src/metrics/metrics.ts'
+import type { GroupReaderOptions } from '../../src/ports/log.ts'
+import { topicNames } from '../../streams/topics/topics.ts'
+import { LoopbackLog } from '../tools/loopback-log.ts'
+import { ManualClock } from '../tools/manual-clock.ts'
+import { memoryStore } from '../tools/memory-store.ts'
+
+const hourMs = 3_600_000
+const silent = { debug() {}, info() {}, warn() {}, error() {} } as unknown as AuditorRoleOptions['logger']
+
+it('judges nothing by a clock that is ahead, and goes on when it is right again', async () => {
+  const manual = new ManualClock()
+  const metrics = createMetrics()
+  const clock = processClock({ clock: manual, stepMsMax: 2_000, needsProof: false, metrics, logger: silent })
+  clock.start(async () => {
+    const sentMs = manual.steadyMs()
+    clock.appended({ source: 'broker 1', sentMs, heardMs: sentMs, brokerMs: manual.nowMs() - manual.skewMs })
+  })
+  const names = topicNames('test.')
+  const log = new LoopbackLog(1)
+  const offsets = async () => [{ partition: 0, earliest: 0, next: 0 }]
+  const auditor = createAuditor({
+    log: {
+      reader: (options: GroupReaderOptions) => log.reader(options),
+      admin: async () => ({ offsets, close: async () => {} }),
+      topics: async () => [],
+    },
+    ...{ codecs: {}, names, instance: 'auditor@test:1:a', userData: () => null, clock, metrics, logger: silent, graceMs: 1_000 },
+    pacing: new Pacing(() => 1),
+    stores: { open: async () => ({ store: { ...memoryStore(), close: async () => {} }, wiped: undefined }) },
+  } as unknown as AuditorRoleOptions)
+  await auditor.start()
+  const trueMs = (): number => manual.nowMs() - manual.skewMs
+  const judged = (): number => auditor.proof()[0]?.judgedUntil ?? 0
+  await manual.advance(60_000)
+  const before = judged()
+  expect(before).toBeGreaterThan(trueMs() - 30_000)
+  manual.skewMs = hourMs
+  await manual.advance(60_000)
+  expect(judged()).toBeLessThanOrEqual(trueMs())
+  manual.skewMs = 0
+  await manual.advance(60_000)
+  expect(judged()).toBeGreaterThan(trueMs() - 30_000)
+  await auditor.stop()
+  clock.stop()
+})

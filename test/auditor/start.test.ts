@@ -1,0 +1,58 @@
+/** When an auditor beside a scheduler joins its group. */
+import { expect, it } from 'vitest'
+import { Pacing } from '../../src/auditor/pacing.ts'
+import { createAuditor } from '../../src/auditor/role.ts'
+import type { AuditorRoleOptions } from '../../src/auditor/role-options.ts'
+import { DuelogError } from '../../src/errors/errors.ts'
+import { createMetrics } from '../../src/metrics/metrics.ts'
+import type { GroupReaderOptions } from '../../src/ports/log.ts'
+import { topicNames } from '../../streams/topics/topics.ts'
+import { LoopbackLog } from '../tools/loopback-log.ts'
+import { ManualClock } from '../tools/manual-clock.ts'
+import { memoryStore } from '../tools/memory-store.ts'
+
+it('joins when it is told to, tries again where it cannot, and never joins once it is stopped', async () => {
+  const clock = new ManualClock()
+  const log = new LoopbackLog(1)
+  let joins = 0
+  let away = true
+  const errors: unknown[] = []
+  const options = (): AuditorRoleOptions =>
+    ({
+      log: {
+        reader: (wanted: GroupReaderOptions) => {
+          joins++
+          if (away) throw new DuelogError('broker-unavailable', 'away')
+          return log.reader(wanted)
+        },
+        admin: async () => ({ offsets: async () => [{ partition: 0, earliest: 0, next: 0 }], close: async () => {} }),
+        topics: async () => [],
+      },
+      ...{ codecs: {}, names: topicNames('test.'), instance: 'auditor@test:1:a', userData: () => null, clock, graceMs: 1_000 },
+      ...{ metrics: createMetrics(), pacing: new Pacing(() => 1) },
+      logger: { debug() {}, info() {}, warn() {}, error: (facts: unknown) => void errors.push(facts) },
+      stores: { open: async () => ({ store: { ...memoryStore(), close: async () => {} }, wiped: undefined }) },
+    }) as unknown as AuditorRoleOptions
+  const owner = Promise.withResolvers<void>()
+  const auditor = createAuditor(options())
+  auditor.startAfter(owner.promise)
+  await clock.advance(60_000)
+  expect(joins).toBe(0)
+  owner.resolve()
+  await clock.advance(6_000)
+  expect(joins).toBeGreaterThanOrEqual(1)
+  expect(errors).toMatchObject([{ error: 'away' }, ...errors.slice(1)])
+  away = false
+  await clock.advance(60_000)
+  expect(auditor.proof()).toHaveLength(1)
+  await auditor.stop()
+
+  const before = joins
+  const late = Promise.withResolvers<void>()
+  const stopped = createAuditor(options())
+  stopped.startAfter(late.promise)
+  await stopped.stop()
+  late.resolve()
+  await clock.advance(60_000)
+  expect(joins).toBe(before)
+})

@@ -1,0 +1,68 @@
+/** Each logger that a process of ours makes for itself writes little of a flood of garbage. */
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Logger, LoggerOptions } from 'pino'
+import { beforeEach, expect, it, vi } from 'vitest'
+import { up } from '../../../src/cli/commands/up-command.ts'
+import { readConfig } from '../../../src/config/config.ts'
+import { createWorker } from '../../../src/library/create-worker.ts'
+import { startSystem } from '../../../src/system/system.ts'
+import { FakeTerminal } from '../fake-terminal.ts'
+
+const made = vi.hoisted(() => ({ lines: [] as string[], loggers: [] as Logger[] }))
+vi.mock('pino', async (original) => {
+  const real = await original<typeof import('pino')>()
+  const pino = (options: LoggerOptions): Logger => {
+    const logger = real.pino(options, { write: (line: string) => void made.lines.push(line) })
+    made.loggers.push(logger)
+    return logger
+  }
+  return { ...real, pino: Object.assign(pino, real.pino) }
+})
+vi.mock('../../../src/embedded/start.ts', () => ({ startEmbedded: () => Promise.reject(new Error('as far as this goes')) }))
+
+beforeEach(() => {
+  made.lines.length = 0
+  made.loggers.length = 0
+})
+const folder = join(tmpdir(), 'duelog-default-loggers')
+const config = () => readConfig({ DUELOG_DATA_DIR: folder })
+const never = () => new Promise<never>(() => {})
+
+it.each<[string, () => unknown]>([
+  ['a worker', () => createWorker({ brokers: 'b:1', registryUrl: 'http://r', handlers: { one: () => {} } })],
+  ['a system', () => startSystem({ config: config() }).catch(() => {})],
+  [
+    'an executor process',
+    async () => {
+      const exited = vi.spyOn(process, 'exit').mockImplementation(() => undefined as never)
+      const said = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
+      for (const name of Object.keys(process.env)) if (name.startsWith('DUELOG_TEST_')) vi.stubEnv(name, undefined)
+      vi.stubEnv('DUELOG_DATA_DIR', folder)
+      vi.stubEnv('DUELOG_ROLES', 'executor')
+      await import('../../../src/cli/executor-process.ts')
+      expect([exited.mock.calls, said.mock.calls.join()]).toEqual([[[1]], expect.stringContaining('as far as this goes')])
+      vi.unstubAllEnvs()
+      vi.restoreAllMocks()
+    },
+  ],
+  [
+    'duelog up',
+    () => {
+      void up({
+        config: config(),
+        levelChosen: true,
+        terminal: new FakeTerminal({ isTTY: false }),
+        signals: { stop: new AbortController().signal },
+        start: never,
+      })
+    },
+  ],
+])('that of %s', async (_what, start) => {
+  await start()
+  const [logger] = made.loggers
+  for (let offset = 0; offset < 100; offset++) logger?.warn({ topic: 'jobs', offset }, 'A record cannot be read.')
+  const written = made.lines.filter((line) => line.includes('A record cannot be read.'))
+  expect(written.length).toBeGreaterThan(0)
+  expect(written.length).toBeLessThanOrEqual(20)
+})

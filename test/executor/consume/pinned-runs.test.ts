@@ -1,0 +1,175 @@
+/** Runs that are for one worker alone. */
+import { expect, it } from 'vitest'
+import type { Execution, WorkerControl } from '../../../schemas/generated.ts'
+import { cancellationOf } from '../../../src/executor/consume/cancellations.ts'
+import { PINNED_HELD_BYTES_MAX, Pinned } from '../../../src/executor/consume/pinned-runs.ts'
+import { EVENT_LINGER_MS } from '../../../src/executor/report/report-sender.ts'
+import { rest } from '../../tools/manual-clock.ts'
+import { Harness, names } from '../harness.ts'
+
+const instanceOf = (name: string, host = 'box', boot = 'a') => ({ instance: `${name}@${host}:1:${boot}` })
+
+it('is run by the worker of that name, exactly when it is due, and reported like any other', async () => {
+  const harness = await new Harness({}, instanceOf('gpu')).start()
+  const dueAt = harness.clock.nowMs() + 90
+  harness.pin({ jobId: 'a', pinTo: 'gpu', dueAt })
+  await rest()
+  await harness.clock.advance(89)
+  expect(harness.starts).toEqual([])
+  await harness.clock.advance(1 + EVENT_LINGER_MS)
+  expect(harness.starts).toEqual([{ jobId: 'a', atMs: dueAt }])
+  expect(harness.events().map(({ type, jobId }) => [type, jobId])).toEqual([['SUCCEEDED', 'a']])
+  await harness.stop()
+})
+
+it('is run by a worker on the host of that name', async () => {
+  const harness = await new Harness({}, instanceOf('worker', 'box')).start()
+  harness.pin({ jobId: 'a', pinTo: 'box' })
+  await rest()
+  expect(harness.starts.map(({ jobId }) => jobId)).toEqual(['a'])
+  await harness.stop()
+})
+
+it('is left alone by workers of other names and other pools', async () => {
+  const harness = await new Harness({}, instanceOf('gpu')).start()
+  for (const pinTo of ['gp', 'gpu2', 'gpu@box', '1', 'a']) harness.pin({ jobId: pinTo, pinTo })
+  harness.pin({ jobId: 'pool', pinTo: 'gpu', pool: 'other' })
+  await rest()
+  await harness.clock.advance(2_000)
+  expect(harness.starts).toEqual([])
+  expect(harness.executor.current().held).toBe(0)
+  await harness.stop()
+})
+
+it('is run by one of several workers of that name', async () => {
+  const first = await new Harness({}, instanceOf('gpu', 'box', 'a')).start()
+  const second = await new Harness({}, instanceOf('gpu', 'box', 'b'), first).start()
+  for (let index = 0; index < 10; index++) first.pin({ jobId: `job-${index}`, pinTo: index % 2 ? 'gpu' : 'box' })
+  await rest()
+  expect([...first.starts, ...second.starts]).toHaveLength(10)
+  await first.stop()
+  await second.stop()
+})
+
+it('is not run by a worker that comes later before its owner has told it again', async () => {
+  const harness = new Harness({}, instanceOf('gpu'))
+  harness.pin({ jobId: 'a', pinTo: 'gpu' })
+  await harness.start()
+  harness.pin({ jobId: 'b', pinTo: 'gpu' })
+  await rest()
+  expect(harness.starts.map(({ jobId }) => jobId)).toEqual(['b'])
+  harness.pin({ jobId: 'a', pinTo: 'gpu' })
+  await rest()
+  expect(harness.starts.map(({ jobId }) => jobId)).toEqual(['b', 'a'])
+  await harness.stop()
+})
+
+it('is run once by a worker that is told of it again, whether it holds, runs or has run it', async () => {
+  const finish: (() => void)[] = []
+  const slow = () => new Promise<void>((resolve) => finish.push(resolve))
+  const harness = await new Harness({ slow }, { ...instanceOf('gpu'), concurrency: 1 }).start()
+  const tell = async (jobId: string, attempt = 1): Promise<void> => {
+    harness.pin({ jobId, attempt, handler: 'slow', pinTo: 'gpu' })
+    await rest()
+  }
+  await tell('a')
+  await tell('b')
+  await tell('a')
+  await tell('b')
+  for (let ended = 0; ended < 2; ended++) {
+    finish.shift()?.()
+    await rest()
+  }
+  await tell('a')
+  expect(harness.starts.map(({ jobId }) => jobId)).toEqual(['a', 'b'])
+  await tell('a', 2)
+  expect(harness.starts.map(({ jobId }) => jobId)).toEqual(['a', 'b', 'a'])
+  finish.shift()?.()
+  await harness.stop()
+})
+
+it('is run where worker-control was made anew, and so are cancellations heard; what was there before it came is not', async () => {
+  const harness = new Harness({}, instanceOf('gpu'))
+  for (const jobId of ['a', 'b', 'c', 'd', 'e']) harness.pin({ jobId, pinTo: 'gpu' })
+  await harness.start()
+  await harness.clock.advance(10)
+  harness.pin({ jobId: 'f', pinTo: 'gpu' })
+  await rest()
+  expect(harness.starts.map(({ jobId }) => jobId)).toEqual(['f'])
+  await harness.clock.advance(10)
+  harness.log.recreate(names.control, 0)
+  const dueAt = harness.clock.nowMs() + 500
+  harness.pin({ jobId: 'g', pinTo: 'gpu', dueAt })
+  harness.pin({ jobId: 'h', pinTo: 'gpu', dueAt })
+  harness.control({ type: 'CANCEL', jobId: 'h', runNo: 1, attempt: 1 })
+  // Of the owner, which was not sure that it was heard.
+  harness.pin({ jobId: 'f', pinTo: 'gpu' })
+  await rest()
+  await harness.clock.advance(1_000)
+  expect(harness.starts.map(({ jobId }) => jobId)).toEqual(['f', 'g'])
+  const { values } = await harness.metrics.positionsReset.get()
+  expect(values.map(({ labels }) => labels)).toEqual([{ topic: names.control, reason: 'beyond-end' }])
+  await harness.stop()
+})
+
+it('has its priority among the others', async () => {
+  const finish: (() => void)[] = []
+  const slow = () => new Promise<void>((resolve) => finish.push(resolve))
+  const harness = await new Harness({ slow }, { ...instanceOf('gpu'), concurrency: 1 }).start()
+  harness.put({ jobId: 'first', handler: 'slow' })
+  await rest()
+  harness.put({ jobId: 'normal', handler: 'slow' })
+  harness.pin({ jobId: 'pinned low', handler: 'slow', pinTo: 'gpu', priority: 'LOW' })
+  harness.pin({ jobId: 'pinned high', handler: 'slow', pinTo: 'gpu', priority: 'HIGH' })
+  await rest()
+  for (let left = 4; left > 0; left--) {
+    finish.shift()?.()
+    await rest()
+  }
+  expect(harness.starts.map(({ jobId }) => jobId)).toEqual(['first', 'pinned high', 'normal', 'pinned low'])
+  await harness.stop()
+})
+
+it('is dropped when it is cancelled before it starts', async () => {
+  const harness = await new Harness({}, instanceOf('gpu')).start()
+  harness.pin({ jobId: 'a', pinTo: 'gpu', dueAt: harness.clock.nowMs() + 90 })
+  harness.control({ type: 'CANCEL', jobId: 'a', runNo: 1, attempt: 1 })
+  await rest()
+  await harness.clock.advance(200)
+  expect(harness.starts).toEqual([])
+  await harness.stop()
+})
+
+it('is given back when its worker stops before it has started', async () => {
+  const harness = await new Harness({}, instanceOf('gpu')).start()
+  harness.pin({ jobId: 'a', pinTo: 'gpu', dueAt: harness.clock.nowMs() + 60_000 })
+  await rest()
+  expect(harness.executor.current().held).toBe(1)
+  await harness.stop()
+  expect(harness.events().map(({ type, jobId }) => [type, jobId])).toEqual([['RELEASED', 'a']])
+})
+
+it('is held within bounds of bytes, too: what is beyond waits in the log', async () => {
+  const pinned = new Pinned()
+  const large = (offset: number) => ({
+    ...{ topic: 'control', partition: 0, offset, timestampMs: 0, key: null, headers: {} },
+    value: Buffer.alloc(PINNED_HELD_BYTES_MAX / 2),
+  })
+  const execution = (runNo: number) => ({ jobId: 'j', runNo, attempt: 1, priority: 'NORMAL' }) as Execution
+  const first = pinned.take(large(0), execution(1))
+  await pinned.room()
+  pinned.take(large(1), execution(2))
+  let isThere = false
+  const room = pinned.room().then(() => {
+    isThere = true
+  })
+  await rest()
+  expect(isThere).toBe(false)
+  if (first !== undefined) pinned.release(first)
+  await room
+})
+
+it('is cancelled with a reason that is kept within bounds', () => {
+  const control = { jobId: 'j', runNo: 1, attempt: 1, specOffset: 0, reason: 'x'.repeat(1_000_000) } as WorkerControl
+  expect(cancellationOf(control, 0).reason).toHaveLength(1_000)
+})

@@ -1,0 +1,44 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { Timetable } from '../../../src/executor/run/timer-queue.ts'
+import { ManualClock } from '../../tools/manual-clock.ts'
+
+it('hands every item over at its instant, in order, none that was deleted, with one timer', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.record({ inMs: fc.nat(200), deleted: fc.boolean(), afterMs: fc.nat(20) }), { maxLength: 60 }),
+      async (items) => {
+        const clock = new ManualClock(0)
+        const seen: { no: number; atMs: number }[] = []
+        const timetable = new Timetable<{ no: number; atMs: number }>(clock, (item) => {
+          seen.push({ no: item.no, atMs: clock.nowMs() })
+        })
+        const expected: { no: number; atMs: number }[] = []
+        for (const [no, { inMs, deleted, afterMs }] of items.entries()) {
+          const item = { no, atMs: clock.nowMs() + 1 + inMs }
+          timetable.add(item.atMs, item)
+          if (deleted) timetable.delete(item.atMs, item)
+          else expected.push(item)
+          expect(clock.armed).toBeLessThanOrEqual(1)
+          if (no % 10 === 9) await clock.advance(afterMs)
+        }
+        await clock.advance(1_000)
+        expect(seen).toEqual(expected.sort((a, b) => a.atMs - b.atMs || a.no - b.no))
+        expect(clock.armed).toBe(0)
+      },
+    ),
+    { numRuns: 30 },
+  )
+})
+
+it('may be added to while it hands over', async () => {
+  const clock = new ManualClock(0)
+  const seen: number[] = []
+  const timetable: Timetable<number> = new Timetable(clock, (item) => {
+    seen.push(clock.nowMs())
+    if (item > 0) timetable.add(clock.nowMs() + 10, item - 1)
+  })
+  timetable.add(5, 3)
+  await clock.advance(100)
+  expect(seen).toEqual([5, 15, 25, 35])
+})

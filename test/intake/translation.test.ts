@@ -1,0 +1,49 @@
+/** What a foreign record asks for is bounded before it is written: nothing that the log refuses may stand in the way of what follows. */
+import { pino } from 'pino'
+import { expect, it } from 'vitest'
+import type { IntakeOptions } from '../../src/intake/options.ts'
+import { translated } from '../../src/intake/translation.ts'
+import { createMetrics } from '../../src/metrics/metrics.ts'
+import { codecs, names } from '../model/world.ts'
+
+const metrics = createMetrics()
+const options = {
+  definition: codecs.definition,
+  names,
+  metrics,
+  targets: { problem: () => undefined },
+  logger: pino({ level: 'silent' }),
+} as unknown as IntakeOptions
+
+const record = (headers: Record<string, Buffer>) => ({
+  topic: 'schedules',
+  partition: 0,
+  offset: 7,
+  timestampMs: 0,
+  key: Buffer.from('a'),
+  value: Buffer.from('v'),
+  headers: { 'scheduler-epoch': Buffer.from('1893456000'), 'scheduler-target-topic': Buffer.from('t'), ...headers },
+})
+
+it('takes the schedule and drops the wish for a receipt that is longer than any', async () => {
+  const reply = { 'duelog-reply-topic': Buffer.from('replies'), 'duelog-correlation-id': Buffer.alloc(900_000) }
+  const made = translated(options, 'etf1', record(reply))
+  expect(made).toMatchObject({ key: 'a', headers: { 'duelog-source': 'schedules/0/7' } })
+  expect(Object.keys(made?.headers ?? {})).toEqual(['duelog-source'])
+  expect(await metrics.registry.getSingleMetricAsString('duelog_receipts_dropped_total')).toContain(' 1')
+  const fits = translated(options, 'etf1', record({ ...reply, 'duelog-correlation-id': Buffer.from('c') }))
+  expect(Object.keys(fits?.headers ?? {})).toEqual(['duelog-source', 'duelog-reply-topic', 'duelog-correlation-id'])
+})
+
+it('refuses one that is over a limit, and its receipt says why', async () => {
+  const made = translated(options, 'etf1', {
+    ...record({ 'duelog-reply-topic': Buffer.from('replies') }),
+    value: Buffer.alloc(600_000),
+  })
+  expect(made).toMatchObject({ topic: 'replies', key: 'a' })
+  expect(JSON.parse(String(made?.value))).toMatchObject({
+    outcome: 'rejected',
+    offset: 7,
+    reason: expect.stringContaining('payload'),
+  })
+})

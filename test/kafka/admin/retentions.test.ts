@@ -1,0 +1,30 @@
+/** How long what is dispatched to a pool is kept, as an owner sees it: the least of the pool's topics. */
+import { pino } from 'pino'
+import { expect, it, onTestFinished } from 'vitest'
+import { executionsRetentionMs, topicNames, topicPlans } from '../../../streams/topics/topics.ts'
+import { openLog, uniquePrefix } from '../harness.ts'
+
+it('is the shortest retention of the topics of a pool, and is said where it is less than planned', async () => {
+  const prefix = uniquePrefix()
+  const names = topicNames(prefix)
+  const short = names.executions('short', 'LOW', true)
+  const plans = topicPlans(names, ['default', 'short', 'ever']).flatMap((plan) => {
+    if (!plan.topic.startsWith(`${prefix}executions.`) || plan.topic === names.deadLetters) return []
+    const more = plan.topic === short ? '86400000' : plan.topic.includes('.ever.') ? '-1' : undefined
+    return [{ ...plan, config: { ...plan.config, ...(more !== undefined && { 'retention.ms': more }) } }]
+  })
+  await openLog().ensureTopics({ plans, partitions: 1, replication: 1 })
+  const said: string[] = []
+  const logger = pino({ level: 'warn' }, { write: (line: string) => void said.push(JSON.parse(line).topic) })
+  const targets = openLog({ logger }).targetTopics({ patterns: [], prefix, pools: ['default'] })
+  onTestFinished(() => targets.stop())
+  await targets.start()
+  expect(['default', 'short', 'ever', 'unknown'].map((pool) => targets.keptMs(pool))).toEqual([
+    executionsRetentionMs,
+    86_400_000,
+    Number.POSITIVE_INFINITY,
+    Number.POSITIVE_INFINITY,
+  ])
+  await targets.check()
+  expect(said).toEqual([short])
+})

@@ -1,0 +1,129 @@
+/** When a process takes itself for cut off: a broker is silent for it, and lives for others. */
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { CutOff } from '../../../src/kafka/brokers/broker-isolation.ts'
+
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
+
+const here = 'a:9092'
+
+function watched(living: () => Promise<string[]>) {
+  const silent = new Map<string, number>()
+  const told: boolean[] = []
+  const want = vi.fn()
+  const logger = { info: vi.fn(), warn: vi.fn(), debug: vi.fn() }
+  const cutOff = new CutOff({ silent: () => silent, want, living, logger, nowMs: () => Date.now() })
+  const unhear = cutOff.onChange(() => told.push(cutOff.isCutOff))
+  return {
+    ...{ told, want, logger, unhear },
+    falls: () => {
+      silent.set(here, Date.now())
+      cutOff.changed()
+    },
+    answers: () => {
+      silent.delete(here)
+      cutOff.changed()
+    },
+  }
+}
+
+test('a broker that lives for others and is silent here for long: it is told, once, and again when the broker answers', async () => {
+  const { told, want, falls, answers, logger } = watched(async () => [here, 'b:9092'])
+  falls()
+  await vi.advanceTimersByTimeAsync(9_900)
+  expect(told).toEqual([])
+  await vi.advanceTimersByTimeAsync(60_000)
+  expect(told).toEqual([true])
+  expect(logger.warn).toHaveBeenCalledTimes(1)
+  // Nobody may want it any more, and it must be asked all the same.
+  expect(want.mock.calls.length).toBeGreaterThan(10)
+  answers()
+  await vi.advanceTimersByTimeAsync(0)
+  expect(told).toEqual([true, false])
+})
+
+test('one that answers before its time, or is lost to all, cuts nobody off', async () => {
+  const brief = watched(async () => [here])
+  brief.falls()
+  await vi.advanceTimersByTimeAsync(9_000)
+  brief.answers()
+  await vi.advanceTimersByTimeAsync(60_000)
+  expect(brief.told).toEqual([])
+
+  const lost = watched(async () => ['b:9092'])
+  lost.falls()
+  await vi.advanceTimersByTimeAsync(60_000)
+  expect(lost.told).toEqual([])
+})
+
+test('one that is counted among the living no more ends it; where nobody can say, all stays as it is', async () => {
+  let living: string[] | undefined = [here]
+  const { told, falls } = watched(async () => living ?? Promise.reject(new Error('nobody answers')))
+  falls()
+  await vi.advanceTimersByTimeAsync(20_000)
+  living = undefined
+  await vi.advanceTimersByTimeAsync(20_000)
+  expect(told).toEqual([true])
+  living = []
+  await vi.advanceTimersByTimeAsync(20_000)
+  expect(told).toEqual([true, false])
+})
+
+test('a link that comes and goes moves partitions once: each further time it has to stay for longer', async () => {
+  const { told, falls, answers } = watched(async () => [here])
+  falls()
+  await vi.advanceTimersByTimeAsync(20_000)
+  answers()
+  await vi.advanceTimersByTimeAsync(0)
+  expect(told).toEqual([true, false])
+  for (let flap = 0; flap < 20; flap++) {
+    falls()
+    await vi.advanceTimersByTimeAsync(20_000)
+    answers()
+    await vi.advanceTimersByTimeAsync(40_000)
+  }
+  expect(told).toEqual([true, false, true])
+  await vi.advanceTimersByTimeAsync(20_000)
+  expect(told).toEqual([true, false, true, false])
+  // The third time two minutes.
+  falls()
+  await vi.advanceTimersByTimeAsync(20_000)
+  answers()
+  await vi.advanceTimersByTimeAsync(119_000)
+  expect(told).toHaveLength(5)
+  await vi.advanceTimersByTimeAsync(1_000)
+  expect(told).toHaveLength(6)
+  // After ten minutes it is the first time again.
+  await vi.advanceTimersByTimeAsync(600_000)
+  falls()
+  await vi.advanceTimersByTimeAsync(20_000)
+  answers()
+  await vi.advanceTimersByTimeAsync(0)
+  expect(told).toHaveLength(8)
+})
+
+test('a broker that was taken out of the cluster is not asked for ever', async () => {
+  const living = vi.fn(async () => ['b:9092'])
+  const { told, falls, want } = watched(living)
+  falls()
+  await vi.advanceTimersByTimeAsync(12_000)
+  want.mockClear()
+  living.mockClear()
+  await vi.advanceTimersByTimeAsync(600_000)
+  expect(want).not.toHaveBeenCalled()
+  // Somebody else may want it: then it is looked for it from time to time.
+  expect(living.mock.calls.length).toBeLessThanOrEqual(20)
+  living.mockResolvedValue([here])
+  await vi.advanceTimersByTimeAsync(30_000)
+  expect(told).toEqual([true])
+})
+
+test('who wants to hear no more hears no more, and nobody is asked for nobody', async () => {
+  const living = vi.fn(async () => [here])
+  const { told, falls, unhear } = watched(living)
+  unhear()
+  falls()
+  await vi.advanceTimersByTimeAsync(60_000)
+  expect(told).toEqual([])
+  expect(living).not.toHaveBeenCalled()
+})

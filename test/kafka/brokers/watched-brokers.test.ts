@@ -1,0 +1,258 @@
+/** A broker that says nothing: who notices it, and who need not wait for it. The broker here is a server of the test's own. */
+import { once } from 'node:events'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { expect, onTestFinished, test } from 'vitest'
+import { WatchedBrokers } from '../../../src/kafka/brokers/watched-brokers.ts'
+
+const metadata = 3
+const produce = 0
+const joinGroup = 11
+const apiVersions = 18
+const patience = { quickMs: 40, slowMs: 60_000, joinMs: 60_000 }
+
+/** A server that answers each request, or none, and tells what it was asked. */
+async function startBroker() {
+  const asked: number[] = []
+  const checks = new Set<() => void>()
+  const sockets = new Set<Socket>()
+  let isSilent = false
+  let held: (() => void)[] | undefined
+  const server = createServer((socket) => {
+    sockets.add(socket)
+    socket.on('error', () => {})
+    let rest = Buffer.alloc(0)
+    socket.on('data', (data) => {
+      rest = Buffer.concat([rest, data])
+      for (
+        let size = 4 + rest.readInt32BE(0);
+        rest.length >= size;
+        size = rest.length >= 4 ? 4 + rest.readInt32BE(0) : Infinity
+      ) {
+        asked.push(rest.readInt16BE(4))
+        const answer = (): void => void socket.write(Buffer.from([0, 0, 0, 4, 0, 0, 0, 0]))
+        if (held !== undefined && (isSilent || rest.readInt16BE(4) !== apiVersions)) held.push(answer)
+        else if (!isSilent) answer()
+        rest = rest.subarray(size)
+        if (rest.length < 4) break
+      }
+      for (const check of checks) check()
+    })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  return {
+    to: { host: '127.0.0.1', port: (server.address() as AddressInfo).port },
+    silent(yes: boolean) {
+      isSilent = yes
+    },
+    /** From now on it answers later, when `release` is called, but for questions whether it is there where it is not silent. */
+    hold() {
+      held = []
+    },
+    release() {
+      for (const answer of held ?? []) answer()
+      held = undefined
+    },
+    /** Resolves when it was asked this so often. */
+    until: (apiKey: number, count: number): Promise<void> =>
+      new Promise((resolve) => {
+        const check = (): void => {
+          if (asked.filter((key) => key === apiKey).length >= count) resolve()
+        }
+        checks.add(check)
+        check()
+      }),
+  }
+}
+
+function request(apiKey: number): Buffer {
+  const bytes = Buffer.alloc(12)
+  bytes.writeInt32BE(8, 0)
+  bytes.writeInt16BE(apiKey, 4)
+  return bytes
+}
+
+const said: string[] = []
+const logger = {
+  info: (_: object, message: string) => said.push(message),
+  warn: (_: object, message: string) => said.push(message),
+}
+type Broker = Awaited<ReturnType<typeof startBroker>>
+
+function watching(broker: Broker, limits = patience) {
+  const brokers = new WatchedBrokers({ patience: limits, logger })
+  const open = (): Socket => {
+    const socket = brokers.open({ ...broker.to, ssl: undefined as never, onConnect: () => {} })
+    onTestFinished(() => void socket.destroy())
+    return socket
+  }
+  const connected = async (): Promise<Socket> => {
+    const socket = open()
+    await once(socket, 'connect')
+    return socket
+  }
+  /** Resolves with the error that ends a connection. */
+  const end = (socket: Socket): Promise<NodeJS.ErrnoException> => new Promise((resolve) => socket.once('error', resolve))
+  /** Opens connections until one stands. */
+  const reconnected = async (): Promise<Socket> => {
+    while (true) {
+      const socket = open()
+      const stands = await new Promise<boolean>((resolve) => {
+        socket.once('connect', () => resolve(true)).once('error', () => resolve(false))
+      })
+      if (stands) return socket
+    }
+  }
+  const aways: boolean[] = []
+  brokers.onAway((isAway) => aways.push(isAway))
+  return { open, connected, end, reconnected, aways }
+}
+
+test('a connection on which a quick request is not answered ends, and what kafkajs reads of it makes it look elsewhere', async () => {
+  const broker = await startBroker()
+  const { connected, end } = watching(broker)
+  const socket = await connected()
+  broker.silent(true)
+  const ended = end(socket)
+  socket.write(request(metadata))
+  expect(await ended).toMatchObject({ code: 'ECONNREFUSED', message: expect.stringContaining('nothing was answered') })
+})
+
+test('nobody waits for a broker that is silent, and its other connections end with the first, idle ones and those of a join too', async () => {
+  const broker = await startBroker()
+  const { connected, end, open } = watching(broker)
+  const [first, joining, idle] = [await connected(), await connected(), await connected()]
+  broker.silent(true)
+  joining.write(request(joinGroup))
+  const ends = [joining, idle].map(end)
+  first.write(request(metadata))
+  await end(first)
+  // Asked whether it is there still; to connect fails meanwhile without a try.
+  await broker.until(apiVersions, 1)
+  expect(await end(open())).toMatchObject({ code: 'ECONNREFUSED', message: expect.stringContaining('has not answered') })
+  for (const ended of ends) expect(await ended).toMatchObject({ message: expect.stringContaining('is silent') })
+})
+
+test('a broker that is silent is asked again and again, and taken back when it answers', async () => {
+  const broker = await startBroker()
+  const { connected, end, reconnected } = watching(broker)
+  const socket = await connected()
+  broker.silent(true)
+  socket.write(request(metadata))
+  await end(socket)
+  await broker.until(apiVersions, 2)
+  broker.silent(false)
+  const next = await reconnected()
+  next.write(request(metadata))
+  await once(next, 'data')
+  const ofIt = said.filter((message) => message.includes(`:${broker.to.port} `))
+  expect(ofIt).toEqual([expect.stringContaining('is silent'), expect.stringContaining('answers again')])
+})
+
+test('what may take its time goes on where the broker answers somebody who asks whether it is there', async () => {
+  const broker = await startBroker()
+  const { connected, end } = watching(broker, { ...patience, slowMs: 60 })
+  const slow = await connected()
+  broker.silent(true)
+  const ended = end(slow)
+  slow.write(request(produce))
+  slow.once('close', () => broker.silent(false))
+  // It may be asked before its answer is overdue in full; only then the connection ends.
+  await broker.until(apiVersions, 1)
+  expect((await ended).message).toMatch(/nothing was answered|is silent/)
+})
+
+test('answers that come in pieces, or several at once, are counted', async () => {
+  const broker = await startBroker()
+  const { connected } = watching(broker)
+  const socket = await connected()
+  for (let n = 0; n < 3; n++) socket.write(Buffer.concat([request(metadata)]))
+  let bytes = 0
+  await new Promise<void>((resolve) => {
+    socket.on('data', (data) => {
+      bytes += data.length
+      if (bytes >= 24) resolve()
+    })
+  })
+  // A request behind them is the oldest now, and the only one that is waited for.
+  broker.silent(true)
+  socket.write(request(metadata))
+  const [error] = await once(socket, 'error').catch((thrown) => [thrown])
+  expect(error.message).toContain('nothing was answered')
+})
+
+test('what is asked on a connection that has just ended is rejected at once', async () => {
+  const broker = await startBroker()
+  const { connected, end } = watching(broker)
+  const socket = await connected()
+  socket.destroy()
+  await once(socket, 'close')
+  const ended = end(socket)
+  socket.write(request(metadata))
+  expect((await ended).message).toContain('has ended')
+})
+
+test('a broker that answers who asks whether it is there, and takes long over all else, loses its connections once', async () => {
+  const broker = await startBroker()
+  const { connected, end, reconnected } = watching(broker)
+  const first = await connected()
+  broker.hold()
+  first.write(request(metadata))
+  await end(first)
+  const next = await reconnected()
+  next.write(request(metadata))
+  // It is asked again whether it is there, and that it is keeps the connection.
+  await broker.until(apiVersions, 2)
+  broker.release()
+  await once(next, 'data')
+  expect(next.destroyed).toBe(false)
+  // On a busy machine it may have passed for silent first.
+  expect(said.filter((message) => message.includes(`:${broker.to.port} `)).join()).toMatch(/is slow|answers again/)
+})
+
+test('a broker that answers late whether it is there is slow too, and not lost', async () => {
+  const broker = await startBroker()
+  const { connected, end, reconnected } = watching(broker)
+  const first = await connected()
+  broker.hold()
+  broker.silent(true)
+  first.write(request(metadata))
+  await end(first)
+  // The second question comes when the first is overdue, which still stands.
+  await broker.until(apiVersions, 2)
+  broker.silent(false)
+  broker.release()
+  const next = await reconnected()
+  broker.hold()
+  next.write(request(metadata))
+  await broker.until(apiVersions, 3)
+  broker.release()
+  await once(next, 'data')
+  expect(next.destroyed).toBe(false)
+})
+
+test('brokers are away from the first that fails, silent or refusing, until any of them answers', async () => {
+  const broker = await startBroker()
+  const { connected, end, reconnected, aways } = watching(broker)
+  const socket = await connected()
+  socket.write(request(metadata))
+  await once(socket, 'data')
+  expect(aways).toEqual([])
+  broker.silent(true)
+  const ended = end(socket)
+  socket.write(request(metadata))
+  await ended
+  expect(aways).toEqual([true])
+  broker.silent(false)
+  const again = await reconnected()
+  expect(aways).toEqual([true, false])
+  again.destroy()
+  const gone = await startBroker()
+  const nobody = watching({ ...gone, to: { host: '127.0.0.1', port: 1 } })
+  await nobody.end(nobody.open())
+  expect(nobody.aways).toEqual([true])
+})

@@ -1,0 +1,64 @@
+/** Seats at the least cost: what a plan costs in all, against every other plan, and how much is asked for it. */
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { Seats } from '../../../src/kafka/group/min-cost-assignment.ts'
+
+const one = { sources: 1, sourceOf: () => 0, crowdMax: () => Number.POSITIVE_INFINITY }
+
+function seated(costs: readonly (readonly number[])[], bins: number) {
+  let asked = 0
+  const cost = (item: number, bin: number): number => {
+    asked++
+    return costs[item]?.[bin] ?? 0
+  }
+  const seats = new Seats({ bins, taken: Array.from({ length: bins }, () => 0), cost, ...one }, costs.length)
+  for (const item of costs.keys()) seats.seat(item)
+  return { shares: seats.shares, asked }
+}
+
+const costOf = (shares: number[][], costs: readonly (readonly number[])[]): number =>
+  shares.flatMap((share, bin) => share.map((item) => costs[item]?.[bin] ?? 0)).reduce((sum, each) => sum + each, 0)
+
+/** The least that any even plan costs. */
+function leastOf(costs: readonly (readonly number[])[], bins: number): number {
+  const floor = Math.floor(costs.length / bins)
+  const loads = Array.from({ length: bins }, () => 0)
+  const from = (item: number): number => {
+    const row = costs[item]
+    if (row === undefined) return loads.every((load) => load === floor || load === floor + 1) ? 0 : Number.POSITIVE_INFINITY
+    let least = Number.POSITIVE_INFINITY
+    for (let bin = 0; bin < bins; bin++) {
+      if ((loads[bin] ?? 0) > floor) continue
+      loads[bin] = (loads[bin] ?? 0) + 1
+      least = Math.min(least, (row[bin] ?? 0) + from(item + 1))
+      loads[bin] = (loads[bin] ?? 0) - 1
+    }
+    return least
+  }
+  return from(0)
+}
+
+const tables = fc
+  .tuple(fc.integer({ min: 2, max: 3 }), fc.integer({ min: 1, max: 6 }))
+  .chain(([bins, items]) =>
+    fc.array(fc.array(fc.nat(9), { minLength: bins, maxLength: bins }), { minLength: items, maxLength: items }),
+  )
+
+test('no even plan costs less', () => {
+  fc.assert(
+    fc.property(tables, (costs) => {
+      const bins = costs[0]?.length ?? 0
+      const { shares } = seated(costs, bins)
+      expect(shares.flat().sort((a, b) => a - b)).toEqual([...costs.keys()])
+      expect(costOf(shares, costs)).toBe(leastOf(costs, bins))
+    }),
+  )
+})
+
+test('each cost is asked for once, however many searches there are: a group of hundreds has a hundred thousand of them', () => {
+  const bins = 12
+  const costs = Array.from({ length: 300 }, (_, item) =>
+    Array.from({ length: bins }, (_, bin) => (item * 7 + bin * bin * 31) % 97),
+  )
+  expect(seated(costs, bins).asked).toBe(costs.length * bins)
+})

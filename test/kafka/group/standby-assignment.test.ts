@@ -1,0 +1,181 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { createAssigner } from '../../../src/kafka/group/assignors.ts'
+import { type MemberNote, noteOf } from '../../../src/kafka/group/member-user-data.ts'
+import { type Claimant, sharePartitions } from '../../../src/kafka/group/owner-assignment.ts'
+import { type Follower, shareStandbys } from '../../../src/kafka/group/standby-assignment.ts'
+
+type Member = Claimant & Follower
+const copies = fc.array(fc.tuple(fc.nat(40), fc.nat(1_000)), { maxLength: 20 }).map((entries) => new Map(entries))
+const members = fc
+  .array(
+    fc.record({
+      owned: fc.array(fc.nat(40), { maxLength: 12 }),
+      following: fc.array(fc.nat(40), { maxLength: 12 }),
+      generation: fc.nat(3),
+      host: fc.constantFrom('one', 'two', 'three'),
+      copies,
+    }),
+    { minLength: 1, maxLength: 8 },
+  )
+  .map((list) => list.map((member, index): Member => ({ memberId: `m${index}`, ...member })))
+const counts = fc.nat(33)
+const wanted = fc.nat(2)
+const sorted = (shares: Map<string, number[]>) => [...shares].sort(([a], [b]) => (a < b ? -1 : 1))
+const dealt = (count: number, standbys: number, list: Member[]) => {
+  const owners = sharePartitions(count, list)
+  return { owners, followers: shareStandbys(count, standbys, list, owners) }
+}
+/** What the members say at the next join, when they have done what they were told. */
+const settled = (list: Member[], { owners, followers }: ReturnType<typeof dealt>): Member[] =>
+  list.map((member) => {
+    const [owned, following] = [owners.get(member.memberId) ?? [], followers.get(member.memberId) ?? []]
+    return { ...member, owned, following, generation: 9, copies: new Map([...owned, ...following].map((each) => [each, 2_000])) }
+  })
+
+describe('standbys', () => {
+  test('are as many as are wanted and there are members for, and nobody follows what he owns or follows it twice', () => {
+    fc.assert(
+      fc.property(counts, wanted, members, (count, standbys, list) => {
+        const { owners, followers } = dealt(count, standbys, list)
+        for (let partition = 0; partition < count; partition++) {
+          const following = [...followers].filter(([, share]) => share.includes(partition)).map(([memberId]) => memberId)
+          expect(following).toHaveLength(Math.min(standbys, list.length - 1))
+          expect(owners.get(following[0] ?? '') ?? []).not.toContain(partition)
+        }
+        for (const [memberId, share] of followers) {
+          expect(new Set(share).size).toBe(share.length)
+          for (const partition of owners.get(memberId) ?? []) expect(share).not.toContain(partition)
+        }
+      }),
+    )
+  })
+
+  test('are the same whatever the order of the members', () => {
+    fc.assert(
+      fc.property(counts, wanted, members, (count, standbys, list) => {
+        const [one, other] = [dealt(count, standbys, list), dealt(count, standbys, [...list].reverse())]
+        expect(sorted(other.owners)).toEqual(sorted(one.owners))
+        expect(sorted(other.followers)).toEqual(sorted(one.followers))
+      }),
+    )
+  })
+
+  test('do not move when nobody joined or left', () => {
+    fc.assert(
+      fc.property(counts, wanted, members, (count, standbys, list) => {
+        const first = dealt(count, standbys, settled(list, dealt(count, standbys, list)))
+        const second = dealt(count, standbys, settled(list, first))
+        expect(sorted(second.owners)).toEqual(sorted(first.owners))
+        expect(sorted(second.followers)).toEqual(sorted(first.followers))
+      }),
+    )
+  })
+
+  test('of members that are new and on hosts of their own nobody has much more than others', () => {
+    fc.assert(
+      fc.property(counts, wanted, fc.integer({ min: 2, max: 8 }), (count, standbys, size) => {
+        const list = Array.from({ length: size }, (_, index): Member => fresh(`m${index}`))
+        const sizes = [...dealt(count, standbys, list).followers.values()].map(({ length }) => length)
+        expect(Math.max(...sizes)).toBeLessThanOrEqual(Math.ceil((count * Math.min(standbys, size - 1)) / size) + 1)
+      }),
+    )
+  })
+
+  test('are on another host than the owner wherever every owner finds one', () => {
+    fc.assert(
+      fc.property(counts, fc.integer({ min: 1, max: 4 }), (count, pairs) => {
+        const list = Array.from({ length: 2 * pairs }, (_, index): Member => ({ ...fresh(`m${index}`), host: `h${index % 2}` }))
+        const { owners, followers } = dealt(count, 1, list)
+        const hostOf = new Map(list.map(({ memberId, host }) => [memberId, host]))
+        const near = [...followers].flatMap(([memberId, share]) =>
+          share.filter((partition) =>
+            [...owners].some(([owner, own]) => own.includes(partition) && hostOf.get(owner) === hostOf.get(memberId)),
+          ),
+        )
+        // Only where all members of the other host have their share.
+        expect(near.length).toBeLessThanOrEqual(1)
+      }),
+    )
+  })
+
+  test('inherit: what a member leaves behind goes to those who followed it, as far as they have room', () => {
+    fc.assert(
+      fc.property(counts, fc.integer({ min: 2, max: 7 }), (count, size) => {
+        const list = Array.from({ length: size }, (_, index) => fresh(`m${index}`))
+        const before = settled(list, dealt(count, 1, list))
+        const [left, ...rest] = before
+        const { owners } = dealt(count, 1, rest)
+        for (const { memberId, owned } of rest) expect(owners.get(memberId)).toEqual(expect.arrayContaining([...owned]))
+        for (const partition of left?.owned ?? []) {
+          const heir = rest.find((member) => owners.get(member.memberId)?.includes(partition))
+          const follower = rest.find((member) => member.copies.has(partition))
+          if (follower === undefined || heir === follower) continue
+          // The follower has nothing that he did not own or follow, and no room.
+          for (const each of owners.get(follower.memberId) ?? []) expect(follower.copies.has(each)).toBe(true)
+        }
+      }),
+    )
+  })
+
+  test('inherit by how far they are', () => {
+    const list: Member[] = ['a', 'b', 'c'].map((memberId, index) => ({ ...fresh(memberId), copies: new Map([[0, index]]) }))
+    expect(sharePartitions(1, list).get('c')).toEqual([0])
+  })
+})
+
+describe('the co-partitioned rule', () => {
+  const topics = ['commands', 'jobs']
+  const standbyOptions = { wanted: 1, topics: ['jobs'], copies: () => [] }
+  const join = (memberId: string, note: MemberNote) => {
+    const cluster = { findTopicPartitionMetadata: () => [0, 1, 2, 3] }
+    const assigner = createAssigner(
+      'co-partitioned',
+      () => note,
+    )({ cluster: cluster as never, groupId: 'g', logger: {} as never })
+    return { assigner, member: { memberId, memberMetadata: assigner.protocol({ topics }).metadata } }
+  }
+  const sizesOf = async (notes: MemberNote[]) => {
+    const joined = notes.map((note, index) => join(`m${index}`, note))
+    const answers = await joined[0]?.assigner.assign({ members: joined.map(({ member }) => member), topics })
+    return (answers ?? []).map(({ memberAssignment }) => memberAssignment.length)
+  }
+  const noteWith = (standbys: Parameters<typeof noteOf>[0]['standbys']) =>
+    noteOf({ instance: 'name@host:1:boot', ...(standbys && { standbys }) } as Parameters<typeof noteOf>[0], new Map(), 0)
+
+  test('has no standbys while one member of an earlier version is there, which would take itself for an owner', async () => {
+    const [alone = [], mixed = [], all = []] = [
+      await sizesOf([noteWith(undefined), noteWith(undefined)]),
+      await sizesOf([noteWith(standbyOptions), noteWith(undefined)]),
+      await sizesOf([noteWith(standbyOptions), noteWith(standbyOptions)]),
+    ]
+    expect(mixed).toEqual(alone)
+    // Two numbers more, of 4 bytes each, for what each of them follows.
+    expect(all).toEqual(alone.map((bytes) => bytes + 8))
+  })
+
+  test('gives nothing to who is about to leave, unless all are', async () => {
+    const leaving = { ...noteWith(standbyOptions), leaving: true as const, owned: [0, 1, 2, 3] }
+    const [left = 0, stays = 0] = await sizesOf([leaving, noteWith(standbyOptions)])
+    const [alone = 0] = await sizesOf([noteWith(standbyOptions)])
+    expect(stays).toBe(alone)
+    const [none = 0] = await sizesOf([{ ...leaving, owned: [] }, noteWith(standbyOptions)])
+    expect(left).toBe(none)
+    expect(left).toBeLessThan(stays)
+    const [one = 0, other = 0] = await sizesOf([leaving, leaving])
+    expect(one + other).toBeGreaterThan(left + left)
+  })
+
+  test('takes what a standby reads for no ownership', () => {
+    const assigned = new Map([
+      ['commands', [1]],
+      ['jobs', [0, 1]],
+    ])
+    const options = { instance: 'i', standbys: standbyOptions } as unknown as Parameters<typeof noteOf>[0]
+    expect(noteOf(options, assigned, 3)).toMatchObject({ owned: [1], standby: { following: [0] } })
+  })
+})
+
+function fresh(memberId: string): Member {
+  return { memberId, host: memberId, owned: [], following: [], generation: 0, copies: new Map() }
+}

@@ -1,0 +1,337 @@
+/** A newcomer follows what it is to own until it is warm there: what becomes of partitions while members come, warm up, and go. */
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { coPartitioned } from '../../../src/kafka/group/assignors.ts'
+import { noteOf, readNote } from '../../../src/kafka/group/member-user-data.ts'
+import type { Claimant } from '../../../src/kafka/group/owner-assignment.ts'
+import { bitsOf, partitionsIn } from '../../../src/kafka/group/partition-bits.ts'
+import type { Follower } from '../../../src/kafka/group/standby-assignment.ts'
+import { shareWarm, type WarmShares } from '../../../src/kafka/group/warm-assignment.ts'
+import type { GroupReaderOptions } from '../../../src/ports/log.ts'
+
+type Member = Omit<Claimant & Follower, 'warm'> & { warm: Set<number> | undefined }
+
+const names = ['a', 'b', 'c', 'd', 'e', 'f']
+const all = (count: number): number[] => Array.from({ length: count }, (_, partition) => partition)
+const fresh = (memberId: string): Member => ({
+  ...{ memberId, host: memberId, owned: [], following: [], generation: 0, copies: new Map(), warm: new Set<number>() },
+})
+const ownerIn = ({ owners }: WarmShares, partition: number): string =>
+  [...owners].find(([, share]) => share.includes(partition))?.[0] ?? ''
+const sizes = (shares: Map<string, number[]>): number[] => [...shares.values()].map(({ length }) => length)
+const spread = (shares: Map<string, number[]>): number => Math.max(...sizes(shares)) - Math.min(...sizes(shares))
+const awaitedIn = ({ awaited }: WarmShares): number[] => [...awaited.values()].flat()
+const followersIn = ({ copies }: WarmShares, partition: number): string[] =>
+  [...copies].flatMap(([memberId, share]) => (share.includes(partition) ? [memberId] : []))
+
+/** What the members say at the next join. What they keep stays warm; of what is new to them, that which `warms` says. */
+const settled = (members: Member[], shares: WarmShares, warms: (member: Member, partition: number) => boolean): Member[] =>
+  members.map((member) => {
+    const owned = shares.owners.get(member.memberId) ?? []
+    const following = shares.copies.get(member.memberId) ?? []
+    const has = [...owned, ...following]
+    const warm = member.warm && new Set(has.filter((each) => member.warm?.has(each) || warms(member, each)))
+    const copies = new Map([...member.copies, ...has.map((each) => [each, warm?.has(each) ? 1_000 : 10] as const)])
+    return { ...member, owned, following, warm, copies, generation: member.generation + 1 }
+  })
+
+/** Two that have each half, and follow the other. */
+function pairOf(count: number): { members: Member[]; shares: WarmShares } {
+  const group = [fresh('a'), fresh('b')]
+  const shares = shareWarm(count, 1, group)
+  return { members: settled(group, shares, () => true), shares }
+}
+
+const steps = fc.array(fc.record({ who: fc.nat(names.length - 1), warms: fc.nat(3) }), { minLength: 1, maxLength: 12 })
+
+/** Members come and go, some of them before others are warm. `warms`: 0, before the next change nobody gets warm; else all do. */
+function histories(
+  count: number,
+  wanted: number,
+  changes: { who: number; warms: number }[],
+  look: (before: Member[], shares: WarmShares) => void,
+): { members: Member[]; shares: WarmShares } {
+  let members = [fresh('a')]
+  let shares = shareWarm(count, wanted, members)
+  members = settled(members, shares, () => true)
+  for (const { who, warms } of changes) {
+    const name = names[who] ?? ''
+    const rest = members.filter(({ memberId }) => memberId !== name)
+    if (rest.length === 0) continue
+    members = rest.length < members.length ? rest : [...members, fresh(name)]
+    shares = shareWarm(count, wanted, members)
+    look(members, shares)
+    members = settled(members, shares, () => warms > 0)
+    if (warms <= 1) continue
+    shares = shareWarm(count, wanted, members)
+    look(members, shares)
+    members = settled(members, shares, () => true)
+  }
+  return { members, shares }
+}
+
+describe('partitions that go to who is warm', () => {
+  test('nobody fires later for a change: no cold member gets what a warm one fires or could fire, and no warm standby is taken away for one', () => {
+    fc.assert(
+      fc.property(fc.nat(25), fc.nat(2), steps, (count, wanted, changes) => {
+        histories(count, wanted, changes, (members, shares) => {
+          expect([...shares.owners.values()].flat().sort((a, b) => a - b)).toEqual(all(count))
+          for (const partition of all(count)) {
+            const warm = members.filter((member) => member.warm?.has(partition)).map(({ memberId }) => memberId)
+            const owner = ownerIn(shares, partition)
+            if (warm.length > 0) expect(warm).toContain(owner)
+            const kept = followersIn(shares, partition).filter((memberId) => warm.includes(memberId))
+            expect(kept.length).toBeGreaterThanOrEqual(Math.min(wanted, warm.filter((memberId) => memberId !== owner).length))
+            expect(followersIn(shares, partition)).not.toContain(owner)
+          }
+        })
+      }),
+    )
+  })
+
+  test('end even: few joins after all are warm, and no later one moves anything or is waited for', () => {
+    fc.assert(
+      fc.property(fc.nat(25), fc.nat(2), steps, (count, wanted, changes) => {
+        let { members, shares } = histories(count, wanted, changes, () => {})
+        for (let joins = 0; awaitedIn(shares).length > 0; joins++) {
+          expect(joins).toBeLessThan(3)
+          members = settled(members, shares, () => true)
+          shares = shareWarm(count, wanted, members)
+        }
+        members = settled(members, shares, () => true)
+        const rest = shareWarm(count, wanted, members)
+        expect(awaitedIn(rest)).toEqual([])
+        expect(rest.owners).toEqual(shares.owners)
+        expect(spread(rest.owners)).toBeLessThanOrEqual(1)
+        expect(spread(rest.copies)).toBeLessThanOrEqual(1)
+        for (const each of all(count)) expect(followersIn(rest, each)).toHaveLength(Math.min(wanted, members.length - 1))
+        expect(
+          shareWarm(
+            count,
+            wanted,
+            settled(members, rest, () => true),
+          ),
+        ).toEqual(rest)
+      }),
+    )
+  })
+
+  test('a bounded number of joins where one copy after another gets warm, in any order, and no partition moves twice', () => {
+    fc.assert(
+      fc.property(fc.nat(25), fc.nat(2), steps, fc.infiniteStream(fc.nat(5)), (count, wanted, changes, luck) => {
+        let { members, shares } = histories(count, wanted, changes, () => {})
+        const moves = new Map<number, number>()
+        const joinsMax = awaitedIn(shares).length + count
+        for (let joins = 0; awaitedIn(shares).length > 0; joins++) {
+          expect(joins).toBeLessThan(joinsMax)
+          const [memberId, [partition] = []] = [...shares.awaited].find(([, share]) => share.length > 0) ?? []
+          const isNext = (member: Member, each: number): boolean => member.memberId === memberId && each === partition
+          members = settled(members, shares, (member, each) => isNext(member, each) || luck.next().value === 0)
+          const next = shareWarm(count, wanted, members)
+          for (const each of all(count))
+            if (ownerIn(next, each) !== ownerIn(shares, each)) moves.set(each, (moves.get(each) ?? 0) + 1)
+          shares = next
+        }
+        expect(spread(shares.owners)).toBeLessThanOrEqual(1)
+        expect(spread(shares.copies)).toBeLessThanOrEqual(1)
+        expect(Math.max(0, ...moves.values())).toBeLessThanOrEqual(1)
+      }),
+    )
+  })
+
+  test('one that never gets warm gets nothing, moves nothing, and takes no standby away', () => {
+    const { members: two, shares: ofTwo } = pairOf(12)
+    let members = [...two, fresh('c')]
+    const first = shareWarm(12, 1, members)
+    expect(first.awaited.get('c')).toHaveLength(8)
+    for (let joins = 0; joins < 5; joins++) {
+      const shares = shareWarm(12, 1, members)
+      expect(shares).toEqual(first)
+      expect(shares.owners).toEqual(new Map([...ofTwo.owners, ['c', []]]))
+      for (const each of ['a', 'b']) expect(shares.copies.get(each)).toEqual(ofTwo.copies.get(each))
+      members = settled(members, shares, ({ memberId }) => memberId !== 'c')
+    }
+  })
+
+  test('where the owner goes while its heir is not warm, the standby fires all of it, though that is uneven for a while', () => {
+    const three = [...pairOf(4).members, fresh('c')]
+    const members = settled(three, shareWarm(4, 1, three), ({ memberId }) => memberId !== 'c')
+    const rest = members.filter(({ memberId }) => memberId !== 'a')
+    const shares = shareWarm(4, 1, rest)
+    expect([...shares.owners.values()]).toEqual([all(4), []])
+    expect(shares.copies.get('c')).toEqual(all(4))
+    // What it follows besides takes nothing from anybody once it is warm.
+    expect(shares.awaited.get('c')).toHaveLength(2)
+    expect(
+      sizes(
+        shareWarm(
+          4,
+          1,
+          settled(rest, shares, () => true),
+        ).owners,
+      ),
+    ).toEqual([2, 2])
+  })
+
+  test('owners that are cold themselves keep nobody waiting: schedulers that start together share out at once', () => {
+    const alone = shareWarm(12, 1, [fresh('a')])
+    const members = [...settled([fresh('a')], alone, () => false), fresh('b'), fresh('c')]
+    const shares = shareWarm(12, 1, members)
+    expect(sizes(shares.owners)).toEqual([4, 4, 4])
+    expect(awaitedIn(shares)).toEqual([])
+  })
+
+  test('after a loss nobody is awaited, for there is nobody who could go', () => {
+    const { members } = pairOf(12)
+    const three = settled([...members, fresh('c')], shareWarm(12, 1, [...members, fresh('c')]), () => true)
+    const settledThree = settled(three, shareWarm(12, 1, three), () => true)
+    const left = shareWarm(12, 1, settledThree.slice(1))
+    expect(sizes(left.owners)).toEqual([6, 6])
+    expect(awaitedIn(left)).toEqual([])
+  })
+
+  test('a member of an earlier version gets its share at once, and keeps what it fires until a new one is warm', () => {
+    const old: Member = { ...fresh('old'), owned: all(4), warm: undefined, generation: 1 }
+    const joined = shareWarm(4, 1, [old, fresh('new')])
+    expect(joined.owners.get('old')).toEqual(all(4))
+    expect(joined.awaited.get('new')).toHaveLength(2)
+    const owner = { ...fresh('new'), owned: all(4), warm: new Set(all(4)), generation: 1 }
+    const back = shareWarm(4, 1, [owner, { ...old, owned: [] }])
+    expect(sizes(back.owners)).toEqual([2, 2])
+    expect(back.awaited.get('old')).toEqual([])
+  })
+
+  test('a thousand partitions of many members are shared without a pause that anybody would notice', () => {
+    const group = all(16).map((each) => fresh(`m${each}`))
+    const members = [...settled(group, shareWarm(1_024, 1, group), () => true), fresh('new')]
+    const shares = shareWarm(1_024, 1, members)
+    expect(shares.awaited.get('new')?.length).toBeGreaterThanOrEqual(60)
+    const rest = shareWarm(
+      1_024,
+      1,
+      settled(members, shares, () => true),
+    )
+    expect(spread(rest.owners)).toBeLessThanOrEqual(1)
+  })
+})
+
+describe('what the members tell', () => {
+  const topics = ['commands', 'jobs', 'events']
+  const counts = new Map(topics.map((topic) => [topic, 4]))
+  const standbys = (warm: number[]) => ({
+    ...{ wanted: 1, topics: ['jobs'], copies: () => [] },
+    warmth: { topic: 'events', warm: () => warm },
+  })
+  const of = (topic: string, assigned: Map<string, Record<string, number[]>>, memberId: string) => assigned.get(memberId)?.[topic]
+  const role = (memberId: string, options: object, assigned: Record<string, number[]> = {}) => {
+    const note = noteOf({ instance: memberId, ...options } as GroupReaderOptions, new Map(Object.entries(assigned)), 1)
+    return { memberId, topics, note: readNote(memberId, Buffer.from(JSON.stringify(note))) }
+  }
+  const owns = { commands: all(4), jobs: all(4), events: all(4) }
+
+  test('says of whom it is awaited, by a topic that a standby has not; what is awaited is followed, and owned by nobody', () => {
+    const owner = role('a', { standbys: standbys(all(4)) }, owns)
+    const first = coPartitioned([owner, role('b', { standbys: standbys([]) })], counts)
+    expect(of('commands', first, 'a')).toEqual(all(4))
+    expect(of('commands', first, 'b')).toEqual([])
+    expect(of('jobs', first, 'b')).toEqual(all(4))
+    const awaited = of('events', first, 'b') ?? []
+    expect(awaited).toHaveLength(2)
+    const told = role('b', { standbys: standbys([]) }, first.get('b'))
+    expect(told.note).toMatchObject({ owned: [], standby: { following: all(4) } })
+    const [mine, warm] = [role('a', { standbys: standbys(all(4)) }, first.get('a')), standbys(all(4))]
+    const second = coPartitioned([mine, role('b', { standbys: warm }, first.get('b'))], counts)
+    expect(of('commands', second, 'b')).toEqual(awaited)
+    expect(of('events', second, 'b')).toEqual(awaited)
+  })
+
+  test('is of an earlier version without it: everybody gets their share at once', () => {
+    const { warmth: _, ...old } = standbys([])
+    const assigned = coPartitioned([role('a', { standbys: standbys(all(4)) }, owns), role('b', { standbys: old })], counts)
+    expect(of('commands', assigned, 'b')).toHaveLength(2)
+    expect(of('events', assigned, 'b')).toEqual(of('commands', assigned, 'b'))
+    const strange = role('c', { standbys: standbys([]) })
+    const note = { ...strange.note, standby: { ...strange.note.standby, warmth: { topic: 3, warm: null } } }
+    expect(readNote('c', Buffer.from(JSON.stringify(note))).standby).toBeUndefined()
+  })
+})
+
+describe('one that yields', () => {
+  const owner = (warm: number[]): Member => ({ ...fresh('a'), owned: all(4), generation: 3, warm: new Set(warm) })
+
+  test('keeps what it fires until another is warm there, and gets nothing else', () => {
+    const shares = shareWarm(4, 1, [{ ...fresh('b'), warm: new Set([3]) }], [owner([0, 1, 3])])
+    // The second it does not fire, and the last the other could at once.
+    expect(shares.owners).toEqual(
+      new Map([
+        ['a', [0, 1]],
+        ['b', [2, 3]],
+      ]),
+    )
+    expect(shares.copies.get('b')).toEqual([0, 1])
+    expect(shares.awaited.get('b')).toEqual([0, 1])
+    expect(shares.copies.has('a')).toBe(false)
+  })
+
+  test('yields to any that is warm, also to one that is not to have it in the end', () => {
+    const [b, c] = [fresh('b'), { ...fresh('c'), following: all(4), warm: new Set(all(4)) }]
+    const { owners } = shareWarm(4, 1, [b, c], [owner(all(4))])
+    expect(owners.get('a')).toEqual([])
+    expect(owners.get('c')).toEqual(all(4))
+  })
+
+  test('in any group each partition has one owner, who is warm as long as anybody is, and stays if one that stays is warm', () => {
+    const some = fc.uniqueArray(fc.nat(7))
+    const member = fc.record({ owned: some, following: some, warm: some, generation: fc.nat(3), yields: fc.boolean() })
+    fc.assert(
+      fc.property(fc.nat(8), fc.nat(2), fc.array(member, { minLength: 1, maxLength: 5 }), (count, wanted, group) => {
+        const standings = group.map(({ warm, yields, ...told }, place) => ({
+          ...{ ...fresh(names[place] ?? ''), ...told, warm: new Set(warm), yields },
+        }))
+        const staying = standings.filter(({ yields }) => !yields)
+        if (staying.length === 0) return
+        const yielding = standings.filter(({ yields }) => yields)
+        const shares = shareWarm(count, wanted, staying, yielding)
+        expect([...shares.owners.values()].flat().sort((a, b) => a - b)).toEqual(all(count))
+        for (const partition of all(count)) {
+          const name = ownerIn(shares, partition)
+          const owner = standings.find(({ memberId }) => memberId === name)
+          const hasHeir = staying.some(({ warm }) => warm.has(partition))
+          if (owner?.yields)
+            expect([hasHeir, owner.warm.has(partition), owner.owned.includes(partition)]).toEqual([false, true, true])
+          if (owner?.yields) expect(awaitedIn(shares)).toContain(partition)
+        }
+      }),
+    )
+  })
+
+  test('has all of that in what it tells, and a leader of an earlier version reads that it leaves', () => {
+    const options = { instance: 'a', topics: ['t'], isYielding: () => true } as unknown as GroupReaderOptions
+    const note = noteOf(options, new Map([['t', [0]]]), 3)
+    expect(note).toMatchObject({ leaving: true, yields: true })
+    expect(readNote('a', Buffer.from(JSON.stringify(note)))).toMatchObject({ leaving: true, yields: true })
+    expect(noteOf({ ...options, isLeaving: () => true }, new Map(), 3)).not.toHaveProperty('yields')
+  })
+})
+
+describe('partition numbers as bits', () => {
+  test('are what they were, and take an eighth of a byte for each that there is', () => {
+    fc.assert(
+      fc.property(fc.uniqueArray(fc.nat(2_000)), (partitions) => {
+        const bits = bitsOf(partitions)
+        const read = partitionsIn(bits)
+        expect(all(2_001).filter((each) => read.has(each))).toEqual([...partitions].sort((a, b) => a - b))
+        expect(bits.length).toBeLessThanOrEqual(336)
+      }),
+    )
+  })
+
+  test('of anything else are nothing that harms', () => {
+    fc.assert(
+      fc.property(fc.string(), (text) => {
+        expect(typeof partitionsIn(text).has(3)).toBe('boolean')
+        expect(partitionsIn(text).has(1e9)).toBe(false)
+      }),
+    )
+  })
+})

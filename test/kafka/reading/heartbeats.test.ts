@@ -1,0 +1,115 @@
+/** When kafkajs considers a heartbeat due, which it reckons by the wall clock, and whom an answer counts for. */
+import type { Consumer } from 'kafkajs'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { Heartbeats } from '../../../src/kafka/reading/heartbeats.ts'
+
+beforeEach(() => vi.useFakeTimers({ toFake: ['performance', 'Date'] }))
+afterEach(() => vi.useRealTimers())
+
+const intervalMs = 1_000
+const sessionMs = 10_000
+
+function listening() {
+  const heartbeats = new Heartbeats(intervalMs, sessionMs)
+  const listeners = new Map<string, (event: { payload: object }) => void>()
+  const events = { REQUEST: 'request', HEARTBEAT: 'heartbeat', GROUP_JOIN: 'join' }
+  heartbeats.listen({
+    events,
+    on: (name: string, listener: (event: { payload: object }) => void) => listeners.set(name, listener),
+  } as unknown as Consumer)
+  let lastRequest = Date.now()
+  return {
+    heartbeats,
+    /** As kafkajs asks itself. */
+    isDue: (): boolean => Date.now() >= lastRequest + heartbeats.interval,
+    joined(duration: number): void {
+      listeners.get('request')?.({ payload: { apiName: 'SyncGroup', sentAt: Date.now() - duration, duration } })
+      listeners.get('join')?.({ payload: {} })
+    },
+    answered(duration: number): void {
+      listeners.get('request')?.({ payload: { apiName: 'Heartbeat', sentAt: Date.now() - duration, duration } })
+      listeners.get('heartbeat')?.({ payload: { groupGenerationId: 3 } })
+      lastRequest = Date.now()
+    },
+  }
+}
+
+it('is due once in an interval, and at once while somebody waits', () => {
+  const { heartbeats, isDue, answered } = listening()
+  expect(isDue()).toBe(true)
+  answered(5)
+  expect(isDue()).toBe(false)
+  vi.advanceTimersByTime(intervalMs)
+  expect(isDue()).toBe(true)
+  answered(5)
+  void heartbeats.next()
+  expect(isDue()).toBe(true)
+})
+
+it('is due as ever when the wall clock is set back by an hour', () => {
+  const { isDue, answered } = listening()
+  answered(5)
+  vi.setSystemTime(Date.now() - 3_600_000)
+  expect(isDue()).toBe(false)
+  vi.advanceTimersByTime(intervalMs)
+  expect(isDue()).toBe(true)
+})
+
+it('counts for those who asked before it was sent, whatever the wall clock does meanwhile', async () => {
+  const { heartbeats, answered } = listening()
+  let heard = 0
+  void heartbeats.next().then(() => heard++)
+  vi.setSystemTime(Date.now() - 3_600_000)
+  answered(0)
+  await Promise.resolve()
+  expect(heard).toBe(0)
+  vi.advanceTimersByTime(10)
+  answered(5)
+  await Promise.resolve()
+  expect(heard).toBe(1)
+  void heartbeats.next().then(() => heard++)
+  vi.advanceTimersByTime(10)
+  // It was sent and answered while the clock stepped: when, nobody knows.
+  answered(-3_600_000)
+  answered(3_600_000)
+  await Promise.resolve()
+  expect(heard).toBe(1)
+})
+
+it('is a member for a session from when the last request was sent that the group answered, by the steady clock', () => {
+  const { heartbeats, joined, answered } = listening()
+  expect(heartbeats.isMember).toBe(false)
+  joined(2_000)
+  vi.advanceTimersByTime(sessionMs - 2_002)
+  expect(heartbeats.isMember).toBe(true)
+  vi.advanceTimersByTime(2)
+  expect(heartbeats.isMember).toBe(false)
+  vi.setSystemTime(Date.now() - 3_600_000)
+  expect(heartbeats.isMember).toBe(false)
+  answered(sessionMs + 5_000)
+  expect(heartbeats.isMember).toBe(false)
+  answered(5)
+  expect(heartbeats.isMember).toBe(true)
+})
+
+it('lets kafkajs join anew when asked, as if the group were rebalancing, until a join has told what there is to tell', async () => {
+  const { heartbeats, isDue } = listening()
+  let done = 0
+  // A join that was under way already told what was to be told before.
+  heartbeats.joining()
+  void heartbeats.rejoin().then(() => done++)
+  expect(isDue).toThrow(expect.objectContaining({ type: 'REBALANCE_IN_PROGRESS' }))
+  heartbeats.joined()
+  await Promise.resolve()
+  expect(done).toBe(0)
+  expect(isDue).toThrow()
+  heartbeats.joining()
+  heartbeats.joined()
+  await Promise.resolve()
+  expect(done).toBe(1)
+  expect(isDue()).toBe(true)
+  const refused = expect(heartbeats.rejoin()).rejects.toMatchObject({ code: 'not-ready' })
+  heartbeats.end('It has stopped.')
+  await refused
+  expect(isDue()).toBe(true)
+})

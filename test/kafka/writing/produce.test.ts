@@ -1,0 +1,130 @@
+/** What the writers make sure of besides kafkajs, where several brokers have a part. */
+import type { ProducerBatch, RecordMetadata } from 'kafkajs'
+import { expect, test } from 'vitest'
+import { produce } from '../../../src/kafka/writing/produce.ts'
+import type { RecordOut } from '../../../src/ports/log.ts'
+
+const partitionCounts = new Map([
+  ['out', 2],
+  ['state', 2],
+])
+const record = (topic: string, partition: number, key: string): RecordOut => ({ topic, partition, key, value: null })
+const records = [
+  record('out', 0, 'a'),
+  record('state', 1, 'b'),
+  record('out', 1, 'c'),
+  record('out', 0, 'd'),
+  record('state', 1, 'e'),
+]
+
+/** Answers like brokers that take everything, but for the partitions that `forgets` names. */
+function brokers(forgets: string[] = []) {
+  const batches: string[][] = []
+  const sendBatch = async ({ topicMessages = [] }: ProducerBatch): Promise<RecordMetadata[]> => {
+    const places = topicMessages.flatMap(({ topic, messages }) =>
+      messages.map(({ partition, key }) => `${topic}/${partition} ${key}`),
+    )
+    const base = String(batches.push(places) * 10)
+    await Promise.resolve()
+    const partitions = [...new Set(places.map((place) => place.split(' ')[0] ?? ''))].filter((place) => !forgets.includes(place))
+    return partitions.map((place) => {
+      const [topicName = '', partition] = place.split('/')
+      return { topicName, partition: Number(partition), errorCode: 0, baseOffset: base }
+    })
+  }
+  return { batches, sendBatch }
+}
+/** Each partition of a topic is led by another broker, unless `leaderOf` says otherwise. */
+const write = (
+  sendBatch: (batch: ProducerBatch) => Promise<RecordMetadata[]>,
+  onOneBroker: boolean,
+  leaderOf = (topic: string, partition: number) => `broker of ${topic}/${partition}`,
+) =>
+  produce(records, partitionCounts, {
+    sendBatch,
+    counts: { onOneBroker: () => onOneBroker, leaderOf },
+    requestTimeoutMs: 1_000,
+  })
+
+test('one broker gets everything in one request', async () => {
+  const { batches, sendBatch } = brokers()
+  expect(Object.fromEntries(await write(sendBatch, true))).toEqual({ 'out/0': 10, 'out/1': 10, 'state/1': 10 })
+  expect(batches).toHaveLength(1)
+})
+
+test('where there are several, each partition gets a call of its own beside the others, its records in their order', async () => {
+  const { batches, sendBatch } = brokers()
+  expect(Object.fromEntries(await write(sendBatch, false))).toEqual({ 'out/0': 10, 'out/1': 20, 'state/1': 30 })
+  expect(batches).toEqual([['out/0 a', 'out/0 d'], ['out/1 c'], ['state/1 b', 'state/1 e']])
+})
+
+test('nothing is under way any more when a write fails', async () => {
+  const { sendBatch } = brokers()
+  const slow = Promise.withResolvers<void>()
+  const first = Promise.withResolvers<void>()
+  const refusing = async (batch: ProducerBatch): Promise<RecordMetadata[]> => {
+    if (batch.topicMessages?.[0]?.topic !== 'state') return slow.promise.then(() => sendBatch(batch))
+    first.resolve()
+    throw new Error('refused')
+  }
+  let isOver = false
+  const failing = write(refusing, false).finally(() => {
+    isOver = true
+  })
+  failing.catch(() => {})
+  await first.promise
+  await new Promise(setImmediate)
+  expect(isOver).toBe(false)
+  slow.resolve()
+  await expect(failing).rejects.toThrow('refused')
+})
+
+test('a broker has one call at a time, beside those of the others, and none is begun any more once one has failed', async () => {
+  const { sendBatch } = brokers()
+  const begun: string[] = []
+  const answers = new Map(['out/0', 'out/1', 'state/1'].map((place) => [place, Promise.withResolvers<void>()]))
+  const answering = async (batch: ProducerBatch): Promise<RecordMetadata[]> => {
+    const { topic = '', messages = [] } = batch.topicMessages?.[0] ?? {}
+    const place = `${topic}/${messages[0]?.partition}`
+    begun.push(place)
+    await answers.get(place)?.promise
+    return sendBatch(batch)
+  }
+  const settled = (): Promise<void> => new Promise(setImmediate)
+  const leaderOf = (topic: string): string => `broker of ${topic}`
+  const written = write(answering, false, leaderOf)
+  await settled()
+  expect(begun).toEqual(['out/0', 'state/1'])
+  answers.get('out/0')?.resolve()
+  await settled()
+  expect(begun.splice(0)).toEqual(['out/0', 'state/1', 'out/1'])
+  for (const { resolve } of answers.values()) resolve()
+  expect([...(await written).keys()].sort()).toEqual(['out/0', 'out/1', 'state/1'])
+  answers.set('out/0', Promise.withResolvers())
+  const refusing = write(answering, false, leaderOf)
+  refusing.catch(() => {})
+  await settled()
+  answers.get('out/0')?.reject(new Error('refused'))
+  await expect(refusing).rejects.toThrow('refused')
+  expect(begun).toEqual(['out/0', 'state/1'])
+})
+
+test.each(['-1', undefined, ''])('an answer that names no offset, but %o, fails the write', async (baseOffset) => {
+  const { sendBatch } = brokers()
+  const nameless = async (batch: ProducerBatch) =>
+    (await sendBatch(batch)).map((each) => ({ ...each, baseOffset }) as RecordMetadata)
+  await expect(write(nameless, true)).rejects.toMatchObject({
+    code: 'broker-unavailable',
+    message: expect.stringContaining('out/0'),
+  })
+})
+
+test('a partition that nobody answered for fails the write, although the request succeeded', async () => {
+  for (const onOneBroker of [true, false]) {
+    const { sendBatch } = brokers(['state/1'])
+    await expect(write(sendBatch, onOneBroker)).rejects.toMatchObject({
+      code: 'broker-unavailable',
+      message: 'No broker answered for what was sent to state/1; its leader has moved.',
+    })
+  }
+})

@@ -1,0 +1,56 @@
+import { pino } from 'pino'
+import { expect, it } from 'vitest'
+import { fewRecordLines, RecordLines } from '../../src/process/record-log-limiter.ts'
+
+function logged() {
+  const lines: Record<string, unknown>[] = []
+  let nowMs = 0
+  const options = fewRecordLines(new RecordLines(() => nowMs))
+  const logger = pino(options, { write: (line: string) => void lines.push(JSON.parse(line)) })
+  const pass = (ms: number): void => {
+    nowMs += ms
+  }
+  return { lines, logger, pass }
+}
+
+it('says little of a flood of garbage, and later how much was left out', () => {
+  const { lines, logger, pass } = logged()
+  for (let offset = 0; offset < 1_000; offset++) logger.child({ partition: 1 }).warn({ topic: 'jobs', offset }, 'passed over')
+  expect(lines).toHaveLength(20)
+  expect(lines[19]).toMatchObject({ topic: 'jobs', offset: 19, partition: 1, msg: 'passed over' })
+  pass(10_000)
+  logger.warn({ topic: 'jobs', offset: 1_000 }, 'passed over')
+  expect(lines[20]).toMatchObject({ offset: 1_000, linesLeftOut: 980 })
+})
+
+it('leaves out nothing of other topics, nor what is not about a record', () => {
+  const { lines, logger } = logged()
+  for (let offset = 0; offset < 100; offset++) logger.warn({ topic: 'jobs', offset }, 'passed over')
+  lines.length = 0
+  logger.warn({ topic: 'job-commands', offset: 1 }, 'passed over')
+  for (let index = 0; index < 50; index++) logger.error({ topic: 'jobs', partition: index }, 'cannot be read')
+  logger.warn('plain')
+  logger.info({ topic: 'jobs', offset: 1 }, 'told')
+  expect(lines).toHaveLength(53)
+})
+
+it('writes one line a minute of what is tried again, and how many it left out', () => {
+  const { lines, logger, pass } = logged()
+  for (let partition = 0; partition < 12; partition++)
+    logger.error({ partition }, 'the worker lost its group session, joining again')
+  logger.warn({ topic: 'jobs', offset: 1 }, 'Foreign schedules could not be taken, trying again.')
+  logger.warn({ partition: 1 }, 'A record waits for the schema registry; firing goes on.')
+  logger.warn('The schema registry is away; the ids that are known are used meanwhile.')
+  logger.warn('The schema registry is away; the ids that are known are used meanwhile.')
+  expect(lines).toHaveLength(4)
+  pass(60_000)
+  logger.error({ partition: 3 }, 'the worker lost its group session, joining again')
+  logger.warn('The schema registry is away; the ids that are known are used meanwhile.')
+  expect(lines.slice(4)).toMatchObject([
+    { partition: 3, linesLeftOut: 11 },
+    { linesLeftOut: 1, msg: expect.stringContaining('registry is away') },
+  ])
+  logger.info('Broker b:1 answers again.')
+  logger.info('Broker b:1 answers again.')
+  expect(lines).toHaveLength(8)
+})

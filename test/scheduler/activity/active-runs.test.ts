@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest'
+import type { ActiveRun } from '../../../schemas/generated.ts'
+import { idsOfRunTimers, UnderWay } from '../../../src/scheduler/activity/active-runs.ts'
+import { retriesIn, startLatenessMs } from '../../../src/scheduler/commit/observed-inputs.ts'
+import type { Input, Job } from '../../../streams/state/job.ts'
+import { timerKey, timerKind } from '../../../streams/state/keys.ts'
+
+const run = (runNo: number, status: ActiveRun['status'], more: Partial<ActiveRun> = {}): ActiveRun =>
+  ({ runNo, status, attempt: 1, specOffset: 7, dueAt: 1_000, errors: [], ...more }) as ActiveRun
+
+describe('what is under way in a partition', () => {
+  it('is counted by status, whatever is told of a job and however often', () => {
+    const underWay = new UnderWay()
+    underWay.set('a', [run(1, 'DISPATCHED'), run(2, 'RUNNING')])
+    underWay.set('b', [run(1, 'RETRY_WAIT')])
+    underWay.set('a', [run(2, 'RUNNING')])
+    underWay.set('a', [run(2, 'RUNNING')])
+    expect([underWay.counts, underWay.ids.sort()]).toEqual([{ dispatched: 0, running: 1, waiting: 1 }, ['a', 'b']])
+    underWay.set('a', [])
+    underWay.set('never', [])
+    expect([underWay.counts, underWay.ids]).toEqual([{ dispatched: 0, running: 0, waiting: 1 }, ['b']])
+    underWay.clear()
+    expect([underWay.counts, underWay.ids, underWay.complete]).toEqual([{ dispatched: 0, running: 0, waiting: 0 }, [], false])
+  })
+
+  it('is found by the timers of runs where the owner is new', async () => {
+    const timers = [
+      { dueAt: 500, kind: timerKind.fire, jobId: 'fires', runNo: 0 },
+      { dueAt: 600, kind: timerKind.lease, jobId: 'runs', runNo: 3 },
+      { dueAt: 700, kind: timerKind.attemptTimeout, jobId: 'runs', runNo: 3 },
+    ]
+    const asked: { limit: number }[] = []
+    const store = {
+      scan: async (range: { limit: number }) => {
+        asked.push(range)
+        return timers.map((timer) => ({ key: timerKey(timer), value: Buffer.alloc(0) }))
+      },
+    } as unknown as Parameters<typeof idsOfRunTimers>[0]
+    expect(await idsOfRunTimers(store, 100)).toEqual(['runs'])
+    expect(asked).toEqual([expect.objectContaining({ limit: 20_000, keysOnly: true })])
+  })
+})
+
+describe('what a report tells of lateness', () => {
+  const job = (active: ActiveRun[]): Job => ({ id: 'a', state: { active } }) as unknown as Job
+  const report = (more: object): Input =>
+    ({
+      kind: 'event',
+      event: { type: 'STARTED', runNo: 1, attempt: 1, specOffset: 7, at: 1_300, startedAt: 1_250, ...more },
+    }) as unknown as Input
+
+  it('is how long after its time the handler was started, by the first report of that', () => {
+    const dispatched = job([run(1, 'DISPATCHED')])
+    expect(startLatenessMs(dispatched, report({}))).toBe(250)
+    expect(startLatenessMs(dispatched, report({ startedAt: null }))).toBe(300)
+    expect(startLatenessMs(dispatched, report({ type: 'SUCCEEDED', startedAt: 900 }))).toBe(0)
+  })
+
+  it('is nothing for a second report, one of another attempt, or one that says no start', () => {
+    expect(startLatenessMs(job([run(1, 'RUNNING')]), report({}))).toBeUndefined()
+    expect(startLatenessMs(job([run(1, 'DISPATCHED')]), report({ attempt: 2 }))).toBeUndefined()
+    expect(startLatenessMs(job([]), report({}))).toBeUndefined()
+    expect(startLatenessMs(job([run(1, 'DISPATCHED')]), report({ type: 'RELEASED', startedAt: null }))).toBeUndefined()
+    expect(startLatenessMs(job([run(1, 'DISPATCHED')]), { kind: 'deletion' } as unknown as Input)).toBeUndefined()
+  })
+})
+
+describe('retries', () => {
+  const error = { attempt: 1, at: 1, worker: null, type: 'Error', message: 'm' }
+  it('are attempts that follow on a failed one, not on one that was given back', () => {
+    const before = [run(1, 'RUNNING'), run(2, 'RUNNING'), run(3, 'RUNNING')]
+    const after = [run(1, 'RETRY_WAIT', { attempt: 2, errors: [error] }), run(2, 'DISPATCHED', { attempt: 2 }), run(3, 'RUNNING')]
+    expect(retriesIn(before, after)).toBe(1)
+    expect(retriesIn([], after)).toBe(0)
+  })
+})

@@ -1,0 +1,359 @@
+/** A turn that fails whenever one job is part of it: that job is found and set aside, and its neighbours fire on. */
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import type { DeadLetter, JobState } from '../../../schemas/generated.ts'
+import { DuelogError } from '../../../src/errors/errors.ts'
+import { Narrowing } from '../../../src/scheduler/commit/failure-isolation.ts'
+import { ownerKey } from '../../../src/scheduler/state/checkpoint.ts'
+import { stateKey } from '../../../streams/state/keys.ts'
+import type { Process } from '../../model/cluster/process.ts'
+import { codecs, names, ordersTopic } from '../../model/world.ts'
+import { beginMs, SchedulerDriver } from '../../tools/scheduler-driver.ts'
+
+type Appended = Parameters<SchedulerDriver['log']['append']>[0]
+
+const neighbours = Array.from({ length: 60 }, (_, index) => `neighbour-${index}`)
+
+/** A log that refuses each transaction with what `isRefused` says; `tries` counts them. */
+function refusing(driver: SchedulerDriver, isRefused: (records: Appended) => boolean, error: () => Error): { tries: number } {
+  const counts = { tries: 0 }
+  const append = driver.log.append.bind(driver.log)
+  driver.log.append = (records, transaction) => {
+    if (transaction === undefined || !isRefused(records)) return append(records, transaction)
+    counts.tries++
+    throw error()
+  }
+  return counts
+}
+
+const tooLarge = (): Error => new DuelogError('payload-too-large', 'The broker takes no such record (MESSAGE_TOO_LARGE).')
+
+/** What a transaction says of the job `poison`. */
+function poisonIn(records: Appended): JobState | undefined {
+  const record = records.find(
+    ({ topic, key }) => topic === names.state && key !== null && stateKey('poison').equals(Buffer.from(key)),
+  )
+  return record?.value == null
+    ? undefined
+    : ((codecs.state.decode(record.value) as { state: JobState | null }).state ?? undefined)
+}
+
+const text = Buffer.from('secret')
+
+/** All that were committed, each with its execution. */
+const deadLetters = (driver: SchedulerDriver): object[] =>
+  driver.log.at(names.deadLetters, 0).archive.flatMap(({ record, transaction }) => {
+    if (!record?.value || transaction?.state === 'aborted') return []
+    const letter = codecs.deadLetter.decode(record.value) as DeadLetter
+    return [{ ...letter, execution: codecs.execution.decode(letter.execution) }]
+  })
+
+const claimsOf = (driver: SchedulerDriver): number =>
+  driver.log
+    .allOf(names.state)
+    .reduce((sum, { log }) => sum + log.archive.filter(({ record }) => record?.key?.equals(ownerKey)).length, 0)
+
+async function begun(): Promise<{ driver: SchedulerDriver; first: Process }> {
+  const driver = new SchedulerDriver()
+  const first = driver.boot('A')
+  await driver.settle()
+  for (const id of neighbours)
+    driver.define(id, { schedule: { everyMs: 1_000 }, target: { handler: 'x' }, maxConcurrentRuns: 100 })
+  await driver.advance(2_500, 100)
+  return { driver, first }
+}
+
+/** Each fired each second from the third to `untilMs`, and none later than `lateMs`. */
+function expectNeighbours(driver: SchedulerDriver, untilMs: number, lateMs = 500): void {
+  const executions = driver.executions().filter(({ jobId }) => jobId.startsWith('neighbour'))
+  for (const id of neighbours) {
+    const own = executions.filter(({ jobId }) => jobId === id)
+    expect(own.length).toBeGreaterThanOrEqual(Math.floor(untilMs / 1_000) - 1)
+    expect(new Set(own.map(({ runNo }) => runNo)).size).toBe(own.length)
+  }
+  const late = Math.max(...executions.map(({ scheduledFor, dispatchedAt }) => dispatchedAt - scheduledFor))
+  expect(late).toBeLessThanOrEqual(lateMs)
+}
+
+/** Another process takes over, and the neighbours fire on there. */
+async function takeOver(driver: SchedulerDriver, first: Process): Promise<Process> {
+  driver.kill(first)
+  const second = driver.boot('B')
+  await driver.advance(5_000, 100)
+  return second
+}
+
+describe('what the log refuses each time', () => {
+  it.each<[string, () => Error]>([
+    ['for its size', tooLarge],
+    ['for a reason of its own', () => new DuelogError('record-refused', 'INVALID_RECORD')],
+    ['with an error that nobody knows', () => new Error('something odd')],
+  ])('%s: the job that fires is INVALID, whoever owns the partition, and its neighbours fire on time', async (_, error) => {
+    const { driver, first } = await begun()
+    const isPoison = (records: Appended): boolean =>
+      records.some(({ topic, key }) => topic.startsWith('model.executions') && String(key) === 'poison')
+    const counts = refusing(driver, isPoison, error)
+    driver.define('poison', { schedule: { everyMs: 1_000 }, target: { handler: 'x' } })
+    await driver.advance(10_000, 50)
+    expect(driver.state(first, 'poison')).toMatchObject({
+      status: 'INVALID',
+      reason: expect.stringContaining(error().message),
+      active: [],
+    })
+    const { tries } = counts
+    expect(tries).toBeLessThan(20)
+    const second = await takeOver(driver, first)
+    expect(driver.state(second, 'poison')?.status).toBe('INVALID')
+    expect(counts.tries).toBe(tries)
+    expectNeighbours(driver, driver.nowMs - 1_000)
+  })
+
+  it.each<[string, () => Error]>([
+    ['for its size', tooLarge],
+    ['with an error that nobody knows', () => new Error('something odd')],
+  ])('%s, when a slot becomes free: the run that waited ends, and the next one has the slot', async (_, error) => {
+    const { driver, first } = await begun()
+    const isPoison = (records: Appended): boolean =>
+      records.some(({ topic, key }) => topic.startsWith('model.executions') && String(key) === 'poison')
+    const counts = refusing(driver, isPoison, error)
+    for (const [index, id] of ['holder', 'poison', 'next'].entries()) {
+      const schedule = { at: driver.time.nowMs + 100 * (index + 1) }
+      driver.define(id, { schedule, target: { handler: 'x' }, concurrencyKey: 'k' })
+    }
+    await driver.advance(1_000, 50)
+    const holder = driver.executions().find(({ jobId }) => jobId === 'holder')
+    if (holder === undefined) throw new Error('It has not fired.')
+    expect(driver.state(first, 'poison')?.active).toMatchObject([{ status: 'WAITING' }])
+    driver.report(holder, 'SUCCEEDED', { startedAt: driver.time.nowMs })
+    await driver.advance(10_000, 50)
+    expect(driver.state(first, 'poison')).toMatchObject({ status: 'INVALID', active: [], lastRun: { status: 'DEAD' } })
+    expect(driver.executions().filter(({ jobId }) => jobId === 'next')).toHaveLength(1)
+    expect(counts.tries).toBeLessThan(30)
+    const second = await takeOver(driver, first)
+    expect(driver.state(second, 'poison')?.status).toBe('INVALID')
+    expectNeighbours(driver, driver.nowMs - 1_000)
+  })
+
+  it('when a report is folded: the run ends as DEAD and says why, and its report is passed over', async () => {
+    const { driver, first } = await begun()
+    const counts = refusing(driver, (records) => poisonIn(records)?.lastRun?.status === 'SUCCEEDED', tooLarge)
+    driver.define('poison', { ...{ schedule: { delayMs: 500 }, target: { handler: 'x' } }, payload: text, headers: { a: text } })
+    await driver.advance(1_000, 50)
+    const run = driver.executions().find(({ jobId }) => jobId === 'poison')
+    if (run === undefined) throw new Error('It has not fired.')
+    driver.report(run, 'SUCCEEDED', { startedAt: driver.time.nowMs })
+    for (const other of driver.executions().filter(({ jobId }) => jobId !== 'poison')) driver.report(other, 'SUCCEEDED')
+    await driver.advance(5_000, 50)
+    const state = driver.state(first, 'poison')
+    expect(state).toMatchObject({ status: 'INVALID', active: [], lastRun: { status: 'DEAD' } })
+    expect(state?.lastRun?.errors.at(-1)).toMatchObject({ type: 'Unrecordable' })
+    // Whoever reads dead letters hears of it too: which attempt it was, and not what it was given.
+    expect(deadLetters(driver)).toMatchObject([
+      {
+        ...{ jobId: 'poison', runNo: run.runNo, attempts: 1, errors: [{ type: 'Unrecordable', message: tooLarge().message }] },
+        execution: { jobId: 'poison', attempt: 1, specOffset: run.specOffset, handler: 'x', payload: null, headers: {} },
+      },
+    ])
+    expect(counts.tries).toBeLessThan(20)
+    expect(driver.state(first, 'neighbour-0')?.succeeded).toBeGreaterThan(0)
+    await takeOver(driver, first)
+    expectNeighbours(driver, driver.nowMs - 1_000)
+  })
+
+  it('also its dead letter: its run ends all the same, and says why', async () => {
+    const { driver, first } = await begun()
+    const isLetter = ({ topic }: Appended[number]): boolean => topic === names.deadLetters
+    const counts = refusing(
+      driver,
+      (records) => poisonIn(records)?.lastRun?.status === 'SUCCEEDED' || records.some(isLetter),
+      tooLarge,
+    )
+    driver.define('poison', { schedule: { delayMs: 500 }, target: { handler: 'x' } })
+    await driver.advance(1_000, 50)
+    const run = driver.executions().find(({ jobId }) => jobId === 'poison')
+    if (run === undefined) throw new Error('It has not fired.')
+    driver.report(run, 'SUCCEEDED', { startedAt: driver.time.nowMs })
+    await driver.advance(5_000, 50)
+    expect(driver.state(first, 'poison')).toMatchObject({ status: 'INVALID', active: [], lastRun: { status: 'DEAD' } })
+    expect(deadLetters(driver)).toEqual([])
+    expect(counts.tries).toBeLessThan(20)
+    expectNeighbours(driver, driver.nowMs - 1_000)
+  })
+
+  it('when a command is carried out: it is passed over, and the neighbours fire on time', async () => {
+    const { driver, first } = await begun()
+    driver.define('poison', { schedule: { cron: '0 0 1 1 *' }, target: { handler: 'x' } })
+    const counts = refusing(driver, (records) => (poisonIn(records)?.active.length ?? 0) > 0, tooLarge)
+    await driver.advance(1_000, 50)
+    driver.command('poison', { type: 'TRIGGER', commandId: 'one' })
+    driver.command('neighbour-1', { type: 'PAUSE', commandId: 'two' })
+    driver.command('neighbour-1', { type: 'RESUME', commandId: 'three' })
+    await driver.advance(5_000, 50)
+    expect(driver.state(first, 'poison')).toMatchObject({ status: 'INVALID', active: [] })
+    expect(driver.state(first, 'neighbour-1')).toMatchObject({
+      status: 'ACTIVE',
+      recentCommands: [expect.any(Number), expect.any(Number)],
+    })
+    expect(counts.tries).toBeLessThan(20)
+    await takeOver(driver, first)
+    expectNeighbours(driver, driver.nowMs - 1_000)
+  })
+
+  it('also that the job is INVALID: it is passed over, and claims do not flood the changelog', async () => {
+    const { driver, first } = await begun()
+    const counts = refusing(driver, (records) => poisonIn(records) !== undefined, tooLarge)
+    driver.define('poison', { schedule: { everyMs: 1_000 }, target: { handler: 'x' } })
+    await driver.advance(20_000, 50)
+    expect(driver.state(first, 'poison')).toBeUndefined()
+    expect(counts.tries).toBeLessThan(30)
+    expect(claimsOf(driver)).toBeLessThan(40)
+    expectNeighbours(driver, driver.nowMs - 1_000)
+  })
+
+  it('is found in a few turns though light neighbours are due in each of them, and they fire meanwhile', async () => {
+    const driver = new SchedulerDriver()
+    const first = driver.boot('A')
+    await driver.settle()
+    const shifts = neighbours.map((id, index) => ({ id, anchor: beginMs + index * 16 }))
+    for (const { id, anchor } of shifts)
+      driver.define(id, { schedule: { everyMs: 1_000, anchor }, target: { handler: 'x' }, maxConcurrentRuns: 100 })
+    await driver.advance(2_500, 100)
+    const isPoison = (records: Appended): boolean =>
+      records.some(({ topic, key }) => topic.startsWith('model.executions') && String(key) === 'poison')
+    const counts = refusing(driver, isPoison, tooLarge)
+    driver.define('poison', { schedule: { delayMs: 500 }, target: { handler: 'x' }, payload: Buffer.alloc(100_000) })
+    // One commit in 50 ms: three or more neighbours are due in each turn.
+    for (let step = 0; step < 160; step++) {
+      const gate = Promise.withResolvers<void>()
+      driver.commitGate = gate.promise
+      await driver.advance(50)
+      gate.resolve()
+    }
+    expect(driver.state(first, 'poison')).toMatchObject({ status: 'INVALID', active: [] })
+    expect(counts.tries).toBeLessThan(16)
+    driver.commitGate = undefined
+    await driver.advance(3_000, 50)
+    expectNeighbours(driver, driver.nowMs - 1_000, 3_000)
+  })
+})
+
+describe('what is no fault of any job', () => {
+  it('one accident with one job alone in its turn: it is tried once more, and goes', async () => {
+    const driver = new SchedulerDriver()
+    const first = driver.boot('A')
+    await driver.settle()
+    const accident = refusing(
+      driver,
+      (records) => accident.tries === 0 && poisonIn(records) !== undefined,
+      () => new Error('An accident.'),
+    )
+    driver.define('poison', { schedule: { at: beginMs + 1_000 }, target: { handler: 'x' } })
+    await driver.advance(10_000, 100)
+    expect(accident.tries).toBe(1)
+    expect(driver.executions().map(({ jobId, runNo }) => [jobId, runNo])).toEqual([['poison', 1]])
+    expect(driver.state(first, 'poison')).toMatchObject({ reason: null, active: [{ status: 'DISPATCHED' }] })
+  })
+
+  it('a broker that is away for a minute makes none INVALID; then all goes on within a second', async () => {
+    const { driver, first } = await begun()
+    const away = { until: driver.nowMs + 60_000 }
+    refusing(
+      driver,
+      (records) => driver.nowMs < away.until && records.some(({ topic }) => topic.startsWith('model.executions')),
+      () => new DuelogError('broker-unavailable', 'No broker.'),
+    )
+    await driver.advance(75_000, 250)
+    for (const id of neighbours) expect(driver.state(first, id)).toMatchObject({ status: 'ACTIVE' })
+    const later = driver.executions().filter(({ at }) => at > away.until)
+    expect(later.length).toBeGreaterThan(neighbours.length * 5)
+    // By the clock of the simulation: nothing waits for seconds once the broker is back.
+    expect(Math.min(...later.map(({ at }) => at)) - away.until).toBeLessThanOrEqual(1_000)
+  })
+
+  it('a store that cannot be written: the partition is opened again less and less often, and no job is INVALID', async () => {
+    const { driver, first } = await begun()
+    const disk = first.disk.get(0)
+    if (disk === undefined) throw new Error('No store.')
+    const claims = claimsOf(driver)
+    const { applyNow } = disk
+    let failures = 0
+    disk.applyNow = (ops) => {
+      if (!ops.some(({ key }) => key.equals(stateKey('neighbour-7')))) return applyNow(ops)
+      failures++
+      throw new Error('No space left on device.')
+    }
+    await driver.advance(60_000, 250)
+    expect(failures).toBeGreaterThan(2)
+    expect(claimsOf(driver) - claims).toBeLessThan(60)
+    disk.applyNow = applyNow
+    await driver.advance(10_000, 250)
+    for (const id of neighbours) expect(driver.state(first, id)).toMatchObject({ status: 'ACTIVE' })
+  })
+})
+
+describe('a rule that throws', () => {
+  it('makes its job INVALID in the same turn, ends the run that it was about, and is not tried again and again', async () => {
+    const { driver, first } = await begun()
+    let asked = 0
+    Object.defineProperty(first, 'ordersSeen', {
+      get: () => {
+        if (++asked > 2) throw new Error('A fault.')
+        return true
+      },
+    })
+    driver.define('poison', { schedule: { everyMs: 1_000 }, target: { topic: { name: ordersTopic } } })
+    await driver.advance(20_000, 100)
+    expect(driver.state(first, 'poison')).toMatchObject({ status: 'INVALID', active: [] })
+    expect(asked).toBeLessThan(10)
+    expectNeighbours(driver, driver.nowMs - 1_000)
+  })
+})
+
+it('whether a turn is for a run that waits for a slot is asked once for what it takes and what it has room for', async () => {
+  let asked = 0
+  vi.spyOn(Narrowing.prototype, 'isForWaiters').mockImplementation(() => asked++ % 2 === 0)
+  onTestFinished(() => void vi.restoreAllMocks())
+  const driver = new SchedulerDriver()
+  const owner = driver.boot('A')
+  await driver.settle()
+  driver.define('timer', { schedule: { at: beginMs + 1_000 }, target: { handler: 'x' } })
+  driver.define('mail', { schedule: { at: beginMs + 100_000 }, target: { handler: 'x' } })
+  driver.command('mail', { type: 'PAUSE', commandId: 'p' })
+  await driver.advance(3_000, 250)
+  expect(driver.executions().map(({ jobId }) => jobId)).toEqual(['timer'])
+  expect(driver.state(owner, 'mail')).toMatchObject({ status: 'PAUSED' })
+})
+
+describe('a turn that failed is made up for', () => {
+  const away = new DuelogError('broker-unavailable', 'A transaction was not done in 15000 ms.')
+  const names = Array.from({ length: 64 }, (_, index) => `timer-${index}`)
+  const turnsUntilWhole = (narrowing: Narrowing): number => {
+    for (let turn = 0; turn < 10_000; turn++) {
+      if (narrowing.max === 2_000) return turn
+      narrowing.succeeded([`later-${turn}`])
+    }
+    return Number.POSITIVE_INFINITY
+  }
+
+  it('brokers that are away make turns no smaller than an eighth, however few were in them and however often, so that all is made up for at once', () => {
+    for (const inputs of [names, names.slice(0, 3), names.slice(0, 1)]) {
+      const narrowing = new Narrowing(2_000)
+      for (const _ of names) narrowing.failed(inputs, away)
+      expect(narrowing.max).toBe(250)
+      expect(turnsUntilWhole(narrowing)).toBe(3)
+    }
+  })
+
+  it('while a culprit is sought brokers that are away make turns no larger', () => {
+    const narrowing = new Narrowing(2_000)
+    narrowing.failed(names.slice(0, 8), new DuelogError('record-refused', 'INVALID_RECORD'))
+    narrowing.failed(names.slice(0, 4), away)
+    expect(narrowing.max).toBe(4)
+  })
+
+  it('who was suspected and never comes again is forgotten, and turns grow again', () => {
+    const narrowing = new Narrowing(2_000)
+    narrowing.failed(names, tooLarge())
+    expect(narrowing.max).toBe(32)
+    expect(turnsUntilWhole(narrowing)).toBeLessThan(1_000)
+  })
+})

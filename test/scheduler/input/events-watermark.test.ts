@@ -1,0 +1,151 @@
+/** The watermark of reports moves in bounded time wherever reports can be read, asks no more than it must, and never covers what was not read. */
+import { pino } from 'pino'
+import { expect, test } from 'vitest'
+import type { Range } from '../../../src/scheduler/input/end-offset-queries.ts'
+import { EventsWatermark } from '../../../src/scheduler/input/events-watermark.ts'
+import type { Timer } from '../../../streams/state/keys.ts'
+import { timerKind } from '../../../streams/state/keys.ts'
+
+const beganAt = 1_800_000_000_000
+
+/** A watermark of a partition that has read and folded its reports up to `folded`, and whose questions a test answers. */
+function site(foldedThen: number) {
+  const now = { wallMs: beganAt, steadyMs: 0 }
+  let folded = foldedThen
+  const asked: PromiseWithResolvers<Range>[] = []
+  let nudges = 0
+  const watermark = new EventsWatermark({
+    partition: 0,
+    shared: {
+      clock: { nowMs: () => now.wallMs, steadyMs: () => now.steadyMs, at: () => () => undefined },
+      logger: pino({ level: 'silent' }),
+      names: { events: 'execution-events' },
+    },
+    shares: {
+      ends: {
+        events: {
+          ask: () => {
+            const question = Promise.withResolvers<Range>()
+            asked.push(question)
+            return question.promise
+          },
+        },
+      },
+    },
+    feed: { nudge: () => void nudges++, next: () => folded },
+    signal: { wake: () => undefined },
+    hasFolded: (_, end) => folded >= end,
+  })
+  const pass = (ms: number): void => {
+    now.wallMs += ms
+    now.steadyMs += ms
+  }
+  const answer = async (range: Range): Promise<void> => {
+    asked.at(-1)?.resolve(range)
+    await new Promise(setImmediate)
+  }
+  const fail = async (): Promise<void> => {
+    asked.at(-1)?.reject(new Error('no answer'))
+    await new Promise(setImmediate)
+  }
+  const fold = (end: number): void => {
+    folded = end
+  }
+  return { watermark, now, asked, pass, answer, fail, fold, nudges: () => nudges }
+}
+
+const lease: Timer = { dueAt: beganAt, kind: timerKind.lease, jobId: 'j', runNo: 1 }
+
+test('reports that all expired before they were read keep no attempt alive', async () => {
+  const { watermark, answer, pass } = site(300)
+  watermark.hold([{ timer: lease, untilMs: beganAt }])
+  expect(watermark.look()).toEqual([])
+  await answer({ earliest: 500, next: 500 })
+  pass(1)
+  expect(watermark.look()).toEqual([lease])
+})
+
+test('a log that ends before what was read of it covers nothing: it is another one', async () => {
+  const { watermark, answer, pass } = site(300)
+  watermark.hold([{ timer: lease, untilMs: beganAt }])
+  watermark.look()
+  await answer({ earliest: 0, next: 3 })
+  pass(1)
+  expect(() => watermark.look()).toThrow(/ends at 3 and was read up to 300/)
+  expect(watermark.readUntil).toBe(0)
+})
+
+test('for a time that has not come the brokers are not asked', async () => {
+  const { watermark, asked, pass } = site(300)
+  // Taken before the clock was set back.
+  watermark.hold([{ timer: lease, untilMs: beganAt + 60_000 }])
+  for (let times = 0; times < 10; times++) {
+    expect(watermark.look()).toEqual([])
+    pass(1)
+  }
+  expect(asked).toHaveLength(0)
+  expect(watermark.wakeAtMs).toBe(beganAt + 60_000)
+  pass(60_000)
+  watermark.look()
+  expect(asked).toHaveLength(1)
+})
+
+test('what failed or was answered while the clock was ahead is asked again a second later, and sought two seconds later', async () => {
+  const { watermark, now, asked, pass, fail, answer, nudges } = site(300)
+  watermark.hold([{ timer: lease, untilMs: beganAt }])
+  watermark.look()
+  now.wallMs += 86_400_000
+  await fail()
+  now.wallMs -= 86_400_000
+  pass(1_000)
+  expect(watermark.wakeAtMs).toBeLessThanOrEqual(now.wallMs)
+  watermark.look()
+  expect(asked).toHaveLength(2)
+  now.wallMs += 86_400_000
+  await answer({ earliest: 0, next: 400 })
+  now.wallMs -= 86_400_000
+  pass(2_000)
+  expect(watermark.wakeAtMs).toBeLessThanOrEqual(now.wallMs)
+  watermark.look()
+  expect(nudges()).toBe(1)
+})
+
+test('what is covered is what was durable when it was asked for, and not before the last of it is folded', async () => {
+  const { watermark, asked, answer, pass, fold } = site(300)
+  const later: Timer = { ...lease, runNo: 2 }
+  watermark.hold([
+    { timer: lease, untilMs: beganAt },
+    { timer: later, untilMs: beganAt + 500 },
+  ])
+  watermark.look()
+  pass(1_000)
+  await answer({ earliest: 0, next: 310 })
+  fold(309)
+  expect(watermark.look()).toEqual([])
+  fold(310)
+  expect(watermark.look()).toEqual([lease])
+  expect(watermark.readUntil).toBe(beganAt)
+  // What came since is asked for anew.
+  expect(asked).toHaveLength(2)
+  await answer({ earliest: 0, next: 310 })
+  expect(watermark.look()).toEqual([later])
+  expect(watermark.readUntil).toBe(beganAt + 1_000)
+  expect(watermark.depth).toBe(0)
+})
+
+test('what a clock that was ahead has read covers nothing of what is now', async () => {
+  const { watermark, now, asked, answer, pass } = site(300)
+  now.wallMs += 3_600_000
+  watermark.hold([{ timer: lease, untilMs: beganAt }])
+  watermark.look()
+  await answer({ earliest: 0, next: 300 })
+  expect(watermark.look()).toEqual([lease])
+  now.wallMs -= 3_600_000
+  pass(60_000)
+  const next: Timer = { ...lease, runNo: 2 }
+  watermark.hold([{ timer: next, untilMs: beganAt + 30_000 }])
+  expect(watermark.look()).toEqual([])
+  expect(asked).toHaveLength(2)
+  await answer({ earliest: 0, next: 300 })
+  expect(watermark.look()).toEqual([next])
+})

@@ -1,0 +1,20 @@
+/** A partition that fails on and on says so, and does not fill the log with it. */
+import { expect, test, vi } from 'vitest'
+import type { Shared } from '../../../src/scheduler/options/options.ts'
+import { ReopenLines } from '../../../src/scheduler/partition/reopen-lines.ts'
+
+test('the first failure is said, each of another kind, and the same kind once a minute with its count', () => {
+  let nowMs = 0
+  const warn = vi.fn()
+  const lines = new ReopenLines(3, { clock: { steadyMs: () => nowMs }, logger: { warn } } as unknown as Shared)
+  const away = new Error('away')
+  for (let failures = 0; failures < 200; failures++, nowMs += 500) lines.say(away, 'broker-unavailable', failures)
+  expect(warn.mock.calls.map(([facts]) => facts.failures)).toEqual([undefined, 121])
+  lines.say(new Error('odd'), 'internal', 200)
+  lines.say(away, 'broker-unavailable', 201)
+  expect(warn).toHaveBeenCalledTimes(4)
+  // It had worked meanwhile.
+  lines.say(away, 'broker-unavailable', 0)
+  expect(warn).toHaveBeenCalledTimes(5)
+  expect(warn).toHaveBeenLastCalledWith({ err: away, partition: 3 }, 'Partition 3 is reopened: away')
+})

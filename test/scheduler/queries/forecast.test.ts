@@ -1,0 +1,156 @@
+import { describe, expect, it } from 'vitest'
+import type { JobDefinitionInput } from '../../../schemas/generated.ts'
+import { systemClock } from '../../../src/clock/clock.ts'
+import { looksWaitingMax } from '../../../src/concurrency/fair-slots.ts'
+import {
+  Forecasts,
+  forecast,
+  forecastSampleMax,
+  forecastSearchMax,
+  forecastTimersMax,
+} from '../../../src/scheduler/queries/forecast.ts'
+import { completeDefinition } from '../../../streams/definitions/definition-json.ts'
+import { stepsSpent } from '../../../streams/schedules/steps.ts'
+import { definitionKey, definitionValue, timerKey, timerKind } from '../../../streams/state/keys.ts'
+import { timersOf } from '../../../streams/state/timers.ts'
+import { codecs } from '../../model/world.ts'
+import { memoryStore } from '../../tools/memory-store.ts'
+
+const now = Date.UTC(2030, 0, 1)
+/** A process that has time. */
+const atOnce = { rest: () => new Promise<void>(setImmediate) }
+const minute = 60_000
+
+/** A store with these jobs, as their owner would have them before anything was decided. */
+async function storeOf(jobs: Iterable<readonly [id: string, schedule: JobDefinitionInput['schedule'], more?: object]>) {
+  const store = memoryStore()
+  const ops = []
+  for (const [id, schedule, more = {}] of jobs) {
+    const spec = completeDefinition({ schedule, target: { handler: 'noop' }, ...more })
+    const definition = { offset: 0, appendedAt: now, bytes: codecs.definition.encode(spec), spec }
+    ops.push({ key: definitionKey(id), value: definitionValue(definition) })
+    for (const timer of timersOf({ id, definition })) ops.push({ key: timerKey(timer), value: Buffer.alloc(0) })
+  }
+  await store.apply(ops)
+  return store
+}
+const range = { from: now, to: now + 10 * minute, bucketMs: minute }
+
+describe('forecast', () => {
+  it('counts the next occurrence of each job in its step, and what was due before', async () => {
+    const store = await storeOf([
+      ['late', { at: now - 5 }],
+      ['a', { at: now }],
+      ['b', { at: now + minute - 1 }],
+      ['c', { at: now + minute }],
+      ['beyond', { at: now + 10 * minute }],
+    ])
+    const lease = timerKey({ dueAt: now + 1, kind: timerKind.lease, jobId: 'a', runNo: 1 })
+    await store.apply([{ key: lease, value: Buffer.alloc(0) }])
+    const counts = await forecast(store, codecs, range)
+    expect(counts).toMatchObject({ overdue: 1, jobs: 3, sampled: 3, until: range.to, cut: false })
+    expect(counts.next).toEqual([2, 1, 0, 0, 0, 0, 0, 0, 0, 0])
+    expect(counts.later).toEqual(Array(10).fill(0))
+  })
+
+  it('counts what recurs after the next occurrence, up to maxRuns and expireAt', async () => {
+    const store = await storeOf([
+      ['each', { everyMs: 2 * minute }],
+      ['thrice', { everyMs: minute }, { maxRuns: 3 }],
+      ['soon over', { everyMs: minute }, { expireAt: now + 5 * minute }],
+    ])
+    const { next, later } = await forecast(store, codecs, range)
+    expect(next).toEqual([0, 2, 1, 0, 0, 0, 0, 0, 0, 0])
+    expect(later).toEqual([0, 0, 2, 2, 2, 0, 1, 0, 1, 0])
+  })
+
+  it('lets a job that recurs too often for its share go on at its rate', async () => {
+    const store = await storeOf(
+      Array.from({ length: forecastSampleMax }, (_, index) => [`j${index}`, { everyMs: 1_000 }] as const),
+    )
+    const { later, cut } = await forecast(store, codecs, range)
+    expect(cut).toBe(true)
+    const total = later.reduce((sum, count) => sum + count, 0)
+    expect(total).toBeGreaterThan(598 * forecastSampleMax * 0.9)
+    expect(total).toBeLessThan(598 * forecastSampleMax * 1.1)
+  })
+
+  it('lets a sample stand for all where there are many', async () => {
+    const jobs = Array.from({ length: 5 * forecastSampleMax }, (_, index) => [`j${index}`, { everyMs: 5 * minute - 1 }] as const)
+    const { later, jobs: counted, sampled } = await forecast(await storeOf(jobs), codecs, range)
+    expect([counted, sampled]).toEqual([5 * forecastSampleMax, forecastSampleMax])
+    expect(later.reduce((sum, count) => sum + count, 0)).toBeCloseTo(5 * forecastSampleMax)
+  })
+
+  it('says how far it came where there is too much', async () => {
+    const store = memoryStore()
+    const value = Buffer.alloc(0)
+    const timers = Array.from({ length: forecastTimersMax + 10 }, (_, index) => ({
+      key: timerKey({ dueAt: now + index, kind: timerKind.fire, jobId: `j${index}`, runNo: 0 }),
+      value,
+    }))
+    await store.apply(timers)
+    const { until, jobs } = await forecast(store, codecs, range)
+    expect(until).toBe(now + forecastTimersMax - 1)
+    expect(jobs).toBe(forecastTimersMax - 1)
+  })
+})
+
+describe('a forecast of rules that are searched for', () => {
+  /** Each of its times is a search through a year, and there is one each day. */
+  const places = Array.from({ length: 366 }, (_, place) => place + 1).join(',')
+  const dear = (index: number) => ({
+    rrule: `FREQ=YEARLY;BYDAY=MO,TU,WE,TH,FR,SA,SU;BYHOUR=${index % 24};BYMINUTE=${index % 60};BYSETPOS=${places}`
+      .slice(0, 1_020)
+      .replace(/,\d*$/, ''),
+    timezone: 'UTC',
+    dtstart: now,
+  })
+  const decade = { from: now, to: now + 3_653 * 86_400_000, bucketMs: 3_653 * 86_400 * 1_000 }
+
+  it.each([1, 10, forecastSampleMax])('of %i jobs takes so many steps, and leaves the event loop to others', async (count) => {
+    const store = await storeOf(Array.from({ length: count }, (_, index) => [`j${index}`, dear(index)] as const))
+    const before = stepsSpent()
+    let [last, most, goesOn] = [before, 0, true]
+    const look = (): void => {
+      most = Math.max(most, stepsSpent() - last)
+      last = stepsSpent()
+      if (goesOn) setImmediate(look)
+    }
+    setImmediate(look)
+    const { cut, later } = await forecast(store, codecs, decade, atOnce)
+    goesOn = false
+    expect(cut).toBe(true)
+    expect(later.reduce((sum, each) => sum + each, 0)).toBeGreaterThan(1_000 * count)
+    expect(stepsSpent() - before).toBeLessThan(2 * forecastSearchMax)
+    expect(most).toBeLessThan(forecastSearchMax / 4)
+  })
+
+  it('rests as the process has time after each piece', async () => {
+    const store = await storeOf(Array.from({ length: 20 }, (_, index) => [`job-${index}`, dear(index)] as const))
+    const used: number[] = []
+    const spare = { rest: async (ms: number) => void used.push(ms) }
+    const before = stepsSpent()
+    await forecast(store, codecs, decade, spare)
+    expect(stepsSpent() - before).toBeGreaterThan(500_000)
+    expect(used).not.toEqual([])
+  })
+
+  it('is made one at a time, and of so many at most', async () => {
+    const store = await storeOf([['one', dear(0)]])
+    const forecasts = new Forecasts(codecs, systemClock, atOnce)
+    let [underWay, most] = [0, 0]
+    const scan: typeof store.scan = async (asked) => {
+      most = Math.max(most, ++underWay)
+      const found = await store.scan(asked)
+      underWay--
+      return found
+    }
+    const counted = () => ({ ...store, get: store.get.bind(store), scan })
+    const range = { from: now, to: now + minute, bucketMs: minute }
+    const asked = Array.from({ length: looksWaitingMax + 1 }, () => forecasts.of(counted, range))
+    await expect(forecasts.of(counted, range)).rejects.toMatchObject({ code: 'overloaded' })
+    await Promise.all(asked)
+    expect(most).toBe(1)
+  })
+})

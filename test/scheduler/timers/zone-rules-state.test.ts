@@ -1,0 +1,18 @@
+/** What is said of the time zone rules of a partition's owners, by one claim after another. */
+import { pino } from 'pino'
+import { expect, it } from 'vitest'
+import { createMetrics } from '../../../src/metrics/metrics.ts'
+import { ZoneStanding } from '../../../src/scheduler/timers/zone-rules-state.ts'
+
+it('warns of other rules with what to do, and not of an earlier version that does not say its rules', () => {
+  const lines: { level: number; msg: string }[] = []
+  const logger = pino({ level: 'info' }, { write: (line) => lines.push(JSON.parse(line)) })
+  const zones = new ZoneStanding(0, { zoneRules: '2026c', metrics: createMetrics(), logger })
+  zones.claimed('')
+  expect(lines).toMatchObject([{ level: 30, msg: expect.stringContaining('earlier version') }])
+  zones.claimed('2025a')
+  expect(lines[1]).toMatchObject({ level: 40, msg: expect.stringMatching(/2025a.*2026c.*Give all processes the same Node/) })
+  zones.claimed('2025a')
+  zones.claimed('2026c')
+  expect(lines).toHaveLength(2)
+})

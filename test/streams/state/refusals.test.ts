@@ -1,0 +1,44 @@
+/** What a job remembers of what was decided against, so that whoever asks why finds it. */
+import { describe, expect, it } from 'vitest'
+import { JobHistory } from '../runs/history.ts'
+
+const full = (): JobHistory => new JobHistory().define({ schedule: { at: 900_000 }, maxConcurrentRuns: 1 }).command('TRIGGER')
+
+describe('the decisions of a job', () => {
+  it('are counted together where one after another has the same reason, and only there', () => {
+    const job = new JobHistory().define({ schedule: { everyMs: 1_000 }, maxConcurrentRuns: 1 }).downUntil(3_500)
+    expect(job.until(6_000).state.decisions).toMatchObject([
+      { what: 'SKIPPED', reason: 'catch-up', count: 2, scheduledFor: 1_000, at: 3_500 },
+      { what: 'SKIPPED', reason: 'max-concurrent-runs', count: 3, scheduledFor: 4_000, at: 6_000 },
+    ])
+  })
+  it('have an entry for each command that somebody may ask for, and one for all that nobody waits for', () => {
+    const job = full()
+    for (const commandId of ['f1', 'f2']) job.command('TRIGGER', { trigger: 'FOLLOW_UP', commandId })
+    for (const commandId of ['m1', 'm2']) job.command('TRIGGER', { commandId })
+    job.command('TRIGGER', { trigger: 'FOLLOW_UP', commandId: 'f3' })
+    expect(job.state.decisions.map(({ commandId, count, reason }) => [commandId, count, reason])).toEqual([
+      [null, 2, 'max-concurrent-runs'],
+      ['m1', 1, 'max-concurrent-runs'],
+      ['m2', 1, 'max-concurrent-runs'],
+      [null, 1, 'max-concurrent-runs'],
+    ])
+  })
+  it('are the last twelve besides those of commands that are still known', () => {
+    const job = new JobHistory().define({ schedule: { everyMs: 1_000 }, retry: { maxAttempts: 1 } })
+    job.command('REDRIVE', { runNo: 7, commandId: 'asked' })
+    for (let time = 1_000; time <= 20_000; time += 1_000) job.until(time).fail()
+    expect(job.state.decisions.map(({ what, runNo }) => `${what} ${runNo}`)).toEqual([
+      'DROPPED 7',
+      ...Array.from({ length: 12 }, (_, index) => `DEAD ${index + 9}`),
+    ])
+  })
+})
+
+it.each([
+  ['a trigger by hand', 'TRIGGER', { trigger: 'MANUAL' }, 'MANUAL'],
+  ['a follow-up', 'TRIGGER', { trigger: 'FOLLOW_UP' }, 'FOLLOW_UP'],
+  ['a redrive', 'REDRIVE', { runNo: 5 }, 'REDRIVE'],
+] as const)('%s that is refused is counted as what it is', (_, type, more, what) => {
+  expect(full().command(type, more).last.notes).toMatchObject([{ kind: 'refused', what, count: 1 }])
+})

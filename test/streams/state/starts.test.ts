@@ -1,0 +1,187 @@
+/** The sliding window of starts: exact wherever a window begins, whatever is asked with and in whatever order. */
+import fc from 'fast-check'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { completeDefinition } from '../../../streams/definitions/definition-json.ts'
+import { StartTimes } from '../../../streams/state/start-times.ts'
+import { isOutdated, rateOf, reserveStart, type Starts, startsEntry, startsOf } from '../../../streams/state/starts.ts'
+
+const rate = fc.record({ limit: fc.integer({ min: 1, max: 5 }), perMs: fc.integer({ min: 1, max: 50 }) })
+
+describe('starts under a rate', () => {
+  it('of one limit are never more than it in any window, wherever that begins', () => {
+    fc.assert(
+      fc.property(rate, fc.array(fc.integer({ min: 0, max: 300 }), { maxLength: 80 }), (given, wanted) => {
+        const times = allGiven(given, wanted)
+        for (const [index, at] of times.entries()) {
+          expect(at).toBeGreaterThanOrEqual(wanted[index] ?? 0)
+          const beyond = times[index + given.limit]
+          if (beyond !== undefined) expect(beyond - at).toBeGreaterThanOrEqual(given.perMs)
+        }
+      }),
+    )
+  })
+  it('of jobs that ask with different limits keep that of each, counted back from its start', () => {
+    const asked = fc.record({ given: rate, at: fc.integer({ min: 0, max: 300 }) })
+    fc.assert(
+      fc.property(rate, fc.array(asked, { maxLength: 60 }), (largest, asks) => {
+        // What was forgotten before anybody asked with so large a window cannot be counted: the largest asks first.
+        let starts: Starts | undefined = reserveStart(undefined, { limit: 5, perMs: 50 + largest.perMs }, 0).starts
+        const times = [0]
+        for (const { given, at: wantedAt } of asks) {
+          const reserved = reserveStart(starts, given, wantedAt)
+          starts = reserved.starts
+          times.push(reserved.at)
+          const inWindow = times.filter((time) => time > reserved.at - given.perMs)
+          expect(inWindow.length).toBeLessThanOrEqual(given.limit)
+        }
+      }),
+    )
+  })
+  it('are given by arrival: none comes before one that was given earlier', () => {
+    expect(allGiven({ limit: 2, perMs: 10 }, [100, 50, 50, 50])).toEqual([100, 100, 110, 110])
+  })
+  it('are given at once as long as there is room, and no later than needed after that', () => {
+    expect(allGiven({ limit: 3, perMs: 1_000 }, [0, 0, 0, 0, 500, 1_500])).toEqual([0, 0, 0, 1_000, 1_000, 1_500])
+  })
+  it('hold a smaller limit at once', () => {
+    const before = [0, 0, 0, 0].reduce<Starts | undefined>(
+      (starts) => reserveStart(starts, { limit: 4, perMs: 100 }, 0).starts,
+      undefined,
+    )
+    expect(reserveStart(before, { limit: 1, perMs: 100 }, 10).at).toBe(100)
+    expect(reserveStart(before, { limit: 4, perMs: 500 }, 10).at).toBe(500)
+    expect(reserveStart(before, { limit: 5, perMs: 100 }, 10).at).toBe(10)
+  })
+  it('come back from the log as they were', () => {
+    fc.assert(
+      fc.property(rate, fc.array(fc.integer({ min: 0, max: 300 }), { minLength: 1, maxLength: 30 }), (given, wanted) => {
+        const starts = wanted.reduce<Starts | undefined>((before, at) => reserveStart(before, given, at).starts, undefined)
+        if (starts === undefined) throw new Error('Nothing was given.')
+        expect(startsOf(startsEntry(starts))).toEqual(starts)
+      }),
+    )
+  })
+  it('are kept no more than the limit, and forgotten when no clock can be so far behind', () => {
+    let starts: Starts | undefined
+    for (let at = 0; at < 100; at++) starts = reserveStart(starts, { limit: 7, perMs: 1_000_000 }, at).starts
+    expect(starts?.times).toHaveLength(7)
+    expect(isOutdated({ lastAt: 0, perMs: 1_000 }, 60_000)).toBe(false)
+    expect(isOutdated({ lastAt: 0, perMs: 1_000 }, 3_600_999)).toBe(false)
+    expect(isOutdated({ lastAt: 0, perMs: 1_000 }, 3_601_000)).toBe(true)
+    expect(isOutdated({ lastAt: 5, perMs: 1_000 }, 3_601_000)).toBe(false)
+  })
+  it('are kept no more than the largest limit, also where others ask with a small one', () => {
+    let starts = reserveStart(undefined, { limit: 5, perMs: 1_000_000 }, 0).starts
+    for (let at = 1; at < 50; at++) {
+      starts = reserveStart(starts, { limit: 1, perMs: 1 }, at).starts
+      expect(starts.times.length).toBeLessThanOrEqual(5)
+      expect(starts.times.last).toBe(at)
+    }
+    expect(starts).toMatchObject({ limit: 5, perMs: 1_000_000 })
+    expect([...starts.times]).toEqual([45, 46, 47, 48, 49])
+  })
+  it('are forgotten as soon as no window can hold them', () => {
+    const before = { times: StartTimes.of([0, 900]), limit: 5, perMs: 1_000, givenAt: 0 }
+    expect([...reserveStart(before, { limit: 5, perMs: 1_000 }, 999).starts.times]).toEqual([0, 900, 999])
+    expect([...reserveStart(before, { limit: 5, perMs: 1_000 }, 1_000).starts.times]).toEqual([900, 1_000])
+    expect([...reserveStart(before, { limit: 5, perMs: 1_000 }, 5_000).starts.times]).toEqual([5_000])
+  })
+})
+
+describe('one more start', () => {
+  it('leaves those before it as they were, whoever goes on from them', () => {
+    const operations = fc.array(fc.record({ from: fc.nat(40), forgotten: fc.nat(3), at: fc.nat(1_000) }), { maxLength: 40 })
+    fc.assert(
+      fc.property(operations, (asked) => {
+        const made: { is: StartTimes; should: number[] }[] = [{ is: StartTimes.of([1, 2]), should: [1, 2] }]
+        for (const { from, forgotten, at } of asked) {
+          const before = made[from % made.length] as (typeof made)[number]
+          const left = Math.min(forgotten, before.should.length)
+          made.push({ is: before.is.followedBy(at, left), should: [...before.should.slice(left), at] })
+        }
+        for (const { is, should } of made) {
+          expect([...is]).toEqual(should)
+          expect([is.length, is.last, is.at(0), is.at(is.length), is.at(-1)]).toEqual([
+            should.length,
+            should.at(-1),
+            should[0],
+            undefined,
+            undefined,
+          ])
+        }
+      }),
+    )
+  })
+  it('copies the others hardly ever, however many there are', () => {
+    const copies = vi.spyOn(Array.prototype, 'slice')
+    onTestFinished(() => copies.mockRestore())
+    let starts: Starts | undefined
+    for (let at = 0; at < 30_000; at++) starts = reserveStart(starts, { limit: 10_000, perMs: 1_000_000 }, at).starts
+    expect(copies.mock.calls.length).toBeLessThan(10)
+    expect(starts?.times).toHaveLength(10_000)
+  })
+})
+
+/** README, the rateLimit of clocks that were ahead: given for a time that has not come, they hold nobody up. */
+describe('starts that a clock which was ahead has given', () => {
+  const [minute, hour, day] = [60_000, 3_600_000, 86_400_000]
+  const now = 1_800_000_000_000
+  const rate = { limit: 1, perMs: hour }
+  const next = (times: number[], givenAt: number | null): number =>
+    reserveStart({ times: StartTimes.of(times), ...rate, givenAt }, rate, now, now).at
+  it('count as given now, when the clock was ahead by more than a minute', () => {
+    expect(next([now + day], now + day)).toBe(now + hour)
+    expect(next([now + day], now + minute + 1)).toBe(now + hour)
+  })
+  it('hold as they are, when the clock was ahead by no more than a minute', () => {
+    expect(next([now + day], now + minute)).toBe(now + day + hour)
+    expect(next([now - 1_000], now - 1_000)).toBe(now - 1_000 + hour)
+  })
+  it('of a version that did not say when hold unless no start deadline of 30 days, and an hour between clocks, allows them', () => {
+    expect(next([now + 30 * day + hour], null)).toBe(now + 30 * day + 2 * hour)
+    expect(next([now + 30 * day + hour + 1], null)).toBe(now + hour)
+    expect(next([now + day], null)).toBe(now + day + hour)
+  })
+  it('leave alone what lies behind', () => {
+    const before = { times: StartTimes.of([now - 10, now + day]), limit: 3, perMs: hour, givenAt: now + day }
+    expect([...reserveStart(before, { limit: 3, perMs: hour }, now, now).starts.times]).toEqual([now - 10, now, now])
+  })
+})
+
+describe('the rate of a run', () => {
+  const made = {
+    concurrencyKey: null,
+    concurrencyLimit: 1,
+    rateKey: 'r',
+    rateLimit: 2,
+    ratePerMs: 3,
+    rank: 1,
+    startDeadlineMs: 60_000,
+  }
+  const spec = (rateLimit?: { key: string; limit: number; perMs: number }) =>
+    completeDefinition({ schedule: { at: 0 }, target: { handler: 'x' }, ...(rateLimit && { rateLimit }) })
+  const of = (definition: ReturnType<typeof spec> | undefined, limits: typeof made | null | { rateKey: null }) =>
+    rateOf(definition, { limits: limits === null ? null : { ...made, ...limits } } as Parameters<typeof rateOf>[1])
+  it('is that of the definition in force, for the same key', () => {
+    expect(of(spec({ key: 'r', limit: 9, perMs: 90 }), made)).toEqual({ key: 'r', limit: 9, perMs: 90 })
+  })
+  it('is that which the run was made with, where the definition has another key, none, or is gone', () => {
+    const own = { key: 'r', limit: 2, perMs: 3 }
+    expect(of(spec({ key: 'z', limit: 9, perMs: 90 }), made)).toEqual(own)
+    expect(of(spec(), made)).toEqual(own)
+    expect(of(undefined, made)).toEqual(own)
+  })
+  it('is none without limits, or with slots alone', () => {
+    expect(of(spec({ key: 'r', limit: 9, perMs: 90 }), null)).toBeNull()
+    expect(of(spec({ key: 'r', limit: 9, perMs: 90 }), { rateKey: null })).toBeNull()
+  })
+})
+
+function allGiven(rate: { limit: number; perMs: number }, wanted: readonly number[]): number[] {
+  let starts: Starts | undefined
+  return wanted.map((wantedAt) => {
+    const reserved = reserveStart(starts, rate, wantedAt)
+    starts = reserved.starts
+    return reserved.at
+  })
+}

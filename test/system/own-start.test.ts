@@ -1,0 +1,53 @@
+/** What a start does before anything else of it runs: no broker and no registry is started here. */
+import { chmodSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pino } from 'pino'
+import { expect, it, onTestFinished, vi } from 'vitest'
+import { readConfig } from '../../src/config/config.ts'
+import type { Embedded } from '../../src/embedded/options.ts'
+import { startOwn } from '../../src/system/embedded.ts'
+import { Vitals } from '../../src/system/health.ts'
+import { knownIdsIn } from '../../src/system/schema-cache.ts'
+import { startSystem } from '../../src/system/system.ts'
+
+const embedded = vi.hoisted(() => ({ start: vi.fn<() => Promise<Embedded>>() }))
+vi.mock('../../src/embedded/start.ts', () => ({ startEmbedded: embedded.start }))
+
+/** As an earlier version left it. */
+function openFolder(): string {
+  const made = mkdtempSync(join(tmpdir(), 'duelog-own-'))
+  chmodSync(made, 0o755)
+  onTestFinished(() => rmSync(made, { recursive: true, force: true }))
+  return made
+}
+
+it('the data folder is its user’s alone before a broker starts in it', async () => {
+  const dataDir = openFolder()
+  const modes: number[] = []
+  embedded.start.mockImplementationOnce(async () => {
+    modes.push(statSync(dataDir).mode & 0o777)
+    throw new Error('as far as this goes')
+  })
+  const started = startSystem({ config: readConfig({ DUELOG_DATA_DIR: dataDir }), logger: pino({ level: 'silent' }) })
+  await expect(started).rejects.toThrow('as far as this goes')
+  expect(modes).toEqual([0o700])
+})
+
+it.each([
+  ['viewer:0123456789abcdef', 1],
+  [undefined, 0],
+])('the start says what tokens do not guard where there are some: %s', async (tokens, times) => {
+  const dataDir = openFolder()
+  embedded.start.mockResolvedValueOnce({
+    brokers: ['b:1'],
+    registryUrl: 'http://r',
+    registryUp: Promise.resolve(),
+    stop: async () => {},
+  })
+  const lines: string[] = []
+  const logger = pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) })
+  const config = readConfig({ DUELOG_DATA_DIR: dataDir, ...(tokens && { DUELOG_API_TOKENS: tokens }) })
+  await startOwn({ config }, logger, new Vitals(() => {}), knownIdsIn(dataDir))
+  expect(lines.filter((line) => line.includes('DUELOG_API_TOKENS guard the HTTP API alone'))).toHaveLength(times)
+})
