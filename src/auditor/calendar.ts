@@ -2,7 +2,6 @@
  * What should have fired by the calendar of a definition, against what did. Intervals and instants are computed here from what the
  * definition says; cron and rrule come from streams/schedules, which the owners decide by as well: no second calendar is kept.
  */
-
 import { nextFire, stepsSpent } from '../../streams/schedules/index.ts'
 import { counted as counts } from '../../streams/text/index.ts'
 import { type Fired, type JobAccount, type PendingCalendar, type PlanSpec, planOf, unknown } from './account.ts'

@@ -3,7 +3,6 @@
  * that nothing of another topic is needed. Compaction may have taken states between two of them; what it may have taken is not held
  * against anybody: the ends of the last ten runs are kept under keys of their own, and later ones overwrite them.
  */
-
 import type { ActiveRun, JobState } from '../../schemas/index.ts'
 import { runRingSize } from '../../streams/state/index.ts'
 import { counted } from '../../streams/text/index.ts'

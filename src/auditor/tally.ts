@@ -1,5 +1,4 @@
 /** What an audit has counted. It is plain data, kept with the accounts. */
-
 import { type FindingKind, findingKinds, type Unjudged, unjudgedReasons } from './finding.ts'
 
 export interface Tally {

@@ -2,7 +2,6 @@
  * Schedules jobs by writing their definitions to the `jobs` topic, without the HTTP API between. What resolved is durable;
  * the owner of the job's partition applies it some milliseconds later.
  */
-
 import type { JobDefinition, JobDefinitionInput } from '../../schemas/index.ts'
 import { validateJobId } from '../../streams/definitions/index.ts'
 import { counted } from '../../streams/text/index.ts'

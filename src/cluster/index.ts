@@ -6,7 +6,9 @@ export {
   clusterOptionNames,
   lateWriter,
   plansOf,
+  type SubjectStanding,
   TOPIC_PREFIX_DEFAULT,
+  type TopicChange,
 } from './cluster.ts'
 export { clockOf, processClock, startClock, watchClock } from './process-clock.ts'
 export { endParts, type Step } from './shutdown.ts'

@@ -1,5 +1,4 @@
 /** Options that programs give in code: a mistyped one would be ignored in silence where no compiler looks. */
-
 import { DuelogError } from '../errors/index.ts'
 import { nearestOf } from './did-you-mean.ts'
 

@@ -1,5 +1,4 @@
 /** The embedded broker: one Apache Kafka node that is broker and controller in one, on loopback only. */
-
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'

@@ -1,5 +1,4 @@
 /** Joins the HTTP surface to what this process has: its scheduler, its workers, the log. */
-
 import { fileURLToPath } from 'node:url'
 import { topicPlans } from '../../streams/topics/index.ts'
 import {

@@ -1,5 +1,4 @@
 /** A definition that is sound by itself, and of which nothing ever comes from where it happens to begin. */
-
 import { neverProblem } from '../definitions/index.ts'
 import { type Decision, type KnownDefinition, patchState } from '../state/index.ts'
 

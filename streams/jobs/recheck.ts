@@ -2,7 +2,6 @@
  * A job whose topic cannot be written to, or whose pool has no topics, is INVALID, and becomes what it would have been when it can. Whether a topic is there does not
  * follow from any log of ours, so both are logged states, and what is due in between is frozen as that of a paused job.
  */
-
 import { completeIfDone, goOnWithBackfill, recordBytes, startQueued, topicRecord } from '../runs/index.ts'
 import { type Context, type Decision, type KnownDefinition, lifeOf, patchState, type Timer } from '../state/index.ts'
 import { isNever } from './never.ts'

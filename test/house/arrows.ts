@@ -1,99 +1,36 @@
 /**
- * Who may know whom. An arrow that is not listed here is broken; docs/ARCHITECTURE.md draws the same picture.
+ * Who may know whom. The rules name folders only; docs/ARCHITECTURE.md draws the same picture.
  *
- *   schemas ─► streams ─► src:  shared ─► doers (scheduler executor retrier intake api client) ─► joiners ─► demo generate audit ─► cli
- *                                    └─► hands (kafka store) and starters (config embedded) ─┘
+ *   schemas ─► streams ─► src:  foundation ─► doers, hands and starters ─► joiners ─► programs ─► cli
+ *
+ * A folder with an index.ts is a room, and the index.ts is its face: the only file of it that others import. A room inside a room is
+ * known inside that room alone. Rooms never know one another in a circle.
  */
+import { posix } from 'node:path'
 import { codeOf, type HouseFile, importsOf, placesOf } from './tree.ts'
 
-/** Rooms of src by folder; files directly in src are shared or joiners. */
-const shared = [
-  'ports',
-  'answer-text',
-  'owner-views',
-  'executions',
-  'proof-port',
-  'log-admin-port',
-  'standby-port',
-  'target-topics-port',
-  'topic-partition',
-  'errors',
-  'actors',
-  'ip-groups',
-  'private-folder',
-  'clock',
-  'clock-trust',
-  'clock-absence',
-  'guarded-clock',
-  'metrics',
-  'exposition',
-  'instance',
-  'look-places',
-  'spare-time',
-  'module-path',
-  'view-size',
-].map((name) => `src/${name}.ts`)
-const processes = ['executor-processes', 'kept-process', 'child-metrics']
-const joiners = [
-  'main',
-  'serve',
-  'process-clock',
-  'parts',
-  'health',
-  'connect',
-  'known-options',
-  'known-schemas',
-  'former-process',
-  'record-lines',
-  'worker',
-  ...processes,
-  'targets',
-  'auditing',
-  'ending',
-  'executing',
-  'embedding',
-  'index',
-  'client-entry',
-  'worker-entry',
-].map((name) => `src/${name}.ts`)
+const foundation = ['errors', 'metrics', 'clock', 'ports', 'network', 'concurrency', 'process']
+/** They do the work. None knows another: they meet in the log. */
+const doers = ['scheduler', 'executor', 'retrier', 'intake', 'api', 'client']
+/** What touches the log, the disk, other processes and the environment. */
+const hands = ['kafka', 'store', 'config', 'embedded']
+/** They join doers and hands. */
+const joiners = ['cluster', 'library', 'auditor', 'system']
 
-/** What each room may import besides itself, `streams` and `schemas`. */
+/** What each room of src may import besides itself, `streams` and `schemas`. */
 const mayImport: Record<string, readonly string[]> = {
-  shared: [],
-  scheduler: ['shared'],
-  executor: ['shared'],
-  retrier: ['shared'],
-  intake: ['shared'],
-  api: ['shared'],
-  client: ['shared'],
-  kafka: ['shared'],
-  // Browser code: it knows what the API answers, and nothing of how.
-  dashboard: [],
-  // The store implements the port that its user declares.
-  store: ['shared', 'src/scheduler/ports.ts'],
-  config: ['shared'],
-  embedded: ['shared'],
-  joiners: [
-    'shared',
-    'scheduler',
-    'executor',
-    'retrier',
-    'intake',
-    'api',
-    'client',
-    'kafka',
-    'store',
-    'config',
-    'embedded',
-    'audit',
-  ],
-  // The demo is a program of its own over the public surface; it reads the log to check it.
-  demo: ['shared', 'joiners', 'client', 'config', 'executor', 'kafka'],
-  // A load is put on any Duelog from outside, and judged by the log as the demo's is.
-  generate: ['shared', 'joiners', 'client', 'kafka', 'demo'],
+  ...Object.fromEntries([...foundation, ...doers, ...hands].map((room) => [room, foundation])),
+  cluster: [...foundation, 'kafka', 'config'],
   // The auditor judges the log from outside: in one go as a program, and all the time as a role.
-  audit: ['shared', 'kafka', 'store', 'src/connect.ts'],
-  cli: ['shared', 'joiners', 'config', 'demo', 'generate', 'audit'],
+  auditor: [...foundation, 'kafka', 'store', 'cluster'],
+  library: [...foundation, 'cluster', 'config', 'client', 'executor'],
+  system: [...foundation, ...doers, ...hands, 'cluster', 'auditor'],
+  // Programs over the public surface, which judge what they did by the log.
+  demo: [...foundation, ...joiners, 'client', 'config', 'executor', 'kafka'],
+  generate: [...foundation, ...joiners, 'client', 'kafka', 'demo'],
+  cli: [...foundation, ...joiners, 'config', 'demo', 'generate'],
+  // Browser code: of the program it knows what the API answers, and nothing of how.
+  dashboard: [],
 }
 
 /** Packages that one room alone may use, so that each can be replaced there. */
@@ -105,18 +42,18 @@ const soleImporters: Record<string, RegExp> = {
   croner: /^streams\/schedules\//,
   fastify: /^src\/api\//,
   ajv: /^src\/(api|config)\//,
-  'prom-client': /^src\/(metrics|exposition)\.ts$/,
+  'prom-client': /^src\/metrics\//,
   commander: /^src\/cli\//,
   'cli-progress': /^src\/(demo|cli)\//,
-  'cli-table3': /^src\/(demo|generate|audit|cli)\//,
+  'cli-table3': /^src\/(demo|generate|auditor|cli)\//,
   yaml: /^src\/cli\//,
   preact: /^src\/dashboard\//,
   '@preact/signals': /^src\/dashboard\//,
   uplot: /^src\/dashboard\//,
 }
 
-/** Reads and writes JSON without loss, in the page as in the server; it needs nothing of Node. */
-const forBrowsers = ['streams/jobs/json-text.ts']
+/** Browser code may know these rooms: they need nothing of Node. */
+const forBrowsers = ['streams/text']
 
 /** Only these of Node's modules compute and touch nothing; Buffer is there without an import as well. */
 const pureNodeModules = ['node:buffer']
@@ -127,47 +64,73 @@ const impure =
 const clockBound = /^src\/(scheduler|executor|retrier|intake|api|client)\//
 const wallClock = /\bDate\.now\b|\bnew Date\(\s*\)/
 
-/** The room of a file in src. Undefined: it has no place in the picture. */
-export function roomOf(path: string): string | undefined {
-  if (shared.includes(path)) return 'shared'
-  if (joiners.includes(path)) return 'joiners'
-  const folder = /^src\/([^/]+)\//.exec(path)?.[1]
-  return folder !== undefined && folder in mayImport ? folder : undefined
-}
-
 /** Every broken arrow between project files, one sentence each. */
 export function brokenArrows(files: readonly HouseFile[]): string[] {
-  return files.flatMap((file) => importsOf(file).flatMap((target) => broken(file.path, target) ?? []))
+  const rooms = roomsOf(files)
+  const arrows = files.flatMap((file) => importsOf(file).map((target) => ({ path: file.path, target })))
+  return [...arrows.flatMap(({ path, target }) => broken(path, target, rooms) ?? []), ...roomCycles(files)]
 }
 
-function broken(path: string, target: string): string | undefined {
+/** Folders with a face. */
+export function roomsOf(files: readonly HouseFile[]): Set<string> {
+  return new Set(files.filter(({ path }) => isProgram(path) && /\/index\.ts$/.test(path)).map(({ path }) => posix.dirname(path)))
+}
+
+function broken(path: string, target: string, rooms: ReadonlySet<string>): string | undefined {
+  if (!isProgram(path)) return undefined
   const arrow = `${path} imports ${target}`
   const sole = soleImporters[packageOf(target)]
-  if (sole !== undefined && /^(src|streams|schemas)\//.test(path) && !sole.test(path)) return `${arrow}: only ${sole.source} may`
-  if (path.startsWith('schemas/'))
-    return isProjectFile(target) && !target.startsWith('schemas/') ? `${arrow}: schemas know nobody` : undefined
-  if (path.startsWith('streams/')) {
-    if (target.startsWith('node:') && !pureNodeModules.includes(target)) return `${arrow}: streams touch nothing outside`
-    return isProjectFile(target) && !/^(streams|schemas)\//.test(target) ? `${arrow}: streams know schemas only` : undefined
+  if (sole !== undefined && !sole.test(path)) return `${arrow}: only ${sole.source} may`
+  if (path.startsWith('streams/') && target.startsWith('node:') && !pureNodeModules.includes(target))
+    return `${arrow}: streams touch nothing outside`
+  if (path.startsWith('src/dashboard/') && target.startsWith('node:')) return `${arrow}: the dashboard runs in a browser`
+  if (!isProjectFile(target)) return undefined
+  return brokenBetween(path, target, arrow) ?? (/\.tsx?$/.test(target) ? behindFace(path, target, arrow, rooms) : undefined)
+}
+
+function brokenBetween(path: string, target: string, arrow: string): string | undefined {
+  const [from = '', to = ''] = [wingOf(path), wingOf(target)]
+  if (!isProgram(target)) return `${arrow}: the program does not know its ${to}`
+  if (from === 'schemas') return to === 'schemas' ? undefined : `${arrow}: schemas know nobody`
+  if (from === 'streams') return to !== 'src' ? undefined : `${arrow}: streams know schemas only`
+  const [room, other] = [folderOf(path), folderOf(target)]
+  const allowed = mayImport[room]
+  if (allowed === undefined) return `${path} is in no room that test/house/arrows.ts knows`
+  if (room === 'dashboard' && to !== 'src')
+    return forBrowsers.includes(posix.dirname(target)) ? undefined : `${arrow}: the dashboard knows the HTTP API alone`
+  return to !== 'src' || room === other || allowed.includes(other) ? undefined : `${arrow}: ${room} may not know ${other}`
+}
+
+/** From outside a room only its face is seen, and rooms inside it not at all. */
+function behindFace(path: string, target: string, arrow: string, rooms: ReadonlySet<string>): string | undefined {
+  for (let folder = posix.dirname(target); folder !== '.'; folder = posix.dirname(folder)) {
+    if (path.startsWith(`${folder}/`)) break
+    const face = `${folder}/index.ts`
+    const outer = [...rooms].some((room) => folder.startsWith(`${room}/`) && !path.startsWith(`${room}/`))
+    if (outer) continue
+    if (target === face) return undefined
+    if (rooms.has(folder) || posix.dirname(target) === folder) return `${arrow}: others import ${face}`
   }
-  return path.startsWith('src/') ? brokenInSrc(path, target, arrow) : undefined
+  return undefined
 }
 
-function brokenInSrc(path: string, target: string, arrow: string): string | undefined {
-  const from = roomOf(path)
-  if (from === undefined) return `${path} is in no room that test/house/arrows.ts knows`
-  if (/^(test|bench|docs)\//.test(target)) return `${arrow}: the program does not know its ${target.split('/')[0]}`
-  if (from === 'dashboard' && forBrowsers.includes(target)) return undefined
-  if (from === 'dashboard' && (isProjectFile(target) ? !target.startsWith('src/dashboard/') : target.startsWith('node:')))
-    return `${arrow}: the dashboard runs in a browser and knows the HTTP API alone`
-  if (!target.startsWith('src/')) return undefined
-  const to = roomOf(target)
-  if (to === from || to === undefined) return undefined
-  const allowed = mayImport[from] ?? []
-  return allowed.includes(to) || allowed.includes(target) ? undefined : `${arrow}: ${from} may not know ${to}`
+/** Rooms that know one another in a circle, each circle once. */
+export function roomCycles(files: readonly HouseFile[]): string[] {
+  const arrows = new Map<string, Set<string>>()
+  for (const file of files.filter(({ path }) => isProgram(path))) {
+    const from = posix.dirname(file.path)
+    const to = importsOf(file)
+      .filter(isProgram)
+      .map((target) => posix.dirname(target))
+    arrows.set(from, new Set([...(arrows.get(from) ?? []), ...to.filter((room) => room !== from)]))
+  }
+  return cyclesOf(arrows)
 }
 
+const isProgram = (path: string): boolean => /^(src|streams|schemas)\//.test(path)
 const isProjectFile = (target: string): boolean => /^(schemas|streams|src|test|bench|docs)\//.test(target)
+const wingOf = (path: string): string | undefined => path.split('/')[0]
+const folderOf = (path: string): string => (path.split('/').length > 2 ? (path.split('/')[1] ?? '') : '')
 const packageOf = (target: string): string =>
   target
     .split('/')
@@ -182,22 +145,25 @@ export function impurePlaces(files: readonly HouseFile[]): string[] {
   })
 }
 
-/** Cycles of imports, each once, as `a → b → a`. */
+/** Cycles of imports between files, types included, each once, as `a → b → a`. */
 export function importCycles(files: readonly HouseFile[]): string[] {
-  const targets = new Map(files.map((file) => [file.path, importsOf(file)]))
+  return cyclesOf(new Map(files.map((file) => [file.path, new Set(importsOf(file))])))
+}
+
+function cyclesOf(arrows: ReadonlyMap<string, ReadonlySet<string>>): string[] {
   const cycles = new Map<string, string>()
   const ended = new Set<string>()
-  const visit = (path: string, trail: string[]): void => {
-    const at = trail.indexOf(path)
+  const visit = (place: string, trail: string[]): void => {
+    const at = trail.indexOf(place)
     if (at >= 0) {
       const ring = trail.slice(at)
-      cycles.set([...ring].sort().join(), [...ring, path].join(' → '))
+      cycles.set([...ring].sort().join(), [...ring, place].join(' → '))
       return
     }
-    if (ended.has(path)) return
-    for (const target of targets.get(path) ?? []) if (targets.has(target)) visit(target, [...trail, path])
-    ended.add(path)
+    if (ended.has(place)) return
+    for (const target of arrows.get(place) ?? []) if (arrows.has(target)) visit(target, [...trail, place])
+    ended.add(place)
   }
-  for (const path of targets.keys()) visit(path, [])
+  for (const place of arrows.keys()) visit(place, [])
   return [...cycles.values()]
 }

@@ -10,7 +10,6 @@ import { completeCommand, validateCommand } from '../../../streams/definitions/i
 import { type OnlyOver, onlyOverHeaders } from '../../../streams/state/index.ts'
 import { partitionOf, type TopicNames } from '../../../streams/topics/index.ts'
 import type { Clock } from '../../clock/index.ts'
-import { KeyedLock } from '../../concurrency/index.ts'
 import { DuelogError } from '../../errors/index.ts'
 import type { Codec, JobView, LogWriter, WhyView } from '../../ports/index.ts'
 import {
@@ -24,6 +23,7 @@ import {
 } from '../http/index.ts'
 import { isAway, type OwnerDirectory, Reading, type WaitTimeout, waitTimeout } from '../owners/index.ts'
 import { appliedWaitMs, lastWritesMax, readOwnWriteWaitMs } from '../schemas/index.ts'
+import { KeyedLock } from './keyed-lock.ts'
 
 /** Where a write stands. `unjudged`: its condition travels with it, and the owner has not been seen to judge it yet. */
 export interface Written extends Version {

@@ -1,5 +1,4 @@
 /** The workers of all pools: who is a member of their groups, and what the owners have heard from them. */
-
 import { isoTime } from '../../../streams/text/index.ts'
 import type { TopicNames } from '../../../streams/topics/index.ts'
 import type { LogAdmin, WorkerRuns } from '../../ports/index.ts'

@@ -1,5 +1,4 @@
 /** Schema of the audit trail's route. */
-
 import { closed, problemResponses, time } from './common.ts'
 import { auditKeptMax, listLimitDefault, listLimitMax } from './limits.ts'
 

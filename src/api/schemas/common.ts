@@ -1,5 +1,4 @@
 /** Parts of the JSON schemas of several routes. Requests are checked against them; answers are documented by them. */
-
 import { jobIdBytesMax } from '../../../streams/definitions/index.ts'
 import { errorTable } from '../../errors/index.ts'
 

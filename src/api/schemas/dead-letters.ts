@@ -1,5 +1,4 @@
 /** Schemas of the routes of dead letters. */
-
 import { closed, problemResponses, staleSchema } from './common.ts'
 import { redriveMax, redrivesLeftMax } from './limits.ts'
 import { jobFilter, jobPages, runParams, runSchema } from './runs.ts'

@@ -1,5 +1,4 @@
 /** Schemas of the routes between processes of one system. They are no part of the public surface. */
-
 import { closed } from './common.ts'
 import { listChunkMax } from './limits.ts'
 

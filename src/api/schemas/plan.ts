@@ -1,5 +1,4 @@
 /** Schemas of the routes that look ahead: plan and forecast. */
-
 import { closed, fieldProblemSchema, problemResponses, time, timeInput } from './common.ts'
 import { definitionSchema } from './jobs.ts'
 import {

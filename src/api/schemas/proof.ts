@@ -1,5 +1,4 @@
 /** Schemas of the routes of the proof. */
-
 import { closed, problemResponses, time, timeOrNull } from './common.ts'
 import { proofFindingsMax } from './limits.ts'
 

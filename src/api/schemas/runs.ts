@@ -1,5 +1,4 @@
 /** Schemas of the routes of runs, and of why there is none. */
-
 import { closed, idParams, problemResponses, staleQuery, staleSchema, time, timeOrNull } from './common.ts'
 import { listLimitDefault, listLimitMax } from './limits.ts'
 

@@ -1,5 +1,4 @@
 /** Schemas of the routes of schedules, workers and probes. */
-
 import { closed, instantSchema, problemResponses, time, timeOrNull } from './common.ts'
 import { previewCountDefault, previewCountMax } from './limits.ts'
 

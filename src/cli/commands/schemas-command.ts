@@ -1,7 +1,7 @@
 /** `duelog schemas …`: what stands in the registry at the subjects of Duelog, and how what others registered there is taken away. */
 import { Command, Option } from 'commander'
+import type { SubjectStanding } from '../../cluster/index.ts'
 import { environmentOf } from '../../config/index.ts'
-import type { SubjectStanding } from '../../kafka/index.ts'
 import { type CommandFrame, withExamples } from '../remote/index.ts'
 import { exitCodes, kafkaSettings, numberText, type Paint, painterOf, settingOptions, tableText } from '../terminal/index.ts'
 

@@ -1,9 +1,8 @@
 /** `duelog topics …`: the topics of a cluster as Duelog needs them. */
-
 import { Command, Option } from 'commander'
 import { counted } from '../../../streams/text/index.ts'
+import type { TopicChange } from '../../cluster/index.ts'
 import { environmentOf } from '../../config/index.ts'
-import type { TopicChange } from '../../kafka/index.ts'
 import { type CommandFrame, withExamples } from '../remote/index.ts'
 import { exitCodes, kafkaSettings, numberText, type Paint, painterOf, settingOptions, tableText } from '../terminal/index.ts'
 

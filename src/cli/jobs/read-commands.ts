@@ -1,5 +1,4 @@
 /** `duelog jobs get`, `list` and `why`. */
-
 import { type Command, Option } from 'commander'
 import { counted, writeJson } from '../../../streams/text/index.ts'
 import { DuelogError } from '../../errors/index.ts'

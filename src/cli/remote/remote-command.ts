@@ -1,5 +1,4 @@
 /** What the commands that ask a running Duelog have in common. */
-
 import { Command, Option } from 'commander'
 import { counted } from '../../../streams/text/index.ts'
 import { settingByName, withoutUser, withSecretsOfFiles } from '../../config/index.ts'

@@ -1,5 +1,4 @@
 /** Where a command writes, and what it knows of its surroundings; tests give one of their own. */
-
 import { Readable } from 'node:stream'
 
 export interface Output {

@@ -1,5 +1,4 @@
 /** What a handler's return value becomes in the report. */
-
 import { executionEventSchema } from '../../../schemas/index.ts'
 import { counted } from '../../../streams/text/index.ts'
 import { errorOf, runError } from '../handlers/index.ts'

@@ -1,5 +1,4 @@
 /** Calls of handlers that have not returned. Each has a slot, a batch one for all of its runs; an attempt that has ended keeps it till then. */
-
 import { attemptKey, type Cancellation, isMeant } from '../consume/index.ts'
 import { namedError } from '../handlers/index.ts'
 import { type Attempt, cancelled, failed, type Outbox, type Outcome, released } from '../report/index.ts'

@@ -1,5 +1,4 @@
 /** What would make the topics as they are planned, and doing it: topics are created and settings raised, nothing is deleted or lowered. */
-
 import kafkajs, { type Admin, type Kafka } from 'kafkajs'
 import { counted } from '../../../streams/text/index.ts'
 import type { TopicPlan } from '../../../streams/topics/index.ts'

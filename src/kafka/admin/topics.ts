@@ -1,5 +1,4 @@
 /** Creates the topics that are missing and refuses those that exist with settings under which jobs could be lost or fire twice. */
-
 import kafkajs, { type Admin, type Kafka } from 'kafkajs'
 import { counted } from '../../../streams/text/index.ts'
 import type { TopicPlan } from '../../../streams/topics/index.ts'

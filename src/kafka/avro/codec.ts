@@ -4,7 +4,6 @@
  *   offset 0  1        5
  *          00 id (i32) Avro
  */
-
 import type { Resolver, Type } from 'avsc'
 import { counted } from '../../../streams/text/index.ts'
 import { DuelogError, messageOf } from '../../errors/index.ts'

@@ -6,7 +6,6 @@
  * by what was seen at the last check; and a transaction that failed nonetheless has its topics checked at once, and those that are
  * at fault left alone for a while.
  */
-
 import kafkajs, { type Admin, type Kafka } from 'kafkajs'
 import { counted } from '../../../streams/text/index.ts'
 import { executionsRetentionMs, priorities, topicAllowance, topicNames } from '../../../streams/topics/index.ts'

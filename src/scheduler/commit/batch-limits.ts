@@ -2,7 +2,6 @@
  * What one turn takes of the timers and the mail that it was given: as many of the first as their bytes allow, loaded slice by slice, so
  * that a thousand jobs of half a megabyte are never in memory together. The others wait for the next turns.
  */
-
 import { backfillRunsMax } from '../../../streams/runs/index.ts'
 import { type Job, type KnownDefinition, type Timer, timerKind, type Waiter } from '../../../streams/state/index.ts'
 import type { PartitionStore } from '../../ports/index.ts'

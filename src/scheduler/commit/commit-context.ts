@@ -1,5 +1,4 @@
 /** What a turn is given of its partition. */
-
 import type { Slots } from '../../concurrency/index.ts'
 import type { LogWriter, PartitionStore, TransactionalWriter } from '../../ports/index.ts'
 import type { Leases, UnderWay, WorkerWatch } from '../activity/index.ts'

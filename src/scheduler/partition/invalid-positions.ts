@@ -2,7 +2,6 @@
  * Positions that lie outside their log: beyond its end, because it was truncated or made anew, or before its beginning, because records
  * expired unread. What is there is read from its beginning on, and what happened is said (ADR 0034).
  */
-
 import type { Position, StateEntryInput } from '../../../schemas/index.ts'
 import { definitionValue, isKeptDefinition, prefix, storedDefinition } from '../../../streams/state/index.ts'
 import { counted } from '../../../streams/text/index.ts'

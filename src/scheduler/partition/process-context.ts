@@ -1,5 +1,4 @@
 /** What the partitions of one scheduler share besides its options. */
-
 import type { Slots } from '../../concurrency/index.ts'
 import type { LogWriter } from '../../ports/index.ts'
 import type { EndsQuestion, Source } from '../input/index.ts'

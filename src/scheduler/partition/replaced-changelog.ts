@@ -6,7 +6,6 @@
  *   store ends behind the log ──► the log is read, not applied ──┬─ a later claim has decided ──► theirs: the store is wiped
  *                                                                └─ none has, and we claim ─────► ours: the store is logged again
  */
-
 import type { Owner, Position } from '../../../schemas/index.ts'
 import { prefix } from '../../../streams/state/index.ts'
 import { counted } from '../../../streams/text/index.ts'

@@ -1,5 +1,4 @@
 /** How far a partition is from the ends of its logs, for people, for metrics, and for whoever reads a copy. */
-
 import type { PartitionStore } from '../../ports/index.ts'
 import type { FeedSource } from '../input/index.ts'
 import type { Shared } from '../options/index.ts'

@@ -1,5 +1,4 @@
 /** restoring and warming: from the logs to a store that is nearly up to date. The previous owner is not disturbed and fires on. */
-
 import { prefix } from '../../../streams/state/index.ts'
 import type { Batch, PartitionStore, StoreOp } from '../../ports/index.ts'
 import { endOf, type Range, rangeOf } from '../input/index.ts'

@@ -2,7 +2,6 @@
  * following: a standby keeps up with the logs, and decides nothing. Definitions are folded as far as the position says that they are
  * decided, and that comes with job-state; so the store is at any time one that its owner, too, could have after a restore.
  */
-
 import {
   definitionKey,
   indexKeysOf,

@@ -1,5 +1,4 @@
 /** claiming and draining: from a nearly up-to-date store to the right to fire. */
-
 import { atSteady, trustedMs } from '../../clock/index.ts'
 import type { Laps } from '../../concurrency/index.ts'
 import { DuelogError } from '../../errors/index.ts'

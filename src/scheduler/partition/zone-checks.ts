@@ -1,5 +1,4 @@
 /** How owners and standbys fit the looks at jobs after a change of time zone rules (timers/zone-walk.ts) into what they do. */
-
 import { type Timer, timerKind } from '../../../streams/state/index.ts'
 import { counted } from '../../../streams/text/index.ts'
 import type { PartitionStore } from '../../ports/index.ts'

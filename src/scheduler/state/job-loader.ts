@@ -1,5 +1,4 @@
 /** Reads what the store knows of jobs. */
-
 import type { JobDefinition } from '../../../schemas/index.ts'
 import { validateDefinition } from '../../../streams/definitions/index.ts'
 import { snapshotNoIn } from '../../../streams/runs/index.ts'

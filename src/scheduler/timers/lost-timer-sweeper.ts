@@ -5,7 +5,6 @@
  * It walks over the jobs, a few at a time, and only while nothing is due. Whatever is overdue then has no timer. And whatever waits for a
  * time that no right clock can have set is put right (streams/jobs/stray.ts).
  */
-
 import { strayTimersOf } from '../../../streams/jobs/index.ts'
 import {
   definitionKey,

@@ -4,7 +4,6 @@
  * firing, a few jobs at a time, and begins anew after a crash: to look twice changes nothing. A job that falls due before it was
  * looked at is looked at then (streams/runs/fire.ts).
  */
-
 import { mayMove, zoneMoveOf } from '../../../streams/runs/index.ts'
 import {
   definitionKey,

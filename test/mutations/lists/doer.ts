@@ -4,7 +4,13 @@ import { area } from '../mutation.ts'
 export const doerMutations = [
   ...area(
     'executor',
-    ['executor/executor', 'executor/intake', 'executor/clock', 'executor/cancel', 'executor/pinned'],
+    [
+      'executor/executor',
+      'executor/consume/execution-consumer',
+      'executor/clock',
+      'executor/cancel',
+      'executor/consume/pinned-runs',
+    ],
     [
       [
         'early-started',
@@ -89,7 +95,7 @@ export const doerMutations = [
         'if (head !== undefined && head.dueAt < earliestMs) {',
         'if (head !== undefined && head.dueAt > earliestMs) {',
         'a flood of HIGH starves the others',
-        'executor/ready-queue',
+        'executor/run/ready-queue',
       ],
     ],
   ),

@@ -107,7 +107,7 @@ export const ruleMutations = [
   ),
   ...area(
     'limits',
-    ['streams/limits/starts', 'streams/runs/rate', 'streams/runs/concurrency', 'model/limits'],
+    ['streams/state/starts', 'streams/runs/rate', 'streams/runs/concurrency', 'model/limits'],
     [
       [
         'window-one-short',

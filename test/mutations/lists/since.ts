@@ -17,14 +17,14 @@ export const sinceMutations = [
       ],
       [
         'marks-unpassed',
-        scheduler('commit'),
+        scheduler('commit/transaction'),
         "return { ...next, commands: doneTo('commands', next.commands), events: doneTo('events', next.events) }",
         'return next',
         'the position stays before what is shown to nobody',
       ],
       [
         'unfolded-passed',
-        scheduler('ownership'),
+        scheduler('partition/partition-context'),
         'const isAll = receives && next >= this.feed.next(source)',
         'const isAll = receives',
         'the position passes what was read and is not folded',
@@ -32,21 +32,21 @@ export const sinceMutations = [
       ],
       [
         'reports-unsaid',
-        scheduler('idle-position'),
+        scheduler('partition/idle-position'),
         "return own.isUnlogged('events') || own.isUnlogged('jobs') ? lookMs",
         "return own.isUnlogged('jobs') ? lookMs",
         'an idle owner does not say how far it has read reports',
       ],
       [
         'commands-unsaid',
-        scheduler('idle-position'),
+        scheduler('partition/idle-position'),
         "    if (own.isUnlogged('commands')) return idleMs\n",
         '',
         'an idle owner does not say how far it has read commands',
       ],
       [
         'definitions-unsaid',
-        scheduler('idle-position'),
+        scheduler('partition/idle-position'),
         "    if (isFollowed && own.isUnlogged('jobs')) return idleMs\n",
         '',
         'an idle owner does not say to standbys how far it has read definitions',
@@ -61,21 +61,21 @@ export const sinceMutations = [
     [
       [
         'logged-again-unnoticed',
-        scheduler('restoring'),
+        scheduler('partition/restore'),
         "  if (await isLoggedAgain(own, records)) throw await leaveLog(own, store, 'ours', read.stateOffset)\n",
         '',
         'who has a shorter store takes a log for whole whose writer died over it',
       ],
       [
         'old-copy-trusted',
-        scheduler('restoring'),
+        scheduler('partition/restore'),
         '    if (other !== undefined) await forgetDefinitions(own, own.store)\n',
         '',
         'the only copy is older than tombstones, and its definitions count',
       ],
       [
         'forgotten-unread',
-        scheduler('restoring'),
+        scheduler('partition/restore'),
         "otherLog: 'ours', jobsOffset: 0, savedAtMs: clock.nowMs()",
         "otherLog: 'ours', savedAtMs: clock.nowMs()",
         'definitions that are forgotten are not read anew',
@@ -84,46 +84,46 @@ export const sinceMutations = [
   ),
   ...area(
     'sweeper',
-    ['scheduler/sweeper', 'scheduler/clock-set-back'],
+    ['scheduler/timers/lost-timer-sweeper', 'scheduler/clock-set-back'],
     [
       [
         'deletions-rearmed',
-        scheduler('sweeper'),
+        scheduler('timers/lost-timer-sweeper'),
         '[timerKind.lease, timerKind.delete]',
         '[timerKind.lease]',
         'a deletion whose tombstone is on its way is set again',
       ],
       [
         'stray-unnoticed',
-        scheduler('sweeper'),
+        scheduler('timers/lost-timer-sweeper'),
         '      stray.push(...strayTimersOf(job, now))\n',
         '',
         'times of a clock that was ahead stay',
       ],
       [
         'sweep-unbounded',
-        scheduler('sweeper'),
+        scheduler('timers/lost-timer-sweeper'),
         'if (bytes < bytesPerLook && !patience.isOver) continue',
         'if (!patience.isOver) continue',
         'a look reads a hundred jobs, however heavy',
       ],
       [
         'sweep-searches',
-        scheduler('sweeper'),
+        scheduler('timers/lost-timer-sweeper'),
         'if (bytes < bytesPerLook && !patience.isOver) continue',
         'if (bytes < bytesPerLook) continue',
         'a look searches for a hundred jobs, however dear their rules',
       ],
       [
         'swept-once',
-        scheduler('sweeper'),
+        scheduler('timers/lost-timer-sweeper'),
         'this.#cursor = ids.length < jobsPerLook ? undefined : ids.at(-1)',
         'this.#cursor = ids.at(-1) ?? this.#cursor',
         'behind the last job it does not begin anew',
       ],
       [
         'sweep-held-up',
-        scheduler('sweeper'),
+        scheduler('timers/lost-timer-sweeper'),
         'return this.#shared.clock.steadyMs() >= this.#lookAt',
         'return this.#shared.clock.nowMs() >= this.#lookAt',
         'a clock that is set back holds the net up',
@@ -132,18 +132,18 @@ export const sinceMutations = [
   ),
   ...area(
     'heavy mail',
-    ['scheduler/heavy-turns', 'scheduler/heavy-bursts', 'scheduler/heavy-shares'],
+    ['scheduler/timers/heavy-timer-slots', 'scheduler/heavy-bursts', 'scheduler/heavy-shares'],
     [
       [
         'mail-behind-timers',
-        scheduler('batch'),
+        scheduler('commit/batch-limits'),
         'mailFirst ? items.splice(0, 1) : []',
         'mailFirst ? items.splice(0, 0) : []',
         'a mail that fills a turn waits for as long as timers are due',
       ],
       [
         'payloads-of-runs-weigh-nothing',
-        scheduler('batch'),
+        scheduler('commit/batch-limits'),
         '(job === undefined ? 0 : weightOf(job)) - had',
         '(job === undefined || had > 0 ? 0 : weightOf(job))',
         'a turn has the payloads of a hundred runs of one job in memory',
@@ -152,7 +152,7 @@ export const sinceMutations = [
   ),
   ...area(
     'accounts of the auditor',
-    ['audit/account-cache', 'audit/ledger', 'audit/audited-partition'],
+    ['auditor/account-cache', 'auditor/ledger', 'auditor/audited-partition'],
     [
       [
         'accounts-unbounded',

@@ -6,39 +6,39 @@ const scheduler = (file: string): string => `src/scheduler/${file}.ts`
 export const takeoverMutations = [
   ...area(
     'takeover',
-    ['scheduler/takeovers', 'scheduler/positions'],
+    ['scheduler/takeovers', 'scheduler/partition/invalid-positions'],
     [
       [
         'E-store-beside',
-        scheduler('claiming'),
+        scheduler('partition/takeover'),
         'if (isBesideTheLog({',
         'if (false && isBesideTheLog({',
         'the claim keeps a store that went on beside the log',
       ],
       [
         'F-commands-undrained',
-        scheduler('claiming'),
+        scheduler('partition/takeover'),
         "  await readToEnd(own, 'commands', commands, foldMail)\n",
         '',
         'a takeover does not drain commands',
       ],
       [
         'jobs-undrained',
-        scheduler('claiming'),
+        scheduler('partition/takeover'),
         "  await readToEnd(own, 'jobs', ends.jobs, foldMail)\n",
         '',
         'a takeover does not drain definitions',
       ],
       [
         'old-ends-kept',
-        scheduler('claiming'),
+        scheduler('partition/takeover'),
         '  const isOld = own.shared.clock.steadyMs() - ends.askedAtMs >= endsFreshMs\n',
         '  const isOld = false\n',
         'a takeover that took long goes by the ends that it asked for behind its fence',
       ],
       [
         'claim-not-read-back',
-        scheduler('claiming'),
+        scheduler('partition/takeover'),
         '  await own.until(() => own.applied.state > claimOffset)\n',
         '',
         'what the owner before committed last is not read',
@@ -46,21 +46,21 @@ export const takeoverMutations = [
       ],
       [
         'positions-swapped',
-        scheduler('positions'),
+        scheduler('partition/invalid-positions'),
         "'events', eventsOffset, ",
         "'events', commandsOffset, ",
         'reports are read on from where commands stand',
       ],
       [
         'ahead-forgotten',
-        scheduler('positions'),
+        scheduler('partition/invalid-positions'),
         'own.logged = { ...offsets, aheadUntil, ',
         'own.logged = { ...offsets, aheadUntil: 0, ',
         'a new owner does not know what the ahead lanes hold',
       ],
       [
         'fence-without-heartbeat',
-        scheduler('claiming'),
+        scheduler('partition/takeover'),
         'Promise.race([own.orClosed(own.feed.nextHeartbeat()), own.interrupted])',
         'Promise.resolve()',
         'a member that the group has given up fences its successor',
@@ -70,18 +70,18 @@ export const takeoverMutations = [
   ),
   ...area(
     'reading',
-    ['scheduler/positions', 'scheduler/takeovers'],
+    ['scheduler/partition/invalid-positions', 'scheduler/takeovers'],
     [
       [
         'shrunk-unseen',
-        scheduler('receiving'),
+        scheduler('partition/receiver'),
         'if (batch.highWatermark < feed.next(source) && feed.isOpen(source) && !own.closing)',
         'if (batch.highWatermark < 0 && feed.isOpen(source) && !own.closing)',
         'a log that ends before what was read of it is not noticed',
       ],
       [
         'misrouted-kept',
-        scheduler('intake'),
+        scheduler('input/input-decoder'),
         'if (to !== this.#options.partition) return this.#misrouted(mail, record, key, to)\n',
         '',
         'a record in the wrong partition is taken there',
@@ -89,7 +89,7 @@ export const takeoverMutations = [
       ],
       [
         'moved-without-mark',
-        scheduler('fold'),
+        scheduler('commit/apply-batch'),
         ', headers: { [movedHeader]: String(to) } })',
         ', headers: {} })',
         'what a move leaves behind reads as a deletion',
@@ -97,7 +97,7 @@ export const takeoverMutations = [
       ],
       [
         'foreign-report',
-        scheduler('intake'),
+        scheduler('input/input-decoder'),
         '      if (report.jobId !== mail.jobId) throw',
         '      if (report.jobId === "") throw',
         'a report under the key of another job counts',
@@ -107,39 +107,39 @@ export const takeoverMutations = [
   ),
   ...area(
     'positions',
-    ['scheduler/positions'],
+    ['scheduler/partition/invalid-positions'],
     [
       [
         'end-is-beyond',
-        scheduler('positions'),
+        scheduler('partition/invalid-positions'),
         "if (offset > next) return 'beyond-end'",
         "if (offset >= next) return 'beyond-end'",
         'a position at the end counts as outside',
       ],
       [
         'expired-to-end',
-        scheduler('positions'),
+        scheduler('partition/invalid-positions'),
         'return { from: range.earliest, end: range.next',
         'return { from: range.next, end: range.next',
         'what a log that was made anew holds is skipped',
       ],
       [
         'first-as-expired',
-        scheduler('positions'),
+        scheduler('partition/invalid-positions'),
         "return offset < earliest ? 'expired' : undefined",
         "return offset <= earliest ? 'expired' : undefined",
         'a position at the beginning counts as expired',
       ],
       [
         'first-definition-decided',
-        scheduler('positions'),
+        scheduler('partition/invalid-positions'),
         'specOffset: state.definitionKept ? 0 : -1',
         'specOffset: 0',
         'the first record of a new log of definitions counts as known',
       ],
       [
         'definitions-not-unbound',
-        scheduler('positions'),
+        scheduler('partition/invalid-positions'),
         'const anew = { ...position, claimOffset, claimedAt, jobsOffset: 0 }',
         'const anew = { ...position, claimOffset, claimedAt }',
         'what a new log of definitions holds counts as decided',
@@ -152,7 +152,7 @@ export const takeoverMutations = [
     [
       [
         'standby-deaf',
-        scheduler('restoring'),
+        scheduler('partition/restore'),
         'if (position) own.logged.jobsOffset =',
         'if (position && own.phase !== "following") own.logged.jobsOffset =',
         'a standby does not hear what is decided',
@@ -160,7 +160,7 @@ export const takeoverMutations = [
       ],
       [
         'stale-timers-followed',
-        scheduler('following'),
+        scheduler('partition/standby'),
         'for (const key of gone) if (!there.some((other) => other.equals(key))) ops.push({ key, value: null })',
         '',
         'a standby keeps the timers of runs that have ended',
@@ -168,7 +168,7 @@ export const takeoverMutations = [
       ],
       [
         'definition-unknown-to-standby',
-        scheduler('following'),
+        scheduler('partition/standby'),
         'if (before.state === undefined || after.state === undefined) lacking.push',
         'if (before.state === undefined && after.state === undefined) lacking.push',
         'a standby keeps the timer that the first decision has replaced',
@@ -176,7 +176,7 @@ export const takeoverMutations = [
       ],
       [
         'standby-shows-itself-current',
-        scheduler('partition'),
+        scheduler('partition/partition'),
         "return this.#own.phase === 'active' && this.#isCurrent ? this.#own.store : undefined",
         "return this.#own.phase === 'active' ? this.#own.store : undefined",
         'an owner that may be fenced answers as the owner',

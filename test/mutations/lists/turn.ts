@@ -6,32 +6,32 @@ const scheduler = (file: string): string => `src/scheduler/${file}.ts`
 export const turnMutations = [
   ...area(
     'leases',
-    ['scheduler/late-reports', 'scheduler/takeovers', 'scheduler/leases'],
+    ['scheduler/late-reports', 'scheduler/takeovers', 'scheduler/activity/leases'],
     [
       [
         'late-start-deaf',
-        scheduler('fold'),
+        scheduler('commit/apply-batch'),
         "else if (input.kind === 'event') this.#begun(decision.job, input.event)",
         '',
         'a report that an attempt has begun renews no lease',
       ],
       [
         'A-leases-deaf',
-        scheduler('leases'),
+        scheduler('activity/leases'),
         'return Math.max(this.last(jobId, attempt)?.checkedAt ?? 0, this.#floorMs)',
         'return this.#floorMs',
         'leases ignore heartbeats',
       ],
       [
         'D-no-grant',
-        scheduler('partition'),
+        scheduler('partition/partition'),
         'own.leases.grant(own.shared.clock.nowMs())',
         'own.leases.grant(0)',
         'a new owner grants no lease',
       ],
       [
         'noted-for-anybody',
-        scheduler('fold'),
+        scheduler('commit/apply-batch'),
         '    if (!isUnderWay(job, event)) return\n',
         '',
         'heartbeats of attempts that nobody runs fill the memory',
@@ -45,7 +45,7 @@ export const turnMutations = [
     [
       [
         'store-before-commit',
-        scheduler('commit'),
+        scheduler('commit/transaction'),
         '  const { first, count } = await send(',
         '  await store.apply([...ops])\n  const { first, count } = await send(',
         'the store has what may never be committed',
@@ -53,7 +53,7 @@ export const turnMutations = [
       ],
       [
         'commands-unlogged',
-        scheduler('turn'),
+        scheduler('commit/commit-cycle'),
         "mails.some(({ source }) => source === 'commands') ||",
         'false ||',
         'a command that changed nothing is not logged',
@@ -61,21 +61,21 @@ export const turnMutations = [
       ],
       [
         'position-one-short',
-        scheduler('turn'),
+        scheduler('commit/commit-cycle'),
         'Math.max(folding[mail.source], mail.offset + 1)',
         'Math.max(folding[mail.source], mail.offset)',
         'the last record of a turn is read once more',
       ],
       [
         'asides-unawaited',
-        scheduler('turn'),
+        scheduler('commit/commit-cycle'),
         'await context.asides.write(effects.asides)',
         'void context.asides.write(effects.asides)',
         'the timer of a deletion goes although its tombstone was not written',
       ],
       [
         'logged-too-soon',
-        scheduler('turn'),
+        scheduler('commit/commit-cycle'),
         '  Object.assign(applied, next)\n  return false',
         '  Object.assign(applied, next)\n  context.logged.jobsOffset = next.jobs\n  return false',
         'definitions count as logged that no position covers',
@@ -83,7 +83,7 @@ export const turnMutations = [
       ],
       [
         'timers-kept',
-        scheduler('effects'),
+        scheduler('commit/batch-effects'),
         'if (!after.some((other) => sameTimer(timer, other))) ops.push({ key: timerKey(timer), value: null })',
         '',
         'timers that no longer follow are left',
@@ -91,7 +91,7 @@ export const turnMutations = [
       ],
       [
         'popped-timer-lost',
-        scheduler('effects'),
+        scheduler('commit/batch-effects'),
         'timer.kind !== timerKind.delete && !popped.some(',
         'timer.kind !== timerKind.delete || !popped.some(',
         'a timer that a changed state needs once more is not set again',
@@ -99,7 +99,7 @@ export const turnMutations = [
       ],
       [
         'answered-twice',
-        scheduler('fold'),
+        scheduler('commit/apply-batch'),
         'if (!decided && mail.replyTo !== undefined)',
         'if (mail.replyTo !== undefined)',
         'what was decided is answered again',
@@ -107,7 +107,7 @@ export const turnMutations = [
       ],
       [
         'decided-anew',
-        scheduler('fold'),
+        scheduler('commit/apply-batch'),
         "const decided = mail.source === 'jobs' && mail.offset < this.#context.decidedBefore",
         'const decided = false',
         'what is decided is judged anew',
@@ -115,7 +115,7 @@ export const turnMutations = [
       ],
       [
         'limits-unlogged',
-        scheduler('fold'),
+        scheduler('commit/apply-batch'),
         'for (const { key, entry } of ledger.changes()) effects.limit(key, entry)',
         '',
         'slots and starts are not logged',
@@ -123,7 +123,7 @@ export const turnMutations = [
       ],
       [
         'refusal-asked-on',
-        scheduler('fold'),
+        scheduler('commit/apply-batch'),
         '        full.add(waiter.key)\n',
         '',
         'who waits behind a refusal is asked too',
@@ -131,7 +131,7 @@ export const turnMutations = [
       ],
       [
         'slots-unstirred',
-        scheduler('key-ledger'),
+        scheduler('limits/limit-counters'),
         'if (is.held < was.held || (is.waiting < was.waiting && admission === undefined)) this.stir(key)',
         'if (is.waiting < was.waiting && admission === undefined) this.stir(key)',
         'a slot that comes back wakes nobody',
@@ -141,18 +141,18 @@ export const turnMutations = [
   ),
   ...area(
     'watermark',
-    ['scheduler/events-watermark', 'scheduler/late-reports'],
+    ['scheduler/input/events-watermark', 'scheduler/late-reports'],
     [
       [
         'covers-until-now',
-        scheduler('events-watermark'),
+        scheduler('input/events-watermark'),
         'this.#readUntil = askedAtMs\n',
         'this.#readUntil = this.#place.shared.clock.nowMs()\n',
         'reports that came while the question was under way count as read',
       ],
       [
         'one-report-short',
-        scheduler('events-watermark'),
+        scheduler('input/events-watermark'),
         "this.#place.hasFolded('events', readableEnd(range))",
         "this.#place.hasFolded('events', readableEnd(range) - 1)",
         'the last report need not be folded',
@@ -180,7 +180,7 @@ export const turnMutations = [
       ],
       [
         'question-of-the-future',
-        scheduler('events-watermark'),
+        scheduler('input/events-watermark'),
         'if (this.#readUntil > nowMs) this.#readUntil = 0',
         'if (this.#readUntil > nowMs) this.#readUntil = nowMs',
         'what a clock that was ahead has read covers what is now',
@@ -189,33 +189,39 @@ export const turnMutations = [
   ),
   ...area(
     'narrowing',
-    ['scheduler/narrowing', 'scheduler/poison'],
+    ['scheduler/commit/failure-isolation', 'scheduler/poison'],
     [
-      ['outage-is-guilt', scheduler('narrowing'), "  'broker-unavailable',\n", '', 'a broker that is away makes a job INVALID'],
+      [
+        'outage-is-guilt',
+        scheduler('commit/failure-isolation'),
+        "  'broker-unavailable',\n",
+        '',
+        'a broker that is away makes a job INVALID',
+      ],
       [
         'never-passed-over',
-        scheduler('narrowing'),
+        scheduler('commit/failure-isolation'),
         'isPassedOver: before?.hasLetter === false',
         'isPassedOver: false',
         'what cannot even be made INVALID is tried for ever',
       ],
       [
         'accident-is-guilt',
-        scheduler('narrowing'),
+        scheduler('commit/failure-isolation'),
         'if (!refusals.has(code) && !again) return true\n',
         '',
         'one failure of one alone makes its job INVALID',
       ],
       [
         'neighbours-tried-too',
-        scheduler('narrowing'),
+        scheduler('commit/failure-isolation'),
         'Math.max(1, Math.min(this.#max, names.length) >> 1)',
         'Math.max(2, Math.min(this.#max, names.length) >> 1)',
         'the culprit is never alone',
       ],
       [
         'full-disk-is-guilt',
-        scheduler('store-faults'),
+        scheduler('state/store-faults'),
         "throw new StoreFault('not-ready', `The local store could not be",
         "throw new StoreFault('internal', `The local store could not be",
         'a full disk makes a job INVALID',
@@ -223,7 +229,7 @@ export const turnMutations = [
       ],
       [
         'redefined-loses-its-timer',
-        scheduler('effects'),
+        scheduler('commit/batch-effects'),
         'job.state === loaded?.job.state && job.definition === loaded?.job.definition',
         'job.state === loaded?.job.state',
         'a job that is defined anew as its time comes is not run',

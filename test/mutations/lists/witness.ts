@@ -4,7 +4,7 @@ import { area } from '../mutation.ts'
 export const witnessMutations = [
   ...area(
     'clock guard',
-    ['clock-trust', 'guarded-clock', 'scheduler/clock'],
+    ['clock/clock-trust', 'clock/guarded-clock', 'scheduler/clock'],
     [
       [
         'forward-only',
@@ -66,7 +66,7 @@ export const witnessMutations = [
   ),
   ...area(
     'auditor',
-    ['audit/verdict', 'audit/ledger', 'audit/audited-partition', 'audit/clock', 'audit/complete-from'],
+    ['auditor/verdict', 'auditor/ledger', 'auditor/audited-partition', 'auditor/clock', 'auditor/completeness'],
     [
       [
         'pairs-excused',

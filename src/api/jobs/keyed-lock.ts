@@ -1,7 +1,6 @@
 /** Runs tasks of one key one after another, in the order of their calls; those of different keys side by side. */
-
-import { lockWaitersMax } from '../api/index.ts'
-import { DuelogError } from '../errors/index.ts'
+import { DuelogError } from '../../errors/index.ts'
+import { lockWaitersMax } from '../schemas/index.ts'
 
 export class KeyedLock {
   readonly #tails = new Map<string, Promise<void>>()
