@@ -6,13 +6,13 @@ import type { Socket } from 'node:net'
 import { Ajv, type ValidateFunction } from 'ajv'
 import { type FastifyInstance, fastify, LogController, type RouteOptions } from 'fastify'
 import { writeJson } from '../../streams/text/index.ts'
-import { LookPlaces } from '../concurrency/index.ts'
+import { FairSlots } from '../concurrency/index.ts'
 import { DuelogError, errorTable, messageOf } from '../errors/index.ts'
 import { AuditLog, auditRequests } from './audit-trail/index.ts'
 import type { ApiContext, ApiOptions } from './context/index.ts'
 import { authentication, keepRoom, limitBodyTimes, limitRates, limitUnread, SignIns, securityHeaders } from './guards/index.ts'
 import { answerError, type JsonParser, jsonReader, problemOf, problemType } from './http/index.ts'
-import { Calculations, JobWrites } from './jobs/index.ts'
+import { ComputeQueue, JobWrites } from './jobs/index.ts'
 import { openApiRoutes } from './openapi/index.ts'
 import {
   auditRoutes,
@@ -60,10 +60,10 @@ export interface Api {
 export function createApi(options: ApiOptions): Api {
   const { clock } = options
   const unbounded = { requestSteps: Number.POSITIVE_INFINITY, requestMs: Number.POSITIVE_INFINITY }
-  const checks = new Calculations({ ...unbounded, restsAfter: 'searches', clock })
-  const calculations = new Calculations({ clock })
-  const lists = new LookPlaces({ what: 'lists of jobs', places: listsAtOnce, clock })
-  const own = { writes: new JobWrites(options), audit: new AuditLog(options), calculations, checks, lists }
+  const checks = new ComputeQueue({ ...unbounded, restsAfter: 'searches', clock })
+  const computeQueue = new ComputeQueue({ clock })
+  const lists = new FairSlots({ what: 'lists of jobs', places: listsAtOnce, clock })
+  const own = { writes: new JobWrites(options), audit: new AuditLog(options), computeQueue, checks, lists }
   const context: ApiContext = { ...options, ...own }
   const instance = createInstance(options)
   const routes: RouteOptions[] = []

@@ -12,7 +12,7 @@ export const sharedBy = (ledgers: { size: number }) => (): number => cachedRunsM
 
 export class AccountCache {
   readonly #accounts = new Map<string, JobAccount>()
-  readonly #weights = new Map<string, number>()
+  readonly #heavyJobs = new Map<string, number>()
   #weight = 0
 
   get size(): number {
@@ -41,9 +41,9 @@ export class AccountCache {
   weigh(id: string): void {
     const account = this.#accounts.get(id)
     const weight = account === undefined ? 0 : Math.max(1, runsOf(account).length)
-    this.#weight += weight - (this.#weights.get(id) ?? 0)
-    if (account === undefined) this.#weights.delete(id)
-    else this.#weights.set(id, weight)
+    this.#weight += weight - (this.#heavyJobs.get(id) ?? 0)
+    if (account === undefined) this.#heavyJobs.delete(id)
+    else this.#heavyJobs.set(id, weight)
   }
 
   delete(id: string): void {

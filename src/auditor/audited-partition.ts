@@ -27,7 +27,7 @@ interface Saved {
   recent: FoundFault[]
 }
 
-export interface PartitionHears {
+export interface PartitionListeners {
   onFinding(finding: Finding): void
   /** Nominal times and runs that were judged since the last time. */
   onJudged(count: { runs: number; occurrences: number; records: number; unreadable: number }): void
@@ -37,7 +37,7 @@ export interface PartitionHears {
 export class AuditedPartition {
   readonly partition: number
   readonly #options: AuditorRoleOptions
-  readonly #hears: PartitionHears
+  readonly #hears: PartitionListeners
   readonly #store: AccountStore & { close(): Promise<void> }
   readonly #ledger: Ledger
   readonly #beganMs: number
@@ -53,7 +53,7 @@ export class AuditedPartition {
   private constructor(
     partition: number,
     options: AuditorRoleOptions,
-    hears: PartitionHears,
+    hears: PartitionListeners,
     store: AccountStore & { close(): Promise<void> },
     parts: { ledger: Ledger; saved: Saved | undefined; topics: readonly string[]; recent: FoundFault[] },
   ) {
@@ -78,7 +78,7 @@ export class AuditedPartition {
     partition: number,
     topics: readonly string[],
     options: AuditorRoleOptions,
-    hears: PartitionHears,
+    hears: PartitionListeners,
     all: { size: number },
   ): Promise<AuditedPartition> {
     const { store, wiped } = await options.stores.open(partition)

@@ -1,9 +1,9 @@
 /** What becomes of what the auditor finds: metrics, and the log of the process. */
-import type { PartitionHears } from './audited-partition.ts'
+import type { PartitionListeners } from './audited-partition.ts'
 import { findingKinds, unjudgedReasons } from './finding.ts'
 import type { AuditorRoleOptions } from './role-options.ts'
 
-export function hearersOf({ metrics, logger }: Pick<AuditorRoleOptions, 'metrics' | 'logger'>): PartitionHears {
+export function findingListenersOf({ metrics, logger }: Pick<AuditorRoleOptions, 'metrics' | 'logger'>): PartitionListeners {
   // A series that begins with the first fault shows Prometheus no increase: each begins with 0.
   for (const kind of findingKinds) metrics.auditFindings.inc({ kind }, 0)
   for (const reason of unjudgedReasons) metrics.auditUnjudged.inc({ reason }, 0)

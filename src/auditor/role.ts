@@ -8,7 +8,7 @@ import { trustedMs } from '../clock/index.ts'
 import { messageOf } from '../errors/index.ts'
 import type { Batch, GroupReader, LogAdmin, PartitionProof, Position, ProofQueries, TopicPartition } from '../ports/index.ts'
 import { AuditedPartition } from './audited-partition.ts'
-import { hearersOf } from './finding-listeners.ts'
+import { findingListenersOf } from './finding-listeners.ts'
 import { poolOf } from './record-facts.ts'
 import type { AuditorRoleOptions } from './role-options.ts'
 
@@ -151,7 +151,7 @@ class AuditorRole {
   async #open(partition: number): Promise<void> {
     if (!this.#partitions.has(partition)) {
       const [options, all] = [this.#options, this.#partitions]
-      all.set(partition, await AuditedPartition.open(partition, this.#topics, options, hearersOf(options), all))
+      all.set(partition, await AuditedPartition.open(partition, this.#topics, options, findingListenersOf(options), all))
     }
     const audited = this.#partitions.get(partition)
     const places = audited?.lanes.places ?? []

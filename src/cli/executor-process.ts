@@ -3,7 +3,7 @@ import { pino } from 'pino'
 import { readConfig } from '../config/index.ts'
 import { messageOf } from '../errors/index.ts'
 import { shownOf } from '../metrics/index.ts'
-import { fewRecordLines, tellMetrics } from '../process/index.ts'
+import { limitRecordLogs, tellMetrics } from '../process/index.ts'
 import { startSystem } from '../system/index.ts'
 import { boundHeap } from './memory.ts'
 import { watchSignals } from './terminal/index.ts'
@@ -15,7 +15,7 @@ signals.stop.addEventListener('abort', () => ended.resolve(0), { once: true })
 
 try {
   const config = readConfig(process.env)
-  const logger = pino({ level: config.logLevel, base: { pid: process.pid }, ...fewRecordLines() })
+  const logger = pino({ level: config.logLevel, base: { pid: process.pid }, ...limitRecordLogs() })
   const onFatal = (error: Error): void => {
     logger.fatal({ err: error }, 'The executor process cannot go on.')
     ended.resolve(1)

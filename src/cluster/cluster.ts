@@ -76,7 +76,7 @@ export type { SubjectStanding, TopicChange } from '../kafka/index.ts'
 export const plansOf = topicPlans
 
 /** A writer that is opened at its first use, and at the next one again where that failed. */
-export function lateWriter(log: Log): { open(): Promise<LogWriter>; close(): Promise<void> } {
+export function lazyWriter(log: Log): { open(): Promise<LogWriter>; close(): Promise<void> } {
   let opening: Promise<LogWriter> | undefined
   return {
     open() {

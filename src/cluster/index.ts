@@ -4,7 +4,7 @@ export {
   type ClusterOptions,
   clusterOf,
   clusterOptionNames,
-  lateWriter,
+  lazyWriter,
   plansOf,
   type SubjectStanding,
   TOPIC_PREFIX_DEFAULT,

@@ -7,16 +7,16 @@ import { DuelogError } from '../errors/index.ts'
 import type { Asker } from '../ports/index.ts'
 
 /** Those that may wait. For one more the newest of the caller that has most of them is refused. */
-export const looksWaitingMax = 2_000
+export const slotWaitersMax = 2_000
 /** How long one may wait. Of a caller alone even a forecast of a hundred partitions takes less. */
-export const lookWaitMs = 30_000
+export const slotWaitMs = 30_000
 
 interface Waiting {
   begin(): void
   refuse(reason: unknown): void
 }
 
-export interface LookPlacesOptions {
+export interface FairSlotsOptions {
   /** In the plural, for people. */
   what: string
   /** How many are done at once. */
@@ -26,17 +26,17 @@ export interface LookPlacesOptions {
   waitingMax?: number
 }
 
-export class LookPlaces {
-  readonly #options: LookPlacesOptions
+export class FairSlots {
+  readonly #options: FairSlotsOptions
   readonly #waitingMax: number
   #free: number
   #waiting = 0
   /** Of each caller, oldest first; callers in the order in which it is their turn. */
   readonly #queues = new Map<string, Waiting[]>()
 
-  constructor(options: LookPlacesOptions) {
+  constructor(options: FairSlotsOptions) {
     this.#options = options
-    this.#waitingMax = options.waitingMax ?? looksWaitingMax
+    this.#waitingMax = options.waitingMax ?? slotWaitersMax
     this.#free = options.places
   }
 
@@ -77,8 +77,8 @@ export class LookPlaces {
         },
       }
       const gone = (): void => waiting.refuse(signal?.reason)
-      const tooLong = `Other ${what} took all of ${lookWaitMs / 1_000} s that this one may wait; ask again later.`
-      const callOff = clock.at(clock.nowMs() + lookWaitMs, () => waiting.refuse(new DuelogError('overloaded', tooLong)))
+      const tooLong = `Other ${what} took all of ${slotWaitMs / 1_000} s that this one may wait; ask again later.`
+      const callOff = clock.at(clock.nowMs() + slotWaitMs, () => waiting.refuse(new DuelogError('overloaded', tooLong)))
       signal?.addEventListener('abort', gone)
       const queue = this.#queues.get(caller)
       if (queue === undefined) this.#queues.set(caller, [waiting])

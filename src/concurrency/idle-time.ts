@@ -36,7 +36,7 @@ const loopOfThread: LoopMeter = {
   busyMs: () => performance.eventLoopUtilization().active,
 }
 
-export class SpareTime {
+export class IdleTime {
   readonly #meter: LoopMeter
   readonly #restFor: (ms: number) => Promise<unknown>
   #rests = restsMin
@@ -77,7 +77,7 @@ export class SpareTime {
 }
 
 /** That of this thread, which has one loop for all that it does. */
-export const spareTime = new SpareTime()
+export const idleTime = new IdleTime()
 
 function restForMs(ms: number): Promise<unknown> {
   return ms < 1 ? setImmediate() : setTimeout(ms)

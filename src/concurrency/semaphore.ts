@@ -15,7 +15,7 @@ export const forecastSlots = 1
 /** Lists of jobs, each of which may look at ten thousand. */
 export const listSlots = 2
 
-export class Slots {
+export class Semaphore {
   #free: number
   readonly #waiting: (() => void)[] = []
 

@@ -1,7 +1,7 @@
 /** How long the stretches of a way took, for people. */
 import type { Clock } from '../clock/index.ts'
 
-export class Laps {
+export class Stopwatch {
   readonly #clock: Pick<Clock, 'steadyMs'>
   readonly #ms: Record<string, number> = {}
   #sinceMs = 0

@@ -1,7 +1,7 @@
 /** Lets one loop sleep until somebody wakes it or a time comes. A wake that comes while nobody sleeps is remembered. */
 import type { Clock } from '../clock/index.ts'
 
-export class Signal {
+export class WakeSignal {
   readonly #clock: Clock
   #woken = false
   #resolve: (() => void) | undefined

@@ -4,8 +4,8 @@ import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { Ajv, type ErrorObject } from 'ajv'
 import { DuelogError, messageOf } from '../errors/index.ts'
-import { contradictions } from './cross-field-rules.ts'
-import type { Raw } from './environment.ts'
+import { crossFieldProblems } from './cross-field-rules.ts'
+import type { Environment } from './environment.ts'
 import { bad, named, unknown } from './messages.ts'
 import { withSecretsOfFiles } from './secret-files.ts'
 import { configSchema, settingByName, settings } from './settings.ts'
@@ -72,7 +72,7 @@ export interface Config {
 
 const ajv = new Ajv({ coerceTypes: true, useDefaults: true, allErrors: true })
 for (const keyword of ['secret', 'unit', 'defaultCluster', 'client', 'tokenCharsMin']) ajv.addKeyword(keyword)
-const validate = ajv.compile<Raw>(configSchema)
+const validate = ajv.compile<Environment>(configSchema)
 
 /**
  * The settings of an environment such as `process.env`; names that are not ours are passed over.
@@ -95,12 +95,12 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     const wrong = new Set((validate.errors ?? []).map((error: ErrorObject) => error.instancePath.slice(1)))
     refuse([...wrong].map((name) => bad(name, env[name])))
   }
-  const checked = raw as unknown as Raw
-  refuse(contradictions(checked))
+  const checked = raw as unknown as Environment
+  refuse(crossFieldProblems(checked))
   return { ...configOf(checked), given: Object.fromEntries(ours) }
 }
 
-function configOf(raw: Raw): Omit<Config, 'given'> {
+function configOf(raw: Environment): Omit<Config, 'given'> {
   const { KAFKA_SASL_MECHANISM: mechanism, KAFKA_SASL_USERNAME: username = '', KAFKA_SASL_PASSWORD: password = '' } = raw
   return {
     brokers: raw.KAFKA_BROKERS === undefined ? undefined : brokersOf(raw.KAFKA_BROKERS),

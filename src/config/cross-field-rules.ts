@@ -1,12 +1,12 @@
 /** The rules between settings. */
 import { isReservedActor } from '../process/index.ts'
-import type { Raw } from './environment.ts'
+import type { Environment } from './environment.ts'
 import { bad, named } from './messages.ts'
 import { settingByName } from './settings.ts'
 import { apiTokensOf, brokersOf, hasUser, isLoopback, listOf, networksOf, rolesOf } from './values.ts'
 
 /** What no single value shows: items of lists, and settings that need or exclude one another. */
-export function contradictions(raw: Raw): string[] {
+export function crossFieldProblems(raw: Environment): string[] {
   const found: string[] = []
   const claim = (right: boolean, sentence: string): void => {
     if (!right) found.push(sentence)
@@ -94,7 +94,7 @@ function tokenProblems(text: string): string[] {
 }
 
 /** Foreign schedules must not be read as two things, nor our own topics as foreign ones. */
-function intakeClashes(raw: Raw): string[] {
+function intakeClashes(raw: Environment): string[] {
   const lists = (['DUELOG_INTAKE_ETF1_TOPICS', 'DUELOG_INTAKE_KARAFKA_TOPICS'] as const).map((name) => ({
     name,
     topics: listOf(raw[name]),
@@ -114,7 +114,7 @@ function intakeClashes(raw: Raw): string[] {
   ]
 }
 
-function portClashes(raw: Raw): string[] {
+function portClashes(raw: Environment): string[] {
   const kafka = raw.DUELOG_EMBEDDED_KAFKA_PORT
   const uses: [name: string, port: number][] = [['DUELOG_HTTP_PORT', raw.DUELOG_HTTP_PORT]]
   if (raw.KAFKA_BROKERS === undefined)

@@ -1,5 +1,5 @@
 /** The environment after ajv made numbers and booleans of its strings and added the defaults. */
-export interface Raw {
+export interface Environment {
   KAFKA_BROKERS?: string
   SCHEMA_REGISTRY_URL?: string
   SCHEMA_REGISTRY_USERNAME?: string

@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { Job } from '../client/index.ts'
 import { type Handler, NonRetryableError } from '../executor/index.ts'
 import type { Occurrence } from './day-plan.ts'
-import { attemptsMax, backoffMs, fateOf } from './simulated-outcome.ts'
+import { attemptsMax, backoffMs, simulatedOutcomeOf } from './simulated-outcome.ts'
 
 export const handlerName = 'ci-build'
 
@@ -26,7 +26,7 @@ export function markOf(id: string, at: number): Job {
 }
 
 export const ciBuild: Handler = async (run) => {
-  const { attempts, dead, hopeless, durationMs } = fateOf(run.jobId)
+  const { attempts, dead, hopeless, durationMs } = simulatedOutcomeOf(run.jobId)
   await wait(durationMs, undefined, { signal: run.signal })
   if (hopeless) throw new NonRetryableError('the build has no such target')
   if (run.attempt < attempts || dead) throw new Error(`a flaky build failed at attempt ${run.attempt}`)

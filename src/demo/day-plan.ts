@@ -2,10 +2,10 @@
  * A day of occurrences, each placed within a shorter time. It is pure: the same jobs give the same plan, so what has to come of it is
  * known before anything runs.
  */
-import { hashShare } from '../../streams/hashing/index.ts'
+import { hashFraction } from '../../streams/hashing/index.ts'
 import { occurrences } from '../../streams/schedules/index.ts'
 import type { PeriodicJob } from './periodic-jobs.ts'
-import { type Fate, fateOf } from './simulated-outcome.ts'
+import { type SimulatedOutcome, simulatedOutcomeOf } from './simulated-outcome.ts'
 
 export const dayMs = 86_400_000
 /** A Monday, so that the jobs of working days run too. */
@@ -19,7 +19,7 @@ export interface Occurrence {
   nominalAt: number
   /** The same distance from the start of the day in compressed time, ms. */
   delayMs: number
-  fate: Fate
+  fate: SimulatedOutcome
 }
 
 /** Every occurrence of one day, in the order of their times. */
@@ -29,7 +29,7 @@ export function planDay(jobs: readonly PeriodicJob[], compressedMs: number): Occ
       [...occurrences(job.definition, definedAt(job), { from: dayStart, to: dayStart + dayMs })].map((nominalAt) => {
         const id = `${job.name}@${new Date(nominalAt).toISOString()}`
         const delayMs = Math.floor(((nominalAt - dayStart) * compressedMs) / dayMs)
-        return { id, job, nominalAt, delayMs, fate: fateOf(id) }
+        return { id, job, nominalAt, delayMs, fate: simulatedOutcomeOf(id) }
       }),
     )
     .sort((a, b) => a.nominalAt - b.nominalAt)
@@ -37,7 +37,7 @@ export function planDay(jobs: readonly PeriodicJob[], compressedMs: number): Occ
 
 /** Intervals count from the instant the job was defined at. The real ones were defined at all times of the day; so are these. */
 function definedAt({ name, definition }: PeriodicJob): number {
-  return dayStart - 1 - Math.floor(hashShare(name) * (definition.schedule.everyMs ?? 0))
+  return dayStart - 1 - Math.floor(hashFraction(name) * (definition.schedule.everyMs ?? 0))
 }
 
 export interface Totals {
@@ -50,7 +50,7 @@ export interface Totals {
 
 /** What the plan comes to when everything works. */
 export function totalsOf(plan: readonly Occurrence[]): Totals {
-  const count = (which: (fate: Fate) => boolean): number => plan.filter(({ fate }) => which(fate)).length
+  const count = (which: (fate: SimulatedOutcome) => boolean): number => plan.filter(({ fate }) => which(fate)).length
   return {
     occurrences: plan.length,
     succeeded: count(({ dead }) => !dead),

@@ -9,7 +9,7 @@ import type { Occurrence } from './day-plan.ts'
 import { showProgress } from './day-progress.ts'
 import { LogFollower } from './log-follower.ts'
 import { numberText, type Output } from './output.ts'
-import { Ledger, type Verdict } from './run-accounts.ts'
+import { RunAccounts, type Verdict } from './run-accounts.ts'
 import { backoffMs } from './simulated-outcome.ts'
 
 export interface DayOptions {
@@ -43,7 +43,7 @@ export async function runDay(options: DayOptions): Promise<{ verdict: Verdict; r
     await unlessAborted(client.scheduleMany([]), signal)
     const startAt = Date.now() + HEAD_START_MS
     const expected = plan.map(({ id, delayMs }) => ({ id, dueAt: startAt + delayMs }))
-    const ledger = new Ledger(expected, backoffMs)
+    const ledger = new RunAccounts(expected, backoffMs)
     const isMark = (id: string): boolean => id.startsWith(markPrefix)
     follower = new LogFollower({ log, codecs, names, ledger, isMark, onError: (error) => failed.abort(error) })
     const imported = importAll(client, plan, startAt, output)

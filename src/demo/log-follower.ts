@@ -6,13 +6,13 @@ import { prefix } from '../../streams/state/index.ts'
 import { priorities, type TopicNames } from '../../streams/topics/index.ts'
 import type { Codecs } from '../kafka/index.ts'
 import type { Batch, GroupReader, Log, RecordIn } from '../ports/index.ts'
-import type { Ledger } from './run-accounts.ts'
+import type { RunAccounts } from './run-accounts.ts'
 
 export interface FollowerOptions {
   log: Log
   codecs: Codecs
   names: TopicNames
-  ledger: Ledger
+  ledger: RunAccounts
   /** Jobs that are none of the ledger's; see `seen`. */
   isMark(jobId: string): boolean
   onError(error: Error): void

@@ -48,7 +48,7 @@ interface Account {
 /** Largest lateness that the histogram tells from larger ones. */
 const latenessMsMax = 3_600_000
 
-export class Ledger {
+export class RunAccounts {
   readonly #accounts = new Map<string, Account>()
   readonly #expected: number
   readonly #backoffMs: readonly number[]

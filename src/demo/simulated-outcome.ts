@@ -1,7 +1,7 @@
 /** What becomes of each occurrence, chosen from the hash of its id: most succeed at once, some are flaky, a few are broken for good. */
-import { hashShare } from '../../streams/hashing/index.ts'
+import { hashFraction } from '../../streams/hashing/index.ts'
 
-export interface Fate {
+export interface SimulatedOutcome {
   /** Attempts until it ends. */
   attempts: number
   /** Whether the last attempt fails too. */
@@ -30,10 +30,10 @@ const onceShare = 0.1
 const durationMsMin = 20
 const durationMsMax = 600
 
-export function fateOf(id: string): Fate {
-  const share = hashShare(`fate ${id}`)
-  const durationMs = durationMsMin + Math.floor(hashShare(`duration ${id}`) ** 2 * (durationMsMax - durationMsMin))
-  const fate = (attempts: number, dead = false, hopeless = false): Fate => ({ attempts, dead, hopeless, durationMs })
+export function simulatedOutcomeOf(id: string): SimulatedOutcome {
+  const share = hashFraction(`fate ${id}`)
+  const durationMs = durationMsMin + Math.floor(hashFraction(`duration ${id}`) ** 2 * (durationMsMax - durationMsMin))
+  const fate = (attempts: number, dead = false, hopeless = false): SimulatedOutcome => ({ attempts, dead, hopeless, durationMs })
   if (share < hopelessShare) return fate(1, true, true)
   if (share < brokenShare) return fate(attemptsMax, true)
   if (share < thriceShare) return fate(4)

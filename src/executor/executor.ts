@@ -12,15 +12,15 @@ import type { Logger } from 'pino'
 import type { Execution, ExecutionEvent, ExecutionEventInput, WorkerControl } from '../../schemas/index.ts'
 import type { TopicNames } from '../../streams/topics/index.ts'
 import { type Clock, ClockAbsence } from '../clock/index.ts'
-import { within } from '../concurrency/index.ts'
+import { withTimeout } from '../concurrency/index.ts'
 import { DuelogError, messageOf } from '../errors/index.ts'
 import type { Metrics } from '../metrics/index.ts'
 import type { Codec, Log } from '../ports/index.ts'
 import { version } from '../process/index.ts'
-import { Committer, Control, type Entry, Intake, Pinned } from './consume/index.ts'
+import { ControlConsumer, type Entry, ExecutionConsumer, OffsetCommitter, PinnedRuns } from './consume/index.ts'
 import { type Handlers, handlerProblem } from './handlers/index.ts'
-import { type Attempt, Outbox } from './report/index.ts'
-import { handOn, lastReportsMsMax, Runner, Timetable, Untracked } from './run/index.ts'
+import { type Attempt, ReportSender } from './report/index.ts'
+import { handBack, lastReportsMsMax, Runner, TimerQueue, UntrackedRuns } from './run/index.ts'
 
 /** How long before it is due an owner dispatches usually; see DUELOG_LEAD_MS. */
 const LEAD_MS_DEFAULT = 100
@@ -87,7 +87,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
     if (problem !== undefined) throw new DuelogError('bad-config', problem)
   }
   const logger = options.logger.child({ pool })
-  const committer = new Committer(clock, logger, async (positions) => {
+  const committer = new OffsetCommitter(clock, logger, async (positions) => {
     await intake.commit(positions)
     intake.committed()
   })
@@ -98,8 +98,8 @@ export function createExecutor(options: ExecutorOptions): Executor {
     if (!entry.tracked) untracked.closed(entry)
     committer.touch(entry.lane)
   }
-  const untracked = new Untracked({ pool, clock, metrics, logger, onDone: done })
-  const outbox = new Outbox({
+  const untracked = new UntrackedRuns({ pool, clock, metrics, logger, onDone: done })
+  const reportSender = new ReportSender({
     log,
     codec: codecs.event,
     topic: names.events,
@@ -114,7 +114,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
     pool,
     concurrency,
     handlers: options.handlers,
-    outbox,
+    reportSender,
     ...{ clock, metrics, logger },
     onStarted: (entry) => {
       if (!entry.tracked) untracked.opened(entry)
@@ -124,7 +124,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
     onDone: done,
     onEarly: (entry) => hold.add(entry.dueAt, entry),
   })
-  const hold: Timetable<Entry> = new Timetable<Entry>(
+  const hold: TimerQueue<Entry> = new TimerQueue<Entry>(
     clock,
     (entry) => runner.ready(entry),
     () => runner.pump(),
@@ -133,8 +133,8 @@ export function createExecutor(options: ExecutorOptions): Executor {
     if (entry.dueAt <= clock.nowMs()) runner.ready(entry)
     else hold.add(entry.dueAt, entry)
   }
-  const pinned = new Pinned()
-  const control = new Control({
+  const pinned = new PinnedRuns()
+  const control = new ControlConsumer({
     log,
     codecs,
     names,
@@ -153,7 +153,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
       return pinned.room()
     },
   })
-  const intake: Intake = new Intake({
+  const intake: ExecutionConsumer = new ExecutionConsumer({
     log,
     codec: codecs.execution,
     names,
@@ -170,10 +170,10 @@ export function createExecutor(options: ExecutorOptions): Executor {
     onDone: (lane) => committer.touch(lane),
   })
 
-  const parts = { intake, pinned, runner, untracked, outbox, committer, clock, logger }
+  const parts = { intake, pinned, runner, untracked, reportSender, committer, clock, logger }
   const absence: ClockAbsence = new ClockAbsence({
     clock,
-    leave: () => handOn({ ...parts, drainMs: options.drainMs }),
+    leave: () => handBack({ ...parts, drainMs: options.drainMs }),
     join: () => intake.comeBack(),
   })
 
@@ -195,18 +195,18 @@ export function createExecutor(options: ExecutorOptions): Executor {
     }
     runner.pump()
     const beganMs = clock.steadyMs()
-    await within(clock, options.drainMs, untracked.settled())
+    await withTimeout(clock, options.drainMs, untracked.settled())
     const drainMs = Math.max(options.drainMs - (clock.steadyMs() - beganMs), 0)
     // Partitions go on to other workers before the drain, because what is due now shall not wait for our handlers.
-    await within(clock, lastReportsMsMax, outbox.flush())
-    await within(clock, lastReportsMsMax, committer.commitNow())
+    await withTimeout(clock, lastReportsMsMax, reportSender.flush())
+    await withTimeout(clock, lastReportsMsMax, committer.commitNow())
     committer.stop()
     await intake.leave().catch((error: unknown) => logger.warn({ error: messageOf(error) }, 'could not leave the group'))
-    await within(clock, drainMs, runner.calls.drained())
+    await withTimeout(clock, drainMs, runner.calls.drained())
     runner.calls.releaseAll()
     await control.stop().catch((error: unknown) => logger.warn({ error: messageOf(error) }, 'could not leave worker-control'))
-    await within(clock, lastReportsMsMax, outbox.flush())
-    await outbox.close()
+    await withTimeout(clock, lastReportsMsMax, reportSender.flush())
+    await reportSender.close()
   }
   let stopping: Promise<void> | undefined
   let started = false
@@ -214,10 +214,10 @@ export function createExecutor(options: ExecutorOptions): Executor {
   return {
     async start() {
       started = true
-      await outbox.open()
+      await reportSender.open()
       await control.start()
       // A run that was cancelled while it waited in the backlog would begin before its cancellation is read.
-      await within(clock, CANCELS_READ_MS_MAX, control.caughtUp())
+      await withTimeout(clock, CANCELS_READ_MS_MAX, control.caughtUp())
       if (stopping !== undefined) return
       await intake.start()
       absence.start()
@@ -234,7 +234,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
         return { jobId, runNo, attempt, startedAt: startedAt ?? 0, progress, message }
       }),
       held: Array.from(intake.lanes).reduce((sum, lane) => sum + lane.held, pinned.held),
-      reportsPending: outbox.pending,
+      reportsPending: reportSender.pending,
     }),
   }
 }

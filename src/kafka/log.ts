@@ -21,7 +21,7 @@ import {
   type TopicChange,
   type TopicsWanted,
 } from './admin/index.ts'
-import { brokersOf, CutOff, createKafka, type LogOptions, type LogSettings, settingsOf } from './brokers/index.ts'
+import { BrokerIsolation, brokersOf, createKafka, type LogOptions, type LogSettings, settingsOf } from './brokers/index.ts'
 import type { Doubts } from './kafkajs/index.ts'
 import { type BoundedRead, KafkaGroupReader, readToEnd, type Span } from './reading/index.ts'
 import { CheckedTopics, FencedWriter, IdempotentWriter, type TargetTopicsOptions } from './writing/index.ts'
@@ -64,7 +64,7 @@ class KafkaJsLog implements KafkaLog {
   readonly #kafka: Kafka
   readonly #settings: LogSettings
   readonly #counts: PartitionCounts
-  readonly #cutOff: CutOff
+  readonly #cutOff: BrokerIsolation
   readonly #doubts: Doubts = new Set()
 
   constructor(kafka: Kafka, settings: LogSettings) {
@@ -72,7 +72,7 @@ class KafkaJsLog implements KafkaLog {
     this.#settings = settings
     this.#counts = new PartitionCounts(kafka)
     const brokers = brokersOf(kafka)
-    this.#cutOff = new CutOff({
+    this.#cutOff = new BrokerIsolation({
       silent: () => brokers.silent,
       want: (address) => brokers.want(address),
       living: () => livingBrokers(kafka),

@@ -6,7 +6,7 @@ import {
   clusterOf,
   clusterOptionNames,
   endParts,
-  lateWriter,
+  lazyWriter,
   processClock,
   type Step,
   TOPIC_PREFIX_DEFAULT,
@@ -24,7 +24,7 @@ import {
   handlerProblem,
 } from '../executor/index.ts'
 import { createMetrics, type Metrics } from '../metrics/index.ts'
-import { fewRecordLines, newInstance } from '../process/index.ts'
+import { limitRecordLogs, newInstance } from '../process/index.ts'
 
 const httpDenyDefault = configSchema.properties.DUELOG_HTTP_DENY.default
 const clockStepMsMaxDefault = configSchema.properties.DUELOG_CLOCK_STEP_MS_MAX.default
@@ -88,7 +88,7 @@ export function createWorker<Payloads extends object = AnyPayloads>(options: Wor
     const allowed = '1 to 255 characters without "@", ":" and spaces'
     throw new DuelogError('bad-config', `name of the worker is ${JSON.stringify(name)}; allowed: ${allowed}`)
   }
-  const logger = options.logger ?? pino({ name, level: 'warn', ...fewRecordLines() })
+  const logger = options.logger ?? pino({ name, level: 'warn', ...limitRecordLogs() })
   const metrics = options.metrics ?? createMetrics()
   const stepMsMax = options.clockStepMsMax ?? clockStepMsMaxDefault
   const clock = processClock({ stepMsMax, needsProof: false, metrics, logger })
@@ -97,7 +97,7 @@ export function createWorker<Payloads extends object = AnyPayloads>(options: Wor
   let executor: Executor | undefined
   let closed = false
   let endWatch: (() => Promise<void>) | undefined
-  const produced = lateWriter(log)
+  const produced = lazyWriter(log)
   const builtIn = builtInHandlers({
     httpDeny: options.httpDeny ?? listOf(httpDenyDefault),
     httpAllow: options.httpAllow ?? [],

@@ -25,7 +25,7 @@ interface Window {
 }
 
 /** Whether a line is written, and how many before it were not. `nowMs`: of any clock that only goes forward. */
-export class RecordLines {
+export class RecordLogLimiter {
   readonly #nowMs: () => number
   readonly #windows = new Map<string, Window>()
   readonly #tries = new Map<string, Window>()
@@ -66,7 +66,7 @@ export class RecordLines {
 }
 
 /** Options of a logger that writes so few of them. A line is about a record if it names topic and offset, and about a try by how it ends. */
-export function fewRecordLines(lines = new RecordLines()): Pick<LoggerOptions, 'hooks'> {
+export function limitRecordLogs(lines = new RecordLogLimiter()): Pick<LoggerOptions, 'hooks'> {
   return {
     hooks: {
       logMethod(args, method, level) {

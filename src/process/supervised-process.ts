@@ -18,7 +18,7 @@ const AGAIN_MAX_MS = 30_000
 /** Up for so long, it counts as healthy, and the next wait is the first one again. */
 const HEALTHY_MS = 60_000
 
-export interface KeptPlan {
+export interface SupervisedPlan {
   /** For messages. */
   title: string
   command: string
@@ -36,14 +36,14 @@ export interface KeptPlan {
   onMessage?(message: unknown): void
 }
 
-export interface KeptProcess {
+export interface SupervisedProcess {
   /** Says something to it over IPC; false when nobody is there to hear it. */
   send(message: object): boolean
   /** Ends it and resolves when it has. Safe to call twice. */
   stop(): Promise<void>
 }
 
-export function keepRunning(plan: KeptPlan): KeptProcess {
+export function supervise(plan: SupervisedPlan): SupervisedProcess {
   const { title, clock, logger, onEnd } = plan
   let child: ChildProcess | undefined
   let ended = Promise.resolve()
@@ -91,7 +91,7 @@ export function keepRunning(plan: KeptPlan): KeptProcess {
 /** Runs a program and ends it when the pipe to us closes; guard.sh says how it is called. */
 export const guardScript = fileURLToPath(new URL('guard.sh', import.meta.url))
 
-function start({ command, args, env, folder, stopSeconds }: KeptPlan): ChildProcess {
+function start({ command, args, env, folder, stopSeconds }: SupervisedPlan): ChildProcess {
   mkdirSync(folder, { recursive: true, mode: privateFolderMode })
   // Detached: a Ctrl-C at the terminal reaches us only, and we end it in our order.
   const child = spawn('/bin/sh', [guardScript, String(stopSeconds), join(folder, 'pid'), command, ...args], {

@@ -1,7 +1,7 @@
 /** A writer that is opened when it is needed first, and anew after it could not be. */
 import type { Log, LogWriter, RecordOut } from '../ports/index.ts'
 
-export class LateWriter {
+export class LazyWriter {
   readonly #log: Pick<Log, 'writer'>
   #writer: Promise<LogWriter> | undefined
 

@@ -10,7 +10,7 @@ import { retryTiers } from '../../streams/topics/index.ts'
 import { ClockAbsence, trustedMs } from '../clock/index.ts'
 import { DuelogError, messageOf } from '../errors/index.ts'
 import type { Batch, GroupReader, Position, RecordIn, TopicPartition } from '../ports/index.ts'
-import { LateWriter } from './lazy-writer.ts'
+import { LazyWriter } from './lazy-writer.ts'
 import type { RetrierOptions } from './options.ts'
 import { retryEvents } from './retry-events.ts'
 import { TierLane } from './tier-lane.ts'
@@ -49,7 +49,7 @@ class Forwarder {
   readonly #options: RetrierOptions
   readonly #lanes = new Map<string, TierLane>()
   #reader: GroupReader | undefined
-  readonly #writer: LateWriter
+  readonly #writer: LazyWriter
   #generation = -1
   #rejoinMs = REJOIN_FIRST_MS
   #rejoin: (() => void) | undefined
@@ -60,7 +60,7 @@ class Forwarder {
 
   constructor(options: RetrierOptions) {
     this.#options = options
-    this.#writer = new LateWriter(options.log)
+    this.#writer = new LazyWriter(options.log)
     this.#absence = new ClockAbsence({ clock: options.clock, leave: () => this.#leave(), join: () => this.#joinAgain() })
   }
 

@@ -8,7 +8,7 @@ import { messageOf } from '../errors/index.ts'
 import type { Metrics } from '../metrics/index.ts'
 import type { Position } from '../ports/index.ts'
 import type { Shared } from './options/index.ts'
-import type { Ownership } from './partition/index.ts'
+import type { PartitionContext } from './partition/index.ts'
 
 /** Between two commits of a process, each of which brings what has changed in all of its partitions. */
 export const tellEveryMs = 5_000
@@ -17,7 +17,7 @@ export const tellEveryMs = 5_000
 interface Told {
   number: number
   store: unknown
-  heard: Pick<Ownership, 'inputs'>
+  heard: Pick<PartitionContext, 'inputs'>
 }
 
 interface Options {

@@ -1,19 +1,19 @@
 /** What the owner of a partition answers about its jobs, and whoever else has a copy. Nothing here changes anything. */
 import type { Clock } from '../clock/index.ts'
-import { LookPlaces, listSlots } from '../concurrency/index.ts'
+import { FairSlots, listSlots } from '../concurrency/index.ts'
 import { DuelogError } from '../errors/index.ts'
 import { type JobQueries, ownerProblem, type PartitionQueries, type PartitionStore } from '../ports/index.ts'
 import { idsOfRunTimers } from './activity/index.ts'
 import type { Wait } from './input/index.ts'
 import type { SchedulerOptions } from './options/index.ts'
 import type { Partition } from './partition/index.ts'
-import { Forecasts, jobQueries, type Sight } from './queries/index.ts'
+import { Forecasts, jobQueries, type QuerySource } from './queries/index.ts'
 import { eachJob, loadJobs } from './state/index.ts'
 
 export function partitionQueries(partitions: ReadonlyMap<number, Partition>, options: SchedulerOptions): PartitionQueries {
   const { codecs, clock, instance, spare } = options
   const forecasts = new Forecasts(codecs, clock, spare)
-  const lists = new LookPlaces({ what: 'lists of jobs', places: listSlots, clock })
+  const lists = new FairSlots({ what: 'lists of jobs', places: listSlots, clock })
   const storeOf = (number: number): PartitionStore => {
     const partition = partitions.get(number)
     if (partition?.store !== undefined) return partition.store
@@ -83,7 +83,7 @@ async function doneInTime(
   try {
     if (offsets.jobs !== undefined) waits.push(owner.applied('jobs', offsets.jobs))
     if (offsets.commands !== undefined) waits.push(owner.applied('commands', offsets.commands))
-    if (waits.length === 0) waits.push(owner.turnEnd())
+    if (waits.length === 0) waits.push(owner.cycleEnd())
     return (await Promise.all(waits.map(({ done }) => done))).every(Boolean)
   } finally {
     cancel()
@@ -95,37 +95,37 @@ async function doneInTime(
 function ownerSight(
   partitions: ReadonlyMap<number, Partition>,
   { codecs, clock }: SchedulerOptions,
-  storeOf: Sight['storeOf'],
-): Sight {
+  storeOf: QuerySource['storeOf'],
+): QuerySource {
   return {
     storeOf,
-    catalogueOf: (number) => partitions.get(number)?.heard.catalogue,
+    searchIndexOf: (number) => partitions.get(number)?.heard.searchIndex,
     withHeartbeats(number, id, active) {
       const leases = partitions.get(number)?.heard.leases
       return active.map((run) => ({ ...run, heartbeat: leases?.last(id, run) ?? null }))
     },
     /** A new owner looks once at the timers of runs for those that it has not folded itself. */
     async jobsUnderWay(number, store) {
-      const underWay = partitions.get(number)?.heard.underWay
-      if (underWay === undefined) return []
-      if (!underWay.complete) {
-        underWay.complete = true
+      const activeRuns = partitions.get(number)?.heard.activeRuns
+      if (activeRuns === undefined) return []
+      if (!activeRuns.complete) {
+        activeRuns.complete = true
         const ids = await idsOfRunTimers(store, clock.nowMs())
-        const unknown = ids.filter((id) => !underWay.has(id))
+        const unknown = ids.filter((id) => !activeRuns.has(id))
         for await (const job of eachJob(store, codecs, unknown)) {
-          if (!underWay.has(job.id)) underWay.set(job.id, job.state?.active ?? [])
+          if (!activeRuns.has(job.id)) activeRuns.set(job.id, job.state?.active ?? [])
         }
       }
-      return underWay.ids
+      return activeRuns.ids
     },
   }
 }
 
 /** A copy knows of runs what the changelog says: no heartbeats. */
-function copyQueries(partitions: ReadonlyMap<number, Partition>, options: SchedulerOptions, lists: LookPlaces): JobQueries {
+function copyQueries(partitions: ReadonlyMap<number, Partition>, options: SchedulerOptions, lists: FairSlots): JobQueries {
   const noCopy = (number: number): DuelogError =>
     new DuelogError('not-ready', `This process has no copy of partition ${number} that can be read; try again shortly.`)
-  const sight: Sight = {
+  const sight: QuerySource = {
     storeOf(number) {
       const store = partitions.get(number)?.copy
       if (store === undefined) throw noCopy(number)
@@ -133,7 +133,7 @@ function copyQueries(partitions: ReadonlyMap<number, Partition>, options: Schedu
     },
     withHeartbeats: (_number, _id, active) => active.map((run) => ({ ...run, heartbeat: null })),
     jobsUnderWay: (_number, store) => idsOfRunTimers(store, options.clock.nowMs()),
-    catalogueOf: (number) => partitions.get(number)?.heard.catalogue,
+    searchIndexOf: (number) => partitions.get(number)?.heard.searchIndex,
   }
   const { job, list, why, runs, deadRun } = jobQueries(sight, options, lists)
   /** A store may be closed while it is read: unlike an owner, a copy comes and goes. */

@@ -3,17 +3,17 @@
  * The group says who should own a partition; the fence says who does (partition/partition.ts).
  */
 import { counted } from '../../streams/text/index.ts'
-import { commitSlots, restoreSlots, Slots, standbyRestoreSlots } from '../concurrency/index.ts'
+import { commitSlots, restoreSlots, Semaphore, standbyRestoreSlots } from '../concurrency/index.ts'
 import type { Batch, GroupReader, PartitionQueries, Position, TopicPartition } from '../ports/index.ts'
 import { GroupPositions } from './group-positions.ts'
 import { HandOver } from './hand-over.ts'
-import { EndsQuestion, Feed, type FeedSource, feedSources, mailboxBytesOf } from './input/index.ts'
+import { EndOffsetQueries, inputBufferBytesOf, PartitionReader, type ReadSource, readSources } from './input/index.ts'
 import type { SchedulerOptions, Shared } from './options/index.ts'
-import { OpenTransactions, Partition, type PartitionRole, type PartitionShares } from './partition/index.ts'
+import { OpenTransactions, Partition, type PartitionRole, type SchedulerResources } from './partition/index.ts'
 import { partitionQueries } from './queries.ts'
-import { Warmth } from './standby-warmth.ts'
+import { StandbyWarmth } from './standby-warmth.ts'
 import { withStoresFaults } from './state/index.ts'
-import { HeavyTurns } from './timers/index.ts'
+import { HeavyTimerSlots } from './timers/index.ts'
 import { Withdrawal } from './withdrawal.ts'
 
 /** A turn ends with its commit, and every commit with an answer, an error or a timeout of the log long before this. */
@@ -21,7 +21,7 @@ const hangsAfterMs = 300_000
 export class Scheduler {
   readonly #options: SchedulerOptions
   readonly #partitions = new Map<number, Partition>()
-  readonly #sources = new Map<string, FeedSource>()
+  readonly #sources = new Map<string, ReadSource>()
   readonly #waiting = new Set<() => void>()
   readonly queries: PartitionQueries
   #shared: Shared | undefined
@@ -29,10 +29,10 @@ export class Scheduler {
   #joined = false
   /** Partitions of which there are files, and how far they go; of those of an earlier run that is not known. */
   readonly #onDisk = new Map<number, number>()
-  #shares: PartitionShares | undefined
+  #resources: SchedulerResources | undefined
   #openTransactions: OpenTransactions | undefined
   #groupPositions: GroupPositions | undefined
-  readonly #warmth: Warmth
+  readonly #warmth: StandbyWarmth
   readonly #withdrawal: Withdrawal
   readonly #endTrust: (() => void) | undefined
   readonly #handOver: HandOver
@@ -40,12 +40,12 @@ export class Scheduler {
 
   constructor(options: SchedulerOptions) {
     this.#options = options
-    for (const source of feedSources) this.#sources.set(options.names[source], source)
+    for (const source of readSources) this.#sources.set(options.names[source], source)
     this.queries = partitionQueries(this.#partitions, options)
     this.#handOver = new HandOver(options, () => this.#leaving)
     const ask = (): Promise<void> => this.#reader?.rejoin() ?? Promise.resolve()
     this.#withdrawal = new Withdrawal({ ...options, partitions: () => this.#partitions.values(), ask })
-    this.#warmth = new Warmth({
+    this.#warmth = new StandbyWarmth({
       clock: options.clock,
       ask,
       isWarm: (number) => this.#partitions.get(number)?.isWarm === true,
@@ -66,19 +66,19 @@ export class Scheduler {
     const isOurs = (partition: number): boolean => this.#partitions.get(partition)?.role === 'owner'
     const heard = (topic: string, partition: number, end: number): void => {
       const source = this.#sources.get(topic)
-      if (source !== undefined) this.#partitions.get(partition)?.feed.ended(source, end)
+      if (source !== undefined) this.#partitions.get(partition)?.partitionReader.ended(source, end)
     }
     this.#openTransactions = new OpenTransactions(admin, names, this.#options, isOurs, heard)
     this.#openTransactions.start()
-    const endsOf = (topic: string): EndsQuestion => new EndsQuestion(admin, topic, this.#options.clock)
-    this.#shares = {
+    const endsOf = (topic: string): EndOffsetQueries => new EndOffsetQueries(admin, topic, this.#options.clock)
+    this.#resources = {
       openTransactions: this.#openTransactions,
-      commits: new Slots(commitSlots),
-      heavy: new HeavyTurns(this.#options.clock),
-      mailboxBytesMax: () => mailboxBytesOf(this.#partitions.size),
-      restores: new Slots(restoreSlots),
-      standbyRestores: new Slots(standbyRestoreSlots),
-      asides: await log.writer(),
+      commits: new Semaphore(commitSlots),
+      heavy: new HeavyTimerSlots(this.#options.clock),
+      inputBufferBytesMax: () => inputBufferBytesOf(this.#partitions.size),
+      restores: new Semaphore(restoreSlots),
+      standbyRestores: new Semaphore(standbyRestoreSlots),
+      nonTransactionalWriter: await log.writer(),
       ends: { jobs: endsOf(names.jobs), commands: endsOf(names.commands), events: endsOf(names.events) },
       phaseChanged: () => {
         this.#settleWaiting()
@@ -89,7 +89,7 @@ export class Scheduler {
     for (const number of await this.#options.stores.held()) if (number < this.#options.partitions) this.#onDisk.set(number, 0)
     this.#reader = log.reader({
       groupId: `${prefix}scheduler`,
-      topics: feedSources.map((source) => names[source]),
+      topics: readSources.map((source) => names[source]),
       instance,
       userData,
       assignment: 'co-partitioned',
@@ -129,7 +129,7 @@ export class Scheduler {
   /** Partitions that do not come out of a turn. */
   get hanging(): number[] {
     const startedBefore = this.#options.clock.steadyMs() - hangsAfterMs
-    return [...this.#partitions.values()].filter(({ turnSince }) => turnSince < startedBefore).map(({ number }) => number)
+    return [...this.#partitions.values()].filter(({ cycleSince }) => cycleSince < startedBefore).map(({ number }) => number)
   }
 
   /** Resolves when `active`. */
@@ -156,7 +156,7 @@ export class Scheduler {
     this.#openTransactions?.stop()
     this.#groupPositions?.stop()
     await this.#reader?.stop()
-    await this.#shares?.asides.close()
+    await this.#resources?.nonTransactionalWriter.close()
     await this.#shared?.admin.close()
   }
 
@@ -174,7 +174,7 @@ export class Scheduler {
     for (const number of numbers) {
       const role = owned.has(number) ? 'owner' : 'standby'
       const partition = this.#kept(number, role) ?? this.#added(number, role)
-      const assignment = partition.feed.assignment()
+      const assignment = partition.partitionReader.assignment()
       positions.push(...assignment.positions)
       paused.push(...assignment.paused)
     }
@@ -184,11 +184,11 @@ export class Scheduler {
     const awaited = assigned.filter(isAwaited).map(({ partition }) => partition)
     this.#warmth.await(awaited)
     this.#withdrawal.look()
-    const [own, others] = [sorted(owned), sorted(numbers).filter((number) => !owned.has(number))]
+    const [context, others] = [sorted(owned), sorted(numbers).filter((number) => !owned.has(number))]
     const more = others.length === 0 ? '' : `, and ${others.length} to follow`
     const later = awaited.length === 0 ? '' : `; ${counted(awaited.length, 'of these is', 'of these are')} awaited`
-    const facts = { partitions: own, standbyOf: others, awaited: sorted(awaited) }
-    logger.info(facts, `Assigned ${counted(own.length, 'partition')}${more}${later}.`)
+    const facts = { partitions: context, standbyOf: others, awaited: sorted(awaited) }
+    logger.info(facts, `Assigned ${counted(context.length, 'partition')}${more}${later}.`)
     return { positions, paused }
   }
 
@@ -213,11 +213,11 @@ export class Scheduler {
 
   #added(number: number, role: PartitionRole): Partition {
     const { names } = this.#options
-    if (this.#shared === undefined || this.#reader === undefined || this.#shares === undefined)
+    if (this.#shared === undefined || this.#reader === undefined || this.#resources === undefined)
       throw new Error('Assigned before the start.')
     const before = this.#partitions.get(number)?.close()
-    const feed = new Feed(this.#reader, names, number)
-    const partition = new Partition(number, role, this.#shared, feed, this.#shares, before)
+    const partitionReader = new PartitionReader(this.#reader, names, number)
+    const partition = new Partition(number, role, this.#shared, partitionReader, this.#resources, before)
     this.#partitions.set(number, partition)
     return partition
   }

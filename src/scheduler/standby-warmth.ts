@@ -18,7 +18,7 @@ export interface WarmthOptions {
   isTakingOver: () => boolean
 }
 
-export class Warmth {
+export class StandbyWarmth {
   readonly #options: WarmthOptions
   #awaited: number[] = []
   /** Warm at the last join, and so known to the group. */

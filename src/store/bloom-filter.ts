@@ -12,7 +12,7 @@ const bits = 2 ** 24
 const probes = 4
 
 /** `store` must be empty. */
-export function withPresenceFilter(store: PartitionStore): PartitionStore {
+export function withBloomFilter(store: PartitionStore): PartitionStore {
   const words = new Uint32Array(bits / 32)
   return {
     ...store,

@@ -10,8 +10,8 @@ import RocksDB from 'rocksdb-native'
 import { DuelogError, messageOf } from '../errors/index.ts'
 import type { PartitionStore, PartitionStores, ScanOptions, StoreEntry, StoreOp } from '../ports/index.ts'
 import { privateFolderMode } from '../process/index.ts'
-import { withPresenceFilter } from './bloom-filter.ts'
-import { withLinks } from './write-sequence.ts'
+import { withBloomFilter } from './bloom-filter.ts'
+import { withWriteSequence } from './write-sequence.ts'
 
 /** A process may own 64 partitions: write buffers stay small. Two of these exist for each open store while one is flushed. */
 const writeBufferBytes = 4 * 1024 * 1024
@@ -75,8 +75,8 @@ async function openChecked(path: string): Promise<PartitionStore> {
   const store = await openStore(path)
   try {
     const [first] = await store.scan({ from: Buffer.of(0), to: Buffer.of(255), limit: 1, keysOnly: true })
-    const linked = await withLinks(store)
-    return first === undefined ? withPresenceFilter(linked) : linked
+    const linked = await withWriteSequence(store)
+    return first === undefined ? withBloomFilter(linked) : linked
   } catch (error) {
     // Left open it would keep the lock, and the emptied folder could never be opened by this process.
     await store.close()

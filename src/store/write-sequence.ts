@@ -20,7 +20,7 @@ const entryBytes = 64
 const none = Buffer.alloc(0)
 
 /** Checks the links and writes the next one. Rejects with an error that says "corrupt" when one is missing. */
-export async function withLinks(store: PartitionStore): Promise<PartitionStore> {
+export async function withWriteSequence(store: PartitionStore): Promise<PartitionStore> {
   const links = await store.scan({ from: linksFrom, to: linksTo, limit: 0xffff_ffff, keysOnly: true })
   const missing = links.findIndex(({ key }, number) => key.readUInt32BE(1) !== number)
   if (missing >= 0)

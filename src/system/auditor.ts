@@ -5,7 +5,7 @@ import { peerNote } from '../api/index.ts'
 import { type Auditor, createAuditor, Pacing } from '../auditor/index.ts'
 import type { Scheduler } from '../scheduler/index.ts'
 import { rocksStores } from '../store/index.ts'
-import type { Parts } from './process-context.ts'
+import type { ProcessContext } from './process-context.ts'
 
 /** An owner in the same process comes first: the auditor joins when its partitions fire, or after so long. */
 const ownerFirstMs = 30_000
@@ -13,7 +13,7 @@ const ownerFirstMs = 30_000
 const shares = { beside: 0.5, behind: 0.1 }
 
 /** Undefined: this process has not the role. `scheduler`: the one of this process. */
-export function auditorOf(parts: Parts, scheduler: Scheduler | undefined): Auditor | undefined {
+export function auditorOf(parts: ProcessContext, scheduler: Scheduler | undefined): Auditor | undefined {
   const { config, logger, log, codecs, names, instance, metrics, clock } = parts
   if (!config.roles.has('auditor')) return undefined
   const share = (owner: Scheduler): number => (owner.active ? shares.beside : shares.behind)
@@ -33,7 +33,11 @@ export function auditorOf(parts: Parts, scheduler: Scheduler | undefined): Audit
 }
 
 /** Once the URL of this process is known, which its member data carries, and the scheduler of this process has joined. */
-export async function startAuditor(auditor: Auditor | undefined, scheduler: Scheduler | undefined, parts: Parts): Promise<void> {
+export async function startAuditor(
+  auditor: Auditor | undefined,
+  scheduler: Scheduler | undefined,
+  parts: ProcessContext,
+): Promise<void> {
   if (auditor === undefined) return
   parts.undo.push(() => auditor.stop())
   if (scheduler === undefined) return auditor.start()

@@ -4,7 +4,7 @@ import type { Logger } from 'pino'
 import type { Config } from '../config/index.ts'
 import { type Embedded, startEmbedded } from '../embedded/index.ts'
 import { areSchemasKnown, type KnownIds } from '../kafka/index.ts'
-import type { Vitals } from './health.ts'
+import type { ProcessHealth } from './health.ts'
 
 /** A registry whose ids are known starts when this process fires, or at the latest so long after the broker. */
 const registryDueMs = 10_000
@@ -19,7 +19,7 @@ interface OwnOptions {
   onProgress?: (message: string) => void
 }
 
-export async function startOwn(options: OwnOptions, logger: Logger, vitals: Vitals, knownIds: KnownIds): Promise<Own> {
+export async function startOwn(options: OwnOptions, logger: Logger, vitals: ProcessHealth, knownIds: KnownIds): Promise<Own> {
   const { config } = options
   const due = Promise.withResolvers<void>()
   const embedded = await startEmbedded({

@@ -4,8 +4,8 @@ import { systemClock } from '../clock/index.ts'
 import { settingByName } from '../config/index.ts'
 import { DuelogError } from '../errors/index.ts'
 import type { Handlers } from '../executor/index.ts'
-import { ChildMetrics, keepRunning, modulePath } from '../process/index.ts'
-import type { Parts } from './process-context.ts'
+import { ChildMetrics, modulePath, supervise } from '../process/index.ts'
+import type { ProcessContext } from './process-context.ts'
 
 /** What a process needs to stop besides the drain: its last reports, and to leave its groups. */
 const STOP_SECONDS_BESIDE_DRAIN = 15
@@ -16,7 +16,7 @@ export interface Cluster {
 }
 
 /** Throws DuelogError `bad-config` for handlers that are given as functions: another process cannot have them. */
-export function startExecutorProcesses(parts: Parts, cluster: Cluster, handlers: Handlers | undefined): void {
+export function startExecutorProcesses(parts: ProcessContext, cluster: Cluster, handlers: Handlers | undefined): void {
   const { config, logger, metrics, undo } = parts
   if (handlers !== undefined) {
     const message =
@@ -28,7 +28,7 @@ export function startExecutorProcesses(parts: Parts, cluster: Cluster, handlers:
     const folder = join(config.dataDir, 'executors', String(index + 1))
     const told = new ChildMetrics(`executor-${index + 1}`, systemClock, (message) => child.send(message))
     metrics.sources.add(told.source)
-    const child = keepRunning({
+    const child = supervise({
       title: `executor process ${index + 1}`,
       command: process.execPath,
       args: [script],
@@ -49,7 +49,11 @@ export function startExecutorProcesses(parts: Parts, cluster: Cluster, handlers:
 }
 
 /** Ours, with the settings as they were given here, and what a worker of this very system needs. */
-function environmentOf({ config, partitions }: Parts, { brokers, registryUrl }: Cluster, folder: string): NodeJS.ProcessEnv {
+function environmentOf(
+  { config, partitions }: ProcessContext,
+  { brokers, registryUrl }: Cluster,
+  folder: string,
+): NodeJS.ProcessEnv {
   const foreign = Object.entries(process.env).filter(([name]) => !name.startsWith('DUELOG_') && !settingByName.has(name))
   return {
     ...Object.fromEntries(foreign),

@@ -2,11 +2,11 @@
 import { createExecutor, type Executor, type Handlers, loadHandlers } from '../executor/index.ts'
 import { createRetrier, type Retrier } from '../retrier/index.ts'
 import { type Cluster, startExecutorProcesses } from './executor-processes.ts'
-import type { Parts } from './process-context.ts'
+import type { ProcessContext } from './process-context.ts'
 import { builtInsOf } from './targets.ts'
 
 /** `handlers`: besides the built-in ones and those of DUELOG_HANDLERS. */
-export async function startExecuting(parts: Parts, cluster: Cluster, handlers: Handlers | undefined): Promise<void> {
+export async function startExecuting(parts: ProcessContext, cluster: Cluster, handlers: Handlers | undefined): Promise<void> {
   const { roles, executorProcesses } = parts.config
   if (roles.has('executor')) {
     if (executorProcesses === 0) await startExecutors(parts, handlers ?? {})
@@ -15,7 +15,7 @@ export async function startExecuting(parts: Parts, cluster: Cluster, handlers: H
   if (roles.has('retrier')) await startRetrier(parts)
 }
 
-async function startExecutors(parts: Parts, more: Handlers): Promise<Executor[]> {
+async function startExecutors(parts: ProcessContext, more: Handlers): Promise<Executor[]> {
   const { config, logger, log, codecs, names, instance, metrics, clock, undo, givenUp } = parts
   const handlers = {
     ...builtInsOf(parts),
@@ -46,7 +46,17 @@ async function startExecutors(parts: Parts, more: Handlers): Promise<Executor[]>
   return executors
 }
 
-async function startRetrier({ config, log, codecs, names, instance, metrics, clock, logger, undo }: Parts): Promise<Retrier> {
+async function startRetrier({
+  config,
+  log,
+  codecs,
+  names,
+  instance,
+  metrics,
+  clock,
+  logger,
+  undo,
+}: ProcessContext): Promise<Retrier> {
   const retrier = createRetrier({ log, codecs, names, instance, clock, metrics, logger, leadMs: config.leadMs })
   undo.push(() => retrier.stop())
   await retrier.start()

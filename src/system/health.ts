@@ -7,7 +7,7 @@ import { counted } from '../../streams/text/index.ts'
 import type { Health } from '../api/index.ts'
 import type { Scheduler } from '../scheduler/index.ts'
 
-export class Vitals {
+export class ProcessHealth {
   #death: string | undefined
   readonly #problems: (() => string | undefined)[] = []
   readonly #tell: (error: Error) => void

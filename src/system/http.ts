@@ -16,10 +16,14 @@ import { effectiveSettings } from '../config/index.ts'
 import type { ProofQueries } from '../ports/index.ts'
 import { advertised } from '../process/index.ts'
 import type { Scheduler } from '../scheduler/index.ts'
-import type { Parts } from './process-context.ts'
+import type { ProcessContext } from './process-context.ts'
 
 /** Every process serves HTTP: metrics, probes and the questions of other processes in any role, the API in the role of that name. */
-export async function startHttp(parts: Parts, scheduler: Scheduler | undefined, auditor?: ProofQueries): Promise<string> {
+export async function startHttp(
+  parts: ProcessContext,
+  scheduler: Scheduler | undefined,
+  auditor?: ProofQueries,
+): Promise<string> {
   const { config, log, codecs, names, partitions, instance, metrics, clock, logger, vitals, undo } = parts
   const writer = await log.writer()
   undo.push(() => writer.close())

@@ -5,9 +5,9 @@ import type { GuardedClock } from '../clock/index.ts'
 import type { Config } from '../config/index.ts'
 import type { CheckedTopics, Codecs, KafkaLog } from '../kafka/index.ts'
 import type { Metrics } from '../metrics/index.ts'
-import type { Vitals } from './health.ts'
+import type { ProcessHealth } from './health.ts'
 
-export interface Parts {
+export interface ProcessContext {
   config: Config
   logger: Logger
   log: KafkaLog
@@ -21,7 +21,7 @@ export interface Parts {
   undo: (() => Promise<unknown>)[]
   /** Aborted when a stop waits no longer for brokers that are away. */
   givenUp: AbortSignal
-  vitals: Vitals
+  vitals: ProcessHealth
   /** Of the HTTP server, once it listens. */
   url: string | undefined
 }

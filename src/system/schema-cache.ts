@@ -5,7 +5,7 @@ import type { Logger } from 'pino'
 import { type Codecs, createCodecsEarly, type EarlyCodecsOptions, type KnownIds } from '../kafka/index.ts'
 import type { Log } from '../ports/index.ts'
 import { writePrivate } from '../process/index.ts'
-import type { Vitals } from './health.ts'
+import type { ProcessHealth } from './health.ts'
 
 export interface CodecsHome {
   dataDir: string
@@ -21,7 +21,7 @@ export async function openCodecs(
   options: Omit<EarlyCodecsOptions, 'signal' | 'onAway' | 'onForeign' | 'onRefused' | 'isProven' | 'onProven'>,
   { dataDir, clusterId }: CodecsHome,
   logger: Logger,
-  vitals: Vitals,
+  vitals: ProcessHealth,
   undo: (() => Promise<unknown>)[],
 ): Promise<Codecs> {
   const checking = new AbortController()

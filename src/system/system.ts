@@ -11,16 +11,16 @@ import type { Config } from '../config/index.ts'
 import type { Handlers } from '../executor/index.ts'
 import { connectLog, type KafkaLog } from '../kafka/index.ts'
 import { createMetrics, type Metrics } from '../metrics/index.ts'
-import { fewRecordLines, keepPrivate, newInstance, zoneRulesVersion } from '../process/index.ts'
+import { keepPrivate, limitRecordLogs, newInstance, zoneRulesVersion } from '../process/index.ts'
 import { Scheduler } from '../scheduler/index.ts'
 import { rocksStores } from '../store/index.ts'
 import { auditorOf, startAuditor } from './auditor.ts'
 import { startOwn } from './embedded.ts'
 import { startExecuting } from './executor.ts'
 import { groupsOf, succeed } from './former-process.ts'
-import { Vitals } from './health.ts'
+import { ProcessHealth } from './health.ts'
 import { startHttp } from './http.ts'
-import type { Parts } from './process-context.ts'
+import type { ProcessContext } from './process-context.ts'
 import { clusterIdOf, knownIdsIn, openCodecs } from './schema-cache.ts'
 import { startIntake, startTargets } from './targets.ts'
 
@@ -53,7 +53,7 @@ export interface SystemOptions {
 /** Starts the roles of this process. Rejects with one DuelogError sentence; nothing runs on then. */
 export async function startSystem(options: SystemOptions): Promise<System> {
   const { config } = options
-  const logger = options.logger ?? pino({ level: config.logLevel, ...fewRecordLines() })
+  const logger = options.logger ?? pino({ level: config.logLevel, ...limitRecordLogs() })
   const own: Step[] = []
   const undo: Step[] = []
   const givenUp = new AbortController()
@@ -74,7 +74,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
   }
 }
 
-interface Frame extends Pick<Parts, 'logger' | 'undo' | 'givenUp'> {
+interface Frame extends Pick<ProcessContext, 'logger' | 'undo' | 'givenUp'> {
   /** Stops what we started besides ourselves, when all else has ended. */
   own: Step[]
   stop(): Promise<void>
@@ -84,7 +84,7 @@ interface Frame extends Pick<Parts, 'logger' | 'undo' | 'givenUp'> {
 async function assemble(options: SystemOptions, frame: Frame): Promise<System> {
   const { config } = options
   const { logger, undo, givenUp, stop } = frame
-  const vitals = new Vitals(options.onFatal ?? ((error) => logger.fatal({ err: error }, 'Duelog cannot go on.')))
+  const vitals = new ProcessHealth(options.onFatal ?? ((error) => logger.fatal({ err: error }, 'Duelog cannot go on.')))
   await keepPrivate(config.dataDir, logger)
   const knownIds = knownIdsIn(config.dataDir)
   const embedded = await startOwn(options, logger, vitals, knownIds)
@@ -116,7 +116,7 @@ async function assemble(options: SystemOptions, frame: Frame): Promise<System> {
   const registry = { registryUrl, ...(auth && { auth }), whenUp, onNeeded, onAnswered }
   const codecs = await openCodecs({ ...registry, plans, knownIds }, home, logger, vitals, undo)
   logger.info({ registryUrl }, 'Start: the schemas are known')
-  const parts: Parts = {
+  const parts: ProcessContext = {
     ...{ config, logger, log, codecs, names, partitions, instance, metrics, clock, undo, givenUp, vitals },
     targets: log.targetTopics({ patterns: config.targetTopics, prefix: config.topicPrefix, pools: config.pools }),
     url: undefined,
@@ -154,7 +154,7 @@ function metricsOfThisNode(): Metrics {
   return metrics
 }
 
-function newScheduler(parts: Parts): Scheduler {
+function newScheduler(parts: ProcessContext): Scheduler {
   const { config, logger, log, codecs, names, partitions, instance, metrics, clock, vitals } = parts
   return new Scheduler({
     log,

@@ -1,28 +1,28 @@
 /** Joins what leaves Duelog and what comes in from other schedulers to the log: target topics, built-in handlers, foreign intake. */
 import { systemClock } from '../clock/index.ts'
-import { lateWriter } from '../cluster/index.ts'
+import { lazyWriter } from '../cluster/index.ts'
 import { DuelogError } from '../errors/index.ts'
 import { builtInHandlers, type Handlers } from '../executor/index.ts'
 import { createForeignIntake } from '../intake/index.ts'
-import type { Parts } from './process-context.ts'
+import type { ProcessContext } from './process-context.ts'
 
 /** The built-in handlers; the writer of kafka.produce is opened at its first run. */
-export function builtInsOf({ config, log, undo }: Parts): Handlers {
-  const produced = lateWriter(log)
+export function builtInsOf({ config, log, undo }: ProcessContext): Handlers {
+  const produced = lazyWriter(log)
   undo.push(() => produced.close())
   const { httpDeny, httpAllow, httpSigningKey, topicPrefix: prefix } = config
   return builtInHandlers({ httpDeny, httpAllow, httpSigningKey, writer: produced.open, prefix, clock: systemClock })
 }
 
 /** Checks the topics that may be written to, now and every 30 s, where somebody writes to them. */
-export async function startTargets({ config, targets, undo }: Parts): Promise<void> {
+export async function startTargets({ config, targets, undo }: ProcessContext): Promise<void> {
   if (!config.roles.has('scheduler') && !config.roles.has('intake')) return
   undo.push(() => targets.stop())
   await targets.start()
 }
 
 /** With a broker of ours nobody else would make them; elsewhere they are somebody's, who knows how many partitions they should have. */
-async function requireTopics({ config, log, logger, partitions }: Parts, topics: readonly string[]): Promise<void> {
+async function requireTopics({ config, log, logger, partitions }: ProcessContext, topics: readonly string[]): Promise<void> {
   if (config.brokers === undefined) {
     const made = await log.makeMissing(topics, { partitions, replication: config.replication })
     if (made.length > 0) logger.info({ topics: made }, 'Start: the topics of foreign schedules were missing and have been made')
@@ -38,7 +38,7 @@ async function requireTopics({ config, log, logger, partitions }: Parts, topics:
 }
 
 /** Without a topic to read there is nothing to join a group for. */
-export async function startIntake(parts: Parts): Promise<void> {
+export async function startIntake(parts: ProcessContext): Promise<void> {
   const { config, log, codecs, names, instance, metrics, logger, targets, undo, vitals } = parts
   const { intakeTopics: topics, topicPrefix: prefix } = config
   if (!config.roles.has('intake') || topics.etf1.length + topics.karafka.length === 0) return

@@ -45,7 +45,7 @@ export function definitionFromJson(json: unknown, options: FromJsonOptions = {})
   if (problems.length > 0) return { ok: false, problems }
   const definition = completeDefinition(input as unknown as JobDefinitionInput)
   const refused = validateDefinition(definition)
-  if (id !== undefined) addCircleProblems(id, definition, refused)
+  if (id !== undefined) addCycleProblems(id, definition, refused)
   return refused.length > 0 ? { ok: false, problems: refused } : { ok: true, id, definition }
 }
 
@@ -66,7 +66,7 @@ function idOf(given: unknown, { id, idRequired = false }: FromJsonOptions, probl
 }
 
 /** A job that follows on itself: the one circle that is seen in one place. Of all others the bounds of a chain are the end. */
-function addCircleProblems(id: string, definition: JobDefinition, problems: Problem[]): void {
+function addCycleProblems(id: string, definition: JobDefinition, problems: Problem[]): void {
   for (const field of ['onSuccess', 'onFailure'] as const) {
     if (!definition[field].includes(id)) continue
     const limit = 'ids of other jobs; to run again and again, use schedule.everyMs with from END, or retry'

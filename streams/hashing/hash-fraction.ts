@@ -1,5 +1,5 @@
 /** A number in [0, 1) for a text, always the same for the same text and spread evenly. FNV-1a with MurmurHash3's finish. */
-export function hashShare(text: string): number {
+export function hashFraction(text: string): number {
   let hash = 0x811c9dc5
   for (let index = 0; index < text.length; index++) {
     const unit = text.charCodeAt(index)

@@ -20,7 +20,7 @@ import {
 import { acceptDefinition, acceptDeletion } from './accept.ts'
 import { applyCommand } from './command.ts'
 import { recheckTarget } from './recheck.ts'
-import { setRight } from './stray.ts'
+import { correctTimes } from './stray.ts'
 import { stepUnreadable } from './unreadable.ts'
 
 /** Longest reason that a state gives. */
@@ -75,7 +75,7 @@ function applyTimer(draft: Decision, timer: Timer, context: Context): void {
   }
   if (timer.kind === timerKind.fire) return fire(draft, timer, context)
   if (timer.kind === timerKind.zone) return lookAtZone(draft, context)
-  if (timer.kind === timerKind.stray) return setRight(draft, timer, context)
+  if (timer.kind === timerKind.stray) return correctTimes(draft, timer, context)
   if (timer.kind === timerKind.recheck) return recheckTarget(draft, timer, context)
   if (timer.kind !== timerKind.delete) return applyRunTimer(draft, timer, context)
   if (state?.deleteAt === timer.dueAt && state.active.length === 0) {

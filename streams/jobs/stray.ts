@@ -4,7 +4,7 @@
  * (src/scheduler/timers/lost-timer-sweeper.ts) asks for it to be set right. No right clock puts anything off so far.
  */
 import type { ActiveRun, JobDefinition, JobState } from '../../schemas/index.ts'
-import { aheadMsMax, beginAttempt, tellMsMax } from '../runs/index.ts'
+import { aheadMsMax, beginAttempt, redeliverMsMax } from '../runs/index.ts'
 import { nextFire, nextFireAfterEnd } from '../schedules/index.ts'
 import { type Context, type Decision, type Job, patchRun, patchState, type Timer, timerKind } from '../state/index.ts'
 import { recheckMsMax } from './recheck.ts'
@@ -31,7 +31,7 @@ export function strayTimersOf(job: Job, now: number): Timer[] {
 }
 
 /** Puts off nothing for longer than the right clock would have. */
-export function setRight(draft: Decision, { runNo }: Timer, context: Context): void {
+export function correctTimes(draft: Decision, { runNo }: Timer, context: Context): void {
   const { now } = context
   const { definition, state } = draft.job
   if (state === undefined || definition?.spec === undefined) return
@@ -64,7 +64,7 @@ function isStrayRun(run: ActiveRun, now: number): boolean {
     case 'RETRY_WAIT':
       return aheadBy(run.errors.at(-1)?.at, now) > 0
     case 'DISPATCHED':
-      return aheadBy(run.tellAt, Math.max(run.dueAt, now) + Math.max(tellMsMax, run.leaseMs)) > 0
+      return aheadBy(run.tellAt, Math.max(run.dueAt, now) + Math.max(redeliverMsMax, run.leaseMs)) > 0
     case 'WAITING':
       return run.waitsFor === 'RATE' && aheadBy(arrivedAt(run), now) > 0
     default:

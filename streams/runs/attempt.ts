@@ -30,7 +30,7 @@ import { finishRun } from './finish.ts'
 import { beginAttempt, beginReserved } from './gate.ts'
 import { tierFor } from './retry-tier.ts'
 import { keepSnapshot, snapshotNoOf } from './snapshots.ts'
-import { tellAgain } from './tell.ts'
+import { redeliver } from './tell.ts'
 
 /** Failed attempts that a run remembers. */
 const errorsKept = 5
@@ -75,7 +75,7 @@ export function applyEvent(draft: Decision, event: ExecutionEvent, context: Cont
       return
     }
     case 'RETRY_DUE': {
-      const due = setRight(draft, run, context.now)
+      const due = correctTimes(draft, run, context.now)
       if (due.dueAt - context.leadMs <= context.now) beginAttempt(draft, due, context)
       else if (!due.parked) patchRun(draft, due, { parked: true })
     }
@@ -86,7 +86,7 @@ export function applyEvent(draft: Decision, event: ExecutionEvent, context: Cont
  * A run that failed at a time that has not come yet was decided by a clock that was ahead, and its next attempt is due as much too late. Its
  * tier has passed by the brokers' time: only what that lacks of the backoff is left.
  */
-function setRight(draft: Decision, run: ActiveRun, now: number): ActiveRun {
+function correctTimes(draft: Decision, run: ActiveRun, now: number): ActiveRun {
   const failedAt = run.errors.at(-1)?.at ?? now
   if (failedAt - now <= aheadMsMax) return run
   const delayMs = Math.max(0, run.dueAt - failedAt)
@@ -125,7 +125,7 @@ export function applyRunTimer(draft: Decision, timer: Timer, context: Context): 
       return
     case timerKind.lease:
       if (run.status === 'RUNNING') checkLease(draft, run, context)
-      else if (run.status === 'DISPATCHED' && run.tellAt === timer.dueAt) tellAgain(draft, run, context)
+      else if (run.status === 'DISPATCHED' && run.tellAt === timer.dueAt) redeliver(draft, run, context)
       return
     case timerKind.attemptTimeout:
       if (run.status === 'RUNNING') checkTimeout(draft, run, timer, context)

@@ -1,6 +1,6 @@
 /** How long a run waits before its next attempt. The same attempt of the same run always waits the same, so a replay decides alike. */
 import { type AvroRecord, type Backoff, fieldOf, jobDefinitionSchema, type Retry } from '../../schemas/index.ts'
-import { hashShare } from '../hashing/index.ts'
+import { hashFraction } from '../hashing/index.ts'
 
 const backoffSchema = fieldOf(fieldOf(jobDefinitionSchema, 'retry').type as AvroRecord, 'backoff').type as AvroRecord
 
@@ -14,7 +14,7 @@ export const retryDelayMaxMs = fieldOf(backoffSchema, 'list').maximum ?? 0
  */
 export function retryDelayMs(retry: Retry, failedAttempt: number, jobId: string, runNo: number): number {
   const plainMs = Math.min(plainDelayMs(retry.backoff, Math.max(1, failedAttempt)), retryDelayMaxMs)
-  const share = retry.jitter > 0 ? retry.jitter * hashShare(`${jobId}/${runNo}/${failedAttempt}`) : 0
+  const share = retry.jitter > 0 ? retry.jitter * hashFraction(`${jobId}/${runNo}/${failedAttempt}`) : 0
   return Math.max(0, Math.round(plainMs * (1 - share)))
 }
 

@@ -7,17 +7,17 @@ import { type Context, type Decision, patchRun } from '../state/index.ts'
 import { executionOf } from './dispatch.ts'
 
 /** The longest time between two tellings. A worker that comes back waits for its runs as long as it was away, and not longer than this. */
-export const tellMsMax = 120_000
+export const redeliverMsMax = 120_000
 
 /** A lease after the run was due, then as long after that as it has waited already. */
-export function tellAgain(draft: Decision, run: ActiveRun, { now }: Context): void {
+export function redeliver(draft: Decision, run: ActiveRun, { now }: Context): void {
   const { tellAt, dueAt, dispatchedAt, leaseMs } = run
   if (tellAt !== null && tellAt > now) {
     // The clock went back since the timer was taken.
     draft.deferUntil = tellAt
     return
   }
-  const waitedMs = Math.min(now - Math.max(dueAt, dispatchedAt), tellMsMax)
+  const waitedMs = Math.min(now - Math.max(dueAt, dispatchedAt), redeliverMsMax)
   const told = patchRun(draft, run, { tellAt: now + Math.max(waitedMs, leaseMs) })
   draft.out.push({ kind: 'tell', execution: executionOf(draft.job, told, dispatchedAt) })
 }

@@ -2,7 +2,7 @@
  * How much later than its nominal time an occurrence is due. It follows from job id and nominal time alone, so a replay decides alike
  * and jobs of one schedule are spread evenly. It stays below the time to the next occurrence, so a job's own keep their order.
  */
-import { hashShare } from '../hashing/index.ts'
+import { hashFraction } from '../hashing/index.ts'
 import { latestFire, nextFire, type ScheduleSource } from './next-fire.ts'
 
 export type JitteredSource = ScheduleSource & { jitterMs: number }
@@ -13,7 +13,7 @@ export function dueAtOf(definition: JitteredSource, anchorAt: number, jobId: str
   // From the END of a run there is no next time until it has ended.
   const next = definition.schedule.from === 'END' ? null : nextFire(definition, anchorAt, nominal)
   const rangeMs = next === null ? definition.jitterMs : Math.min(definition.jitterMs, next - nominal - 1)
-  return nominal + Math.floor(hashShare(`${jobId}/${nominal}`) * (rangeMs + 1))
+  return nominal + Math.floor(hashFraction(`${jobId}/${nominal}`) * (rangeMs + 1))
 }
 
 /** The last occurrence after `after` that is due at `now`, jitter included; null when there is none. */

@@ -99,9 +99,9 @@ export function snapshotKey(jobId: string, runNo: number): Buffer {
 }
 
 /** Key of a definition that jobs may lose to compaction. */
-export const keptDefinitionKey = (jobId: string): Buffer => snapshotKey(jobId, 0)
+export const retainedDefinitionKey = (jobId: string): Buffer => snapshotKey(jobId, 0)
 
-export const isKeptDefinition = (key: Buffer): boolean => key[0] === prefix.snapshot && readU64(key, key.length - 8) === 0
+export const isRetainedDefinition = (key: Buffer): boolean => key[0] === prefix.snapshot && readU64(key, key.length - 8) === 0
 
 export function timerKey(timer: Timer): Buffer {
   const length = Buffer.byteLength(timer.jobId)

@@ -4,7 +4,7 @@
  * RESUME that comes again must not end a pause that was asked for after it.
  */
 import type { JobState } from '../../schemas/index.ts'
-import { hashShare } from '../hashing/index.ts'
+import { hashFraction } from '../hashing/index.ts'
 
 /** Commands that a job remembers. */
 export const commandsKept = 32
@@ -23,6 +23,6 @@ export function remembered({ recentCommands }: JobState, commandId: string): num
 /** 52 bits of an id, so that the state stays small whatever senders choose: 32 others collide with it once in 10¹⁴ times. */
 export function markOf(commandId: string): number {
   // A second hash needs a prefix: after equal texts the first would go on alike.
-  const [high, low] = [hashShare(commandId), hashShare(`\u0000${commandId}`)]
+  const [high, low] = [hashFraction(commandId), hashFraction(`\u0000${commandId}`)]
   return high * 2 ** 52 + Math.floor(low * 2 ** 20)
 }

@@ -41,9 +41,9 @@ const startDeadlineMsMax = fieldOf(jobDefinitionSchema, 'startDeadlineMs').maxim
 function believed(before: Starts | undefined, now: number): StartTimes {
   if (before === undefined) return StartTimes.of()
   const { times, givenAt } = before
-  const isAstray =
+  const isMisdated =
     givenAt === null ? (times.last ?? 0) - now > startDeadlineMsMax + clocksApartMs : givenAt - now > givenAheadMsMax
-  return isAstray ? StartTimes.of(Array.from(times, (at) => Math.min(at, now))) : times
+  return isMisdated ? StartTimes.of(Array.from(times, (at) => Math.min(at, now))) : times
 }
 
 /** `now` is no later than `wantedAt`. */

@@ -2,8 +2,8 @@
 import { connect } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { Calculations } from '../../src/api/jobs/schedule-compute-queue.ts'
-import { calculationsWaitingMax, listenersMax, listenersPerCallerMax } from '../../src/api/schemas/limits.ts'
+import { ComputeQueue } from '../../src/api/jobs/schedule-compute-queue.ts'
+import { computationsWaitingMax, listenersMax, listenersPerCallerMax } from '../../src/api/schemas/limits.ts'
 import { apiTokens, expectRefusal, operator, viewer } from './attackers.ts'
 import { atNoon, createSystem } from './system-in-memory.ts'
 
@@ -167,12 +167,12 @@ describe('rules that take a search', () => {
   })
 
   it('are refused when too many wait', async () => {
-    const calculations = new Calculations().of()
+    const computeQueue = new ComputeQueue().of()
     // One has its turn at once.
-    const first = Array.from({ length: calculationsWaitingMax + 1 }, () => calculations.run(() => 1))
-    await expect(calculations.run(() => 1)).rejects.toMatchObject({ code: 'overloaded' })
-    expect(await Promise.all(first)).toHaveLength(calculationsWaitingMax + 1)
-    expect(await calculations.run(() => 2)).toBe(2)
+    const first = Array.from({ length: computationsWaitingMax + 1 }, () => computeQueue.run(() => 1))
+    await expect(computeQueue.run(() => 1)).rejects.toMatchObject({ code: 'overloaded' })
+    expect(await Promise.all(first)).toHaveLength(computationsWaitingMax + 1)
+    expect(await computeQueue.run(() => 2)).toBe(2)
   })
 })
 

@@ -3,7 +3,7 @@ import { pino } from 'pino'
 import type { AuditEvent, Execution, FinishedRun, JobCommand, JobDefinition } from '../../schemas/generated.ts'
 import { type Api, type ApiOptions, createApi } from '../../src/api/api.ts'
 import type { AuditTrail } from '../../src/api/audit-trail/audit-trail.ts'
-import { decodeWire, encodeWire } from '../../src/api/owners/internal-json.ts'
+import { decodeInternalJson, encodeInternalJson } from '../../src/api/owners/internal-json.ts'
 import type { OwnerDirectory } from '../../src/api/owners/owner-directory.ts'
 import { DuelogError } from '../../src/errors/errors.ts'
 import { createMetrics } from '../../src/metrics/metrics.ts'
@@ -34,7 +34,10 @@ export const names = topicNames('test.')
 
 /** Bytes of no wire format, but exact. */
 function memoryCodec<Value, Input>(): Codec<Value, Input> {
-  return { encode: (value) => Buffer.from(encodeWire(value)), decode: (bytes) => decodeWire(bytes.toString()) as Value }
+  return {
+    encode: (value) => Buffer.from(encodeInternalJson(value)),
+    decode: (bytes) => decodeInternalJson(bytes.toString()) as Value,
+  }
 }
 export const codecs: ApiOptions['codecs'] = { definition: memoryCodec(), command: memoryCodec(), audit: memoryCodec() }
 
@@ -361,5 +364,5 @@ export function createSystem(change: Partial<ApiOptions> = {}): MemorySystem {
 }
 
 function structuredCloneKeepingBuffers<Value>(value: Value): Value {
-  return value === undefined ? value : (decodeWire(encodeWire(value)) as Value)
+  return value === undefined ? value : (decodeInternalJson(encodeInternalJson(value)) as Value)
 }

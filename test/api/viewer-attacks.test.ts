@@ -1,6 +1,6 @@
 /** A viewer who wants to know what jobs send to others: by looking at all there is to see, and by trying values. */
 import { describe, expect, it } from 'vitest'
-import { hiddenHash } from '../../streams/hashing/redacted-hash.ts'
+import { hiddenHash } from '../../streams/hashing/hidden-hash.ts'
 import { apiTokens, expectRefusal, operator, viewer } from './attackers.ts'
 import { activeRun, createSystem, execution, finishedRun, type MemorySystem } from './system-in-memory.ts'
 

@@ -2,12 +2,12 @@
 import { pino } from 'pino'
 import { expect, it } from 'vitest'
 import { findingKinds, unjudgedReasons } from '../../src/auditor/finding.ts'
-import { hearersOf } from '../../src/auditor/finding-listeners.ts'
+import { findingListenersOf } from '../../src/auditor/finding-listeners.ts'
 import { createMetrics } from '../../src/metrics/metrics.ts'
 
 it('has each kind of fault and each reason from the start, at 0', async () => {
   const metrics = createMetrics()
-  hearersOf({ metrics, logger: pino({ level: 'silent' }) })
+  findingListenersOf({ metrics, logger: pino({ level: 'silent' }) })
   const text = await metrics.registry.metrics()
   for (const kind of findingKinds) expect(text).toContain(`duelog_audit_findings_total{kind="${kind}"} 0`)
   for (const reason of unjudgedReasons) expect(text).toContain(`duelog_audit_unjudged_total{reason="${reason}"} 0`)

@@ -14,7 +14,7 @@ export const at = (minutes: number): number => start + minutes * minute
 export const graceMs = 10_000
 
 /** A fact with the topic that it was read from: facts of one topic keep their order. */
-export interface Logged {
+export interface ChangelogState {
   topic: 'jobs' | 'state' | 'executions' | 'control' | 'events' | 'dlq' | 'target'
   fact: Fact
 }
@@ -22,7 +22,7 @@ export interface Logged {
 const everyMinute: JobDefinitionInput = { schedule: { everyMs: minute }, target: { handler: 'noop' } }
 
 export class History {
-  readonly logged: Logged[] = []
+  readonly logged: ChangelogState[] = []
   readonly #id: string
   readonly #offset: number
   #state: JobState
@@ -95,7 +95,7 @@ export class History {
     return this.#log('target', when, { kind: 'record', runNo, scheduledFor: at(minutes), topic: 'orders' }, byBroker)
   }
 
-  #log(topic: Logged['topic'], when: number, fact: object, byBroker = false): this {
+  #log(topic: ChangelogState['topic'], when: number, fact: object, byBroker = false): this {
     this.logged.push({ topic, fact: { jobId: this.#id, at: when, byBroker, ...fact } as Fact })
     return this
   }
@@ -140,7 +140,7 @@ export interface JudgeOptions {
 }
 
 /** What a ledger that was given these facts, in this order, says in the end. */
-export async function judged(logged: readonly Logged[], options: JudgeOptions = {}): Promise<Verdict> {
+export async function judged(logged: readonly ChangelogState[], options: JudgeOptions = {}): Promise<Verdict> {
   const { now = at(10) + 1 } = options
   const { ledger, findings, scope } = ledgerOf(options)
   await ledger.restore()

@@ -5,13 +5,24 @@ import { Ledger, type LedgerOptions } from '../../src/auditor/ledger.ts'
 import { verdictOf } from '../../src/auditor/verdict.ts'
 import { type MemoryStore, memoryStore } from '../tools/memory-store.ts'
 import { mulberry32 } from '../tools/mulberry32.ts'
-import { activeRun, at, finishedRun, graceMs, History, judged, type Logged, ledgerOf, ninth, presentAt } from './history.ts'
+import {
+  activeRun,
+  at,
+  type ChangelogState,
+  finishedRun,
+  graceMs,
+  History,
+  judged,
+  ledgerOf,
+  ninth,
+  presentAt,
+} from './history.ts'
 
 const now = at(10) + 1
 
 /** Jobs of which each shows another fault, or none. */
-function many(): Logged[] {
-  const job = (id: string, change: (history: History) => History): Logged[] => {
+function many(): ChangelogState[] {
+  const job = (id: string, change: (history: History) => History): ChangelogState[] => {
     const history = new History(id).define()
     let runNo = 0
     for (let each = 1; each <= 9; each++) history.run(++runNo, each)
@@ -29,16 +40,16 @@ function many(): Logged[] {
     ),
     ...job('unknown', (history) => history.run(10, 9.2, { without: ['dispatch'], next: 10 })),
     ...job('gap', (history) => history.run(11, 9.2, { next: 10 })),
-    ...ninth([3, 5]).logged.map((each) => ({ ...each, fact: { ...each.fact, jobId: 'missed' } }) as Logged),
+    ...ninth([3, 5]).logged.map((each) => ({ ...each, fact: { ...each.fact, jobId: 'missed' } }) as ChangelogState),
   ]
 }
 
 /** One after another of each topic, in any order of the topics: so consumers read. */
-function interleaved(logged: readonly Logged[], random: () => number): Logged[] {
+function interleaved(logged: readonly ChangelogState[], random: () => number): ChangelogState[] {
   const lanes = [...Map.groupBy(logged, ({ topic }) => topic).values()]
-  const result: Logged[] = []
+  const result: ChangelogState[] = []
   while (lanes.length > 0) {
-    const lane = lanes[Math.floor(random() * lanes.length)] as Logged[]
+    const lane = lanes[Math.floor(random() * lanes.length)] as ChangelogState[]
     result.push(...lane.splice(0, 1 + Math.floor(random() * 5)))
     if (lane.length === 0) lanes.splice(lanes.indexOf(lane), 1)
   }
@@ -51,7 +62,7 @@ const textsOf = (findings: readonly Finding[]): string[] =>
   findings.map(({ kind, what, detail }) => `${kind} ${what} ${detail}`).sort()
 
 /** By the times of the records, as pacing has them read, judged after each `step`, by ledgers that go on from the same store. */
-async function stepwise(logged: readonly Logged[], step: number, anew: boolean, options: Partial<LedgerOptions> = {}) {
+async function stepwise(logged: readonly ChangelogState[], step: number, anew: boolean, options: Partial<LedgerOptions> = {}) {
   const store: MemoryStore = memoryStore()
   const findings: Finding[] = []
   const scope = { from: 0, to: Number.POSITIVE_INFINITY, graceMs }
@@ -131,7 +142,7 @@ describe('an audit', () => {
   })
 
   it('keeps few accounts in memory, and forgets what is judged', async () => {
-    const logged: Logged[] = []
+    const logged: ChangelogState[] = []
     for (let job = 0; job < 300; job++) {
       const definition = { schedule: { at: at(1 + job / 60) }, target: { handler: 'noop' } }
       const history = new History(`job-${job}`)

@@ -1,12 +1,12 @@
 /** Who looks has few places in a process: callers have them in turn, and each waits for so long at most, and only while somebody wants it. */
 import { expect, it } from 'vitest'
-import { LookPlaces, lookWaitMs } from '../../src/concurrency/fair-slots.ts'
+import { FairSlots, slotWaitMs } from '../../src/concurrency/fair-slots.ts'
 import { ManualClock } from '../tools/manual-clock.ts'
 
 /** Places that are taken, and what had one since, in order. */
 function taken({ waitingMax }: { waitingMax?: number } = {}) {
   const clock = new ManualClock()
-  const places = new LookPlaces({ what: 'lists', places: 1, clock, ...(waitingMax !== undefined && { waitingMax }) })
+  const places = new FairSlots({ what: 'lists', places: 1, clock, ...(waitingMax !== undefined && { waitingMax }) })
   const held = Promise.withResolvers<void>()
   const begun: string[] = []
   const holding = places.run(() => held.promise)
@@ -31,7 +31,7 @@ it('callers have their turn one after another, however much one of them asks for
 it('who has waited for half a minute is told to ask again later, and leaves nothing behind', async () => {
   const { clock, places, begun, look, free } = taken()
   const one = look('a', 'one')
-  await clock.advance(lookWaitMs - 1)
+  await clock.advance(slotWaitMs - 1)
   const two = look('b', 'two')
   expect(places.waiting).toBe(2)
   await clock.advance(1)

@@ -1,13 +1,13 @@
 /** Searches that can wait rest the longer, the busier the loop is, and go on in any case. */
 import { expect, it } from 'vitest'
-import { lookMs, restMsMax, restsMax, restsMin, SpareTime } from '../../src/concurrency/idle-time.ts'
+import { IdleTime, lookMs, restMsMax, restsMax, restsMin } from '../../src/concurrency/idle-time.ts'
 
 /** A loop of which a test says how busy it is. */
 function loop() {
   let [nowMs, busyMs] = [0, 0]
   const rests: number[] = []
   const meter = { nowMs: () => nowMs, busyMs: () => busyMs }
-  const spare = new SpareTime(meter, async (ms) => void rests.push(ms))
+  const spare = new IdleTime(meter, async (ms) => void rests.push(ms))
   return {
     rests,
     /** So much time passes, of which the loop is busy for a share; then a piece of 1 ms has been searched. */
@@ -47,7 +47,7 @@ it('are not judged by a moment, nor by what was long ago', async () => {
 it('rest one after another, so that many take no more than one', async () => {
   const rests: number[] = []
   let nowMs = 0
-  const spare = new SpareTime({ nowMs: () => nowMs, busyMs: () => 0 }, async (ms) => void rests.push(ms))
+  const spare = new IdleTime({ nowMs: () => nowMs, busyMs: () => 0 }, async (ms) => void rests.push(ms))
   await Promise.all([spare.rest(2), spare.rest(3), spare.rest(4)])
   nowMs = 100
   await spare.rest(2)
@@ -56,13 +56,13 @@ it('rest one after another, so that many take no more than one', async () => {
 
 it('do not keep those waiting who have hardly searched', async () => {
   const rests: number[] = []
-  const spare = new SpareTime({ nowMs: () => 0, busyMs: () => 0 }, async (ms) => void rests.push(ms))
+  const spare = new IdleTime({ nowMs: () => 0, busyMs: () => 0 }, async (ms) => void rests.push(ms))
   await Promise.all([spare.rest(150), spare.rest(150), spare.rest(0.02), spare.rest(0), spare.rest(1)])
   expect(rests).toEqual([150, 300, 0, 0, 301])
 })
 
 it('do not rest for longer than a limit after a piece that waited for the processor', async () => {
   const rests: number[] = []
-  await new SpareTime({ nowMs: () => 0, busyMs: () => 0 }, async (ms) => void rests.push(ms)).rest(60_000)
+  await new IdleTime({ nowMs: () => 0, busyMs: () => 0 }, async (ms) => void rests.push(ms)).rest(60_000)
   expect(rests).toEqual([restMsMax])
 })

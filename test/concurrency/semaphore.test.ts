@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { Slots } from '../../src/concurrency/semaphore.ts'
+import { Semaphore } from '../../src/concurrency/semaphore.ts'
 
 const pending = () => Promise.withResolvers<void>()
 
 test('tasks run when a slot is free, in the order they came, also after one that failed', async () => {
-  const slots = new Slots(1)
+  const slots = new Semaphore(1)
   const first = pending()
   const begun: string[] = []
   const run = (name: string, task: Promise<void>) =>
@@ -21,7 +21,7 @@ test('tasks run when a slot is free, in the order they came, also after one that
 })
 
 test('who gives up waits no longer, and leaves the slot to the others', async () => {
-  const slots = new Slots(1)
+  const slots = new Semaphore(1)
   const [first, givenUp] = [pending(), Promise.withResolvers<never>()]
   const one = slots.run(() => first.promise)
   const two = slots.run(async () => 'two', givenUp.promise)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Counts, PulseMessage } from '../../src/dashboard/model/answers.ts'
+import type { Counts, StatsMessage } from '../../src/dashboard/model/answers.ts'
 import { percentile, ratesBetween, ratesOver } from '../../src/dashboard/model/rates.ts'
 
 const none: Counts = {
@@ -10,7 +10,7 @@ const none: Counts = {
     [null, 0],
   ],
 }
-const pulse = (at: number, counts: Partial<Counts> = {}): PulseMessage => ({ at, counts: { ...none, ...counts }, partitions: [] })
+const pulse = (at: number, counts: Partial<Counts> = {}): StatsMessage => ({ at, counts: { ...none, ...counts }, partitions: [] })
 
 describe('rates between two pulses', () => {
   it('counts what happened between them by the second', () => {

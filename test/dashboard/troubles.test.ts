@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { Counts, PartitionState, PulseMessage } from '../../src/dashboard/model/answers.ts'
+import type { Counts, PartitionState, StatsMessage } from '../../src/dashboard/model/answers.ts'
 import type { Rates } from '../../src/dashboard/model/rates.ts'
 import { stoppedOf, troublesOf } from '../../src/dashboard/model/troubles.ts'
 
@@ -7,12 +7,12 @@ const fine: PartitionState = {
   ...{ partition: 0, phase: 'active', restoreRemaining: 0, mailboxDepth: 0, jobsOffset: 0, overdueMs: 0, restoreTotal: 0 },
   ...{ underWay: { dispatched: 0, running: 0, waiting: 0 }, instance: 'a@b:1:c', url: null },
 }
-const pulse = (at: number, dead: number, partitions: Partial<PartitionState>[] = [{}]): PulseMessage => ({
+const pulse = (at: number, dead: number, partitions: Partial<PartitionState>[] = [{}]): StatsMessage => ({
   at,
   counts: { ended: { DEAD: dead } } as unknown as Counts,
   partitions: partitions.map((state, partition) => ({ ...fine, partition, ...state })),
 })
-const texts = (kept: PulseMessage[], p99Ms = 5): string[] => troublesOf(kept, { p99Ms } as Rates).map(({ text }) => text)
+const texts = (kept: StatsMessage[], p99Ms = 5): string[] => troublesOf(kept, { p99Ms } as Rates).map(({ text }) => text)
 
 it('says nothing when all is well, or nothing is known', () => {
   expect(texts([])).toEqual([])
@@ -42,7 +42,7 @@ it('names the partitions whose owner does not trust its clock, and says what to 
     `Partition 4 of b@c:1:d: nothing fires, and no change is applied. ${other}`,
   ]
   expect(texts(kept)).toEqual(expected)
-  expect(stoppedOf(kept[0] as PulseMessage).map(({ text }) => text)).toEqual(expected)
+  expect(stoppedOf(kept[0] as StatsMessage).map(({ text }) => text)).toEqual(expected)
 })
 
 it('tells of owners that go by different time zone rules', () => {

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import type { ExecutionEvent, ExecutionEventType } from '../../schemas/generated.ts'
-import { Ledger } from '../../src/demo/run-accounts.ts'
+import { RunAccounts } from '../../src/demo/run-accounts.ts'
 
 const dueAt = 1_000
 const backoffMs = [250, 1_000]
 
 /** Books of two occurrences, `a` and `b`, with what may be entered in one word each. */
 function books() {
-  const ledger = new Ledger(
+  const ledger = new RunAccounts(
     [
       { id: 'a', dueAt },
       { id: 'b', dueAt },

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { LogFollower } from '../../src/demo/log-follower.ts'
-import { Ledger } from '../../src/demo/run-accounts.ts'
+import { RunAccounts } from '../../src/demo/run-accounts.ts'
 import type { Codecs } from '../../src/kafka/avro/codecs.ts'
 import type { GroupReaderOptions, Log } from '../../src/ports/log.ts'
 import { stateKey } from '../../streams/state/keys.ts'
@@ -17,7 +17,7 @@ const codecs = Object.fromEntries(
 ) as unknown as Codecs
 
 function following() {
-  const ledger = new Ledger([{ id: 'a', dueAt: 0 }], [])
+  const ledger = new RunAccounts([{ id: 'a', dueAt: 0 }], [])
   const errors: Error[] = []
   let reader: GroupReaderOptions | undefined
   const log = {

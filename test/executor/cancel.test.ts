@@ -1,7 +1,7 @@
 /** Cancellations as workers take them from worker-control. */
 import { describe, expect, it } from 'vitest'
 import type { Execution } from '../../schemas/generated.ts'
-import { CANCELS_KEPT_MAX, Cancels } from '../../src/executor/consume/cancellations.ts'
+import { CANCELS_KEPT_MAX, Cancellations } from '../../src/executor/consume/cancellations.ts'
 import { EVENT_LINGER_MS } from '../../src/executor/report/report-sender.ts'
 import { ManualClock, rest } from '../tools/manual-clock.ts'
 import { executionOf, Harness, names } from './harness.ts'
@@ -172,7 +172,7 @@ it('means no attempt of a job that was deleted and defined anew, whose runs coun
 })
 
 it('remembers a bounded number of cancellations, the latest', () => {
-  const cancels = new Cancels()
+  const cancels = new Cancellations()
   const clock = new ManualClock()
   const common = { jobId: 'a', attempt: 1, specOffset: null, reason: '', atMs: clock.nowMs() }
   const take = (runNo: number) => cancels.take(executionOf(clock, { jobId: 'a', runNo }) as Execution)

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { expect, it, onTestFinished } from 'vitest'
-import { keepRunning } from '../../src/process/supervised-process.ts'
+import { supervise } from '../../src/process/supervised-process.ts'
 import { ManualClock } from '../tools/manual-clock.ts'
 
 /** A shell script that is kept running, and how it ended each time. */
@@ -16,7 +16,7 @@ async function kept(script: string, stopSeconds = 5) {
   const ends: string[] = []
   const waits: number[] = []
   let wake = (): void => {}
-  const process = keepRunning({
+  const process = supervise({
     title: 'a script',
     command: '/bin/sh',
     args: [path],

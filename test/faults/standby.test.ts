@@ -1,7 +1,7 @@
 /** Two schedulers, each the standby of the other's partitions: owners die, freeze and come back, and the standbys go on. */
 import { expect, test } from 'vitest'
 import { connectLog } from '../../src/kafka/log.ts'
-import { localKey } from '../../src/scheduler/state/checkpoint.ts'
+import { checkpointKey } from '../../src/scheduler/state/checkpoint.ts'
 import { rocksStores } from '../../src/store/rocks-store.ts'
 import { clean } from '../tools/checker-audit.ts'
 import type { DuelogProcess } from '../tools/duelog-process.ts'
@@ -164,6 +164,6 @@ async function contentOf(folder: string, partition: number): Promise<string[]> {
   const { store } = await rocksStores(folder).open(partition)
   const entries = await store.scan({ from: Buffer.of(0), to: Buffer.of(255), limit: 1_000_000 })
   await store.close()
-  const kept = entries.filter(({ key }) => key[0] !== 0x4c && !key.equals(localKey))
+  const kept = entries.filter(({ key }) => key[0] !== 0x4c && !key.equals(checkpointKey))
   return kept.map(({ key, value }) => `${key.toString('latin1')} ${value.toString('hex')}`)
 }

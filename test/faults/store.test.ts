@@ -1,7 +1,7 @@
 /** Whatever becomes of the local store while nobody has it open, it is continued or built anew, and nothing is fired twice or lost. */
 import { stat, truncate, writeFile } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'
-import { localKey } from '../../src/scheduler/state/checkpoint.ts'
+import { checkpointKey } from '../../src/scheduler/state/checkpoint.ts'
 import { rocksStores } from '../../src/store/rocks-store.ts'
 import { clean } from '../tools/checker-audit.ts'
 import { oneShots, openSite, recurring, type Site } from './harness.ts'
@@ -112,7 +112,7 @@ async function rot({ plan }: Site, share: number): Promise<void> {
 
 async function rewriteLocal({ plan }: Site, changes: object): Promise<void> {
   const { store } = await rocksStores(plan.folder).open(0)
-  const [value] = await store.get([localKey])
-  await store.apply([{ key: localKey, value: Buffer.from(JSON.stringify({ ...JSON.parse(String(value)), ...changes })) }])
+  const [value] = await store.get([checkpointKey])
+  await store.apply([{ key: checkpointKey, value: Buffer.from(JSON.stringify({ ...JSON.parse(String(value)), ...changes })) }])
   await store.close()
 }

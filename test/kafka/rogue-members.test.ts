@@ -6,11 +6,11 @@ import settings from '../../schemas/config.json' with { type: 'json' }
 import { KafkaAdmin } from '../../src/kafka/admin/admin.ts'
 import { createAssigner } from '../../src/kafka/group/assignors.ts'
 import { metadataBytesMax } from '../../src/kafka/group/member-metadata.ts'
-import { noteOf } from '../../src/kafka/group/member-user-data.ts'
+import { userDataOf } from '../../src/kafka/group/member-user-data.ts'
 
 const topics = ['t.jobs', 't.job-state']
 const cluster = { findTopicPartitionMetadata: () => Array.from({ length: 4 }) } as unknown as Cluster
-const note = () => noteOf({ instance: 'a@host:1:1' } as Parameters<typeof noteOf>[0], new Map(), 0)
+const note = () => userDataOf({ instance: 'a@host:1:1' } as Parameters<typeof userDataOf>[0], new Map(), 0)
 const ofStandby = (standby: object): Buffer =>
   Buffer.from(
     JSON.stringify({ owned: [], generation: 1, standby: { wanted: 1, topics: [], following: [], copies: [], ...standby } }),
@@ -40,7 +40,11 @@ it('a member that says more than a broker can keep of a group says nothing', asy
 
 it('a member that names a topic that only owners read makes no owners of standbys', async () => {
   const standbys = () => ({ wanted: 1, topics: ['t.jobs'], copies: () => [] })
-  const ours = noteOf({ instance: 'a@host:1:1', standbys: standbys() } as unknown as Parameters<typeof noteOf>[0], new Map(), 0)
+  const ours = userDataOf(
+    { instance: 'a@host:1:1', standbys: standbys() } as unknown as Parameters<typeof userDataOf>[0],
+    new Map(),
+    0,
+  )
   const shares = await sharesBeside(metadata(ofStandby({ topics })), () => ours)
   expect([shares['t.jobs']?.length, shares['t.job-state']?.length]).toEqual([4, 2])
 })
@@ -122,13 +126,13 @@ const partitions = [0, 1, 2, 3]
 const standbysMax = settings.properties.DUELOG_STANDBYS.maximum
 
 /** One of ours that knows standbys. */
-function noteOfStandby(name: string): ReturnType<typeof noteOf> {
+function noteOfStandby(name: string): ReturnType<typeof userDataOf> {
   const standbys = { wanted: 1, topics: ['t.jobs'], copies: () => [] }
-  return noteOf({ instance: `${name}@host:1:1`, standbys } as unknown as Parameters<typeof noteOf>[0], new Map(), 0)
+  return userDataOf({ instance: `${name}@host:1:1`, standbys } as unknown as Parameters<typeof userDataOf>[0], new Map(), 0)
 }
 
 /** What members are given by topic: ours, and then those that say what they like. */
-async function sharesOf(ids: readonly string[], rogues: Buffer | Buffer[], ours: () => ReturnType<typeof noteOf>) {
+async function sharesOf(ids: readonly string[], rogues: Buffer | Buffer[], ours: () => ReturnType<typeof userDataOf>) {
   const kind = createAssigner('co-partitioned', ours)({ cluster } as never) as Assigner
   const members = [
     ...ids.map((memberId) => ({ memberId, memberMetadata: kind.protocol({ topics }).metadata })),
@@ -142,7 +146,7 @@ async function sharesOf(ids: readonly string[], rogues: Buffer | Buffer[], ours:
 }
 
 /** What one of two members is given, by topic. Default: ours. */
-async function sharesBeside(rogue: Buffer, ours: () => ReturnType<typeof noteOf> = note, of = 'ours') {
+async function sharesBeside(rogue: Buffer, ours: () => ReturnType<typeof userDataOf> = note, of = 'ours') {
   const kind = createAssigner('co-partitioned', ours)({ cluster } as never) as Assigner
   const members = [
     { memberId: 'ours', memberMetadata: kind.protocol({ topics }).metadata },

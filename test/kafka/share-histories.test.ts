@@ -1,8 +1,8 @@
 /** Members join, leave and are lost in any order: who owns and who follows after each change. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type Claimant, sharePartitions } from '../../src/kafka/group/owner-assignment.ts'
-import { type Follower, shareStandbys } from '../../src/kafka/group/standby-assignment.ts'
+import { assignOwners, type Claimant } from '../../src/kafka/group/owner-assignment.ts'
+import { assignStandbys, type Follower } from '../../src/kafka/group/standby-assignment.ts'
 
 type Member = Claimant & Follower
 interface Shares {
@@ -16,8 +16,8 @@ const fresh = (memberId: string, copies = new Map<number, number>()): Member => 
 })
 const all = (count: number): number[] => Array.from({ length: count }, (_, partition) => partition)
 const dealt = (count: number, wanted: number, members: Member[]): Shares => {
-  const owners = sharePartitions(count, members)
-  return { owners, followers: shareStandbys(count, wanted, members, owners) }
+  const owners = assignOwners(count, members)
+  return { owners, followers: assignStandbys(count, wanted, members, owners) }
 }
 const spread = (shares: Map<string, number[]>): number => {
   const sizes = [...shares.values()].map(({ length }) => length)
@@ -155,7 +155,7 @@ test('a member that comes back with all copies gets its part, and the others the
     { ...fresh('b', copies), following: [1, 3, 5, 7, 9, 11] },
     { ...fresh('c', copies), following: [0, 2, 4, 6, 8, 10] },
   ]
-  expect([...shareStandbys(12, 1, members, owners).values()].map(({ length }) => length)).toEqual([4, 4, 4])
+  expect([...assignStandbys(12, 1, members, owners).values()].map(({ length }) => length)).toEqual([4, 4, 4])
 })
 
 test('a thousand partitions of many members are shared without a pause that anybody would notice', () => {

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { Kafka, logLevel } from 'kafkajs'
 import { expect, test } from 'vitest'
 import { faultOf, isUnanswered } from '../../src/kafka/errors/kafka-errors.ts'
-import { patiently } from '../../src/kafka/errors/retry.ts'
+import { withRetry } from '../../src/kafka/errors/retry.ts'
 
 /** What an admin of kafkajs throws when it is handed no answer. */
 async function thrownFor(call: 'listTopics' | 'describeCluster'): Promise<unknown> {
@@ -29,12 +29,12 @@ test.each(['listTopics', 'describeCluster'] as const)(
       message: expect.stringMatching(/^Checking the topics failed: No broker answered\. Check that the brokers run/),
     })
     let asked = 0
-    const answer = await patiently(async () => {
+    const answer = await withRetry(async () => {
       if (asked++ === 0) throw thrown
       return 'there'
     })
     expect([answer, asked]).toEqual(['there', 2])
-    await expect(patiently(() => Promise.reject(new TypeError('a fault of ours')))).rejects.toThrow('a fault of ours')
+    await expect(withRetry(() => Promise.reject(new TypeError('a fault of ours')))).rejects.toThrow('a fault of ours')
   },
 )
 

@@ -21,28 +21,28 @@ import {
   workerControlSchema,
 } from '../../schemas/generated.ts'
 import type { Clock } from '../../src/clock/clock.ts'
-import { Slots } from '../../src/concurrency/semaphore.ts'
+import { Semaphore } from '../../src/concurrency/semaphore.ts'
 import { avroType } from '../../src/kafka/avro/avro-type.ts'
 import { AvroCodec } from '../../src/kafka/avro/codec.ts'
 import { createMetrics } from '../../src/metrics/metrics.ts'
 import type { Codec, RecordIn, RecordOut, TargetTopics } from '../../src/ports/log.ts'
-import { UnderWay } from '../../src/scheduler/activity/active-runs.ts'
+import { ActiveRuns } from '../../src/scheduler/activity/active-runs.ts'
 import { Leases } from '../../src/scheduler/activity/leases.ts'
 import { WorkerWatch } from '../../src/scheduler/activity/worker-activity.ts'
-import type { TurnContext } from '../../src/scheduler/commit/commit-context.ts'
-import { batchRecordsMax, turn } from '../../src/scheduler/commit/commit-cycle.ts'
-import { Narrowing } from '../../src/scheduler/commit/failure-isolation.ts'
-import { TimerTaker } from '../../src/scheduler/commit/timer-source.ts'
-import { Mailbox, type Source } from '../../src/scheduler/input/input-buffer.ts'
-import { Intake } from '../../src/scheduler/input/input-decoder.ts'
-import { Admissions } from '../../src/scheduler/limits/admission-queue.ts'
+import type { CommitContext } from '../../src/scheduler/commit/commit-context.ts'
+import { batchRecordsMax, runCommitCycle } from '../../src/scheduler/commit/commit-cycle.ts'
+import { FailureIsolation } from '../../src/scheduler/commit/failure-isolation.ts'
+import { TimerSource } from '../../src/scheduler/commit/timer-source.ts'
+import { InputBuffer, type Source } from '../../src/scheduler/input/input-buffer.ts'
+import { InputDecoder } from '../../src/scheduler/input/input-decoder.ts'
+import { AdmissionQueue } from '../../src/scheduler/limits/admission-queue.ts'
 import type { SchedulerCodecs } from '../../src/scheduler/options/codecs.ts'
 import type { Shared } from '../../src/scheduler/options/options.ts'
-import { nothingLogged } from '../../src/scheduler/state/changelog.ts'
+import { emptyChangelogState } from '../../src/scheduler/state/changelog.ts'
 import { changelogOps } from '../../src/scheduler/state/changelog-restore.ts'
-import { localOp, positionKey, readLocal } from '../../src/scheduler/state/checkpoint.ts'
-import { Weights } from '../../src/scheduler/state/heavy-jobs.ts'
-import { putKeptDefinitions } from '../../src/scheduler/state/retained-definitions.ts'
+import { checkpointOp, positionKey, readCheckpoint } from '../../src/scheduler/state/checkpoint.ts'
+import { HeavyJobs } from '../../src/scheduler/state/heavy-jobs.ts'
+import { putRetainedDefinitions } from '../../src/scheduler/state/retained-definitions.ts'
 import { TimeIndex } from '../../src/scheduler/timers/time-index.ts'
 import { replyHeaders } from '../../streams/jobs/receipt.ts'
 import { type TopicNames, topicNames } from '../../streams/topics/topics.ts'
@@ -209,14 +209,14 @@ const sources = ['jobs', 'commands', 'events'] as const
 class Owner {
   readonly #world: World
   readonly #shared: Shared
-  readonly #mailbox = new Mailbox()
+  readonly #inputBuffer = new InputBuffer()
   readonly #leases: Leases
-  readonly #intake: Intake
-  readonly #context: TurnContext
-  readonly #taker: TimerTaker
+  readonly #intake: InputDecoder
+  readonly #context: CommitContext
+  readonly #taker: TimerSource
   readonly #read: Record<Source, number>
 
-  private constructor(world: World, applied: TurnContext['applied'], logged: TurnContext['logged']) {
+  private constructor(world: World, applied: CommitContext['applied'], changelogState: CommitContext['changelogState']) {
     this.#world = world
     const metrics = createMetrics()
     const { clock } = world
@@ -242,14 +242,25 @@ class Owner {
     this.#leases = new Leases(world.now)
     const leases = this.#leases
     const workers = new WorkerWatch()
-    const taken = nothingLogged
-    this.#intake = new Intake({ partition: 0, partitions: 1, taken, codecs, leases, workers, targets, clock, metrics, logger })
+    const taken = emptyChangelogState
+    this.#intake = new InputDecoder({
+      partition: 0,
+      partitions: 1,
+      taken,
+      codecs,
+      leases,
+      workers,
+      targets,
+      clock,
+      metrics,
+      logger,
+    })
     this.#read = { jobs: applied.jobs, commands: applied.commands, events: applied.events }
     const { store } = world
     const crashing = { ...store, apply: async (ops: Parameters<typeof store.apply>[0]) => this.#apply(ops) }
     const index = new TimeIndex(crashing)
-    const weights = new Weights()
-    this.#taker = new TimerTaker(index, crashing, this.#shared, weights)
+    const heavyJobs = new HeavyJobs()
+    this.#taker = new TimerSource(index, crashing, this.#shared, heavyJobs)
     this.#context = {
       shared: this.#shared,
       partition: 0,
@@ -257,44 +268,44 @@ class Owner {
       savedAtMs: world.now,
       store: crashing,
       index,
-      mailbox: this.#mailbox,
+      inputBuffer: this.#inputBuffer,
       leases: this.#leases,
       workers,
-      underWay: new UnderWay(),
-      admissions: new Admissions(codecs),
-      weights,
-      narrowing: new Narrowing(batchRecordsMax),
+      activeRuns: new ActiveRuns(),
+      admissionQueue: new AdmissionQueue(codecs),
+      heavyJobs,
+      failureIsolation: new FailureIsolation(batchRecordsMax),
       writer: { commit: (records) => this.#commit(records), close: async () => {} },
-      asides: { write: (records) => this.#write(records), close: async () => {} },
-      slots: new Slots(1),
+      nonTransactionalWriter: { write: (records) => this.#write(records), close: async () => {} },
+      slots: new Semaphore(1),
       // All reports are taken in before any timer is.
       reports: { readUntil: Number.POSITIVE_INFINITY, room: 0 },
       applied,
-      logged,
+      changelogState,
     }
   }
 
   /** What activation does: changelog into the store, then definitions and inputs from their positions. */
   static async takeOver(world: World): Promise<Owner> {
     const { store } = world
-    const local = await readLocal(store)
+    const local = await readCheckpoint(store)
     const changelog = world.log(names.state).slice(local?.stateOffset ?? 0)
     const ops = await changelogOps(codecs, changelog)
     const state = world.log(names.state).length
     const jobs = local?.jobsOffset ?? 0
-    ops.push(localOp({ clusterId: 'model', jobsOffset: jobs, stateOffset: state, claimOffset: 0, savedAtMs: world.now }))
+    ops.push(checkpointOp({ clusterId: 'model', jobsOffset: jobs, stateOffset: state, claimOffset: 0, savedAtMs: world.now }))
     await store.apply(ops)
     const [value] = await store.get([positionKey])
     const position = value ? (await codecs.state.decode(value)).position : null
     const applied = { jobs, state, commands: position?.commandsOffset ?? 0, events: position?.eventsOffset ?? 0 }
     const owner = new Owner(world, applied, {
-      ...nothingLogged(),
+      ...emptyChangelogState(),
       ...(position && { jobsOffset: position.jobsOffset, aheadUntil: position.aheadUntil }),
     })
-    await putKeptDefinitions(codecs, store)
+    await putRetainedDefinitions(codecs, store)
     await owner.#drain(['jobs'])
     await owner.#drain()
-    owner.#context.admissions.open(world.now)
+    owner.#context.admissionQueue.open(world.now)
     return owner
   }
 
@@ -302,10 +313,12 @@ class Owner {
     await this.#drain()
     for (let turns = 0; ; turns++) {
       if (turns > turnsMax) throw new Error(`The owner is still busy after ${turns} turns at one instant.`)
-      const timers = await this.#taker.take(this.#world.now, false, this.#context.logged.aheadUntil)
-      const { folded, deferred } = await turn(this.#context, timers, { written: (timer) => this.#taker.written(timer) })
+      const timers = await this.#taker.take(this.#world.now, false, this.#context.changelogState.aheadUntil)
+      const { appliedCount, deferred } = await runCommitCycle(this.#context, timers, {
+        written: (timer) => this.#taker.written(timer),
+      })
       this.#taker.defer(deferred)
-      if (folded === 0 && !this.#context.admissions.isPressing(this.#world.now)) return
+      if (appliedCount === 0 && !this.#context.admissionQueue.isPressing(this.#world.now)) return
       await this.#takeIn()
     }
   }
@@ -315,7 +328,7 @@ class Owner {
     do {
       if (turns++ > turnsMax) throw new Error(`The owner still reads after ${turns} turns at one instant.`)
       await this.#takeIn(wanted)
-    } while ((await turn(this.#context, [], { written: (timer) => this.#taker.written(timer) })).folded > 0)
+    } while ((await runCommitCycle(this.#context, [], { written: (timer) => this.#taker.written(timer) })).appliedCount > 0)
   }
 
   async #takeIn(wanted: readonly Source[] = sources): Promise<void> {
@@ -323,7 +336,7 @@ class Owner {
       const log = this.#world.log(logs[source])
       for (let at = this.#read[source]; at < log.length; at++) {
         const record = log[at]
-        if (record !== undefined) this.#mailbox.put(await this.#intake.mail(source, record, this.#world.now))
+        if (record !== undefined) this.#inputBuffer.put(await this.#intake.inputRecord(source, record, this.#world.now))
       }
       this.#read[source] = log.length
     }

@@ -24,9 +24,9 @@ const hangsAfterMs = 240_000
 /** What a mutation that is no code fails with. */
 const brokenCode = /SyntaxError|ReferenceError|is not defined|Transform failed|PARSE_ERROR|Parse failure/
 
-type Fate = 'killed' | 'survived' | 'lost'
+type SimulatedOutcome = 'killed' | 'survived' | 'lost'
 interface Outcome {
-  fate: Fate
+  fate: SimulatedOutcome
   /** What killed it, or why it is lost. */
   by: string
 }
@@ -44,7 +44,7 @@ const outcomes: (Outcome & Mutation)[] = []
 try {
   const red = await redWithoutMutation()
   if (red !== undefined) console.log(`The tests are red without any mutation, so they prove nothing: ${red}`)
-  else for (const mutation of chosen) outcomes.push({ ...mutation, ...(await fateOf(mutation)) })
+  else for (const mutation of chosen) outcomes.push({ ...mutation, ...(await simulatedOutcomeOf(mutation)) })
 } finally {
   rmSync(copy, { recursive: true })
 }
@@ -58,7 +58,7 @@ async function redWithoutMutation(): Promise<string | undefined> {
   return by?.name
 }
 
-async function fateOf(mutation: Mutation): Promise<Outcome> {
+async function simulatedOutcomeOf(mutation: Mutation): Promise<Outcome> {
   const { name, file, find, replace, judges } = mutation
   const path = join(copy, file)
   const text = textOf(file)
@@ -137,7 +137,7 @@ function tell(): void {
   console.log('')
   for (const { fate, name, area, why, by } of outcomes)
     console.log(`${fate.padEnd(9)} ${area.padEnd(areaWidth)} ${name.padEnd(nameWidth)} ${why} (${by})`)
-  const count = (fate: Fate): number => outcomes.filter((outcome) => outcome.fate === fate).length
+  const count = (fate: SimulatedOutcome): number => outcomes.filter((outcome) => outcome.fate === fate).length
   console.log(`\n${outcomes.length} mutations: ${count('killed')} killed, ${count('survived')} survived, ${count('lost')} lost`)
   process.exitCode = outcomes.length > 0 && count('killed') === outcomes.length ? 0 : 1
 }

@@ -1,11 +1,11 @@
 import { pino } from 'pino'
 import { expect, it } from 'vitest'
-import { fewRecordLines, RecordLines } from '../../src/process/record-log-limiter.ts'
+import { limitRecordLogs, RecordLogLimiter } from '../../src/process/record-log-limiter.ts'
 
 function logged() {
   const lines: Record<string, unknown>[] = []
   let nowMs = 0
-  const options = fewRecordLines(new RecordLines(() => nowMs))
+  const options = limitRecordLogs(new RecordLogLimiter(() => nowMs))
   const logger = pino(options, { write: (line: string) => void lines.push(JSON.parse(line)) })
   const pass = (ms: number): void => {
     nowMs += ms

@@ -1,6 +1,6 @@
 /** An answer to a claim or a commit that does not say where its records went is no answer: 0 would mean that the log is another one. */
 import { expect, test } from 'vitest'
-import { localKey } from '../../src/scheduler/state/checkpoint.ts'
+import { checkpointKey } from '../../src/scheduler/state/checkpoint.ts'
 import { type Disk, metrics } from '../model/cluster/process.ts'
 import { names } from '../model/world.ts'
 import { SchedulerDriver } from '../tools/scheduler-driver.ts'
@@ -47,7 +47,7 @@ test.each(['claim', 'commit'] as const)(
     expect(driver.phases(owner)).toBe('active')
     expect(driver.executions().map(({ runNo }) => runNo)).toEqual([1, 2, 3])
     expect(owner.scheduler.queries.partitions()[0]?.lastReset).toBeNull()
-    const [local] = disk.get(0)?.getNow([localKey]) ?? []
+    const [local] = disk.get(0)?.getNow([checkpointKey]) ?? []
     expect(JSON.parse(local?.toString() ?? '{}')).not.toHaveProperty('otherLog')
   },
 )

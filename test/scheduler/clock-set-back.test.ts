@@ -1,11 +1,11 @@
 /** A wall clock that is set back by hours while it is trusted, as where nothing is compared: what waits for a time goes on all the same. */
 import { expect, it } from 'vitest'
-import { TimerTaker } from '../../src/scheduler/commit/timer-source.ts'
-import { Admissions } from '../../src/scheduler/limits/admission-queue.ts'
+import { TimerSource } from '../../src/scheduler/commit/timer-source.ts'
+import { AdmissionQueue } from '../../src/scheduler/limits/admission-queue.ts'
 import type { Shared } from '../../src/scheduler/options/options.ts'
-import { localKey } from '../../src/scheduler/state/checkpoint.ts'
-import { Weights } from '../../src/scheduler/state/heavy-jobs.ts'
-import { Herds, herdTimers } from '../../src/scheduler/timers/burst-planner.ts'
+import { checkpointKey } from '../../src/scheduler/state/checkpoint.ts'
+import { HeavyJobs } from '../../src/scheduler/state/heavy-jobs.ts'
+import { BurstPlanner, burstTimers } from '../../src/scheduler/timers/burst-planner.ts'
 import type { TimeIndex } from '../../src/scheduler/timers/time-index.ts'
 import { intlRules } from '../../streams/schedules/zone-rules.ts'
 import { stateKey, type Timer, timerKey, timerKind } from '../../streams/state/keys.ts'
@@ -117,7 +117,7 @@ it('an idle owner says in its store each hour that it is up to date', async () =
   driver.define('j', { schedule: { at: beginMs + 1_000 * hourMs }, target: { handler: 'x' } })
   await driver.advance(1_000, 250)
   const ageMs = (): number => {
-    const [value] = owner.disk.get(0)?.getNow([localKey]) ?? []
+    const [value] = owner.disk.get(0)?.getNow([checkpointKey]) ?? []
     return driver.time.nowMs - JSON.parse(value?.toString() ?? '{}').savedAtMs
   }
   for (let half = 0; half < 6; half++) {
@@ -128,27 +128,27 @@ it('an idle owner says in its store each hour that it is up to date', async () =
 })
 
 it('keys of limits are swept', () => {
-  const admissions = new Admissions(codecs)
+  const admissionQueue = new AdmissionQueue(codecs)
   const now = beginMs + setBackMs
-  admissions.open(now)
+  admissionQueue.open(now)
   const store = memoryStore()
-  return admissions.sweep(store, now).then(async () => {
-    while (admissions.isPressing(now)) await admissions.sweep(store, now)
-    expect([admissions.isPressing(now + hourMs - 1), admissions.isPressing(now + hourMs)]).toEqual([false, true])
-    expect(admissions.isPressing(beginMs)).toBe(true)
+  return admissionQueue.sweep(store, now).then(async () => {
+    while (admissionQueue.isPressing(now)) await admissionQueue.sweep(store, now)
+    expect([admissionQueue.isPressing(now + hourMs - 1), admissionQueue.isPressing(now + hourMs)]).toEqual([false, true])
+    expect(admissionQueue.isPressing(beginMs)).toBe(true)
   })
 })
 
 it('herds are seen coming', async () => {
-  const herds = new Herds(memoryStoreOf(beginMs + 5_000), 100, 10_000)
-  await herds.take(beginMs + setBackMs, 1_000, 0)
-  await herds.take(beginMs, 1_000, 0)
-  expect(await herds.take(beginMs + 4_850, 1_000, 0)).toHaveLength(herdTimers + 50)
+  const bursts = new BurstPlanner(memoryStoreOf(beginMs + 5_000), 100, 10_000)
+  await bursts.take(beginMs + setBackMs, 1_000, 0)
+  await bursts.take(beginMs, 1_000, 0)
+  expect(await bursts.take(beginMs + 4_850, 1_000, 0)).toHaveLength(burstTimers + 50)
 })
 
 function memoryStoreOf(dueAt: number) {
   const store = memoryStore()
-  const timers = Array.from({ length: herdTimers + 50 }, (_, index) => ({
+  const timers = Array.from({ length: burstTimers + 50 }, (_, index) => ({
     dueAt,
     kind: timerKind.fire,
     jobId: `h-${index}`,
@@ -161,12 +161,12 @@ function memoryStoreOf(dueAt: number) {
 it('what could not be acted on is looked at again after a minute', async () => {
   const index = { nextDue: Number.POSITIVE_INFINITY, take: async () => [] }
   const shared = { leadMs: 0, leadMsMax: 0 } as Shared
-  const taker = new TimerTaker(index as unknown as TimeIndex, memoryStore(), shared, new Weights())
+  const timerSource = new TimerSource(index as unknown as TimeIndex, memoryStore(), shared, new HeavyJobs())
   const timer: Timer = { jobId: 'bad', kind: timerKind.fire, runNo: 0, dueAt: beginMs }
   const later: Timer = { ...timer, jobId: 'later', dueAt: beginMs + setBackMs }
-  await taker.take(beginMs + setBackMs, false, 0)
-  taker.defer([timer, later].map((each) => ({ timer: each, untilMs: beginMs + setBackMs + 60_000 })))
-  expect(await taker.take(beginMs, false, 0)).toEqual([])
-  expect(await taker.take(beginMs + 60_000, false, 0)).toEqual([timer])
-  expect(await taker.take(beginMs + setBackMs + 60_000, false, 0)).toEqual([later])
+  await timerSource.take(beginMs + setBackMs, false, 0)
+  timerSource.defer([timer, later].map((each) => ({ timer: each, untilMs: beginMs + setBackMs + 60_000 })))
+  expect(await timerSource.take(beginMs, false, 0)).toEqual([])
+  expect(await timerSource.take(beginMs + 60_000, false, 0)).toEqual([timer])
+  expect(await timerSource.take(beginMs + setBackMs + 60_000, false, 0)).toEqual([later])
 })

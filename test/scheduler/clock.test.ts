@@ -1,7 +1,7 @@
 /** Owners whose wall clock is wrong: by the true time nothing is early, nothing is lost, and all goes on when it is right again. */
 import { describe, expect, it, vi } from 'vitest'
-import { Signal } from '../../src/concurrency/wake-signal.ts'
-import { Ownership } from '../../src/scheduler/partition/partition-context.ts'
+import { WakeSignal } from '../../src/concurrency/wake-signal.ts'
+import { PartitionContext } from '../../src/scheduler/partition/partition-context.ts'
 import type { Process } from '../model/cluster/process.ts'
 import { beginMs, SchedulerDriver } from '../tools/scheduler-driver.ts'
 
@@ -236,12 +236,12 @@ it('an owner whose clock steps while it folds what was sent before its takeover 
   driver.kill(first)
   driver.define('more', { schedule: { everyMs: 60_000 }, target: { handler: 'y' } })
   const second = driver.boot('B')
-  const entering = Ownership.prototype.enter
-  const enter = vi.spyOn(Ownership.prototype, 'enter').mockImplementation(function (this: Ownership, phase) {
+  const entering = PartitionContext.prototype.enter
+  const enter = vi.spyOn(PartitionContext.prototype, 'enter').mockImplementation(function (this: PartitionContext, phase) {
     entering.call(this, phase)
     if (phase === 'draining') second.machine.clock.skewMs = hourMs
   })
-  const waits = vi.spyOn(Signal.prototype, 'wait')
+  const waits = vi.spyOn(WakeSignal.prototype, 'wait')
   await driver.advance(60_000, 500)
   enter.mockRestore()
   expect(driver.phases(second)).toBe('claiming')

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest'
 import { createMetrics } from '../../src/metrics/metrics.ts'
 import { entriesOf } from '../../src/scheduler/partition/changelog-rewrite.ts'
-import { Catalogue } from '../../src/scheduler/queries/search-index.ts'
+import { SearchIndex } from '../../src/scheduler/queries/search-index.ts'
 import { ZoneWalk } from '../../src/scheduler/timers/zone-walk.ts'
 import { definitionKey, definitionValue, prefix, snapshotKey } from '../../streams/state/keys.ts'
 import { codecs } from '../model/world.ts'
@@ -44,13 +44,13 @@ function watched() {
 
 it('the catalogue of a search, also of what was defined since', async () => {
   const { store, seen } = watched()
-  const catalogue = new Catalogue()
-  const noted = catalogue.watch(store, () => 0)
-  expect(await catalogue.advance(noted, codecs, 1_000_000, 0)).toBe(count)
-  expect(catalogue.propose({ handler: 'x' }, undefined, 100)).toMatchObject({ ids: ids.toSorted(), upTo: undefined })
+  const searchIndex = new SearchIndex()
+  const noted = searchIndex.watch(store, () => 0)
+  expect(await searchIndex.advance(noted, codecs, 1_000_000, 0)).toBe(count)
+  expect(searchIndex.propose({ handler: 'x' }, undefined, 100)).toMatchObject({ ids: ids.toSorted(), upTo: undefined })
   expect(seen.most).toBeLessThan(6 * payload.length)
   await noted.apply(ids.map((id) => ({ key: definitionKey(id), value })))
-  await catalogue.advance(noted, codecs, 0, 0)
+  await searchIndex.advance(noted, codecs, 0, 0)
   expect(seen.most).toBeLessThan(33 * payload.length)
 })
 

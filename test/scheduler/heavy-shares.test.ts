@@ -1,16 +1,16 @@
 /** What the partitions of a process share, so that their number does not multiply what is in memory. */
 import { expect, it } from 'vitest'
-import { TimerTaker } from '../../src/scheduler/commit/timer-source.ts'
-import { mailboxBytesMax, mailboxBytesOf } from '../../src/scheduler/input/input-buffer.ts'
+import { TimerSource } from '../../src/scheduler/commit/timer-source.ts'
+import { inputBufferBytesMax, inputBufferBytesOf } from '../../src/scheduler/input/input-buffer.ts'
 import type { Shared } from '../../src/scheduler/options/options.ts'
-import { heavyBytesMin, Weights } from '../../src/scheduler/state/heavy-jobs.ts'
-import { HeavyTurns } from '../../src/scheduler/timers/heavy-timer-slots.ts'
+import { HeavyJobs, heavyBytesMin } from '../../src/scheduler/state/heavy-jobs.ts'
+import { HeavyTimerSlots } from '../../src/scheduler/timers/heavy-timer-slots.ts'
 import type { TimeIndex } from '../../src/scheduler/timers/time-index.ts'
 import { type Timer, timerKind } from '../../streams/state/keys.ts'
 import { memoryStore } from '../tools/memory-store.ts'
 
 const at = { nowMs: 0 }
-const turns = (max?: number) => new HeavyTurns({ steadyMs: () => at.nowMs }, max)
+const turns = (max?: number) => new HeavyTimerSlots({ steadyMs: () => at.nowMs }, max)
 const [a, b, c] = [{}, {}, {}]
 const nobody = (): void => {}
 
@@ -56,24 +56,29 @@ it('who closes holds nobody up, nor who does not come when it is woken', () => {
 
 it('a partition whose heavy timers have to wait takes its light ones, and sleeps until it is woken', async () => {
   const timer = (jobId: string, dueAt = 1_000): Timer => ({ jobId, kind: timerKind.fire, runNo: 0, dueAt })
-  const weights = new Weights()
-  weights.set('heavy', heavyBytesMin)
+  const heavyJobs = new HeavyJobs()
+  heavyJobs.set('heavy', heavyBytesMin)
   const batches = [[timer('heavy'), timer('one')], [timer('two')]]
   const index = { nextDue: Number.POSITIVE_INFINITY, take: async () => batches.shift() ?? [] }
-  const taker = new TimerTaker(index as unknown as TimeIndex, memoryStore(), { leadMs: 0, leadMsMax: 0 } as Shared, weights)
+  const timerSource = new TimerSource(
+    index as unknown as TimeIndex,
+    memoryStore(),
+    { leadMs: 0, leadMsMax: 0 } as Shared,
+    heavyJobs,
+  )
   const usual = { max: 100, timerNext: true, heavyNext: false }
   const take = async (mayTakeHeavy: boolean) =>
-    (await taker.take(2_000, false, 0, usual, () => mayTakeHeavy)).map(({ jobId }) => jobId)
+    (await timerSource.take(2_000, false, 0, usual, () => mayTakeHeavy)).map(({ jobId }) => jobId)
   expect(await take(false)).toEqual(['one'])
   expect(await take(false)).toEqual(['two'])
-  expect(taker.wakeAt(2_000)).toBe(Number.POSITIVE_INFINITY)
-  expect(taker.dueAt).toBe(1_000)
+  expect(timerSource.wakeAt(2_000)).toBe(Number.POSITIVE_INFINITY)
+  expect(timerSource.dueAt).toBe(1_000)
   expect(await take(true)).toEqual(['heavy'])
 })
 
 it('a mailbox has its share of what all have together, within limits', () => {
-  expect(mailboxBytesOf(0)).toBe(mailboxBytesMax)
-  expect(mailboxBytesOf(1)).toBe(mailboxBytesMax)
-  expect(mailboxBytesOf(4)).toBe(4 * 1024 * 1024)
-  expect(mailboxBytesOf(64)).toBe(1024 * 1024)
+  expect(inputBufferBytesOf(0)).toBe(inputBufferBytesMax)
+  expect(inputBufferBytesOf(1)).toBe(inputBufferBytesMax)
+  expect(inputBufferBytesOf(4)).toBe(4 * 1024 * 1024)
+  expect(inputBufferBytesOf(64)).toBe(1024 * 1024)
 })

@@ -1,8 +1,8 @@
 /** A standby that follows many heavy jobs reads few of them together, however many one fetch is about. */
 import { expect, it } from 'vitest'
 import { exactOps } from '../../src/scheduler/partition/standby.ts'
-import { putKeptDefinitions } from '../../src/scheduler/state/retained-definitions.ts'
-import { definitionKey, definitionValue, keptDefinitionKey, prefix, stateKey } from '../../streams/state/keys.ts'
+import { putRetainedDefinitions } from '../../src/scheduler/state/retained-definitions.ts'
+import { definitionKey, definitionValue, prefix, retainedDefinitionKey, stateKey } from '../../streams/state/keys.ts'
 import { codecs } from '../model/world.ts'
 import { memoryStore } from '../tools/memory-store.ts'
 import { SchedulerDriver } from '../tools/scheduler-driver.ts'
@@ -70,8 +70,8 @@ it('the first state of each and its deletion are followed with a few definitions
 
 it('definitions that the changelog keeps are put back a few at a time', async () => {
   const { store, seen } = watched()
-  store.applyNow(ids.map((id) => ({ key: keptDefinitionKey(id), value: codecs.state.encode({ snapshot: definition(2) }) })))
-  await putKeptDefinitions(codecs, store)
+  store.applyNow(ids.map((id) => ({ key: retainedDefinitionKey(id), value: codecs.state.encode({ snapshot: definition(2) }) })))
+  await putRetainedDefinitions(codecs, store)
   expect(store.getNow(ids.map(definitionKey)).every((value) => value?.equals(definition(2)))).toBe(true)
   expect(seen.most).toBeLessThan(readBytesMax)
 })

@@ -194,12 +194,12 @@ test('while nobody says where execution-events ends, no attempt is given up and 
   })
   await driver.advance(1_000, 100)
   for (const id of ['pay', 'slow']) driver.report(executionOf(driver, id), 'STARTED', { startedAt: driver.time.nowMs })
-  const underWay = (): string[][] => ['pay', 'slow', 'not-taken'].map((id) => runsOf(driver.state(owner, id)))
+  const activeRuns = (): string[][] => ['pay', 'slow', 'not-taken'].map((id) => runsOf(driver.state(owner, id)))
   await driver.advance(15_000, 500)
-  expect(underWay()).toEqual([['RUNNING 1'], ['RUNNING 1'], ['DISPATCHED 1']])
+  expect(activeRuns()).toEqual([['RUNNING 1'], ['RUNNING 1'], ['DISPATCHED 1']])
   answers = 'refused'
   await driver.advance(15_000, 500)
-  expect(underWay()).toEqual([['RUNNING 1'], ['RUNNING 1'], ['DISPATCHED 1']])
+  expect(activeRuns()).toEqual([['RUNNING 1'], ['RUNNING 1'], ['DISPATCHED 1']])
   expect(attemptsOf(driver, 'each-second').length).toBeGreaterThanOrEqual(30)
   answers = 'given'
   await driver.advance(11_000, 500)

@@ -1,7 +1,7 @@
 /** Many who look through all jobs of a partition at once: between two turns of the event loop only few jobs are looked at, however many ask. */
 import { expect, it } from 'vitest'
 import { type Clock, systemClock } from '../../src/clock/clock.ts'
-import { LookPlaces, looksWaitingMax } from '../../src/concurrency/fair-slots.ts'
+import { FairSlots, slotWaitersMax } from '../../src/concurrency/fair-slots.ts'
 import { listSlots } from '../../src/concurrency/semaphore.ts'
 import { jobQueries } from '../../src/scheduler/queries/job-queries.ts'
 import { completeDefinition } from '../../streams/definitions/definition-json.ts'
@@ -32,14 +32,14 @@ async function filled() {
 }
 
 const clock: Clock = systemClock
-const placesOf = (places: number) => new LookPlaces({ what: 'lists of jobs', places, clock })
+const placesOf = (places: number) => new FairSlots({ what: 'lists of jobs', places, clock })
 const queriesOf = (store: Awaited<ReturnType<typeof filled>>['store'], lists = placesOf(listSlots)) =>
   jobQueries(
     {
       storeOf: () => store,
       withHeartbeats: (_partition, _id, active) => active.map((run) => ({ ...run, heartbeat: null })),
       jobsUnderWay: async () => [],
-      catalogueOf: () => undefined,
+      searchIndexOf: () => undefined,
     },
     { codecs, clock },
     lists,
@@ -69,7 +69,7 @@ it('are refused when too many wait', async () => {
   const lists = placesOf(1)
   const holding = lists.run(() => held.promise)
   const queries = queriesOf(store, lists)
-  const waiting = Array.from({ length: looksWaitingMax }, () => queries.list(0, {}, 1))
+  const waiting = Array.from({ length: slotWaitersMax }, () => queries.list(0, {}, 1))
   await expect(queries.list(0, {}, 1)).rejects.toMatchObject({ code: 'overloaded' })
   held.resolve()
   await holding

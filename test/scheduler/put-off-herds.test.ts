@@ -1,9 +1,9 @@
 /** A herd that may not go ahead of its time, as jobs that share a limit: what comes due after it does not wait until all of it is decided. */
 import { expect, it } from 'vitest'
 import type { JobDefinitionInput } from '../../schemas/generated.ts'
-import { TimerTaker } from '../../src/scheduler/commit/timer-source.ts'
+import { TimerSource } from '../../src/scheduler/commit/timer-source.ts'
 import type { Shared } from '../../src/scheduler/options/options.ts'
-import { Weights } from '../../src/scheduler/state/heavy-jobs.ts'
+import { HeavyJobs } from '../../src/scheduler/state/heavy-jobs.ts'
 import { TimeIndex } from '../../src/scheduler/timers/time-index.ts'
 import { type Timer, timerKey, timerKind } from '../../streams/state/keys.ts'
 import { leadMs, names } from '../model/world.ts'
@@ -41,7 +41,7 @@ async function fired(limits: Partial<JobDefinitionInput>) {
   const isNeighbour = ({ jobId }: { jobId: string }): boolean => jobId.startsWith('neighbour')
   return {
     decided,
-    herd: executions.filter((execution) => !isNeighbour(execution)),
+    burst: executions.filter((execution) => !isNeighbour(execution)),
     lateMs: executions.filter(isNeighbour).map((execution) => beginMs + execution.at - execution.dueAt),
     neighbours: neighbours.length,
   }
@@ -51,32 +51,33 @@ it.each([
   ['a rate', { rateLimit: { key: 'k', limit: 3, perMs: 1_000 } }, 18],
   ['a concurrency key', { concurrencyKey: 'k', concurrencyLimit: 3 }, 3],
 ])('neighbours of thousands of jobs of %s are in the log one commit after they are due', async (_, limits, mayGo) => {
-  const { decided, herd, lateMs, neighbours } = await fired(limits)
+  const { decided, burst, lateMs, neighbours } = await fired(limits)
   expect(lateMs).toHaveLength(neighbours)
   expect(Math.max(...lateMs)).toBeLessThanOrEqual(commitMs)
   expect(decided.size).toBe(count)
   // Those that were let go are decided once more for it; all others wait, and are not touched.
   expect([...decided.values()].reduce((sum, times) => sum + times, 0)).toBeLessThanOrEqual(count + mayGo)
-  expect(new Set(herd.map(({ jobId }) => jobId)).size).toBe(mayGo)
-  expect(herd).toHaveLength(mayGo)
-  expect(herd.every(({ dispatchedAt, dueAt: due }) => due - dispatchedAt <= leadMs)).toBe(true)
+  expect(new Set(burst.map(({ jobId }) => jobId)).size).toBe(mayGo)
+  expect(burst).toHaveLength(mayGo)
+  expect(burst.every(({ dispatchedAt, dueAt: due }) => due - dispatchedAt <= leadMs)).toBe(true)
 })
 
 const timer = (jobId: string, at: number): Timer => ({ jobId, kind: timerKind.fire, runNo: 0, dueAt: at })
 
-async function takerOf(timers: Timer[], shared: Partial<Shared>): Promise<TimerTaker> {
+async function timerSourceOf(timers: Timer[], shared: Partial<Shared>): Promise<TimerSource> {
   const store = memoryStore()
   await store.apply(timers.map((each) => ({ key: timerKey(each), value: Buffer.alloc(0) })))
-  return new TimerTaker(new TimeIndex(store), store, shared as Shared, new Weights())
+  return new TimerSource(new TimeIndex(store), store, shared as Shared, new HeavyJobs())
 }
 
 it('a turn has half of what was put off while others are due, and each timer once', async () => {
-  const herd = Array.from({ length: 3_000 }, (_, index) => timer(`herd-${String(index).padStart(4, '0')}`, 1_000))
+  const burst = Array.from({ length: 3_000 }, (_, index) => timer(`herd-${String(index).padStart(4, '0')}`, 1_000))
   const others = Array.from({ length: 700 }, (_, index) => timer(`other-${index}`, 1_001))
-  const taker = await takerOf([...herd, ...others], { leadMs: 0, leadMsMax: 0 })
-  taker.defer(herd.map((each) => ({ timer: each, untilMs: 1_000 })))
+  const timerSource = await timerSourceOf([...burst, ...others], { leadMs: 0, leadMsMax: 0 })
+  timerSource.defer(burst.map((each) => ({ timer: each, untilMs: 1_000 })))
   const taken: string[][] = []
-  for (let turn = 0; turn < 5; turn++) taken.push((await taker.take(1_001, false, 0)).map(({ jobId }) => jobId))
+  for (let runCommitCycle = 0; runCommitCycle < 5; runCommitCycle++)
+    taken.push((await timerSource.take(1_001, false, 0)).map(({ jobId }) => jobId))
   const counts = taken.map((ids) => [
     ids.filter((id) => id.startsWith('herd')).length,
     ids.filter((id) => id.startsWith('other')).length,
@@ -88,25 +89,25 @@ it('a turn has half of what was put off while others are due, and each timer onc
     [700, 0],
     [0, 0],
   ])
-  expect(new Set(taken.flat()).size).toBe(herd.length + others.length)
+  expect(new Set(taken.flat()).size).toBe(burst.length + others.length)
 })
 
 it('what is put off until after it is due is handed out at its time too: somebody may have written it anew', async () => {
   const late = timer('late', 1_000)
-  const taker = await takerOf([late], { leadMs: 0, leadMsMax: 0 })
-  taker.defer([{ timer: late, untilMs: 9_000 }])
-  expect(await taker.take(1_000, false, 0)).toEqual([late])
+  const timerSource = await timerSourceOf([late], { leadMs: 0, leadMsMax: 0 })
+  timerSource.defer([{ timer: late, untilMs: 9_000 }])
+  expect(await timerSource.take(1_000, false, 0)).toEqual([late])
 })
 
 it('no herd is looked at ahead of its time while very many are put off, and nobody is woken for it', async () => {
-  const herd = Array.from({ length: 300 }, (_, index) => timer(`herd-${index}`, 9_000))
+  const burst = Array.from({ length: 300 }, (_, index) => timer(`herd-${index}`, 9_000))
   const putOff = (many: number) =>
     Array.from({ length: many }, (_, index) => ({ timer: timer(`${index}`, 5_000), untilMs: 5_000 }))
-  const few = await takerOf(herd, { leadMs: 100, leadMsMax: 10_000 })
+  const few = await timerSourceOf(burst, { leadMs: 100, leadMsMax: 10_000 })
   few.defer(putOff(39_999))
   expect(await few.take(1_000, false, 0)).toHaveLength(0)
   expect(few.wakeAt(1_000)).toBeLessThan(5_000)
-  const many = await takerOf(herd, { leadMs: 100, leadMsMax: 10_000 })
+  const many = await timerSourceOf(burst, { leadMs: 100, leadMsMax: 10_000 })
   many.defer(putOff(40_000))
   expect(await many.take(4_900, false, 0)).toHaveLength(0)
   expect(many.wakeAt(4_900)).toBe(5_000)

@@ -159,17 +159,17 @@ test('a new owner knows what the ahead lanes hold: it puts nothing there that is
   const owner = driver.boot('A')
   await driver.settle()
   const dueAt = driver.time.nowMs + 5_000
-  const herd = (name: string, size: number, at: number): void => {
+  const burst = (name: string, size: number, at: number): void => {
     for (let index = 0; index < size; index++) driver.define(`${name}-${index}`, { schedule: { at }, target: { handler: 'x' } })
   }
   const aheadMs = (name: string): number[] => runsOf(driver, name).map((run) => Math.round((run.dueAt - beginMs - run.at) / 100))
   // So many are begun half a second earlier than others.
-  herd('late', 2_000, dueAt)
+  burst('late', 2_000, dueAt)
   await driver.advance(4_450, 50)
   expect(runsOf(driver, 'late-0')).toHaveLength(1)
   driver.kill(owner)
   driver.boot('B')
-  herd('early', 300, dueAt - 200)
+  burst('early', 300, dueAt - 200)
   await driver.advance(1_000, 10)
   expect(aheadMs('early-0')).toEqual([1])
 })

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { PartitionView } from '../../src/ports/log.ts'
 import type { Scheduler } from '../../src/scheduler/scheduler.ts'
-import { Vitals } from '../../src/system/health.ts'
+import { ProcessHealth } from '../../src/system/health.ts'
 
 const view = (partition: number, phase: PartitionView['phase']): PartitionView => ({
   ...{ partition, phase, restoreRemaining: phase === 'restoring' ? 7 : 0, mailboxDepth: 0, jobsOffset: 0 },
@@ -15,25 +15,25 @@ const scheduler = (active: boolean, views: PartitionView[], hanging: number[] = 
 describe('a process', () => {
   it('lives and is ready without a scheduler, or when all of its partitions fire', () => {
     for (const found of [undefined, scheduler(true, [view(0, 'active')])])
-      expect(new Vitals(() => {}).health(found)).toEqual({ live: true, ready: true, reasons: [] })
+      expect(new ProcessHealth(() => {}).health(found)).toEqual({ live: true, ready: true, reasons: [] })
   })
   it('lives while a partition restores or the group has not answered, however long that takes, and is not ready', () => {
-    expect(new Vitals(() => {}).health(scheduler(false, [view(0, 'active'), view(3, 'restoring')]))).toEqual({
+    expect(new ProcessHealth(() => {}).health(scheduler(false, [view(0, 'active'), view(3, 'restoring')]))).toEqual({
       ...{ live: true, ready: false },
       reasons: ['Partition 3 is restoring, 7 records to read.'],
     })
-    expect(new Vitals(() => {}).health(scheduler(false, []))).toMatchObject({
+    expect(new ProcessHealth(() => {}).health(scheduler(false, []))).toMatchObject({
       ...{ live: true, ready: false, reasons: ['The scheduler has not joined its group yet.'] },
     })
   })
   it('lives while its clock is not trusted, and is not ready', () => {
     const reasons = ['The wall clock of this machine was set.']
     for (const found of [undefined, scheduler(true, [view(0, 'active')])])
-      expect(new Vitals(() => {}).health(found, reasons[0])).toEqual({ live: true, ready: false, reasons })
+      expect(new ProcessHealth(() => {}).health(found, reasons[0])).toEqual({ live: true, ready: false, reasons })
   })
   it('does not live when a part of it has ended for good, whatever still goes on', () => {
     const told: string[] = []
-    const vitals = new Vitals(({ message }) => told.push(message))
+    const vitals = new ProcessHealth(({ message }) => told.push(message))
     vitals.died(new Error('The group reader cannot go on.'))
     vitals.died(new Error('And more.'))
     expect(told).toEqual(['The group reader cannot go on.', 'And more.'])
@@ -44,7 +44,7 @@ describe('a process', () => {
   })
   it('lives while a part of it cannot do its work, and is not ready as long', () => {
     let problem: string | undefined = 'A right is missing.'
-    const vitals = new Vitals(() => {})
+    const vitals = new ProcessHealth(() => {})
     vitals.watch(() => problem)
     const active = scheduler(true, [view(0, 'active')])
     expect(vitals.health(active)).toEqual({ live: true, ready: false, reasons: ['A right is missing.'] })
@@ -52,7 +52,7 @@ describe('a process', () => {
     expect(vitals.health(active)).toEqual({ live: true, ready: true, reasons: [] })
   })
   it('does not live when a partition hangs in a turn', () => {
-    expect(new Vitals(() => {}).health(scheduler(true, [view(2, 'active')], [2]))).toMatchObject({
+    expect(new ProcessHealth(() => {}).health(scheduler(true, [view(2, 'active')], [2]))).toMatchObject({
       ...{ live: false, ready: false, reasons: [expect.stringMatching(/^Partition 2 has hung/)] },
     })
   })

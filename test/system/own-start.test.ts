@@ -7,7 +7,7 @@ import { expect, it, onTestFinished, vi } from 'vitest'
 import { readConfig } from '../../src/config/config.ts'
 import type { Embedded } from '../../src/embedded/options.ts'
 import { startOwn } from '../../src/system/embedded.ts'
-import { Vitals } from '../../src/system/health.ts'
+import { ProcessHealth } from '../../src/system/health.ts'
 import { knownIdsIn } from '../../src/system/schema-cache.ts'
 import { startSystem } from '../../src/system/system.ts'
 
@@ -48,6 +48,6 @@ it.each([
   const lines: string[] = []
   const logger = pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) })
   const config = readConfig({ DUELOG_DATA_DIR: dataDir, ...(tokens && { DUELOG_API_TOKENS: tokens }) })
-  await startOwn({ config }, logger, new Vitals(() => {}), knownIdsIn(dataDir))
+  await startOwn({ config }, logger, new ProcessHealth(() => {}), knownIdsIn(dataDir))
   expect(lines.filter((line) => line.includes('DUELOG_API_TOKENS guard the HTTP API alone'))).toHaveLength(times)
 })

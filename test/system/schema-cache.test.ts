@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { pino } from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Codecs } from '../../src/kafka/avro/codecs.ts'
-import { Vitals } from '../../src/system/health.ts'
+import { ProcessHealth } from '../../src/system/health.ts'
 import { knownIdsIn, openCodecs } from '../../src/system/schema-cache.ts'
 import { topicNames, topicPlans } from '../../streams/topics/topics.ts'
 
@@ -46,7 +46,7 @@ test('a folder that was used with another cluster writes none of its ids into th
   onTestFinished(async () => void (await Promise.all(ends.map((end) => end()))))
   const plans = topicPlans(topicNames('t.'), ['default'])
   const open = (registryUrl: string, clusterId: string | undefined): Promise<Codecs> => {
-    const vitals = new Vitals(() => {})
+    const vitals = new ProcessHealth(() => {})
     const options = { registryUrl, plans, knownIds: knownIdsIn(dataDir) }
     return openCodecs(options, { dataDir, clusterId }, pino({ level: 'silent' }), vitals, ends)
   }

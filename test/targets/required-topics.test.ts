@@ -3,7 +3,7 @@ import { pino } from 'pino'
 import { expect, it } from 'vitest'
 import { readConfig } from '../../src/config/config.ts'
 import { createMetrics } from '../../src/metrics/metrics.ts'
-import type { Parts } from '../../src/system/process-context.ts'
+import type { ProcessContext } from '../../src/system/process-context.ts'
 import { startIntake } from '../../src/system/targets.ts'
 import { topicNames } from '../../streams/topics/topics.ts'
 
@@ -35,7 +35,7 @@ function partsOf(env: Record<string, string>, there: readonly string[]) {
   const [names, metrics, logger] = [topicNames('t.'), createMetrics(), pino({ level: 'silent' })]
   const targets = { allows: () => true }
   const parts = { ...{ config, log, names, metrics, logger, targets }, codecs: {}, partitions: 3, instance: 'i', undo: [] }
-  return { parts: parts as unknown as Parts, made, readers }
+  return { parts: parts as unknown as ProcessContext, made, readers }
 }
 
 it('with a broker of ours they are made where they are missing, with as many partitions as ours', async () => {

@@ -106,5 +106,5 @@ export class ManualClock implements Clock {
 
 /** Lets everything that needs no clock come to rest: promises and immediates, some turns deep. */
 export async function rest(): Promise<void> {
-  for (let turn = 0; turn < 12; turn++) await new Promise((resolve) => setImmediate(resolve))
+  for (let runCommitCycle = 0; runCommitCycle < 12; runCommitCycle++) await new Promise((resolve) => setImmediate(resolve))
 }

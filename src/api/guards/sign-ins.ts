@@ -18,7 +18,7 @@ import {
   signInsLoggedMs,
 } from '../schemas/index.ts'
 import { RateLimit, tooMany } from './rate-limit.ts'
-import { NoneLeft, TokenLooks } from './token-checks.ts'
+import { NoneLeft, TokenChecks } from './token-checks.ts'
 
 export interface SignIn {
   /** Of the socket. */
@@ -40,7 +40,7 @@ export class SignIns {
   readonly #accepted = new Map<string, true>()
   /** Until when a token is known to be wrong, by the steady clock. */
   readonly #refused = new Map<string, number>()
-  readonly #looks: TokenLooks
+  readonly #looks: TokenChecks
   /** Refused unseen since the last line of the log. */
   #unlogged = 0
   #cancel: (() => void) | undefined
@@ -50,7 +50,7 @@ export class SignIns {
     this.#logger = logger
     this.#ofAddress = new RateLimit(clock, refusedSignInsPerSecond, refusedSignInsMax)
     this.#ofAll = new RateLimit(clock, refusedSignInsInAllPerSecond, refusedSignInsInAllMax)
-    this.#looks = new TokenLooks({
+    this.#looks = new TokenChecks({
       left: (network) => this.#ofAddress.left(network),
       leftInAll: () => this.#ofAll.left(''),
     })

@@ -4,7 +4,7 @@
  */
 import { DuelogError } from '../../errors/index.ts'
 
-export interface TokenLooksOptions {
+export interface TokenChecksOptions {
   /** How many wrong tokens may still come of a network, and parts of one. */
   left(network: string): number
   leftInAll(): number
@@ -19,14 +19,14 @@ interface Waiting {
 /** Why a token is not looked at: too many were wrong. */
 export class NoneLeft extends Error {}
 
-export class TokenLooks {
-  readonly #options: TokenLooksOptions
+export class TokenChecks {
+  readonly #options: TokenChecksOptions
   readonly #underWay = new Map<string, number>()
   #underWayInAll = 0
   /** Of each network, oldest first. */
   readonly #waiting = new Map<string, Waiting[]>()
 
-  constructor(options: TokenLooksOptions) {
+  constructor(options: TokenChecksOptions) {
     this.#options = options
   }
 

@@ -3,7 +3,7 @@ import type { JobDefinition } from '../../../schemas/index.ts'
 import { definitionFromJson, validateJobId } from '../../../streams/definitions/index.ts'
 import { notAllowed } from '../../../streams/text/index.ts'
 import { RequestError } from './problem.ts'
-import { mask, maskedPlaces } from './redact.ts'
+import { mask, redactedPlaces } from './redact.ts'
 
 /** The id as it is, where it may be one. Throws `bad-job-id`. */
 export function checkedId(id: string): string {
@@ -23,7 +23,7 @@ export function definitionOf(json: unknown, id: string): JobDefinition {
 /** For whoever writes it. Throws `bad-definition`. */
 export function refuseMasks(json: unknown): void {
   const limit = `values themselves, not ${mask}, which stands for what a viewer is not shown`
-  const problems = maskedPlaces(json as Record<string, unknown>).map((place) => notAllowed(place, mask, limit))
+  const problems = redactedPlaces(json as Record<string, unknown>).map((place) => notAllowed(place, mask, limit))
   if (problems.length > 0) throw new RequestError('bad-definition', problems)
 }
 

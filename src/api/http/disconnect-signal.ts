@@ -4,7 +4,7 @@ import { DuelogError } from '../../errors/index.ts'
 import type { Asker } from '../../ports/index.ts'
 
 /** Aborted when the connection closes before the answer is complete. */
-export function goneSignal({ raw }: FastifyReply): AbortSignal {
+export function disconnectSignal({ raw }: FastifyReply): AbortSignal {
   const gone = new AbortController()
   const closed = (): void => {
     if (!raw.writableFinished) gone.abort(new DuelogError('bad-request', 'Whoever asked has closed the connection.'))
@@ -17,7 +17,7 @@ export function goneSignal({ raw }: FastifyReply): AbortSignal {
 /** Who asks, and whether the answer is wanted still. */
 export const askerOf = ({ actor, ip }: FastifyRequest, reply: FastifyReply): Asker => ({
   caller: actor ?? ip,
-  signal: goneSignal(reply),
+  signal: disconnectSignal(reply),
 })
 
 /** What `make` asks of several owners is wanted until the answer is complete, or one of them has failed it, or the caller has gone. */

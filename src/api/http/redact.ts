@@ -21,28 +21,28 @@ interface Credentialed {
 }
 
 /** A definition, or what an attempt is given, in JSON: with masks for the values of other headers, and for what follows the host of a URL. */
-export function masked(definition: Json): Json {
+export function redacted(definition: Json): Json {
   const { headers, target } = definition as Credentialed
   const http = target?.http
   const shown = http && {
     ...http,
-    url: maskedUrl(http.url),
-    ...(http.headers !== undefined && { headers: maskedHeaders(http.headers) }),
+    url: redactedUrl(http.url),
+    ...(http.headers !== undefined && { headers: redactedHeaders(http.headers) }),
   }
   return {
     ...definition,
-    ...(headers !== undefined && { headers: maskedHeaders(headers) }),
+    ...(headers !== undefined && { headers: redactedHeaders(headers) }),
     ...(shown !== undefined && { target: { ...target, http: shown } }),
   }
 }
 
 const isHarmless = (name: string): boolean => harmlessHeaders.has(name.toLowerCase())
 
-const maskedHeaders = (headers: Headers): Headers =>
+const redactedHeaders = (headers: Headers): Headers =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, isHarmless(name) ? value : mask]))
 
 /** Many webhooks have their credential in the path, so that a path is as little known to be harmless as a query. */
-function maskedUrl(url: string): string {
+function redactedUrl(url: string): string {
   if (!URL.canParse(url)) return mask
   const { protocol, host, pathname, search, hash } = new URL(url)
   const rest = pathname.length > 1 || search !== '' || hash !== '' ? mask : ''
@@ -50,7 +50,7 @@ function maskedUrl(url: string): string {
 }
 
 /** Paths of what holds a mask and not its value: such a definition was read by a viewer, and would overwrite what it does not show. */
-export function maskedPlaces(definition: Json): string[] {
+export function redactedPlaces(definition: Json): string[] {
   const { headers, target } = definition as Credentialed
   const http = target?.http
   const named = (at: string, of: Headers): string[] =>
@@ -105,14 +105,14 @@ const serverWords = /^(the server answered \d{3}): [\s\S]*$/
  * A run in JSON, without the words of servers, and with masks wherever one of `hidden` stands. Where it is undefined nobody knows what there is
  * to hide, as of a job whose definition cannot be read: then all words are masks.
  */
-export function maskedRun<Run extends Json>(run: Run, hidden: readonly string[] | undefined): Run {
+export function redactedRun<Run extends Json>(run: Run, hidden: readonly string[] | undefined): Run {
   const without = (text: string): string =>
     hidden === undefined ? mask : hidden.reduce((rest, secret) => rest.replaceAll(secret, mask), text)
   const { message, result, errors } = run as unknown as RunJson
   return {
     ...run,
     ...(typeof message === 'string' && { message: without(message) }),
-    result: hidden === undefined && result !== null ? mask : maskedResult(result, without),
+    result: hidden === undefined && result !== null ? mask : redactedResult(result, without),
     errors: errors.map((error) => ({
       ...error,
       type: without(String(error.type)),
@@ -121,7 +121,7 @@ export function maskedRun<Run extends Json>(run: Run, hidden: readonly string[] 
   }
 }
 
-function maskedResult(result: unknown, without: (text: string) => string): unknown {
+function redactedResult(result: unknown, without: (text: string) => string): unknown {
   const value: unknown = result instanceof JsonText ? JSON.parse(result.text) : result
   if (isAnswer(value)) return { ...value, body: mask }
   if (!(result instanceof JsonText)) return mapTexts(result, without)

@@ -5,7 +5,7 @@ import { hiddenHash } from '../../../streams/hashing/index.ts'
 import { isoTime } from '../../../streams/text/index.ts'
 import type { ActiveRunView, JobView, WhyView } from '../../ports/index.ts'
 import type { Role } from '../guards/index.ts'
-import { hiddenTexts, masked, maskedRun } from './redact.ts'
+import { hiddenTexts, redacted, redactedRun } from './redact.ts'
 import { etagOf } from './version.ts'
 
 type Json = Record<string, unknown>
@@ -19,7 +19,7 @@ export const runIdOf = (jobId: string, runNo: number): string => `${jobId}/${run
 export function runsFor(role: Role | null, definition: Json | null): <Run extends Json>(run: Run) => Run {
   if (role !== 'viewer') return (run) => run
   const hidden = definition === null ? undefined : hiddenTexts(definition)
-  return (run) => maskedRun(run, hidden)
+  return (run) => redactedRun(run, hidden)
 }
 
 type ShownJob = Pick<JobView, 'definition' | 'offset'>
@@ -64,7 +64,7 @@ export function jobToJson(job: JobView, role: Role | null): Json {
     deadRuns: job.deadRuns,
     active: job.active.map(shown.active),
     lastRun: job.lastRun === null ? null : shown.finished(job.lastRun),
-    definition: definition !== null && role === 'viewer' ? masked(definition) : definition,
+    definition: definition !== null && role === 'viewer' ? redacted(definition) : definition,
   }
 }
 

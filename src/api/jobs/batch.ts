@@ -21,11 +21,11 @@ import {
   batchGroupsMax,
   batchStandingsMax,
   bodyBytesMax,
-  calculationLineSteps,
-  calculationRequestSteps,
+  computationLineSteps,
+  computationRequestSteps,
 } from '../schemas/index.ts'
 import type { JobWrites } from './job-writes.ts'
-import type { Calculation } from './schedule-compute-queue.ts'
+import type { Computation } from './schedule-compute-queue.ts'
 
 type Result = Record<string, unknown>
 /** A line whose record is to be written, or what was wrong with it. */
@@ -50,7 +50,7 @@ export interface BatchTools {
   writes: JobWrites
   read: JsonReader
   /** What this request calculates, among that of others. */
-  calculation: Calculation
+  computation: Computation
   /** Nobody waits for the answer any more: what takes a search is not read. Lines that take none are written all the same. */
   gone?: AbortSignal
   /** Steps of search for all its lines, besides `calculationLineSteps` for each. Default `calculationRequestSteps`. */
@@ -92,7 +92,7 @@ async function* answerGroups(body: AsyncIterable<Buffer>, tools: BatchTools): As
       if (group === undefined) reading = undefined
       else {
         // In their order: what is checked first is written first.
-        const checked = await tools.calculation.runAll(checking(group, tools, written))
+        const checked = await tools.computation.runAll(checking(group, tools, written))
         writing.push(writeGroup(checked, tools, written))
         reading = readNext()
       }
@@ -191,7 +191,7 @@ function* checking(group: Line[], tools: BatchTools, written: Written): Generato
   for (const line of group) {
     const before = stepsSpent()
     if (written.stepsLeft < stepsMaxOf(tools)) tools.gone?.throwIfAborted()
-    written.stepsLeft += calculationLineSteps
+    written.stepsLeft += computationLineSteps
     checked.push(written.stepsLeft < 0 ? { result: refusal(line.line, undefined, tooDear) } : checkLine(line, tools))
     written.stepsLeft -= stepsSpent() - before
     yield
@@ -199,11 +199,11 @@ function* checking(group: Line[], tools: BatchTools, written: Written): Generato
   return checked
 }
 
-const stepsMaxOf = ({ stepsMax = calculationRequestSteps }: BatchTools): number => stepsMax
+const stepsMaxOf = ({ stepsMax = computationRequestSteps }: BatchTools): number => stepsMax
 
 const tooDear = new DuelogError(
   'bad-request',
-  `The rules of the lines before it took more than ${calculationRequestSteps} steps of search, and ${calculationLineSteps} for each line; send this one in another request.`,
+  `The rules of the lines before it took more than ${computationRequestSteps} steps of search, and ${computationLineSteps} for each line; send this one in another request.`,
 )
 
 function checkLine({ line, bytes }: Line, { writes, read, onFault }: BatchTools): Checked {

@@ -23,7 +23,7 @@ interface Asked {
 
 const noRoom = 'The job has as many active runs as its maxConcurrentRuns allows; redrive it again when one of them has ended.'
 
-export class ManyRedrives {
+export class BulkRedrive {
   readonly #context: { writes: JobWrites; owners: OwnerDirectory }
   readonly #actor: string | null
   readonly #asked: Asked[] = []

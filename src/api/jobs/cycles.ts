@@ -7,17 +7,17 @@ import { chainDepthMax, chainRunsMax } from '../../../streams/runs/index.ts'
 import { quoted } from '../../../streams/text/index.ts'
 import { partitionOf } from '../../../streams/topics/index.ts'
 import type { OwnerDirectory } from '../owners/index.ts'
-import { circleAskedMax } from '../schemas/index.ts'
+import { cycleAskedMax } from '../schemas/index.ts'
 
 export type Follows = Pick<JobDefinition, 'onSuccess' | 'onFailure'>
 
 /** `path` begins and ends with the job that was asked about. `complete`: nothing was left out of the search. */
-export interface Circle {
+export interface ChainCycle {
   path: string[] | undefined
   complete: boolean
 }
 
-export class Circles {
+export class ChainCycles {
   readonly #ask: (id: string) => Promise<Follows | undefined>
   #left: number
   readonly #known = new Map<string, Promise<string[] | undefined>>()
@@ -34,14 +34,14 @@ export class Circles {
   }
 
   /** The shortest circle through the job. It never rejects: an owner that does not answer leaves the search incomplete. */
-  async through(id: string): Promise<Circle> {
+  async through(id: string): Promise<ChainCycle> {
     const cameFrom = new Map<string, string>()
     let complete = true
     let level = [id]
     for (let depth = 0; depth < chainDepthMax && level.length > 0; depth++) {
       const next: string[] = []
-      for (let at = 0; at < level.length; at += circleAskedMax) {
-        const here = level.slice(at, at + circleAskedMax)
+      for (let at = 0; at < level.length; at += cycleAskedMax) {
+        const here = level.slice(at, at + cycleAskedMax)
         const found = await Promise.all(here.map((each) => this.#followers(each)))
         for (const [index, followers] of found.entries()) {
           complete &&= followers !== undefined
@@ -77,8 +77,11 @@ export class Circles {
 export const followersOf = ({ onSuccess, onFailure }: Follows): string[] => [...new Set([...onSuccess, ...onFailure])]
 
 /** Circles of the definitions that are in force. */
-export function circlesInForce({ owners, partitions }: { owners: OwnerDirectory; partitions: number }, jobsMax: number): Circles {
-  return new Circles(async (id) => {
+export function cyclesInForce(
+  { owners, partitions }: { owners: OwnerDirectory; partitions: number },
+  jobsMax: number,
+): ChainCycles {
+  return new ChainCycles(async (id) => {
     const partition = partitionOf(id, partitions)
     return (await owners.ask(partition, (owner) => owner.stored(partition, id)))?.definition.spec
   }, jobsMax)
@@ -93,11 +96,11 @@ function pathTo(last: string, cameFrom: ReadonlyMap<string, string>, id: string)
 const pathText = (path: readonly string[]): string => path.map((id) => quoted(id)).join(' -> ')
 
 /** Said of a definition that closes a circle. */
-export const circleWarning = (path: readonly string[]): string =>
+export const cycleWarning = (path: readonly string[]): string =>
   `These jobs follow on one another in a circle: ${pathText(path)}. A chain of them ends after ${chainDepthMax} generations, or ${chainRunsMax} runs.`
 
 /** Said of a chain that came to its end: which circle it was, where it was one. */
-export function chainText({ path, complete }: Circle): string {
+export function chainText({ path, complete }: ChainCycle): string {
   if (path !== undefined) return `By the definitions in force it is this circle: ${pathText(path)}.`
   return complete
     ? 'By the definitions in force no job that follows on this one leads back to it.'

@@ -1,9 +1,9 @@
 /** Writes, lists, batches and calculations of jobs. */
 export { type BatchCounts, batchAnswer } from './batch.ts'
-export { ManyRedrives } from './bulk-redrive.ts'
+export { BulkRedrive } from './bulk-redrive.ts'
 export { Commands, keyOf } from './commands.ts'
-export { chainText, circlesInForce, circleWarning, followersOf } from './cycles.ts'
+export { chainText, cyclesInForce, cycleWarning, followersOf } from './cycles.ts'
 export { cursorAfter, listJobs } from './job-list.ts'
 export { JobWrites, jobNotFound, type Written } from './job-writes.ts'
-export { type Calculation, Calculations, Turns } from './schedule-compute-queue.ts'
+export { type Computation, ComputeQueue, Turns } from './schedule-compute-queue.ts'
 export { SearchPreparer } from './search-preparer.ts'

@@ -4,7 +4,7 @@
  */
 import { DuelogError } from '../../errors/index.ts'
 import { type Asker, type JobFilter, type JobView, type ListedJobs, sizeOfView } from '../../ports/index.ts'
-import type { Reading } from '../owners/index.ts'
+import type { ReadConsistency } from '../owners/index.ts'
 import { listBytesMax, listCallsMax, listChunkMax, listFirstChunkMax } from '../schemas/index.ts'
 
 /** Where a page ended: after this id everywhere, except in partitions that were searched further without a find. */
@@ -31,7 +31,7 @@ export interface JobPage {
 
 /** Rejects with `bad-request` for a cursor that this did not give, with `not-ready` when any partition has no active owner, and with the reason of the asker's signal. */
 export async function listJobs(
-  reading: Reading,
+  reading: ReadConsistency,
   partitions: number,
   { filter, limit, cursor, asker }: { filter: JobFilter; limit: number; cursor?: string | undefined; asker?: Asker },
 ): Promise<JobPage> {

@@ -21,7 +21,7 @@ import {
   RequestError,
   type Version,
 } from '../http/index.ts'
-import { isAway, type OwnerDirectory, Reading, type WaitTimeout, waitTimeout } from '../owners/index.ts'
+import { isAway, type OwnerDirectory, ReadConsistency, type WaitTimeout, waitTimeout } from '../owners/index.ts'
 import { appliedWaitMs, lastWritesMax, readOwnWriteWaitMs } from '../schemas/index.ts'
 import { KeyedLock } from './keyed-lock.ts'
 
@@ -145,14 +145,14 @@ export class JobWrites {
   }
 
   /** The job as its owner has it, with what this process wrote before where the owner applies that soon enough. `has` as Reading#find says. */
-  async current(id: string, reading = new Reading(this.#options.owners), has?: (job: JobView) => boolean) {
+  async current(id: string, reading = new ReadConsistency(this.#options.owners), has?: (job: JobView) => boolean) {
     await this.#seen(id, reading)
     const partition = this.partitionOf(id)
     return reading.find(partition, (jobs) => jobs.job(partition, id), has)
   }
 
   /** The same of why the job fired or did not. */
-  async why(id: string, reading: Reading): Promise<WhyView | undefined> {
+  async why(id: string, reading: ReadConsistency): Promise<WhyView | undefined> {
     await this.#seen(id, reading)
     const partition = this.partitionOf(id)
     return reading.find(partition, (jobs) => jobs.why(partition, id))
@@ -199,7 +199,7 @@ export class JobWrites {
   }
 
   /** Waits for the own last write. Where the owner cannot be asked, the reading finds out by itself. */
-  async #seen(id: string, reading: Reading): Promise<void> {
+  async #seen(id: string, reading: ReadConsistency): Promise<void> {
     await this.#ownWriteApplied(id, readOwnWriteWaitMs).catch((error: unknown) => {
       if (!reading.mayBeStale || !isAway(error)) throw error
     })

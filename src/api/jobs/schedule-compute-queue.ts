@@ -5,10 +5,10 @@
  */
 import { stepsPerMs, stepsSpent } from '../../../streams/schedules/index.ts'
 import { type Clock, systemClock } from '../../clock/index.ts'
-import { LookPlaces, type SpareTime, spareTime } from '../../concurrency/index.ts'
+import { FairSlots, type IdleTime, idleTime } from '../../concurrency/index.ts'
 import { DuelogError } from '../../errors/index.ts'
 import type { Asker } from '../../ports/index.ts'
-import { calculationMs, calculationRequestMs, calculationRequestSteps, calculationsWaitingMax } from '../schemas/index.ts'
+import { computationMs, computationRequestMs, computationRequestSteps, computationsWaitingMax } from '../schemas/index.ts'
 
 /** One request's: how long it has taken so far, and whom it is for. */
 interface Request {
@@ -18,7 +18,7 @@ interface Request {
   asker: Asker
 }
 
-export interface CalculationsOptions {
+export interface ComputeQueueOptions {
   /** Of searches (streams/schedules/steps.ts), that one request may take. Default 200 million. */
   requestSteps?: number
   /** How long one request may take with all its waits, in ms. Default 30,000. */
@@ -27,35 +27,35 @@ export interface CalculationsOptions {
   restsAfter?: 'all' | 'searches'
   clock?: Pick<Clock, 'nowMs' | 'at'>
   /** Says how long is rested. Default: that of this thread. */
-  spare?: Pick<SpareTime, 'rest'>
+  spare?: Pick<IdleTime, 'rest'>
 }
 
-export interface Calculation {
+export interface Computation {
   /** Gives what `work` gives, or throws what it throws. It takes milliseconds at most. */
   run<Result>(work: () => Result): Promise<Result>
   /** The same of work that may be left and gone on with wherever it yields. */
   runAll<Result>(pieces: Generator<void, Result>): Promise<Result>
 }
 
-export class Calculations {
-  readonly #places: LookPlaces
+export class ComputeQueue {
+  readonly #places: FairSlots
   readonly #clock: Pick<Clock, 'nowMs'>
   readonly #requestSteps: number
   readonly #requestMs: number
   readonly #restsAfter: 'all' | 'searches'
-  readonly #spare: Pick<SpareTime, 'rest'>
+  readonly #spare: Pick<IdleTime, 'rest'>
   /** Since the last rest: what was done, and what of it is to be rested after. */
   #usedMs = 0
   #restedAfterMs = 0
 
   constructor({
-    requestSteps = calculationRequestSteps,
-    requestMs = calculationRequestMs,
+    requestSteps = computationRequestSteps,
+    requestMs = computationRequestMs,
     restsAfter = 'all',
     clock = systemClock,
-    spare = spareTime,
-  }: CalculationsOptions = {}) {
-    this.#places = new LookPlaces({ what: 'schedules to be calculated', places: 1, clock, waitingMax: calculationsWaitingMax })
+    spare = idleTime,
+  }: ComputeQueueOptions = {}) {
+    this.#places = new FairSlots({ what: 'schedules to be calculated', places: 1, clock, waitingMax: computationsWaitingMax })
     this.#clock = clock
     this.#requestSteps = requestSteps
     this.#requestMs = requestMs
@@ -67,7 +67,7 @@ export class Calculations {
    * What one request has calculated. Its work rejects with `overloaded` when too many wait or it has taken too long, with `bad-request` when
    * the request has taken too much, and with the signal's reason when nobody waits for it any more. `asker`: default nobody in particular.
    */
-  of(asker: Asker = { caller: '' }): Calculation {
+  of(asker: Asker = { caller: '' }): Computation {
     const request: Request = { usedSteps: 0, untilMs: this.#clock.nowMs() + this.#requestMs, asker }
     return {
       run: (work) => this.#inTurn(request, work),
@@ -104,7 +104,7 @@ export class Calculations {
 
   /** Lets all else have its turn once enough was done, and rests as the loop is busy. */
   async #rest(): Promise<void> {
-    if (this.#usedMs < calculationMs) return
+    if (this.#usedMs < computationMs) return
     await this.#spare.rest(Math.min(this.#restedAfterMs, restedMsMax))
     this.#usedMs = 0
     this.#restedAfterMs = 0
@@ -125,7 +125,7 @@ const tooLong = (ms: number): DuelogError =>
 
 /** Goes on until it is done, or has had its milliseconds. */
 function advance<Result>(pieces: Generator<void, Result>): { done: true; value: Result } | { done: false; value: undefined } {
-  const untilMs = performance.now() + calculationMs
+  const untilMs = performance.now() + computationMs
   for (;;) {
     const { done, value } = pieces.next()
     if (done) return { done, value }
@@ -139,11 +139,11 @@ export class Turns {
 
   /** To be awaited before each step. */
   async pass(): Promise<void> {
-    if (performance.now() - this.#sinceMs < calculationMs) return
+    if (performance.now() - this.#sinceMs < computationMs) return
     await new Promise(setImmediate)
     this.#sinceMs = performance.now()
   }
 }
 
 /** A piece that waited for the processor was not all work. */
-const restedMsMax = 3 * calculationMs
+const restedMsMax = 3 * computationMs

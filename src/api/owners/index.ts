@@ -1,12 +1,12 @@
 /** Who owns a partition, and questions to owners in this process and in others. */
 
 export { forecastOf } from './forecast-sum.ts'
-export { callerHeader, encodeWire } from './internal-json.ts'
+export { callerHeader, encodeInternalJson } from './internal-json.ts'
 export { createOwnerDirectory, type OwnerDirectory, type PartitionOwnerView } from './owner-directory.ts'
 export { listPartitions } from './partitions.ts'
 export { countsOf, type ProcessCounts, sumOf } from './process-counts.ts'
 export { createProofDirectory, type ProofDirectory } from './proof-directory.ts'
-export { Reading } from './read-consistency.ts'
+export { ReadConsistency } from './read-consistency.ts'
 export { remoteQueries } from './remote-queries.ts'
 export { isAway } from './standby-reads.ts'
 export { type WaitTimeout, waitTimeout } from './wait-timeout.ts'

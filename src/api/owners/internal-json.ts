@@ -1,6 +1,6 @@
 /** JSON between processes: as usual, with bytes as {"$bytes": base64}. An object of a user's that looks so inside is never reached: payloads are bytes. */
 
-export function encodeWire(value: unknown): string {
+export function encodeInternalJson(value: unknown): string {
   return JSON.stringify(value, function (this: Record<string, unknown>, key: string, shown: unknown) {
     // A Buffer has turned into an array by its own toJSON before it comes here; the holder still has it.
     const original = this[key]
@@ -9,7 +9,7 @@ export function encodeWire(value: unknown): string {
 }
 
 /** Throws SyntaxError for text that is not JSON. */
-export function decodeWire(text: string): unknown {
+export function decodeInternalJson(text: string): unknown {
   return JSON.parse(text, (_key, value: unknown) => {
     if (typeof value !== 'object' || value === null) return value
     const bytes = (value as { $bytes?: unknown }).$bytes

@@ -9,7 +9,7 @@ import { shownUrl, strangerText } from '../guards/index.ts'
 import { ownersMaxAgeMs, ownersRefreshGapMs } from '../schemas/index.ts'
 import { followersOf, type Member, type Owner, type RemoteOwner } from './owner.ts'
 import type { ProcessCounts } from './process-counts.ts'
-import { Copies, isAway, type Staleness, type StandbyView } from './standby-reads.ts'
+import { isAway, type Staleness, StandbyReads, type StandbyView } from './standby-reads.ts'
 
 export type { Owner, RemoteOwner } from './owner.ts'
 
@@ -69,7 +69,7 @@ export function createOwnerDirectory(options: OwnerDirectoryOptions): OwnerDirec
 
 class GroupOwnerDirectory implements OwnerDirectory {
   readonly #options: OwnerDirectoryOptions
-  readonly #copies: Copies
+  readonly #copies: StandbyReads
   #members = new Map<number, Member>()
   /** Whoever reads a partition besides its owner. */
   #followers = new Map<number, Member[]>()
@@ -81,7 +81,7 @@ class GroupOwnerDirectory implements OwnerDirectory {
 
   constructor(options: OwnerDirectoryOptions) {
     this.#options = options
-    this.#copies = new Copies(options)
+    this.#copies = new StandbyReads(options)
   }
 
   async askAny<Answer>(

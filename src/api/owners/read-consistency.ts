@@ -9,7 +9,7 @@ import { isAway, type Staleness } from './standby-reads.ts'
 export const staleHeader = 'duelog-stale'
 
 /** How one request reads: from owners only, or with `stale` also from copies, which it then names. */
-export class Reading {
+export class ReadConsistency {
   readonly #owners: OwnerDirectory
   readonly mayBeStale: boolean
   readonly #stale = new Map<number, number | null>()

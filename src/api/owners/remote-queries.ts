@@ -18,7 +18,7 @@ import type {
   WorkerRuns,
 } from '../../ports/index.ts'
 import { remoteBytesMax, remoteTimeoutMs } from '../schemas/index.ts'
-import { callerHeader, decodeWire } from './internal-json.ts'
+import { callerHeader, decodeInternalJson } from './internal-json.ts'
 import type { RemoteOwner } from './owner-directory.ts'
 import type { ProcessCounts } from './process-counts.ts'
 import type { RemoteProof } from './proof-directory.ts'
@@ -139,7 +139,7 @@ function errorOf(url: URL, status: number, answer: Record<string, unknown> | und
 
 function parse(text: string): Record<string, unknown> | undefined {
   try {
-    const value = decodeWire(text)
+    const value = decodeInternalJson(text)
     return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined
   } catch {
     return undefined

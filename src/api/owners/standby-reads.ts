@@ -2,7 +2,7 @@
 import type { Clock } from '../../clock/index.ts'
 import { DuelogError } from '../../errors/index.ts'
 import type { JobQueries, PartitionQueries, PartitionView } from '../../ports/index.ts'
-import { copiesMaxAgeMs } from '../schemas/index.ts'
+import { standbysMaxAgeMs } from '../schemas/index.ts'
 import type { Member, RemoteOwner } from './owner.ts'
 
 /** That an answer may be out of date, and by how much. */
@@ -24,7 +24,7 @@ export interface StandbyView {
   zoneRules: string | null
 }
 
-export interface CopiesOptions {
+export interface StandbyReadsOptions {
   local?: PartitionQueries | undefined
   /** name@host:pid:boot of this process. */
   instance?: string
@@ -32,12 +32,12 @@ export interface CopiesOptions {
   clock: Clock
 }
 
-export class Copies {
-  readonly #options: CopiesOptions
+export class StandbyReads {
+  readonly #options: StandbyReadsOptions
   /** What other processes have said of their partitions, by URL. Those that said nothing are left out at the next look. */
   readonly #known = new Map<string, { askedAtMs: number; views: Promise<PartitionView[]> }>()
 
-  constructor(options: CopiesOptions) {
+  constructor(options: StandbyReadsOptions) {
     this.#options = options
   }
 
@@ -90,7 +90,7 @@ export class Copies {
     const { local, instance = null, clock } = this.#options
     const nowMs = clock.nowMs()
     for (const [url, { askedAtMs }] of this.#known) {
-      if (Math.abs(nowMs - askedAtMs) >= copiesMaxAgeMs) this.#known.delete(url)
+      if (Math.abs(nowMs - askedAtMs) >= standbysMaxAgeMs) this.#known.delete(url)
     }
     const others = new Map(members.filter((member) => member.instance !== instance).map((member) => [member.url, member]))
     const remote = await Promise.all([...others.values()].map(async (member) => ({ member, views: await this.#of(member.url) })))

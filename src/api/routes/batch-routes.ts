@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import { DuelogError } from '../../errors/index.ts'
 import { tell } from '../audit-trail/index.ts'
 import type { ApiContext } from '../context/index.ts'
-import { askerOf, goneSignal, type JsonReader } from '../http/index.ts'
+import { askerOf, disconnectSignal, type JsonReader } from '../http/index.ts'
 import { type BatchCounts, batchAnswer } from '../jobs/index.ts'
 import { batchSchema } from '../schemas/index.ts'
 
@@ -35,9 +35,9 @@ export function batchRoutes(instance: FastifyInstance, { writes, audit, checks }
         return tell(audit, request, reply, 'DONE')
       }
       void reply.type(ndjsonType)
-      const [calculation, gone] = [checks.of({ caller: askerOf(request, reply).caller }), goneSignal(reply)]
+      const [computation, gone] = [checks.of({ caller: askerOf(request, reply).caller }), disconnectSignal(reply)]
       const wait = request.query.wait === 'applied'
-      return reply.send(batchAnswer(request.body, { writes, read, calculation, gone, wait, onFault, onEnd }))
+      return reply.send(batchAnswer(request.body, { writes, read, computation, gone, wait, onFault, onEnd }))
     },
   )
 }

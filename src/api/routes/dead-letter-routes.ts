@@ -10,14 +10,14 @@ import {
   deadRunToJson,
   executionToJson,
   finishedRunToJson,
-  masked,
+  redacted,
   runIdOf,
   runsFor,
   runsOf,
   whileAsked,
 } from '../http/index.ts'
-import { cursorAfter, listJobs, ManyRedrives } from '../jobs/index.ts'
-import { Reading } from '../owners/index.ts'
+import { BulkRedrive, cursorAfter, listJobs } from '../jobs/index.ts'
+import { ReadConsistency } from '../owners/index.ts'
 import {
   deadLetterJobsAtOnce,
   deadLetterSchema,
@@ -39,7 +39,7 @@ export function deadLetterRoutes(instance: FastifyInstance, { owners, partitions
     { config: { role: 'viewer' }, schema: deadLettersSchema },
     async (request, reply) => {
       const { limit, cursor, stale, ...filter } = request.query
-      const reading = new Reading(owners, stale)
+      const reading = new ReadConsistency(owners, stale)
       const wanted = { filter: { ...filter, dead: true }, limit, cursor }
       const page = await whileAsked(request, reply, (asker) =>
         lists.run(() => listDeadRuns(reading, partitions, { ...wanted, asker }, request.role), asker),
@@ -56,7 +56,7 @@ export function deadLetterRoutes(instance: FastifyInstance, { owners, partitions
       const partition = partitionOf(checkedId(jobId), partitions)
       const question = (owner: JobQueries) => Promise.all([owner.runs(partition, jobId), owner.deadRun(partition, jobId, runNo)])
       const isThere = ([, execution]: Awaited<ReturnType<typeof question>>): boolean => execution !== undefined
-      const [runs, execution] = (await new Reading(owners).find(partition, question, isThere)) ?? []
+      const [runs, execution] = (await new ReadConsistency(owners).find(partition, question, isThere)) ?? []
       if (execution === undefined) {
         const detail = `There is no dead run ${runIdOf(jobId, runNo)}: it was redriven, or it is older than the last ten of its job.`
         throw new DuelogError('not-found', detail)
@@ -65,7 +65,7 @@ export function deadLetterRoutes(instance: FastifyInstance, { owners, partitions
       const run = ended === undefined ? deadRunToJson(execution) : finishedRunToJson(jobId, ended)
       const given = executionToJson(execution)
       const shown = runsFor(request.role, given)
-      return { run: shown(run), execution: request.role === 'viewer' ? masked(given) : given }
+      return { run: shown(run), execution: request.role === 'viewer' ? redacted(given) : given }
     },
   )
 
@@ -74,8 +74,8 @@ export function deadLetterRoutes(instance: FastifyInstance, { owners, partitions
     { config: { role: 'operator', audit: 'REDRIVE_MANY' }, schema: redriveManySchema },
     async (request, reply) => {
       const { max = redriveMax, ...filter } = request.body ?? {}
-      const redrive = new ManyRedrives({ writes, owners }, request.actor)
-      const reading = new Reading(owners)
+      const redrive = new BulkRedrive({ writes, owners }, request.actor)
+      const reading = new ReadConsistency(owners)
       const more = await whileAsked(request, reply, async (asker) => {
         let cursor: string | undefined
         let more = false
@@ -95,7 +95,12 @@ export function deadLetterRoutes(instance: FastifyInstance, { owners, partitions
 }
 
 /** The dead runs of one page of jobs, cut short behind the job with which they hold as much as a page of jobs may. */
-async function listDeadRuns(reading: Reading, partitions: number, wanted: Parameters<typeof listJobs>[2], role: Role | null) {
+async function listDeadRuns(
+  reading: ReadConsistency,
+  partitions: number,
+  wanted: Parameters<typeof listJobs>[2],
+  role: Role | null,
+) {
   const page = await listJobs(reading, partitions, wanted)
   const runs: ShownRun[] = []
   let size = 0
@@ -114,7 +119,7 @@ async function listDeadRuns(reading: Reading, partitions: number, wanted: Parame
 type ShownRun = Record<string, unknown> & { errors: readonly Record<string, unknown>[] }
 
 /** Newest first. */
-async function deadRunsOf(reading: Reading, job: JobView, role: Role | null): Promise<ShownRun[]> {
+async function deadRunsOf(reading: ReadConsistency, job: JobView, role: Role | null): Promise<ShownRun[]> {
   const { partition, id, deadRuns } = job
   const shown = runsOf(role, id, job)
   const runs = await reading.ask(partition, (jobs) => jobs.runs(partition, id))

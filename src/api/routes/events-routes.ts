@@ -12,11 +12,11 @@ import {
   listenersPerCallerMax,
   sessionSchema,
 } from '../schemas/index.ts'
-import { Pulse } from './stats-broadcast.ts'
+import { StatsBroadcast } from './stats-broadcast.ts'
 
 export function eventsRoutes(instance: FastifyInstance, context: ApiContext): void {
   const config = { role: 'viewer' } as const
-  const pulse = new Pulse(context)
+  const pulse = new StatsBroadcast(context)
   /** With the caller of each. */
   const open = new Map<PassThrough, string | null>()
   const listenersOf = (caller: string): number => [...open.values()].filter((each) => each === caller).length

@@ -3,8 +3,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { DuelogError } from '../../errors/index.ts'
 import type { Asker, DueRange, JobFilter, JobQueries, PartitionQueries } from '../../ports/index.ts'
 import type { ApiContext } from '../context/index.ts'
-import { goneSignal } from '../http/index.ts'
-import { callerHeader, encodeWire } from '../owners/index.ts'
+import { disconnectSignal } from '../http/index.ts'
+import { callerHeader, encodeInternalJson } from '../owners/index.ts'
 import {
   internalAppliedSchema,
   internalDeadRunSchema,
@@ -28,12 +28,13 @@ const base = '/internal/v1/partitions'
 // Definitions are whole here: what is hidden from viewers elsewhere is not hidden.
 const config = { role: 'operator', internal: true } as const
 
-const answer = (reply: FastifyReply, value: unknown): FastifyReply => reply.type('application/json').send(encodeWire(value))
+const answer = (reply: FastifyReply, value: unknown): FastifyReply =>
+  reply.type('application/json').send(encodeInternalJson(value))
 
 /** Whom the other process asks for; one of the version before does not say. */
 function askerOf({ headers }: FastifyRequest, reply: FastifyReply): Asker {
   const caller = headers[callerHeader]
-  return { caller: typeof caller === 'string' ? caller : '', signal: goneSignal(reply) }
+  return { caller: typeof caller === 'string' ? caller : '', signal: disconnectSignal(reply) }
 }
 
 export function internalRoutes(instance: FastifyInstance, { local }: ApiContext): void {

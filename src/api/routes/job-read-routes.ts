@@ -3,9 +3,9 @@ import type { FastifyInstance } from 'fastify'
 import type { JobStatus } from '../../../schemas/index.ts'
 import type { ApiContext } from '../context/index.ts'
 import { checkedId, etagOf, jobToJson, timeOf, whileAsked, whyToJson } from '../http/index.ts'
-import { chainText, circlesInForce, jobNotFound, listJobs } from '../jobs/index.ts'
-import { Reading } from '../owners/index.ts'
-import { circleJobsMax, getJobSchema, listJobsSchema, whySchema } from '../schemas/index.ts'
+import { chainText, cyclesInForce, jobNotFound, listJobs } from '../jobs/index.ts'
+import { ReadConsistency } from '../owners/index.ts'
+import { cycleJobsMax, getJobSchema, listJobsSchema, whySchema } from '../schemas/index.ts'
 
 interface ListQuery {
   status?: JobStatus
@@ -29,7 +29,7 @@ export function jobReadRoutes(instance: FastifyInstance, { owners, partitions, w
 
   instance.get<StaleRead>('/v1/jobs/:id', { config: read, schema: getJobSchema }, async (request, reply) => {
     const id = checkedId(request.params.id)
-    const reading = new Reading(owners, request.query.stale)
+    const reading = new ReadConsistency(owners, request.query.stale)
     const job = await writes.current(id, reading)
     // No write may rest on what may be out of date.
     const isStale = reading.mark(reply)
@@ -40,14 +40,14 @@ export function jobReadRoutes(instance: FastifyInstance, { owners, partitions, w
 
   instance.get<StaleRead>('/v1/jobs/:id/why', { config: read, schema: whySchema }, async (request, reply) => {
     const id = checkedId(request.params.id)
-    const reading = new Reading(owners, request.query.stale)
+    const reading = new ReadConsistency(owners, request.query.stale)
     const why = await writes.why(id, reading)
     reading.mark(reply)
     if (why === undefined) throw jobNotFound(id)
     const isChain = why.reasons.some(({ code }) => code.startsWith('chain-'))
-    const circle = isChain ? chainText(await circlesInForce({ owners, partitions }, circleJobsMax).through(id)) : ''
+    const cycle = isChain ? chainText(await cyclesInForce({ owners, partitions }, cycleJobsMax).through(id)) : ''
     const reasons = why.reasons.map((reason) =>
-      reason.code.startsWith('chain-') ? { ...reason, text: `${reason.text} ${circle}` } : reason,
+      reason.code.startsWith('chain-') ? { ...reason, text: `${reason.text} ${cycle}` } : reason,
     )
     return whyToJson(id, { ...why, reasons })
   })
@@ -55,7 +55,7 @@ export function jobReadRoutes(instance: FastifyInstance, { owners, partitions, w
   instance.get<{ Querystring: ListQuery }>('/v1/jobs', { config: read, schema: listJobsSchema }, async (request, reply) => {
     const { limit, cursor, dueBefore, stale, ...filter } = request.query
     const due = dueBefore === undefined ? {} : { dueBefore: timeOf('dueBefore', dueBefore) }
-    const reading = new Reading(owners, stale)
+    const reading = new ReadConsistency(owners, stale)
     const wanted = { filter: { ...filter, ...due }, limit, cursor }
     const { page, jobs } = await whileAsked(request, reply, (asker) =>
       lists.run(async () => {

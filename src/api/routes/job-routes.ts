@@ -5,8 +5,8 @@ import type { JobDefinition } from '../../../schemas/index.ts'
 import type { AuditAction } from '../audit-trail/index.ts'
 import type { ApiContext } from '../context/index.ts'
 import { askerOf, checkedId, definitionOf, etagOf, keyedJobId, parseIfMatch, type Version } from '../http/index.ts'
-import { circlesInForce, circleWarning, followersOf, keyOf, type Written } from '../jobs/index.ts'
-import { circleJobsMax, deleteJobSchema, postJobSchema, putJobSchema } from '../schemas/index.ts'
+import { cyclesInForce, cycleWarning, followersOf, keyOf, type Written } from '../jobs/index.ts'
+import { cycleJobsMax, deleteJobSchema, postJobSchema, putJobSchema } from '../schemas/index.ts'
 
 interface OneJob {
   Params: { id: string }
@@ -19,10 +19,10 @@ export function jobRoutes(instance: FastifyInstance, { writes, owners, partition
   /** Of a circle that the definition closes. Where nothing follows on the job there is none, and nobody is asked. */
   const warningsOf = async (id: string, definition: JobDefinition): Promise<{ warnings?: string[] }> => {
     if (followersOf(definition).length === 0) return {}
-    const circles = circlesInForce({ owners, partitions }, circleJobsMax)
-    circles.set(id, definition)
-    const { path } = await circles.through(id)
-    return path === undefined ? {} : { warnings: [circleWarning(path)] }
+    const cycles = cyclesInForce({ owners, partitions }, cycleJobsMax)
+    cycles.set(id, definition)
+    const { path } = await cycles.through(id)
+    return path === undefined ? {} : { warnings: [cycleWarning(path)] }
   }
 
   /** Waits where that was asked for; the status is 202 when the wait was in vain. */

@@ -15,14 +15,14 @@ import {
   etagOf,
   givenId,
   identifiedDefinitionOf,
-  masked,
   RequestError,
+  redacted,
   timeOf,
   whileAsked,
 } from '../http/index.ts'
-import { type Calculation, circlesInForce, circleWarning, followersOf, Turns } from '../jobs/index.ts'
+import { type Computation, cyclesInForce, cycleWarning, followersOf, Turns } from '../jobs/index.ts'
 import { forecastOf } from '../owners/index.ts'
-import { forecastSchema, planAskedMax, planCircleJobsMax, planSchema, planTimesMax } from '../schemas/index.ts'
+import { forecastSchema, planAskedMax, planCycleJobsMax, planSchema, planTimesMax } from '../schemas/index.ts'
 
 interface PlanBody {
   Body: { jobs: unknown[]; horizonMs: number; maxFires: number }
@@ -32,7 +32,7 @@ interface ForecastQuery {
 }
 type Shown = Record<string, unknown> & { action: JobPlan['action'] | 'INVALID' }
 
-export function planRoutes(instance: FastifyInstance, { owners, partitions, clock, calculations }: ApiContext): void {
+export function planRoutes(instance: FastifyInstance, { owners, partitions, clock, computeQueue }: ApiContext): void {
   const config = { role: 'viewer' } as const
 
   const planOne = async (
@@ -40,10 +40,10 @@ export function planRoutes(instance: FastifyInstance, { owners, partitions, cloc
     range: PlanRange,
     seen: Map<string, JobDefinition>,
     role: Role | null,
-    calculation: Calculation,
+    computation: Computation,
   ): Promise<Shown> => {
     try {
-      const { id, definition } = await calculation.run(() => identifiedDefinitionOf(json))
+      const { id, definition } = await computation.run(() => identifiedDefinitionOf(json))
       if (seen.has(id)) throw new RequestError('bad-definition', [repeated(id)])
       seen.set(id, definition)
       const partition = partitionOf(id, partitions)
@@ -51,7 +51,7 @@ export function planRoutes(instance: FastifyInstance, { owners, partitions, cloc
       const job: Job = { id }
       if (stored !== undefined) Object.assign(job, { ...stored, definition: { ...stored.definition, bytes: Buffer.alloc(0) } })
       const etag = stored === undefined ? null : etagOf({ partition, offset: stored.definition.offset })
-      const plan = await calculation.runAll(planning(job, definition, range, sightOf(role)))
+      const plan = await computation.runAll(planning(job, definition, range, sightOf(role)))
       return { id, etag, ...shownPlan(plan), ...hiddenIn(stored?.definition.spec, role) }
     } catch (error) {
       if (!(error instanceof RequestError)) throw error
@@ -65,18 +65,18 @@ export function planRoutes(instance: FastifyInstance, { owners, partitions, cloc
     planned: ReadonlyMap<string, JobDefinition>,
     gone: AbortSignal | undefined,
   ): Promise<void> => {
-    const circles = circlesInForce({ owners, partitions }, planCircleJobsMax)
+    const cycles = cyclesInForce({ owners, partitions }, planCycleJobsMax)
     // What is dropped leaves what is in force; what is invalid is not in the plan.
     const written = plans.filter(({ action }) => action !== 'DROPPED' && action !== 'INVALID')
-    for (const { id } of written) circles.set(String(id), planned.get(String(id)) as JobDefinition)
+    for (const { id } of written) cycles.set(String(id), planned.get(String(id)) as JobDefinition)
     const turns = new Turns()
     for (const plan of written) {
       await turns.pass()
       gone?.throwIfAborted()
       const definition = planned.get(String(plan.id))
       if (definition === undefined || followersOf(definition).length === 0) continue
-      const { path } = await circles.through(String(plan.id))
-      if (path !== undefined) plan.warnings = [circleWarning(path)]
+      const { path } = await cycles.through(String(plan.id))
+      if (path !== undefined) plan.warnings = [cycleWarning(path)]
     }
   }
 
@@ -89,11 +89,11 @@ export function planRoutes(instance: FastifyInstance, { owners, partitions, cloc
     const seen = new Map<string, JobDefinition>()
     const plans: Shown[] = []
     const asker = askerOf(request, reply)
-    const calculation = calculations.of(asker)
+    const computation = computeQueue.of(asker)
     for (let at = 0; at < jobs.length; at += planAskedMax) {
       plans.push(
         ...(await Promise.all(
-          jobs.slice(at, at + planAskedMax).map((json) => planOne(json, range, seen, request.role, calculation)),
+          jobs.slice(at, at + planAskedMax).map((json) => planOne(json, range, seen, request.role, computation)),
         )),
       )
     }
@@ -122,7 +122,7 @@ function forecastRoute(
 }
 
 /** Whoever may not see a value may not find it out by trying either. */
-const sightOf = (role: Role | null) => (role === 'viewer' ? masked : undefined)
+const sightOf = (role: Role | null) => (role === 'viewer' ? redacted : undefined)
 
 /** The fields in force with something that is hidden from who asks. */
 function hiddenIn(spec: JobDefinition | undefined, role: Role | null): { hidden?: string[] } {

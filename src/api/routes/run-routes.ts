@@ -7,7 +7,7 @@ import type { Asker, JobQueries } from '../../ports/index.ts'
 import type { ApiContext } from '../context/index.ts'
 import { checkedId, runIdOf, runsOf, whileAsked } from '../http/index.ts'
 import { jobNotFound, listJobs } from '../jobs/index.ts'
-import { Reading } from '../owners/index.ts'
+import { ReadConsistency } from '../owners/index.ts'
 import { getRunSchema, listActiveRunsSchema, listRunsSchema } from '../schemas/index.ts'
 
 type Runs = NonNullable<Awaited<ReturnType<JobQueries['runs']>>>
@@ -32,7 +32,7 @@ export function runRoutes(instance: FastifyInstance, { owners, partitions, lists
     has?: (runs: Runs) => boolean,
   ) => {
     const partition = partitionOf(checkedId(id), partitions)
-    const reading = new Reading(owners, query.stale)
+    const reading = new ReadConsistency(owners, query.stale)
     // What has to be hidden from a viewer stands in the definition.
     const [runs, job] = await Promise.all([
       reading.find(partition, (jobs) => jobs.runs(partition, id), has),
@@ -46,7 +46,7 @@ export function runRoutes(instance: FastifyInstance, { owners, partitions, lists
   instance.get<{ Querystring: ActiveQuery }>('/v1/runs', { config, schema: listActiveRunsSchema }, async (request, reply) => {
     const { state, limit, cursor, stale, ...filter } = request.query
     const wanted = { ...filter, active: true, ...(state !== undefined && { runStatus: state }) }
-    const reading = new Reading(owners, stale)
+    const reading = new ReadConsistency(owners, stale)
     const list = (asker: Asker) => listJobs(reading, partitions, { filter: wanted, limit, cursor, asker })
     const page = await whileAsked(request, reply, (asker) => lists.run(() => list(asker), asker))
     const runs = page.jobs.flatMap((job) => {

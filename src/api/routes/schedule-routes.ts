@@ -11,14 +11,14 @@ interface Preview {
   Body: { schedule: Record<string, unknown>; from?: string | number; count: number }
 }
 
-export function scheduleRoutes(instance: FastifyInstance, { clock, calculations }: ApiContext): void {
+export function scheduleRoutes(instance: FastifyInstance, { clock, computeQueue }: ApiContext): void {
   instance.post<Preview>(
     '/v1/schedules/preview',
     { config: { role: 'viewer' }, schema: previewSchema },
     async (request, reply) => {
       const { schedule, count } = request.body
       const from = request.body.from === undefined ? clock.nowMs() : timeOf('from', request.body.from)
-      return { fires: await calculations.of(askerOf(request, reply)).runAll(firesOf(schedule, from, count)) }
+      return { fires: await computeQueue.of(askerOf(request, reply)).runAll(firesOf(schedule, from, count)) }
     },
   )
 }

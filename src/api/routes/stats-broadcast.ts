@@ -5,10 +5,10 @@
 import type { ApiContext } from '../context/index.ts'
 import { SearchPreparer } from '../jobs/index.ts'
 import { countsOf, type PartitionOwnerView, type ProcessCounts, sumOf } from '../owners/index.ts'
-import { pulseMs } from '../schemas/index.ts'
+import { statsIntervalMs } from '../schemas/index.ts'
 import { summaryOf } from './proof-routes.ts'
 
-export interface PulseMessage {
+export interface StatsMessage {
   /** Epoch ms by the clock of the process that answers. */
   at: number
   /** Of all owners. They fall when a process ends, so that a difference below zero tells nothing. */
@@ -20,7 +20,7 @@ export interface PulseMessage {
 
 type Listener = (message: string) => void
 
-export class Pulse {
+export class StatsBroadcast {
   readonly #context: ApiContext
   readonly #listeners = new Set<Listener>()
   readonly #searches: SearchPreparer
@@ -62,10 +62,10 @@ export class Pulse {
     if (this.#listeners.size === 0) return
     void this.#searches.tick()
     this.#cancel?.()
-    this.#cancel = clock.at(clock.nowMs() + pulseMs, () => void this.#beat())
+    this.#cancel = clock.at(clock.nowMs() + statsIntervalMs, () => void this.#beat())
   }
 
-  async #message(): Promise<PulseMessage> {
+  async #message(): Promise<StatsMessage> {
     const { owners, metrics, clock } = this.#context
     const [local, remote, partitions, proof] = await Promise.all([
       countsOf(metrics),
@@ -76,7 +76,7 @@ export class Pulse {
     return { at: clock.nowMs(), counts: sumOf([local, ...remote]), partitions, proof }
   }
 
-  async #proof(): Promise<PulseMessage['proof']> {
+  async #proof(): Promise<StatsMessage['proof']> {
     const { proofs, partitions } = this.#context
     // Without an answer of the auditors the rest of the pulse is true all the same.
     const found = await proofs?.proofs().catch(() => undefined)

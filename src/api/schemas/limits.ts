@@ -48,7 +48,7 @@ export const ownersMaxAgeMs = 5_000
 /** Shortest time between two reads of the map of owners after errors. */
 export const ownersRefreshGapMs = 250
 /** How long what other processes say of their copies is taken as it was. */
-export const copiesMaxAgeMs = 500
+export const standbysMaxAgeMs = 500
 /** How long another process may take to answer for its partitions, besides the wait that was asked for. */
 export const remoteTimeoutMs = 5_000
 /** Largest answer of another process, in bytes: a list of 100 jobs of 1 MiB in base64 fits. */
@@ -62,7 +62,7 @@ export const stopGraceMs = 5_000
 export const retryAfterSeconds = 1
 
 /** How often the listeners of /v1/events hear of the counts. */
-export const pulseMs = 1_000
+export const statsIntervalMs = 1_000
 /** How often owners are prepared for searches while somebody looks: well before they forget what they have prepared. */
 export const searchPrepareMs = 60_000
 /** Connections to /v1/events of one process; more are refused as `overloaded`. */
@@ -126,9 +126,9 @@ export const bucketsDefault = 60
 export const bucketsMax = 1_000
 
 /** Jobs that are looked at for circles of follow-ups: of one job, of a whole plan, and how many at once. */
-export const circleJobsMax = 64
-export const planCircleJobsMax = 1_000
-export const circleAskedMax = 16
+export const cycleJobsMax = 64
+export const planCycleJobsMax = 1_000
+export const cycleAskedMax = 16
 
 /** Jobs of a page of dead letters that owners are asked about at once: of each they give the last runs with their results, some 600 kB at most. */
 export const deadLetterJobsAtOnce = 16
@@ -138,12 +138,12 @@ export const redriveMax = 1_000
 export const redrivesLeftMax = 1_000
 
 /** Calculations of schedules that wait for those before them; more are refused as `overloaded`. */
-export const calculationsWaitingMax = 10_000
+export const computationsWaitingMax = 10_000
 /** How long they may keep a process from everything else at a time, besides the last step of it. */
-export const calculationMs = 3
+export const computationMs = 3
 /** Steps of search that one request may take: about two seconds of a processor. No time is measured, as others may have the processor. */
-export const calculationRequestSteps = 200_000_000
+export const computationRequestSteps = 200_000_000
 /** How long it may take with all its waits: beside a process that is busy with runs that are due, two seconds of a processor may be minutes. */
-export const calculationRequestMs = 30_000
+export const computationRequestMs = 30_000
 /** Of a batch besides, for each of its lines: so many as an ordinary rule takes, however many lines there are. */
-export const calculationLineSteps = 2_000
+export const computationLineSteps = 2_000

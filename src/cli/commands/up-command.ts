@@ -4,7 +4,7 @@ import { type Logger, pino } from 'pino'
 import pkg from '../../../package.json' with { type: 'json' }
 import { atSteady, type Clock, systemClock } from '../../clock/index.ts'
 import { type Config, environmentOf, readConfig } from '../../config/index.ts'
-import { fewRecordLines } from '../../process/index.ts'
+import { limitRecordLogs } from '../../process/index.ts'
 import type { System, startSystem } from '../../system/index.ts'
 import { withExamples } from '../remote/index.ts'
 import { type Output, type Signals, settingOptions, type Terminal, watchSignals } from '../terminal/index.ts'
@@ -134,7 +134,7 @@ function sayOn(output: Output): (line: string) => void {
 function loggerFor({ config, levelChosen, terminal }: UpOptions): Logger {
   const quiet = terminal.stdout.isTTY === true && !levelChosen
   return pino(
-    { level: quiet ? 'warn' : config.logLevel, ...fewRecordLines() },
+    { level: quiet ? 'warn' : config.logLevel, ...limitRecordLogs() },
     { write: (line: string) => void terminal.stdout.write(line) },
   )
 }

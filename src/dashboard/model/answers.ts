@@ -198,7 +198,7 @@ export interface Counts {
 }
 
 /** What /v1/events sends once a second. */
-export interface PulseMessage {
+export interface StatsMessage {
   at: number
   counts: Counts
   partitions: PartitionState[]

@@ -13,12 +13,12 @@ export {
   type PartitionState,
   type PlannedJob,
   type Proof,
-  type PulseMessage,
   type Run,
   type RunPage,
   type Schedule,
   type Session,
   type Settings,
+  type StatsMessage,
   type Why,
   type Worker,
 } from './answers.ts'

@@ -6,7 +6,7 @@
  * Pulses of the last minutes are kept for the charts. What is older than a few seconds counts as stale, whatever the connection says.
  */
 import { computed, signal } from '@preact/signals'
-import type { PulseMessage } from './answers.ts'
+import type { StatsMessage } from './answers.ts'
 import { eventsOf } from './event-stream.ts'
 import { headersOf, problemOf } from './request.ts'
 
@@ -18,7 +18,7 @@ const retryMsMax = 5_000
 
 export const connection = signal<'connecting' | 'live' | 'lost'>('connecting')
 /** Oldest first. */
-export const pulses = signal<PulseMessage[]>([])
+export const pulses = signal<StatsMessage[]>([])
 /** The clock of this page, each second. */
 export const nowMs = signal(Date.now())
 const heardAtMs = signal<number | undefined>(undefined)
@@ -63,11 +63,11 @@ async function listenOnce(until: AbortSignal, heard: () => void): Promise<void> 
   for await (const { event, data } of eventsOf(response.body)) {
     if (event !== 'pulse') continue
     heard()
-    take(JSON.parse(data) as PulseMessage)
+    take(JSON.parse(data) as StatsMessage)
   }
 }
 
-function take(pulse: PulseMessage): void {
+function take(pulse: StatsMessage): void {
   connection.value = 'live'
   nowMs.value = heardAtMs.value = Date.now()
   pulses.value = [...pulses.value.filter(({ at }) => at > pulse.at - historyMs && at < pulse.at), pulse]

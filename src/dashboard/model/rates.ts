@@ -1,5 +1,5 @@
 /** Rates and percentiles from two pulses: the counts in them only grow, so what happened between them is a difference. */
-import type { Counts, PulseMessage } from './answers.ts'
+import type { Counts, StatsMessage } from './answers.ts'
 
 export interface Rates {
   /** Over how long. */
@@ -16,7 +16,7 @@ export interface Rates {
 }
 
 /** Undefined when they cannot be compared: a process ended between them, and its counts with it. */
-export function ratesBetween(earlier: PulseMessage, later: PulseMessage): Rates | undefined {
+export function ratesBetween(earlier: StatsMessage, later: StatsMessage): Rates | undefined {
   const overMs = later.at - earlier.at
   const [from, to] = [earlier.counts, later.counts]
   const fires = firesOf(to) - firesOf(from)
@@ -41,7 +41,7 @@ export function ratesBetween(earlier: PulseMessage, later: PulseMessage): Rates 
 }
 
 /** The last pulse against the one `windowMs` before it, or the first there is. */
-export function ratesOver(pulses: readonly PulseMessage[], windowMs: number): Rates | undefined {
+export function ratesOver(pulses: readonly StatsMessage[], windowMs: number): Rates | undefined {
   const last = pulses.at(-1)
   if (last === undefined) return undefined
   const first = pulses.find(({ at }) => at >= last.at - windowMs)

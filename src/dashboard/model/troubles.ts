@@ -1,5 +1,5 @@
 /** What is wrong just now, in the order in which somebody who was woken by it wants to know. */
-import type { PulseMessage } from './answers.ts'
+import type { StatsMessage } from './answers.ts'
 import type { Rates } from './rates.ts'
 import { counted, duration } from './words.ts'
 
@@ -16,7 +16,7 @@ const resetShownMs = 86_400_000
 const lateMs = 1_000
 
 /** `kept`: the pulses of the last minutes, oldest first. */
-export function troublesOf(kept: readonly PulseMessage[], rates: Rates | undefined): Trouble[] {
+export function troublesOf(kept: readonly StatsMessage[], rates: Rates | undefined): Trouble[] {
   const [first, latest] = [kept[0], kept.at(-1)]
   if (first === undefined || latest === undefined) return []
   const { partitions } = latest
@@ -44,11 +44,11 @@ export function troublesOf(kept: readonly PulseMessage[], rates: Rates | undefin
   return troubles
 }
 
-const named = (some: PulseMessage['partitions']): string =>
+const named = (some: StatsMessage['partitions']): string =>
   `${some.length === 1 ? 'Partition' : 'Partitions'} ${some.map(({ partition }) => partition).join(', ')}`
 
 /** Owners that decide nothing by their clock, which is one for all partitions of an owner. */
-export function stoppedOf({ partitions }: PulseMessage): Trouble[] {
+export function stoppedOf({ partitions }: StatsMessage): Trouble[] {
   const stopped = partitions.filter(({ problem }) => problem != null)
   return [...new Set(stopped.map(({ instance }) => instance))].map((instance) => {
     const own = stopped.filter((state) => state.instance === instance)
@@ -58,7 +58,7 @@ export function stoppedOf({ partitions }: PulseMessage): Trouble[] {
 }
 
 /** Owners with different time zone rules: a job in a time zone may fire at another time as its partition moves. */
-function rulesOf({ partitions }: PulseMessage): Trouble[] {
+function rulesOf({ partitions }: StatsMessage): Trouble[] {
   const rules = [...new Set(partitions.flatMap(({ zoneRules }) => zoneRules ?? []))].sort()
   if (rules.length < 2) return []
   const each = rules.map(
@@ -67,7 +67,7 @@ function rulesOf({ partitions }: PulseMessage): Trouble[] {
   return [{ text: `Owners go by different time zone rules: ${each.join(', ')}. Run all of them with the same Node.` }]
 }
 
-function openTransactionsOf({ at, partitions }: PulseMessage): Trouble[] {
+function openTransactionsOf({ at, partitions }: StatsMessage): Trouble[] {
   return partitions.flatMap(({ partition, openTransaction }) => {
     if (openTransaction == null) return []
     const { topic, offset, records, since } = openTransaction
@@ -76,7 +76,7 @@ function openTransactionsOf({ at, partitions }: PulseMessage): Trouble[] {
   })
 }
 
-function resetsOf({ at, partitions }: PulseMessage): Trouble[] {
+function resetsOf({ at, partitions }: StatsMessage): Trouble[] {
   return partitions.flatMap(({ partition, lastReset }) => {
     if (lastReset == null || at - lastReset.at >= resetShownMs) return []
     const { topic, from, to, reason } = lastReset

@@ -4,11 +4,11 @@ import {
   duration,
   instant,
   latest,
-  type PulseMessage,
   pulses,
   type Rates,
   rate,
   ratesOver,
+  type StatsMessage,
   troublesOf,
 } from '../model/index.ts'
 import { Chart, Heading, Loading, PartitionTable } from '../parts/index.ts'
@@ -44,7 +44,7 @@ export function NowView() {
   )
 }
 
-function Troubles({ kept, rates }: { kept: readonly PulseMessage[]; rates: Rates | undefined }) {
+function Troubles({ kept, rates }: { kept: readonly StatsMessage[]; rates: Rates | undefined }) {
   const troubles = troublesOf(kept, rates)
   const partitions = kept.at(-1)?.partitions.length ?? 0
   if (troubles.length === 0)
@@ -68,13 +68,13 @@ function Troubles({ kept, rates }: { kept: readonly PulseMessage[]; rates: Rates
   )
 }
 
-function Figures({ pulse, rates }: { pulse: PulseMessage; rates: Rates | undefined }) {
-  const all = { dispatched: 0, running: 0, waiting: 0, mail: 0 }
+function Figures({ pulse, rates }: { pulse: StatsMessage; rates: Rates | undefined }) {
+  const all = { dispatched: 0, running: 0, waiting: 0, unprocessed: 0 }
   for (const { underWay, mailboxDepth } of pulse.partitions) {
     all.dispatched += underWay.dispatched
     all.running += underWay.running
     all.waiting += underWay.waiting
-    all.mail += mailboxDepth
+    all.unprocessed += mailboxDepth
   }
   const late = (ms: number | undefined): string => (ms === undefined ? '—' : duration(ms))
   const dead = pulse.counts.ended.DEAD ?? 0
@@ -83,7 +83,11 @@ function Figures({ pulse, rates }: { pulse: PulseMessage; rates: Rates | undefin
       <Figure name="Fires per second" value={rates === undefined ? '—' : rate(rates.firesPerSecond)} />
       <Figure name="Start lateness p50" value={late(rates?.p50Ms)} />
       <Figure name="Start lateness p99" value={late(rates?.p99Ms)} bad={(rates?.p99Ms ?? 0) > 1_000} />
-      <Figure name="Backlog" value={count(all.dispatched + all.mail)} note="attempts without a worker, records not folded" />
+      <Figure
+        name="Backlog"
+        value={count(all.dispatched + all.unprocessed)}
+        note="attempts without a worker, records not folded"
+      />
       <Figure name="Running" value={count(all.running)} />
       <Figure
         name="Waiting"
@@ -128,7 +132,7 @@ const rateLines = [
   { name: 'runs ended', colour: 'line-2' },
 ]
 
-function Charts({ kept, rates }: { kept: readonly PulseMessage[]; rates: Rates | undefined }) {
+function Charts({ kept, rates }: { kept: readonly StatsMessage[]; rates: Rates | undefined }) {
   const points = kept.map((_, index) => ratesOver(kept.slice(Math.max(0, index - windowMs / 1_000), index + 1), windowMs))
   const column = (of: (rates: Rates) => number | undefined): (number | null)[] =>
     points.map((point) => (point === undefined ? null : (of(point) ?? null)))

@@ -17,7 +17,7 @@ export function RunsView({ query }: { query: URLSearchParams }) {
   return (
     <>
       <Heading title="Runs">
-        <UnderWay />
+        <ActiveRuns />
       </Heading>
       <SearchForm key={key} label="Runs" href="/runs" fields={fields} query={query} />
       <Problem problem={problem.value} known={page !== undefined} />
@@ -52,7 +52,7 @@ function inOrder(runs: readonly Run[]): Run[] {
   return runs.toSorted((a, b) => rank(a) - rank(b) || due(a) - due(b))
 }
 
-function UnderWay() {
+function ActiveRuns() {
   const sum = { dispatched: 0, running: 0, waiting: 0 }
   for (const { underWay } of latest.value?.partitions ?? []) {
     sum.dispatched += underWay.dispatched

@@ -32,7 +32,7 @@ export function isMeant({ dispatchedAt, specOffset }: Execution, cancellation: C
   return cancellation.specOffset === null ? dispatchedAt <= cancellation.atMs : cancellation.specOffset === specOffset
 }
 
-export class Cancels {
+export class Cancellations {
   readonly #kept = new Map<string, Cancellation>()
 
   get size(): number {

@@ -25,7 +25,7 @@ import { type Cancellation, cancellationOf } from './cancellations.ts'
 /** Until the registry is asked again for a schema, and until a lost session is begun anew. */
 const AGAIN_MS = 1_000
 
-export interface ControlOptions {
+export interface ControlConsumerOptions {
   log: Log
   codecs: { control: Codec<WorkerControl, never>; execution: Codec<Execution, never> }
   names: TopicNames
@@ -39,8 +39,8 @@ export interface ControlOptions {
   onRun(record: RecordIn, execution: Execution): void | Promise<void>
 }
 
-export class Control {
-  readonly #options: ControlOptions
+export class ControlConsumer {
+  readonly #options: ControlConsumerOptions
   readonly #next = new Map<number, number>()
   /** Append time of the last record read of each partition, and from when on the runs of one that was made anew are for us. */
   readonly #readMs = new Map<number, number>()
@@ -54,7 +54,7 @@ export class Control {
   #stopped = false
   readonly #caughtUp = Promise.withResolvers<void>()
 
-  constructor(options: ControlOptions) {
+  constructor(options: ControlConsumerOptions) {
     this.#options = options
   }
 

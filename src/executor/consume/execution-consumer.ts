@@ -20,8 +20,8 @@ import {
   type TopicPartition,
 } from '../../ports/index.ts'
 import { type Entry, Lane } from './lane.ts'
-import { isAstray } from './misdated-executions.ts'
-import { HoldShare } from './prefetch-limit.ts'
+import { isMisdated } from './misdated-executions.ts'
+import { PrefetchLimit } from './prefetch-limit.ts'
 
 /** An ahead lane is read so much earlier than its lead: a resumed lane needs a poll (100 ms) and a fetch before it delivers. */
 export const AHEAD_MARGIN_MS = 250
@@ -30,7 +30,7 @@ const REGISTRY_RETRY_MS = 1_000
 const REJOIN_FIRST_MS = 1_000
 const REJOIN_MAX_MS = 30_000
 
-export interface IntakeOptions {
+export interface ExecutionConsumerOptions {
   log: Log
   codec: Codec<Execution, never>
   names: TopicNames
@@ -51,13 +51,13 @@ export interface IntakeOptions {
   onRebalance(): void
 }
 
-export class Intake {
-  readonly #options: IntakeOptions
+export class ExecutionConsumer {
+  readonly #options: ExecutionConsumerOptions
   readonly #lanes = new Map<string, Lane>()
   readonly #topics: { topic: string; level: number; ahead: boolean }[]
   readonly #horizonMs: number
   #reader: GroupReader | undefined
-  readonly #share = new HoldShare()
+  readonly #share = new PrefetchLimit()
   #generation = -1
   #rejoinMs = REJOIN_FIRST_MS
   #rejoin: (() => void) | undefined
@@ -65,7 +65,7 @@ export class Intake {
   /** Not a member, because the clock is not trusted. */
   #away = false
 
-  constructor(options: IntakeOptions) {
+  constructor(options: ExecutionConsumerOptions) {
     this.#options = options
     this.#horizonMs = options.leadMs + AHEAD_MARGIN_MS
     this.#topics = priorities.flatMap((priority, level) =>
@@ -251,7 +251,7 @@ export class Intake {
 
   /** False when the record must stay in the log for now. */
   #admitted(lane: Lane, record: RecordIn, execution: Execution): boolean {
-    if (lane.ahead && !isAstray(execution, record) && execution.dueAt > this.#options.clock.nowMs() + this.#horizonMs) {
+    if (lane.ahead && !isMisdated(execution, record) && execution.dueAt > this.#options.clock.nowMs() + this.#horizonMs) {
       this.#leave(lane, record.offset, execution.dueAt - this.#horizonMs)
       return false
     }

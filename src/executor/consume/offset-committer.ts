@@ -11,7 +11,7 @@ import type { Lane } from './lane.ts'
 
 export const COMMIT_INTERVAL_MS = 1_000
 
-export class Committer {
+export class OffsetCommitter {
   readonly #clock: Clock
   readonly #logger: Logger
   readonly #commit: (positions: Position[]) => Promise<void>

@@ -12,7 +12,7 @@ export const PINNED_HELD_BYTES_MAX = 32 * 1024 * 1024
 /** Attempts that are known to have been taken; the oldest go first. */
 export const PINNED_KNOWN_MAX = 2 * PINNED_HELD_MAX
 
-export class Pinned {
+export class PinnedRuns {
   readonly #lanes = new Map<string, Lane>()
   readonly #known = new Set<string>()
   #room: (() => void)[] = []

@@ -13,7 +13,7 @@ const LANE_BYTES_MIN = 512 * 1024
 /** Taken and not committed in one lane: what stands behind a record that is held long is done, but cannot be committed. */
 export const UNCOMMITTED_PER_LANE_MAX = 50_000
 
-export class HoldShare {
+export class PrefetchLimit {
   #recordsMax = LANE_RECORDS_MAX
   #bytesMax = LANE_BYTES_MIN
 

@@ -1,4 +1,4 @@
 /** An attempt, its outcome, and the reports to its owner. */
 export { Attempt, type AttemptHost, cancelled, type Outcome, released, succeededWithoutResult } from './attempt.ts'
 export { batchOutcomes, failed, succeeded } from './outcome.ts'
-export { Outbox } from './report-sender.ts'
+export { ReportSender } from './report-sender.ts'

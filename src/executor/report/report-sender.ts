@@ -25,7 +25,7 @@ export const PENDING_BYTES_MAX = 32 * 1024 * 1024
 const RESEND_FIRST_MS = 100
 const RESEND_MAX_MS = 1_000
 
-export interface OutboxOptions {
+export interface ReportSenderOptions {
   log: Log
   codec: Codec<ExecutionEvent, ExecutionEventInput>
   /** Topic of the events. */
@@ -42,8 +42,8 @@ export interface OutboxOptions {
 /** What is sent, and the attempt that it is about. */
 type Report = { record: RecordOut; attempt: Attempt }
 
-export class Outbox {
-  readonly #options: OutboxOptions
+export class ReportSender {
+  readonly #options: ReportSenderOptions
   #queue: Attempt[] = []
   #inFlight = 0
   #inFlightEvents = 0
@@ -54,7 +54,7 @@ export class Outbox {
   #flushing = false
   #idle: (() => void)[] = []
 
-  constructor(options: OutboxOptions) {
+  constructor(options: ReportSenderOptions) {
     this.#options = options
   }
 

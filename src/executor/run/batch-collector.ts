@@ -9,18 +9,18 @@ import { ReadyQueue } from './ready-queue.ts'
 
 /** Stands in the queue of what is due for a batch that is ripe. */
 export class BatchTurn {
-  readonly gatherer: Gatherer
+  readonly batchCollector: BatchCollector
   readonly level: number
   readonly dueAt: number
 
-  constructor(gatherer: Gatherer, level: number, dueAt: number) {
-    this.gatherer = gatherer
+  constructor(batchCollector: BatchCollector, level: number, dueAt: number) {
+    this.batchCollector = batchCollector
     this.level = level
     this.dueAt = dueAt
   }
 }
 
-export class Gatherer {
+export class BatchCollector {
   readonly handler: BatchHandler
   readonly #clock: Clock
   readonly #onRipe: (turn: BatchTurn) => void

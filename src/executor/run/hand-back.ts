@@ -1,23 +1,23 @@
 /** Lets others have what this worker has taken and may not start, because its clock is not trusted; what runs already goes on here. */
 import type { Logger } from 'pino'
 import type { Clock } from '../../clock/index.ts'
-import { within } from '../../concurrency/index.ts'
+import { withTimeout } from '../../concurrency/index.ts'
 import { messageOf } from '../../errors/index.ts'
-import type { Committer, Intake, Pinned } from '../consume/index.ts'
-import type { Outbox } from '../report/index.ts'
+import type { ExecutionConsumer, OffsetCommitter, PinnedRuns } from '../consume/index.ts'
+import type { ReportSender } from '../report/index.ts'
 import type { Runner } from './runner.ts'
-import type { Untracked } from './untracked-runs.ts'
+import type { UntrackedRuns } from './untracked-runs.ts'
 
 /** How long the last reports and offsets may take to reach the broker, before others have the partitions. */
 export const lastReportsMsMax = 5_000
 
-export interface HandOnOptions {
-  intake: Intake
-  pinned: Pinned
+export interface HandBackOptions {
+  intake: ExecutionConsumer
+  pinned: PinnedRuns
   runner: Runner
-  untracked: Untracked
-  outbox: Outbox
-  committer: Committer
+  untracked: UntrackedRuns
+  reportSender: ReportSender
+  committer: OffsetCommitter
   clock: Clock
   logger: Logger
   /** How long handlers of runs that are not tracked may take to return: whoever reads them next would run them again. */
@@ -25,8 +25,8 @@ export interface HandOnOptions {
 }
 
 /** Leaves the group. It never rejects. */
-export async function handOn(options: HandOnOptions): Promise<void> {
-  const { intake, pinned, runner, untracked, outbox, committer, clock, logger, drainMs } = options
+export async function handBack(options: HandBackOptions): Promise<void> {
+  const { intake, pinned, runner, untracked, reportSender, committer, clock, logger, drainMs } = options
   logger.error('The wall clock has not been trusted for long; runs that were not started are left to other workers of the pool.')
   intake.goAway()
   // No commit passes what is held: what was started behind it would run again elsewhere. Of what is not tracked that cannot be helped.
@@ -36,8 +36,8 @@ export async function handOn(options: HandOnOptions): Promise<void> {
   }
   // Should the clock be trusted before we have left, nothing starts that others are about to have.
   for (const lane of intake.lanes) lane.dropHeld()
-  await within(clock, drainMs, untracked.settled())
-  await within(clock, lastReportsMsMax, outbox.flush())
-  await within(clock, lastReportsMsMax, committer.commitNow())
+  await withTimeout(clock, drainMs, untracked.settled())
+  await withTimeout(clock, lastReportsMsMax, reportSender.flush())
+  await withTimeout(clock, lastReportsMsMax, committer.commitNow())
   await intake.leave().catch((error: unknown) => logger.warn({ error: messageOf(error) }, 'could not leave the group'))
 }

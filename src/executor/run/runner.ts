@@ -8,22 +8,22 @@ import { priorities } from '../../../streams/topics/index.ts'
 import { type Clock, trustedMs } from '../../clock/index.ts'
 import type { Metrics } from '../../metrics/index.ts'
 import type { RecordIn } from '../../ports/index.ts'
-import { type Cancellation, Cancels, type Entry, isAstray } from '../consume/index.ts'
+import { type Cancellation, Cancellations, type Entry, isMisdated } from '../consume/index.ts'
 import { type Handler, type Handlers, isBatchHandler, runError } from '../handlers/index.ts'
 import {
   Attempt,
   type AttemptHost,
   batchOutcomes,
   failed,
-  type Outbox,
   type Outcome,
+  type ReportSender,
   released,
   succeeded,
   succeededWithoutResult,
 } from '../report/index.ts'
-import { BatchTurn, Gatherer } from './batch-collector.ts'
+import { BatchCollector, BatchTurn } from './batch-collector.ts'
 import { ReadyQueue } from './ready-queue.ts'
-import { Calls } from './running-calls.ts'
+import { RunningCalls } from './running-calls.ts'
 import { Supervisor } from './supervisor.ts'
 
 /** Handlers started before the event loop may do something else. */
@@ -33,7 +33,7 @@ export interface RunnerOptions {
   pool: string
   concurrency: number
   handlers: Handlers
-  outbox: Outbox
+  reportSender: ReportSender
   clock: Clock
   metrics: Metrics
   logger: Logger
@@ -47,12 +47,12 @@ export interface RunnerOptions {
 
 export class Runner implements AttemptHost {
   readonly logger: Logger
-  readonly calls: Calls
+  readonly calls: RunningCalls
   readonly #options: RunnerOptions
-  readonly #handlers: ReadonlyMap<string, Handler | Gatherer>
+  readonly #handlers: ReadonlyMap<string, Handler | BatchCollector>
   readonly #ready = new ReadyQueue<Entry | BatchTurn>(priorities.length)
   readonly #supervisor: Supervisor
-  readonly #cancels = new Cancels()
+  readonly #cancels = new Cancellations()
   readonly #lateness: { observe(seconds: number): void }
   readonly #ended: Record<Outcome['type'], { inc(): void }>
   readonly #expired: { inc(): void }
@@ -65,20 +65,20 @@ export class Runner implements AttemptHost {
   constructor(options: RunnerOptions) {
     this.#options = options
     this.logger = options.logger
-    const { pool, metrics, clock, outbox } = options
-    this.#supervisor = new Supervisor(clock, outbox, (attempt, outcome) => this.#end(attempt, outcome))
-    this.calls = new Calls({
+    const { pool, metrics, clock, reportSender } = options
+    this.#supervisor = new Supervisor(clock, reportSender, (attempt, outcome) => this.#end(attempt, outcome))
+    this.calls = new RunningCalls({
       supervisor: this.#supervisor,
-      outbox,
+      reportSender,
       gauge: metrics.running.labels(pool),
       fix: (attempt, outcome) => this.#fix(attempt, outcome),
       onFree: () => this.pump(),
     })
     this.#handlers = new Map(
-      Object.entries(options.handlers).map(([name, handler]): [string, Handler | Gatherer] => {
+      Object.entries(options.handlers).map(([name, handler]): [string, Handler | BatchCollector] => {
         if (!isBatchHandler(handler)) return [name, handler]
         const onRipe = (turn: BatchTurn): void => this.#ready.push(turn.level, turn)
-        return [name, new Gatherer(handler, priorities.length, clock, onRipe, () => this.pump())]
+        return [name, new BatchCollector(handler, priorities.length, clock, onRipe, () => this.pump())]
       }),
     )
     // Till then nothing is due.
@@ -97,7 +97,7 @@ export class Runner implements AttemptHost {
   ready(entry: Entry): void {
     if (entry.state !== 'held' || (this.#stopped && !this.#last.has(entry))) return
     const handler = this.#handlers.get(entry.execution?.handler ?? '')
-    if (handler instanceof Gatherer) handler.add(entry)
+    if (handler instanceof BatchCollector) handler.add(entry)
     else this.#ready.push(entry.lane.level, entry)
   }
 
@@ -106,7 +106,7 @@ export class Runner implements AttemptHost {
     if (this.#pumping) return
     this.#pumping = true
     let left = STARTS_PER_TURN_MAX
-    while (this.calls.hasSlot(this.#options.concurrency) && !this.#options.outbox.congested) {
+    while (this.calls.hasSlot(this.#options.concurrency) && !this.#options.reportSender.congested) {
       if (left <= 0) {
         this.#turn ??= setImmediate(() => {
           this.#turn = undefined
@@ -139,13 +139,13 @@ export class Runner implements AttemptHost {
     this.#stopped = true
     this.#last = but
     this.#ready.clear()
-    for (const handler of this.#handlers.values()) if (handler instanceof Gatherer) handler.clear()
+    for (const handler of this.#handlers.values()) if (handler instanceof BatchCollector) handler.clear()
   }
 
   /** Whether the entry is one that its owner should have kept: then it is given back at once. */
   givesBack(entry: Entry, record: RecordIn): boolean {
     const { execution } = entry
-    if (execution === undefined || !isAstray(execution, record)) return false
+    if (execution === undefined || !isMisdated(execution, record)) return false
     this.release(entry, execution)
     return true
   }
@@ -183,7 +183,7 @@ export class Runner implements AttemptHost {
   /** Answers with the number of runs that it started. */
   #startBatch(turn: BatchTurn, nowMs: number): number {
     const attempts: Attempt[] = []
-    for (const entry of turn.gatherer.take(turn)) {
+    for (const entry of turn.batchCollector.take(turn)) {
       const isEarly = entry.state === 'held' && entry.dueAt > nowMs
       if (isEarly) this.#options.onEarly(entry)
       const attempt = entry.state === 'held' && !isEarly ? this.#admitted(entry, nowMs) : undefined
@@ -194,7 +194,7 @@ export class Runner implements AttemptHost {
     const outcomes = (returned: unknown) => batchOutcomes(returned, attempts.length)
     let outcomeOf: (index: number) => Outcome
     try {
-      const returned: unknown = turn.gatherer.handler.run([...attempts])
+      const returned: unknown = turn.batchCollector.handler.run([...attempts])
       if (isThenable(returned)) {
         this.calls.follow(attempts, returned, outcomes)
         return attempts.length
@@ -231,7 +231,7 @@ export class Runner implements AttemptHost {
 
   #end(attempt: Attempt, outcome: Outcome): void {
     this.#fix(attempt, outcome)
-    this.#options.outbox.push(attempt)
+    this.#options.reportSender.push(attempt)
   }
 
   #fix(attempt: Attempt, outcome: Outcome): void {

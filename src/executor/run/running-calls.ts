@@ -1,7 +1,7 @@
 /** Calls of handlers that have not returned. Each has a slot, a batch one for all of its runs; an attempt that has ended keeps it till then. */
 import { attemptKey, type Cancellation, isMeant } from '../consume/index.ts'
 import { namedError } from '../handlers/index.ts'
-import { type Attempt, cancelled, failed, type Outbox, type Outcome, released } from '../report/index.ts'
+import { type Attempt, cancelled, failed, type Outcome, type ReportSender, released } from '../report/index.ts'
 import type { Supervisor } from './supervisor.ts'
 
 /** Bytes of the executions whose handlers run: with more no further one is started. */
@@ -10,9 +10,9 @@ export const RUNNING_BYTES_MAX = 64 * 1024 * 1024
 /** The outcome of each attempt of a call by its place, from what the handler returned. */
 export type OutcomesOf = (returned: unknown) => (index: number) => Outcome
 
-export interface CallsOptions {
+export interface RunningCallsOptions {
   supervisor: Supervisor
-  outbox: Outbox
+  reportSender: ReportSender
   gauge: { inc(): void; dec(): void }
   /** Fixes the outcome of an attempt. */
   fix(attempt: Attempt, outcome: Outcome): void
@@ -20,14 +20,14 @@ export interface CallsOptions {
   onFree(): void
 }
 
-export class Calls {
-  readonly #options: CallsOptions
+export class RunningCalls {
+  readonly #options: RunningCallsOptions
   readonly #running = new Set<Attempt>()
   #slots = 0
   #bytes = 0
   #emptied: (() => void)[] = []
 
-  constructor(options: CallsOptions) {
+  constructor(options: RunningCallsOptions) {
     this.#options = options
   }
 
@@ -41,14 +41,14 @@ export class Calls {
   }
 
   follow(attempts: readonly Attempt[], returned: PromiseLike<unknown>, outcomesOf: OutcomesOf): void {
-    const { gauge, supervisor, outbox } = this.#options
+    const { gauge, supervisor, reportSender } = this.#options
     this.#slots++
     for (const attempt of attempts) {
       this.#running.add(attempt)
       this.#bytes += attempt.entry.bytes
       gauge.inc()
       supervisor.begin(attempt)
-      outbox.push(attempt)
+      reportSender.push(attempt)
     }
     // Promise.resolve, because a foreign thenable may call back twice.
     Promise.resolve(returned).then(
@@ -74,11 +74,11 @@ export class Calls {
 
   /** Gives back what still runs. The report is fixed first, so that what the handler does at the abort cannot change it. */
   releaseAll(): void {
-    const { fix, outbox, supervisor } = this.#options
+    const { fix, reportSender, supervisor } = this.#options
     for (const attempt of this.#running) {
       if (attempt.outcome !== undefined) continue
       fix(attempt, released)
-      outbox.push(attempt)
+      reportSender.push(attempt)
       attempt.abort(namedError('WorkerStopping', 'the worker is stopping; this attempt was given back'))
     }
     supervisor.clear()
@@ -91,7 +91,7 @@ export class Calls {
   }
 
   #returned(attempts: readonly Attempt[], outcomeOf: (index: number) => Outcome): void {
-    const { gauge, supervisor, fix, outbox, onFree } = this.#options
+    const { gauge, supervisor, fix, reportSender, onFree } = this.#options
     this.#slots--
     attempts.forEach((attempt, index) => {
       this.#running.delete(attempt)
@@ -100,7 +100,7 @@ export class Calls {
       supervisor.forget(attempt)
       if (attempt.outcome !== undefined) return
       fix(attempt, outcomeOf(index))
-      outbox.push(attempt)
+      reportSender.push(attempt)
     })
     onFree()
     if (this.#running.size === 0) for (const resolve of this.#emptied.splice(0)) resolve()

@@ -4,8 +4,8 @@
  */
 import { type Clock, steadyClock } from '../../clock/index.ts'
 import { namedError, runError } from '../handlers/index.ts'
-import type { Attempt, Outbox, Outcome } from '../report/index.ts'
-import { Timetable } from './timer-queue.ts'
+import type { Attempt, Outcome, ReportSender } from '../report/index.ts'
+import { TimerQueue } from './timer-queue.ts'
 
 /** The wheel looks at running attempts at multiples of this; timeouts and heartbeats are late by at most so much. */
 const WHEEL_TICK_MS = 20
@@ -16,15 +16,15 @@ const BEATS_PER_LEASE = 3
 
 export class Supervisor {
   readonly #clock: Clock
-  readonly #outbox: Outbox
+  readonly #reportSender: ReportSender
   readonly #end: (attempt: Attempt, outcome: Outcome) => void
-  readonly #wheel: Timetable<Attempt>
+  readonly #wheel: TimerQueue<Attempt>
 
-  constructor(clock: Clock, outbox: Outbox, end: (attempt: Attempt, outcome: Outcome) => void) {
+  constructor(clock: Clock, reportSender: ReportSender, end: (attempt: Attempt, outcome: Outcome) => void) {
     this.#clock = steadyClock(clock)
-    this.#outbox = outbox
+    this.#reportSender = reportSender
     this.#end = end
-    this.#wheel = new Timetable(this.#clock, (attempt) => this.#look(attempt))
+    this.#wheel = new TimerQueue(this.#clock, (attempt) => this.#look(attempt))
   }
 
   /** The handler runs from now on. */
@@ -72,7 +72,7 @@ export class Supervisor {
       return
     }
     attempt.beatAt = nowMs
-    this.#outbox.push(attempt)
+    this.#reportSender.push(attempt)
     this.#watch(attempt, this.#nextLook(attempt))
   }
 }

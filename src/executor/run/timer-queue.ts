@@ -5,7 +5,7 @@
  */
 import type { Clock } from '../../clock/index.ts'
 
-export class Timetable<Item> {
+export class TimerQueue<Item> {
   readonly #clock: Clock
   readonly #onDue: (item: Item) => void
   readonly #onWoken: () => void

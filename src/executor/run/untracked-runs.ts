@@ -11,7 +11,7 @@ import type { Attempt } from '../report/index.ts'
 /** Failures logged one by one in each second; a flood of them is counted. */
 export const FAILURES_LOGGED_PER_SECOND_MAX = 20
 
-export interface UntrackedOptions {
+export interface UntrackedRunsOptions {
   pool: string
   clock: Clock
   metrics: Metrics
@@ -20,8 +20,8 @@ export interface UntrackedOptions {
   onDone(entry: Entry): void
 }
 
-export class Untracked {
-  readonly #options: UntrackedOptions
+export class UntrackedRuns {
+  readonly #options: UntrackedRunsOptions
   readonly #failures: { inc(): void }
   readonly #open = new Set<Entry>()
   #settled: (() => void)[] = []
@@ -29,7 +29,7 @@ export class Untracked {
   #logged = 0
   #leftOut = 0
 
-  constructor(options: UntrackedOptions) {
+  constructor(options: UntrackedRunsOptions) {
     this.#options = options
     this.#failures = options.metrics.untrackedFailures.labels(options.pool)
   }

@@ -2,8 +2,8 @@
 import type { Admin, Kafka, RetryOptions } from 'kafkajs'
 import type { LogAdmin } from '../../ports/index.ts'
 import { principalOf } from '../brokers/index.ts'
-import { faultOf, patiently } from '../errors/index.ts'
-import { assignedOf, metadataOf, readNote } from '../group/index.ts'
+import { faultOf, withRetry } from '../errors/index.ts'
+import { assignedOf, metadataOf, readUserData } from '../group/index.ts'
 import { answeredOffset, uncommitted, unveiled } from '../kafkajs/index.ts'
 
 /** As workers sign their reports: name@host:pid:boot. */
@@ -35,7 +35,7 @@ export class KafkaAdmin implements LogAdmin {
   async offsets(topic: string): Promise<{ partition: number; earliest: number; next: number }[]> {
     const offsets = await this.#ask(`Looking up offsets of ${topic}`, () =>
       // A topic that does not exist is an answer; kafkajs has waited for it already.
-      patiently(() => this.#fetchOffsets(topic), ['UNKNOWN_TOPIC_OR_PARTITION']),
+      withRetry(() => this.#fetchOffsets(topic), ['UNKNOWN_TOPIC_OR_PARTITION']),
     )
     const of = (offset: string, partition: number): number => answeredOffset(offset, topic, partition)
     return offsets
@@ -45,7 +45,7 @@ export class KafkaAdmin implements LogAdmin {
 
   async highWatermarks(topic: string): Promise<Map<number, number>> {
     const offsets = await this.#ask(`Looking up ends of ${topic}`, () =>
-      patiently(() => uncommitted(() => this.#fetchOffsets(topic)), ['UNKNOWN_TOPIC_OR_PARTITION']),
+      withRetry(() => uncommitted(() => this.#fetchOffsets(topic)), ['UNKNOWN_TOPIC_OR_PARTITION']),
     )
     return new Map(offsets.map(({ partition, high }) => [partition, answeredOffset(high, topic, partition)]))
   }
@@ -69,7 +69,7 @@ export class KafkaAdmin implements LogAdmin {
     const { groups } = await this.#ask(`Describing group ${groupId}`, () => this.#admin.describeGroups([groupId]), groupId)
     return (groups[0]?.members ?? []).map(({ memberId, clientId, memberMetadata, memberAssignment }) => {
       // While the group rebalances both are empty.
-      const note = readNote(memberId, metadataOf(memberMetadata)?.userData)
+      const note = readUserData(memberId, metadataOf(memberMetadata)?.userData)
       // A worker of another program has no note; it may say who it is by its client id.
       const instance = note.instance === memberId && isInstance(clientId) ? clientId : note.instance
       return { memberId, instance, userData: note.userData, assigned: assignedOf(memberAssignment) }

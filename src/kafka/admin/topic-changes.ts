@@ -3,7 +3,7 @@ import kafkajs, { type Admin, type Kafka } from 'kafkajs'
 import { counted } from '../../../streams/text/index.ts'
 import type { TopicPlan } from '../../../streams/topics/index.ts'
 import { principalOf } from '../brokers/index.ts'
-import { faultOf, patiently } from '../errors/index.ts'
+import { faultOf, withRetry } from '../errors/index.ts'
 import {
   checkBrokers,
   createTopics,
@@ -59,11 +59,11 @@ export async function makeTopics(
 }
 
 export function listTopics(kafka: Kafka): Promise<string[]> {
-  return withAdmin(kafka, 'Listing the topics', (admin) => patiently(() => admin.listTopics()))
+  return withAdmin(kafka, 'Listing the topics', (admin) => withRetry(() => admin.listTopics()))
 }
 
 async function changesOf(admin: Admin, wanted: TopicsWanted): Promise<TopicChange[]> {
-  const existing = new Set(await patiently(() => admin.listTopics()))
+  const existing = new Set(await withRetry(() => admin.listTopics()))
   const present = wanted.plans.filter(({ topic }) => existing.has(topic))
   const counts = await partitionCounts(admin, present)
   const found = await settingsOf(admin, present)

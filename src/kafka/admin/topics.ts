@@ -4,7 +4,7 @@ import { counted } from '../../../streams/text/index.ts'
 import type { TopicPlan } from '../../../streams/topics/index.ts'
 import { DuelogError } from '../../errors/index.ts'
 import { type Logger, principalOf } from '../brokers/index.ts'
-import { faultOf, patiently } from '../errors/index.ts'
+import { faultOf, withRetry } from '../errors/index.ts'
 
 export interface TopicsWanted {
   plans: TopicPlan[]
@@ -25,7 +25,7 @@ export async function ensureTopics(kafka: Kafka, wanted: TopicsWanted, logger: L
   const admin = kafka.admin()
   try {
     await admin.connect()
-    const existing = new Set(await patiently(() => admin.listTopics()))
+    const existing = new Set(await withRetry(() => admin.listTopics()))
     const present = wanted.plans.filter(({ topic }) => existing.has(topic))
     const counts = await partitionCounts(admin, present)
     const jobs = wanted.plans.find(({ schema }) => schema === 'job-definition')
@@ -61,7 +61,7 @@ const core: ReadonlySet<string> = new Set(['job-definition', 'job-state', 'job-c
 /** Made anew without a word, a lost topic would pass for one of a new cluster. */
 async function tellOfLost(admin: Admin, lost: string[], present: TopicPlan[], logger: Logger): Promise<void> {
   for (const { topic } of present) {
-    const ends = await patiently(() => admin.fetchTopicOffsets(topic))
+    const ends = await withRetry(() => admin.fetchTopicOffsets(topic))
     if (!ends.some(({ high }) => Number(high) > 0)) continue
     logger.error(
       { lost, present: topic },
@@ -98,7 +98,7 @@ export const settingsOfNew = (config: Record<string, string>, replication: numbe
 
 /** Throws where there are too few brokers. Kafka itself says INVALID_REPLICATION_FACTOR, and nothing else. */
 export async function checkBrokers(admin: Admin, replication: number): Promise<void> {
-  const { brokers } = await patiently(() => admin.describeCluster())
+  const { brokers } = await withRetry(() => admin.describeCluster())
   if (brokers.length < replication)
     throw new DuelogError(
       'bad-config',
@@ -108,12 +108,12 @@ export async function checkBrokers(admin: Admin, replication: number): Promise<v
 
 /** A topic is in the brokers' metadata before its leaders serve it; whether they do, the question for its offsets tells. */
 async function untilLed(admin: Admin, topics: string[]): Promise<void> {
-  for (const topic of topics) await patiently(() => admin.fetchTopicOffsets(topic))
+  for (const topic of topics) await withRetry(() => admin.fetchTopicOffsets(topic))
 }
 
 export async function partitionCounts(admin: Admin, plans: TopicPlan[]): Promise<Map<string, number>> {
   if (plans.length === 0) return new Map()
-  const { topics } = await patiently(() => admin.fetchTopicMetadata({ topics: plans.map(({ topic }) => topic) }))
+  const { topics } = await withRetry(() => admin.fetchTopicMetadata({ topics: plans.map(({ topic }) => topic) }))
   return new Map(topics.map(({ name, partitions }) => [name, partitions.length]))
 }
 
@@ -143,7 +143,7 @@ export async function settingsOf(admin: Admin, plans: TopicPlan[]): Promise<Map<
   if (plans.length === 0) return new Map()
   const resourcesWanted = plans.map(({ topic }) => ({ type: kafkajs.ConfigResourceTypes.TOPIC, name: topic }))
   // Of several brokers the one that is asked may not have heard yet of what another process has just created.
-  const { resources } = await patiently(() => admin.describeConfigs({ includeSynonyms: false, resources: resourcesWanted }))
+  const { resources } = await withRetry(() => admin.describeConfigs({ includeSynonyms: false, resources: resourcesWanted }))
   return new Map(
     resources.map(({ resourceName, configEntries }) => [
       resourceName,

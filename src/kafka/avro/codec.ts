@@ -21,13 +21,13 @@ const readingsMax = 200
 export type WriterLookup = (schemaId: number) => Promise<Type>
 
 /** How to read what a writer of some schema wrote: as it is, through a resolver, or not at all. */
-type Reading = { resolver: Resolver | undefined } | { refused: DuelogError }
+type ReadConsistency = { resolver: Resolver | undefined } | { refused: DuelogError }
 
 export class AvroCodec<Value, Input = Value> implements Codec<Value, Input> {
   readonly #type: Type
   readonly #schemaId: number
   readonly #lookup: WriterLookup
-  readonly #readings = new Map<number, Reading>()
+  readonly #readings = new Map<number, ReadConsistency>()
   /** Ids of our own, which come first among the readings. */
   readonly #own: number
   #scratch = Buffer.allocUnsafe(4_096)
@@ -70,7 +70,7 @@ export class AvroCodec<Value, Input = Value> implements Codec<Value, Input> {
     return reading === undefined ? this.#learn(bytes) : this.#read(bytes, reading)
   }
 
-  #read(bytes: Buffer, reading: Reading): Value {
+  #read(bytes: Buffer, reading: ReadConsistency): Value {
     if ('refused' in reading) throw reading.refused
     let result: { value: unknown; offset: number }
     try {
@@ -95,7 +95,7 @@ export class AvroCodec<Value, Input = Value> implements Codec<Value, Input> {
     return this.#read(bytes, reading)
   }
 
-  async #readingOf(id: number): Promise<Reading> {
+  async #readingOf(id: number): Promise<ReadConsistency> {
     let writer: Type
     try {
       writer = await this.#lookup(id)

@@ -34,7 +34,7 @@ import type { Codec } from '../../ports/index.ts'
 import { avroType, fingerprintOf } from './avro-type.ts'
 import { AvroCodec } from './codec.ts'
 import { type KnownIds, Registry, type RegistryOptions } from './registry.ts'
-import { alikeType } from './repeated-record-cache.ts'
+import { repeatedRecordType } from './repeated-record-cache.ts'
 
 export type { KnownIds } from './registry.ts'
 
@@ -72,7 +72,7 @@ const schemaNames = Object.keys(schemas) as SchemaName[]
 const definitionsAlikeFrom = { JobDefinition: 'contentType', Schedule: 'everyMs', Target: 'handler', Retry: 'maxAttempts' }
 
 const typeOf = (name: SchemaName): Type =>
-  name === 'job-definition' ? alikeType(schemas[name], definitionsAlikeFrom) : avroType(schemas[name])
+  name === 'job-definition' ? repeatedRecordType(schemas[name], definitionsAlikeFrom) : avroType(schemas[name])
 
 /**
  * Registers every schema at its subjects, compatible backwards with all earlier versions, or at one of our own (ADR 0061), and checks the known ids.

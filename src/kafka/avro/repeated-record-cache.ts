@@ -41,7 +41,7 @@ const copiedBytesMax = 4_096
 const RecordType = avro.types.RecordType as unknown as RecordConstructor
 
 /** `from`: by the name of a record, the field from which on it is compared. */
-export function alikeType(schema: unknown, from: Readonly<Record<string, string>>): Type {
+export function repeatedRecordType(schema: unknown, from: Readonly<Record<string, string>>): Type {
   const typeHook = (part: Schema, options: unknown): Type | undefined => {
     const { type, name } = part as { type?: unknown; name?: string }
     if ((part as unknown) === 'bytes' || type === 'bytes') return new SharedBytes()

@@ -21,7 +21,7 @@ const forgottenMs = 600_000
 const steadyMsMin = 60_000
 const steadyMsMax = 600_000
 
-export interface CutOffOptions {
+export interface BrokerIsolationOptions {
   /** Addresses that have not answered, and since when by the steady clock. */
   silent(): ReadonlyMap<string, number>
   /** Keeps asking a silent broker, which nobody else may want any more. */
@@ -37,8 +37,8 @@ export interface CutOffOptions {
   nowMs?(): number
 }
 
-export class CutOff {
-  readonly #options: CutOffOptions
+export class BrokerIsolation {
+  readonly #options: BrokerIsolationOptions
   readonly #listeners = new Set<() => void>()
   #timer: NodeJS.Timeout | undefined
   #broker: string | undefined
@@ -48,7 +48,7 @@ export class CutOff {
   #reachSinceMs: number | undefined
   #endedAtMs = Number.NEGATIVE_INFINITY
 
-  constructor(options: CutOffOptions) {
+  constructor(options: BrokerIsolationOptions) {
     this.#options = options
   }
 

@@ -5,7 +5,7 @@
 import type { ConnectionOptions } from 'node:tls'
 import { type ISocketFactory, Kafka, logLevel, type RetryOptions, type SASLOptions } from 'kafkajs'
 import type { Append } from '../../clock/index.ts'
-import { quietQueues, relayTo } from '../kafkajs/index.ts'
+import { relayTo, stopIdleQueueTimers } from '../kafkajs/index.ts'
 import { connectMs } from './watched-broker.ts'
 import { WatchedBrokers } from './watched-brokers.ts'
 import type { Patience } from './watched-socket.ts'
@@ -139,7 +139,7 @@ function principalIn({ sasl, ssl, clientId }: LogOptions): string {
 }
 
 export function createKafka(options: LogOptions, settings: LogSettings): Kafka {
-  quietQueues()
+  stopIdleQueueTimers()
   const { logger } = settings
   const brokers = new WatchedBrokers({ patience: patienceOf(settings), logger, open: options.socketFactory })
   const kafka = new Kafka({

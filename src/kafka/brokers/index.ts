@@ -1,5 +1,5 @@
 /** Connections to brokers, each watched for silence. */
-export { CutOff } from './broker-isolation.ts'
+export { BrokerIsolation } from './broker-isolation.ts'
 export {
   brokersOf,
   createKafka,

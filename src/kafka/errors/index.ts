@@ -1,3 +1,3 @@
 /** What kafkajs throws as errors of our table, and which of them are tried again. */
 export { faultOf } from './kafka-errors.ts'
-export { patiently } from './retry.ts'
+export { withRetry } from './retry.ts'

@@ -16,7 +16,7 @@ const passing = new Set([
 ])
 
 /** Repeats the question while its error is a passing one, for 20 s at most. `exceptions` are then final as well. */
-export async function patiently<Value>(ask: () => Promise<Value>, exceptions: readonly string[] = []): Promise<Value> {
+export async function withRetry<Value>(ask: () => Promise<Value>, exceptions: readonly string[] = []): Promise<Value> {
   const endMs = performance.now() + patienceMs
   while (true) {
     try {

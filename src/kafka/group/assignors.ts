@@ -7,9 +7,9 @@
  */
 import { type Assigner, AssignerProtocol, type Cluster, type GroupMember, type PartitionAssigner } from 'kafkajs'
 import { metadataOf } from './member-metadata.ts'
-import { type MemberNote, readNote } from './member-user-data.ts'
+import { type MemberUserData, readUserData } from './member-user-data.ts'
 import { partitionsIn } from './partition-bits.ts'
-import { shareWarm } from './warm-assignment.ts'
+import { assignWarm } from './warm-assignment.ts'
 
 export type AssignerKind = 'co-partitioned' | 'round-robin' | 'range'
 
@@ -20,12 +20,12 @@ type Assignments = Map<string, Record<string, number[]>>
 interface GroupRole {
   memberId: string
   topics: string[]
-  note: MemberNote
+  note: MemberUserData
 }
 type Rule = (members: GroupRole[], counts: Map<string, number>) => Assignments
 
 /** `note` is asked at each join. */
-export function createAssigner(kind: AssignerKind, note: () => MemberNote): PartitionAssigner {
+export function createAssigner(kind: AssignerKind, note: () => MemberUserData): PartitionAssigner {
   const rule = rules[kind]
   // Members of other programs know it by its own name.
   const name = kind === 'range' ? kind : `duelog-${kind}`
@@ -73,7 +73,7 @@ export const coPartitioned: Rule = (all, counts) => {
   const standings = (some: readonly GroupRole[]) => some.map((member) => standingOf(member, knowStandbys))
   const wanted = knowStandbys ? Math.max(0, ...notes.map((note) => note.wanted)) : 0
   const known = standings(staying.length > 0 ? staying : members)
-  const { owners, copies, awaited } = shareWarm(widest, wanted, known, standings(yielding))
+  const { owners, copies, awaited } = assignWarm(widest, wanted, known, standings(yielding))
   // What all agree on: who could add a topic to it would make owners of all standbys.
   const [followed = new Set<string>(), ...others] = notes.map((note) => new Set(note.topics))
   for (const topic of followed) if (others.some((topics) => !topics.has(topic))) followed.delete(topic)
@@ -145,5 +145,5 @@ const rules: Record<AssignerKind, Rule> = { 'co-partitioned': coPartitioned, 'ro
 /** Who cannot be read gets nothing, and the others what is theirs. */
 function readMember({ memberId, memberMetadata }: GroupMember) {
   const metadata = metadataOf(memberMetadata)
-  return { memberId, topics: metadata?.topics ?? [], note: readNote(memberId, metadata?.userData) }
+  return { memberId, topics: metadata?.topics ?? [], note: readUserData(memberId, metadata?.userData) }
 }

@@ -7,7 +7,7 @@ import { bitsOf } from './partition-bits.ts'
 const wantedMax = settings.properties.DUELOG_STANDBYS.maximum
 
 /** What a member that can be a standby tells of it. */
-export interface StandbyNote {
+export interface StandbyUserData {
   /** Standbys that each partition is to have. */
   wanted: number
   /** Topics that a standby reads; the owner reads all. */
@@ -17,11 +17,11 @@ export interface StandbyNote {
   /** Partition numbers it has locally, and how far. */
   copies: [partition: number, offset: number][]
   /** Absent: it is of an earlier version, which does not say whether it is warm. */
-  warmth?: WarmthNote
+  warmth?: WarmthUserData
 }
 
 /** How a member tells where it is warm, and is told where it is awaited (warm-assignment.ts). */
-export interface WarmthNote {
+export interface WarmthUserData {
   /** It is assigned this topic, besides those of a standby, where it is awaited. */
   topic: string
   /** Partitions that it fires, or could fire at once (partition-bits.ts). */
@@ -29,7 +29,7 @@ export interface WarmthNote {
 }
 
 /** What a member tells the group at each join. */
-export interface MemberNote {
+export interface MemberUserData {
   instance: string
   userData: unknown
   /** Partition numbers it read until now. */
@@ -40,14 +40,14 @@ export interface MemberNote {
   /** It leaves so for its own good and not for an end: what it fires it fires until another is warm. With `leaving`, for earlier versions. */
   yields?: true
   /** Absent: it knows no standbys. */
-  standby?: StandbyNote
+  standby?: StandbyUserData
 }
 
-export function noteOf(
+export function userDataOf(
   { instance, userData, standbys, isLeaving, isYielding }: GroupReaderOptions & { isYielding?: () => boolean },
   assigned: ReadonlyMap<string, readonly number[]>,
   generation: number,
-): MemberNote {
+): MemberUserData {
   const owned = new Set<number>()
   const followed = new Set<number>()
   for (const [topic, partitions] of assigned) {
@@ -66,10 +66,10 @@ export function noteOf(
 }
 
 /** Never fails: a member of another program has a note that says nothing. */
-export function readNote(memberId: string, bytes: Buffer | undefined): MemberNote {
-  const nothing: MemberNote = { instance: memberId, userData: null, owned: [], generation: 0 }
+export function readUserData(memberId: string, bytes: Buffer | undefined): MemberUserData {
+  const nothing: MemberUserData = { instance: memberId, userData: null, owned: [], generation: 0 }
   try {
-    const note = JSON.parse(bytes?.toString() ?? '') as Partial<MemberNote>
+    const note = JSON.parse(bytes?.toString() ?? '') as Partial<MemberUserData>
     return {
       instance: typeof note.instance === 'string' ? note.instance : memberId,
       userData: note.userData ?? null,
@@ -83,7 +83,7 @@ export function readNote(memberId: string, bytes: Buffer | undefined): MemberNot
   }
 }
 
-function isStandbyNote(note: Partial<StandbyNote> | undefined): note is StandbyNote {
+function isStandbyNote(note: Partial<StandbyUserData> | undefined): note is StandbyUserData {
   if (typeof note !== 'object' || note === null) return false
   const { wanted, topics, following, copies, warmth } = note
   return (

@@ -2,9 +2,9 @@
  * Who of a few gets which of many, at the least cost, and nobody has more than one more than another: a flow of least cost, found by shortest
  * paths. Pure. The bins are members of a group, the items partitions; a crowd is what comes to one bin from one source.
  */
-import { type Path, SeatSearch } from './shortest-path.ts'
+import { type Path, ShortestPaths } from './shortest-path.ts'
 
-export interface SeatPlan {
+export interface AssignmentPlan {
   /** Number of bins; they are numbered from 0. */
   bins: number
   /** What each bin has already; it stays there. */
@@ -26,8 +26,8 @@ const MOVES_MAX = 2_000_000
 
 const never = Number.POSITIVE_INFINITY
 
-export class Seats {
-  readonly #plan: SeatPlan
+export class MinCostAssignment {
+  readonly #plan: AssignmentPlan
   readonly #floor: number
   readonly #extras: number
   readonly #binOf = new Map<number, number>()
@@ -41,10 +41,10 @@ export class Seats {
   /** Bins that have one more than the floor. */
   #larger: number
   #movesLeft = MOVES_MAX
-  #search: SeatSearch | undefined
+  #search: ShortestPaths | undefined
 
   /** `count`: of the items that are to be seated, besides what is taken. */
-  constructor(plan: SeatPlan, count: number) {
+  constructor(plan: AssignmentPlan, count: number) {
     this.#plan = plan
     this.#load = [...plan.taken]
     const total = plan.taken.reduce((sum, each) => sum + each, count)
@@ -124,7 +124,7 @@ export class Seats {
   /** By the path of least cost to a free seat. */
   #seatAlong(item: number, isCrowdMaxKept: boolean): boolean {
     const { bins, sources, crowdMax, sourceOf } = this.#plan
-    this.#search ??= new SeatSearch({
+    this.#search ??= new ShortestPaths({
       ...{ bins, sources, crowdMax, floor: this.#floor },
       loadOf: (bin) => this.#loadOf(bin),
       hasRoom: (bin) => this.#hasRoom(bin),

@@ -1,5 +1,5 @@
 /** Who gets which partition number. Pure: the same members give the same shares, whoever leads the group. */
-import { Seats } from './min-cost-assignment.ts'
+import { MinCostAssignment } from './min-cost-assignment.ts'
 
 export interface Claimant {
   memberId: string
@@ -25,7 +25,7 @@ const coldCost = 1e6
  * allows. What has to move, or is free, goes to those who are warm as far as balance allows, else to those who follow it, else to those with
  * a copy, the most advanced first. When it goes there is another question (heirs.ts).
  */
-export function sharePartitions(count: number, members: readonly Claimant[]): Map<string, number[]> {
+export function assignOwners(count: number, members: readonly Claimant[]): Map<string, number[]> {
   if (members.length === 0) return new Map()
   const sorted = [...members].sort((a, b) => compare(a.memberId, b.memberId))
   const owners = ownersOf(count, sorted)
@@ -42,7 +42,7 @@ export function sharePartitions(count: number, members: readonly Claimant[]): Ma
     )
   }
   const one = { sources: 1, sourceOf: () => 0, crowdMax: () => Number.POSITIVE_INFINITY }
-  const seats = new Seats({ bins: sorted.length, taken: sorted.map(() => 0), cost, ...one }, count)
+  const seats = new MinCostAssignment({ bins: sorted.length, taken: sorted.map(() => 0), cost, ...one }, count)
   // Those who owned most keep the larger shares, so that the fewest partitions move.
   const claims: number[][] = sorted.map(() => [])
   for (const [partition, owner] of owners.entries()) if (owner !== undefined) claims[owner]?.push(partition)

@@ -2,7 +2,7 @@
  * The search of min-cost-assignment.ts for the path of least cost by which an item finds a place: over bins, and over crowds, whose items may go elsewhere.
  * Its arrays are used again for each search, and only what a search has touched is reset: a group of a thousand has a million crowds.
  */
-export interface SeatingView {
+export interface AssignmentView {
   bins: number
   sources: number
   /** What each bin has at least in the end. */
@@ -28,8 +28,8 @@ const noItem = -1
 const start = -1
 
 /** Nodes are the bins, then the crowds. */
-export class SeatSearch {
-  readonly #seating: SeatingView
+export class ShortestPaths {
+  readonly #seating: AssignmentView
   readonly #distances: Float64Array
   /** The distance that a node had when it was last looked from: a second look from there finds nothing new. */
   readonly #looked: Float64Array
@@ -38,7 +38,7 @@ export class SeatSearch {
   /** In the order in which they are to be looked from, those that got nearer meanwhile once more. */
   readonly #queue: number[] = []
 
-  constructor(seating: SeatingView) {
+  constructor(seating: AssignmentView) {
     this.#seating = seating
     const nodes = seating.bins * (1 + seating.sources)
     this.#distances = new Float64Array(nodes).fill(never)

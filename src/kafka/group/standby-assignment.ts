@@ -1,5 +1,5 @@
 /** Who follows which partition beside its owner. Pure, as the shares of the owners are (owner-assignment.ts). */
-import { Seats } from './min-cost-assignment.ts'
+import { MinCostAssignment } from './min-cost-assignment.ts'
 import { compare, numbers, ranksOf } from './owner-assignment.ts'
 
 export interface Follower {
@@ -24,7 +24,7 @@ const coldCost = 1e6
  * than one more than another, and what one member owns is spread over all others, so that each can take over its part. As far as that
  * allows they are on other hosts than the owner, whoever followed goes on, and then whoever has a copy is preferred.
  */
-export function shareStandbys(
+export function assignStandbys(
   count: number,
   wanted: number,
   members: readonly Follower[],
@@ -84,7 +84,10 @@ function roundOf(
   }
   const sourceOf = (partition: number): number => ownerOf.get(partition) ?? members.length
   const taken = shares.map(({ length }) => length)
-  const seats = new Seats({ bins: members.length, taken, cost, sources: members.length + 1, sourceOf, crowdMax }, count)
+  const seats = new MinCostAssignment(
+    { bins: members.length, taken, cost, sources: members.length + 1, sourceOf, crowdMax },
+    count,
+  )
   for (const partition of numbers(count)) for (const bin of members.keys()) seats.keep(partition, bin)
   for (const partition of numbers(count)) seats.seat(partition)
   return seats.shares

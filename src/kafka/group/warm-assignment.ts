@@ -4,13 +4,13 @@
  * besides first. It is awaited: it says when it is warm by joining anew, and the others go then. Until that nobody waits for anything, so one
  * that never gets warm changes nothing.
  */
-import { type Claimant, compare, numbers, ownersOf, sharePartitions } from './owner-assignment.ts'
-import { type Follower, shareStandbys } from './standby-assignment.ts'
+import { assignOwners, type Claimant, compare, numbers, ownersOf } from './owner-assignment.ts'
+import { assignStandbys, type Follower } from './standby-assignment.ts'
 
 type Shares = Map<string, number[]>
 type Standing = Claimant & Follower
 
-export interface WarmShares {
+export interface WarmAssignment {
   owners: Shares
   /** What each follows, whether it is awaited or not. */
   copies: Shares
@@ -19,14 +19,14 @@ export interface WarmShares {
 }
 
 /** `yielding`: they want nothing more, and what they fire they fire until one of the members is warm. */
-export function shareWarm(
+export function assignWarm(
   count: number,
   wanted: number,
   members: readonly Standing[],
   yielding: readonly Standing[] = [],
-): WarmShares {
+): WarmAssignment {
   const sorted = [...members].sort((a, b) => compare(a.memberId, b.memberId))
-  const targets = sharePartitions(count, sorted)
+  const targets = assignOwners(count, sorted)
   const owners = ownersUntilWarm(count, sorted, targets, yielding)
   const before = ownersOf(count, sorted)
   // Who owns a partition has a copy that is as good as one that follows.
@@ -34,7 +34,7 @@ export function shareWarm(
     ...member,
     following: [...member.following, ...member.owned.filter((each) => before[each] === place)],
   }))
-  const standbys = shareStandbys(count, wanted, followers, targets)
+  const standbys = assignStandbys(count, wanted, followers, targets)
   const copies: Shares = new Map(sorted.map(({ memberId }) => [memberId, []]))
   const awaited: Shares = new Map(sorted.map(({ memberId }) => [memberId, []]))
   const [ownerOf, targetOf] = [memberOf(owners), memberOf(targets)]

@@ -13,7 +13,7 @@ interface RequestQueue {
 let done = false
 
 /** To be called before the first connection; more calls do nothing. */
-export function quietQueues(): void {
+export function stopIdleQueueTimers(): void {
   if (done) return
   done = true
   const { prototype } = createRequire(import.meta.url)('kafkajs/src/network/requestQueue/index.js') as { prototype: RequestQueue }

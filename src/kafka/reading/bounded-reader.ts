@@ -9,9 +9,9 @@ import { randomUUID } from 'node:crypto'
 import type { Admin, Consumer, Kafka } from 'kafkajs'
 import type { RecordIn } from '../../ports/index.ts'
 import type { LogSettings } from '../brokers/index.ts'
-import { faultOf, patiently } from '../errors/index.ts'
+import { faultOf, withRetry } from '../errors/index.ts'
 import { answeredOffset, withBoundedFetches, withLostCoordinators } from '../kafkajs/index.ts'
-import { QuietRounds } from './idle-fetches.ts'
+import { IdleFetches } from './idle-fetches.ts'
 import { Pace } from './pace.ts'
 import { recordsOf } from './records.ts'
 import { tellUnread } from './unreadable-records.ts'
@@ -53,7 +53,7 @@ export async function readToEnd(kafka: Kafka, settings: LogSettings, options: Bo
   let consumer: Consumer | undefined
   try {
     await admin.connect()
-    const spans = await patiently(() => spansOf(kafka, options))
+    const spans = await withRetry(() => spansOf(kafka, options))
     if (spans.every(({ from, to }) => from >= to)) return spans
     consumer = kafka.consumer({
       groupId,
@@ -115,7 +115,7 @@ async function read(consumer: Consumer, spans: readonly Span[], settings: LogSet
   const next = new Map(spans.map(({ topic, partition, from }) => [`${topic}/${partition}`, from]))
   const open = new Set(spans.filter(({ from, to }) => from < to).map(({ topic, partition }) => `${topic}/${partition}`))
   const total = spans.reduce((sum, { from, to }) => sum + Math.max(0, to - from), 0)
-  const quiet = new QuietRounds()
+  const quiet = new IdleFetches()
   const pace = new Pace(consumer, spans, open, options.paceMs ?? Number.POSITIVE_INFINITY)
   let done = 0
   const passed = (place: string, offset: number): void => {

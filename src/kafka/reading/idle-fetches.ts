@@ -10,7 +10,7 @@ const goneMs = 60_000
 /** A broker that is lost, and what it led, is waited for so long while nothing else comes. Kafka needs some 10 s to name another leader. */
 const lostMsMax = 60_000
 
-export class QuietRounds {
+export class IdleFetches {
   readonly #nowMs: () => number
   /** Since when nothing came but failures. */
   #lostSinceMs: number | undefined

@@ -15,9 +15,9 @@ import type { Consumer, EachBatchPayload, Kafka } from 'kafkajs'
 import { DuelogError, messageOf } from '../../errors/index.ts'
 import type { Batch, GroupReader, GroupReaderOptions, Position, TopicPartition } from '../../ports/index.ts'
 import type { PartitionCounts } from '../admin/index.ts'
-import { type CutOff, type LogSettings, principalOf, retry } from '../brokers/index.ts'
+import { type BrokerIsolation, type LogSettings, principalOf, retry } from '../brokers/index.ts'
 import { faultOf } from '../errors/index.ts'
-import { type AssignerKind, createAssigner, noteOf } from '../group/index.ts'
+import { type AssignerKind, createAssigner, userDataOf } from '../group/index.ts'
 import { unveiled, withBoundedFetches, withLostCoordinators } from '../kafkajs/index.ts'
 import { FetchOrder } from './fetch-order.ts'
 import { Heartbeats } from './heartbeats.ts'
@@ -57,7 +57,7 @@ export class KafkaGroupReader implements GroupReader {
     counts: PartitionCounts,
     settings: LogSettings,
     options: GroupReaderOptions,
-    cutOff?: Pick<CutOff, 'isCutOff' | 'onChange'>,
+    cutOff?: Pick<BrokerIsolation, 'isCutOff' | 'onChange'>,
   ) {
     this.#options = options
     this.#settings = settings
@@ -69,7 +69,7 @@ export class KafkaGroupReader implements GroupReader {
     const note = () => {
       this.#heartbeats.joining()
       const isYielding = (): boolean => cutOff?.isCutOff === true
-      return noteOf({ ...options, isYielding }, this.#assigned, this.#heartbeats.generation)
+      return userDataOf({ ...options, isYielding }, this.#assigned, this.#heartbeats.generation)
     }
     const { assignment = 'round-robin' } = options
     // Where the membership ends first the next one tells the group.

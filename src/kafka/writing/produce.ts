@@ -16,7 +16,7 @@ import { DuelogError } from '../../errors/index.ts'
 import type { RecordOut } from '../../ports/index.ts'
 import type { PartitionCounts } from '../admin/index.ts'
 import { answeredOffset } from '../kafkajs/index.ts'
-import { partitionsApart, type Round, roundsOf } from './request-batches.ts'
+import { partitionsApart, type RequestBatch, requestBatchesOf } from './request-batches.ts'
 
 export interface ProduceOptions {
   sendBatch(batch: ProducerBatch): Promise<RecordMetadata[]>
@@ -33,8 +33,8 @@ export async function produce(
 ): Promise<Map<string, number>> {
   const { sendBatch, counts, requestTimeoutMs, onAppended } = options
   const offsets = new Map<string, number>()
-  for (const round of roundsOf(records, partitionCounts)) {
-    const send = async (topicMessages: Round['topicMessages']): Promise<void> => {
+  for (const round of requestBatchesOf(records, partitionCounts)) {
+    const send = async (topicMessages: RequestBatch['topicMessages']): Promise<void> => {
       const sentMs = performance.now()
       const written = await sendBatch({ topicMessages, timeout: requestTimeoutMs })
       if (onAppended !== undefined) tellTime(written, counts, sentMs, onAppended)
@@ -47,8 +47,8 @@ export async function produce(
 }
 
 /** What goes to one broker, as far as is known, is one line. */
-function linesOf(round: Round, counts: ProduceOptions['counts']): Iterable<Round['topicMessages'][]> {
-  const lines = new Map<string, Round['topicMessages'][]>()
+function linesOf(round: RequestBatch, counts: ProduceOptions['counts']): Iterable<RequestBatch['topicMessages'][]> {
+  const lines = new Map<string, RequestBatch['topicMessages'][]>()
   for (const part of partitionsApart(round))
     for (const { topic, messages } of part) {
       const leader = counts.leaderOf(topic, messages[0]?.partition ?? 0)
@@ -64,11 +64,11 @@ function linesOf(round: Round, counts: ProduceOptions['counts']): Iterable<Round
  * anything is still under way.
  */
 async function sendInLines(
-  lines: Iterable<Round['topicMessages'][]>,
-  send: (part: Round['topicMessages']) => Promise<void>,
+  lines: Iterable<RequestBatch['topicMessages'][]>,
+  send: (part: RequestBatch['topicMessages']) => Promise<void>,
 ): Promise<void> {
   const failures: unknown[] = []
-  const go = async (line: Round['topicMessages'][]): Promise<void> => {
+  const go = async (line: RequestBatch['topicMessages'][]): Promise<void> => {
     for (const part of line) {
       if (failures.length > 0) return
       await send(part).catch((error) => failures.push(error))
@@ -92,7 +92,7 @@ function tellTime(
   }
 }
 
-function take(written: RecordMetadata[], sent: Round['topicMessages'], offsets: Map<string, number>): void {
+function take(written: RecordMetadata[], sent: RequestBatch['topicMessages'], offsets: Map<string, number>): void {
   const answered = new Set<string>()
   for (const { topicName, partition, baseOffset } of written) {
     const place = `${topicName}/${partition}`

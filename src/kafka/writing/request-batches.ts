@@ -14,7 +14,7 @@ const requestBytesMax = 50_000_000
 /** Length, offset and time deltas, key and value lengths: at most so many bytes in the log. */
 const recordOverheadBytes = 32
 
-export interface Round {
+export interface RequestBatch {
   topicMessages: { topic: string; messages: GroupedMessages }[]
   /** `topic/partition` of every batch in this round, so that the caller can tell first offsets. */
   bytes: number
@@ -36,7 +36,7 @@ export class GroupedMessages extends Array<Message> {
 }
 
 /** The same round as requests for one partition each, in the order in which its partitions were first met. */
-export function partitionsApart({ topicMessages }: Round): Round['topicMessages'][] {
+export function partitionsApart({ topicMessages }: RequestBatch): RequestBatch['topicMessages'][] {
   return topicMessages.flatMap(({ topic, messages }) =>
     Object.values(messages.groups).map((group) => {
       const own = new GroupedMessages()
@@ -84,7 +84,7 @@ export function targetOf(record: RecordOut, partitionCounts: ReadonlyMap<string,
 }
 
 /** Keeps the order of each partition's records: a partition never goes back to an earlier round. */
-export function roundsOf(records: RecordOut[], partitionCounts: ReadonlyMap<string, number>): Round[] {
+export function requestBatchesOf(records: RecordOut[], partitionCounts: ReadonlyMap<string, number>): RequestBatch[] {
   const rounds: { bytes: number; topics: Map<string, GroupedMessages> }[] = []
   const places = new Map<string, { round: number; bytes: number }[]>()
   for (const record of records) {

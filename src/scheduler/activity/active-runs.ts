@@ -7,9 +7,9 @@ import { timerBound, timerOfKey } from '../../../streams/state/index.ts'
 import type { PartitionStore, RunsUnderWay } from '../../ports/index.ts'
 
 /** Jobs that are remembered. What is beyond is not counted and not listed. */
-export const jobsUnderWayMax = 100_000
+export const activeJobsMax = 100_000
 
-export class UnderWay {
+export class ActiveRuns {
   readonly #jobs = new Map<string, RunsUnderWay>()
   readonly #total: RunsUnderWay = { dispatched: 0, running: 0, waiting: 0 }
   /** Whether the timers of runs have been looked at since the partition became active. */
@@ -19,7 +19,7 @@ export class UnderWay {
   set(jobId: string, active: readonly ActiveRun[]): void {
     const before = this.#jobs.get(jobId)
     if (before !== undefined) this.#count(before, -1)
-    if (active.length === 0 || (before === undefined && this.#jobs.size >= jobsUnderWayMax)) {
+    if (active.length === 0 || (before === undefined && this.#jobs.size >= activeJobsMax)) {
       this.#jobs.delete(jobId)
       return
     }

@@ -1,15 +1,15 @@
 /** Before a fold: loads what it may need to know of shared limits, and calls those that may find a slot in it. */
 import { holdsSlot, type Job, type Waiter } from '../../../streams/state/index.ts'
 import type { PartitionStore } from '../../ports/index.ts'
-import type { Mail } from '../input/index.ts'
-import { type Admissions, addLimitKeys, KeyLedger, type LimitKeys } from '../limits/index.ts'
+import type { InputRecord } from '../input/index.ts'
+import { type AdmissionQueue, addLimitKeys, LimitCounters, type LimitKeys } from '../limits/index.ts'
 import type { SchedulerCodecs } from '../options/index.ts'
-import type { Weights } from '../state/index.ts'
+import type { HeavyJobs } from '../state/index.ts'
 import { type Batch, loadWaiters } from './batch-limits.ts'
-import type { Narrowing } from './failure-isolation.ts'
+import type { FailureIsolation } from './failure-isolation.ts'
 
-export interface Called {
-  ledger: KeyLedger
+export interface AdmissionCandidates {
+  limitCounters: LimitCounters
   /** In the order in which they are to be asked, key by key. */
   waiters: Waiter[]
   /** Keys of rate limits whose starts are out of date. */
@@ -19,40 +19,43 @@ export interface Called {
 interface CallContext {
   store: PartitionStore
   codecs: SchedulerCodecs
-  admissions: Admissions
-  weights: Weights
-  narrowing: Narrowing
+  admissionQueue: AdmissionQueue
+  heavyJobs: HeavyJobs
+  failureIsolation: FailureIsolation
 }
 
 /** Adds to the jobs of the batch those of the runs that are called: as many as the turn can write. The others are called in the next ones. */
-export async function callHeads(context: CallContext, batch: Batch, now: number): Promise<Called> {
-  const { store, codecs, admissions, narrowing } = context
-  const { jobs, mails } = batch
-  const ledger = new KeyLedger()
-  const outdated = await admissions.sweep(store, now)
-  const marked = admissions.takeMarked()
+export async function loadAdmissionCandidates(context: CallContext, batch: Batch, now: number): Promise<AdmissionCandidates> {
+  const { store, codecs, admissionQueue, failureIsolation } = context
+  const { jobs, inputRecords } = batch
+  const limitCounters = new LimitCounters()
+  const outdated = await admissionQueue.sweep(store, now)
+  const marked = admissionQueue.takeMarked()
   const keys: LimitKeys = { slots: new Set(marked), starts: new Set(outdated) }
   for (const job of jobs.values()) addLimitKeys(keys, job)
-  for (const { input } of mails) if (input?.kind === 'definition') addLimitKeys(keys, { definition: input.definition })
-  await ledger.load(store, codecs, keys)
-  const { freed, redefined } = expected(jobs, mails)
-  const heads = await admissions.heads(store, new Set([...marked, ...freed.keys(), ...redefined]), ledger, freed)
+  for (const { input } of inputRecords) if (input?.kind === 'definition') addLimitKeys(keys, { definition: input.definition })
+  await limitCounters.load(store, codecs, keys)
+  const { freed, redefined } = expected(jobs, inputRecords)
+  const heads = await admissionQueue.heads(store, new Set([...marked, ...freed.keys(), ...redefined]), limitCounters, freed)
   // Where the culprit of a turn that failed is sought each of them is an input like a timer.
-  const most = narrowing.share < 1 ? narrowing.max - batch.timers.length - mails.length : heads.length
+  const most = failureIsolation.share < 1 ? failureIsolation.max - batch.timers.length - inputRecords.length : heads.length
   const asked = heads.slice(0, Math.max(0, most))
   const waiters = asked.slice(0, await loadWaiters(context, batch, asked))
-  admissions.mark(heads.slice(waiters.length).map(({ key }) => key))
+  admissionQueue.mark(heads.slice(waiters.length).map(({ key }) => key))
   const more: LimitKeys = { slots: new Set(), starts: new Set() }
   for (const { jobId } of waiters) addLimitKeys(more, jobs.get(jobId) ?? {})
-  await ledger.load(store, codecs, more)
-  return { ledger, waiters, outdated }
+  await limitCounters.load(store, codecs, more)
+  return { limitCounters, waiters, outdated }
 }
 
 /** Slots that the mail is likely to give back, and keys whose number of slots it may change. Whatever else does is marked by the fold. */
-function expected(jobs: ReadonlyMap<string, Job>, mails: Mail[]): { freed: Map<string, number>; redefined: Set<string> } {
+function expected(
+  jobs: ReadonlyMap<string, Job>,
+  inputRecords: InputRecord[],
+): { freed: Map<string, number>; redefined: Set<string> } {
   const freed = new Map<string, number>()
   const redefined = new Set<string>()
-  for (const { input, jobId } of mails) {
+  for (const { input, jobId } of inputRecords) {
     if (input?.kind === 'definition') {
       const key = input.definition.spec?.concurrencyKey ?? null
       if (key !== null) redefined.add(key)

@@ -13,27 +13,38 @@ import {
 } from '../../../streams/state/index.ts'
 import { messageOf } from '../../errors/index.ts'
 import type { RecordOut } from '../../ports/index.ts'
-import { type Mail, mailName, movedHeader, runOf, timerName, waiterName } from '../input/index.ts'
-import { SearchPatience } from '../options/index.ts'
-import { type Called, callHeads } from './admission-candidates.ts'
+import { type InputRecord, inputRecordName, movedHeader, runOf, timerName, waiterName } from '../input/index.ts'
+import { SearchBudget } from '../options/index.ts'
+import { type AdmissionCandidates, loadAdmissionCandidates } from './admission-candidates.ts'
 import { Effects } from './batch-effects.ts'
 import { loadBatch } from './batch-limits.ts'
-import { type FoldContext, type Folded, tellUnreadable } from './batch-result.ts'
+import { type BatchContext, type BatchResult, tellUnreadable } from './batch-result.ts'
 import { culpritWaitMs, type Verdict } from './failure-isolation.ts'
 import { isUnderWay, retriesIn, startLatenessMs } from './observed-inputs.ts'
 
 /** With `mayLog` false the fold ends before the first mail that is not decided yet: a partition that is not claimed decides nothing. */
-export async function fold(context: FoldContext, timers: Timer[], mails: Mail[], now: number, mayLog: boolean): Promise<Folded> {
-  const { store, codecs, weights, narrowing, leadMs } = context
-  const batch = await loadBatch({ store, codecs, weights, share: narrowing.share }, timers, mails, context.mailFirst)
-  const called = await callHeads(context, batch, now)
+export async function applyBatch(
+  context: BatchContext,
+  timers: Timer[],
+  inputRecords: InputRecord[],
+  now: number,
+  mayLog: boolean,
+): Promise<BatchResult> {
+  const { store, codecs, heavyJobs, failureIsolation, leadMs } = context
+  const batch = await loadBatch(
+    { store, codecs, heavyJobs, share: failureIsolation.share },
+    timers,
+    inputRecords,
+    context.inputRecordsFirst,
+  )
+  const called = await loadAdmissionCandidates(context, batch, now)
   const effects = new Effects(context.partition, context.partitions, context.names, context.codecs)
-  const folded: Folded = {
+  const batchResult: BatchResult = {
     effects,
     deferred: [],
     awaiting: [],
-    mailFolded: 0,
-    timersFolded: batch.timers.length,
+    inputRecordApplied: 0,
+    timersApplied: batch.timers.length,
     blocked: false,
     names: [],
     waitersAsked: called.waiters.length,
@@ -45,31 +56,31 @@ export async function fold(context: FoldContext, timers: Timer[], mails: Mail[],
     retries: 0,
     aheadUntil: 0,
   }
-  const fold = new BatchFold(context, batch.jobs, called, folded, now)
-  const patience = new SearchPatience(turnStepsMax)
+  const step = new BatchFold(context, batch.jobs, called, batchResult, now)
+  const patience = new SearchBudget(cycleStepsMax)
   for (const timer of batch.timers) {
     if (judges(timer)) continue
     if (patience.isOver) batch.timersLeft.push(timer)
-    else fold.timer(timer)
+    else step.timer(timer)
   }
-  for (const mail of batch.mails) {
+  for (const inputRecord of batch.inputRecords) {
     // What has waited for the timers' searches waits no further turn, or it would for as long as they are due.
-    if (patience.isOver && folded.mailFolded > 0) break
-    folded.blocked = !fold.mail(mail, mayLog)
-    if (folded.blocked) break
-    folded.mailFolded++
+    if (patience.isOver && batchResult.inputRecordApplied > 0) break
+    batchResult.blocked = !step.inputRecord(inputRecord, mayLog)
+    if (batchResult.blocked) break
+    batchResult.inputRecordApplied++
   }
   // What a worker said comes before what its silence would say.
-  for (const timer of batch.timers) if (judges(timer)) fold.timer(timer)
+  for (const timer of batch.timers) if (judges(timer)) step.timer(timer)
   // In one lane what is due earlier must not come after what is due later: what was ahead of its time waits for the usual lead.
   for (const timer of batch.timersLeft)
-    folded.deferred.push({ timer, untilMs: Math.min(timer.dueAt, Math.max(now, timer.dueAt - leadMs)) })
-  fold.waiters()
-  return folded
+    batchResult.deferred.push({ timer, untilMs: Math.min(timer.dueAt, Math.max(now, timer.dueAt - leadMs)) })
+  step.waiters()
+  return batchResult
 }
 
 /** What the searches of one turn may take, in steps, before the rest waits for the next: about a millisecond. Other partitions fire meanwhile. */
-const turnStepsMax = 100_000
+const cycleStepsMax = 100_000
 
 /** Whether the timer may end an attempt for want of a report. */
 const judges = ({ kind }: Timer): boolean =>
@@ -79,91 +90,92 @@ const judges = ({ kind }: Timer): boolean =>
 const rearmMs = 1_000
 
 class BatchFold {
-  readonly #context: FoldContext
+  readonly #context: BatchContext
   readonly #jobs: Map<string, Job>
-  readonly #called: Called
-  readonly #folded: Folded
+  readonly #called: AdmissionCandidates
+  readonly #batchResult: BatchResult
   readonly #now: number
 
-  constructor(context: FoldContext, jobs: Map<string, Job>, called: Called, folded: Folded, now: number) {
+  constructor(context: BatchContext, jobs: Map<string, Job>, called: AdmissionCandidates, batchResult: BatchResult, now: number) {
     this.#context = context
     this.#jobs = jobs
     this.#called = called
-    this.#folded = folded
+    this.#batchResult = batchResult
     this.#now = now
   }
 
   timer(timer: Timer): void {
     const job = this.#jobs.get(timer.jobId) ?? { id: timer.jobId }
     const name = timerName(timer)
-    const verdict = this.#context.narrowing.verdictOn(name)
-    if (!verdict?.isPassedOver) this.#folded.names.push(name)
+    const verdict = this.#context.failureIsolation.verdictOn(name)
+    if (!verdict?.isPassedOver) this.#batchResult.names.push(name)
     const decision =
       verdict === undefined ? this.#step(job, { kind: 'timer', timer }) : this.#condemned(job, verdict, timer.runNo)
     if (decision.deferUntil !== undefined) {
-      this.#folded.deferred.push({ timer, untilMs: decision.deferUntil })
+      this.#batchResult.deferred.push({ timer, untilMs: decision.deferUntil })
       return
     }
     const { awaitsEventsUntil: untilMs } = decision
     if (untilMs !== undefined) {
-      if (this.#folded.awaiting.length < this.#context.awaitingMax) {
-        this.#folded.awaiting.push({ timer, untilMs })
+      if (this.#batchResult.awaiting.length < this.#context.awaitingMax) {
+        this.#batchResult.awaiting.push({ timer, untilMs })
         return
       }
       decision.extraTimers.push({ ...timer, dueAt: this.#now + rearmMs })
     }
-    if (verdict === undefined && !decision.failed) this.#folded.effects.popped(timer)
+    if (verdict === undefined && !decision.failed) this.#batchResult.effects.popped(timer)
     // It may still follow from the state: then it is looked at again, but not at once and for ever.
-    else this.#folded.deferred.push({ timer, untilMs: this.#now + culpritWaitMs })
+    else this.#batchResult.deferred.push({ timer, untilMs: this.#now + culpritWaitMs })
     this.#take(job, decision)
   }
 
   /** False: not folded, because it would have to be logged. */
-  mail(mail: Mail, mayLog: boolean): boolean {
-    const decided = mail.source === 'jobs' && mail.offset < this.#context.decidedBefore
+  inputRecord(inputRecord: InputRecord, mayLog: boolean): boolean {
+    const decided = inputRecord.source === 'jobs' && inputRecord.offset < this.#context.decidedBefore
     if (!decided && !mayLog) return false
-    const name = mailName(mail)
-    this.#folded.names.push(name)
-    if (mail.moved !== undefined) {
-      const verdict = this.#context.narrowing.verdictOn(name)
-      if (verdict !== undefined) this.#passOver(mail, verdict)
-      else if (!decided) this.#move(mail)
+    const name = inputRecordName(inputRecord)
+    this.#batchResult.names.push(name)
+    if (inputRecord.moved !== undefined) {
+      const verdict = this.#context.failureIsolation.verdictOn(name)
+      if (verdict !== undefined) this.#passOver(inputRecord, verdict)
+      else if (!decided) this.#move(inputRecord)
       return true
     }
-    if (mail.heartbeat !== undefined) this.#heard(mail.jobId, mail.heartbeat)
-    if (mail.input === undefined) {
-      if (!decided && mail.refusal !== undefined) this.#answer(mail, { outcome: 'rejected', reason: mail.refusal })
+    if (inputRecord.heartbeat !== undefined) this.#heard(inputRecord.jobId, inputRecord.heartbeat)
+    if (inputRecord.input === undefined) {
+      if (!decided && inputRecord.refusal !== undefined)
+        this.#answer(inputRecord, { outcome: 'rejected', reason: inputRecord.refusal })
       return true
     }
-    const job = this.#jobs.get(mail.jobId) ?? { id: mail.jobId }
-    if (mail.input.kind === 'event') this.#reported(job, mail.input.event, this.#now)
-    const lateMs = startLatenessMs(job, mail.input)
-    if (lateMs !== undefined) this.#folded.startedLateMs.push(lateMs)
-    const verdict = this.#context.narrowing.verdictOn(name)
-    if (verdict !== undefined) this.#passOver(mail, verdict)
+    const job = this.#jobs.get(inputRecord.jobId) ?? { id: inputRecord.jobId }
+    if (inputRecord.input.kind === 'event') this.#reported(job, inputRecord.input.event, this.#now)
+    const lateMs = startLatenessMs(job, inputRecord.input)
+    if (lateMs !== undefined) this.#batchResult.startedLateMs.push(lateMs)
+    const verdict = this.#context.failureIsolation.verdictOn(name)
+    if (verdict !== undefined) this.#passOver(inputRecord, verdict)
     const decision =
       verdict === undefined
-        ? this.#step(job, decided ? asDecided(mail.input) : mail.input, mail)
-        : this.#condemned(job, verdict, runOf(mail.input))
-    const { input } = mail
+        ? this.#step(job, decided ? asDecided(inputRecord.input) : inputRecord.input, inputRecord)
+        : this.#condemned(job, verdict, runOf(inputRecord.input))
+    const { input } = inputRecord
     // Not before its report is folded: until then the lease is all that speaks for the attempt.
-    if (input.kind === 'event' && input.event.type !== 'STARTED') this.#context.leases.ended(mail.jobId, input.event)
+    if (input.kind === 'event' && input.event.type !== 'STARTED') this.#context.leases.ended(inputRecord.jobId, input.event)
     else if (input.kind === 'event') this.#begun(decision.job, input.event)
-    if (mail.input.kind === 'definition' && decision.job.definition === mail.input.definition) {
-      const value = definitionValue(mail.input.definition)
-      this.#folded.effects.definition(mail.jobId, value)
-      this.#context.weights.set(mail.jobId, value.length)
+    if (inputRecord.input.kind === 'definition' && decision.job.definition === inputRecord.input.definition) {
+      const value = definitionValue(inputRecord.input.definition)
+      this.#batchResult.effects.definition(inputRecord.jobId, value)
+      this.#context.heavyJobs.set(inputRecord.jobId, value.length)
       this.#context.metrics.definitions.inc()
-      if (!decided && mail.input.definition.spec?.target.topic) this.#folded.effects.judged()
+      if (!decided && inputRecord.input.definition.spec?.target.topic) this.#batchResult.effects.judged()
     } else if (decision.job.definition === undefined && job.definition !== undefined) {
-      this.#folded.effects.definition(mail.jobId, null)
+      this.#batchResult.effects.definition(inputRecord.jobId, null)
     }
     this.#take(job, decision, decided && !this.#context.isExact)
-    if (!decided && mail.replyTo !== undefined) this.#answer(mail, answerTo(job, mail.input, decision))
+    if (!decided && inputRecord.replyTo !== undefined) this.#answer(inputRecord, answerTo(job, inputRecord.input, decision))
     return true
   }
 
-  #heard(jobId: string, { event, heartbeat }: NonNullable<Mail['heartbeat']>): void {
+  #heard(jobId: string, { event, heartbeat }: NonNullable<InputRecord['heartbeat']>): void {
     const job = this.#jobs.get(jobId) ?? { id: jobId }
     if (!isUnderWay(job, event)) return
     // A clock that was ahead when it was read lengthens no lease.
@@ -186,17 +198,17 @@ class BatchFold {
 
   /** Those that waited for a slot come last, when all that this batch frees is free. The first of a key that is refused ends its turn. */
   waiters(): void {
-    const { ledger, waiters, outdated } = this.#called
-    const { effects } = this.#folded
-    const { admissions } = this.#context
+    const { limitCounters, waiters, outdated } = this.#called
+    const { effects } = this.#batchResult
+    const { admissionQueue } = this.#context
     const full = new Set<string>()
     for (const waiter of waiters) {
       if (full.has(waiter.key)) continue
-      admissions.passed(waiter)
+      admissionQueue.passed(waiter)
       const job = this.#jobs.get(waiter.jobId) ?? { id: waiter.jobId }
       const name = waiterName(waiter)
-      this.#folded.names.push(name)
-      const verdict = this.#context.narrowing.verdictOn(name)
+      this.#batchResult.names.push(name)
+      const verdict = this.#context.failureIsolation.verdictOn(name)
       const decision =
         verdict === undefined ? this.#step(job, { kind: 'admit', waiter }) : this.#condemned(job, verdict, waiter.runNo)
       // Nothing can be said of it, so it stays where it is, and nobody of its key is asked before something changes.
@@ -204,30 +216,33 @@ class BatchFold {
       if (decision.admission === 'gone') effects.unqueued(waiter)
       if (decision.admission === 'refused') {
         full.add(waiter.key)
-        ledger.refused(waiter.key)
+        limitCounters.refused(waiter.key)
       }
       this.#take(job, decision)
     }
-    for (const key of outdated) ledger.forget(key)
-    for (const { key, entry } of ledger.changes()) effects.limit(key, entry)
-    admissions.mark(ledger.pressing())
+    for (const key of outdated) limitCounters.forget(key)
+    for (const { key, entry } of limitCounters.changes()) effects.limit(key, entry)
+    admissionQueue.mark(limitCounters.pressing())
   }
 
   /** Only of what is not decided yet: the position that this transaction logs covers the mail, so nobody answers it again. */
-  #answer(mail: Mail, answer: Answer): void {
-    const { replyTo, offset } = mail
+  #answer(inputRecord: InputRecord, answer: Answer): void {
+    const { replyTo, offset } = inputRecord
     if (replyTo === undefined) return
     const { names, partition, logger } = this.#context
-    const place = replyTo.source ?? { topic: names[mail.source], partition, offset }
-    const record = receiptRecord(replyTo, { ...answer, jobId: mail.jobId, ...place })
+    const place = replyTo.source ?? { topic: names[inputRecord.source], partition, offset }
+    const record = receiptRecord(replyTo, { ...answer, jobId: inputRecord.jobId, ...place })
     const problem = this.#topicProblem({ name: record.topic, partition: null }, recordBytes(record))
     if (problem === undefined) {
-      this.#folded.effects.written(record)
-      this.#folded.receipts.push(answer.outcome)
+      this.#batchResult.effects.written(record)
+      this.#batchResult.receipts.push(answer.outcome)
       return
     }
     this.#context.metrics.receiptsDropped.inc()
-    logger.warn({ topic: names[mail.source], partition, offset }, `A receipt that was asked for cannot be sent: ${problem}`)
+    logger.warn(
+      { topic: names[inputRecord.source], partition, offset },
+      `A receipt that was asked for cannot be sent: ${problem}`,
+    )
   }
 
   #topicProblem(place: { name: string; partition: number | null }, bytes: number): string | undefined {
@@ -240,7 +255,7 @@ class BatchFold {
     return isPassedOver ? draftOf(job) : invalidated(job, reason, this.#now, runNo, hasLetter)
   }
 
-  #passOver({ source, offset, jobId }: Mail, { reason }: Verdict): void {
+  #passOver({ source, offset, jobId }: InputRecord, { reason }: Verdict): void {
     const { names, partition, logger, metrics } = this.#context
     metrics.invalid.inc({ reason: 'refused-by-log' })
     logger.error(
@@ -249,18 +264,18 @@ class BatchFold {
     )
   }
 
-  #step(job: Job, input: Input, mail?: Mail): Decision {
+  #step(job: Job, input: Input, inputRecord?: InputRecord): Decision {
     const { leases, leadMs, aheadFrom, eventsReadUntil, zonesMayDiffer, logger } = this.#context
     const topicProblem = this.#topicProblem.bind(this)
     const context = {
       now: this.#now,
       leadMs,
       // What this very batch has put into the lane counts as well.
-      aheadFrom: Math.max(aheadFrom, this.#folded.aheadUntil),
+      aheadFrom: Math.max(aheadFrom, this.#batchResult.aheadUntil),
       ...{ eventsReadUntil, zonesMayDiffer, topicProblem },
       poolProblem: (pool: string) => this.#context.targets?.poolProblem(pool),
       keptMs: (pool: string) => this.#context.targets?.keptMs?.(pool) ?? Number.POSITIVE_INFINITY,
-      limits: this.#called.ledger,
+      limits: this.#called.limitCounters,
       seenAt: leases.seenAt.bind(leases),
     }
     if (job.unreadable !== undefined) tellUnreadable(this.#context, job, input)
@@ -269,7 +284,7 @@ class BatchFold {
     } catch (error) {
       // A fault of ours stays with this job; its neighbours fire on.
       const { names, partition } = this.#context
-      const place = mail === undefined ? {} : { topic: names[mail.source], partition, offset: mail.offset }
+      const place = inputRecord === undefined ? {} : { topic: names[inputRecord.source], partition, offset: inputRecord.offset }
       logger.error(
         { err: error, jobId: job.id, input: input.kind, ...place },
         'A rule failed; the job is INVALID until it is defined anew.',
@@ -282,21 +297,22 @@ class BatchFold {
     this.#jobs.set(before.id, decision.job)
     const [then, now] = [before.state?.active ?? [], decision.job.state?.active ?? []]
     if (then !== now) {
-      this.#context.underWay.set(before.id, now)
-      this.#folded.retries += retriesIn(then, now)
+      this.#context.activeRuns.set(before.id, now)
+      this.#batchResult.retries += retriesIn(then, now)
     }
-    this.#called.ledger.took(before.state, decision)
+    this.#called.limitCounters.took(before.state, decision)
     for (const output of decision.out) {
-      if (output.kind === 'record') this.#folded.written.push({ topic: output.record.topic, scheduledFor: output.scheduledFor })
+      if (output.kind === 'record')
+        this.#batchResult.written.push({ topic: output.record.topic, scheduledFor: output.scheduledFor })
       if (output.kind !== 'dispatch') continue
-      this.#folded.dispatched.push(output.execution)
-      if (output.ahead) this.#folded.aheadUntil = Math.max(this.#folded.aheadUntil, output.execution.dueAt)
+      this.#batchResult.dispatched.push(output.execution)
+      if (output.ahead) this.#batchResult.aheadUntil = Math.max(this.#batchResult.aheadUntil, output.execution.dueAt)
     }
-    this.#folded.notes.push(...decision.notes)
-    this.#folded.effects.add(before, decision, restored)
+    this.#batchResult.notes.push(...decision.notes)
+    this.#batchResult.effects.add(before, decision, restored)
   }
 
-  #move({ source, moved }: Mail): void {
+  #move({ source, moved }: InputRecord): void {
     if (moved === undefined) return
     const { names, partition } = this.#context
     const { key, value, headers, to } = moved
@@ -304,7 +320,7 @@ class BatchFold {
     // Of a definition nothing must be left behind; commands and events are not compacted, and go with time.
     if (source === 'jobs')
       records.push({ topic: names.jobs, partition, key, value: null, headers: { [movedHeader]: String(to) } })
-    this.#folded.effects.moved(records)
+    this.#batchResult.effects.moved(records)
   }
 }
 

@@ -9,11 +9,11 @@ import {
   definitionValue,
   indexKeysOf,
   type Job,
-  keptDefinitionKey,
   mayChangeIndex,
   mustBeLogged,
   observedDeleteAtHeader,
   observedOffsetHeader,
+  retainedDefinitionKey,
   runKey,
   runRingSize,
   snapshotKey,
@@ -29,7 +29,7 @@ import {
 import type { TopicNames } from '../../../streams/topics/index.ts'
 import type { RecordOut, StoreOp } from '../../ports/index.ts'
 import type { SchedulerCodecs } from '../options/index.ts'
-import { waiterOps } from '../state/index.ts'
+import { queueEntryOps } from '../state/index.ts'
 import { outputRecord } from './output-records.ts'
 
 export class Effects {
@@ -42,16 +42,16 @@ export class Effects {
   /** Changelog entries that are not the state itself. */
   readonly #entries: RecordOut[] = []
   /** Written before the commit and outside of it. */
-  readonly asides: RecordOut[] = []
+  readonly nonTransactionalWriter: RecordOut[] = []
   readonly #ops: StoreOp[] = []
   /** Each touched job as it was loaded, and its timers then. Restored: what the store has for it is not known. */
   readonly #loaded = new Map<string, { job: Job; timers: Timer[]; restored: boolean }>()
-  readonly #changed = new Map<string, { job: Job; logged: boolean }>()
+  readonly #changed = new Map<string, { job: Job; changelogState: boolean }>()
   readonly #extraTimers: Timer[] = []
   readonly #popped = new Map<string, Timer[]>()
   /** Topics of the user's that something goes to. */
   readonly targets = new Set<string>()
-  #logged = false
+  #changelogState = false
 
   constructor(partition: number, partitions: number, names: TopicNames, codecs: SchedulerCodecs) {
     this.#partition = partition
@@ -61,8 +61,8 @@ export class Effects {
   }
 
   /** Whether anything has to be committed. */
-  get logged(): boolean {
-    return this.#logged
+  get changelogState(): boolean {
+    return this.#changelogState
   }
 
   get recordCount(): number {
@@ -77,9 +77,9 @@ export class Effects {
     const { job } = decision
     const id = job.id
     if (!this.#loaded.has(id)) this.#loaded.set(id, { job: before, timers: restored ? [] : timersOf(before), restored })
-    const logged = mustBeLogged(before, decision)
-    this.#logged ||= logged
-    this.#changed.set(id, { job, logged: logged || (this.#changed.get(id)?.logged ?? false) })
+    const changelogState = mustBeLogged(before, decision)
+    this.#changelogState ||= changelogState
+    this.#changed.set(id, { job, changelogState: changelogState || (this.#changed.get(id)?.changelogState ?? false) })
     for (const output of decision.out) this.#output(id, output)
     for (const run of decision.ring) this.#entry(runKey(id, run.runNo), this.#codecs.state.encode({ run }))
     if (decision.dropRing) {
@@ -93,7 +93,7 @@ export class Effects {
     const { keptDefinition: kept } = decision
     if (kept !== undefined) {
       const value = kept === null ? null : this.#codecs.state.encode({ snapshot: definitionValue(kept) })
-      this.#entry(keptDefinitionKey(id), value)
+      this.#entry(retainedDefinitionKey(id), value)
     }
     this.#extraTimers.push(...decision.extraTimers)
   }
@@ -106,7 +106,7 @@ export class Effects {
   /** What is taken of a limit, or null when there is nothing more to know of it. */
   limit(key: Buffer, entry: StateEntryInput | null): void {
     this.#entry(key, entry === null ? null : this.#codecs.state.encode(entry))
-    this.#logged = true
+    this.#changelogState = true
   }
 
   /** A queue entry that no run stands behind. */
@@ -117,19 +117,19 @@ export class Effects {
   /** A record that goes to another partition: in the transaction, or a delay could begin there a second time, and a command do twice what it asks for. */
   moved(records: RecordOut[]): void {
     this.out.push(...records)
-    this.#logged = true
+    this.#changelogState = true
   }
 
   /** Something was judged by what no record says, such as whether a topic is there: the position is logged, so that nobody judges it anew. */
   judged(): void {
-    this.#logged = true
+    this.#changelogState = true
   }
 
   /** A record for a topic of the user's. */
   written({ topic, partition, key, value, headers }: TopicRecord): void {
     this.out.push({ topic, key, value, headers, ...(partition === null ? {} : { partition }) })
     this.targets.add(topic)
-    this.#logged = true
+    this.#changelogState = true
   }
 
   /** A timer that was handed out: it goes, whatever was decided. */
@@ -144,13 +144,13 @@ export class Effects {
   finish(written: (timer: Timer) => void, queued: (waiter: Waiter) => void): { changelog: RecordOut[]; ops: StoreOp[] } {
     const changelog = [...this.#entries]
     const ops = [...this.#ops]
-    for (const { job, logged } of this.#changed.values()) {
-      if (logged) {
+    for (const { job, changelogState } of this.#changed.values()) {
+      if (changelogState) {
         const value = job.state === undefined ? null : this.#codecs.state.encode({ state: job.state })
         changelog.push(this.#record(stateKey(job.id), value))
       }
       this.#timerOps(job, ops, written)
-      ops.push(...waiterOps(job.id, this.#loaded.get(job.id)?.job.state, job.state, queued))
+      ops.push(...queueEntryOps(job.id, this.#loaded.get(job.id)?.job.state, job.state, queued))
       this.#indexOps(job, ops)
     }
     for (const { key, value } of changelog) ops.push({ key: key as Buffer, value })
@@ -210,7 +210,7 @@ export class Effects {
     }
     const headers: Record<string, string> = { [observedOffsetHeader]: String(output.observedOffset) }
     if (output.observedDeleteAt !== undefined) headers[observedDeleteAtHeader] = String(output.observedDeleteAt)
-    this.asides.push({ topic: this.#names.jobs, partition, key, value: null, headers })
+    this.nonTransactionalWriter.push({ topic: this.#names.jobs, partition, key, value: null, headers })
   }
 }
 

@@ -5,14 +5,14 @@
 import { backfillRunsMax } from '../../../streams/runs/index.ts'
 import { type Job, type KnownDefinition, type Timer, timerKind, type Waiter } from '../../../streams/state/index.ts'
 import type { PartitionStore } from '../../ports/index.ts'
-import type { Mail } from '../input/index.ts'
+import type { InputRecord } from '../input/index.ts'
 import type { SchedulerCodecs } from '../options/index.ts'
-import { loadJobs, loadSnapshot, type Weights, weightOf } from '../state/index.ts'
+import { type HeavyJobs, loadJobs, loadSnapshot, weightOf } from '../state/index.ts'
 
 /** Bytes that a turn may write, as they are estimated before; a turn takes at least one timer or mail. */
-const turnBytesMax = 4 * 1024 * 1024
+const cycleBytesMax = 4 * 1024 * 1024
 /** Bytes of jobs that a turn may have in memory: many reports are small, and their jobs are not. */
-const loadedBytesMax = 2 * turnBytesMax
+const loadedBytesMax = 2 * cycleBytesMax
 /** Of both, what timers may take while mail waits. */
 const timerShare = 0.7
 /** Jobs of the first slice, while nobody knows how large they are, and bytes that a later one aims at. */
@@ -23,7 +23,7 @@ const sliceJobsMax = 64
 interface Loading {
   store: PartitionStore
   codecs: SchedulerCodecs
-  weights: Weights
+  heavyJobs: HeavyJobs
   /** Share of the usual bytes: less after a turn that failed. */
   share: number
 }
@@ -31,10 +31,10 @@ interface Loading {
 export interface Batch {
   jobs: Map<string, Job>
   timers: Timer[]
-  mails: Mail[]
+  inputRecords: InputRecord[]
   /** What was given and does not fit. */
   timersLeft: Timer[]
-  mailsLeft: Mail[]
+  inputRecordsLeft: InputRecord[]
   /** Bytes that the turn may write besides; 0 or less where it is full. */
   bytesLeft: number
 }
@@ -66,27 +66,32 @@ interface Item {
 }
 
 /** `mailFirst`: the first mail has its place before any timer, or one that fills a turn would wait for as long as timers are due. */
-export async function loadBatch(loading: Loading, timers: Timer[], mails: Mail[], mailFirst = false): Promise<Batch> {
+export async function loadBatch(
+  loading: Loading,
+  timers: Timer[],
+  inputRecords: InputRecord[],
+  inputRecordsFirst = false,
+): Promise<Batch> {
   const jobs = new Map<string, Job>()
   // What follows in the same turn is of a definition that no store has yet.
   const place = { ...loading, jobs, defined: new Map<string, KnownDefinition>() }
-  const room = { written: turnBytesMax * loading.share, loaded: loadedBytesMax * loading.share }
-  const items = mails.map(ofMail)
-  const head = await fill(place, mailFirst ? items.splice(0, 1) : [], room, true)
+  const room = { written: cycleBytesMax * loading.share, loaded: loadedBytesMax * loading.share }
+  const items = inputRecords.map(ofInputRecord)
+  const head = await fill(place, inputRecordsFirst ? items.splice(0, 1) : [], room, true)
   const forTimers = without(
-    mails.length === 0 ? room : { written: room.written * timerShare, loaded: room.loaded * timerShare },
+    inputRecords.length === 0 ? room : { written: room.written * timerShare, loaded: room.loaded * timerShare },
     head,
   )
   const first = await fill(place, timers.map(ofTimer), forTimers, head.count === 0)
   const left = without(without(room, head), first)
   const then = await fill(place, items, left, head.count + first.count === 0)
-  const mailCount = head.count + then.count
+  const inputRecordCount = head.count + then.count
   return {
     jobs,
     timers: timers.slice(0, first.count),
-    mails: mails.slice(0, mailCount),
+    inputRecords: inputRecords.slice(0, inputRecordCount),
     timersLeft: timers.slice(first.count),
-    mailsLeft: mails.slice(mailCount),
+    inputRecordsLeft: inputRecords.slice(inputRecordCount),
     bytesLeft: left.written - then.written,
   }
 }
@@ -103,7 +108,7 @@ export async function loadWaiters(loading: Omit<Loading, 'share'>, batch: Batch,
 
 /** Loads the jobs of the first items, as many as there is room for; `atLeastOne`, however large it is. */
 async function fill(
-  { store, codecs, weights, jobs, defined }: Place,
+  { store, codecs, heavyJobs, jobs, defined }: Place,
   items: Item[],
   room: Room,
   atLeastOne: boolean,
@@ -114,13 +119,13 @@ async function fill(
   for (const [at, { jobId, runNo, copies, brought = 0, backfills = false, definition }] of items.entries()) {
     const mayStop = used.count > 0 || !atLeastOne
     if (jobId !== undefined && !jobs.has(jobId)) {
-      if (mayStop && used.loaded + weights.of(jobId) > room.loaded) return used
+      if (mayStop && used.loaded + heavyJobs.of(jobId) > room.loaded) return used
       if (!known.has(jobId)) {
-        known = await loadJobs(store, codecs, ...nextIds(items, at, sliceJobs, jobs, weights))
+        known = await loadJobs(store, codecs, ...nextIds(items, at, sliceJobs, jobs, heavyJobs))
         let sum = 0
         for (const [id, job] of known) {
           const weight = weightOf(job)
-          weights.set(id, weight)
+          heavyJobs.set(id, weight)
           sum += weight
         }
         sliceJobs = Math.min(Math.max(1, Math.floor(sliceBytes / (sum / known.size + 1))), sliceJobs * 2, sliceJobsMax)
@@ -152,7 +157,7 @@ function nextIds(
   from: number,
   max: number,
   jobs: ReadonlyMap<string, Job>,
-  weights: Weights,
+  heavyJobs: HeavyJobs,
 ): [ids: string[], runs: Map<string, number>] {
   const runs = new Map<string, number>()
   let sum = 0
@@ -160,7 +165,7 @@ function nextIds(
     const { jobId, runNo = 0 } = items[at] ?? {}
     if (jobId === undefined || jobs.has(jobId) || runs.has(jobId)) continue
     runs.set(jobId, runNo)
-    sum += weights.of(jobId)
+    sum += heavyJobs.of(jobId)
   }
   return [[...runs.keys()], runs]
 }
@@ -171,7 +176,7 @@ function ofTimer({ jobId, kind, runNo }: Timer): Item {
   return { jobId, runNo, copies: gives ? 2 : 1 }
 }
 
-function ofMail({ jobId, input, heartbeat }: Mail): Item {
+function ofInputRecord({ jobId, input, heartbeat }: InputRecord): Item {
   if (input === undefined) return { jobId: heartbeat === undefined ? undefined : jobId, runNo: 0, copies: 0 }
   if (input.kind === 'command') {
     const { type, runNo, payload } = input.command

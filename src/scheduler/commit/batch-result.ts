@@ -5,14 +5,14 @@ import type { Input, Job, Note, Timer } from '../../../streams/state/index.ts'
 import type { TopicNames } from '../../../streams/topics/index.ts'
 import type { Metrics } from '../../metrics/index.ts'
 import type { PartitionStore, TargetTopics } from '../../ports/index.ts'
-import type { Leases, UnderWay, WorkerWatch } from '../activity/index.ts'
-import type { Admissions } from '../limits/index.ts'
+import type { ActiveRuns, Leases, WorkerWatch } from '../activity/index.ts'
+import type { AdmissionQueue } from '../limits/index.ts'
 import type { SchedulerCodecs } from '../options/index.ts'
-import type { Weights } from '../state/index.ts'
+import type { HeavyJobs } from '../state/index.ts'
 import type { Effects } from './batch-effects.ts'
-import type { Narrowing } from './failure-isolation.ts'
+import type { FailureIsolation } from './failure-isolation.ts'
 
-export interface FoldContext {
+export interface BatchContext {
   partition: number
   partitions: number
   names: TopicNames
@@ -20,10 +20,10 @@ export interface FoldContext {
   store: PartitionStore
   leases: Leases
   workers: WorkerWatch
-  underWay: UnderWay
-  admissions: Admissions
-  weights: Weights
-  narrowing: Narrowing
+  activeRuns: ActiveRuns
+  admissionQueue: AdmissionQueue
+  heavyJobs: HeavyJobs
+  failureIsolation: FailureIsolation
   leadMs: number
   /** As Context in streams/state/job.ts says. */
   eventsReadUntil: number
@@ -31,7 +31,7 @@ export interface FoldContext {
   awaitingMax: number
   aheadFrom: number
   /** Whether the first mail has waited for a turn that has room for it. */
-  mailFirst: boolean
+  inputRecordsFirst: boolean
   /** What stands in jobs before this offset an owner has folded, and logged what followed; of it only the definition is restored. */
   decidedBefore: number
   /** Whether the store has just the timers and index keys of its jobs, so that those of a restored definition's predecessor go. */
@@ -43,18 +43,18 @@ export interface FoldContext {
   logger: Logger
 }
 
-export interface Folded {
+export interface BatchResult {
   effects: Effects
   /** Timers that were not acted on, and when to look at them again. */
   deferred: { timer: Timer; untilMs: number }[]
   /** Timers that judge only after reports that were durable by `untilMs`. */
   awaiting: { timer: Timer; untilMs: number }[]
   /** Mail of the batch that was folded. */
-  mailFolded: number
+  inputRecordApplied: number
   /** The next mail needs a claim first. */
   blocked: boolean
   /** Timers of the batch that were folded or deferred. */
-  timersFolded: number
+  timersApplied: number
   /** What was folded, each by its name. */
   names: string[]
   /** Runs that waited for a slot and were asked. */
@@ -73,7 +73,7 @@ export interface Folded {
 }
 
 /** Said with each look at the job: a timer looks again after a while, others when somebody asks something of it. */
-export function tellUnreadable({ partition, logger, metrics }: FoldContext, { id, unreadable }: Job, { kind }: Input): void {
+export function tellUnreadable({ partition, logger, metrics }: BatchContext, { id, unreadable }: Job, { kind }: Input): void {
   metrics.invalid.inc({ reason: 'unreadable-state' })
   logger.error(
     { partition, jobId: id, input: kind },

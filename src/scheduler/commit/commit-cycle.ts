@@ -10,12 +10,12 @@
  */
 import type { Timer } from '../../../streams/state/index.ts'
 import { trustedMs } from '../../clock/index.ts'
-import { type Mail, mailName, timerName } from '../input/index.ts'
-import { fold } from './apply-batch.ts'
-import type { Folded } from './batch-result.ts'
-import type { TurnContext } from './commit-context.ts'
+import { type InputRecord, inputRecordName, timerName } from '../input/index.ts'
+import { applyBatch } from './apply-batch.ts'
+import type { BatchResult } from './batch-result.ts'
+import type { CommitContext } from './commit-context.ts'
 import { count, measureDispatches } from './commit-metrics.ts'
-import { commit, localRecord, passed } from './transaction.ts'
+import { checkpoint, commit, passed } from './transaction.ts'
 
 /** Records of one commit; timers get at most their share while mail waits, so that a herd cannot hold deletions up. */
 export const batchRecordsMax = 1_000
@@ -28,15 +28,15 @@ const batchBytesMax = 1024 * 1024
 const unloggedDefinitionsMax = 10_000
 
 /** What a turn did. `blocked`: the next mail needs a claim first. */
-export interface TurnResult {
-  folded: number
+export interface CycleResult {
+  appliedCount: number
   committed: boolean
   blocked: boolean
-  deferred: Folded['deferred']
-  awaiting: Folded['awaiting']
+  deferred: BatchResult['deferred']
+  awaiting: BatchResult['awaiting']
 }
 
-export interface TurnOptions {
+export interface CycleOptions {
   /** Hears of each timer before it is put into the store. Default: the time index does. */
   written?: (timer: Timer) => void
   /** Whether the turn is for one run alone that waits for a slot (failure-isolation.ts). Default: no. */
@@ -45,30 +45,31 @@ export interface TurnOptions {
   notBeforeMs?: number
 }
 
-export async function turn(context: TurnContext, timers: Timer[], options: TurnOptions = {}): Promise<TurnResult> {
+export async function runCommitCycle(context: CommitContext, timers: Timer[], options: CycleOptions = {}): Promise<CycleResult> {
   const { written = (timer: Timer): void => context.index.written(timer), notBeforeMs = 0 } = options
-  const { mailbox, shared, writer } = context
+  const { inputBuffer, shared, writer } = context
   const readMs = writer === undefined ? shared.clock.nowMs() : trustedMs(shared.clock)
   // Nothing is decided by a clock that is not trusted: timers wait as they were, and mail where it is.
-  const asTheyWere = (timer: Timer): Folded['deferred'][number] => ({ timer, untilMs: notBeforeMs })
-  if (readMs === undefined) return { folded: 0, committed: false, blocked: false, awaiting: [], deferred: timers.map(asTheyWere) }
+  const asTheyWere = (timer: Timer): BatchResult['deferred'][number] => ({ timer, untilMs: notBeforeMs })
+  if (readMs === undefined)
+    return { appliedCount: 0, committed: false, blocked: false, awaiting: [], deferred: timers.map(asTheyWere) }
   const now = Math.max(readMs, notBeforeMs)
-  const most = options.isForWaiters ? timers.length : context.narrowing.max
+  const most = options.isForWaiters ? timers.length : context.failureIsolation.max
   const room = most < batchRecordsMax ? most - timers.length : Math.max(most - timers.length, Math.ceil(most * (1 - timerShare)))
-  const mailFirst = mailbox.hasWaited
-  const mails = mailbox.take(room, batchBytesMax)
-  if (timers.length + mails.length === 0 && !context.admissions.isPressing(now))
-    return { folded: 0, committed: false, blocked: false, deferred: [], awaiting: [] }
+  const inputRecordsFirst = inputBuffer.hasWaited
+  const inputRecords = inputBuffer.take(room, batchBytesMax)
+  if (timers.length + inputRecords.length === 0 && !context.admissionQueue.isPressing(now))
+    return { appliedCount: 0, committed: false, blocked: false, deferred: [], awaiting: [] }
   const { names, codecs, leadMs, targets, metrics, logger } = shared
-  const { partition, store, leases, workers, underWay, admissions, weights, narrowing } = context
-  const foldContext = {
+  const { partition, store, leases, workers, activeRuns, admissionQueue, heavyJobs, failureIsolation } = context
+  const batchContext = {
     partition,
     partitions: shared.partitions,
-    ...{ names, codecs, store, leases, workers, underWay, admissions, weights, narrowing, leadMs },
-    ...{ mailFirst, aheadFrom: context.logged.aheadUntil },
+    ...{ names, codecs, store, leases, workers, activeRuns, admissionQueue, heavyJobs, failureIsolation, leadMs },
+    ...{ inputRecordsFirst, aheadFrom: context.changelogState.aheadUntil },
     eventsReadUntil: context.reports.readUntil,
     awaitingMax: context.reports.room,
-    decidedBefore: context.logged.jobsOffset,
+    decidedBefore: context.changelogState.jobsOffset,
     isExact: context.isExact ?? false,
     zonesMayDiffer: context.zones?.mayDiffer ?? false,
     targets,
@@ -76,43 +77,56 @@ export async function turn(context: TurnContext, timers: Timer[], options: TurnO
     logger,
   }
   // Until the fold has chosen, any of them may be what it fails with.
-  let tried = [...timers.map(timerName), ...mails.map(mailName)]
+  let tried = [...timers.map(timerName), ...inputRecords.map(inputRecordName)]
   try {
-    const folded = await fold(foldContext, timers, mails, now, writer !== undefined)
-    tried = folded.names
-    if (folded.mailFolded < mails.length) mailbox.putBack(mails.slice(folded.mailFolded))
-    const committed = await persist(context, folded, mails.slice(0, folded.mailFolded), written)
-    if (tried.length > 0) narrowing.succeeded(tried)
-    count(shared, folded.notes)
-    const { timersFolded, mailFolded, waitersAsked, blocked, deferred, awaiting } = folded
-    return { folded: timersFolded + mailFolded + waitersAsked, committed, blocked, deferred, awaiting }
+    const batchResult = await applyBatch(batchContext, timers, inputRecords, now, writer !== undefined)
+    tried = batchResult.names
+    if (batchResult.inputRecordApplied < inputRecords.length)
+      inputBuffer.putBack(inputRecords.slice(batchResult.inputRecordApplied))
+    const committed = await persist(context, batchResult, inputRecords.slice(0, batchResult.inputRecordApplied), written)
+    if (tried.length > 0) failureIsolation.succeeded(tried)
+    count(shared, batchResult.notes)
+    const { timersApplied, inputRecordApplied, waitersAsked, blocked, deferred, awaiting } = batchResult
+    return { appliedCount: timersApplied + inputRecordApplied + waitersAsked, committed, blocked, deferred, awaiting }
   } catch (error) {
-    narrowing.failed(tried, error)
+    failureIsolation.failed(tried, error)
     throw error
   }
 }
 
-async function persist(context: TurnContext, folded: Folded, mails: Mail[], written: (timer: Timer) => void): Promise<boolean> {
-  const { effects } = folded
+async function persist(
+  context: CommitContext,
+  batchResult: BatchResult,
+  inputRecords: InputRecord[],
+  written: (timer: Timer) => void,
+): Promise<boolean> {
+  const { effects } = batchResult
   const { applied, store, shared } = context
-  const folding = { ...applied }
-  for (const mail of mails) folding[mail.source] = Math.max(folding[mail.source], mail.offset + 1)
-  const next = passed(context, folding)
-  const { changelog, ops } = effects.finish(written, (waiter) => context.admissions.written(waiter))
-  if (effects.asides.length > 0) await context.asides.write(effects.asides)
+  const applying = { ...applied }
+  for (const inputRecord of inputRecords)
+    applying[inputRecord.source] = Math.max(applying[inputRecord.source], inputRecord.offset + 1)
+  const next = passed(context, applying)
+  const { changelog, ops } = effects.finish(written, (waiter) => context.admissionQueue.written(waiter))
+  if (effects.nonTransactionalWriter.length > 0) await context.nonTransactionalWriter.write(effects.nonTransactionalWriter)
   // A command that changed nothing must not be folded again when there is something for it to change.
-  const logged =
-    effects.logged ||
-    mails.some(({ source }) => source === 'commands') ||
-    next.jobs - context.logged.jobsOffset >= unloggedDefinitionsMax
-  const aheadUntil = Math.max(context.logged.aheadUntil, folded.aheadUntil)
-  if (logged) {
-    await commit(context, next, { ops, records: [...effects.out, ...changelog], targets: effects.targets, aheadUntil, mails })
-    measureDispatches(shared, folded)
+  const changelogState =
+    effects.changelogState ||
+    inputRecords.some(({ source }) => source === 'commands') ||
+    next.jobs - context.changelogState.jobsOffset >= unloggedDefinitionsMax
+  const aheadUntil = Math.max(context.changelogState.aheadUntil, batchResult.aheadUntil)
+  if (changelogState) {
+    await commit(context, next, {
+      ops,
+      records: [...effects.out, ...changelog],
+      targets: effects.targets,
+      aheadUntil,
+      inputRecords,
+    })
+    measureDispatches(shared, batchResult)
     return true
   }
-  if (ops.length > 0 || mails.length > 0) {
-    ops.push(localRecord(context, next))
+  if (ops.length > 0 || inputRecords.length > 0) {
+    ops.push(checkpoint(context, next))
     await store.apply(ops)
   }
   Object.assign(applied, next)

@@ -1,12 +1,12 @@
 /** What a turn adds to the metrics. */
 import type { Note } from '../../../streams/state/index.ts'
 import type { Shared } from '../options/index.ts'
-import type { Folded } from './batch-result.ts'
+import type { BatchResult } from './batch-result.ts'
 
 /** What a commit has sent, and how late it was. */
 export function measureDispatches(
   { clock, metrics }: Shared,
-  { dispatched, written, receipts, startedLateMs, retries }: Folded,
+  { dispatched, written, receipts, startedLateMs, retries }: BatchResult,
 ): void {
   const now = clock.nowMs()
   for (const { pool, dueAt } of dispatched) {

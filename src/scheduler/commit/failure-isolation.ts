@@ -7,7 +7,7 @@
  *    ▲──────────────done─────────────────────┘
  */
 import { DuelogError, type ErrorCode, messageOf } from '../../errors/index.ts'
-import type { Admissions } from '../limits/index.ts'
+import type { AdmissionQueue } from '../limits/index.ts'
 
 /** Turns that may be done without a suspect, for each suspect and once more: one alone is a timer, a heavy one, a mail, or one that waits. */
 const turnsUnmetMax = 8
@@ -40,7 +40,7 @@ export interface Verdict {
   isPassedOver: boolean
 }
 
-export class Narrowing {
+export class FailureIsolation {
   readonly #most: number
   #max: number
   /** Inputs of the turn that failed last which no turn has done since. What came meanwhile is not among them. */
@@ -74,8 +74,8 @@ export class Narrowing {
   }
 
   /** Of one alone: whether it is one of those that wait for a slot. */
-  isForWaiters(admissions: Pick<Admissions, 'isPressing'>, now: number): boolean {
-    return this.#max === 1 && this.#turns % 4 === 3 && admissions.isPressing(now)
+  isForWaiters(admissionQueue: Pick<AdmissionQueue, 'isPressing'>, now: number): boolean {
+    return this.#max === 1 && this.#turns % 4 === 3 && admissionQueue.isPressing(now)
   }
 
   /** Whether the last failure has made the next turn smaller: then it need not wait. Asked once. */

@@ -1,6 +1,6 @@
 /** One commit cycle: choose, apply to jobs, commit, store. */
-export type { TurnContext } from './commit-context.ts'
-export { batchRecordsMax, type TurnOptions, type TurnResult, turn } from './commit-cycle.ts'
-export { Narrowing } from './failure-isolation.ts'
-export { TimerTaker } from './timer-source.ts'
-export { logPosition, saveLocal } from './transaction.ts'
+export type { CommitContext } from './commit-context.ts'
+export { batchRecordsMax, type CycleOptions, type CycleResult, runCommitCycle } from './commit-cycle.ts'
+export { FailureIsolation } from './failure-isolation.ts'
+export { TimerSource } from './timer-source.ts'
+export { logPosition, saveCheckpoint } from './transaction.ts'

@@ -6,8 +6,8 @@ import { type Timer, timerKind } from '../../../streams/state/index.ts'
 import type { PartitionStore } from '../../ports/index.ts'
 import { timerName } from '../input/index.ts'
 import type { Shared } from '../options/index.ts'
-import type { Weights } from '../state/index.ts'
-import { Herds, type TimeIndex } from '../timers/index.ts'
+import type { HeavyJobs } from '../state/index.ts'
+import { BurstPlanner, type TimeIndex } from '../timers/index.ts'
 import { batchRecordsMax, timerShare } from './commit-cycle.ts'
 import { culpritWaitMs } from './failure-isolation.ts'
 
@@ -31,11 +31,11 @@ const putOffMax = 40_000
 /** A clock that goes back by less changes nothing that matters. */
 const setBackMsMin = 1_000
 
-export class TimerTaker {
+export class TimerSource {
   readonly #index: TimeIndex
-  readonly #herds: Herds
+  readonly #bursts: BurstPlanner
   readonly #shared: Shared
-  readonly #weights: Weights
+  readonly #heavyJobs: HeavyJobs
   /** In order of `untilMs`; at most the timers of one lead, and of herds as many as `putOffMax` allows. */
   #deferred: { timer: Timer; untilMs: number }[] = []
   /** Those of them that come again when they are due, or before: the index has them too, and need not hand them out. */
@@ -48,11 +48,11 @@ export class TimerTaker {
   /** Another partition has its turn with heavy ones. */
   #heavyWaits = false
 
-  constructor(index: TimeIndex, store: PartitionStore, shared: Shared, weights: Weights) {
+  constructor(index: TimeIndex, store: PartitionStore, shared: Shared, heavyJobs: HeavyJobs) {
     this.#index = index
-    this.#herds = new Herds(store, shared.leadMs, shared.leadMsMax)
+    this.#bursts = new BurstPlanner(store, shared.leadMs, shared.leadMsMax)
     this.#shared = shared
-    this.#weights = weights
+    this.#heavyJobs = heavyJobs
   }
 
   /** When the next timer is due, lead not counted; in the far past while only a scan can tell. */
@@ -63,7 +63,7 @@ export class TimerTaker {
 
   async take(
     now: number,
-    shareWithMail: boolean,
+    shareWithInputRecords: boolean,
     aheadFrom: number,
     { max: most, timerNext, heavyNext } = { max: batchRecordsMax, timerNext: true, heavyNext: false },
     mayTakeHeavy = (): boolean => true,
@@ -72,7 +72,7 @@ export class TimerTaker {
     if (this.#takenAt - now > setBackMsMin) this.#putSooner(now)
     this.#takenAt = now
     const share = most === 1 ? Number(timerNext) : Math.floor(most * timerShare)
-    const max = shareWithMail ? share : most
+    const max = shareWithInputRecords ? share : most
     // However many light ones are due, one heavy one is part of each turn.
     const isHeavyDue = (): boolean => max > 0 && (this.#heavy[0]?.dueAt ?? Number.POSITIVE_INFINITY) <= now + leadMs
     let takesHeavy = isHeavyDue() ? mayTakeHeavy() : undefined
@@ -80,8 +80,8 @@ export class TimerTaker {
     const putOff = this.#readyBy(now, Math.ceil(lightMax * putOffShare))
     const due = await this.#takeDue(now, lightMax - putOff)
     const found = [...this.#takeDeferred(now, lightMax - due.length), ...due]
-    if (!this.#isFull) found.push(...(await this.#herds.take(now, lightMax - found.length, aheadFrom)))
-    const light = found.filter((timer) => this.#weights.of(timer.jobId) === 0 || this.#heavy.length >= heavyMax)
+    if (!this.#isFull) found.push(...(await this.#bursts.take(now, lightMax - found.length, aheadFrom)))
+    const light = found.filter((timer) => this.#heavyJobs.of(timer.jobId) === 0 || this.#heavy.length >= heavyMax)
     if (light.length < found.length) for (const timer of found) if (!light.includes(timer)) this.#putHeavy(timer)
     // Those that were found just now may be the first.
     if (takesHeavy === undefined && isHeavyDue()) takesHeavy = mayTakeHeavy()
@@ -112,7 +112,7 @@ export class TimerTaker {
     for (let bytes = 0; count < max; count++) {
       const next = this.#heavy[count]
       if (next === undefined || next.dueAt > notAfter) break
-      bytes += this.#weights.of(next.jobId)
+      bytes += this.#heavyJobs.of(next.jobId)
       if (count > 0 && bytes > heavyBytesMax) break
     }
     return this.#heavy.splice(0, count)
@@ -127,7 +127,7 @@ export class TimerTaker {
   /** Must be told of each timer that is written. */
   written(timer: Timer): void {
     this.#index.written(timer)
-    this.#herds.written(timer)
+    this.#bursts.written(timer)
   }
 
   defer(entries: readonly { timer: Timer; untilMs: number }[]): void {
@@ -142,8 +142,8 @@ export class TimerTaker {
     const heavy = this.#heavyWaits
       ? Number.POSITIVE_INFINITY
       : (this.#heavy[0]?.dueAt ?? Number.POSITIVE_INFINITY) - this.#shared.leadMs
-    const herd = this.#isFull ? Number.POSITIVE_INFINITY : this.#herds.wakeAt(now, next)
-    return Math.min(next - this.#shared.leadMs, deferred, heavy, herd)
+    const burst = this.#isFull ? Number.POSITIVE_INFINITY : this.#bursts.wakeAt(now, next)
+    return Math.min(next - this.#shared.leadMs, deferred, heavy, burst)
   }
 
   /** How many of those that were put off come again by now, at most `max`. */

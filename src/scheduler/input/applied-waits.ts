@@ -14,22 +14,22 @@ export interface Wait {
 export class AppliedWaits {
   readonly #applied: () => Record<Source, number>
   readonly #waiting = new Set<{ isDone: () => boolean; resolve: (applied: boolean) => void }>()
-  #turnsEnded = 0
-  #isInTurn = false
+  #cyclesEnded = 0
+  #isInCycle = false
 
   /** `applied`: the next offsets that are part of the store. */
   constructor(applied: () => Record<Source, number>) {
     this.#applied = applied
   }
 
-  turnBegins(): void {
-    this.#isInTurn = true
+  cycleBegins(): void {
+    this.#isInCycle = true
   }
 
   /** What it committed is in the store, where it did not fail. */
-  turnEnds(): void {
-    this.#isInTurn = false
-    this.#turnsEnded++
+  cycleEnds(): void {
+    this.#isInCycle = false
+    this.#cyclesEnded++
     this.#settle()
   }
 
@@ -47,9 +47,9 @@ export class AppliedWaits {
   }
 
   /** The same, where `done` resolves true once the turn that is under way has ended; at once between turns. */
-  untilTurnEnds(): Wait {
-    const ended = this.#turnsEnded
-    return this.#wait(() => !this.#isInTurn || this.#turnsEnded > ended)
+  untilCycleEnds(): Wait {
+    const ended = this.#cyclesEnded
+    return this.#wait(() => !this.#isInCycle || this.#cyclesEnded > ended)
   }
 
   #wait(isDone: () => boolean): Wait {

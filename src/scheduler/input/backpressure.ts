@@ -4,27 +4,27 @@
  * that the others go on.
  */
 import type { Clock } from '../../clock/index.ts'
-import type { Mailbox } from './input-buffer.ts'
-import type { Feed } from './partition-reader.ts'
+import type { InputBuffer } from './input-buffer.ts'
+import type { PartitionReader } from './partition-reader.ts'
 
 /** How long a full mailbox holds the next fetch back before reading is paused. */
 const roomWaitMs = 250
 
-export class Flow {
-  readonly #mailbox: Mailbox
-  readonly #feed: Feed
+export class Backpressure {
+  readonly #inputBuffer: InputBuffer
+  readonly #partitionReader: PartitionReader
   readonly #clock: Clock
   readonly #waiting: (() => void)[] = []
 
-  constructor(mailbox: Mailbox, feed: Feed, clock: Clock) {
-    this.#mailbox = mailbox
-    this.#feed = feed
+  constructor(inputBuffer: InputBuffer, partitionReader: PartitionReader, clock: Clock) {
+    this.#inputBuffer = inputBuffer
+    this.#partitionReader = partitionReader
     this.#clock = clock
   }
 
   /** Resolves when more may be read. */
   async room(): Promise<void> {
-    if (!this.#mailbox.full) return
+    if (!this.#inputBuffer.full) return
     await new Promise<void>((resolve) => {
       const cancel = this.#clock.at(this.#clock.nowMs() + roomWaitMs, resolve)
       this.#waiting.push(() => {
@@ -42,11 +42,11 @@ export class Flow {
   }
 
   #adjust(): void {
-    const change = this.#mailbox.flow()
+    const change = this.#inputBuffer.backpressure()
     if (change === undefined) return
     for (const source of ['jobs', 'commands', 'events'] as const) {
-      if (change === 'pause') this.#feed.hold(source)
-      else this.#feed.release(source)
+      if (change === 'pause') this.#partitionReader.hold(source)
+      else this.#partitionReader.release(source)
     }
   }
 }

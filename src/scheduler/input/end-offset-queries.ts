@@ -17,7 +17,7 @@ type Ranges = Map<number, Range>
 /** A question that is not answered by then has failed; the brokers may have lost it. */
 export const answerWaitMs = 10_000
 
-export class EndsQuestion {
+export class EndOffsetQueries {
   readonly #admin: LogAdmin
   readonly #topic: string
   readonly #clock: Clock

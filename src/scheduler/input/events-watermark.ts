@@ -10,20 +10,20 @@
 import type { Logger } from 'pino'
 import type { Timer } from '../../../streams/state/index.ts'
 import { atSteady, type Clock } from '../../clock/index.ts'
-import type { Signal } from '../../concurrency/index.ts'
+import type { WakeSignal } from '../../concurrency/index.ts'
 import { messageOf } from '../../errors/index.ts'
-import type { EndsQuestion, Range } from './end-offset-queries.ts'
+import type { EndOffsetQueries, Range } from './end-offset-queries.ts'
 import { readableEnd, shrunk } from './end-offsets.ts'
-import type { Feed } from './partition-reader.ts'
+import type { PartitionReader } from './partition-reader.ts'
 
 /** The partition, as it is at any time. */
 interface Place {
   readonly partition: number
   readonly shared: { readonly clock: Clock; readonly logger: Logger; readonly names: { readonly events: string } }
-  readonly shares: { readonly ends: { readonly events: Pick<EndsQuestion, 'ask'> } }
-  readonly feed: Pick<Feed, 'nudge' | 'next'>
-  readonly signal: Pick<Signal, 'wake'>
-  hasFolded(source: 'events', end: number): boolean
+  readonly resources: { readonly ends: { readonly events: Pick<EndOffsetQueries, 'ask'> } }
+  readonly partitionReader: Pick<PartitionReader, 'nudge' | 'next'>
+  readonly signal: Pick<WakeSignal, 'wake'>
+  hasApplied(source: 'events', end: number): boolean
 }
 
 /** Timers that wait in memory; more are written to the store again, for a little later. */
@@ -112,19 +112,19 @@ export class EventsWatermark {
     const { askedAtMs, readTo, range } = this.#question
     const { partition, shared } = this.#place
     if (range.next < readTo) throw shrunk(shared.names.events, partition, range.next, readTo)
-    if (this.#place.hasFolded('events', readableEnd(range))) {
+    if (this.#place.hasApplied('events', readableEnd(range))) {
       this.#readUntil = askedAtMs
       this.#question = undefined
     } else if (steadyMs >= this.#nudgeAtMs) this.#nudge(steadyMs)
   }
 
   #ask(nowMs: number): void {
-    const { shares, signal, shared, partition, feed } = this.#place
+    const { resources, signal, shared, partition, partitionReader } = this.#place
     const { clock, logger } = shared
-    const question: Question = { askedAtMs: nowMs, readTo: feed.next('events') }
+    const question: Question = { askedAtMs: nowMs, readTo: partitionReader.next('events') }
     this.#question = question
     this.#nudgeAtMs = Number.POSITIVE_INFINITY
-    shares.ends.events
+    resources.ends.events
       .ask(partition)
       .then((range) => {
         question.range = range
@@ -143,7 +143,7 @@ export class EventsWatermark {
   }
 
   #nudge(steadyMs: number): void {
-    this.#place.feed.nudge('events')
+    this.#place.partitionReader.nudge('events')
     this.#nudgeMs = Math.min(2 * this.#nudgeMs, nudgeMsMax)
     this.#nudgeAtMs = steadyMs + this.#nudgeMs
   }

@@ -7,7 +7,7 @@ import type { Heartbeat } from '../../ports/index.ts'
 export type Source = 'jobs' | 'commands' | 'events'
 
 /** One record of an input topic. Without `input` only its position counts. */
-export interface Mail {
+export interface InputRecord {
   source: Source
   offset: number
   jobId: string
@@ -35,19 +35,19 @@ export interface Move {
 }
 
 /** Reading pauses above these and resumes below half of them. */
-export const mailboxRecordsMax = 2_000
-export const mailboxBytesMax = 8 * 1024 * 1024
+export const inputBufferRecordsMax = 2_000
+export const inputBufferBytesMax = 8 * 1024 * 1024
 /** Of all partitions of a process together, but a share is never less than one fetch of a partition has. */
-const allMailboxesBytesMax = 16 * 1024 * 1024
-const mailboxBytesMin = 1024 * 1024
+const allInputBuffersBytesMax = 16 * 1024 * 1024
+const inputBufferBytesMin = 1024 * 1024
 
 /** The share of each of so many partitions. */
-export const mailboxBytesOf = (partitions: number): number =>
-  Math.min(Math.max(Math.floor(allMailboxesBytesMax / Math.max(1, partitions)), mailboxBytesMin), mailboxBytesMax)
+export const inputBufferBytesOf = (partitions: number): number =>
+  Math.min(Math.max(Math.floor(allInputBuffersBytesMax / Math.max(1, partitions)), inputBufferBytesMin), inputBufferBytesMax)
 
-export class Mailbox {
+export class InputBuffer {
   readonly #bytesMax: () => number
-  #items: Mail[] = []
+  #items: InputRecord[] = []
   #head = 0
   #bytes = 0
   #paused = false
@@ -58,7 +58,7 @@ export class Mailbox {
   #taken = 0
   #hasWaited = false
 
-  constructor(bytesMax = (): number => mailboxBytesMax) {
+  constructor(bytesMax = (): number => inputBufferBytesMax) {
     this.#bytesMax = bytesMax
   }
 
@@ -82,12 +82,12 @@ export class Mailbox {
   }
 
   get full(): boolean {
-    return this.depth > mailboxRecordsMax || this.#bytes > this.#bytesMax()
+    return this.depth > inputBufferRecordsMax || this.#bytes > this.#bytesMax()
   }
 
   /** Whether it has emptied enough to be filled again. */
   get roomy(): boolean {
-    return this.depth <= mailboxRecordsMax / 2 && this.#bytes <= this.#bytesMax() / 2
+    return this.depth <= inputBufferRecordsMax / 2 && this.#bytes <= this.#bytesMax() / 2
   }
 
   /** Whether the last turn has put back all that it was given: it had no room even for the first. */
@@ -95,9 +95,9 @@ export class Mailbox {
     return this.#hasWaited
   }
 
-  put(mail: Mail): void {
-    this.#items.push(mail)
-    this.#count(mail, 1)
+  put(inputRecord: InputRecord): void {
+    this.#items.push(inputRecord)
+    this.#count(inputRecord, 1)
   }
 
   /** The next `take` gives records of jobs alone, wherever they stand: between topics there is no order. */
@@ -106,7 +106,7 @@ export class Mailbox {
   }
 
   /** The oldest records, at most so many and, but for the first, so many bytes. */
-  take(records: number, bytes: number): Mail[] {
+  take(records: number, bytes: number): InputRecord[] {
     // Whoever has waited waits on while definitions alone are taken.
     if (!this.#definitionsOnly) this.#hasWaited = false
     const passedOver = this.#definitionsOnly ? this.#passOver() : []
@@ -120,7 +120,7 @@ export class Mailbox {
   }
 
   /** Takes out what is not of jobs; it is still counted. */
-  #passOver(): Mail[] {
+  #passOver(): InputRecord[] {
     this.#definitionsOnly = false
     const waiting = this.#items.slice(this.#head)
     this.#items = waiting.filter(({ source }) => source === 'jobs')
@@ -128,18 +128,18 @@ export class Mailbox {
     return waiting.filter(({ source }) => source !== 'jobs')
   }
 
-  #takeOldest(records: number, bytes: number): Mail[] {
-    const taken: Mail[] = []
+  #takeOldest(records: number, bytes: number): InputRecord[] {
+    const taken: InputRecord[] = []
     let sum = 0
     while (taken.length < records && this.#head < this.#items.length) {
-      const mail = this.#items[this.#head]
-      if (mail === undefined || (taken.length > 0 && sum + mail.bytes > bytes)) break
-      sum += mail.bytes
-      taken.push(mail)
+      const inputRecord = this.#items[this.#head]
+      if (inputRecord === undefined || (taken.length > 0 && sum + inputRecord.bytes > bytes)) break
+      sum += inputRecord.bytes
+      taken.push(inputRecord)
       this.#head++
-      this.#count(mail, -1)
+      this.#count(inputRecord, -1)
     }
-    if (this.#head > mailboxRecordsMax || this.#head === this.#items.length) {
+    if (this.#head > inputBufferRecordsMax || this.#head === this.#items.length) {
       this.#items = this.#items.slice(this.#head)
       this.#head = 0
     }
@@ -147,11 +147,11 @@ export class Mailbox {
   }
 
   /** Puts records back that were taken last and not folded. */
-  putBack(mails: Mail[]): void {
-    this.#items = [...mails, ...this.#items.slice(this.#head)]
+  putBack(inputRecords: InputRecord[]): void {
+    this.#items = [...inputRecords, ...this.#items.slice(this.#head)]
     this.#head = 0
-    this.#hasWaited ||= mails.length === this.#taken
-    for (const mail of mails) this.#count(mail, 1)
+    this.#hasWaited ||= inputRecords.length === this.#taken
+    for (const inputRecord of inputRecords) this.#count(inputRecord, 1)
   }
 
   clear(): void {
@@ -166,7 +166,7 @@ export class Mailbox {
   }
 
   /** `pause` or `resume` when reading has to change, else undefined. */
-  flow(): 'pause' | 'resume' | undefined {
+  backpressure(): 'pause' | 'resume' | undefined {
     if (this.full) {
       // Also where it is paused already: what was opened meanwhile flows.
       this.#paused = true
@@ -179,7 +179,7 @@ export class Mailbox {
     return undefined
   }
 
-  #count({ source, bytes }: Mail, sign: 1 | -1): void {
+  #count({ source, bytes }: InputRecord, sign: 1 | -1): void {
     this.#bytes += sign * bytes
     if (source === 'commands') this.#commands += sign
     if (source === 'jobs') this.#definitions += sign

@@ -23,7 +23,7 @@ import type { Codec, RecordIn, TargetTopics } from '../../ports/index.ts'
 import type { Leases, WorkerWatch } from '../activity/index.ts'
 import type { SchedulerCodecs } from '../options/index.ts'
 import { keptBytes, knownDefinition } from '../state/index.ts'
-import type { Mail, Source } from './input-buffer.ts'
+import type { InputRecord, Source } from './input-buffer.ts'
 import { type Taken, wasTaken } from './taken-commands.ts'
 
 /** Header of a tombstone that a definition left behind when it was moved to the partition of its job. */
@@ -35,7 +35,7 @@ export const movedBytesMax = 900_000
 /** A command or a report with more is passed over: no client of ours writes one, and a batch that is compressed may hold anything. */
 const inputBytesMax = 2 * 1024 * 1024
 
-export interface IntakeOptions {
+export interface InputDecoderOptions {
   partition: number
   partitions: number
   codecs: SchedulerCodecs
@@ -53,18 +53,18 @@ export interface IntakeOptions {
 /** How long a definition waits for a look at the topic that it names: all reading waits with it. */
 const seekWaitMs = 250
 
-export class Intake {
-  readonly #options: IntakeOptions
+export class InputDecoder {
+  readonly #options: InputDecoderOptions
 
-  constructor(options: IntakeOptions) {
+  constructor(options: InputDecoderOptions) {
     this.#options = options
   }
 
   /** At once unless a schema has to be asked for. Throws or rejects only with `registry-unavailable`; then the same record may be given again. */
-  mail(source: Source, record: RecordIn, nowMs: number): Mail | Promise<Mail> {
+  inputRecord(source: Source, record: RecordIn, nowMs: number): InputRecord | Promise<InputRecord> {
     const key = record.key
     const problem = key === null ? undefined : validateJobId(key)
-    const mail: Mail = {
+    const inputRecord: InputRecord = {
       source,
       offset: record.offset,
       jobId: key === null || problem !== undefined ? '' : key.toString('utf8'),
@@ -74,21 +74,21 @@ export class Intake {
       bytes: sizeOf(record) + 256,
       moved: undefined,
     }
-    if (source !== 'events') mail.replyTo = this.#replyTo(record)
-    if (record.value === null && record.headers[markHeader] !== undefined) return mail
-    if (key === null) return this.#bad(mail, record, 'no-key', 'The record has no key; the key must be the job id.')
-    if (problem !== undefined) return this.#bad(mail, record, 'bad-job-id', problem.message)
+    if (source !== 'events') inputRecord.replyTo = this.#replyTo(record)
+    if (record.value === null && record.headers[markHeader] !== undefined) return inputRecord
+    if (key === null) return this.#bad(inputRecord, record, 'no-key', 'The record has no key; the key must be the job id.')
+    if (problem !== undefined) return this.#bad(inputRecord, record, 'bad-job-id', problem.message)
     const to = partitionOf(key, this.#options.partitions)
-    if (to !== this.#options.partition) return this.#misrouted(mail, record, key, to)
-    if (source === 'jobs') return this.#definition(mail, record)
+    if (to !== this.#options.partition) return this.#misrouted(inputRecord, record, key, to)
+    if (source === 'jobs') return this.#definition(inputRecord, record)
     const size = sizeOf(record)
-    if (size <= inputBytesMax) return this.#report(mail, record, nowMs)
-    mail.value = null
-    return this.#bad(mail, record, 'too-large', `The record has ${size} bytes with its headers; at most ${inputBytesMax}.`)
+    if (size <= inputBytesMax) return this.#report(inputRecord, record, nowMs)
+    inputRecord.value = null
+    return this.#bad(inputRecord, record, 'too-large', `The record has ${size} bytes with its headers; at most ${inputBytesMax}.`)
   }
 
   /** Who asks for more than a receipt can hold gets none. */
-  #replyTo({ topic, partition, offset, headers }: RecordIn): Mail['replyTo'] {
+  #replyTo({ topic, partition, offset, headers }: RecordIn): InputRecord['replyTo'] {
     const problem = replyProblem(headers)
     if (problem === undefined) return replyToOf(headers)
     this.#options.metrics.receiptsDropped.inc()
@@ -96,101 +96,108 @@ export class Intake {
     return undefined
   }
 
-  #report(mail: Mail, record: RecordIn, nowMs: number): Mail | Promise<Mail> {
-    const refused = (error: unknown): Mail => {
+  #report(inputRecord: InputRecord, record: RecordIn, nowMs: number): InputRecord | Promise<InputRecord> {
+    const refused = (error: unknown): InputRecord => {
       if (error instanceof DuelogError && error.code === 'registry-unavailable') throw error
-      return this.#bad(mail, record, 'undecodable', messageOf(error))
+      return this.#bad(inputRecord, record, 'undecodable', messageOf(error))
     }
     try {
-      const taken = mail.source === 'commands' ? this.#command(mail, record) : this.#event(mail, record, nowMs)
+      const taken =
+        inputRecord.source === 'commands' ? this.#command(inputRecord, record) : this.#event(inputRecord, record, nowMs)
       return taken instanceof Promise ? taken.catch(refused) : taken
     } catch (error) {
       return refused(error)
     }
   }
 
-  #definition(mail: Mail, record: RecordIn): Mail | Promise<Mail> {
+  #definition(inputRecord: InputRecord, record: RecordIn): InputRecord | Promise<InputRecord> {
     const onlyOver = onlyOverOf(record.headers)
     if (record.value === null) {
       const observed = record.headers[observedOffsetHeader]
-      mail.input = { kind: 'deletion', offset: record.offset }
-      if (observed !== undefined) mail.input.observedOffset = Number(observed.toString())
+      inputRecord.input = { kind: 'deletion', offset: record.offset }
+      if (observed !== undefined) inputRecord.input.observedOffset = Number(observed.toString())
       const observedDeleteAt = record.headers[observedDeleteAtHeader]
-      if (observedDeleteAt !== undefined) mail.input.observedDeleteAt = Number(observedDeleteAt.toString())
-      if (onlyOver !== undefined) mail.input.onlyOver = onlyOver
-      return mail
+      if (observedDeleteAt !== undefined) inputRecord.input.observedDeleteAt = Number(observedDeleteAt.toString())
+      if (onlyOver !== undefined) inputRecord.input.onlyOver = onlyOver
+      return inputRecord
     }
     const place = { offset: record.offset, appendedAt: record.timestampMs, bytes: keptBytes(record.value) }
-    mail.value = place.bytes
+    inputRecord.value = place.bytes
     const definition = knownDefinition(this.#options.codecs, place)
-    if (definition instanceof Promise) return definition.then((known) => this.#withDefinition(mail, known, onlyOver))
-    return this.#withDefinition(mail, definition, onlyOver)
+    if (definition instanceof Promise) return definition.then((known) => this.#withDefinition(inputRecord, known, onlyOver))
+    return this.#withDefinition(inputRecord, definition, onlyOver)
   }
 
   /** A topic, or a pool, may have been made a moment ago, for this very job; one that is not there either way makes the job INVALID. */
-  #withDefinition(mail: Mail, definition: KnownDefinition, onlyOver: OnlyOver | undefined): Mail | Promise<Mail> {
-    mail.input = onlyOver === undefined ? { kind: 'definition', definition } : { kind: 'definition', definition, onlyOver }
+  #withDefinition(
+    inputRecord: InputRecord,
+    definition: KnownDefinition,
+    onlyOver: OnlyOver | undefined,
+  ): InputRecord | Promise<InputRecord> {
+    inputRecord.input = onlyOver === undefined ? { kind: 'definition', definition } : { kind: 'definition', definition, onlyOver }
     const { targets } = this.#options
     const target = definition.spec?.target
-    if (target === undefined || targets === undefined) return mail
+    if (target === undefined || targets === undefined) return inputRecord
     const sought = target.topic === null ? targets.seekPool(target.pool) : targets.seek(target.topic.name)
-    if (sought === undefined) return mail
+    if (sought === undefined) return inputRecord
     const { clock } = this.#options
     return new Promise((resolve) => {
-      const done = (): void => resolve(mail)
+      const done = (): void => resolve(inputRecord)
       const cancel = clock.at(clock.nowMs() + seekWaitMs, done)
       void sought.then(cancel).then(done)
     })
   }
 
-  #misrouted(mail: Mail, record: RecordIn, key: Buffer, to: number): Mail {
+  #misrouted(inputRecord: InputRecord, record: RecordIn, key: Buffer, to: number): InputRecord {
     // What a move left behind: its own record already stands in the right partition.
-    if (record.value === null && record.headers[movedHeader] !== undefined) return mail
-    if (mail.source === 'commands' && wasTaken(record, 'TRIGGER', this.#options.taken())) return this.#takenBefore(mail)
+    if (record.value === null && record.headers[movedHeader] !== undefined) return inputRecord
+    if (inputRecord.source === 'commands' && wasTaken(record, 'TRIGGER', this.#options.taken()))
+      return this.#takenBefore(inputRecord)
     if (sizeOf(record) > movedBytesMax) {
       const text = `It has more than ${movedBytesMax} bytes and belongs to partition ${to}; write it there.`
-      return this.#bad(mail, record, 'too-large-to-move', text)
+      return this.#bad(inputRecord, record, 'too-large-to-move', text)
     }
-    mail.moved = { key, value: record.value, headers: record.headers, to }
+    inputRecord.moved = { key, value: record.value, headers: record.headers, to }
     this.#options.metrics.misrouted.inc()
-    return mail
+    return inputRecord
   }
 
-  #command(mail: Mail, record: RecordIn): Mail | Promise<Mail> {
-    if (record.byBroker) mail.appendedAt = record.timestampMs
-    return afterDecoding<JobCommand, Mail>(this.#options.codecs.command, record, (command) => {
-      if (wasTaken(record, command.type, this.#options.taken())) return this.#takenBefore(mail)
+  #command(inputRecord: InputRecord, record: RecordIn): InputRecord | Promise<InputRecord> {
+    if (record.byBroker) inputRecord.appendedAt = record.timestampMs
+    return afterDecoding<JobCommand, InputRecord>(this.#options.codecs.command, record, (command) => {
+      if (wasTaken(record, command.type, this.#options.taken())) return this.#takenBefore(inputRecord)
       const problems = validateCommand(command)
-      if (problems.length > 0) return this.#bad(mail, record, 'bad-command', sentences(problems))
-      mail.input = { kind: 'command', command }
-      return mail
+      if (problems.length > 0) return this.#bad(inputRecord, record, 'bad-command', sentences(problems))
+      inputRecord.input = { kind: 'command', command }
+      return inputRecord
     })
   }
 
   /** It was answered when it was taken. */
-  #takenBefore(mail: Mail): Mail {
+  #takenBefore(inputRecord: InputRecord): InputRecord {
     this.#options.metrics.invalid.inc({ reason: 'taken-before' })
-    delete mail.replyTo
-    return mail
+    delete inputRecord.replyTo
+    return inputRecord
   }
 
   /** Heartbeats of known attempts end here: they only renew a lease, from when they were read on. That an attempt has ended counts when it is folded. */
-  #event(mail: Mail, record: RecordIn, nowMs: number): Mail | Promise<Mail> {
+  #event(inputRecord: InputRecord, record: RecordIn, nowMs: number): InputRecord | Promise<InputRecord> {
     const { codecs, leases, workers } = this.#options
-    return afterDecoding<ExecutionEvent, Mail>(codecs.event, record, (report) => {
-      if (report.jobId !== mail.jobId) throw new Error(`The key says job ${mail.jobId}, the value ${quoted(report.jobId)}.`)
+    return afterDecoding<ExecutionEvent, InputRecord>(codecs.event, record, (report) => {
+      if (report.jobId !== inputRecord.jobId)
+        throw new Error(`The key says job ${inputRecord.jobId}, the value ${quoted(report.jobId)}.`)
       const { event, problems, note } = fittedReport(report)
-      if (event === undefined) return this.#bad(mail, record, 'bad-report', sentences(problems))
+      if (event === undefined) return this.#bad(inputRecord, record, 'bad-report', sentences(problems))
       if (problems.length > 0) this.#shortened(record, problems)
       const { jobId, type, progress, message } = event
       if (type === 'HEARTBEAT') {
         const heartbeat = { checkedAt: nowMs, progress, message }
         if (leases.heard(jobId, event, heartbeat)) workers.heard(event, nowMs)
-        else mail.heartbeat = { event, heartbeat }
-        return mail
+        else inputRecord.heartbeat = { event, heartbeat }
+        return inputRecord
       }
-      mail.input = note === undefined ? { kind: 'event', event } : { kind: 'event', event, note }
-      return mail
+      inputRecord.input = note === undefined ? { kind: 'event', event } : { kind: 'event', event, note }
+      return inputRecord
     })
   }
 
@@ -201,12 +208,12 @@ export class Intake {
     this.#options.logger.warn({ topic, partition, offset }, text)
   }
 
-  #bad(mail: Mail, record: RecordIn, reason: string, message: string): Mail {
-    mail.refusal = message
+  #bad(inputRecord: InputRecord, record: RecordIn, reason: string, message: string): InputRecord {
+    inputRecord.refusal = message
     this.#options.metrics.invalid.inc({ reason })
     const { topic, partition, offset } = record
     this.#options.logger.warn({ topic, partition, offset, reason }, `A record cannot be applied and is passed over: ${message}`)
-    return mail
+    return inputRecord
   }
 }
 

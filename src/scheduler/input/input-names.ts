@@ -1,11 +1,11 @@
 /** What tells the inputs of a fold from one another, and which run each is about. */
 import type { Input, Timer, Waiter } from '../../../streams/state/index.ts'
-import type { Mail } from './input-buffer.ts'
+import type { InputRecord } from './input-buffer.ts'
 
 /** What tells a timer, or a record, from all others. */
 export const timerName = ({ jobId, kind, runNo, dueAt }: Timer): string => `${kind} ${runNo} ${dueAt} ${jobId}`
 export const waiterName = ({ jobId, key, runNo, dueAt }: Waiter): string => `admit ${runNo} ${dueAt} ${jobId} ${key}`
-export const mailName = ({ source, offset }: Mail): string => `${source} ${offset}`
+export const inputRecordName = ({ source, offset }: InputRecord): string => `${source} ${offset}`
 
 /** The run that an input is about; 0: none. */
 export function runOf(input: Input): number {

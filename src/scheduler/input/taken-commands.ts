@@ -5,8 +5,8 @@
 import type { JobCommandType } from '../../../schemas/index.ts'
 import type { Clock } from '../../clock/index.ts'
 import type { RecordIn } from '../../ports/index.ts'
-import type { Logged } from '../state/index.ts'
-import type { Mail } from './input-buffer.ts'
+import type { ChangelogState } from '../state/index.ts'
+import type { InputRecord } from './input-buffer.ts'
 
 /** Nobody knows which were taken: all of the state was lost. */
 export const allTaken = -1
@@ -14,7 +14,7 @@ export const allTaken = -1
 /** Nobody has found out yet whether all of the state was lost. Who claims next goes on finding out. */
 export const perhapsTaken = -2
 
-export type Taken = Pick<Logged, 'commandsUntil' | 'commandsAnewTo'>
+export type Taken = Pick<ChangelogState, 'commandsUntil' | 'commandsAnewTo'>
 
 const isUnknown = (commandsUntil: number): boolean => commandsUntil === allTaken || commandsUntil === perhapsTaken
 
@@ -26,7 +26,7 @@ export function wasTaken({ offset, timestampMs, byBroker }: RecordIn, type: JobC
 }
 
 export interface CommandsContext {
-  logged: Taken
+  changelogState: Taken
   /** Next offsets that are part of the store. */
   applied: { commands: number }
   shared: { clock: Pick<Clock, 'nowMs'> }
@@ -35,11 +35,14 @@ export interface CommandsContext {
 }
 
 /** What a position says once these are folded. A broker whose clock is ahead makes no later command one of before. */
-export function commandsRead({ logged, applied, shared, hasReports }: CommandsContext, mails: readonly Mail[]): Taken {
-  let { commandsUntil, commandsAnewTo } = logged
+export function commandsRead(
+  { changelogState, applied, shared, hasReports }: CommandsContext,
+  inputRecords: readonly InputRecord[],
+): Taken {
+  let { commandsUntil, commandsAnewTo } = changelogState
   // The position may pass the one report that shows it: whoever claims next does not read that again.
   if (commandsUntil === perhapsTaken && hasReports?.() === true) commandsUntil = allTaken
-  for (const { source, offset, appendedAt } of mails) {
+  for (const { source, offset, appendedAt } of inputRecords) {
     if (source !== 'commands' || offset < commandsAnewTo) continue
     if (isUnknown(commandsUntil)) commandsUntil = 0
     commandsUntil = Math.max(commandsUntil, Math.min(appendedAt ?? 0, shared.clock.nowMs()))

@@ -19,7 +19,7 @@ import {
 import type { PartitionStore } from '../../ports/index.ts'
 import type { SchedulerCodecs } from '../options/index.ts'
 import { entryOf } from '../state/index.ts'
-import type { KeyLedger } from './limit-counters.ts'
+import type { LimitCounters } from './limit-counters.ts'
 
 /** Waiting runs that one turn asks, over all keys; a hot key must not hold timers and mail up. */
 const waitersMax = 300
@@ -34,7 +34,7 @@ const sweptMax = 500
 /** Between two sweeps. */
 const sweepEveryMs = 3_600_000
 
-export class Admissions {
+export class AdmissionQueue {
   readonly #codecs: SchedulerCodecs
   #marked = new Set<string>()
   /**
@@ -124,14 +124,14 @@ export class Admissions {
   async heads(
     store: PartitionStore,
     keys: Iterable<string>,
-    ledger: KeyLedger,
+    limitCounters: LimitCounters,
     freed: ReadonlyMap<string, number>,
   ): Promise<Waiter[]> {
     if (!this.#isOpen) return []
     const calls: Promise<Waiter[]>[] = []
     let room = waitersMax
     for (const key of keys) {
-      const { held, waiting, limit } = ledger.slots(key)
+      const { held, waiting, limit } = limitCounters.slots(key)
       if (waiting === 0) continue
       if (room === 0) {
         this.#marked.add(key)
@@ -139,16 +139,16 @@ export class Admissions {
       }
       const wanted = Math.min(room, waiting, Math.max(1, limit - held + (freed.get(key) ?? 0)))
       room -= wanted
-      calls.push(this.#head(store, key, wanted, ledger))
+      calls.push(this.#head(store, key, wanted, limitCounters))
     }
     return (await Promise.all(calls)).flat()
   }
 
-  async #head(store: PartitionStore, key: string, wanted: number, ledger: KeyLedger): Promise<Waiter[]> {
+  async #head(store: PartitionStore, key: string, wanted: number, limitCounters: LimitCounters): Promise<Waiter[]> {
     const { from, to } = waitersRange(key)
     const entries = await store.scan({ from: this.#heads.get(key) ?? from, to, limit: wanted, keysOnly: true })
     // Nobody is there although somebody should: nothing here would ever come of asking again.
-    if (entries.length === 0 && !this.#heads.delete(key)) ledger.refused(key)
+    if (entries.length === 0 && !this.#heads.delete(key)) limitCounters.refused(key)
     return entries.map((entry) => waiterOfKey(entry.key))
   }
 

@@ -38,7 +38,7 @@ interface StartsLine {
   starts: Starts | undefined
 }
 
-export class KeyLedger implements Limits {
+export class LimitCounters implements Limits {
   readonly #slots = new Map<string, SlotLine>()
   readonly #starts = new Map<string, StartsLine>()
 

@@ -2,7 +2,7 @@
 import type { Logger } from 'pino'
 import type { TopicNames } from '../../../streams/topics/index.ts'
 import type { Clock } from '../../clock/index.ts'
-import type { SpareTime } from '../../concurrency/index.ts'
+import type { IdleTime } from '../../concurrency/index.ts'
 import type { Metrics } from '../../metrics/index.ts'
 import type { Log, LogAdmin, PartitionStores, TargetTopics } from '../../ports/index.ts'
 import type { SchedulerCodecs } from './codecs.ts'
@@ -38,7 +38,7 @@ export interface SchedulerOptions {
   /** Topics of the user's that jobs and receipts may go to. Default: none. */
   targets?: TargetTopics | undefined
   /** Says how long searches that can wait rest. Default: that of this thread. */
-  spare?: Pick<SpareTime, 'rest'>
+  spare?: Pick<IdleTime, 'rest'>
   /** Called when a partition fails in a way that trying again does not mend; the process should end. */
   onFatal: (error: Error) => void
 }

@@ -3,12 +3,12 @@
  * spent is counted in steps (ADR 0058), so no verdict depends on it and no clock is asked.
  */
 import { stepsPerMs, stepsSpent } from '../../../streams/schedules/index.ts'
-import { type SpareTime, spareTime } from '../../concurrency/index.ts'
+import { type IdleTime, idleTime } from '../../concurrency/index.ts'
 
 /** Steps after which who only reads lets all else have its turn: about half a millisecond. */
 const readingStepsMax = 50_000
 
-export class SearchPatience {
+export class SearchBudget {
   readonly #stepsMax: number
   #since = stepsSpent()
 
@@ -26,7 +26,7 @@ export class SearchPatience {
   }
 
   /** The same for who can wait while runs fire: the rest is longer, the busier the process is. `spare`: default that of this thread. */
-  restAsSpare(spare: Pick<SpareTime, 'rest'> = spareTime): Promise<void> | undefined {
+  restAsSpare(spare: Pick<IdleTime, 'rest'> = idleTime): Promise<void> | undefined {
     return this.isOver ? this.#restedBy(spare.rest((stepsSpent() - this.#since) / stepsPerMs)) : undefined
   }
 

@@ -2,7 +2,7 @@
 import { rangeOf } from '../../../streams/state/index.ts'
 import type { PartitionStore, RecordOut, StoreEntry, StoreOp } from '../../ports/index.ts'
 import { Closed } from './interruption.ts'
-import type { Ownership } from './partition-context.ts'
+import type { PartitionContext } from './partition-context.ts'
 
 /** Records of one transaction, and about their bytes. */
 const sliceRecords = 500
@@ -13,16 +13,16 @@ export const loggedAgainHeader = 'duelog-logged-again'
 
 /** Commits the entries slice by slice; resolves with how many there were. A claimed partition only. */
 export async function logEntries(
-  own: Ownership,
+  context: PartitionContext,
   entries: AsyncIterable<StoreOp>,
   headers: Record<string, string> = {},
 ): Promise<number> {
-  const { writer, partition, shared } = own
+  const { writer, partition, shared } = context
   let count = 0
   let slice: RecordOut[] = []
   let bytes = 0
   const put = async (): Promise<void> => {
-    if (own.closing) throw new Closed()
+    if (context.closing) throw new Closed()
     if (slice.length > 0) await writer?.commit(slice)
     count += slice.length
     slice = []

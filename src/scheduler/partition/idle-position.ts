@@ -6,7 +6,7 @@ import { atSteady } from '../../clock/index.ts'
 import type { PartitionStore } from '../../ports/index.ts'
 import { lookMs } from '../state/index.ts'
 import type { TimeIndex } from '../timers/index.ts'
-import type { Ownership } from './partition-context.ts'
+import type { PartitionContext } from './partition-context.ts'
 
 /** Who gave the partition away and has nothing to fire learns with such a commit that its successor does, and ends. */
 const leavingMs = 200
@@ -16,37 +16,38 @@ const unloggedMax = 1_000
 const idleMs = 1_000
 
 export class IdlePosition {
-  readonly #own: Ownership
+  readonly #context: PartitionContext
   /** By the steady clock. */
   #dueAt = Number.POSITIVE_INFINITY
 
-  constructor(own: Ownership) {
-    this.#own = own
+  constructor(context: PartitionContext) {
+    this.#context = context
   }
 
   /** When to call `look` again. */
   get lookAt(): number {
-    return atSteady(this.#own.shared.clock, this.#dueAt)
+    return atSteady(this.#context.shared.clock, this.#dueAt)
   }
 
   /** To be called while nothing is due and nothing was read. */
   async look(store: PartitionStore, index: TimeIndex): Promise<void> {
-    const own = this.#own
-    const steadyMs = own.shared.clock.steadyMs()
+    const context = this.#context
+    const steadyMs = context.shared.clock.steadyMs()
     const waitMs = this.#waitMs
     if (waitMs < Number.POSITIVE_INFINITY && this.#dueAt <= steadyMs) {
-      await own.logPosition(store, index, true)
+      await context.logPosition(store, index, true)
       this.#dueAt = Number.POSITIVE_INFINITY
     } else this.#dueAt = waitMs < Number.POSITIVE_INFINITY ? Math.min(this.#dueAt, steadyMs + waitMs) : waitMs
   }
 
   get #waitMs(): number {
-    const own = this.#own
-    if (own.isLeaving) return leavingMs
-    const isFollowed = (own.shared.standbys ?? 0) > 0 || own.applied.jobs - own.logged.jobsOffset > unloggedMax
-    if (isFollowed && own.isUnlogged('jobs')) return idleMs
-    if (own.isUnlogged('commands')) return idleMs
+    const context = this.#context
+    if (context.isLeaving) return leavingMs
+    const isFollowed =
+      (context.shared.standbys ?? 0) > 0 || context.applied.jobs - context.changelogState.jobsOffset > unloggedMax
+    if (isFollowed && context.isUnlogged('jobs')) return idleMs
+    if (context.isUnlogged('commands')) return idleMs
     // Workers report all the time, and clients define; each of that is worth no commit.
-    return own.isUnlogged('events') || own.isUnlogged('jobs') ? lookMs : Number.POSITIVE_INFINITY
+    return context.isUnlogged('events') || context.isUnlogged('jobs') ? lookMs : Number.POSITIVE_INFINITY
   }
 }

@@ -3,13 +3,13 @@
  * expired unread. What is there is read from its beginning on, and what happened is said (ADR 0034).
  */
 import type { Position, StateEntryInput } from '../../../schemas/index.ts'
-import { definitionValue, isKeptDefinition, prefix, storedDefinition } from '../../../streams/state/index.ts'
+import { definitionValue, isRetainedDefinition, prefix, storedDefinition } from '../../../streams/state/index.ts'
 import { counted } from '../../../streams/text/index.ts'
 import type { PartitionStore, PositionReset, StoreEntry } from '../../ports/index.ts'
-import { allTaken, type FeedSource, perhapsTaken, type Range } from '../input/index.ts'
+import { allTaken, perhapsTaken, type Range, type ReadSource } from '../input/index.ts'
 import { positionKey, readEntry } from '../state/index.ts'
 import { entriesOf, logEntries } from './changelog-rewrite.ts'
-import type { Ownership } from './partition-context.ts'
+import type { PartitionContext } from './partition-context.ts'
 
 /** Why a position lies outside its log; undefined when it does not. */
 export function outside(offset: number, { earliest, next }: Range): PositionReset['reason'] | undefined {
@@ -19,7 +19,7 @@ export function outside(offset: number, { earliest, next }: Range): PositionRese
 
 /** From where a new owner reads commands and reports, and what it knows of the positions before. */
 export function goOn(
-  own: Ownership,
+  context: PartitionContext,
   position: Position | null,
   claimedAt: number,
   ends: Record<'commands' | 'events', Range>,
@@ -27,36 +27,36 @@ export function goOn(
   const { jobsOffset = 0, commandsOffset = 0, eventsOffset = 0 } = position ?? {}
   const { aheadUntil = 0, commandsUntil = 0, commandsAnewTo = 0 } = position ?? {}
   const offsets = { jobsOffset, commandsOffset, eventsOffset }
-  own.logged = { ...offsets, aheadUntil, commandsUntil, commandsAnewTo, claimedAt, committedAt: 0 }
-  const commands = sound(own, 'commands', commandsOffset, ends.commands)
-  const events = sound(own, 'events', eventsOffset, ends.events)
-  own.applied.commands = commands.from
-  own.applied.events = events.from
+  context.changelogState = { ...offsets, aheadUntil, commandsUntil, commandsAnewTo, claimedAt, committedAt: 0 }
+  const commands = sound(context, 'commands', commandsOffset, ends.commands)
+  const events = sound(context, 'events', eventsOffset, ends.events)
+  context.applied.commands = commands.from
+  context.applied.events = events.from
   // What was taken of them already stands below this end; what comes is new.
-  if (commands.isAnew) own.logged.commandsAnewTo = commands.end
+  if (commands.isAnew) context.changelogState.commandsAnewTo = commands.end
   // Whether anything was decided is told by reports of runs, once they are read. Positions that are logged before that leave it open:
   // a position by itself is no proof that somebody has judged.
-  own.hasReports = false
+  context.hasReports = false
   const isUntold = position === null && events.end > 0
-  if (isUntold) Object.assign(own.logged, { commandsUntil: perhapsTaken, commandsAnewTo: commands.end })
-  own.mayBeLost = isUntold || commandsUntil === perhapsTaken
+  if (isUntold) Object.assign(context.changelogState, { commandsUntil: perhapsTaken, commandsAnewTo: commands.end })
+  context.mayBeLost = isUntold || commandsUntil === perhapsTaken
 }
 
 /**
  * Reports were read as far as there are some. Somebody has reported runs, so somebody has decided them; but marks, what clients leave, and
  * what cannot be read stand there without anything having been decided.
  */
-export function judgeLoss(own: Ownership): void {
-  own.mayBeLost = false
-  if (own.hasReports) {
-    own.logged.commandsUntil = allTaken
-    reportLost(own)
-  } else Object.assign(own.logged, { commandsUntil: 0, commandsAnewTo: 0 })
+export function judgeLoss(context: PartitionContext): void {
+  context.mayBeLost = false
+  if (context.hasReports) {
+    context.changelogState.commandsUntil = allTaken
+    reportLost(context)
+  } else Object.assign(context.changelogState, { commandsUntil: 0, commandsAnewTo: 0 })
 }
 
 /** Where an input is read on from: its logged position, or the beginning of a log in which that does not lie. */
 function sound(
-  own: Ownership,
+  context: PartitionContext,
   source: 'commands' | 'events',
   offset: number,
   range: Range,
@@ -65,38 +65,38 @@ function sound(
   // Before anything was read of a log, nothing of it was expected.
   if (reason === undefined || (offset === 0 && reason === 'expired'))
     return { from: Math.max(offset, range.earliest), end: range.next, isAnew: false }
-  reportReset(own, source, offset, range, reason)
+  reportReset(context, source, offset, range, reason)
   return { from: range.earliest, end: range.next, isAnew: reason === 'beyond-end' }
 }
 
-function reportLost(own: Ownership): void {
-  const { names, metrics, logger, clock } = own.shared
-  own.lastReset = { topic: names.state, from: 0, to: 0, reason: 'lost', at: clock.nowMs() }
+function reportLost(context: PartitionContext): void {
+  const { names, metrics, logger, clock } = context.shared
+  context.lastReset = { topic: names.state, from: 0, to: 0, reason: 'lost', at: clock.nowMs() }
   metrics.positionsReset.inc({ topic: names.state, reason: 'lost' })
   logger.error(
-    { topic: names.state, partition: own.partition },
-    `${names.state}/${own.partition} holds no position, though ${names.events} holds reports: all that was decided is lost, and this process has no copy. Jobs begin anew from their definitions, with run number 1. Of commands that were there only PAUSE and RESUME count.`,
+    { topic: names.state, partition: context.partition },
+    `${names.state}/${context.partition} holds no position, though ${names.events} holds reports: all that was decided is lost, and this process has no copy. Jobs begin anew from their definitions, with run number 1. Of commands that were there only PAUSE and RESUME count.`,
   )
 }
 
 export function reportReset(
-  own: Ownership,
-  source: FeedSource,
+  context: PartitionContext,
+  source: ReadSource,
   offset: number,
   range: Range,
   reason: PositionReset['reason'],
 ): void {
-  const { names, metrics, logger, clock } = own.shared
+  const { names, metrics, logger, clock } = context.shared
   const topic = names[source]
-  own.lastReset = { topic, from: offset, to: range.earliest, reason, at: clock.nowMs() }
+  context.lastReset = { topic, from: offset, to: range.earliest, reason, at: clock.nowMs() }
   metrics.positionsReset.inc({ topic, reason })
   const what =
     reason === 'expired'
       ? `${counted(range.earliest - offset, 'record expired before it was', 'records expired before they were')} read`
       : 'it was truncated, or deleted and made anew'
   logger.error(
-    { topic, partition: own.partition, offset, ...range, reason },
-    `Position ${offset} lies outside of ${topic}/${own.partition}, which goes from ${range.earliest} to ${range.next}: ${what}. It is read from its beginning.`,
+    { topic, partition: context.partition, offset, ...range, reason },
+    `Position ${offset} lies outside of ${topic}/${context.partition}, which goes from ${range.earliest} to ${range.next}: ${what}. It is read from its beginning.`,
   )
 }
 
@@ -106,18 +106,18 @@ export function reportReset(
  * numbers, active runs and what commands did stay. It ends with the position, so a crash on the way does it all again.
  */
 export async function definitionsBeganAnew(
-  own: Ownership,
+  context: PartitionContext,
   store: PartitionStore,
   { claimOffset, claimedAt }: Pick<Position, 'claimOffset' | 'claimedAt'>,
   range: Range,
 ): Promise<boolean> {
-  const { names, codecs, logger } = own.shared
-  const { partition, writer } = own
+  const { names, codecs, logger } = context.shared
+  const { partition, writer } = context
   const position = (await readEntry(codecs, store, positionKey))?.position
   // A store that followed the old log is no better than its position.
-  if (!position || writer === undefined || position.jobsOffset <= range.next) return own.applied.jobs > range.next
-  reportReset(own, 'jobs', position.jobsOffset, range, 'beyond-end')
-  const states = await logEntries(own, unboundEntries(own, store))
+  if (!position || writer === undefined || position.jobsOffset <= range.next) return context.applied.jobs > range.next
+  reportReset(context, 'jobs', position.jobsOffset, range, 'beyond-end')
+  const states = await logEntries(context, unboundEntries(context, store))
   const anew = { ...position, claimOffset, claimedAt, jobsOffset: 0 }
   const value = codecs.state.encode({ position: anew })
   await writer.commit([{ topic: names.state, partition, key: positionKey, value }])
@@ -128,19 +128,19 @@ export async function definitionsBeganAnew(
   return true
 }
 
-async function* unboundEntries(own: Ownership, store: PartitionStore): AsyncGenerator<StoreEntry> {
+async function* unboundEntries(context: PartitionContext, store: PartitionStore): AsyncGenerator<StoreEntry> {
   for await (const entry of entriesOf(store, [prefix.state, prefix.snapshot])) {
-    const value = await unbound(own, entry)
+    const value = await unbound(context, entry)
     if (value !== undefined) yield { key: entry.key, value }
   }
 }
 
 /** The entry without offsets of the old log; undefined when it has none. */
-async function unbound(own: Ownership, { key, value }: StoreEntry): Promise<Buffer | undefined> {
-  const { codecs } = own.shared
+async function unbound(context: PartitionContext, { key, value }: StoreEntry): Promise<Buffer | undefined> {
+  const { codecs } = context.shared
   const entry = await codecs.state.decode(value)
   if (key[0] === prefix.snapshot) {
-    if (!isKeptDefinition(key) || entry.snapshot === null) return undefined
+    if (!isRetainedDefinition(key) || entry.snapshot === null) return undefined
     return codecs.state.encode({ snapshot: definitionValue({ ...storedDefinition(entry.snapshot), offset: 0 }) })
   }
   const { state } = entry

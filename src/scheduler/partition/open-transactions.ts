@@ -11,7 +11,7 @@ import type { Clock } from '../../clock/index.ts'
 import { messageOf } from '../../errors/index.ts'
 import type { Metrics } from '../../metrics/index.ts'
 import type { LogAdmin, OpenTransaction } from '../../ports/index.ts'
-import { feedSources } from '../input/index.ts'
+import { readSources } from '../input/index.ts'
 import type { Shared } from '../options/index.ts'
 
 /** Between two looks. */
@@ -46,7 +46,7 @@ export class OpenTransactions {
     heard: (topic: string, partition: number, end: number) => void,
   ) {
     this.#admin = admin
-    this.#topics = feedSources.map((source) => names[source])
+    this.#topics = readSources.map((source) => names[source])
     this.#shared = shared
     this.#isOurs = isOurs
     this.#heard = heard

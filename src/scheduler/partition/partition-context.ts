@@ -4,29 +4,37 @@
  */
 import type { Timer } from '../../../streams/state/index.ts'
 import { atSteady, trustedMs } from '../../clock/index.ts'
-import { Signal } from '../../concurrency/index.ts'
+import { WakeSignal } from '../../concurrency/index.ts'
 import { DuelogError, type ErrorCode, messageOf } from '../../errors/index.ts'
 import type { PartitionStore, PositionReset, TransactionalWriter } from '../../ports/index.ts'
-import { Leases, UnderWay, WorkerWatch } from '../activity/index.ts'
+import { ActiveRuns, Leases, WorkerWatch } from '../activity/index.ts'
 import {
   batchRecordsMax,
+  type CommitContext,
+  type CycleOptions,
+  type CycleResult,
+  FailureIsolation,
   logPosition,
-  Narrowing,
-  saveLocal,
-  type TurnContext,
-  type TurnOptions,
-  type TurnResult,
-  turn,
+  runCommitCycle,
+  saveCheckpoint,
 } from '../commit/index.ts'
-import { AppliedWaits, EventsWatermark, type Feed, type FeedSource, Flow, Mailbox, type Source } from '../input/index.ts'
-import { Admissions } from '../limits/index.ts'
+import {
+  AppliedWaits,
+  Backpressure,
+  EventsWatermark,
+  InputBuffer,
+  type PartitionReader,
+  type ReadSource,
+  type Source,
+} from '../input/index.ts'
+import { AdmissionQueue } from '../limits/index.ts'
 import type { Shared } from '../options/index.ts'
-import { Catalogue } from '../queries/index.ts'
-import { type ForeignChangelog, Freshness, lookMs, nothingLogged, StoreFailures, Weights } from '../state/index.ts'
-import { type TimeIndex, ZoneStanding } from '../timers/index.ts'
+import { SearchIndex } from '../queries/index.ts'
+import { emptyChangelogState, type ForeignChangelog, HeavyJobs, lookMs, StoreFailures, TombstoneGuard } from '../state/index.ts'
+import { type TimeIndex, ZoneRulesState } from '../timers/index.ts'
 import { Closed, Interruption, RoleChanged } from './interruption.ts'
-import type { PartitionShares } from './process-context.ts'
-import { CatchUp } from './restore-progress.ts'
+import type { SchedulerResources } from './process-context.ts'
+import { RestoreProgress } from './restore-progress.ts'
 
 export type Phase = 'restoring' | 'warming' | 'following' | 'claiming' | 'draining' | 'active' | 'closed'
 /** What the group wants of this member: to fire, or to keep a copy. */
@@ -40,36 +48,36 @@ const warmRecordsMax = 1_000
 /** Who has fired is warm for so long while it is opened again. A cut-off from one broker is told later (kafka/brokers/broker-isolation.ts). */
 const firedMsMax = 10_000
 
-export class Ownership {
+export class PartitionContext {
   readonly partition: number
   readonly shared: Shared
-  readonly feed: Feed
-  readonly shares: PartitionShares
-  readonly mailbox: Mailbox
+  readonly partitionReader: PartitionReader
+  readonly resources: SchedulerResources
+  readonly inputBuffer: InputBuffer
   readonly leases = new Leases(0)
-  readonly underWay = new UnderWay()
+  readonly activeRuns = new ActiveRuns()
   readonly workers = new WorkerWatch()
-  readonly catalogue = new Catalogue()
-  readonly catchUp = new CatchUp(this)
-  readonly freshness: Freshness
-  readonly zones: ZoneStanding
-  readonly signal: Signal
-  readonly flow: Flow
+  readonly searchIndex = new SearchIndex()
+  readonly restoreProgress = new RestoreProgress(this)
+  readonly tombstoneGuard: TombstoneGuard
+  readonly zones: ZoneRulesState
+  readonly signal: WakeSignal
+  readonly backpressure: Backpressure
   /** Outlives a reopening, which is how a turn that failed ends. */
-  readonly narrowing = new Narrowing(batchRecordsMax)
-  readonly weights = new Weights()
+  readonly failureIsolation = new FailureIsolation(batchRecordsMax)
+  readonly heavyJobs = new HeavyJobs()
   /** Outlives a reopening, which is what it counts. */
   readonly storeFailures: StoreFailures
   /** Turns that did something since the partition was opened last. */
   turnsDone = 0
-  admissions: Admissions
+  admissionQueue: AdmissionQueue
   reports: EventsWatermark
   phase: Phase = 'restoring'
   role: PartitionRole
   store: PartitionStore | undefined
   writer: TransactionalWriter | undefined
-  applied: TurnContext['applied'] = { jobs: 0, commands: 0, events: 0, state: 0 }
-  logged: TurnContext['logged'] = nothingLogged()
+  applied: CommitContext['applied'] = { jobs: 0, commands: 0, events: 0, state: 0 }
+  changelogState: CommitContext['changelogState'] = emptyChangelogState()
   /** No position was found, and there are records where workers report. */
   mayBeLost = false
   /** Reports of runs were read since the claim. */
@@ -86,7 +94,7 @@ export class Ownership {
   dueAt = Number.POSITIVE_INFINITY
   closing = false
   /** When the turn at hand began, by the steady clock; Infinity between turns. */
-  turnSince = Number.POSITIVE_INFINITY
+  cycleSince = Number.POSITIVE_INFINITY
   /** Why it cannot go on until somebody grants or sets something; outlives a reopening, for people. */
   trouble: string | null = null
   /** Outlives a reopening, for people. */
@@ -106,7 +114,7 @@ export class Ownership {
     if (closing || phase === 'closed') return false
     // What begins anew has what it had, until its store is open and says what it lacks, or does not open for long. A standby keeps it only
     // while it follows.
-    const { behindRecords } = this.catchUp
+    const { behindRecords } = this.restoreProgress
     if (role === 'owner' && behindRecords === null)
       return this.shared.clock.steadyMs() - this.#firedAt < firedMsMax && !this.storeFailures.isBroken
     return (role === 'owner' || phase === 'following') && behindRecords !== null && behindRecords <= warmRecordsMax
@@ -122,19 +130,25 @@ export class Ownership {
   /** What went wrong while records were taken in. */
   fault: { error: unknown } | undefined
 
-  constructor(partition: number, role: PartitionRole, shared: Shared, feed: Feed, shares: PartitionShares) {
+  constructor(
+    partition: number,
+    role: PartitionRole,
+    shared: Shared,
+    partitionReader: PartitionReader,
+    resources: SchedulerResources,
+  ) {
     this.partition = partition
     this.role = role
     this.shared = shared
-    this.feed = feed
-    this.shares = shares
-    this.freshness = new Freshness(shared.clock, shared.tombstoneRetentionMs)
-    this.zones = new ZoneStanding(partition, shared)
+    this.partitionReader = partitionReader
+    this.resources = resources
+    this.tombstoneGuard = new TombstoneGuard(shared.clock, shared.tombstoneRetentionMs)
+    this.zones = new ZoneRulesState(partition, shared)
     this.storeFailures = new StoreFailures(shared.clock)
-    this.signal = new Signal(shared.clock)
-    this.mailbox = new Mailbox(shares.mailboxBytesMax)
-    this.flow = new Flow(this.mailbox, feed, shared.clock)
-    this.admissions = new Admissions(shared.codecs)
+    this.signal = new WakeSignal(shared.clock)
+    this.inputBuffer = new InputBuffer(resources.inputBufferBytesMax)
+    this.backpressure = new Backpressure(this.inputBuffer, partitionReader, shared.clock)
+    this.admissionQueue = new AdmissionQueue(shared.codecs)
     this.reports = new EventsWatermark(this)
   }
 
@@ -146,8 +160,8 @@ export class Ownership {
     } else if (before === 'active') this.#firedAt = this.shared.clock.steadyMs()
     this.storeFailures.entered(phase === 'active' || phase === 'following')
     this.#progressAt = this.shared.clock.steadyMs()
-    this.catchUp.measureRestore()
-    this.shares.phaseChanged()
+    this.restoreProgress.measureRestore()
+    this.resources.phaseChanged()
   }
 
   /** Begins the end: every wait throws Closed from now on. */
@@ -184,20 +198,20 @@ export class Ownership {
 
   /** Forgets all that is not in the store. */
   forget(): void {
-    this.flow.make()
+    this.backpressure.make()
     this.fault = undefined
     if (!this.closing) this.#interrupted = new Interruption()
     this.isExact = false
     this.otherLog = undefined
-    this.catchUp.forget()
+    this.restoreProgress.forget()
     this.zones.forget()
-    this.mailbox.clear()
-    this.shares.heavy.leave(this)
-    this.underWay.clear()
-    this.weights.clear()
+    this.inputBuffer.clear()
+    this.resources.heavy.leave(this)
+    this.activeRuns.clear()
+    this.heavyJobs.clear()
     this.turnsDone = 0
-    this.catalogue.clear()
-    this.admissions = new Admissions(this.shared.codecs)
+    this.searchIndex.clear()
+    this.admissionQueue = new AdmissionQueue(this.shared.codecs)
     this.reports = new EventsWatermark(this)
     this.store = undefined
     this.writer = undefined
@@ -234,12 +248,14 @@ export class Ownership {
   #check(): void {
     if (this.closing) throw new Closed()
     if (this.fault !== undefined) throw this.fault.error
-    this.freshness.check()
+    this.tombstoneGuard.check()
   }
 
   /** What the store may say of itself when it is written now. */
   get savedAtMs(): number {
-    return this.freshness.savedAtMs(this.phase === 'active' || (this.phase === 'following' && this.catchUp.behindRecords === 0))
+    return this.tombstoneGuard.savedAtMs(
+      this.phase === 'active' || (this.phase === 'following' && this.restoreProgress.behindRecords === 0),
+    )
   }
 
   /** Waits so long whatever comes, unless the partition closes first. */
@@ -254,17 +270,22 @@ export class Ownership {
   }
 
   /** One turn. Without a writer only what is decided already is folded. */
-  async turn(store: PartitionStore, index: TimeIndex, timers: Timer[] = [], options: TurnOptions = {}): Promise<TurnResult> {
+  async runCommitCycle(
+    store: PartitionStore,
+    index: TimeIndex,
+    timers: Timer[] = [],
+    options: CycleOptions = {},
+  ): Promise<CycleResult> {
     this.#check()
-    this.turnSince = this.shared.clock.steadyMs()
-    this.waits.turnBegins()
-    const result = await this.alone(() => turn(this.#turnContext(store, index), timers, options)).finally(() => {
-      this.turnSince = Number.POSITIVE_INFINITY
-      this.waits.turnEnds()
+    this.cycleSince = this.shared.clock.steadyMs()
+    this.waits.cycleBegins()
+    const result = await this.alone(() => runCommitCycle(this.#commitContext(store, index), timers, options)).finally(() => {
+      this.cycleSince = Number.POSITIVE_INFINITY
+      this.waits.cycleEnds()
     })
-    if (result.folded > 0) this.progress()
+    if (result.appliedCount > 0) this.progress()
     if (result.committed) this.turnsDone++
-    if (this.mailbox.roomy) this.flow.make()
+    if (this.inputBuffer.roomy) this.backpressure.make()
     return result
   }
 
@@ -278,40 +299,40 @@ export class Ownership {
   /** `evenIfKnown`: also where the changelog says all of it but by which time zone rules next times stand. */
   logPosition(store: PartitionStore, index: TimeIndex, evenIfKnown = false): Promise<void> {
     this.#check()
-    return logPosition(this.#turnContext(store, index), evenIfKnown)
+    return logPosition(this.#commitContext(store, index), evenIfKnown)
   }
 
   /** Lets an idle store say that it is up to date; a member that the group still hears of reads whatever comes. */
   async keepFresh(store: PartitionStore, index: TimeIndex): Promise<void> {
-    if (!this.freshness.isDue) return
-    await this.orClosed(this.feed.nextHeartbeat())
-    await this.alone(() => saveLocal(this.#turnContext(store, index)))
-    this.freshness.said()
+    if (!this.tombstoneGuard.isDue) return
+    await this.orClosed(this.partitionReader.nextHeartbeat())
+    await this.alone(() => saveCheckpoint(this.#commitContext(store, index)))
+    this.tombstoneGuard.said()
   }
 
   /** When something of the partition besides its timers wants to be looked at. */
   get wakeAt(): number {
-    return Math.min(this.admissions.wakeAt, atSteady(this.shared.clock, this.leavingAt), this.reports.wakeAtMs)
+    return Math.min(this.admissionQueue.wakeAt, atSteady(this.shared.clock, this.leavingAt), this.reports.wakeAtMs)
   }
 
   /** Whether all that stands in an input topic before `end`, and can be seen, is part of the store. */
-  hasFolded(source: Source, end: number): boolean {
+  hasApplied(source: Source, end: number): boolean {
     if (this.applied[source] >= end) return true
-    return this.feed.reach(source) >= end && this.applied[source] >= this.feed.next(source)
+    return this.partitionReader.reach(source) >= end && this.applied[source] >= this.partitionReader.next(source)
   }
 
   /**
    * How far an input is done where all before `next` is: all that was received, and what the reader has passed behind that. Who closes, or
    * has failed, receives nothing more, and the reader passes that all the same: it is not done.
    */
-  #doneTo(source: FeedSource, next: number): number {
-    const receives = this.feed.isOpen(source) && !this.closing && !this.fault
-    const isAll = receives && next >= this.feed.next(source)
-    return isAll ? Math.max(next, this.feed.reach(source)) : next
+  #doneTo(source: ReadSource, next: number): number {
+    const receives = this.partitionReader.isOpen(source) && !this.closing && !this.fault
+    const isAll = receives && next >= this.partitionReader.next(source)
+    return isAll ? Math.max(next, this.partitionReader.reach(source)) : next
   }
 
   /** Up to where the store has all of a log that readers are shown. */
-  done(source: FeedSource): number {
+  done(source: ReadSource): number {
     return this.#doneTo(source, this.applied[source])
   }
 
@@ -319,40 +340,40 @@ export class Ownership {
   inputs(): { source: Source; done: number; end: number }[] {
     return (['jobs', 'commands', 'events'] as const).map((source) => {
       const done = this.done(source)
-      return { source, done, end: Math.max(done, this.feed.end(source)) }
+      return { source, done, end: Math.max(done, this.partitionReader.end(source)) }
     })
   }
 
   /** Whether the changelog says something else of how far an input is done. */
   isUnlogged(source: Source): boolean {
-    const { applied, logged } = this
-    if (source === 'jobs') return applied.jobs > logged.jobsOffset
-    return this.done(source) !== logged[`${source}Offset`]
+    const { applied, changelogState } = this
+    if (source === 'jobs') return applied.jobs > changelogState.jobsOffset
+    return this.done(source) !== changelogState[`${source}Offset`]
   }
 
-  #turnContext(store: PartitionStore, index: TimeIndex): TurnContext {
+  #commitContext(store: PartitionStore, index: TimeIndex): CommitContext {
     const {
       shared,
       partition,
       claimOffset,
       isExact,
-      mailbox,
+      inputBuffer,
       leases,
-      underWay,
-      admissions,
+      activeRuns,
+      admissionQueue,
       writer,
       applied,
-      logged,
-      shares,
+      changelogState,
+      resources,
       reports,
     } = this
-    const { asides, commits: slots } = shares
-    const { narrowing, weights, workers, savedAtMs, zones } = this
-    const watched = { mailbox, leases, workers, underWay, admissions, narrowing, weights }
-    const isOfOtherLog = this.otherLog !== undefined
-    const place = { shared, partition, claimOffset, savedAtMs, zones, isExact, isOfOtherLog, store, index }
+    const { nonTransactionalWriter, commits: slots } = resources
+    const { failureIsolation, heavyJobs, workers, savedAtMs, zones } = this
+    const watched = { inputBuffer, leases, workers, activeRuns, admissionQueue, failureIsolation, heavyJobs }
+    const isOfReplacedChangelog = this.otherLog !== undefined
+    const place = { shared, partition, claimOffset, savedAtMs, zones, isExact, isOfReplacedChangelog, store, index }
     const doneTo = this.#doneTo.bind(this)
     const hasReports = (): boolean => this.hasReports
-    return { ...place, ...watched, writer, asides, slots, reports, applied, logged, doneTo, hasReports }
+    return { ...place, ...watched, writer, nonTransactionalWriter, slots, reports, applied, changelogState, doneTo, hasReports }
   }
 }

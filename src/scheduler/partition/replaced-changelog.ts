@@ -13,28 +13,28 @@ import { DuelogError } from '../../errors/index.ts'
 import type { PartitionStore, RecordIn, StoreOp } from '../../ports/index.ts'
 import { type Range, rangeOf } from '../input/index.ts'
 import {
+  type Checkpoint,
   type Claimed,
   changelogOps,
+  checkpointOp,
   entryOf,
   type ForeignChangelog,
   isBesideTheLog,
-  type LocalRecord,
-  localOp,
   ownerKey,
   positionKey,
 } from '../state/index.ts'
 import { entriesOf, logEntries, loggedAgainHeader } from './changelog-rewrite.ts'
 import { reportReset } from './invalid-positions.ts'
-import type { Ownership } from './partition-context.ts'
+import type { PartitionContext } from './partition-context.ts'
 
 /** What job-state holds besides its bookkeeping. */
-const logged = [prefix.state, prefix.run, prefix.snapshot, prefix.slots, prefix.starts] as const
+const changelogState = [prefix.state, prefix.run, prefix.snapshot, prefix.slots, prefix.starts] as const
 /** A turn logs fewer entries, and fewer bytes. More without a position are a copy of a store that was not finished. */
 const pendingEntriesMax = 20_000
 const pendingBytesMax = 64 * 1024 * 1024
 
-export class OtherLog implements ForeignChangelog {
-  readonly #own: Ownership
+export class ReplacedChangelog implements ForeignChangelog {
+  readonly #context: PartitionContext
   readonly #store: PartitionStore
   /** Up to where the store had read its own log, and what the one that is there held when that was noticed. */
   readonly #from: number
@@ -50,24 +50,24 @@ export class OtherLog implements ForeignChangelog {
   /** Keys that the log has and the store has not. */
   readonly #gone = new Map<string, Buffer>()
 
-  constructor(own: Ownership, store: PartitionStore, from: number, found: Range) {
-    this.#own = own
+  constructor(context: PartitionContext, store: PartitionStore, from: number, found: Range) {
+    this.#context = context
     this.#store = store
     this.#from = from
     this.#found = found
   }
 
   /** Resolves once the store says by itself what it is, also should the log grow beyond it. */
-  async begin(local: LocalRecord, claim: Owner | undefined): Promise<void> {
-    const { codecs } = this.#own.shared
-    await this.#store.apply([localOp({ ...local, otherLog: 'ours' })])
+  async begin(local: Checkpoint, claim: Owner | undefined): Promise<void> {
+    const { codecs } = this.#context.shared
+    await this.#store.apply([checkpointOp({ ...local, otherLog: 'ours' })])
     this.#claimedAt = claim?.claimedAt ?? 0
     const [position] = await this.#store.get([positionKey])
     this.#position = (await entryOf(codecs, position))?.position ?? null
   }
 
   async receive(records: readonly RecordIn[]): Promise<void> {
-    const { codecs } = this.#own.shared
+    const { codecs } = this.#context.shared
     for (const record of records) {
       const { key, value } = record
       if (key === null) continue
@@ -84,43 +84,46 @@ export class OtherLog implements ForeignChangelog {
 
   /** All of the store goes to the log, which was read up to our claim. The position comes last, so that a crash on the way does it all again. */
   async log({ claimOffset, claimedAt, value }: Claimed): Promise<void> {
-    const own = this.#own
-    const { names, admin, codecs, logger, clock } = own.shared
+    const context = this.#context
+    const { names, admin, codecs, logger, clock } = context.shared
     const store = this.#store
     // Whether definitions were folded by one that was no owner any more is said by the claims of the old log.
-    const isSound = !isBesideTheLog({ jobsOffset: own.applied.jobs, claimOffset: own.claimOffset }, this.#position)
+    const isSound = !isBesideTheLog({ jobsOffset: context.applied.jobs, claimOffset: context.claimOffset }, this.#position)
     const headers = { [loggedAgainHeader]: String(claimedAt) }
-    const entries = await logEntries(own, entriesOf(store, logged), headers)
-    await logEntries(own, this.#tombstones(), headers)
+    const entries = await logEntries(context, entriesOf(store, changelogState), headers)
+    await logEntries(context, this.#tombstones(), headers)
     const ops: StoreOp[] = [{ key: ownerKey, value }]
     if (this.#position !== null) {
       const position = codecs.state.encode({
         position: { ...this.#position, claimOffset, claimedAt, committedAt: clock.nowMs() },
       })
-      await logEntries(own, one({ key: positionKey, value: position }))
+      await logEntries(context, one({ key: positionKey, value: position }))
       ops.push({ key: positionKey, value: position })
     }
-    const { next } = await rangeOf(admin, names.state, own.partition)
-    own.applied.state = next
-    if (isSound) own.claimOffset = claimOffset
-    own.otherLog = undefined
-    const { claimOffset: foldedUnder, savedAtMs, zones } = own
-    const offsets = { jobsOffset: own.applied.jobs, stateOffset: next, claimOffset: foldedUnder }
-    await store.apply([...ops, localOp({ clusterId: own.shared.clusterId, ...offsets, savedAtMs, zoneRules: zones.store })])
-    reportReset(own, 'state', this.#from, this.#found, 'beyond-end')
+    const { next } = await rangeOf(admin, names.state, context.partition)
+    context.applied.state = next
+    if (isSound) context.claimOffset = claimOffset
+    context.otherLog = undefined
+    const { claimOffset: appliedUnder, savedAtMs, zones } = context
+    const offsets = { jobsOffset: context.applied.jobs, stateOffset: next, claimOffset: appliedUnder }
+    await store.apply([
+      ...ops,
+      checkpointOp({ clusterId: context.shared.clusterId, ...offsets, savedAtMs, zoneRules: zones.store }),
+    ])
+    reportReset(context, 'state', this.#from, this.#found, 'beyond-end')
     logger.error(
-      { topic: names.state, partition: own.partition, entries },
-      `${names.state}/${own.partition} was truncated, or deleted and made anew. Nothing that was decided is lost: ${counted(entries, 'entry of the local store was', 'entries of the local store were')} logged again.`,
+      { topic: names.state, partition: context.partition, entries },
+      `${names.state}/${context.partition} was truncated, or deleted and made anew. Nothing that was decided is lost: ${counted(entries, 'entry of the local store was', 'entries of the local store were')} logged again.`,
     )
   }
 
   /** What was committed after the log had become another one, and is not part of the store, as after a crash. */
   async #follow(position: Position, value: Buffer): Promise<void> {
     const claimedAt = position.claimedAt || this.#readClaim
-    if (claimedAt > this.#claimedAt) throw await leaveLog(this.#own, this.#store, 'theirs', this.#from)
+    if (claimedAt > this.#claimedAt) throw await leaveLog(this.#context, this.#store, 'theirs', this.#from)
     const isLater = this.#position === null || position.committedAt > this.#position.committedAt
     if (claimedAt === this.#claimedAt && isLater && !this.#isCut) {
-      await this.#store.apply([...(await changelogOps(this.#own.shared.codecs, this.#pending)), { key: positionKey, value }])
+      await this.#store.apply([...(await changelogOps(this.#context.shared.codecs, this.#pending)), { key: positionKey, value }])
       this.#position = position
     }
     this.#forgetPending()
@@ -145,7 +148,7 @@ export class OtherLog implements ForeignChangelog {
     const last = new Map<string, RecordIn>()
     for (const record of records) {
       const { key } = record
-      if (key !== null && logged.some((kind) => kind === key[0])) last.set(key.toString('hex'), record)
+      if (key !== null && changelogState.some((kind) => kind === key[0])) last.set(key.toString('hex'), record)
     }
     const kept: Buffer[] = []
     for (const [name, { key, value }] of last) {
@@ -173,21 +176,21 @@ async function* one(op: StoreOp): AsyncGenerator<StoreOp> {
  * Whether a position that was read shows that the log is not the one the store was made from: its claim stands before what the store has
  * read, and is not the one that the store knows there.
  */
-export const isOfOtherLog = (position: Position, known: { stateOffset: number; claimedAt: number }): boolean =>
+export const isOfReplacedChangelog = (position: Position, known: { stateOffset: number; claimedAt: number }): boolean =>
   position.claimOffset < known.stateOffset && position.claimedAt > 0 && position.claimedAt !== known.claimedAt
 
 /** The log is another one; theirs: somebody has gone on in it, so that the store is built anew at its next opening. Resolves with what to throw. */
 export async function leaveLog(
-  own: Ownership,
+  context: PartitionContext,
   store: PartitionStore,
   otherLog: 'ours' | 'theirs',
   from: number,
 ): Promise<DuelogError> {
-  const { names, clusterId } = own.shared
-  const offsets = { jobsOffset: own.applied.jobs, stateOffset: from, claimOffset: own.claimOffset }
-  const mark = { clusterId, ...offsets, savedAtMs: own.savedAtMs, zoneRules: own.zones.store, otherLog }
-  await store.apply([localOp(mark)])
+  const { names, clusterId } = context.shared
+  const offsets = { jobsOffset: context.applied.jobs, stateOffset: from, claimOffset: context.claimOffset }
+  const mark = { clusterId, ...offsets, savedAtMs: context.savedAtMs, zoneRules: context.zones.store, otherLog }
+  await store.apply([checkpointOp(mark)])
   const then = otherLog === 'theirs' ? ', and another owner has gone on in it' : ''
-  const message = `${names.state}/${own.partition} is not the log that the local store had read up to ${from}: it was truncated, or deleted and made anew${then}.`
+  const message = `${names.state}/${context.partition} is not the log that the local store had read up to ${from}: it was truncated, or deleted and made anew${then}.`
   return new DuelogError('log-shrunk', message)
 }

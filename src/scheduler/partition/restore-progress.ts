@@ -1,6 +1,6 @@
 /** How far a partition is from the ends of its logs, for people, for metrics, and for whoever reads a copy. */
 import type { PartitionStore } from '../../ports/index.ts'
-import type { FeedSource } from '../input/index.ts'
+import type { ReadSource } from '../input/index.ts'
 import type { Shared } from '../options/index.ts'
 
 /** The partition, as it is at any time. */
@@ -14,7 +14,7 @@ interface Place {
   done(source: 'state' | 'jobs'): number
 }
 
-export class CatchUp {
+export class RestoreProgress {
   readonly #place: Place
   /** Where the log that is being restored ended when that began. */
   restoreEnd = 0
@@ -52,7 +52,7 @@ export class CatchUp {
   }
 
   /** Must be told of all that is read. `end`: where that log ends. */
-  heardOf(source: FeedSource, records: number, end: number): void {
+  heardOf(source: ReadSource, records: number, end: number): void {
     if (source !== 'state' && source !== 'jobs') return
     this.read += records
     if (this.ends !== undefined) this.ends[source] = Math.max(this.ends[source], end)

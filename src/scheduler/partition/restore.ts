@@ -3,25 +3,25 @@ import { prefix } from '../../../streams/state/index.ts'
 import type { Batch, PartitionStore, StoreOp } from '../../ports/index.ts'
 import { endOf, type Range, rangeOf } from '../input/index.ts'
 import {
+  type Checkpoint,
   changelogOps,
+  checkpointOp,
+  emptyChangelogState,
   entryOf,
   isOfOtherVersion,
-  type LocalRecord,
-  localOp,
-  nothingLogged,
   outdated,
   ownerKey,
   positionKey,
+  readCheckpoint,
+  readCheckpointAndClaim,
   readEntry,
-  readLocal,
-  readLocalAndClaim,
   unusable,
   withStoreFaults,
 } from '../state/index.ts'
 import type { TimeIndex } from '../timers/index.ts'
 import { entriesOf, loggedAgainHeader } from './changelog-rewrite.ts'
-import type { Ownership } from './partition-context.ts'
-import { isOfOtherLog, leaveLog, OtherLog } from './replaced-changelog.ts'
+import type { PartitionContext } from './partition-context.ts'
+import { isOfReplacedChangelog, leaveLog, ReplacedChangelog } from './replaced-changelog.ts'
 import { exactOps } from './standby.ts'
 
 /** A partition so close to the end of a log goes on; the rest is read behind the claim. */
@@ -40,109 +40,115 @@ export interface Ends {
 }
 
 /** Opens the local store, or a new one, and finds out how much there is to read. */
-export async function open(own: Ownership): Promise<{ store: PartitionStore; ends: Ends; large: boolean }> {
-  own.enter('restoring')
-  const { admin, names } = own.shared
+export async function open(context: PartitionContext): Promise<{ store: PartitionStore; ends: Ends; large: boolean }> {
+  context.enter('restoring')
+  const { admin, names } = context.shared
   // By a wrong clock a good store may look too old, and an old one fresh.
-  await own.untilTrusted()
-  const { store, other } = await openStore(own)
-  const { local, claim } = await readLocalAndClaim(own.shared.codecs, store)
-  const state = await endOf(admin, names.state, own.partition)
-  const jobs = await endOf(admin, names.jobs, own.partition)
+  await context.untilTrusted()
+  const { store, other } = await openStore(context)
+  const { local, claim } = await readCheckpointAndClaim(context.shared.codecs, store)
+  const state = await endOf(admin, names.state, context.partition)
+  const jobs = await endOf(admin, names.jobs, context.partition)
   if (local !== undefined && other !== undefined) {
-    const log = new OtherLog(own, store, local.stateOffset, other)
+    const log = new ReplacedChangelog(context, store, local.stateOffset, other)
     await log.begin(local, claim)
-    own.otherLog = log
+    context.otherLog = log
   }
-  own.freshness.begin(local?.savedAtMs)
-  own.zones.opened(local, claim)
-  own.claimOffset = local?.claimOffset ?? -1
-  const isOther = own.otherLog !== undefined
+  context.tombstoneGuard.begin(local?.savedAtMs)
+  context.zones.opened(local, claim)
+  context.claimOffset = local?.claimOffset ?? -1
+  const isOther = context.otherLog !== undefined
   const jobsOffset = local?.jobsOffset ?? 0
   // Of another log nothing is part of the store, and of definitions that began anew the claim says what counts.
   const offsets = { jobs: isOther && jobsOffset > jobs ? 0 : jobsOffset, state: isOther ? 0 : (local?.stateOffset ?? 0) }
-  own.applied = { ...offsets, commands: 0, events: 0 }
-  own.read = { stateOffset: offsets.state, claimedAt: claim?.claimedAt ?? 0, isProven: false }
-  own.logged = nothingLogged()
-  own.catchUp.ends = { state, jobs }
-  own.catchUp.read = 0
-  const large = state - own.applied.state + jobs - own.applied.jobs > largeRestore
+  context.applied = { ...offsets, commands: 0, events: 0 }
+  context.read = { stateOffset: offsets.state, claimedAt: claim?.claimedAt ?? 0, isProven: false }
+  context.changelogState = emptyChangelogState()
+  context.restoreProgress.ends = { state, jobs }
+  context.restoreProgress.read = 0
+  const large = state - context.applied.state + jobs - context.applied.jobs > largeRestore
   // What is restored in bulk leaves timers behind that no longer count. A standby avoids it where that costs little.
-  own.isExact = own.role === 'standby' && !large
+  context.isExact = context.role === 'standby' && !large
   return { store, ends: { state, jobs }, large }
 }
 
-export async function restore(own: Ownership, store: PartitionStore, index: TimeIndex, { state, jobs }: Ends): Promise<void> {
-  own.catchUp.restoreEnd = state
-  own.catchUp.restoreBegin = own.applied.state
-  own.progress()
-  own.feed.open('state', own.applied.state)
-  while (state - own.done('state') > nearlyCaughtUp && (await own.more()));
-  const position = (await readEntry(own.shared.codecs, store, positionKey))?.position
+export async function restore(
+  context: PartitionContext,
+  store: PartitionStore,
+  index: TimeIndex,
+  { state, jobs }: Ends,
+): Promise<void> {
+  context.restoreProgress.restoreEnd = state
+  context.restoreProgress.restoreBegin = context.applied.state
+  context.progress()
+  context.partitionReader.open('state', context.applied.state)
+  while (state - context.done('state') > nearlyCaughtUp && (await context.more()));
+  const position = (await readEntry(context.shared.codecs, store, positionKey))?.position
   // Meanwhile a later one may have been read.
-  own.logged.jobsOffset = Math.max(own.logged.jobsOffset, position?.jobsOffset ?? 0)
+  context.changelogState.jobsOffset = Math.max(context.changelogState.jobsOffset, position?.jobsOffset ?? 0)
   // Of a log that was made anew nothing is decided; the claim sees to it.
-  if (own.logged.jobsOffset > jobs) own.logged.jobsOffset = 0
-  own.catchUp.restoreEnd = jobs
-  own.catchUp.restoreBegin = own.applied.jobs
-  own.enter('warming')
-  own.feed.open('jobs', own.applied.jobs)
-  while (jobs - own.done('jobs') > nearlyCaughtUp) {
-    const { folded, blocked } = await own.turn(store, index)
+  if (context.changelogState.jobsOffset > jobs) context.changelogState.jobsOffset = 0
+  context.restoreProgress.restoreEnd = jobs
+  context.restoreProgress.restoreBegin = context.applied.jobs
+  context.enter('warming')
+  context.partitionReader.open('jobs', context.applied.jobs)
+  while (jobs - context.done('jobs') > nearlyCaughtUp) {
+    const { appliedCount, blocked } = await context.runCommitCycle(store, index)
     // What nobody has decided yet waits for the claim.
-    if (blocked || (folded === 0 && !(await own.more()))) break
+    if (blocked || (appliedCount === 0 && !(await context.more()))) break
   }
 }
 
 /** Applies a slice of job-state, up to the claim. */
-export async function receiveState(own: Ownership, records: Batch['records']): Promise<void> {
-  const { store, shared } = own
+export async function receiveState(context: PartitionContext, records: Batch['records']): Promise<void> {
+  const { store, shared } = context
   const last = records.at(-1)
   if (store === undefined || last === undefined) return
   const next = last.offset + 1
-  if (own.otherLog !== undefined) {
-    await own.otherLog.receive(records)
-    return received(own, next)
+  if (context.otherLog !== undefined) {
+    await context.otherLog.receive(records)
+    return received(context, next)
   }
-  await proveLog(own, store, records)
-  const ops = own.isExact ? await exactOps(shared.codecs, store, records) : await changelogOps(shared.codecs, records)
-  const { claimOffset, applied, savedAtMs, zones } = own
+  await proveLog(context, store, records)
+  const ops = context.isExact ? await exactOps(shared.codecs, store, records) : await changelogOps(shared.codecs, records)
+  const { claimOffset, applied, savedAtMs, zones } = context
   const offsets = { jobsOffset: applied.jobs, stateOffset: next, claimOffset }
-  ops.push(localOp({ clusterId: shared.clusterId, ...offsets, savedAtMs, zoneRules: zones.store }))
+  ops.push(checkpointOp({ clusterId: shared.clusterId, ...offsets, savedAtMs, zoneRules: zones.store }))
   await store.apply(ops)
   const position = records.findLast(({ key }) => key?.equals(positionKey))?.value
-  if (position) own.logged.jobsOffset = (await shared.codecs.state.decode(position)).position?.jobsOffset ?? 0
+  if (position) context.changelogState.jobsOffset = (await shared.codecs.state.decode(position)).position?.jobsOffset ?? 0
   const claim = records.findLast(({ key }) => key?.equals(ownerKey))?.value
   const owner = claim ? (await shared.codecs.state.decode(claim)).owner : undefined
   if (claim) zones.claimed(owner?.zoneRules)
   // Until the log is proved, only what the store had read counts: of what is behind it compaction may have taken the claim.
-  if (own.read.isProven) Object.assign(own.read, { stateOffset: next, claimedAt: owner?.claimedAt ?? own.read.claimedAt })
-  received(own, next)
+  if (context.read.isProven)
+    Object.assign(context.read, { stateOffset: next, claimedAt: owner?.claimedAt ?? context.read.claimedAt })
+  received(context, next)
 }
 
-function received(own: Ownership, next: number): void {
-  own.applied.state = next
-  own.feed.received('state', next)
-  own.catchUp.measureRestore()
+function received(context: PartitionContext, next: number): void {
+  context.applied.state = next
+  context.partitionReader.received('state', next)
+  context.restoreProgress.measureRestore()
 }
 
 /**
  * Whether the log is the one that the store was made from is told by the first position behind what the store has read. Who follows looks at
  * each: the log may lose its end, and be logged again beyond that, between two fetches. Else compaction may have taken the claim.
  */
-async function proveLog(own: Ownership, store: PartitionStore, records: Batch['records']): Promise<void> {
-  const { read, phase } = own
+async function proveLog(context: PartitionContext, store: PartitionStore, records: Batch['records']): Promise<void> {
+  const { read, phase } = context
   if (read.isProven && phase !== 'following') return
-  if (await isLoggedAgain(own, records)) throw await leaveLog(own, store, 'ours', read.stateOffset)
+  if (await isLoggedAgain(context, records)) throw await leaveLog(context, store, 'ours', read.stateOffset)
   const first = records.find(({ key }) => key?.equals(positionKey) || key?.equals(ownerKey))
   if (first === undefined) return
-  const { position } = (await entryOf(own.shared.codecs, first.value)) ?? {}
-  if (position && isOfOtherLog(position, read)) throw await leaveLog(own, store, 'theirs', read.stateOffset)
+  const { position } = (await entryOf(context.shared.codecs, first.value)) ?? {}
+  if (position && isOfReplacedChangelog(position, read)) throw await leaveLog(context, store, 'theirs', read.stateOffset)
   read.isProven = true
 }
 
 /** Whether another owner logs all of its store again, or has died over that, under a claim that stands before what this store has read. */
-async function isLoggedAgain({ read, shared }: Ownership, records: Batch['records']): Promise<boolean> {
+async function isLoggedAgain({ read, shared }: PartitionContext, records: Batch['records']): Promise<boolean> {
   let { claimedAt } = read
   for (const { key, value, headers } of records) {
     if (key?.equals(ownerKey)) claimedAt = (await entryOf(shared.codecs, value))?.owner?.claimedAt ?? claimedAt
@@ -153,36 +159,37 @@ async function isLoggedAgain({ read, shared }: Ownership, records: Batch['record
 }
 
 /** `other`: what job-state holds, where that is not the log that the store was made from. */
-async function openStore(own: Ownership): Promise<{ store: PartitionStore; other: Range | undefined }> {
-  const { stores, logger, clock } = own.shared
-  const { partition } = own
+async function openStore(context: PartitionContext): Promise<{ store: PartitionStore; other: Range | undefined }> {
+  const { stores, logger, clock } = context.shared
+  const { partition } = context
   const opened = await stores.open(partition)
-  const watched = (store: PartitionStore): PartitionStore => own.catalogue.watch(withStoreFaults(store), () => clock.steadyMs())
-  own.store = watched(opened.store)
+  const watched = (store: PartitionStore): PartitionStore =>
+    context.searchIndex.watch(withStoreFaults(store), () => clock.steadyMs())
+  context.store = watched(opened.store)
   if (opened.wiped !== undefined) logger.warn({ partition }, `The local store was unreadable and is built anew: ${opened.wiped}`)
-  const { reason, other } = await look(own, own.store)
+  const { reason, other } = await look(context, context.store)
   if (reason === undefined) {
-    if (other !== undefined) await forgetDefinitions(own, own.store)
-    return { store: own.store, other }
+    if (other !== undefined) await forgetDefinitions(context, context.store)
+    return { store: context.store, other }
   }
   logger.warn({ partition }, `The local store of partition ${partition} is built anew: ${reason}.`)
-  own.store = undefined
+  context.store = undefined
   await opened.store.close()
   await stores.wipe(partition)
-  own.store = watched((await stores.open(partition)).store)
-  return { store: own.store, other: undefined }
+  context.store = watched((await stores.open(partition)).store)
+  return { store: context.store, other: undefined }
 }
 
 /**
  * Of a store that holds what no log has, and is older than tombstones are kept, the definitions alone are not trusted: they are read from
  * `jobs` anew, and what was decided about jobs that are not there any more goes with its timers (ADR 0053). A crash on the way does it all again.
  */
-async function forgetDefinitions(own: Ownership, store: PartitionStore): Promise<void> {
-  const { logger, clock, tombstoneRetentionMs } = own.shared
-  const local = await readLocal(store)
+async function forgetDefinitions(context: PartitionContext, store: PartitionStore): Promise<void> {
+  const { logger, clock, tombstoneRetentionMs } = context.shared
+  const local = await readCheckpoint(store)
   const reason = local && outdated(local, clock.nowMs(), tombstoneRetentionMs)
   if (local === undefined || reason === undefined) return
-  const { partition } = own
+  const { partition } = context
   logger.warn(
     { partition },
     `The local store of partition ${partition} is the only copy of what was decided, though ${reason}: its definitions are read anew.`,
@@ -192,7 +199,7 @@ async function forgetDefinitions(own: Ownership, store: PartitionStore): Promise
     ops.push({ key, value: null })
     if (ops.length >= forgottenTogether) await store.apply(ops.splice(0))
   }
-  await store.apply([...ops, localOp({ ...local, otherLog: 'ours', jobsOffset: 0, savedAtMs: clock.nowMs() })])
+  await store.apply([...ops, checkpointOp({ ...local, otherLog: 'ours', jobsOffset: 0, savedAtMs: clock.nowMs() })])
 }
 
 interface Look {
@@ -201,13 +208,13 @@ interface Look {
   other?: Range | undefined
 }
 
-async function look(own: Ownership, store: PartitionStore): Promise<Look> {
-  const { admin, names, clusterId, clock, tombstoneRetentionMs } = own.shared
-  const local = await readLocal(store)
+async function look(context: PartitionContext, store: PartitionStore): Promise<Look> {
+  const { admin, names, clusterId, clock, tombstoneRetentionMs } = context.shared
+  const local = await readCheckpoint(store)
   if (local === undefined) return (await isOfOtherVersion(store)) ? { reason: 'another version of Duelog has written it' } : {}
-  const other = await otherRange(own, local)
+  const other = await otherRange(context, local)
   const otherLog = local.otherLog ?? (other === undefined ? undefined : 'ours')
-  const log = { clusterId, jobs: await rangeOf(admin, names.jobs, own.partition) }
+  const log = { clusterId, jobs: await rangeOf(admin, names.jobs, context.partition) }
   const reason = unusable({ ...local, ...(otherLog && { otherLog }) }, log, clock.nowMs(), tombstoneRetentionMs)
   return { reason, other }
 }
@@ -216,10 +223,10 @@ async function look(own: Ownership, store: PartitionStore): Promise<Look> {
  * Whether the log is as long as it was, though readers do not get there: who commits is told so before the end of the transaction is in each
  * log, and where a broker is lost that may take half a minute. Until then the claim waits.
  */
-async function isHeldBack(own: Ownership, stateOffset: number): Promise<boolean> {
-  const { admin, names } = own.shared
+async function isHeldBack(context: PartitionContext, stateOffset: number): Promise<boolean> {
+  const { admin, names } = context.shared
   const ends = await admin.highWatermarks?.(names.state)
-  return (ends?.get(own.partition) ?? 0) >= stateOffset
+  return (ends?.get(context.partition) ?? 0) >= stateOffset
 }
 
 /** The end of a log may be known late where a transaction has just ended. */
@@ -227,14 +234,14 @@ const endKnownMs = 500
 const looksMax = 4
 
 /** What job-state holds, if it ends before what the store has read of it, or did so when the store was opened before. */
-async function otherRange(own: Ownership, local: LocalRecord): Promise<Range | undefined> {
-  const { admin, names } = own.shared
+async function otherRange(context: PartitionContext, local: Checkpoint): Promise<Range | undefined> {
+  const { admin, names } = context.shared
   if (local.otherLog === 'theirs') return undefined
   for (let look = 1; ; look++) {
-    const range = await rangeOf(admin, names.state, own.partition)
+    const range = await rangeOf(admin, names.state, context.partition)
     if (local.otherLog === 'ours') return range
-    if (range.next >= local.stateOffset || (await isHeldBack(own, local.stateOffset))) return undefined
+    if (range.next >= local.stateOffset || (await isHeldBack(context, local.stateOffset))) return undefined
     if (look === looksMax) return range
-    await own.rest(endKnownMs)
+    await context.rest(endKnownMs)
   }
 }

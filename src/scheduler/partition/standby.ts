@@ -16,33 +16,33 @@ import {
 } from '../../../streams/state/index.ts'
 import type { PartitionStore, RecordIn, StoreOp } from '../../ports/index.ts'
 import type { SchedulerCodecs } from '../options/index.ts'
-import { knownDefinition, loggedState, waiterOps } from '../state/index.ts'
+import { knownDefinition, loggedState, queueEntryOps } from '../state/index.ts'
 import type { TimeIndex } from '../timers/index.ts'
-import type { Ownership } from './partition-context.ts'
+import type { PartitionContext } from './partition-context.ts'
 import { followZones } from './zone-checks.ts'
 
 /** Resolves when the group has made this standby the owner. */
-export async function follow(own: Ownership, store: PartitionStore, index: TimeIndex): Promise<void> {
-  own.isExact = true
-  own.enter('following')
-  const { logger } = own.shared
-  const { partition } = own
-  logger.info({ partition, behind: own.catchUp.behindRecords }, `Partition ${partition} is followed.`)
-  for (let wasWarm = own.isWarm; own.role === 'standby'; ) {
-    own.catchUp.measureBehind()
-    if (own.isWarm !== wasWarm) own.shares.phaseChanged()
-    wasWarm = own.isWarm
-    if (own.mailbox.nextOffset < own.logged.jobsOffset) await own.turn(store, index)
+export async function follow(context: PartitionContext, store: PartitionStore, index: TimeIndex): Promise<void> {
+  context.isExact = true
+  context.enter('following')
+  const { logger } = context.shared
+  const { partition } = context
+  logger.info({ partition, behind: context.restoreProgress.behindRecords }, `Partition ${partition} is followed.`)
+  for (let wasWarm = context.isWarm; context.role === 'standby'; ) {
+    context.restoreProgress.measureBehind()
+    if (context.isWarm !== wasWarm) context.resources.phaseChanged()
+    wasWarm = context.isWarm
+    if (context.inputBuffer.nextOffset < context.changelogState.jobsOffset) await context.runCommitCycle(store, index)
     else {
-      const lookAt = await followZones(own, store)
-      await own.keepFresh(store, index)
-      await own.nap(lookAt)
+      const lookAt = await followZones(context, store)
+      await context.keepFresh(store, index)
+      await context.nap(lookAt)
     }
   }
-  logger.info({ partition, behind: own.catchUp.behindRecords }, `The standby of partition ${partition} takes over.`)
-  own.catchUp.read = 0
+  logger.info({ partition, behind: context.restoreProgress.behindRecords }, `The standby of partition ${partition} takes over.`)
+  context.restoreProgress.read = 0
   // What was learned of runs while others decided about them is out of date.
-  own.underWay.clear()
+  context.activeRuns.clear()
 }
 
 const none = Buffer.alloc(0)
@@ -106,7 +106,7 @@ function differenceOf(before: Job, after: Job): StoreOp[] {
     gone.push(...indexKeysOf(before))
     there.push(...indexKeysOf(after))
   }
-  const ops = waiterOps(after.id, before.state, after.state, () => undefined)
+  const ops = queueEntryOps(after.id, before.state, after.state, () => undefined)
   for (const key of gone) if (!there.some((other) => other.equals(key))) ops.push({ key, value: null })
   for (const key of there) ops.push({ key, value: none })
   return ops

@@ -1,14 +1,14 @@
 /** claiming and draining: from a nearly up-to-date store to the right to fire. */
 import { atSteady, trustedMs } from '../../clock/index.ts'
-import type { Laps } from '../../concurrency/index.ts'
+import type { Stopwatch } from '../../concurrency/index.ts'
 import { DuelogError } from '../../errors/index.ts'
 import type { PartitionStore } from '../../ports/index.ts'
-import type { TurnResult } from '../commit/index.ts'
+import type { CycleResult } from '../commit/index.ts'
 import { firstOffset, type Range, rangeOf, readableEnd, type Source, shrunk } from '../input/index.ts'
-import { isBesideTheLog, ownerKey, positionKey, putKeptDefinitions, readEntry } from '../state/index.ts'
+import { isBesideTheLog, ownerKey, positionKey, putRetainedDefinitions, readEntry } from '../state/index.ts'
 import type { TimeIndex } from '../timers/index.ts'
 import { definitionsBeganAnew, goOn, judgeLoss } from './invalid-positions.ts'
-import { type Ownership, quietMs } from './partition-context.ts'
+import { type PartitionContext, quietMs } from './partition-context.ts'
 import { leaveLog } from './replaced-changelog.ts'
 
 /** Where each input ended once nobody else could fire, and when that was asked, by the steady clock. */
@@ -24,47 +24,49 @@ const nudgeMsMax = 60_000
  * Takes the transactional id, which ends the previous owner, and reads the changelog up to our own claim record: the state is then the
  * fold of all committed transactions. Resolves with where the inputs ended when the previous owner had been fenced.
  */
-export async function claim(own: Ownership, store: PartitionStore, took: Laps): Promise<InputEnds> {
-  own.enter('claiming')
+export async function claim(context: PartitionContext, store: PartitionStore, took: Stopwatch): Promise<InputEnds> {
+  context.enter('claiming')
   // Whoever fires still is not fenced by one that could not.
-  await own.untilTrusted()
-  const { log, prefix, names, codecs, instance, clock } = own.shared
+  await context.untilTrusted()
+  const { log, prefix, names, codecs, instance, clock } = context.shared
   // Only a live member may fence, or an owner on its way out and its successor would fence each other for ever; and only one that is to own
   // it still: the group may have shared out anew since.
-  const mayFence = (): Promise<unknown> => Promise.race([own.orClosed(own.feed.nextHeartbeat()), own.interrupted])
-  const first = { topic: names.state, partition: own.partition }
-  const writer = await log.transactionalWriter(`${prefix}scheduler-${own.partition}`, { mayFence, first })
-  own.writer = writer
+  const mayFence = (): Promise<unknown> =>
+    Promise.race([context.orClosed(context.partitionReader.nextHeartbeat()), context.interrupted])
+  const first = { topic: names.state, partition: context.partition }
+  const writer = await log.transactionalWriter(`${prefix}scheduler-${context.partition}`, { mayFence, first })
+  context.writer = writer
   took.lap('fenceMs')
   // Nobody fires from here on. Whatever was decided or acknowledged before stands before these ends.
-  const asked = endsOf(own)
+  const asked = endsOf(context)
   asked.catch(() => undefined)
   const before = (await readEntry(codecs, store, ownerKey))?.owner?.claimedAt ?? 0
   const claimedAt = Math.max(clock.nowMs(), before + 1)
-  const value = codecs.state.encode({ owner: { instance, claimedAt, zoneRules: own.zones.own } })
+  const value = codecs.state.encode({ owner: { instance, claimedAt, zoneRules: context.zones.own } })
   // The claim itself may be read before its commit is answered.
-  const readBefore = own.applied.state
-  const offsets = await writer.commit([{ topic: names.state, partition: own.partition, key: ownerKey, value }])
+  const readBefore = context.applied.state
+  const offsets = await writer.commit([{ topic: names.state, partition: context.partition, key: ownerKey, value }])
   took.lap('claimMs')
-  const claimOffset = firstOffset(offsets, names.state, own.partition)
-  if (own.otherLog === undefined && claimOffset < readBefore) throw await leaveLog(own, store, 'ours', readBefore)
-  await own.until(() => own.applied.state > claimOffset)
+  const claimOffset = firstOffset(offsets, names.state, context.partition)
+  if (context.otherLog === undefined && claimOffset < readBefore) throw await leaveLog(context, store, 'ours', readBefore)
+  await context.until(() => context.applied.state > claimOffset)
   took.lap('readMs')
-  own.feed.close('state')
+  context.partitionReader.close('state')
   const ends = await asked
-  await own.otherLog?.log({ claimOffset, claimedAt, value })
-  const position = (await readEntry(own.shared.codecs, store, positionKey))?.position ?? null
-  if (isBesideTheLog({ jobsOffset: own.applied.jobs, claimOffset: own.claimOffset }, position)) await startOver(own, store)
-  if (await definitionsBeganAnew(own, store, { claimOffset, claimedAt }, ends.jobs)) await startOver(own, store)
-  own.claimOffset = claimOffset
-  goOn(own, position, claimedAt, ends)
-  own.zones.taken(position)
+  await context.otherLog?.log({ claimOffset, claimedAt, value })
+  const position = (await readEntry(context.shared.codecs, store, positionKey))?.position ?? null
+  if (isBesideTheLog({ jobsOffset: context.applied.jobs, claimOffset: context.claimOffset }, position))
+    await startOver(context, store)
+  if (await definitionsBeganAnew(context, store, { claimOffset, claimedAt }, ends.jobs)) await startOver(context, store)
+  context.claimOffset = claimOffset
+  goOn(context, position, claimedAt, ends)
+  context.zones.taken(position)
   return ends
 }
 
 /** Where the inputs begin and end, asked for all of them and all partitions together. */
-async function endsOf({ shares, shared, partition }: Ownership): Promise<InputEnds> {
-  const ends = shares.ends
+async function endsOf({ resources, shared, partition }: PartitionContext): Promise<InputEnds> {
+  const ends = resources.ends
   const askedAtMs = shared.clock.steadyMs()
   const asked = [ends.jobs.ask(partition), ends.commands.ask(partition), ends.events.ask(partition)] as const
   const [jobs, commands, events] = await Promise.all(asked)
@@ -72,10 +74,10 @@ async function endsOf({ shares, shared, partition }: Ownership): Promise<InputEn
 }
 
 /** Reopens the partition with an empty store. */
-async function startOver(own: Ownership, store: PartitionStore): Promise<never> {
-  own.store = undefined
+async function startOver(context: PartitionContext, store: PartitionStore): Promise<never> {
+  context.store = undefined
   await store.close()
-  await own.shared.stores.wipe(own.partition)
+  await context.shared.stores.wipe(context.partition)
   throw new DuelogError('fenced', 'The local store is not one that these logs make; it is built anew.')
 }
 
@@ -84,66 +86,71 @@ async function startOver(own: Ownership, store: PartitionStore): Promise<never> 
  * no event, command or timer may find a state whose definition is still unread. It has no time limit: where the log is slow, the
  * partition waits for it.
  */
-export async function drain(own: Ownership, store: PartitionStore, index: TimeIndex, ends: InputEnds): Promise<void> {
-  await putKeptDefinitions(own.shared.codecs, store)
-  own.enter('draining')
-  const foldMail = (): Promise<TurnResult> => own.turn(store, index)
-  const { mayBeLost } = own
+export async function drain(context: PartitionContext, store: PartitionStore, index: TimeIndex, ends: InputEnds): Promise<void> {
+  await putRetainedDefinitions(context.shared.codecs, store)
+  context.enter('draining')
+  const applyInputRecords = (): Promise<CycleResult> => context.runCommitCycle(store, index)
+  const { mayBeLost } = context
   if (mayBeLost) {
     // Without a position there is no state that a report could find.
-    own.feed.open('events', own.applied.events)
-    await readToEnd(own, 'events', ends.events, foldMail)
-    judgeLoss(own)
+    context.partitionReader.open('events', context.applied.events)
+    await readToEnd(context, 'events', ends.events, applyInputRecords)
+    judgeLoss(context)
   }
-  await readToEnd(own, 'jobs', ends.jobs, foldMail)
-  await own.logPosition(store, index)
+  await readToEnd(context, 'jobs', ends.jobs, applyInputRecords)
+  await context.logPosition(store, index)
   // That may have taken minutes, and what was acknowledged meanwhile is older than the first timer that fires.
-  const isOld = own.shared.clock.steadyMs() - ends.askedAtMs >= endsFreshMs
-  const { jobs, commands } = isOld ? await endsOf(own) : ends
-  if (isOld) await readToEnd(own, 'jobs', jobs, foldMail)
-  own.feed.open('commands', own.applied.commands)
-  if (!mayBeLost) own.feed.open('events', own.applied.events)
-  await readToEnd(own, 'commands', commands, foldMail)
+  const isOld = context.shared.clock.steadyMs() - ends.askedAtMs >= endsFreshMs
+  const { jobs, commands } = isOld ? await endsOf(context) : ends
+  if (isOld) await readToEnd(context, 'jobs', jobs, applyInputRecords)
+  context.partitionReader.open('commands', context.applied.commands)
+  if (!mayBeLost) context.partitionReader.open('events', context.applied.events)
+  await readToEnd(context, 'commands', commands, applyInputRecords)
 }
 
 /**
  * Folds what the source held when its range was asked for: up to where readers of committed records can get. What stands behind a client's
  * open transaction nobody can read before that ends; it is like what is sent later.
  */
-async function readToEnd(own: Ownership, source: Source, range: Range, foldMail: () => Promise<TurnResult>): Promise<void> {
-  const { clock } = own.shared
+async function readToEnd(
+  context: PartitionContext,
+  source: Source,
+  range: Range,
+  applyInputRecords: () => Promise<CycleResult>,
+): Promise<void> {
+  const { clock } = context.shared
   let end = readableEnd(range)
-  if (source === 'jobs') own.catchUp.restoreEnd = end
+  if (source === 'jobs') context.restoreProgress.restoreEnd = end
   let waitMs = quietMs
   let seen = { at: -1, since: 0 }
-  while (!own.hasFolded(source, end)) {
-    const at = own.feed.reach(source)
+  while (!context.hasApplied(source, end)) {
+    const at = context.partitionReader.reach(source)
     if (at !== seen.at) {
       seen = { at, since: clock.steadyMs() }
       waitMs = quietMs
     } else if (at < end && clock.steadyMs() - seen.since >= waitMs) {
-      own.feed.nudge(source)
+      context.partitionReader.nudge(source)
       // What was to come may have expired meanwhile, or its topic was made anew: then it never comes.
-      end = Math.min(end, await endToRead(own, source))
+      end = Math.min(end, await endToRead(context, source))
       seen = { at, since: clock.steadyMs() }
       waitMs = Math.min(2 * waitMs, nudgeMsMax)
     }
-    const { folded } = await foldMail()
-    if (folded > 0 || own.hasFolded(source, end)) continue
+    const { appliedCount } = await applyInputRecords()
+    if (appliedCount > 0 || context.hasApplied(source, end)) continue
     // Nothing is folded while the clock is not trusted.
     if (trustedMs(clock) === undefined) {
-      await own.untilTrusted()
+      await context.untilTrusted()
       continue
     }
     const untilMs = atSteady(clock, seen.since + waitMs)
-    await own.nap(own.feed.reach(source) < end ? untilMs : Number.POSITIVE_INFINITY)
+    await context.nap(context.partitionReader.reach(source) < end ? untilMs : Number.POSITIVE_INFINITY)
   }
 }
 
-async function endToRead(own: Ownership, source: Source): Promise<number> {
-  const { admin, names } = own.shared
-  const readTo = own.feed.next(source)
-  const range = await rangeOf(admin, names[source], own.partition)
-  if (range.next < readTo) throw shrunk(names[source], own.partition, range.next, readTo)
+async function endToRead(context: PartitionContext, source: Source): Promise<number> {
+  const { admin, names } = context.shared
+  const readTo = context.partitionReader.next(source)
+  const range = await rangeOf(admin, names[source], context.partition)
+  if (range.next < readTo) throw shrunk(names[source], context.partition, range.next, readTo)
   return readableEnd(range)
 }

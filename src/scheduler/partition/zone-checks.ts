@@ -4,26 +4,26 @@ import { counted } from '../../../streams/text/index.ts'
 import type { PartitionStore } from '../../ports/index.ts'
 import { batchRecordsMax } from '../commit/index.ts'
 import { type TimeIndex, ZoneWalk, zoneJobsPerLook } from '../timers/index.ts'
-import type { Ownership } from './partition-context.ts'
+import type { PartitionContext } from './partition-context.ts'
 
 /** Beside the firing of an owner. */
 export class ZoneLooks {
-  readonly #own: Ownership
+  readonly #context: PartitionContext
   readonly #store: PartitionStore
   readonly #index: TimeIndex
   readonly #written: (timer: Timer) => void
 
-  constructor(own: Ownership, store: PartitionStore, index: TimeIndex, written: (timer: Timer) => void) {
-    this.#own = own
+  constructor(context: PartitionContext, store: PartitionStore, index: TimeIndex, written: (timer: Timer) => void) {
+    this.#context = context
     this.#store = store
     this.#index = index
     this.#written = written
-    if (own.zones.isStale) begin(own, store)
+    if (context.zones.isStale) begin(context, store)
   }
 
   /** When `look` has something to do again; Infinity: never. */
   get lookAt(): number {
-    return this.#own.zones.walk?.lookAt ?? Number.POSITIVE_INFINITY
+    return this.#context.zones.walk?.lookAt ?? Number.POSITIVE_INFINITY
   }
 
   get areDone(): boolean {
@@ -35,46 +35,47 @@ export class ZoneLooks {
    * may; were there none at all, an idle partition, whose turns do not grow again, would never have done.
    */
   async look(others = 0): Promise<Timer[]> {
-    const { zones, narrowing } = this.#own
+    const { zones, failureIsolation } = this.#context
     const { walk } = zones
-    const most = narrowing.max < batchRecordsMax ? Math.min(zoneJobsPerLook, narrowing.max - others) : zoneJobsPerLook
+    const most =
+      failureIsolation.max < batchRecordsMax ? Math.min(zoneJobsPerLook, failureIsolation.max - others) : zoneJobsPerLook
     return walk === undefined || !walk.isDue || most < 1 ? [] : walk.look(this.#written, most)
   }
 
   /** To be called after that turn: then what it was given is decided, but for what was put off. */
   async looked(deferred: readonly { timer: Timer }[]): Promise<void> {
     if (deferred.some(({ timer }) => timer.kind === timerKind.zone)) return
-    const own = this.#own
-    if (own.zones.walk?.isDone !== true) return
-    end(own, true)
-    await own.logPosition(this.#store, this.#index, true)
+    const context = this.#context
+    if (context.zones.walk?.isDone !== true) return
+    end(context, true)
+    await context.logPosition(this.#store, this.#index, true)
   }
 }
 
 /** A standby sets timers alone; whatever is logged comes from the owner. Resolves with when to come again. */
-export async function followZones(own: Ownership, store: PartitionStore): Promise<number> {
-  const { zones } = own
+export async function followZones(context: PartitionContext, store: PartitionStore): Promise<number> {
+  const { zones } = context
   if (zones.store === zones.own) return Number.POSITIVE_INFINITY
-  zones.walk ??= begin(own, store)
+  zones.walk ??= begin(context, store)
   const { walk } = zones
-  if (walk.isDue) await own.alone(() => walk.look(() => undefined))
-  if (walk.isDone) end(own, false)
+  if (walk.isDue) await context.alone(() => walk.look(() => undefined))
+  if (walk.isDone) end(context, false)
   return walk.lookAt
 }
 
-function begin(own: Ownership, store: PartitionStore): ZoneWalk {
-  const { partition, shared, zones } = own
-  const { logged, store: inStore } = zones
+function begin(context: PartitionContext, store: PartitionStore): ZoneWalk {
+  const { partition, shared, zones } = context
+  const { changelogState, store: inStore } = zones
   shared.logger.info(
-    { partition, logged, store: inStore, own: zones.own },
+    { partition, changelogState, store: inStore, context: zones.own },
     `The next times of partition ${partition} may stand by other time zone rules than ${zones.own}: its jobs are looked at.`,
   )
   zones.walk = new ZoneWalk(partition, store, shared)
   return zones.walk
 }
 
-function end(own: Ownership, isOwner: boolean): void {
-  const { partition, shared, zones } = own
+function end(context: PartitionContext, isOwner: boolean): void {
+  const { partition, shared, zones } = context
   const { checked = 0, moved = 0 } = zones.walk?.view ?? {}
   zones.looked(isOwner)
   shared.logger.info(

@@ -6,7 +6,7 @@ import type { JobDefinition } from '../../../schemas/index.ts'
 import { firstFire, nextFire, stepsSpent } from '../../../streams/schedules/index.ts'
 import { type Job, type Timer, timerBound, timerKind, timerOfKey } from '../../../streams/state/index.ts'
 import type { Clock } from '../../clock/index.ts'
-import { forecastSlots, LookPlaces, type SpareTime, spareTime } from '../../concurrency/index.ts'
+import { FairSlots, forecastSlots, type IdleTime, idleTime } from '../../concurrency/index.ts'
 import type { Asker, DueCounts, DueRange, PartitionStore } from '../../ports/index.ts'
 import type { SchedulerCodecs } from '../options/index.ts'
 import { eachJob } from '../state/index.ts'
@@ -26,13 +26,13 @@ const slice = 2_000
 /** Those of a process, one at a time: however many are asked for they do not add up, and each has some megabytes of timers in memory. */
 export class Forecasts {
   readonly #codecs: SchedulerCodecs
-  readonly #places: LookPlaces
-  readonly #spare: Pick<SpareTime, 'rest'>
+  readonly #places: FairSlots
+  readonly #spare: Pick<IdleTime, 'rest'>
 
-  constructor(codecs: SchedulerCodecs, clock: Pick<Clock, 'nowMs' | 'at'>, spare: Pick<SpareTime, 'rest'> = spareTime) {
+  constructor(codecs: SchedulerCodecs, clock: Pick<Clock, 'nowMs' | 'at'>, spare: Pick<IdleTime, 'rest'> = idleTime) {
     this.#codecs = codecs
     this.#spare = spare
-    this.#places = new LookPlaces({ what: 'forecasts', places: forecastSlots, clock })
+    this.#places = new FairSlots({ what: 'forecasts', places: forecastSlots, clock })
   }
 
   /** Of one partition, whose store is asked for when it is its turn. Rejects as LookPlaces#run does. */
@@ -45,7 +45,7 @@ export async function forecast(
   store: PartitionStore,
   codecs: SchedulerCodecs,
   { from, to, bucketMs }: DueRange,
-  spare: Pick<SpareTime, 'rest'> = spareTime,
+  spare: Pick<IdleTime, 'rest'> = idleTime,
 ): Promise<DueCounts> {
   const buckets = Math.ceil((to - from) / bucketMs)
   const next = new Array<number>(buckets).fill(0)
@@ -106,7 +106,7 @@ async function laterOf(
   codecs: SchedulerCodecs,
   timers: readonly Timer[],
   range: DueRange,
-  spare: Pick<SpareTime, 'rest'>,
+  spare: Pick<IdleTime, 'rest'>,
 ) {
   const counts = new Array<number>(Math.ceil((range.to - range.from) / range.bucketMs)).fill(0)
   const each = Math.max(1, timers.length)

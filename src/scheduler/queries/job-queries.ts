@@ -4,29 +4,29 @@ import { whyOf } from '../../../streams/jobs/index.ts'
 import { followsZone } from '../../../streams/schedules/index.ts'
 import { type Job, pristineState, runKey, runRingSize } from '../../../streams/state/index.ts'
 import type { Clock } from '../../clock/index.ts'
-import type { LookPlaces } from '../../concurrency/index.ts'
+import type { FairSlots } from '../../concurrency/index.ts'
 import type { ActiveRunView, JobQueries, JobView, PartitionStore } from '../../ports/index.ts'
 import type { SchedulerCodecs } from '../options/index.ts'
 import { entryOf, loadJobs } from '../state/index.ts'
 import { listAmong, listJobsOf } from './job-search.ts'
-import type { Catalogue } from './search-index.ts'
+import type { SearchIndex } from './search-index.ts'
 
 /** Where to look. */
-export interface Sight {
+export interface QuerySource {
   /** Throws `not-ready` when there is none. */
   storeOf(partition: number): PartitionStore
   withHeartbeats(partition: number, id: string, active: readonly ActiveRun[]): ActiveRunView[]
   /** Ids of jobs that may have active runs. */
   jobsUnderWay(partition: number, store: PartitionStore): Promise<string[]>
   /** What knows ids and handlers without a look at each job, where there is one. */
-  catalogueOf(partition: number): Catalogue | undefined
+  searchIndexOf(partition: number): SearchIndex | undefined
 }
 
 /** `lists`: of the whole process, so that those that are asked for at once do not add up. */
 export function jobQueries(
-  sight: Sight,
+  sight: QuerySource,
   { codecs, clock }: { codecs: SchedulerCodecs; clock: Clock },
-  lists: LookPlaces,
+  lists: FairSlots,
 ): JobQueries {
   const viewOf = (job: Job, number: number): JobView | undefined =>
     viewOfJob(job, number, (active) => sight.withHeartbeats(number, job.id, active))
@@ -50,7 +50,7 @@ export function jobQueries(
         const page = { filter, limit, after }
         const place = { store, codecs, steadyMs: clock.steadyMs(), viewOf: (job: Job) => viewOf(job, partition) }
         if (filter.active) return listAmong(place, await sight.jobsUnderWay(partition, store), page)
-        return listJobsOf({ ...place, catalogue: sight.catalogueOf(partition) }, page)
+        return listJobsOf({ ...place, searchIndex: sight.searchIndexOf(partition) }, page)
       }, asker)
     },
 

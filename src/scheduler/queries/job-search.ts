@@ -4,7 +4,7 @@ import { type JobFilter, type JobView, type ListedJobs, type PartitionStore, siz
 import type { SchedulerCodecs } from '../options/index.ts'
 import { eachJob } from '../state/index.ts'
 import { type Walk, walkOf } from './job-ranges.ts'
-import { byBytes, type Catalogue } from './search-index.ts'
+import { byBytes, type SearchIndex } from './search-index.ts'
 
 /** Jobs that one call looks at. */
 export const scannedJobsMax = 10_000
@@ -44,7 +44,7 @@ class Found {
   }
 }
 
-export async function listJobsOf(place: Place & { catalogue: Catalogue | undefined }, page: Page): Promise<ListedJobs> {
+export async function listJobsOf(place: Place & { searchIndex: SearchIndex | undefined }, page: Page): Promise<ListedJobs> {
   const { filter } = page
   const walk = walkOf(filter)
   if (walk.isNarrow) return listAlong(place, walk, page)
@@ -52,10 +52,10 @@ export async function listJobsOf(place: Place & { catalogue: Catalogue | undefin
     const soon = await idsDueBefore(place.store, filter.dueBefore)
     if (soon !== undefined) return listAmong(place, soon, page)
   }
-  const { catalogue } = place
+  const { searchIndex } = place
   const byName = filter.handler !== undefined || filter.idContains !== undefined
-  if (catalogue === undefined || !byName || filter.idPrefix !== undefined) return listAlong(place, walk, page)
-  return listByCatalogue(place, catalogue, walk, page)
+  if (searchIndex === undefined || !byName || filter.idPrefix !== undefined) return listAlong(place, walk, page)
+  return listBySearchIndex(place, searchIndex, walk, page)
 }
 
 /** Every walk goes in the order of job ids, so the cursor is the same for all. */
@@ -82,7 +82,7 @@ async function listAlong(place: Place, way: Walk, { filter, limit, after }: Page
 }
 
 /** What is known is searched first; only when that is not enough a further part of the catalogue is built, a bounded one in each call. */
-async function listByCatalogue(place: Place, catalogue: Catalogue, walk: Walk, page: Page): Promise<ListedJobs> {
+async function listBySearchIndex(place: Place, searchIndex: SearchIndex, walk: Walk, page: Page): Promise<ListedJobs> {
   const { filter, limit, after } = page
   const { store, codecs, steadyMs } = place
   const found = new Found(limit)
@@ -90,9 +90,9 @@ async function listByCatalogue(place: Place, catalogue: Catalogue, walk: Walk, p
   let cursor = after
   let looked = 0
   let loaded = 0
-  let built = await catalogue.advance(store, codecs, 0, steadyMs)
+  let built = await searchIndex.advance(store, codecs, 0, steadyMs)
   for (;;) {
-    const proposed = catalogue.propose(filter, cursor, Math.min(slice, 2 * limit))
+    const proposed = searchIndex.propose(filter, cursor, Math.min(slice, 2 * limit))
     looked += proposed.looked
     for await (const job of eachJob(store, codecs, proposed.ids)) {
       loaded++
@@ -105,9 +105,9 @@ async function listByCatalogue(place: Place, catalogue: Catalogue, walk: Walk, p
     if (proposed.isCut) continue
     if (built >= scannedJobsMax) break
     // Its ids have reached their limit: what is behind them is found job by job.
-    if (catalogue.full)
+    if (searchIndex.full)
       return jobs.length > 0 ? { jobs, next: cursor, looked } : listAlong(place, walk, { ...page, after: cursor })
-    built += await catalogue.advance(store, codecs, buildStep, steadyMs)
+    built += await searchIndex.advance(store, codecs, buildStep, steadyMs)
   }
   return { jobs, next: cursor, looked }
 }

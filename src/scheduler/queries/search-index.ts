@@ -11,7 +11,7 @@ import type { SchedulerCodecs } from '../options/index.ts'
 import { IdColumn } from './id-column.ts'
 
 /** Bytes of ids that are kept for one partition. What is beyond is searched job by job. */
-export const catalogueBytesMax = 64 * 1024 * 1024
+export const searchIndexBytesMax = 64 * 1024 * 1024
 /** Definitions written since it was built that are kept beside it. With more it is built anew. */
 export const recentMax = 20_000
 /** Names of handlers that are told apart; jobs of further ones are always looked at. */
@@ -42,7 +42,7 @@ export interface Proposed {
   looked: number
 }
 
-export class Catalogue {
+export class SearchIndex {
   #ids = new IdColumn()
   readonly #handlers = new Map<string, number>()
   /** By id: the handler's number, or undefined while it has not been looked up. */
@@ -54,7 +54,7 @@ export class Catalogue {
 
   readonly #bytesMax: number
 
-  constructor(bytesMax = catalogueBytesMax) {
+  constructor(bytesMax = searchIndexBytesMax) {
     this.#bytesMax = bytesMax
   }
 

@@ -3,7 +3,7 @@ import type { Position } from '../../../schemas/index.ts'
 import type { RecordIn } from '../../ports/index.ts'
 
 /** As Position in schemas/job-state.avsc; `claimedAt` and `committedAt` of our own claim. */
-export type Logged = Pick<
+export type ChangelogState = Pick<
   Position,
   | 'jobsOffset'
   | 'commandsOffset'
@@ -15,7 +15,7 @@ export type Logged = Pick<
   | 'commandsAnewTo'
 >
 
-export const nothingLogged = (): Logged => ({
+export const emptyChangelogState = (): ChangelogState => ({
   ...{
     jobsOffset: 0,
     commandsOffset: 0,

@@ -8,7 +8,7 @@ import type { PartitionStore, StoreOp } from '../../ports/index.ts'
 import type { SchedulerCodecs } from '../options/index.ts'
 import { isOfTheFuture, mayLackTombstones } from './tombstone-guard.ts'
 
-export interface LocalRecord {
+export interface Checkpoint {
   clusterId: string
   jobsOffset: number
   stateOffset: number
@@ -24,44 +24,44 @@ export interface LocalRecord {
 
 /** Of the store's layout: 2 has the keys of streams/state/job-index.ts. A store of another version is built anew from the logs. */
 const version = 2
-export const localKey = metaKey('local')
+export const checkpointKey = metaKey('local')
 export const positionKey = metaKey('position')
 export const ownerKey = metaKey('owner')
 
-export function localOp(local: LocalRecord): StoreOp {
-  return { key: localKey, value: Buffer.from(JSON.stringify({ version, ...local })) }
+export function checkpointOp(local: Checkpoint): StoreOp {
+  return { key: checkpointKey, value: Buffer.from(JSON.stringify({ version, ...local })) }
 }
 
 /** Undefined for an empty store, and for one of another version, whose offsets say nothing about what this one needs. */
-export async function readLocal(store: PartitionStore): Promise<LocalRecord | undefined> {
-  const [value] = await store.get([localKey])
-  return localOf(value)
+export async function readCheckpoint(store: PartitionStore): Promise<Checkpoint | undefined> {
+  const [value] = await store.get([checkpointKey])
+  return checkpointOf(value)
 }
 
 /** With the last claim that the store has. */
-export async function readLocalAndClaim(
+export async function readCheckpointAndClaim(
   codecs: SchedulerCodecs,
   store: PartitionStore,
-): Promise<{ local: LocalRecord | undefined; claim: Owner | undefined }> {
-  const [local, claim] = await store.get([localKey, ownerKey])
-  return { local: localOf(local), claim: claim ? ((await codecs.state.decode(claim)).owner ?? undefined) : undefined }
+): Promise<{ local: Checkpoint | undefined; claim: Owner | undefined }> {
+  const [local, claim] = await store.get([checkpointKey, ownerKey])
+  return { local: checkpointOf(local), claim: claim ? ((await codecs.state.decode(claim)).owner ?? undefined) : undefined }
 }
 
-function localOf(value: Buffer | null | undefined): LocalRecord | undefined {
+function checkpointOf(value: Buffer | null | undefined): Checkpoint | undefined {
   if (!value) return undefined
-  const parsed = JSON.parse(value.toString()) as LocalRecord & { version: number }
+  const parsed = JSON.parse(value.toString()) as Checkpoint & { version: number }
   return parsed.version === version ? parsed : undefined
 }
 
 /** Whether another version of this program has written the store. */
 export async function isOfOtherVersion(store: PartitionStore): Promise<boolean> {
-  const [value] = await store.get([localKey])
+  const [value] = await store.get([checkpointKey])
   return value ? (JSON.parse(value.toString()) as { version: number }).version !== version : false
 }
 
 /** Why a local store cannot be continued, or undefined. With `otherLog: ours` it may hold what no log has. `retentionMs` is delete.retention.ms of the compacted topics. */
 export function unusable(
-  local: LocalRecord,
+  local: Checkpoint,
   log: { clusterId: string; jobs: Range },
   nowMs: number,
   retentionMs: number,
@@ -75,7 +75,7 @@ export function unusable(
 }
 
 /** Why the store may lack what was deleted, or undefined: a tombstone may be gone for ever, and what it deleted would live again here. */
-export function outdated({ savedAtMs }: LocalRecord, nowMs: number, retentionMs: number): string | undefined {
+export function outdated({ savedAtMs }: Checkpoint, nowMs: number, retentionMs: number): string | undefined {
   if (mayLackTombstones(savedAtMs, nowMs, retentionMs)) return 'it is older than tombstones are kept'
   if (isOfTheFuture(savedAtMs, nowMs)) return 'it was saved by a clock that was ahead, so its age is not known'
   return undefined
@@ -86,8 +86,8 @@ export function outdated({ savedAtMs }: LocalRecord, nowMs: number, retentionMs:
  * logs how far it has folded jobs, though not each time: a store that is further than the log says is sound as long as nobody else
  * has logged anything since.
  */
-export const isBesideTheLog = (local: Pick<LocalRecord, 'jobsOffset' | 'claimOffset'>, logged: Position | null): boolean =>
-  logged !== null && local.jobsOffset > logged.jobsOffset && local.claimOffset !== logged.claimOffset
+export const isBesideTheLog = (local: Pick<Checkpoint, 'jobsOffset' | 'claimOffset'>, changelogState: Position | null): boolean =>
+  changelogState !== null && local.jobsOffset > changelogState.jobsOffset && local.claimOffset !== changelogState.claimOffset
 
 interface Range {
   earliest: number

@@ -8,7 +8,7 @@ export const heavyBytesMin = 65_536
 /** Heavy jobs that are remembered; the oldest is forgotten first. */
 const jobsMax = 20_000
 
-export class Weights {
+export class HeavyJobs {
   readonly #bytes = new Map<string, number>()
 
   set(jobId: string, bytes: number): void {

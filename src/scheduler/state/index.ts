@@ -1,25 +1,25 @@
 /** What the store and the changelog hold of a partition. */
 
-export { type Claimed, type ForeignChangelog, type Logged, nothingLogged } from './changelog.ts'
+export { type ChangelogState, type Claimed, emptyChangelogState, type ForeignChangelog } from './changelog.ts'
 export { changelogOps } from './changelog-restore.ts'
 export {
+  type Checkpoint,
+  checkpointOp,
   isBesideTheLog,
   isOfOtherVersion,
-  type LocalRecord,
-  localOp,
   outdated,
   ownerKey,
   positionKey,
+  readCheckpoint,
+  readCheckpointAndClaim,
   readEntry,
-  readLocal,
-  readLocalAndClaim,
   unusable,
 } from './checkpoint.ts'
-export { Weights } from './heavy-jobs.ts'
+export { HeavyJobs } from './heavy-jobs.ts'
 export { eachJob, keptBytes, knownDefinition, loadJobs, loadSnapshot, weightOf } from './job-loader.ts'
-export { waiterOps } from './queue-entries.ts'
-export { putKeptDefinitions } from './retained-definitions.ts'
+export { queueEntryOps } from './queue-entries.ts'
+export { putRetainedDefinitions } from './retained-definitions.ts'
 export { StoreFailures, worksAfterMs } from './store-failures.ts'
 export { withStoreFaults, withStoresFaults } from './store-faults.ts'
 export { entryOf, loggedState } from './stored-entry.ts'
-export { Freshness, lookMs } from './tombstone-guard.ts'
+export { lookMs, TombstoneGuard } from './tombstone-guard.ts'

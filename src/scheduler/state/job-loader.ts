@@ -13,7 +13,7 @@ import {
 } from '../../../streams/state/index.ts'
 import { DuelogError, messageOf } from '../../errors/index.ts'
 import type { PartitionStore } from '../../ports/index.ts'
-import { type SchedulerCodecs, SearchPatience } from '../options/index.ts'
+import { type SchedulerCodecs, SearchBudget } from '../options/index.ts'
 import { putState, snapshotOf } from './stored-entry.ts'
 
 /** No definition within the limits has more. Compressed, a value of any length fits a record. */
@@ -86,7 +86,7 @@ export async function loadJobs(
   const values = await store.get(keys)
   const jobs = new Map<string, Job>()
   const wanted: { job: Job; snapshotNo: number }[] = []
-  const patience = new SearchPatience()
+  const patience = new SearchBudget()
   for (let index = 0; index < ids.length; index++) {
     const rest = patience.rest()
     if (rest !== undefined) await rest

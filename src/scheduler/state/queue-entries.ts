@@ -6,7 +6,7 @@ import type { StoreOp } from '../../ports/index.ts'
 const none = Buffer.alloc(0)
 
 /** `written` hears of each entry that is added. */
-export function waiterOps(
+export function queueEntryOps(
   jobId: string,
   before: JobState | undefined,
   after: JobState | undefined,

@@ -2,7 +2,7 @@
 import {
   definitionIndexKeys,
   definitionKey,
-  isKeptDefinition,
+  isRetainedDefinition,
   jobIdOfKey,
   prefix,
   rangeOf,
@@ -19,11 +19,11 @@ const valuesAtOnce = 8
 const none = Buffer.alloc(0)
 
 /** Puts them where definitions are. Claimed partitions only: nothing else may write definitions meanwhile. */
-export async function putKeptDefinitions(codecs: SchedulerCodecs, store: PartitionStore): Promise<void> {
+export async function putRetainedDefinitions(codecs: SchedulerCodecs, store: PartitionStore): Promise<void> {
   const { to, ...range } = rangeOf(prefix.snapshot)
   for (let { from } = range; ; ) {
     const entries = await store.scan({ from, to, limit: slice, keysOnly: true })
-    const keys = entries.map(({ key }) => key).filter(isKeptDefinition)
+    const keys = entries.map(({ key }) => key).filter(isRetainedDefinition)
     for (let at = 0; at < keys.length; at += valuesAtOnce) await putSome(codecs, store, keys.slice(at, at + valuesAtOnce))
     const last = entries.at(-1)
     if (entries.length < slice || last === undefined) return

@@ -19,7 +19,7 @@ export const isOfTheFuture = (savedAtMs: number, nowMs: number): boolean => save
 export const mayLackTombstones = (savedAtMs: number, nowMs: number, retentionMs: number): boolean =>
   nowMs - savedAtMs > retentionMs * keptShare
 
-export class Freshness {
+export class TombstoneGuard {
   readonly #clock: Clock
   readonly #retentionMs: number
   /** When the store was last known to have all of its logs. */

@@ -11,7 +11,7 @@ import type { PartitionStore } from '../../ports/index.ts'
 /** Width of a bucket. */
 export const bucketMs = 100
 /** More fire timers than this in one bucket of one partition are a herd. */
-export const herdTimers = 200
+export const burstTimers = 200
 /** Timers that a partition of a busy process is expected to dispatch in a millisecond; a herd is begun as early as that takes. */
 const dispatchedPerMs = 4
 /** A bucket is counted up to here; one with more is begun as early as allowed. */
@@ -21,7 +21,7 @@ const slice = 1_000
 /** Between two looks at what came into view. */
 const lookMs = 500
 
-export class Herds {
+export class BurstPlanner {
   readonly #store: PartitionStore
   readonly #leadMs: number
   readonly #leadMsMax: number
@@ -113,7 +113,7 @@ export class Herds {
     for (const bucket of buckets) {
       const count = this.#counts.get(bucket) ?? 0
       startAt = Math.min(startAt, bucket * bucketMs - this.#leadMs) - count / dispatchedPerMs
-      if (count > herdTimers) next = { bucket, startAt: Math.ceil(Math.max(startAt, bucket * bucketMs - this.#leadMsMax)) }
+      if (count > burstTimers) next = { bucket, startAt: Math.ceil(Math.max(startAt, bucket * bucketMs - this.#leadMsMax)) }
     }
     return next
   }

@@ -8,7 +8,7 @@ import { commitSlots } from '../../concurrency/index.ts'
 /** Who was woken and does not come within this loses its place. */
 const placeMs = 1_000
 
-export class HeavyTurns {
+export class HeavyTimerSlots {
   readonly #clock: Pick<Clock, 'steadyMs'>
   readonly #max: number
   readonly #holders = new Set<object>()

@@ -1,7 +1,7 @@
 /** The time index, and what looks through it. */
-export { Herds } from './burst-planner.ts'
-export { HeavyTurns } from './heavy-timer-slots.ts'
-export { Sweeper } from './lost-timer-sweeper.ts'
+export { BurstPlanner } from './burst-planner.ts'
+export { HeavyTimerSlots } from './heavy-timer-slots.ts'
+export { LostTimerSweeper } from './lost-timer-sweeper.ts'
 export { TimeIndex } from './time-index.ts'
-export { ZoneStanding } from './zone-rules-state.ts'
+export { ZoneRulesState } from './zone-rules-state.ts'
 export { ZoneWalk, zoneJobsPerLook } from './zone-walk.ts'

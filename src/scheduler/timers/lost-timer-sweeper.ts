@@ -19,7 +19,7 @@ import {
 } from '../../../streams/state/index.ts'
 import { atSteady } from '../../clock/index.ts'
 import type { PartitionStore } from '../../ports/index.ts'
-import { SearchPatience, type Shared } from '../options/index.ts'
+import { SearchBudget, type Shared } from '../options/index.ts'
 import { eachJob, weightOf } from '../state/index.ts'
 
 /** A few jobs each time: they are decoded in one go, and others fire in this process. All of a million in four partitions are seen in 83 min. */
@@ -39,7 +39,7 @@ const unwatched: readonly TimerKind[] = [timerKind.lease, timerKind.delete]
 
 const none = Buffer.alloc(0)
 
-export class Sweeper {
+export class LostTimerSweeper {
   readonly #store: PartitionStore
   readonly #shared: Pick<Shared, 'codecs' | 'clock' | 'metrics' | 'logger'>
   /** The last job that was looked at. */
@@ -72,7 +72,7 @@ export class Sweeper {
     const lost: Timer[] = []
     const stray: Timer[] = []
     let bytes = 0
-    const patience = new SearchPatience(stepsPerLook)
+    const patience = new SearchBudget(stepsPerLook)
     for await (const job of eachJob(this.#store, this.#shared.codecs, ids)) {
       lost.push(...timersOf(job).filter((timer) => isLost(timer, now)))
       stray.push(...strayTimersOf(job, now))

@@ -5,7 +5,7 @@
 import type { Logger } from 'pino'
 import type { Owner, Position } from '../../../schemas/index.ts'
 import type { Metrics } from '../../metrics/index.ts'
-import type { LocalRecord } from '../state/index.ts'
+import type { Checkpoint } from '../state/index.ts'
 import type { ZoneWalk } from './zone-walk.ts'
 
 interface Parts {
@@ -14,13 +14,13 @@ interface Parts {
   logger: Logger
 }
 
-export class ZoneStanding {
+export class ZoneRulesState {
   readonly #partition: number
   readonly #shared: Parts
   /** Of the store: timers of jobs without a state stand by them. Empty: by several, or nobody knows. */
   store = ''
   /** Of the changelog, as the last position says. Empty: as above. */
-  logged = ''
+  changelogState = ''
   /** Of the last claim; undefined: nobody has claimed, or it was not read. Empty: an owner of an earlier version of this program. */
   #owner: string | undefined
   walk: ZoneWalk | undefined
@@ -41,7 +41,7 @@ export class ZoneStanding {
 
   /** Whether next times that were logged may stand by other rules than ours. */
   get mayDiffer(): boolean {
-    return this.logged !== this.own
+    return this.changelogState !== this.own
   }
 
   /** Whether all jobs have to be looked at. */
@@ -50,14 +50,14 @@ export class ZoneStanding {
   }
 
   /** A store was opened. A new one gets its timers by our rules. */
-  opened(local: LocalRecord | undefined, claim: Owner | undefined): void {
+  opened(local: Checkpoint | undefined, claim: Owner | undefined): void {
     this.store = local === undefined ? this.own : (local.zoneRules ?? '')
     this.claimed(claim?.zoneRules)
   }
 
   /** The partition is ours. Where nothing was logged, nothing stands by other rules. */
   taken(position: Position | null): void {
-    this.logged = position === null || position.zoneRules === this.own ? this.own : ''
+    this.changelogState = position === null || position.zoneRules === this.own ? this.own : ''
   }
 
   /** Must be told of each claim that is read. */
@@ -84,12 +84,12 @@ export class ZoneStanding {
   /** Every job was looked at. `isOwner`: also those that have a state. */
   looked(isOwner: boolean): void {
     this.store = this.own
-    if (isOwner) this.logged = this.own
+    if (isOwner) this.changelogState = this.own
     this.walk = undefined
   }
 
   forget(): void {
-    this.store = this.logged = ''
+    this.store = this.changelogState = ''
     this.#owner = undefined
     this.walk = undefined
     this.#shared.metrics.zoneWalk.set({ partition: this.#partition }, 0)

@@ -17,7 +17,7 @@ import {
 } from '../../../streams/state/index.ts'
 import { atSteady } from '../../clock/index.ts'
 import type { PartitionStore } from '../../ports/index.ts'
-import { SearchPatience, type Shared } from '../options/index.ts'
+import { SearchBudget, type Shared } from '../options/index.ts'
 import { eachJob } from '../state/index.ts'
 
 /** Jobs of one look, which are decoded in one go. */
@@ -75,7 +75,7 @@ export class ZoneWalk {
     const ids = await this.#nextIds(most)
     const timers: Timer[] = []
     const moving: Timer[] = []
-    const patience = new SearchPatience()
+    const patience = new SearchBudget()
     for await (const job of eachJob(this.#store, this.#shared.codecs, ids)) {
       await patience.rest()
       if (!mayMove(job.definition?.spec)) continue

@@ -7,7 +7,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { jsonReader } from '../../../src/api/http/json-body.ts'
 import { batchAnswer } from '../../../src/api/jobs/batch.ts'
 import { JobWrites } from '../../../src/api/jobs/job-writes.ts'
-import { Calculations } from '../../../src/api/jobs/schedule-compute-queue.ts'
+import { ComputeQueue } from '../../../src/api/jobs/schedule-compute-queue.ts'
 import { batchGroupsMax, bodyBytesMax, groupRecordsMax } from '../../../src/api/schemas/limits.ts'
 import { DuelogError } from '../../../src/errors/errors.ts'
 import { atNoon, codecs, createSystem, MemoryLog, names } from '../system-in-memory.ts'
@@ -24,7 +24,7 @@ const send = async (payload: string | Buffer, system = createSystem()) => {
   return { answer, results, written: used.log.written }
 }
 
-const calculation = new Calculations({ requestSteps: Number.POSITIVE_INFINITY, restsAfter: 'searches' }).of()
+const computation = new ComputeQueue({ requestSteps: Number.POSITIVE_INFINITY, restsAfter: 'searches' }).of()
 
 describe('POST /v1/jobs/batch', () => {
   it('answers 10,000 lines in order, and bad ones stop no others', async () => {
@@ -224,7 +224,7 @@ describe('POST /v1/jobs/batch', () => {
     process.on('unhandledRejection', note)
     onTestFinished(() => void process.off('unhandledRejection', note))
     const read = jsonReader((json, done) => done(null, JSON.parse(json)))
-    const answer = text(batchAnswer(body(), { writes, read, calculation, onFault: () => {}, onEnd: async () => {} }))
+    const answer = text(batchAnswer(body(), { writes, read, computation, onFault: () => {}, onEnd: async () => {} }))
     await cut.promise
     // Node tells of what nobody has heard at the end of a turn.
     for (let turn = 0; turn < 10; turn++) await new Promise(setImmediate)
@@ -244,7 +244,7 @@ describe('POST /v1/jobs/batch', () => {
       const parts = { writer: log, codecs, names, partitions: 4 }
       const writes = new JobWrites({ ...({} as ConstructorParameters<typeof JobWrites>[0]), ...parts })
       const read = jsonReader((json, done) => done(null, JSON.parse(json)))
-      return { log, tools: { writes, read, calculation, onFault: () => {}, onEnd: async () => {}, ...more } }
+      return { log, tools: { writes, read, computation, onFault: () => {}, onEnd: async () => {}, ...more } }
     }
     const group = (from: number, of: (index: number) => string = dear): Buffer =>
       Buffer.from(`${Array.from({ length: 50 }, (_, index) => of(from + index)).join('\n')}\n`)
@@ -305,7 +305,7 @@ describe('POST /v1/jobs/batch', () => {
     const answer = batchAnswer(Readable.from(body(), { objectMode: true, highWaterMark: 1 }), {
       writes,
       read,
-      calculation,
+      computation,
       onFault: () => {},
       onEnd: async () => {},
     })

@@ -1,6 +1,6 @@
 /** Circles of follow-ups: whoever defines one, plans one or asks why a chain ended is told which jobs it is. */
 import { describe, expect, it } from 'vitest'
-import { Circles } from '../../../src/api/jobs/cycles.ts'
+import { ChainCycles } from '../../../src/api/jobs/cycles.ts'
 import { completeDefinition } from '../../../streams/definitions/definition-json.ts'
 import { whyOf } from '../../../streams/jobs/why.ts'
 import { duelogHere } from '../../cli/built-program.ts'
@@ -19,13 +19,13 @@ function systemWithPath(): MemorySystem {
 }
 const put = (system: MemorySystem, onSuccess: string[]) =>
   system.api.instance.inject({ method: 'PUT', url: '/v1/jobs/a', payload: { ...atNoon, onSuccess } })
-const circle = '"a" -> "b" -> "c" -> "a"'
+const cycle = '"a" -> "b" -> "c" -> "a"'
 
 describe('whoever closes a circle', () => {
   it('is warned by the answer, and the definition is written', async () => {
     await using system = systemWithPath()
     const answer = await put(system, ['b'])
-    expect([answer.statusCode, answer.json().warnings]).toEqual([201, [expect.stringContaining(circle)]])
+    expect([answer.statusCode, answer.json().warnings]).toEqual([201, [expect.stringContaining(cycle)]])
     expect(answer.json().warnings[0]).toContain('ends after 32 generations')
     expect((await put(system, ['elsewhere'])).json()).not.toHaveProperty('warnings')
     expect((await put(system, [])).json()).not.toHaveProperty('warnings')
@@ -53,7 +53,7 @@ describe('whoever closes a circle', () => {
     const env = { DUELOG_URL: await system.api.listen('127.0.0.1', 0) }
     const input = JSON.stringify({ id: 'a', ...atNoon, onSuccess: ['b'] })
     const { out } = await duelogHere(['jobs', 'plan', '-'], { env, input })
-    expect(out).toContain(`\n  warning These jobs follow on one another in a circle: ${circle}.`)
+    expect(out).toContain(`\n  warning These jobs follow on one another in a circle: ${cycle}.`)
   })
 })
 
@@ -66,7 +66,7 @@ describe('why a chain ended', () => {
     const text = 'A follow-up was not triggered: its chain of follow-ups had reached the greatest length.'
     system.owner.reasons.set('a', [{ code: 'chain-depth', text, at: 1 }, ...reasons])
     const why = async () => (await system.api.instance.inject('/v1/jobs/a/why')).json().why as { text: string }[]
-    expect((await why())[0]?.text).toBe(`${text} By the definitions in force it is this circle: ${circle}.`)
+    expect((await why())[0]?.text).toBe(`${text} By the definitions in force it is this circle: ${cycle}.`)
     system.add('c', { definition: definition([]) })
     expect((await why())[0]?.text).toContain('no job that follows on this one leads back to it.')
   })
@@ -80,15 +80,15 @@ describe('the search', () => {
       c: follows(['a', 'b']),
       x: follows([], ['a']),
     }
-    const circles = new Circles(async (id) => jobs[id], 64)
-    expect(await circles.through('a')).toEqual({ path: ['a', 'x', 'a'], complete: true })
-    expect((await circles.through('b')).path).toEqual(['b', 'c', 'b'])
-    expect(await circles.through('nobody')).toEqual({ path: undefined, complete: true })
+    const cycles = new ChainCycles(async (id) => jobs[id], 64)
+    expect(await cycles.through('a')).toEqual({ path: ['a', 'x', 'a'], complete: true })
+    expect((await cycles.through('b')).path).toEqual(['b', 'c', 'b'])
+    expect(await cycles.through('nobody')).toEqual({ path: undefined, complete: true })
   })
 
   it('asks for so many jobs and no more, however wide they branch', async () => {
     let asked = 0
-    const wide = new Circles(async (id) => {
+    const wide = new ChainCycles(async (id) => {
       asked++
       return follows(Array.from({ length: 16 }, (_, index) => `${id}.${index}`))
     }, 64)
@@ -96,7 +96,7 @@ describe('the search', () => {
     expect(asked).toBe(64)
     // Farther than a chain goes nothing follows.
     let far = 0
-    const long = new Circles(async (id) => {
+    const long = new ChainCycles(async (id) => {
       far++
       return follows([String(Number(id) + 1)])
     }, 1_000)

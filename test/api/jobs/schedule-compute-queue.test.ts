@@ -2,9 +2,9 @@
 import { EventEmitter } from 'node:events'
 import type { FastifyReply } from 'fastify'
 import { expect, it } from 'vitest'
-import { goneSignal } from '../../../src/api/http/disconnect-signal.ts'
-import { Calculations } from '../../../src/api/jobs/schedule-compute-queue.ts'
-import { calculationsWaitingMax } from '../../../src/api/schemas/limits.ts'
+import { disconnectSignal } from '../../../src/api/http/disconnect-signal.ts'
+import { ComputeQueue } from '../../../src/api/jobs/schedule-compute-queue.ts'
+import { computationsWaitingMax } from '../../../src/api/schemas/limits.ts'
 import { step } from '../../../streams/schedules/steps.ts'
 
 /** A search that never ends; `onPiece` hears of each piece. */
@@ -18,15 +18,15 @@ function* endless(onPiece: () => void = () => {}): Generator<void, never> {
 
 const reply = (writableFinished: boolean) => {
   const raw = Object.assign(new EventEmitter(), { writableFinished })
-  return { raw, signal: goneSignal({ raw } as unknown as FastifyReply) }
+  return { raw, signal: disconnectSignal({ raw } as unknown as FastifyReply) }
 }
 
 it('end when the caller is gone, and the next caller has its turn', async () => {
-  const calculations = new Calculations({ requestSteps: Number.POSITIVE_INFINITY })
+  const computeQueue = new ComputeQueue({ requestSteps: Number.POSITIVE_INFINITY })
   const { raw, signal } = reply(false)
   let pieces = 0
   const begun = Promise.withResolvers<void>()
-  const asked = calculations.of({ caller: 'one', signal }).runAll(
+  const asked = computeQueue.of({ caller: 'one', signal }).runAll(
     endless(() => {
       pieces++
       begun.resolve()
@@ -36,7 +36,7 @@ it('end when the caller is gone, and the next caller has its turn', async () => 
   raw.emit('close')
   await expect(asked).rejects.toThrow(/closed the connection/)
   const last = pieces
-  expect(await calculations.of().run(() => 1)).toBe(1)
+  expect(await computeQueue.of().run(() => 1)).toBe(1)
   expect(pieces).toBe(last)
 })
 
@@ -47,9 +47,9 @@ it('are not ended by a connection that closes after its answer', () => {
 })
 
 it('end when one request has taken its steps, while others go on', async () => {
-  const calculations = new Calculations({ requestSteps: 100_000 })
-  const dear = calculations.of().runAll(endless())
-  const cheap = calculations.of()
+  const computeQueue = new ComputeQueue({ requestSteps: 100_000 })
+  const dear = computeQueue.of().runAll(endless())
+  const cheap = computeQueue.of()
   let answered = 0
   const others = (async () => {
     for (; answered < 3; answered++) await cheap.run(() => answered)
@@ -68,11 +68,11 @@ it('give what was calculated, however many pieces it takes', async () => {
     }
     return total
   }
-  expect(await new Calculations().of().runAll(sum())).toBe(500_500)
+  expect(await new ComputeQueue().of().runAll(sum())).toBe(500_500)
 })
 
 it('that are read to be written rest for searches alone, and let others have their turn all the same', async () => {
-  const checks = new Calculations({ restsAfter: 'searches' })
+  const checks = new ComputeQueue({ restsAfter: 'searches' })
   let turns = 0
   const took = Promise.withResolvers<void>()
   const look = (): void => {
@@ -91,10 +91,10 @@ it('that are read to be written rest for searches alone, and let others have the
 })
 
 it('have callers in turn: who asks for thousands keeps nobody waiting, and the newest of these gives way', async () => {
-  const calculations = new Calculations()
-  const [many, few] = [calculations.of({ caller: 'many' }), calculations.of({ caller: 'few' })]
+  const computeQueue = new ComputeQueue()
+  const [many, few] = [computeQueue.of({ caller: 'many' }), computeQueue.of({ caller: 'few' })]
   const order: string[] = []
-  const asked = Array.from({ length: calculationsWaitingMax + 1 }, () =>
+  const asked = Array.from({ length: computationsWaitingMax + 1 }, () =>
     many.run(() => void order.push('many')).catch(({ code }: { code: string }) => code),
   )
   await few.run(() => void order.push('few'))
@@ -113,8 +113,8 @@ it('rest as the process has time, and are refused where that takes too long, whi
     },
   }
   const clock = { nowMs: () => nowMs, at: () => () => {} }
-  const calculations = new Calculations({ requestSteps: Number.POSITIVE_INFINITY, requestMs: 5_000, clock, spare })
-  await expect(calculations.of().runAll(endless())).rejects.toMatchObject({ code: 'overloaded', message: /within 5 s/ })
+  const computeQueue = new ComputeQueue({ requestSteps: Number.POSITIVE_INFINITY, requestMs: 5_000, clock, spare })
+  await expect(computeQueue.of().runAll(endless())).rejects.toMatchObject({ code: 'overloaded', message: /within 5 s/ })
   expect(rests).toBe(6)
-  expect(await calculations.of().run(() => 1)).toBe(1)
+  expect(await computeQueue.of().run(() => 1)).toBe(1)
 })

@@ -161,10 +161,10 @@ test('it names each occurrence that is lost, doubled or early, in executions and
     execution(history, 'retried-twice', first, 1, 2),
     execution(history, 'early', later, 0),
   ])
-  const mails = (id: string, ...numbers: number[]): Message[] => numbers.map((number) => targetRecord(id, first, number))
+  const inputRecords = (id: string, ...numbers: number[]): Message[] => numbers.map((number) => targetRecord(id, first, number))
   await write(history.target, [
-    ...mails('mail-lost', 1, 2),
-    ...mails('mail-doubled', 0, 1, 2, 2),
+    ...inputRecords('mail-lost', 1, 2),
+    ...inputRecords('mail-doubled', 0, 1, 2, 2),
     targetRecord('mail-early', later, 0),
   ])
   const verdict = await judge(history, first + 2 * every)

@@ -1,14 +1,14 @@
 /** Whether each copy of each partition is in sync: a broker that was away reads for long what it lacks, and the next fault would hit the rest. */
 import { setTimeout as wait } from 'node:timers/promises'
 import { Kafka, logLevel } from 'kafkajs'
-import { quietQueues } from '../../../src/kafka/kafkajs/request-queue-timer.ts'
+import { stopIdleQueueTimers } from '../../../src/kafka/kafkajs/request-queue-timer.ts'
 import type { Network } from '../network/network.ts'
 
 const lookMs = 500
 
 /** Resolves when all are; with how it stands, when that does not come within the limit. */
 export async function untilInSync(network: Network, signal: AbortSignal, limitMs: number): Promise<string | undefined> {
-  quietQueues()
+  stopIdleQueueTimers()
   const until = Date.now() + limitMs
   const brokers = network.bootstrap('outside')
   const admin = new Kafka({ brokers, clientId: 'chaos', logLevel: logLevel.NOTHING, retry: { retries: 20 } }).admin()

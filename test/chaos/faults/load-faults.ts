@@ -28,7 +28,7 @@ async function dueAtOnce(stage: Stage, count: number, make: (index: number, at: 
   await last(stage, Math.max(0, at - Date.now()) + 2_000)
 }
 
-export const herd: Fault = {
+export const burst: Fault = {
   name: 'herd',
   what: 'jobs of 40 s of the usual rate (20,000 at 500 a second) are due at one instant, half of them to a topic, half for workers',
   async run(stage) {

@@ -1,10 +1,10 @@
 /** The topics of the drill itself: the one that jobs write to, and that of the canary. Brokers' append time is what records are judged by. */
 import { Kafka, logLevel } from 'kafkajs'
-import { quietQueues } from '../../../src/kafka/kafkajs/request-queue-timer.ts'
+import { stopIdleQueueTimers } from '../../../src/kafka/kafkajs/request-queue-timer.ts'
 import { canaryTopic, partitions, targetTopic } from '../system/duelog.ts'
 
 export async function createDrillTopics(brokers: string[]): Promise<void> {
-  quietQueues()
+  stopIdleQueueTimers()
   const admin = new Kafka({ brokers, clientId: 'chaos', logLevel: logLevel.NOTHING, retry: { retries: 20 } }).admin()
   await admin.connect()
   try {

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest'
 import type { Execution, WorkerControl } from '../../../schemas/generated.ts'
 import { cancellationOf } from '../../../src/executor/consume/cancellations.ts'
-import { PINNED_HELD_BYTES_MAX, Pinned } from '../../../src/executor/consume/pinned-runs.ts'
+import { PINNED_HELD_BYTES_MAX, PinnedRuns } from '../../../src/executor/consume/pinned-runs.ts'
 import { EVENT_LINGER_MS } from '../../../src/executor/report/report-sender.ts'
 import { rest } from '../../tools/manual-clock.ts'
 import { Harness, names } from '../harness.ts'
@@ -150,7 +150,7 @@ it('is given back when its worker stops before it has started', async () => {
 })
 
 it('is held within bounds of bytes, too: what is beyond waits in the log', async () => {
-  const pinned = new Pinned()
+  const pinned = new PinnedRuns()
   const large = (offset: number) => ({
     ...{ topic: 'control', partition: 0, offset, timestampMs: 0, key: null, headers: {} },
     value: Buffer.alloc(PINNED_HELD_BYTES_MAX / 2),

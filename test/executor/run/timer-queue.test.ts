@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { Timetable } from '../../../src/executor/run/timer-queue.ts'
+import { TimerQueue } from '../../../src/executor/run/timer-queue.ts'
 import { ManualClock } from '../../tools/manual-clock.ts'
 
 it('hands every item over at its instant, in order, none that was deleted, with one timer', async () => {
@@ -10,14 +10,14 @@ it('hands every item over at its instant, in order, none that was deleted, with 
       async (items) => {
         const clock = new ManualClock(0)
         const seen: { no: number; atMs: number }[] = []
-        const timetable = new Timetable<{ no: number; atMs: number }>(clock, (item) => {
+        const timerQueue = new TimerQueue<{ no: number; atMs: number }>(clock, (item) => {
           seen.push({ no: item.no, atMs: clock.nowMs() })
         })
         const expected: { no: number; atMs: number }[] = []
         for (const [no, { inMs, deleted, afterMs }] of items.entries()) {
           const item = { no, atMs: clock.nowMs() + 1 + inMs }
-          timetable.add(item.atMs, item)
-          if (deleted) timetable.delete(item.atMs, item)
+          timerQueue.add(item.atMs, item)
+          if (deleted) timerQueue.delete(item.atMs, item)
           else expected.push(item)
           expect(clock.armed).toBeLessThanOrEqual(1)
           if (no % 10 === 9) await clock.advance(afterMs)
@@ -34,11 +34,11 @@ it('hands every item over at its instant, in order, none that was deleted, with 
 it('may be added to while it hands over', async () => {
   const clock = new ManualClock(0)
   const seen: number[] = []
-  const timetable: Timetable<number> = new Timetable(clock, (item) => {
+  const timerQueue: TimerQueue<number> = new TimerQueue(clock, (item) => {
     seen.push(clock.nowMs())
-    if (item > 0) timetable.add(clock.nowMs() + 10, item - 1)
+    if (item > 0) timerQueue.add(clock.nowMs() + 10, item - 1)
   })
-  timetable.add(5, 3)
+  timerQueue.add(5, 3)
   await clock.advance(100)
   expect(seen).toEqual([5, 15, 25, 35])
 })

@@ -124,9 +124,9 @@ describe('a run that is not tracked', () => {
   })
 
   it('may return what no report could carry: nobody asks for it', async () => {
-    const circle: Record<string, unknown> = {}
-    circle.self = circle
-    const harness = await new Harness({ odd: () => circle }).start()
+    const cycle: Record<string, unknown> = {}
+    cycle.self = cycle
+    const harness = await new Harness({ odd: () => cycle }).start()
     harness.put({ handler: 'odd', tracked: false })
     await rest()
     expect(await failuresOf(harness)).toBe(0)

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type JobDefinitionInput, jobDefinitionSchema } from '../../../schemas/generated.ts'
 import { avroType, fingerprintOf } from '../../../src/kafka/avro/avro-type.ts'
-import { alikeType } from '../../../src/kafka/avro/repeated-record-cache.ts'
+import { repeatedRecordType } from '../../../src/kafka/avro/repeated-record-cache.ts'
 
 const from = { JobDefinition: 'contentType', Schedule: 'everyMs', Target: 'handler', Retry: 'maxAttempts' }
 const plainType = avroType(jobDefinitionSchema)
@@ -38,7 +38,7 @@ describe('a type of records that are alike', () => {
   test('reads what a plain one reads, in whatever order records come', () => {
     fc.assert(
       fc.property(fc.array(definition, { minLength: 1, maxLength: 8 }), fc.array(fc.nat(7), { maxLength: 60 }), (some, order) => {
-        const alike = alikeType(jobDefinitionSchema, from)
+        const alike = repeatedRecordType(jobDefinitionSchema, from)
         const encoded = some.map((value) => plainType.toBuffer(value))
         for (const place of order) {
           const bytes = encoded[place % encoded.length] as Buffer
@@ -49,7 +49,7 @@ describe('a type of records that are alike', () => {
   })
 
   test('reads long payloads as a part of the record, short ones as copies, and none beyond its end', () => {
-    const alike = alikeType(jobDefinitionSchema, from)
+    const alike = repeatedRecordType(jobDefinitionSchema, from)
     for (const [length, isShared] of [
       [100, false],
       [500_000, true],
@@ -74,7 +74,7 @@ describe('a type of records that are alike', () => {
     const bytesAndFault = fc.tuple(definition, fc.nat(), fc.constantFrom('cut', 'longer', 'changed'), fc.nat(255))
     fc.assert(
       fc.property(fc.array(bytesAndFault, { maxLength: 30 }), (faults) => {
-        const alike = alikeType(jobDefinitionSchema, from)
+        const alike = repeatedRecordType(jobDefinitionSchema, from)
         for (const [value, at, fault, byte] of faults) {
           const whole = plainType.toBuffer(value)
           outcome(alike, whole)
@@ -93,7 +93,7 @@ describe('a type of records that are alike', () => {
   })
 
   test('gives each record an object of its own, and shares only what nobody can change', () => {
-    const alike = alikeType(jobDefinitionSchema, from)
+    const alike = repeatedRecordType(jobDefinitionSchema, from)
     const bytes = plainType.toBuffer({ schedule: { at: 1 }, target: { handler: 'h' } })
     const read = () => alike.fromBuffer(bytes) as Record<string, unknown>
     read()
@@ -106,7 +106,7 @@ describe('a type of records that are alike', () => {
   })
 
   test('keeps up with more kinds of records than it remembers', () => {
-    const alike = alikeType(jobDefinitionSchema, from)
+    const alike = repeatedRecordType(jobDefinitionSchema, from)
     for (let round = 0; round < 3; round++)
       for (let kind = 0; kind < 200; kind++) {
         const value = { schedule: { at: kind }, target: { handler: `h${kind}` }, tags: [`t${kind}`] }
@@ -116,10 +116,10 @@ describe('a type of records that are alike', () => {
   })
 
   test('means the same bytes as a plain one', () => {
-    expect(fingerprintOf(alikeType(jobDefinitionSchema, from))).toBe(fingerprintOf(plainType))
+    expect(fingerprintOf(repeatedRecordType(jobDefinitionSchema, from))).toBe(fingerprintOf(plainType))
   })
 
   test('refuses a field that the record does not have', () => {
-    expect(() => alikeType(jobDefinitionSchema, { Target: 'nothing' })).toThrow('no field nothing')
+    expect(() => repeatedRecordType(jobDefinitionSchema, { Target: 'nothing' })).toThrow('no field nothing')
   })
 })

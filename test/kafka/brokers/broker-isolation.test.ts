@@ -1,6 +1,6 @@
 /** When a process takes itself for cut off: a broker is silent for it, and lives for others. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { CutOff } from '../../../src/kafka/brokers/broker-isolation.ts'
+import { BrokerIsolation } from '../../../src/kafka/brokers/broker-isolation.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
@@ -12,7 +12,7 @@ function watched(living: () => Promise<string[]>) {
   const told: boolean[] = []
   const want = vi.fn()
   const logger = { info: vi.fn(), warn: vi.fn(), debug: vi.fn() }
-  const cutOff = new CutOff({ silent: () => silent, want, living, logger, nowMs: () => Date.now() })
+  const cutOff = new BrokerIsolation({ silent: () => silent, want, living, logger, nowMs: () => Date.now() })
   const unhear = cutOff.onChange(() => told.push(cutOff.isCutOff))
   return {
     ...{ told, want, logger, unhear },

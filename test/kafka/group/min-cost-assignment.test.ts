@@ -1,7 +1,7 @@
 /** Seats at the least cost: what a plan costs in all, against every other plan, and how much is asked for it. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { Seats } from '../../../src/kafka/group/min-cost-assignment.ts'
+import { MinCostAssignment } from '../../../src/kafka/group/min-cost-assignment.ts'
 
 const one = { sources: 1, sourceOf: () => 0, crowdMax: () => Number.POSITIVE_INFINITY }
 
@@ -11,7 +11,7 @@ function seated(costs: readonly (readonly number[])[], bins: number) {
     asked++
     return costs[item]?.[bin] ?? 0
   }
-  const seats = new Seats({ bins, taken: Array.from({ length: bins }, () => 0), cost, ...one }, costs.length)
+  const seats = new MinCostAssignment({ bins, taken: Array.from({ length: bins }, () => 0), cost, ...one }, costs.length)
   for (const item of costs.keys()) seats.seat(item)
   return { shares: seats.shares, asked }
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type Claimant, sharePartitions } from '../../../src/kafka/group/owner-assignment.ts'
+import { assignOwners, type Claimant } from '../../../src/kafka/group/owner-assignment.ts'
 
 const members = fc
   .array(fc.record({ owned: fc.array(fc.nat(40), { maxLength: 12 }), generation: fc.nat(3) }), { minLength: 1, maxLength: 8 })
@@ -12,7 +12,7 @@ describe('shares of partitions', () => {
   test('give every partition to exactly one member, and nobody has more than one more than another', () => {
     fc.assert(
       fc.property(counts, members, (count, list) => {
-        const shares = [...sharePartitions(count, list).values()]
+        const shares = [...assignOwners(count, list).values()]
         expect(shares.flat().sort((a, b) => a - b)).toEqual(Array.from({ length: count }, (_, index) => index))
         const sizes = shares.map(({ length }) => length)
         expect(Math.max(...sizes) - Math.min(...sizes)).toBeLessThanOrEqual(1)
@@ -23,7 +23,7 @@ describe('shares of partitions', () => {
   test('are the same whatever the order of the members', () => {
     fc.assert(
       fc.property(counts, members, (count, list) => {
-        expect(sorted(sharePartitions(count, [...list].reverse()))).toEqual(sorted(sharePartitions(count, list)))
+        expect(sorted(assignOwners(count, [...list].reverse()))).toEqual(sorted(assignOwners(count, list)))
       }),
     )
   })
@@ -31,9 +31,9 @@ describe('shares of partitions', () => {
   test('do not move when nobody joined or left', () => {
     fc.assert(
       fc.property(counts, members, (count, list) => {
-        const shares = sharePartitions(count, list)
+        const shares = assignOwners(count, list)
         const again = list.map(({ memberId }) => ({ memberId, owned: shares.get(memberId) ?? [], generation: 9 }))
-        expect(sorted(sharePartitions(count, again))).toEqual(sorted(shares))
+        expect(sorted(assignOwners(count, again))).toEqual(sorted(shares))
       }),
     )
   })
@@ -42,25 +42,25 @@ describe('shares of partitions', () => {
     fc.assert(
       fc.property(counts, fc.integer({ min: 1, max: 7 }), (count, size) => {
         const fresh = (index: number): Claimant => ({ memberId: `m${index}`, owned: [], generation: 0 })
-        const before = sharePartitions(
+        const before = assignOwners(
           count,
           Array.from({ length: size }, (_, index) => fresh(index)),
         )
         const settled = [...before].map(([memberId, owned]): Claimant => ({ memberId, owned, generation: 1 }))
-        const joined = sharePartitions(count, [...settled, fresh(size)])
+        const joined = assignOwners(count, [...settled, fresh(size)])
         for (const { memberId, owned } of settled) {
           const kept = joined.get(memberId)?.filter((partition) => owned.includes(partition)).length ?? 0
           expect(kept).toBe(Math.min(owned.length, joined.get(memberId)?.length ?? 0))
         }
         const left = settled.slice(1)
-        for (const [memberId, share] of sharePartitions(count, left))
+        for (const [memberId, share] of assignOwners(count, left))
           expect(share).toEqual(expect.arrayContaining(before.get(memberId) ?? []))
       }),
     )
   })
 
   test('leave a partition that two claim to the one who heard of the group last', () => {
-    const shares = sharePartitions(2, [
+    const shares = assignOwners(2, [
       { memberId: 'a', owned: [0, 1], generation: 3 },
       { memberId: 'b', owned: [1], generation: 4 },
     ])

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createAssigner } from '../../../src/kafka/group/assignors.ts'
-import { type MemberNote, noteOf } from '../../../src/kafka/group/member-user-data.ts'
-import { type Claimant, sharePartitions } from '../../../src/kafka/group/owner-assignment.ts'
-import { type Follower, shareStandbys } from '../../../src/kafka/group/standby-assignment.ts'
+import { type MemberUserData, userDataOf } from '../../../src/kafka/group/member-user-data.ts'
+import { assignOwners, type Claimant } from '../../../src/kafka/group/owner-assignment.ts'
+import { assignStandbys, type Follower } from '../../../src/kafka/group/standby-assignment.ts'
 
 type Member = Claimant & Follower
 const copies = fc.array(fc.tuple(fc.nat(40), fc.nat(1_000)), { maxLength: 20 }).map((entries) => new Map(entries))
@@ -23,8 +23,8 @@ const counts = fc.nat(33)
 const wanted = fc.nat(2)
 const sorted = (shares: Map<string, number[]>) => [...shares].sort(([a], [b]) => (a < b ? -1 : 1))
 const dealt = (count: number, standbys: number, list: Member[]) => {
-  const owners = sharePartitions(count, list)
-  return { owners, followers: shareStandbys(count, standbys, list, owners) }
+  const owners = assignOwners(count, list)
+  return { owners, followers: assignStandbys(count, standbys, list, owners) }
 }
 /** What the members say at the next join, when they have done what they were told. */
 const settled = (list: Member[], { owners, followers }: ReturnType<typeof dealt>): Member[] =>
@@ -120,14 +120,14 @@ describe('standbys', () => {
 
   test('inherit by how far they are', () => {
     const list: Member[] = ['a', 'b', 'c'].map((memberId, index) => ({ ...fresh(memberId), copies: new Map([[0, index]]) }))
-    expect(sharePartitions(1, list).get('c')).toEqual([0])
+    expect(assignOwners(1, list).get('c')).toEqual([0])
   })
 })
 
 describe('the co-partitioned rule', () => {
   const topics = ['commands', 'jobs']
   const standbyOptions = { wanted: 1, topics: ['jobs'], copies: () => [] }
-  const join = (memberId: string, note: MemberNote) => {
+  const join = (memberId: string, note: MemberUserData) => {
     const cluster = { findTopicPartitionMetadata: () => [0, 1, 2, 3] }
     const assigner = createAssigner(
       'co-partitioned',
@@ -135,13 +135,13 @@ describe('the co-partitioned rule', () => {
     )({ cluster: cluster as never, groupId: 'g', logger: {} as never })
     return { assigner, member: { memberId, memberMetadata: assigner.protocol({ topics }).metadata } }
   }
-  const sizesOf = async (notes: MemberNote[]) => {
+  const sizesOf = async (notes: MemberUserData[]) => {
     const joined = notes.map((note, index) => join(`m${index}`, note))
     const answers = await joined[0]?.assigner.assign({ members: joined.map(({ member }) => member), topics })
     return (answers ?? []).map(({ memberAssignment }) => memberAssignment.length)
   }
-  const noteWith = (standbys: Parameters<typeof noteOf>[0]['standbys']) =>
-    noteOf({ instance: 'name@host:1:boot', ...(standbys && { standbys }) } as Parameters<typeof noteOf>[0], new Map(), 0)
+  const noteWith = (standbys: Parameters<typeof userDataOf>[0]['standbys']) =>
+    userDataOf({ instance: 'name@host:1:boot', ...(standbys && { standbys }) } as Parameters<typeof userDataOf>[0], new Map(), 0)
 
   test('has no standbys while one member of an earlier version is there, which would take itself for an owner', async () => {
     const [alone = [], mixed = [], all = []] = [
@@ -171,8 +171,8 @@ describe('the co-partitioned rule', () => {
       ['commands', [1]],
       ['jobs', [0, 1]],
     ])
-    const options = { instance: 'i', standbys: standbyOptions } as unknown as Parameters<typeof noteOf>[0]
-    expect(noteOf(options, assigned, 3)).toMatchObject({ owned: [1], standby: { following: [0] } })
+    const options = { instance: 'i', standbys: standbyOptions } as unknown as Parameters<typeof userDataOf>[0]
+    expect(userDataOf(options, assigned, 3)).toMatchObject({ owned: [1], standby: { following: [0] } })
   })
 })
 

@@ -2,11 +2,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { coPartitioned } from '../../../src/kafka/group/assignors.ts'
-import { noteOf, readNote } from '../../../src/kafka/group/member-user-data.ts'
+import { readUserData, userDataOf } from '../../../src/kafka/group/member-user-data.ts'
 import type { Claimant } from '../../../src/kafka/group/owner-assignment.ts'
 import { bitsOf, partitionsIn } from '../../../src/kafka/group/partition-bits.ts'
 import type { Follower } from '../../../src/kafka/group/standby-assignment.ts'
-import { shareWarm, type WarmShares } from '../../../src/kafka/group/warm-assignment.ts'
+import { assignWarm, type WarmAssignment } from '../../../src/kafka/group/warm-assignment.ts'
 import type { GroupReaderOptions } from '../../../src/ports/log.ts'
 
 type Member = Omit<Claimant & Follower, 'warm'> & { warm: Set<number> | undefined }
@@ -16,16 +16,16 @@ const all = (count: number): number[] => Array.from({ length: count }, (_, parti
 const fresh = (memberId: string): Member => ({
   ...{ memberId, host: memberId, owned: [], following: [], generation: 0, copies: new Map(), warm: new Set<number>() },
 })
-const ownerIn = ({ owners }: WarmShares, partition: number): string =>
+const ownerIn = ({ owners }: WarmAssignment, partition: number): string =>
   [...owners].find(([, share]) => share.includes(partition))?.[0] ?? ''
 const sizes = (shares: Map<string, number[]>): number[] => [...shares.values()].map(({ length }) => length)
 const spread = (shares: Map<string, number[]>): number => Math.max(...sizes(shares)) - Math.min(...sizes(shares))
-const awaitedIn = ({ awaited }: WarmShares): number[] => [...awaited.values()].flat()
-const followersIn = ({ copies }: WarmShares, partition: number): string[] =>
+const awaitedIn = ({ awaited }: WarmAssignment): number[] => [...awaited.values()].flat()
+const followersIn = ({ copies }: WarmAssignment, partition: number): string[] =>
   [...copies].flatMap(([memberId, share]) => (share.includes(partition) ? [memberId] : []))
 
 /** What the members say at the next join. What they keep stays warm; of what is new to them, that which `warms` says. */
-const settled = (members: Member[], shares: WarmShares, warms: (member: Member, partition: number) => boolean): Member[] =>
+const settled = (members: Member[], shares: WarmAssignment, warms: (member: Member, partition: number) => boolean): Member[] =>
   members.map((member) => {
     const owned = shares.owners.get(member.memberId) ?? []
     const following = shares.copies.get(member.memberId) ?? []
@@ -36,9 +36,9 @@ const settled = (members: Member[], shares: WarmShares, warms: (member: Member, 
   })
 
 /** Two that have each half, and follow the other. */
-function pairOf(count: number): { members: Member[]; shares: WarmShares } {
+function pairOf(count: number): { members: Member[]; shares: WarmAssignment } {
   const group = [fresh('a'), fresh('b')]
-  const shares = shareWarm(count, 1, group)
+  const shares = assignWarm(count, 1, group)
   return { members: settled(group, shares, () => true), shares }
 }
 
@@ -49,21 +49,21 @@ function histories(
   count: number,
   wanted: number,
   changes: { who: number; warms: number }[],
-  look: (before: Member[], shares: WarmShares) => void,
-): { members: Member[]; shares: WarmShares } {
+  look: (before: Member[], shares: WarmAssignment) => void,
+): { members: Member[]; shares: WarmAssignment } {
   let members = [fresh('a')]
-  let shares = shareWarm(count, wanted, members)
+  let shares = assignWarm(count, wanted, members)
   members = settled(members, shares, () => true)
   for (const { who, warms } of changes) {
     const name = names[who] ?? ''
     const rest = members.filter(({ memberId }) => memberId !== name)
     if (rest.length === 0) continue
     members = rest.length < members.length ? rest : [...members, fresh(name)]
-    shares = shareWarm(count, wanted, members)
+    shares = assignWarm(count, wanted, members)
     look(members, shares)
     members = settled(members, shares, () => warms > 0)
     if (warms <= 1) continue
-    shares = shareWarm(count, wanted, members)
+    shares = assignWarm(count, wanted, members)
     look(members, shares)
     members = settled(members, shares, () => true)
   }
@@ -96,17 +96,17 @@ describe('partitions that go to who is warm', () => {
         for (let joins = 0; awaitedIn(shares).length > 0; joins++) {
           expect(joins).toBeLessThan(3)
           members = settled(members, shares, () => true)
-          shares = shareWarm(count, wanted, members)
+          shares = assignWarm(count, wanted, members)
         }
         members = settled(members, shares, () => true)
-        const rest = shareWarm(count, wanted, members)
+        const rest = assignWarm(count, wanted, members)
         expect(awaitedIn(rest)).toEqual([])
         expect(rest.owners).toEqual(shares.owners)
         expect(spread(rest.owners)).toBeLessThanOrEqual(1)
         expect(spread(rest.copies)).toBeLessThanOrEqual(1)
         for (const each of all(count)) expect(followersIn(rest, each)).toHaveLength(Math.min(wanted, members.length - 1))
         expect(
-          shareWarm(
+          assignWarm(
             count,
             wanted,
             settled(members, rest, () => true),
@@ -127,7 +127,7 @@ describe('partitions that go to who is warm', () => {
           const [memberId, [partition] = []] = [...shares.awaited].find(([, share]) => share.length > 0) ?? []
           const isNext = (member: Member, each: number): boolean => member.memberId === memberId && each === partition
           members = settled(members, shares, (member, each) => isNext(member, each) || luck.next().value === 0)
-          const next = shareWarm(count, wanted, members)
+          const next = assignWarm(count, wanted, members)
           for (const each of all(count))
             if (ownerIn(next, each) !== ownerIn(shares, each)) moves.set(each, (moves.get(each) ?? 0) + 1)
           shares = next
@@ -142,10 +142,10 @@ describe('partitions that go to who is warm', () => {
   test('one that never gets warm gets nothing, moves nothing, and takes no standby away', () => {
     const { members: two, shares: ofTwo } = pairOf(12)
     let members = [...two, fresh('c')]
-    const first = shareWarm(12, 1, members)
+    const first = assignWarm(12, 1, members)
     expect(first.awaited.get('c')).toHaveLength(8)
     for (let joins = 0; joins < 5; joins++) {
-      const shares = shareWarm(12, 1, members)
+      const shares = assignWarm(12, 1, members)
       expect(shares).toEqual(first)
       expect(shares.owners).toEqual(new Map([...ofTwo.owners, ['c', []]]))
       for (const each of ['a', 'b']) expect(shares.copies.get(each)).toEqual(ofTwo.copies.get(each))
@@ -155,16 +155,16 @@ describe('partitions that go to who is warm', () => {
 
   test('where the owner goes while its heir is not warm, the standby fires all of it, though that is uneven for a while', () => {
     const three = [...pairOf(4).members, fresh('c')]
-    const members = settled(three, shareWarm(4, 1, three), ({ memberId }) => memberId !== 'c')
+    const members = settled(three, assignWarm(4, 1, three), ({ memberId }) => memberId !== 'c')
     const rest = members.filter(({ memberId }) => memberId !== 'a')
-    const shares = shareWarm(4, 1, rest)
+    const shares = assignWarm(4, 1, rest)
     expect([...shares.owners.values()]).toEqual([all(4), []])
     expect(shares.copies.get('c')).toEqual(all(4))
     // What it follows besides takes nothing from anybody once it is warm.
     expect(shares.awaited.get('c')).toHaveLength(2)
     expect(
       sizes(
-        shareWarm(
+        assignWarm(
           4,
           1,
           settled(rest, shares, () => true),
@@ -174,39 +174,39 @@ describe('partitions that go to who is warm', () => {
   })
 
   test('owners that are cold themselves keep nobody waiting: schedulers that start together share out at once', () => {
-    const alone = shareWarm(12, 1, [fresh('a')])
+    const alone = assignWarm(12, 1, [fresh('a')])
     const members = [...settled([fresh('a')], alone, () => false), fresh('b'), fresh('c')]
-    const shares = shareWarm(12, 1, members)
+    const shares = assignWarm(12, 1, members)
     expect(sizes(shares.owners)).toEqual([4, 4, 4])
     expect(awaitedIn(shares)).toEqual([])
   })
 
   test('after a loss nobody is awaited, for there is nobody who could go', () => {
     const { members } = pairOf(12)
-    const three = settled([...members, fresh('c')], shareWarm(12, 1, [...members, fresh('c')]), () => true)
-    const settledThree = settled(three, shareWarm(12, 1, three), () => true)
-    const left = shareWarm(12, 1, settledThree.slice(1))
+    const three = settled([...members, fresh('c')], assignWarm(12, 1, [...members, fresh('c')]), () => true)
+    const settledThree = settled(three, assignWarm(12, 1, three), () => true)
+    const left = assignWarm(12, 1, settledThree.slice(1))
     expect(sizes(left.owners)).toEqual([6, 6])
     expect(awaitedIn(left)).toEqual([])
   })
 
   test('a member of an earlier version gets its share at once, and keeps what it fires until a new one is warm', () => {
     const old: Member = { ...fresh('old'), owned: all(4), warm: undefined, generation: 1 }
-    const joined = shareWarm(4, 1, [old, fresh('new')])
+    const joined = assignWarm(4, 1, [old, fresh('new')])
     expect(joined.owners.get('old')).toEqual(all(4))
     expect(joined.awaited.get('new')).toHaveLength(2)
     const owner = { ...fresh('new'), owned: all(4), warm: new Set(all(4)), generation: 1 }
-    const back = shareWarm(4, 1, [owner, { ...old, owned: [] }])
+    const back = assignWarm(4, 1, [owner, { ...old, owned: [] }])
     expect(sizes(back.owners)).toEqual([2, 2])
     expect(back.awaited.get('old')).toEqual([])
   })
 
   test('a thousand partitions of many members are shared without a pause that anybody would notice', () => {
     const group = all(16).map((each) => fresh(`m${each}`))
-    const members = [...settled(group, shareWarm(1_024, 1, group), () => true), fresh('new')]
-    const shares = shareWarm(1_024, 1, members)
+    const members = [...settled(group, assignWarm(1_024, 1, group), () => true), fresh('new')]
+    const shares = assignWarm(1_024, 1, members)
     expect(shares.awaited.get('new')?.length).toBeGreaterThanOrEqual(60)
-    const rest = shareWarm(
+    const rest = assignWarm(
       1_024,
       1,
       settled(members, shares, () => true),
@@ -224,8 +224,8 @@ describe('what the members tell', () => {
   })
   const of = (topic: string, assigned: Map<string, Record<string, number[]>>, memberId: string) => assigned.get(memberId)?.[topic]
   const role = (memberId: string, options: object, assigned: Record<string, number[]> = {}) => {
-    const note = noteOf({ instance: memberId, ...options } as GroupReaderOptions, new Map(Object.entries(assigned)), 1)
-    return { memberId, topics, note: readNote(memberId, Buffer.from(JSON.stringify(note))) }
+    const note = userDataOf({ instance: memberId, ...options } as GroupReaderOptions, new Map(Object.entries(assigned)), 1)
+    return { memberId, topics, note: readUserData(memberId, Buffer.from(JSON.stringify(note))) }
   }
   const owns = { commands: all(4), jobs: all(4), events: all(4) }
 
@@ -252,7 +252,7 @@ describe('what the members tell', () => {
     expect(of('events', assigned, 'b')).toEqual(of('commands', assigned, 'b'))
     const strange = role('c', { standbys: standbys([]) })
     const note = { ...strange.note, standby: { ...strange.note.standby, warmth: { topic: 3, warm: null } } }
-    expect(readNote('c', Buffer.from(JSON.stringify(note))).standby).toBeUndefined()
+    expect(readUserData('c', Buffer.from(JSON.stringify(note))).standby).toBeUndefined()
   })
 })
 
@@ -260,7 +260,7 @@ describe('one that yields', () => {
   const owner = (warm: number[]): Member => ({ ...fresh('a'), owned: all(4), generation: 3, warm: new Set(warm) })
 
   test('keeps what it fires until another is warm there, and gets nothing else', () => {
-    const shares = shareWarm(4, 1, [{ ...fresh('b'), warm: new Set([3]) }], [owner([0, 1, 3])])
+    const shares = assignWarm(4, 1, [{ ...fresh('b'), warm: new Set([3]) }], [owner([0, 1, 3])])
     // The second it does not fire, and the last the other could at once.
     expect(shares.owners).toEqual(
       new Map([
@@ -275,7 +275,7 @@ describe('one that yields', () => {
 
   test('yields to any that is warm, also to one that is not to have it in the end', () => {
     const [b, c] = [fresh('b'), { ...fresh('c'), following: all(4), warm: new Set(all(4)) }]
-    const { owners } = shareWarm(4, 1, [b, c], [owner(all(4))])
+    const { owners } = assignWarm(4, 1, [b, c], [owner(all(4))])
     expect(owners.get('a')).toEqual([])
     expect(owners.get('c')).toEqual(all(4))
   })
@@ -291,7 +291,7 @@ describe('one that yields', () => {
         const staying = standings.filter(({ yields }) => !yields)
         if (staying.length === 0) return
         const yielding = standings.filter(({ yields }) => yields)
-        const shares = shareWarm(count, wanted, staying, yielding)
+        const shares = assignWarm(count, wanted, staying, yielding)
         expect([...shares.owners.values()].flat().sort((a, b) => a - b)).toEqual(all(count))
         for (const partition of all(count)) {
           const name = ownerIn(shares, partition)
@@ -307,10 +307,10 @@ describe('one that yields', () => {
 
   test('has all of that in what it tells, and a leader of an earlier version reads that it leaves', () => {
     const options = { instance: 'a', topics: ['t'], isYielding: () => true } as unknown as GroupReaderOptions
-    const note = noteOf(options, new Map([['t', [0]]]), 3)
+    const note = userDataOf(options, new Map([['t', [0]]]), 3)
     expect(note).toMatchObject({ leaving: true, yields: true })
-    expect(readNote('a', Buffer.from(JSON.stringify(note)))).toMatchObject({ leaving: true, yields: true })
-    expect(noteOf({ ...options, isLeaving: () => true }, new Map(), 3)).not.toHaveProperty('yields')
+    expect(readUserData('a', Buffer.from(JSON.stringify(note)))).toMatchObject({ leaving: true, yields: true })
+    expect(userDataOf({ ...options, isLeaving: () => true }, new Map(), 3)).not.toHaveProperty('yields')
   })
 })
 

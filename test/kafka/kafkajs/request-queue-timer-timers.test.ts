@@ -1,7 +1,7 @@
 /** What the queue of kafkajs plans, without a broker: a look at what waits, and nothing where nothing does. */
 import { createRequire } from 'node:module'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { quietQueues } from '../../../src/kafka/kafkajs/request-queue-timer.ts'
+import { stopIdleQueueTimers } from '../../../src/kafka/kafkajs/request-queue-timer.ts'
 
 const RequestQueue = createRequire(import.meta.url)('kafkajs/src/network/requestQueue/index.js')
 const silent = { debug() {}, info() {}, warn() {}, error() {} }
@@ -27,7 +27,7 @@ const queueWith = (maxInFlightRequests: number) => {
 }
 
 beforeEach(() => {
-  quietQueues()
+  stopIdleQueueTimers()
   sent.length = 0
   vi.useFakeTimers()
 })

@@ -1,22 +1,22 @@
 /** Who reads topics to their end takes nobody's silence for an end: an audit on a machine that did not keep up left out what one broker had. */
 import { expect, test } from 'vitest'
-import { QuietRounds } from '../../../src/kafka/reading/idle-fetches.ts'
+import { IdleFetches } from '../../../src/kafka/reading/idle-fetches.ts'
 
-const rounds = (quiet: QuietRounds, nodeId: number, count: number): boolean[] =>
+const rounds = (quiet: IdleFetches, nodeId: number, count: number): boolean[] =>
   Array.from({ length: count }, () => {
     quiet.asked(nodeId)
     return quiet.answered(nodeId)
   })
 
 test('nothing more comes once each broker was asked often and none had anything', () => {
-  const quiet = new QuietRounds(() => 0)
+  const quiet = new IdleFetches(() => 0)
   expect(rounds(quiet, 1, 20).filter(Boolean)).toHaveLength(1)
   quiet.progress()
   expect(rounds(quiet, 1, 19)).not.toContain(true)
 })
 
 test('a broker that owes its answer, or whose records are being worked through, is waited for', () => {
-  const quiet = new QuietRounds(() => 0)
+  const quiet = new IdleFetches(() => 0)
   quiet.asked(1)
   expect(rounds(quiet, 2, 100)).not.toContain(true)
   quiet.answered(1)
@@ -27,7 +27,7 @@ test('a broker that owes its answer, or whose records are being worked through, 
 
 test('a broker that is asked no more is not waited for', () => {
   let nowMs = 0
-  const quiet = new QuietRounds(() => nowMs)
+  const quiet = new IdleFetches(() => nowMs)
   quiet.asked(1)
   expect(rounds(quiet, 2, 50)).not.toContain(true)
   nowMs = 61_000
@@ -36,7 +36,7 @@ test('a broker that is asked no more is not waited for', () => {
 
 test('a fetch that fails is no round, and nobody waits for longer than a minute of failures', () => {
   let nowMs = 0
-  const quiet = new QuietRounds(() => nowMs)
+  const quiet = new IdleFetches(() => nowMs)
   rounds(quiet, 1, 19)
   expect(quiet.lost()).toBe(false)
   expect(rounds(quiet, 1, 19)).not.toContain(true)

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 import fc from 'fast-check'
 import { Partitioners } from 'kafkajs'
 import { describe, expect, test } from 'vitest'
-import { batchBytesMax, roundsOf } from '../../../src/kafka/writing/request-batches.ts'
+import { batchBytesMax, requestBatchesOf } from '../../../src/kafka/writing/request-batches.ts'
 import type { RecordOut } from '../../../src/ports/log.ts'
 import { keyPartitionOf } from '../../../streams/topics/topics.ts'
 
@@ -53,7 +53,7 @@ describe('records to write', () => {
           }),
         )
         const seen = new Map<string, string[]>()
-        for (const { topicMessages } of roundsOf(out, counts))
+        for (const { topicMessages } of requestBatchesOf(out, counts))
           for (const { topic, messages } of topicMessages) {
             const bytes = new Map<number, number>()
             for (const { partition = -1, key, value } of messages) {
@@ -79,7 +79,7 @@ describe('records to write', () => {
         const out = wanted.map(
           ({ topic, partition }, index): RecordOut => ({ topic, partition, key: 'k', value: Buffer.from([index]) }),
         )
-        for (const { topicMessages } of roundsOf(out, counts))
+        for (const { topicMessages } of requestBatchesOf(out, counts))
           for (const { topic, messages } of topicMessages) {
             const partitioner = ({ message }: { message: { partition: number } }) => message.partition
             const grouped = (list: unknown[]) => group({ topic, partitionMetadata: [{}], messages: list, partitioner })
@@ -91,6 +91,6 @@ describe('records to write', () => {
 
   test('are one round when they are few', () => {
     const out = Array.from({ length: 100 }, (_, index) => ({ topic: 'a', key: `k${index}`, value: Buffer.alloc(10) }))
-    expect(roundsOf(out, counts)).toHaveLength(1)
+    expect(requestBatchesOf(out, counts)).toHaveLength(1)
   })
 })

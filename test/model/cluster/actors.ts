@@ -30,7 +30,7 @@ function decodedNow<Value>(codec: Codec<Value, never>, value: Buffer | null): Va
 /** Until a worker tries to write again what a broker had no room for. */
 const sendAgainMs = 500
 
-type Fate = 'succeed' | 'succeed-at-once' | 'fail' | 'fail-for-good' | 'vanish' | 'vanish-running' | 'release'
+type SimulatedOutcome = 'succeed' | 'succeed-at-once' | 'fail' | 'fail-for-good' | 'vanish' | 'vanish-running' | 'release'
 
 const keyOf = ({ jobId, runNo, attempt, specOffset }: Execution): string => `${jobId} ${specOffset} ${runNo} ${attempt}`
 
@@ -42,7 +42,7 @@ export class Workers {
   readonly #unsent: RecordOut[] = []
   #again: (() => void) | undefined
   /** What becomes of the runs they take. */
-  fates: Partial<Record<Fate, number>> = {
+  fates: Partial<Record<SimulatedOutcome, number>> = {
     succeed: 5,
     'succeed-at-once': 3,
     fail: 3,

@@ -23,8 +23,8 @@ export class Chance {
   }
 
   /** One of the keys, each as often as its weight says. */
-  weighted<Name extends string>(weights: Partial<Record<Name, number>>): Name | undefined {
-    const entries = (Object.entries(weights) as [Name, number][]).filter(([, weight]) => weight > 0)
+  weighted<Name extends string>(heavyJobs: Partial<Record<Name, number>>): Name | undefined {
+    const entries = (Object.entries(heavyJobs) as [Name, number][]).filter(([, weight]) => weight > 0)
     let left = this.share() * entries.reduce((sum, [, weight]) => sum + weight, 0)
     for (const [name, weight] of entries) {
       left -= weight

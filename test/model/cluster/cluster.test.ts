@@ -41,7 +41,7 @@ describe('a cluster under random histories', () => {
   })
   it('has mailboxes and turns that were full', () => {
     if (histories < 150) return
-    expect(filled.mailboxes).toBeGreaterThan(10)
+    expect(filled.inputBuffers).toBeGreaterThan(10)
     expect(filled.turns).toBeGreaterThan(3)
     expect(filled.memories).toBeGreaterThan(1)
   })

@@ -4,7 +4,7 @@
  */
 import { DuelogError } from '../../../src/errors/errors.ts'
 import { coPartitioned } from '../../../src/kafka/group/assignors.ts'
-import { noteOf, readNote } from '../../../src/kafka/group/member-user-data.ts'
+import { readUserData, userDataOf } from '../../../src/kafka/group/member-user-data.ts'
 import type { GroupReader, GroupReaderOptions, Position, TopicPartition } from '../../../src/ports/log.ts'
 import type { MemoryLog } from '../../tools/memory-log.ts'
 import type { Chance } from './chance.ts'
@@ -74,7 +74,7 @@ export class Group {
     const roles = members.map((member) => ({
       memberId: member.id,
       topics: member.topics,
-      note: readNote(member.id, member.note),
+      note: readUserData(member.id, member.note),
     }))
     const assignments = coPartitioned(roles, counts)
     for (const member of members) member.promise(this.#generation, assignments.get(member.id) ?? {})
@@ -184,7 +184,7 @@ export class Member implements GroupReader {
     const assigned = new Map<string, number[]>()
     for (const { topic, partition } of this.#assigned.values()) assigned.set(topic, [...(assigned.get(topic) ?? []), partition])
     const isYielding = (): boolean => this.#isOutOfReach
-    return Buffer.from(JSON.stringify(noteOf({ ...this.#options, isYielding }, assigned, this.#generation)))
+    return Buffer.from(JSON.stringify(userDataOf({ ...this.#options, isYielding }, assigned, this.#generation)))
   }
 
   promise(generation: number, assignment: Record<string, number[]>): void {

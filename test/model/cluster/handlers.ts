@@ -6,7 +6,7 @@ import { NonRetryableError, RetryLaterError } from '../../../src/executor/handle
 import type { Machine } from './io.ts'
 import type { Cluster } from './process.ts'
 
-type Fate = 'return' | 'succeed' | 'fail' | 'fail-for-good' | 'later' | 'hang' | 'odd' | 'heed' | 'reject-odd'
+type SimulatedOutcome = 'return' | 'succeed' | 'fail' | 'fail-for-good' | 'later' | 'hang' | 'odd' | 'heed' | 'reject-odd'
 
 /** What a handler may throw besides errors. */
 const oddities = (): unknown[] => [
@@ -57,7 +57,7 @@ export class Scripted {
     if (this.#started.has(attempt)) this.#problems.push(`${name} started ${attempt} twice`)
     this.#started.add(attempt)
     this.attempts.push({ execution, atMs: this.#cluster.time.nowMs })
-    const fates: Partial<Record<Fate, number>> = this.peaceful
+    const fates: Partial<Record<SimulatedOutcome, number>> = this.peaceful
       ? { return: 1 }
       : { return: 4, succeed: 6, fail: 3, 'fail-for-good': 1, later: 1, hang: 1, odd: 1, heed: 1, 'reject-odd': 1 }
     const fate = chance.weighted(fates)
@@ -68,7 +68,7 @@ export class Scripted {
     return this.#asked(run, fate, odd)
   }
 
-  #asked(run: Run, fate: Fate | undefined, odd: unknown): Promise<unknown> {
+  #asked(run: Run, fate: SimulatedOutcome | undefined, odd: unknown): Promise<unknown> {
     const { chance } = this.#cluster
     const { clock } = this.#machine
     return new Promise((resolve, reject) => {

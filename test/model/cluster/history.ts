@@ -38,12 +38,12 @@ const isWhole = ({ trace }: Pick<Simulation, 'trace'>): boolean => !trace.some((
 export const followed = { count: 0 }
 
 /** Histories in which a mailbox was full, a turn had as much to write as it may, and as many jobs in memory. */
-export const filled = { mailboxes: 0, turns: 0, memories: 0 }
+export const filled = { inputBuffers: 0, turns: 0, memories: 0 }
 
 const most = (all: readonly { bytes: number }[]): number => Math.max(0, ...all.map(({ bytes }) => bytes))
 
 function countFilled({ waiting, loads, written }: Fullness): void {
-  if (most(waiting) >= 8_000_000) filled.mailboxes++
+  if (most(waiting) >= 8_000_000) filled.inputBuffers++
   if (written >= 3_000_000) filled.turns++
   if (most(loads) >= 7_000_000) filled.memories++
 }

@@ -2,7 +2,7 @@
 import { pino } from 'pino'
 import type { GuardedClock } from '../../../src/clock/guarded-clock.ts'
 import { processClock, watchClock } from '../../../src/cluster/process-clock.ts'
-import type { SpareTime } from '../../../src/concurrency/idle-time.ts'
+import type { IdleTime } from '../../../src/concurrency/idle-time.ts'
 import { DuelogError } from '../../../src/errors/errors.ts'
 import { createMetrics } from '../../../src/metrics/metrics.ts'
 import type { Codec, GroupReader, Log, LogAdmin, LogWriter, RecordOut, TransactionalWriter } from '../../../src/ports/log.ts'
@@ -60,7 +60,7 @@ export interface Cluster {
   /** Whether open transactions are looked for. Default: no. */
   showsHighWatermarks?: boolean
   /** How long searches rest. Default: until all else has had its turn. */
-  spare?: Pick<SpareTime, 'rest'>
+  spare?: Pick<IdleTime, 'rest'>
   /** Whether users have large payloads. */
   isHeavy?: boolean
   /** Whether much goes on at once while everything is full. */

@@ -1,5 +1,5 @@
 /** One history: processes, users, workers and misfortunes, step by step as the seed says; then peace until all has come to rest. */
-import { localKey, positionKey } from '../../../src/scheduler/state/checkpoint.ts'
+import { checkpointKey, positionKey } from '../../../src/scheduler/state/checkpoint.ts'
 import { VirtualTime } from '../../tools/manual-clock.ts'
 import { isShown, MemoryLog, type PartitionLog } from '../../tools/memory-log.ts'
 import type { MemoryStore } from '../../tools/memory-store.ts'
@@ -197,11 +197,17 @@ export class Simulation {
     const moves = [...this.#members()].some((member) => member.moves.length > 0)
     const { nowMs, nextMs } = this.time
     // What was read may wait for the linger, with nothing of it in flight.
-    const mail = this.slots.some(({ process }) =>
+    const inputRecord = this.slots.some(({ process }) =>
       process?.scheduler.queries.partitions().some(({ mailboxDepth, role }) => mailboxDepth > 0 && role === 'owner'),
     )
     return (
-      io.ready > 0 || moves || mail || nextMs <= nowMs || this.#forwardMs <= nowMs || this.#hasWork || group.members.size === 0
+      io.ready > 0 ||
+      moves ||
+      inputRecord ||
+      nextMs <= nowMs ||
+      this.#forwardMs <= nowMs ||
+      this.#hasWork ||
+      group.members.size === 0
     )
   }
 
@@ -387,10 +393,10 @@ function makeForeign(store: {
   getNow(keys: Buffer[]): (Buffer | null)[]
   applyNow(ops: { key: Buffer; value: Buffer }[]): void
 }): void {
-  const [value] = store.getNow([localKey])
+  const [value] = store.getNow([checkpointKey])
   if (!value) return
   const local = { ...JSON.parse(value.toString()), clusterId: 'elsewhere' }
-  store.applyNow([{ key: localKey, value: Buffer.from(JSON.stringify(local)) }])
+  store.applyNow([{ key: checkpointKey, value: Buffer.from(JSON.stringify(local)) }])
 }
 
 /** Until all promises have run: none of them waits for anything outside. */

@@ -25,7 +25,7 @@ export const sinceMutations = [
       [
         'unfolded-passed',
         scheduler('partition/partition-context'),
-        'const isAll = receives && next >= this.feed.next(source)',
+        'const isAll = receives && next >= this.partitionReader.next(source)',
         'const isAll = receives',
         'the position passes what was read and is not folded',
         'seeds 1-60',
@@ -33,21 +33,21 @@ export const sinceMutations = [
       [
         'reports-unsaid',
         scheduler('partition/idle-position'),
-        "return own.isUnlogged('events') || own.isUnlogged('jobs') ? lookMs",
-        "return own.isUnlogged('jobs') ? lookMs",
+        "return context.isUnlogged('events') || context.isUnlogged('jobs') ? lookMs",
+        "return context.isUnlogged('jobs') ? lookMs",
         'an idle owner does not say how far it has read reports',
       ],
       [
         'commands-unsaid',
         scheduler('partition/idle-position'),
-        "    if (own.isUnlogged('commands')) return idleMs\n",
+        "    if (context.isUnlogged('commands')) return idleMs\n",
         '',
         'an idle owner does not say how far it has read commands',
       ],
       [
         'definitions-unsaid',
         scheduler('partition/idle-position'),
-        "    if (isFollowed && own.isUnlogged('jobs')) return idleMs\n",
+        "    if (isFollowed && context.isUnlogged('jobs')) return idleMs\n",
         '',
         'an idle owner does not say to standbys how far it has read definitions',
         'scheduler/current-reads',
@@ -62,14 +62,14 @@ export const sinceMutations = [
       [
         'logged-again-unnoticed',
         scheduler('partition/restore'),
-        "  if (await isLoggedAgain(own, records)) throw await leaveLog(own, store, 'ours', read.stateOffset)\n",
+        "  if (await isLoggedAgain(context, records)) throw await leaveLog(context, store, 'ours', read.stateOffset)\n",
         '',
         'who has a shorter store takes a log for whole whose writer died over it',
       ],
       [
         'old-copy-trusted',
         scheduler('partition/restore'),
-        '    if (other !== undefined) await forgetDefinitions(own, own.store)\n',
+        '    if (other !== undefined) await forgetDefinitions(context, context.store)\n',
         '',
         'the only copy is older than tombstones, and its definitions count',
       ],
@@ -137,8 +137,8 @@ export const sinceMutations = [
       [
         'mail-behind-timers',
         scheduler('commit/batch-limits'),
-        'mailFirst ? items.splice(0, 1) : []',
-        'mailFirst ? items.splice(0, 0) : []',
+        'inputRecordsFirst ? items.splice(0, 1) : []',
+        'inputRecordsFirst ? items.splice(0, 0) : []',
         'a mail that fills a turn waits for as long as timers are due',
       ],
       [

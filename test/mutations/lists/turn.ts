@@ -25,8 +25,8 @@ export const turnMutations = [
       [
         'D-no-grant',
         scheduler('partition/partition'),
-        'own.leases.grant(own.shared.clock.nowMs())',
-        'own.leases.grant(0)',
+        'context.leases.grant(context.shared.clock.nowMs())',
+        'context.leases.grant(0)',
         'a new owner grants no lease',
       ],
       [
@@ -54,7 +54,7 @@ export const turnMutations = [
       [
         'commands-unlogged',
         scheduler('commit/commit-cycle'),
-        "mails.some(({ source }) => source === 'commands') ||",
+        "inputRecords.some(({ source }) => source === 'commands') ||",
         'false ||',
         'a command that changed nothing is not logged',
         'seeds 1-60',
@@ -62,22 +62,22 @@ export const turnMutations = [
       [
         'position-one-short',
         scheduler('commit/commit-cycle'),
-        'Math.max(folding[mail.source], mail.offset + 1)',
-        'Math.max(folding[mail.source], mail.offset)',
+        'Math.max(applying[inputRecord.source], inputRecord.offset + 1)',
+        'Math.max(applying[inputRecord.source], inputRecord.offset)',
         'the last record of a turn is read once more',
       ],
       [
         'asides-unawaited',
         scheduler('commit/commit-cycle'),
-        'await context.asides.write(effects.asides)',
-        'void context.asides.write(effects.asides)',
+        'await context.nonTransactionalWriter.write(effects.nonTransactionalWriter)',
+        'void context.nonTransactionalWriter.write(effects.nonTransactionalWriter)',
         'the timer of a deletion goes although its tombstone was not written',
       ],
       [
         'logged-too-soon',
         scheduler('commit/commit-cycle'),
         '  Object.assign(applied, next)\n  return false',
-        '  Object.assign(applied, next)\n  context.logged.jobsOffset = next.jobs\n  return false',
+        '  Object.assign(applied, next)\n  context.changelogState.jobsOffset = next.jobs\n  return false',
         'definitions count as logged that no position covers',
         'seeds 1-40',
       ],
@@ -100,15 +100,15 @@ export const turnMutations = [
       [
         'answered-twice',
         scheduler('commit/apply-batch'),
-        'if (!decided && mail.replyTo !== undefined)',
-        'if (mail.replyTo !== undefined)',
+        'if (!decided && inputRecord.replyTo !== undefined)',
+        'if (inputRecord.replyTo !== undefined)',
         'what was decided is answered again',
         'seeds 1-60',
       ],
       [
         'decided-anew',
         scheduler('commit/apply-batch'),
-        "const decided = mail.source === 'jobs' && mail.offset < this.#context.decidedBefore",
+        "const decided = inputRecord.source === 'jobs' && inputRecord.offset < this.#context.decidedBefore",
         'const decided = false',
         'what is decided is judged anew',
         'seeds 1-40',
@@ -116,7 +116,7 @@ export const turnMutations = [
       [
         'limits-unlogged',
         scheduler('commit/apply-batch'),
-        'for (const { key, entry } of ledger.changes()) effects.limit(key, entry)',
+        'for (const { key, entry } of limitCounters.changes()) effects.limit(key, entry)',
         '',
         'slots and starts are not logged',
         'model/limits',
@@ -153,8 +153,8 @@ export const turnMutations = [
       [
         'one-report-short',
         scheduler('input/events-watermark'),
-        "this.#place.hasFolded('events', readableEnd(range))",
-        "this.#place.hasFolded('events', readableEnd(range) - 1)",
+        "this.#place.hasApplied('events', readableEnd(range))",
+        "this.#place.hasApplied('events', readableEnd(range) - 1)",
         'the last report need not be folded',
       ],
       [

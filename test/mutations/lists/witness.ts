@@ -58,7 +58,7 @@ export const witnessMutations = [
       [
         'no-grant-after-stop',
         'src/scheduler/partition/run-loop.ts',
-        '    if (isStopped) own.leases.grant(now)\n',
+        '    if (isStopped) context.leases.grant(now)\n',
         '',
         'what was heard by a wrong time counts',
       ],

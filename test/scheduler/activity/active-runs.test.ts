@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { ActiveRun } from '../../../schemas/generated.ts'
-import { idsOfRunTimers, UnderWay } from '../../../src/scheduler/activity/active-runs.ts'
+import { ActiveRuns, idsOfRunTimers } from '../../../src/scheduler/activity/active-runs.ts'
 import { retriesIn, startLatenessMs } from '../../../src/scheduler/commit/observed-inputs.ts'
 import type { Input, Job } from '../../../streams/state/job.ts'
 import { timerKey, timerKind } from '../../../streams/state/keys.ts'
@@ -10,17 +10,21 @@ const run = (runNo: number, status: ActiveRun['status'], more: Partial<ActiveRun
 
 describe('what is under way in a partition', () => {
   it('is counted by status, whatever is told of a job and however often', () => {
-    const underWay = new UnderWay()
-    underWay.set('a', [run(1, 'DISPATCHED'), run(2, 'RUNNING')])
-    underWay.set('b', [run(1, 'RETRY_WAIT')])
-    underWay.set('a', [run(2, 'RUNNING')])
-    underWay.set('a', [run(2, 'RUNNING')])
-    expect([underWay.counts, underWay.ids.sort()]).toEqual([{ dispatched: 0, running: 1, waiting: 1 }, ['a', 'b']])
-    underWay.set('a', [])
-    underWay.set('never', [])
-    expect([underWay.counts, underWay.ids]).toEqual([{ dispatched: 0, running: 0, waiting: 1 }, ['b']])
-    underWay.clear()
-    expect([underWay.counts, underWay.ids, underWay.complete]).toEqual([{ dispatched: 0, running: 0, waiting: 0 }, [], false])
+    const activeRuns = new ActiveRuns()
+    activeRuns.set('a', [run(1, 'DISPATCHED'), run(2, 'RUNNING')])
+    activeRuns.set('b', [run(1, 'RETRY_WAIT')])
+    activeRuns.set('a', [run(2, 'RUNNING')])
+    activeRuns.set('a', [run(2, 'RUNNING')])
+    expect([activeRuns.counts, activeRuns.ids.sort()]).toEqual([{ dispatched: 0, running: 1, waiting: 1 }, ['a', 'b']])
+    activeRuns.set('a', [])
+    activeRuns.set('never', [])
+    expect([activeRuns.counts, activeRuns.ids]).toEqual([{ dispatched: 0, running: 0, waiting: 1 }, ['b']])
+    activeRuns.clear()
+    expect([activeRuns.counts, activeRuns.ids, activeRuns.complete]).toEqual([
+      { dispatched: 0, running: 0, waiting: 0 },
+      [],
+      false,
+    ])
   })
 
   it('is found by the timers of runs where the owner is new', async () => {

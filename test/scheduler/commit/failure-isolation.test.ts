@@ -2,7 +2,7 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { DeadLetter, JobState } from '../../../schemas/generated.ts'
 import { DuelogError } from '../../../src/errors/errors.ts'
-import { Narrowing } from '../../../src/scheduler/commit/failure-isolation.ts'
+import { FailureIsolation } from '../../../src/scheduler/commit/failure-isolation.ts'
 import { ownerKey } from '../../../src/scheduler/state/checkpoint.ts'
 import { stateKey } from '../../../streams/state/keys.ts'
 import type { Process } from '../../model/cluster/process.ts'
@@ -310,7 +310,7 @@ describe('a rule that throws', () => {
 
 it('whether a turn is for a run that waits for a slot is asked once for what it takes and what it has room for', async () => {
   let asked = 0
-  vi.spyOn(Narrowing.prototype, 'isForWaiters').mockImplementation(() => asked++ % 2 === 0)
+  vi.spyOn(FailureIsolation.prototype, 'isForWaiters').mockImplementation(() => asked++ % 2 === 0)
   onTestFinished(() => void vi.restoreAllMocks())
   const driver = new SchedulerDriver()
   const owner = driver.boot('A')
@@ -326,34 +326,34 @@ it('whether a turn is for a run that waits for a slot is asked once for what it 
 describe('a turn that failed is made up for', () => {
   const away = new DuelogError('broker-unavailable', 'A transaction was not done in 15000 ms.')
   const names = Array.from({ length: 64 }, (_, index) => `timer-${index}`)
-  const turnsUntilWhole = (narrowing: Narrowing): number => {
-    for (let turn = 0; turn < 10_000; turn++) {
-      if (narrowing.max === 2_000) return turn
-      narrowing.succeeded([`later-${turn}`])
+  const turnsUntilWhole = (failureIsolation: FailureIsolation): number => {
+    for (let runCommitCycle = 0; runCommitCycle < 10_000; runCommitCycle++) {
+      if (failureIsolation.max === 2_000) return runCommitCycle
+      failureIsolation.succeeded([`later-${runCommitCycle}`])
     }
     return Number.POSITIVE_INFINITY
   }
 
   it('brokers that are away make turns no smaller than an eighth, however few were in them and however often, so that all is made up for at once', () => {
     for (const inputs of [names, names.slice(0, 3), names.slice(0, 1)]) {
-      const narrowing = new Narrowing(2_000)
-      for (const _ of names) narrowing.failed(inputs, away)
-      expect(narrowing.max).toBe(250)
-      expect(turnsUntilWhole(narrowing)).toBe(3)
+      const failureIsolation = new FailureIsolation(2_000)
+      for (const _ of names) failureIsolation.failed(inputs, away)
+      expect(failureIsolation.max).toBe(250)
+      expect(turnsUntilWhole(failureIsolation)).toBe(3)
     }
   })
 
   it('while a culprit is sought brokers that are away make turns no larger', () => {
-    const narrowing = new Narrowing(2_000)
-    narrowing.failed(names.slice(0, 8), new DuelogError('record-refused', 'INVALID_RECORD'))
-    narrowing.failed(names.slice(0, 4), away)
-    expect(narrowing.max).toBe(4)
+    const failureIsolation = new FailureIsolation(2_000)
+    failureIsolation.failed(names.slice(0, 8), new DuelogError('record-refused', 'INVALID_RECORD'))
+    failureIsolation.failed(names.slice(0, 4), away)
+    expect(failureIsolation.max).toBe(4)
   })
 
   it('who was suspected and never comes again is forgotten, and turns grow again', () => {
-    const narrowing = new Narrowing(2_000)
-    narrowing.failed(names, tooLarge())
-    expect(narrowing.max).toBe(32)
-    expect(turnsUntilWhole(narrowing)).toBeLessThan(1_000)
+    const failureIsolation = new FailureIsolation(2_000)
+    failureIsolation.failed(names, tooLarge())
+    expect(failureIsolation.max).toBe(32)
+    expect(turnsUntilWhole(failureIsolation)).toBeLessThan(1_000)
   })
 })

@@ -1,9 +1,9 @@
 /** Which of what is due a turn takes, and how the hunt for a culprit goes on while others are due in each turn. */
 import { expect, it } from 'vitest'
-import { Narrowing } from '../../../src/scheduler/commit/failure-isolation.ts'
-import { TimerTaker } from '../../../src/scheduler/commit/timer-source.ts'
+import { FailureIsolation } from '../../../src/scheduler/commit/failure-isolation.ts'
+import { TimerSource } from '../../../src/scheduler/commit/timer-source.ts'
 import type { Shared } from '../../../src/scheduler/options/options.ts'
-import { heavyBytesMin, Weights } from '../../../src/scheduler/state/heavy-jobs.ts'
+import { HeavyJobs, heavyBytesMin } from '../../../src/scheduler/state/heavy-jobs.ts'
 import type { TimeIndex } from '../../../src/scheduler/timers/time-index.ts'
 import { type Timer, timerKind } from '../../../streams/state/keys.ts'
 import { memoryStore } from '../../tools/memory-store.ts'
@@ -11,69 +11,71 @@ import { memoryStore } from '../../tools/memory-store.ts'
 const timer = (jobId: string): Timer => ({ jobId, kind: timerKind.fire, runNo: 0, dueAt: 1_000 })
 
 /** As many light ones as are asked for are due, always; the heavy one comes first, once. */
-function endless(): TimerTaker {
-  const weights = new Weights()
-  weights.set('heavy', heavyBytesMin)
+function endless(): TimerSource {
+  const heavyJobs = new HeavyJobs()
+  heavyJobs.set('heavy', heavyBytesMin)
   let count = 0
   const index = {
     nextDue: 1_000,
     take: async (_: number, max: number) => Array.from({ length: max }, () => timer(count++ === 0 ? 'heavy' : `light-${count}`)),
   }
   const shared = { leadMs: 0, leadMsMax: 0 } as Shared
-  return new TimerTaker(index as unknown as TimeIndex, memoryStore(), shared, weights)
+  return new TimerSource(index as unknown as TimeIndex, memoryStore(), shared, heavyJobs)
 }
 
 const idsOf = (timers: Timer[]): string[] => timers.map(({ jobId }) => jobId)
 
 it('a heavy one is part of the next turn, however many light ones are due', async () => {
-  const taker = endless()
-  const narrowing = { max: 8, timerNext: true, heavyNext: false }
-  const first = await taker.take(2_000, false, 0, narrowing)
-  const second = await taker.take(2_000, false, 0, narrowing)
+  const timerSource = endless()
+  const failureIsolation = { max: 8, timerNext: true, heavyNext: false }
+  const first = await timerSource.take(2_000, false, 0, failureIsolation)
+  const second = await timerSource.take(2_000, false, 0, failureIsolation)
   expect(idsOf([...first, ...second])).toContain('heavy')
   expect(second.length).toBe(8)
 })
 
 it('of heavy ones a turn takes a megabyte, or one, so that light ones wait for no long commit', async () => {
-  const weights = new Weights()
+  const heavyJobs = new HeavyJobs()
   const heavy = ['300', '300', '300', '300', '2000', '300'].map((kilobytes, at) => `${at}-${kilobytes}`)
-  for (const id of heavy) weights.set(id, Number(id.split('-')[1]) * 1_000)
+  for (const id of heavy) heavyJobs.set(id, Number(id.split('-')[1]) * 1_000)
   const due = heavy.map(timer)
   const index = { nextDue: 1_000, take: async (_: number, max: number) => due.splice(0, max) }
   const shared = { leadMs: 0, leadMsMax: 0 } as Shared
-  const taker = new TimerTaker(index as unknown as TimeIndex, memoryStore(), shared, weights)
+  const timerSource = new TimerSource(index as unknown as TimeIndex, memoryStore(), shared, heavyJobs)
   const turns: string[] = []
-  for (let turn = 0; turn < 5; turn++) turns.push(idsOf(await taker.take(2_000, false, 0)).join(' '))
+  for (let runCommitCycle = 0; runCommitCycle < 5; runCommitCycle++)
+    turns.push(idsOf(await timerSource.take(2_000, false, 0)).join(' '))
   expect(turns).toEqual(['0-300 1-300 2-300', '3-300', '4-2000', '5-300', ''])
 })
 
 it('a heavy culprit is alone after a few turns, though light ones are due in each of them', async () => {
-  const taker = endless()
-  const narrowing = new Narrowing(64)
+  const timerSource = endless()
+  const failureIsolation = new FailureIsolation(64)
   let turns = 0
   for (; turns < 40; turns++) {
-    const timers = await taker.take(2_000, false, 0, narrowing)
+    const timers = await timerSource.take(2_000, false, 0, failureIsolation)
     const names = idsOf(timers)
-    if (!names.includes('heavy')) narrowing.succeeded(names)
+    if (!names.includes('heavy')) failureIsolation.succeeded(names)
     else {
-      narrowing.failed(names, new Error('refused'))
-      taker.defer(timers.map((each) => ({ timer: each, untilMs: 0 })))
+      failureIsolation.failed(names, new Error('refused'))
+      timerSource.defer(timers.map((each) => ({ timer: each, untilMs: 0 })))
     }
-    if (narrowing.verdictOn('heavy') !== undefined) break
+    if (failureIsolation.verdictOn('heavy') !== undefined) break
   }
-  expect(narrowing.verdictOn('heavy')).toBeDefined()
+  expect(failureIsolation.verdictOn('heavy')).toBeDefined()
   expect(turns).toBeLessThan(30)
 })
 
 it('what came after the turn that failed does not clear those that were part of it', () => {
-  const narrowing = new Narrowing(64)
+  const failureIsolation = new FailureIsolation(64)
   const names = Array.from({ length: 16 }, (_, index) => `${index}`)
-  narrowing.failed(names, new Error('refused'))
-  expect(narrowing.max).toBe(8)
-  for (let turn = 0; turn < 10; turn++) narrowing.succeeded(['x', 'y', 'z', `${turn}-fresh`])
-  expect(narrowing.max).toBe(8)
-  narrowing.succeeded(names.slice(0, 12))
-  expect(narrowing.max).toBe(2)
-  narrowing.succeeded(names.slice(12))
-  expect(narrowing.max).toBe(4)
+  failureIsolation.failed(names, new Error('refused'))
+  expect(failureIsolation.max).toBe(8)
+  for (let runCommitCycle = 0; runCommitCycle < 10; runCommitCycle++)
+    failureIsolation.succeeded(['x', 'y', 'z', `${runCommitCycle}-fresh`])
+  expect(failureIsolation.max).toBe(8)
+  failureIsolation.succeeded(names.slice(0, 12))
+  expect(failureIsolation.max).toBe(2)
+  failureIsolation.succeeded(names.slice(12))
+  expect(failureIsolation.max).toBe(4)
 })

@@ -9,9 +9,9 @@ import { timerKind } from '../../../streams/state/keys.ts'
 const beganAt = 1_800_000_000_000
 
 /** A watermark of a partition that has read and folded its reports up to `folded`, and whose questions a test answers. */
-function site(foldedThen: number) {
+function site(appliedThen: number) {
   const now = { wallMs: beganAt, steadyMs: 0 }
-  let folded = foldedThen
+  let appliedTo = appliedThen
   const asked: PromiseWithResolvers<Range>[] = []
   let nudges = 0
   const watermark = new EventsWatermark({
@@ -21,7 +21,7 @@ function site(foldedThen: number) {
       logger: pino({ level: 'silent' }),
       names: { events: 'execution-events' },
     },
-    shares: {
+    resources: {
       ends: {
         events: {
           ask: () => {
@@ -32,9 +32,9 @@ function site(foldedThen: number) {
         },
       },
     },
-    feed: { nudge: () => void nudges++, next: () => folded },
+    partitionReader: { nudge: () => void nudges++, next: () => appliedTo },
     signal: { wake: () => undefined },
-    hasFolded: (_, end) => folded >= end,
+    hasApplied: (_, end) => appliedTo >= end,
   })
   const pass = (ms: number): void => {
     now.wallMs += ms
@@ -48,10 +48,10 @@ function site(foldedThen: number) {
     asked.at(-1)?.reject(new Error('no answer'))
     await new Promise(setImmediate)
   }
-  const fold = (end: number): void => {
-    folded = end
+  const applyBatch = (end: number): void => {
+    appliedTo = end
   }
-  return { watermark, now, asked, pass, answer, fail, fold, nudges: () => nudges }
+  return { watermark, now, asked, pass, answer, fail, applyBatch, nudges: () => nudges }
 }
 
 const lease: Timer = { dueAt: beganAt, kind: timerKind.lease, jobId: 'j', runNo: 1 }
@@ -111,7 +111,7 @@ test('what failed or was answered while the clock was ahead is asked again a sec
 })
 
 test('what is covered is what was durable when it was asked for, and not before the last of it is folded', async () => {
-  const { watermark, asked, answer, pass, fold } = site(300)
+  const { watermark, asked, answer, pass, applyBatch } = site(300)
   const later: Timer = { ...lease, runNo: 2 }
   watermark.hold([
     { timer: lease, untilMs: beganAt },
@@ -120,9 +120,9 @@ test('what is covered is what was durable when it was asked for, and not before 
   watermark.look()
   pass(1_000)
   await answer({ earliest: 0, next: 310 })
-  fold(309)
+  applyBatch(309)
   expect(watermark.look()).toEqual([])
-  fold(310)
+  applyBatch(310)
   expect(watermark.look()).toEqual([lease])
   expect(watermark.readUntil).toBe(beganAt)
   // What came since is asked for anew.

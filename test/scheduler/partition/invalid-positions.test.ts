@@ -1,7 +1,7 @@
 /** Logs that were truncated, made anew, or expired unread: it is noticed and said, and what stands in them counts. */
 import { expect, test } from 'vitest'
 import type { PartitionStore } from '../../../src/ports/store.ts'
-import type { Ownership } from '../../../src/scheduler/partition/partition-context.ts'
+import type { PartitionContext } from '../../../src/scheduler/partition/partition-context.ts'
 import { drain } from '../../../src/scheduler/partition/takeover.ts'
 import type { TimeIndex } from '../../../src/scheduler/timers/time-index.ts'
 import { type Disk, metrics } from '../../model/cluster/process.ts'
@@ -232,22 +232,22 @@ function draining(later: { earliest: number; next: number }): { drained: Promise
   const own = {
     shared: { codecs, names, clock, admin: { offsets } },
     partition: 0,
-    catchUp: {},
-    feed: { open: () => undefined, next: () => 300, reach: () => 300, nudge: () => undefined },
+    restoreProgress: {},
+    partitionReader: { open: () => undefined, next: () => 300, reach: () => 300, nudge: () => undefined },
     applied: { jobs: 0, commands: 300, events: 300 },
     enter: () => undefined,
-    turn: async () => ({ folded: 0 }),
+    runCommitCycle: async () => ({ batchResult: 0 }),
     logPosition: async () => undefined,
-    hasFolded: (_: string, end: number) => end <= 300,
+    hasApplied: (_: string, end: number) => end <= 300,
     nap: async () => {
       steadyMs += 1_000
       if (++naps > 100) throw new Error('It waits for ever.')
     },
-  } as unknown as Ownership
+  } as unknown as PartitionContext
   const nothing = { scan: async () => [], get: async () => [], apply: async () => undefined } as unknown as PartitionStore
   // Jobs are at their end, whatever is asked of commands.
-  const feed = own.feed as { next: (source: string) => number }
-  feed.next = (source) => (source === 'jobs' ? 0 : 300)
+  const partitionReader = own.partitionReader as { next: (source: string) => number }
+  partitionReader.next = (source) => (source === 'jobs' ? 0 : 300)
   const ends = {
     jobs: { earliest: 0, next: 0 },
     commands: { earliest: 0, next: 500 },
@@ -291,15 +291,15 @@ test('the very first definition of the old log, too, counts no more', async () =
 })
 
 test('a drain whose owner may not decide by its clock waits for the clock, and not in a loop', async () => {
-  let folded = 0
+  let batchResult = 0
   const naps: number[] = []
   const clock = { nowMs: () => 60_000 + naps.length, steadyMs: () => 60_000 + naps.length }
   const offsets = async (topic: string) => [{ partition: 0, earliest: 0, next: topic === names.jobs ? 0 : 5 }]
   const own = {
     shared: { codecs, names, clock, admin: { offsets } },
     partition: 0,
-    catchUp: {},
-    feed: {
+    restoreProgress: {},
+    partitionReader: {
       open: () => undefined,
       next: (source: string) => (source === 'jobs' ? 0 : 5),
       reach: () => 5,
@@ -307,16 +307,16 @@ test('a drain whose owner may not decide by its clock waits for the clock, and n
     },
     applied: { jobs: 0, commands: 0, events: 0 },
     enter: () => undefined,
-    turn: async () => ({ folded }),
+    runCommitCycle: async () => ({ batchResult }),
     logPosition: async () => undefined,
-    hasFolded: (_: string, end: number) => end <= folded,
+    hasApplied: (_: string, end: number) => end <= batchResult,
     nap: async (untilMs: number) => {
       naps.push(untilMs)
       if (untilMs !== Number.POSITIVE_INFINITY) clock.steadyMs = () => 70_000
-      else folded = 5
+      else batchResult = 5
       if (naps.length > 5) throw new Error('It looks again and again.')
     },
-  } as unknown as Ownership
+  } as unknown as PartitionContext
   const nothing = { scan: async () => [], get: async () => [], apply: async () => undefined } as unknown as PartitionStore
   const ends = {
     jobs: { earliest: 0, next: 0 },

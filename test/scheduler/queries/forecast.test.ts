@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { JobDefinitionInput } from '../../../schemas/generated.ts'
 import { systemClock } from '../../../src/clock/clock.ts'
-import { looksWaitingMax } from '../../../src/concurrency/fair-slots.ts'
+import { slotWaitersMax } from '../../../src/concurrency/fair-slots.ts'
 import {
   Forecasts,
   forecast,
@@ -139,16 +139,16 @@ describe('a forecast of rules that are searched for', () => {
   it('is made one at a time, and of so many at most', async () => {
     const store = await storeOf([['one', dear(0)]])
     const forecasts = new Forecasts(codecs, systemClock, atOnce)
-    let [underWay, most] = [0, 0]
+    let [activeRuns, most] = [0, 0]
     const scan: typeof store.scan = async (asked) => {
-      most = Math.max(most, ++underWay)
+      most = Math.max(most, ++activeRuns)
       const found = await store.scan(asked)
-      underWay--
+      activeRuns--
       return found
     }
     const counted = () => ({ ...store, get: store.get.bind(store), scan })
     const range = { from: now, to: now + minute, bucketMs: minute }
-    const asked = Array.from({ length: looksWaitingMax + 1 }, () => forecasts.of(counted, range))
+    const asked = Array.from({ length: slotWaitersMax + 1 }, () => forecasts.of(counted, range))
     await expect(forecasts.of(counted, range)).rejects.toMatchObject({ code: 'overloaded' })
     await Promise.all(asked)
     expect(most).toBe(1)

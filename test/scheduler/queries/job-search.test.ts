@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { JobFilter, JobView } from '../../../src/ports/log.ts'
 import { listedBytesMax, listJobsOf } from '../../../src/scheduler/queries/job-search.ts'
-import { Catalogue } from '../../../src/scheduler/queries/search-index.ts'
+import { SearchIndex } from '../../../src/scheduler/queries/search-index.ts'
 import { completeDefinition } from '../../../streams/definitions/definition-json.ts'
 import { pristineState } from '../../../streams/state/draft.ts'
 import type { Job } from '../../../streams/state/job.ts'
@@ -15,8 +15,8 @@ const now = Date.UTC(2030, 0, 1)
 const none = Buffer.alloc(0)
 
 /** Many jobs of two handlers, a few of them tagged, paused or completed. */
-async function filled(count: number, catalogue = new Catalogue()) {
-  const store = catalogue.watch(memoryStore(), () => 0)
+async function filled(count: number, searchIndex = new SearchIndex()) {
+  const store = searchIndex.watch(memoryStore(), () => 0)
   const ops = []
   for (let index = 0; index < count; index++) {
     const id = `job-${String(index).padStart(6, '0')}${index % 4_000 === 77 ? '-odd' : ''}`
@@ -43,7 +43,7 @@ async function filled(count: number, catalogue = new Catalogue()) {
     const state = job.state ?? pristineState(job)
     return { ...state, id: job.id, partition: 0, offset: definition.offset, definition: definition.spec } as unknown as JobView
   }
-  const place = { store, codecs, steadyMs: 0, viewOf, catalogue }
+  const place = { store, codecs, steadyMs: 0, viewOf, searchIndex }
   const all = async (filter: JobFilter, limit = 7) => {
     const ids: string[] = []
     let calls = 0
@@ -85,7 +85,7 @@ describe('a search through the jobs of a partition', () => {
   })
 
   it('looks at the jobs one by one where the catalogue is full', async () => {
-    const { all } = await filled(count, new Catalogue(20_000))
+    const { all } = await filled(count, new SearchIndex(20_000))
     expect(indexesOf((await all({ handler: 'rare' })).ids)).toEqual(every(3_000, 8, count))
   })
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { PartitionStore } from '../../../src/ports/store.ts'
 import type { SchedulerCodecs } from '../../../src/scheduler/options/codecs.ts'
-import { Catalogue, recentMax } from '../../../src/scheduler/queries/search-index.ts'
+import { recentMax, SearchIndex } from '../../../src/scheduler/queries/search-index.ts'
 import { definitionKey, definitionValue } from '../../../streams/state/keys.ts'
 import { memoryStore } from '../../tools/memory-store.ts'
 
@@ -13,72 +13,72 @@ const put = (store: PartitionStore, id: string, handler: string): Promise<void> 
   store.apply([{ key: definitionKey(id), value: definitionValue({ offset: 0, appendedAt: 0, bytes: Buffer.from(handler) }) }])
 
 async function filled(count: number) {
-  const catalogue = new Catalogue()
-  const store = catalogue.watch(memoryStore(), () => 0)
+  const searchIndex = new SearchIndex()
+  const store = searchIndex.watch(memoryStore(), () => 0)
   const id = (index: number): string => `job-${String(index).padStart(5, '0')}`
   for (let index = 0; index < count; index++) await put(store, id(index), index % 1_000 === 999 ? 'rare' : 'common')
-  const build = async (looked = 1_000_000): Promise<number> => catalogue.advance(store, codecs, looked, 0)
-  return { catalogue, store, id, build }
+  const build = async (looked = 1_000_000): Promise<number> => searchIndex.advance(store, codecs, looked, 0)
+  return { searchIndex, store, id, build }
 }
 
 describe('a catalogue', () => {
   it('proposes the jobs of a handler in the order of their ids, as many as there is room for', async () => {
-    const { catalogue, id, build } = await filled(3_500)
+    const { searchIndex, id, build } = await filled(3_500)
     expect(await build()).toBe(3_500)
-    expect(catalogue.propose({ handler: 'rare' }, undefined, 10)).toMatchObject({
+    expect(searchIndex.propose({ handler: 'rare' }, undefined, 10)).toMatchObject({
       ids: [id(999), id(1_999), id(2_999)],
       upTo: undefined,
       looked: 3_500,
     })
-    const first = catalogue.propose({ handler: 'rare' }, undefined, 1)
+    const first = searchIndex.propose({ handler: 'rare' }, undefined, 1)
     expect(first).toMatchObject({ ids: [id(999)], upTo: id(999), isCut: true })
-    expect(catalogue.propose({ handler: 'rare' }, id(999), 1).ids).toEqual([id(1_999)])
-    expect(catalogue.propose({ handler: 'none' }, undefined, 10).ids).toEqual([])
+    expect(searchIndex.propose({ handler: 'rare' }, id(999), 1).ids).toEqual([id(1_999)])
+    expect(searchIndex.propose({ handler: 'none' }, undefined, 10).ids).toEqual([])
   })
 
   it('finds a part of an id wherever it stands', async () => {
-    const { catalogue, store, build } = await filled(500)
+    const { searchIndex, store, build } = await filled(500)
     await put(store, 'ämter', 'common')
     await build()
-    expect(catalogue.propose({ idContains: '00042' }, undefined, 10).ids).toEqual(['job-00042'])
-    expect(catalogue.propose({ idContains: 'b-0004' }, undefined, 100).ids).toHaveLength(10)
-    expect(catalogue.propose({ idContains: 'ämt' }, undefined, 10).ids).toEqual(['ämter'])
-    expect(catalogue.propose({ idContains: '0042', handler: 'rare' }, undefined, 10).ids).toEqual([])
+    expect(searchIndex.propose({ idContains: '00042' }, undefined, 10).ids).toEqual(['job-00042'])
+    expect(searchIndex.propose({ idContains: 'b-0004' }, undefined, 100).ids).toHaveLength(10)
+    expect(searchIndex.propose({ idContains: 'ämt' }, undefined, 10).ids).toEqual(['ämter'])
+    expect(searchIndex.propose({ idContains: '0042', handler: 'rare' }, undefined, 10).ids).toEqual([])
     // The end of one id and the beginning of the next are no part of either.
-    expect(catalogue.propose({ idContains: '9job' }, undefined, 10).ids).toEqual([])
+    expect(searchIndex.propose({ idContains: '9job' }, undefined, 10).ids).toEqual([])
   })
 
   it('says how far it knows while it is built, and proposes nothing beyond', async () => {
-    const { catalogue, id, build } = await filled(2_500)
-    expect(catalogue.propose({ handler: 'rare' }, undefined, 10)).toMatchObject({ ids: [], upTo: '' })
+    const { searchIndex, id, build } = await filled(2_500)
+    expect(searchIndex.propose({ handler: 'rare' }, undefined, 10)).toMatchObject({ ids: [], upTo: '' })
     expect(await build(1_000)).toBe(1_000)
-    expect(catalogue.propose({ handler: 'rare' }, undefined, 10)).toMatchObject({ ids: [id(999)], upTo: id(999) })
+    expect(searchIndex.propose({ handler: 'rare' }, undefined, 10)).toMatchObject({ ids: [id(999)], upTo: id(999) })
     expect(await build(1_000)).toBe(1_000)
-    expect(catalogue.propose({ handler: 'rare' }, id(999), 10)).toMatchObject({ ids: [id(1_999)], upTo: id(1_999) })
+    expect(searchIndex.propose({ handler: 'rare' }, id(999), 10)).toMatchObject({ ids: [id(1_999)], upTo: id(1_999) })
     // Whoever was further already is not sent back.
-    expect(catalogue.propose({ handler: 'rare' }, id(2_400), 10)).toMatchObject({ ids: [], upTo: id(2_400) })
+    expect(searchIndex.propose({ handler: 'rare' }, id(2_400), 10)).toMatchObject({ ids: [], upTo: id(2_400) })
     await build()
-    expect(catalogue.propose({ handler: 'rare' }, id(1_999), 10)).toMatchObject({ ids: [], upTo: undefined })
+    expect(searchIndex.propose({ handler: 'rare' }, id(1_999), 10)).toMatchObject({ ids: [], upTo: undefined })
   })
 
   it('knows what is written after it was built, in its place among the others', async () => {
-    const { catalogue, store, id, build } = await filled(1_200)
+    const { searchIndex, store, id, build } = await filled(1_200)
     await build()
     await put(store, id(5), 'rare')
     await put(store, 'z', 'rare')
     await put(store, id(999), 'common')
     await build()
-    expect(catalogue.propose({ handler: 'rare' }, undefined, 10).ids).toEqual([id(5), id(999), 'z'])
-    expect(catalogue.propose({ handler: 'rare' }, undefined, 1)).toMatchObject({ ids: [id(5), id(999)], upTo: id(999) })
-    expect(catalogue.propose({ handler: 'rare' }, id(999), 10).ids).toEqual(['z'])
+    expect(searchIndex.propose({ handler: 'rare' }, undefined, 10).ids).toEqual([id(5), id(999), 'z'])
+    expect(searchIndex.propose({ handler: 'rare' }, undefined, 1)).toMatchObject({ ids: [id(5), id(999)], upTo: id(999) })
+    expect(searchIndex.propose({ handler: 'rare' }, id(999), 10).ids).toEqual(['z'])
   })
 
   it('is forgotten when too much was written since, and built anew by the next search', async () => {
-    const { catalogue, store, build } = await filled(10)
+    const { searchIndex, store, build } = await filled(10)
     await build()
     for (let index = 0; index <= recentMax; index++) await put(store, `new-${index}`, 'rare')
-    expect(catalogue.last).toBeUndefined()
+    expect(searchIndex.last).toBeUndefined()
     expect(await build()).toBe(10 + recentMax + 1)
-    expect(catalogue.propose({ idContains: `new-${recentMax}` }, undefined, 10).ids).toEqual([`new-${recentMax}`])
+    expect(searchIndex.propose({ idContains: `new-${recentMax}` }, undefined, 10).ids).toEqual([`new-${recentMax}`])
   })
 })

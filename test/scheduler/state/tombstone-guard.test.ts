@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { type LocalRecord, unusable } from '../../../src/scheduler/state/checkpoint.ts'
-import { Freshness, lookMs } from '../../../src/scheduler/state/tombstone-guard.ts'
+import { type Checkpoint, unusable } from '../../../src/scheduler/state/checkpoint.ts'
+import { lookMs, TombstoneGuard } from '../../../src/scheduler/state/tombstone-guard.ts'
 import { VirtualTime } from '../../tools/manual-clock.ts'
 
 const dayMs = 86_400_000
@@ -8,8 +8,8 @@ const dayMs = 86_400_000
 function begun(savedAtMs?: number) {
   const time = new VirtualTime()
   const clock = { nowMs: () => time.nowMs, steadyMs: () => time.nowMs, at: () => () => undefined }
-  const freshness = new Freshness(clock, 7 * dayMs)
-  freshness.begin(savedAtMs)
+  const tombstoneGuard = new TombstoneGuard(clock, 7 * dayMs)
+  tombstoneGuard.begin(savedAtMs)
   const sleep = (forMs: number): void => {
     time.nowMs += forMs
   }
@@ -17,38 +17,38 @@ function begun(savedAtMs?: number) {
   const live = (forMs: number): void => {
     for (let leftMs = forMs; leftMs > 0; leftMs -= lookMs) {
       sleep(Math.min(leftMs, lookMs))
-      freshness.check()
+      tombstoneGuard.check()
     }
   }
-  return { freshness, live, sleep, now: () => time.nowMs }
+  return { tombstoneGuard, live, sleep, now: () => time.nowMs }
 }
 
 describe('a store', () => {
   it('says of itself what it said when it was opened, until all of its logs are read', () => {
-    const { freshness, live, now } = begun(5)
+    const { tombstoneGuard, live, now } = begun(5)
     live(3 * dayMs)
-    expect(freshness.savedAtMs(false)).toBe(5)
-    expect(freshness.savedAtMs(true)).toBe(now())
+    expect(tombstoneGuard.savedAtMs(false)).toBe(5)
+    expect(tombstoneGuard.savedAtMs(true)).toBe(now())
     const caughtUpAt = now()
     live(dayMs)
-    expect(freshness.savedAtMs(false)).toBe(caughtUpAt)
+    expect(tombstoneGuard.savedAtMs(false)).toBe(caughtUpAt)
   })
   it('that is new lacks nothing that is deleted from then on', () => {
-    const { freshness, live, now } = begun()
+    const { tombstoneGuard, live, now } = begun()
     const openedAt = now()
     live(dayMs)
-    expect(freshness.savedAtMs(false)).toBe(openedAt)
+    expect(tombstoneGuard.savedAtMs(false)).toBe(openedAt)
   })
   it('that is idle says now and then that it is up to date', () => {
-    const { freshness, live } = begun()
-    freshness.said()
-    expect(freshness.isDue).toBe(false)
+    const { tombstoneGuard, live } = begun()
+    tombstoneGuard.said()
+    expect(tombstoneGuard.isDue).toBe(false)
     live(lookMs)
     // What it may say is asked with each turn, also where nothing is written.
-    freshness.savedAtMs(true)
-    expect(freshness.isDue).toBe(true)
-    freshness.said()
-    expect(freshness.isDue).toBe(false)
+    tombstoneGuard.savedAtMs(true)
+    expect(tombstoneGuard.isDue).toBe(true)
+    tombstoneGuard.said()
+    expect(tombstoneGuard.isDue).toBe(false)
   })
   it('may be idle for years', () => {
     expect(() => begun().live(800 * dayMs)).not.toThrow()
@@ -57,19 +57,19 @@ describe('a store', () => {
 
 describe('a process that slept', () => {
   it.each([5, 6])('for %i days goes on only where no tombstone can have come and gone', (days) => {
-    const { freshness, sleep } = begun()
+    const { tombstoneGuard, sleep } = begun()
     sleep(days * dayMs)
-    if (days === 5) expect(() => freshness.check()).not.toThrow()
-    else expect(() => freshness.check()).toThrow('slept for longer than deletions are kept')
+    if (days === 5) expect(() => tombstoneGuard.check()).not.toThrow()
+    else expect(() => tombstoneGuard.check()).toThrow('slept for longer than deletions are kept')
   })
   it('does not call its store up to date before it has been opened again', () => {
-    const { freshness, sleep, now } = begun()
-    const before = freshness.savedAtMs(true)
+    const { tombstoneGuard, sleep, now } = begun()
+    const before = tombstoneGuard.savedAtMs(true)
     sleep(6 * dayMs)
-    expect(freshness.savedAtMs(true)).toBe(before)
-    expect(() => freshness.check()).toThrow()
-    freshness.begin()
-    expect(freshness.savedAtMs(true)).toBe(now())
+    expect(tombstoneGuard.savedAtMs(true)).toBe(before)
+    expect(() => tombstoneGuard.check()).toThrow()
+    tombstoneGuard.begin()
+    expect(tombstoneGuard.savedAtMs(true)).toBe(now())
   })
 })
 
@@ -77,8 +77,8 @@ describe('a store that is opened', () => {
   const now = 1_800_000_000_000
   const log = { clusterId: 'here', jobs: { earliest: 0, next: 10 } }
   const local = { clusterId: 'here', jobsOffset: 10, stateOffset: 0, claimOffset: 0, savedAtMs: now }
-  const why = (more: Partial<LocalRecord>): string | undefined => unusable({ ...local, ...more }, log, now, 10 * dayMs)
-  it.each<[string, Partial<LocalRecord>, RegExp]>([
+  const why = (more: Partial<Checkpoint>): string | undefined => unusable({ ...local, ...more }, log, now, 10 * dayMs)
+  it.each<[string, Partial<Checkpoint>, RegExp]>([
     ['of another cluster', { clusterId: 'there' }, /cluster there, this one is here/],
     ['that has read what the log has not', { jobsOffset: 11 }, /read jobs up to 11, the log ends at 10/],
     ['of a log in which another owner has gone on', { otherLog: 'theirs' }, /another owner has gone on/],
@@ -87,7 +87,7 @@ describe('a store that is opened', () => {
   ])('is built anew where it is one %s', (_, more, reason) => {
     expect(why(more)).toMatch(reason)
   })
-  it.each<[string, Partial<LocalRecord>]>([
+  it.each<[string, Partial<Checkpoint>]>([
     ['has read all that is there', {}],
     ['alone has what the log has lost', { jobsOffset: 11, otherLog: 'ours' }],
     ['is as old as it may be', { savedAtMs: now - 8 * dayMs }],

@@ -21,12 +21,12 @@ function weighed(driver: SchedulerDriver): { sizes: number[]; retries: number[] 
 }
 
 /** What the store was asked for at once, at most, in bytes. */
-function read(driver: SchedulerDriver): { most: number; mostOfTurn: number } {
-  const seen = { most: 0, mostOfTurn: 0 }
-  let ofTurn = 0
+function read(driver: SchedulerDriver): { most: number; mostOfCycle: number } {
+  const seen = { most: 0, mostOfCycle: 0 }
+  let ofCycle = 0
   const append = driver.log.append.bind(driver.log)
   driver.log.append = (records, transaction) => {
-    if (transaction !== undefined) ofTurn = 0
+    if (transaction !== undefined) ofCycle = 0
     return append(records, transaction)
   }
   const disk = driver.processes[0]?.disk.get(0)
@@ -35,9 +35,9 @@ function read(driver: SchedulerDriver): { most: number; mostOfTurn: number } {
   disk.getNow = (keys) => {
     const values = getNow(keys)
     const bytes = values.reduce((sum, value) => sum + (value?.length ?? 0), 0)
-    ofTurn += bytes
+    ofCycle += bytes
     seen.most = Math.max(seen.most, bytes)
-    seen.mostOfTurn = Math.max(seen.mostOfTurn, ofTurn)
+    seen.mostOfCycle = Math.max(seen.mostOfCycle, ofCycle)
     return values
   }
   return seen
@@ -112,7 +112,7 @@ it('are not in memory together when all of them succeed at once, though hardly a
   const [owner] = driver.processes
   if (owner === undefined) throw new Error('No owner.')
   for (const id of ['heavy-0', `heavy-${count - 1}`]) expect(driver.state(owner, id)?.succeeded).toBe(1)
-  expect(reads.mostOfTurn).toBeLessThan(mostLoaded)
+  expect(reads.mostOfCycle).toBeLessThan(mostLoaded)
 })
 
 it('are let go in such transactions too when many slots become free at once', async () => {
@@ -209,7 +209,7 @@ it('are kept once, and read one by one, where a hundred runs of one job are acti
   if (owner === undefined) throw new Error('No owner.')
   for (const id of ['one', 'own']) expect(driver.state(owner, id)?.succeeded).toBe(100)
   expect(Math.max(...seen.sizes)).toBeLessThanOrEqual(most)
-  expect(reads.mostOfTurn).toBeLessThan(mostLoaded)
+  expect(reads.mostOfCycle).toBeLessThan(mostLoaded)
   const left = driver.processes[0]?.disk.get(0)?.dump() ?? []
   expect(left.filter(([key]) => key.startsWith('50'))).toEqual([])
 })

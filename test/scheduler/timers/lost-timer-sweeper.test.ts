@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import type { JobDefinitionInput } from '../../../schemas/generated.ts'
 import { createMetrics } from '../../../src/metrics/metrics.ts'
 import { knownDefinition } from '../../../src/scheduler/state/job-loader.ts'
-import { Sweeper } from '../../../src/scheduler/timers/lost-timer-sweeper.ts'
+import { LostTimerSweeper } from '../../../src/scheduler/timers/lost-timer-sweeper.ts'
 import { TimeIndex } from '../../../src/scheduler/timers/time-index.ts'
 import { completeDefinition } from '../../../streams/definitions/definition-json.ts'
 import { stepsSpent } from '../../../streams/schedules/steps.ts'
@@ -19,7 +19,7 @@ const metrics = createMetrics()
 
 let now: number
 let store: MemoryStore
-let sweeper: Sweeper
+let sweeper: LostTimerSweeper
 let written: Timer[]
 
 beforeEach(() => {
@@ -28,7 +28,7 @@ beforeEach(() => {
   written = []
   metrics.timersRearmed.reset()
   const clock = { nowMs: () => now, steadyMs: () => now, at: () => () => {} }
-  sweeper = new Sweeper(store, { codecs, clock, metrics, logger: pino({ level: 'silent' }) })
+  sweeper = new LostTimerSweeper(store, { codecs, clock, metrics, logger: pino({ level: 'silent' }) })
 })
 
 const look = () => sweeper.look(now, (timer) => void written.push(timer))

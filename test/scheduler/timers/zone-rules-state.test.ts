@@ -2,12 +2,12 @@
 import { pino } from 'pino'
 import { expect, it } from 'vitest'
 import { createMetrics } from '../../../src/metrics/metrics.ts'
-import { ZoneStanding } from '../../../src/scheduler/timers/zone-rules-state.ts'
+import { ZoneRulesState } from '../../../src/scheduler/timers/zone-rules-state.ts'
 
 it('warns of other rules with what to do, and not of an earlier version that does not say its rules', () => {
   const lines: { level: number; msg: string }[] = []
   const logger = pino({ level: 'info' }, { write: (line) => lines.push(JSON.parse(line)) })
-  const zones = new ZoneStanding(0, { zoneRules: '2026c', metrics: createMetrics(), logger })
+  const zones = new ZoneRulesState(0, { zoneRules: '2026c', metrics: createMetrics(), logger })
   zones.claimed('')
   expect(lines).toMatchObject([{ level: 30, msg: expect.stringContaining('earlier version') }])
   zones.claimed('2025a')

@@ -1,6 +1,6 @@
 /** New time zone rules, as a newer Node brings them: stores that were kept, built anew or copied fire alike, and each occurrence once. */
 import { describe, expect, it } from 'vitest'
-import type { Ownership } from '../../../src/scheduler/partition/partition-context.ts'
+import type { PartitionContext } from '../../../src/scheduler/partition/partition-context.ts'
 import { ZoneLooks } from '../../../src/scheduler/partition/zone-checks.ts'
 import type { TimeIndex } from '../../../src/scheduler/timers/time-index.ts'
 import { ZoneWalk, zoneJobsPerLook } from '../../../src/scheduler/timers/zone-walk.ts'
@@ -243,8 +243,13 @@ it('goes on where turns are narrowed, with no more than they may take, also wher
   let steadyMs = 0
   const clock = { nowMs: () => beginMs, steadyMs: () => steadyMs, at: () => () => undefined }
   const logger = { info: () => undefined }
-  const zones = { isStale: true, logged: 'old', store: 'old', own: 'new', walk: undefined as ZoneWalk | undefined }
-  const own = { partition: 0, shared: { codecs, clock, metrics, logger }, zones, narrowing: { max: 2 } } as unknown as Ownership
+  const zones = { isStale: true, changelogState: 'old', store: 'old', own: 'new', walk: undefined as ZoneWalk | undefined }
+  const own = {
+    partition: 0,
+    shared: { codecs, clock, metrics, logger },
+    zones,
+    failureIsolation: { max: 2 },
+  } as unknown as PartitionContext
   const looks = new ZoneLooks(own, store, {} as TimeIndex, () => undefined)
   const seen: number[] = []
   for (; seen.length < 10 && !looks.areDone; steadyMs += 50) {

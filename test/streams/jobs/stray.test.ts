@@ -7,7 +7,7 @@ import { JobHistory } from '../runs/history.ts'
 const hourMs = 3_600_000
 
 /** The clock is right again; the owner comes across the job. */
-function setRight(job: JobHistory, now: number): JobHistory {
+function correctTimes(job: JobHistory, now: number): JobHistory {
   job.now = now
   const timers = strayTimersOf(job.job, now)
   expect(timers).not.toEqual([])
@@ -26,14 +26,14 @@ describe('after a clock that was hours ahead', () => {
     job.define({ schedule: { everyMs: 10_000 }, target: { topic: { name: 'out' } } })
     expect(job.state).toMatchObject({ status: 'INVALID', recheckAt: 5 * hourMs + 5_000 })
     problem = undefined
-    expect(setRight(job, 20_000).until(20_000).state).toMatchObject({ status: 'ACTIVE', recheckAt: null })
+    expect(correctTimes(job, 20_000).until(20_000).state).toMatchObject({ status: 'ACTIVE', recheckAt: null })
   })
   it('a retry that waits here comes when its backoff has passed, with as long a time to start', () => {
     const job = new JobHistory().define({ startDeadlineMs: 7_000, retry: { backoff: { fixed: { delayMs: 500 } } } }).until(1_000)
     job.now = 5 * hourMs
     job.fail()
     expect(job.state.active[0]).toMatchObject({ status: 'RETRY_WAIT', parked: true, dueAt: 5 * hourMs + 500 })
-    setRight(job, 20_000)
+    correctTimes(job, 20_000)
     expect(job.state.active[0]).toMatchObject({ dueAt: 20_500, startDeadlineAt: 27_500 })
     expect(job.until(20_500).sent.at(-1)).toMatchObject({ attempt: 2, dueAt: 20_500 })
   })
@@ -48,7 +48,7 @@ describe('after a clock that was hours ahead', () => {
     job.now = 5 * hourMs
     job.until(5 * hourMs)
     expect(job.state.active.map(({ status }) => status)).toEqual(['DISPATCHED', 'WAITING', 'WAITING'])
-    setRight(job, 20_000)
+    correctTimes(job, 20_000)
     expect(job.state.active.slice(1).map(({ dueAt }) => dueAt)).toEqual([21_000, 22_000])
     expect(job.until(22_000).sent.map(({ dispatchedAt }) => dispatchedAt)).toEqual([5 * hourMs, 21_000, 22_000])
   })
@@ -57,14 +57,14 @@ describe('after a clock that was hours ahead', () => {
     job.now = 5 * hourMs
     for (const payload of ['a', 'b', 'c']) job.command('TRIGGER', { payload: Buffer.from(payload) })
     expect(job.state.active.map(({ status }) => status)).toEqual(['DISPATCHED', 'WAITING', 'WAITING'])
-    setRight(job, 20_000)
+    correctTimes(job, 20_000)
     expect(job.until(22_000).sent.map(({ payload }) => payload?.toString())).toEqual(['a', 'b', 'c'])
   })
   it('a running attempt has its lease and its timeout from now', () => {
     const job = new JobHistory().define({ leaseMs: 10_000, attemptTimeoutMs: 15_000 }).until(1_000)
     job.now = 5 * hourMs
     job.report('STARTED', { startedAt: 5 * hourMs })
-    setRight(job, 20_000)
+    correctTimes(job, 20_000)
     expect(job.state.active[0]).toMatchObject({ status: 'RUNNING', startedAt: 20_000 })
     expect(job.until(30_000).state.active[0]).toMatchObject({ attempt: 2 })
   })
@@ -73,18 +73,18 @@ describe('after a clock that was hours ahead', () => {
     job.now = 5 * hourMs
     job.until(5 * hourMs)
     expect(job.state.active[0]?.tellAt).toBeGreaterThan(5 * hourMs)
-    setRight(job, 20_000).until(20_000)
+    correctTimes(job, 20_000).until(20_000)
     expect(job.out.at(-1)).toMatchObject({ kind: 'tell' })
   })
   it('an interval from the end of a run goes on, and a job that is done is deleted in time', () => {
     const job = new JobHistory().define({ schedule: { everyMs: 10_000, from: 'END' } }).until(10_000)
     job.now = 5 * hourMs
     job.report('SUCCEEDED')
-    expect(setRight(job, 20_000).state.nextFireAt).toBe(30_000)
+    expect(correctTimes(job, 20_000).state.nextFireAt).toBe(30_000)
     const done = new JobHistory().define({ retainCompletedMs: 60_000 }).until(1_000)
     done.now = 5 * hourMs
     done.report('SUCCEEDED')
-    expect(setRight(done, 20_000).state).toMatchObject({ status: 'COMPLETED', finishedAt: 20_000, deleteAt: 80_000 })
+    expect(correctTimes(done, 20_000).state).toMatchObject({ status: 'COMPLETED', finishedAt: 20_000, deleteAt: 80_000 })
   })
 })
 

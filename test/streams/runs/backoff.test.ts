@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type BackoffInput, jobDefinitionSchema, type Retry } from '../../../schemas/generated.ts'
 import { completeDefinition } from '../../../streams/definitions/definition-json.ts'
-import { hashShare } from '../../../streams/hashing/hash-fraction.ts'
+import { hashFraction } from '../../../streams/hashing/hash-fraction.ts'
 import { retryDelayMaxMs, retryDelayMs } from '../../../streams/runs/backoff.ts'
 
 function retryOf(backoff: BackoffInput | undefined, jitter = 0): Retry {
@@ -79,7 +79,7 @@ describe('jitter', () => {
     for (const count of buckets) expect(Math.abs(count - 1000)).toBeLessThan(150)
   })
   it('is the same in every version, so that a replay decides as the first time', () => {
-    expect(['', 'a', 'job/1/1', 'ü😀'].map((text) => Math.floor(hashShare(text) * 2 ** 32))).toEqual([
+    expect(['', 'a', 'job/1/1', 'ü😀'].map((text) => Math.floor(hashFraction(text) * 2 ** 32))).toEqual([
       2872998923, 2448022055, 146020771, 1255708759,
     ])
   })

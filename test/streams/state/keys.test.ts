@@ -5,12 +5,12 @@ import { indexKind, indexRange } from '../../../streams/state/job-index.ts'
 import {
   definitionKey,
   definitionValue,
-  isKeptDefinition,
+  isRetainedDefinition,
   jobIdOfKey,
-  keptDefinitionKey,
   metaKey,
   prefix,
   rangeOf,
+  retainedDefinitionKey,
   runKey,
   slotsKey,
   snapshotKey,
@@ -49,7 +49,7 @@ describe('the bytes of a key', () => {
     ['an ended run in a slot of the ring', runKey('job-1', 40_017), '52 6a6f622d31 00 07'],
     ['a snapshot', snapshotKey('job-1', 258), '50 6a6f622d31 00 0000000000000102'],
     ['a snapshot of the last run there can be', snapshotKey('a', Number.MAX_SAFE_INTEGER), '50 61 00 001fffffffffffff'],
-    ['a kept definition', keptDefinitionKey('job-1'), '50 6a6f622d31 00 0000000000000000'],
+    ['a kept definition', retainedDefinitionKey('job-1'), '50 6a6f622d31 00 0000000000000000'],
     [
       'a timer of a job',
       timerKey({ dueAt: 1_750_000_000_123, kind: timerKind.fire, jobId: 'job-1', runNo: 0 }),
@@ -121,7 +121,7 @@ describe('what was made into bytes', () => {
   it('comes back: the job of a key', () => {
     fc.assert(
       fc.property(jobId(), number(), (id, runNo) => {
-        for (const key of [definitionKey(id), stateKey(id), runKey(id, runNo), snapshotKey(id, runNo), keptDefinitionKey(id)])
+        for (const key of [definitionKey(id), stateKey(id), runKey(id, runNo), snapshotKey(id, runNo), retainedDefinitionKey(id)])
           expect(jobIdOfKey(key)).toBe(id)
       }),
     )
@@ -141,10 +141,10 @@ describe('what was made into bytes', () => {
   it('tells a kept definition from the snapshot of a run', () => {
     fc.assert(
       fc.property(jobId(), number(), (id, runNo) => {
-        expect(isKeptDefinition(snapshotKey(id, runNo))).toBe(runNo === 0)
+        expect(isRetainedDefinition(snapshotKey(id, runNo))).toBe(runNo === 0)
       }),
     )
-    expect(isKeptDefinition(stateKey('a'))).toBe(false)
+    expect(isRetainedDefinition(stateKey('a'))).toBe(false)
   })
 })
 

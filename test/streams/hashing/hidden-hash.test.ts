@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest'
 import type { JobDefinitionInput } from '../../../schemas/generated.ts'
 import { completeDefinition } from '../../../streams/definitions/definition-json.ts'
-import { hiddenHash } from '../../../streams/hashing/redacted-hash.ts'
+import { hiddenHash } from '../../../streams/hashing/hidden-hash.ts'
 import { JobHistory } from '../runs/history.ts'
 
 const base: JobDefinitionInput = { schedule: { everyMs: 1_000 }, target: { handler: 'noop' } }
