@@ -5,11 +5,11 @@ import { exitTable } from '../../src/cli/terminal/exit-codes.ts'
 import { code, heading, page, table } from './markdown.ts'
 
 /** Characters of a line of help. */
-const COLUMNS = 110
+const tableColumns = 110
 
 export function cliPage(): string {
   const written: string[] = []
-  const output = { write: (text: string) => written.push(text), columns: COLUMNS }
+  const output = { write: (text: string) => written.push(text), columns: tableColumns }
   const program = createProgram({ stdout: output, stderr: output, env: {} }, () => {})
   const helpOf = (command: Command): string => {
     written.length = 0

@@ -14,7 +14,7 @@ import type { Fact } from './fact.ts'
 import type { Finding } from './finding.ts'
 import { Ledger } from './ledger.ts'
 import { factOf, poolOf } from './record-facts.ts'
-import { FINDINGS_MAX, type Verdict, verdictOf } from './verdict.ts'
+import { findingsMax, type Verdict, verdictOf } from './verdict.ts'
 
 export interface AuditOptions {
   cluster: ClusterOptions
@@ -29,11 +29,11 @@ export interface AuditOptions {
 }
 
 /** How long before its nominal time a run may be dispatched, and its record be written. */
-const AHEAD_MS = 3_600_000
+const aheadMs = 3_600_000
 /** How far one partition may be read ahead of another, by the times of their records. */
-const PACE_MS = 30_000
+const defaultPaceMs = 30_000
 /** Facts that are entered in one step. */
-const STEP_FACTS = 2_000
+const stepFacts = 2_000
 
 /**
  * What is read, in the order in which ends are looked up: what a topic says of runs is then in those whose ends are looked up later.
@@ -68,7 +68,7 @@ export async function audit({
   }
   const codecs = await openCodecs([...new Set(executions.map((topic) => poolOf(names, topic) ?? ''))])
   const windowed = new Set([...executions, names.control, names.events])
-  const window = from === undefined ? undefined : { ms: Math.max(0, from - AHEAD_MS), topics: windowed }
+  const window = from === undefined ? undefined : { ms: Math.max(0, from - aheadMs), topics: windowed }
   const folder = await mkdtemp(join(tmpdir(), 'duelog-audit-'))
   const { store } = await rocksStores(folder).open(0)
   try {
@@ -78,7 +78,7 @@ export async function audit({
     const ledger = new Ledger({
       store,
       scope,
-      onFinding: (finding) => void (findings.length < FINDINGS_MAX && findings.push(finding)),
+      onFinding: (finding) => void (findings.length < findingsMax && findings.push(finding)),
     })
     let facts: Fact[] = []
     // What a broker has appended is past, where the clock of this machine is behind.
@@ -94,7 +94,7 @@ export async function audit({
       topics,
       groupPrefix: names.group('audit-'),
       from: window,
-      paceMs: PACE_MS,
+      paceMs: defaultPaceMs,
       onProgress,
       signal,
       async onRecord(record: RecordIn) {
@@ -103,7 +103,7 @@ export async function audit({
         const fact = await factOf(names, codecs, record)
         if (fact === 'unreadable') ledger.tally.unreadable++
         else if (fact !== undefined) facts.push(fact)
-        if (facts.length >= STEP_FACTS) await entered()
+        if (facts.length >= stepFacts) await entered()
       },
       onUnread: () => void ledger.tally.unreadable++,
       async onPassed(watermark) {

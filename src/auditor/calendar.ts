@@ -9,14 +9,14 @@ import { livesOf } from './lives.ts'
 import type { ReviewContext } from './review-context.ts'
 
 /** Nominal times of one job that are looked at in one go. */
-export const TIMES_MAX = 100_000
+export const timesMax = 100_000
 /** Steps of search (ADR 0058) for these of one job: about a fifth of a second, in pieces. */
-export const TIMES_STEPS_MAX = 20_000_000
+export const timesStepsMax = 20_000_000
 /** Owners of earlier versions count the occurrences of one skip up to here: beyond, their count may be too low. */
-const SKIPS_COUNTED_MAX = 1_000
+const skipsCountedMax = 1_000
 /** Runs by nominal time that are kept of a job, and of these the ones that are judged already. */
-const FIRED_MAX = 10_000
-const FIRED_KEPT = 16
+const firedMax = 10_000
+const firedKept = 16
 
 /** First nominal time after `after`; null when there is none. `anchorAt`: append time that the schedule counts from. */
 export function occurrenceAfter(spec: PlanSpec, anchorAt: number, after: number): number | null {
@@ -78,7 +78,7 @@ export function* judgeCalendar(
   const excused = skipped - begin.skipped - resolved + queued
   const unseen = spec.plain ? 0 : Math.max(0, scheduledRuns - begin.runs - account.fired.filter(([at]) => at >= first).length)
   if (missed.length <= excused + unseen) return
-  if (excused >= SKIPS_COUNTED_MAX) return context.unjudged('calendar')
+  if (excused >= skipsCountedMax) return context.unjudged('calendar')
   const counted = excused === 0 ? '' : ` of which ${counts(excused, 'was', 'were')} skipped by its policies,`
   const detail = `${counts(missed.length, 'occurrence has', 'occurrences have')} no run,${counted} the first ${new Date(missed[0] ?? 0).toISOString()}`
   context.find('missed', account.id, detail, missed[0])
@@ -101,7 +101,7 @@ function* timesIn(
   }
   let at = next(from - 1)
   while (at !== null && at < until) {
-    if (times.length === TIMES_MAX || searched > TIMES_STEPS_MAX) return undefined
+    if (times.length === timesMax || searched > timesStepsMax) return undefined
     times.push(at)
     yield
     at = next(at)
@@ -131,9 +131,9 @@ export function doubleOccurrences(account: JobAccount, { find }: ReviewContext):
 export function trimFired(account: JobAccount): void {
   const since = account.calendar?.since ?? unknown
   const open = account.state?.status === 'ACTIVE' && account.state.nextFireAt !== null
-  if (account.fired.length <= FIRED_KEPT) return
+  if (account.fired.length <= firedKept) return
   const sorted = account.fired.sort(([a], [b]) => a - b)
   const kept = sorted.findIndex(([nominal]) => nominal >= since)
-  const from = !open || kept < 0 ? sorted.length - FIRED_KEPT : Math.max(0, kept - FIRED_KEPT)
-  account.fired = sorted.slice(Math.max(from, sorted.length - FIRED_MAX))
+  const from = !open || kept < 0 ? sorted.length - firedKept : Math.max(0, kept - firedKept)
+  account.fired = sorted.slice(Math.max(from, sorted.length - firedMax))
 }

@@ -43,10 +43,10 @@ export interface LedgerOptions {
 /** How far everything was read. */
 export type Progress = Pick<ReviewContext, 'watermark' | 'isPresent' | 'isFinal' | 'completeFrom' | 'targetTopics'>
 
-const RUNS_MAX_DEFAULT = 2_000
-const UNSAVED_MAX_DEFAULT = 500
+const runsMaxDefault = 2_000
+const unsavedMaxDefault = 500
 /** Accounts that are looked at in one step. */
-const STEP_ACCOUNTS = 50
+const stepAccounts = 50
 /** Changes to what is stored make this another number: an older store is begun anew. */
 const layout = 1
 
@@ -89,7 +89,7 @@ export class Ledger {
       return saved.extra
     }
     for (;;) {
-      const entries = await store.scan({ from: Buffer.of(0), to: Buffer.of(0xff), limit: STEP_ACCOUNTS })
+      const entries = await store.scan({ from: Buffer.of(0), to: Buffer.of(0xff), limit: stepAccounts })
       if (entries.length === 0) return undefined
       await store.apply(entries.map(({ key }) => ({ key, value: null })))
     }
@@ -97,7 +97,7 @@ export class Ledger {
 
   /** Enters facts in the order of their partition. `nowMs`: no record counts as of later. */
   async take(facts: readonly Fact[], nowMs: number): Promise<void> {
-    const { runsMax = RUNS_MAX_DEFAULT, scope } = this.#options
+    const { runsMax = runsMaxDefault, scope } = this.#options
     await this.#load(facts.map(({ jobId }) => jobId))
     const context: EntryContext = { find: this.#find, unjudged: this.#unjudged, runsMax, nowMs }
     for (const fact of facts) {
@@ -131,12 +131,12 @@ export class Ledger {
     let from = Buffer.of(prefix.check)
     const to = checkKey(Math.max(0, until + 1), '')
     for (;;) {
-      const entries = await this.#options.store.scan({ from, to, limit: STEP_ACCOUNTS })
+      const entries = await this.#options.store.scan({ from, to, limit: stepAccounts })
       const ids = entries.map(({ key }) => key.toString('utf8', 9))
       await this.#load(ids)
       await judgeAll(ids)
       const last = entries.at(-1)
-      if (last === undefined || entries.length < STEP_ACCOUNTS) return
+      if (last === undefined || entries.length < stepAccounts) return
       from = Buffer.concat([last.key, Buffer.of(0)])
     }
   }
@@ -146,7 +146,7 @@ export class Ledger {
     await this.save(undefined)
     let from = Buffer.of(prefix.account)
     for (;;) {
-      const entries = await this.#options.store.scan({ from, to: Buffer.of(prefix.account + 1), limit: STEP_ACCOUNTS })
+      const entries = await this.#options.store.scan({ from, to: Buffer.of(prefix.account + 1), limit: stepAccounts })
       for (const { value } of entries) visit(deserialize(value) as JobAccount)
       const last = entries.at(-1)
       if (last === undefined) return
@@ -156,7 +156,7 @@ export class Ledger {
 
   /** Calls `save` when many have changed. */
   async saveMany(save = (): Promise<void> => this.save(undefined)): Promise<void> {
-    const { unsavedMax = UNSAVED_MAX_DEFAULT } = this.#options
+    const { unsavedMax = unsavedMaxDefault } = this.#options
     if (this.#dirty.size > unsavedMax) await save()
   }
 

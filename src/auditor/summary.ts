@@ -4,7 +4,7 @@ import { type FindingKind, findingKinds } from './finding.ts'
 import type { Verdict } from './verdict.ts'
 
 /** Findings named of each kind; --json names all. */
-const NAMED_MAX = 10
+const namedMax = 10
 
 export function isClean({ found }: Verdict): boolean {
   return found === 0
@@ -37,8 +37,8 @@ export function auditText(verdict: Verdict): string {
   const named = findingKinds.flatMap((kind) => {
     const found = ofKind(kind)
     if (found.length === 0) return []
-    const more = found.length > NAMED_MAX ? [`  and ${number(found.length - NAMED_MAX)} more`] : []
-    return [`${kind}:`, ...found.slice(0, NAMED_MAX).map(({ what, detail }) => `  ${what}: ${detail}`), ...more]
+    const more = found.length > namedMax ? [`  and ${number(found.length - namedMax)} more`] : []
+    return [`${kind}:`, ...found.slice(0, namedMax).map(({ what, detail }) => `  ${what}: ${detail}`), ...more]
   })
   const end = isClean(verdict)
     ? "By the log each occurrence that was due ran once, or was skipped by its job's policy; none ran early."

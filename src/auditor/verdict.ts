@@ -33,7 +33,7 @@ export interface Verdict {
 }
 
 /** Findings that are listed. */
-export const FINDINGS_MAX = 10_000
+export const findingsMax = 10_000
 
 /** The ledger was settled. Runs that are open count as runs. */
 export async function verdictOf(ledger: Ledger, findings: Finding[], scope: { from: number; to: number }): Promise<Verdict> {

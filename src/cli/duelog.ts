@@ -2,10 +2,10 @@
 /** The command `duelog`. It imports nothing by itself, so that a Node which is too old is told so rather than failing on the first import. */
 export {}
 
-const NODE_MAJOR_MIN = 24
+const nodeMajorMin = 24
 
-if (Number(process.versions.node.split('.')[0]) < NODE_MAJOR_MIN) {
-  process.stderr.write(`duelog: Node ${NODE_MAJOR_MIN} or later is needed; this is ${process.version}.\n`)
+if (Number(process.versions.node.split('.')[0]) < nodeMajorMin) {
+  process.stderr.write(`duelog: Node ${nodeMajorMin} or later is needed; this is ${process.version}.\n`)
   process.exit(1)
 }
 const { boundHeap, boundMalloc } = await import('./memory.ts')

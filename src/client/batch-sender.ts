@@ -1,10 +1,10 @@
 /** Collects records into batches and keeps a bounded number of them on their way. */
 import type { LogWriter, RecordOut } from '../ports/index.ts'
 
-export const BATCH_RECORDS_MAX = 1_000
-export const BATCH_BYTES_MAX = 512 * 1024
+export const batchRecordsMax = 1_000
+export const batchBytesMax = 512 * 1024
 /** Batches on their way at once. The writer joins those that wait into one request, so several keep it busy. */
-export const BATCHES_IN_FLIGHT_MAX = 8
+export const batchesInFlightMax = 8
 
 export class BatchSender {
   readonly #writer: LogWriter
@@ -24,14 +24,14 @@ export class BatchSender {
   add(record: RecordOut, bytes: number): boolean {
     this.#records.push(record)
     this.#bytes += bytes
-    if (this.#records.length < BATCH_RECORDS_MAX && this.#bytes < BATCH_BYTES_MAX) return false
+    if (this.#records.length < batchRecordsMax && this.#bytes < batchBytesMax) return false
     this.#send()
-    return this.#inFlight >= BATCHES_IN_FLIGHT_MAX || this.#failure !== undefined
+    return this.#inFlight >= batchesInFlightMax || this.#failure !== undefined
   }
 
   /** Resolves when another batch may go. Rejects when one could not be written. */
   async room(): Promise<void> {
-    while (this.#inFlight >= BATCHES_IN_FLIGHT_MAX && this.#failure === undefined) await this.#change()
+    while (this.#inFlight >= batchesInFlightMax && this.#failure === undefined) await this.#change()
     this.#check()
   }
 

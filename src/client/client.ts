@@ -13,7 +13,7 @@ import type { Job } from './job.ts'
 import type { AnyPayloads, JobFor } from './typed-job.ts'
 
 /** Rejections that the result of scheduleMany lists; all are counted and given to onRejected. */
-export const REJECTIONS_LISTED_MAX = 100
+export const rejectionsListedMax = 100
 
 /** Where the job's definition stands in the log. The API's ETag is `"<partition>.<offset>"`. */
 export interface Written {
@@ -128,7 +128,7 @@ async function scheduleMany(
         thrown instanceof DuelogError ? thrown : new DuelogError('bad-definition', messageOf(thrown), { cause: thrown })
       const rejection: Rejection = { index, id: (job as { id?: string } | null | undefined)?.id, error }
       rejected++
-      if (rejections.length < REJECTIONS_LISTED_MAX) rejections.push(rejection)
+      if (rejections.length < rejectionsListedMax) rejections.push(rejection)
       onRejected?.(rejection)
       return false
     }

@@ -10,13 +10,13 @@ import type { Codec } from '../ports/index.ts'
 import type { Job } from './job.ts'
 
 /** A record must fit a batch of the log, and that the broker's usual limit of 1 MB. */
-export const RECORD_BYTES_MAX = 900_000
+export const recordBytesMax = 900_000
 
 const payloadField = jobDefinitionSchema.fields.find((field) => field.name === 'payload')
-const PAYLOAD_BYTES_MAX: number = payloadField !== undefined && 'maxBytes' in payloadField ? payloadField.maxBytes : 0
+const payloadBytesMax: number = payloadField !== undefined && 'maxBytes' in payloadField ? payloadField.maxBytes : 0
 /** The limits of the schema for an instant and a delay; what is beyond them takes the long way and is refused there. */
-const AT_MS_MAX = 8_640_000_000_000_000
-const DELAY_MS_MAX = 315_360_000_000
+const atMsMax = 8_640_000_000_000_000
+const delayMsMax = 315_360_000_000
 
 export class DefinitionReader {
   readonly #codec: Codec<JobDefinition, JobDefinitionInput>
@@ -30,8 +30,8 @@ export class DefinitionReader {
   read(job: Job): { id: string; value: Buffer } {
     if (!this.#readAlike(job)) this.#readInFull(job)
     const value = this.#codec.encode((this.#template as { definition: JobDefinition }).definition)
-    if (value.length > RECORD_BYTES_MAX) {
-      throw new DuelogError('payload-too-large', `Job ${job.id} has ${value.length} bytes; the most is ${RECORD_BYTES_MAX}.`)
+    if (value.length > recordBytesMax) {
+      throw new DuelogError('payload-too-large', `Job ${job.id} has ${value.length} bytes; the most is ${recordBytesMax}.`)
     }
     return { id: job.id, value }
   }
@@ -54,9 +54,9 @@ export class DefinitionReader {
     if (definition.schedule.at !== null) {
       // Only with a window does it matter which instant it is.
       if (definition.startAt !== null || definition.endAt !== null) return false
-      if (!isWhole(at, AT_MS_MAX)) return false
+      if (!isWhole(at, atMsMax)) return false
     } else if (definition.schedule.delayMs !== null) {
-      if (!isWhole(delayMs, DELAY_MS_MAX)) return false
+      if (!isWhole(delayMs, delayMsMax)) return false
     } else return false
     const payload = payloadAlike(job, definition)
     if (payload === undefined) return false
@@ -91,7 +91,7 @@ function payloadAlike({ payload }: Job, definition: JobDefinition): Buffer | nul
   const text = isJsonType(definition.contentType) ? jsonOfValue(payload) : payload
   if (typeof text !== 'string' || !text.isWellFormed()) return undefined
   const bytes = Buffer.from(text)
-  return bytes.length <= PAYLOAD_BYTES_MAX ? bytes : undefined
+  return bytes.length <= payloadBytesMax ? bytes : undefined
 }
 
 /** The template must not change with the user's objects; two levels are all that is compared. */

@@ -41,7 +41,7 @@ export const steadyClock = (clock: Clock): Clock => ({
 })
 
 /** The longest single wait. It bounds how late a forward step of the wall clock is noticed. */
-const WAIT_MS_MAX = 60_000
+const waitMsMax = 60_000
 
 export const systemClock: Clock = {
   nowMs: () => Date.now(),
@@ -53,9 +53,9 @@ export const systemClock: Clock = {
     const wait = (): void => {
       const leftMs = Math.min(atMs - Date.now(), untilSteadyMs - performance.now())
       if (leftMs <= 0) task()
-      else timer = setTimeout(wait, Math.min(Math.ceil(leftMs), WAIT_MS_MAX))
+      else timer = setTimeout(wait, Math.min(Math.ceil(leftMs), waitMsMax))
     }
-    timer = setTimeout(wait, Math.min(Math.max(atMs - Date.now(), 0), WAIT_MS_MAX))
+    timer = setTimeout(wait, Math.min(Math.max(atMs - Date.now(), 0), waitMsMax))
     return () => clearTimeout(timer)
   },
 }

@@ -15,8 +15,8 @@ import {
 import type { Log, LogWriter } from '../ports/index.ts'
 
 /** Where the embedded registry listens by default. */
-const REGISTRY_URL_DEFAULT = 'http://127.0.0.1:18081/apis/ccompat/v7'
-export const TOPIC_PREFIX_DEFAULT = 'duelog.'
+const registryUrlDefault = 'http://127.0.0.1:18081/apis/ccompat/v7'
+export const topicPrefixDefault = 'duelog.'
 
 export interface ClusterOptions extends Pick<LogOptions, 'sasl' | 'ssl' | 'logger'> {
   /** host:port of at least one broker, as a list or separated by commas. */
@@ -53,13 +53,13 @@ export function clusterOf(options: ClusterOptions, onAppended?: LogOptions['onAp
     throw new DuelogError('bad-config', 'brokers must be text or a list of texts, each host:port of a broker')
   const brokers = given.map((broker: string) => broker.trim()).filter((broker) => broker !== '')
   if (brokers.length === 0) throw new DuelogError('bad-config', 'brokers is empty; give host:port of at least one broker')
-  const { sasl, ssl, logger, clientId = 'duelog', registryUrl = REGISTRY_URL_DEFAULT, registryAuth: auth } = options
+  const { sasl, ssl, logger, clientId = 'duelog', registryUrl = registryUrlDefault, registryAuth: auth } = options
   if (hasUser(registryUrl))
     throw new DuelogError(
       'bad-config',
       'registryUrl has a user or a password, which messages would show; give them in registryAuth',
     )
-  const names = topicNames(options.topicPrefix ?? TOPIC_PREFIX_DEFAULT)
+  const names = topicNames(options.topicPrefix ?? topicPrefixDefault)
   const registry = { registryUrl, auth, onRefused: (sentence: string) => logger?.warn({}, sentence) }
   return {
     log: connectLog({ brokers, clientId, sasl, ssl, logger, ...(onAppended === undefined ? {} : { onAppended }) }),

@@ -7,8 +7,8 @@ export {
   lazyWriter,
   plansOf,
   type SubjectStanding,
-  TOPIC_PREFIX_DEFAULT,
   type TopicChange,
+  topicPrefixDefault,
 } from './cluster.ts'
 export { clockOf, processClock, startClock, watchClock } from './process-clock.ts'
 export { endParts, type Step } from './shutdown.ts'

@@ -1,11 +1,11 @@
 /** The known name that a mistyped one most likely means. */
 
 /** More differing characters than this are no typing mistake. */
-const DISTANCE_MAX = 3
+const distanceMax = 3
 
 export function nearestOf(name: string, known: Iterable<string>): string | undefined {
   let nearest: string | undefined
-  let least = DISTANCE_MAX + 1
+  let least = distanceMax + 1
   for (const candidate of known) {
     const distance = distanceOf(name, candidate)
     if (distance < least) [nearest, least] = [candidate, distance]

@@ -3,10 +3,10 @@ import { SingleBar } from 'cli-progress'
 import { numberText, type Output } from './output.ts'
 import type { Counts } from './run-accounts.ts'
 
-const BAR_INTERVAL_MS = 100
-const LINE_INTERVAL_MS = 5_000
+const barIntervalMs = 100
+const lineIntervalMs = 5_000
 /** What stands beside the bar, at its widest. */
-const BESIDE_BAR_CHARS = 58
+const besideBarChars = 58
 
 export interface ProgressOptions {
   output: Output
@@ -24,7 +24,7 @@ function showBar({ output, counts, dayShare }: ProgressOptions): () => void {
   const bar = new SingleBar({
     stream: output as NodeJS.WriteStream,
     format: '{clock} {bar} {ended} of {expected} ended, {retried} retried, {dead} dead',
-    barsize: Math.min(40, Math.max(10, (output.columns ?? 80) - BESIDE_BAR_CHARS)),
+    barsize: Math.min(40, Math.max(10, (output.columns ?? 80) - besideBarChars)),
     barCompleteChar: '█',
     barIncompleteChar: '░',
     hideCursor: true,
@@ -39,7 +39,7 @@ function showBar({ output, counts, dayShare }: ProgressOptions): () => void {
   }
   const ended = (): number => counts().succeeded + counts().dead
   bar.start(counts().expected, ended(), payload())
-  const timer = setInterval(() => bar.update(ended(), payload()), BAR_INTERVAL_MS)
+  const timer = setInterval(() => bar.update(ended(), payload()), barIntervalMs)
   return () => {
     clearInterval(timer)
     bar.update(ended(), payload())
@@ -53,7 +53,7 @@ function showLines({ output, counts, dayShare }: ProgressOptions): () => void {
     const ended = `${numberText(succeeded + dead)} of ${numberText(expected)} ended`
     output.write(`${clockText(dayShare())}  ${numberText(started)} started, ${ended}, ${retried} retried, ${dead} dead\n`)
   }
-  const timer = setInterval(print, LINE_INTERVAL_MS)
+  const timer = setInterval(print, lineIntervalMs)
   return () => {
     clearInterval(timer)
     print()

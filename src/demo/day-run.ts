@@ -24,9 +24,9 @@ export interface DayOptions {
 }
 
 /** From the first definition sent to the first occurrence due. Importing takes a part of it. */
-const HEAD_START_MS = 3_000
+const headStartMs = 3_000
 /** How long after the last retry could have ended the rest is given up as lost. */
-const GRACE_MS = 30_000
+const graceMs = 30_000
 const markPrefix = 'end-of-day-'
 
 /** Rejects when the log refuses, and with the signal's reason. */
@@ -41,7 +41,7 @@ export async function runDay(options: DayOptions): Promise<{ verdict: Verdict; r
     const codecs = await unlessAborted(openCodecs(['default']), signal)
     // Opens the client's connections, so that the head start is for the import alone.
     await unlessAborted(client.scheduleMany([]), signal)
-    const startAt = Date.now() + HEAD_START_MS
+    const startAt = Date.now() + headStartMs
     const expected = plan.map(({ id, delayMs }) => ({ id, dueAt: startAt + delayMs }))
     const ledger = new RunAccounts(expected, backoffMs)
     const isMark = (id: string): boolean => id.startsWith(markPrefix)
@@ -52,14 +52,14 @@ export async function runDay(options: DayOptions): Promise<{ verdict: Verdict; r
     const dayShare = (): number => (Date.now() - startAt) / compressedMs
     const hide = showProgress({ output, counts: () => ledger.counts, dayShare })
     try {
-      await resolvedWithin(follower.complete, lastEndAt(startAt, plan) + GRACE_MS - Date.now(), signal)
+      await resolvedWithin(follower.complete, lastEndAt(startAt, plan) + graceMs - Date.now(), signal)
     } finally {
       hide()
     }
     const marks = marksOf(options.partitions)
     const now = Date.now()
     await unlessAborted(client.scheduleMany(marks.map((id) => markOf(id, now))), signal)
-    const readToEnd = await resolvedWithin(follower.seen(new Set(marks)), GRACE_MS, signal)
+    const readToEnd = await resolvedWithin(follower.seen(new Set(marks)), graceMs, signal)
     return { verdict: ledger.verdict(), readToEnd }
   } finally {
     await Promise.all([follower?.stop(), client.close()])

@@ -40,7 +40,7 @@ const input = new URL('../../examples/kubernetes-ci-periodics.ndjson', import.me
 /** Where Duelog listens by default. */
 const usualPorts = { kafka: 19_092, registry: 18_081, http: 8_080 }
 /** Builds wait more than they work, so that many may run at once. */
-const CONCURRENCY = 512
+const concurrency = 512
 
 /** Rejects with DuelogError when the system does not start or cannot go on. Nothing runs on and no data is left, in any case. */
 export async function runDemo(options: DemoOptions): Promise<DemoOutcome> {
@@ -111,7 +111,7 @@ async function configOf(dataDir: string, { env, httpPort = usualPorts.http }: De
     DUELOG_HTTP_PORT: String(ports.http),
     DUELOG_PARTITIONS: '4',
     DUELOG_REPLICATION: '1',
-    DUELOG_CONCURRENCY: String(CONCURRENCY),
+    DUELOG_CONCURRENCY: String(concurrency),
     ...env,
   })
 }

@@ -9,13 +9,13 @@ export interface DemoPorts {
 }
 
 /** Attempts to find two free ports side by side. */
-const TRIES_MAX = 50
+const triesMax = 50
 
 export async function freePorts(preferred: DemoPorts): Promise<DemoPorts> {
   const registry = (await portIfFree(preferred.registry)) ?? (await anyPort())
   const http = (await portIfFree(preferred.http)) ?? (await anyPort())
   let kafka = preferred.kafka
-  for (let tries = 0; tries < TRIES_MAX; tries++) {
+  for (let tries = 0; tries < triesMax; tries++) {
     const mine = [kafka, kafka + 1]
     const others = [registry, http]
     if (!mine.some((port) => others.includes(port)) && (await portIfFree(kafka)) && (await portIfFree(kafka + 1))) break

@@ -14,7 +14,7 @@ export interface SummaryInput {
 }
 
 /** Ids named for each kind of fault. */
-const NAMED_MAX = 3
+const namedMax = 3
 
 export function isProved({ verdict, readToEnd }: Pick<SummaryInput, 'verdict' | 'readToEnd'>): boolean {
   return readToEnd && faultsOf(verdict).every(({ ids }) => ids.length === 0)
@@ -60,8 +60,8 @@ function sentencesOf({ verdict, readToEnd }: SummaryInput): string[] {
   }
   const faults = faultsOf(verdict).flatMap(({ name, ids }) => {
     if (ids.length === 0) return []
-    const more = ids.length > NAMED_MAX ? `\n  and ${numberText(ids.length - NAMED_MAX)} more` : ''
-    return [`${numberText(ids.length)} ${name}:\n  ${ids.slice(0, NAMED_MAX).join('\n  ')}${more}`]
+    const more = ids.length > namedMax ? `\n  and ${numberText(ids.length - namedMax)} more` : ''
+    return [`${numberText(ids.length)} ${name}:\n  ${ids.slice(0, namedMax).join('\n  ')}${more}`]
   })
   return ['NOT proved.', ...(readToEnd ? [] : ['The end of the log was not reached in time.']), ...faults]
 }

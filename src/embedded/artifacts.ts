@@ -69,7 +69,7 @@ async function fetch(name: ArtifactName, pom: string, target: string, context: S
   const read = (line: string): void => {
     log.write(`${line}\n`)
     lines.push(line)
-    if (lines.length > LINES_MAX) lines.shift()
+    if (lines.length > linesMax) lines.shift()
     // The large ones only; most of the files are small.
     const file = /Downloaded from \S+: \S*\/(\S+\.(?:jar|tar\.gz)) \((.+ MB) at /.exec(line)
     if (file) onProgress(`Fetched ${file[1]} (${file[2]})`)
@@ -89,7 +89,7 @@ async function fetch(name: ArtifactName, pom: string, target: string, context: S
 }
 
 /** Lines of Maven's output kept for the reason of a failure. */
-const LINES_MAX = 1_000
+const linesMax = 1_000
 
 function mavenMissing(name: ArtifactName, cause: unknown): DuelogError {
   return new DuelogError(

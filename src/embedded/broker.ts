@@ -15,7 +15,7 @@ import type { StartContext } from './options.ts'
 import { markOf } from './stale-process.ts'
 
 /** Batches up to this size are taken; a payload of 1 MB and its envelope fit well. */
-const MESSAGE_BYTES_MAX = 4 * 1024 * 1024
+const messageBytesMax = 4 * 1024 * 1024
 
 /** Settings of the one node. `logDir` is relative to the folder of this file. */
 export function brokerProperties(options: { port: number; partitionsDefault: number; logDir: string }): string {
@@ -47,7 +47,7 @@ export function brokerProperties(options: { port: number; partitionsDefault: num
     // After a crash the controller waits out the session of the broker that was, which is this one.
     'broker.session.timeout.ms': 4_000,
     'broker.heartbeat.interval.ms': 1_000,
-    'message.max.bytes': MESSAGE_BYTES_MAX,
+    'message.max.bytes': messageBytesMax,
     // Buffers and threads for one small machine; the defaults are for a server of its own.
     'log.cleaner.enable': true,
     'log.cleaner.threads': 1,
@@ -145,7 +145,7 @@ async function format(
   await rm(properties)
 }
 
-const ANSWER_MS_MAX = 10_000
+const childAnswerMsMax = 10_000
 
 /** Asks which versions of which requests the broker takes (ApiVersions v0), the one question that needs no other. */
 function answers(port: number): Promise<void> {
@@ -159,7 +159,7 @@ function answers(port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const socket = createConnection({ host: '127.0.0.1', port }, () => socket.write(request))
     let answer = Buffer.alloc(0)
-    socket.setTimeout(ANSWER_MS_MAX, () => socket.destroy(new Error(`no answer within ${ANSWER_MS_MAX / 1000} s`)))
+    socket.setTimeout(childAnswerMsMax, () => socket.destroy(new Error(`no answer within ${childAnswerMsMax / 1000} s`)))
     socket.on('data', (data) => {
       answer = Buffer.concat([answer, data])
       if (answer.length < 10) return

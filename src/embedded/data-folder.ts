@@ -7,7 +7,7 @@ import { privateFolderMode, writePrivate } from '../process/index.ts'
 import { kafkaVersion, layoutVersion, registryVersion } from './versions.ts'
 
 /** Below this the start is refused, because a broker that runs out of disk stops in the middle of its work. */
-const FREE_BYTES_MIN = 256 * 1024 * 1024
+const freeBytesMin = 256 * 1024 * 1024
 
 /** `version.json`: which versions wrote the folder. */
 interface FolderVersion {
@@ -35,7 +35,7 @@ export async function openDataFolder(dataDir: string): Promise<string> {
 }
 
 /** Throws DuelogError `embedded-failed` when the folder's disk is as good as full. */
-export async function requireSpace(dataDir: string, bytesMin = FREE_BYTES_MIN): Promise<void> {
+export async function requireSpace(dataDir: string, bytesMin = freeBytesMin): Promise<void> {
   const { bavail, bsize } = await statfs(dataDir)
   const freeBytes = bavail * bsize
   if (freeBytes >= bytesMin) return

@@ -21,7 +21,7 @@ export interface FolderTaken {
 }
 
 /** How long a holder may take to say who it is; it may be busy, and the answer is for a message only. */
-const ANSWER_MS_MAX = 1_000
+const childAnswerMsMax = 1_000
 
 /** Tries once to become the holder of an existing folder. */
 export async function lockFolder(folder: string): Promise<FolderLock | FolderTaken> {
@@ -78,7 +78,7 @@ function ask(name: string): Promise<{ alive: boolean; pid: number | undefined }>
       resolve({ alive, pid })
       socket.destroy()
     }
-    socket.setTimeout(ANSWER_MS_MAX, () => answer(true))
+    socket.setTimeout(childAnswerMsMax, () => answer(true))
     socket.once('data', (data) => answer(true, Number.parseInt(data.toString(), 10) || undefined))
     socket.once('error', () => answer(false))
     socket.once('close', () => answer(false))

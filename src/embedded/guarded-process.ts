@@ -10,9 +10,9 @@ import { guardScript, privateFileMode } from '../process/index.ts'
 import { stopStale } from './stale-process.ts'
 
 /** Between the request to end and the kill. */
-const STOP_SECONDS_MAX = 20
+const stopSecondsMax = 20
 /** A start that takes longer has failed; on an idle machine it takes 3 to 6 s. */
-const START_MS_MAX = 120_000
+const startMsMax = 120_000
 
 export interface ProcessPlan {
   /** Name and version for messages. */
@@ -48,7 +48,7 @@ export function startGuarded(plan: ProcessPlan): GuardedProcess {
   keepPrevious(logFile)
   const log = openSync(logFile, 'w', privateFileMode)
   // Detached: a Ctrl-C at the terminal reaches us only, and we end the broker after its last user.
-  const child = spawn('/bin/sh', ['-c', privately, guardScript, String(STOP_SECONDS_MAX), pidFile, plan.java, ...plan.args], {
+  const child = spawn('/bin/sh', ['-c', privately, guardScript, String(stopSecondsMax), pidFile, plan.java, ...plan.args], {
     cwd: plan.cwd,
     env: plan.env,
     stdio: ['pipe', log, log],
@@ -102,7 +102,7 @@ async function lineIn(
     if (pattern.test(readLog(file))) found.resolve()
   }
   const unwatch = onChange(file, look)
-  const limit = setTimeout(() => found.reject(failure(`was not ready within ${START_MS_MAX / 1000} s`)), START_MS_MAX)
+  const limit = setTimeout(() => found.reject(failure(`was not ready within ${startMsMax / 1000} s`)), startMsMax)
   exited.then(() => found.reject(failure('ended while it was starting')))
   look()
   try {
@@ -113,7 +113,7 @@ async function lineIn(
   }
 }
 
-const LOOK_MS = 100
+const lookMs = 100
 
 function onChange(file: string, look: () => void): () => void {
   try {
@@ -121,7 +121,7 @@ function onChange(file: string, look: () => void): () => void {
     return () => watcher.close()
   } catch {
     // The kernel's watches are used up, or the file system has none: look from time to time.
-    watchFile(file, { interval: LOOK_MS }, look)
+    watchFile(file, { interval: lookMs }, look)
     return () => unwatchFile(file, look)
   }
 }

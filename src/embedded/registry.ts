@@ -62,12 +62,12 @@ export async function startRegistry(context: StartContext, onStart: (process: Gu
 }
 
 /** For each of the questions: on a busy machine the first may take longer, and jobs fire meanwhile by the ids that are known. */
-const ANSWER_MS_MAX = 10_000
-const QUESTIONS_MAX = 6
+const childAnswerMsMax = 10_000
+const questionsMax = 6
 
-/** Resolves when the registry answers. Rejects with the last error when it has not done so to any of `QUESTIONS_MAX` questions. */
-export async function answers(url: string, answerMsMax = ANSWER_MS_MAX): Promise<void> {
-  for (let left = QUESTIONS_MAX - 1; ; left--) {
+/** Resolves when the registry answers. Rejects with the last error when it has not done so to any of `questionsMax` questions. */
+export async function answers(url: string, answerMsMax = childAnswerMsMax): Promise<void> {
+  for (let left = questionsMax - 1; ; left--) {
     try {
       return await answer(url, answerMsMax)
     } catch (error) {

@@ -9,8 +9,8 @@ export function markOf(dataDir: string): string {
 }
 
 /** How long an ended process may take before it is killed. */
-const STOP_MS_MAX = 20_000
-const LOOK_MS = 50
+const stopMsMax = 20_000
+const lookMs = 50
 
 /**
  * Stops the process that the pid file names, if it carries our mark, and removes the file.
@@ -23,9 +23,9 @@ export async function stopStale(pidFile: string, dataDir: string): Promise<numbe
   if (found) {
     send(pid, 'SIGTERM')
     // The kernel tells the end of a process only to its parent, which is dead here: this is the one place that has to look.
-    for (let leftMs = STOP_MS_MAX; await ours(); leftMs -= LOOK_MS) {
+    for (let leftMs = stopMsMax; await ours(); leftMs -= lookMs) {
       if (leftMs <= 0) send(pid, 'SIGKILL')
-      await wait(LOOK_MS)
+      await wait(lookMs)
     }
   }
   await rm(pidFile, { force: true })

@@ -23,9 +23,9 @@ import { type Attempt, ReportSender } from './report/index.ts'
 import { handBack, lastReportsMsMax, Runner, TimerQueue, UntrackedRuns } from './run/index.ts'
 
 /** How long before it is due an owner dispatches usually; see DUELOG_LEAD_MS. */
-const LEAD_MS_DEFAULT = 100
+const leadMsDefault = 100
 /** At the start, how long executions wait for the cancellations before them to be read. */
-const CANCELS_READ_MS_MAX = 3_000
+const cancelsReadMsMax = 3_000
 
 export interface ExecutorOptions {
   log: Log
@@ -160,7 +160,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
     pool,
     instance,
     userData: () => ({ instance, pool, concurrency, version }),
-    leadMs: options.leadMs ?? LEAD_MS_DEFAULT,
+    leadMs: options.leadMs ?? leadMsDefault,
     clock,
     metrics,
     logger,
@@ -217,7 +217,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
       await reportSender.open()
       await control.start()
       // A run that was cancelled while it waited in the backlog would begin before its cancellation is read.
-      await withTimeout(clock, CANCELS_READ_MS_MAX, control.caughtUp())
+      await withTimeout(clock, cancelsReadMsMax, control.caughtUp())
       if (stopping !== undefined) return
       await intake.start()
       absence.start()

@@ -23,8 +23,8 @@ export interface Outcome {
   result: Result
 }
 
-const PROGRESS_MS = 5_000
-const PROGRESS_TTY_MS = 200
+const progressMs = 5_000
+const progressTtyMs = 200
 
 /** Rejects with a DuelogError when the brokers, the registry or the topics are not there, and when the log refuses. */
 export async function generate({ cluster, load: options, graceMs, output, signal }: GenerateOptions): Promise<Outcome> {
@@ -71,7 +71,7 @@ function showProgress(output: Output, tally: Tally): () => void {
       .join(', ')
   }
   const print = (): unknown => output.write(output.isTTY ? `\r${line()} ` : `${line()}\n`)
-  const timer = setInterval(print, output.isTTY ? PROGRESS_TTY_MS : PROGRESS_MS)
+  const timer = setInterval(print, output.isTTY ? progressTtyMs : progressMs)
   return () => {
     clearInterval(timer)
     print()

@@ -26,12 +26,12 @@ export interface LoadOptions {
 export type Mix = { readonly HIGH: number; readonly NORMAL: number; readonly LOW: number }
 
 /** Runs that one load may have: each is remembered until the end. */
-export const RUNS_MAX = 5_000_000
-const CRON_EACH_SECOND = '* * * * * *'
+export const runsMax = 5_000_000
+const cronEachSecond = '* * * * * *'
 /** Longest time from the sending of a job to its last run. */
-const SPAN_MS_MAX = 86_400_000
+const spanMsMax = 86_400_000
 /** What is left of the jobs goes soon. */
-const RETAIN_MS = 60_000
+const retainMs = 60_000
 
 export class Load {
   readonly options: LoadOptions
@@ -42,7 +42,7 @@ export class Load {
   readonly #payload: string
   readonly #turn: readonly (keyof Mix)[]
 
-  /** `name` is part of the jobs' ids and should be new. Throws DuelogError `bad-request` for more runs than RUNS_MAX. */
+  /** `name` is part of the jobs' ids and should be new. Throws DuelogError `bad-request` for more runs than runsMax. */
   constructor(options: LoadOptions, name: string) {
     this.options = options
     this.jobs = Math.max(1, Math.round(options.rate * options.durationS))
@@ -51,11 +51,11 @@ export class Load {
     this.#payload = 'x'.repeat(options.payloadBytes)
     this.#turn = turnOf(options.mix)
     const runs = this.jobs * this.runsPerJob
-    if (runs > RUNS_MAX) {
-      throw new DuelogError('bad-request', `rate, duration and runs make ${runs} runs; allowed: at most ${RUNS_MAX} in one load.`)
+    if (runs > runsMax) {
+      throw new DuelogError('bad-request', `rate, duration and runs make ${runs} runs; allowed: at most ${runsMax} in one load.`)
     }
-    if (this.spanMs > SPAN_MS_MAX) {
-      const message = `delay and runs reach ${this.spanMs} ms beyond the sending of a job; allowed: at most ${SPAN_MS_MAX}.`
+    if (this.spanMs > spanMsMax) {
+      const message = `delay and runs reach ${this.spanMs} ms beyond the sending of a job; allowed: at most ${spanMsMax}.`
       throw new DuelogError('bad-request', message)
     }
   }
@@ -74,12 +74,12 @@ export class Load {
     const firstAt = nowMs + delayMs
     const job: Job = {
       id: `${this.#prefix}${index}`,
-      schedule: kind === 'at' ? { at: firstAt } : kind === 'every' ? { everyMs, anchor: firstAt } : { cron: CRON_EACH_SECOND },
+      schedule: kind === 'at' ? { at: firstAt } : kind === 'every' ? { everyMs, anchor: firstAt } : { cron: cronEachSecond },
       target: { handler, pool },
       priority: this.#turn[index % this.#turn.length] ?? 'NORMAL',
       tags: ['generate'],
-      retainCompletedMs: RETAIN_MS,
-      retainFailedMs: RETAIN_MS,
+      retainCompletedMs: retainMs,
+      retainFailedMs: retainMs,
     }
     if (payloadBytes > 0) Object.assign(job, { payload: this.#payload, contentType: 'text/plain' })
     // What is late through the load shall run all the same, or it could not be told from what was lost.

@@ -4,9 +4,9 @@ import type { Client } from '../client/index.ts'
 import type { Load } from './plan.ts'
 
 /** Jobs that became due to be sent meanwhile go together. */
-const TICK_MS = 20
+const tickMs = 20
 /** Jobs on their way at once; beyond it the rate is what the log takes. */
-const UNACKNOWLEDGED_MAX = 20_000
+const unacknowledgedMax = 20_000
 
 export interface Sent {
   accepted: number
@@ -44,7 +44,7 @@ export async function sendLoad(
     for (const index of indexes) if (!refused.has(index)) onAccepted(index)
   }
   for (let next = 0; next < load.jobs && !signal.aborted && !('error' in failure); ) {
-    const due = Math.min(load.dueAfter(performance.now() - begunAt), next + UNACKNOWLEDGED_MAX - unacknowledged)
+    const due = Math.min(load.dueAfter(performance.now() - begunAt), next + unacknowledgedMax - unacknowledged)
     if (due > next) {
       const count = due - next
       unacknowledged += count
@@ -59,7 +59,7 @@ export async function sendLoad(
       underway.add(sending)
       next = due
     }
-    if (next < load.jobs) await wait(TICK_MS, undefined, { signal }).catch(() => {})
+    if (next < load.jobs) await wait(tickMs, undefined, { signal }).catch(() => {})
   }
   await Promise.all(underway)
   if ('error' in failure) throw failure.error

@@ -9,7 +9,7 @@ import {
   lazyWriter,
   processClock,
   type Step,
-  TOPIC_PREFIX_DEFAULT,
+  topicPrefixDefault,
   watchClock,
 } from '../cluster/index.ts'
 import { configSchema, listOf, requireKnown } from '../config/index.ts'
@@ -103,7 +103,7 @@ export function createWorker<Payloads extends object = AnyPayloads>(options: Wor
     httpAllow: options.httpAllow ?? [],
     httpSigningKey: options.httpSigningKey,
     writer: produced.open,
-    prefix: options.topicPrefix ?? TOPIC_PREFIX_DEFAULT,
+    prefix: options.topicPrefix ?? topicPrefixDefault,
     clock,
   })
   const open = async (): Promise<Executor> => {

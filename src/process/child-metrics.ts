@@ -9,7 +9,7 @@ import type { Clock } from '../clock/index.ts'
 import { added, countsIn, type MetricsSource, named, type Shown } from '../metrics/index.ts'
 
 /** A child whose handlers keep its event loop busy for longer is shown as it was the last time. */
-export const ANSWER_MS_MAX = 1_000
+export const childAnswerMsMax = 1_000
 
 const question = 'duelog:metrics'
 
@@ -73,7 +73,7 @@ export class ChildMetrics {
     const message: Question = { ask: question, id: this.#waiting.size === 0 ? ++this.#id : this.#id }
     if (this.#waiting.size === 0 && !this.#send(message)) return Promise.resolve()
     return new Promise((resolve) => {
-      const callOff = this.#clock.at(this.#clock.nowMs() + ANSWER_MS_MAX, () => done())
+      const callOff = this.#clock.at(this.#clock.nowMs() + childAnswerMsMax, () => done())
       const done = (): void => {
         callOff()
         this.#waiting.delete(done)

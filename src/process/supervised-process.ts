@@ -13,10 +13,10 @@ import type { Logger } from 'pino'
 import type { Clock } from '../clock/index.ts'
 import { privateFolderMode } from './private-folder.ts'
 
-const AGAIN_FIRST_MS = 1_000
-const AGAIN_MAX_MS = 30_000
+const againFirstMs = 1_000
+const againMaxMs = 30_000
 /** Up for so long, it counts as healthy, and the next wait is the first one again. */
-const HEALTHY_MS = 60_000
+const healthyMs = 60_000
 
 export interface SupervisedPlan {
   /** For messages. */
@@ -47,7 +47,7 @@ export function supervise(plan: SupervisedPlan): SupervisedProcess {
   const { title, clock, logger, onEnd } = plan
   let child: ChildProcess | undefined
   let ended = Promise.resolve()
-  let againMs = AGAIN_FIRST_MS
+  let againMs = againFirstMs
   let callOff: (() => void) | undefined
   let stopping = false
 
@@ -60,11 +60,11 @@ export function supervise(plan: SupervisedPlan): SupervisedProcess {
     const onExit = (how: string): void => {
       exit.resolve()
       if (stopping) return
-      if (clock.steadyMs() - startedAt >= HEALTHY_MS) againMs = AGAIN_FIRST_MS
+      if (clock.steadyMs() - startedAt >= healthyMs) againMs = againFirstMs
       logger.error({ process: title, end: how, againMs }, `${title} ended with ${how}; it is started again in ${againMs} ms.`)
       onEnd(how)
       callOff = clock.at(clock.nowMs() + againMs, run)
-      againMs = Math.min(againMs * 2, AGAIN_MAX_MS)
+      againMs = Math.min(againMs * 2, againMaxMs)
     }
     child.on('message', (message) => plan.onMessage?.(message))
     child.once('exit', (code, signal) => onExit(wayOf(code, signal)))

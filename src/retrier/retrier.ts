@@ -16,13 +16,13 @@ import { retryEvents } from './retry-events.ts'
 import { TierLane } from './tier-lane.ts'
 
 /** See DUELOG_LEAD_MS. */
-const LEAD_MS_DEFAULT = 100
+const leadMsDefault = 100
 /** Events in one write. */
-const FORWARDED_PER_WRITE_MAX = 1_000
+const forwardedPerWriteMax = 1_000
 /** Until a partition is read again whose records could not be forwarded because broker or registry was away, or the clock is not trusted. */
-const AGAIN_MS = 1_000
-const REJOIN_FIRST_MS = 1_000
-const REJOIN_MAX_MS = 30_000
+const againMs = 1_000
+const rejoinFirstMs = 1_000
+const rejoinMaxMs = 30_000
 
 export type { RetrierOptions } from './options.ts'
 
@@ -51,7 +51,7 @@ class Forwarder {
   #reader: GroupReader | undefined
   readonly #writer: LazyWriter
   #generation = -1
-  #rejoinMs = REJOIN_FIRST_MS
+  #rejoinMs = rejoinFirstMs
   #rejoin: (() => void) | undefined
   #stopped = false
   readonly #absence: ClockAbsence
@@ -109,7 +109,7 @@ class Forwarder {
   }
 
   async #joinAgain(): Promise<void> {
-    this.#rejoinMs = REJOIN_FIRST_MS
+    this.#rejoinMs = rejoinFirstMs
     if (!this.#stopped) await this.#join().catch((error: unknown) => this.#crashed(error))
   }
 
@@ -129,7 +129,7 @@ class Forwarder {
     // Generations that passed without us may have moved the group's offsets beyond our positions.
     const missed = generation !== this.#generation + 1
     this.#generation = generation
-    this.#rejoinMs = REJOIN_FIRST_MS
+    this.#rejoinMs = rejoinFirstMs
     const kept = new Set(assigned.map(({ topic, partition }) => this.#lane(topic, partition)))
     for (const lane of this.#lanes.values()) if (missed || !kept.has(lane)) lane.lose()
     for (const lane of kept) lane.owned = true
@@ -163,7 +163,7 @@ class Forwarder {
     this.#rejoin = clock.at(clock.nowMs() + this.#rejoinMs, () => {
       this.#join().catch((startError: unknown) => this.#crashed(startError))
     })
-    this.#rejoinMs = Math.min(this.#rejoinMs * 2, REJOIN_MAX_MS)
+    this.#rejoinMs = Math.min(this.#rejoinMs * 2, rejoinMaxMs)
   }
 
   async #batch(batch: Batch): Promise<void> {
@@ -174,9 +174,9 @@ class Forwarder {
     for (
       let at = 0;
       at < batch.records.length && lane.owned && !this.#stopped && !this.#absence.isAway;
-      at += FORWARDED_PER_WRITE_MAX
+      at += forwardedPerWriteMax
     ) {
-      const records = batch.records.slice(at, at + FORWARDED_PER_WRITE_MAX)
+      const records = batch.records.slice(at, at + forwardedPerWriteMax)
       if (!(await this.#track(this.#forward(lane, records)))) return
     }
     lane.isBehind = !lane.owned || this.#stopped || this.#absence.isAway
@@ -196,7 +196,7 @@ class Forwarder {
     const nowMs = trustedMs(clock)
     if (nowMs === undefined) {
       const [head] = records
-      if (head !== undefined) this.#wait(lane, head.offset, clock.nowMs() + AGAIN_MS)
+      if (head !== undefined) this.#wait(lane, head.offset, clock.nowMs() + againMs)
       return false
     }
     const young = records.find((record) => this.#forwardAtMs(lane, record) > nowMs)
@@ -222,7 +222,7 @@ class Forwarder {
   }
 
   #forwardAtMs(lane: TierLane, { timestampMs }: RecordIn): number {
-    return timestampMs + lane.delayMs - (this.#options.leadMs ?? LEAD_MS_DEFAULT)
+    return timestampMs + lane.delayMs - (this.#options.leadMs ?? leadMsDefault)
   }
 
   /** Nothing waits for a commit: what it does not cover is forwarded again after a crash. */
@@ -240,7 +240,7 @@ class Forwarder {
       { topic: lane.topic, partition: lane.partition, error: messageOf(error) },
       'could not forward retries, trying again',
     )
-    this.#wait(lane, offset, clock.nowMs() + AGAIN_MS)
+    this.#wait(lane, offset, clock.nowMs() + againMs)
   }
 
   /** Leaves this offset and all behind it in the log until an instant. */

@@ -8,7 +8,7 @@ import { ChildMetrics, modulePath, supervise } from '../process/index.ts'
 import type { ProcessContext } from './process-context.ts'
 
 /** What a process needs to stop besides the drain: its last reports, and to leave its groups. */
-const STOP_SECONDS_BESIDE_DRAIN = 15
+const stopSecondsBesideDrain = 15
 
 export interface Cluster {
   brokers: string[]
@@ -34,7 +34,7 @@ export function startExecutorProcesses(parts: ProcessContext, cluster: Cluster, 
       args: [script],
       env: environmentOf(parts, cluster, folder),
       folder,
-      stopSeconds: Math.ceil(config.drainMs / 1_000) + STOP_SECONDS_BESIDE_DRAIN,
+      stopSeconds: Math.ceil(config.drainMs / 1_000) + stopSecondsBesideDrain,
       clock: systemClock,
       logger,
       onEnd: (end) => {

@@ -1,6 +1,6 @@
 /** Rules that take a search for each time, many of them in one judgement: the auditor rests between two, and gives up what takes too long. */
 import { expect, it } from 'vitest'
-import { TIMES_STEPS_MAX } from '../../src/auditor/calendar.ts'
+import { timesStepsMax } from '../../src/auditor/calendar.ts'
 import { stepsSpent } from '../../streams/schedules/steps.ts'
 import { at, History, ledgerOf, presentAt, start } from './history.ts'
 
@@ -41,5 +41,5 @@ it('rests between the times that are searched for', async () => {
 it('judges no calendar that takes too long a search, and says so', async () => {
   const { spent, tally } = await judging(150_000)
   expect(tally.unjudged.calendar).toBe(1)
-  expect(spent).toBeLessThan(TIMES_STEPS_MAX * 1.1)
+  expect(spent).toBeLessThan(timesStepsMax * 1.1)
 })

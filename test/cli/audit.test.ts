@@ -6,7 +6,7 @@ import { systemOfThisFile } from './built-program.ts'
 
 const ran = new Map<string, number>()
 const all = Promise.withResolvers<void>()
-const RUNS = 120
+const runCount = 120
 /** Handlers that run until they are let go. */
 const released = Promise.withResolvers<void>()
 const holding = { size: 0, open: () => released.resolve() }
@@ -20,7 +20,7 @@ const bed = systemOfThisFile(
     },
     counted: (run) => {
       ran.set(run.executionId, (ran.get(run.executionId) ?? 0) + 1)
-      if (ran.size === RUNS) all.resolve()
+      if (ran.size === runCount) all.resolve()
     },
   },
 )
@@ -36,9 +36,11 @@ it('proves that each occurrence ran once, leaves nothing behind, and finds what 
     },
   })
   // A tenth fails once and is retried.
-  const jobs = Array.from({ length: RUNS / 3 + 5 }, (_, index) => job(index)).filter((_, index) => index % 10 !== 0 || index < 50)
+  const jobs = Array.from({ length: runCount / 3 + 5 }, (_, index) => job(index)).filter(
+    (_, index) => index % 10 !== 0 || index < 50,
+  )
   const counted = jobs.filter((each) => (each as { target: { handler: string } }).target.handler === 'counted')
-  expect(counted.length * 3).toBe(RUNS)
+  expect(counted.length * 3).toBe(runCount)
   const input = jobs.map((each) => `${JSON.stringify(each)}\n`).join('')
   expect(await bed.feed(input, 'jobs', 'apply', '-')).toMatchObject({ code: 0 })
   await all.promise

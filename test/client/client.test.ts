@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type JobDefinition, type JobDefinitionInput, jobDefinitionSchema } from '../../schemas/generated.ts'
-import { BATCH_RECORDS_MAX, BATCHES_IN_FLIGHT_MAX } from '../../src/client/batch-sender.ts'
+import { batchesInFlightMax, batchRecordsMax } from '../../src/client/batch-sender.ts'
 import { createJobClient, type Rejection } from '../../src/client/client.ts'
 import { DefinitionReader } from '../../src/client/definition-reader.ts'
 import type { Job } from '../../src/client/job.ts'
@@ -134,7 +134,7 @@ describe('scheduleMany', () => {
     }
     const scheduling = client.scheduleMany(endless())
     await rest()
-    expect(read).toBe(BATCH_RECORDS_MAX * BATCHES_IN_FLIGHT_MAX)
+    expect(read).toBe(batchRecordsMax * batchesInFlightMax)
     open()
     expect((await scheduling).accepted).toBe(50_000)
     await client.close()

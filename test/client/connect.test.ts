@@ -3,7 +3,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import type { JobDefinition } from '../../schemas/generated.ts'
 import { createClient, createWorker, NonRetryableError } from '../../src/library/index.ts'
 import { partitionOf } from '../../streams/topics/topics.ts'
-import { openCluster, PARTITIONS } from '../executor/cluster.ts'
+import { openCluster, partitionCount } from '../executor/cluster.ts'
 import { silent } from '../executor/harness.ts'
 import { brokers, registryUrl, Watcher } from '../kafka/harness.ts'
 
@@ -26,14 +26,14 @@ it('schedules a bulk of jobs that any reader of the topic can decode, at the par
     target: { handler: 'log' },
   })
   const gone = await client.cancel('nightly')
-  expect(gone).toEqual({ partition: partitionOf('nightly', PARTITIONS), offset: single.offset + 1 })
+  expect(gone).toEqual({ partition: partitionOf('nightly', partitionCount), offset: single.offset + 1 })
 
   const watcher = new Watcher({ topics: [names.jobs], groupId: `${prefix}watch-jobs` })
   await watcher.reader.start()
   await watcher.until(() => watcher.records.length >= 3_002)
   for (const { key, partition, value } of watcher.records) {
     const id = String(key)
-    expect(partition).toBe(partitionOf(id, PARTITIONS))
+    expect(partition).toBe(partitionOf(id, partitionCount))
     if (!id.startsWith('job-')) continue
     const definition = codecs.definition.decode(value as Buffer) as JobDefinition
     expect(JSON.parse(String(definition.payload))).toEqual({ index: Number.parseInt(id.slice(4), 10) })

@@ -9,7 +9,7 @@ type Lacking<Record, Type> = Exclude<keyof Record, Keys<Type>>
 type Keys<Type> = Type extends unknown ? keyof Type : never
 type Given<Name extends keyof Job> = NonNullable<Job[Name]>
 type GivenBackoff = NonNullable<Given<'retry'>['backoff']>
-type Of<Type, Name extends string> = Type extends { [key in Name]: infer Value } ? NonNullable<Value> : never
+type Of<Type, Name extends string> = Type extends { [Key in Name]: infer Value } ? NonNullable<Value> : never
 
 it('names every field of the schema', () => {
   const lacking: [

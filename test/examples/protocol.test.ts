@@ -1,8 +1,8 @@
 /** docs/PROTOCOL.md names fields, limits and topics that others rely on: they are those of the program. */
 import { expect, test } from 'vitest'
 import { executionEventSchema, executionSchema, jobDefinitionSchema, workerControlSchema } from '../../schemas/generated.ts'
-import { ERROR_MESSAGE_MAX, ERROR_STACK_MAX } from '../../src/executor/handlers/handler-errors.ts'
-import { RESULT_BYTES_MAX } from '../../src/executor/report/outcome.ts'
+import { errorMessageMax, errorStackMax } from '../../src/executor/handlers/handler-errors.ts'
+import { resultBytesMax } from '../../src/executor/report/outcome.ts'
 import { attemptTimeoutGraceMs } from '../../streams/state/timers.ts'
 import { priorities, topicNames } from '../../streams/topics/topics.ts'
 import { readHouseFile } from '../house/tree.ts'
@@ -37,11 +37,11 @@ test('every kind of report that a worker sends is explained', () => {
 })
 
 test('its limits are those of the program, and the example in Python keeps them', () => {
-  expect(text).toContain(`at most ${count(RESULT_BYTES_MAX)} bytes`)
-  expect(text).toContain(`at most ${count(ERROR_MESSAGE_MAX)} and ${count(ERROR_STACK_MAX)} characters`)
+  expect(text).toContain(`at most ${count(resultBytesMax)} bytes`)
+  expect(text).toContain(`at most ${count(errorMessageMax)} and ${count(errorStackMax)} characters`)
   expect(text).toContain(`without you ${attemptTimeoutGraceMs / 1_000} s later`)
   const python = readHouseFile('examples/python-worker/attempt.py').text.replaceAll('_', '')
-  for (const limit of [RESULT_BYTES_MAX, ERROR_MESSAGE_MAX, ERROR_STACK_MAX]) expect(python).toContain(String(limit))
+  for (const limit of [resultBytesMax, errorMessageMax, errorStackMax]) expect(python).toContain(String(limit))
 })
 
 test('its topics and groups are those of the program', () => {

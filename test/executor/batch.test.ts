@@ -1,7 +1,7 @@
 /** Handlers that take runs in batches. */
 import { describe, expect, it } from 'vitest'
 import type { BatchOutcomes, Run } from '../../src/executor/handlers/handler.ts'
-import { EVENT_LINGER_MS } from '../../src/executor/report/report-sender.ts'
+import { eventLingerMs } from '../../src/executor/report/report-sender.ts'
 import { rest } from '../tools/manual-clock.ts'
 import { Harness, silent } from './harness.ts'
 
@@ -124,7 +124,7 @@ describe('outcomes', () => {
     const harness = await new Harness(handlers).start()
     put(harness, 'a', 'b', 'c')
     await rest()
-    await harness.clock.advance(EVENT_LINGER_MS)
+    await harness.clock.advance(eventLingerMs)
     expect(typesOf(harness)).toEqual([
       ['a', 'SUCCEEDED', null],
       ['b', 'SUCCEEDED', null],
@@ -147,7 +147,7 @@ describe('outcomes', () => {
     const harness = await new Harness(handlers).start()
     put(harness, 'a', 'b')
     await rest()
-    await harness.clock.advance(EVENT_LINGER_MS)
+    await harness.clock.advance(eventLingerMs)
     expect(typesOf(harness)).toEqual([
       ['a', 'FAILED', 'TypeError'],
       ['b', 'FAILED', 'TypeError'],
@@ -171,7 +171,7 @@ describe('outcomes', () => {
     const harness = await new Harness(handlers).start()
     put(harness, 'a', 'b')
     await rest()
-    await harness.clock.advance(EVENT_LINGER_MS)
+    await harness.clock.advance(eventLingerMs)
     expect(harness.events().map(({ error }) => [error?.type, error?.retryable])).toEqual(
       Array(2).fill(['BatchOutcomesWrong', false]),
     )
@@ -211,7 +211,7 @@ describe('while a batch runs', () => {
     await harness.clock.advance(1_100)
     finish()
     await rest()
-    await harness.clock.advance(EVENT_LINGER_MS)
+    await harness.clock.advance(eventLingerMs)
     expect(aborted).toEqual(['cancelled', 'short'])
     const ends = harness.events().flatMap(({ jobId, type }) => (type === 'STARTED' ? [] : [`${jobId} ${type}`]))
     expect(ends).toEqual(['short FAILED', 'long SUCCEEDED'])

@@ -1,7 +1,7 @@
 /** The executor on the real broker. */
 import { expect, it } from 'vitest'
 import type { Handler } from '../../src/executor/handlers/handler.ts'
-import { openCluster, PARTITIONS } from './cluster.ts'
+import { openCluster, partitionCount } from './cluster.ts'
 
 const countsOf = (ids: Iterable<string>): Map<string, number> => {
   const counts = new Map<string, number>()
@@ -52,11 +52,11 @@ it('runs 1,000 executions of all lanes once, none early, each reported to its ow
   // Everything is committed: a successor is handed nothing.
   const successor = cluster.executor({ handlers: { noop } })
   await successor.start()
-  await cluster.dispatch(Array.from({ length: PARTITIONS * 8 }, (_, index) => cluster.record({ jobId: `after-${index}` })))
+  await cluster.dispatch(Array.from({ length: partitionCount * 8 }, (_, index) => cluster.record({ jobId: `after-${index}` })))
   await until(
-    () => events.filter(({ type, jobId }) => type === 'SUCCEEDED' && jobId.startsWith('after-')).length === PARTITIONS * 8,
+    () => events.filter(({ type, jobId }) => type === 'SUCCEEDED' && jobId.startsWith('after-')).length === partitionCount * 8,
   )
-  expect(starts).toHaveLength(1_000 + PARTITIONS * 8)
+  expect(starts).toHaveLength(1_000 + partitionCount * 8)
 })
 
 it('hands over to another worker while it is stopped: every run starts once, or is given back before it starts', async () => {

@@ -1,8 +1,8 @@
 /** Cancellations as workers take them from worker-control. */
 import { describe, expect, it } from 'vitest'
 import type { Execution } from '../../schemas/generated.ts'
-import { CANCELS_KEPT_MAX, Cancellations } from '../../src/executor/consume/cancellations.ts'
-import { EVENT_LINGER_MS } from '../../src/executor/report/report-sender.ts'
+import { Cancellations, cancelsKeptMax } from '../../src/executor/consume/cancellations.ts'
+import { eventLingerMs } from '../../src/executor/report/report-sender.ts'
 import { ManualClock, rest } from '../tools/manual-clock.ts'
 import { executionOf, Harness, names } from './harness.ts'
 
@@ -25,7 +25,7 @@ describe('a run that is cancelled while it runs', () => {
     const harness = await new Harness({ slow: handler }).start()
     harness.put({ jobId: 'a', handler: 'slow', leaseMs: 3_000 })
     await rest()
-    await harness.clock.advance(EVENT_LINGER_MS)
+    await harness.clock.advance(eventLingerMs)
     harness.control(cancel('a'))
     await rest()
     expect(reasons).toMatchObject([{ name: 'Cancelled', message: 'by the operator' }])
@@ -176,9 +176,9 @@ it('remembers a bounded number of cancellations, the latest', () => {
   const clock = new ManualClock()
   const common = { jobId: 'a', attempt: 1, specOffset: null, reason: '', atMs: clock.nowMs() }
   const take = (runNo: number) => cancels.take(executionOf(clock, { jobId: 'a', runNo }) as Execution)
-  for (let runNo = 0; runNo <= CANCELS_KEPT_MAX; runNo++) cancels.add({ ...common, runNo })
-  expect(cancels.size).toBe(CANCELS_KEPT_MAX)
+  for (let runNo = 0; runNo <= cancelsKeptMax; runNo++) cancels.add({ ...common, runNo })
+  expect(cancels.size).toBe(cancelsKeptMax)
   expect(take(0)).toBe(false)
-  expect(take(CANCELS_KEPT_MAX)).toBe(true)
-  expect(take(CANCELS_KEPT_MAX)).toBe(false)
+  expect(take(cancelsKeptMax)).toBe(true)
+  expect(take(cancelsKeptMax)).toBe(false)
 })

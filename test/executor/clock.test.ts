@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { GuardedClock } from '../../src/clock/guarded-clock.ts'
 import { processClock } from '../../src/cluster/process-clock.ts'
-import { MISDATED_MS_MIN } from '../../src/executor/consume/misdated-executions.ts'
+import { misdatedMsMin } from '../../src/executor/consume/misdated-executions.ts'
 import { createMetrics } from '../../src/metrics/metrics.ts'
 import { LoopbackLog } from '../tools/loopback-log.ts'
 import { ManualClock, rest } from '../tools/manual-clock.ts'
@@ -65,7 +65,7 @@ it.each([hourMs, -hourMs])('a handler is not ended by a step of %i ms, and its h
 it('what an owner dispatched long before its time is given back, so that what stands behind it is committed', async () => {
   const { manual, harness } = worker()
   await harness.start()
-  harness.put({ jobId: 'astray', dueAt: manual.nowMs() + MISDATED_MS_MIN + 1 })
+  harness.put({ jobId: 'astray', dueAt: manual.nowMs() + misdatedMsMin + 1 })
   harness.put({ jobId: 'astray', runNo: 2, dueAt: manual.nowMs() + hourMs }, { ahead: true })
   harness.put({ jobId: 'held', dueAt: manual.nowMs() + 60_000 }, { partition: 1 })
   harness.put({ jobId: 'now' })

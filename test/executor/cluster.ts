@@ -11,14 +11,14 @@ import { partitionOf, priorities, topicNames, topicPlans } from '../../streams/t
 import { openLog, registryUrl, uniquePrefix, Watcher } from '../kafka/harness.ts'
 import { silent } from './harness.ts'
 
-export const PARTITIONS = 4
+export const partitionCount = 4
 
 export async function openCluster() {
   const prefix = uniquePrefix()
   const names = topicNames(prefix)
   const plans = topicPlans(names, ['default'])
   const log = openLog()
-  await log.ensureTopics({ plans, partitions: PARTITIONS, replication: 1 })
+  await log.ensureTopics({ plans, partitions: partitionCount, replication: 1 })
   const codecs = await createCodecs({ registryUrl, plans })
 
   const record = (wanted: Partial<ExecutionInput> & { jobId: string }, ahead = false): RecordOut => {
@@ -39,7 +39,7 @@ export async function openCluster() {
     }
     return {
       topic: names.executions('default', execution.priority ?? 'NORMAL', ahead),
-      partition: partitionOf(execution.jobId, PARTITIONS),
+      partition: partitionOf(execution.jobId, partitionCount),
       key: execution.jobId,
       value: codecs.execution.encode(execution),
     }

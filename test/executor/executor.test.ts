@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { NonRetryableError, RetryLaterError } from '../../src/executor/handlers/handler-errors.ts'
-import { RESULT_BYTES_MAX } from '../../src/executor/report/outcome.ts'
-import { EVENT_LINGER_MS } from '../../src/executor/report/report-sender.ts'
+import { resultBytesMax } from '../../src/executor/report/outcome.ts'
+import { eventLingerMs } from '../../src/executor/report/report-sender.ts'
 import { rest } from '../tools/manual-clock.ts'
 import { Harness, names } from './harness.ts'
 
@@ -89,7 +89,7 @@ describe('reporting', () => {
     const startedAt = harness.clock.nowMs()
     harness.put({ jobId: 'a', runNo: 3, attempt: 2, handler: 'answer' }, { partition: 1 })
     await rest()
-    await harness.clock.advance(EVENT_LINGER_MS)
+    await harness.clock.advance(eventLingerMs)
     expect(harness.events(1)).toMatchObject([
       { type: 'SUCCEEDED', jobId: 'a', runNo: 3, attempt: 2, specOffset: 7, startedAt, worker: 'worker@test:1:a', error: null },
     ])
@@ -113,7 +113,7 @@ describe('reporting', () => {
     await harness.clock.advance(2_500)
     finish()
     await rest()
-    await harness.clock.advance(EVENT_LINGER_MS)
+    await harness.clock.advance(eventLingerMs)
     const events = harness.events()
     expect(events.map(({ type }) => type)).toEqual(['STARTED', 'HEARTBEAT', 'HEARTBEAT', 'SUCCEEDED'])
     expect(events[1]).toMatchObject({ progress: 0.4, message: 'half way' })
@@ -167,7 +167,7 @@ describe('reporting', () => {
     const harness = await new Harness(throws).start()
     Object.keys(throws).forEach((handler, index) => void harness.put({ jobId: handler, runNo: index + 1, handler }))
     await rest()
-    await harness.clock.advance(EVENT_LINGER_MS)
+    await harness.clock.advance(eventLingerMs)
     const errors = Object.fromEntries(harness.events().map(({ jobId, error }) => [jobId, error]))
     expect(errors.plain).toMatchObject({ type: 'Odd', retryable: true, retryAfterMs: null })
     expect(errors.plain?.message).toHaveLength(1_000)
@@ -180,11 +180,11 @@ describe('reporting', () => {
   })
 
   it('fails for good where the result is too large or no JSON', async () => {
-    const harness = await new Harness({ large: () => 'x'.repeat(RESULT_BYTES_MAX), odd: () => 1n }).start()
+    const harness = await new Harness({ large: () => 'x'.repeat(resultBytesMax), odd: () => 1n }).start()
     harness.put({ jobId: 'large', handler: 'large' })
     harness.put({ jobId: 'odd', handler: 'odd' })
     await rest()
-    await harness.clock.advance(EVENT_LINGER_MS)
+    await harness.clock.advance(eventLingerMs)
     expect(harness.events().map(({ type, error }) => [type, error?.type, error?.retryable])).toEqual([
       ['FAILED', 'ResultTooLarge', false],
       ['FAILED', 'ResultNotJson', false],
@@ -196,7 +196,7 @@ describe('reporting', () => {
     const harness = await new Harness().start()
     for (const handler of ['nobody', 'constructor', '__proto__']) harness.put({ jobId: handler, handler })
     await rest()
-    await harness.clock.advance(EVENT_LINGER_MS)
+    await harness.clock.advance(eventLingerMs)
     expect(harness.events()).toHaveLength(3)
     for (const event of harness.events()) {
       expect(event).toMatchObject({ type: 'FAILED', error: { type: 'handler-missing', retryable: true } })
@@ -209,7 +209,7 @@ describe('reporting', () => {
     harness.put({ jobId: 'good', handler: 'read', payload: Buffer.from('{"a":1}'), contentType: 'application/json' })
     harness.put({ jobId: 'bad', handler: 'read', payload: Buffer.from('{"a":'), contentType: 'application/json' })
     await rest()
-    await harness.clock.advance(EVENT_LINGER_MS)
+    await harness.clock.advance(eventLingerMs)
     expect(harness.events().map(({ type }) => type)).toEqual(['SUCCEEDED', 'FAILED'])
     expect(harness.events()[1]?.error).toMatchObject({ type: 'NonRetryableError', retryable: false })
     await harness.stop()
@@ -262,7 +262,7 @@ describe('timeouts', () => {
     expect(harness.starts.map(({ jobId }) => jobId)).toEqual(['slow'])
     finish()
     await rest()
-    await harness.clock.advance(EVENT_LINGER_MS)
+    await harness.clock.advance(eventLingerMs)
     expect(
       harness
         .events()

@@ -1,15 +1,15 @@
 /** Priorities under a backlog, on the real broker. */
 import { expect, it } from 'vitest'
-import { LOWER_PICK_EVERY } from '../../src/executor/run/ready-queue.ts'
+import { lowerPickEvery } from '../../src/executor/run/ready-queue.ts'
 import { partitionOf } from '../../streams/topics/topics.ts'
-import { openCluster, PARTITIONS } from './cluster.ts'
+import { openCluster, partitionCount } from './cluster.ts'
 
 /** Ids of one partition, so that one fetch brings all of them. */
 function idsOfOnePartition(name: string, count: number): string[] {
   const ids: string[] = []
   for (let index = 0; ids.length < count; index++) {
     const id = `${name}-${index}`
-    if (partitionOf(id, PARTITIONS) === 0) ids.push(id)
+    if (partitionOf(id, partitionCount) === 0) ids.push(id)
   }
   return ids
 }
@@ -50,9 +50,9 @@ it('starts HIGH runs next while 100,000 LOW ones wait, and every sixteenth start
   const order = ['high']
   while (order.filter((level) => level === 'high').length < count) order.push(await next())
   const lows = order.flatMap((level, index) => (level === 'low' ? [index] : []))
-  expect(lows).toHaveLength(Math.floor(order.length / LOWER_PICK_EVERY))
+  expect(lows).toHaveLength(Math.floor(order.length / lowerPickEvery))
   lows.slice(1).forEach((place, index) => {
-    expect(place - (lows[index] ?? 0)).toBe(LOWER_PICK_EVERY)
+    expect(place - (lows[index] ?? 0)).toBe(lowerPickEvery)
   })
   // With no HIGH one left it goes on below.
   expect([await next(), await next()]).toEqual(['low', 'low'])

@@ -1,7 +1,7 @@
 /** Reports that the brokers do not take, and those that are sent with them. */
 import { describe, expect, it } from 'vitest'
 import { DuelogError } from '../../src/errors/errors.ts'
-import { EVENT_LINGER_MS } from '../../src/executor/report/report-sender.ts'
+import { eventLingerMs } from '../../src/executor/report/report-sender.ts'
 import { rest } from '../tools/manual-clock.ts'
 import { Harness } from './harness.ts'
 
@@ -14,7 +14,7 @@ describe('a report that the brokers refuse for what it holds', () => {
         : undefined
     for (const jobId of ['a', 'b', 'c']) harness.put({ jobId, handler: jobId === 'b' ? 'large' : 'small' })
     await rest()
-    await harness.clock.advance(EVENT_LINGER_MS)
+    await harness.clock.advance(eventLingerMs)
     expect(harness.events().map(({ jobId, type }) => `${jobId} ${type}`)).toEqual(['a SUCCEEDED', 'c SUCCEEDED'])
     await harness.clock.advance(10_000)
     const [last, ...more] = harness.events().slice(2)

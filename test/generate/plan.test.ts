@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Load, type LoadOptions, RUNS_MAX } from '../../src/generate/plan.ts'
+import { Load, type LoadOptions, runsMax } from '../../src/generate/plan.ts'
 import { definitionFromJson } from '../../streams/definitions/definition-json.ts'
 
 const options: LoadOptions = {
@@ -58,7 +58,7 @@ describe('a load', () => {
   })
 
   it('is refused when it has more runs than can be remembered, or reaches beyond a day', () => {
-    expect(() => load({ rate: 100_000, durationS: 86_400 })).toThrow(`at most ${RUNS_MAX}`)
+    expect(() => load({ rate: 100_000, durationS: 86_400 })).toThrow(`at most ${runsMax}`)
     expect(() => load({ kind: 'every', everyMs: 86_400_000 })).toThrow('at most 86400000')
   })
 })

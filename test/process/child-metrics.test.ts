@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { expose, shownOf } from '../../src/metrics/exposition.ts'
 import { createMetrics } from '../../src/metrics/metrics.ts'
-import { ANSWER_MS_MAX, type Channel, ChildMetrics, tellMetrics } from '../../src/process/child-metrics.ts'
+import { type Channel, ChildMetrics, childAnswerMsMax, tellMetrics } from '../../src/process/child-metrics.ts'
 import { ManualClock, rest } from '../tools/manual-clock.ts'
 
 /** A child with metrics of its own, over a channel as JSON as it is in life. It may be deaf. */
@@ -120,7 +120,7 @@ describe('a child', () => {
     one.state.deaf = true
     const asked = attempts(own)
     await rest()
-    await one.clock.advance(ANSWER_MS_MAX)
+    await one.clock.advance(childAnswerMsMax)
     expect(await asked).toBe(5)
     one.state.deaf = false
     expect(await attempts(own)).toBe(6)

@@ -5,7 +5,7 @@ import { withExamples } from '../remote/index.ts'
 import { integer, type Terminal, watchSignals } from '../terminal/index.ts'
 import { firstLines } from './first-lines.ts'
 
-const ERRORS_SHOWN_MAX = 5
+const errorsShownMax = 5
 
 export function demoCommand(terminal: Terminal, exit: (code: number) => void): Command {
   return withExamples(
@@ -22,7 +22,7 @@ export function demoCommand(terminal: Terminal, exit: (code: number) => void): C
       const { readConfig } = await import('../../config/index.ts')
       const signals = watchSignals()
       // Only what breaks: the bar has the screen.
-      const logger = pino({ level: 'error' }, firstLines(terminal.stderr, ERRORS_SHOWN_MAX))
+      const logger = pino({ level: 'error' }, firstLines(terminal.stderr, errorsShownMax))
       try {
         const { DUELOG_HTTP_PORT } = terminal.env
         const { httpPort } = readConfig(DUELOG_HTTP_PORT === undefined ? {} : { DUELOG_HTTP_PORT })

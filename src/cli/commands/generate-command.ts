@@ -69,7 +69,7 @@ export function generateCommand(terminal: Terminal, exit: (code: number) => void
 }
 
 /** Largest share in a mix. */
-const SHARE_MAX = 100
+const shareMax = 100
 
 function mixOf(text: string): Mix {
   const mix = { HIGH: 0, NORMAL: 0, LOW: 0 }
@@ -77,8 +77,8 @@ function mixOf(text: string): Mix {
     const [name = '', share = '1', ...more] = part.trim().split(':')
     const count = Number(share)
     const known = name === 'HIGH' || name === 'NORMAL' || name === 'LOW'
-    if (!known || more.length > 0 || !Number.isInteger(count) || count < 1 || count > SHARE_MAX || mix[name] > 0) {
-      throw new InvalidArgumentError(`Allowed: HIGH, NORMAL and LOW, each at most once, with shares from 1 to ${SHARE_MAX}.`)
+    if (!known || more.length > 0 || !Number.isInteger(count) || count < 1 || count > shareMax || mix[name] > 0) {
+      throw new InvalidArgumentError(`Allowed: HIGH, NORMAL and LOW, each at most once, with shares from 1 to ${shareMax}.`)
     }
     mix[name] = count
   }

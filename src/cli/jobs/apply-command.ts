@@ -15,7 +15,7 @@ import { countText, exitCodes, inputOf, oneLine, type Progress, painterOf, showP
 import { type Format, type JobSource, type JobText, openJobs } from './job-files.ts'
 
 /** Refusals shown to people; --json has them all. */
-const REFUSALS_SHOWN_MAX = 20
+const refusalsShownMax = 20
 
 export function applyCommand(frame: CommandFrame): Command {
   return remoteCommand('apply', 'Create or replace the jobs of files.', [
@@ -103,11 +103,11 @@ class Report {
     for (const refusal of this.#refusals) terminal.stderr.write(`${paint('red', 'refused')} ${refusal}\n`)
     const more = this.#refused - this.#refusals.length
     if (more > 0) terminal.stderr.write(`and ${countText(more, 'more')}; --json names each.\n`)
-    for (const { id, reason } of invalid.slice(0, REFUSALS_SHOWN_MAX))
+    for (const { id, reason } of invalid.slice(0, refusalsShownMax))
       terminal.stderr.write(`${paint('red', 'invalid')} ${oneLine(id)}: ${oneLine(reason)}\n`)
-    if (invalid.length > REFUSALS_SHOWN_MAX)
+    if (invalid.length > refusalsShownMax)
       terminal.stderr.write(
-        `and ${countText(invalid.length - REFUSALS_SHOWN_MAX, 'more')}; duelog jobs list --status INVALID shows them.\n`,
+        `and ${countText(invalid.length - refusalsShownMax, 'more')}; duelog jobs list --status INVALID shows them.\n`,
       )
     terminal.stdout.write(`${this.#counts()}\n`)
     if (this.applied?.applied === false && this.#accepted > 0) {
@@ -118,7 +118,7 @@ class Report {
 
   #refuse(text: string): void {
     this.#refused++
-    if (this.#refusals.length < REFUSALS_SHOWN_MAX) this.#refusals.push(text)
+    if (this.#refusals.length < refusalsShownMax) this.#refusals.push(text)
   }
 
   #counts(): string {

@@ -34,7 +34,7 @@ export interface JobSource {
 }
 
 /** Files that are read as a whole. A million jobs have their place in NDJSON. */
-export const DOCUMENT_BYTES_MAX = 16 * 1024 * 1024
+export const documentBytesMax = 16 * 1024 * 1024
 
 const byExtension: Record<string, FileFormat> = {
   ...{ '.yaml': 'yaml', '.yml': 'yaml', '.json': 'json' },
@@ -194,10 +194,10 @@ async function wholeOf(file: string, input: Readable): Promise<Buffer> {
     let read = 0
     for await (const piece of input as AsyncIterable<Buffer>) {
       read += piece.length
-      if (read > DOCUMENT_BYTES_MAX) {
+      if (read > documentBytesMax) {
         throw new DuelogError(
           'bad-usage',
-          `${file} has more than ${DOCUMENT_BYTES_MAX} bytes; so many jobs go into an NDJSON file, one a line.`,
+          `${file} has more than ${documentBytesMax} bytes; so many jobs go into an NDJSON file, one a line.`,
         )
       }
       yield piece

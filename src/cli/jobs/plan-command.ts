@@ -9,10 +9,10 @@ import { type Format, type JobSource, type JobText, openJobs } from './job-files
 import { type PlanAnswer, type PlannedJob, planLines, totalsText } from './plan-text.ts'
 
 /** What the API takes in one call: definitions, bytes of them, and times compared of all of them. */
-const CALL_JOBS_MAX = 1_000
-const CALL_BYTES_MAX = 900_000
-const CALL_TIMES_MAX = 100_000
-const DAY_MS = 86_400_000
+const callJobsMax = 1_000
+const callBytesMax = 900_000
+const callTimesMax = 100_000
+const dayMs = 86_400_000
 
 interface PlanFlags extends RemoteFlags {
   format?: Format
@@ -41,8 +41,8 @@ async function plan(shell: Shell, { jobs, bytes }: JobSource, { days, times }: P
   let progress: Progress | undefined
   let planned = 0
   try {
-    for await (const call of callsOf(jobs, Math.floor(CALL_TIMES_MAX / times))) {
-      const body = { jobs: call.definitions, horizonMs: Math.round(days * DAY_MS), maxFires: times }
+    for await (const call of callsOf(jobs, Math.floor(callTimesMax / times))) {
+      const body = { jobs: call.definitions, horizonMs: Math.round(days * dayMs), maxFires: times }
       const answer = await api.post<PlanAnswer>('/v1/jobs/plan', body)
       const texts = answer.jobs.map((job, at) => (json ? jsonLine(call.places[at], job) : planLines(call.places[at], job, paint)))
       progress?.stop()
@@ -73,7 +73,7 @@ async function* callsOf(jobs: AsyncIterable<JobText>, jobsMax: number): AsyncGen
   let bytes = 0
   for await (const { file, line, json, readBytes } of jobs) {
     const size = Buffer.byteLength(json)
-    if (call.definitions.length >= Math.min(CALL_JOBS_MAX, jobsMax) || (bytes > 0 && bytes + size > CALL_BYTES_MAX)) {
+    if (call.definitions.length >= Math.min(callJobsMax, jobsMax) || (bytes > 0 && bytes + size > callBytesMax)) {
       yield call
       call = { definitions: [], places: [], readBytes, last: false }
       bytes = 0

@@ -20,7 +20,7 @@ export interface PlanAnswer {
 }
 
 /** Times of each kind shown of a job; --json has all that were compared. */
-const TIMES_SHOWN_MAX = 5
+const timesShownMax = 5
 
 const colours = { CREATE: 'green', UPDATE: 'yellow', DROPPED: 'dim', INVALID: 'red' } as const
 
@@ -41,7 +41,7 @@ export function planLines(place: { file: string; line: number } | undefined, job
 }
 
 function timesText(times: readonly string[], painted: string): string {
-  const lines = times.slice(0, TIMES_SHOWN_MAX).map((time) => `  ${painted} ${time}\n`)
+  const lines = times.slice(0, timesShownMax).map((time) => `  ${painted} ${time}\n`)
   const more = times.length - lines.length
   return `${lines.join('')}${more > 0 ? `  ${painted} and ${numberText(more)} more\n` : ''}`
 }

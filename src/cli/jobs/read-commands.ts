@@ -27,8 +27,8 @@ import {
 import { type JobAnswer, scheduleText, targetText } from './answers.ts'
 import { runPairs } from './run-text.ts'
 
-const ROWS_DEFAULT = 100
-const ROWS_MAX = 1_000_000
+const rowsDefault = 100
+const rowsMax = 1_000_000
 
 export function getCommand(frame: CommandFrame): Command {
   return remoteCommand('get', 'Show a job: its definition, and how it stands.', [
@@ -89,7 +89,7 @@ export function listCommand(frame: CommandFrame): Command {
     .option('--handler <name>', 'only jobs of this handler')
     .option('--id-contains <text>', 'only jobs whose id holds this')
     .option('--due-before <time>', 'only jobs whose next occurrence is before it: ISO 8601 with an offset, or epoch ms')
-    .addOption(integer('--limit <n>', 'most jobs to show', ROWS_DEFAULT, 1, ROWS_MAX))
+    .addOption(integer('--limit <n>', 'most jobs to show', rowsDefault, 1, rowsMax))
     .addOption(staleOption())
     .action((flags: ListFlags) => remotely(frame, flags, (shell) => list(shell, flags)))
 }

@@ -17,7 +17,7 @@ import { doneOf } from './change-commands.ts'
 import { routeOf } from './run-id.ts'
 
 /** Most runs that one call of the API redrives. */
-const CALL_MAX = 1_000
+const callMax = 1_000
 
 interface RedriveFlags extends RemoteFlags {
   dead?: boolean
@@ -57,7 +57,7 @@ async function redriveAll({ api, json, terminal, exit }: Shell, { tag, handler, 
   let more = true
   try {
     while (more && redriven.size < max) {
-      const body = { tag, handler, max: Math.min(CALL_MAX, max - redriven.size) }
+      const body = { tag, handler, max: Math.min(callMax, max - redriven.size) }
       const answer = await api.post<{ runIds: string[]; left?: { runId: string; detail: string }[]; more: boolean }>(
         '/v1/dead-letters/redrive',
         body,

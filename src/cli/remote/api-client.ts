@@ -3,7 +3,7 @@ import { readJson, writeJson } from '../../../streams/text/index.ts'
 import { DuelogError, type ErrorCode, errorTable, messageOf } from '../../errors/index.ts'
 
 /** Longer than the server itself waits for an owner. */
-const REQUEST_TIMEOUT_MS = 30_000
+const requestTimeoutMs = 30_000
 
 export interface Address {
   /** Without a slash at its end. */
@@ -60,7 +60,7 @@ export class ApiClient {
         method,
         headers: { ...headersOf(this.address), ...type, ...headers },
         ...(body !== undefined && { body: writeJson(body) }),
-        signal: AbortSignal.any([this.#signal, AbortSignal.timeout(REQUEST_TIMEOUT_MS)]),
+        signal: AbortSignal.any([this.#signal, AbortSignal.timeout(requestTimeoutMs)]),
         // A token goes to the address that it was given for, and nowhere else.
         redirect: 'error',
       })
@@ -133,7 +133,7 @@ function parsed(address: Address, text: string): unknown {
 /** fetch hides why it failed in causes. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
-  if (error.name === 'TimeoutError') return `no answer within ${REQUEST_TIMEOUT_MS / 1_000} s`
+  if (error.name === 'TimeoutError') return `no answer within ${requestTimeoutMs / 1_000} s`
   const { cause } = error
   if (cause instanceof AggregateError && cause.errors.length > 0) return reasonOf(cause.errors[0])
   return cause === undefined ? messageOf(error) : reasonOf(cause)

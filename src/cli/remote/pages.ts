@@ -2,7 +2,7 @@
 import type { ApiClient, Request } from './api-client.ts'
 
 /** Most that the API gives in one page. */
-const PAGE_MAX = 1_000
+const pageMax = 1_000
 
 /** Hands over at most `limit` items of the field; resolves with whether there are more. `goOn` is asked after each page. */
 export async function pagesOf<Item>(
@@ -17,7 +17,7 @@ export async function pagesOf<Item>(
   let left = limit
   let cursor: string | undefined
   do {
-    const page = await api.get<Record<string, unknown>>(route, { ...query, limit: Math.min(left, PAGE_MAX), cursor })
+    const page = await api.get<Record<string, unknown>>(route, { ...query, limit: Math.min(left, pageMax), cursor })
     const items = page[field] as Item[]
     for (const item of items.slice(0, left)) take(item)
     cursor = (page.cursor as string | null) ?? undefined

@@ -10,9 +10,9 @@ import { exitCodes, hasReader, integer, numberText, painterOf, tableText } from 
 import { type JobMove, moveOf } from './job-move.ts'
 import { ZoneDifferences } from './zone-differences.ts'
 
-const ROWS_DEFAULT = 100
-const ROWS_MAX = 1_000_000
-const MINUTE_MS = 60_000
+const rowsDefault = 100
+const rowsMax = 1_000_000
+const minuteMs = 60_000
 
 interface DiffFlags extends RemoteFlags {
   limit: number
@@ -24,7 +24,7 @@ export function diffTzCommand(frame: CommandFrame): Command {
     'Show which jobs fire at other times under the time zone rules of the Node that runs this command. Exit code 1: some do.',
     ['schedule diff-tz', 'schedule diff-tz --json > moves.ndjson', 'schedule diff-tz --url https://duelog.example --limit 1000'],
   )
-    .addOption(integer('--limit <n>', 'most jobs to show; all are counted', ROWS_DEFAULT, 1, ROWS_MAX))
+    .addOption(integer('--limit <n>', 'most jobs to show; all are counted', rowsDefault, 1, rowsMax))
     .action((flags: DiffFlags) => remotely(frame, flags, (shell) => diff(shell, flags.limit)))
 }
 
@@ -94,7 +94,7 @@ function rowOf(job: JobAnswer, { from, to }: JobMove, since: number | null): str
 const isoOf = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString())
 
 function minutesText(ms: number): string {
-  const minutes = Math.round(Math.abs(ms) / MINUTE_MS)
+  const minutes = Math.round(Math.abs(ms) / minuteMs)
   const text = `${String(Math.floor(minutes / 60)).padStart(2, '0')}:${String(minutes % 60).padStart(2, '0')}`
   return `${ms < 0 ? '-' : '+'}${text}`
 }

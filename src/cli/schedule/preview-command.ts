@@ -18,7 +18,7 @@ interface PreviewFlags extends RemoteFlags {
   count: number
 }
 
-const MS_MAX = 315_360_000_000
+const msMax = 315_360_000_000
 
 export function scheduleCommand(frame: CommandFrame): Command {
   return new Command('schedule')
@@ -35,9 +35,9 @@ function previewCommand(frame: CommandFrame): Command {
   ])
     .option('--cron <expression>', 'a cron expression')
     .option('--rrule <rule>', 'a recurrence rule of RFC 5545')
-    .addOption(integer('--every-ms <ms>', 'an interval', undefined, 1, MS_MAX))
+    .addOption(integer('--every-ms <ms>', 'an interval', undefined, 1, msMax))
     .option('--at <time>', 'an instant: ISO 8601 with an offset, or epoch ms')
-    .addOption(integer('--delay-ms <ms>', 'a delay', undefined, 0, MS_MAX))
+    .addOption(integer('--delay-ms <ms>', 'a delay', undefined, 0, msMax))
     .option('--timezone <name>', 'with --cron or --rrule: an IANA time zone')
     .option('--schedule <json>', "a schedule as in a job's definition")
     .option('--from <time>', 'only times after it, instead of now: ISO 8601 with an offset, or epoch ms')

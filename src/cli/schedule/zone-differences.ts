@@ -8,9 +8,9 @@ import type { ApiClient } from '../remote/index.ts'
 import { numberText } from '../terminal/index.ts'
 
 /** Days that are compared, from now: nearly three years. */
-const NOONS = 1_000
+const noons = 1_000
 /** The database of time zones has about 600 names, with their other spellings. */
-const ZONES_MAX = 2_000
+const zonesMax = 2_000
 
 interface Difference {
   since: number | null
@@ -31,7 +31,7 @@ export class ZoneDifferences {
     const known = this.#found.get(timezone)
     if (known !== undefined) return known.since
     const since = await this.#compare(timezone)
-    if (this.#found.size < ZONES_MAX) this.#found.set(timezone, { since, moved: 0, later: 0 })
+    if (this.#found.size < zonesMax) this.#found.set(timezone, { since, moved: 0, later: 0 })
     return since
   }
 
@@ -55,13 +55,13 @@ export class ZoneDifferences {
 
   async #compare(timezone: string): Promise<number | null> {
     const schedule = { cron: '0 12 * * *', timezone }
-    const { fires } = await this.#api.post<{ fires: { atMs: number }[] }>('/v1/schedules/preview', { schedule, count: NOONS })
+    const { fires } = await this.#api.post<{ fires: { atMs: number }[] }>('/v1/schedules/preview', { schedule, count: noons })
     const [first] = fires
     const read = definitionFromJson({ id: 'noon', schedule, target: { handler: 'noop' } })
     if (first === undefined || !read.ok) return null
     const from = first.atMs - 86_400_000
     // By one set of rules a noon more may lie before the first of the other.
-    const ours = new Set(occurrences(read.definition, from, { from: from + 1, max: NOONS + 2 }))
+    const ours = new Set(occurrences(read.definition, from, { from: from + 1, max: noons + 2 }))
     return fires.find(({ atMs }) => !ours.has(atMs))?.atMs ?? null
   }
 }

@@ -10,7 +10,7 @@ export interface Progress {
 }
 
 /** What stands beside the bar, at its widest. */
-const BESIDE_BAR_CHARS = 48
+const besideBarChars = 48
 
 /** `total` is in the unit of `done`; undefined where the end is not known: then only the text is shown. */
 export function showProgress({ stderr }: Pick<Terminal, 'stderr'>, total: number | undefined): Progress {
@@ -18,7 +18,7 @@ export function showProgress({ stderr }: Pick<Terminal, 'stderr'>, total: number
   const bar = new SingleBar({
     stream: stderr as NodeJS.WriteStream,
     format: total === undefined ? '{text}' : '{bar} {percentage}% {text}',
-    barsize: Math.min(40, Math.max(10, (stderr.columns ?? 80) - BESIDE_BAR_CHARS)),
+    barsize: Math.min(40, Math.max(10, (stderr.columns ?? 80) - besideBarChars)),
     barCompleteChar: '█',
     barIncompleteChar: '░',
     hideCursor: true,

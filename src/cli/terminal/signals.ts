@@ -7,7 +7,7 @@ export type StopSignal = keyof typeof exitCodes
  * npm passes a terminal's Ctrl-C on to its script, which the terminal has told already: it arrives twice within moments.
  * Only a signal that comes later than this counts as the second.
  */
-const SAME_SIGNAL_MS = 400
+const sameSignalMs = 400
 
 export interface Signals {
   /** Aborted by the first signal. */
@@ -33,7 +33,7 @@ export function watchSignals(source: SignalSource = process, nowMs: () => number
     if (first === undefined) {
       first = { atMs: nowMs(), code }
       controller.abort()
-    } else if (nowMs() - first.atMs > SAME_SIGNAL_MS) source.exit(code)
+    } else if (nowMs() - first.atMs > sameSignalMs) source.exit(code)
   }
   const names = Object.keys(exitCodes) as StopSignal[]
   for (const name of names) source.on(name, listen)

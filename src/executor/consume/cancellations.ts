@@ -5,7 +5,7 @@
 import type { Execution, WorkerControl } from '../../../schemas/index.ts'
 
 /** Cancellations that are remembered; the oldest go first. */
-export const CANCELS_KEPT_MAX = 100_000
+export const cancelsKeptMax = 100_000
 
 /** Of why; owners write sentences. */
 const reasonCharsMax = 1_000
@@ -44,7 +44,7 @@ export class Cancellations {
     // Deleted first, so that it becomes the latest.
     this.#kept.delete(key)
     this.#kept.set(key, cancellation)
-    if (this.#kept.size <= CANCELS_KEPT_MAX) return
+    if (this.#kept.size <= cancelsKeptMax) return
     for (const oldest of this.#kept.keys()) {
       this.#kept.delete(oldest)
       return

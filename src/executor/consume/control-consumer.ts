@@ -23,7 +23,7 @@ import {
 import { type Cancellation, cancellationOf } from './cancellations.ts'
 
 /** Until the registry is asked again for a schema, and until a lost session is begun anew. */
-const AGAIN_MS = 1_000
+const againMs = 1_000
 
 export interface ControlConsumerOptions {
   log: Log
@@ -112,7 +112,7 @@ export class ControlConsumer {
     const { clock, logger } = this.#options
     if (this.#stopped) return
     logger.error({ error: messageOf(error) }, 'the worker lost its session on worker-control, joining again')
-    this.#again = clock.at(clock.nowMs() + AGAIN_MS, () => {
+    this.#again = clock.at(clock.nowMs() + againMs, () => {
       this.#join().catch((joinError: unknown) => this.#crashed(joinError))
     })
   }
@@ -182,7 +182,7 @@ export class ControlConsumer {
           return undefined
         }
         logger.warn(place, 'could not ask the registry for the schema of a record of worker-control, trying again')
-        await new Promise<void>((resolve) => clock.at(clock.nowMs() + AGAIN_MS, resolve))
+        await new Promise<void>((resolve) => clock.at(clock.nowMs() + againMs, resolve))
       }
     }
     return undefined

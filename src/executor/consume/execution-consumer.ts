@@ -24,11 +24,11 @@ import { isMisdated } from './misdated-executions.ts'
 import { PrefetchLimit } from './prefetch-limit.ts'
 
 /** An ahead lane is read so much earlier than its lead: a resumed lane needs a poll (100 ms) and a fetch before it delivers. */
-export const AHEAD_MARGIN_MS = 250
+export const aheadMarginMs = 250
 /** Until records are read again that could not be decoded because the registry was away. */
-const REGISTRY_RETRY_MS = 1_000
-const REJOIN_FIRST_MS = 1_000
-const REJOIN_MAX_MS = 30_000
+const registryRetryMs = 1_000
+const rejoinFirstMs = 1_000
+const rejoinMaxMs = 30_000
 
 export interface ExecutionConsumerOptions {
   log: Log
@@ -59,7 +59,7 @@ export class ExecutionConsumer {
   #reader: GroupReader | undefined
   readonly #share = new PrefetchLimit()
   #generation = -1
-  #rejoinMs = REJOIN_FIRST_MS
+  #rejoinMs = rejoinFirstMs
   #rejoin: (() => void) | undefined
   #stopped = false
   /** Not a member, because the clock is not trusted. */
@@ -67,7 +67,7 @@ export class ExecutionConsumer {
 
   constructor(options: ExecutionConsumerOptions) {
     this.#options = options
-    this.#horizonMs = options.leadMs + AHEAD_MARGIN_MS
+    this.#horizonMs = options.leadMs + aheadMarginMs
     this.#topics = priorities.flatMap((priority, level) =>
       [false, true].map((ahead) => ({ topic: options.names.executions(options.pool, priority, ahead), level, ahead })),
     )
@@ -110,7 +110,7 @@ export class ExecutionConsumer {
   /** Joins the group again as a new member. */
   async comeBack(): Promise<void> {
     this.#away = false
-    this.#rejoinMs = REJOIN_FIRST_MS
+    this.#rejoinMs = rejoinFirstMs
     if (!this.#stopped) await this.start().catch((error: unknown) => this.#crashed(error))
   }
 
@@ -149,7 +149,7 @@ export class ExecutionConsumer {
     // A generation that passed without us may have given our partitions to others, whose commits are newer than our positions.
     if (generation !== this.#generation + 1) this.#loseAll()
     this.#generation = generation
-    this.#rejoinMs = REJOIN_FIRST_MS
+    this.#rejoinMs = rejoinFirstMs
     const kept = new Set<Lane>()
     for (const { topic, partition } of assigned) kept.add(this.#lane(topic, partition))
     for (const lane of this.#lanes.values()) if (lane.owned && !kept.has(lane)) lane.lose()
@@ -179,7 +179,7 @@ export class ExecutionConsumer {
     this.#rejoin = clock.at(clock.nowMs() + this.#rejoinMs, () => {
       this.start().catch((startError: unknown) => this.#crashed(startError))
     })
-    this.#rejoinMs = Math.min(this.#rejoinMs * 2, REJOIN_MAX_MS)
+    this.#rejoinMs = Math.min(this.#rejoinMs * 2, rejoinMaxMs)
   }
 
   #lane(topic: string, partition: number): Lane {
@@ -266,7 +266,7 @@ export class ExecutionConsumer {
     const place = { topic: record.topic, partition: record.partition, offset: record.offset, error: messageOf(error) }
     if (error instanceof DuelogError && error.code === 'registry-unavailable') {
       logger.warn(place, 'could not ask the registry for the schema of an execution, trying again')
-      this.#leave(lane, record.offset, clock.nowMs() + REGISTRY_RETRY_MS)
+      this.#leave(lane, record.offset, clock.nowMs() + registryRetryMs)
       return false
     }
     logger.error(place, 'passed over an execution that cannot be decoded')

@@ -9,7 +9,7 @@ import { messageOf } from '../../errors/index.ts'
 import type { Position } from '../../ports/index.ts'
 import type { Lane } from './lane.ts'
 
-export const COMMIT_INTERVAL_MS = 1_000
+export const commitIntervalMs = 1_000
 
 export class OffsetCommitter {
   readonly #clock: Clock
@@ -47,7 +47,7 @@ export class OffsetCommitter {
 
   #arm(): void {
     if (this.#timer !== undefined || this.#stopped) return
-    this.#timer = this.#clock.at(this.#clock.nowMs() + COMMIT_INTERVAL_MS, () => {
+    this.#timer = this.#clock.at(this.#clock.nowMs() + commitIntervalMs, () => {
       this.#timer = undefined
       void this.commitNow()
     })

@@ -6,11 +6,11 @@ import { attemptKey } from './cancellations.ts'
 import { type Entry, Lane } from './lane.ts'
 
 /** Pinned runs held at once; with more, worker-control is not read on until half of them have started. */
-export const PINNED_HELD_MAX = 10_000
+export const pinnedHeldMax = 10_000
 /** And bytes of their records; the one that reaches it is taken. */
-export const PINNED_HELD_BYTES_MAX = 32 * 1024 * 1024
+export const pinnedHeldBytesMax = 32 * 1024 * 1024
 /** Attempts that are known to have been taken; the oldest go first. */
-export const PINNED_KNOWN_MAX = 2 * PINNED_HELD_MAX
+export const pinnedKnownMax = 2 * pinnedHeldMax
 
 export class PinnedRuns {
   readonly #lanes = new Map<string, Lane>()
@@ -27,7 +27,7 @@ export class PinnedRuns {
     const attempt = `${attemptKey(execution)}\0${execution.specOffset}`
     if (this.#known.has(attempt)) return undefined
     this.#known.add(attempt)
-    if (this.#known.size > PINNED_KNOWN_MAX)
+    if (this.#known.size > pinnedKnownMax)
       for (const oldest of this.#known) {
         this.#known.delete(oldest)
         break
@@ -48,13 +48,12 @@ export class PinnedRuns {
   release(entry: Entry): void {
     entry.lane.release(entry)
     const { held, heldBytes } = this
-    if (held * 2 <= PINNED_HELD_MAX && heldBytes * 2 <= PINNED_HELD_BYTES_MAX)
-      for (const resolve of this.#room.splice(0)) resolve()
+    if (held * 2 <= pinnedHeldMax && heldBytes * 2 <= pinnedHeldBytesMax) for (const resolve of this.#room.splice(0)) resolve()
   }
 
   /** Resolves at once unless too many are held. */
   room(): Promise<void> {
-    if (this.held < PINNED_HELD_MAX && this.heldBytes < PINNED_HELD_BYTES_MAX) return Promise.resolve()
+    if (this.held < pinnedHeldMax && this.heldBytes < pinnedHeldBytesMax) return Promise.resolve()
     return new Promise((resolve) => this.#room.push(resolve))
   }
 

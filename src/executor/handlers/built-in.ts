@@ -12,7 +12,7 @@ import { kafkaProduceHandler } from './kafka-produce.ts'
 import { ownAddresses } from './own-addresses.ts'
 import { signingKeyOf } from './standard-webhooks.ts'
 
-const SLEEP_MS_MAX = 604_800_000
+const sleepMsMax = 604_800_000
 
 /** Does nothing, at once. */
 const noop: Handler = () => undefined
@@ -24,7 +24,7 @@ const log: Handler = (run) => {
 }
 
 /** `{"ms"}`: takes so long. */
-const sleep: Handler = (run) => wait(numberOf(run, 'ms', SLEEP_MS_MAX), undefined, { signal: run.signal })
+const sleep: Handler = (run) => wait(numberOf(run, 'ms', sleepMsMax), undefined, { signal: run.signal })
 
 /** `{"times"}`: so many attempts fail, the next one succeeds. */
 const fail: Handler = (run) => {

@@ -1,8 +1,8 @@
 /** What a handler may throw to steer its retries, and how anything thrown becomes the error of a report. */
 import type { RunError } from '../../../schemas/index.ts'
 
-export const ERROR_MESSAGE_MAX = 1_000
-export const ERROR_STACK_MAX = 4_000
+export const errorMessageMax = 1_000
+export const errorStackMax = 4_000
 
 /** Thrown by a handler: the run is dead-lettered at once, whatever attempts are left. */
 export class NonRetryableError extends Error {
@@ -30,7 +30,7 @@ export class RetryLaterError extends Error {
 
 /** An error that the executor itself reports. `type` is one of the words in docs, stable for `nonRetryable` lists. */
 export function runError(type: string, message: string, retryable: boolean): RunError {
-  return { type, message: cut(message, ERROR_MESSAGE_MAX), stack: null, retryable, retryAfterMs: null }
+  return { type, message: cut(message, errorMessageMax), stack: null, retryable, retryAfterMs: null }
 }
 
 /**
@@ -43,8 +43,8 @@ export function errorOf(thrown: unknown): RunError {
     const retryAfterMs = (thrown as { retryAfterMs?: unknown }).retryAfterMs
     return {
       type: cut(String(thrown.name || 'Error'), 200),
-      message: cut(String(thrown.message), ERROR_MESSAGE_MAX),
-      stack: typeof thrown.stack === 'string' ? cut(thrown.stack, ERROR_STACK_MAX) : null,
+      message: cut(String(thrown.message), errorMessageMax),
+      stack: typeof thrown.stack === 'string' ? cut(thrown.stack, errorStackMax) : null,
       retryable: thrown.name !== 'NonRetryableError',
       retryAfterMs: typeof retryAfterMs === 'number' && retryAfterMs >= 0 ? Math.round(retryAfterMs) : null,
     }

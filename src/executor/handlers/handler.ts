@@ -89,8 +89,8 @@ export type HandlersFor<Payloads extends object> = {
   [Name in keyof Payloads]: Handler<Payloads[Name]> | BatchHandler<Payloads[Name]>
 }
 
-export const BATCH_SIZE_MAX = 1_000
-export const BATCH_WAIT_MS_MAX = 60_000
+export const batchSizeMax = 1_000
+export const batchWaitMsMax = 60_000
 
 export function isBatchHandler(handler: Handler | BatchHandler): handler is BatchHandler {
   return typeof handler !== 'function'
@@ -103,8 +103,8 @@ export function handlerProblem(name: string, handler: unknown): string | undefin
   if (typeof run !== 'function' || typeof batch !== 'object' || batch === null)
     return `handler "${name}" is neither a function nor { batch: { maxSize, maxWaitMs }, run(runs) }`
   const limits = [
-    ['maxSize', batch.maxSize, 1, BATCH_SIZE_MAX],
-    ['maxWaitMs', batch.maxWaitMs, 0, BATCH_WAIT_MS_MAX],
+    ['maxSize', batch.maxSize, 1, batchSizeMax],
+    ['maxWaitMs', batch.maxWaitMs, 0, batchWaitMsMax],
   ] as const
   for (const [field, value, min, max] of limits) {
     if (!(Number.isInteger(value) && value >= min && value <= max))

@@ -12,7 +12,7 @@ import { executionIdOf } from '../../../streams/state/index.ts'
 import type { Entry } from '../consume/index.ts'
 import { type Progress, payloadOf, type Run } from '../handlers/index.ts'
 
-const PROGRESS_MESSAGE_MAX = 1_000
+const progressMessageMax = 1_000
 
 export type Outcome =
   | { type: 'SUCCEEDED'; result: Buffer | null }
@@ -109,7 +109,7 @@ export class Attempt implements Run {
       if (this.outcome !== undefined) return
       if (Number.isFinite(progress.progress)) this.progress = Math.min(Math.max(progress.progress as number, 0), 1)
       if (progress.message !== undefined) {
-        this.message = String(progress.message).slice(0, PROGRESS_MESSAGE_MAX).toWellFormed()
+        this.message = String(progress.message).slice(0, progressMessageMax).toWellFormed()
       }
       this.#host.progressed(this)
     }

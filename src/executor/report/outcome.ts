@@ -7,7 +7,7 @@ import { type Outcome, succeededWithoutResult } from './attempt.ts'
 const resultField = executionEventSchema.fields.find((field) => field.name === 'result')
 
 /** From the schema: 64 KB of JSON. */
-export const RESULT_BYTES_MAX: number = resultField !== undefined && 'maxBytes' in resultField ? resultField.maxBytes : 65_536
+export const resultBytesMax: number = resultField !== undefined && 'maxBytes' in resultField ? resultField.maxBytes : 65_536
 
 /** `undefined` is no result. A result that is no JSON or too large fails the attempt for good: the next would return the same. */
 export function succeeded(returned: unknown): Outcome {
@@ -20,8 +20,8 @@ export function succeeded(returned: unknown): Outcome {
   }
   if (json === undefined) return succeededWithoutResult
   const result = Buffer.from(json)
-  if (result.length <= RESULT_BYTES_MAX) return { type: 'SUCCEEDED', result }
-  const message = `the handler's result is ${result.length} bytes of JSON, more than ${RESULT_BYTES_MAX}; store it elsewhere and return where`
+  if (result.length <= resultBytesMax) return { type: 'SUCCEEDED', result }
+  const message = `the handler's result is ${result.length} bytes of JSON, more than ${resultBytesMax}; store it elsewhere and return where`
   return { type: 'FAILED', error: runError('ResultTooLarge', message, false) }
 }
 

@@ -13,17 +13,17 @@ import { runError } from '../handlers/index.ts'
 import type { Attempt, Outcome } from './attempt.ts'
 
 /** How long a report waits for others to share its send. */
-export const EVENT_LINGER_MS = 10
+export const eventLingerMs = 10
 /** Events in one send. */
-export const EVENTS_PER_SEND_MAX = 1_000
+export const eventsPerSendMax = 1_000
 /** Sends on their way at once. */
-export const SENDS_IN_FLIGHT_MAX = 2
+export const sendsInFlightMax = 2
 /** Reports queued or on their way; with more no further handler is started. */
-export const EVENTS_PENDING_MAX = 10_000
+export const eventsPendingMax = 10_000
 /** Bytes of the executions that they are about, which are kept as long. */
-export const PENDING_BYTES_MAX = 32 * 1024 * 1024
-const RESEND_FIRST_MS = 100
-const RESEND_MAX_MS = 1_000
+export const pendingBytesMax = 32 * 1024 * 1024
+const resendFirstMs = 100
+const resendMaxMs = 1_000
 
 export interface ReportSenderOptions {
   log: Log
@@ -63,7 +63,7 @@ export class ReportSender {
   }
 
   get congested(): boolean {
-    return this.pending >= EVENTS_PENDING_MAX || this.#bytes >= PENDING_BYTES_MAX
+    return this.pending >= eventsPendingMax || this.#bytes >= pendingBytesMax
   }
 
   /** Opens the writer, so that a broker that cannot be reached shows at start. */
@@ -77,7 +77,7 @@ export class ReportSender {
     attempt.queued = true
     this.#queue.push(attempt)
     this.#bytes += attempt.entry.bytes
-    if (this.#queue.length >= EVENTS_PER_SEND_MAX || this.#flushing) this.#sendFull()
+    if (this.#queue.length >= eventsPerSendMax || this.#flushing) this.#sendFull()
     else this.#linger()
   }
 
@@ -106,19 +106,19 @@ export class ReportSender {
   #linger(): void {
     if (this.#lingering !== undefined) return
     const { clock } = this.#options
-    this.#lingering = clock.at(clock.nowMs() + EVENT_LINGER_MS, () => {
+    this.#lingering = clock.at(clock.nowMs() + eventLingerMs, () => {
       this.#lingering = undefined
       this.#send()
     })
   }
 
   #sendFull(): void {
-    if (this.#inFlight < SENDS_IN_FLIGHT_MAX) this.#send()
+    if (this.#inFlight < sendsInFlightMax) this.#send()
   }
 
   #send(): void {
-    while (this.#queue.length > 0 && this.#inFlight < SENDS_IN_FLIGHT_MAX && !this.#closed) {
-      const attempts = this.#withoutCancelled(this.#queue.splice(0, EVENTS_PER_SEND_MAX))
+    while (this.#queue.length > 0 && this.#inFlight < sendsInFlightMax && !this.#closed) {
+      const attempts = this.#withoutCancelled(this.#queue.splice(0, eventsPerSendMax))
       if (attempts.length === 0) continue
       const records = attempts.map((attempt) => this.#record(attempt))
       this.#inFlight++
@@ -148,7 +148,7 @@ export class ReportSender {
 
   async #deliver(records: RecordOut[], attempts: Attempt[]): Promise<void> {
     let left: Report[] = records.map((record, place) => ({ record, attempt: attempts[place] as Attempt }))
-    for (let waitMs = RESEND_FIRST_MS; !this.#closed; waitMs = Math.min(waitMs * 2, RESEND_MAX_MS)) {
+    for (let waitMs = resendFirstMs; !this.#closed; waitMs = Math.min(waitMs * 2, resendMaxMs)) {
       left = await this.#unsent(left)
       if (left.length === 0) break
       await new Promise<void>((resolve) => this.#options.clock.at(this.#options.clock.nowMs() + waitMs, resolve))
@@ -159,7 +159,7 @@ export class ReportSender {
     for (const { entry } of attempts) this.#bytes -= entry.bytes
     this.#options.onAcked(attempts)
     // While the sends were full, the linger of what queued meanwhile may have passed.
-    if (this.#lingering === undefined || this.#flushing || this.#queue.length >= EVENTS_PER_SEND_MAX) this.#send()
+    if (this.#lingering === undefined || this.#flushing || this.#queue.length >= eventsPerSendMax) this.#send()
     this.#lookIdle()
   }
 

@@ -5,10 +5,10 @@
  */
 
 /** Every so many picks one goes to a lower level. */
-export const LOWER_PICK_EVERY = 16
+export const lowerPickEvery = 16
 
 /** A queue's array is cut when so many of its heads are spent. */
-const SPENT_MAX = 1_024
+const spentMax = 1_024
 
 interface Level<Item> {
   items: Item[]
@@ -49,7 +49,7 @@ export class ReadyQueue<Item extends { readonly dueAt: number }> {
   next(): Item | undefined {
     const { top } = this
     if (top < 0) return undefined
-    const lower = ++this.#picks % LOWER_PICK_EVERY === 0 ? this.#longestDueBelow(top) : top
+    const lower = ++this.#picks % lowerPickEvery === 0 ? this.#longestDueBelow(top) : top
     this.#size--
     return take(this.#levels[lower] as Level<Item>)
   }
@@ -86,7 +86,7 @@ function take<Item>(level: Level<Item>): Item | undefined {
   if (level.head === level.items.length) {
     level.items = []
     level.head = 0
-  } else if (level.head >= SPENT_MAX && level.head * 2 > level.items.length) {
+  } else if (level.head >= spentMax && level.head * 2 > level.items.length) {
     level.items = level.items.slice(level.head)
     level.head = 0
   }

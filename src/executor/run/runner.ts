@@ -27,7 +27,7 @@ import { RunningCalls } from './running-calls.ts'
 import { Supervisor } from './supervisor.ts'
 
 /** Handlers started before the event loop may do something else. */
-export const STARTS_PER_TURN_MAX = 256
+export const startsPerTurnMax = 256
 
 export interface RunnerOptions {
   pool: string
@@ -105,7 +105,7 @@ export class Runner implements AttemptHost {
   pump(): void {
     if (this.#pumping) return
     this.#pumping = true
-    let left = STARTS_PER_TURN_MAX
+    let left = startsPerTurnMax
     while (this.calls.hasSlot(this.#options.concurrency) && !this.#options.reportSender.congested) {
       if (left <= 0) {
         this.#turn ??= setImmediate(() => {

@@ -5,7 +5,7 @@ import { type Attempt, cancelled, failed, type Outcome, type ReportSender, relea
 import type { Supervisor } from './supervisor.ts'
 
 /** Bytes of the executions whose handlers run: with more no further one is started. */
-export const RUNNING_BYTES_MAX = 64 * 1024 * 1024
+export const runningBytesMax = 64 * 1024 * 1024
 
 /** The outcome of each attempt of a call by its place, from what the handler returned. */
 export type OutcomesOf = (returned: unknown) => (index: number) => Outcome
@@ -33,7 +33,7 @@ export class RunningCalls {
 
   /** Whether one more may begin, of so many side by side. */
   hasSlot(concurrency: number): boolean {
-    return this.#slots < concurrency && this.#bytes < RUNNING_BYTES_MAX
+    return this.#slots < concurrency && this.#bytes < runningBytesMax
   }
 
   get running(): ReadonlySet<Attempt> {

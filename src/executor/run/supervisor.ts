@@ -8,11 +8,11 @@ import type { Attempt, Outcome, ReportSender } from '../report/index.ts'
 import { TimerQueue } from './timer-queue.ts'
 
 /** The wheel looks at running attempts at multiples of this; timeouts and heartbeats are late by at most so much. */
-const WHEEL_TICK_MS = 20
+const wheelTickMs = 20
 /** A handler's progress is passed on at most so often. */
-const PROGRESS_INTERVAL_MS = 1_000
+const progressIntervalMs = 1_000
 /** Reports for each lease while an attempt runs: two may get lost before the lease does. */
-const BEATS_PER_LEASE = 3
+const beatsPerLease = 3
 
 export class Supervisor {
   readonly #clock: Clock
@@ -40,7 +40,7 @@ export class Supervisor {
 
   progressed(attempt: Attempt): void {
     if (!attempt.entry.tracked) return
-    const atMs = Math.max(this.#clock.nowMs(), attempt.beatAt + PROGRESS_INTERVAL_MS)
+    const atMs = Math.max(this.#clock.nowMs(), attempt.beatAt + progressIntervalMs)
     if (atMs < attempt.wakeAt) this.#watch(attempt, atMs)
   }
 
@@ -52,12 +52,12 @@ export class Supervisor {
     const timeoutAt = attempt.beganAt + attempt.execution.attemptTimeoutMs
     // Nobody waits for a sign of life of one that is not tracked.
     if (!attempt.entry.tracked) return timeoutAt
-    return Math.min(timeoutAt, attempt.beatAt + attempt.execution.leaseMs / BEATS_PER_LEASE)
+    return Math.min(timeoutAt, attempt.beatAt + attempt.execution.leaseMs / beatsPerLease)
   }
 
   #watch(attempt: Attempt, atMs: number): void {
     this.#wheel.delete(attempt.wakeAt, attempt)
-    attempt.wakeAt = Math.ceil(atMs / WHEEL_TICK_MS) * WHEEL_TICK_MS
+    attempt.wakeAt = Math.ceil(atMs / wheelTickMs) * wheelTickMs
     this.#wheel.add(attempt.wakeAt, attempt)
   }
 

@@ -9,7 +9,7 @@ import type { Entry } from '../consume/index.ts'
 import type { Attempt } from '../report/index.ts'
 
 /** Failures logged one by one in each second; a flood of them is counted. */
-export const FAILURES_LOGGED_PER_SECOND_MAX = 20
+export const failuresLoggedPerSecondMax = 20
 
 export interface UntrackedRunsOptions {
   pool: string
@@ -68,7 +68,7 @@ export class UntrackedRuns {
       this.#logged = 0
       this.#leftOut = 0
     }
-    if (this.#logged++ >= FAILURES_LOGGED_PER_SECOND_MAX) {
+    if (this.#logged++ >= failuresLoggedPerSecondMax) {
       this.#leftOut++
       return
     }

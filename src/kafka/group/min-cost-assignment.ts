@@ -22,7 +22,7 @@ export interface AssignmentPlan {
  * After that an item takes the cheapest free place, and nobody makes room for it: still even, with more cold places. Counted and not
  * timed, so that all who lead decide alike.
  */
-const MOVES_MAX = 2_000_000
+const movesMax = 2_000_000
 
 const never = Number.POSITIVE_INFINITY
 
@@ -40,7 +40,7 @@ export class MinCostAssignment {
   readonly #costs: (Float64Array | undefined)[] = []
   /** Bins that have one more than the floor. */
   #larger: number
-  #movesLeft = MOVES_MAX
+  #movesLeft = movesMax
   #search: ShortestPaths | undefined
 
   /** `count`: of the items that are to be seated, besides what is taken. */

@@ -6,12 +6,12 @@ import { openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Handlers, Run } from '../../../src/library/index.ts'
 
-const process_ = `${process.pid}-${Date.now()}`
-const file = openSync(join(process.env.CHAOS_STARTS ?? '.', `${process_}.tsv`), 'a')
+const processName = `${process.pid}-${Date.now()}`
+const file = openSync(join(process.env.CHAOS_STARTS ?? '.', `${processName}.tsv`), 'a')
 
 function note(run: Run): void {
   const nominal = new Date(run.scheduledFor).getTime()
-  writeSync(file, `${[run.jobId, run.runNo, run.attempt, nominal, Date.now(), process_].join('\t')}\n`)
+  writeSync(file, `${[run.jobId, run.runNo, run.attempt, nominal, Date.now(), processName].join('\t')}\n`)
 }
 
 const handlers: Handlers = {

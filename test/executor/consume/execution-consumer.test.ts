@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { DuelogError } from '../../../src/errors/errors.ts'
-import { AHEAD_MARGIN_MS } from '../../../src/executor/consume/execution-consumer.ts'
-import { PENDING_BYTES_MAX } from '../../../src/executor/report/report-sender.ts'
-import { RUNNING_BYTES_MAX } from '../../../src/executor/run/running-calls.ts'
+import { aheadMarginMs } from '../../../src/executor/consume/execution-consumer.ts'
+import { pendingBytesMax } from '../../../src/executor/report/report-sender.ts'
+import { runningBytesMax } from '../../../src/executor/run/running-calls.ts'
 import { rest } from '../../tools/manual-clock.ts'
 import { codecs, executionOf, Harness, names } from '../harness.ts'
 
@@ -52,8 +52,8 @@ describe('the hold', () => {
     // The broker acknowledges that they have started.
     for (let turns = 0; turns < 5; turns++) await harness.clock.advance(100)
     const running = harness.executor.current().running.length
-    expect(running * payload.length).toBeGreaterThanOrEqual(RUNNING_BYTES_MAX)
-    expect(running * payload.length).toBeLessThanOrEqual(RUNNING_BYTES_MAX + 2 * payload.length)
+    expect(running * payload.length).toBeGreaterThanOrEqual(runningBytesMax)
+    expect(running * payload.length).toBeLessThanOrEqual(runningBytesMax + 2 * payload.length)
     for (let done = 0; done < 200; ) {
       await harness.clock.advance(100)
       done += ends.splice(0).map((end) => end()).length
@@ -69,7 +69,7 @@ describe('the hold', () => {
     harness.log.refusal = new Error('the broker is away')
     for (let runNo = 1; runNo <= 100; runNo++) harness.put({ runNo, payload }, { partition: runNo % 2 })
     for (let turns = 0; turns < 20; turns++) await rest()
-    expect(harness.starts.length * payload.length).toBeLessThanOrEqual(PENDING_BYTES_MAX + 2 * payload.length)
+    expect(harness.starts.length * payload.length).toBeLessThanOrEqual(pendingBytesMax + 2 * payload.length)
     harness.log.refusal = undefined
     await harness.clock.advance(10_000)
     expect(harness.events()).toHaveLength(100)
@@ -115,11 +115,11 @@ describe('the ahead lanes', () => {
     harness.put({ jobId: 'now' })
     await rest()
     expect(harness.starts.map(({ jobId }) => jobId)).toEqual(['now'])
-    await harness.clock.advance(10_000 - leadMs - AHEAD_MARGIN_MS - 1)
+    await harness.clock.advance(10_000 - leadMs - aheadMarginMs - 1)
     expect(harness.executor.current().held).toBe(0)
     await harness.clock.advance(1)
     expect(harness.executor.current().held).toBe(3_000)
-    await harness.clock.advance(leadMs + AHEAD_MARGIN_MS - 1)
+    await harness.clock.advance(leadMs + aheadMarginMs - 1)
     expect(harness.starts).toHaveLength(1)
     await harness.clock.advance(1)
     for (let turns = 0; turns < 5; turns++) await rest()

@@ -2,8 +2,8 @@
 import { expect, it } from 'vitest'
 import type { Execution, WorkerControl } from '../../../schemas/generated.ts'
 import { cancellationOf } from '../../../src/executor/consume/cancellations.ts'
-import { PINNED_HELD_BYTES_MAX, PinnedRuns } from '../../../src/executor/consume/pinned-runs.ts'
-import { EVENT_LINGER_MS } from '../../../src/executor/report/report-sender.ts'
+import { PinnedRuns, pinnedHeldBytesMax } from '../../../src/executor/consume/pinned-runs.ts'
+import { eventLingerMs } from '../../../src/executor/report/report-sender.ts'
 import { rest } from '../../tools/manual-clock.ts'
 import { Harness, names } from '../harness.ts'
 
@@ -16,7 +16,7 @@ it('is run by the worker of that name, exactly when it is due, and reported like
   await rest()
   await harness.clock.advance(89)
   expect(harness.starts).toEqual([])
-  await harness.clock.advance(1 + EVENT_LINGER_MS)
+  await harness.clock.advance(1 + eventLingerMs)
   expect(harness.starts).toEqual([{ jobId: 'a', atMs: dueAt }])
   expect(harness.events().map(({ type, jobId }) => [type, jobId])).toEqual([['SUCCEEDED', 'a']])
   await harness.stop()
@@ -153,7 +153,7 @@ it('is held within bounds of bytes, too: what is beyond waits in the log', async
   const pinned = new PinnedRuns()
   const large = (offset: number) => ({
     ...{ topic: 'control', partition: 0, offset, timestampMs: 0, key: null, headers: {} },
-    value: Buffer.alloc(PINNED_HELD_BYTES_MAX / 2),
+    value: Buffer.alloc(pinnedHeldBytesMax / 2),
   })
   const execution = (runNo: number) => ({ jobId: 'j', runNo, attempt: 1, priority: 'NORMAL' }) as Execution
   const first = pinned.take(large(0), execution(1))

@@ -2,7 +2,7 @@
 import { pino } from 'pino'
 import { describe, expect, it } from 'vitest'
 import type { Handler } from '../../../src/executor/handlers/handler.ts'
-import { FAILURES_LOGGED_PER_SECOND_MAX } from '../../../src/executor/run/untracked-runs.ts'
+import { failuresLoggedPerSecondMax } from '../../../src/executor/run/untracked-runs.ts'
 import { rest } from '../../tools/manual-clock.ts'
 import { Harness } from '../harness.ts'
 
@@ -153,11 +153,11 @@ describe('a run that is not tracked', () => {
     for (let runNo = 1; runNo <= 100; runNo++) harness.put({ runNo, handler: 'broken', tracked: false })
     await rest()
     expect(await failuresOf(harness)).toBe(100)
-    expect(lines).toHaveLength(FAILURES_LOGGED_PER_SECOND_MAX)
+    expect(lines).toHaveLength(failuresLoggedPerSecondMax)
     await harness.clock.advance(1_000)
     harness.put({ runNo: 101, handler: 'broken', tracked: false })
     await rest()
-    expect(lines.slice(FAILURES_LOGGED_PER_SECOND_MAX)).toMatchObject([{ failures: 80 }, { runNo: 101 }])
+    expect(lines.slice(failuresLoggedPerSecondMax)).toMatchObject([{ failures: 80 }, { runNo: 101 }])
     await harness.stop()
   })
 })

@@ -43,7 +43,7 @@ function minuteByMinute(hours: readonly number[], minutes: readonly number[], of
 
 describe('rules that change', () => {
   const noon = ms('2030-06-12T12:00:00Z')
-  const case_ = fc.record({
+  const sample = fc.record({
     beforeMs: fc.integer({ min: -20, max: 24 }).map((halves) => halves * 30 * minute),
     shift: fc.constantFrom(-120, -60, -30, 30, 60, 120),
     changeAt: fc.integer({ min: -48, max: 48 }).map((hours) => noon + hours * hour),
@@ -56,7 +56,7 @@ describe('rules that change', () => {
   it('leave a next time that is the first on the clock behind the last that was decided about', () => {
     let moved = 0
     fc.assert(
-      fc.property(case_, ({ beforeMs, shift, changeAt, hours, minutes, decided, forth }) => {
+      fc.property(sample, ({ beforeMs, shift, changeAt, hours, minutes, decided, forth }) => {
         const flat = rulesWithChange(timezone, beforeMs, changeAt, beforeMs)
         const bent = rulesWithChange(timezone, beforeMs, changeAt, beforeMs + shift * minute)
         const [old, fresher] = forth ? [flat, bent] : [bent, flat]
