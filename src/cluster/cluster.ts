@@ -1,6 +1,5 @@
 /** Joins the client to a real cluster: a log over the brokers and codecs over the registry, opened at the first use. */
 import { topicNames, topicPlans } from '../../streams/topics/index.ts'
-import { hasUser } from '../config/index.ts'
 import { DuelogError } from '../errors/index.ts'
 import {
   type Codecs,
@@ -12,6 +11,7 @@ import {
   repairSubjects,
   type SubjectStanding,
 } from '../kafka/index.ts'
+import { hasUser } from '../network/index.ts'
 import type { Log, LogWriter } from '../ports/index.ts'
 
 /** Where the embedded registry listens by default. */

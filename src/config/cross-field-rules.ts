@@ -1,9 +1,11 @@
 /** The rules between settings. */
+
+import { hasUser } from '../network/index.ts'
 import { isReservedActor } from '../process/index.ts'
 import type { Environment } from './environment.ts'
 import { bad, named } from './messages.ts'
 import { settingByName } from './settings.ts'
-import { apiTokensOf, brokersOf, hasUser, isLoopback, listOf, networksOf, rolesOf } from './values.ts'
+import { apiTokensOf, brokersOf, isLoopback, listOf, networksOf, rolesOf } from './values.ts'
 
 /** What no single value shows: items of lists, and settings that need or exclude one another. */
 export function crossFieldProblems(raw: Environment): string[] {

@@ -1,5 +1,5 @@
 /** How messages name a setting, a wrong value and a wrong name. */
-import { nearestOf } from './did-you-mean.ts'
+import { nearestOf } from '../../streams/text/index.ts'
 import { flagOf } from './flags.ts'
 import { allowedOf, type Setting, settingByName } from './settings.ts'
 

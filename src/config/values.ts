@@ -52,13 +52,6 @@ export function networksOf(text: string): string[] | undefined {
   return networks.every(right) ? networks : undefined
 }
 
-/** Whether an address has a user or a password before its host. False for what is no address. */
-export function hasUser(url = ''): boolean {
-  if (!URL.canParse(url)) return false
-  const { username, password } = new URL(url)
-  return username !== '' || password !== ''
-}
-
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || host === '[::1]' || (isIPv4(host) && host.startsWith('127.'))
 }

@@ -1,7 +1,7 @@
 /** Joins the client to a real cluster. */
 import { type AnyPayloads, type Client, createJobClient } from '../client/index.ts'
 import { type ClusterOptions, clusterOf, clusterOptionNames } from '../cluster/index.ts'
-import { requireKnown } from '../config/index.ts'
+import { requireKnown } from './known-options.ts'
 
 /**
  * A client that connects at its first use. With `Payloads`, payloads by handler, the compiler checks each job's payload. Throws DuelogError

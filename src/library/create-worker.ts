@@ -12,7 +12,7 @@ import {
   topicPrefixDefault,
   watchClock,
 } from '../cluster/index.ts'
-import { configSchema, listOf, requireKnown } from '../config/index.ts'
+import { configSchema, listOf } from '../config/index.ts'
 import { DuelogError } from '../errors/index.ts'
 import {
   builtInHandlers,
@@ -25,6 +25,7 @@ import {
 } from '../executor/index.ts'
 import { createMetrics, type Metrics } from '../metrics/index.ts'
 import { limitRecordLogs, newInstance } from '../process/index.ts'
+import { requireKnown } from './known-options.ts'
 
 const httpDenyDefault = configSchema.properties.DUELOG_HTTP_DENY.default
 const clockStepMsMaxDefault = configSchema.properties.DUELOG_CLOCK_STEP_MS_MAX.default

@@ -2,3 +2,4 @@
 export { ipv6Groups } from './ip-groups.ts'
 export { isLoopbackName } from './loopback.ts'
 export { AnswerTooLong, answerText } from './response-text.ts'
+export { hasUser } from './url.ts'

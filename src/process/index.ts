@@ -1,5 +1,4 @@
 /** A process of ours: its name, its folder, its log lines, its children. */
-export { ChildMetrics, tellMetrics } from './child-metrics.ts'
 export { advertised, newInstance, version, zoneRulesVersion } from './instance.ts'
 export { modulePath } from './module-path.ts'
 export { keepPrivate, privateFileMode, privateFolderMode, writePrivate } from './private-folder.ts'

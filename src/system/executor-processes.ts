@@ -4,7 +4,8 @@ import { systemClock } from '../clock/index.ts'
 import { settingByName } from '../config/index.ts'
 import { DuelogError } from '../errors/index.ts'
 import type { Handlers } from '../executor/index.ts'
-import { ChildMetrics, modulePath, supervise } from '../process/index.ts'
+import { modulePath, supervise } from '../process/index.ts'
+import { ChildMetrics } from './child-metrics.ts'
 import type { ProcessContext } from './process-context.ts'
 
 /** What a process needs to stop besides the drain: its last reports, and to leave its groups. */

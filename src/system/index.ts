@@ -1,2 +1,4 @@
 /** The wiring: from settings to a running system. */
+
+export { tellMetrics } from './child-metrics.ts'
 export { type System, startSystem } from './system.ts'

@@ -130,7 +130,7 @@ describe('codecs with a registry', () => {
     const prefix = uniquePrefix()
     await open(prefix)
     for (const { topic, schema } of plansOf(prefix)) {
-      const file = readFileSync(new URL(`../../schemas/${schema}.avsc`, import.meta.url), 'utf8')
+      const file = readFileSync(new URL(`../../../schemas/${schema}.avsc`, import.meta.url), 'utf8')
       // As a client with auto.register.schemas=false asks.
       const response = await fetch(`${registryUrl}/subjects/${topic}-value`, {
         method: 'POST',

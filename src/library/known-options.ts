@@ -1,6 +1,7 @@
 /** Options that programs give in code: a mistyped one would be ignored in silence where no compiler looks. */
+
+import { nearestOf } from '../../streams/text/index.ts'
 import { DuelogError } from '../errors/index.ts'
-import { nearestOf } from './did-you-mean.ts'
 
 /** Throws `bad-config` for what is no object, and for the first option that is not known. */
 export function requireKnown(what: string, options: unknown, known: Readonly<Record<string, true>>): void {

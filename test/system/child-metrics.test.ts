@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { expose, shownOf } from '../../src/metrics/exposition.ts'
 import { createMetrics } from '../../src/metrics/metrics.ts'
-import { type Channel, ChildMetrics, childAnswerMsMax, tellMetrics } from '../../src/process/child-metrics.ts'
+import { type Channel, ChildMetrics, childAnswerMsMax, tellMetrics } from '../../src/system/child-metrics.ts'
 import { ManualClock, rest } from '../tools/manual-clock.ts'
 
 /** A child with metrics of its own, over a channel as JSON as it is in life. It may be deaf. */
