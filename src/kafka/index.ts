@@ -1,4 +1,4 @@
-/** The log over kafkajs, and the codecs over the schema registry. */
+/** The log on top of kafkajs, and the codecs on top of the schema registry. */
 export type { TopicChange } from './admin/index.ts'
 export {
   areSchemasKnown,

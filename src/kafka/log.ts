@@ -1,4 +1,4 @@
-/** The log of a process: writers, readers and admins of one cluster. */
+/** The log of a process: writers, readers and admin clients of one cluster. */
 import type { Kafka } from 'kafkajs'
 import type {
   FenceOptions,
@@ -32,29 +32,36 @@ export type { BoundedRead, Span } from './reading/index.ts'
 
 export interface KafkaLog extends Log {
   /**
-   * Creates missing topics and checks existing ones. Resolves with the number of partitions, which is that of the existing `jobs`
-   * where there is one. Rejects with DuelogError `unsafe-topic` naming topic, setting, value found and value needed.
+   * Creates missing topics and checks existing ones. Resolves with the number of partitions, taken from `jobs` if it exists.
+   * Rejects with DuelogError `unsafe-topic`, which names topic, setting, value found and value needed.
    */
   ensureTopics(wanted: TopicsWanted): Promise<{ partitions: number; created: string[] }>
   /** What ensureTopics would create, and what would have to change first. Nothing is written. */
   planTopics(wanted: TopicsWanted): Promise<TopicChange[]>
-  /** Creates missing topics and raises unsafe settings; resolves with what was found before. Those refused are left as they are. */
+  /**
+   * Creates missing topics and raises unsafe settings. Resolves with the state found before. Refused topics are left as they are.
+   */
   changeTopics(wanted: TopicsWanted): Promise<TopicChange[]>
-  /** Creates those of these topics that are missing, with the brokers' own settings; resolves with their names. */
+  /** Creates the missing ones of these topics with the brokers' default settings. Resolves with their names. */
   makeMissing(topics: readonly string[], size: { partitions: number; replication: number }): Promise<string[]>
-  /** Reads topics up to where they end now, in a group of its own that is deleted afterwards. Rejects with what `onRecord` threw. */
+  /**
+   * Reads topics up to their current ends, in a temporary group that is deleted afterwards. Rejects with any error of `onRecord`.
+   */
   readToEnd(options: BoundedRead): Promise<Span[]>
-  /** Takes the members of an instance that is known to be dead out of these groups. Resolves with how many there were. */
+  /** Removes the members of a dead instance from these groups. Resolves with their number. */
   removeDeparted(instance: string, groupIds: readonly string[]): Promise<number>
   /** Names of all topics of the cluster that this principal may see. */
   topics(): Promise<string[]>
-  /** The topics of the user's that may be written to; nothing is known of them before its start. */
+  /** The user topics that may be written to. Nothing is known about them before its start. */
   targetTopics(options: TargetTopicsOptions): CheckedTopics
-  /** Hears whether brokers are away: one failed, and none has answered since. At once where they are. Returns how to hear no more. */
+  /**
+   * Reports whether brokers are unreachable: one failed, and none has answered since. Called at once if they are. Returns its
+   * unsubscribe function.
+   */
   onAway(listener: (isAway: boolean) => void): () => void
 }
 
-/** Opens nothing by itself: each writer, reader and admin has its own connections and is closed by itself. */
+/** Opens no connection: each writer, reader and admin client has its own connections and is closed separately. */
 export function connectLog(options: LogOptions): KafkaLog {
   const settings = settingsOf(options)
   return new KafkaJsLog(createKafka(options, settings), settings)
@@ -137,7 +144,7 @@ class KafkaJsLog implements KafkaLog {
   }
 }
 
-/** Addresses of the brokers that Kafka counts among the living. */
+/** Addresses of the brokers that Kafka counts as alive. */
 async function livingBrokers(kafka: Kafka): Promise<string[]> {
   const admin = kafka.admin()
   try {

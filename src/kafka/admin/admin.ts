@@ -1,4 +1,4 @@
-/** Offsets and group members as the broker knows them. */
+/** The admin client: offsets and group members, as the broker knows them. */
 import type { Admin, Kafka, RetryOptions } from 'kafkajs'
 import type { LogAdmin } from '../../ports/index.ts'
 import { principalOf } from '../brokers/index.ts'
@@ -6,13 +6,13 @@ import { faultOf, withRetry } from '../errors/index.ts'
 import { assignedOf, metadataOf, readUserData } from '../group/index.ts'
 import { answeredOffset, uncommitted, unveiled } from '../kafkajs/index.ts'
 
-/** As workers sign their reports: name@host:pid:boot. */
+/** Matches the form in which workers sign their reports: name@host:pid:boot. */
 const isInstance = (clientId: string): boolean => /^[^@:\s]+@.+:\d+:[^:]+$/.test(clientId)
 
 export class KafkaAdmin implements LogAdmin {
   readonly #kafka: Kafka
   #admin: Admin
-  /** How many questions about offsets each admin has under way. */
+  /** Number of offset lookups in flight, by admin client. */
   readonly #asking = new Map<Admin, number>()
 
   private constructor(kafka: Kafka, admin: Admin) {
@@ -20,7 +20,7 @@ export class KafkaAdmin implements LogAdmin {
     this.#admin = admin
   }
 
-  /** `retry`: default that of the connection. */
+  /** `retry`: default is the retry policy of the connection. */
   static async open(kafka: Kafka, retry?: RetryOptions): Promise<KafkaAdmin> {
     const admin = kafka.admin(retry === undefined ? {} : { retry })
     try {
@@ -34,7 +34,7 @@ export class KafkaAdmin implements LogAdmin {
 
   async offsets(topic: string): Promise<{ partition: number; earliest: number; next: number }[]> {
     const offsets = await this.#ask(`Looking up offsets of ${topic}`, () =>
-      // A topic that does not exist is an answer; kafkajs has waited for it already.
+      // A missing topic is a final answer, because kafkajs has already retried it.
       withRetry(() => this.#fetchOffsets(topic), ['UNKNOWN_TOPIC_OR_PARTITION']),
     )
     const of = (offset: string, partition: number): number => answeredOffset(offset, topic, partition)
@@ -68,9 +68,9 @@ export class KafkaAdmin implements LogAdmin {
   async groupMembers(groupId: string) {
     const { groups } = await this.#ask(`Describing group ${groupId}`, () => this.#admin.describeGroups([groupId]), groupId)
     return (groups[0]?.members ?? []).map(({ memberId, clientId, memberMetadata, memberAssignment }) => {
-      // While the group rebalances both are empty.
+      // Both are empty while the group rebalances.
       const note = readUserData(memberId, metadataOf(memberMetadata)?.userData)
-      // A worker of another program has no note; it may say who it is by its client id.
+      // A worker in another language has no user data, but its client id may name its instance.
       const instance = note.instance === memberId && isInstance(clientId) ? clientId : note.instance
       return { memberId, instance, userData: note.userData, assigned: assignedOf(memberAssignment) }
     })
@@ -86,8 +86,8 @@ export class KafkaAdmin implements LogAdmin {
   }
 
   /**
-   * After a failure the next question is asked with a fresh admin: kafkajs would ask the leaders that it knows, moved or not, until its
-   * metadata expire. Partitions ask side by side: whoever still waits for an answer of the old one keeps it, and it is replaced once.
+   * After a failure the next lookup uses a fresh admin client. kafkajs would keep asking the leaders it knows until its metadata
+   * expires, even if they have moved. Lookups run in parallel: those in flight keep the old client, and it is replaced once.
    */
   async #fetchOffsets(topic: string) {
     const admin = this.#admin
@@ -105,7 +105,7 @@ export class KafkaAdmin implements LogAdmin {
     }
   }
 
-  /** `groupId`: of which a coordinator is asked. */
+  /** `groupId`: the group whose coordinator answers the request. */
   async #ask<Value>(doing: string, ask: () => Promise<Value>, groupId?: string): Promise<Value> {
     try {
       return await ask()

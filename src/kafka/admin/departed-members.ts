@@ -1,6 +1,6 @@
 /**
- * Takes members out of their groups whose process is known to be dead. The broker learns of a death only when the session is over, and
- * until then nobody else gets what such a member had.
+ * Removes members from their groups when their process is known to be dead. The broker notices a death only when the session
+ * expires. Until then nobody else gets the partitions of such a member.
  */
 import type { Kafka, RetryOptions } from 'kafkajs'
 import { principalOf } from '../brokers/index.ts'
@@ -9,12 +9,12 @@ import { type Cluster, ownCluster } from '../kafkajs/index.ts'
 import { KafkaAdmin } from './admin.ts'
 
 /**
- * A broker that has just started loads its groups one partition after another and refuses questions meanwhile, for some 100 ms. Waits that
- * double would sleep past the end of it. About 5 s in all.
+ * A broker that has just started loads its groups one partition at a time. It refuses requests meanwhile, for about 100 ms.
+ * Exponential backoff would sleep past the end of this phase. About 5 s in total.
  */
 const loadingRetry: RetryOptions = { initialRetryTime: 60, maxRetryTime: 200, multiplier: 1.2, factor: 0.2, retries: 30 }
 
-/** Resolves with how many members of this instance were taken out of these groups. */
+/** Resolves with the number of members of this instance that were removed. */
 export async function removeDeparted(kafka: Kafka, instance: string, groupIds: readonly string[]): Promise<number> {
   const admin = await KafkaAdmin.open(kafka, loadingRetry)
   let cluster: Cluster | undefined

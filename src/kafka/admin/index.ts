@@ -1,4 +1,4 @@
-/** Topics, groups and offsets as the brokers know them. */
+/** Topics, groups and offsets, as the brokers know them. */
 export { KafkaAdmin } from './admin.ts'
 export { removeDeparted } from './departed-members.ts'
 export { PartitionCounts } from './partition-counts.ts'

@@ -1,4 +1,7 @@
-/** How many partitions each topic has, and whether one broker has them all; looked up once, because Duelog's topics keep their number; those of users are told of by writing/target-topics.ts. */
+/**
+ * Partition counts of topics, and whether one broker has all their replicas. They are looked up once, because Duelog's topics
+ * keep their count. The counts of user topics come from writing/target-topics.ts.
+ */
 import type { Kafka } from 'kafkajs'
 import { principalOf } from '../brokers/index.ts'
 import { faultOf } from '../errors/index.ts'
@@ -6,9 +9,9 @@ import { faultOf } from '../errors/index.ts'
 export class PartitionCounts {
   readonly #kafka: Kafka
   readonly #counts = new Map<string, number>()
-  /** Topics that have all their replicas on one broker, and which. */
+  /** Topics that have all their replicas on one broker, with that broker. */
   readonly #brokers = new Map<string, number>()
-  /** Leaders of the partitions as they were when that was looked up. */
+  /** Leaders of the partitions at the last lookup. */
   readonly #leaders = new Map<string, readonly number[]>()
   #lookup: Promise<void> = Promise.resolve()
 
@@ -16,17 +19,17 @@ export class PartitionCounts {
     this.#kafka = kafka
   }
 
-  /** The counts, if all these topics are known already. */
+  /** The counts if all these topics are already known. */
   known(targets: Iterable<{ topic: string }>): ReadonlyMap<string, number> | undefined {
     for (const { topic } of targets) if (!this.#counts.has(topic)) return undefined
     return this.#counts
   }
 
-  /** Rejects with DuelogError `unsafe-topic` when a topic does not exist, `broker-unavailable` when no broker answers. */
+  /** Rejects with DuelogError `unsafe-topic` when a topic does not exist, and `broker-unavailable` when no broker answers. */
   async of(targets: Iterable<{ topic: string }>): Promise<ReadonlyMap<string, number>> {
     const list = [...targets]
     if (this.known(list)) return this.#counts
-    // One lookup at a time: the second of two that ask for the same topic finds it known.
+    // One lookup at a time: when two callers ask for the same topic, the second finds it known.
     const before = this.#lookup
     const lookup = before.then(() => this.#ask(list))
     this.#lookup = lookup.catch(() => {})
@@ -35,8 +38,8 @@ export class PartitionCounts {
   }
 
   /**
-   * Whether everything written to these topics goes to one and the same broker, whatever fails. False where it is not known. A cluster of
-   * one broker that gets a second, and partitions moved there, must have its Duelog processes started again.
+   * Whether all writes to these topics always go to the same broker, whatever fails. False if that is not known. When a cluster
+   * of one broker gets a second one and partitions move there, its Duelog processes must be restarted.
    */
   onOneBroker(targets: Iterable<{ topic: string }>): boolean {
     let only: number | undefined
@@ -48,13 +51,13 @@ export class PartitionCounts {
     return true
   }
 
-  /** Name of the broker that leads a partition, as far as is known: leaders move. */
+  /** Name of the broker that leads a partition, as far as this process knows: leaders move. */
   leaderOf(topic: string, partition: number): string {
     const leader = this.#leaders.get(topic)?.[partition]
     return leader === undefined ? `the leader of ${topic}/${partition}` : `broker ${leader}`
   }
 
-  /** What somebody else has just looked up. */
+  /** Takes metadata that another component has just looked up. */
   learn(topic: string, partitions: readonly { partitionId?: number; leader?: number; replicas: readonly number[] }[]): void {
     this.#counts.set(topic, partitions.length)
     const leaders: number[] = []

@@ -1,7 +1,10 @@
-/** How long topics keep a record. */
+/** Retention times of topics. */
 import kafkajs, { type Admin } from 'kafkajs'
 
-/** By topic, in ms; Infinity for ever. A topic whose settings the principal may not see is left out. Never rejects. */
+/**
+ * Retention by topic, in ms; Infinity for unlimited. Leaves out a topic whose settings the principal has no right to see. Never
+ * rejects.
+ */
 export async function retentionsOf(admin: Admin, topics: readonly string[]): Promise<Map<string, number>> {
   const kept = new Map<string, number>()
   if (topics.length === 0) return kept

@@ -1,4 +1,7 @@
-/** What would make the topics as they are planned, and doing it: topics are created and settings raised, nothing is deleted or lowered. */
+/**
+ * Plans the changes that bring topics to their planned state, and applies them. Topics are created and settings raised. Nothing
+ * is deleted or lowered.
+ */
 import kafkajs, { type Admin, type Kafka } from 'kafkajs'
 import { counted } from '../../../streams/text/index.ts'
 import type { TopicPlan } from '../../../streams/topics/index.ts'
@@ -17,22 +20,22 @@ import {
 
 export interface TopicChange {
   topic: string
-  /** `refuse`: nothing can make it fit but a new topic; `reason` says why. */
+  /** `refuse`: only a new topic can fit the plan; `reason` says why. */
   action: 'create' | 'change' | 'keep' | 'refuse'
   partitions: number
-  /** Copies of each partition, with `create` alone: those of topics that are there are their operator's matter. */
+  /** Replicas of each partition, only with `create`. The replicas of existing topics are the operator's responsibility. */
   replicas?: number
-  /** With `create` all that is set, with `change` what is changed. */
+  /** With `create` all settings of the topic, with `change` only the changed ones. */
   settings: { setting: string; found: string | undefined; planned: string }[]
   reason: string | undefined
 }
 
-/** One change for each planned topic, in their order; nothing is written. */
+/** One change for each planned topic, in the order of the plans. Nothing is written. */
 export function planTopics(kafka: Kafka, wanted: TopicsWanted): Promise<TopicChange[]> {
   return withAdmin(kafka, 'Looking up the topics', (admin) => changesOf(admin, wanted))
 }
 
-/** Carries the changes out; those refused are left. Resolves with what was found before. */
+/** Applies the changes and skips the refused ones. Resolves with the state found before. */
 export function changeTopics(kafka: Kafka, wanted: TopicsWanted): Promise<TopicChange[]> {
   return withAdmin(kafka, 'Changing the topics', async (admin) => {
     const changes = await changesOf(admin, wanted)
@@ -47,7 +50,7 @@ export function changeTopics(kafka: Kafka, wanted: TopicsWanted): Promise<TopicC
   })
 }
 
-/** Topics of others, of which nothing is planned but that they are there. */
+/** Creates topics of others. The only thing planned for them is that they exist. */
 export async function makeTopics(
   kafka: Kafka,
   topics: readonly string[],
@@ -69,7 +72,7 @@ async function changesOf(admin: Admin, wanted: TopicsWanted): Promise<TopicChang
   const found = await settingsOf(admin, present)
   const jobs = wanted.plans.find(({ schema }) => schema === 'job-definition')
   const partitions = (jobs && counts.get(jobs.topic)) ?? wanted.partitions
-  // A plan that could not be carried out is none.
+  // A plan must be possible to apply.
   if (counts.size < wanted.plans.length) await checkBrokers(admin, wanted.replication)
   return wanted.plans.map((plan): TopicChange => {
     const { topic, config } = plan
@@ -92,7 +95,7 @@ async function changesOf(admin: Admin, wanted: TopicsWanted): Promise<TopicChang
   })
 }
 
-/** Kafka's request replaces all that is set for a topic, so what is there already is sent with it. */
+/** Kafka's request replaces all settings of a topic, so the existing ones are sent along. */
 async function alter(admin: Admin, plans: TopicPlan[]): Promise<void> {
   if (plans.length === 0) return
   const found = await settingsOf(admin, plans)

@@ -1,4 +1,4 @@
-/** Creates the topics that are missing and refuses those that exist with settings under which jobs could be lost or fire twice. */
+/** Creates missing topics. Refuses existing topics whose settings could lose jobs or fire them twice. */
 import kafkajs, { type Admin, type Kafka } from 'kafkajs'
 import { counted } from '../../../streams/text/index.ts'
 import type { TopicPlan } from '../../../streams/topics/index.ts'
@@ -8,17 +8,20 @@ import { faultOf, withRetry } from '../errors/index.ts'
 
 export interface TopicsWanted {
   plans: TopicPlan[]
-  /** Used where `jobs` does not exist yet. */
+  /** Used if `jobs` does not exist yet. */
   partitions: number
-  /** Nobody asked for that number, so that another one is no surprise. Default false. */
+  /** No user has set that number, so a different number is not reported. Default false. */
   partitionsByDefault?: boolean
-  /** Copies of each partition. From 3 on, new topics get min.insync.replicas=2. */
+  /** Replicas of each partition. With 3 or more, new topics get min.insync.replicas=2. */
   replication: number
 }
 
-/** How long the controller may take to create the topics. */
+/** Time limit for the controller to create the topics. */
 const createTimeoutMs = 10_000
-/** Shortest retention of topics that are not compacted and not planned shorter: an outage of the readers must not cost runs. -1 is for ever. */
+/**
+ * Shortest retention of topics that are not compacted and have no shorter planned retention: an outage of the readers must not
+ * cost runs. -1 is unlimited.
+ */
 const retentionMsMin = 86_400_000
 
 export async function ensureTopics(kafka: Kafka, wanted: TopicsWanted, logger: Logger) {
@@ -35,7 +38,7 @@ export async function ensureTopics(kafka: Kafka, wanted: TopicsWanted, logger: L
         { partitions, configured: wanted.partitions },
         `${jobs?.topic} has ${counted(partitions, 'partition')}; the configured number is ignored`,
       )
-    // Check before creating: a refused start should leave nothing behind.
+    // Check before creating: a refused start should not leave topics behind.
     checkCounts(counts, partitions)
     await checkSettings(admin, present)
     const missing = wanted.plans.filter(({ topic }) => !existing.has(topic))
@@ -43,7 +46,7 @@ export async function ensureTopics(kafka: Kafka, wanted: TopicsWanted, logger: L
     if (lost.length > 0) await tellOfLost(admin, lost, present, logger)
     const created = await createTopics(admin, missing, partitions, wanted.replication)
     if (created.length < missing.length) {
-      // Another process created some at the same time: what it made must fit as well.
+      // Another process created some at the same time: its topics must fit as well.
       checkCounts(await partitionCounts(admin, missing), partitions)
       await checkSettings(admin, missing)
     }
@@ -55,10 +58,10 @@ export async function ensureTopics(kafka: Kafka, wanted: TopicsWanted, logger: L
   }
 }
 
-/** Without one of these nothing was ever done, so where others hold records it was there. */
+/** Duelog does nothing without these topics. If other topics hold records, they must have existed. */
 const core: ReadonlySet<string> = new Set(['job-definition', 'job-state', 'job-command', 'execution-event'])
 
-/** Made anew without a word, a lost topic would pass for one of a new cluster. */
+/** If a lost topic were recreated silently, it would look like a topic of a new cluster. */
 async function tellOfLost(admin: Admin, lost: string[], present: TopicPlan[], logger: Logger): Promise<void> {
   for (const { topic } of present) {
     const ends = await withRetry(() => admin.fetchTopicOffsets(topic))
@@ -76,7 +79,7 @@ export async function createTopics(admin: Admin, plans: TopicPlan[], partitions:
   await checkBrokers(admin, replication)
   const made = await admin.createTopics({
     timeout: createTimeoutMs,
-    // kafkajs's own wait fails when the broker it asks has not heard of the topic yet.
+    // kafkajs's own wait fails if the broker it asks has not received the topic's metadata yet.
     waitForLeaders: false,
     topics: plans.map(({ topic, config }) => ({
       topic,
@@ -92,11 +95,11 @@ export async function createTopics(admin: Admin, plans: TopicPlan[], partitions:
   return made ? plans.map(({ topic }) => topic) : []
 }
 
-/** What a topic is created with. */
+/** The settings with which a topic is created. */
 export const settingsOfNew = (config: Record<string, string>, replication: number): Record<string, string> =>
   replication >= 3 ? { 'min.insync.replicas': '2', ...config } : config
 
-/** Throws where there are too few brokers. Kafka itself says INVALID_REPLICATION_FACTOR, and nothing else. */
+/** Throws if there are too few brokers. Kafka itself says only INVALID_REPLICATION_FACTOR. */
 export async function checkBrokers(admin: Admin, replication: number): Promise<void> {
   const { brokers } = await withRetry(() => admin.describeCluster())
   if (brokers.length < replication)
@@ -106,7 +109,7 @@ export async function checkBrokers(admin: Admin, replication: number): Promise<v
     )
 }
 
-/** A topic is in the brokers' metadata before its leaders serve it; whether they do, the question for its offsets tells. */
+/** A topic is in the brokers' metadata before its leaders serve it. A request for its offsets shows whether they do. */
 async function untilLed(admin: Admin, topics: string[]): Promise<void> {
   for (const topic of topics) await withRetry(() => admin.fetchTopicOffsets(topic))
 }
@@ -134,15 +137,15 @@ async function checkSettings(admin: Admin, plans: TopicPlan[]): Promise<void> {
 
 export interface TopicSetting {
   value: string
-  /** Whether it was set for this topic, and is not a default of the brokers. */
+  /** Whether it was set for this topic, as opposed to a broker default. */
   own: boolean
 }
 
-/** What is set for each of these topics, all of which exist. */
+/** Topic-level settings of each of these topics. All of them must exist. */
 export async function settingsOf(admin: Admin, plans: TopicPlan[]): Promise<Map<string, Map<string, TopicSetting>>> {
   if (plans.length === 0) return new Map()
   const resourcesWanted = plans.map(({ topic }) => ({ type: kafkajs.ConfigResourceTypes.TOPIC, name: topic }))
-  // Of several brokers the one that is asked may not have heard yet of what another process has just created.
+  // With several brokers, the one asked may not know yet about a topic that another process has just created.
   const { resources } = await withRetry(() => admin.describeConfigs({ includeSynonyms: false, resources: resourcesWanted }))
   return new Map(
     resources.map(({ resourceName, configEntries }) => [
@@ -160,13 +163,15 @@ export async function settingsOf(admin: Admin, plans: TopicPlan[]): Promise<Map<
 export interface Difference {
   setting: string
   found: string
-  /** In words. */
+  /** The difference as text. */
   needed: string
-  /** What the plan sets. */
+  /** The settings of the plan. */
   planned: string
 }
 
-/** Settings under which jobs could be lost or fire twice, or be refused. Others are the operator's own. */
+/**
+ * Settings that could lose jobs, fire them twice or make brokers refuse records. All other settings are the operator's choice.
+ */
 export function differencesOf({ config }: TopicPlan, found: ReadonlyMap<string, TopicSetting>): Difference[] {
   const differences: Difference[] = []
   const must = (

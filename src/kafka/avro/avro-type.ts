@@ -1,7 +1,7 @@
-/** Avro types that are safe to feed with bytes from anywhere. */
+/** Avro types that are safe to feed with untrusted bytes. */
 import avro, { type Schema, type Type } from 'avsc'
 
-/** The part of avsc's byte cursor that the guard needs; avsc does not publish its type. */
+/** The part of avsc's byte cursor that the guard needs. avsc does not publish its type. */
 interface Tap {
   buf: Buffer
   pos: number
@@ -14,15 +14,15 @@ interface Item {
   _read(tap: Tap): unknown
   _skip(tap: Tap): void
 }
-/** avsc's constructors as they are; its type declarations leave out the schema. */
+/** avsc's constructors with the schema parameter that its type declarations leave out. */
 type Constructor = new (schema: unknown, options: unknown) => Type & { readonly itemsType: unknown; readonly valuesType: unknown }
 
 const ArrayType = avro.types.ArrayType as unknown as Constructor
 const MapType = avro.types.MapType as unknown as Constructor
 
 /**
- * Count of the next block of an array or map. avsc believes any count and would loop 2^53 times over eight broken bytes;
- * here each item must have at least one byte left.
+ * Item count of the next block of an array or map. avsc trusts any count and would loop 2^53 times over eight broken bytes. Here
+ * at least one byte must be left for each item.
  */
 function blockSize(tap: Tap): number {
   let size = tap.readLong()
@@ -35,8 +35,8 @@ function blockSize(tap: Tap): number {
 }
 
 /**
- * Has each item of all blocks read. Where bytes have ended avsc reads on, and an item may have none at all: then a block costs its count
- * in steps for the few bytes that say it, and there may be as many blocks as fit. Both end here.
+ * Reads each item of all blocks. avsc reads past the end of the bytes, and an item may take no bytes at all. A block of a few
+ * bytes could then cost its whole count in steps, and a record can hold many such blocks. Both cases throw here.
  */
 function eachItem(tap: Tap, item: () => void): void {
   for (let size = blockSize(tap); size > 0; size = blockSize(tap)) {
@@ -68,7 +68,7 @@ class GuardedMap extends MapType {
     const value: Record<string, unknown> = {}
     eachItem(tap, () => {
       const key = tap.readString()
-      // Whatever a key is called, it is nothing but a name.
+      // A key is only a name, so `__proto__` must not change the prototype.
       if (key === '__proto__') Object.defineProperty(value, key, { ...ordinary, value: values._read(tap) })
       else value[key] = values._read(tap)
     })
@@ -85,7 +85,7 @@ class GuardedMap extends MapType {
 
 const ordinary = { configurable: true, enumerable: true, writable: true } as const
 
-/** Puts the guards into every type that avsc makes with it. */
+/** Adds the guards to every array and map type that avsc creates with it. */
 export function guardedTypes(schema: Schema, options: unknown): Type | undefined {
   const kind = (schema as { type?: unknown } | null)?.type
   if (kind === 'array') return new GuardedArray(schema, options)
@@ -97,5 +97,5 @@ export function avroType(schema: unknown): Type {
   return avro.Type.forSchema(schema as Schema, { typeHook: guardedTypes })
 }
 
-/** Equal for schemas that mean the same bytes. */
+/** Equal for schemas with the same encoding. */
 export const fingerprintOf = (type: Type): string => type.fingerprint('sha256').toString('hex')

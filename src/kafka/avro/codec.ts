@@ -1,5 +1,5 @@
 /**
- * One record type in the Confluent wire format:
+ * The codec of one record type in the Confluent wire format:
  *
  *   offset 0  1        5
  *          00 id (i32) Avro
@@ -11,16 +11,18 @@ import type { Codec } from '../../ports/index.ts'
 import { UnusableSchema } from './foreign-schemas.ts'
 
 const headerBytes = 5
-/** The scratch buffer keeps at most so many bytes; larger values get a buffer of their own. */
+/** Largest scratch buffer that is kept. A larger value gets a buffer of its own. */
 const scratchBytesMax = 1_048_576
 
-/** Ways to read what others wrote that a codec keeps: each has code of its own. Of more, the first that was learnt is forgotten. */
+/**
+ * Most readings of foreign schemas that a codec keeps, because each has generated code. Beyond that, the oldest one goes first.
+ */
 const readingsMax = 200
 
-/** What a schema id stands for, asked of the registry. Rejects with `undecodable` or `registry-unavailable`. */
+/** Looks up the schema of an id in the registry. Rejects with `undecodable` or `registry-unavailable`. */
 export type WriterLookup = (schemaId: number) => Promise<Type>
 
-/** How to read what a writer of some schema wrote: as it is, through a resolver, or not at all. */
+/** How to read the records of a writer's schema: directly, through a resolver, or not at all. */
 type ReadConsistency = { resolver: Resolver | undefined } | { refused: DuelogError }
 
 export class AvroCodec<Value, Input = Value> implements Codec<Value, Input> {
@@ -28,11 +30,11 @@ export class AvroCodec<Value, Input = Value> implements Codec<Value, Input> {
   readonly #schemaId: number
   readonly #lookup: WriterLookup
   readonly #readings = new Map<number, ReadConsistency>()
-  /** Ids of our own, which come first among the readings. */
+  /** Number of our own ids, which come first among the readings. */
   readonly #own: number
   #scratch = Buffer.allocUnsafe(4_096)
 
-  /** `schemaIds`: all ids that stand for exactly this schema; the first one is written. */
+  /** `schemaIds`: all ids of exactly this schema. The first one is written. */
   constructor(type: Type, schemaIds: readonly number[], lookup: WriterLookup) {
     if (schemaIds[0] === undefined) throw new DuelogError('internal', `No topic of the plan carries a ${type.name}; add one.`)
     this.#type = type
@@ -48,7 +50,7 @@ export class AvroCodec<Value, Input = Value> implements Codec<Value, Input> {
     try {
       end = this.#type.encode(value, scratch, headerBytes)
       if (end < 0) {
-        // A negative answer says how many bytes were missing.
+        // A negative result is the number of missing bytes.
         const needed = scratch.length - end
         scratch = Buffer.allocUnsafe(needed <= scratchBytesMax ? Math.min(2 * needed, scratchBytesMax) : needed)
         if (scratch.length <= scratchBytesMax) this.#scratch = scratch
@@ -100,7 +102,7 @@ export class AvroCodec<Value, Input = Value> implements Codec<Value, Input> {
     try {
       writer = await this.#lookup(id)
     } catch (thrown) {
-      // Asked for once, and not with each record of a flood.
+      // The refusal is kept, so the registry is asked once and not for each record of a flood.
       if (thrown instanceof UnusableSchema) return { refused: thrown }
       throw thrown
     }
@@ -129,7 +131,7 @@ export class AvroCodec<Value, Input = Value> implements Codec<Value, Input> {
           void wrong.push(`${path.join('.') || 'value'} is ${describe(found)}, not ${type.toString().slice(0, 60)}`),
       })
     } catch {
-      // The error itself then says what there is to say.
+      // The error itself is the message then.
     }
     return `A ${this.#type.name} cannot be encoded: ${wrong.length > 0 ? wrong.slice(0, 10).join('; ') : messageOf(thrown)}.`
   }

@@ -39,7 +39,7 @@ import { repeatedRecordType } from './repeated-record-cache.ts'
 export type { KnownIds } from './registry.ts'
 
 export interface CodecsOptions extends RegistryOptions {
-  /** The topics whose subjects `<topic>-value` get their schemas. Every schema must be that of at least one. */
+  /** The topics whose subjects `<topic>-value` get their schemas. Every schema must belong to at least one of them. */
   plans: TopicPlan[]
 }
 
@@ -68,15 +68,19 @@ export const subjectOf = (topic: string): string => `${topic}-value`
 type SchemaName = TopicPlan['schema']
 const schemaNames = Object.keys(schemas) as SchemaName[]
 
-/** Where those of a flood no longer differ. Owners decode as many definitions as are written, and keep what waits in memory. */
+/**
+ * The first field from which definitions of a flood no longer differ. Owners decode every definition that is written and keep
+ * pending ones in memory.
+ */
 const definitionsAlikeFrom = { JobDefinition: 'contentType', Schedule: 'everyMs', Target: 'handler', Retry: 'maxAttempts' }
 
 const typeOf = (name: SchemaName): Type =>
   name === 'job-definition' ? repeatedRecordType(schemas[name], definitionsAlikeFrom) : avroType(schemas[name])
 
 /**
- * Registers every schema at its subjects, compatible backwards with all earlier versions, or at one of our own (ADR 0061), and checks the known ids.
- * Rejects with DuelogError `registry-unavailable`, or `foreign-data` when the registry's schemas are not those of our records.
+ * Registers every schema at its subjects, backward compatible with all earlier versions, or at a subject of our own (ADR 0061).
+ * Then checks the known ids. Rejects with DuelogError `registry-unavailable`, or `foreign-data` when the registry's schemas are
+ * not those of our records.
  */
 export async function createCodecs(options: CodecsOptions): Promise<Codecs> {
   const registry = new Registry(options)
@@ -87,27 +91,27 @@ export async function createCodecs(options: CodecsOptions): Promise<Codecs> {
 
 export interface EarlyCodecsOptions extends CodecsOptions {
   knownIds: KnownIds
-  /** Whether they are known to be those of this registry: it has said so before. Else it is waited for. */
+  /** Whether this registry has confirmed the known ids before. If not, the start waits for it. */
   isProven: boolean
-  /** Told when it has said so. */
+  /** Called when the registry has confirmed them. */
   onProven(): Promise<void>
-  /** Told once the registry has answered, also where nobody waited for it. */
+  /** Called once the registry has answered, even if nothing waited for it. */
   onAnswered?: () => void
-  /** Resolves when the registry can be asked. Default: at once. */
+  /** Resolves when the registry accepts requests. Default: at once. */
   whenUp?: Promise<void>
-  /** Told when it is waited for. */
+  /** Called when the start has to wait for the registry. */
   onNeeded?: () => void
-  /** Ends the asking. */
+  /** Ends the retries. */
   signal: AbortSignal
-  /** Told each time that a registry which nobody waits for did not answer. */
+  /** Called for each failed attempt to reach a registry that nothing waits for. */
   onAway(error: unknown): void
-  /** Told when the registry's schemas turn out not to be those of our records; what went on early must end. */
+  /** Called when the registry's schemas are not those of our records. Everything that started early must end. */
   onForeign(error: Error): void
 }
 
 /**
- * As createCodecs, but does not wait for the registry where the known ids have each of our schemas: what an id stands for never changes.
- * What createCodecs does before, is then done as soon as the registry answers.
+ * Like createCodecs, but does not wait for the registry if the known ids cover all our schemas: the schema of an id never
+ * changes. The registration and the check then follow as soon as the registry answers.
  */
 export async function createCodecsEarly(options: EarlyCodecsOptions): Promise<Codecs> {
   const { knownIds, whenUp, onNeeded, isProven, onProven } = options
@@ -123,7 +127,7 @@ export async function createCodecsEarly(options: EarlyCodecsOptions): Promise<Co
     return codecsOf(registry, types, ids)
   }
   await registry.trust()
-  // A registry of ours that cannot be started ends the process by itself.
+  // If our own registry cannot start, its supervisor ends the process.
   void Promise.resolve(whenUp).then(
     () => checkLater(registry, types, options),
     () => {},
@@ -131,7 +135,7 @@ export async function createCodecsEarly(options: EarlyCodecsOptions): Promise<Co
   return codecsOf(registry, types, known)
 }
 
-/** Waits between questions to a registry that is away. */
+/** Backoff between requests to an unreachable registry. */
 const askAgainMsMin = 1_000
 const askAgainMsMax = 30_000
 
@@ -150,7 +154,7 @@ async function checkLater(registry: Registry, types: Types, options: EarlyCodecs
   }
 }
 
-/** Whether createCodecsEarly need not wait for the registry. */
+/** Whether createCodecsEarly can skip the wait for the registry. */
 export async function areSchemasKnown(knownIds: KnownIds): Promise<boolean> {
   return knownAmong(allTypes(), await knownIds.read()) !== undefined
 }
@@ -160,7 +164,7 @@ type Ids = Record<SchemaName, number[]>
 
 const allTypes = (): Types => Object.fromEntries(schemaNames.map((name) => [name, typeOf(name)])) as Types
 
-/** The ids that stand for each of our schemas; undefined where one has none. */
+/** The ids of each of our schemas; undefined if a schema has none. */
 function knownAmong(types: Types, known: Record<string, string>): Ids | undefined {
   const ids = {} as Ids
   for (const name of schemaNames) {
@@ -176,7 +180,7 @@ function knownAmong(types: Types, known: Record<string, string>): Ids | undefine
 
 async function registered(registry: Registry, types: Types, { plans }: CodecsOptions): Promise<Ids> {
   const ids = {} as Ids
-  // One after another: a registry that many processes start against at once has few connections to its database.
+  // Sequentially: a registry at which many processes start at once has few database connections.
   for (const name of schemaNames) ids[name] = await registerAll(registry, name, plans)
   await registry.verify(new Map(schemaNames.flatMap((name) => ids[name].map((id) => [id, types[name]] as const))))
   return ids
@@ -198,8 +202,8 @@ function codecsOf(registry: Registry, types: Types, ids: Ids): Codecs {
 }
 
 /**
- * All ids of the schema, mostly one. Registered is the file as it is shipped, with units, limits and docs: who looks it up by its text
- * finds it, registries keep unknown attributes, and readers of the registry profit.
+ * All ids of the schema, usually one. The file is registered as shipped, with units, limits and docs. A lookup by its text then
+ * finds it, registries keep unknown attributes, and readers of the registry see the documentation.
  */
 async function registerAll(registry: Registry, name: SchemaName, plans: TopicPlan[]): Promise<number[]> {
   const ids = new Set<number>()

@@ -1,20 +1,20 @@
 /**
- * Types of schemas that others registered. Whoever may write to a topic may name any of them in a record, so a schema is taken only if
- * reading by it ends: what is read without a byte, or behind the last one, has limits that are checked before the first record is read.
+ * Types of schemas that others registered. Any writer to a topic can name any schema in a record. So a schema is accepted only if
+ * reading by it always ends: values that take no bytes, or lie beyond the last byte, are limited before the first record is read.
  */
 import avro, { type Schema, type Type } from 'avsc'
 import { DuelogError, messageOf } from '../../errors/index.ts'
 import { guardedTypes } from './avro-type.ts'
 import type { SchemaTexts } from './subjects.ts'
 
-/** Characters of a schema and of those that it refers to. */
+/** Characters of a schema together with its references. */
 export const schemaCharsMax = 200_000
-/** Types that are written out in it, and records among them: for each of these avsc makes code. */
+/** Types written out in it, and records among them: avsc generates code for each. */
 export const schemaTypesMax = 4_000
 export const schemaRecordsMax = 200
-/** Values that one value has always: a record in a record in a record has the product of their fields. */
+/** Values that one value always contains: for nested records it is the product of their field counts. */
 export const fixedReadsMax = 2_000
-/** Of these, values that take no byte. */
+/** Of these, values that take no bytes. */
 export const emptyReadsMax = 4
 
 interface AvroType {
@@ -26,7 +26,7 @@ interface AvroType {
   readonly underlyingType?: AvroType
 }
 
-/** `texts`: what the last one refers to comes before it. Throws with the reason where it cannot be taken. */
+/** `texts`: the references of the last one come before it. Throws with the reason if the schema cannot be accepted. */
 export function foreignType(texts: readonly string[]): Type {
   const chars = texts.reduce((sum, text) => sum + text.length, 0)
   if (chars > schemaCharsMax) throw new Error(`it has ${chars} characters; at most ${schemaCharsMax}`)
@@ -58,7 +58,7 @@ export function usableType(id: number, { format, texts }: SchemaTexts): Type {
   }
 }
 
-/** No record can be read by this schema, and that stays so: what an id stands for never changes. */
+/** No record can be read by this schema. That is permanent, because the schema of an id never changes. */
 export class UnusableSchema extends DuelogError {
   constructor(id: number, cause: unknown) {
     const why = messageOf(cause).slice(0, 300)
@@ -72,8 +72,8 @@ interface Work {
 }
 
 /**
- * What a union chooses, and what an array or a map holds, is paid for by a byte of its own (avro-type.ts), so each of these begins anew. Reading
- * then costs at most so many steps for each byte of a record.
+ * Each choice of a union and each item of an array or map takes at least one byte (avro-type.ts), so each of these is counted
+ * from the start. The steps for each byte of a record are then limited.
  */
 function checkWork(root: AvroType): void {
   const known = new Map<AvroType, Work | 'open'>()

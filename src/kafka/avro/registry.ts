@@ -1,4 +1,4 @@
-/** Schema ids: registers our schemas, looks others up, and notices when an id has come to mean another schema. */
+/** Schema ids: registers our schemas, looks up others, and notices when an id has changed its meaning. */
 import { COMPATIBILITY, SchemaRegistry, SchemaType } from '@kafkajs/confluent-schema-registry'
 import type { Type } from 'avsc'
 import { DuelogError, type ErrorCode, messageOf } from '../../errors/index.ts'
@@ -9,34 +9,34 @@ import { isPassing, patiently } from './registry-retry.ts'
 import { isSame, type RegistryAddress, type SchemaTexts, Subjects } from './subjects.ts'
 
 export interface RegistryOptions extends RegistryAddress {
-  /** Absent: ids are not watched. */
+  /** Absent: ids are not checked. */
   knownIds?: KnownIds
-  /** Told of each subject that refuses our schema for what somebody else registered there. */
+  /** Called for each subject that refuses our schema because of a foreign version. */
   onRefused?: (sentence: string) => void
 }
 
 /**
- * Where the ids that were seen are kept, with the fingerprint of each one's schema. A registry that lost its storage issues
- * its ids anew, and retained records would be decoded with a wrong schema without anybody noticing (ADR 0014).
+ * Where the ids in use are stored, with the fingerprint of each schema. A registry that lost its storage issues its ids again.
+ * Retained records would then be decoded with a wrong schema, and nobody would notice (ADR 0014).
  */
 export interface KnownIds {
   read(): Promise<Record<string, string>>
   write(ids: Record<string, string>): Promise<void>
-  /** The schema of an id that is not one of ours, as JSON; undefined where it was not kept. Absent: none are kept. */
+  /** The schema of an id that is not ours, as JSON; undefined if it was not stored. Absent: none are stored. */
   readSchema?(id: number): Promise<string | undefined>
   writeSchema?(id: number, schema: string): Promise<void>
 }
 
-/** Schemas of others, such as those of the version before, that one process keeps, and characters of each. */
+/** Foreign schemas that one process keeps, such as those of the previous version, and characters of each. */
 const keptSchemasMax = 100
 const keptSchemaCharsMax = 200_000
 
-/** Ids of others that are remembered: each is looked up at every start, and any writer may name more. */
+/** Foreign ids that are remembered: each is looked up at every start, and any writer may name more. */
 const rememberedMax = 500
 
-/** An id that the registry does not know is not asked for again so soon. */
+/** Time before an id that the registry does not know is looked up again. */
 const unknownForMs = 10_000
-/** Unknown ids that are remembered; more, and all are forgotten. */
+/** Unknown ids that are remembered. Beyond that, all are forgotten. */
 const unknownMax = 1_000
 
 export class Registry {
@@ -59,8 +59,9 @@ export class Registry {
   }
 
   /**
-   * Id of the schema, which is registered at the subject unless it is there already. Where the subject holds a version of somebody else's
-   * that it cannot follow, it is registered at a subject of our own: what an id stands for does not depend on where it was registered.
+   * Id of the schema. It is registered at the subject unless it is already there. If the subject holds a foreign version with
+   * which it is incompatible, it is registered at a subject of our own: the meaning of an id does not depend on where it was
+   * registered.
    */
   async register(subject: string, schema: string): Promise<number> {
     try {
@@ -92,31 +93,34 @@ export class Registry {
     return patiently(() => register(COMPATIBILITY.BACKWARD_TRANSITIVE)).catch(async (thrown) => {
       const level = /!= (\w+)\)/.exec(messageOf(thrown))?.[1]
       if (level === undefined) throw thrown
-      // NONE is a subject whose level was never set, for example because its first registration was cut off. Any other
-      // level is its operator's choice.
+      // NONE means that the level of a subject was never set, for example because its first registration was interrupted. Any
+      // other level is the operator's choice.
       if (level !== 'NONE') return register(level as COMPATIBILITY)
       await patiently(() => this.#subjects.setLevel(subject, COMPATIBILITY.BACKWARD_TRANSITIVE))
       return patiently(() => register(COMPATIBILITY.BACKWARD_TRANSITIVE))
     })
   }
 
-  /** The schema as it stands at the subject: another text of the same schema would be another version to some registries. */
+  /** The schema as it is stored at the subject: to some registries, another text of the same schema is another version. */
   async #textAt(subject: string, schema: string): Promise<string> {
     const found = await patiently(() => this.#subjects.alike(subject, schema))
-    // A registry may take two orders of fields for alike, whose bytes differ.
+    // A registry may treat two field orders as equal although their bytes differ.
     return found !== undefined && isSame(found.schema, schema) ? found.schema : schema
   }
 
-  /** The schema that an id stands for. Rejects with `undecodable` when there is none, `registry-unavailable` when nobody answers. */
+  /**
+   * The schema of an id. Rejects with `undecodable` when there is none, and with `registry-unavailable` when the registry does
+   * not answer.
+   */
   async lookup(id: number): Promise<Type> {
     const since = this.#unknown.get(id)
-    // Registries give no such ids, and some call it a bad request.
+    // Registries never issue such ids, and some answer them with "bad request".
     if (id < 0 || (since !== undefined && performance.now() - since < unknownForMs)) throw unknownId(id)
     let found: SchemaTexts | undefined
     try {
       found = await this.#subjects.textsOf(id)
     } catch (thrown) {
-      // The next answer would be as long.
+      // The next answer would be just as long.
       if (thrown instanceof AnswerTooLong) throw new UnusableSchema(id, thrown)
       throw this.#fault(thrown, `Looking up schema ${id}`, { 401: 'bad-config', 403: 'bad-config' })
     }
@@ -133,8 +137,8 @@ export class Registry {
   }
 
   /**
-   * As `lookup`, for decoding: an id with a new meaning counts as `registry-unavailable`, since the right registry would decode it. While
-   * the registry is away a schema that was kept does: what an id stands for never changes.
+   * Like `lookup`, for decoding. An id with a changed meaning counts as `registry-unavailable`, because the right registry would
+   * decode it. While the registry is unreachable, a stored schema is used: the schema of an id never changes.
    */
   async writerOf(id: number): Promise<Type> {
     try {
@@ -148,12 +152,14 @@ export class Registry {
     }
   }
 
-  /** From now on lookups are compared with the ids of the record. */
+  /** From now on, lookups are compared with the stored ids. */
   async trust(): Promise<void> {
     this.#known = { ...(await this.#options.knownIds?.read()) }
   }
 
-  /** Compares all ids of the record with what the registry says now. Rejects with `foreign-data` when one has another meaning. */
+  /**
+   * Compares all stored ids with the registry's current answers. Rejects with `foreign-data` when an id has changed its meaning.
+   */
   async verify(ours: ReadonlyMap<number, Type>): Promise<void> {
     if (!this.#options.knownIds) return
     await this.trust()
@@ -161,11 +167,11 @@ export class Registry {
     const others = Object.keys(this.#known)
       .map(Number)
       .filter((id) => !ours.has(id))
-    // Earlier versions remembered all. The first ones are those that most was written with.
+    // Earlier versions remembered all ids. The first ones wrote the most records.
     for (const id of others.splice(rememberedMax)) delete this.#known[id]
     for (const id of others)
       await this.lookup(id).catch((error: DuelogError) => {
-        // One that can no longer be used is there all the same.
+        // A schema that can no longer be used still exists.
         if (error instanceof UnusableSchema) return
         throw error.code === 'undecodable' ? this.#lost(id, 'no schema') : error
       })
@@ -203,7 +209,7 @@ export class Registry {
     await knownIds.writeSchema(id, text)
   }
 
-  /** Only what means just what the known ids say. */
+  /** Only a schema with exactly the meaning of the known ids. */
   async #keptType(id: number): Promise<Type | undefined> {
     const text = this.#known[id] === undefined ? undefined : await this.#options.knownIds?.readSchema?.(id)
     if (text === undefined) return undefined
@@ -231,13 +237,13 @@ export class Registry {
   }
 }
 
-/** Where a schema of ours is registered while its subject refuses it; nobody else writes there. */
+/** Where our schema is registered while its own subject refuses it. Nobody else writes there. */
 export const ownSubjectOf = (subject: string): string => `${subject}.own`
 
 const registeringFaults = { 409: 'foreign-data', 422: 'foreign-data', 401: 'bad-config', 403: 'bad-config' } as const
 const repairAdvice = '`duelog schemas list` shows what stands there, and `duelog schemas repair` puts it right.'
 
-/** Whether the subject holds what our schema cannot follow. */
+/** Whether the subject holds a version with which our schema is incompatible. */
 const isRefusal = (thrown: unknown): boolean => (thrown as { status?: number }).status === 409 && !isPassing(thrown)
 
 const unknownId = (id: number): DuelogError =>

@@ -1,9 +1,9 @@
 /**
- * Avro records of which most are, from some field on, what one before them was. A value in Avro ends where its own bytes say so, hence
- * bytes that begin as those of a known value are that value: one comparison stands for the reading of all its fields, and what lies
- * deeper is shared, and frozen, in place of being made anew for each record.
+ * Decoder for Avro records that mostly end like an earlier one. The cache keeps those endings. An Avro value marks its own end,
+ * so bytes that begin like the bytes of a cached value are that value. One comparison replaces the reading of all its fields.
+ * Nested values are shared and frozen, not recreated for each record.
  *
- * Of a flood of definitions few differ in more than time and payload. Read field by field, each cost 1.7 µs and some 40 objects.
+ * Most definitions of a flood differ only in time and payload. Decoded field by field, each cost 1.7 µs and about 40 objects.
  */
 import avro, { type Schema, type Type } from 'avsc'
 import { guardedTypes } from './avro-type.ts'
@@ -20,27 +20,27 @@ interface Field {
 type Value = Record<string, unknown>
 type RecordConstructor = new (schema: unknown, options: unknown) => Type & { readonly fields: readonly Field[] }
 
-/** The end of a record that was seen before. */
+/** The end of a record, as it was decoded before. */
 interface Known {
   bytes: Buffer
-  /** All fields in their order; those before the end are null. Frozen, but for what is in buffers. */
+  /** All fields in order; those before the end are null. Frozen, except for the contents of buffers. */
   template: Readonly<Value>
 }
 
-/** Ends that are remembered of a type; of those the one that was met least recently gives way. */
+/** Cached ends of a type. The least recently used one is evicted. */
 const knownMax = 8
-/** A longer end is read each time. */
+/** A longer end is decoded each time. */
 const knownBytesMax = 512
-/** So many unknown ends in a row are remembered at once; after that, one in so many: remembering costs more than reading. */
+/** This many unknown ends in a row are cached at once. After that one in this many: caching costs more than reading. */
 const missesMax = 16
 const missesStep = 64
 
-/** Longer bytes are a part of what they are read from, and not a copy: whoever keeps a definition keeps its record too. */
+/** Longer byte fields are views of the record, not copies: a caller that keeps a definition keeps its record too. */
 const copiedBytesMax = 4_096
 
 const RecordType = avro.types.RecordType as unknown as RecordConstructor
 
-/** `from`: by the name of a record, the field from which on it is compared. */
+/** `from`: for each record name, the first field of the compared end. */
 export function repeatedRecordType(schema: unknown, from: Readonly<Record<string, string>>): Type {
   const typeHook = (part: Schema, options: unknown): Type | undefined => {
     const { type, name } = part as { type?: unknown; name?: string }
@@ -55,7 +55,7 @@ class SharedBytes extends (avro.types.BytesType as unknown as new () => Type) {
   _read(tap: Tap): Buffer {
     const length = tap.readLong()
     const from = tap.pos
-    // Beyond the end, also by a length below nothing: the value counts as one that ends too early.
+    // Beyond the end of the bytes, also through a negative length: the value counts as truncated.
     tap.pos = length >= 0 ? from + length : tap.buf.length + 1
     const bytes = tap.buf.subarray(from, tap.pos)
     return length > copiedBytesMax ? bytes : Buffer.from(bytes)
@@ -78,7 +78,7 @@ function reader(head: readonly Field[], end: readonly Field[]): (tap: Tap) => Va
   for (const { name } of [...head, ...end]) blank[name] = null
   const ends = new KnownEnds(blank, end)
   return (tap) => {
-    // Filled with the end that was met last, which is mostly the one that follows.
+    // The end that was met last. Usually it is also the next one.
     const value: Value = head.length === 0 ? blank : { ...ends.last }
     for (const { name, type } of head) value[name] = type._read(tap)
     const template = ends.find(tap)
@@ -94,7 +94,7 @@ class KnownEnds {
   readonly #fields: readonly Field[]
   readonly #known: Known[] = []
   #misses = 0
-  /** What `last` was when it was asked for last. */
+  /** The result of the last check of `last`. */
   filled: Readonly<Value>
 
   constructor(blank: Readonly<Value>, fields: readonly Field[]) {
@@ -108,7 +108,7 @@ class KnownEnds {
     return this.filled
   }
 
-  /** Moves on behind the end that begins here, if it is known. */
+  /** Moves past the end that begins here, if it is cached. */
   find(tap: Tap): Readonly<Value> | undefined {
     for (let at = 0; at < this.#known.length; at++) {
       const known = this.#known[at] as Known
@@ -124,7 +124,7 @@ class KnownEnds {
     return undefined
   }
 
-  /** Reads the end into a value of all fields. */
+  /** Decodes the end into a value of all fields. */
   read(tap: Tap, value: Value): Value {
     const from = tap.pos
     for (const { name, type } of this.#fields) value[name] = type._read(tap)

@@ -1,7 +1,7 @@
 /**
- * Which versions at the subjects of our topics are Duelog's, and which are somebody else's; and how the latter are taken away (ADR 0061).
- * A version of ours only ever adds to the one before. So a version that can read what ours writes and has each of its fields is of a
- * later release, and one that ours can read is of an earlier release as long as it stands before ours. All else is foreign.
+ * Finds out which versions at the subjects of our topics are Duelog's and which are foreign, and removes the foreign ones (ADR
+ * 0061). Each version of ours only adds to the one before. So a version that can read our records and has all our fields is a
+ * later release. A version that ours can read is an earlier release if it comes before ours. All others are foreign.
  */
 import type { Type } from 'avsc'
 import { schemaTexts } from '../../../schemas/index.ts'
@@ -16,7 +16,7 @@ export interface VersionStanding {
   version: number
   id: number
   standing: 'ours' | 'earlier' | 'later' | 'foreign'
-  /** Of a foreign one: what is wrong with it. */
+  /** For a foreign one: what is wrong with it. */
   reason: string | undefined
 }
 
@@ -27,7 +27,10 @@ export interface SubjectStanding {
   isRegistered: boolean
 }
 
-/** What stands at the subject of each topic, as this release sees it. Rejects with `registry-unavailable` or `bad-config`. */
+/**
+ * The versions at the subject of each topic, as this release classifies them. Rejects with `registry-unavailable` or
+ * `bad-config`.
+ */
 export async function lookAtSubjects(options: RegistryOptions, plans: readonly TopicPlan[]): Promise<SubjectStanding[]> {
   const subjects = new Subjects(options)
   const standings: SubjectStanding[] = []
@@ -40,8 +43,8 @@ export async function lookAtSubjects(options: RegistryOptions, plans: readonly T
 }
 
 /**
- * Takes foreign versions out of their subjects and registers ours, so that it is the latest. Records that were written with a version
- * that is taken out stay readable. Resolves with what stood there before; rejects with `foreign-data` where a subject refuses ours all the same.
+ * Removes foreign versions from their subjects and registers ours, so that it is the latest. Records written with a removed
+ * version stay readable. Resolves with the versions found before. Rejects with `foreign-data` if a subject still refuses ours.
  */
 export async function repairSubjects(options: RegistryOptions, plans: readonly TopicPlan[]): Promise<SubjectStanding[]> {
   const refused: string[] = []
@@ -114,7 +117,7 @@ interface Named {
   fields?: Named[]
 }
 
-/** Names of all fields, each behind the name of its record. */
+/** Names of all fields, each prefixed by the name of its record. */
 function fieldsOf(schema: unknown): Set<string> {
   const names = new Set<string>()
   const walk = (node: unknown): void => {
@@ -138,7 +141,7 @@ function missing(fields: ReadonlySet<string>, schema: string): string[] {
     const theirs = fieldsOf(JSON.parse(schema))
     const records = new Set([...theirs].map(recordOf))
     const lacking = [...fields].filter((field) => !theirs.has(field))
-    // The fields of a record that is gone say no more than the one that held it.
+    // The fields of a missing record add nothing: the field that held it is already missing.
     const telling = lacking.filter((field) => records.has(recordOf(field)))
     return telling.length > 0 ? telling : lacking
   } catch {

@@ -1,9 +1,9 @@
-/** What stands at the subjects of a registry, by the requests that its client library has no name for. */
+/** The versions at the subjects of a registry, for requests that its client library does not offer. */
 import { isDeepStrictEqual } from 'node:util'
 import { answerText } from '../../network/index.ts'
 
 export interface RegistryAddress {
-  /** Base address of an API that is compatible with Confluent's, such as http://localhost:8081. */
+  /** Base address of an API compatible with Confluent's, such as http://localhost:8081. */
   registryUrl: string
   auth?: { username: string; password: string }
 }
@@ -12,15 +12,15 @@ export interface RegistryAddress {
 export interface SubjectVersion {
   version: number
   id: number
-  /** As the registry gives it, JSON. */
+  /** JSON as the registry returns it. */
   schema: string
 }
 
-/** What an id stands for. */
+/** The meaning of an id. */
 export interface SchemaTexts {
   /** AVRO, JSON or PROTOBUF. */
   format: string
-  /** The last one is that of the id. */
+  /** The last one belongs to the id. */
   texts: string[]
 }
 
@@ -30,16 +30,16 @@ interface StoredSchema {
   references?: { subject: string; version: number }[]
 }
 
-/** Further ones are not looked up, so that a schema with more cannot be read. */
+/** Most references of a schema. A schema with more cannot be read. */
 const referencesMax = 32
 
-/** A subject with more versions is not looked through. */
+/** Most versions of a subject that are examined. */
 const versionsMax = 1_000
 const requestMsMax = 10_000
-/** Bytes of one answer: a schema that could be read by has far fewer (foreign-schemas.ts). */
+/** Bytes of one answer. A usable schema has far fewer (foreign-schemas.ts). */
 const answerBytesMax = 4 * 1024 * 1024
 
-/** Rejects as fetch does, or with an error whose `status` is the registry's. */
+/** Rejects like fetch, or with an error whose `status` is the registry's. */
 export class Subjects {
   readonly #url: string
   readonly #auth: RegistryAddress['auth']
@@ -49,13 +49,16 @@ export class Subjects {
     this.#auth = auth
   }
 
-  /** The version that is this schema but for white space and the order of attributes; undefined: none, or the registry cannot tell. */
+  /**
+   * The version that equals this schema except for white space and the order of attributes; undefined if there is none or the
+   * registry cannot tell.
+   */
   async alike(subject: string, schema: string): Promise<SubjectVersion | undefined> {
     const answer = await this.#ask('POST', `${pathOf(subject)}?normalize=true`, { schema }, [404, 405, 422])
     return answer as SubjectVersion | undefined
   }
 
-  /** All that stand there, oldest first; none where there is no such subject. */
+  /** All versions, oldest first; empty if the subject does not exist. */
   async versions(subject: string): Promise<SubjectVersion[]> {
     const numbers = ((await this.#ask('GET', `${pathOf(subject)}/versions`, undefined, [404])) ?? []) as number[]
     if (numbers.length > versionsMax) throw new Error(`${subject} has ${numbers.length} versions, more than ${versionsMax}`)
@@ -65,7 +68,9 @@ export class Subjects {
     return found
   }
 
-  /** What an id stands for, after all that it refers to; undefined: the registry knows none. Rejects with AnswerTooLong. */
+  /**
+   * The schema of an id, after all its references; undefined if the registry does not know the id. Rejects with AnswerTooLong.
+   */
   async textsOf(id: number): Promise<SchemaTexts | undefined> {
     const found = (await this.#ask('GET', `/schemas/ids/${id}`, undefined, [404])) as StoredSchema | undefined
     if (found === undefined) return undefined
@@ -85,7 +90,7 @@ export class Subjects {
     return { format: found.schemaType ?? 'AVRO', texts }
   }
 
-  /** Takes a version out of its subject. Its id stays: records that name it are read as before. */
+  /** Removes a version from its subject. Its id stays: records that name it remain readable. */
   async remove(subject: string, version: number): Promise<void> {
     await this.#ask('DELETE', `${pathOf(subject)}/versions/${version}`, undefined, [404])
   }
@@ -94,7 +99,7 @@ export class Subjects {
     await this.#ask('PUT', `/config/${encodeURIComponent(subject)}`, { compatibility })
   }
 
-  /** Undefined for one of the statuses that mean no. */
+  /** Undefined for one of the statuses that mean "not found". */
   async #ask(method: string, path: string, body?: object, no: readonly number[] = []): Promise<unknown> {
     const auth = this.#auth && `Basic ${Buffer.from(`${this.#auth.username}:${this.#auth.password}`).toString('base64')}`
     const response = await fetch(`${this.#url}${path}`, {
@@ -104,7 +109,7 @@ export class Subjects {
       ...(body && { body: JSON.stringify(body) }),
     })
     if (response.ok) return JSON.parse(await answerText(response, answerBytesMax))
-    // Its status says what happened, however much it has to say.
+    // The status is enough, however long the body is.
     const said = (await answerText(response, answerBytesMax).catch(() => '')).slice(0, 500)
     if (no.includes(response.status)) return undefined
     throw Object.assign(new Error(`status ${response.status}${said === '' ? '' : `, ${said}`}`), { status: response.status })

@@ -1,39 +1,45 @@
 /**
- * Whether this process alone cannot reach a broker. One that is lost to all is left out by Kafka within 9 to 14 s, and others lead what it
- * led. One that is silent for us for longer, and that other brokers count among the living, goes on leading: whatever of it this process
- * has to write or read waits for as long as the cut lasts, while other processes could do it (ADR 0067).
+ * Detects a broker that only this process cannot reach. Kafka replaces a broker that is lost to everyone within 9 to 14 s, and
+ * others take over its partitions. A broker that is silent for us for longer, while other brokers count it as alive, remains the
+ * leader. Everything that this process has to write to it or read from it then waits until the link is repaired, while other
+ * processes could do the work (ADR 0067).
  *
  *   reaches all ──a broker is silent for 10 s, and others count it──► cut off ──it answers, or is counted no more──► reaches all
  *
- * Each of these is two rebalances, and as many takeovers. So of a link that fails again soon after it came back it is waited for that it
- * stays, longer each time.
+ * Each change costs two rebalances and as many takeovers. So after a link that fails again soon, the process waits until the link
+ * stays up, longer each time.
  */
 import { messageOf } from '../../errors/index.ts'
 
-/** With the 3 to 6 s until a broker is found silent as long as Kafka needs to leave out one that is lost, or longer. */
+/**
+ * Together with the 3 to 6 s until a broker counts as silent, this is at least as long as Kafka needs to replace a lost broker.
+ */
 const silentMs = 10_000
 const lookMs = 3_000
-/** And while all that are silent are lost to everybody else too. */
+/** Interval while all silent brokers are lost to everyone else too. */
 const lostLookMs = 30_000
-/** So long after a cut the next one is the first one again. */
+/** After this time without isolation, the next one counts as the first again. */
 const forgottenMs = 600_000
-/** How long all must be in reach after the second cut, until it is over; after each further one twice as long, up to a maximum. */
+/**
+ * How long all brokers must be reachable before the second isolation ends. The time doubles with each further one, up to the
+ * maximum.
+ */
 const steadyMsMin = 60_000
 const steadyMsMax = 600_000
 
 export interface BrokerIsolationOptions {
-  /** Addresses that have not answered, and since when by the steady clock. */
+  /** Addresses of silent brokers, and since when, by the steady clock. */
   silent(): ReadonlyMap<string, number>
-  /** Keeps asking a silent broker, which nobody else may want any more. */
+  /** Keeps probing a silent broker that no client may want any more. */
   want(address: string): void
-  /** Addresses of the brokers that Kafka counts among the living, as another broker says. */
+  /** Addresses of the brokers that Kafka counts as alive, according to another broker. */
   living(): Promise<string[]>
   logger: {
     info(facts: object, message: string): void
     warn(facts: object, message: string): void
     debug(facts: object, message: string): void
   }
-  /** Steady, in ms. */
+  /** Steady clock, in ms. */
   nowMs?(): number
 }
 
@@ -43,7 +49,10 @@ export class BrokerIsolation {
   #timer: NodeJS.Timeout | undefined
   #broker: string | undefined
   #looking = false
-  /** How long all must be in reach until the cut is over, and since when they are; by the steady clock, as all of these. */
+  /**
+   * How long all brokers must be reachable until the isolation ends, and since when they are. By the steady clock, like all times
+   * here.
+   */
   #steadyMs = 0
   #reachSinceMs: number | undefined
   #endedAtMs = Number.NEGATIVE_INFINITY
@@ -56,14 +65,14 @@ export class BrokerIsolation {
     return this.#broker !== undefined
   }
 
-  /** Hears whenever that changes. Returns how to hear no more. Nobody is asked while nobody wants to hear. */
+  /** Calls the listener at each change. Returns its unsubscribe function. Brokers are examined only while there is a listener. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener)
     this.changed()
     return () => this.#listeners.delete(listener)
   }
 
-  /** A broker has fallen silent, or answers again. */
+  /** A broker has become silent, or answers again. */
   changed(): void {
     if (this.#listeners.size === 0 || this.#looking) return
     clearTimeout(this.#timer)
@@ -78,9 +87,9 @@ export class BrokerIsolation {
     const living = long.length === 0 ? [] : await this.#living()
     this.#looking = false
     const found = living === undefined ? this.#broker : long.find((address) => living.includes(address))
-    // It may have answered while that was asked.
+    // It may have answered during the request.
     this.#found(found !== undefined && silent().has(found) ? found : undefined)
-    // A broker that was taken out of the cluster is not asked for ever: nobody wants it.
+    // A broker that was removed from the cluster is not probed forever: nothing wants it.
     const wanted = [...silent().keys()].filter(
       (address) => living === undefined || !long.includes(address) || living.includes(address),
     )
@@ -97,7 +106,7 @@ export class BrokerIsolation {
     return this.#options.nowMs?.() ?? performance.now()
   }
 
-  /** Undefined where nobody can say: then all stays as it is. */
+  /** Undefined if no broker answers: then the state stays as it is. */
   async #living(): Promise<string[] | undefined> {
     try {
       return await this.#options.living()
@@ -107,7 +116,7 @@ export class BrokerIsolation {
     }
   }
 
-  /** `broker`: one that is out of our reach alone. */
+  /** `broker`: the one that only this process cannot reach. */
   #found(broker: string | undefined): void {
     const nowMs = this.#nowMs
     if (broker !== undefined) {

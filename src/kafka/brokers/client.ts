@@ -1,6 +1,6 @@
 /**
- * The connection to the brokers: what every producer, consumer and admin of this process shares.
- * This room, src/kafka, alone imports kafkajs and the schema-registry client.
+ * The connection to the brokers. All producers, consumers and admin clients of this process share it. Only src/kafka imports
+ * kafkajs and the schema-registry client.
  */
 import type { ConnectionOptions } from 'node:tls'
 import { type ISocketFactory, Kafka, logLevel, type RetryOptions, type SASLOptions } from 'kafkajs'
@@ -10,7 +10,7 @@ import { connectMs } from './watched-broker.ts'
 import { WatchedBrokers } from './watched-brokers.ts'
 import type { Patience } from './watched-socket.ts'
 
-/** What is needed of a logger; a pino logger fits. */
+/** The methods used of a logger; a pino logger fits. */
 export interface Logger {
   debug(facts: object, message: string): void
   info(facts: object, message: string): void
@@ -24,36 +24,39 @@ export interface LogOptions {
   clientId: string
   sasl?: SASLOptions
   ssl?: boolean | ConnectionOptions
-  /** Absent: silent. */
+  /** Absent: nothing is logged. */
   logger?: Logger
-  /** A member that is silent for so long leaves its group. Default: 10,000. */
+  /** A member without heartbeats for this long leaves its group. Default: 10,000. */
   sessionTimeoutMs?: number
-  /** Default: 1,000, and 300 for members that own partitions, whose heirs wait for it. Shorter while somebody waits for a heartbeat. */
+  /**
+   * Default: 1,000, and 300 for members that own partitions, because their successors wait for it. Shorter while a caller waits
+   * for a heartbeat.
+   */
   heartbeatIntervalMs?: number
-  /** Members that did not join again so long after a rebalance began are out. Default: 30,000. */
+  /** Members that have not rejoined this long after the start of a rebalance are removed. Default: 30,000. */
   rebalanceTimeoutMs?: number
-  /** The coordinator aborts a transaction that is open for so long. Default: 15,000. */
+  /** The coordinator aborts a transaction that is open for this long. Default: 15,000. */
   transactionTimeoutMs?: number
   /**
-   * A request that brokers have to write to one another fails after so long unanswered. Longer than they need to do without one that is lost:
-   * 9 s, and some more for another controller. Default: 15,000.
+   * Time limit of a request that brokers have to replicate. It is longer than they need to replace a lost broker: 9 s, and a
+   * little more for a new controller. Default: 15,000.
    */
   requestTimeoutMs?: number
-  /** Longest time that the broker holds back a fetch without records; a resume or seek is noticed within it. Default: 100. */
+  /** Longest time that the broker holds back an empty fetch. A resume or seek takes effect within it. Default: 100. */
   fetchWaitMs?: number
   /** Most bytes of one partition in one fetch. Default: 1,048,576. */
   fetchPartitionBytes?: number
   /** Most bytes of one fetch from one broker, unless one batch is larger. Default: 4,194,304. */
   fetchBytes?: number
-  /** Hears of each batch or record that cannot be read and is passed over, besides the logger. Default: nobody does. */
+  /** Called for each batch or record that cannot be read and is skipped, in addition to the log. Default: not called. */
   onUnread?: () => void
-  /** Hears what brokers say of the time: when they appended what was written to topics with their append time. Default: nobody does. */
+  /** Called with the times at which brokers appended records to topics with broker append time. Default: not called. */
   onAppended?: (append: Append) => void
-  /** How sockets are opened; for proxies and fault tests. */
+  /** Opens the sockets; for proxies and fault tests. */
   socketFactory?: ISocketFactory
 }
 
-/** LogOptions with every default filled in. */
+/** LogOptions with all defaults applied. */
 export interface LogSettings {
   sessionTimeoutMs: number
   heartbeatIntervalMs: number
@@ -89,14 +92,15 @@ export function settingsOf(options: LogOptions): LogSettings {
 }
 
 /**
- * About 9 s in all: enough for a leader election or a broker's restart, short enough to tell the caller in time. No wait is longer than what
- * may be lost once the brokers are back.
+ * About 9 s in total: enough for a leader election or a broker's restart, and short enough to report a failure in time. No single
+ * wait is longer than the delay that is acceptable once the brokers are back.
  */
 export const retry: RetryOptions = { initialRetryTime: 100, maxRetryTime: 500, multiplier: 2, factor: 0.2, retries: 20 }
 
 /**
- * A transaction that begins while the markers of the one before are still being written is refused for some milliseconds
- * (CONCURRENT_TRANSACTIONS): start with short waits, where kafkajs's own would cost 300 ms. About 14 s in all: as long as a transaction may take.
+ * A transaction that begins while the markers of the previous one are being written is refused for some milliseconds
+ * (CONCURRENT_TRANSACTIONS). So it starts with short waits, where kafkajs's own would cost 300 ms. About 14 s in total: as long
+ * as a transaction may take.
  */
 export const transactionRetry: RetryOptions = {
   initialRetryTime: 3,
@@ -106,11 +110,11 @@ export const transactionRetry: RetryOptions = {
   retries: 64,
 }
 
-/** A quick answer that has not come within this part of the session leaves time to find another coordinator. */
+/** A quick answer must arrive within this part of the session, so that there is time to find another coordinator. */
 const quickShare = 0.3
-/** A broker of a busy machine needs more than a moment for a quick answer, however short the session is. */
+/** A broker on a busy machine needs some time for a quick answer, however short the session is. */
 const quickMsMin = 3_000
-/** kafkajs's own limit for a connection and for a request come later than ours, which end the connection as well. */
+/** kafkajs's own limits for connections and requests are later than ours, which also end the connection. */
 const laterMs = 500
 
 function patienceOf({ sessionTimeoutMs, requestTimeoutMs, rebalanceTimeoutMs }: LogSettings): Patience {
@@ -121,14 +125,14 @@ function patienceOf({ sessionTimeoutMs, requestTimeoutMs, rebalanceTimeoutMs }: 
 const principals = new WeakMap<Kafka, string>()
 const watches = new WeakMap<Kafka, WatchedBrokers>()
 
-/** What this connection knows of its brokers. Throws for one that was not made here. */
+/** The broker state of this connection. Throws for a connection that was not created here. */
 export function brokersOf(kafka: Kafka): WatchedBrokers {
   const watched = watches.get(kafka)
   if (watched === undefined) throw new Error('This connection was not made here.')
   return watched
 }
 
-/** Who the brokers take the holder of this connection for, as far as that is known here. */
+/** The principal that the brokers see for this connection, as far as it is known here. */
 export const principalOf = (kafka: Kafka): string => principals.get(kafka) ?? 'the principal of this process'
 
 function principalIn({ sasl, ssl, clientId }: LogOptions): string {
@@ -143,7 +147,7 @@ export function createKafka(options: LogOptions, settings: LogSettings): Kafka {
   const { logger } = settings
   const brokers = new WatchedBrokers({ patience: patienceOf(settings), logger, open: options.socketFactory })
   const kafka = new Kafka({
-    // kafkajs asks whenever it has nobody to begin with.
+    // kafkajs asks whenever it has no connected broker.
     brokers: () => brokers.seeds(options.brokers),
     clientId: options.clientId,
     sasl: options.sasl,

@@ -1,4 +1,4 @@
-/** Connections to brokers, each watched for silence. */
+/** Connections to brokers, each monitored for silence. */
 export { BrokerIsolation } from './broker-isolation.ts'
 export {
   brokersOf,

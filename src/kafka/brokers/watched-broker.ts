@@ -1,15 +1,15 @@
 /**
- * What this process knows of a broker that may be silent: one that is cut off, or stands still, refuses nothing, so each connection, and each of
- * the many clients of a process, would have to wait for it by itself, one wait behind the other. So all of them share one look:
+ * State of one broker that may be silent. A broker that is cut off or frozen refuses nothing. Each connection, and each of the
+ * many clients of a process, would have to time out by itself, one after the other. So all of them share one probe:
  *
  *   answers ──an answer or a connection is overdue──► doubted ──ApiVersions is answered──► answers
  *                                                        └──it is not either──► silent: its connections end ──asked again and again──► answers
  *
- * Nobody waits for a broker that owes a quick answer, or is silent: to connect fails at once until it has answered. Only where it was slow
- * with what may take its time, connections are opened as ever while it is asked.
+ * Nothing waits for a broker that is silent or has a quick answer overdue: a connect fails at once until the broker has answered.
+ * If only a slow request is overdue, connections open as usual during the probe.
  *
- * A broker that has answered, but took long over what is answered at once, is slow: for a while its connections end only after `slowMs`. Who
- * opened all of them anew whenever it took longer than `quickMs` would give it more to do, and might never hear from it.
+ * A broker that has answered, but was late with a quick request, is slow. For a while its connections end only after `slowMs`.
+ * Reopening all of them each time it took longer than `quickMs` would add to its load, and it might never answer.
  */
 import { createConnection, isIP, Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
@@ -21,25 +21,25 @@ interface Logger {
   warn(facts: object, message: string): void
 }
 
-/** ms until a connection stands. */
+/** Time limit of a connect, ms. */
 export const connectMs = 3_000
-/** Between two questions to a silent broker. */
+/** Interval of probes to a silent broker. */
 const askEveryMs = 500
-/** A broker that nobody has wanted for so long is not asked any more. */
+/** A broker that no client has wanted for this long is no longer probed. */
 const forgottenMs = 60_000
 const keepAliveMs = 60_000
-/** How long a broker is taken for slow after it was. */
+/** How long a broker counts as slow. */
 const slowForMs = 60_000
 
 export interface WatchedBrokerOptions {
   patience: Patience
   logger: Logger
   open: ISocketFactory
-  /** Nothing is known of it, and nobody is connected to it. */
+  /** Nothing is known about it, and nothing is connected to it. */
   onIdle(): void
-  /** It has fallen silent, or is silent no more. */
+  /** It has become silent, or is no longer silent. */
   onStanding(isSilent: boolean): void
-  /** It has answered something; or it could not be connected to, or owes what it answers at once. */
+  /** True: it has answered. False: a connect failed, or a quick answer is overdue. */
   onHeard(isAnswer: boolean): void
 }
 
@@ -47,16 +47,16 @@ export class WatchedBroker {
   readonly #address: string
   readonly #options: WatchedBrokerOptions
   readonly #sockets = new Set<Socket>()
-  /** As it was wanted last; a question to it goes the same way. */
+  /** The parameters of the last connect; a probe uses the same. */
   #to: ISocketFactoryArgs | undefined
   #wantedAtMs = 0
   #standing: 'answers' | 'doubted' | 'silent' = 'answers'
-  /** Whether to connect fails at once. */
+  /** Whether a connect fails at once. */
   #isShunned = false
-  /** Whether what it is doubted for is answered at once by who is not slow. */
+  /** Whether the overdue request is a quick one. */
   #isOverdue = false
   #slowUntilMs = 0
-  /** Connections of questions that are not answered. */
+  /** Sockets of unanswered probes. */
   readonly #questions = new Set<Socket>()
   #nextQuestion: NodeJS.Timeout | undefined
 
@@ -122,8 +122,8 @@ export class WatchedBroker {
   }
 
   /**
-   * Asks on a connection of its own, by the one request that every broker answers, before any authentication. Whoever does not answer within
-   * `quickMs` is silent; the question stands for `slowMs`, beside those that follow it.
+   * Probes the broker on a separate connection, with the one request that every broker answers before any authentication. A
+   * broker that does not answer within `quickMs` is silent. The probe stays open for `slowMs`, in parallel with later ones.
    */
   #ask(): void {
     const { patience, open } = this.#options
@@ -151,7 +151,7 @@ export class WatchedBroker {
       socket.destroy()
     })
     socket.on('error', (error: NodeJS.ErrnoException) => {
-      // Who refuses is there: nobody has to wait for it, and what it says is for those who connect.
+      // A broker that refuses is reachable: nothing has to time out, and clients see the refusal when they connect.
       if (!unreachable.has(error.code ?? '')) said ??= 'a refusal'
     })
     socket.once('close', () => {
@@ -164,7 +164,7 @@ export class WatchedBroker {
     this.#questions.add(socket)
   }
 
-  /** `isRefusal`: nothing listens there; a broker that begins anew is not slow. */
+  /** `isRefusal`: nothing listens there. A broker that restarts is not slow. */
   #answered(isRefusal: boolean): void {
     const { logger, patience } = this.#options
     const broker = this.#address
@@ -179,7 +179,7 @@ export class WatchedBroker {
     this.#believe()
   }
 
-  /** All questions to it are answered by this. */
+  /** This answers all open probes. */
   #believe(): void {
     const wasSilent = this.#standing === 'silent'
     this.#standing = 'answers'
@@ -216,7 +216,7 @@ export class WatchedBroker {
   }
 }
 
-/** What the network says where no host answers. */
+/** Error codes of the network when no host answers. */
 const unreachable = new Set(['EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT', 'EHOSTDOWN', 'ENETDOWN'])
 
 function refused(address: string): Socket {
@@ -225,10 +225,10 @@ function refused(address: string): Socket {
   return socket
 }
 
-/** kafkajs ends a socket again and again, and Node waits each time for a connection that never comes, to let go of it then. */
+/** kafkajs ends a socket repeatedly, and each time Node waits for a connection that never comes, to unref it then. */
 const endQuietly = (socket: Socket): Socket => Object.assign(socket, { unref: () => socket })
 
-/** As kafkajs opens them. */
+/** Opens a socket the way kafkajs does. */
 export function openSocket({ host, port, ssl, onConnect }: ISocketFactoryArgs): Socket {
   const serverName = isIP(host) === 0 ? { servername: host } : {}
   const socket = ssl ? connectTls({ host, port, ...serverName, ...ssl }, onConnect) : createConnection({ host, port }, onConnect)

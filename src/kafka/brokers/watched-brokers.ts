@@ -1,6 +1,6 @@
 /**
- * All brokers that this process has connections to. Each is watched by one look for all of its clients (watched-broker.ts); from here it can
- * be heard which are silent.
+ * All brokers to which this process has connections. All clients of a broker share one probe (watched-broker.ts). Listeners learn
+ * which brokers are silent.
  */
 import type { ISocketFactory } from 'kafkajs'
 import { openSocket, WatchedBroker, type WatchedBrokerOptions } from './watched-broker.ts'
@@ -10,7 +10,7 @@ export type WatchedBrokersOptions = Pick<WatchedBrokerOptions, 'patience' | 'log
 
 export class WatchedBrokers {
   readonly #options: Pick<WatchedBrokerOptions, 'patience' | 'logger' | 'open'>
-  /** By address, while there are connections or doubts, or while it is slow. */
+  /** By address, while there are connections or doubts, or while the broker is slow. */
   readonly #brokers = new Map<string, WatchedBroker>()
   readonly #silent = new Map<string, number>()
   readonly #listeners = new Set<() => void>()
@@ -36,29 +36,29 @@ export class WatchedBrokers {
     return broker.connect(to)
   }
 
-  /** Addresses that have not answered, and since when, by `performance.now()`. */
+  /** Addresses of silent brokers, and since when, by `performance.now()`. */
   get silent(): ReadonlyMap<string, number> {
     return this.#silent
   }
 
   /**
-   * Where a new client may begin: at the addresses that it was given, then at any broker that this process has connections to. Those that are
-   * silent come last: where they alone were given, nobody new would find the others.
+   * Addresses at which a new client may begin: the configured ones, then all brokers to which this process has connections.
+   * Silent ones come last. If all configured ones are silent, a new client still finds the others.
    */
   seeds(given: readonly string[]): string[] {
     const all = [...new Set([...given, ...this.#brokers.keys()])]
     return [...all.filter((address) => !this.#silent.has(address)), ...all.filter((address) => this.#silent.has(address))]
   }
 
-  /** Hears when a broker falls silent, and when one is silent no more. Returns how to hear no more. */
+  /** Calls the listener when a broker becomes silent, and when it answers again. Returns its unsubscribe function. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
   }
 
   /**
-   * Hears whether brokers are away: one could not be reached, or owes what it answers at once, and none has answered anything since. At once
-   * where they are. Returns how to hear no more.
+   * Reports whether brokers are unreachable: a connect failed or a quick answer is overdue, and no broker has answered anything
+   * since. Called at once if they are. Returns its unsubscribe function.
    */
   onAway(listener: (isAway: boolean) => void): () => void {
     this.#awayListeners.add(listener)
@@ -66,7 +66,7 @@ export class WatchedBrokers {
     return () => this.#awayListeners.delete(listener)
   }
 
-  /** A silent broker is asked for another minute whether it is there, also while nobody connects to it. */
+  /** Keeps probing a silent broker for another minute, even if nothing connects to it. */
   want(address: string): void {
     this.#brokers.get(address)?.want()
   }

@@ -1,42 +1,42 @@
 /**
- * Notices that a broker has stopped answering on one connection. Brokers answer the requests of a connection one after another and in their
- * order, so the oldest that is unanswered says how long nothing came that should have come:
+ * Detects that a broker has stopped answering on one connection. Brokers answer the requests of a connection in order. So the
+ * oldest unanswered request tells for how long an answer is overdue:
  *
  *   a request is the oldest ──quickMs──► onDoubt; a quick one: the socket ends ──slowMs, or longer for a join──► the socket ends
  *
- * A broker that is there and slow gets slowMs for quick ones too: without an end of its connections it may catch up.
- * Where the socket ends, all that was asked on it is rejected at once, and whoever asked opens another.
+ * A broker that is reachable but slow gets slowMs for quick requests too: it may catch up if its connections stay open. When the
+ * socket ends, all its requests are rejected at once, and their callers open another.
  */
 import type { Socket } from 'node:net'
 
 export interface Patience {
-  /** ms. What costs a broker neither disk nor other brokers is answered within it. */
+  /** ms. Limit of requests that need neither disk nor other brokers. */
   quickMs: number
-  /** ms. What is written to other brokers first, or read from disk. */
+  /** ms. Limit of requests that are replicated to other brokers or read from disk. */
   slowMs: number
-  /** ms. Members of a group wait for one another. */
+  /** ms. Limit of a join: members of a group wait for one another. */
   joinMs: number
 }
 
-/** Keys of requests as the protocol numbers them: metadata, find coordinator, heartbeat, API versions. */
+/** API keys of the protocol: metadata, find coordinator, heartbeat, API versions. */
 const quick = new Set([3, 10, 12, 18])
 const joinGroup = 11
 
-/** Where a request says what it is, behind its length. */
+/** Position of a request's API key, after its length. */
 const apiKeyAt = 4
 const lengthBytes = 4
 
 interface Watch {
   patience: Patience
-  /** Whether the broker is known to be there, and to be slow. */
+  /** Whether the broker is known to be reachable and slow. */
   isSlow(): boolean
-  /** The broker owes an answer for longer than `quickMs`; `isQuick`: one that it gives at once if it gives any. */
+  /** An answer is overdue for longer than `quickMs`. `isQuick`: the request is one that the broker answers at once. */
   onDoubt(isQuick: boolean): void
 }
 
-/** Called in the turn of the event loop in which the socket was made, before anybody writes to it. */
+/** Must be called in the same turn of the event loop in which the socket was created, before the first write. */
 export function watchAnswers(socket: Socket, { patience, isSlow, onDoubt }: Watch): void {
-  /** API keys of what is unanswered, oldest first. */
+  /** API keys of unanswered requests, oldest first. */
   const unanswered: number[] = []
   let oldestSinceMs = 0
   let doubted = false
@@ -59,7 +59,7 @@ export function watchAnswers(socket: Socket, { patience, isSlow, onDoubt }: Watc
   }
   const onTimer = (): void => {
     timer = undefined
-    // A process that was held up finds its timers due before it has read what came meanwhile.
+    // After a blocked event loop, timers fire before pending data was read.
     setImmediate(() => {
       if (unanswered.length > 0 && !socket.destroyed && performance.now() - oldestSinceMs >= limitMs()) overdue()
       arm()
@@ -77,7 +77,7 @@ export function watchAnswers(socket: Socket, { patience, isSlow, onDoubt }: Watc
   const write = socket.write
   socket.write = function (this: Socket, ...args: Parameters<Socket['write']>): boolean {
     const [bytes] = args
-    // kafkajs writes to a connection that is just ending, and Node says nothing of it: the request would wait for its timeout.
+    // kafkajs writes to a connection that is ending, and Node reports nothing: the request would wait for its timeout.
     if (this.destroyed) {
       setImmediate(() => this.emit('error', silence('the connection has ended')))
       return false
@@ -89,7 +89,7 @@ export function watchAnswers(socket: Socket, { patience, isSlow, onDoubt }: Watc
     }
     return write.apply(this, args)
   } as Socket['write']
-  // Ours may come when nobody listens yet, or any more; that must not end the process.
+  // Our error may come before or after other listeners are attached. It must not end the process.
   socket.on('error', () => {})
   socket.on('data', (chunk: Buffer) => answers.take(chunk))
   socket.once('close', () => {
@@ -99,12 +99,12 @@ export function watchAnswers(socket: Socket, { patience, isSlow, onDoubt }: Watc
   })
 }
 
-/** kafkajs looks elsewhere, and asks again, after just this code; a broker that is silent is of no more use than one that refuses. */
+/** Only with this code kafkajs tries other brokers and retries. A silent broker is as useless as one that refuses. */
 export function silence(what: string): NodeJS.ErrnoException {
   return Object.assign(new Error(`${what}; it is taken for lost`), { code: 'ECONNREFUSED' })
 }
 
-/** Counts answers in the bytes that come. */
+/** Counts answers in the received bytes. */
 class Frames {
   readonly #onFrame: () => void
   readonly #length = Buffer.alloc(lengthBytes)

@@ -1,10 +1,11 @@
 /**
- * Which records of an answer were aborted, as the protocol has it. kafkajs takes the aborted transactions in the order in which they ended,
- * and steps into one of them at each record: where several writers have a part in a partition it shows what was aborted.
+ * Determines which records of an answer were aborted, as the protocol defines it. kafkajs takes the aborted transactions in the
+ * order in which they ended and advances to the next one at each record. If several writers write to a partition, it delivers
+ * aborted records.
  */
 import type { FetchedMessage } from './fetched-message.ts'
 
-/** As brokers tell of it beside the records: its first offset in the partition. */
+/** An aborted transaction as brokers list it beside the records, with its first offset in the partition. */
 export interface AbortedTransaction {
   producerId: string
   firstOffset: string
@@ -13,7 +14,9 @@ export interface AbortedTransaction {
 /** Version and type of a control record, each i16. */
 const abortMarker = Buffer.from([0, 0, 0, 0])
 
-/** The same messages, in which aborted ones have nothing and count as control records: so readers pass them, and nobody is shown them. */
+/**
+ * The same messages. Aborted ones are emptied and become control records, so readers move past them and they are never delivered.
+ */
 export function withoutAborted(messages: FetchedMessage[], transactions: readonly AbortedTransaction[]): FetchedMessage[] {
   if (transactions.length === 0) return messages
   const later = transactions

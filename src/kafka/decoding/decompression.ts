@@ -1,9 +1,9 @@
-/** Unpacks batches that somebody compressed, up to a limit. Duelog itself compresses none. */
+/** Decompresses batches of other producers, up to a limit. Duelog itself does not compress. */
 import { promisify } from 'node:util'
 import { gunzip, type InputType, type ZlibOptions, zstdDecompress } from 'node:zlib'
 import { messageOf } from '../../errors/index.ts'
 
-/** Bytes of one batch, unpacked. The broker takes 1 MB, packed; text is packed to a tenth of it. */
+/** Bytes of one decompressed batch. The broker accepts 1 MB compressed; text compresses to a tenth. */
 export const unpackedBytesMax = 16 * 1024 * 1024
 
 type Unpack = (bytes: InputType, options: Pick<ZlibOptions, 'maxOutputLength'>) => Promise<Buffer>
@@ -15,7 +15,7 @@ const codecs: Record<number, { name: string; unpack?: Unpack }> = {
   4: { name: 'zstd', unpack: promisify(zstdDecompress) as Unpack },
 }
 
-/** `codec`: as the attributes of a batch name it. Rejects with the reason where it cannot be done. */
+/** `codec`: from the attributes of a batch. Rejects with the reason if the batch cannot be decompressed. */
 export async function unpacked(codec: number, bytes: Buffer): Promise<Buffer> {
   const { name, unpack } = codecs[codec] ?? { name: `codec ${codec}` }
   if (unpack === undefined) throw new Error(`It is compressed by ${name}; Duelog reads gzip and zstd.`)

@@ -1,6 +1,6 @@
-/** A message as a fetch brought it, for kafkajs to hand on. */
+/** A fetched message in the form that kafkajs expects. */
 
-/** What kafkajs reads of the batch that a message came in. */
+/** What kafkajs reads of a message's batch. */
 export interface BatchContext {
   firstOffset: string
   lastOffsetDelta: number
@@ -13,7 +13,7 @@ export interface BatchContext {
   magicByte: 2
 }
 
-/** A message as kafkajs wants it. */
+/** A message in kafkajs's form. */
 export interface FetchedMessage {
   magicByte: 2
   attributes: number
@@ -21,7 +21,7 @@ export interface FetchedMessage {
   offset: string
   key: Buffer | null
   value: Buffer | null
-  /** Of repeated ones the last, as with Kafka's own lastHeader(). */
+  /** Of repeated headers the last one, like Kafka's own lastHeader(). */
   headers: Record<string, Buffer>
   isControlRecord: boolean
   batchContext: BatchContext
@@ -34,7 +34,7 @@ export interface Unread {
   problem: string
 }
 
-/** What is left of the limits of one answer. */
+/** Remaining limits of one answer. */
 export interface Room {
   records: number
   unpackedBytes: number

@@ -1,4 +1,4 @@
-/** From the bytes of a fetch to records. */
+/** Decodes the bytes of a fetch into records. */
 export { type AbortedTransaction, withoutAborted } from './aborted-records.ts'
 export type { FetchedMessage, Room } from './fetched-message.ts'
 export { decodeBatches, roomOfAnswer } from './record-batches.ts'

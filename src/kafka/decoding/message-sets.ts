@@ -1,10 +1,10 @@
 /**
- * Decodes messages of formats 0 and 1, of before Kafka 0.11: brokers keep what was written then, and topics of others may hold it. kafkajs
- * unpacks their sets without a limit, and an error in one ends the fetch of all partitions, for ever.
+ * Decodes messages of formats 0 and 1, from before Kafka 0.11. Brokers keep old records, and foreign topics may hold them.
+ * kafkajs decompresses such sets without a limit, and an error in one ends the fetches of all partitions, permanently.
  *
  *   0  offset i64 │ 8 length i32 │ 12 crc u32 │ 16 format i8 │ 17 attributes i8 │ in format 1: time i64 │ key │ value, each i32 and bytes
  *
- * One that is compressed holds a set in its value; its offset is that of the last message in it.
+ * A compressed message holds a message set in its value. Its offset is that of the last message in the set.
  */
 import { messageOf } from '../../errors/index.ts'
 import { unpacked } from './decompression.ts'
@@ -16,23 +16,25 @@ const formatAt = 16
 const attributesAt = 17
 const codecMask = 0x07
 const appendTimeMask = 0x08
-/** Of one without key and value. */
+/** Size of a message without key and value. */
 const bytesMin = 26
-/** A key or value that is not there. */
+/** Length of an absent key or value. */
 const none = -1
 
 interface Message {
   offset: number
   codec: number
   isAppendTime: boolean
-  /** -1 in format 0, as Kafka has it. */
+  /** -1 in format 0, as in Kafka. */
   timestamp: number
   format: number
   key: Buffer | null
   value: Buffer | null
 }
 
-/** `bytes`: one whole message. Takes from `room` what it unpacks. A set with more messages than `recordsMax` is not read. */
+/**
+ * `bytes`: one whole message. Reduces `room` by the decompressed bytes. A set with more messages than `recordsMax` is not read.
+ */
 export async function decodeMessage(bytes: Buffer, messages: FetchedMessage[], room: Room, recordsMax: number): Promise<void> {
   const offset = Number(bytes.readBigInt64BE(0))
   const unread = (problem: string): void =>
@@ -53,7 +55,7 @@ export async function decodeMessage(bytes: Buffer, messages: FetchedMessage[], r
   }
 }
 
-/** Throws with the reason where they cannot be read. */
+/** Throws with the reason if they cannot be read. */
 function innerMessages(set: Buffer, outer: Message, recordsMax: number): Message[] {
   const found: Message[] = []
   for (let at = 0; at < set.length; ) {
@@ -67,7 +69,7 @@ function innerMessages(set: Buffer, outer: Message, recordsMax: number): Message
   }
   const last = found.at(-1)
   if (last === undefined) throw new Error('It holds no message.')
-  // In format 1 they count from the first on, in format 0 as all do.
+  // In format 1 the offsets are relative to the first message; in format 0 they are absolute.
   const base = outer.format === 1 ? outer.offset - last.offset : 0
   let before = -1
   for (const message of found) {
@@ -80,7 +82,7 @@ function innerMessages(set: Buffer, outer: Message, recordsMax: number): Message
   return found
 }
 
-/** Undefined where the bytes are not those of one message. */
+/** Undefined if the bytes are not one message. */
 function messageIn(bytes: Buffer): Message | undefined {
   const format = bytes[formatAt] as number
   const attributes = bytes[attributesAt] as number
@@ -107,7 +109,7 @@ function partAt(bytes: Buffer, at: number): { bytes: Buffer | null; end: number 
 
 const noHeaders: Record<string, Buffer> = Object.freeze({})
 
-/** As a batch of its own, without a transaction. */
+/** The message as a batch of its own, without a transaction. */
 function shown(message: Pick<Message, 'offset' | 'timestamp' | 'key' | 'value'> & Partial<Message>): FetchedMessage {
   const { offset, timestamp, key, value, isAppendTime = false } = message
   return {

@@ -1,10 +1,11 @@
 /**
- * Decodes what a fetch brought of one partition: batches of records (format 2, Kafka 0.11 and later) or single
- * messages of before (message-sets.ts), one behind the other.
+ * Decodes the fetched bytes of one partition: record batches (format 2, Kafka 0.11 and later) or older single messages
+ * (message-sets.ts), one after the other.
  *
- * kafkajs does this too, but it unpacks whatever somebody compressed: a megabyte of zeros is a gigabyte. An error in one batch ends the
- * fetch of all partitions, for ever. It copies a record's headers for each header, and of a batch whose last records were compacted away it
- * does not tell where it ends. So here everything has a limit, and what cannot be read is one message that says so, in its place.
+ * kafkajs can do this too, but without limits: a megabyte of compressed zeros becomes a gigabyte. An error in one batch ends the
+ * fetches of all partitions, permanently. It copies all headers of a record for each header. If the last records of a batch were
+ * compacted away, it does not report the end of the batch. So this decoder limits everything, and each unreadable part becomes
+ * one message that says so, at its position.
  *
  *   0  first offset i64 │ 8 length i32 │ 12 leader epoch i32 │ 16 magic i8 │ 17 crc u32 │ 21 attributes i16 │ 23 last offset delta i32 │
  *   27 first time i64 │ 35 last time i64 │ 43 producer id i64 │ 51 producer epoch i16 │ 53 first sequence i32 │ 57 records i32 │ 61 records
@@ -15,19 +16,24 @@ import { unpacked } from './decompression.ts'
 import type { BatchContext, FetchedMessage, Room } from './fetched-message.ts'
 import { decodeMessage } from './message-sets.ts'
 
-/** Records of one batch that is compressed; what is not is bounded by its bytes. As many as fit a batch of the usual most, 1 MB, unpacked. */
+/**
+ * Most records of one compressed batch; an uncompressed one is limited by its bytes. As many as fit into a batch of the usual
+ * maximum, 1 MB, decompressed.
+ */
 export const batchRecordsMax = 150_000
-/** What one answer of a broker may hold of records and of unpacked bytes before the rest is left for the next fetch. */
+/** Records and decompressed bytes of one broker answer. The rest is left for the next fetch. */
 export const answerRecordsMax = 50_000
 export const answerUnpackedBytesMax = 16 * 1024 * 1024
-/** Records and headers after which others get their turn: some 5 ms. A small batch can hold millions of headers, compressed. */
+/**
+ * Records and headers after which the event loop gets a turn: about 5 ms. A small compressed batch can hold millions of headers.
+ */
 const turnAfter = 10_000
-/** A record with more cannot be read: each is a name in memory. */
+/** A record with more headers is unreadable: each is a name in memory. */
 export const headersMax = 5_000
 
 const headerBytes = 61
 const magicAt = 16
-/** Of a message of before Kafka 0.11 (message-sets.ts): all of it, and where its attributes are. */
+/** Minimum size of a message from before Kafka 0.11 (message-sets.ts), and the position of its attributes. */
 const messageBytesMin = 26
 const attributesBeforeAt = 17
 const lengthAt = 8
@@ -40,7 +46,7 @@ const controlMask = 0x20
 
 export const roomOfAnswer = (): Room => ({ records: answerRecordsMax, unpackedBytes: answerUnpackedBytesMax })
 
-/** `bytes`: of one partition; an unfinished batch at its end is left out. Takes from `room` what it gives. */
+/** `bytes`: of one partition; an incomplete batch at the end is left out. Reduces `room` by what it returns. */
 export async function decodeBatches(bytes: Buffer, room: Room): Promise<FetchedMessage[]> {
   const messages: FetchedMessage[] = []
   for (let at = 0; at + messageBytesMin <= bytes.length && room.records > 0; ) {
@@ -91,7 +97,8 @@ async function decodeBatch(batch: Buffer, codec: number, messages: FetchedMessag
   for (let index = 0, rested = 0; index < count; index++) {
     const message = cursor.record(first, firstMs, context)
     if (message === undefined) return unread('Its records do not end where they say.')
-    // Brokers look at these only where they unpack: whoever read on behind one of another place would pass over what is there, or leave the log.
+    // Brokers check these offsets only when they decompress. A reader that continued after a wrong offset would skip records or
+    // leave the log.
     if (!(cursor.offset > passed && cursor.offset <= last)) return unread('Its records have offsets that are not its own.')
     passed = cursor.offset
     messages.push(message)
@@ -99,11 +106,11 @@ async function decodeBatch(batch: Buffer, codec: number, messages: FetchedMessag
     rested = index + cursor.headersRead
     await turn()
   }
-  // Compaction took the last ones: what reads on has to know where the batch ends, or would ask for each of their offsets.
+  // Compaction removed the last records. The reader has to know where the batch ends, or it would ask for each of their offsets.
   if (passed < last) messages.push({ ...blank(last, context), isControlRecord: true })
 }
 
-/** A message without content at this offset. One that counts as a control record is shown to nobody. */
+/** A message without content at this offset. A control record is never delivered. */
 const blank = (offset: number, batchContext: BatchContext): FetchedMessage => ({
   ...{ magicByte: 2, attributes: 0, timestamp: batchContext.maxTimestamp, offset: String(offset), key: null, value: null },
   ...{ headers: noHeaders, isControlRecord: batchContext.isControlBatch, batchContext },
@@ -115,14 +122,14 @@ class Cursor {
   readonly #bytes: Buffer
   #at = 0
   headersRead = 0
-  /** Of the record that was read last. */
+  /** Offset of the record that was read last. */
   offset = Number.NaN
 
   constructor(bytes: Buffer) {
     this.#bytes = bytes
   }
 
-  /** The next record; undefined where the bytes are not those of one. */
+  /** The next record; undefined if the bytes are not a record. */
   record(firstOffset: number, firstMs: number, batchContext: BatchContext): FetchedMessage | undefined {
     const length = this.#varint()
     const end = this.#at + length
@@ -159,7 +166,7 @@ class Cursor {
   }
 
   #headers(count: number): Record<string, Buffer> | undefined {
-    // Whatever a header is called, it is nothing but a name.
+    // A header is only a name, so `__proto__` must not change the prototype.
     const headers: Record<string, Buffer> = Object.create(null)
     this.headersRead += count
     for (let index = 0; index < count; index++) {
@@ -171,7 +178,7 @@ class Cursor {
     return headers
   }
 
-  /** Null: there is none. Undefined: it does not end within the bytes. */
+  /** Null: absent. Undefined: it does not end within the bytes. */
   #slice(): Buffer | null | undefined {
     const length = this.#varint()
     if (length === -1) return null
@@ -182,7 +189,7 @@ class Cursor {
     return this.#bytes.subarray(from, to)
   }
 
-  /** Zigzag, 7 bits in each byte, the lowest first. NaN where the bytes end before; beyond 2^53 not exact. */
+  /** Zigzag varint: 7 bits per byte, lowest first. NaN if the bytes end first; not exact beyond 2^53. */
   #varint(): number {
     const bytes = this.#bytes
     let byte = bytes[this.#at++] ?? Number.NaN

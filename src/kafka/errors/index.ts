@@ -1,3 +1,3 @@
-/** What kafkajs throws as errors of our table, and which of them are tried again. */
+/** Errors of kafkajs as errors of our table, and which of them are retried. */
 export { faultOf } from './kafka-errors.ts'
 export { withRetry } from './retry.ts'

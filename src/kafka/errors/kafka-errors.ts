@@ -1,7 +1,7 @@
-/** Turns what kafkajs throws into errors of our table. */
+/** Maps errors of kafkajs to errors of our table. */
 import { DuelogError, type ErrorCode, messageOf } from '../../errors/index.ts'
 
-/** What is read of kafkajs's errors; its classes differ, these fields do not. */
+/** The fields that we read of kafkajs's errors. The classes differ, these fields do not. */
 interface Fault {
   name?: string
   type?: string
@@ -11,22 +11,22 @@ interface Fault {
   errors?: unknown[]
 }
 
-/** A later producer of the same transactional id took over, or the coordinator ended our transaction and shut this epoch out. */
+/** A later producer with the same transactional id took over, or the coordinator ended our transaction and fenced this epoch. */
 const fencing = new Set([
   'INVALID_PRODUCER_EPOCH',
   'PRODUCER_FENCED',
   'INVALID_PRODUCER_ID_MAPPING',
   'TRANSACTION_COORDINATOR_FENCED',
 ])
-/** PRODUCER_FENCED, which kafkajs has no name for. */
+/** PRODUCER_FENCED, for which kafkajs has no name. */
 const producerFencedCode = 90
 
 const tooLarge = new Set(['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE'])
 const refused = new Set(['INVALID_RECORD', 'INVALID_TIMESTAMP'])
 const missing = new Set(['UNKNOWN_TOPIC_OR_PARTITION', 'INVALID_TOPIC_EXCEPTION'])
 /**
- * The transaction before is not over yet, which may take longer than kafkajs asks where a broker is lost; or a broker has failed with something
- * of its own, as one that is asked to end a transaction in the moment in which it is fenced.
+ * The previous transaction has not ended yet: after the loss of a broker that may take longer than kafkajs retries. Or a broker
+ * failed internally, for example when it should end a transaction while it is being fenced.
  */
 const passing = new Set(['CONCURRENT_TRANSACTIONS', 'UNKNOWN'])
 const denied = /^(TOPIC|GROUP|CLUSTER|TRANSACTIONAL_ID|DELEGATION_TOKEN)_AUTHORIZATION_FAILED$/
@@ -34,16 +34,16 @@ const unknownUser = /SASL_AUTHENTICATION_FAILED|UNSUPPORTED_SASL|ILLEGAL_SASL_ST
 const connection = /Connection|Timeout|BrokerNotFound|NoBroker|CoordinatorNotFound|MetadataNotLoaded|NumberOfRetriesExceeded/
 
 /**
- * Where each broker that kafkajs knows failed to answer, its `withBroker` returns null in place of an answer, which it then takes apart: what
- * it throws is a TypeError about null.
+ * When none of the brokers known to kafkajs answers, its `withBroker` returns null instead of an answer. kafkajs then
+ * destructures it and throws a TypeError about null.
  */
 export const isUnanswered = (thrown: unknown): boolean => thrown instanceof TypeError && /\bnull\b/.test(thrown.message)
 
-/** What kafkajs trips over where metadata name the topic and no partition of it yet, or change between its questions for both ends. */
+/** The TypeErrors of kafkajs when metadata names a topic without partitions, or changes between its requests for both ends. */
 export const isWithoutPartitions = (thrown: unknown): boolean =>
   thrown instanceof TypeError && /'partitions' of|reading '(partitions|offset)'/.test(thrown.message)
 
-/** The innermost error, which names the true reason below kafkajs's wrappers. */
+/** The innermost error, which holds the real reason below kafkajs's wrappers. */
 function rootOf(thrown: unknown): Fault {
   let fault = thrown as Fault
   for (let depth = 0; depth < 8; depth++) {
@@ -84,7 +84,7 @@ const advice: Partial<Record<ErrorCode, string>> = {
   'broker-unavailable': 'Check that the brokers run and can be reached; then try again.',
 }
 
-/** What to grant, by what was refused. */
+/** The right to grant, by error type. */
 const grants: Record<string, string> = {
   TOPIC_AUTHORIZATION_FAILED: 'Describe and, for what it does there, Read, Write or Create on the topic',
   GROUP_AUTHORIZATION_FAILED: 'Read and Describe on the group',
@@ -92,7 +92,7 @@ const grants: Record<string, string> = {
   CLUSTER_AUTHORIZATION_FAILED: 'Write on a topic, or IdempotentWrite on the cluster, to produce; Create to make topics',
 }
 
-/** An error of our table that says what was being done, where, for whom, and what to do. A DuelogError is passed on as it is. */
+/** An error of our table with the operation, the principal and the remedy. A DuelogError is returned unchanged. */
 export function faultOf(thrown: unknown, doing: string, principal = 'the principal of this process'): DuelogError {
   if (thrown instanceof DuelogError) return thrown
   const code = codeOf(thrown)

@@ -1,11 +1,14 @@
-/** Asking again where Kafka has no signal for "ready now": new topics, moved leaders. */
+/** Retries where Kafka has no signal for "ready now": new topics, moved leaders. */
 import { setTimeout as wait } from 'node:timers/promises'
 import { isUnanswered, isWithoutPartitions } from './kafka-errors.ts'
 
 const patienceMs = 20_000
 const intervalMs = 50
 
-/** What another moment can heal, besides a broker that has not answered: the broker asked has not yet heard of the topic, or is not yet, or no longer, its leader. */
+/**
+ * Temporary errors, besides a broker that does not answer: the broker does not know the topic yet, or is not its leader yet or
+ * any more.
+ */
 const passing = new Set([
   'UNKNOWN_TOPIC_OR_PARTITION',
   'LEADER_NOT_AVAILABLE',
@@ -15,7 +18,7 @@ const passing = new Set([
   'UNKNOWN_LEADER_EPOCH',
 ])
 
-/** Repeats the question while its error is a passing one, for 20 s at most. `exceptions` are then final as well. */
+/** Retries while the error is temporary, for 20 s at most. Errors of the `exceptions` types are final as well. */
 export async function withRetry<Value>(ask: () => Promise<Value>, exceptions: readonly string[] = []): Promise<Value> {
   const endMs = performance.now() + patienceMs
   while (true) {

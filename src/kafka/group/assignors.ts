@@ -1,9 +1,9 @@
 /**
- * The group protocols. All carry in each member's metadata a JSON
- * `{ instance, userData, owned, generation }`, which describeGroups shows to anybody (member-user-data.ts).
+ * The group protocols. All carry a JSON `{ instance, userData, owned, generation }` in each member's metadata, which
+ * describeGroups shows to any client (member-user-data.ts).
  *
- * `range` is the one that clients of other languages speak by default. A group whose members offer it besides one of ours falls back to it
- * while a member is there that knows nothing else: the broker takes what all of them offer.
+ * `range` is the default protocol of clients in other languages. A group whose members offer it besides one of ours falls back to
+ * it while a member supports nothing else: the broker takes a protocol that all members offer.
  */
 import { type Assigner, AssignerProtocol, type Cluster, type GroupMember, type PartitionAssigner } from 'kafkajs'
 import { metadataOf } from './member-metadata.ts'
@@ -13,7 +13,7 @@ import { assignWarm } from './warm-assignment.ts'
 
 export type AssignerKind = 'co-partitioned' | 'round-robin' | 'range'
 
-/** From version 1 on a leader of another library expects more fields than kafkajs writes, and would read past the end. */
+/** From version 1 on, a leader with another library expects more fields than kafkajs writes, and would read past the end. */
 const metadataVersion = 0
 
 type Assignments = Map<string, Record<string, number[]>>
@@ -24,12 +24,12 @@ interface GroupRole {
 }
 type Rule = (members: GroupRole[], counts: Map<string, number>) => Assignments
 
-/** `note` is asked at each join. */
+/** `note` is called at each join. */
 export function createAssigner(kind: AssignerKind, note: () => MemberUserData): PartitionAssigner {
   const rule = rules[kind]
-  // Members of other programs know it by its own name.
+  // Members of other programs know `range` by its own name.
   const name = kind === 'range' ? kind : `duelog-${kind}`
-  // kafkajs passes the whole cluster, which its types narrow to a part.
+  // kafkajs passes the whole cluster; its types narrow it to a part.
   return ({ cluster }: { cluster: Cluster }): Assigner => ({
     name,
     version: 1,
@@ -57,13 +57,14 @@ export function createAssigner(kind: AssignerKind, note: () => MemberUserData): 
 }
 
 /**
- * Partition i of every topic goes to one member and stays there where balance allows. Standbys get some of the topics besides, and one more
- * where they are awaited (warm-assignment.ts): an owner is who reads all of them. While one member knows no standbys nobody is one, for that
- * member would take a standby for an owner. Who is about to leave gets nothing while others stay: what it has is free, or where it yields
- * and fires it, free as soon as others are warm.
+ * Partition i of every topic goes to one member, and stays there if balance allows. Standbys get some of the topics in addition,
+ * and one more while they are awaited (warm-assignment.ts). The owner is the member that reads all topics. While one member does
+ * not support standbys, there are none, because that member would take a standby for an owner. A member that is about to leave
+ * gets nothing while others stay. Its partitions are free; if it yields and fires them, they become free as soon as another
+ * member is warm.
  */
 export const coPartitioned: Rule = (all, counts) => {
-  // Who reads nothing, or whose metadata nobody can read, would keep its partitions from all others.
+  // A member that reads nothing, or whose metadata is unreadable, would keep its partitions from all others.
   const members = all.filter(({ topics }) => topics.length > 0)
   const widest = Math.max(0, ...counts.values())
   const notes = members.flatMap(({ note }) => note.standby ?? [])
@@ -74,7 +75,7 @@ export const coPartitioned: Rule = (all, counts) => {
   const wanted = knowStandbys ? Math.max(0, ...notes.map((note) => note.wanted)) : 0
   const known = standings(staying.length > 0 ? staying : members)
   const { owners, copies, awaited } = assignWarm(widest, wanted, known, standings(yielding))
-  // What all agree on: who could add a topic to it would make owners of all standbys.
+  // Only the topics on which all members agree: a member that added a topic would turn all standbys into owners.
   const [followed = new Set<string>(), ...others] = notes.map((note) => new Set(note.topics))
   for (const topic of followed) if (others.some((topics) => !topics.has(topic))) followed.delete(topic)
   const assignments: Assignments = new Map()
@@ -92,7 +93,7 @@ export const coPartitioned: Rule = (all, counts) => {
   return assignments
 }
 
-/** What counts of a member when partitions are shared out. */
+/** The facts about a member that count in the assignment. */
 function standingOf({ memberId, note }: GroupRole, knowStandbys: boolean) {
   const { owned, generation, standby } = note
   const warmth = knowStandbys ? standby?.warmth : undefined
@@ -103,10 +104,10 @@ function standingOf({ memberId, note }: GroupRole, knowStandbys: boolean) {
   }
 }
 
-/** Of name@host:pid:boot. */
+/** The host of name@host:pid:boot. */
 const hostOf = (instance: string): string => instance.slice(instance.lastIndexOf('@') + 1).replace(/(:[^:]*){0,2}$/, '')
 
-/** All partitions of all topics are dealt out in turn to those who read the topic. */
+/** Deals all partitions of all topics in turn to the members that read the topic. */
 const roundRobin: Rule = (members, counts) => {
   const sorted = [...members].sort((a, b) => (a.memberId < b.memberId ? -1 : 1))
   const assignments: Assignments = new Map(members.map(({ memberId }) => [memberId, {}]))
@@ -122,7 +123,9 @@ const roundRobin: Rule = (members, counts) => {
   return assignments
 }
 
-/** Of each topic by itself, consecutive partitions to each of its readers: partition i of topics with the same readers goes to one member. */
+/**
+ * For each topic, consecutive partitions to each of its readers: partition i of topics with the same readers goes to one member.
+ */
 const range: Rule = (members, counts) => {
   const sorted = [...members].sort((a, b) => (a.memberId < b.memberId ? -1 : 1))
   const assignments: Assignments = new Map(members.map(({ memberId }) => [memberId, {}]))
@@ -142,7 +145,7 @@ const range: Rule = (members, counts) => {
 
 const rules: Record<AssignerKind, Rule> = { 'co-partitioned': coPartitioned, 'round-robin': roundRobin, range }
 
-/** Who cannot be read gets nothing, and the others what is theirs. */
+/** An unreadable member gets nothing, and the others get their share. */
 function readMember({ memberId, memberMetadata }: GroupMember) {
   const metadata = metadataOf(memberMetadata)
   return { memberId, topics: metadata?.topics ?? [], note: readUserData(memberId, metadata?.userData) }

@@ -1,4 +1,4 @@
-/** Who of a group gets which partition, and what members tell one another. Pure. */
+/** Partition assignment within a group, and the metadata that members exchange. Pure. */
 export { type AssignerKind, createAssigner } from './assignors.ts'
 export { assignedOf, metadataOf } from './member-metadata.ts'
 export { readUserData, userDataOf } from './member-user-data.ts'

@@ -1,11 +1,14 @@
 /**
- * What members of a group show of themselves and were given, as kafkajs reads it. Anybody who may join a group can write it: what cannot be
- * read, or is too long, says nothing, so that one member never hides the others.
+ * Metadata and assignments of group members, as kafkajs decodes them. Any client that may join a group can write them. Unreadable
+ * or too long ones count as empty, so one member never hides the others.
  */
 import { AssignerProtocol } from 'kafkajs'
 import type { TopicPartition } from '../../ports/index.ts'
 
-/** Brokers keep what all members of a group say in one record, of 1 MiB unless they were told otherwise; ours say 30 bytes for each partition. */
+/**
+ * Brokers store the metadata of all members of a group in one record, of 1 MiB by default. Ours takes 30 bytes for each
+ * partition.
+ */
 export const metadataBytesMax = 1_048_576
 
 export interface MemberMetadata {
@@ -13,12 +16,12 @@ export interface MemberMetadata {
   userData: Buffer
 }
 
-/** Undefined where it is not of the consumer protocol, or too long. */
+/** Undefined if it is not of the consumer protocol, or too long. */
 export function metadataOf(bytes: Buffer): MemberMetadata | undefined {
   return read(bytes, () => AssignerProtocol.MemberMetadata.decode(bytes) ?? undefined)
 }
 
-/** Empty while the group rebalances, and where nobody can read it. */
+/** Empty while the group rebalances, and if it is unreadable. */
 export function assignedOf(bytes: Buffer): TopicPartition[] {
   const assignment = read(bytes, () => AssignerProtocol.MemberAssignment.decode(bytes)?.assignment)
   return Object.entries(assignment ?? {}).flatMap(([topic, partitions]) => partitions.map((partition) => ({ topic, partition })))

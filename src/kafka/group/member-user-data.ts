@@ -1,45 +1,50 @@
-/** What a member of a group tells the others at each join: JSON in its metadata, shown by describeGroups to anybody. */
+/** User data of a group member: JSON that it sends at each join. describeGroups shows it to any client. */
 import { settingsSchema as settings } from '../../../schemas/index.ts'
 import type { GroupReaderOptions } from '../../ports/index.ts'
 import { bitsOf } from './partition-bits.ts'
 
-/** The highest number counts of those that members want: one that is not ours could have everybody follow everything. */
+/**
+ * The highest number that a member wants counts. Without a limit, a foreign member could make everyone follow every partition.
+ */
 const wantedMax = settings.properties.DUELOG_STANDBYS.maximum
 
-/** What a member that can be a standby tells of it. */
+/** User data of a member that can be a standby. */
 export interface StandbyUserData {
-  /** Standbys that each partition is to have. */
+  /** Standbys wanted for each partition. */
   wanted: number
   /** Topics that a standby reads; the owner reads all. */
   topics: string[]
-  /** Partition numbers it followed until now. */
+  /** Partitions that it has followed until now. */
   following: number[]
-  /** Partition numbers it has locally, and how far. */
+  /** Partitions of which it has a local copy, and the copy's offset. */
   copies: [partition: number, offset: number][]
-  /** Absent: it is of an earlier version, which does not say whether it is warm. */
+  /** Absent: the member has an earlier version, which does not say whether it is warm. */
   warmth?: WarmthUserData
 }
 
-/** How a member tells where it is warm, and is told where it is awaited (warm-assignment.ts). */
+/** How a member reports where it is warm, and learns where it is awaited (warm-assignment.ts). */
 export interface WarmthUserData {
-  /** It is assigned this topic, besides those of a standby, where it is awaited. */
+  /** A member is assigned this topic, besides those of a standby, where it is awaited. */
   topic: string
-  /** Partitions that it fires, or could fire at once (partition-bits.ts). */
+  /** Partitions that it fires, or could fire at once, as bits. */
   warm: string
 }
 
-/** What a member tells the group at each join. */
+/** User data that a member sends at each join. */
 export interface MemberUserData {
   instance: string
   userData: unknown
-  /** Partition numbers it read until now. */
+  /** Partitions that it has read until now. */
   owned: number[]
   generation: number
-  /** It goes on with what it has until others have taken it over, and wants nothing more. */
+  /** It keeps its partitions until others have taken them over, and wants no more. */
   leaving?: true
-  /** It leaves so for its own good and not for an end: what it fires it fires until another is warm. With `leaving`, for earlier versions. */
+  /**
+   * It leaves because it is isolated, not because it stops: it continues to fire its partitions until another member is warm.
+   * Sent with `leaving`, for earlier versions.
+   */
   yields?: true
-  /** Absent: it knows no standbys. */
+  /** Absent: it does not support standbys. */
   standby?: StandbyUserData
 }
 
@@ -65,7 +70,7 @@ export function userDataOf(
   return { ...note, standby: { wanted, topics, following, copies: copies(), ...told } }
 }
 
-/** Never fails: a member of another program has a note that says nothing. */
+/** Never fails: a member of another program gets empty user data. */
 export function readUserData(memberId: string, bytes: Buffer | undefined): MemberUserData {
   const nothing: MemberUserData = { instance: memberId, userData: null, owned: [], generation: 0 }
   try {

@@ -1,26 +1,30 @@
 /**
- * Who of a few gets which of many, at the least cost, and nobody has more than one more than another: a flow of least cost, found by shortest
- * paths. Pure. The bins are members of a group, the items partitions; a crowd is what comes to one bin from one source.
+ * Assigns many items to few bins at the least cost. Item counts of bins differ by at most one. It is a min-cost flow, found by
+ * shortest paths. Pure. The bins are members of a group, the items partitions. A crowd is the set of items that one bin has from
+ * one source.
  */
 import { type Path, ShortestPaths } from './shortest-path.ts'
 
 export interface AssignmentPlan {
-  /** Number of bins; they are numbered from 0. */
+  /** Number of bins, numbered from 0. */
   bins: number
-  /** What each bin has already; it stays there. */
+  /** Number of items that each bin already has. They stay there. */
   taken: readonly number[]
-  /** At least 0; Infinity: never. Always the same. */
+  /** At least 0; Infinity: forbidden. Deterministic. */
   cost(item: number, bin: number): number
-  /** The source of an item, numbered from 0, and of how many items of one source a bin takes; beyond it only where there is no other way. */
+  /**
+   * Sources are numbered from 0. `crowdMax` is the number of items of one source that a bin takes; more only if there is no other
+   * way.
+   */
   sources: number
   sourceOf(item: number): number
   crowdMax(bin: number, source: number): number
 }
 
 /**
- * Moves that all searches of one plan look at together; 12 partitions and 3 members take a few hundred, 1,024 and 20 up to some millions.
- * After that an item takes the cheapest free place, and nobody makes room for it: still even, with more cold places. Counted and not
- * timed, so that all who lead decide alike.
+ * Limit of moves that all searches of one plan examine together. 12 partitions and 3 members take a few hundred, 1,024 and 20 up
+ * to some millions. Beyond it an item takes the cheapest free place without moving others: the result is still even, with more
+ * cold places. A count and not a time, so that all leaders decide alike.
  */
 const movesMax = 2_000_000
 
@@ -32,18 +36,18 @@ export class MinCostAssignment {
   readonly #extras: number
   readonly #binOf = new Map<number, number>()
   readonly #load: number[]
-  /** By bin and source; those of nobody are left out, as most are. */
+  /** By bin and source. Empty crowds are left out; most are empty. */
   readonly #crowds = new Map<number, Set<number>>()
-  /** Sources that a bin has items of, ascending. */
+  /** Sources of which a bin has items, ascending. */
   readonly #sourcesIn: number[][]
-  /** Of each item, by bin: to find out a cost takes longer than all that is done with it. */
+  /** Costs of each item, by bin. They are cached, because computing a cost takes longer than all of its uses. */
   readonly #costs: (Float64Array | undefined)[] = []
-  /** Bins that have one more than the floor. */
+  /** Bins that have one item more than the floor. */
   #larger: number
   #movesLeft = movesMax
   #search: ShortestPaths | undefined
 
-  /** `count`: of the items that are to be seated, besides what is taken. */
+  /** `count`: the number of items to seat, besides those already taken. */
   constructor(plan: AssignmentPlan, count: number) {
     this.#plan = plan
     this.#load = [...plan.taken]
@@ -62,7 +66,7 @@ export class MinCostAssignment {
     return true
   }
 
-  /** Seats an item; others move where that costs less in all. */
+  /** Seats an item; others move if that costs less in total. */
   seat(item: number): void {
     if (this.#binOf.has(item)) return
     const free = this.#cheapestFree(item)
@@ -73,12 +77,12 @@ export class MinCostAssignment {
       (each) => (costs[each] as number) < never,
       (a, b) => Number(this.#hasRoom(b)) - Number(this.#hasRoom(a)) || (costs[a] as number) - (costs[b] as number),
     )
-    // The last items may find room only where they may not go.
+    // For the last items, the only free places may be forbidden ones.
     if (bin !== undefined && !this.#hasRoom(bin)) this.#makeRoom(bin)
     if (bin !== undefined) this.#put(item, bin)
   }
 
-  /** Whatever may go from the bin to one with room does so, whatever it costs. */
+  /** Moves any possible item from the bin to one with room, whatever it costs. */
   #makeRoom(bin: number): void {
     for (let other = 0; other < this.#plan.bins; other++) {
       if (!this.#hasRoom(other)) continue
@@ -91,7 +95,7 @@ export class MinCostAssignment {
     }
   }
 
-  /** The items of each bin, without what was taken before. */
+  /** The items of each bin, without those taken before. */
   get shares(): number[][] {
     const shares: number[][] = this.#load.map(() => [])
     for (const [item, bin] of this.#binOf) shares[bin]?.push(item)
@@ -99,7 +103,7 @@ export class MinCostAssignment {
     return shares
   }
 
-  /** The first of those with the least load that `compare` puts before all others. */
+  /** The first of the least loaded bins, in the order of `compare`. */
   #least(isMeant: (bin: number) => boolean, compare: (a: number, b: number) => number): number | undefined {
     let best: number | undefined
     for (let bin = 0; bin < this.#plan.bins; bin++) {
@@ -109,7 +113,7 @@ export class MinCostAssignment {
     return best
   }
 
-  /** A place that costs as little as any for this item: no other way can cost less. */
+  /** A place with the lowest cost for this item: no other way can cost less. */
   #cheapestFree(item: number): number | undefined {
     const costs = this.#costsOf(item)
     let cheapest = never
@@ -121,7 +125,7 @@ export class MinCostAssignment {
     )
   }
 
-  /** By the path of least cost to a free seat. */
+  /** Along the path of least cost to a free seat. */
   #seatAlong(item: number, isCrowdMaxKept: boolean): boolean {
     const { bins, sources, crowdMax, sourceOf } = this.#plan
     this.#search ??= new ShortestPaths({

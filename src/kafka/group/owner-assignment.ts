@@ -1,29 +1,32 @@
-/** Who gets which partition number. Pure: the same members give the same shares, whoever leads the group. */
+/** Assignment of partitions to owners. Pure: the same members give the same result, whichever member leads the group. */
 import { MinCostAssignment } from './min-cost-assignment.ts'
 
 export interface Claimant {
   memberId: string
-  /** Partition numbers it read until now. */
+  /** Partitions that it has read until now. */
   owned: readonly number[]
-  /** Group generation of which it last heard; the later claim of two to one partition is the true one. */
+  /** The last group generation that it knows. If two members claim one partition, the later claim is the true one. */
   generation: number
-  /** What it has of partitions locally, and how far: the next offset to be read. Default: nothing. */
+  /** Partitions of which it has a local copy, with the next offset to read. Default: none. */
   copies?: ReadonlyMap<number, number>
-  /** Partition numbers it followed until now: its copies of these are up to date, or soon will be. Default: none. */
+  /** Partitions that it has followed until now: its copies of these are up to date, or soon will be. Default: none. */
   following?: readonly number[]
-  /** Those that it could fire at once, or fires. Absent: it does not say; then what it follows is taken for up to date. */
+  /** Partitions that it fires, or could fire at once. Absent: not reported; then the followed ones count as up to date. */
   warm?: { has(partition: number): boolean } | undefined
 }
 
-/** What it costs that a partition goes from a living owner to another. More than all else together. */
+/** Cost of moving a partition between living owners. More than all other costs together. */
 const moveCost = 1e9
-/** Who is warm costs nothing, who follows half of this, who has some copy this, who has none twice this; of two the one that is further costs less. */
+/**
+ * A warm member costs nothing, one that follows half of this, one with a copy this, one without a copy twice this. Of two, the
+ * more advanced one costs less.
+ */
 const coldCost = 1e6
 
 /**
- * Shares the numbers 0…count−1: nobody has more than one more than another, and everybody keeps as much of what he owned as that
- * allows. What has to move, or is free, goes to those who are warm as far as balance allows, else to those who follow it, else to those with
- * a copy, the most advanced first. When it goes there is another question (heirs.ts).
+ * Assigns the numbers 0…count−1. Shares differ by at most one, and each member keeps as many of its partitions as that allows. A
+ * partition that has to move, or is free, goes to a warm member if balance allows, else to one that follows it, else to one with
+ * a copy, the most advanced first. warm-assignment.ts decides when it goes.
  */
 export function assignOwners(count: number, members: readonly Claimant[]): Map<string, number[]> {
   if (members.length === 0) return new Map()
@@ -43,7 +46,7 @@ export function assignOwners(count: number, members: readonly Claimant[]): Map<s
   }
   const one = { sources: 1, sourceOf: () => 0, crowdMax: () => Number.POSITIVE_INFINITY }
   const seats = new MinCostAssignment({ bins: sorted.length, taken: sorted.map(() => 0), cost, ...one }, count)
-  // Those who owned most keep the larger shares, so that the fewest partitions move.
+  // The members that owned most get the larger shares, so that the fewest partitions move.
   const claims: number[][] = sorted.map(() => [])
   for (const [partition, owner] of owners.entries()) if (owner !== undefined) claims[owner]?.push(partition)
   const byClaims = [...claims.keys()].sort((a, b) => (claims[b]?.length ?? 0) - (claims[a]?.length ?? 0) || a - b)
@@ -52,16 +55,16 @@ export function assignOwners(count: number, members: readonly Claimant[]): Map<s
   return new Map(seats.shares.map((share, bin) => [(sorted[bin] as Claimant).memberId, share]))
 }
 
-/** What it costs that a member has to restore a partition before it fires it. */
+/** Cost for a member that has to restore a partition before it fires it. */
 function coldness({ warm, copies }: Claimant, partition: number, follows: boolean): number {
   const hasCopy = copies?.has(partition) === true
   if (warm === undefined ? follows && hasCopy : warm.has(partition)) return 0
-  // Of one that has just begun to follow there may be nothing yet.
+  // A member that has just begun to follow may not have a copy yet.
   if (follows && warm !== undefined) return coldCost / 2
   return hasCopy ? coldCost : 2 * coldCost
 }
 
-/** For each partition its holders by how far they are: 0 is the furthest. */
+/** For each partition, the rank of its holders by progress: 0 is the most advanced. */
 export function ranksOf(
   count: number,
   members: readonly { copies?: ReadonlyMap<number, number> }[],
@@ -78,7 +81,7 @@ export function ranksOf(
   return ranks
 }
 
-/** Each partition's true owner until now, by its place among the members. */
+/** The current true owner of each partition, as an index into the members. */
 export function ownersOf(count: number, members: readonly Claimant[]): (number | undefined)[] {
   const owners: (number | undefined)[] = new Array(count).fill(undefined)
   for (const [place, { owned, generation }] of members.entries())

@@ -1,4 +1,4 @@
-/** Partition numbers as text: a bit for each, in base64. A thousand partitions take 172 characters, however many of them are meant. */
+/** Partition numbers as text: one bit each, in base64. A thousand partitions take 172 characters, however many are set. */
 
 export function bitsOf(partitions: readonly number[]): string {
   const bytes = Buffer.alloc(Math.ceil((Math.max(-1, ...partitions) + 1) / 8))
@@ -6,7 +6,7 @@ export function bitsOf(partitions: readonly number[]): string {
   return bytes.toString('base64')
 }
 
-/** Never fails: what is not such text has nothing, or something that nobody asks for. */
+/** Never fails: invalid text gives no partitions, or ones that nobody asks for. */
 export function partitionsIn(bits: string): { has(partition: number): boolean } {
   const bytes = Buffer.from(bits, 'base64')
   return { has: (partition) => ((bytes[partition >> 3] ?? 0) & (1 << (partition & 7))) !== 0 }

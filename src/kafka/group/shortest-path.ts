@@ -1,26 +1,27 @@
 /**
- * The search of min-cost-assignment.ts for the path of least cost by which an item finds a place: over bins, and over crowds, whose items may go elsewhere.
- * Its arrays are used again for each search, and only what a search has touched is reset: a group of a thousand has a million crowds.
+ * The path search of min-cost-assignment.ts: the path of least cost by which an item gets a place. It goes over bins, and over
+ * crowds whose items may move elsewhere. Its arrays are reused for each search, and only the touched parts are reset: a group of
+ * a thousand has a million crowds.
  */
 export interface AssignmentView {
   bins: number
   sources: number
-  /** What each bin has at least in the end. */
+  /** Minimum number of items of each bin in the end. */
   floor: number
   crowdMax(bin: number, source: number): number
   loadOf(bin: number): number
   hasRoom(bin: number): boolean
-  /** Of an item, by bin. */
+  /** Costs of an item, by bin. */
   costsOf(item: number): Float64Array
-  /** Sources that a bin has items of, ascending. */
+  /** Sources of which a bin has items, ascending. */
   sourcesIn(bin: number): readonly number[]
   crowdOf(bin: number, source: number): ReadonlySet<number> | undefined
 }
 
-/** Which items move where, from the last on. */
+/** Which items move where, last move first. */
 export type Path = [bin: number, item: number][]
 
-/** Steps of a search for one item; so many are never needed while the costs are sound. */
+/** Limit of steps in one search for an item. Consistent costs never need as many. */
 const looksPerNode = 64
 
 const never = Number.POSITIVE_INFINITY
@@ -31,11 +32,11 @@ const start = -1
 export class ShortestPaths {
   readonly #seating: AssignmentView
   readonly #distances: Float64Array
-  /** The distance that a node had when it was last looked from: a second look from there finds nothing new. */
+  /** The distance of a node at its last visit: a second visit with the same distance finds nothing new. */
   readonly #looked: Float64Array
   readonly #parents: Int32Array
   readonly #items: Int32Array
-  /** In the order in which they are to be looked from, those that got nearer meanwhile once more. */
+  /** Queue of nodes to visit. A node whose distance has decreased since enters it again. */
   readonly #queue: number[] = []
 
   constructor(seating: AssignmentView) {
@@ -47,7 +48,7 @@ export class ShortestPaths {
     this.#items = new Int32Array(nodes)
   }
 
-  /** Searches from an item that has no place. Gives how many moves were looked at. */
+  /** Searches from an item without a place. Returns the number of moves examined. */
   from(item: number, source: number, isCrowdMaxKept: boolean): number {
     this.#reset()
     const { bins, sources, costsOf } = this.#seating
@@ -107,7 +108,7 @@ export class ShortestPaths {
     const { bins, sources, floor, loadOf, hasRoom, sourcesIn } = this.#seating
     if (hasRoom(bin) || !this.#isNearer(bin)) return 0
     const distance = this.#distances[bin] as number
-    // A bin that has its share takes the seat beyond it from one that has it, or gives something else away.
+    // A full bin takes the seat above the floor from a bin that has one, or gives an item away.
     if (loadOf(bin) === floor)
       for (let other = 0; other < bins; other++) if (loadOf(other) === floor + 1) this.#reach(other, distance, bin, noItem)
     for (const source of sourcesIn(bin)) this.#reach(bins + bin * sources + source, distance, bin, noItem)
@@ -120,7 +121,7 @@ export class ShortestPaths {
     const source = (node - bins) % sources
     const crowd = crowdOf(bin, source)
     const size = crowd?.size ?? 0
-    // What is looked at again counts again: how far a plan gets must not depend on how well it is searched.
+    // A repeated visit counts again: how far a plan gets must not depend on the efficiency of the search.
     if (!this.#isNearer(node)) return size * bins
     const distance = this.#distances[node] as number
     if (!isCrowdMaxKept || size < crowdMax(bin, source)) this.#reach(bin, distance, node, noItem)

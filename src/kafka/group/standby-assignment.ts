@@ -1,28 +1,32 @@
-/** Who follows which partition beside its owner. Pure, as the shares of the owners are (owner-assignment.ts). */
+/** Assignment of partitions to standbys, beside their owners. Pure, like the assignment of owners (owner-assignment.ts). */
 import { MinCostAssignment } from './min-cost-assignment.ts'
 import { compare, numbers, ranksOf } from './owner-assignment.ts'
 
 export interface Follower {
   memberId: string
-  /** Two members of one host are lost together. */
+  /** Two members on one host fail together. */
   host: string
-  /** Partition numbers it followed until now. */
+  /** Partitions that it has followed until now. */
   following: readonly number[]
-  /** What it has of partitions locally, and how far. */
+  /** Its local copies of partitions, with their offsets. */
   copies: ReadonlyMap<number, number>
-  /** Those that it could fire at once. Absent: it does not say; then what it follows is taken for up to date. */
+  /** Partitions that it could fire at once. Absent: not reported; then the followed ones count as up to date. */
   warm?: { has(partition: number): boolean } | undefined
 }
 
-/** That two of a partition's processes are on one host costs more than any number of new copies. */
+/** Cost of two processes of one partition on the same host. More than any number of new copies. */
 const nearCost = 1e9
-/** Who followed costs nothing, half of this where it is not warm, who has some copy this, who has none twice this; of two the one that is further costs less. */
+/**
+ * A member that followed costs nothing, or half of this if it is not warm. One with a copy costs this, one without a copy twice
+ * this. Of two, the more advanced one costs less.
+ */
 const coldCost = 1e6
 
 /**
- * Gives each of the numbers 0…count−1 as many standbys as are wanted, as far as there are members besides the owner. Nobody follows more
- * than one more than another, and what one member owns is spread over all others, so that each can take over its part. As far as that
- * allows they are on other hosts than the owner, whoever followed goes on, and then whoever has a copy is preferred.
+ * Gives each of the numbers 0…count−1 the wanted number of standbys, if there are enough members besides the owner. The numbers
+ * of followed partitions differ by at most one. The partitions of one owner are spread over all other members, so that each can
+ * take over a part. Within these limits, standbys are on other hosts than the owner, current followers continue, and members with
+ * a copy are preferred.
  */
 export function assignStandbys(
   count: number,
@@ -44,7 +48,7 @@ export function assignStandbys(
   return new Map(shares.map((share, place) => [(sorted[place] as Follower).memberId, share]))
 }
 
-/** One more standby for each partition. */
+/** Adds one standby to each partition. */
 function roundOf(
   count: number,
   round: number,

@@ -1,8 +1,8 @@
 /**
- * Who has which partition, and who follows it, until those are warm that are to have it. Pure, as what they are to have is (owner-assignment.ts,
- * standby-assignment.ts). A member that is to own a partition which another fires, or to follow it in the place of one that is warm, follows it
- * besides first. It is awaited: it says when it is warm by joining anew, and the others go then. Until that nobody waits for anything, so one
- * that never gets warm changes nothing.
+ * Assignment of owners and standbys until the target members are warm. Pure, like the target assignment itself
+ * (owner-assignment.ts, standby-assignment.ts). A member that is to own a partition which another fires, or to replace a warm
+ * standby, first follows it in addition. It is awaited: it reports that it is warm by rejoining, and only then the others give up
+ * the partition. Nothing blocks meanwhile, so a member that never gets warm changes nothing.
  */
 import { assignOwners, type Claimant, compare, numbers, ownersOf } from './owner-assignment.ts'
 import { assignStandbys, type Follower } from './standby-assignment.ts'
@@ -12,13 +12,13 @@ type Standing = Claimant & Follower
 
 export interface WarmAssignment {
   owners: Shares
-  /** What each follows, whether it is awaited or not. */
+  /** All followed partitions, including the awaited ones. */
   copies: Shares
-  /** Of that, what is to change others' part once it is warm. */
+  /** Of these, the ones that change the share of others once they are warm. */
   awaited: Shares
 }
 
-/** `yielding`: they want nothing more, and what they fire they fire until one of the members is warm. */
+/** `yielding`: they want no more, and fire their partitions until another member is warm. */
 export function assignWarm(
   count: number,
   wanted: number,
@@ -29,7 +29,7 @@ export function assignWarm(
   const targets = assignOwners(count, sorted)
   const owners = ownersUntilWarm(count, sorted, targets, yielding)
   const before = ownersOf(count, sorted)
-  // Who owns a partition has a copy that is as good as one that follows.
+  // The copy of a partition's owner counts as a followed one.
   const followers = sorted.map((member, place) => ({
     ...member,
     following: [...member.following, ...member.owned.filter((each) => before[each] === place)],
@@ -58,9 +58,9 @@ export function assignWarm(
 }
 
 /**
- * A partition whose owner is there, and fires as far as it says, stays with it until who is to own it is warm. One without an owner, or whose
- * owner is not warm itself, goes at once: to whoever is to own it if that is warm or nobody is, else to the one of the warm that has the least.
- * One whose owner yields and fires goes in the same way as soon as one of the others is warm.
+ * A partition whose present owner fires it, as far as it reports, stays until the target owner is warm. A partition without an
+ * owner, or with one that is not warm, moves at once: to the target owner if that is warm or no member is, else to the warm
+ * member with the fewest. A partition whose owner yields and fires moves in the same way as soon as another member is warm.
  */
 function ownersUntilWarm(count: number, sorted: readonly Standing[], targets: Shares, yielding: readonly Standing[]): Shares {
   const targetOf = memberOf(targets)
@@ -88,7 +88,10 @@ function ownersUntilWarm(count: number, sorted: readonly Standing[], targets: Sh
   return owners
 }
 
-/** Who does not say how warm it is is of an earlier version: it fires what it owns, and gets what it is to have at once. */
+/**
+ * A member that does not report how warm it is has an earlier version: it fires what it owns, and gets its target partitions at
+ * once.
+ */
 const isReady = ({ warm }: Standing, partition: number): boolean => warm?.has(partition) ?? true
 const isWarm = ({ warm, following }: Standing, partition: number): boolean =>
   warm?.has(partition) ?? following.includes(partition)

@@ -1,7 +1,9 @@
-/** Offsets as brokers answer them. One that is missing must not pass for 0, which is an offset like any other, nor for a number that is none. */
+/** Offsets in answers of brokers. A missing offset must not be read as 0, because 0 is a valid offset, and never as NaN. */
 import { DuelogError } from '../../errors/index.ts'
 
-/** Throws DuelogError `broker-unavailable`, naming the place, where the answer says no offset: kafkajs hands -1 and undefined on. */
+/**
+ * Throws DuelogError `broker-unavailable`, naming the partition, if the answer has no offset: kafkajs passes -1 and undefined on.
+ */
 export function answeredOffset(offset: string | undefined, topic: string, partition: number): number {
   if (offset !== undefined && /^\d+$/.test(offset)) return Number(offset)
   throw new DuelogError('broker-unavailable', `A broker answered for ${topic}/${partition} without an offset (${offset}).`)

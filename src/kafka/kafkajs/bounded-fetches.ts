@@ -1,7 +1,7 @@
 /**
- * Gives kafkajs our decoder of what it fetches (decoding/record-batches.ts), and what was aborted is taken out before kafkajs looks for it
- * (decoding/aborted-records.ts). It has no place for that, so modules of it are replaced; consumers that others run in this process with the same kafkajs
- * go on with what was there.
+ * Installs our decoder for fetches of kafkajs (decoding/record-batches.ts), and removes aborted records before kafkajs looks for
+ * them (decoding/aborted-records.ts). kafkajs has no hook for that, so some of its modules are replaced. Other consumers in this
+ * process that use the same kafkajs keep the original ones.
  */
 import { createRequire } from 'node:module'
 import {
@@ -14,7 +14,7 @@ import {
 } from '../decoding/index.ts'
 import { replaced } from './overrides.ts'
 
-/** Where kafkajs stands in an answer. */
+/** kafkajs's read position in an answer. */
 interface Decoder {
   buffer: Buffer
   offset: number
@@ -32,13 +32,16 @@ interface AnswerFormat {
 }
 
 const folder = 'kafkajs/src/protocol/requests/fetch'
-/** Formats of answers that share the module. */
+/** Versions of the fetch response that share the module. */
 const versions = [4, 5, 6, 7, 8, 9, 10, 11]
 const magicAt = 16
-/** A part of an answer that is smaller than this share of it is copied, so that one record that waits does not keep all of it in memory. */
+/**
+ * A part of an answer that is smaller than this share of it is copied, so that one pending record does not keep the whole answer
+ * in memory.
+ */
 const copiedShare = 0.75
 
-/** Runs a consumer; whatever it fetches from then on is decoded within our limits. */
+/** Runs a consumer. All its fetches are decoded within our limits from then on. */
 export const withBoundedFetches = replaced(install)
 
 function install(isOurs: () => boolean): void {
@@ -50,7 +53,7 @@ function install(isOurs: () => boolean): void {
     const { buffer, offset } = decoder
     const length = decoder.readInt32()
     const isPresent = length > magicAt && decoder.canReadBytes(length)
-    // A later format is one that nobody knows yet.
+    // A later version has an unknown format.
     if (!isPresent || (buffer[decoder.offset + magicAt] as number) > 2 || !isOurs()) {
       decoder.offset = offset
       return usual(decoder)
@@ -63,7 +66,7 @@ function install(isOurs: () => boolean): void {
   const cached = require.cache[place]
   if (cached === undefined) throw new Error(`${place} was loaded and is not there.`)
   cached.exports = decodeMessages
-  // They are loaded with the first fetch; what was loaded before, by whoever uses kafkajs beside us, is loaded anew.
+  // They are loaded with the first fetch. Modules that another user of kafkajs has already loaded are loaded again.
   const formats = versions.map((version) => require.resolve(`${folder}/v${version}/response.js`))
   for (const format of formats) delete require.cache[format]
   for (const format of formats) {
@@ -80,7 +83,7 @@ function install(isOurs: () => boolean): void {
 function committedOf(answer: Answer): Answer {
   for (const { partitions } of answer.responses)
     for (const part of partitions) {
-      // Messages of before Kafka 0.11 know no transactions.
+      // Messages from before Kafka 0.11 have no transactions.
       if (!part.messages.every(({ batchContext }) => batchContext !== undefined)) continue
       part.messages = withoutAborted(part.messages, part.abortedTransactions)
       part.abortedTransactions = []

@@ -1,4 +1,7 @@
-/** What kafkajs's connections offer and its producers, consumers and admins do not: questions to one broker, and their true answers. */
+/**
+ * Requests that kafkajs's connections offer and its producers, consumers and admins do not: requests to one broker, and the true
+ * errors of brokers.
+ */
 import type { Kafka } from 'kafkajs'
 
 interface OneBroker {
@@ -15,7 +18,7 @@ export interface Cluster {
   disconnect(): Promise<void>
 }
 
-/** As kafkajs makes one for its own consumers. */
+/** A cluster as kafkajs creates it for its own consumers. */
 export function ownCluster(kafka: Kafka): Cluster {
   const symbol = Object.getOwnPropertySymbols(kafka).find(({ description }) => description === 'private:Kafka:createCluster')
   const create = (kafka as unknown as Record<symbol, (options: object) => Cluster>)[symbol as symbol]
@@ -26,8 +29,8 @@ export function ownCluster(kafka: Kafka): Cluster {
 const coordinatorTypes = { group: 0, transaction: 1 } as const
 
 /**
- * What was thrown, or where that is only that no coordinator was found, what a broker says when it is asked for it: kafkajs keeps that to
- * itself, also when it is that an ACL is missing.
+ * The thrown error. If it says only that no coordinator was found, the broker's own answer instead: kafkajs hides it, even if an
+ * ACL is missing.
  */
 export async function unveiled(
   kafka: Kafka,
@@ -50,7 +53,7 @@ export async function unveiled(
   }
 }
 
-/** Whether it may be that something else was said. */
+/** Whether the error may hide another one. */
 function isHidden(thrown: unknown): boolean {
   const { name, cause } = (thrown ?? {}) as { name?: string; cause?: unknown }
   return name === 'KafkaJSGroupCoordinatorNotFound' || (cause !== undefined && cause !== thrown && isHidden(cause))

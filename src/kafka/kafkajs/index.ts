@@ -1,4 +1,4 @@
-/** Every place where kafkajs is replaced or completed. */
+/** All patches and extensions of kafkajs. */
 export { answeredOffset } from './answered-offset.ts'
 export { withBoundedFetches } from './bounded-fetches.ts'
 export { type Cluster, ownCluster, unveiled } from './cluster-requests.ts'

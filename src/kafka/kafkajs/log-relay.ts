@@ -1,6 +1,7 @@
 /**
- * What kafkajs says, for our log. While a broker is away it says the same of each connection and each try, with stacks: the first of its kind
- * is said at once, the others are counted, and said with their count once a minute.
+ * Relays kafkajs's log entries to our logger. While a broker is unreachable, kafkajs logs the same for each connection and each
+ * try, with stacks. The first entry of a kind is logged at once. The others are counted, and logged with their count once a
+ * minute.
  */
 import { type LogEntry, logLevel } from 'kafkajs'
 
@@ -11,24 +12,25 @@ interface Logger {
 }
 
 /**
- * Events that kafkajs reports as warnings or errors and that need nobody: what we say ourselves of silent brokers is one, and that a
- * producer was fenced, as at each handover of a partition; who is fenced unawares says so itself (duelog_fenced_total, reopens).
+ * Events that kafkajs reports as warnings or errors and that need no action. Some are about silent brokers, which we log
+ * ourselves. Another is that a producer was fenced, as at each handover of a partition; an unexpected fence is reported elsewhere
+ * (duelog_fenced_total, reopens).
  */
 const everyday =
   /rebalanc|re-joining|Limiting retries|not aware of this member|not the (leader for that|correct coordinator)|another concurrent operation|Restarting the consumer|coordinator is (loading|not available)|taken for lost|operation with an old epoch|newer producer with the same transactionalId/i
 
 const everyMs = 60_000
-/** Kinds that are known at a time; of more the oldest is said again in full. */
+/** Kinds that are remembered at a time. Beyond that, the oldest is logged in full again. */
 const kindsMax = 100
 
 interface Kind {
   say(facts: object): void
-  /** Since it was said. */
+  /** Since it was last logged. */
   count: number
   last: object
 }
 
-/** Receives the entries of one kafkajs. */
+/** Receives the log entries of one Kafka client. */
 export function relayTo(logger: Logger): (entry: LogEntry) => void {
   const kinds = new Map<string, Kind>()
   const sayAgain = (key: string, kind: Kind): void => {
@@ -41,7 +43,7 @@ export function relayTo(logger: Logger): (entry: LogEntry) => void {
   return ({ level, namespace, log: { message, logger: _, timestamp: __, stack, ...facts } }) => {
     const text = `kafkajs ${namespace}: ${message}`
     if (everyday.test(message) || everyday.test(String(facts.error ?? ''))) return logger.debug(facts, text)
-    // Of one kind: but for numbers, such as ports, tries and times.
+    // The kind of an entry: its text without numbers, such as ports, tries and times.
     const key = text.replace(/\d+/g, '#')
     const known = kinds.get(key)
     if (known !== undefined) {

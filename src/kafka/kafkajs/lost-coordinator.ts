@@ -1,13 +1,14 @@
 /**
- * How a member of a group gets over the loss of a broker. kafkajs waits for each heartbeat before it fetches on, sends the next one to the
- * same broker as often as its retries allow, a broker that has not been the coordinator for long included, and then leaves the group; and a
- * fetch that fails, or finds that a partition has a new leader, ends the fetches from all brokers, and joins the group anew. Here:
+ * Keeps group members working through the loss of a broker. kafkajs waits for each heartbeat before it fetches again. It sends
+ * the next one to the same broker as often as its retries allow, even to one that has long stopped being the coordinator, and
+ * then leaves the group. A fetch that fails, or finds that a partition has a new leader, ends the fetches from all brokers and
+ * rejoins the group. Here instead:
  *
  *   heartbeat  runs beside the fetches; where the coordinator is lost it is looked for anew, and the membership goes on: its successor knows it
  *   fetch      what fails at one broker is tried again with fresh metadata, and fetches from others go on
  *
- * What the group itself says, such as that it rebalances, is acted on as ever. kafkajs has no place for any of this, so methods of its groups
- * are replaced, of those that are run in our scope.
+ * Answers of the group itself, such as a rebalance, are handled as usual. kafkajs has no hook for any of this, so methods of its
+ * groups are replaced, only for groups that run in our scope.
  */
 import { createRequire } from 'node:module'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -32,19 +33,22 @@ interface Group {
 /** What a member does besides its fetches. */
 interface Member {
   beating?: Promise<void> | undefined
-  /** What the last heartbeat was refused with, until somebody acts on it. */
+  /** The refusal of the last heartbeat, until it is handled. */
   refusal?: { error: unknown; generationId: number | null } | undefined
   onLoss?: Hearer | undefined
 }
 
 type Hearer = (error: unknown) => void
 
-/** Between two tries where a broker is lost. */
+/** Between two tries while a broker is lost. */
 const retryMs = 250
 
 const inScope = replacedFor<{ onLoss: Hearer | undefined }>(install)
 
-/** Runs a consumer, whose group then gets over the loss of brokers. `onLoss` hears of each fetch that brought nothing for that reason. */
+/**
+ * Runs a consumer whose group survives the loss of brokers. `onLoss` is called for each fetch that brought nothing for that
+ * reason.
+ */
 export const withLostCoordinators = <Value>(run: () => Value, onLoss?: Hearer): Value => inScope({ onLoss }, run)
 
 function install(current: () => { onLoss: Hearer | undefined } | undefined): void {
@@ -87,7 +91,7 @@ function install(current: () => { onLoss: Hearer | undefined } | undefined): voi
   }
 }
 
-/** The member goes on under its id and generation: whoever coordinates the group now has read both from its log. */
+/** The member keeps its id and generation: the new coordinator of the group has read both from its log. */
 async function findCoordinator(group: Group): Promise<void> {
   const { groupId } = group
   try {
@@ -118,7 +122,7 @@ const lossNames = new Set([
   'KafkaJSLockTimeout',
   'KafkaJSGroupCoordinatorNotFound',
 ])
-/** What a broker answers that does not coordinate, or not yet: it has done nothing of what it was asked. */
+/** Answers of a broker that is not the coordinator, or not yet: it has not executed the request. */
 export const movedTypes: ReadonlySet<string> = new Set([
   'NOT_COORDINATOR_FOR_GROUP',
   'GROUP_COORDINATOR_NOT_AVAILABLE',
@@ -129,12 +133,12 @@ const staleTypes = new Set(['LEADER_NOT_AVAILABLE', 'NOT_LEADER_FOR_PARTITION', 
 /** The group has another coordinator, or will have one in a moment. */
 const isMoved = (error: unknown): boolean => some(error, ({ type = '' }) => movedTypes.has(type))
 
-/** Not an answer of the group, nor of a partition: who should have given it is another broker by now, or none. */
+/** Not an answer of the group or of a partition: the responsible broker has changed, or is missing. */
 function isLoss(error: unknown): boolean {
   return some(error, ({ name = '', type = '' }) => lossNames.has(name) || movedTypes.has(type) || staleTypes.has(type))
 }
 
-/** Of the error or what it was made from: kafkajs wraps what it gives up. */
+/** The type of the error or of its cause: kafkajs wraps errors that it gives up on. */
 function some(error: unknown, is: (fault: Fault) => boolean): boolean {
   for (let fault = error as Fault | undefined, depth = 0; fault && depth < 8; fault = fault.cause as Fault | undefined, depth++)
     if (is(fault)) return true

@@ -1,7 +1,7 @@
 /**
- * Each time that a request is answered kafkajs plans a look at what waits to be sent, also where nothing does, and looks again and again: a
- * timer of 1 ms for each connection, for ever. Its time is negative, so Node warns of it in whatever program uses this library. Where nothing
- * waits there is nothing to look for: whoever adds a request that has to wait plans the look itself.
+ * Stops an idle timer of kafkajs. After each answer kafkajs schedules a check of pending requests, even if there are none, and
+ * repeats it: a timer of 1 ms for each connection, forever. Its delay is negative, so Node prints a warning in each program that
+ * uses this library. Without pending requests no check is needed: a request that has to wait schedules the check itself.
  */
 import { createRequire } from 'node:module'
 
@@ -12,7 +12,7 @@ interface RequestQueue {
 
 let done = false
 
-/** To be called before the first connection; more calls do nothing. */
+/** Must be called before the first connection. Further calls do nothing. */
 export function stopIdleQueueTimers(): void {
   if (done) return
   done = true

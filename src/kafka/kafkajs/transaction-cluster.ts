@@ -1,4 +1,4 @@
-/** What kafkajs asks its cluster about transactions, as far as transaction-requests.ts answers it. */
+/** The part of kafkajs's cluster that transaction-requests.ts answers. */
 export interface Topic {
   topic: string
   partitions: number[]
@@ -13,10 +13,10 @@ export interface End {
   transactionalId: string
   producerId: string
   producerEpoch: number
-  /** Whether it is a commit. */
+  /** True for a commit. */
   transactionResult: boolean
 }
-/** What kafkajs asks a coordinator of transactions. */
+/** The requests that kafkajs sends to a transaction coordinator. */
 export interface Coordinator {
   nodeId: string | number
   initProducerId(request: { transactionalId: string }): Promise<unknown>

@@ -1,17 +1,19 @@
 /**
- * What a transaction asks of its coordinator, in as few requests as it takes. kafkajs looks for the coordinator before each request to it, adds
- * partitions one write at a time, and answers each "not yet" with fresh metadata of all topics: eight answers that are awaited one after the
- * other where a transaction writes to two brokers, and more where the one before is just being ended. Here it is three:
+ * Sends the requests of a transaction to its coordinator, as few as possible. kafkajs looks up the coordinator before each
+ * request to it, adds partitions one write at a time, and answers each "not yet" with fresh metadata of all topics. A transaction
+ * that writes to two brokers awaits eight answers one after the other, and more while the previous transaction is ending. Here it
+ * is three:
  *
  *   AddPartitionsToTxn   all partitions at once ──► Produce   to all brokers at once ──► EndTxn
  *
- * The coordinator is looked for once, and again when it has refused or lost anything. Where it says that it cannot just now (the transaction
- * before is still being ended, or it has just become the coordinator), it has done nothing that asking again would do twice: the same request
- * is sent again after a moment. A commit that it has not answered is asked for again by the next writer of the id, right before its fence,
- * and by nobody else: the first request may still arrive, and would then end a transaction that follows under the same epoch (KIP-890). Left to
- * the fence alone, Kafka may abort a part of what it has committed in another part (ADR 0070).
+ * The coordinator is looked up once, and again after a refusal or a lost connection. It may refuse temporarily, because the
+ * previous transaction is still ending or because it has just become the coordinator. Then it has done nothing, so the same
+ * request is sent again after a moment. If a commit was not answered, the next writer of the id repeats it, right before its
+ * fence, and nobody else does: the first request may still arrive, and would then end a later transaction under the same epoch
+ * (KIP-890). With only the fence, Kafka may abort one part of a transaction after it has committed another part (ADR 0070).
  *
- * kafkajs has no place for any of this, so a method of its cluster is replaced, for what runs in the scope of one of our writers.
+ * kafkajs has no hook for any of this, so a method of its cluster is replaced, for code that runs in the scope of one of our
+ * writers.
  */
 import { createRequire } from 'node:module'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -20,40 +22,40 @@ import { movedTypes } from './lost-coordinator.ts'
 import { replacedFor } from './overrides.ts'
 import type { Adding, Cluster, Coordinator, End, Question, Topic } from './transaction-cluster.ts'
 
-/** Commits of this process of which nobody knows what became of them. */
+/** Commits of this process with an unknown outcome. */
 export type Doubts = Set<End>
 
 const ofTransactions = 1
-/** The first wait where the coordinator cannot just now, and the longest; each is longer than the one before by the factor. ms. */
+/** The first and the longest wait after a temporary refusal, and the growth factor. ms. */
 const [waitMsMin, waitMsMax, waitFactor] = [3, 250, 1.6]
 const notYet = 'CONCURRENT_TRANSACTIONS'
-/** A fault of the broker itself, as of one that is fenced in that moment. */
+/** An internal error of the broker, for example while it is being fenced. */
 const failed = 'UNKNOWN'
-/** So long a fence goes by the permission that it has: as long as the heartbeat of an owner, which brings the news. ms. */
+/** How long a permission to fence is valid: as long as the heartbeat interval of an owner, which brings new information. ms. */
 const permittedMs = 300
 
 const inScope = replacedFor<TransactionRequests>(install)
 
 export class TransactionRequests {
   readonly #limitMs: number
-  /** Until when a refusal is answered by asking again, by the steady clock. */
+  /** Until when a refused request is retried, by the steady clock. */
   #endMs: number
   readonly #fence: FenceOptions
   readonly #doubts: Doubts
   readonly #nowMs: () => number
-  /** When the fence was permitted last. */
+  /** When the fence was last permitted. */
   #permittedAtMs = Number.NEGATIVE_INFINITY
   #isClosed = false
   #nodeId: string | number | undefined
-  /** All partitions of the transaction at hand, which its first request adds. */
+  /** All partitions of the current transaction, which its first request adds. */
   #coming: Topic[] = []
   #adding: Promise<unknown> | undefined
-  /** The same as `topic/partition`; none once that request was refused. */
+  /** The same as `topic/partition`; empty once that request was refused. */
   #added = new Set<string>()
 
   /**
-   * `limitMs`: so long after its beginning a transaction, or the fence before the first, asks again; the coordinator aborts it then.
-   * `doubts`: shared by all writers of the process. `nowMs`: of any clock that only goes forward.
+   * `limitMs`: how long after its begin a transaction, or the fence before the first one, retries; the coordinator aborts it
+   * then. `doubts`: shared by all writers of the process. `nowMs`: any steady clock.
    */
   constructor(limitMs: number, fence: FenceOptions = {}, doubts: Doubts = new Set(), nowMs = (): number => performance.now()) {
     this.#limitMs = limitMs
@@ -63,20 +65,20 @@ export class TransactionRequests {
     this.#endMs = nowMs() + limitMs
   }
 
-  /** Whatever of the writer's producer runs in it asks in our way. */
+  /** Requests of the writer's producer that run in it are sent in our way. */
   run<Value>(work: () => Promise<Value>): Promise<Value> {
     return inScope(this, work)
   }
 
   /**
-   * Nothing more is asked of a coordinator: what kafkajs still tries for a writer that was closed can add nothing to its transaction, and not
-   * commit it.
+   * No more requests reach a coordinator. Retries of kafkajs for a closed writer can neither add to its transaction nor commit
+   * it.
    */
   close(): void {
     this.#isClosed = true
   }
 
-  /** A transaction begins that writes to these partitions. */
+  /** Begins a transaction that writes to these partitions. */
   begin(places: ReadonlyMap<string, Iterable<number>>): void {
     this.#coming = [...places].map(([topic, partitions]) => ({ topic, partitions: [...partitions] }))
     this.#adding = undefined
@@ -84,7 +86,7 @@ export class TransactionRequests {
     this.#added = new Set(namesOf(this.#coming))
   }
 
-  /** The coordinator, as kafkajs asks for it. */
+  /** Returns the coordinator when kafkajs asks for it. */
   async find(cluster: Cluster, question: Question, usual: Cluster['findGroupCoordinator']): Promise<Coordinator> {
     this.#requireOpen()
     const broker = (): Promise<Coordinator> => this.#broker(cluster, question, usual)
@@ -113,7 +115,10 @@ export class TransactionRequests {
     }
   }
 
-  /** A commit is in doubt until it is answered by more than that it cannot be done just now: that is said as well of one that was logged. */
+  /**
+   * A commit is in doubt until the answer is more than a temporary refusal: a broker also sends that for a commit that is already
+   * logged.
+   */
   async #end(request: End, end: (request: End) => Promise<unknown>): Promise<unknown> {
     this.#requireOpen()
     if (request.transactionResult) this.#doubts.add(request)
@@ -128,8 +133,9 @@ export class TransactionRequests {
   }
 
   /**
-   * The commit that nobody has answered, before a fence would abort what may be committed in a part. It may be asked for as often as one likes:
-   * the epoch names the transaction, as none has begun under it since, and it is refused once somebody has fenced.
+   * Repeats an unanswered commit, before a fence would abort the rest of a transaction that is partly committed. It is safe to
+   * repeat it any number of times: the epoch identifies the transaction, because no other has begun under it since. Once another
+   * writer has fenced, it is refused.
    */
   async #endAgain(transactionalId: string, end: (request: End) => Promise<unknown>): Promise<void> {
     for (const doubt of [...this.#doubts].filter((each) => each.transactionalId === transactionalId))
@@ -137,20 +143,20 @@ export class TransactionRequests {
         await this.#end(doubt, end)
       } catch (error) {
         const type = typeOf(error)
-        // Who cannot do this now cannot fence either, and is asked for both again.
+        // A broker that cannot do this now cannot fence either. It gets both requests again.
         if (isUndecided(type) && type !== failed) throw error
         this.#doubts.delete(doubt)
       }
   }
 
-  /** Resolves once the fence may be sent. What is connected to by then nobody waits for while nobody may write. */
+  /** Resolves once the fence may be sent. The connection made before it costs no time while nobody may write. */
   async #ready(cluster: Cluster): Promise<void> {
     const { first } = this.#fence
     if (first !== undefined) await connectTo(cluster, first).catch(() => {})
     await this.#permitted()
   }
 
-  /** Whoever is refused for long may own the partition no more by then: each repetition is permitted anew. */
+  /** During a long refusal the partition may get another owner: each retry needs a new permission. */
   async #permitted(): Promise<void> {
     if (this.#nowMs() - this.#permittedAtMs < permittedMs) return
     await this.#fence.mayFence?.()
@@ -170,11 +176,12 @@ export class TransactionRequests {
     return found
   }
 
-  /** The first request of a transaction adds all that it writes to; whoever asks for a part of that meanwhile, or later, waits for that one. */
+  /** The first request of a transaction adds all its partitions. Later requests for a part of them wait for that one. */
   #add(request: Adding, add: (request: Adding) => Promise<unknown>): Promise<unknown> {
     if (!namesOf(request.topics).every((name) => this.#added.has(name))) return add(request)
     this.#adding ??= add({ ...request, topics: this.#coming })
-    // Refused for one of them, it names any other as well: each is asked for by itself then, and whoever asks hears the true reason.
+    // If one partition is refused, the answer names any other as well. Then each is added separately, and each caller gets the
+    // true reason.
     return this.#adding.catch((error) => {
       this.#added.clear()
       if (typeOf(error) === undefined) throw error
@@ -189,7 +196,7 @@ export class TransactionRequests {
       } catch (error) {
         const type = typeOf(error)
         if (type !== notYet) this.#nodeId = undefined
-        // It has answered, and will do it in a moment, or another one will.
+        // The broker has answered. It, or another one, will be ready in a moment.
         if (type === undefined || !isPassing(type) || this.#nowMs() >= this.#endMs) throw error
       }
       await wait(waitMs)
@@ -197,25 +204,25 @@ export class TransactionRequests {
     }
   }
 
-  /** kafkajs tries again after any error but one that says not to. */
+  /** kafkajs retries all errors except those with `retriable: false`. */
   #requireOpen(): void {
     if (this.#isClosed) throw Object.assign(new Error('the writer was closed'), { retriable: false })
   }
 }
 
-/** What comes of it is found out by the first write. */
+/** Failures show at the first write. */
 async function connectTo(cluster: Cluster, { topic, partition }: TopicPartition): Promise<void> {
   await cluster.addMultipleTargetTopics([topic])
   const [nodeId] = Object.keys(cluster.findLeaderForPartitions(topic, [partition]))
   if (nodeId !== undefined) await cluster.findBroker({ nodeId })
 }
 
-/** What a broker has answered; undefined where none has. */
+/** The error type of a broker's answer; undefined if no broker answered. */
 const typeOf = (error: unknown): string | undefined => (error as { type?: string }).type
 
 const isNotNow = (type = ''): boolean => type === notYet || movedTypes.has(type)
 
-/** Nobody has answered, or nobody who knows whether the transaction has ended. */
+/** No broker answered, or none that knows whether the transaction has ended. */
 const isUndecided = (type: string | undefined): boolean => type === undefined || type === failed || isNotNow(type)
 
 const namesOf = (topics: readonly Topic[]): string[] =>

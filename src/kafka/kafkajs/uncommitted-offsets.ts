@@ -1,6 +1,6 @@
 /**
- * Lets an admin of kafkajs ask where a log ends as brokers count it, with what stands behind an open transaction. kafkajs asks as readers
- * of committed records do and has no place for anything else, so what it asks with is replaced, in our own questions alone.
+ * Lets kafkajs's admin client ask for the end of a log including open transactions. kafkajs asks like a reader of committed
+ * records and has no option for it. So its request is replaced, for our own lookups only.
  */
 import { createRequire } from 'node:module'
 import { replaced } from './overrides.ts'
@@ -11,7 +11,7 @@ interface ListOffsets {
 
 const readUncommitted = 0
 
-/** Runs questions about offsets that count all records, whatever becomes of their transactions. */
+/** Runs offset lookups that count all records, whatever the state of their transactions. */
 export const uncommitted = replaced(install)
 
 function install(isOurs: () => boolean): void {

@@ -1,9 +1,9 @@
 /**
- * Reads topics from their beginning, or from a time, up to where they end now; it belongs to nobody and leaves nothing behind.
+ * Reads topics from their beginning, or from a time, up to their current ends. It leaves no group or commit behind.
  *
- * The last offsets of a partition may hold markers of transactions alone, which never come as records. kafkajs tells of them all the
- * same (END_BATCH_PROCESS). Where compaction has taken the last records nothing comes at all: so the end is also there when several
- * rounds of fetches have brought nothing.
+ * The last offsets of a partition may be only transaction markers, which are never delivered as records. kafkajs reports them all
+ * the same (END_BATCH_PROCESS). If compaction has removed the last records, nothing arrives at all. So the end is also reached
+ * when several rounds of fetches have brought nothing.
  */
 import { randomUUID } from 'node:crypto'
 import type { Admin, Consumer, Kafka } from 'kafkajs'
@@ -17,26 +17,31 @@ import { recordsOf } from './records.ts'
 import { tellUnread } from './unreadable-records.ts'
 
 export interface BoundedRead {
-  /** All exist. Their ends are looked up in this order, so what is written together is whole in the later ones. */
+  /**
+   * All must exist. Their ends are looked up in this order, so records that are written together are complete in the later ones.
+   */
   topics: string[]
-  /** Begins the names of the consumer groups that read, which are deleted at the end. */
+  /** Prefix of the temporary consumer groups, which are deleted at the end. */
   groupPrefix: string
-  /** Epoch ms: of these topics only records from it on. */
+  /** Epoch ms: from these topics only records from this time on. */
   from?: { ms: number; topics: ReadonlySet<string> } | undefined
   /** In offset order for each partition; read committed. */
   onRecord(record: RecordIn): void | Promise<void>
-  /** Each batch or record that cannot be read and is passed over, besides the log. Default: nobody hears of it. */
+  /** Called for each unreadable batch or record that is skipped, in addition to the log. Default: not called. */
   onUnread?(): void
-  /** Offsets passed, of all. */
+  /** Offsets read so far, of the total. */
   onProgress(done: number, total: number): void
-  /** Partitions are read side by side by the times of their records: none goes further ahead of another, in ms. Default: each as it comes. */
+  /** Reads partitions in parallel by record time: none is further ahead of another than this, in ms. Default: no limit. */
   paceMs?: number
-  /** After a batch, with the time up to which all partitions were read; infinity: all are at their ends. It awaits nothing. */
+  /**
+   * Called after a batch with the time up to which all partitions were read; infinity when all are at their ends. It must not
+   * wait for anything.
+   */
   onPassed?(watermark: number): void | Promise<void>
   signal: AbortSignal
 }
 
-/** Where a partition was read. */
+/** The range of a partition that was read. */
 export interface Span {
   topic: string
   partition: number
@@ -46,7 +51,7 @@ export interface Span {
   to: number
 }
 
-/** Rejects with DuelogError, with the signal's reason, and with what `onRecord` threw. */
+/** Rejects with DuelogError, with the signal's reason, or with an error of `onRecord`. */
 export async function readToEnd(kafka: Kafka, settings: LogSettings, options: BoundedRead): Promise<Span[]> {
   const groupId = `${options.groupPrefix}${randomUUID()}`
   const admin = kafka.admin()
@@ -80,7 +85,10 @@ export async function readToEnd(kafka: Kafka, settings: LogSettings, options: Bo
   }
 }
 
-/** With an admin of its own each time: kafkajs would ask the leaders that it knows, moved or not, until its metadata expire. */
+/**
+ * Each with its own admin client: kafkajs would keep asking the leaders it knows until its metadata expires, even if they have
+ * moved.
+ */
 async function spansOf(kafka: Kafka, options: BoundedRead): Promise<Span[]> {
   const admin = kafka.admin()
   try {
@@ -132,7 +140,8 @@ async function read(consumer: Consumer, spans: readonly Span[], settings: LogSet
     else pace.adjust()
   }
   const { GROUP_JOIN, END_BATCH_PROCESS, FETCH_START, FETCH, CRASH } = consumer.events
-  // Before the first fetch, and again after a rebalance: where nothing is committed a partition would be read from its beginning.
+  // Before the first fetch, and again after a rebalance: without a committed offset, a partition would be read from its
+  // beginning.
   consumer.on(GROUP_JOIN, () => {
     for (const [place, { topic, partition, from }] of ends) {
       consumer.seek({ topic, partition, offset: String(Math.max(from, next.get(place) ?? 0)) })
@@ -147,7 +156,7 @@ async function read(consumer: Consumer, spans: readonly Span[], settings: LogSet
   consumer.on(FETCH, ({ payload: { nodeId } }) => {
     if (!quiet.answered(nodeId)) return
     quiet.progress()
-    // Nothing more comes of those that are read; the others were only held back for them.
+    // Nothing more comes from the partitions that are read. The others were only held back for them.
     for (const place of open) if (!pace.holds(place)) open.delete(place)
     if (open.size === 0) ended.resolve()
     else pace.adjust()
@@ -170,7 +179,7 @@ async function read(consumer: Consumer, spans: readonly Span[], settings: LogSet
           return handOver(records, span, pace, options).catch(ended.reject)
         },
       })
-    // Whoever audits right after a broker was lost goes on with the leaders that there are then.
+    // An audit right after the loss of a broker continues with the new leaders.
     await withBoundedFetches(() => withLostCoordinators(run, (error) => quiet.lost() && ended.reject(error)))
     await ended.promise
   } finally {
@@ -185,7 +194,7 @@ async function handOver(
   { onRecord, onPassed }: BoundedRead,
 ): Promise<void> {
   for (const record of records) {
-    // What was written since the ends were looked up belongs to the next reading.
+    // Records written after the lookup of the ends belong to the next read.
     if (record.offset >= from && record.offset < to) await onRecord(record)
   }
   const last = records.at(-1)

@@ -1,7 +1,10 @@
-/** Which came first: the last seek of a partition, or the last fetch of the brokers. What was fetched before a seek says nothing of what follows the place that was sought. */
+/**
+ * Order of the last seek of a partition and the last fetch of the brokers. Records fetched before a seek say nothing about the
+ * records after the new position.
+ */
 import type { TopicPartition } from '../../ports/index.ts'
 
-/** A broker that was not asked for so long leads nothing that is read here. */
+/** A broker without fetches for this long leads no partition that is read here. */
 const brokerGoneMs = 60_000
 
 export class FetchOrder {
@@ -9,7 +12,7 @@ export class FetchOrder {
   readonly #sought = new Map<string, number>()
   readonly #fetched = new Map<string, { turn: number; atMs: number }>()
 
-  /** The group has given partitions out anew. */
+  /** The group has reassigned the partitions. */
   clear(): void {
     this.#sought.clear()
     this.#fetched.clear()
@@ -23,7 +26,10 @@ export class FetchOrder {
     this.#fetched.set(String(broker), { turn: ++this.#turn, atMs: performance.now() })
   }
 
-  /** Whether what arrives of it was fetched after its last seek. Which broker it came from nobody says: each must have been asked since. */
+  /**
+   * Whether arriving records were fetched after the partition's last seek. They do not name their broker, so each broker must
+   * have been asked since.
+   */
   isInOrder(place: TopicPartition): boolean {
     const soughtAt = this.#sought.get(nameOf(place)) ?? 0
     const goneBeforeMs = performance.now() - brokerGoneMs

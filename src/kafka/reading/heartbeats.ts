@@ -1,7 +1,8 @@
 /**
- * Lets callers wait for a heartbeat that was sent after they asked: the proof that the group still counts us as a member
- * (ADR 0003). An earlier heartbeat whose answer arrives later proves nothing. And lets them join the group anew, for which kafkajs has no call:
- * it does so when a heartbeat is refused because the group is rebalancing, and so it is where it is asked whether one is due.
+ * Lets callers wait for a heartbeat that was sent after their call: the proof that the group still counts us as a member (ADR
+ * 0003). An earlier heartbeat whose answer arrives later proves nothing. Also lets callers rejoin the group, for which kafkajs
+ * has no call. kafkajs rejoins when a heartbeat is refused because of a rebalance, so such an error is thrown where it asks
+ * whether a heartbeat is due.
  */
 import type { Consumer } from 'kafkajs'
 import { DuelogError } from '../../errors/index.ts'
@@ -13,7 +14,7 @@ interface Waiter {
 }
 
 interface Rejoin {
-  /** The join that is under way tells what is to be told. */
+  /** The current join carries the caller's user data. */
   isTold: boolean
   resolve(): void
   reject(error: Error): void
@@ -24,10 +25,10 @@ export class Heartbeats {
   readonly #sessionMs: number
   #waiters: Waiter[] = []
   #rejoins: Rejoin[] = []
-  /** By the steady clock: when the last heartbeat that was answered was sent, and when it was answered. */
+  /** By the steady clock: when the last answered heartbeat was sent, and when its answer arrived. */
   #sentAtMs = Number.NEGATIVE_INFINITY
   #answeredAtMs = Number.NEGATIVE_INFINITY
-  /** And when the last request was sent of which we know that the group counted us then: a heartbeat, or the end of a join. */
+  /** When the last request was sent that proves our membership at that time: a heartbeat, or the end of a join. */
   #countedAtMs = Number.NEGATIVE_INFINITY
   #syncSentAtMs = Number.NEGATIVE_INFINITY
   /** The group's generation at the last heartbeat; 0 before the first. */
@@ -40,16 +41,16 @@ export class Heartbeats {
     this.#sessionMs = sessionMs
   }
 
-  /** The brokers count a session from a heartbeat's arrival, which is no earlier than it was sent. */
+  /** Brokers count a session from the arrival of a heartbeat, which is not before it was sent. */
   get isMember(): boolean {
     return performance.now() - this.#countedAtMs < this.#sessionMs
   }
 
   /**
-   * The interval as kafkajs reads it each time it considers a heartbeat: none while somebody waits, so that a waiter is not
-   * held up for the rest of the interval. kafkajs only compares and adds it, for which an object with valueOf is as good as a number.
-   * It adds it to a time of the wall clock: where that was set back, nothing would be sent until it has caught up, so what is due by the
-   * steady clock is due at any time.
+   * The interval as kafkajs reads it each time it considers a heartbeat. It is zero while a caller waits, so that a caller never
+   * waits for the rest of the interval. kafkajs only compares and adds it, so an object with valueOf works like a number. kafkajs
+   * adds it to a wall-clock time. If that clock is set back, nothing would be sent until it has caught up. So a heartbeat that is
+   * due by the steady clock is due at any wall-clock time.
    */
   get interval(): number {
     const isDue = (): boolean => this.#waiters.length > 0 || performance.now() - this.#answeredAtMs >= this.#intervalMs
@@ -68,7 +69,7 @@ export class Heartbeats {
     consumer.on(consumer.events.GROUP_JOIN, () => {
       this.#countedAtMs = Math.max(this.#countedAtMs, this.#syncSentAtMs)
     })
-    // Emitted only on success, right after the request's own event.
+    // Emitted only on success, right after the event of the request.
     consumer.on(consumer.events.HEARTBEAT, ({ payload }) => {
       this.generation = payload.groupGenerationId
       this.#answeredAtMs = performance.now()
@@ -97,19 +98,19 @@ export class Heartbeats {
     })
   }
 
-  /** Must be told whenever a join asks what there is to tell. */
+  /** Must be called whenever a join asks for the user data. */
   joining(): void {
     for (const rejoin of this.#rejoins) rejoin.isTold = true
   }
 
-  /** And once what it gave is known. */
+  /** Must be called when the result of that join is known. */
   joined(): void {
     const told = this.#rejoins.filter(({ isTold }) => isTold)
     this.#rejoins = this.#rejoins.filter(({ isTold }) => !isTold)
     for (const { resolve } of told) resolve()
   }
 
-  /** Nobody will send a heartbeat any more. */
+  /** No more heartbeats will be sent. */
   end(reason: string): void {
     const waiting = [...this.#waiters, ...this.#rejoins]
     this.#waiters = []
@@ -118,9 +119,12 @@ export class Heartbeats {
   }
 }
 
-/** An answer takes no longer than this, by any setting of ours; what says so was measured while the wall clock stepped. */
+/** No answer takes longer than this with any of our settings. A longer duration was measured while the wall clock stepped. */
 const durationMsMax = 120_000
 
-/** By the steady clock, from how long the answer took by the wall clock, in whole ms; in the far past where that says nothing. */
+/**
+ * Send time by the steady clock, from the wall-clock duration of the answer in whole ms; in the far past if the duration is
+ * unusable.
+ */
 const sentAtMs = (durationMs: number): number =>
   durationMs >= 0 && durationMs <= durationMsMax ? performance.now() - durationMs - 1 : Number.NEGATIVE_INFINITY

@@ -1,18 +1,22 @@
 /**
- * When nothing more comes of topics that are read to their end: each broker has been asked some times, and none has had anything. A broker
- * that is slow to answer, or whose records are still being worked through, has not said that it has nothing, however often the others have.
+ * Detects the end of topics that are read to their end: each broker was asked several times, and none had records. A broker that
+ * is slow to answer, or whose records are still being processed, has not reported that it is empty, however often the others
+ * have.
  */
 
-/** Rounds without any record, by each broker, after which there is nothing more. A round without records takes 100 ms. */
+/** Empty rounds of each broker after which the end is reached. A round without records takes 100 ms. */
 const roundsMax = 20
-/** A broker that was not asked for so long is asked no more, as it leads nothing of it now. An answer, and the work on it, takes less. */
+/** A broker without a request for this long leads no partition any more. An answer and its processing take less. */
 const goneMs = 60_000
-/** A broker that is lost, and what it led, is waited for so long while nothing else comes. Kafka needs some 10 s to name another leader. */
+/**
+ * How long to wait for a lost broker and its partitions while nothing else arrives. Kafka needs about 10 s to name another
+ * leader.
+ */
 const lostMsMax = 60_000
 
 export class IdleFetches {
   readonly #nowMs: () => number
-  /** Since when nothing came but failures. */
+  /** Since when nothing but failures has arrived. */
   #lostSinceMs: number | undefined
   readonly #brokers = new Map<number, { rounds: number; atMs: number }>()
 
@@ -21,12 +25,12 @@ export class IdleFetches {
     this.#nowMs = nowMs
   }
 
-  /** A broker is asked. */
+  /** A request was sent to a broker. */
   asked(nodeId: number): void {
     this.#brokers.set(nodeId, { rounds: this.#brokers.get(nodeId)?.rounds ?? 0, atMs: this.#nowMs() })
   }
 
-  /** It has answered; what it answered is told as progress. True: none has had anything for long. */
+  /** The broker has answered. Records in the answer are reported as progress. True: no broker has had records for long enough. */
   answered(nodeId: number): boolean {
     const now = this.#nowMs()
     this.#brokers.set(nodeId, { rounds: (this.#brokers.get(nodeId)?.rounds ?? 0) + 1, atMs: now })
@@ -34,15 +38,15 @@ export class IdleFetches {
     return [...this.#brokers.values()].every(({ rounds }) => rounds >= roundsMax)
   }
 
-  /** Something was read: all begin anew. */
+  /** Records were read: all counts restart. */
   progress(): void {
     this.#lostSinceMs = undefined
     this.#beginAnew()
   }
 
   /**
-   * A fetch has failed, because a broker is lost or leads no more: it passes for a round without records, and says nothing of what is there.
-   * True: nobody waits any longer.
+   * A fetch has failed, because a broker is lost or no longer the leader. It counts as an empty round but says nothing about the
+   * records there. True: the wait is over.
    */
   lost(): boolean {
     this.#lostSinceMs ??= this.#nowMs()

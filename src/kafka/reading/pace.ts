@@ -1,4 +1,4 @@
-/** Has partitions read side by side by the times of their records: one that is ahead of the slowest is held back. */
+/** Reads partitions in parallel by record time: pauses those that are ahead of the slowest one. */
 import type { Consumer } from 'kafkajs'
 import type { TopicPartition } from '../../ports/index.ts'
 
@@ -28,7 +28,7 @@ export class Pace {
   }
 
   reached(place: string, ms: number): void {
-    // A producer whose clock went back wrote earlier times later; what was passed stays passed.
+    // A producer whose clock was set back writes earlier times later. The watermark never goes back.
     this.#reachedMs.set(place, Math.max(ms, this.#reachedMs.get(place) ?? 0))
     this.adjust()
   }
@@ -46,7 +46,7 @@ export class Pace {
     }
   }
 
-  /** The consumer has joined anew, and reads all that are open. */
+  /** The consumer has rejoined, and reads all open partitions. */
   forget(): void {
     this.#held.clear()
     this.adjust()

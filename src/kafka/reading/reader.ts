@@ -1,15 +1,15 @@
 /**
- * A member of a consumer group over a kafkajs consumer.
+ * A member of a consumer group, on top of a kafkajs consumer.
  *
  *   start ──► joining ──GROUP_JOIN──► reading ──rebalance, crash that kafkajs heals──► joining …
  *                 └──────── fatal crash or stop ────────┴──► stopped
  *
- * kafkajs fetches from each broker in rounds: the batches of one round are handed over concurrently, one for each partition,
- * and the broker's next round is fetched when all of them have settled. So a batch that waits holds up the other partitions
- * led by the same broker: onBatch should queue and pause rather than wait. Heartbeats go on meanwhile.
+ * kafkajs fetches from each broker in rounds. The batches of one round are handed over concurrently, one for each partition. The
+ * broker's next round is fetched when all of them have settled. So a waiting batch blocks the other partitions of the same
+ * broker: onBatch should queue and pause, not wait. Heartbeats continue meanwhile.
  *
- * After each join exactly what onAssigned said is sought and paused; earlier pauses are forgotten, as kafkajs forgets them
- * whenever it restarts its runner.
+ * After each join exactly the positions and pauses of onAssigned apply. Earlier pauses are dropped, as kafkajs does whenever it
+ * restarts its runner.
  */
 import type { Consumer, EachBatchPayload, Kafka } from 'kafkajs'
 import { DuelogError, messageOf } from '../../errors/index.ts'
@@ -24,7 +24,7 @@ import { Heartbeats } from './heartbeats.ts'
 import { recordsOf } from './records.ts'
 import { tellUnread } from './unreadable-records.ts'
 
-/** Batches handed over at the same time; the number of partitions read, but at most so many. */
+/** Limit of batches that are handed over concurrently; below it, the number of partitions read. */
 const concurrencyMax = 256
 
 export class KafkaGroupReader implements GroupReader {
@@ -35,9 +35,9 @@ export class KafkaGroupReader implements GroupReader {
   readonly #consumer: Consumer
   readonly #heartbeats: Heartbeats
   readonly #beatMs: number
-  /** Topics and partitions that this member reads now, by topic. Empty unless joined. */
+  /** Partitions that this member reads now, by topic. Empty unless joined. */
   #assigned = new Map<string, number[]>()
-  /** Counts joins. It stands for the group's generation, which kafkajs tells only with the first heartbeat. */
+  /** Counts joins. It is used as the generation, because kafkajs reports the group's generation only with the first heartbeat. */
   #joins = 0
   #memberId: string | undefined
   #joined = false
@@ -51,7 +51,10 @@ export class KafkaGroupReader implements GroupReader {
   #endReach: (() => void) | undefined
   #settleStart: { resolve(): void; reject(error: Error): void } | undefined
 
-  /** `cutOff`: while that is so the member wants nothing of a group that shares as we say, as long as others stay (ADR 0067). Default: it never is. */
+  /**
+   * `cutOff`: while this process is isolated, the member wants no partitions of a group with our assignment, as long as others
+   * stay (ADR 0067). Default: never isolated.
+   */
   constructor(
     kafka: Kafka,
     counts: PartitionCounts,
@@ -72,7 +75,7 @@ export class KafkaGroupReader implements GroupReader {
       return userDataOf({ ...options, isYielding }, this.#assigned, this.#heartbeats.generation)
     }
     const { assignment = 'round-robin' } = options
-    // Where the membership ends first the next one tells the group.
+    // If the membership ends first, the next one sends it.
     if (assignment !== 'round-robin') this.#endReach = cutOff?.onChange(() => void this.rejoin().catch(() => {}))
     const kinds: AssignerKind[] = assignment === 'open' ? ['co-partitioned', 'range'] : [assignment]
     this.#consumer = kafka.consumer({
@@ -92,7 +95,10 @@ export class KafkaGroupReader implements GroupReader {
     this.#listen()
   }
 
-  /** Resolves at the first join. Rejects with DuelogError, for example `broker-unavailable` or `unsafe-topic`; then it has stopped. */
+  /**
+   * Resolves at the first join. Rejects with DuelogError, for example `broker-unavailable` or `unsafe-topic`; the reader has
+   * stopped then.
+   */
   start(): Promise<void> {
     this.#started ??= this.#start()
     return this.#started
@@ -115,8 +121,9 @@ export class KafkaGroupReader implements GroupReader {
   }
 
   /**
-   * Positions of partitions that are no longer ours are left out: their new reader commits them. While nothing is ours, as when kafkajs has
-   * lost its session and joins again, that is an error: whoever took them for committed would forget what is read again soon.
+   * Positions of partitions that are no longer ours are left out: their new reader commits them. While nothing is ours, for
+   * example when kafkajs has lost its session and rejoins, it rejects. A caller that took them as committed would forget records
+   * that are read again soon.
    */
   async commit(positions: Position[]): Promise<void> {
     if (positions.length > 0 && !this.#joined)
@@ -158,7 +165,7 @@ export class KafkaGroupReader implements GroupReader {
       const joined = new Promise<void>((resolve, reject) => {
         this.#settleStart = { resolve, reject }
       })
-      // A stop or crash may come before anybody awaits it.
+      // A stop or crash may come before anything awaits it.
       joined.catch(() => {})
       await this.#consumer.connect()
       await this.#consumer.subscribe({ topics, fromBeginning: startAt === 'earliest' })
@@ -188,7 +195,7 @@ export class KafkaGroupReader implements GroupReader {
       .catch((error) => this.#settings.logger.debug({ error: messageOf(error) }, 'leaving a group failed'))
   }
 
-  /** onBatch must not throw; kafkajs would deliver the batch again and again for ever. */
+  /** onBatch must not throw: kafkajs would deliver the batch again forever. */
   #fail(error: Error): void {
     if (this.#stopped) return
     this.#options.onCrash(error)
@@ -208,14 +215,14 @@ export class KafkaGroupReader implements GroupReader {
     this.#consumer.on(GROUP_JOIN, ({ payload }) => this.#onJoin(payload.memberAssignment, payload.memberId))
     this.#consumer.on(REBALANCING, () => this.#options.onRebalance?.())
     this.#consumer.on(FETCH_START, ({ payload }) => this.#order.fetching(payload.nodeId))
-    // Of a batch that shows nothing kafkajs says nothing else, and reads on behind it.
+    // For a batch without visible records, kafkajs emits only this event and continues after it.
     this.#consumer.on(END_BATCH_PROCESS, ({ payload }) => {
       if (payload.batchSize === 0) this.#passed(payload, Number(payload.lastOffset) + 1)
     })
     this.#consumer.on(STOP, () => this.#forget())
     this.#consumer.on(CRASH, ({ payload }) => {
       this.#forget()
-      // kafkajs decided to restart before a stop came in between: undo it once its timer is set.
+      // kafkajs decided to restart before a stop came in between: undo that once its timer is set.
       if (payload.restart && this.#stopped) setImmediate(() => void this.#consumer.disconnect().catch(() => {}))
       if (this.#stopped) return
       if (payload.restart) return void this.#tellDenied(payload.error)
@@ -227,14 +234,17 @@ export class KafkaGroupReader implements GroupReader {
     })
   }
 
-  /** What an ACL refuses kafkajs takes for a group without a coordinator. */
+  /** kafkajs reports an ACL refusal as a group without a coordinator. */
   async #faultOf(thrown: unknown): Promise<DuelogError> {
     const { groupId } = this.#options
     const told = await unveiled(this.#kafka, thrown, 'group', groupId)
     return faultOf(told, `Reading as a member of group ${groupId}`, principalOf(this.#kafka))
   }
 
-  /** Tried again for ever: who has just started hears of it instead; who reads already goes on trying, since the ACL may come back. */
+  /**
+   * kafkajs retries forever. A reader that is starting gets the error instead; a running one continues to retry, because the ACL
+   * may come back.
+   */
   async #tellDenied(thrown: unknown): Promise<void> {
     const error = await this.#faultOf(thrown)
     if (error.code !== 'kafka-denied' || this.#stopped) return
@@ -248,7 +258,8 @@ export class KafkaGroupReader implements GroupReader {
     if (this.#stopped) throw new DuelogError('not-ready', 'The reader was stopped.')
     this.#assigned = new Map(Object.entries(assignment).map(([topic, partitions]) => [topic, [...partitions]]))
     this.#joined = true
-    // A new member id says that the group had counted us out: others may have had our partitions meanwhile. The gap tells it on.
+    // A new member id means that the group had removed us: others may have had our partitions meanwhile. The gap in the count
+    // shows that.
     this.#joins += this.#memberId === undefined || this.#memberId === memberId ? 1 : 2
     this.#memberId = memberId
     this.#order.clear()
@@ -271,7 +282,7 @@ export class KafkaGroupReader implements GroupReader {
     const { topic, partition, messages, highWatermark } = payload.batch
     const last = messages[messages.length - 1]
     if (last === undefined) return
-    // Fetched before a seek: handed over, it would pass for what follows the place that was sought.
+    // Fetched before a seek: it would be taken for the records after the new position.
     if (payload.isStale()) return
     const joins = this.#joins
     const next = Number(payload.batch.lastOffset()) + 1
@@ -285,7 +296,7 @@ export class KafkaGroupReader implements GroupReader {
     }
     // After a seek, or a join that placed the partition anew, the position is not ours to move.
     if (joins !== this.#joins || !this.#joined || payload.isStale()) return
-    // With the last record kafkajs also passes what follows it in the batch and is not shown.
+    // With the last record, kafkajs also passes the invisible records after it in the batch.
     payload.resolveOffset(last.offset)
     this.#passed({ topic, partition }, next)
   }
@@ -295,7 +306,7 @@ export class KafkaGroupReader implements GroupReader {
     if (this.#mine([place]).length > 0 && this.#order.isInOrder(place)) this.#options.onPassed?.({ ...place, offset: next })
   }
 
-  /** Keeps the session alive while a batch waits. A refused heartbeat is repeated by kafkajs after the batch, and acted on there. */
+  /** Keeps the session alive while a batch waits. kafkajs repeats a refused heartbeat after the batch, and handles it there. */
   async #beatUntil(payload: EachBatchPayload, settled: Promise<void>): Promise<void> {
     this.#open.add(payload)
     const beat = (): void => {

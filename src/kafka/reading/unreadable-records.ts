@@ -1,10 +1,10 @@
-/** Tells of records that cannot be read, before they are passed over: never silently, and their partition goes on. */
+/** Reports unreadable records before they are skipped: never silently. Their partition continues. */
 import type { KafkaMessage } from 'kafkajs'
 import type { TopicPartition } from '../../ports/index.ts'
 import type { LogSettings } from '../brokers/index.ts'
 import type { FetchedMessage } from '../decoding/index.ts'
 
-/** Why the message stands for records that cannot be read; undefined for nearly all. */
+/** Why the message represents unreadable records; undefined for nearly all. */
 export const unreadOf = (message: KafkaMessage): FetchedMessage['unread'] => (message as Pick<FetchedMessage, 'unread'>).unread
 
 export function tellUnread(messages: readonly KafkaMessage[], place: TopicPartition, settings: LogSettings): void {

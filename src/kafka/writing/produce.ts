@@ -1,14 +1,15 @@
 /**
- * Writes records with one kafkajs producer, and makes sure of two things that kafkajs does not where several brokers have a part:
+ * Writes records with one kafkajs producer. It ensures two things that kafkajs does not when several brokers are involved:
  *
- * Of one call it asks all of them at once. When one refuses for the moment, as a leader does that has moved, it asks anew all that have not
- * answered yet, those whose request is still on its way included: these write their records twice, in one transaction and under new sequence
- * numbers, and no reader can tell. So each partition gets a call of its own, unless one broker has everything: beside those to other brokers,
- * and one after the other to the same. kafkajs sends nothing else to a broker meanwhile, and each call that waits there tries again and again by
- * itself: a broker that answers nothing would hold up all of a call for as long as one, times their number, and each would open connections.
+ * kafkajs sends the requests of one call to all brokers at once. When one refuses temporarily, for example because a leader has
+ * moved, kafkajs repeats all requests without an answer yet, including those still in flight. Those records are written twice, in
+ * one transaction and under new sequence numbers, and no reader can tell. So each partition gets a call of its own, unless one
+ * broker has everything: in parallel to those of other brokers, sequential for the same broker. kafkajs sends nothing else to a
+ * broker meanwhile, and each waiting call retries by itself. Parallel calls to a silent broker would delay the whole by the time
+ * of one call times their number, and each would open connections.
  *
- * When a leader is lost and its partitions move to a broker that has answered already, that broker is not asked again: the call succeeds and
- * the records are nowhere. So every partition must have been answered for.
+ * When a leader is lost and its partitions move to a broker that has already answered, kafkajs does not ask that broker again:
+ * the call succeeds, but the records are lost. So every partition must have been answered for.
  */
 import type { ProducerBatch, RecordMetadata } from 'kafkajs'
 import type { Append } from '../../clock/index.ts'
@@ -25,7 +26,10 @@ export interface ProduceOptions {
   onAppended?: ((append: Append) => void) | undefined
 }
 
-/** Resolves with the offset of the first record of each topic-partition, keyed `topic/partition`. Rejects when any record may be missing. */
+/**
+ * Resolves with the offset of the first record of each topic-partition, keyed `topic/partition`. Rejects if any record may be
+ * missing.
+ */
 export async function produce(
   records: RecordOut[],
   partitionCounts: ReadonlyMap<string, number>,
@@ -46,7 +50,7 @@ export async function produce(
   return offsets
 }
 
-/** What goes to one broker, as far as is known, is one line. */
+/** Groups by broker: the parts for one broker, as far as known, are one line. */
 function linesOf(round: RequestBatch, counts: ProduceOptions['counts']): Iterable<RequestBatch['topicMessages'][]> {
   const lines = new Map<string, RequestBatch['topicMessages'][]>()
   for (const part of partitionsApart(round))
@@ -60,8 +64,8 @@ function linesOf(round: RequestBatch, counts: ProduceOptions['counts']): Iterabl
 }
 
 /**
- * Lines go side by side, what stands in one goes one behind the other. Once anything has failed nothing more is begun; nobody hears of it while
- * anything is still under way.
+ * Lines run in parallel, the parts of a line one after the other. After a failure nothing more is started. It is reported only
+ * when nothing is in flight any more.
  */
 async function sendInLines(
   lines: Iterable<RequestBatch['topicMessages'][]>,
@@ -78,7 +82,7 @@ async function sendInLines(
   if (failures.length > 0) throw failures[0]
 }
 
-/** Brokers tell the time of an append where the topic keeps it; else they answer -1. */
+/** Brokers report the append time if the topic uses it; otherwise -1. */
 function tellTime(
   written: RecordMetadata[],
   counts: ProduceOptions['counts'],

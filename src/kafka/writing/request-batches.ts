@@ -1,6 +1,6 @@
 /**
- * Sorts records to write into rounds: what one produce request can carry. Most calls are one round.
- * A partition's share of one request is one batch of the log, which the broker limits in bytes.
+ * Groups records into request batches: the records of one produce request each. Most calls need one. The records of a partition
+ * in one request are one batch of the log, which the broker limits in bytes.
  */
 import type { Message } from 'kafkajs'
 import { keyPartitionOf, partitionOf } from '../../../streams/topics/index.ts'
@@ -11,18 +11,18 @@ import type { RecordOut } from '../../ports/index.ts'
 export const batchBytesMax = 1_000_000
 /** Below the broker's default socket.request.max.bytes of 104,857,600. */
 const requestBytesMax = 50_000_000
-/** Length, offset and time deltas, key and value lengths: at most so many bytes in the log. */
+/** Length, offset and time deltas, key and value lengths: at most this many bytes in the log. */
 const recordOverheadBytes = 32
 
 export interface RequestBatch {
   topicMessages: { topic: string; messages: GroupedMessages }[]
-  /** `topic/partition` of every batch in this round, so that the caller can tell first offsets. */
+  /** Bytes of all its records, by `recordBytes`. */
   bytes: number
 }
 
 /**
- * Messages that are already grouped by partition. kafkajs groups with `messages.reduce(…)`, copying the group for each message,
- * which is quadratic; this array answers that one call with what is known already. Without the call it is a plain array.
+ * Messages that are already grouped by partition. kafkajs groups with `messages.reduce(…)` and copies the group for each message,
+ * which is quadratic. This array answers that one call with the existing groups. For all other uses it is a plain array.
  */
 export class GroupedMessages extends Array<Message> {
   readonly groups: Record<number, Message[]> = {}
@@ -30,12 +30,12 @@ export class GroupedMessages extends Array<Message> {
     return Array
   }
   override reduce(): never {
-    // One signature for all of Array's overloads; only kafkajs's grouping calls it.
+    // One signature for all of Array's overloads. Only kafkajs's grouping calls it.
     return this.groups as never
   }
 }
 
-/** The same round as requests for one partition each, in the order in which its partitions were first met. */
+/** The same batch as requests for one partition each, in the order of their first records. */
 export function partitionsApart({ topicMessages }: RequestBatch): RequestBatch['topicMessages'][] {
   return topicMessages.flatMap(({ topic, messages }) =>
     Object.values(messages.groups).map((group) => {
@@ -48,7 +48,7 @@ export function partitionsApart({ topicMessages }: RequestBatch): RequestBatch['
   )
 }
 
-/** Bytes that the record takes in the log, at most. */
+/** Upper bound of the bytes that the record takes in the log. */
 export function recordBytes(record: RecordOut): number {
   let bytes = recordOverheadBytes + lengthOf(record.key) + (record.value?.length ?? 0)
   if (record.headers)
@@ -71,7 +71,7 @@ export function checkSizes(records: RecordOut[]): void {
   }
 }
 
-/** The partition a record goes to: its own, or that of its key. */
+/** The partition of a record: its own, or that of its key. */
 export function targetOf(record: RecordOut, partitionCounts: ReadonlyMap<string, number>): number {
   const count = partitionCounts.get(record.topic) ?? 0
   const partition = record.partition ?? (record.ofJob ? partitionOf : keyPartitionOf)(record.key ?? '', count)
@@ -83,7 +83,7 @@ export function targetOf(record: RecordOut, partitionCounts: ReadonlyMap<string,
   return partition
 }
 
-/** Keeps the order of each partition's records: a partition never goes back to an earlier round. */
+/** Keeps the order of each partition's records: a partition never returns to an earlier batch. */
 export function requestBatchesOf(records: RecordOut[], partitionCounts: ReadonlyMap<string, number>): RequestBatch[] {
   const rounds: { bytes: number; topics: Map<string, GroupedMessages> }[] = []
   const places = new Map<string, { round: number; bytes: number }[]>()

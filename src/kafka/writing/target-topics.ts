@@ -1,10 +1,9 @@
 /**
- * The topics that may be written to inside a partition's transaction: of the user's those of the allow-list that exist, of ours those of
- * pools that somebody has started.
+ * The topics that may be written to inside a partition's transaction: user topics of the allow-list that exist, and our own
+ * topics of pools that a worker has started.
  *
- * One topic that is missing, or refuses a record, fails the transaction for every job in it. So what is written is judged before,
- * by what was seen at the last check; and a transaction that failed nonetheless has its topics checked at once, and those that are
- * at fault left alone for a while.
+ * If one topic is missing or refuses a record, the transaction fails for every job in it. So topics are judged before the write,
+ * by the last check. After a failed transaction its topics are checked at once, and the faulty ones are avoided for a while.
  */
 import kafkajs, { type Admin, type Kafka } from 'kafkajs'
 import { counted } from '../../../streams/text/index.ts'
@@ -17,27 +16,27 @@ import { faultOf } from '../errors/index.ts'
 import { batchBytesMax } from './request-batches.ts'
 
 export const checkIntervalMs = 30_000
-/** What is used is looked at again when the last look is older. */
+/** A use triggers a new check when the last one is older than this. */
 const staleMs = 5_000
-/** Least time between two looks for topics that are not there, however many jobs name some. */
+/** Minimum time between two checks for missing topics, however many jobs name one. */
 const seekGapMs = 1_000
-/** How long a topic that refused a record is left alone. */
+/** How long a topic that refused a record is avoided. */
 const refusedMs = 60_000
-/** A batch costs so much besides its records. */
+/** Overhead of a batch besides its records. */
 const batchOverheadBytes = 64
 
 export interface TargetTopicsOptions {
-  /** The allow-list; `*` stands for any characters. */
+  /** The allow-list; `*` matches any characters. */
   patterns: readonly string[]
-  /** Of our own topics, which are never allowed. */
+  /** Prefix of our own topics, which are never allowed. */
   prefix: string
-  /** Pools whose topics this process has made. */
+  /** Pools whose topics this process has created. */
   pools: readonly string[]
 }
 
 interface Seen {
   partitions: readonly { replicas: readonly number[] }[]
-  /** Unknown where the principal may not describe the topic's settings. */
+  /** Unknown if the principal may not describe the topic's settings. */
   maxMessageBytes: number | undefined
 }
 
@@ -51,10 +50,10 @@ export class CheckedTopics implements TargetTopics {
   readonly #isLane: (topic: string) => boolean
   readonly #pools: ReadonlySet<string>
   #seen: ReadonlyMap<string, Seen> = new Map()
-  /** All topics that the last look found. */
+  /** All topics that the last check found. */
   #names: ReadonlySet<string> = new Set()
   readonly #refused = new Map<string, { untilMs: number; reason: string }>()
-  /** How long each topic of a pool keeps its records, ms. */
+  /** Retention of each topic of a pool, ms. */
   #kept: ReadonlyMap<string, number> = new Map()
   #lookedAtMs = Number.NEGATIVE_INFINITY
   #timer: NodeJS.Timeout | undefined
@@ -72,7 +71,7 @@ export class CheckedTopics implements TargetTopics {
     this.#lanesOf = (pool) => priorities.flatMap((priority) => [executions(pool, priority), executions(pool, priority, true)])
   }
 
-  /** Rejects when the brokers cannot be asked. Without an allow-list only unknown pools make it look again. */
+  /** Rejects when the brokers do not answer. Without an allow-list, only unknown pools trigger another check. */
   async start(): Promise<void> {
     await this.#look()
     if (this.#patterns.length === 0) return
@@ -128,10 +127,10 @@ export class CheckedTopics implements TargetTopics {
     const code = error instanceof DuelogError ? error.code : 'internal'
     if (code === 'fenced') return
     await this.check()
-    // What a broker that is away answers says nothing of the topic.
+    // Errors of an unreachable broker say nothing about the topic.
     if (code === 'broker-unavailable') return
     const involved = [...topics]
-    // Where one is gone, that was the reason, and the next try goes without it.
+    // A vanished topic was the reason, and the next try leaves it out.
     if (involved.some((topic) => !this.#seen.has(topic))) return
     for (const topic of involved) {
       const reason = `Topic ${topic} may have refused a record and is left alone for ${refusedMs / 1_000} s: ${messageOf(error)}`
@@ -139,7 +138,7 @@ export class CheckedTopics implements TargetTopics {
     }
   }
 
-  /** Looks at the topics anew. What was seen before stays when the brokers cannot be asked. */
+  /** Checks the topics again. The last result stays valid if the brokers do not answer. */
   check(): Promise<void> {
     this.#checking ??= this.#look()
       .catch((error) => this.#logger.warn({ error: messageOf(error) }, 'The target topics could not be checked.'))
@@ -172,7 +171,7 @@ export class CheckedTopics implements TargetTopics {
     }
   }
 
-  /** Says it once of each topic that keeps its records for less than it was planned to. */
+  /** Logs once for each topic whose retention is shorter than planned. */
   #keep(kept: ReadonlyMap<string, number>): void {
     for (const [topic, ms] of kept) {
       if (ms >= executionsRetentionMs || this.#kept.get(topic) === ms) continue

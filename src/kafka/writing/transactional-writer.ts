@@ -20,9 +20,9 @@ export class FencedWriter implements TransactionalWriter {
   readonly #counts: PartitionCounts
   readonly #settings: LogSettings
   readonly #requests: TransactionRequests
-  /** The next transaction. To begin one costs no request, so it is begun ahead. */
+  /** The next transaction. A begin costs no request, so it is done ahead. */
   #transaction: Transaction | undefined
-  /** What kafkajs does, which may go on after the caller was told that it failed. */
+  /** Work of kafkajs that may continue after the caller got its failure. */
   #work: Promise<unknown> | undefined
   #state: 'ready' | 'committing' | 'finished' = 'ready'
 
@@ -43,8 +43,8 @@ export class FencedWriter implements TransactionalWriter {
   }
 
   /**
-   * Resolves when the id is fenced: earlier holders can commit no more, and what they had open is aborted; but for a commit of this process that
-   * nobody had answered, which `doubts` knows and which is asked for again before.
+   * Resolves when the id is fenced: earlier holders can no longer commit, and their open transactions are aborted. The exception
+   * is an unanswered commit of this process, which `doubts` holds: it is repeated before the fence.
    */
   static async open(
     kafka: Kafka,
@@ -74,7 +74,7 @@ export class FencedWriter implements TransactionalWriter {
     try {
       await producer.connect()
       const requests = new TransactionRequests(settings.transactionTimeoutMs, { mayFence: allowed, first }, doubts)
-      // The first transaction() of a producer sends InitProducerId, which is the fence; beginning is local.
+      // The first transaction() of a producer sends InitProducerId, which is the fence. The begin itself is local.
       const transaction = await requests.run(() => producer.transaction())
       return new FencedWriter(id, producer, transaction, requests, counts, settings)
     } catch (thrown) {
@@ -104,7 +104,10 @@ export class FencedWriter implements TransactionalWriter {
     }
   }
 
-  /** What is under way ends with its next question to the coordinator. It may have connected anew by then, so it is disconnected once more. */
+  /**
+   * Work in flight ends with its next request to the coordinator. It may have reconnected by then, so the producer is
+   * disconnected once more.
+   */
   async close(): Promise<void> {
     this.#state = 'finished'
     this.#requests.close()
@@ -136,8 +139,8 @@ export class FencedWriter implements TransactionalWriter {
   }
 
   /**
-   * kafkajs goes on retrying for longer than the coordinator keeps the transaction. What it may still write after the caller was told
-   * carries this writer's epoch, which the next writer's fence ends, and once this one is closed nothing commits it.
+   * kafkajs retries for longer than the coordinator keeps the transaction. Its late writes carry this writer's epoch, which the
+   * next writer's fence ends. Once this writer is closed, nothing commits them.
    */
   async #withinTimeout<Value>(work: Promise<Value>): Promise<Value> {
     let timer: NodeJS.Timeout | undefined

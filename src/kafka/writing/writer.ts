@@ -1,6 +1,6 @@
 /**
- * The idempotent writer. Calls that arrive while a request is under way go out together in the next one,
- * because an idempotent producer may have only one request for each broker in flight.
+ * The idempotent writer. Calls that arrive during a request go out together in the next one, because an idempotent producer may
+ * have only one request per broker in flight.
  */
 import type { Kafka, Producer } from 'kafkajs'
 import { DuelogError, isOfRecord, messageOf } from '../../errors/index.ts'
@@ -11,15 +11,15 @@ import { faultOf } from '../errors/index.ts'
 import { produce } from './produce.ts'
 import { checkSizes, recordBytes, targetOf } from './request-batches.ts'
 
-/** Most records and bytes of the calls that are joined in one flight. A larger single call goes alone. */
+/** Most records and bytes of calls that are joined in one request. A larger single call goes alone. */
 const flightRecordsMax = 5_000
 const flightBytesMax = 8_000_000
-/** Most calls that may wait; more are refused, so that a slow broker shows as an error and not as memory. */
+/** Most calls that may wait. More are refused, so that a slow broker shows as an error and not as memory. */
 const waitingCallsMax = 100_000
 
 interface Call {
   records: RecordOut[]
-  /** Names of all topics that it writes to. */
+  /** Names of all topics to which it has written. */
   topics: string
   bytes: number
   resolve(offsets: Map<string, number>): void
@@ -30,7 +30,7 @@ export class IdempotentWriter implements LogWriter {
   readonly #kafka: Kafka
   readonly #counts: PartitionCounts
   readonly #settings: LogSettings
-  /** Absent after a failure, until the next flight. */
+  /** Absent after a failure, until the next request. */
   #producer: Producer | undefined
   #waiting: Call[] = []
   #flying: Promise<void> | undefined
@@ -74,15 +74,15 @@ export class IdempotentWriter implements LogWriter {
   }
 
   async #fly(): Promise<void> {
-    // Calls made in the same turn of the event loop join the first flight.
+    // Calls made in the same turn of the event loop join the first request.
     await Promise.resolve()
     while (this.#waiting.length > 0) await this.#send(this.#take())
     this.#flying = undefined
   }
 
   /**
-   * The calls of one flight, in their order: those to the topic of the first. A broker takes or refuses each partition of a request by itself
-   * and kafkajs does not say which it took, so what is refused of one topic would leave in doubt what was written to another.
+   * The calls of one request, in order: those to the topic of the first. A broker accepts or refuses each partition of a request
+   * separately, and kafkajs does not say which it accepted. So a refusal of one topic would leave the writes to another in doubt.
    */
   #take(): Call[] {
     const topics = this.#waiting[0]?.topics
@@ -108,9 +108,10 @@ export class IdempotentWriter implements LogWriter {
   }
 
   /**
-   * Records of several callers go together. Where the brokers refuse what one of them wrote, it fails alone: the others are sent again. A
-   * partition that has taken its part gets it twice then, so only where a record itself is refused. Of our own topics none is that takes what a
-   * topic of ours is made with (streams/topics/topics.ts); of another, definitions, commands and reports may stand there twice without harm.
+   * Records of several callers go together. If the brokers refuse a record of one caller, only that call fails: the others are
+   * sent again. A partition that has already accepted its part gets it twice then, so this applies only to refused records. None
+   * of our own topics accepts a part and refuses another with the settings that we create it with (streams/topics/topics.ts). In
+   * foreign topics, definitions, commands and reports may be duplicated without harm.
    */
   async #send(calls: Call[]): Promise<void> {
     const fault = await this.#sent(calls)
@@ -119,7 +120,7 @@ export class IdempotentWriter implements LogWriter {
     else for (const call of calls) call.reject(fault)
   }
 
-  /** Undefined: all calls are answered. Else none is, and what was written of them nobody knows. */
+  /** Undefined: all calls are answered. Otherwise none is, and which of their records were written is unknown. */
   async #sent(calls: Call[]): Promise<DuelogError | undefined> {
     try {
       const all = calls.length === 1 ? (calls[0] as Call).records : calls.flatMap((call) => call.records)
@@ -136,7 +137,7 @@ export class IdempotentWriter implements LogWriter {
       return undefined
     } catch (thrown) {
       // After any failure the producer's sequence numbers may be wrong: the broker could take the next batch for a repeat of the
-      // failed one and drop it. A new producer starts anew; what was written of the failed calls is for their callers to find out.
+      // failed one and drop it. A new producer starts from 0. The callers of the failed calls have to find out what was written.
       this.#retire()
       return faultOf(thrown, `Writing to ${calls[0]?.topics}`)
     }
@@ -169,7 +170,10 @@ export class IdempotentWriter implements LogWriter {
 
 const topicsOf = (records: RecordOut[]): string => [...new Set(records.map(({ topic }) => topic))].sort().join(', ')
 
-/** First offset of this call's share of each partition. `next` moves on for the call after it; a batch's offsets are contiguous. */
+/**
+ * First offset of this call's records in each partition. `next` is advanced for the following call; the offsets of a batch are
+ * contiguous.
+ */
 function offsetsOf(records: RecordOut[], counts: ReadonlyMap<string, number>, next: Map<string, number>): Map<string, number> {
   const first = new Map<string, number>()
   for (const record of records) {
