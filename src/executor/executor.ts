@@ -1,12 +1,12 @@
 /**
- * The worker of one pool: reads executions, holds each until it is due, runs its handler in one of `concurrency` slots and
- * reports to the owner of the job's partition. It may touch the log, the clock and the handlers, nothing else.
+ * The worker of one pool. It reads executions, holds each until it is due, runs its handler in one of `concurrency` slots, and
+ * reports to the owner of the job's partition. It accesses only the log, the clock and the handlers.
  *
  *   control ──┐   cancellations, pinned runs
  *   intake ───┴──► hold (Timetable) ──► ready (by priority) ──► runner ──► outbox ──► committer
  *
- * An offset is committed once the broker has an event about its attempt: a crash before that means redelivery, a crash
- * after it is found by the owner through the lease. A run that is not tracked has no events; its offset waits for its end.
+ * An offset is committed once the broker has an event about its attempt. A crash before that means redelivery. A crash after it
+ * is detected by the owner through the lease. An untracked run has no events; its offset waits for its end.
  */
 import type { Logger } from 'pino'
 import type { Execution, ExecutionEvent, ExecutionEventInput, WorkerControl } from '../../schemas/index.ts'
@@ -22,9 +22,9 @@ import { type Handlers, handlerProblem } from './handlers/index.ts'
 import { type Attempt, ReportSender } from './report/index.ts'
 import { handBack, lastReportsMsMax, Runner, TimerQueue, UntrackedRuns } from './run/index.ts'
 
-/** How long before it is due an owner dispatches usually; see DUELOG_LEAD_MS. */
+/** How long before an execution is due its owner usually dispatches it; see DUELOG_LEAD_MS. */
 const leadMsDefault = 100
-/** At the start, how long executions wait for the cancellations before them to be read. */
+/** At the start, how long executions wait until the earlier cancellations are read. */
 const cancelsReadMsMax = 3_000
 
 export interface ExecutorOptions {
@@ -57,7 +57,7 @@ export interface ExecutorView {
   running: { jobId: string; runNo: number; attempt: number; startedAt: number; progress: number | null; message: string | null }[]
   /** Taken from the log and not started: not yet due, or waiting for a slot. */
   held: number
-  /** Reports queued or on their way to the broker. */
+  /** Reports queued or in flight. */
   reportsPending: number
 }
 
@@ -65,8 +65,8 @@ export interface Executor {
   /** Joins the group. Rejects when the broker cannot be reached. */
   start(): Promise<void>
   /**
-   * Takes nothing more, hands its partitions to others, lets handlers finish for `drainMs`, then aborts their signals and
-   * gives their attempts back. Safe to call twice, and before start.
+   * Takes nothing more, hands its partitions to others, lets handlers finish for `drainMs`, then aborts their signals and gives
+   * their attempts back. Safe to call twice, and before start.
    */
   stop(): Promise<void>
   /** Aborts the signals of all handlers now, and gives their attempts back. */
@@ -145,7 +145,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
     logger,
     onCancel: (cancellations) => runner.cancel(cancellations),
     onRun: (record, execution) => {
-      // One that comes now is for a worker that is no longer there; its owner tells it again.
+      // The run was meant for a worker that has stopped. Its owner sends it again.
       if (stopping !== undefined || absence.isAway) return
       const entry = pinned.take(record, execution)
       if (entry !== undefined) taken(entry)
@@ -180,7 +180,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
   const stop = async (): Promise<void> => {
     absence.stop()
     intake.stopTaking()
-    // What stands before a started record could not be passed over by the commit, and the started one would run again elsewhere.
+    // No commit could pass an entry before a started one, and the started one would run again elsewhere.
     const inTheWay = [...intake.lanes].flatMap((lane) => lane.heldBeforeStarted())
     const toRun = inTheWay.filter(({ tracked }) => !tracked)
     runner.stopStarting(new Set(toRun))
@@ -188,7 +188,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
     for (const entry of [...pinned.heldEntries(), ...inTheWay]) {
       if (entry.tracked && entry.execution !== undefined) runner.release(entry, entry.execution)
     }
-    // Nobody takes back what is not tracked, and whoever has its partition next would run it again: so it ends here first.
+    // Nothing takes back an untracked run, and the next owner of its partition would run it again. So it ends here first.
     for (const entry of toRun) {
       untracked.opened(entry)
       taken(entry)
@@ -197,7 +197,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
     const beganMs = clock.steadyMs()
     await withTimeout(clock, options.drainMs, untracked.settled())
     const drainMs = Math.max(options.drainMs - (clock.steadyMs() - beganMs), 0)
-    // Partitions go on to other workers before the drain, because what is due now shall not wait for our handlers.
+    // Other workers get the partitions before the drain, because due runs must not wait for our handlers.
     await withTimeout(clock, lastReportsMsMax, reportSender.flush())
     await withTimeout(clock, lastReportsMsMax, committer.commitNow())
     committer.stop()
@@ -216,7 +216,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
       started = true
       await reportSender.open()
       await control.start()
-      // A run that was cancelled while it waited in the backlog would begin before its cancellation is read.
+      // A run that was cancelled in the backlog would start before its cancellation is read.
       await withTimeout(clock, cancelsReadMsMax, control.caughtUp())
       if (stopping !== undefined) return
       await intake.start()

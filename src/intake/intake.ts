@@ -1,6 +1,6 @@
 /**
- * Takes the schedules of other Kafka schedulers as they are, and writes them as definitions to jobs: in one transaction with how far
- * it has read, so that no record becomes a definition twice. Members of the group `<prefix>intake` share the partitions.
+ * Takes the schedules of other Kafka schedulers as they are, and writes them as definitions to jobs. Each transaction also
+ * commits the read position, so no record becomes a definition twice. Members of the group `<prefix>intake` share the partitions.
  */
 import { DuelogError, messageOf } from '../errors/index.ts'
 import type { GroupReader, TopicPartition } from '../ports/index.ts'
@@ -14,9 +14,9 @@ const rejoinMs = 5_000
 export interface ForeignIntake {
   /** Joins the group. Rejects with DuelogError `unsafe-topic` for a topic that does not exist, or `broker-unavailable`. */
   start(): Promise<void>
-  /** Why something is not taken, where trying again alone does not mend it. */
+  /** Why schedules are not taken, if retries alone do not help. */
   readonly problem: string | undefined
-  /** Finishes what is under way and leaves. Safe to call twice. */
+  /** Finishes the work in progress and leaves. Safe to call twice. */
   stop(): Promise<void>
 }
 
@@ -76,7 +76,7 @@ class Intake {
   }
 
   #assigned(assigned: TopicPartition[], generation: number) {
-    // Generations that passed without us may have had other readers.
+    // In a generation that we missed, the partitions may have had other readers.
     const missed = generation !== this.#generation + 1
     this.#generation = generation
     const places = new Set(assigned.map(placeOf))

@@ -1,4 +1,4 @@
-/** What the intake of foreign schedules is given. */
+/** The options of the intake of foreign schedules. */
 import type { Logger } from 'pino'
 import type { JobDefinition, JobDefinitionInput } from '../../schemas/index.ts'
 import type { TopicNames } from '../../streams/topics/index.ts'
@@ -16,9 +16,9 @@ export interface IntakeOptions {
   names: TopicNames
   /** Prefix of the transactional ids. */
   prefix: string
-  /** Topics with schedules of each. */
+  /** Topics with schedules, by scheduler. */
   topics: Record<Dialect, readonly string[]>
-  /** Where receipts may go. */
+  /** Topics to which receipts may go. */
   targets: TargetTopics
   instance: string
   clock: Clock

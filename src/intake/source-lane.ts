@@ -1,6 +1,7 @@
 /**
- * One partition of a foreign topic, while this member reads it. Its transactional id is the fence: who takes it ends what an earlier
- * reader had open, and only then asks how far the group is. So each record is translated in exactly one committed transaction.
+ * One partition of a foreign topic, while this member reads it. Its transactional id is the fence: a new reader first ends the
+ * open transaction of an earlier one, and only then asks for the group's position. So each record is translated in exactly one
+ * committed transaction.
  *
  *   claiming ──fenced and sought──► reading ──any error──► claiming …
  *       └──────────────── lost ────────┴──► ended
@@ -10,9 +11,9 @@ import type { Batch, GroupReader, RecordIn, RecordOut, TransactionalWriter } fro
 import type { Dialect, IntakeOptions } from './options.ts'
 import { translated } from './translation.ts'
 
-/** Foreign records of one transaction; it holds back the readers of jobs while it is open. */
+/** Foreign records of one transaction, which holds back the readers of jobs while it is open. */
 const recordsPerCommitMax = 500
-/** Bytes of theirs, but for one that has more. */
+/** Their bytes, except for a single record with more. */
 const bytesPerCommitMax = 4 * 1024 * 1024
 const againMs = 1_000
 
@@ -23,12 +24,12 @@ export class SourceLane {
   readonly #options: IntakeOptions
   readonly #reader: GroupReader
   #writer: TransactionalWriter | undefined
-  /** Next offset to translate; undefined while claiming. */
+  /** Next offset to translate; undefined during a claim. */
   #next: number | undefined
   #ended = false
   #problem: string | undefined
   #cancelWait = (): void => {}
-  /** What is under way, so that an end can wait for it. */
+  /** The work in progress, which the end waits for. */
   #work: Promise<void> = Promise.resolve()
 
   constructor(options: IntakeOptions, reader: GroupReader, dialect: Dialect, topic: string, partition: number) {
@@ -39,17 +40,17 @@ export class SourceLane {
     this.partition = partition
   }
 
-  /** Where reading goes on after a join of the group; undefined while it is paused for a claim. */
+  /** Where reading continues after a join of the group; undefined while it is paused for a claim. */
   get next(): number | undefined {
     return this.#next
   }
 
-  /** Why nothing is taken, where trying again alone does not mend it, as a right that is missing; undefined while that is not so. */
+  /** Why nothing is taken, if retries alone do not help, for example because of a missing right; undefined otherwise. */
   get problem(): string | undefined {
     return this.#ended ? undefined : this.#problem
   }
 
-  /** Takes the partition over. Never rejects: it tries until it is ended. */
+  /** Takes the partition over. Never rejects: it retries until it is ended. */
   claim(): Promise<void> {
     return this.#then(() => this.#claim())
   }
@@ -57,7 +58,7 @@ export class SourceLane {
   receive(batch: Batch): Promise<void> {
     const writer = this.#writer
     return this.#then(async () => {
-      // Of a claim that has ended: the records come again.
+      // A batch of an earlier claim: its records come again.
       if (writer === undefined || writer !== this.#writer) return
       try {
         await this.#translate(batch)
@@ -67,7 +68,10 @@ export class SourceLane {
     })
   }
 
-  /** The reader has passed all before `next`. What no batch shows is done with what stands before it: it may expire without a loss. */
+  /**
+   * The reader has passed all offsets before `next`. Invisible ones are done when the record before them is. They may expire
+   * without a loss.
+   */
   passed(next: number): Promise<void> {
     const writer = this.#writer
     return this.#then(async () => {
@@ -80,7 +84,7 @@ export class SourceLane {
     })
   }
 
-  /** Reads and writes no more. */
+  /** Ends reading and writing. */
   async end(): Promise<void> {
     this.#ended = true
     this.#cancelWait()
@@ -96,7 +100,8 @@ export class SourceLane {
     const { log, names, prefix } = this.#options
     if (this.#ended) return
     try {
-      // Only a live member may fence, and it is connected by then: nobody reads between the fence and the first record.
+      // Only a current group member may fence, and it is connected by then: nothing is read between the fence and the first
+      // record.
       const mayFence = async (): Promise<void> => {
         await this.#reader.nextHeartbeat()
         if (this.#ended) throw new DuelogError('not-ready', `${this.topic}/${this.partition} is read by others.`)
@@ -120,7 +125,7 @@ export class SourceLane {
     }
   }
 
-  /** Where the group stands, or the beginning of a log in which that does not lie. */
+  /** The group's position, or the beginning of the log if the position is not in it. */
   #soundPosition(offset: number | undefined, earliest: number, next: number): number {
     if (offset === undefined || (offset >= earliest && offset <= next)) return offset ?? earliest
     const { metrics, logger } = this.#options
@@ -147,7 +152,7 @@ export class SourceLane {
         if (made !== undefined) out.push(made)
       }
       try {
-        // With the last record what stands behind it and is not shown is done too.
+        // With the last record, the invisible offsets after it are done too.
         await this.#commit(this.#writer, out, last.offset === end ? Math.max(next, end + 1) : last.offset + 1)
       } catch (error) {
         const replies = new Set(out.map(({ topic }) => topic).filter((topic) => topic !== names.jobs))
@@ -157,16 +162,16 @@ export class SourceLane {
     }
   }
 
-  /** Writes records together with how far the group has read. */
+  /** Writes records together with the group's position. */
   async #commit(writer: TransactionalWriter, out: RecordOut[], offset: number): Promise<void> {
     const positions = [{ topic: this.topic, partition: this.partition, offset }]
     await writer.commit(out, { groupId: this.#options.names.group('intake'), positions })
     this.#next = offset
   }
 
-  /** The outcome of what was under way is unknown: claim anew, which settles it. */
+  /** The outcome of the work in progress is unknown. A new claim settles it. */
   async #failed(error: unknown): Promise<void> {
-    // One that has ended leaves the reader alone: the lane that took its place may be reading already.
+    // An ended lane leaves the reader alone: its successor may be reading already.
     if (!this.#ended) this.#reader.pause([this])
     await this.#letGo()
     if (this.#ended) return
@@ -186,7 +191,7 @@ export class SourceLane {
   }
 }
 
-/** What one transaction takes of a batch each time. */
+/** The parts of a batch that one transaction takes each. */
 function* slices(records: readonly RecordIn[]): Generator<RecordIn[]> {
   let slice: RecordIn[] = []
   let bytes = 0

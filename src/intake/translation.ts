@@ -1,4 +1,7 @@
-/** From a foreign record to what is written for it: a definition or a deletion on jobs, or a refusal that is counted, logged and answered. */
+/**
+ * Translates a foreign record into the record to write: a definition or a deletion on jobs, or a refusal that is counted, logged
+ * and answered.
+ */
 import { fromEtf1, fromKarafka, type Translate } from '../../streams/intake/index.ts'
 import { receiptRecord, replyHeaders, replyProblem, replyToOf, sourceHeader } from '../../streams/jobs/index.ts'
 import { recordBytes } from '../../streams/runs/index.ts'
@@ -7,7 +10,7 @@ import type { Dialect, IntakeOptions } from './options.ts'
 
 const translations: Record<Dialect, Translate> = { etf1: fromEtf1, karafka: fromKarafka }
 
-/** Nothing for a refused record whose sender asked for no receipt. */
+/** Undefined for a refused record whose sender wants no receipt. */
 export function translated(options: IntakeOptions, dialect: Dialect, record: RecordIn): RecordOut | undefined {
   const { names, metrics, definition } = options
   const problem = replyProblem(record.headers)
@@ -24,10 +27,10 @@ function receiptDropped({ metrics, logger }: IntakeOptions, { topic, partition, 
   logger.warn({ topic, partition, offset }, `A receipt that was asked for cannot be sent: ${problem}`)
 }
 
-/** The owner answers what was translated; so the request for it goes along. */
+/** The owner answers translated records, so the reply headers are passed on. */
 function headersOf({ topic, partition, offset, headers }: RecordIn): Record<string, Buffer | string> {
   const kept: Record<string, Buffer | string> = { [sourceHeader]: `${topic}/${partition}/${offset}` }
-  // One that is too long to answer would make the definition too large for the log, and nothing behind it would be translated.
+  // A reply topic that is too long to answer would make the definition too large for the log, and block all later records.
   if (replyToOf(headers) === undefined) return kept
   for (const name of Object.values(replyHeaders)) {
     const value = headers[name]

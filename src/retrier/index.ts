@@ -1,2 +1,2 @@
-/** The retry forwarder: reports what a delay topic has held for long enough. */
+/** The retry forwarder: reports retries that have waited in a delay topic long enough. */
 export { createRetrier, type Retrier } from './retrier.ts'

@@ -1,4 +1,4 @@
-/** A writer that is opened when it is needed first, and anew after it could not be. */
+/** A writer that is opened at its first use, and again after a failed open. */
 import type { Log, LogWriter, RecordOut } from '../ports/index.ts'
 
 export class LazyWriter {

@@ -1,4 +1,4 @@
-/** What the retry forwarder needs. */
+/** The options of the retry forwarder. */
 import type { Logger } from 'pino'
 import type { Execution, ExecutionEvent, ExecutionEventInput } from '../../schemas/index.ts'
 import type { TopicNames } from '../../streams/topics/index.ts'
@@ -15,6 +15,9 @@ export interface RetrierOptions {
   clock: Clock
   metrics: Metrics
   logger: Logger
-  /** The owners' usual lead in ms: a retry is reported so much before it is due, so that its attempt is dispatched in time. Default 100. */
+  /**
+   * The owners' usual lead in ms: a retry is reported this long before it is due, so that its attempt is dispatched in time.
+   * Default 100.
+   */
   leadMs?: number
 }

@@ -1,8 +1,8 @@
 /**
- * The retry forwarder. In a delay topic every record waits equally long from the broker's append time, so its head is
- * always the earliest: read the head, and while it is too young, pause the partition until it is not. A record that is of
- * age, or will be within the owners' lead, is reported to the owner of its partition, who decides what happens; only then its offset is committed. There is no
- * other state: after a crash some records are reported twice, and the owner ignores the second.
+ * The retry forwarder. In a delay topic every record waits equally long from the broker's append time, so the head of the log is
+ * always the earliest. The forwarder reads the head and pauses the partition until it is due. A record that is due, or will be
+ * within the owners' lead, is reported to the owner of its partition, who decides what happens. Only then its offset is
+ * committed. There is no other state: after a crash some records are reported twice, and the owner ignores the second report.
  *
  *   reading ──► waiting (paused, sought back to the head) ──► reading
  */
@@ -19,7 +19,10 @@ import { TierLane } from './tier-lane.ts'
 const leadMsDefault = 100
 /** Events in one write. */
 const forwardedPerWriteMax = 1_000
-/** Until a partition is read again whose records could not be forwarded because broker or registry was away, or the clock is not trusted. */
+/**
+ * Delay before a partition is read again after its records could not be forwarded: the brokers or the registry were unreachable,
+ * or the clock is not trusted.
+ */
 const againMs = 1_000
 const rejoinFirstMs = 1_000
 const rejoinMaxMs = 30_000
@@ -95,12 +98,12 @@ class Forwarder {
   async #endReading(): Promise<void> {
     this.#rejoin?.()
     for (const lane of this.#lanes.values()) lane.wait?.()
-    // What has been reported is committed too, so that the next forwarder does not report it again.
+    // Reported retries are committed too, so that the next forwarder does not report them again.
     while (this.#underway.size > 0) await Promise.allSettled(this.#underway)
     await this.#reader?.stop()
   }
 
-  /** Other forwarders get the partitions; nothing is of age by a clock that is not trusted. */
+  /** Other forwarders get the partitions: nothing is due by a clock that is not trusted. */
   async #leave(): Promise<void> {
     const { logger } = this.#options
     logger.error('The wall clock has not been trusted for long; retries are left to other forwarders.')
@@ -126,7 +129,7 @@ class Forwarder {
   }
 
   #assigned(assigned: TopicPartition[], generation: number) {
-    // Generations that passed without us may have moved the group's offsets beyond our positions.
+    // In a generation that we missed, the group's offsets may have moved beyond our positions.
     const missed = generation !== this.#generation + 1
     this.#generation = generation
     this.#rejoinMs = rejoinFirstMs
@@ -182,7 +185,7 @@ class Forwarder {
     lane.isBehind = !lane.owned || this.#stopped || this.#absence.isAway
   }
 
-  /** The end of a transaction is an offset too: without it an idle group would show a lag of 1 for ever. */
+  /** The end of a transaction is an offset too. Without it, an idle group would always show a lag of 1. */
   #passed({ topic, partition, offset }: Position): void {
     const lane = this.#lanes.get(`${topic}/${partition}`)
     if (lane === undefined || !lane.owned || lane.isBehind || this.#stopped || offset <= (lane.next ?? 0)) return
@@ -190,7 +193,7 @@ class Forwarder {
     this.#commit(lane, offset)
   }
 
-  /** Forwards what is of age. False when some of it, or a failure, has the lane wait. */
+  /** Forwards the due records. False if the lane has to wait, for a later record or after a failure. */
   async #forward(lane: TierLane, records: RecordIn[]): Promise<boolean> {
     const { clock } = this.#options
     const nowMs = trustedMs(clock)
@@ -225,7 +228,7 @@ class Forwarder {
     return timestampMs + lane.delayMs - (this.#options.leadMs ?? leadMsDefault)
   }
 
-  /** Nothing waits for a commit: what it does not cover is forwarded again after a crash. */
+  /** Nothing waits for a commit: records that it does not cover are forwarded again after a crash. */
   #commit({ topic, partition }: TierLane, offset: number): void {
     const committing = this.#reader?.commit([{ topic, partition, offset }]).catch((error: unknown) => {
       this.#options.logger.debug({ topic, partition, offset, error: messageOf(error) }, 'could not commit retries')
@@ -243,7 +246,7 @@ class Forwarder {
     this.#wait(lane, offset, clock.nowMs() + againMs)
   }
 
-  /** Leaves this offset and all behind it in the log until an instant. */
+  /** Leaves this offset and all later ones in the log until an instant. */
   #wait(lane: TierLane, offset: number, untilMs: number): void {
     if (this.#stopped || this.#absence.isAway) return
     const { topic, partition } = lane

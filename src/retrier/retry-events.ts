@@ -1,10 +1,10 @@
-/** What the owners are told of retries that have come of age. */
+/** The events that report due retries to their owners. */
 import type { Execution } from '../../schemas/index.ts'
 import { DuelogError, messageOf } from '../errors/index.ts'
 import { decodeExecution, type RecordIn, type RecordOut } from '../ports/index.ts'
 import type { RetrierOptions } from './options.ts'
 
-/** One event for each record that can be decoded; the others are counted and passed over. Rejects with `registry-unavailable`. */
+/** One event for each record that can be decoded; the others are counted and skipped. Rejects with `registry-unavailable`. */
 export async function retryEvents(options: RetrierOptions, due: readonly RecordIn[]): Promise<RecordOut[]> {
   const { codecs, clock, names, instance, logger, metrics } = options
   const events: RecordOut[] = []

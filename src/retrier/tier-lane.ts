@@ -1,4 +1,4 @@
-/** One partition of one delay topic: how far it has been read, and the pause until its head comes of age. */
+/** One partition of one delay topic: its read position, and the pause until its head is due. */
 import type { TopicPartition } from '../ports/index.ts'
 import type { RetrierOptions } from './options.ts'
 
@@ -12,7 +12,7 @@ export class TierLane implements TopicPartition {
   next: number | undefined
   /** Some of the last batch was not forwarded. */
   isBehind = false
-  /** Calls the wake-up off while the lane is paused. */
+  /** Set while the lane is paused: cancels its timer. */
   wait: (() => void) | undefined
 
   constructor(topic: string, partition: number, tier: { name: string; delayMs: number }) {
@@ -22,7 +22,7 @@ export class TierLane implements TopicPartition {
     this.delayMs = tier.delayMs
   }
 
-  /** What is in the log now is forwarded like any other; retries that it lost are let go by their owners. */
+  /** The records that are in the log now are forwarded as usual. Owners detect lost retries by themselves. */
   beginAnew(end: number, { metrics, logger }: Pick<RetrierOptions, 'metrics' | 'logger'>): void {
     const { topic, partition, next } = this
     metrics.positionsReset.inc({ topic, reason: 'beyond-end' })

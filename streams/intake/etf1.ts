@@ -1,7 +1,7 @@
 /**
- * Schedules of etf1/kafka-message-scheduler: the record's key is the schedule's id, its value the payload, and headers say when and
- * where. A null value cancels. What is sent has the headers of the schedule without those that steered it, and three that say where
- * it came from, as from the original.
+ * Schedules of etf1/kafka-message-scheduler. The record's key is the schedule's id and its value the payload; headers give the
+ * time and the target. A null value cancels. Like the original, the sent record has the headers of the schedule without the
+ * control headers, and three that name its origin.
  */
 import { replyHeaders } from '../jobs/index.ts'
 import {

@@ -1,6 +1,6 @@
 /**
- * What the schedules of other Kafka schedulers have in common: a record that says when and where, and the job it becomes.
- * Everything is a pure function of the record and its place, so a record that is translated twice is the same definition twice.
+ * Common parts of the schedules of other Kafka schedulers: a record with a time and a target, and the job it becomes. Everything
+ * is a pure function of the record and its position, so a record that is translated twice gives the same definition twice.
  */
 import type { JobDefinition, TopicTarget } from '../../schemas/index.ts'
 import { completeDefinition, jobIdBytesMax, validateDefinition, validateJobId } from '../definitions/index.ts'
@@ -19,17 +19,17 @@ export interface ForeignRecord {
 export type Translation =
   | { kind: 'definition'; jobId: string; definition: JobDefinition }
   | { kind: 'deletion'; jobId: string }
-  /** `jobId` is empty where none can be told. */
+  /** `jobId` is empty if there is none. */
   | { kind: 'refused'; jobId: string; reason: string }
 
 export type Translate = (record: ForeignRecord) => Translation
 
-/** Marks ids that are not the key itself. */
+/** Prefix of ids that are not the key itself. */
 const encodedMark = 'b64:'
 
 /**
- * The record's key where it can be an id, else its bytes in base64url behind `b64:`. Without a key, where the record stands: such a
- * schedule cannot be cancelled, as in the systems it comes from. Undefined where either is too long.
+ * The record's key if it is a valid id, else its bytes in base64url after `b64:`. Without a key, the record's position: such a
+ * schedule cannot be cancelled, as in the original systems. Undefined if either is too long.
  */
 export function jobIdOf({ key, topic, partition, offset }: ForeignRecord): string | undefined {
   if (key === null || key.length === 0) {
@@ -41,14 +41,14 @@ export function jobIdOf({ key, topic, partition, offset }: ForeignRecord): strin
   return encoded.length <= jobIdBytesMax ? encoded : undefined
 }
 
-/** Of a record that has no id. */
+/** The reason for a record without an id. */
 export const noJobId =
   'The key is too long for a job id, or there is none, and the name of the topic is too long for one of the place.'
 
-/** The end of the year 9999, beyond which nobody means a date: most often such a number is of milliseconds. */
+/** The end of the year 9999. A later number is most likely in milliseconds by mistake. */
 const latestSeconds = 253_402_300_799
 
-/** The instant that a header names in seconds, or why it cannot be taken. */
+/** The instant that a header gives in seconds, or the reason why it is invalid. */
 export function msOfEpochSeconds(name: string, text: Buffer | undefined): { ms: number } | { problem: string } {
   const digits = text === undefined ? undefined : /^\s*(\d{1,20})\s*$/.exec(text.subarray(0, 40).toString())?.[1]
   const seconds = Number(digits)
@@ -59,7 +59,7 @@ export function msOfEpochSeconds(name: string, text: Buffer | undefined): { ms: 
   }
 }
 
-/** One record for the target topic at an instant; refused where the result is beyond a limit of definitions. */
+/** A definition that sends one record to the target topic at an instant; refused if it exceeds a limit of definitions. */
 export function oneRecordAt(
   jobId: string,
   at: number,
@@ -74,7 +74,7 @@ export function oneRecordAt(
   return { kind: 'refused', jobId, reason: problems.map(({ message }) => message).join(' ') }
 }
 
-/** Headers but those of these names. */
+/** Headers except those with these names. */
 export function headersWithout(headers: Readonly<Record<string, Buffer>>, names: ReadonlySet<string>): Record<string, Buffer> {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !names.has(name)))
 }

@@ -1,4 +1,4 @@
-/** Schedules that were written for other Kafka schedulers, as jobs. */
+/** Translation of other Kafka schedulers' schedules into jobs. */
 export { fromEtf1 } from './etf1.ts'
 export type { Translate } from './foreign.ts'
 export { fromKarafka } from './karafka.ts'

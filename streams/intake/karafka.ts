@@ -1,6 +1,6 @@
 /**
- * Scheduled messages of Karafka Pro: the envelope's key is the schedule's id, its value the payload, and headers say when and where.
- * What is sent keeps all headers, and has four more that say where it came from, as from the original.
+ * Scheduled messages of Karafka Pro. The envelope's key is the schedule's id and its value the payload; headers give the time and
+ * the target. Like the original, the sent record keeps all headers, and has four more that name its origin.
  */
 import { replyHeaders } from '../jobs/index.ts'
 import {
@@ -29,7 +29,7 @@ const added = {
   key: 'schedule_source_key',
 } as const
 const replies: ReadonlySet<string> = new Set(Object.values(replyHeaders))
-/** The only major version of the envelope there is. */
+/** The only major version of the envelope that exists. */
 const knownVersion = /^1\./
 
 export function fromKarafka(record: ForeignRecord): Translation {
@@ -41,7 +41,7 @@ export function fromKarafka(record: ForeignRecord): Translation {
   const version = headers[names.version]?.toString() ?? ''
   if (!knownVersion.test(version)) return refused(`The header ${names.version} is "${version.slice(0, 20)}"; known is 1.x.`)
   const type = headers[names.type]?.toString()
-  // A tombstone is left behind by Karafka's own dispatcher: the message was sent.
+  // Karafka's own dispatcher writes a tombstone when the message was sent.
   if (type === 'cancel' || type === 'tombstone') return { kind: 'deletion', jobId }
   if (type !== 'schedule') return refused(`The header ${names.type} must be schedule, cancel or tombstone.`)
   const at = msOfEpochSeconds(names.epoch, headers[names.epoch])
@@ -57,13 +57,13 @@ export function fromKarafka(record: ForeignRecord): Translation {
   })
 }
 
-/** Where it goes, or why that cannot be told. */
+/** The target, or the reason why it cannot be determined. */
 function placeOf(headers: ForeignRecord['headers']): { name: string; key: Buffer | null; partition: number | null } | string {
   const name = headers[names.topic]?.toString() ?? ''
   if (name === '') return `The header ${names.topic} is missing.`
   const partition = headers[names.partition]?.toString()
   if (partition !== undefined && !/^\d{1,7}$/.test(partition)) return `The header ${names.partition} must be a number.`
-  // Which partition that means depends on the producer's partitioner, which the record does not name.
+  // The partition depends on the producer's partitioner, which the record does not name.
   if (partition === undefined && headers[names.partitionKey] !== undefined)
     return `The header ${names.partitionKey} is not supported; set a key or a partition.`
   return { name, key: headers[names.key] ?? null, partition: partition === undefined ? null : Number(partition) }

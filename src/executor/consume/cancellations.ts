@@ -1,22 +1,22 @@
 /**
- * Attempts that their owners have cancelled and that this worker does not run: one that it meets later, on its way here through a backlog,
- * is dropped before it starts. A cancellation that was forgotten only costs the run of a handler whose report nobody takes.
+ * Cancelled attempts that this worker does not run yet. An attempt that arrives later, from a backlog, is dropped before it
+ * starts. A forgotten cancellation only costs the run of a handler whose report is ignored.
  */
 import type { Execution, WorkerControl } from '../../../schemas/index.ts'
 
-/** Cancellations that are remembered; the oldest go first. */
+/** Cancellations that are remembered. The oldest go first. */
 export const cancelsKeptMax = 100_000
 
-/** Of why; owners write sentences. */
+/** Longest reason that is kept; owners write sentences. */
 const reasonCharsMax = 1_000
 
 export type AttemptKey = Pick<WorkerControl, 'jobId' | 'runNo' | 'attempt'>
 
 export interface Cancellation extends AttemptKey {
-  /** Null: of whatever definition. */
+  /** Null: any definition. */
   specOffset: number | null
   reason: string
-  /** When it was written, by the owner's clock, epoch ms. */
+  /** When the owner wrote it, by its clock, epoch ms. */
   atMs: number
 }
 
@@ -25,8 +25,9 @@ export function cancellationOf({ jobId, runNo, attempt, specOffset, reason }: Wo
 }
 
 /**
- * Whether the attempt, which has the job, run and number of the cancellation, is the very one. A job that was deleted and defined anew
- * counts from 1 again: what was dispatched from another definition is not meant, or, where the owner names none, what was dispatched later.
+ * Whether a cancellation for this job, run and attempt number means this attempt. A job that was deleted and defined again counts
+ * from 1 again. An attempt that was dispatched from another definition is not meant. If the owner names no definition, an attempt
+ * dispatched later is not meant.
  */
 export function isMeant({ dispatchedAt, specOffset }: Execution, cancellation: Cancellation): boolean {
   return cancellation.specOffset === null ? dispatchedAt <= cancellation.atMs : cancellation.specOffset === specOffset
@@ -41,7 +42,7 @@ export class Cancellations {
 
   add(cancellation: Cancellation): void {
     const key = attemptKey(cancellation)
-    // Deleted first, so that it becomes the latest.
+    // Deleted first, so that it becomes the newest entry.
     this.#kept.delete(key)
     this.#kept.set(key, cancellation)
     if (this.#kept.size <= cancelsKeptMax) return
@@ -51,7 +52,7 @@ export class Cancellations {
     }
   }
 
-  /** Whether the attempt is cancelled. It is then forgotten: it will not come again. */
+  /** Whether the attempt is cancelled. The cancellation is then forgotten, because the attempt does not come again. */
   take(execution: Execution): boolean {
     if (this.#kept.size === 0) return false
     const key = attemptKey(execution)

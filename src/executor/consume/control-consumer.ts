@@ -1,7 +1,7 @@
 /**
- * What owners tell this worker beside the executions topics: cancellations, and runs that are pinned to it. The topic is read whole, in a
- * group of this worker's own; nothing is committed. A worker that starts takes the cancellations that the topic still has, because what
- * they cancel may wait for it in a backlog, but only those pinned runs that are dispatched from now on.
+ * Messages of owners to this worker besides the executions topics: cancellations, and runs pinned to this worker. The topic is
+ * read completely, in a group of this worker's own, without commits. A worker that starts takes all cancellations still in the
+ * topic, because the cancelled runs may be in its backlog. It takes only those pinned runs that are dispatched from then on.
  */
 import type { Logger } from 'pino'
 import type { Execution, WorkerControl } from '../../../schemas/index.ts'
@@ -22,7 +22,7 @@ import {
 } from '../../ports/index.ts'
 import { type Cancellation, cancellationOf } from './cancellations.ts'
 
-/** Until the registry is asked again for a schema, and until a lost session is begun anew. */
+/** Delay before the registry is asked again for a schema, and before a lost session is replaced. */
 const againMs = 1_000
 
 export interface ControlConsumerOptions {
@@ -35,14 +35,17 @@ export interface ControlConsumerOptions {
   metrics: Metrics
   logger: Logger
   onCancel(cancellations: Cancellation[]): void
-  /** A run of our pool that is pinned to this worker. The next records come when it has settled. */
+  /** A run of our pool that is pinned to this worker. The next records come when the returned promise has settled. */
   onRun(record: RecordIn, execution: Execution): void | Promise<void>
 }
 
 export class ControlConsumer {
   readonly #options: ControlConsumerOptions
   readonly #next = new Map<number, number>()
-  /** Append time of the last record read of each partition, and from when on the runs of one that was made anew are for us. */
+  /**
+   * Append time of the last record read from each partition, and for a recreated topic the time from which on its runs are for
+   * us.
+   */
   readonly #readMs = new Map<number, number>()
   readonly #sinceMs = new Map<number, number>()
   readonly #earliest = new Map<number, number>()
@@ -71,15 +74,15 @@ export class ControlConsumer {
   }
 
   /**
-   * Resolves when what stood in the topic at the start is read: only then is it known which runs of a backlog are cancelled. Where the end
-   * is a transaction that was aborted nothing tells that it is reached; so nobody should wait for it without a limit.
+   * Resolves when everything that was in the topic at the start is read: only then are the cancelled runs of a backlog known. If
+   * the topic ends with an aborted transaction, nothing signals that the end is reached. So the caller needs a time limit.
    */
   caughtUp(): Promise<void> {
     return this.#caughtUp.promise
   }
 
   #lookBehind(): void {
-    // Behind the last record stands the mark of its transaction, which no reader is given.
+    // After the last record comes the marker of its transaction, which is not delivered to readers.
     const isRead = ([partition, end]: [number, number]): boolean => (this.#next.get(partition) ?? 0) >= end - 1
     const isEmpty = ([partition, end]: [number, number]): boolean => this.#earliest.get(partition) === end
     if ([...this.#begin].every((each) => isEmpty(each) || isRead(each))) this.#caughtUp.resolve()
@@ -129,7 +132,7 @@ export class ControlConsumer {
       else if (read?.execution !== undefined) runs.push({ record, execution: read.execution })
     }
     if (this.#stopped) return
-    // Cancellations first: they may be of runs in this very batch.
+    // Cancellations first: they may concern runs in the same batch.
     if (cancels.length > 0) this.#options.onCancel(cancels)
     const mine = new Map<string, boolean>()
     for (const { record, execution } of runs) {
@@ -143,7 +146,10 @@ export class ControlConsumer {
     this.#lookBehind()
   }
 
-  /** Without this its records would pass for read: cancellations and pinned runs would be lost until it is as long as it was. */
+  /**
+   * Without this, its records would count as read. Cancellations and pinned runs would be lost until it is as long as it was
+   * before.
+   */
   #beginAnew({ topic, partition, highWatermark }: Batch): void {
     const next = this.#next.get(partition) ?? 0
     this.#options.metrics.positionsReset.inc({ topic, reason: 'beyond-end' })
@@ -153,11 +159,11 @@ export class ControlConsumer {
     )
     this.#next.set(partition, 0)
     this.#begin.set(partition, 0)
-    // What was dispatched before this worker came may still stand there, where only a tail was lost.
+    // If only the tail of the log was lost, it may still hold runs dispatched before this worker started.
     this.#sinceMs.set(partition, this.#readMs.get(partition) ?? 0)
   }
 
-  /** Undefined for what concerns others, and for what cannot be decoded. */
+  /** Undefined for messages to others, and for those that cannot be decoded. */
   async #read(record: RecordIn): Promise<{ control: WorkerControl; execution: Execution | undefined } | undefined> {
     const { codecs, clock, logger, metrics, instance, pool } = this.#options
     while (!this.#stopped) {
@@ -188,7 +194,7 @@ export class ControlConsumer {
     return undefined
   }
 
-  /** Of several workers of a pool with the name, or on the host, the first in the order of their instances takes the run. */
+  /** If several workers of a pool have the name or the host, the first in the order of their instances takes the run. */
   async #isFirstOfItsName(pinTo: string): Promise<boolean> {
     const { names, pool, instance, logger } = this.#options
     try {
@@ -196,14 +202,14 @@ export class ControlConsumer {
       const peers = members.map((member) => member.instance).filter((peer) => isNamed(pinTo, peer))
       return !peers.includes(instance) || peers.sort()[0] === instance
     } catch (error) {
-      // Two that run it are better than none: handlers run at least once.
+      // Two workers that run it are better than none: handlers run at least once.
       logger.warn({ error: messageOf(error) }, 'could not ask for other workers of the same name; a pinned run is taken here')
       return true
     }
   }
 }
 
-/** Whether a worker, name@host:pid:boot, is the one that is named: by its name or by its host. */
+/** Whether a worker, name@host:pid:boot, is the named one: by its name or by its host. */
 export function isNamed(pinTo: string | null, instance: string): boolean {
   const [name, place = ''] = instance.split('@')
   return pinTo !== null && pinTo !== '' && (pinTo === name || pinTo === place.split(':')[0])

@@ -1,7 +1,7 @@
 /**
- * Takes execution records from the log: as many as the hold may have, and none of the ahead lanes before its time.
- * A lane whose head is still far ahead is paused, sought back to that record and resumed shortly before the record is
- * due, so that herds wait in Kafka and not in memory.
+ * Takes execution records from the log: up to the prefetch limit, and from ahead lanes only shortly before they are due. A lane
+ * whose head is due much later is paused, sought back to that record, and resumed shortly before the record is due. So bursts
+ * wait in Kafka and not in memory.
  */
 import type { Logger } from 'pino'
 import type { Execution } from '../../../schemas/index.ts'
@@ -23,9 +23,9 @@ import { type Entry, Lane } from './lane.ts'
 import { isMisdated } from './misdated-executions.ts'
 import { PrefetchLimit } from './prefetch-limit.ts'
 
-/** An ahead lane is read so much earlier than its lead: a resumed lane needs a poll (100 ms) and a fetch before it delivers. */
+/** How much earlier than its lead an ahead lane is read: a resumed lane needs a poll (100 ms) and a fetch before it delivers. */
 export const aheadMarginMs = 250
-/** Until records are read again that could not be decoded because the registry was away. */
+/** Delay before records are read again after the registry was unreachable. */
 const registryRetryMs = 1_000
 const rejoinFirstMs = 1_000
 const rejoinMaxMs = 30_000
@@ -41,13 +41,13 @@ export interface ExecutionConsumerOptions {
   clock: Clock
   metrics: Metrics
   logger: Logger
-  /** An execution was taken; it is held until the caller releases it from its lane. */
+  /** An execution was taken. It is held until the caller releases it from its lane. */
   onTaken(entry: Entry, record: RecordIn): void
-  /** All of a batch was taken. */
+  /** The whole batch was taken. */
   onBatchTaken(): void
-  /** Something in this lane is done. */
+  /** An entry of this lane is done. */
   onDone(lane: Lane): void
-  /** What is done should be committed now. */
+  /** Completed entries should be committed now. */
   onRebalance(): void
 }
 
@@ -94,7 +94,7 @@ export class ExecutionConsumer {
     await this.#reader.start()
   }
 
-  /** Takes nothing more; the membership stays, so that offsets can be committed. */
+  /** Takes nothing more. The membership stays, so that offsets can be committed. */
   stopTaking(): void {
     this.#stopped = true
     this.#rejoin?.()
@@ -107,7 +107,7 @@ export class ExecutionConsumer {
     this.#rejoin?.()
   }
 
-  /** Joins the group again as a new member. */
+  /** Rejoins the group as a new member. */
   async comeBack(): Promise<void> {
     this.#away = false
     this.#rejoinMs = rejoinFirstMs
@@ -126,13 +126,13 @@ export class ExecutionConsumer {
     await this.#reader?.commit(positions)
   }
 
-  /** An entry leaves the hold of its lane, which may make room. */
+  /** An entry is no longer held by its lane, which may make room. */
   release(entry: Entry): void {
     entry.lane.release(entry)
     if (entry.lane.full) this.#reopen(entry.lane)
   }
 
-  /** After a commit: reopens lanes that were full of what could not be committed. */
+  /** After a commit: reopens lanes that were full of entries that could not be committed. */
   committed(): void {
     for (const lane of this.#lanes.values()) if (lane.full) this.#reopen(lane)
   }
@@ -146,7 +146,7 @@ export class ExecutionConsumer {
   }
 
   #assigned(assigned: TopicPartition[], generation: number): { positions: Position[]; paused: TopicPartition[] } {
-    // A generation that passed without us may have given our partitions to others, whose commits are newer than our positions.
+    // In a generation that we missed, our partitions may have belonged to others, whose commits are newer than our positions.
     if (generation !== this.#generation + 1) this.#loseAll()
     this.#generation = generation
     this.#rejoinMs = rejoinFirstMs
@@ -169,7 +169,7 @@ export class ExecutionConsumer {
     for (const lane of this.#lanes.values()) if (lane.owned) lane.lose()
   }
 
-  /** The reader is beyond recovery: begin again as a new member. */
+  /** The reader cannot recover: restart as a new member. */
   #crashed(error: unknown): void {
     this.#loseAll()
     this.#generation = -1
@@ -200,7 +200,7 @@ export class ExecutionConsumer {
     return this.#take(lane, batch.records, 0)
   }
 
-  /** The end of a transaction is an offset too: without it an idle pool would show a lag of 1 for ever, and nothing would scale it to zero. */
+  /** The end of a transaction is an offset too. Without it, an idle pool would always show a lag of 1 and never scale to zero. */
   #passed({ topic, partition, offset }: Position): void {
     const lane = this.#lanes.get(`${topic}/${partition}`)
     if (lane === undefined || !lane.owned || this.#stopped || this.#away || offset <= lane.reach) return
@@ -208,7 +208,7 @@ export class ExecutionConsumer {
     this.#options.onDone(lane)
   }
 
-  /** kafkajs reads such a log from its beginning; without this its records would pass for seen. */
+  /** kafkajs reads such a log from its beginning. Without this, its records would count as seen. */
   #beginAnew(lane: Lane, { highWatermark }: Batch): void {
     const { topic, partition, next } = lane
     this.#options.metrics.positionsReset.inc({ topic, reason: 'beyond-end' })
@@ -217,11 +217,11 @@ export class ExecutionConsumer {
       `${topic}/${partition} ends before what was read of it: it was truncated, or deleted and made anew. It is read from its beginning.`,
     )
     lane.beginAnew()
-    // So that the position of the group lies within the log soon: whoever had the lane next would run all of it.
+    // This moves the group's position into the log soon. Otherwise the lane's next owner would run all of it.
     this.#options.onDone(lane)
   }
 
-  /** Decodes at once where it can; while a schema is fetched from the registry the reader waits. */
+  /** Decodes synchronously if possible. While a schema is fetched from the registry, the reader waits. */
   #take(lane: Lane, records: RecordIn[], from: number): void | Promise<void> {
     const { epoch } = lane
     for (let at = from; at < records.length; at++) {
@@ -249,7 +249,7 @@ export class ExecutionConsumer {
     return decodeExecution(this.#options.codec, record.value)
   }
 
-  /** False when the record must stay in the log for now. */
+  /** False if the record must stay in the log for now. */
   #admitted(lane: Lane, record: RecordIn, execution: Execution): boolean {
     if (lane.ahead && !isMisdated(execution, record) && execution.dueAt > this.#options.clock.nowMs() + this.#horizonMs) {
       this.#leave(lane, record.offset, execution.dueAt - this.#horizonMs)
@@ -260,7 +260,7 @@ export class ExecutionConsumer {
     return true
   }
 
-  /** A record that cannot be decoded is passed over, unless it was the registry that failed: then it is read again. */
+  /** A record that cannot be decoded is skipped. If the registry failed, it is read again. */
   #refused(lane: Lane, record: RecordIn, error: unknown): boolean {
     const { clock, logger, metrics } = this.#options
     const place = { topic: record.topic, partition: record.partition, offset: record.offset, error: messageOf(error) }
@@ -276,7 +276,7 @@ export class ExecutionConsumer {
     return true
   }
 
-  /** Leaves this offset and all behind it in the log until an instant. */
+  /** Leaves this offset and all later ones in the log until an instant. */
   #leave(lane: Lane, offset: number, untilMs: number): void {
     const { topic, partition } = lane
     this.#reader?.pause([{ topic, partition }])
@@ -288,7 +288,7 @@ export class ExecutionConsumer {
     })
   }
 
-  /** Closes the lane when it has its share, and lets start what was taken. */
+  /** Closes the lane when it has its share, and starts the runs that were taken. */
   #taken(lane: Lane): void {
     if (!lane.full && this.#share.isUsedUp(lane)) {
       lane.full = true

@@ -1,4 +1,4 @@
-/** From the log to runs that this worker holds, and how far each partition is done. */
+/** From the log to the runs that this worker holds, and the committed position of each partition. */
 export { attemptKey, type Cancellation, Cancellations, isMeant } from './cancellations.ts'
 export { ControlConsumer } from './control-consumer.ts'
 export { ExecutionConsumer } from './execution-consumer.ts'

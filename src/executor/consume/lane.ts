@@ -1,6 +1,6 @@
 /**
- * One topic-partition of executions as this worker reads it: which records it has taken, which of them are done, and
- * up to where the group may therefore commit.
+ * One topic-partition of executions as this worker reads it: the taken records, the completed ones, and the position up to which
+ * the group may therefore commit.
  *
  * States of an entry:
  *
@@ -17,13 +17,13 @@ const passedMax = 8
 export class Entry {
   readonly lane: Lane
   readonly offset: number
-  /** By the broker: with the offset it tells which record this is, also where a topic was made anew. */
+  /** By the broker. Together with the offset it identifies the record, even if a topic was recreated. */
   readonly appendedAt: number
   readonly bytes: number
   readonly dueAt: number
-  /** False: no events; it is done when its handler has settled. */
+  /** False: no events. It is done when its handler has settled. */
   readonly tracked: boolean
-  /** Let go when the entry is done, so that what waits to be committed stays small. */
+  /** Released when the entry is done, so that entries that wait for a commit stay small. */
   execution: Execution | undefined
   state: 'held' | 'started' | 'done' | 'dropped'
 
@@ -42,35 +42,41 @@ export class Entry {
 export class Lane implements TopicPartition {
   readonly topic: string
   readonly partition: number
-  /** Index of the priority, 0 is the highest. */
+  /** Index of the priority; 0 is the highest. */
   readonly level: number
-  /** Records far ahead of their time stay in the log. */
+  /** Records that are due much later stay in the log. */
   readonly ahead: boolean
   owned = false
-  /** Grows each time the lane is lost, so that work begun before can tell. */
+  /** Grows each time the lane is lost, so that earlier work can detect that. */
   epoch = 0
   /** Next offset to take; undefined until something was read since the lane was gained. */
   next: number | undefined
   /** Taken and not yet started. */
   held = 0
   heldBytes = 0
-  /** Intake is paused because too much is held. */
+  /** Reading is paused because too much is held. */
   full = false
-  /** Intake is paused until an instant; calls that off. */
+  /** Set while reading is paused until an instant: cancels that timer. */
   wait: (() => void) | undefined
-  /** From the first that is not known to be committed. What is done before it, of a commit that failed, is read again like the rest. */
+  /**
+   * From the first entry that is not known to be committed. Completed entries before it, whose commit failed, are read again like
+   * the rest.
+   */
   #queue: Entry[] = []
-  /** The first that is not known to be committed, and the first that is not done. */
+  /** Indexes of the first entry that is not known to be committed, and of the first that is not done. */
   #head = 0
   #undone = 0
   #committed = -1
-  /** Everything before it was read, also where only the ends of transactions stood. */
+  /** Everything before it was read, including offsets that are only transaction markers. */
   #passedTo = 0
-  /** Started here before the lane was lost: the same records, read again, must not start twice in one process. */
+  /** Entries that started here before the lane was lost: the same records, read again, must not start twice in one process. */
   #survivors: Map<number, Entry> | undefined
-  /** Latest append time of what was taken. */
+  /** Latest append time of the taken records. */
   #readMs = 0
-  /** Where the log was found to be shorter than it was: what stood before these offsets by these times was taken and committed. */
+  /**
+   * Where the log was found to be shorter than before: records before these offsets, appended by these times, were taken and
+   * committed.
+   */
   #passed: { offset: number; untilMs: number }[] = []
 
   constructor(topic: string, partition: number, level: number, ahead: boolean) {
@@ -85,7 +91,7 @@ export class Lane implements TopicPartition {
     return this.#queue.length - this.#head
   }
 
-  /** Registers a record as taken. Undefined when it needs no start: already seen, or started here before the lane was lost. */
+  /** Registers a record as taken. Undefined if it must not start: already seen, or started here before the lane was lost. */
   take(record: RecordIn, execution: Execution | undefined): Entry | undefined {
     const { offset, timestampMs } = record
     if (this.next === undefined) this.#forgetSurvivorsBefore(offset)
@@ -103,18 +109,18 @@ export class Lane implements TopicPartition {
     return entry
   }
 
-  /** A held entry leaves the hold, to start or to be dropped. */
+  /** A held entry starts or is dropped. */
   release(entry: Entry): void {
     this.held--
     this.heldBytes -= entry.bytes
   }
 
-  /** Behind all that was read. */
+  /** The offset after everything that was read. */
   get reach(): number {
     return Math.max(this.next ?? 0, this.#passedTo)
   }
 
-  /** Nothing that this lane has not taken stands before the offset. */
+  /** There is no record before the offset that this lane has not taken. */
   passed(offset: number): void {
     this.#passedTo = Math.max(this.#passedTo, offset)
   }
@@ -123,7 +129,7 @@ export class Lane implements TopicPartition {
     this.owned = true
   }
 
-  /** Forgets what has not started; that is read again by whoever has the lane now. */
+  /** Forgets entries that have not started. The lane's next owner reads them again. */
   lose(): void {
     const survivors = this.#survivors ?? new Map<number, Entry>()
     for (const entry of this.#queue.slice(this.#head)) {
@@ -149,8 +155,8 @@ export class Lane implements TopicPartition {
   }
 
   /**
-   * The log was truncated or made anew, and is read from its beginning. What stands there may be what was taken, and what is new may have the
-   * offset of something that was: the append time tells them apart.
+   * The log was truncated or recreated, and is read from its beginning. It may hold records that were already taken, and new
+   * records may reuse old offsets. The append time distinguishes them.
    */
   beginAnew(): void {
     const { owned } = this
@@ -160,11 +166,11 @@ export class Lane implements TopicPartition {
     this.owned = owned
   }
 
-  /** The position up to which everything is done, when it is beyond the one last handed out. */
+  /** The position up to which everything is done, if it is beyond the last returned one. */
   committable(): Position | undefined {
     while (this.#queue[this.#undone]?.state === 'done') this.#undone++
     const offset = this.#queue[this.#undone]?.offset ?? (this.reach > 0 ? this.reach : undefined)
-    // That of pinned runs has no group that would commit it.
+    // The log position of a lane of pinned runs has no group that would commit it.
     if (!this.owned) this.#forget(this.#undone)
     if (!this.owned || offset === undefined || offset <= this.#committed) return undefined
     return { topic: this.topic, partition: this.partition, offset }
@@ -196,7 +202,7 @@ export class Lane implements TopicPartition {
     if (this.#survivors.size === 0) this.#survivors = undefined
   }
 
-  /** What is held will not start here; it stays undone, so that no commit passes it. */
+  /** A held entry does not start here. It stays undone, so that no commit passes it. */
   dropHeld(): void {
     for (const entry of this.heldEntries()) {
       this.release(entry)
@@ -205,12 +211,12 @@ export class Lane implements TopicPartition {
     }
   }
 
-  /** All that was taken and not started. */
+  /** All entries that were taken and not started. */
   heldEntries(): Entry[] {
     return this.#queue.slice(this.#head).filter((entry) => entry.state === 'held')
   }
 
-  /** Held entries that stand before one that has started: the committed offset cannot pass them. */
+  /** Held entries before one that has started: the committed offset cannot pass them. */
   heldBeforeStarted(): Entry[] {
     const open = this.#queue.slice(this.#head)
     const lastStarted = open.findLastIndex((entry) => entry.state === 'started' || entry.state === 'done')

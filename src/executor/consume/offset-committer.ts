@@ -1,7 +1,7 @@
 /**
- * Commits, for each lane, the offset up to which every record is done. A commit means accepted, not finished: the
- * owner's lease watches what runs. There is a timer only while there is something to commit; a commit that fails, as one
- * in the middle of a rebalance does, leaves its lanes to the next, and until then a crash would mean redelivery.
+ * Commits for each lane the offset up to which every record is done. A commit means accepted, not finished: the owner's lease
+ * covers what runs. There is a timer only while there is something to commit. A commit that fails, for example during a
+ * rebalance, leaves its lanes to the next one. Until then a crash would mean redelivery.
  */
 import type { Logger } from 'pino'
 import type { Clock } from '../../clock/index.ts'
@@ -26,13 +26,13 @@ export class OffsetCommitter {
     this.#commit = commit
   }
 
-  /** Something in this lane is done. */
+  /** An entry of this lane is done. */
   touch(lane: Lane): void {
     this.#dirty.add(lane)
     this.#arm()
   }
 
-  /** Commits what is done by now. */
+  /** Commits all completed entries now. */
   async commitNow(): Promise<void> {
     await this.#underway
     this.#underway = this.#run()

@@ -1,15 +1,15 @@
-/** Runs that are pinned to this worker and not done: they have lanes of their own, which no group commits. */
+/** Runs that are pinned to this worker and not done. They have their own lanes, which no group commits. */
 import type { Execution } from '../../../schemas/index.ts'
 import { priorities } from '../../../streams/topics/index.ts'
 import type { RecordIn } from '../../ports/index.ts'
 import { attemptKey } from './cancellations.ts'
 import { type Entry, Lane } from './lane.ts'
 
-/** Pinned runs held at once; with more, worker-control is not read on until half of them have started. */
+/** Limit of pinned runs held at once. Beyond it, worker-control is paused until half of them have started. */
 export const pinnedHeldMax = 10_000
-/** And bytes of their records; the one that reaches it is taken. */
+/** Limit of their records' bytes. The record that reaches it is still taken. */
 export const pinnedHeldBytesMax = 32 * 1024 * 1024
-/** Attempts that are known to have been taken; the oldest go first. */
+/** Attempts that are remembered as taken. The oldest go first. */
 export const pinnedKnownMax = 2 * pinnedHeldMax
 
 export class PinnedRuns {
@@ -21,7 +21,7 @@ export class PinnedRuns {
     return this.#lanes.get(`${entry.lane.partition}/${entry.lane.level}`) === entry.lane
   }
 
-  /** Undefined when the record, or another of the same attempt, was taken before: owners tell again what is not started. */
+  /** Undefined if the record, or another one of the same attempt, was taken before: owners send again what has not started. */
   take(record: RecordIn, execution: Execution): Entry | undefined {
     const { topic, partition } = record
     const attempt = `${attemptKey(execution)}\0${execution.specOffset}`
@@ -39,12 +39,12 @@ export class PinnedRuns {
       lane = new Lane(topic, partition, level, false)
       this.#lanes.set(key, lane)
     }
-    // What is known was passed over above: an offset that comes again is that of a topic which was made anew.
+    // Known attempts were skipped above, so an offset that comes again is from a recreated topic.
     if (record.offset < (lane.next ?? 0)) lane.next = undefined
     return lane.take(record, execution)
   }
 
-  /** An entry leaves the hold. */
+  /** An entry is no longer held. */
   release(entry: Entry): void {
     entry.lane.release(entry)
     const { held, heldBytes } = this

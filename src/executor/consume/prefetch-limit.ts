@@ -1,16 +1,18 @@
-/** How much of the hold each lane may have. */
+/** The prefetch limit of each lane. */
 import type { Lane } from './lane.ts'
 
 /**
- * Records taken and not started, shared evenly by the lanes of this worker; a lane at its share is paused until it is
- * below half. A share is overrun by at most the one batch that reached it.
+ * Records taken and not started, divided evenly among the lanes of this worker. A lane that reaches its share is paused until it
+ * is below half. It exceeds its share by at most one batch.
  */
 export const heldRecordsMax = 60_000
 export const heldBytesMax = 32 * 1024 * 1024
 const laneRecordsMin = 250
 const laneRecordsMax = 5_000
 const laneBytesMin = 512 * 1024
-/** Taken and not committed in one lane: what stands behind a record that is held long is done, but cannot be committed. */
+/**
+ * Limit of records taken and not committed in one lane: records after one that is held long are done, but cannot be committed.
+ */
 export const uncommittedPerLaneMax = 50_000
 
 export class PrefetchLimit {
@@ -27,7 +29,7 @@ export class PrefetchLimit {
     return lane.held >= this.#recordsMax || lane.heldBytes >= this.#bytesMax || lane.uncommitted >= uncommittedPerLaneMax
   }
 
-  /** Below half, so that a lane is not opened and closed for each record. */
+  /** Below half, so that a lane does not open and close for each record. */
   hasRoom(lane: Lane): boolean {
     const half = lane.held * 2 <= this.#recordsMax && lane.heldBytes * 2 <= this.#bytesMax
     return half && lane.uncommitted < uncommittedPerLaneMax

@@ -1,6 +1,6 @@
 /**
- * Keeps http targets away from addresses that only look like servers of the user: metadata services, link-local networks.
- * What a name resolves to is judged where the connection is made, so a name that changes its mind in between gains nothing.
+ * Keeps http targets away from internal addresses: metadata services, link-local networks. A resolved name is checked where the
+ * connection is opened, so a name that changes its address in between gains nothing.
  */
 import { lookup as systemLookup } from 'node:dns'
 import { BlockList, isIP, type LookupFunction } from 'node:net'
@@ -8,32 +8,32 @@ import { meaningsOf } from './embedded-addresses.ts'
 import { NonRetryableError } from './handler-errors.ts'
 
 export interface AddressGuard {
-  /** Why a host that is an address must not be reached; undefined for others, and for names, which `lookup` judges. */
+  /** Why a host that is an address must not be reached. Undefined for allowed ones, and for names, which `lookup` checks. */
   refusalOf(host: string): string | undefined
-  /** Resolves a name as the system does; fails when one of its addresses must not be reached. */
+  /** Resolves a name like the system does. Fails if one of its addresses must not be reached. */
   lookup: LookupFunction
 }
 
 export interface AddressGuardOptions {
   /** Addresses, or CIDR such as 10.0.0.0/8. */
   deny: readonly string[]
-  /** What may be reached although it is denied. Default: nothing. */
+  /** Exceptions from `deny`. Default: none. */
   allow?: readonly string[]
-  /** Addresses of this machine, which are denied where its loopback addresses are. Default: none are known. */
+  /** Addresses of this machine, which are denied if its loopback addresses are. Default: none. */
   own?: () => BlockList
 }
 
-/** Throws RangeError for what is neither an address nor a network. */
+/** Throws RangeError for text that is neither an address nor a network. */
 export function addressGuard({ deny, allow = [], own = () => nobody }: AddressGuardOptions): AddressGuard {
   const [denied, allowed] = [listOf(deny), listOf(allow)]
-  // Who keeps loopback addresses away means this machine, which has others as well.
+  // A rule that denies loopback addresses means this machine, which has other addresses too.
   const deniesOwn = denied.check('127.0.0.1') || denied.check('::1', 'ipv6')
   const isRefused = (address: string): boolean => {
     const type = isIP(address) === 6 ? 'ipv6' : 'ipv4'
     if (allowed.check(address, type)) return false
     return denied.check(address, type) || (deniesOwn && own().check(address, type))
   }
-  /** Whatever a gateway or the operating system may take an address for has to be allowed. */
+  /** Every address that a gateway or the operating system may derive from this one must be allowed. */
   const refuses = (address: string): boolean => {
     const meanings = meaningsOf(address)
     return meanings.length === 0 || meanings.some(isRefused)

@@ -1,4 +1,4 @@
-/** The handlers that every worker has. A user's handler of the same name takes their place. */
+/** The handlers that every worker has. A user's handler of the same name replaces them. */
 import type { networkInterfaces } from 'node:os'
 import { setTimeout as wait } from 'node:timers/promises'
 import { httpHandlerName } from '../../../streams/runs/index.ts'
@@ -14,7 +14,7 @@ import { signingKeyOf } from './standard-webhooks.ts'
 
 const sleepMsMax = 604_800_000
 
-/** Does nothing, at once. */
+/** Does nothing and returns at once. */
 const noop: Handler = () => undefined
 
 /** Logs the payload. */
@@ -23,10 +23,10 @@ const log: Handler = (run) => {
   run.logger.info({ scheduledFor: new Date(run.scheduledFor).toISOString(), payload }, 'run')
 }
 
-/** `{"ms"}`: takes so long. */
+/** `{"ms"}`: takes this long. */
 const sleep: Handler = (run) => wait(numberOf(run, 'ms', sleepMsMax), undefined, { signal: run.signal })
 
-/** `{"times"}`: so many attempts fail, the next one succeeds. */
+/** `{"times"}`: this many attempts fail, the next one succeeds. */
 const fail: Handler = (run) => {
   const times = numberOf(run, 'times', Number.MAX_SAFE_INTEGER)
   if (run.attempt <= times) throw new Error(`attempt ${run.attempt} of the ${times} that shall fail`)
@@ -38,16 +38,16 @@ const plain: Handlers = { noop, log, sleep, fail }
 export interface BuiltInOptions {
   /** Addresses and networks that http targets must not reach. */
   httpDeny: readonly string[]
-  /** What they may reach all the same. Default: nothing. */
+  /** Exceptions from them. Default: none. */
   httpAllow?: readonly string[]
-  /** Key that signs their requests, as whsec_… */
+  /** Key that signs http requests, as whsec_… */
   httpSigningKey: string | undefined
   /** Opens the writer of kafka.produce, at its first run. */
   writer: () => Promise<LogWriter>
   /** Prefix of our own topics. */
   prefix: string
   clock: Clock
-  /** Reads the interfaces of this machine. Default: as the system tells them. */
+  /** Reads the network interfaces of this machine. Default: from the system. */
   interfaces?: typeof networkInterfaces
 }
 

@@ -1,4 +1,4 @@
-/** What a handler may throw to steer its retries, and how anything thrown becomes the error of a report. */
+/** Errors that a handler may throw to control its retries, and the conversion of any thrown value into the error of a report. */
 import type { RunError } from '../../../schemas/index.ts'
 
 export const errorMessageMax = 1_000
@@ -12,7 +12,7 @@ export class NonRetryableError extends Error {
   }
 }
 
-/** Thrown by a handler: the next attempt comes after this delay, in place of the job's backoff. */
+/** Thrown by a handler: the next attempt comes after this delay instead of the job's backoff. */
 export class RetryLaterError extends Error {
   /** Delay before the next attempt in ms, 0 or more. */
   readonly retryAfterMs: number
@@ -34,8 +34,8 @@ export function runError(type: string, message: string, retryable: boolean): Run
 }
 
 /**
- * Anything may be thrown, getters that throw included: then only that much is said.
- * The two classes are known by name too, because a handler module may carry its own copy of this package.
+ * Any value may be thrown, even one whose getters throw: then the error says only that. The two classes are also recognized by
+ * name, because a handler module may carry its own copy of this package.
  */
 export function errorOf(thrown: unknown): RunError {
   try {
@@ -53,12 +53,12 @@ export function errorOf(thrown: unknown): RunError {
   }
 }
 
-/** Cuts without leaving half of a surrogate pair, which UTF-8 could not carry. */
+/** Cuts without splitting a surrogate pair, which UTF-8 could not encode. */
 function cut(text: string, charsMax: number): string {
   return (text.length > charsMax ? text.slice(0, charsMax) : text).toWellFormed()
 }
 
-/** The reason that a signal is aborted with. */
+/** The reason with which a signal is aborted. */
 export function namedError(name: string, message: string): Error {
   const error = new Error(message)
   error.name = name

@@ -1,25 +1,25 @@
-/** What a handler is and what it is given. */
+/** The interface of a handler and of its run. */
 import type { Logger } from 'pino'
 import type { HttpTarget } from '../../../schemas/index.ts'
 import { isJsonType } from '../../../streams/definitions/index.ts'
 import { NonRetryableError } from './handler-errors.ts'
 
-/** Share done and a word about it, both optional; shown in the API while the run is active. */
+/** Completed share and a message, both optional; shown in the API while the run is active. */
 export interface Progress {
-  /** From 0 to 1; other values are brought into that range. */
+  /** From 0 to 1; other values are clamped to that range. */
   progress?: number
   /** At most 1,000 characters. */
   message?: string
 }
 
 /**
- * One attempt of one run. A handler may run more than once for it: use `executionId` and `attempt` to stay idempotent.
- * `Payload` is what its jobs are scheduled with; the compiler checks it, nothing does while the program runs.
+ * One attempt of one run. A handler may run more than once for the same run: use `executionId` and `attempt` to stay idempotent.
+ * `Payload` is the type of its jobs' payloads. The compiler checks it, nothing does at run time.
  */
 export interface Run<Payload = unknown> {
   /**
-   * `jobId/runNo@life`: the same for every attempt, and for no other run, also not for one of a later job of the same id. `jobId/runNo`
-   * for jobs that were first decided about before lives had names.
+   * `jobId/runNo@life`: the same for every attempt and unique to the run, even if a later job has the same id. `jobId/runNo` for
+   * jobs whose first decision is older than the names of lives.
    */
   readonly executionId: string
   readonly jobId: string
@@ -32,47 +32,52 @@ export interface Run<Payload = unknown> {
   /** When this attempt was due, in epoch ms. */
   readonly dueAt: number
   /**
-   * The parsed value when the content type is application/json or ends in +json, else the bytes, or null without a payload.
-   * Numbers are JavaScript's: beyond 2^53 they lose digits, which payloadBytes has. Reading it throws NonRetryableError when the bytes are not JSON though they say so.
+   * The parsed value if the content type is application/json or ends in +json, else the bytes, or null without a payload. Numbers
+   * are JavaScript's: beyond 2^53 they lose digits, which payloadBytes keeps. Reading it throws NonRetryableError if the content
+   * type says JSON and the bytes are not.
    */
   readonly payload: Payload
-  /** The payload's bytes as they were given, whatever the content type; null without a payload. */
+  /** The payload's original bytes, whatever the content type; null without a payload. */
   readonly payloadBytes: Buffer | null
   readonly contentType: string | null
   readonly headers: Readonly<Record<string, Buffer>>
   /** With target.http: the request that the built-in handler http makes; else null. */
   readonly http: HttpTarget | null
   /**
-   * Aborted at the attempt's timeout (its reason is named AttemptTimeout), when the run is cancelled (Cancelled; nothing that the handler
-   * does counts any more), and when the worker stops and its drain time is over (WorkerStopping).
+   * Aborted at the attempt's timeout (its reason is named AttemptTimeout), when the run is cancelled (Cancelled; the outcome of
+   * the handler is then ignored), and when the worker stops and its drain time is over (WorkerStopping).
    */
   readonly signal: AbortSignal
-  /** Carries progress to the owner, at most once a second. The lease is renewed by itself; there is no need to call this for it. */
+  /** Reports progress to the owner, at most once a second. The lease is renewed automatically; this call is not needed for it. */
   heartbeat(progress?: Progress): void
   readonly logger: Logger
 }
 
 /**
- * Runs one attempt. What it returns is kept as the run's result: JSON, at most 64 KB. What it throws makes the attempt fail:
- * retried with the job's backoff, unless it is a NonRetryableError; a RetryLaterError names its own delay.
+ * Runs one attempt. Its return value is kept as the run's result: JSON, at most 64 KB. If it throws, the attempt fails and is
+ * retried with the job's backoff, unless the error is a NonRetryableError. A RetryLaterError names its own delay.
  */
 export type Handler<Payload = unknown> = (run: Run<Payload>) => unknown | Promise<unknown>
 
-/** How one run of a batch ended: `{}` is a success without a result; `error` is what a handler of single runs would throw. */
+/**
+ * How one run of a batch ended: `{}` is a success without a result. `error` is the value that a handler of single runs would
+ * throw.
+ */
 export type BatchOutcome = { result?: unknown } | { error: unknown }
 
 /**
- * Runs attempts of many jobs at once, for work that is cheaper together. A batch takes one slot of the worker's concurrency, whatever its
- * size. Leases, progress, timeouts and cancellation stay those of each run: one run's signal may be aborted while the others go on.
+ * Runs attempts of many jobs at once, for work that is cheaper together. A batch takes one slot of the worker's concurrency,
+ * whatever its size. Leases, progress, timeouts and cancellation remain separate: the signal of one run may be aborted while the
+ * others continue.
  *
- * It returns one outcome for each run, in the order of the runs, or nothing when all succeeded. What it throws fails all of them, each to
- * be retried by its own job's policy. Outcomes that do not fit the runs fail them for good (BatchOutcomesWrong).
+ * It returns one outcome for each run, in the order of the runs, or nothing if all succeeded. If it throws, all of them fail, and
+ * each is retried by its own job's policy. Outcomes that do not match the runs fail them for good (BatchOutcomesWrong).
  */
 export interface BatchHandler<Payload = unknown> {
   batch: {
     /** Most runs in one batch, 1 to 1,000. */
     maxSize: number
-    /** How long after it was due a run may wait for others to fill the batch, in ms, 0 to 60,000. It adds to lateness. */
+    /** How long after its due time a run may wait for others to fill the batch, in ms, 0 to 60,000. It adds to lateness. */
     maxWaitMs: number
   }
   /** `runs` has at least one. */
@@ -84,7 +89,7 @@ export type BatchOutcomes = readonly BatchOutcome[] | undefined | void
 /** By name. */
 export type Handlers = Record<string, Handler | BatchHandler>
 
-/** One handler for each name of the map, with the payload that stands there. */
+/** One handler for each name of the map, with the payload type of that name. */
 export type HandlersFor<Payloads extends object> = {
   [Name in keyof Payloads]: Handler<Payloads[Name]> | BatchHandler<Payloads[Name]>
 }
@@ -96,7 +101,7 @@ export function isBatchHandler(handler: Handler | BatchHandler): handler is Batc
   return typeof handler !== 'function'
 }
 
-/** What is wrong with a handler, as a sentence; undefined when nothing is. */
+/** What is wrong with a handler, as a sentence; undefined if nothing is. */
 export function handlerProblem(name: string, handler: unknown): string | undefined {
   if (typeof handler === 'function') return undefined
   const { batch, run } = (handler ?? {}) as Partial<BatchHandler>

@@ -1,6 +1,6 @@
 /**
- * Makes the request of an http target. 2xx is success; 408, 425, 429, 5xx and what the network does are tried again, after Retry-After
- * where the server names it; everything else is final. Redirects are not followed: a server must not choose where a payload goes.
+ * Makes the request of an http target. 2xx is success. 408, 425, 429, 5xx and network errors are retried, after Retry-After if
+ * the server sends it. Everything else is final. Redirects are not followed: a server must not choose where a payload goes.
  */
 import { type IncomingMessage, Agent as PlainAgent, request as plainRequest } from 'node:http'
 import { Agent as TlsAgent, request as tlsRequest } from 'node:https'
@@ -16,20 +16,20 @@ export interface HttpHandlerOptions {
   /** Key of the signature; absent: requests are not signed. */
   signingKey: Buffer | undefined
   clock: Clock
-  /** After which an idle connection is closed, ms. Default 30 s. */
+  /** Idle time after which a connection is closed, ms. Default 30 s. */
   idleMs?: number
 }
 
-/** A server need not close them, and there may be one for each name that a target has. */
+/** A server need not close them, and there may be one for each name of a target. */
 const idleMsDefault = 30_000
 
-/** Of an answer's body so much is kept, and so much is read before the connection is given up. */
+/** Bytes that are kept of a response body, and bytes that are read before the connection is dropped. */
 const bodyKeptBytes = 1_024
 const bodyReadBytesMax = 65_536
-/** Statuses besides 5xx that another try may change. */
+/** Statuses besides 5xx that a retry may change. */
 const passing = new Set([408, 425, 429])
 
-/** Answers before the answer, such as 103 Early Hints. */
+/** Responses before the final one, such as 103 Early Hints. */
 const interimAnswersMax = 10
 
 const switched = (status: number | undefined): NonRetryableError =>
@@ -41,7 +41,7 @@ class HttpStatusError extends Error {
 
 export function httpHandler(options: HttpHandlerOptions): Handler {
   const { guard, idleMs = idleMsDefault } = options
-  // The time counts between requests alone; a request has that of its attempt.
+  // The timeout counts only between requests. A request has the time of its attempt.
   const kept = { keepAlive: true, timeout: idleMs, lookup: guard.lookup }
   const agents = { 'http:': new PlainAgent(kept), 'https:': new TlsAgent(kept) }
   return async (run) => {
@@ -56,7 +56,7 @@ export function httpHandler(options: HttpHandlerOptions): Handler {
     const answer = await new Promise<IncomingMessage>((resolve, reject) => {
       const request = send(url, { method: http.method, headers: headersOf(run, http, options), signal: run.signal, agent })
       request.on('response', resolve)
-      // Neither is an answer, and none need follow: the slot would be held until the attempt is over.
+      // Neither is a final response, and none need follow: the slot would be held until the attempt ends.
       request.on('upgrade', (answer, socket) => {
         socket.destroy()
         reject(switched(answer.statusCode))
@@ -92,9 +92,12 @@ function headersOf(run: Run, { headers }: HttpTarget, { signingKey, clock }: Htt
   return { ...given, ...ours, ...(signingKey === undefined ? {} : signed(id, body, signingKey, clock.nowMs())) }
 }
 
-/** The execution's id in characters that every header and the signed text of Standard Webhooks can carry: the same for each attempt. */
+/**
+ * The execution's id in characters that every header and the signed text of Standard Webhooks can carry: the same for each
+ * attempt.
+ */
 function idempotencyKey({ jobId, executionId }: Run): string {
-  // Of the id only the job's own part can hold others.
+  // Only the job's own part of the id can contain other characters.
   return `${encodeURIComponent(jobId).replaceAll('.', '%2E')}${executionId.slice(jobId.length)}`
 }
 
@@ -106,7 +109,7 @@ function failureOf(status: number, body: string, retryAfter: string | undefined,
   return afterMs === undefined ? new HttpStatusError(message) : new RetryLaterError(afterMs, message)
 }
 
-/** Retry-After is seconds or an HTTP date; anything else is as if it were not there. */
+/** Retry-After is seconds or an HTTP date; any other value is ignored. */
 export function delayOf(retryAfter: string | undefined, nowMs: number): number | undefined {
   if (retryAfter === undefined) return undefined
   if (/^\s*\d{1,9}\s*$/.test(retryAfter)) return Number(retryAfter) * 1_000
@@ -114,7 +117,7 @@ export function delayOf(retryAfter: string | undefined, nowMs: number): number |
   return Number.isNaN(at) ? undefined : Math.max(0, at - nowMs)
 }
 
-/** The first bytes of the body as text; the rest is read and dropped as far as it keeps the connection usable. */
+/** The first bytes of the body as text. The rest is read and dropped if that keeps the connection usable. */
 async function startOf(answer: IncomingMessage): Promise<string> {
   const kept: Buffer[] = []
   let bytes = 0

@@ -1,4 +1,4 @@
-/** What a handler is, and the handlers that every worker has. */
+/** The interface of handlers, and the handlers that every worker has. */
 export { builtInHandlers } from './built-in.ts'
 export {
   type BatchHandler,

@@ -1,6 +1,6 @@
 /**
- * Writes a record to any topic, at least once: for topics that are not allowed as targets, or need a worker's retries.
- * Payload: {"topic", "partition"?, "key"?, "value"?, "headers"?}. Keys, values and header values are text or {"base64"}; null is none.
+ * Writes a record to any topic, at least once: for topics that are not allowed as targets, or need a worker's retries. Payload:
+ * {"topic", "partition"?, "key"?, "value"?, "headers"?}. Keys, values and header values are text or {"base64"}; null is none.
  */
 import { bytesOfBase64, isObject } from '../../../streams/definitions/index.ts'
 import type { LogWriter, RecordOut } from '../../ports/index.ts'
@@ -9,7 +9,10 @@ import { NonRetryableError } from './handler-errors.ts'
 
 const known = new Set(['topic', 'partition', 'key', 'value', 'headers'])
 
-/** `writer` is asked for at each run, so that it may be opened at the first one. `prefix`: of our own topics, which are refused. */
+/**
+ * `writer` is called at each run, so that the writer may be opened at the first one. `prefix`: of our own topics, which are
+ * refused.
+ */
 export function kafkaProduceHandler(writer: () => Promise<LogWriter>, prefix: string): Handler {
   return async (run) => {
     const record = recordOf(run, prefix)

@@ -1,4 +1,4 @@
-/** Loads a user's handlers from a module, at start, so that a mistake shows then and not at the first run. */
+/** Loads a user's handlers from a module, at the start, so that a mistake shows then and not at the first run. */
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -6,9 +6,9 @@ import { DuelogError, messageOf } from '../../errors/index.ts'
 import { type BatchHandler, type Handler, type Handlers, handlerProblem } from './handler.ts'
 
 /**
- * The functions and batch handlers that a module exports by name, and those of its default export when that is an object; the latter may
- * have names that no identifier can, such as `send-report`. Relative paths count from the working directory.
- * Throws DuelogError `bad-config` when the module is missing, fails to load, or exports anything else.
+ * The functions and batch handlers that a module exports by name, and those of its default export if that is an object. The
+ * latter may have names that are no identifiers, such as `send-report`. Relative paths start at the working directory. Throws
+ * DuelogError `bad-config` if the module is missing, fails to load, or exports anything else.
  */
 export async function loadHandlers(modulePath: string): Promise<Handlers> {
   const path = resolve(modulePath)
@@ -20,7 +20,7 @@ export async function loadHandlers(modulePath: string): Promise<Handlers> {
     throw new DuelogError('bad-config', `DUELOG_HANDLERS: ${path} could not be loaded: ${messageOf(error)}`, { cause: error })
   }
   const { default: byDefault, ...named } = module
-  // A CommonJS module shows its exports both by name and as the default; the default is the complete one.
+  // A CommonJS module shows its exports both by name and as the default; the default is complete.
   const found = { ...named, ...objectOf(byDefault, path) }
   delete found['module.exports']
   const handlers: Handlers = {}

@@ -1,9 +1,9 @@
-/** The addresses of this machine, on all its interfaces: public ones, too, lead to what listens here. */
+/** The addresses of this machine, on all its interfaces. Public ones also lead to services that listen here. */
 import { BlockList } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import type { Clock } from '../../clock/index.ts'
 
-/** How old they may be, ms: to read them takes milliseconds where there are many interfaces. */
+/** Maximum age of the list, ms: with many interfaces, reading them takes milliseconds. */
 const maxAgeMs = 1_000
 
 export function ownAddresses(clock: Pick<Clock, 'steadyMs'>, read = networkInterfaces): () => BlockList {

@@ -1,10 +1,10 @@
 /**
- * One attempt while this worker runs it. It is what the handler sees (Run) and what the outbox reports from.
+ * One attempt while this worker runs it. The handler sees it as its Run, and the report sender reports from it.
  *
  *   running ──► ended (succeeded | failed | released | cancelled)     ended: the outcome is fixed, its report may still be on the way
  *
- * A handler that has not returned when its attempt ended (timeout, drain, cancellation) keeps its slot until it does.
- * A cancelled attempt has no report: its owner has decided already.
+ * A handler that has not returned when its attempt ended (timeout, drain, cancellation) keeps its slot until it does. A cancelled
+ * attempt has no report: its owner has already decided.
  */
 import type { Logger } from 'pino'
 import type { Execution, HttpTarget, RunError } from '../../../schemas/index.ts'
@@ -25,7 +25,7 @@ export const succeededWithoutResult: Outcome = { type: 'SUCCEEDED', result: null
 export const released: Outcome = { type: 'RELEASED' }
 export const cancelled: Outcome = { type: 'CANCELLED' }
 
-/** What an attempt asks of the executor that runs it. */
+/** Callbacks of an attempt to its runner. */
 export interface AttemptHost {
   readonly logger: Logger
   progressed(attempt: Attempt): void
@@ -39,10 +39,13 @@ export class Attempt implements Run {
   outcome: Outcome | undefined
   /** When the outcome was fixed, epoch ms. */
   endedAt = 0
-  /** Waits in the outbox for the next send; never twice. */
+  /** It is queued for the next send; never twice. */
   queued = false
   startedSent = false
-  /** When the handler began, the wheel looks at it next, and its last report but the final one was made; by the steady clock. */
+  /**
+   * By the steady clock: when the handler began, when the supervisor checks it next, and when its last report except the final
+   * one was made.
+   */
   beganAt = 0
   wakeAt = 0
   beatAt = 0
@@ -103,7 +106,7 @@ export class Attempt implements Run {
     return this.#logger
   }
 
-  /** An arrow, so that a handler may take it apart: `({ heartbeat }) => …`. */
+  /** An arrow, so that a handler may destructure it: `({ heartbeat }) => …`. */
   get heartbeat(): (progress?: Progress) => void {
     return (progress = {}) => {
       if (this.outcome !== undefined) return
@@ -115,7 +118,7 @@ export class Attempt implements Run {
     }
   }
 
-  /** Aborts the handler's signal, also one that it asks for later. */
+  /** Aborts the handler's signal, even if the handler reads it later. */
   abort(reason: Error): void {
     this.#abort ??= new AbortController()
     this.#abort.abort(reason)

@@ -1,4 +1,4 @@
-/** What a handler's return value becomes in the report. */
+/** Converts a handler's return value to the outcome in the report. */
 import { executionEventSchema } from '../../../schemas/index.ts'
 import { counted } from '../../../streams/text/index.ts'
 import { errorOf, runError } from '../handlers/index.ts'
@@ -9,7 +9,9 @@ const resultField = executionEventSchema.fields.find((field) => field.name === '
 /** From the schema: 64 KB of JSON. */
 export const resultBytesMax: number = resultField !== undefined && 'maxBytes' in resultField ? resultField.maxBytes : 65_536
 
-/** `undefined` is no result. A result that is no JSON or too large fails the attempt for good: the next would return the same. */
+/**
+ * `undefined` is no result. A result that is not JSON, or too large, fails the attempt for good: a retry would return the same.
+ */
 export function succeeded(returned: unknown): Outcome {
   if (returned === undefined) return succeededWithoutResult
   let json: string | undefined
@@ -25,7 +27,7 @@ export function succeeded(returned: unknown): Outcome {
   return { type: 'FAILED', error: runError('ResultTooLarge', message, false) }
 }
 
-/** The outcome of each run of a batch by its place, from what the handler returned. */
+/** The outcome of each run of a batch, by its index, from the handler's return value. */
 export function batchOutcomes(returned: unknown, runs: number): (index: number) => Outcome {
   if (returned === undefined) return () => succeededWithoutResult
   if (!Array.isArray(returned)) return () => wrong('what a batch handler returned is no list of outcomes')

@@ -1,8 +1,8 @@
 /**
- * The reports on their way to the owners. Attempts queue here for at most 10 ms, then one send carries whatever is true
- * of each by then: an attempt that has already ended sends only its final event. A send that fails is repeated until it
- * succeeds; the owner takes an event twice without harm. Where the brokers refuse one event for what it holds, each is sent alone, and of
- * the refused one only that its run has failed.
+ * Sends reports to the owners. Attempts queue here for at most 10 ms, then one send carries the current state of each: an attempt
+ * that has already ended sends only its final event. A failed send is repeated until it succeeds; a duplicate event does no harm
+ * at the owner. If the brokers refuse an event because of its contents, each event is sent alone. The refused one is then
+ * replaced by a report that only says that its run has failed.
  */
 import type { Logger } from 'pino'
 import type { ExecutionEvent, ExecutionEventInput, RunError } from '../../../schemas/index.ts'
@@ -16,11 +16,11 @@ import type { Attempt, Outcome } from './attempt.ts'
 export const eventLingerMs = 10
 /** Events in one send. */
 export const eventsPerSendMax = 1_000
-/** Sends on their way at once. */
+/** Sends in flight at once. */
 export const sendsInFlightMax = 2
-/** Reports queued or on their way; with more no further handler is started. */
+/** Reports queued or in flight. At this number no further handler starts. */
 export const eventsPendingMax = 10_000
-/** Bytes of the executions that they are about, which are kept as long. */
+/** Bytes of their executions, which are kept until then. */
 export const pendingBytesMax = 32 * 1024 * 1024
 const resendFirstMs = 100
 const resendMaxMs = 1_000
@@ -33,13 +33,13 @@ export interface ReportSenderOptions {
   instance: string
   clock: Clock
   logger: Logger
-  /** Something became of an attempt that is not tracked: nothing is sent of it. */
+  /** An untracked attempt has news: nothing is sent about it. */
   onUntracked(attempt: Attempt): void
   /** The broker has acknowledged a report about each of them. */
   onAcked(attempts: readonly Attempt[]): void
 }
 
-/** What is sent, and the attempt that it is about. */
+/** A record and its attempt. */
 type Report = { record: RecordOut; attempt: Attempt }
 
 export class ReportSender {
@@ -66,7 +66,7 @@ export class ReportSender {
     return this.pending >= eventsPendingMax || this.#bytes >= pendingBytesMax
   }
 
-  /** Opens the writer, so that a broker that cannot be reached shows at start. */
+  /** Opens the writer, so that an unreachable broker shows at the start. */
   async open(): Promise<void> {
     await this.#openWriter()
   }
@@ -81,7 +81,7 @@ export class ReportSender {
     else this.#linger()
   }
 
-  /** Sends all that is queued now and resolves when nothing is on its way. It waits as long as the broker is away. */
+  /** Sends all queued reports and resolves when nothing is in flight. It waits as long as the brokers are unreachable. */
   flush(): Promise<void> {
     if (this.pending === 0) return Promise.resolve()
     this.#flushing = true
@@ -90,7 +90,7 @@ export class ReportSender {
     return idle
   }
 
-  /** Gives up what could not be sent: the owners' leases find out. */
+  /** Gives up unsent reports: the owners detect that by their leases. */
   async close(): Promise<void> {
     this.#closed = true
     this.#lingering?.()
@@ -128,7 +128,7 @@ export class ReportSender {
     this.#lookIdle()
   }
 
-  /** What an owner has cancelled it needs to hear nothing of; for the offset that is as good as a report. */
+  /** The owner needs no report about an attempt that it has cancelled. For the offset this counts as a report. */
   #withoutCancelled(attempts: Attempt[]): Attempt[] {
     const silent = attempts.filter(({ outcome }) => outcome?.type === 'CANCELLED')
     if (silent.length === 0) return attempts
@@ -158,12 +158,12 @@ export class ReportSender {
     this.#inFlightEvents -= attempts.length
     for (const { entry } of attempts) this.#bytes -= entry.bytes
     this.#options.onAcked(attempts)
-    // While the sends were full, the linger of what queued meanwhile may have passed.
+    // The linger time of newly queued reports may have passed while all sends were in use.
     if (this.#lingering === undefined || this.#flushing || this.#queue.length >= eventsPerSendMax) this.#send()
     this.#lookIdle()
   }
 
-  /** Sends them, and gives back those that are to be sent again. */
+  /** Sends the reports and returns those that must be sent again. */
   async #unsent(reports: Report[]): Promise<Report[]> {
     const failure = await this.#sent(reports)
     if (failure === undefined) return []
@@ -177,7 +177,7 @@ export class ReportSender {
     return left
   }
 
-  /** Why they were not sent; undefined: they were. */
+  /** The reason of a failure; undefined on success. */
   async #sent(reports: Report[]): Promise<unknown> {
     try {
       await (await this.#openWriter()).write(reports.map(({ record }) => record))
@@ -208,13 +208,16 @@ export class ReportSender {
     }
   }
 
-  /** Its end says only that it failed. Of one that has not ended by then there is nothing to leave out: it is sent again as it is. */
+  /**
+   * A final report then says only that the run failed. A report of an unfinished attempt has nothing to leave out: it is sent
+   * again unchanged.
+   */
   #withoutContents({ record, attempt }: Report, refusal: unknown): Report {
     const isEnd = attempt.outcome !== undefined && !attempt.queued
     return { attempt, record: isEnd ? this.#failed(attempt, runError('report-refused', messageOf(refusal), false)) : record }
   }
 
-  /** What the handler gave cannot be written. The run must end all the same, so the report says just that. */
+  /** The handler's result cannot be written. The run must end all the same, so the report says only that. */
   #failed(attempt: Attempt, error: RunError): RecordOut {
     attempt.progress = null
     attempt.message = null

@@ -1,13 +1,13 @@
 /**
- * What is due for one batch handler and waits for others. A batch is ripe when it is full, or when the run in it that was due first has
- * waited long enough; then it takes its turn among what else is due, by the highest priority in it.
+ * Collects due runs of one batch handler. A batch is ripe when it is full, or when its oldest run has waited long enough. It then
+ * takes its turn among all due runs, with the highest priority in it.
  */
 import type { Clock } from '../../clock/index.ts'
 import type { Entry } from '../consume/index.ts'
 import type { BatchHandler } from '../handlers/index.ts'
 import { ReadyQueue } from './ready-queue.ts'
 
-/** Stands in the queue of what is due for a batch that is ripe. */
+/** Represents a ripe batch in the ready queue. */
 export class BatchTurn {
   readonly batchCollector: BatchCollector
   readonly level: number
@@ -26,11 +26,13 @@ export class BatchCollector {
   readonly #onRipe: (turn: BatchTurn) => void
   readonly #onWoken: () => void
   readonly #waiting: ReadyQueue<Entry>
-  /** Levels at which a turn stands in the queue. */
+  /** Levels that have a turn in the ready queue. */
   readonly #offered = new Set<number>()
   #disarm: (() => void) | undefined
 
-  /** `onRipe` gets the turn of a ripe batch, `onWoken` is called when that came by the clock; `levels` is the number of priorities. */
+  /**
+   * `onRipe` gets the turn of a ripe batch. `onWoken` is called if a timer made it ripe. `levels` is the number of priorities.
+   */
   constructor(handler: BatchHandler, levels: number, clock: Clock, onRipe: (turn: BatchTurn) => void, onWoken: () => void) {
     this.handler = handler
     this.#clock = clock
@@ -44,7 +46,7 @@ export class BatchCollector {
     this.#look()
   }
 
-  /** The runs of the batch whose turn it is; none when an earlier turn took them. */
+  /** The runs of the batch for this turn; none if an earlier turn took them. */
   take(turn: BatchTurn): Entry[] {
     this.#offered.delete(turn.level)
     const batch: Entry[] = []

@@ -1,4 +1,7 @@
-/** Lets others have what this worker has taken and may not start, because its clock is not trusted; what runs already goes on here. */
+/**
+ * Gives back the runs that this worker has taken and may not start, because its clock is not trusted. Running handlers continue
+ * here.
+ */
 import type { Logger } from 'pino'
 import type { Clock } from '../../clock/index.ts'
 import { withTimeout } from '../../concurrency/index.ts'
@@ -8,7 +11,7 @@ import type { ReportSender } from '../report/index.ts'
 import type { Runner } from './runner.ts'
 import type { UntrackedRuns } from './untracked-runs.ts'
 
-/** How long the last reports and offsets may take to reach the broker, before others have the partitions. */
+/** Time limit for the last reports and offsets to reach the broker, before others get the partitions. */
 export const lastReportsMsMax = 5_000
 
 export interface HandBackOptions {
@@ -20,7 +23,7 @@ export interface HandBackOptions {
   committer: OffsetCommitter
   clock: Clock
   logger: Logger
-  /** How long handlers of runs that are not tracked may take to return: whoever reads them next would run them again. */
+  /** Time limit for handlers of untracked runs: the next reader would run them again. */
   drainMs: number
 }
 
@@ -29,12 +32,13 @@ export async function handBack(options: HandBackOptions): Promise<void> {
   const { intake, pinned, runner, untracked, reportSender, committer, clock, logger, drainMs } = options
   logger.error('The wall clock has not been trusted for long; runs that were not started are left to other workers of the pool.')
   intake.goAway()
-  // No commit passes what is held: what was started behind it would run again elsewhere. Of what is not tracked that cannot be helped.
+  // No commit passes a held entry: entries that were started after it would run again elsewhere. For untracked runs that cannot
+  // be avoided.
   const inTheWay = [...intake.lanes].flatMap((lane) => lane.heldBeforeStarted())
   for (const entry of [...pinned.heldEntries(), ...inTheWay]) {
     if (entry.tracked && entry.execution !== undefined) runner.release(entry, entry.execution)
   }
-  // Should the clock be trusted before we have left, nothing starts that others are about to have.
+  // If the clock is trusted again before we have left, no entry may start that others are about to get.
   for (const lane of intake.lanes) lane.dropHeld()
   await withTimeout(clock, drainMs, untracked.settled())
   await withTimeout(clock, lastReportsMsMax, reportSender.flush())

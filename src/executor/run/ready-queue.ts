@@ -1,13 +1,13 @@
 /**
- * What is due and waits for a slot: one first-in-first-out queue for each priority.
- * The highest level goes first, except that one pick in 16 goes to a lower one: to the level whose head has been due
- * longest, so that a flood of higher priority delays the others but never starves them.
+ * Due runs that wait for a slot: one first-in-first-out queue for each priority. The highest level goes first, except that one
+ * pick in 16 goes to a lower one: to the level whose head has been due longest. So a flood of higher priority delays the others
+ * but never starves them.
  */
 
-/** Every so many picks one goes to a lower level. */
+/** One pick in this many goes to a lower level. */
 export const lowerPickEvery = 16
 
-/** A queue's array is cut when so many of its heads are spent. */
+/** A queue's array is compacted after this many used heads. */
 const spentMax = 1_024
 
 interface Level<Item> {
@@ -28,12 +28,12 @@ export class ReadyQueue<Item extends { readonly dueAt: number }> {
     return this.#size
   }
 
-  /** Highest level that has something, -1 when nothing waits. */
+  /** Highest level that is not empty; -1 if nothing waits. */
   get top(): number {
     return this.#levels.findIndex(hasItems)
   }
 
-  /** When the head that is due longest was due; Infinity when nothing waits. */
+  /** Due time of the oldest head; Infinity if nothing waits. */
   get oldestDueAt(): number {
     return this.#levels.reduce(
       (oldest, level) => Math.min(oldest, level.items[level.head]?.dueAt ?? oldest),

@@ -1,6 +1,6 @@
 /**
- * Starts what is due while there are slots, and fixes the outcomes.
- * A handler that returns at once never leaves the loop of #pump: no promise, timer or closure is made for it.
+ * Starts due runs while there are slots, and fixes the outcomes. A handler that returns at once never leaves the loop of #pump:
+ * no promise, timer or closure is created for it.
  */
 import type { Logger } from 'pino'
 import type { Execution } from '../../../schemas/index.ts'
@@ -26,7 +26,7 @@ import { ReadyQueue } from './ready-queue.ts'
 import { RunningCalls } from './running-calls.ts'
 import { Supervisor } from './supervisor.ts'
 
-/** Handlers started before the event loop may do something else. */
+/** Handlers started before the event loop gets a turn. */
 export const startsPerTurnMax = 256
 
 export interface RunnerOptions {
@@ -37,11 +37,11 @@ export interface RunnerOptions {
   clock: Clock
   metrics: Metrics
   logger: Logger
-  /** An entry left the hold. Called before its handler runs. */
+  /** An entry is no longer held. Called before its handler runs. */
   onStarted(entry: Entry): void
   /** An entry needs no event. */
   onDone(entry: Entry): void
-  /** An entry came before its time: the clock was ahead when it was found to be due. It is handed in again then. */
+  /** An entry came before its time: the clock was ahead when it was found to be due. It is handed in again when it is due. */
   onEarly(entry: Entry): void
 }
 
@@ -59,7 +59,7 @@ export class Runner implements AttemptHost {
   #pumping = false
   #turn: NodeJS.Immediate | undefined
   #stopped = false
-  /** What may start although nothing more is to. */
+  /** Entries that may start although the runner has stopped. */
   #last: ReadonlySet<Entry> = new Set()
 
   constructor(options: RunnerOptions) {
@@ -81,7 +81,7 @@ export class Runner implements AttemptHost {
         return [name, new BatchCollector(handler, priorities.length, clock, onRipe, () => this.pump())]
       }),
     )
-    // Till then nothing is due.
+    // Nothing counts as due before that.
     clock.guard?.onTrusted(() => this.pump())
     this.#lateness = metrics.startLateness.labels(pool)
     this.#expired = metrics.attempts.labels(pool, 'expired')
@@ -101,7 +101,10 @@ export class Runner implements AttemptHost {
     else this.#ready.push(entry.lane.level, entry)
   }
 
-  /** Starts what it may. Call it when something became due, a slot or the outbox free, or the clock is trusted again: till then nothing is due. */
+  /**
+   * Starts all runs that may start. Call it when a run became due, a slot or room for reports became free, or the clock is
+   * trusted again. Without a trusted clock nothing is due.
+   */
   pump(): void {
     if (this.#pumping) return
     this.#pumping = true
@@ -114,7 +117,7 @@ export class Runner implements AttemptHost {
         })
         break
       }
-      // Looked at for each of them: a handler may have taken long.
+      // Read for each of them: a handler may have taken long.
       const nowMs = trustedMs(this.#options.clock)
       const item = nowMs === undefined ? undefined : this.#ready.next()
       if (item === undefined || nowMs === undefined) break
@@ -129,12 +132,12 @@ export class Runner implements AttemptHost {
     this.#supervisor.progressed(attempt)
   }
 
-  /** Aborts those of these attempts that run, and remembers the others: they are dropped when their turn comes. */
+  /** Aborts the running ones of these attempts and remembers the others: they are dropped when their turn comes. */
   cancel(cancellations: readonly Cancellation[]): void {
     for (const cancellation of this.calls.cancel(cancellations)) this.#cancels.add(cancellation)
   }
 
-  /** Nothing more starts but these, once they are handed in again. */
+  /** Nothing starts any more except these, once they are handed in again. */
   stopStarting(but: ReadonlySet<Entry>): void {
     this.#stopped = true
     this.#last = but
@@ -142,7 +145,7 @@ export class Runner implements AttemptHost {
     for (const handler of this.#handlers.values()) if (handler instanceof BatchCollector) handler.clear()
   }
 
-  /** Whether the entry is one that its owner should have kept: then it is given back at once. */
+  /** Whether the owner should not have dispatched the entry yet: then it is given back at once. */
   givesBack(entry: Entry, record: RecordIn): boolean {
     const { execution } = entry
     if (execution === undefined || !isMisdated(execution, record)) return false
@@ -180,7 +183,7 @@ export class Runner implements AttemptHost {
     this.#end(attempt, outcomeOf(attempt, returned))
   }
 
-  /** Answers with the number of runs that it started. */
+  /** Returns the number of runs that it started. */
   #startBatch(turn: BatchTurn, nowMs: number): number {
     const attempts: Attempt[] = []
     for (const entry of turn.batchCollector.take(turn)) {
@@ -209,7 +212,7 @@ export class Runner implements AttemptHost {
     return attempts.length
   }
 
-  /** The attempt to run, unless it may not start any more; its owner knows that by itself. */
+  /** The attempt to run, unless it must not start any more, which its owner already knows. */
   #admitted(entry: Entry, nowMs: number): Attempt | undefined {
     const execution = entry.execution as Execution
     const late = nowMs >= execution.startDeadlineAt
@@ -245,7 +248,7 @@ export class Runner implements AttemptHost {
   }
 }
 
-/** Nobody asks for the result of one that is not tracked. */
+/** Nothing uses the result of an untracked run. */
 function outcomeOf({ entry }: Attempt, returned: unknown): Outcome {
   return entry.tracked ? succeeded(returned) : succeededWithoutResult
 }

@@ -1,13 +1,16 @@
-/** Calls of handlers that have not returned. Each has a slot, a batch one for all of its runs; an attempt that has ended keeps it till then. */
+/**
+ * Handler calls that have not returned. Each has a slot; a batch has one for all of its runs. An attempt that has ended keeps it
+ * until then.
+ */
 import { attemptKey, type Cancellation, isMeant } from '../consume/index.ts'
 import { namedError } from '../handlers/index.ts'
 import { type Attempt, cancelled, failed, type Outcome, type ReportSender, released } from '../report/index.ts'
 import type { Supervisor } from './supervisor.ts'
 
-/** Bytes of the executions whose handlers run: with more no further one is started. */
+/** Limit of the bytes of running executions. At this size no further handler starts. */
 export const runningBytesMax = 64 * 1024 * 1024
 
-/** The outcome of each attempt of a call by its place, from what the handler returned. */
+/** The outcome of each attempt of a call, by its index, from the handler's return value. */
 export type OutcomesOf = (returned: unknown) => (index: number) => Outcome
 
 export interface RunningCallsOptions {
@@ -31,7 +34,7 @@ export class RunningCalls {
     this.#options = options
   }
 
-  /** Whether one more may begin, of so many side by side. */
+  /** Whether one more call may begin at this concurrency. */
   hasSlot(concurrency: number): boolean {
     return this.#slots < concurrency && this.#bytes < runningBytesMax
   }
@@ -57,7 +60,7 @@ export class RunningCalls {
     )
   }
 
-  /** Aborts those of these attempts that run; answers with the others. */
+  /** Aborts the running ones of these attempts; returns the others. */
   cancel(cancellations: readonly Cancellation[]): Cancellation[] {
     const wanted = new Map(cancellations.map((cancellation) => [attemptKey(cancellation), cancellation]))
     for (const attempt of this.#running) {
@@ -72,7 +75,7 @@ export class RunningCalls {
     return [...wanted.values()]
   }
 
-  /** Gives back what still runs. The report is fixed first, so that what the handler does at the abort cannot change it. */
+  /** Gives back all running attempts. The report is fixed first, so that the handler's reaction to the abort cannot change it. */
   releaseAll(): void {
     const { fix, reportSender, supervisor } = this.#options
     for (const attempt of this.#running) {

@@ -1,17 +1,17 @@
 /**
- * Watches attempts while their handlers run: heartbeats keep their leases, timeouts end them, progress is passed on. All by the steady clock:
- * no step of the wall clock ends a handler, or keeps its heartbeats back.
+ * Supervises attempts while their handlers run: heartbeats renew their leases, timeouts end them, progress is reported.
+ * Everything uses the steady clock: no step of the wall clock ends a handler or delays its heartbeats.
  */
 import { type Clock, steadyClock } from '../../clock/index.ts'
 import { namedError, runError } from '../handlers/index.ts'
 import type { Attempt, Outcome, ReportSender } from '../report/index.ts'
 import { TimerQueue } from './timer-queue.ts'
 
-/** The wheel looks at running attempts at multiples of this; timeouts and heartbeats are late by at most so much. */
+/** Running attempts are checked at multiples of this interval. Timeouts and heartbeats are late by at most this much. */
 const wheelTickMs = 20
-/** A handler's progress is passed on at most so often. */
+/** Shortest interval of progress reports. */
 const progressIntervalMs = 1_000
-/** Reports for each lease while an attempt runs: two may get lost before the lease does. */
+/** Reports per lease while an attempt runs: two may get lost before the lease expires. */
 const beatsPerLease = 3
 
 export class Supervisor {
@@ -50,7 +50,7 @@ export class Supervisor {
 
   #nextLook(attempt: Attempt): number {
     const timeoutAt = attempt.beganAt + attempt.execution.attemptTimeoutMs
-    // Nobody waits for a sign of life of one that is not tracked.
+    // Untracked runs have no lease.
     if (!attempt.entry.tracked) return timeoutAt
     return Math.min(timeoutAt, attempt.beatAt + attempt.execution.leaseMs / beatsPerLease)
   }

@@ -1,7 +1,7 @@
 /**
- * Items that wait for an instant, and the one timer that wakes for the earliest of them.
- * Instants are whole milliseconds and many items share one, so the heap holds instants, not items: a herd due at the
- * same millisecond costs one heap entry, and each wake hands over everything that is due by then.
+ * Items that wait for an instant, with one timer for the earliest of them. Instants are whole milliseconds and many items share
+ * one. So the heap holds instants, not items: a burst due at the same millisecond costs one heap entry, and each wake hands over
+ * everything that is due by then.
  */
 import type { Clock } from '../../clock/index.ts'
 
@@ -16,7 +16,7 @@ export class TimerQueue<Item> {
   #disarm: (() => void) | undefined
   #waking = false
 
-  /** `onDue` is called for each item at its instant or after, never before; `onWoken` once after each wake. */
+  /** `onDue` is called for each item at its instant or later, never before; `onWoken` once after each wake. */
   constructor(clock: Clock, onDue: (item: Item) => void, onWoken: () => void = () => {}) {
     this.#clock = clock
     this.#onDue = onDue
@@ -34,7 +34,9 @@ export class TimerQueue<Item> {
     if (atMs < this.#armedAtMs && !this.#waking) this.#arm()
   }
 
-  /** An emptied instant stays in the heap until its time, so that instants which fill and empty all the time enter it once. */
+  /**
+   * An empty instant stays in the heap until its time, so that an instant that is filled and emptied repeatedly enters it once.
+   */
   delete(atMs: number, item: Item): void {
     this.#items.get(atMs)?.delete(item)
   }

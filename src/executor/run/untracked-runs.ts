@@ -1,6 +1,6 @@
 /**
- * Runs of jobs with trackRuns false. Nobody is told of them: their offset is done when the handler has settled, however that was, so
- * that a worker which dies before loses none. A failure shows in a metric and in the log, and nowhere else.
+ * Runs of jobs with trackRuns false. Nothing is reported about them. Their offset is done when the handler has settled, whatever
+ * the outcome, so a worker that crashes before loses none. A failure shows only in a metric and in the log.
  */
 import type { Logger } from 'pino'
 import type { Clock } from '../../clock/index.ts'
@@ -8,7 +8,7 @@ import type { Metrics } from '../../metrics/index.ts'
 import type { Entry } from '../consume/index.ts'
 import type { Attempt } from '../report/index.ts'
 
-/** Failures logged one by one in each second; a flood of them is counted. */
+/** Failures that are logged individually in each second. Further ones are counted. */
 export const failuresLoggedPerSecondMax = 20
 
 export interface UntrackedRunsOptions {
@@ -39,7 +39,7 @@ export class UntrackedRuns {
     this.#open.add(entry)
   }
 
-  /** Something became of an attempt. One that is given back is read again by whoever has its partition then. */
+  /** An attempt has ended or has news. One that is given back is read again by the partition's next owner. */
   ended(attempt: Attempt): void {
     const { outcome, entry } = attempt
     if (outcome === undefined || outcome.type === 'RELEASED') return
@@ -52,7 +52,7 @@ export class UntrackedRuns {
     for (const resolve of this.#settled.splice(0)) resolve()
   }
 
-  /** Resolves when all that were opened are done. */
+  /** Resolves when all opened runs are done. */
   settled(): Promise<void> {
     if (this.#open.size === 0) return Promise.resolve()
     return new Promise((resolve) => this.#settled.push(resolve))
