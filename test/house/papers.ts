@@ -35,10 +35,10 @@ export function brokenPaths(files: readonly HouseFile[], exists: (path: string) 
   )
 }
 
-/** Names of settings in a text. Those of the test run are no settings. */
+/** Names of settings in a text. Those of the tests (DUELOG_TEST_, DUELOG_MODEL_) are no settings. */
 export function settingsIn(text: string): string[] {
   const found = text.match(/\b(DUELOG|KAFKA|SCHEMA)_[A-Z]+(_[A-Z]+)*\b(?!_)/g) ?? []
-  return [...new Set(found)].filter((name) => !name.startsWith('DUELOG_TEST_'))
+  return [...new Set(found)].filter((name) => !/^DUELOG_(TEST|MODEL)_/.test(name))
 }
 
 const parts = ['Context', 'Decision', 'Alternatives', 'Consequences']
