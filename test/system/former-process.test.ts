@@ -51,7 +51,7 @@ test('nobody is taken out of a group who may live, and what goes wrong is no rea
 test('the member of a killed process leaves at once, and the next one gets its partitions long before its session is over', async () => {
   const { jobs } = await makeTopics(['jobs'], 2)
   const [dataDir, groupId] = [await folder(), `${uniquePrefix()}group`]
-  const child = spawn(process.execPath, [join(import.meta.dirname, 'tools/lost-member.ts')], {
+  const child = spawn(process.execPath, [join(import.meta.dirname, '../tools/lost-member.ts')], {
     env: { ...process.env, MEMBER: JSON.stringify({ brokers, groupId, topic: jobs, dataDir }) },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
