@@ -3,7 +3,7 @@
  * reports to the owner of the job's partition. It accesses only the log, the clock and the handlers.
  *
  *   control ──┐   cancellations, pinned runs
- *   intake ───┴──► hold (Timetable) ──► ready (by priority) ──► runner ──► outbox ──► committer
+ *   consumer ─┴──► held (TimerQueue) ──► ready (by priority) ──► runner ──► report sender ──► committer
  *
  * An offset is committed once the broker has an event about its attempt. A crash before that means redelivery. A crash after it
  * is detected by the owner through the lease. An untracked run has no events; its offset waits for its end.
@@ -15,7 +15,7 @@ import { type Clock, ClockAbsence } from '../clock/index.ts'
 import { withTimeout } from '../concurrency/index.ts'
 import { DuelogError, messageOf } from '../errors/index.ts'
 import type { Metrics } from '../metrics/index.ts'
-import type { Codec, Log } from '../ports/index.ts'
+import type { Codec, Log, RecordIn } from '../ports/index.ts'
 import { version } from '../process/index.ts'
 import { ControlConsumer, type Entry, ExecutionConsumer, OffsetCommitter, PinnedRuns } from './consume/index.ts'
 import { type Handlers, handlerProblem } from './handlers/index.ts'
@@ -61,180 +61,225 @@ export interface ExecutorView {
   reportsPending: number
 }
 
-export interface Executor {
+export class Executor {
+  readonly #options: ExecutorOptions
+  readonly #logger: Logger
+  readonly #committer: OffsetCommitter
+  readonly #untracked: UntrackedRuns
+  readonly #reportSender: ReportSender
+  readonly #runner: Runner
+  /** Runs that are not due yet. */
+  readonly #held: TimerQueue<Entry>
+  readonly #pinned = new PinnedRuns()
+  readonly #control: ControlConsumer
+  readonly #consumer: ExecutionConsumer
+  readonly #absence: ClockAbsence
+  #isStarted = false
+  #stopping: Promise<void> | undefined
+
+  /** Throws DuelogError `bad-config`. */
+  constructor(options: ExecutorOptions) {
+    checkOptions(options)
+    const { pool, clock, metrics, names, instance, log, codecs } = options
+    this.#options = options
+    const logger = options.logger.child({ pool })
+    this.#logger = logger
+    this.#committer = new OffsetCommitter(clock, logger, async (positions) => {
+      await this.#consumer.commit(positions)
+      this.#consumer.committed()
+    })
+    this.#untracked = new UntrackedRuns({ pool, clock, metrics, logger, onDone: (entry) => this.#done(entry) })
+    this.#reportSender = new ReportSender({
+      log,
+      codec: codecs.event,
+      topic: names.events,
+      ...{ instance, clock, logger },
+      onUntracked: (attempt) => this.#untracked.ended(attempt),
+      onAcked: (attempts) => this.#acked(attempts),
+    })
+    this.#runner = this.#newRunner()
+    this.#held = new TimerQueue<Entry>(
+      clock,
+      (entry) => this.#runner.ready(entry),
+      () => this.#runner.pump(),
+    )
+    this.#control = this.#newControlConsumer()
+    this.#consumer = this.#newExecutionConsumer()
+    this.#absence = new ClockAbsence({ clock, leave: () => this.#handBack(), join: () => this.#consumer.comeBack() })
+  }
+
   /** Joins the group. Rejects when the broker cannot be reached. */
-  start(): Promise<void>
+  async start(): Promise<void> {
+    this.#isStarted = true
+    await this.#reportSender.open()
+    await this.#control.start()
+    // A run that was cancelled in the backlog would start before its cancellation is read.
+    await withTimeout(this.#options.clock, cancelsReadMsMax, this.#control.caughtUp())
+    if (this.#stopping !== undefined) return
+    await this.#consumer.start()
+    this.#absence.start()
+  }
+
   /**
    * Takes nothing more, hands its partitions to others, lets handlers finish for `drainMs`, then aborts their signals and gives
    * their attempts back. Safe to call twice, and before start.
    */
-  stop(): Promise<void>
+  stop(): Promise<void> {
+    this.#stopping ??= this.#isStarted ? this.#stop() : Promise.resolve()
+    return this.#stopping
+  }
+
   /** Aborts the signals of all handlers now, and gives their attempts back. */
-  giveBack(): void
-  current(): ExecutorView
+  giveBack(): void {
+    this.#runner.calls.releaseAll()
+  }
+
+  current(): ExecutorView {
+    const { pool, concurrency } = this.#options
+    return {
+      pool,
+      concurrency,
+      running: Array.from(this.#runner.calls.running, ({ jobId, runNo, attempt, startedAt, progress, message }) => {
+        return { jobId, runNo, attempt, startedAt: startedAt ?? 0, progress, message }
+      }),
+      held: Array.from(this.#consumer.lanes).reduce((sum, lane) => sum + lane.held, this.#pinned.held),
+      reportsPending: this.#reportSender.pending,
+    }
+  }
+
+  #newRunner(): Runner {
+    const { pool, concurrency, handlers, clock, metrics } = this.#options
+    return new Runner({
+      pool,
+      concurrency,
+      handlers,
+      reportSender: this.#reportSender,
+      ...{ clock, metrics, logger: this.#logger },
+      onStarted: (entry) => this.#started(entry),
+      onDone: (entry) => this.#done(entry),
+      onEarly: (entry) => this.#held.add(entry.dueAt, entry),
+    })
+  }
+
+  #newControlConsumer(): ControlConsumer {
+    const { log, codecs, names, pool, instance, clock, metrics } = this.#options
+    return new ControlConsumer({
+      ...{ log, codecs, names, pool, instance, clock, metrics, logger: this.#logger },
+      onCancel: (cancellations) => this.#runner.cancel(cancellations),
+      onRun: (record, execution) => this.#takePinned(record, execution),
+    })
+  }
+
+  #newExecutionConsumer(): ExecutionConsumer {
+    const { log, codecs, names, pool, concurrency, instance, clock, metrics, leadMs = leadMsDefault } = this.#options
+    return new ExecutionConsumer({
+      ...{ log, codec: codecs.execution, names, pool, instance, leadMs, clock, metrics, logger: this.#logger },
+      userData: () => ({ instance, pool, concurrency, version }),
+      onRebalance: () => void this.#committer.commitNow(),
+      onTaken: (entry, record) => this.#runner.givesBack(entry, record) || this.#taken(entry),
+      onBatchTaken: () => this.#runner.pump(),
+      onDone: (lane) => this.#committer.touch(lane),
+    })
+  }
+
+  #taken(entry: Entry): void {
+    if (entry.dueAt <= this.#options.clock.nowMs()) this.#runner.ready(entry)
+    else this.#held.add(entry.dueAt, entry)
+  }
+
+  #takePinned(record: RecordIn, execution: Execution): void | Promise<void> {
+    // The run was meant for a worker that has stopped. Its owner sends it again.
+    if (this.#stopping !== undefined || this.#absence.isAway) return
+    const entry = this.#pinned.take(record, execution)
+    if (entry !== undefined) this.#taken(entry)
+    this.#runner.pump()
+    return this.#pinned.room()
+  }
+
+  #started(entry: Entry): void {
+    if (!entry.tracked) this.#untracked.opened(entry)
+    if (this.#pinned.has(entry)) this.#pinned.release(entry)
+    else this.#consumer.release(entry)
+  }
+
+  #acked(attempts: readonly Attempt[]): void {
+    for (const attempt of attempts) this.#done(attempt.entry)
+    this.#runner.pump()
+  }
+
+  #done(entry: Entry): void {
+    if (entry.state === 'done') return
+    entry.state = 'done'
+    entry.execution = undefined
+    if (!entry.tracked) this.#untracked.closed(entry)
+    this.#committer.touch(entry.lane)
+  }
+
+  async #stop(): Promise<void> {
+    const { clock, drainMs } = this.#options
+    this.#absence.stop()
+    this.#consumer.stopTaking()
+    this.#stopStarting()
+    const beganMs = clock.steadyMs()
+    await withTimeout(clock, drainMs, this.#untracked.settled())
+    const leftMs = Math.max(drainMs - (clock.steadyMs() - beganMs), 0)
+    // Other workers get the partitions before the drain, because due runs must not wait for our handlers.
+    await withTimeout(clock, lastReportsMsMax, this.#reportSender.flush())
+    await withTimeout(clock, lastReportsMsMax, this.#committer.commitNow())
+    this.#committer.stop()
+    await this.#consumer
+      .leave()
+      .catch((error: unknown) => this.#logger.warn({ error: messageOf(error) }, 'could not leave the group'))
+    await withTimeout(clock, leftMs, this.#runner.calls.drained())
+    this.#runner.calls.releaseAll()
+    await this.#control
+      .stop()
+      .catch((error: unknown) => this.#logger.warn({ error: messageOf(error) }, 'could not leave worker-control'))
+    await withTimeout(clock, lastReportsMsMax, this.#reportSender.flush())
+    await this.#reportSender.close()
+  }
+
+  #handBack(): Promise<void> {
+    const { clock, drainMs } = this.#options
+    return handBack({
+      consumer: this.#consumer,
+      pinned: this.#pinned,
+      runner: this.#runner,
+      untracked: this.#untracked,
+      reportSender: this.#reportSender,
+      committer: this.#committer,
+      ...{ clock, drainMs, logger: this.#logger },
+    })
+  }
+
+  /** Gives back what is held and must not start; starts the untracked runs that cannot be given back. */
+  #stopStarting(): void {
+    // No commit could pass an entry before a started one, and the started one would run again elsewhere.
+    const inTheWay = [...this.#consumer.lanes].flatMap((lane) => lane.heldBeforeStarted())
+    const toRun = inTheWay.filter(({ tracked }) => !tracked)
+    this.#runner.stopStarting(new Set(toRun))
+    this.#held.clear()
+    for (const entry of [...this.#pinned.heldEntries(), ...inTheWay]) {
+      if (entry.tracked && entry.execution !== undefined) this.#runner.release(entry, entry.execution)
+    }
+    // Nothing takes back an untracked run, and the next owner of its partition would run it again. So it ends here first.
+    for (const entry of toRun) {
+      this.#untracked.opened(entry)
+      this.#taken(entry)
+    }
+    this.#runner.pump()
+  }
 }
 
-export function createExecutor(options: ExecutorOptions): Executor {
-  const { log, codecs, names, pool, concurrency, instance, clock, metrics } = options
+function checkOptions({ pool, concurrency, handlers }: ExecutorOptions): void {
   if (!(Number.isInteger(concurrency) && concurrency >= 1)) {
     throw new DuelogError(
       'bad-config',
       `concurrency of pool "${pool}" is ${concurrency}; it must be a whole number of at least 1`,
     )
   }
-  for (const [name, handler] of Object.entries(options.handlers)) {
+  for (const [name, handler] of Object.entries(handlers)) {
     const problem = handlerProblem(name, handler)
     if (problem !== undefined) throw new DuelogError('bad-config', problem)
-  }
-  const logger = options.logger.child({ pool })
-  const committer = new OffsetCommitter(clock, logger, async (positions) => {
-    await intake.commit(positions)
-    intake.committed()
-  })
-  const done = (entry: Entry): void => {
-    if (entry.state === 'done') return
-    entry.state = 'done'
-    entry.execution = undefined
-    if (!entry.tracked) untracked.closed(entry)
-    committer.touch(entry.lane)
-  }
-  const untracked = new UntrackedRuns({ pool, clock, metrics, logger, onDone: done })
-  const reportSender = new ReportSender({
-    log,
-    codec: codecs.event,
-    topic: names.events,
-    ...{ instance, clock, logger },
-    onUntracked: (attempt) => untracked.ended(attempt),
-    onAcked: (attempts: readonly Attempt[]) => {
-      for (const attempt of attempts) done(attempt.entry)
-      runner.pump()
-    },
-  })
-  const runner: Runner = new Runner({
-    pool,
-    concurrency,
-    handlers: options.handlers,
-    reportSender,
-    ...{ clock, metrics, logger },
-    onStarted: (entry) => {
-      if (!entry.tracked) untracked.opened(entry)
-      if (pinned.has(entry)) pinned.release(entry)
-      else intake.release(entry)
-    },
-    onDone: done,
-    onEarly: (entry) => hold.add(entry.dueAt, entry),
-  })
-  const hold: TimerQueue<Entry> = new TimerQueue<Entry>(
-    clock,
-    (entry) => runner.ready(entry),
-    () => runner.pump(),
-  )
-  const taken = (entry: Entry): void => {
-    if (entry.dueAt <= clock.nowMs()) runner.ready(entry)
-    else hold.add(entry.dueAt, entry)
-  }
-  const pinned = new PinnedRuns()
-  const control = new ControlConsumer({
-    log,
-    codecs,
-    names,
-    pool,
-    instance,
-    clock,
-    metrics,
-    logger,
-    onCancel: (cancellations) => runner.cancel(cancellations),
-    onRun: (record, execution) => {
-      // The run was meant for a worker that has stopped. Its owner sends it again.
-      if (stopping !== undefined || absence.isAway) return
-      const entry = pinned.take(record, execution)
-      if (entry !== undefined) taken(entry)
-      runner.pump()
-      return pinned.room()
-    },
-  })
-  const intake: ExecutionConsumer = new ExecutionConsumer({
-    log,
-    codec: codecs.execution,
-    names,
-    pool,
-    instance,
-    userData: () => ({ instance, pool, concurrency, version }),
-    leadMs: options.leadMs ?? leadMsDefault,
-    clock,
-    metrics,
-    logger,
-    onRebalance: () => void committer.commitNow(),
-    onTaken: (entry, record) => runner.givesBack(entry, record) || taken(entry),
-    onBatchTaken: () => runner.pump(),
-    onDone: (lane) => committer.touch(lane),
-  })
-
-  const parts = { intake, pinned, runner, untracked, reportSender, committer, clock, logger }
-  const absence: ClockAbsence = new ClockAbsence({
-    clock,
-    leave: () => handBack({ ...parts, drainMs: options.drainMs }),
-    join: () => intake.comeBack(),
-  })
-
-  const stop = async (): Promise<void> => {
-    absence.stop()
-    intake.stopTaking()
-    // No commit could pass an entry before a started one, and the started one would run again elsewhere.
-    const inTheWay = [...intake.lanes].flatMap((lane) => lane.heldBeforeStarted())
-    const toRun = inTheWay.filter(({ tracked }) => !tracked)
-    runner.stopStarting(new Set(toRun))
-    hold.clear()
-    for (const entry of [...pinned.heldEntries(), ...inTheWay]) {
-      if (entry.tracked && entry.execution !== undefined) runner.release(entry, entry.execution)
-    }
-    // Nothing takes back an untracked run, and the next owner of its partition would run it again. So it ends here first.
-    for (const entry of toRun) {
-      untracked.opened(entry)
-      taken(entry)
-    }
-    runner.pump()
-    const beganMs = clock.steadyMs()
-    await withTimeout(clock, options.drainMs, untracked.settled())
-    const drainMs = Math.max(options.drainMs - (clock.steadyMs() - beganMs), 0)
-    // Other workers get the partitions before the drain, because due runs must not wait for our handlers.
-    await withTimeout(clock, lastReportsMsMax, reportSender.flush())
-    await withTimeout(clock, lastReportsMsMax, committer.commitNow())
-    committer.stop()
-    await intake.leave().catch((error: unknown) => logger.warn({ error: messageOf(error) }, 'could not leave the group'))
-    await withTimeout(clock, drainMs, runner.calls.drained())
-    runner.calls.releaseAll()
-    await control.stop().catch((error: unknown) => logger.warn({ error: messageOf(error) }, 'could not leave worker-control'))
-    await withTimeout(clock, lastReportsMsMax, reportSender.flush())
-    await reportSender.close()
-  }
-  let stopping: Promise<void> | undefined
-  let started = false
-
-  return {
-    async start() {
-      started = true
-      await reportSender.open()
-      await control.start()
-      // A run that was cancelled in the backlog would start before its cancellation is read.
-      await withTimeout(clock, cancelsReadMsMax, control.caughtUp())
-      if (stopping !== undefined) return
-      await intake.start()
-      absence.start()
-    },
-    stop() {
-      stopping ??= started ? stop() : Promise.resolve()
-      return stopping
-    },
-    giveBack: () => runner.calls.releaseAll(),
-    current: () => ({
-      pool,
-      concurrency,
-      running: Array.from(runner.calls.running, ({ jobId, runNo, attempt, startedAt, progress, message }) => {
-        return { jobId, runNo, attempt, startedAt: startedAt ?? 0, progress, message }
-      }),
-      held: Array.from(intake.lanes).reduce((sum, lane) => sum + lane.held, pinned.held),
-      reportsPending: reportSender.pending,
-    }),
   }
 }

@@ -1,5 +1,5 @@
 /** The worker of a pool. */
-export { createExecutor, type Executor, type ExecutorView } from './executor.ts'
+export { Executor, type ExecutorView } from './executor.ts'
 export {
   type BatchHandler,
   type BatchOutcome,

@@ -16,8 +16,7 @@ import { configSchema, listOf } from '../config/index.ts'
 import { DuelogError } from '../errors/index.ts'
 import {
   builtInHandlers,
-  createExecutor,
-  type Executor,
+  Executor,
   type ExecutorView,
   type Handlers,
   type HandlersFor,
@@ -109,7 +108,7 @@ export function createWorker<Payloads extends object = AnyPayloads>(options: Wor
   })
   const open = async (): Promise<Executor> => {
     const codecs = await openCodecs([pool])
-    executor = createExecutor({
+    executor = new Executor({
       log,
       codecs,
       names,

@@ -55,7 +55,7 @@ class Forwarder {
   readonly #writer: LazyWriter
   #generation = -1
   #rejoinMs = rejoinFirstMs
-  #rejoin: (() => void) | undefined
+  #cancelRejoin: (() => void) | undefined
   #stopped = false
   readonly #absence: ClockAbsence
   /** Writes and commits that have begun. */
@@ -96,8 +96,8 @@ class Forwarder {
   }
 
   async #endReading(): Promise<void> {
-    this.#rejoin?.()
-    for (const lane of this.#lanes.values()) lane.wait?.()
+    this.#cancelRejoin?.()
+    for (const lane of this.#lanes.values()) lane.cancelWait?.()
     // Reported retries are committed too, so that the next forwarder does not report them again.
     while (this.#underway.size > 0) await Promise.allSettled(this.#underway)
     await this.#reader?.stop()
@@ -139,7 +139,7 @@ class Forwarder {
     const place = ({ topic, partition }: TierLane): TopicPartition => ({ topic, partition })
     return {
       positions: [...kept].flatMap((lane) => (lane.next === undefined ? [] : [{ ...place(lane), offset: lane.next }])),
-      paused: [...kept].filter((lane) => lane.wait !== undefined).map(place),
+      paused: [...kept].filter((lane) => lane.cancelWait !== undefined).map(place),
     }
   }
 
@@ -163,7 +163,7 @@ class Forwarder {
       { error: messageOf(error), retryMs: this.#rejoinMs },
       'the retry forwarder lost its group session, joining again',
     )
-    this.#rejoin = clock.at(clock.nowMs() + this.#rejoinMs, () => {
+    this.#cancelRejoin = clock.at(clock.nowMs() + this.#rejoinMs, () => {
       this.#join().catch((startError: unknown) => this.#crashed(startError))
     })
     this.#rejoinMs = Math.min(this.#rejoinMs * 2, rejoinMaxMs)
@@ -253,9 +253,9 @@ class Forwarder {
     this.#reader?.pause([{ topic, partition }])
     this.#reader?.seek({ topic, partition, offset })
     lane.next = offset
-    lane.wait?.()
-    lane.wait = this.#options.clock.at(untilMs, () => {
-      lane.wait = undefined
+    lane.cancelWait?.()
+    lane.cancelWait = this.#options.clock.at(untilMs, () => {
+      lane.cancelWait = undefined
       if (lane.owned && !this.#stopped) this.#reader?.resume([{ topic, partition }])
     })
   }

@@ -13,7 +13,7 @@ export class TierLane implements TopicPartition {
   /** Some of the last batch was not forwarded. */
   isBehind = false
   /** Set while the lane is paused: cancels its timer. */
-  wait: (() => void) | undefined
+  cancelWait: (() => void) | undefined
 
   constructor(topic: string, partition: number, tier: { name: string; delayMs: number }) {
     this.topic = topic
@@ -37,7 +37,7 @@ export class TierLane implements TopicPartition {
     this.owned = false
     this.isBehind = false
     this.next = undefined
-    this.wait?.()
-    this.wait = undefined
+    this.cancelWait?.()
+    this.cancelWait = undefined
   }
 }

@@ -1,5 +1,5 @@
 /** Starts what this process runs and forwards: the workers of its pools, here or in processes of their own, and the retry forwarder. */
-import { createExecutor, type Executor, type Handlers, loadHandlers } from '../executor/index.ts'
+import { Executor, type Handlers, loadHandlers } from '../executor/index.ts'
 import { createRetrier, type Retrier } from '../retrier/index.ts'
 import { type Cluster, startExecutorProcesses } from './executor-processes.ts'
 import type { ProcessContext } from './process-context.ts'
@@ -22,21 +22,22 @@ async function startExecutors(parts: ProcessContext, more: Handlers): Promise<Ex
     ...(config.handlers === undefined ? {} : await loadHandlers(config.handlers)),
     ...more,
   }
-  const executors = config.pools.map((pool) =>
-    createExecutor({
-      log,
-      codecs,
-      names,
-      pool,
-      concurrency: config.concurrency,
-      handlers,
-      instance,
-      clock,
-      metrics,
-      logger,
-      drainMs: config.drainMs,
-      leadMs: config.leadMs,
-    }),
+  const executors = config.pools.map(
+    (pool) =>
+      new Executor({
+        log,
+        codecs,
+        names,
+        pool,
+        concurrency: config.concurrency,
+        handlers,
+        instance,
+        clock,
+        metrics,
+        logger,
+        drainMs: config.drainMs,
+        leadMs: config.leadMs,
+      }),
   )
   undo.push(() => Promise.all(executors.map((executor) => executor.stop())))
   givenUp.addEventListener('abort', () => {

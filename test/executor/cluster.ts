@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { onTestFinished } from 'vitest'
 import type { ExecutionEvent, ExecutionInput } from '../../schemas/generated.ts'
 import { systemClock } from '../../src/clock/clock.ts'
-import { createExecutor, type Executor, type ExecutorOptions } from '../../src/executor/executor.ts'
+import { Executor, type ExecutorOptions } from '../../src/executor/executor.ts'
 import { createCodecs } from '../../src/kafka/avro/codecs.ts'
 import { createMetrics } from '../../src/metrics/metrics.ts'
 import type { RecordOut } from '../../src/ports/log.ts'
@@ -67,7 +67,7 @@ export async function openCluster() {
   }
 
   const executor = (options: Partial<ExecutorOptions> = {}): Executor => {
-    const made = createExecutor({
+    const made = new Executor({
       log: openLog(),
       codecs,
       names,

@@ -12,7 +12,7 @@ import {
   type WorkerControlInput,
   workerControlSchema,
 } from '../../schemas/generated.ts'
-import { createExecutor, type ExecutorOptions } from '../../src/executor/executor.ts'
+import { Executor, type ExecutorOptions } from '../../src/executor/executor.ts'
 import { type Handlers, isBatchHandler } from '../../src/executor/handlers/handler.ts'
 import { avroType } from '../../src/kafka/avro/avro-type.ts'
 import { AvroCodec } from '../../src/kafka/avro/codec.ts'
@@ -60,7 +60,7 @@ export class Harness {
   readonly clock: ManualClock
   readonly log: LoopbackLog
   readonly metrics = createMetrics()
-  readonly executor: ReturnType<typeof createExecutor>
+  readonly executor: Executor
   /** jobId of every start, in order, with the time of it. */
   readonly starts: { jobId: string; atMs: number }[] = []
 
@@ -83,7 +83,7 @@ export class Harness {
         return handler(run)
       }
     }
-    this.executor = createExecutor({
+    this.executor = new Executor({
       log: this.log,
       codecs,
       names,

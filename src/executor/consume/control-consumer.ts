@@ -53,7 +53,7 @@ export class ControlConsumer {
   readonly #begin = new Map<number, number>()
   #admin: LogAdmin | undefined
   #reader: GroupReader | undefined
-  #again: (() => void) | undefined
+  #cancelRetry: (() => void) | undefined
   #stopped = false
   readonly #caughtUp = Promise.withResolvers<void>()
 
@@ -90,7 +90,7 @@ export class ControlConsumer {
 
   async stop(): Promise<void> {
     this.#stopped = true
-    this.#again?.()
+    this.#cancelRetry?.()
     await this.#reader?.stop()
     await this.#admin?.close()
   }
@@ -115,7 +115,7 @@ export class ControlConsumer {
     const { clock, logger } = this.#options
     if (this.#stopped) return
     logger.error({ error: messageOf(error) }, 'the worker lost its session on worker-control, joining again')
-    this.#again = clock.at(clock.nowMs() + againMs, () => {
+    this.#cancelRetry = clock.at(clock.nowMs() + againMs, () => {
       this.#join().catch((joinError: unknown) => this.#crashed(joinError))
     })
   }

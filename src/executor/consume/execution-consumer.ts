@@ -60,7 +60,7 @@ export class ExecutionConsumer {
   readonly #share = new PrefetchLimit()
   #generation = -1
   #rejoinMs = rejoinFirstMs
-  #rejoin: (() => void) | undefined
+  #cancelRejoin: (() => void) | undefined
   #stopped = false
   /** Not a member, because the clock is not trusted. */
   #away = false
@@ -97,14 +97,14 @@ export class ExecutionConsumer {
   /** Takes nothing more. The membership stays, so that offsets can be committed. */
   stopTaking(): void {
     this.#stopped = true
-    this.#rejoin?.()
-    for (const lane of this.#lanes.values()) lane.wait?.()
+    this.#cancelRejoin?.()
+    for (const lane of this.#lanes.values()) lane.cancelWait?.()
   }
 
   /** Takes nothing more until it comes back. */
   goAway(): void {
     this.#away = true
-    this.#rejoin?.()
+    this.#cancelRejoin?.()
   }
 
   /** Rejoins the group as a new member. */
@@ -140,7 +140,7 @@ export class ExecutionConsumer {
   #reopen(lane: Lane): void {
     if (!this.#share.hasRoom(lane)) return
     lane.full = false
-    if (lane.wait === undefined && lane.owned && !this.#stopped) {
+    if (lane.cancelWait === undefined && lane.owned && !this.#stopped) {
       this.#reader?.resume([{ topic: lane.topic, partition: lane.partition }])
     }
   }
@@ -160,7 +160,7 @@ export class ExecutionConsumer {
       lane.gain()
       const { topic, partition, next } = lane
       if (next !== undefined) positions.push({ topic, partition, offset: next })
-      if (lane.full || lane.wait !== undefined) paused.push({ topic, partition })
+      if (lane.full || lane.cancelWait !== undefined) paused.push({ topic, partition })
     }
     return { positions, paused }
   }
@@ -176,7 +176,7 @@ export class ExecutionConsumer {
     if (this.#stopped || this.#away) return
     const { clock, logger, pool } = this.#options
     logger.error({ error: messageOf(error), pool, retryMs: this.#rejoinMs }, 'the worker lost its group session, joining again')
-    this.#rejoin = clock.at(clock.nowMs() + this.#rejoinMs, () => {
+    this.#cancelRejoin = clock.at(clock.nowMs() + this.#rejoinMs, () => {
       this.start().catch((startError: unknown) => this.#crashed(startError))
     })
     this.#rejoinMs = Math.min(this.#rejoinMs * 2, rejoinMaxMs)
@@ -281,9 +281,9 @@ export class ExecutionConsumer {
     const { topic, partition } = lane
     this.#reader?.pause([{ topic, partition }])
     this.#reader?.seek({ topic, partition, offset })
-    lane.wait?.()
-    lane.wait = this.#options.clock.at(untilMs, () => {
-      lane.wait = undefined
+    lane.cancelWait?.()
+    lane.cancelWait = this.#options.clock.at(untilMs, () => {
+      lane.cancelWait = undefined
       if (!lane.full && lane.owned && !this.#stopped) this.#reader?.resume([{ topic, partition }])
     })
   }

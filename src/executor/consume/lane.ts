@@ -57,7 +57,7 @@ export class Lane implements TopicPartition {
   /** Reading is paused because too much is held. */
   full = false
   /** Set while reading is paused until an instant: cancels that timer. */
-  wait: (() => void) | undefined
+  cancelWait: (() => void) | undefined
   /**
    * From the first entry that is not known to be committed. Completed entries before it, whose commit failed, are read again like
    * the rest.
@@ -148,8 +148,8 @@ export class Lane implements TopicPartition {
     this.held = 0
     this.heldBytes = 0
     this.full = false
-    this.wait?.()
-    this.wait = undefined
+    this.cancelWait?.()
+    this.cancelWait = undefined
     this.owned = false
     this.epoch++
   }

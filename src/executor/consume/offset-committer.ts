@@ -16,7 +16,7 @@ export class OffsetCommitter {
   readonly #logger: Logger
   readonly #commit: (positions: Position[]) => Promise<void>
   readonly #dirty = new Set<Lane>()
-  #timer: (() => void) | undefined
+  #cancelTimer: (() => void) | undefined
   #underway: Promise<void> | undefined
   #stopped = false
 
@@ -41,14 +41,14 @@ export class OffsetCommitter {
 
   stop(): void {
     this.#stopped = true
-    this.#timer?.()
-    this.#timer = undefined
+    this.#cancelTimer?.()
+    this.#cancelTimer = undefined
   }
 
   #arm(): void {
-    if (this.#timer !== undefined || this.#stopped) return
-    this.#timer = this.#clock.at(this.#clock.nowMs() + commitIntervalMs, () => {
-      this.#timer = undefined
+    if (this.#cancelTimer !== undefined || this.#stopped) return
+    this.#cancelTimer = this.#clock.at(this.#clock.nowMs() + commitIntervalMs, () => {
+      this.#cancelTimer = undefined
       void this.commitNow()
     })
   }

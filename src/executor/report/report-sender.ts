@@ -48,7 +48,7 @@ export class ReportSender {
   #inFlight = 0
   #inFlightEvents = 0
   #bytes = 0
-  #lingering: (() => void) | undefined
+  #cancelLinger: (() => void) | undefined
   #writer: Promise<LogWriter> | undefined
   #closed = false
   #flushing = false
@@ -93,8 +93,8 @@ export class ReportSender {
   /** Gives up unsent reports: the owners detect that by their leases. */
   async close(): Promise<void> {
     this.#closed = true
-    this.#lingering?.()
-    this.#lingering = undefined
+    this.#cancelLinger?.()
+    this.#cancelLinger = undefined
     const writer = this.#writer
     this.#writer = undefined
     await writer?.then(
@@ -104,10 +104,10 @@ export class ReportSender {
   }
 
   #linger(): void {
-    if (this.#lingering !== undefined) return
+    if (this.#cancelLinger !== undefined) return
     const { clock } = this.#options
-    this.#lingering = clock.at(clock.nowMs() + eventLingerMs, () => {
-      this.#lingering = undefined
+    this.#cancelLinger = clock.at(clock.nowMs() + eventLingerMs, () => {
+      this.#cancelLinger = undefined
       this.#send()
     })
   }
@@ -159,7 +159,7 @@ export class ReportSender {
     for (const { entry } of attempts) this.#bytes -= entry.bytes
     this.#options.onAcked(attempts)
     // The linger time of newly queued reports may have passed while all sends were in use.
-    if (this.#lingering === undefined || this.#flushing || this.#queue.length >= eventsPerSendMax) this.#send()
+    if (this.#cancelLinger === undefined || this.#flushing || this.#queue.length >= eventsPerSendMax) this.#send()
     this.#lookIdle()
   }
 

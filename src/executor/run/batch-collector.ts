@@ -28,7 +28,7 @@ export class BatchCollector {
   readonly #waiting: ReadyQueue<Entry>
   /** Levels that have a turn in the ready queue. */
   readonly #offered = new Set<number>()
-  #disarm: (() => void) | undefined
+  #cancelTimer: (() => void) | undefined
 
   /**
    * `onRipe` gets the turn of a ripe batch. `onWoken` is called if a timer made it ripe. `levels` is the number of priorities.
@@ -62,8 +62,8 @@ export class BatchCollector {
   }
 
   clear(): void {
-    this.#disarm?.()
-    this.#disarm = undefined
+    this.#cancelTimer?.()
+    this.#cancelTimer = undefined
     this.#waiting.clear()
     this.#offered.clear()
   }
@@ -82,8 +82,8 @@ export class BatchCollector {
       this.#onRipe(new BatchTurn(this, level, this.#waiting.oldestDueAt))
       return
     }
-    this.#disarm ??= this.#clock.at(this.#waiting.oldestDueAt + this.handler.batch.maxWaitMs, () => {
-      this.#disarm = undefined
+    this.#cancelTimer ??= this.#clock.at(this.#waiting.oldestDueAt + this.handler.batch.maxWaitMs, () => {
+      this.#cancelTimer = undefined
       this.#look()
       this.#onWoken()
     })

@@ -15,7 +15,7 @@ import type { UntrackedRuns } from './untracked-runs.ts'
 export const lastReportsMsMax = 5_000
 
 export interface HandBackOptions {
-  intake: ExecutionConsumer
+  consumer: ExecutionConsumer
   pinned: PinnedRuns
   runner: Runner
   untracked: UntrackedRuns
@@ -29,19 +29,19 @@ export interface HandBackOptions {
 
 /** Leaves the group. It never rejects. */
 export async function handBack(options: HandBackOptions): Promise<void> {
-  const { intake, pinned, runner, untracked, reportSender, committer, clock, logger, drainMs } = options
+  const { consumer, pinned, runner, untracked, reportSender, committer, clock, logger, drainMs } = options
   logger.error('The wall clock has not been trusted for long; runs that were not started are left to other workers of the pool.')
-  intake.goAway()
+  consumer.goAway()
   // No commit passes a held entry: entries that were started after it would run again elsewhere. For untracked runs that cannot
   // be avoided.
-  const inTheWay = [...intake.lanes].flatMap((lane) => lane.heldBeforeStarted())
+  const inTheWay = [...consumer.lanes].flatMap((lane) => lane.heldBeforeStarted())
   for (const entry of [...pinned.heldEntries(), ...inTheWay]) {
     if (entry.tracked && entry.execution !== undefined) runner.release(entry, entry.execution)
   }
   // If the clock is trusted again before we have left, no entry may start that others are about to get.
-  for (const lane of intake.lanes) lane.dropHeld()
+  for (const lane of consumer.lanes) lane.dropHeld()
   await withTimeout(clock, drainMs, untracked.settled())
   await withTimeout(clock, lastReportsMsMax, reportSender.flush())
   await withTimeout(clock, lastReportsMsMax, committer.commitNow())
-  await intake.leave().catch((error: unknown) => logger.warn({ error: messageOf(error) }, 'could not leave the group'))
+  await consumer.leave().catch((error: unknown) => logger.warn({ error: messageOf(error) }, 'could not leave the group'))
 }

@@ -8,7 +8,7 @@ import type { Attempt, Outcome, ReportSender } from '../report/index.ts'
 import { TimerQueue } from './timer-queue.ts'
 
 /** Running attempts are checked at multiples of this interval. Timeouts and heartbeats are late by at most this much. */
-const wheelTickMs = 20
+const checkIntervalMs = 20
 /** Shortest interval of progress reports. */
 const progressIntervalMs = 1_000
 /** Reports per lease while an attempt runs: two may get lost before the lease expires. */
@@ -18,13 +18,13 @@ export class Supervisor {
   readonly #clock: Clock
   readonly #reportSender: ReportSender
   readonly #end: (attempt: Attempt, outcome: Outcome) => void
-  readonly #wheel: TimerQueue<Attempt>
+  readonly #checks: TimerQueue<Attempt>
 
   constructor(clock: Clock, reportSender: ReportSender, end: (attempt: Attempt, outcome: Outcome) => void) {
     this.#clock = steadyClock(clock)
     this.#reportSender = reportSender
     this.#end = end
-    this.#wheel = new TimerQueue(this.#clock, (attempt) => this.#look(attempt))
+    this.#checks = new TimerQueue(this.#clock, (attempt) => this.#look(attempt))
   }
 
   /** The handler runs from now on. */
@@ -35,7 +35,7 @@ export class Supervisor {
 
   /** The handler has returned. */
   forget(attempt: Attempt): void {
-    this.#wheel.delete(attempt.wakeAt, attempt)
+    this.#checks.delete(attempt.wakeAt, attempt)
   }
 
   progressed(attempt: Attempt): void {
@@ -45,7 +45,7 @@ export class Supervisor {
   }
 
   clear(): void {
-    this.#wheel.clear()
+    this.#checks.clear()
   }
 
   #nextLook(attempt: Attempt): number {
@@ -56,9 +56,9 @@ export class Supervisor {
   }
 
   #watch(attempt: Attempt, atMs: number): void {
-    this.#wheel.delete(attempt.wakeAt, attempt)
-    attempt.wakeAt = Math.ceil(atMs / wheelTickMs) * wheelTickMs
-    this.#wheel.add(attempt.wakeAt, attempt)
+    this.#checks.delete(attempt.wakeAt, attempt)
+    attempt.wakeAt = Math.ceil(atMs / checkIntervalMs) * checkIntervalMs
+    this.#checks.add(attempt.wakeAt, attempt)
   }
 
   #look(attempt: Attempt): void {

@@ -13,7 +13,7 @@ export class TimerQueue<Item> {
   /** Binary min-heap of the keys of #items. */
   readonly #instants: number[] = []
   #armedAtMs = Number.POSITIVE_INFINITY
-  #disarm: (() => void) | undefined
+  #cancelTimer: (() => void) | undefined
   #waking = false
 
   /** `onDue` is called for each item at its instant or later, never before; `onWoken` once after each wake. */
@@ -50,13 +50,13 @@ export class TimerQueue<Item> {
   #arm(): void {
     const firstMs = this.#instants[0] ?? Number.POSITIVE_INFINITY
     if (firstMs === this.#armedAtMs) return
-    this.#disarm?.()
+    this.#cancelTimer?.()
     this.#armedAtMs = firstMs
-    this.#disarm = firstMs === Number.POSITIVE_INFINITY ? undefined : this.#clock.at(firstMs, this.#wake)
+    this.#cancelTimer = firstMs === Number.POSITIVE_INFINITY ? undefined : this.#clock.at(firstMs, this.#wake)
   }
 
   #wake = (): void => {
-    this.#disarm = undefined
+    this.#cancelTimer = undefined
     this.#armedAtMs = Number.POSITIVE_INFINITY
     this.#waking = true
     const nowMs = this.#clock.nowMs()

@@ -2,7 +2,7 @@
 import type { Execution } from '../../../schemas/generated.ts'
 import type { GuardedClock } from '../../../src/clock/guarded-clock.ts'
 import { processClock, watchClock } from '../../../src/cluster/process-clock.ts'
-import { createExecutor } from '../../../src/executor/executor.ts'
+import { Executor } from '../../../src/executor/executor.ts'
 import { createForeignIntake } from '../../../src/intake/intake.ts'
 import { createRetrier } from '../../../src/retrier/retrier.ts'
 import { codecs, leadMs, names } from '../world.ts'
@@ -183,7 +183,7 @@ export class Doers {
     }
     if (part === 'executor') {
       const { execution, event, control } = codecs
-      return createExecutor({
+      return new Executor({
         ...shared,
         instance: `worker@${instance}:1:x`,
         codecs: { execution: asking(cluster, execution), control: asking(cluster, control as never), event: event as never },
