@@ -1,4 +1,4 @@
-/** The frame around all views: navigation, the state of the connection, what was done last. */
+/** The application: session, routing, and the frame around all views. */
 import { useSignalEffect } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { ask, followLink, listen, pages, RequestProblem, route, type Session, session, token } from './model/index.ts'
@@ -18,27 +18,27 @@ import {
   WorkersView,
 } from './views/index.ts'
 
-const askAgainMs = 2_000
+const sessionRetryMs = 2_000
 
 export function App() {
   useSignalEffect(() => {
     void token.value
     const ended = new AbortController()
-    void learnSession(ended.signal)
+    void loadSession(ended.signal)
     return () => ended.abort()
   })
   if (session.value === undefined)
     return (
       <p class="boot" role="status">
-        Asking Duelog …
+        Loading …
       </p>
     )
   if (session.value === null) return <SignInView />
   return <SignedIn />
 }
 
-/** Asks until it is answered. A token that is refused is forgotten (model/request.ts), and the page asks for another. */
-async function learnSession(until: AbortSignal): Promise<void> {
+/** Retries until the API answers. A refused token is forgotten (model/request.ts), and the page asks for another. */
+async function loadSession(until: AbortSignal): Promise<void> {
   while (!until.aborted) {
     try {
       session.value = await ask<Session>('/v1/session', { signal: until })
@@ -50,7 +50,7 @@ async function learnSession(until: AbortSignal): Promise<void> {
         return
       }
     }
-    await new Promise((resolve) => setTimeout(resolve, askAgainMs))
+    await new Promise((resolve) => setTimeout(resolve, sessionRetryMs))
   }
 }
 
@@ -77,17 +77,17 @@ function SignedIn() {
 
 function View() {
   const { view, jobId = '', query } = route.value
-  const place = `${view}/${jobId}${query.has('new') ? '?new' : ''}`
-  const before = useRef(place)
-  // A new view is announced, and the keyboard goes on from its heading.
+  const location = `${view}/${jobId}${query.has('new') ? '?new' : ''}`
+  const before = useRef(location)
+  // A new view takes the focus to its heading, so that screen readers announce it.
   useEffect(() => {
-    if (before.current === place) return
-    before.current = place
+    if (before.current === location) return
+    before.current = location
     document.querySelector<HTMLElement>('main h1')?.focus()
-  }, [place])
+  }, [location])
   useEffect(() => {
-    document.title = `${jobId || (pages.find((page) => page.view === view)?.title ?? 'No such page')} · Duelog`
-  }, [place])
+    document.title = `${jobId || (pages.find((page) => page.view === view)?.title ?? 'Page not found')} · Duelog`
+  }, [location])
   switch (view) {
     case 'now':
       return <NowView />

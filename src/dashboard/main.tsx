@@ -1,4 +1,4 @@
-/** Puts the page into its document. */
+/** Entry point: renders the application into the document. */
 import { render } from 'preact'
 import { App } from './app.tsx'
 import { applyTheme } from './model/index.ts'

@@ -1,4 +1,4 @@
-/** A real Chromium for tests of the page, axe for what eyes and ears meet, and the screenshots. */
+/** A real Chromium for tests of the dashboard, checks of accessibility with axe, and screenshots. */
 import { accessSync, constants, mkdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { delimiter, join } from 'node:path'
@@ -7,7 +7,7 @@ import { expect } from 'vitest'
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-/** DUELOG_TEST_CHROMIUM, or chromium on the PATH. Throws with what to do where there is none. */
+/** DUELOG_TEST_CHROMIUM, or chromium on the PATH. Throws with advice when there is none. */
 function chromiumPath(): string {
   const given = process.env.DUELOG_TEST_CHROMIUM
   const places =
@@ -17,20 +17,20 @@ function chromiumPath(): string {
       accessSync(place, constants.X_OK)
       return place
     } catch {
-      // The next place may have it.
+      // Try the next place.
     }
   }
   throw new Error(
-    'The tests of the dashboard need Chromium: install it (Debian: apt-get install chromium), or name it in DUELOG_TEST_CHROMIUM.',
+    'The dashboard tests need Chromium. Install it (Debian: apt-get install chromium), or set DUELOG_TEST_CHROMIUM to its path.',
   )
 }
 
 export function openBrowser(): Promise<Browser> {
-  // In a container there is no user to keep apart from, and shared memory is small.
+  // A container has no user to be protected by the sandbox, and its shared memory is small.
   return chromium.launch({ executablePath: chromiumPath(), args: ['--no-sandbox', '--disable-dev-shm-usage'] })
 }
 
-/** What axe finds on the page as it is, in words. */
+/** Violations that axe finds on the current page, as text. */
 async function axeFindings(page: Page): Promise<string[]> {
   await page.evaluate(axe)
   return page.evaluate(async () => {
@@ -46,8 +46,8 @@ const wide = { width: 1_280, height: 800 }
 const phone = { width: 390, height: 844 }
 
 /**
- * Axe finds nothing, in light and in dark, on a wide screen and on a phone, where nothing reaches over the edge. With
- * DUELOG_TEST_SCREENS pictures are written into that folder: both schemes of the wide one, and the phone in light.
+ * Expects that axe finds nothing and nothing is wider than the screen, in light and dark, on a wide screen and on a phone. With
+ * DUELOG_TEST_SCREENS it writes screenshots into that folder: both themes of the wide screen, and the phone in light.
  */
 export async function expectAccessible(page: Page, name: string): Promise<void> {
   const folder = process.env.DUELOG_TEST_SCREENS

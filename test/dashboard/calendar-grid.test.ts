@@ -32,7 +32,7 @@ describe('the grid of the calendar', () => {
     expect(rangeOf('hour', 3_600_001).from).toBe(3_600_000)
   })
 
-  it('shows the little beside the much', () => {
+  it('shows small counts beside large ones', () => {
     expect([0, 1, 10, 1_000, 1_000_000].map((due) => levelOf(due, 1, 1_000_000, 5))).toEqual([0, 1, 1, 3, 5])
     expect(palestOf([0, 240, 260])).toBe(65)
     expect([240, 260].map((due) => levelOf(due, palestOf([240, 260]), 260, 5))).toEqual([5, 5])

@@ -5,7 +5,7 @@ import { expectAccessible, openBrowser } from './browser.ts'
 import { calendarJobs, shownJobs } from './shown-jobs.ts'
 import { buildDashboard, type DashboardSite, openDashboardSite } from './site.ts'
 
-/** Patience of one step; no test asserts by it. */
+/** Timeout of one step; no test asserts it. */
 const stepMs = 30_000
 const caseMs = 240_000
 
@@ -16,7 +16,7 @@ beforeAll(async () => {
 })
 afterAll(() => browser?.close())
 
-/** A page that fails its test on any error of a script. */
+/** Opens a page. Any script error on it fails the test. */
 async function openPage(context: TestContext, { url }: DashboardSite): Promise<Page> {
   const page = await browser.newPage({ viewport: { width: 1_280, height: 800 }, timezoneId: 'Europe/Berlin' })
   const faults: string[] = []
@@ -60,7 +60,7 @@ describe('the dashboard', () => {
     await view(page, 'Settings').click()
     await page.getByRole('rowheader', { name: 'DUELOG_TOPIC_PREFIX' }).waitFor()
     await expectAccessible(page, 'settings')
-    await page.getByRole('group', { name: 'Colours' }).getByText('Dark').click()
+    await page.getByRole('group', { name: 'Theme' }).getByText('Dark').click()
     await page.reload()
     expect(await page.evaluate('getComputedStyle(document.documentElement).colorScheme')).toBe('dark')
   })
@@ -79,7 +79,7 @@ describe('the dashboard', () => {
     await page.getByRole('rowheader', { name: 'daily-report' }).waitFor()
     await expectAccessible(page, 'jobs')
     await expectFocusOn(page, 'Jobs')
-    await page.getByLabel('Id contains').fill('atche')
+    await page.getByLabel('ID contains').fill('atche')
     await page.keyboard.press('Enter')
     await page.waitForURL('**/jobs?idContains=atche')
     await page.getByRole('rowheader', { name: 'daily-report' }).waitFor({ state: 'detached' })
@@ -91,7 +91,7 @@ describe('the dashboard', () => {
       .poll(async () => Number(await fact(page, 'Succeeded').textContent()), { timeout: stepMs })
       .toBeGreaterThan(before)
     await expectAccessible(page, 'job')
-    // The charts have something to show by now.
+    // The charts have data by now.
     await view(page, 'Now').click()
     await expectFocusOn(page, 'Now')
     await expectAccessible(page, 'now')
@@ -100,8 +100,8 @@ describe('the dashboard', () => {
     await page.getByRole('button', { name: 'Pause watched' }).click()
     await page.getByRole('button', { name: 'Resume watched' }).waitFor()
     await process.kill()
-    await page.getByText(/Reconnecting|Old data/).waitFor()
-    await page.locator('.state.bad', { hasText: 'does not answer' }).waitFor()
+    await page.getByText(/Reconnecting|Disconnected/).waitFor()
+    await page.locator('.state.bad', { hasText: 'is not responding' }).waitFor()
     await expectAccessible(page, 'unreachable')
     await site.start()
     await page.getByText('Live', { exact: true }).waitFor()
@@ -119,7 +119,7 @@ describe('the dashboard', () => {
     const dialog = page.getByRole('dialog')
     await dialog.getByText('cannot be undone').waitFor()
     await expectAccessible(page, 'confirm')
-    // The keyboard stays in the dialog, and goes back to where it was.
+    // The focus stays in the dialog, and then returns to where it was.
     for (let press = 0; press < 6; press++) await page.keyboard.press('Tab')
     expect(
       await page.evaluate('document.activeElement.closest("dialog") !== null || document.activeElement === document.body'),
@@ -128,20 +128,20 @@ describe('the dashboard', () => {
     await dialog.waitFor({ state: 'detached' })
     expect(await page.evaluate('document.activeElement.getAttribute("aria-label")')).toBe('Delete watched')
     await page.keyboard.press('Enter')
-    await dialog.getByRole('button', { name: 'Delete the job' }).click()
+    await dialog.getByRole('button', { name: 'Delete job' }).click()
     await page.waitForURL('**/jobs')
     await page.getByRole('rowheader', { name: 'daily-report' }).waitFor()
     expect(await page.getByRole('rowheader', { name: 'watched', exact: true }).count()).toBe(0)
     await expect(site.get('/v1/jobs/watched')).rejects.toThrow('404')
   })
 
-  it('shows the proof of the log, a fault that somebody made, and that nobody audits', { timeout: caseMs }, async (context) => {
+  it('shows the proof, a planted fault, and that no auditor is running', { timeout: caseMs }, async (context) => {
     const site = await openDashboardSite(context, { DUELOG_AUDIT_GRACE_MS: '1000' })
     const audited = await site.start()
     await site.put('audited', { schedule: { everyMs: 500 }, target: { handler: 'noop' } })
     const page = await openPage(context, site)
     await view(page, 'Proof').click()
-    await page.getByText('By the log, each occurrence that was due ran once').waitFor()
+    await page.getByText('According to the log, each due occurrence ran exactly once').waitFor()
     await page
       .locator('.figures > div', { hasText: 'Runs judged' })
       .locator('dd', { hasText: /^[1-9]/ })
@@ -153,19 +153,19 @@ describe('the dashboard', () => {
     await page.getByRole('row').filter({ hasText: 'audited/1' }).getByText('Duplicate').waitFor()
     await expectAccessible(page, 'proof-fault')
     await view(page, 'Now').click()
-    const trouble = page.locator('.troubles li').filter({ hasText: 'The audit of the log found 1 fault' })
-    await trouble.getByRole('link', { name: 'Look' }).click()
+    const trouble = page.locator('.troubles li').filter({ hasText: 'The audit found 1 fault' })
+    await trouble.getByRole('link', { name: 'View' }).click()
     await page.getByRole('heading', { name: 'Proof' }).waitFor()
     await audited.kill()
-    await page.locator('.state.bad', { hasText: 'does not answer' }).waitFor()
+    await page.locator('.state.bad', { hasText: 'is not responding' }).waitFor()
     await site.start({ DUELOG_ROLES: 'scheduler,executor,retrier,api' })
     await page.getByText('Live', { exact: true }).waitFor()
     await page.reload()
-    await page.getByText('Nobody audits this system now').waitFor()
+    await page.getByText('No auditor is running').waitFor()
     await expectAccessible(page, 'proof-none')
   })
 
-  it('shows what runs and cancels it, and makes dead runs again', { timeout: caseMs }, async (context) => {
+  it('shows and cancels active runs, and redrives dead letters', { timeout: caseMs }, async (context) => {
     const site = await openDashboardSite(context)
     const process = await site.start()
     await site.put('endless', { schedule: { delayMs: 100 }, target: { handler: 'stuck' } })
@@ -178,13 +178,13 @@ describe('the dashboard', () => {
     await page.getByText('still there').waitFor()
     await expectAccessible(page, 'runs')
     await page.getByLabel('Status').selectOption('RETRY_WAIT')
-    await page.getByText('Nothing like that is under way').waitFor()
-    await page.getByRole('link', { name: 'Show all' }).click()
+    await page.getByText('No matching active runs').waitFor()
+    await page.getByRole('link', { name: 'Clear filters' }).click()
     await page.getByRole('button', { name: 'Cancel run endless/1' }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Cancel the run' }).click()
-    await page.getByText('Nothing is under way').waitFor()
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel run' }).click()
+    await page.getByText('No active runs').waitFor()
 
-    // The definition goes on; what a dead run was given stays as it was.
+    // The definition changes; the payload of the dead run does not.
     await site.put('doomed-1', { schedule: { at: '2031-01-31T08:00:00Z' }, ...once, payload: { times: 7 } })
     await view(page, 'Dead letters').click()
     for (const id of ['doomed-1', 'doomed-2', 'doomed-3'])
@@ -194,29 +194,29 @@ describe('the dashboard', () => {
     await letter.getByText('"times": 1').waitFor()
     await expectAccessible(page, 'dead-letters')
     await process.kill()
-    await page.getByText(/Reconnecting|Old data/).waitFor()
+    await page.getByText(/Reconnecting|Disconnected/).waitFor()
     await site.start()
     await page.getByText('Live', { exact: true }).waitFor()
     await page.getByRole('button', { name: 'Redrive run doomed-1/1' }).click()
     await page.getByRole('button', { name: 'Redrive run doomed-1/2' }).waitFor()
     await page.getByRole('checkbox', { name: 'Select run doomed-2/1' }).check()
     await page.getByRole('button', { name: 'Redrive selected (1)' }).click()
-    await said(page, 'Made again: 1 dead run.')
-    // The handler fails once more, so that the new runs are dead letters in the place of the old ones.
+    await said(page, '1 run redriven.')
+    // The handler fails once more, so that the new runs replace the old ones as dead letters.
     await page.getByRole('button', { name: 'Redrive run doomed-2/2' }).waitFor()
     await page.getByRole('button', { name: 'Redrive all' }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Redrive them' }).click()
-    await said(page, 'Made again: 3 dead runs.')
+    await page.getByRole('dialog').getByRole('button', { name: 'Redrive all' }).click()
+    await said(page, '3 runs redriven.')
     await page.getByRole('button', { name: 'Redrive run doomed-3/2' }).waitFor()
     expect(await site.get('/v1/jobs/doomed-3')).toMatchObject({ runNo: 2 })
   })
 
-  it('teaches how to begin where nothing is, and knows every address', { timeout: caseMs }, async (context) => {
+  it('shows how to begin when there are no jobs, and handles every address', { timeout: caseMs }, async (context) => {
     const site = await openDashboardSite(context)
     await site.start()
     const page = await openPage(context, site)
     await view(page, 'Jobs').click()
-    await page.getByText('There are no jobs yet').waitFor()
+    await page.getByText('No jobs yet').waitFor()
     await expectAccessible(page, 'jobs-none')
     const id = 'a/b %2F ü?#'
     await site.put(encodeURIComponent(id), { schedule: { at: '2031-01-31T08:00:00Z' }, target: { handler: 'noop' } })
@@ -228,13 +228,13 @@ describe('the dashboard', () => {
     await showsProgress(page)
     const missing = await page.goto(`${site.url}/nowhere/at-all`)
     expect(missing?.status()).toBe(404)
-    await page.getByRole('heading', { name: 'No such page' }).waitFor()
+    await page.getByRole('heading', { name: 'Page not found' }).waitFor()
     await expectAccessible(page, 'not-found')
     const api = await fetch(`${site.url}/v1/nowhere`, { headers: { accept: 'text/html' } })
     expect(await api.json()).toMatchObject({ status: 404, code: 'not-found' })
   })
 
-  it('asks for a token where the system wants one, and offers a viewer nothing that the server would refuse', {
+  it('asks for a token where the system requires one, and offers a viewer nothing that the server would refuse', {
     timeout: caseMs,
   }, async (context) => {
     const tokens = { viewer: 'looks-on-0123456789abcdef', admin: 'does-all-0123456789abcdef' }
@@ -244,7 +244,7 @@ describe('the dashboard', () => {
     const page = await openPage(context, site)
     await page.getByLabel('Token').fill('wrong-0123456789abcdef')
     await page.getByRole('button', { name: 'Sign in' }).click()
-    await page.getByText('does not know this token').waitFor()
+    await page.getByText('This token is not valid').waitFor()
     await expectAccessible(page, 'sign-in')
     await page.getByLabel('Token').fill(tokens.viewer)
     await page.getByRole('button', { name: 'Sign in' }).click()
@@ -262,12 +262,12 @@ describe('the dashboard', () => {
   })
 })
 
-/** After going to another view the keyboard goes on from its heading. */
+/** After navigation the focus is on the heading of the new view. */
 async function expectFocusOn(page: Page, heading: string): Promise<void> {
   await expect.poll(() => page.evaluate('document.activeElement.textContent'), { timeout: stepMs }).toBe(heading)
 }
 
-/** A search through many jobs says how far it is. The API's part is played here: a million jobs are for the bench. */
+/** A search through many jobs shows its progress. The answers of the API are faked: a million jobs belong in the bench. */
 async function showsProgress(page: Page): Promise<void> {
   const released = Promise.withResolvers<void>()
   await page.route(/\/v1\/jobs\?.*handler=far/, async (route) => {
@@ -278,42 +278,42 @@ async function showsProgress(page: Page): Promise<void> {
   await view(page, 'Jobs').click()
   await page.getByLabel('Handler').fill('far')
   await page.keyboard.press('Enter')
-  await page.getByText('400,000 jobs looked at, 0 found').waitFor()
+  await page.getByText('400,000 jobs searched, 0 found').waitFor()
   await expectAccessible(page, 'jobs-searching')
   released.resolve()
-  await page.getByText('No job is like that').waitFor()
+  await page.getByText('No matching jobs').waitFor()
 }
 
-/** A job that fires each second; an id that is taken is refused first. */
+/** Creates a job that fires each second, after an ID that is taken was refused. */
 async function create(page: Page): Promise<void> {
   await page.getByRole('link', { name: 'New job' }).click()
   await expectFocusOn(page, 'New job')
   const watched = { schedule: { everyMs: 1_000 }, target: { handler: 'noop' }, payload: { to: 'a@example.org' }, tags: ['shown'] }
   await page.getByRole('textbox', { name: 'Definition as JSON' }).fill(JSON.stringify(watched, null, 2))
-  await page.getByLabel('Id', { exact: true }).fill('daily-report')
+  await page.getByLabel('ID', { exact: true }).fill('daily-report')
   await page.getByRole('listitem').filter({ hasText: 'in 3' }).first().waitFor()
   await expectAccessible(page, 'new-job')
-  await page.getByRole('button', { name: 'Make the job' }).click()
-  await said(page, 'There is a job daily-report already')
-  await page.getByRole('button', { name: 'Put this message away' }).click()
-  await page.getByLabel('Id', { exact: true }).fill('watched')
-  await page.getByRole('button', { name: 'Make the job' }).click()
+  await page.getByRole('button', { name: 'Create job' }).click()
+  await said(page, 'Job daily-report already exists')
+  await page.getByRole('button', { name: 'Dismiss' }).click()
+  await page.getByLabel('ID', { exact: true }).fill('watched')
+  await page.getByRole('button', { name: 'Create job' }).click()
   await page.waitForURL('**/jobs/watched')
   await view(page, 'Jobs').click()
 }
 
-/** Every five seconds in place of each. */
+/** Changes the interval from 1 s to 5 s. */
 async function edit(page: Page): Promise<void> {
   await page.getByRole('link', { name: 'Edit watched' }).click()
   const text = page.getByRole('textbox', { name: 'Definition as JSON' })
   await text.fill((await text.inputValue()).replace('"everyMs": 1000', '"everyMs": '))
   await page.locator('#json-problem', { hasText: /JSON/ }).waitFor()
-  expect(await page.getByRole('button', { name: 'Review the changes' }).isDisabled()).toBe(true)
+  expect(await page.getByRole('button', { name: 'Review changes' }).isDisabled()).toBe(true)
   await text.fill((await text.inputValue()).replace('"everyMs": ', '"everyMs": 5000'))
   await page.getByRole('listitem').filter({ hasText: 'in 3' }).first().waitFor()
   await expectAccessible(page, 'edit')
-  await page.getByRole('button', { name: 'Review the changes' }).click()
-  await page.getByRole('region', { name: 'Changes line by line' }).getByText('"everyMs": 5000').waitFor()
+  await page.getByRole('button', { name: 'Review changes' }).click()
+  await page.getByRole('region', { name: 'Changed lines' }).getByText('"everyMs": 5000').waitFor()
   await page.getByRole('list', { name: 'Removed times' }).waitFor()
   await expectAccessible(page, 'review')
   await page.getByRole('button', { name: 'Save', exact: true }).click()

@@ -14,13 +14,13 @@ async function read(...chunks: (string | Uint8Array)[]): Promise<ServerEvent[]> 
 }
 
 describe('server-sent events', () => {
-  it('are read however they are cut', async () => {
+  it('are read however the chunks are cut', async () => {
     const bytes = new TextEncoder().encode('event: pulse\ndata: {"a":"ä"}\n\n')
     const expected = [{ event: 'pulse', data: '{"a":"ä"}' }]
     for (let cut = 0; cut <= bytes.length; cut++) expect(await read(bytes.slice(0, cut), bytes.slice(cut))).toEqual(expected)
   })
 
-  it('leave out what has no data and what is not complete', async () => {
+  it('are left out when they have no data or are incomplete', async () => {
     expect(await read('retry: 2000\n\n: note\n\ndata: 1\n\ndata: 2\n')).toEqual([{ event: 'message', data: '1' }])
   })
 })

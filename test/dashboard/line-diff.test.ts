@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { lineDiff } from '../../src/dashboard/model/line-diff.ts'
 
 describe('the difference of two texts', () => {
-  it('shows what goes before what comes', () => {
+  it('shows removed lines before added lines', () => {
     expect(lineDiff('a\nb\nc', 'a\nB\nc').map(({ kind, text }) => `${kind} ${text}`)).toEqual([
       'same a',
       'removed b',
@@ -12,7 +12,7 @@ describe('the difference of two texts', () => {
     ])
   })
 
-  it('holds both texts whole, whatever they are', () => {
+  it('contains both complete texts, whatever they are', () => {
     const text = fc.array(fc.constantFrom('a', 'b', 'c', ''), { minLength: 1, maxLength: 12 }).map((lines) => lines.join('\n'))
     fc.assert(
       fc.property(text, text, (before, after) => {

@@ -10,12 +10,12 @@ const none: Counts = {
     [null, 0],
   ],
 }
-const pulse = (at: number, counts: Partial<Counts> = {}): StatsMessage => ({ at, counts: { ...none, ...counts }, partitions: [] })
+const stats = (at: number, counts: Partial<Counts> = {}): StatsMessage => ({ at, counts: { ...none, ...counts }, partitions: [] })
 
-describe('rates between two pulses', () => {
-  it('counts what happened between them by the second', () => {
-    const later = pulse(3_000, { dispatched: 30, written: 10, retries: 4, ended: { SUCCEEDED: 18, DEAD: 2 } })
-    expect(ratesBetween(pulse(1_000), later)).toMatchObject({
+describe('rates between two stats messages', () => {
+  it('are counted per second', () => {
+    const later = stats(3_000, { dispatched: 30, written: 10, retries: 4, ended: { SUCCEEDED: 18, DEAD: 2 } })
+    expect(ratesBetween(stats(1_000), later)).toMatchObject({
       firesPerSecond: 20,
       endsPerSecond: 10,
       retriesPerSecond: 2,
@@ -24,18 +24,18 @@ describe('rates between two pulses', () => {
     })
   })
 
-  it('says nothing when counts have fallen, because a process has ended', () => {
-    expect(ratesBetween(pulse(1_000, { dispatched: 5 }), pulse(2_000))).toBeUndefined()
-    expect(ratesBetween(pulse(1_000), pulse(1_000))).toBeUndefined()
+  it('are undefined when counts have fallen, because a process has ended', () => {
+    expect(ratesBetween(stats(1_000, { dispatched: 5 }), stats(2_000))).toBeUndefined()
+    expect(ratesBetween(stats(1_000), stats(1_000))).toBeUndefined()
   })
 
-  it('looks back no further than asked', () => {
-    const pulses = [0, 1_000, 2_000, 3_000].map((at) => pulse(at, { dispatched: at === 0 ? 0 : 100 + at / 100 }))
-    expect(ratesOver(pulses, 2_000)?.firesPerSecond).toBe(10)
-    expect(ratesOver(pulses.slice(0, 1), 2_000)).toBeUndefined()
+  it('cover at most the given window', () => {
+    const messages = [0, 1_000, 2_000, 3_000].map((at) => stats(at, { dispatched: at === 0 ? 0 : 100 + at / 100 }))
+    expect(ratesOver(messages, 2_000)?.firesPerSecond).toBe(10)
+    expect(ratesOver(messages.slice(0, 1), 2_000)).toBeUndefined()
   })
 
-  it('finds percentiles within their class', () => {
+  it('have percentiles that are interpolated within their class', () => {
     const classes: Counts['lateness'] = [
       [10, 50],
       [20, 50],

@@ -1,4 +1,4 @@
-/** Jobs of a firm that never was, so that lists and charts look as they do in use. */
+/** Jobs of a fictional company, so that lists and charts look as in real use. */
 const every = (everyMs: number, handler: string, tags: string[], payload: object = {}) => ({
   ...{ schedule: { everyMs }, target: { handler }, tags, payload },
 })
@@ -32,7 +32,7 @@ export const shownJobs: Record<string, object> = {
   'stock.reorder': cron('*/5 * * * *', 'UTC', ['stock']),
 }
 
-/** Jobs that meet at full hours and quarters, as people write them. */
+/** Jobs that coincide at full hours and quarters, as in real schedules. */
 export const calendarJobs: Record<string, object> = Object.fromEntries(
   [
     ['0 * * * *', 24],

@@ -1,4 +1,4 @@
-/** A Duelog of a test's own with its dashboard: topics, data and a port that stays the same when the process is started again. */
+/** A separate Duelog with its dashboard for one test: own topics, own data, and a port that survives restarts. */
 import { execFile } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -11,14 +11,14 @@ import { DuelogProcess } from '../tools/duelog-process.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-/** Builds the dashboard where the server looks for it, so that what is tested is what stands in the sources. */
+/** Builds the dashboard into the folder that the server serves, so that the tests run the current sources. */
 export async function buildDashboard(): Promise<void> {
   await promisify(execFile)(process.execPath, [join(root, 'node_modules/vite/bin/vite.js'), 'build'], { cwd: root })
 }
 
 export interface DashboardSite {
   url: string
-  /** Starts the process, or starts it again after a kill. */
+  /** Starts the process, also again after a kill. */
   start(more?: Record<string, string>): Promise<DuelogProcess>
   put(id: string, definition: object): Promise<void>
   get<Answer>(path: string): Promise<Answer>

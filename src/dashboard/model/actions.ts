@@ -1,4 +1,4 @@
-/** What was done through the page, said where a screen reader hears it as well; and the question before what cannot be undone. */
+/** Notices of what an action did, also for screen readers, and confirmations before actions that cannot be undone. */
 import { signal } from '@preact/signals'
 import type { Commanded } from './answers.ts'
 import { RequestProblem } from './request.ts'
@@ -14,22 +14,22 @@ let clearing: ReturnType<typeof setTimeout> | undefined
 export function say(text: string, bad = false): void {
   notice.value = { text, bad }
   clearTimeout(clearing)
-  // What went wrong stays until it is put away.
+  // An error stays until the user dismisses it.
   if (!bad)
     clearing = setTimeout(() => {
       notice.value = undefined
     }, noticeMs)
 }
 
-/** Does it and says what came of it; `done` tells what to say, unless the owner has not applied the command yet or refused it. */
+/** Sends a request and shows its outcome. `done` gives the text, unless the owner has not applied the command yet or refused it. */
 export async function act(
-  deed: () => Promise<Commanded | undefined>,
+  request: () => Promise<Commanded | undefined>,
   done: (answer: Commanded | undefined) => string,
 ): Promise<boolean> {
   try {
-    const answer = await deed()
+    const answer = await request()
     if (answer?.applied === false && answer.detail !== undefined) say(answer.detail)
-    else if (answer?.runId === null) say(`No run was made: ${answer.reason ?? 'the owner gives no reason'}.`, true)
+    else if (answer?.runId === null) say(`No run was created: ${answer.reason ?? 'no reason was given'}.`, true)
     else say(done(answer))
     return true
   } catch (error) {
@@ -40,15 +40,17 @@ export async function act(
 
 export interface Question {
   title: string
-  /** What follows from a yes. */
+  /** What happens when the user confirms. */
   consequence: string
-  /** The verb on the button. */
+  /** Label of the button that confirms. */
   yes: string
+  /** Label of the button that does not; "Cancel" when absent. */
+  no?: string
   answer(yes: boolean): void
 }
 export const question = signal<Question | undefined>(undefined)
 
-/** Resolves with whether the user wants it. */
+/** Resolves with true when the user confirms. */
 export function confirmed(asked: Omit<Question, 'answer'>): Promise<boolean> {
   return new Promise((resolve) => {
     question.value = {

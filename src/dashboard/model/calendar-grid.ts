@@ -1,4 +1,4 @@
-/** Where the counts of a forecast stand in a grid: an hour a row and a minute a column, or a day and an hour. */
+/** Grid of a forecast: rows of hours with columns of minutes, or rows of days with columns of hours. */
 import type { Forecast } from './answers.ts'
 
 export type Step = 'minute' | 'hour'
@@ -20,13 +20,13 @@ const layouts = {
   hour: { stepMs: 3_600_000, steps: 168, columns: 24 },
 } as const
 
-/** What to ask for: whole steps from the one at hand. */
+/** The range to request: whole steps, beginning with the current one. */
 export function rangeOf(step: Step, nowMs: number): { from: number; horizonMs: number; buckets: number } {
   const { stepMs, steps } = layouts[step]
   return { from: Math.floor(nowMs / stepMs) * stepMs, horizonMs: stepMs * steps, buckets: steps }
 }
 
-/** In the viewer's own time: where a change of clocks repeats an hour, both stand in one cell. */
+/** In the viewer's time zone. When a clock change repeats an hour, both share one cell. */
 export function gridOf(step: Step, { buckets }: Forecast): Grid {
   const rows: string[] = []
   const cells = new Map<string, Cell>()
@@ -35,17 +35,17 @@ export function gridOf(step: Step, { buckets }: Forecast): Grid {
     const [title, column] = step === 'minute' ? [hourTitle(time), time.getMinutes()] : [dayTitle(time), time.getHours()]
     if (rows.at(-1) !== title) rows.push(title)
     const row = rows.length - 1
-    const known = cells.get(`${row} ${column}`)
-    if (known === undefined) cells.set(`${row} ${column}`, { row, column, atMs: time.getTime(), due: next + later })
-    else known.due += next + later
+    const existing = cells.get(`${row} ${column}`)
+    if (existing === undefined) cells.set(`${row} ${column}`, { row, column, atMs: time.getTime(), due: next + later })
+    else existing.due += next + later
   }
   return { rows, columns: layouts[step].columns, cells: [...cells.values()] }
 }
 
-/** What is drawn palest: the least there is, or a quarter of the most, so that small differences of an even load stay small. */
+/** The count drawn palest: the smallest one, but at most a quarter of the largest. So small differences of an even load stay small. */
 export const palestOf = (dues: readonly number[]): number => Math.min(...dues.filter((due) => due > 0), Math.max(1, ...dues) / 4)
 
-/** From 0, nothing, to `levels`, the most: by the logarithm, because one herd would else make all the rest look like nothing. */
+/** From 0 (nothing due) to `levels` (the most). Logarithmic, because one large burst would otherwise hide all other counts. */
 export function levelOf(due: number, palest: number, most: number, levels: number): number {
   if (due <= 0) return 0
   const share = most <= palest ? 1 : Math.log(due / palest) / Math.log(most / palest)

@@ -1,11 +1,11 @@
-/** The text/event-stream format, as far as our server writes it: lines `event:` and `data:`, and an empty line after each event. */
+/** Parser of the part of text/event-stream that our server writes: `event:` and `data:` lines, with an empty line after each event. */
 
 export interface ServerEvent {
   event: string
   data: string
 }
 
-/** Longest event that is read; more means that the other side is not what we take it for. */
+/** Longest event, in characters. A longer one means that the other side is not our server. */
 const charsMax = 4_000_000
 
 export async function* eventsOf(body: ReadableStream<Uint8Array>): AsyncGenerator<ServerEvent> {

@@ -1,4 +1,4 @@
-/** What the pages know: answers of the API, live data, actions, routes, words. */
+/** The model of the pages: answers of the API, live data, actions, routes, texts. */
 export { act, confirmed, notice, question, say } from './actions.ts'
 export {
   type AttemptError,
@@ -25,7 +25,7 @@ export {
 export { type Cell, type Grid, gridOf, levelOf, palestOf, rangeOf, type Step } from './calendar-grid.ts'
 export { cancelRun, pause, putJob, redrive, remove, resume, runNow } from './job-commands.ts'
 export { lineDiff } from './line-diff.ts'
-export { connection, latest, listen, nowMs, pulses, staleMs } from './live.ts'
+export { connection, latest, listen, nowMs, staleMs, statsHistory } from './live.ts'
 export { type Rates, ratesOver } from './rates.ts'
 export { ask, path, problemOf, RequestProblem } from './request.ts'
 export { useResource } from './resource.ts'

@@ -1,4 +1,4 @@
-/** What an operator does with a job or a run; each says what came of it. */
+/** Commands for jobs and runs. Each shows its outcome as a notice. */
 import { act, confirmed } from './actions.ts'
 import type { Commanded, Job, Run } from './answers.ts'
 import { ask, path } from './request.ts'
@@ -9,58 +9,59 @@ const command = (parts: (string | number)[]): Promise<Commanded> => ask<Commande
 export const runNow = (id: string): Promise<boolean> =>
   act(
     () => command(['jobs', id, 'trigger']),
-    (answer) => `Run ${answer?.runId ?? `of ${id}`} was made.`,
+    (answer) => `Run ${answer?.runId ?? `of ${id}`} created.`,
   )
 
 export const pause = (id: string): Promise<boolean> =>
   act(
     () => command(['jobs', id, 'pause']),
-    () => `${id} is paused: nothing of it fires until it is resumed.`,
+    () => `Paused ${id}. It will not fire until you resume it.`,
   )
 
 export const resume = (id: string): Promise<boolean> =>
   act(
     () => command(['jobs', id, 'resume']),
-    () => `${id} fires again.`,
+    () => `Resumed ${id}.`,
   )
 
-/** False when it was not deleted, or not wanted. */
+/** Resolves with false when the job was not deleted or the user did not confirm. */
 export async function remove({ id, active, etag }: Job): Promise<boolean> {
   const runs = active.length === 0 ? '' : ` Its ${counted(active.length, 'active run')} will be cancelled.`
   const wanted = await confirmed({
     title: `Delete ${id}?`,
-    consequence: `The job and its history of runs go, and nothing of it fires any more.${runs} This cannot be undone.`,
-    yes: 'Delete the job',
+    consequence: `Deletes the job and its run history. It will not fire again.${runs} This cannot be undone.`,
+    yes: 'Delete job',
   })
   if (!wanted) return false
   return act(
     () => ask<undefined>(`${path(['jobs', id])}?wait=applied`, { method: 'DELETE', headers: { 'if-match': etag } }),
-    () => `${id} is deleted.`,
+    () => `Deleted ${id}.`,
   )
 }
 
 export async function cancelRun({ jobId, runNo, runId }: Run): Promise<boolean> {
   const wanted = await confirmed({
     title: `Cancel run ${runId}?`,
-    consequence: 'Its handler is told to stop, and the run is not tried again. Later occurrences of the job fire as before.',
-    yes: 'Cancel the run',
+    consequence: 'The handler is told to stop, and the run is not retried. Later occurrences of the job fire as usual.',
+    yes: 'Cancel run',
+    no: 'Keep run',
   })
   if (!wanted) return false
   return act(
     () => command(['runs', jobId, runNo, 'cancel']),
-    () => `Run ${runId} is cancelled.`,
+    () => `Cancelled run ${runId}.`,
   )
 }
 
 export const redrive = ({ jobId, runNo, runId }: Run): Promise<boolean> =>
   act(
     () => command(['runs', jobId, runNo, 'redrive']),
-    (answer) => `Dead run ${runId} is made again as ${answer?.runId ?? 'a new run'}.`,
+    (answer) => `Run ${runId} redriven as ${answer?.runId ?? 'a new run'}.`,
   )
 
 export const putJob = (id: string, definition: unknown, etag: string): Promise<boolean> =>
   act(
     () =>
       ask<undefined>(`${path(['jobs', id])}?wait=applied`, { method: 'PUT', body: definition, headers: { 'if-match': etag } }),
-    () => `${id} is saved.`,
+    () => `Saved ${id}.`,
   )

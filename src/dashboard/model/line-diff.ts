@@ -1,4 +1,4 @@
-/** What changed between two texts, line by line: a longest common subsequence, which is small enough for a definition. */
+/** Line-by-line difference of two texts, by longest common subsequence. Its quadratic cost is fine for a definition. */
 
 export interface DiffLine {
   kind: 'same' | 'added' | 'removed'
@@ -7,7 +7,7 @@ export interface DiffLine {
 
 export function lineDiff(before: string, after: string): DiffLine[] {
   const [a, b] = [before.split('\n'), after.split('\n')]
-  // common[i][j]: length of what a from i on and b from j on have in common.
+  // common[i][j]: length of the longest common subsequence of a.slice(i) and b.slice(j).
   const common = Array.from({ length: a.length + 1 }, () => new Uint16Array(b.length + 1))
   const at = (i: number, j: number): number => common[i]?.[j] ?? 0
   for (let i = a.length - 1; i >= 0; i--) {

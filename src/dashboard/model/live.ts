@@ -1,16 +1,16 @@
 /**
  * The live connection: server-sent events, read by fetch because an EventSource cannot send a token.
  *
- *   connecting ──first pulse──► live ──connection lost──► lost ──wait──► connecting
+ *   connecting ──first stats message──► live ──connection lost──► lost ──wait──► connecting
  *
- * Pulses of the last minutes are kept for the charts. What is older than a few seconds counts as stale, whatever the connection says.
+ * The stats messages of the last 10 minutes are kept for the charts. Data older than 5 s counts as stale, whatever the state of the connection.
  */
 import { computed, signal } from '@preact/signals'
 import type { StatsMessage } from './answers.ts'
 import { eventsOf } from './event-stream.ts'
 import { headersOf, problemOf } from './request.ts'
 
-/** How far back charts reach. */
+/** Time span of the charts. */
 export const historyMs = 600_000
 const staleAfterMs = 5_000
 const retryMsMin = 500
@@ -18,13 +18,13 @@ const retryMsMax = 5_000
 
 export const connection = signal<'connecting' | 'live' | 'lost'>('connecting')
 /** Oldest first. */
-export const pulses = signal<StatsMessage[]>([])
-/** The clock of this page, each second. */
+export const statsHistory = signal<StatsMessage[]>([])
+/** Clock of this page, updated each second. */
 export const nowMs = signal(Date.now())
 const heardAtMs = signal<number | undefined>(undefined)
 
-export const latest = computed(() => pulses.value.at(-1))
-/** How old what is shown is, once it is too old. */
+export const latest = computed(() => statsHistory.value.at(-1))
+/** Age of the data shown; undefined while it is fresh. */
 export const staleMs = computed(() => {
   const heardAt = heardAtMs.value
   const ageMs = heardAt === undefined ? 0 : nowMs.value - heardAt
@@ -44,7 +44,7 @@ export async function listen(until: AbortSignal): Promise<void> {
         failures = 0
       })
     } catch {
-      // Why does not matter here: the page says that it is not live, and tries again.
+      // The cause does not matter here: the page shows that it is not live, and retries.
     }
     if (until.aborted) return
     connection.value = 'lost'
@@ -67,8 +67,8 @@ async function listenOnce(until: AbortSignal, heard: () => void): Promise<void> 
   }
 }
 
-function take(pulse: StatsMessage): void {
+function take(stats: StatsMessage): void {
   connection.value = 'live'
   nowMs.value = heardAtMs.value = Date.now()
-  pulses.value = [...pulses.value.filter(({ at }) => at > pulse.at - historyMs && at < pulse.at), pulse]
+  statsHistory.value = [...statsHistory.value.filter(({ at }) => at > stats.at - historyMs && at < stats.at), stats]
 }

@@ -1,8 +1,8 @@
-/** Rates and percentiles from two pulses: the counts in them only grow, so what happened between them is a difference. */
+/** Rates and percentiles between two stats messages. Their counts only grow, so the difference is what happened between them. */
 import type { Counts, StatsMessage } from './answers.ts'
 
 export interface Rates {
-  /** Over how long. */
+  /** Length of the interval. */
   overMs: number
   firesPerSecond: number
   endsPerSecond: number
@@ -10,12 +10,12 @@ export interface Rates {
   /** Runs that became dead letters. */
   dead: number
   starts: number
-  /** Start lateness in ms; undefined where nothing was started. */
+  /** Start lateness in ms; undefined when nothing started. */
   p50Ms: number | undefined
   p99Ms: number | undefined
 }
 
-/** Undefined when they cannot be compared: a process ended between them, and its counts with it. */
+/** Undefined when the two cannot be compared, because a process ended between them and its counts are gone. */
 export function ratesBetween(earlier: StatsMessage, later: StatsMessage): Rates | undefined {
   const overMs = later.at - earlier.at
   const [from, to] = [earlier.counts, later.counts]
@@ -40,15 +40,15 @@ export function ratesBetween(earlier: StatsMessage, later: StatsMessage): Rates 
   }
 }
 
-/** The last pulse against the one `windowMs` before it, or the first there is. */
-export function ratesOver(pulses: readonly StatsMessage[], windowMs: number): Rates | undefined {
-  const last = pulses.at(-1)
+/** Compares the last message with the one `windowMs` before it, or with the first one. */
+export function ratesOver(messages: readonly StatsMessage[], windowMs: number): Rates | undefined {
+  const last = messages.at(-1)
   if (last === undefined) return undefined
-  const first = pulses.find(({ at }) => at >= last.at - windowMs)
+  const first = messages.find(({ at }) => at >= last.at - windowMs)
   return first === undefined || first === last ? undefined : ratesBetween(first, last)
 }
 
-/** Within its class a value is taken to lie where its rank does; beyond the last bound it is that bound. */
+/** Interpolates by rank within a class. Beyond the last bound the result is that bound. */
 export function percentile(classes: Counts['lateness'], share: number): number | undefined {
   const total = classes.reduce((sum, [, count]) => sum + count, 0)
   if (total === 0) return undefined

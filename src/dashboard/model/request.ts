@@ -1,8 +1,8 @@
-/** Asks the HTTP API, with the token of this session where there is one. Payloads that JavaScript cannot hold stay text. */
+/** Requests to the HTTP API, with the token of this session if any. Payloads that JavaScript cannot hold stay text. */
 import { readJson, writeJson } from '../../../streams/text/index.ts'
 import { token } from './session.ts'
 
-/** What the API refused: its problem, RFC 9457. */
+/** A problem that the API answered with (RFC 9457). */
 export class RequestProblem extends Error {
   readonly status: number
   readonly code: string
@@ -13,7 +13,7 @@ export class RequestProblem extends Error {
   }
 }
 
-export interface Asked {
+export interface RequestOptions {
   method?: 'GET' | 'POST' | 'PUT' | 'DELETE'
   body?: unknown
   headers?: Record<string, string>
@@ -24,8 +24,8 @@ export function headersOf(more: Record<string, string> = {}): Record<string, str
   return token.value === null ? more : { ...more, authorization: `Bearer ${token.value}` }
 }
 
-/** Rejects with RequestProblem; its status is 0 when nobody answered. */
-export async function ask<Answer>(path: string, { method = 'GET', body, headers, signal }: Asked = {}): Promise<Answer> {
+/** Rejects with RequestProblem; its status is 0 when no answer came. */
+export async function ask<Answer>(path: string, { method = 'GET', body, headers, signal }: RequestOptions = {}): Promise<Answer> {
   let response: Response
   try {
     response = await fetch(path, {
@@ -41,7 +41,7 @@ export async function ask<Answer>(path: string, { method = 'GET', body, headers,
     })
   } catch (error) {
     if (signal?.aborted) throw error
-    throw new RequestProblem(0, 'unreachable', 'Duelog does not answer. It may be restarting; this page tries again by itself.')
+    throw new RequestProblem(0, 'unreachable', 'Duelog is not responding. It may be restarting; this page retries automatically.')
   }
   const text = await response.text()
   if (!response.ok) throw problemOf(response, text)
@@ -54,11 +54,11 @@ export function problemOf({ status, statusText }: Response, text: string): Reque
     const { code, detail } = JSON.parse(text) as { code?: string; detail?: string }
     return new RequestProblem(status, code ?? 'unknown', detail ?? statusText)
   } catch {
-    return new RequestProblem(status, 'unknown', `The answer was ${status} ${statusText}.`)
+    return new RequestProblem(status, 'unknown', `Unexpected response: ${status} ${statusText}.`)
   }
 }
 
-/** A path of the API with ids percent-encoded and a query without what is empty. */
+/** A path of the API with percent-encoded ids. Empty values of the query are left out. */
 export function path(parts: (string | number)[], query: Record<string, string | number | undefined> = {}): string {
   const given = Object.entries(query).filter(
     (entry): entry is [string, string | number] => entry[1] !== undefined && entry[1] !== '',

@@ -1,4 +1,4 @@
-/** What a view shows: asked once, then again and again while the page is looked at, never more often than is cheap for the owners. */
+/** Data that a view shows. It is requested once, then repeatedly while the page is visible, at a rate that is cheap for the owners. */
 import { type Signal, signal, useSignal, useSignalEffect } from '@preact/signals'
 import { useEffect, useMemo } from 'preact/hooks'
 import { nowMs } from './live.ts'
@@ -6,68 +6,68 @@ import { RequestProblem } from './request.ts'
 
 export interface Resource<Value> {
   value: Signal<Value | undefined>
-  /** The last answer was an error; `value` still has what was known before. */
+  /** Set when the last answer was an error; `value` then still has the last known data. */
   problem: Signal<RequestProblem | undefined>
-  /** Asks anew, at once. */
+  /** Requests the data again, at once. */
   refresh(): Promise<void>
 }
 
 const refreshEachMs = 2_000
-/** Asking takes at most so much of the time: an answer that took long is not asked for again soon. */
-const restFactor = 10
+/** After a request, the pause is this many times its duration: a slow answer is not requested again soon. */
+const pauseFactor = 10
 
-/** Asks; what is known before all is there may be told, and is shown when nothing else is yet. */
+/** Requests the data. It may pass partial data to `tell`, which is shown until the first complete answer. */
 export type Load<Value> = (signal: AbortSignal, tell: (part: Value) => void) => Promise<Value>
 
-/** `key` names what is asked: another one begins anew. `live` false: only when told to. */
+/** Another `key` starts a new resource. With `live` false, only `refresh` requests again. */
 export function useResource<Value>(key: string, load: Load<Value>, live = true): Resource<Value> {
-  // The key stands for what `load` asks.
-  const asked = useMemo(() => new Asking(load), [key])
+  // The key identifies what `load` requests.
+  const resource = useMemo(() => new PolledResource(load), [key])
   useEffect(() => {
-    void asked.refresh()
-    return () => asked.end()
-  }, [asked])
-  const current = useSignal(asked)
-  current.value = asked
+    void resource.refresh()
+    return () => resource.end()
+  }, [resource])
+  const current = useSignal(resource)
+  current.value = resource
   useSignalEffect(() => {
     void nowMs.value
-    if (live && document.visibilityState === 'visible') current.value.maybe()
+    if (live && document.visibilityState === 'visible') current.value.refreshIfDue()
   })
-  return asked
+  return resource
 }
 
-class Asking<Value> implements Resource<Value> {
+class PolledResource<Value> implements Resource<Value> {
   readonly value = signal<Value | undefined>(undefined)
   readonly problem = signal<RequestProblem | undefined>(undefined)
   readonly #load: Load<Value>
   readonly #end = new AbortController()
-  #asking: Promise<void> | undefined
-  #notBeforeMs = 0
+  #pending: Promise<void> | undefined
+  #nextRequestMs = 0
   #answered = false
 
   constructor(load: Load<Value>) {
     this.#load = load
   }
 
-  /** Asks if it is time. */
-  maybe(): void {
-    if (this.#asking === undefined && performance.now() >= this.#notBeforeMs) void this.refresh()
+  /** Requests the data again if the pause is over. */
+  refreshIfDue(): void {
+    if (this.#pending === undefined && performance.now() >= this.#nextRequestMs) void this.refresh()
   }
 
   async refresh(): Promise<void> {
-    // What is on its way may have been answered before whatever the caller has just done.
-    await this.#asking
-    this.#asking ??= this.#ask().finally(() => {
-      this.#asking = undefined
+    // A request in flight may have been answered before the caller's last action.
+    await this.#pending
+    this.#pending ??= this.#request().finally(() => {
+      this.#pending = undefined
     })
-    await this.#asking
+    await this.#pending
   }
 
   end(): void {
     this.#end.abort()
   }
 
-  async #ask(): Promise<void> {
+  async #request(): Promise<void> {
     const startedMs = performance.now()
     try {
       this.value.value = await this.#load(this.#end.signal, (part) => {
@@ -80,7 +80,7 @@ class Asking<Value> implements Resource<Value> {
       this.problem.value = error instanceof RequestProblem ? error : new RequestProblem(0, 'internal', String(error))
     } finally {
       const endedMs = performance.now()
-      this.#notBeforeMs = endedMs + Math.max(refreshEachMs - 100, (endedMs - startedMs) * restFactor)
+      this.#nextRequestMs = endedMs + Math.max(refreshEachMs - 100, (endedMs - startedMs) * pauseFactor)
     }
   }
 }

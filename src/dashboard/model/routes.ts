@@ -1,4 +1,4 @@
-/** Addresses of the views. All of them work when they are opened or loaded again. */
+/** Addresses of the views. Each works when opened directly or reloaded. */
 import { computed, signal } from '@preact/signals'
 
 export type ViewName =
@@ -14,12 +14,12 @@ export type ViewName =
   | 'not-found'
 export interface Route {
   view: ViewName
-  /** Of the job that the view is about. */
+  /** Job of the view. */
   jobId?: string
   query: URLSearchParams
 }
 
-/** Pages of the navigation, in its order. */
+/** Pages in the order of the navigation. */
 export const pages: readonly { view: ViewName; href: string; title: string }[] = [
   { view: 'now', href: '/', title: 'Now' },
   { view: 'jobs', href: '/jobs', title: 'Jobs' },
@@ -49,7 +49,7 @@ export function routeOf(address: string): Route {
 
 export const jobHref = (id: string): string => `/jobs/${encodeURIComponent(id)}`
 
-/** Goes to another view; `replace` leaves no step in the browser's history. */
+/** Navigates to another view; `replace` adds no entry to the browser's history. */
 export function go(href: string, { replace = false } = {}): void {
   if (replace) history.replaceState(null, '', href)
   else history.pushState(null, '', href)
@@ -62,7 +62,7 @@ addEventListener('popstate', () => {
   here.value = location.pathname + location.search
 })
 
-/** Links within the page change the view without loading it; all others, and those for a new tab, are the browser's. */
+/** Links within the page change the view without a reload. The browser handles all other links, and clicks that open a new tab. */
 export function followLink(event: MouseEvent): void {
   const link = event.target instanceof Element ? event.target.closest('a[href]') : null
   if (!(link instanceof HTMLAnchorElement) || link.origin !== location.origin || link.target !== '') return

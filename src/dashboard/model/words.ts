@@ -1,4 +1,4 @@
-/** How times, durations, numbers and schedules read. */
+/** Texts for times, durations, numbers, schedules and targets. */
 import type { Schedule, Target } from './answers.ts'
 
 const number = new Intl.NumberFormat('en')
@@ -6,7 +6,7 @@ export const count = (value: number): string => number.format(value)
 /** 1 run, 2 runs. */
 export const counted = (value: number, thing: string): string => `${count(value)} ${thing}${value === 1 ? '' : 's'}`
 
-/** Three digits at most, as an instrument shows them. */
+/** A rate with about three significant digits. */
 export function rate(value: number): string {
   if (value === 0) return '0'
   return value >= 100 ? count(Math.round(value)) : value >= 10 ? value.toFixed(1) : value.toFixed(2)
@@ -41,7 +41,7 @@ export function relative(atMs: number, nowMs: number): string {
 
 export const viewerZone = Intl.DateTimeFormat().resolvedOptions().timeZone
 
-/** Saturday 21 Nov 2026 at 10:05:00 reads `21 Nov 10:05:00`; the year stands where it is another one. */
+/** Saturday 21 Nov 2026 at 10:05:00 reads `21 Nov 10:05:00`; the year is added when it is not the current one. */
 export function instant(atMs: number, zone = viewerZone, nowMs = Date.now()): string {
   const parts = (ms: number) =>
     Object.fromEntries(
@@ -55,17 +55,17 @@ export function instant(atMs: number, zone = viewerZone, nowMs = Date.now()): st
 
 const formats = new Map<string, Intl.DateTimeFormat>()
 function format(zone: string): Intl.DateTimeFormat {
-  const known = formats.get(zone)
-  if (known !== undefined) return known
-  const made = new Intl.DateTimeFormat('en-GB', {
+  const cached = formats.get(zone)
+  if (cached !== undefined) return cached
+  const created = new Intl.DateTimeFormat('en-GB', {
     ...{ timeZone: zone, day: 'numeric', month: 'short', year: 'numeric', hour: '2-digit', minute: '2-digit', second: '2-digit' },
     hourCycle: 'h23',
   })
-  formats.set(zone, made)
-  return made
+  formats.set(zone, created)
+  return created
 }
 
-/** One line that says when. */
+/** When the job fires, in one line. */
 export function scheduleWords(schedule: Schedule): string {
   if (schedule.cron !== undefined) return schedule.cron
   if (schedule.everyMs !== undefined) return `every ${duration(schedule.everyMs)}`
@@ -74,7 +74,7 @@ export function scheduleWords(schedule: Schedule): string {
   return 'once'
 }
 
-/** One line that says what runs. */
+/** What the job runs, in one line. */
 export function targetWords({ handler, topic, http }: Target): string {
   if (handler !== undefined) return handler
   if (topic !== undefined) return `topic ${topic.name}`

@@ -1,4 +1,4 @@
-/** Why attempts failed, the last one first in sight. */
+/** Errors of a run's attempts. The summary shows the last one. */
 import type { AttemptError } from '../model/index.ts'
 import { When } from './when.tsx'
 

@@ -1,49 +1,49 @@
-/** A live line chart. For those who cannot see it, its last values are its label. */
+/** A live line chart. Its last values are its label for screen readers. */
 import { useEffect, useRef } from 'preact/hooks'
 import UPlot from 'uplot'
 import { dark } from '../model/index.ts'
 
 export interface Line {
   name: string
-  /** Custom property of the style sheet that has its colour. */
-  colour: string
-  /** Filled to the ground. */
+  /** Custom property of the style sheet that holds its color. */
+  color: string
+  /** Fills the area below the line. */
   filled?: boolean
 }
 
 interface ChartProps {
   title: string
-  /** In words, what the lines show now. */
+  /** The current values, as text. */
   now: string
   lines: readonly Line[]
   /** Epoch ms. */
   times: readonly number[]
   values: readonly (readonly (number | null)[])[]
   axisWords: (value: number) => string
-  /** The axis reaches at least so far. */
+  /** The axis reaches at least this value. */
   atLeast: number
 }
 
 const heightPx = 168
-/** A chart that has just begun is not drawn wider than so. */
+/** Shortest time span of the axis, so that the first values of a chart are not stretched. */
 const spanMsMin = 120_000
 
 export function Chart({ title, now, lines, times, values, axisWords, atLeast }: ChartProps) {
-  const place = useRef<HTMLDivElement>(null)
+  const container = useRef<HTMLDivElement>(null)
   const chart = useRef<UPlot | undefined>(undefined)
   const data = (): UPlot.AlignedData => [times.map((ms) => ms / 1_000), ...values.map((line) => [...line])] as UPlot.AlignedData
 
-  // Colours are fixed when a chart is made; the rest is given below.
+  // uPlot takes the colors only when a chart is created; the data follow below.
   useEffect(() => {
-    const element = place.current
+    const element = container.current
     if (element === null) return
-    const made = new UPlot(optionsOf(element, lines, axisWords, atLeast), data(), element)
-    chart.current = made
-    const watch = new ResizeObserver(() => made.setSize({ width: element.clientWidth, height: heightPx }))
+    const created = new UPlot(optionsOf(element, lines, axisWords, atLeast), data(), element)
+    chart.current = created
+    const watch = new ResizeObserver(() => created.setSize({ width: element.clientWidth, height: heightPx }))
     watch.observe(element)
     return () => {
       watch.disconnect()
-      made.destroy()
+      created.destroy()
     }
   }, [dark.value])
   useEffect(() => chart.current?.setData(data()))
@@ -53,14 +53,14 @@ export function Chart({ title, now, lines, times, values, axisWords, atLeast }: 
       <figcaption>
         {title}
         <span class="legend">
-          {lines.map(({ name, colour }) => (
-            <span key={name} class={`key ${colour}`}>
+          {lines.map(({ name, color }) => (
+            <span key={name} class={`key ${color}`}>
               {name}
             </span>
           ))}
         </span>
       </figcaption>
-      <div class="plot" ref={place} role="img" aria-label={`${title}: ${now}`} />
+      <div class="plot" ref={container} role="img" aria-label={`${title}: ${now}`} />
     </figure>
   )
 }
@@ -72,11 +72,11 @@ function optionsOf(
   atLeast: number,
 ): UPlot.Options {
   const style = getComputedStyle(element)
-  const colour = (name: string): string => style.getPropertyValue(`--${name}`)
+  const color = (name: string): string => style.getPropertyValue(`--${name}`)
   const axis = {
-    stroke: colour('ink-soft'),
+    stroke: color('ink-soft'),
     font: `11px ${style.fontFamily}`,
-    grid: { stroke: colour('rule-soft'), width: 1 },
+    grid: { stroke: color('rule-soft'), width: 1 },
     ticks: { show: false },
   }
   return {
@@ -100,11 +100,11 @@ function optionsOf(
     ],
     series: [
       {},
-      ...lines.map(({ colour: name, filled }) => ({
-        stroke: colour(name),
+      ...lines.map(({ color: name, filled }) => ({
+        stroke: color(name),
         width: 1.5,
         points: { show: false },
-        ...(filled ? { fill: colour(`${name}-soft`) } : {}),
+        ...(filled ? { fill: color(`${name}-soft`) } : {}),
       })),
     ],
   }

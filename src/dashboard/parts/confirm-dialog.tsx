@@ -1,4 +1,4 @@
-/** Asks before what cannot be undone, and says what follows from it. The browser's own dialog keeps the keyboard inside. */
+/** Confirmation of an action that cannot be undone, with its consequence. The browser's own dialog keeps the focus inside. */
 import { useEffect, useRef } from 'preact/hooks'
 import { question } from '../model/index.ts'
 
@@ -9,7 +9,7 @@ export function ConfirmDialog() {
     if (asked === undefined) return
     const before = document.activeElement
     dialog.current?.showModal()
-    // The dialog goes without being closed, so the browser does not put the focus back.
+    // The dialog is removed without being closed, so the browser does not restore the focus.
     return () => {
       if (before instanceof HTMLElement && before.isConnected) before.focus()
     }
@@ -29,7 +29,7 @@ export function ConfirmDialog() {
       <p id="consequence">{asked.consequence}</p>
       <div class="buttons end">
         <button type="button" onClick={() => asked.answer(false)}>
-          Leave it
+          {asked.no ?? 'Cancel'}
         </button>
         <button type="button" class="danger" onClick={() => asked.answer(true)}>
           {asked.yes}

@@ -1,4 +1,4 @@
-/** One dead run: its errors at once, the rest when it is opened. */
+/** One dead letter. Its details are loaded when it is opened. */
 import { useSignal } from '@preact/signals'
 import { writeJson } from '../../../streams/text/index.ts'
 import {
@@ -45,7 +45,7 @@ export function DeadLetter({ run, chosen, choose, changed }: DeadLetterProps) {
           </a>
           <span class="code">/{runNo}</span>
           <span class="aside">
-            given up {finishedAt !== null && <When at={finishedAt} plain />} after {attempts}{' '}
+            failed {finishedAt !== null && <When at={finishedAt} plain />} after {attempts}{' '}
             {attempts === 1 ? 'attempt' : 'attempts'}
           </span>
         </p>
@@ -60,7 +60,7 @@ export function DeadLetter({ run, chosen, choose, changed }: DeadLetterProps) {
           }}
         >
           <summary>Errors and payload</summary>
-          {open.value && <Inside run={run} />}
+          {open.value && <Details run={run} />}
         </details>
       </div>
       {mayOperate.value && (
@@ -74,38 +74,40 @@ export function DeadLetter({ run, chosen, choose, changed }: DeadLetterProps) {
   )
 }
 
-/** What the run was given, which is what a redrive gives it again; the job's definition may be another one by now. */
-function Inside({ run: { jobId, runNo, runId, errors, attempts, scheduledFor } }: { run: Run }) {
+/** The run's own payload and target, which a redrive uses again; the job's definition may have changed since. */
+function Details({ run: { jobId, runNo, runId, errors, attempts, scheduledFor } }: { run: Run }) {
   const { value, problem } = useResource(
     runId,
     (signal) => ask<DeadLetterAnswer>(path(['dead-letters', jobId, runNo]), { signal }),
     false,
   )
-  const given = value.value?.execution
+  const execution = value.value?.execution
   return (
     <div class="inside">
       <AttemptErrors errors={errors} open />
       {errors.length < attempts && (
         <p class="aside">
-          {errors.length > 0 && `Errors of the last ${errors.length} of ${counted(attempts, 'attempt')}; `}
-          {errors.length > 0 ? 'earlier ones are in execution-events.' : 'Its errors are in executions.dlq.'}
+          {errors.length > 0 && `Showing errors of the last ${errors.length} of ${counted(attempts, 'attempt')}; `}
+          {errors.length > 0
+            ? 'earlier errors are in the topic execution-events.'
+            : 'Its errors are in the topic executions.dlq.'}
         </p>
       )}
       <Problem problem={problem.value} />
-      {given === undefined && problem.value === undefined && <Loading what="what the run was given" />}
-      {given !== undefined && (
+      {execution === undefined && problem.value === undefined && <Loading what="the payload" />}
+      {execution !== undefined && (
         <>
           <p class="aside">
-            Scheduled for <When at={scheduledFor} plain />; target {targetWords(given.target)}; made from the definition at offset{' '}
-            {given.specOffset}
-            {given.contentType !== undefined && <>; {given.contentType}</>}. Its own payload:
+            Scheduled for <When at={scheduledFor} plain />; target {targetWords(execution.target)}; definition at offset{' '}
+            {execution.specOffset}
+            {execution.contentType !== undefined && <>; {execution.contentType}</>}. Payload of this run:
           </p>
           <pre tabIndex={0} role="region" aria-label={`Payload of run ${runId}`}>
-            {payloadText(given.payload, given.payloadBase64)}
+            {payloadText(execution.payload, execution.payloadBase64)}
           </pre>
-          {Object.keys(given.headers).length > 0 && (
+          {Object.keys(execution.headers).length > 0 && (
             <pre tabIndex={0} role="region" aria-label={`Headers of run ${runId}`}>
-              {JSON.stringify(given.headers, null, 2)}
+              {JSON.stringify(execution.headers, null, 2)}
             </pre>
           )}
         </>

@@ -1,4 +1,4 @@
-/** A definition as text, and when it would fire. */
+/** Editor of a definition as JSON, and a preview of its fires. */
 import { type Signal, useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { JsonText, oneLineJson, readJson, writeJson } from '../../../streams/text/index.ts'
@@ -29,10 +29,11 @@ export const textOf = (definition: Definition | null | undefined): string => wri
 export function parseDefinition(text: string): { definition?: Definition; problem: string } {
   try {
     const { value, problems } = readJson(text)
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return { problem: 'A definition is a JSON object.' }
+    if (typeof value !== 'object' || value === null || Array.isArray(value))
+      return { problem: 'The definition must be a JSON object.' }
     if (problems.length > 0) return { problem: problems.map(({ message }) => message).join(' ') }
     const definition = value as Definition
-    // The lines of the editor are not meant to reach handlers.
+    // Line breaks that the editor added must not reach handlers.
     if (definition.payload instanceof JsonText) definition.payload = compact(definition.payload.text)
     return { definition, problem: '' }
   } catch (error) {
@@ -40,7 +41,7 @@ export function parseDefinition(text: string): { definition?: Definition; proble
   }
 }
 
-/** The value where it stands for the text, as it came from the API. */
+/** The parsed value if it writes back as the same text; else the text itself. */
 function compact(text: string): unknown {
   const line = oneLineJson(text)
   const value: unknown = JSON.parse(line)
@@ -52,7 +53,7 @@ export function FirePreview({ definition }: { definition: Definition | undefined
   const problem = useSignal('')
   const schedule = definition?.schedule
   const key = JSON.stringify(schedule)
-  // The key says what the schedule is.
+  // The key stands for the schedule.
   useEffect(() => {
     if (schedule === undefined) return
     const ended = new AbortController()
@@ -75,7 +76,7 @@ export function FirePreview({ definition }: { definition: Definition | undefined
         {problem.value}
       </p>
     )
-  if (fires.value === undefined) return <Empty>Asking when …</Empty>
-  if (fires.value.length === 0) return <Empty>Never: the schedule has no time ahead.</Empty>
+  if (fires.value === undefined) return <Empty>Loading preview …</Empty>
+  if (fires.value.length === 0) return <Empty>Never fires: the schedule has no future time.</Empty>
   return <FireList fires={fires.value} zone={schedule?.timezone} />
 }

@@ -1,11 +1,11 @@
-/** Which times a change of a definition adds, removes and moves, as the owner would compute them. Nothing is written for it. */
+/** Fire times that a change of a definition adds, removes and moves, as the owner would compute them. Nothing is written. */
 import { writeJson } from '../../../streams/text/index.ts'
 import { ask, count, type Definition, duration, type PlannedJob, useResource } from '../model/index.ts'
 import { Empty, Loading, Problem } from './states.tsx'
 import { When } from './when.tsx'
 
 const horizonMs = 7 * 86_400_000
-/** Times of each kind that are listed. */
+/** Maximum of listed times of each kind. */
 const listed = 5
 
 interface FireChangesProps {
@@ -22,12 +22,12 @@ export function FireChanges({ id, definition }: FireChangesProps) {
   )
   const planned = plan.value.value?.jobs[0]
   if (plan.problem.value !== undefined) return <Problem problem={plan.problem.value} />
-  if (planned === undefined) return <Loading what="what would change" />
+  if (planned === undefined) return <Loading what="the changes" />
   const { action, problems, reason, fires, warnings } = planned
   if (action === 'INVALID' || action === 'DROPPED')
     return (
       <p class="state bad" role="status">
-        It would not be accepted: {problems?.map(({ message }) => message).join(' ') || reason}
+        This definition would be refused: {problems?.map(({ message }) => message).join(' ') || reason}
       </p>
     )
   if (fires === undefined) return null
@@ -43,7 +43,7 @@ export function FireChanges({ id, definition }: FireChangesProps) {
 interface ChangesProps {
   fires: NonNullable<PlannedJob['fires']>
   zone: string | undefined
-  /** What else follows from the definition. */
+  /** Reason and warnings of the plan. */
   notes: readonly string[]
 }
 
@@ -52,15 +52,15 @@ function Changes({ fires: { added, removed, moved, kept, until }, zone, notes }:
   return (
     <div class="fire-changes">
       <p class="aside">
-        Compared up to <When at={until} plain /> ({duration(horizonMs)} at most): {count(added.length)} added,{' '}
-        {count(removed.length)} removed, {count(moved.length)} moved, {count(kept)} as before.
+        Compared until <When at={until} plain /> (at most {duration(horizonMs)}): {count(added.length)} added,{' '}
+        {count(removed.length)} removed, {count(moved.length)} moved, {count(kept)} unchanged.
       </p>
       {notes.map((note) => (
         <p key={note} class="warn">
           {note}
         </p>
       ))}
-      {none && <Empty>No time changes.</Empty>}
+      {none && <Empty>No fire times change.</Empty>}
       <Times title="Added" sign="+" times={added.map((at) => [at])} zone={zone} />
       <Times title="Removed" sign="−" times={removed.map((at) => [at])} zone={zone} />
       <Times title="Moved" sign="→" times={moved.map(({ from, to }) => [from, to])} zone={zone} />
@@ -96,15 +96,15 @@ function Times({ title, sign, times, zone }: TimesProps) {
   )
 }
 
-/** Two times that read the same are told apart by how far they are from one another. */
+/** The new time and the difference. A difference below 1 s is shown alone, because both times would read the same. */
 function Shift({ at, to, zone }: { at: string; to: string; zone: string | undefined }) {
   const shiftMs = Date.parse(to) - Date.parse(at)
-  const far = `${duration(Math.abs(shiftMs))} ${shiftMs < 0 ? 'earlier' : 'later'}`
-  if (Math.abs(shiftMs) < 1_000) return <> goes {far}</>
+  const difference = `${duration(Math.abs(shiftMs))} ${shiftMs < 0 ? 'earlier' : 'later'}`
+  if (Math.abs(shiftMs) < 1_000) return <> moves {difference}</>
   return (
     <>
       {' '}
-      to <When at={to} zone={zone} plain />, {far}
+      to <When at={to} zone={zone} plain />, {difference}
     </>
   )
 }

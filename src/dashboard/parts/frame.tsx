@@ -1,4 +1,4 @@
-/** Navigation at the side, the state of things at its foot. */
+/** Frame of all views: navigation, and below it the connection, the theme and the session. */
 import type { ComponentChildren } from 'preact'
 import {
   chooseTheme,
@@ -20,7 +20,7 @@ export function Frame({ children }: { children: ComponentChildren }) {
   return (
     <div class="frame">
       <a class="skip" href="#content">
-        Skip to the content
+        Skip to content
       </a>
       <header class="side">
         <a class="brand" href="/">
@@ -55,17 +55,17 @@ export function Frame({ children }: { children: ComponentChildren }) {
   )
 }
 
-/** On every view: what is asked for on it, or looked for in vain, may wait for an owner whose clock is wrong. */
+/** Shown on every view, because data that is missing there may wait for an owner whose clock is wrong. */
 function Stopped() {
-  const pulse = latest.value
-  const stopped = pulse === undefined ? [] : stoppedOf(pulse)
+  const stats = latest.value
+  const stopped = stats === undefined ? [] : stoppedOf(stats)
   if (stopped.length === 0) return null
   return (
-    <ul class="troubles" role="status" aria-label="What is wrong">
+    <ul class="troubles" role="status" aria-label="Problems">
       {stopped.map(({ text, href }) => (
         <li key={text} class="status bad">
           <span>
-            {text} <a href={href}>Look</a>
+            {text} <a href={href}>View</a>
           </span>
         </li>
       ))}
@@ -83,13 +83,13 @@ function Mark() {
   )
 }
 
-/** Says so in words when what is shown is old, whatever view it is. */
+/** State of the connection, with the age of the data when it is stale. */
 function Connection() {
   const stale = staleMs.value
   const state = stale !== undefined ? 'stale' : connection.value
   const text =
     stale !== undefined
-      ? 'Old data'
+      ? 'Disconnected'
       : { live: 'Live', connecting: 'Connecting …', lost: latest.value === undefined ? 'Not connected' : 'Reconnecting …' }[
           connection.value
         ]
@@ -97,7 +97,7 @@ function Connection() {
     <p class={`connection ${state}`}>
       <span class="dot" aria-hidden="true" />
       <span role="status">{text}</span>
-      {stale !== undefined && <span aria-hidden="true">of {duration(Math.floor(stale / 1_000) * 1_000)} ago</span>}
+      {stale !== undefined && <span aria-hidden="true">data is {duration(Math.floor(stale / 1_000) * 1_000)} old</span>}
     </p>
   )
 }
@@ -111,7 +111,7 @@ const themes: [Theme, string][] = [
 function ThemeChoice() {
   return (
     <fieldset class="segments">
-      <legend class="unseen">Colours</legend>
+      <legend class="unseen">Theme</legend>
       {themes.map(([value, title]) => (
         <label key={value}>
           <input type="radio" name="theme" value={value} checked={theme.value === value} onChange={() => chooseTheme(value)} />

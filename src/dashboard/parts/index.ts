@@ -1,4 +1,4 @@
-/** Parts that several pages share. */
+/** Components that the views share. */
 export { Chart } from './chart.tsx'
 export { ConfirmDialog } from './confirm-dialog.tsx'
 export { DeadLetter } from './dead-letter.tsx'

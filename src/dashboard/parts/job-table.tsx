@@ -1,4 +1,4 @@
-/** Jobs in rows, with what an operator does most beside each. */
+/** Table of jobs with their actions. */
 import { type Job, jobHref, mayOperate, pause, remove, resume, runNow, scheduleWords, targetWords } from '../model/index.ts'
 import { Status } from './status.tsx'
 import { Table } from './table.tsx'
@@ -82,7 +82,7 @@ interface JobActionsProps {
   deleted: () => void
 }
 
-/** Each button names its job for those who hear it without its row. */
+/** The label of each button names the job, for screen readers. */
 export function JobActions({ job, changed, deleted }: JobActionsProps) {
   const { id, status } = job
   const then = (done: Promise<boolean>, next = changed): void => void done.then((ok) => ok && next())

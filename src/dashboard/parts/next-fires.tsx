@@ -1,11 +1,11 @@
-/** When a job fires next, in both zones, with what a change of clocks does to it. */
+/** Next fires of a job, in the viewer's and the job's time zone, with notes on clock changes. */
 import { ask, type Fire, type Job, type Schedule, useResource } from '../model/index.ts'
 import { Empty, Problem } from './states.tsx'
 import { When } from './when.tsx'
 
 const shown = 8
 
-/** Strictly after `from`, epoch ms; delays and intervals count from it. */
+/** Fires strictly after `from` (epoch ms). Delays and intervals count from it. */
 export async function preview(schedule: Schedule, from: number | undefined, signal?: AbortSignal): Promise<Fire[]> {
   const body = { schedule, count: shown, ...(from === undefined ? {} : { from }) }
   const { fires } = await ask<{ fires: Fire[] }>('/v1/schedules/preview', { method: 'POST', body, ...(signal && { signal }) })
@@ -15,7 +15,7 @@ export async function preview(schedule: Schedule, from: number | undefined, sign
 export function NextFires({ job }: { job: Job }) {
   const { nextFireAt, definition } = job
   const fires = useResource(`${job.etag} ${nextFireAt}`, (signal) => firesOf(job, signal), false)
-  if (nextFireAt === null) return <Empty>None: the job is {job.status.toLowerCase()}.</Empty>
+  if (nextFireAt === null) return <Empty>{noFiresText(job)}</Empty>
   return (
     <>
       <Problem problem={fires.problem.value} />
@@ -24,7 +24,13 @@ export function NextFires({ job }: { job: Job }) {
   )
 }
 
-/** The first is the owner's own word. Those after it follow from the schedule, counted from there. */
+function noFiresText({ status, definition }: Job): string {
+  if (status !== 'ACTIVE') return `No further fires: the job is ${status.toLowerCase()}.`
+  const once = definition?.schedule.at !== undefined || definition?.schedule.delayMs !== undefined
+  return once ? 'No further fires: this job fires once.' : 'No further fires.'
+}
+
+/** The owner gives the first fire. The others are computed from the schedule, counted from the first. */
 async function firesOf({ nextFireAt, definition }: Job, signal: AbortSignal): Promise<Fire[]> {
   if (nextFireAt === null || definition === null) return []
   const atMs = Date.parse(nextFireAt)

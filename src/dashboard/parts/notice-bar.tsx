@@ -1,4 +1,4 @@
-/** What the last action came to. */
+/** Notice of what the last action did. */
 import { notice } from '../model/index.ts'
 
 export function NoticeBar() {
@@ -11,7 +11,7 @@ export function NoticeBar() {
           <button
             type="button"
             class="quiet"
-            aria-label="Put this message away"
+            aria-label="Dismiss"
             onClick={() => {
               notice.value = undefined
             }}

@@ -1,32 +1,32 @@
-/** From one page of a list to the next. */
+/** Links to the other pages of a list. */
 import { count } from '../model/index.ts'
 
 interface PagesProps {
   href: string
   query: URLSearchParams
   cursor: string | null
-  /** How much this page shows. */
+  /** Number of entries on this page. */
   shown: number
 }
 
 export function Pages({ href, query, cursor, shown }: PagesProps) {
-  const at = (place: string | undefined): string => {
+  const hrefAt = (position: string | undefined): string => {
     const other = new URLSearchParams(query)
-    if (place === undefined) other.delete('cursor')
-    else other.set('cursor', place)
+    if (position === undefined) other.delete('cursor')
+    else other.set('cursor', position)
     return other.size === 0 ? href : `${href}?${other}`
   }
   if (shown === 0 && cursor === null && !query.has('cursor')) return null
   return (
-    <nav class="pages" aria-label="Pages of the list">
+    <nav class="pages" aria-label="Pagination">
       <span>{count(shown)} on this page</span>
-      {query.has('cursor') && <a href={at(undefined)}>First page</a>}
+      {query.has('cursor') && <a href={hrefAt(undefined)}>First page</a>}
       {query.has('cursor') && (
         <button type="button" class="link" onClick={() => history.back()}>
           Back
         </button>
       )}
-      {cursor !== null && <a href={at(cursor)}>{shown === 0 ? 'Look further' : 'Next page'}</a>}
+      {cursor !== null && <a href={hrefAt(cursor)}>{shown === 0 ? 'Continue search' : 'Next page'}</a>}
     </nav>
   )
 }

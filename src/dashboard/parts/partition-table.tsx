@@ -1,13 +1,13 @@
-/** Who owns which partition, and whether it fires. */
+/** Table of partitions: owner, phase and backlog. */
 import { count, duration, type PartitionState } from '../model/index.ts'
 import { Status } from './status.tsx'
 import { Table } from './table.tsx'
 
 const phaseWords = {
   active: '',
-  restoring: 'reads its changelog',
-  claiming: 'takes over',
-  closed: 'nobody fires it',
+  restoring: 'reading its changelog',
+  claiming: 'taking over',
+  closed: 'nothing fires',
 } as const
 
 const columns = [
@@ -16,7 +16,7 @@ const columns = [
   'Owner',
   'Zone rules',
   { title: 'To restore', number: true },
-  { title: 'Not folded', number: true },
+  { title: 'Unprocessed', number: true },
   { title: 'Dispatched', number: true },
   { title: 'Running', number: true },
   { title: 'Waiting', number: true },
@@ -53,12 +53,11 @@ function Row(state: PartitionState) {
         {partition}
       </th>
       <td>
-        <Status of={phase} />{' '}
-        <span class="aside">{problem == null ? phaseWords[phase] : 'decides nothing: its clock is wrong'}</span>
+        <Status of={phase} /> <span class="aside">{problem == null ? phaseWords[phase] : 'stopped: its clock is wrong'}</span>
       </td>
       <td>
         {instance === null ? (
-          <span class="aside">{phase === 'closed' ? '—' : 'the process that serves this page'}</span>
+          <span class="aside">{phase === 'closed' ? '—' : 'this process'}</span>
         ) : (
           <span class="code">{instance}</span>
         )}
@@ -68,7 +67,7 @@ function Row(state: PartitionState) {
         {zoneWalk != null && (
           <span class="aside">
             {' '}
-            new: {count(zoneWalk.checked)} jobs looked at, {count(zoneWalk.moved)} moved
+            new: {count(zoneWalk.checked)} jobs checked, {count(zoneWalk.moved)} moved
           </span>
         )}
       </td>

@@ -1,4 +1,4 @@
-/** What a running handler last said of how far it is. */
+/** Last progress that the handler of a run reported. */
 import type { Run } from '../model/index.ts'
 import { When } from './when.tsx'
 
@@ -9,7 +9,7 @@ export function Progress({ run: { runId, status, progress, message, checkedAt } 
       {progress != null && <progress max={1} value={progress} aria-label={`Progress of run ${runId}`} />}
       {progress != null && <span class="number">{Math.round(progress * 100)} %</span>}
       {message != null && <span class="aside clip">{message}</span>}
-      {checkedAt != null && <span class="unseen">heard </span>}
+      {checkedAt != null && <span class="unseen">last report </span>}
       {checkedAt != null && (
         <span class="unseen">
           <When at={checkedAt} />

@@ -1,7 +1,7 @@
-/** The last runs as a strip of time, oldest left: when each was due, how long it took, how it ended. */
+/** Timeline of the last runs, oldest left: when each was due, how long it took, how it ended. */
 import { counted, duration, instant, nowMs, type Run, statusWord } from '../model/index.ts'
 
-/** Narrower cannot be seen. Unit: share of the strip. */
+/** Smallest visible width of a run, as a share of the strip. */
 const shareMin = 0.006
 
 export function RunStrip({ runs }: { runs: readonly Run[] }) {

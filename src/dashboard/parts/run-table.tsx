@@ -1,4 +1,4 @@
-/** Runs in rows: when they were due, how late they started, how long they took, what went wrong. */
+/** Table of runs: when they were due, how late they started, how long they took, and their errors. */
 import { activeStatuses, cancelRun, duration, jobHref, mayOperate, nowMs, type Run, redrive } from '../model/index.ts'
 import { AttemptErrors } from './attempt-errors.tsx'
 import { Progress } from './progress.tsx'
@@ -9,9 +9,9 @@ import { When } from './when.tsx'
 interface RunTableProps {
   runs: readonly Run[]
   changed: () => void
-  /** Numbers of the runs that can be redriven. */
+  /** Run numbers that can be redriven. */
   dead?: readonly number[]
-  /** Names the job in each row. */
+  /** Shows the job in each row. */
   named?: boolean
 }
 
@@ -24,7 +24,7 @@ export function RunTable({ runs, changed, dead = [], named = false }: RunTablePr
         'Status',
         'Due',
         { title: 'Late by', number: true },
-        { title: 'Took', number: true },
+        { title: 'Duration', number: true },
         { title: 'Attempts', number: true },
         'Worker',
         mayOperate.value && { title: 'Actions', unseen: true },
@@ -42,7 +42,7 @@ function Row({ run, named, redrivable, changed }: { run: Run; named: boolean; re
   const { jobId, runNo, runId, status, trigger, scheduledFor, dueAt, startedAt, finishedAt, attempts, worker } = run
   const active = activeStatuses.some((known) => known === status)
   const startedMs = startedAt === null ? undefined : Date.parse(startedAt)
-  // Of a run with several attempts only the last start is known, which says nothing of how late the first was.
+  // After a retry only the last start is known, so the lateness of the first start is unknown.
   const lateMs = startedMs === undefined || attempts > 1 ? undefined : Math.max(0, startedMs - Date.parse(dueAt ?? scheduledFor))
   const endMs = finishedAt === null ? nowMs.value : Date.parse(finishedAt)
   return (

@@ -1,19 +1,19 @@
-/** What a list is searched by. It stands in the address, so that a search can be kept and sent. */
+/** Search form of a list. The search is in the address, so that it can be bookmarked and shared. */
 import { go } from '../model/index.ts'
 
 export interface SearchField {
   name: string
   label: string
-  /** With choices it is a menu, whose choice is searched for at once. */
+  /** With choices the field is a menu, and a choice starts the search. */
   choices?: readonly string[]
-  /** Set as code is. */
+  /** Shown in the code font. */
   code?: boolean
 }
 
 interface SearchFormProps {
-  /** What is searched, for those who hear it. */
+  /** Label for screen readers. */
   label: string
-  /** Address of the list without a search. */
+  /** Address of the list without filters. */
   href: string
   fields: readonly SearchField[]
   query: URLSearchParams
@@ -22,7 +22,7 @@ interface SearchFormProps {
 export const isSearched = (fields: readonly SearchField[], query: URLSearchParams): boolean =>
   fields.some(({ name }) => query.has(name))
 
-/** What of the address the API is asked with. */
+/** The filters of the address, as parameters for the API. */
 export const wantedOf = (fields: readonly SearchField[], query: URLSearchParams): Record<string, string> =>
   Object.fromEntries(fields.flatMap(({ name }) => (query.get(name) ? [[name, query.get(name) ?? '']] : [])))
 
@@ -49,7 +49,7 @@ export function SearchForm({ label, href, fields, query }: SearchFormProps) {
         <Field key={field.name} field={field} value={query.get(field.name) ?? ''} search={search} />
       ))}
       <button type="submit">Search</button>
-      {isSearched(fields, query) && <a href={href}>Show all</a>}
+      {isSearched(fields, query) && <a href={href}>Clear filters</a>}
     </form>
   )
 }

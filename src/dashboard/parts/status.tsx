@@ -1,4 +1,4 @@
-/** A status as a word; its colour only repeats it. */
+/** A status as a word. Its color repeats it and adds nothing. */
 import { statusWord } from '../model/index.ts'
 
 const tones: Partial<Record<string, string>> = {

@@ -1,16 +1,16 @@
-/** A table that scrolls sideways where it has no room, with the keyboard as well. */
+/** Table that scrolls sideways when it is too wide, also by keyboard. */
 import type { ComponentChildren } from 'preact'
 
 export interface Column {
   title: string
-  /** Figures stand at the right. */
+  /** Aligned right. */
   number?: boolean
-  /** Its title is heard and not seen. */
+  /** The title is for screen readers only. */
   unseen?: boolean
 }
 
 interface TableProps {
-  /** What is in it: "Table of …". */
+  /** Completes the label "Table of …". */
   of: string
   columns: readonly (Column | string | false)[]
   class?: string

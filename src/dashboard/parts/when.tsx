@@ -1,13 +1,13 @@
-/** A time in the viewer's zone, how far it is from now, and in the job's own zone where that is another. */
+/** A time in the viewer's time zone, its distance from now, and the time in the job's zone where it differs. */
 import { instant, nowMs, relative, viewerZone } from '../model/index.ts'
 
 interface WhenProps {
   at: string | null | undefined
-  /** Zone of the job. */
+  /** Time zone of the job. */
   zone?: string | undefined
-  /** Without how far it is. */
+  /** Without the distance from now. */
   plain?: boolean
-  /** How far it is, and nothing else in sight. */
+  /** Only the distance from now. */
   brief?: boolean
 }
 

@@ -1,4 +1,4 @@
-/** How much is due ahead: the next twelve hours by minute, or the next seven days by hour. */
+/** Forecast of due occurrences: the next 12 hours by minute, or the next 7 days by hour. */
 import {
   ask,
   type Cell,
@@ -40,7 +40,7 @@ export function CalendarView({ query }: { query: URLSearchParams }) {
         </nav>
       </Heading>
       <Problem problem={problem.value} known={forecast !== undefined} />
-      {forecast === undefined && problem.value === undefined && <Loading what="what is due" />}
+      {forecast === undefined && problem.value === undefined && <Loading what="the forecast" />}
       {forecast !== undefined && <HeatMap key={step} grid={gridOf(step, forecast)} step={step} />}
       {forecast !== undefined && <Notes forecast={forecast} />}
     </>
@@ -59,8 +59,8 @@ function HeatMap({ grid, step }: { grid: Grid; step: Step }) {
   const palest = palestOf(dues)
   const total = cells.reduce((sum, { due }) => sum + due, 0)
   const busiest = cells.filter(({ due }) => due > 0).sort((a, b) => b.due - a.due || a.atMs - b.atMs)
-  if (total === 0) return <Empty>Nothing is due in this time.</Empty>
-  const label = `${counted(total, 'occurrence')} in ${cells.length} steps; the most in one is ${count(most)}, at ${instant(busiest[0]?.atMs ?? 0)}`
+  if (total === 0) return <Empty>Nothing is due in this period.</Empty>
+  const label = `${counted(total, 'occurrence')} in ${cells.length} steps; the busiest has ${count(most)}, at ${instant(busiest[0]?.atMs ?? 0)}`
   return (
     <>
       <div class="scroll" tabIndex={0} role="region" aria-label="Heat map">
@@ -100,13 +100,13 @@ function HeatMap({ grid, step }: { grid: Grid; step: Step }) {
             <span key={level} class={`level-${level}`} />
           ))}
         </span>
-        {count(most)} · times are those of {viewerZone}
+        {count(most)} · times in {viewerZone}
       </p>
       <h2>Busiest</h2>
       <ol class="busiest">
         {busiest.slice(0, busiestShown).map(({ atMs, due }) => (
           <li key={atMs}>
-            <span class="number">{count(due)}</span> due in the {step} of{' '}
+            <span class="number">{count(due)}</span> due in the {step} from{' '}
             <time dateTime={new Date(atMs).toISOString()}>{instant(atMs)}</time>
           </li>
         ))}
@@ -130,15 +130,14 @@ function Square({ cell: { row, column, atMs, due }, level, width, height }: Squa
   )
 }
 
-/** What of the counts is exact, and what is missing. */
+/** Notes on how exact and how complete the counts are. */
 function Notes({ forecast: { overdue, estimate, until, buckets, bucketMs } }: { forecast: Forecast }) {
   const end = Date.parse(buckets.at(-1)?.at ?? until) + bucketMs
   return (
     <p class="beside">
-      The next occurrence of each job is counted exactly
-      {estimate ? '; later ones are an estimate.' : ', later ones as their schedules say.'}
+      The next occurrence of each job is exact; later ones {estimate ? 'are estimated.' : 'follow from the schedules.'}
       {overdue > 0 && ` ${count(overdue)} more are overdue.`}
-      {Date.parse(until) < end && ` What is due after ${instant(Date.parse(until))} was too much to count.`}
+      {Date.parse(until) < end && ` Occurrences after ${instant(Date.parse(until))} were too many to count.`}
     </p>
   )
 }

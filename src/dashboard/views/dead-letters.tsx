@@ -1,4 +1,4 @@
-/** Runs that were given up: what went wrong, what they were to do, and making them again. */
+/** Dead letters: their errors, their payloads, and redriving them. */
 import { useSignal } from '@preact/signals'
 import {
   act,
@@ -21,7 +21,7 @@ const fields = [
   { name: 'handler', label: 'Handler' },
 ] as const
 const jobsPerPage = 50
-/** As with jobs: dead ones may be far between. */
+/** Maximum of requests for one page: most answers may be empty when few jobs have dead letters. */
 const requestsMax = 20
 
 export function DeadLettersView({ query }: { query: URLSearchParams }) {
@@ -47,8 +47,8 @@ export function DeadLettersView({ query }: { query: URLSearchParams }) {
       {page !== undefined && runs.length === 0 && page.cursor === null && (
         <Empty>
           {isSearched(fields, query)
-            ? 'No dead run is of such a job; tags and handlers are matched as a whole.'
-            : 'There are none: every run either succeeded or may still be tried again.'}
+            ? 'No dead letters match. Tags and handlers must match exactly.'
+            : 'No dead letters. A run becomes one when its last attempt fails.'}
         </Empty>
       )}
       {runs.length > 0 && mayOperate.value && (
@@ -61,7 +61,7 @@ export function DeadLettersView({ query }: { query: URLSearchParams }) {
             Redrive selected ({selected.length})
           </button>
           <button type="button" onClick={() => void redriveFiltered(query).then(() => list.refresh())}>
-            Redrive all {isSearched(fields, query) ? 'that are like this' : ''}
+            Redrive all {isSearched(fields, query) ? 'matching' : ''}
           </button>
         </div>
       )}
@@ -95,19 +95,19 @@ async function redriveAll(runs: readonly Run[]): Promise<void> {
   const answers = await Promise.allSettled(
     runs.map(({ jobId, runNo }) => ask<Commanded>(path(['runs', jobId, runNo, 'redrive']), { method: 'POST', body: {} })),
   )
-  const made = answers.filter(({ status }) => status === 'fulfilled').length
+  const redriven = answers.filter(({ status }) => status === 'fulfilled').length
   const refused = answers.find((answer): answer is PromiseRejectedResult => answer.status === 'rejected')
-  if (refused === undefined) say(`Made again: ${counted(made, 'dead run')}.`)
-  else say(`Made again: ${counted(made, 'dead run')}; not so ${count(answers.length - made)}: ${refused.reason}`, true)
+  if (refused === undefined) say(`${counted(redriven, 'run')} redriven.`)
+  else say(`${counted(redriven, 'run')} redriven, ${count(answers.length - redriven)} not: ${refused.reason}`, true)
 }
 
 async function redriveFiltered(query: URLSearchParams): Promise<void> {
   const body = wantedOf(fields, query)
   const which = Object.entries(body).map(([name, text]) => `${name} ${text}`)
   const wanted = await confirmed({
-    title: 'Redrive all dead runs?',
-    consequence: `Each dead run${which.length > 0 ? ` of ${which.join(' and ')}` : ' of every job'} is made again now, at most 1,000 of them. Their handlers run once more with the same payload.`,
-    yes: 'Redrive them',
+    title: 'Redrive all dead letters?',
+    consequence: `Creates a new run for each dead letter ${which.length > 0 ? `with ${which.join(' and ')}` : 'of every job'}, at most 1,000 at once. The handlers run again with the same payloads.`,
+    yes: 'Redrive all',
   })
   if (!wanted) return
   const answer = { runIds: [] as string[], left: [] as { detail: string }[], more: false }
@@ -117,8 +117,8 @@ async function redriveFiltered(query: URLSearchParams): Promise<void> {
       return undefined
     },
     () => {
-      const left = answer.left.length === 0 ? '' : ` ${count(answer.left.length)} left: ${answer.left[0]?.detail}`
-      return `Made again: ${counted(answer.runIds.length, 'dead run')}${answer.more ? '; there are more' : ''}.${left}`
+      const left = answer.left.length === 0 ? '' : ` ${count(answer.left.length)} not redriven: ${answer.left[0]?.detail}`
+      return `${counted(answer.runIds.length, 'run')} redriven${answer.more ? '; more remain' : ''}.${left}`
     },
   )
 }

@@ -1,4 +1,4 @@
-/** The pages. */
+/** The views, one for each page. */
 export { CalendarView } from './calendar.tsx'
 export { DeadLettersView } from './dead-letters.tsx'
 export { JobView } from './job.tsx'

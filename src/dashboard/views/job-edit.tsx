@@ -1,6 +1,6 @@
 /**
- * Changes a definition: as text, with the fires that would follow beside it, and what changes shown before it is saved.
- * It is saved only over the version that was read, so nobody else's change is lost.
+ * Editor of an existing job: the definition as JSON, a preview of its fires, and a review of the changes before they are saved.
+ * A save replaces only the version that was read, so it never overwrites another user's change.
  */
 import { type Signal, useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
@@ -13,7 +13,7 @@ interface JobEditProps {
 }
 
 export function JobEdit({ job, done }: JobEditProps) {
-  /** The version that was read; `job` goes on changing. */
+  /** The version that is being edited; `job` is refreshed meanwhile. */
   const read = useSignal(job)
   const before = textOf(read.value.definition)
   const text = useSignal(before)
@@ -21,11 +21,11 @@ export function JobEdit({ job, done }: JobEditProps) {
   const { definition, problem } = parseDefinition(text.value)
   const changed = definition !== undefined && textOf(definition) !== before
   const title = useRef<HTMLHeadingElement>(null)
-  // Saving wants a second look: the keyboard is not left on the button that has just become another one.
+  // The focus moves to the review. It must not stay on the button that has just become Save.
   useEffect(() => {
     if (reviewing.value) title.current?.focus()
   }, [reviewing.value])
-  const beginAgain = (): void => {
+  const reload = (): void => {
     read.value = job
     text.value = textOf(job.definition)
     reviewing.value = false
@@ -37,11 +37,11 @@ export function JobEdit({ job, done }: JobEditProps) {
   }
   return (
     <form class="edit" onSubmit={submit}>
-      {job.etag !== read.value.etag && <Overtaken beginAgain={beginAgain} />}
+      {job.etag !== read.value.etag && <ChangedByOther reload={reload} />}
       <div class="halves">
         <section aria-labelledby="text">
           <h2 id="text" ref={title} tabIndex={-1}>
-            {reviewing.value ? 'What changes' : 'Definition'}
+            {reviewing.value ? 'Changes' : 'Definition'}
           </h2>
           {reviewing.value ? <Diff before={before} after={textOf(definition)} /> : <DefinitionEditor text={text} />}
           <p id="json-problem" class="bad" role="status">
@@ -51,25 +51,25 @@ export function JobEdit({ job, done }: JobEditProps) {
         <div>
           {reviewing.value && (
             <section aria-labelledby="changes">
-              <h2 id="changes">Times that change</h2>
+              <h2 id="changes">Changed fire times</h2>
               <FireChanges id={job.id} definition={definition} />
             </section>
           )}
           <section aria-labelledby="fires">
-            <h2 id="fires">It would fire next</h2>
+            <h2 id="fires">Fire preview</h2>
             <FirePreview definition={definition} />
           </section>
         </div>
       </div>
       <div class="buttons">
-        <EditButtons reviewing={reviewing} mayGoOn={changed} done={done} />
-        {!changed && problem === '' && <span class="aside">Nothing is changed yet.</span>}
+        <EditButtons reviewing={reviewing} submittable={changed} done={done} />
+        {!changed && problem === '' && <span class="aside">No changes yet.</span>}
       </div>
     </form>
   )
 }
 
-function EditButtons({ reviewing, mayGoOn, done }: { reviewing: Signal<boolean>; mayGoOn: boolean; done: () => void }) {
+function EditButtons({ reviewing, submittable, done }: { reviewing: Signal<boolean>; submittable: boolean; done: () => void }) {
   return (
     <>
       {reviewing.value && (
@@ -79,25 +79,25 @@ function EditButtons({ reviewing, mayGoOn, done }: { reviewing: Signal<boolean>;
             reviewing.value = false
           }}
         >
-          Edit on
+          Keep editing
         </button>
       )}
-      <button key={String(reviewing.value)} type="submit" class="main" disabled={!mayGoOn}>
-        {reviewing.value ? 'Save' : 'Review the changes'}
+      <button key={String(reviewing.value)} type="submit" class="main" disabled={!submittable}>
+        {reviewing.value ? 'Save' : 'Review changes'}
       </button>
       <button type="button" onClick={done}>
-        Discard
+        Cancel
       </button>
     </>
   )
 }
 
-function Overtaken({ beginAgain }: { beginAgain: () => void }) {
+function ChangedByOther({ reload }: { reload: () => void }) {
   return (
     <p class="state warn" role="alert">
-      Somebody has changed this job since you began; saving will be refused.{' '}
-      <button type="button" class="link" onClick={beginAgain}>
-        Begin again from the present definition
+      Someone else saved this job meanwhile. Your changes cannot be saved over theirs.{' '}
+      <button type="button" class="link" onClick={reload}>
+        Discard my changes and load the current definition
       </button>
     </p>
   )
@@ -108,7 +108,7 @@ const words = { same: '', added: 'added: ', removed: 'removed: ' } as const
 
 function Diff({ before, after }: { before: string; after: string }) {
   return (
-    <pre class="diff" tabIndex={0} role="region" aria-label="Changes line by line">
+    <pre class="diff" tabIndex={0} role="region" aria-label="Changed lines">
       {lineDiff(before, after).map(({ kind, text }, index) => (
         <span key={`${index} ${text}`} class={kind}>
           <span aria-hidden="true">{signs[kind]} </span>

@@ -1,4 +1,4 @@
-/** Makes a job: its id and its definition as text, with the fires that would follow beside it. */
+/** Form for a new job: its ID, its definition as JSON, and a preview of its fires. */
 import { useSignal } from '@preact/signals'
 import { act, ask, go, jobHref, type PlannedJob, path, say } from '../model/index.ts'
 import { DefinitionEditor, FirePreview, Heading, parseDefinition, textOf } from '../parts/index.ts'
@@ -21,7 +21,7 @@ export function JobNewView() {
       <Heading title="New job" />
       <form class="edit" onSubmit={(event) => void create(event)}>
         <label class="new-id">
-          Id
+          ID
           <input
             class="code"
             required
@@ -42,16 +42,16 @@ export function JobNewView() {
             </p>
           </section>
           <section aria-labelledby="fires">
-            <h2 id="fires">It would fire</h2>
+            <h2 id="fires">Fire preview</h2>
             <FirePreview definition={definition} />
           </section>
         </div>
         <div class="buttons">
           <button type="submit" class="main" disabled={definition === undefined}>
-            Make the job
+            Create job
           </button>
           <a class="button" href="/jobs">
-            Discard
+            Cancel
           </a>
         </div>
       </form>
@@ -59,7 +59,7 @@ export function JobNewView() {
   )
 }
 
-/** A job of this id that is there already is left as it is. */
+/** An existing job with this ID is not changed. */
 async function createJob(id: string, definition: object): Promise<boolean> {
   let refused = false
   const sent = await act(
@@ -73,8 +73,8 @@ async function createJob(id: string, definition: object): Promise<boolean> {
       if (refused) return undefined
       return ask<undefined>(`${path(['jobs', id])}?wait=applied`, { method: 'PUT', body: definition })
     },
-    () => `${id} is made.`,
+    () => `Created ${id}.`,
   )
-  if (refused) say(`There is a job ${id} already; edit that one, or choose another id.`, true)
+  if (refused) say(`Job ${id} already exists. Edit it, or choose another ID.`, true)
   return sent && !refused
 }

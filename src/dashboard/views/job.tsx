@@ -1,4 +1,4 @@
-/** One job: what it is, when it fires next, its runs, and why it did or did not fire. */
+/** One job: its definition, next fires and runs, and why it did or did not fire. */
 import { writeJson } from '../../../streams/text/index.ts'
 import {
   ask,
@@ -41,7 +41,7 @@ export function JobView({ id, editing }: { id: string; editing: boolean }) {
       <>
         <Heading title={<span class="code">{id}</span>} />
         <Empty>
-          There is no job of this id; it was deleted, or never written. <a href="/jobs">Look for another</a>.
+          No job has this ID. It was deleted or never created. <a href="/jobs">Search for another</a>.
         </Empty>
       </>
     )
@@ -86,7 +86,7 @@ function Details({ job, runs, why, changed }: Shown & { changed: () => void }) {
       <section aria-labelledby="runs">
         <h2 id="runs">Runs</h2>
         {runs.length === 0 ? (
-          <Empty>It has not run yet.</Empty>
+          <Empty>No runs yet.</Empty>
         ) : (
           <>
             <RunStrip runs={runs} />
@@ -102,7 +102,7 @@ function Details({ job, runs, why, changed }: Shown & { changed: () => void }) {
         <section aria-labelledby="definition">
           <h2 id="definition">Definition</h2>
           <pre tabIndex={0} role="region" aria-label="Definition as JSON">
-            {job.definition === null ? (job.reason ?? 'Its bytes could not be read.') : writeJson(job.definition, 2)}
+            {job.definition === null ? (job.reason ?? 'The definition could not be read.') : writeJson(job.definition, 2)}
           </pre>
         </section>
       </div>
@@ -158,7 +158,7 @@ function Count({ name, value }: { name: string; value: number }) {
 }
 
 function Reasons({ why }: { why: Why['why'] }) {
-  if (why.length === 0) return <Empty>Nothing stands in its way, and no occurrence was decided against.</Empty>
+  if (why.length === 0) return <Empty>Nothing is blocking this job, and no occurrence was skipped.</Empty>
   return (
     <ul class="reasons">
       {why.map(({ code, text, at }, index) => (

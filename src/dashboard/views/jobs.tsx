@@ -1,17 +1,17 @@
-/** All jobs, page by page in the order of their ids. A search that goes through many of them shows what it has found meanwhile. */
+/** All jobs, page by page in the order of their IDs. A long search shows what it has found so far. */
 import { ask, count, type JobPage, mayOperate, path, useResource } from '../model/index.ts'
 import { Empty, Heading, isSearched, JobTable, Loading, Pages, Problem, SearchForm, wantedOf } from '../parts/index.ts'
 
 const pageSize = 50
 const fields = [
-  { name: 'idContains', label: 'Id contains', code: true },
+  { name: 'idContains', label: 'ID contains', code: true },
   { name: 'tag', label: 'Tag' },
   { name: 'handler', label: 'Handler' },
   { name: 'status', label: 'Status', choices: ['ACTIVE', 'PAUSED', 'COMPLETED', 'INVALID'] },
 ] as const
 
 interface Shown extends JobPage {
-  /** More is on its way. */
+  /** The search continues. */
   searching: boolean
 }
 
@@ -36,7 +36,7 @@ export function JobsView({ query }: { query: URLSearchParams }) {
       {page === undefined && problem.value === undefined && <Loading what="jobs" />}
       {page !== undefined && page.jobs.length > 0 && <JobTable jobs={page.jobs} changed={() => list.refresh()} />}
       {page?.searching && <Searching page={page} />}
-      {page !== undefined && !page.searching && page.jobs.length === 0 && <Nothing searched={isSearched(fields, query)} />}
+      {page !== undefined && !page.searching && page.jobs.length === 0 && <NoJobs searched={isSearched(fields, query)} />}
       {page !== undefined && !page.searching && (
         <Pages href="/jobs" query={query} cursor={page.cursor} shown={page.jobs.length} />
       )}
@@ -44,7 +44,7 @@ export function JobsView({ query }: { query: URLSearchParams }) {
   )
 }
 
-/** Asks on until the page is full or all jobs were looked at: each answer takes the owners a bounded time. */
+/** Sends requests until the page is full or all jobs were searched. Each request takes the owners a bounded time. */
 async function pageOf(query: URLSearchParams, signal: AbortSignal, tell: (page: Shown) => void): Promise<Shown> {
   const jobs: JobPage['jobs'] = []
   const wanted = { ...wantedOf(fields, query), idPrefix: query.get('idPrefix') ?? undefined }
@@ -60,30 +60,30 @@ async function pageOf(query: URLSearchParams, signal: AbortSignal, tell: (page: 
   }
 }
 
-/** Heard once; the figures that go on changing are for eyes. */
+/** Screen readers announce it once; the changing counts are hidden from them. */
 function Searching({ page: { searched, jobs } }: { page: Shown }) {
   return (
     <p class="state searching">
-      <span role="status">Searching on …</span>{' '}
+      <span role="status">Searching …</span>{' '}
       <span aria-hidden="true">
-        {count(searched)} jobs looked at, {count(jobs.length)} found.
+        {count(searched)} jobs searched, {count(jobs.length)} found.
       </span>
     </p>
   )
 }
 
-function Nothing({ searched }: { searched: boolean }) {
+function NoJobs({ searched }: { searched: boolean }) {
   if (searched)
     return (
       <Empty>
-        No job is like that. Any part of an id is found, capitals count; tags, handlers and statuses are matched as a whole.
+        No matching jobs. Search by ID finds any part and is case-sensitive; tags, handlers and statuses must match exactly.
       </Empty>
     )
   return (
     <Empty>
-      There are no jobs yet. Make one here with New job, or from anywhere:
+      No jobs yet. Create one with New job, or with an HTTP request:
       <code class="block">{firstJob()}</code>
-      Or many at once, from a file: <code>npx duelog jobs apply jobs.yaml</code>.
+      Or create many from a file: <code>npx duelog jobs apply jobs.yaml</code>.
     </Empty>
   )
 }

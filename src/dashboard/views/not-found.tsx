@@ -1,12 +1,12 @@
-/** An address that no view has. */
+/** View for an unknown address. */
 import { Empty, Heading } from '../parts/index.ts'
 
 export function NotFoundView() {
   return (
     <>
-      <Heading title="No such page" />
+      <Heading title="Page not found" />
       <Empty>
-        Nothing of Duelog is at this address. <a href="/">See how it runs now</a>, or <a href="/jobs">look for a job</a>.
+        There is no page at this address. <a href="/">Go to Now</a>, or <a href="/jobs">search for a job</a>.
       </Empty>
     </>
   )

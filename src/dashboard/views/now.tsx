@@ -1,45 +1,45 @@
-/** How the system stands at this moment, and in the last minutes. */
+/** The current state of the system: problems, figures, charts of the last 10 minutes, and partitions. */
 import {
   count,
   duration,
   instant,
   latest,
-  pulses,
   type Rates,
   rate,
   ratesOver,
   type StatsMessage,
+  statsHistory,
   troublesOf,
 } from '../model/index.ts'
 import { Chart, Heading, Loading, PartitionTable } from '../parts/index.ts'
 
-/** Rates and percentiles are those of so long: shorter is noise, longer hides what has just begun. */
+/** Window of rates and percentiles. A shorter one is noisy; a longer one hides a new problem. */
 const windowMs = 10_000
 
 export function NowView() {
-  const pulse = latest.value
-  if (pulse === undefined) {
+  const stats = latest.value
+  if (stats === undefined) {
     return (
       <>
         <Heading title="Now" />
-        <Loading what="the counts of all owners" />
+        <Loading what="live figures" />
       </>
     )
   }
-  const kept = pulses.value
+  const kept = statsHistory.value
   const rates = ratesOver(kept, windowMs)
   return (
     <>
       <Heading title="Now">
         <p class="beside">
-          Rates and lateness over the last {duration(windowMs)}; charts since {instant(kept[0]?.at ?? pulse.at)}.
+          Rates and lateness of the last {duration(windowMs)}; charts since {instant(kept[0]?.at ?? stats.at)}.
         </p>
       </Heading>
       <Troubles kept={kept} rates={rates} />
-      <Figures pulse={pulse} rates={rates} />
+      <Figures stats={stats} rates={rates} />
       <Charts kept={kept} rates={rates} />
       <h2>Partitions</h2>
-      <PartitionTable partitions={pulse.partitions} />
+      <PartitionTable partitions={stats.partitions} />
     </>
   )
 }
@@ -56,11 +56,11 @@ function Troubles({ kept, rates }: { kept: readonly StatsMessage[]; rates: Rates
       </p>
     )
   return (
-    <ul class="troubles" aria-label="What is wrong">
+    <ul class="troubles" aria-label="Problems">
       {troubles.map(({ text, href }) => (
         <li key={text} class="status bad">
           <span>
-            {text} {href !== undefined && <a href={href}>Look</a>}
+            {text} {href !== undefined && <a href={href}>View</a>}
           </span>
         </li>
       ))}
@@ -68,16 +68,16 @@ function Troubles({ kept, rates }: { kept: readonly StatsMessage[]; rates: Rates
   )
 }
 
-function Figures({ pulse, rates }: { pulse: StatsMessage; rates: Rates | undefined }) {
+function Figures({ stats, rates }: { stats: StatsMessage; rates: Rates | undefined }) {
   const all = { dispatched: 0, running: 0, waiting: 0, unprocessed: 0 }
-  for (const { underWay, mailboxDepth } of pulse.partitions) {
+  for (const { underWay, mailboxDepth } of stats.partitions) {
     all.dispatched += underWay.dispatched
     all.running += underWay.running
     all.waiting += underWay.waiting
     all.unprocessed += mailboxDepth
   }
   const late = (ms: number | undefined): string => (ms === undefined ? '—' : duration(ms))
-  const dead = pulse.counts.ended.DEAD ?? 0
+  const dead = stats.counts.ended.DEAD ?? 0
   return (
     <dl class="figures">
       <Figure name="Fires per second" value={rates === undefined ? '—' : rate(rates.firesPerSecond)} />
@@ -86,15 +86,15 @@ function Figures({ pulse, rates }: { pulse: StatsMessage; rates: Rates | undefin
       <Figure
         name="Backlog"
         value={count(all.dispatched + all.unprocessed)}
-        note="attempts without a worker, records not folded"
+        note="undelivered attempts and unprocessed records"
       />
       <Figure name="Running" value={count(all.running)} />
       <Figure
         name="Waiting"
         value={count(all.waiting)}
-        note={`runs, for a retry or a limit; ${rate(rates?.retriesPerSecond ?? 0)} retries/s`}
+        note={`for a retry or a limit; ${rate(rates?.retriesPerSecond ?? 0)} retries/s`}
       />
-      <Figure name="Dead letters" value={count(dead)} note="since the owners started" bad={dead > 0} href="/dead-letters" />
+      <Figure name="Dead letters" value={count(dead)} note="since the schedulers started" bad={dead > 0} href="/dead-letters" />
     </dl>
   )
 }
@@ -124,12 +124,12 @@ function Figure({
 }
 
 const latenessLines = [
-  { name: 'p99', colour: 'line-2' },
-  { name: 'p50', colour: 'line-1' },
+  { name: 'p99', color: 'line-2' },
+  { name: 'p50', color: 'line-1' },
 ]
 const rateLines = [
-  { name: 'fires', colour: 'line-1', filled: true },
-  { name: 'runs ended', colour: 'line-2' },
+  { name: 'fires', color: 'line-1', filled: true },
+  { name: 'runs ended', color: 'line-2' },
 ]
 
 function Charts({ kept, rates }: { kept: readonly StatsMessage[]; rates: Rates | undefined }) {
@@ -137,7 +137,7 @@ function Charts({ kept, rates }: { kept: readonly StatsMessage[]; rates: Rates |
   const column = (of: (rates: Rates) => number | undefined): (number | null)[] =>
     points.map((point) => (point === undefined ? null : (of(point) ?? null)))
   const times = kept.map(({ at }) => at)
-  const last = (ms: number | undefined): string => (ms === undefined ? 'nothing started' : duration(ms))
+  const last = (ms: number | undefined): string => (ms === undefined ? 'no starts' : duration(ms))
   return (
     <div class="charts">
       <Chart

@@ -1,16 +1,16 @@
-/** What the auditors have proved of the running system: how far, since when, and what faults they found. */
+/** Results of the auditors: how much they judged, since when, and the faults they found. */
 import { ask, count, counted, duration, jobHref, nowMs, type Proof, useResource } from '../model/index.ts'
 import { Heading, Loading, Problem, Table, When } from '../parts/index.ts'
 
-/** What each kind of fault is, in words. */
+/** Descriptions of the kinds of faults. */
 const kindWords: Record<string, string> = {
-  lost: 'Lost: nobody knows how the run ended',
+  lost: 'Lost: the run has no known end',
   missed: 'Missed: an occurrence without a run',
   duplicate: 'Duplicate: dispatched or run twice',
   early: 'Early: started before it was due',
-  overdue: 'Overdue: due, and nothing was decided',
-  undispatched: 'Undispatched: an attempt that nobody was given',
-  gap: 'Gap: a run number that no run has',
+  overdue: 'Overdue: due, but nothing was decided',
+  undispatched: 'Undispatched: an attempt that was never dispatched',
+  gap: 'Gap: a run number without a run',
   'ended-twice': 'Ended twice',
 }
 
@@ -21,12 +21,12 @@ export function ProofView() {
     <>
       <Heading title="Proof">
         <p class="beside">
-          Auditors read the log of this system as it grows, and check that each occurrence ran exactly once, or was skipped by its
-          job's policy.
+          Auditors read the log of this system continuously. They check that each occurrence ran exactly once or was skipped by
+          its job's policy.
         </p>
       </Heading>
       <Problem problem={problem.value} known={proof !== undefined} />
-      {proof === undefined && problem.value === undefined && <Loading what="what the auditors found" />}
+      {proof === undefined && problem.value === undefined && <Loading what="the audit results" />}
       {proof !== undefined && <Verdict proof={proof} />}
       {proof !== undefined && proof.audited > 0 && <Figures proof={proof} />}
       {proof !== undefined && proof.recent.length > 0 && <Faults recent={proof.recent} />}
@@ -37,9 +37,7 @@ export function ProofView() {
 function Verdict({ proof }: { proof: Proof }) {
   const { audited, partitions, found, judgedUntil, since } = proof
   if (audited === 0)
-    return (
-      <p class="state">Nobody audits this system now. Start a process with the role auditor, or ask once with duelog audit.</p>
-    )
+    return <p class="state">No auditor is running. Start a process with the auditor role, or audit once with duelog audit.</p>
   const missing = partitions - audited
   const unjudged = Object.values(proof.unjudged).reduce((sum, each) => sum + each, 0)
   const all = found === 0 && missing === 0 && judgedUntil !== null
@@ -47,30 +45,32 @@ function Verdict({ proof }: { proof: Proof }) {
     <ul class="troubles" aria-label="Verdict">
       {found > 0 && (
         <li class="status bad">
-          <span>{counted(found, 'fault')} found. The log says where.</span>
+          <span>{counted(found, 'fault')} found. See the auditor's log for details.</span>
         </li>
       )}
       {missing > 0 && (
         <li class="status bad">
           <span>
-            {counted(missing, 'partition')} of {count(partitions)} without an auditor that answers.
+            No auditor responds for {count(missing)} of {counted(partitions, 'partition')}.
           </span>
         </li>
       )}
       {unjudged > 0 && (
         <li class="status bad">
-          <span>{counted(unjudged, 'thing')} could not be judged: too much at once, or the log no longer tells.</span>
+          <span>
+            {counted(unjudged, 'item')} could not be judged: too many at once, or their records are no longer in the log.
+          </span>
         </li>
       )}
       {found === 0 && judgedUntil === null && missing === 0 && (
         <li class="status">
-          <span>The log is being read for the first time.</span>
+          <span>Reading the log for the first time.</span>
         </li>
       )}
       {all && (
         <li class="status good">
           <span>
-            By the log, each occurrence that was due ran once or was skipped by its job's policy, and none ran early
+            According to the log, each due occurrence ran exactly once or was skipped by its job's policy, and none ran early
             {since !== null && (
               <>
                 , since <When at={since} plain />
@@ -90,10 +90,10 @@ function Figures({ proof }: { proof: Proof }) {
   return (
     <dl class="figures">
       <Figure name="Runs judged" value={count(runs)} />
-      <Figure name="Occurrences" value={count(occurrences)} note="nominal times that were compared with the calendar" />
-      <Figure name="Records read" value={count(records)} note={`${count(unreadable)} of them could not be read`} />
-      <Figure name="Still to read" value={count(behindRecords)} note="records of the log" />
-      <Figure name="Judged up to" value={age} note="ago; what is later may still be on its way" />
+      <Figure name="Occurrences" value={count(occurrences)} note="nominal times checked against the schedules" />
+      <Figure name="Records read" value={count(records)} note={`${count(unreadable)} unreadable`} />
+      <Figure name="Still to read" value={count(behindRecords)} note="records" />
+      <Figure name="Judged up to" value={age} note="ago; later runs may still be in progress" />
       <div>
         <dt>Since</dt>
         <dd>{since === null ? '—' : <When at={since} />}</dd>
@@ -117,8 +117,8 @@ function Figure({ name, value, note }: { name: string; value: string; note?: str
 function Faults({ recent }: { recent: Proof['recent'] }) {
   return (
     <>
-      <h2>Last faults</h2>
-      <Table of="faults" columns={['Found', 'What', 'Kind', 'Detail']}>
+      <h2>Latest faults</h2>
+      <Table of="faults" columns={['Found', 'Job or run', 'Kind', 'Detail']}>
         {recent.map((fault) => (
           <tr key={`${fault.at} ${fault.kind} ${fault.what} ${fault.detail}`}>
             <td>
@@ -136,5 +136,5 @@ function Faults({ recent }: { recent: Proof['recent'] }) {
   )
 }
 
-/** A run is named as `jobId/runNo`; an id may have slashes of its own. */
+/** A run is named `jobId/runNo`; the job ID itself may contain slashes. */
 const jobIdOf = (what: string): string => what.replace(/\/\d+$/, '')

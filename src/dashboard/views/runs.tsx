@@ -1,4 +1,4 @@
-/** What is under way: dispatched, running, waiting for another attempt. All of it, page by page in the order of jobs. */
+/** Active runs: dispatched, running or waiting. Page by page in the order of jobs. */
 import { activeStatuses, ask, count, latest, path, type Run, type RunPage, useResource } from '../model/index.ts'
 import { Empty, Heading, isSearched, Loading, Pages, Problem, RunTable, SearchForm, wantedOf } from '../parts/index.ts'
 
@@ -24,8 +24,7 @@ export function RunsView({ query }: { query: URLSearchParams }) {
       {page === undefined && problem.value === undefined && <Loading what="runs" />}
       {page?.runs.length === 0 && page.cursor === null && (
         <Empty>
-          {isSearched(fields, query) ? 'Nothing like that is under way' : 'Nothing is under way'} at the moment. Ended runs stand
-          with their jobs.
+          {isSearched(fields, query) ? 'No matching active runs.' : 'No active runs.'} Finished runs are on each job's page.
         </Empty>
       )}
       {page !== undefined && page.runs.length > 0 && <RunTable runs={inOrder(page.runs)} named changed={() => list.refresh()} />}
@@ -34,7 +33,7 @@ export function RunsView({ query }: { query: URLSearchParams }) {
   )
 }
 
-/** Asks on while nothing was found. */
+/** Sends requests until runs are found or all jobs were searched. */
 async function pageOf(query: URLSearchParams, signal: AbortSignal): Promise<RunPage> {
   let cursor = query.get('cursor') ?? undefined
   for (;;) {
@@ -45,7 +44,7 @@ async function pageOf(query: URLSearchParams, signal: AbortSignal): Promise<RunP
   }
 }
 
-/** Running ones first, then what comes next. */
+/** Running runs first, then dispatched, waiting and retrying ones; each group by due time. */
 function inOrder(runs: readonly Run[]): Run[] {
   const rank = (run: Run): number => ['RUNNING', 'DISPATCHED', 'WAITING', 'RETRY_WAIT'].indexOf(run.status)
   const due = (run: Run): number => Date.parse(run.dueAt ?? run.scheduledFor)

@@ -1,4 +1,4 @@
-/** What the process that serves this page goes by: topics, retention, settings. No secret comes this far. */
+/** Settings and topics of the process that serves this page. The API sends no secrets. */
 import { ask, count, duration, type Settings, useResource } from '../model/index.ts'
 import { Heading, Loading, Problem, Table } from '../parts/index.ts'
 
@@ -8,7 +8,7 @@ export function SettingsView() {
   return (
     <>
       <Heading title="Settings">
-        <p class="beside">As the process goes by them that serves this page. They are given when it starts.</p>
+        <p class="beside">Effective settings of the process that serves this page. They are set at startup.</p>
       </Heading>
       <Problem problem={problem.value} known={known !== undefined} />
       {known === undefined && problem.value === undefined && <Loading what="settings" />}
@@ -26,7 +26,7 @@ export function SettingsView() {
 
 function SettingTable({ settings }: Pick<Settings, 'settings'>) {
   return (
-    <Table of="settings" columns={['Setting', 'Value', 'What it is']}>
+    <Table of="settings" columns={['Setting', 'Value', 'Description']}>
       {settings.map(({ name, value, given, secret, unit, description }) => (
         <tr key={name}>
           <th scope="row" class="code">
@@ -34,10 +34,10 @@ function SettingTable({ settings }: Pick<Settings, 'settings'>) {
           </th>
           <td class="value">
             {secret ? (
-              <span class="aside">{given ? 'given, not shown' : 'absent'}</span>
+              <span class="aside">{given ? 'set, hidden' : 'not set'}</span>
             ) : (
               <>
-                <span class="code">{value ?? '—'}</span> {value !== null && unit} {given && <span class="aside">given</span>}
+                <span class="code">{value ?? '—'}</span> {value !== null && unit} {given && <span class="aside">set</span>}
               </>
             )}
           </td>
@@ -50,24 +50,24 @@ function SettingTable({ settings }: Pick<Settings, 'settings'>) {
 
 function TopicTable({ topics }: Pick<Settings, 'topics'>) {
   return (
-    <Table of="topics" columns={['Topic', 'Values', 'Kept']}>
+    <Table of="topics" columns={['Topic', 'Schema', 'Retention']}>
       {topics.map(({ topic, schema, config }) => (
         <tr key={topic}>
           <th scope="row" class="code">
             {topic}
           </th>
           <td>{schema.replaceAll('-', ' ')}</td>
-          <td>{keptWords(config)}</td>
+          <td>{retentionText(config)}</td>
         </tr>
       ))}
     </Table>
   )
 }
 
-function keptWords(config: Record<string, string>): string {
+function retentionText(config: Record<string, string>): string {
   const retention = config['retention.ms']
   const tombstones = config['delete.retention.ms']
   if (config['cleanup.policy'] === 'compact')
-    return `the last record of each key${tombstones === undefined ? '' : `; tombstones for ${duration(Number(tombstones))}`}`
-  return retention === undefined ? 'as the broker has it' : `for ${duration(Number(retention))}`
+    return `latest record of each key${tombstones === undefined ? '' : `; tombstones for ${duration(Number(tombstones))}`}`
+  return retention === undefined ? 'broker default' : duration(Number(retention))
 }

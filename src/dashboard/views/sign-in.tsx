@@ -1,4 +1,4 @@
-/** Asks for a token. It stays in this tab and is forgotten with it. */
+/** Sign-in form for a token, which is kept until the tab is closed. */
 import { useSignal } from '@preact/signals'
 import { problemOf, type Session, session, token } from '../model/index.ts'
 
@@ -16,10 +16,9 @@ export function SignInView() {
         token.value = given
         return
       }
-      problem.value =
-        response.status === 401 ? 'Duelog does not know this token.' : problemOf(response, await response.text()).message
+      problem.value = response.status === 401 ? 'This token is not valid.' : problemOf(response, await response.text()).message
     } catch {
-      problem.value = 'Duelog does not answer; try again shortly.'
+      problem.value = 'Duelog is not responding. Try again shortly.'
     } finally {
       busy.value = false
     }
@@ -28,8 +27,7 @@ export function SignInView() {
     <main class="sign-in">
       <h1>Duelog</h1>
       <p>
-        This system wants a token: one of DUELOG_API_TOKENS, or one of your identity provider. It is kept until this tab is
-        closed.
+        Sign in with a token: one of DUELOG_API_TOKENS, or one from your identity provider. It is kept until you close this tab.
       </p>
       <form onSubmit={signIn}>
         <label>

@@ -1,4 +1,4 @@
-/** The workers of all pools: where they are, what they run, when they were last heard. */
+/** The workers of all pools: their hosts, their runs and their last reports. */
 import { ask, count, jobHref, useResource, type Worker } from '../model/index.ts'
 import { Empty, Heading, Loading, Problem, Table, When } from '../parts/index.ts'
 
@@ -12,7 +12,7 @@ export function WorkersView() {
       {workers === undefined && problem.value === undefined && <Loading what="workers" />}
       {workers?.length === 0 && (
         <Empty>
-          There are none: what is due is dispatched and waits. Start a process with the executor role, or a worker of your own.
+          No workers are connected. Due runs are dispatched and wait. Start a process with the executor role, or your own worker.
         </Empty>
       )}
       {workers !== undefined && workers.length > 0 && (
@@ -24,7 +24,7 @@ export function WorkersView() {
             'Pools',
             { title: 'Runs', number: true },
             { title: 'Slots', number: true },
-            'Last heard',
+            'Last report',
             'Version',
             'Current runs',
           ]}
@@ -47,7 +47,7 @@ function Row({ worker }: { worker: Worker }) {
         {host === null ? instance : `${host}:${pid}`}
         {name !== null && <span class="tags">{name}</span>}
       </th>
-      <td>{connected ? <span class="status good">yes</span> : <span class="status bad">no, with a run that is open</span>}</td>
+      <td>{connected ? <span class="status good">yes</span> : <span class="status bad">no, but has an open run</span>}</td>
       <td>{pools.map(({ pool }) => pool).join(', ') || '—'}</td>
       <td class="number">{count(running)}</td>
       <td class="number">{slots === 0 ? '—' : count(slots)}</td>
