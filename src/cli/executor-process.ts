@@ -1,4 +1,4 @@
-/** What runs in an executor process: the executor role of its environment, until SIGTERM. Its parent starts it again when it ends by itself. */
+/** Main program of an executor process: the executor role of its environment, until SIGTERM. Its parent restarts it when it exits by itself. */
 import { pino } from 'pino'
 import { readConfig } from '../config/index.ts'
 import { messageOf } from '../errors/index.ts'
@@ -17,7 +17,7 @@ try {
   const config = readConfig(process.env)
   const logger = pino({ level: config.logLevel, base: { pid: process.pid }, ...limitRecordLogs() })
   const onFatal = (error: Error): void => {
-    logger.fatal({ err: error }, 'The executor process cannot go on.')
+    logger.fatal({ err: error }, 'The executor process cannot continue.')
     ended.resolve(1)
   }
   const system = await startSystem({ config, logger, onFatal })

@@ -1,49 +1,49 @@
-/** Memory of a Duelog process, which is meant to be flat. */
+/** Limits on the memory of a Duelog process, which should stay flat. */
 import { PerformanceObserver } from 'node:perf_hooks'
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8'
 
 /**
- * How glibc is to keep memory. By itself it moves the size from which a buffer gets pages of its own up to 32 MB, as buffers are let go;
- * then payloads and fetches lie between small things, and what was let go stays with the process. Measured with 200 jobs of 500 kB:
- * 392 MB at the peak without, 326 MB with it.
+ * Settings of glibc's allocator. By default it raises the size from which a buffer gets its own pages to up to 32 MB, as buffers are
+ * freed. Payloads and fetches then lie between small objects, and freed memory stays with the process. Measured with 200 jobs of 500 kB:
+ * 392 MB at the peak without these settings, 326 MB with them.
  */
 const mallocSettings = { MALLOC_MMAP_THRESHOLD_: '131072' }
 
-/** What says that somebody has decided about it. */
-const decided = /^(MALLOC_|GLIBC_TUNABLES$|LD_PRELOAD$)/
+/** Variables that show that the operator has configured the allocator. */
+const configured = /^(MALLOC_|GLIBC_TUNABLES$|LD_PRELOAD$)/
 
-/** What a process needs of it beside its environment; undefined where it has it, where somebody decided otherwise, or where there is no glibc. */
+/** The settings to add to the environment; undefined when they are set, when the operator configured the allocator, or without glibc. */
 export function mallocEnvironment(
   env: NodeJS.ProcessEnv,
   platform: NodeJS.Platform = process.platform,
 ): Record<string, string> | undefined {
-  return platform !== 'linux' || Object.keys(env).some((name) => decided.test(name)) ? undefined : mallocSettings
+  return platform !== 'linux' || Object.keys(env).some((name) => configured.test(name)) ? undefined : mallocSettings
 }
 
-/** Begins this process anew, under its own id and in 40 ms, where the settings above are missing: they are read only as a program starts. */
+/** Restarts this process when the settings above are missing, because glibc reads them only at startup. It keeps its pid and takes 40 ms. */
 export function boundMalloc(): void {
-  const wanted = mallocEnvironment(process.env)
-  // Whoever started it with a channel would lose that.
-  if (wanted === undefined || process.send !== undefined) return
+  const missing = mallocEnvironment(process.env)
+  // A restart would lose the channel to a parent process.
+  if (missing === undefined || process.send !== undefined) return
   try {
     process.execve?.(process.execPath, [process.argv0, ...process.execArgv, ...process.argv.slice(1)], {
       ...process.env,
-      ...wanted,
+      ...missing,
     })
   } catch {
-    // It only costs memory.
+    // Without the settings the process only needs more memory.
   }
 }
 
-/** V8's young generation, both halves. Smaller, what lives for a turn is copied again and again; larger, it gains little. */
+/** Size of V8's young generation, both halves. A smaller one copies short-lived objects repeatedly; a larger one gains little. */
 const youngBytesMax = 32 * 1024 * 1024
 
 /**
- * Keeps V8's young generation from growing beyond 32 MB. By default it grows to 128 MB under load, which a scheduler that restores a
- * million jobs had to no use. V8 takes a limit only before it starts, so its growth is ended and let go on as each collection finds it.
+ * Keeps V8's young generation from growing beyond 32 MB. By default it grows to 128 MB under load, which was of no use to a scheduler
+ * that restored a million jobs. V8 accepts a limit only before it starts, so each collection turns the growth off or on.
  *
- * And the old generation is collected when it has grown by 150 %. By default it may grow to four times what is in use: of 390 MB that a
- * scheduler had at the peak of a restore of 200,000 jobs, 100 were garbage.
+ * The old generation is collected when it has grown by 150 %. By default it may grow to four times the memory in use: of the 390 MB that
+ * a scheduler had at the peak of a restore of 200,000 jobs, 100 MB were garbage.
  */
 export function boundHeap(): void {
   setFlagsFromString('--heap-growing-percent=150')

@@ -1,4 +1,4 @@
-/** The commands and what becomes of their errors: one sentence on stderr and an exit code of src/cli/terminal/exit-codes.ts. */
+/** The commands, and the handling of their errors: one sentence on stderr and an exit code of src/cli/terminal/exit-codes.ts. */
 import { Command, CommanderError, Option } from 'commander'
 import pkg from '../../package.json' with { type: 'json' }
 import { DuelogError, messageOf } from '../errors/index.ts'
@@ -18,7 +18,7 @@ import type { CommandFrame } from './remote/index.ts'
 import { scheduleCommand } from './schedule/index.ts'
 import { exitCodeOf, exitTable, processTerminal, type Terminal } from './terminal/index.ts'
 
-/** Runs one command line without the program's name; resolves with the exit code. It writes, but never throws and never exits. */
+/** Runs one command line (without the program's name) and resolves with the exit code. It never throws and never exits. */
 export async function main(args: string[], terminal: Terminal = processTerminal): Promise<number> {
   let code = 0
   const program = createProgram(terminal, (exitCode) => {
@@ -28,16 +28,16 @@ export async function main(args: string[], terminal: Terminal = processTerminal)
     await program.parseAsync(args, { from: 'user' })
     return code
   } catch (error) {
-    // Commander has written its own errors, and help or version.
+    // Commander has already written its errors, help and version.
     if (error instanceof CommanderError) return exitCodeOf(error)
     terminal.stderr.write(`duelog: ${sentenceOf(error)}\n`)
     if (wantsStack(args, terminal)) terminal.stderr.write(`${stackOf(error)}\n`)
-    else if (!(error instanceof DuelogError)) terminal.stderr.write('--debug shows where it happened.\n')
+    else if (!(error instanceof DuelogError)) terminal.stderr.write('Run it again with --debug to see where it happened.\n')
     return exitCodeOf(error)
   }
 }
 
-/** `exit` is told the exit code of the command that ran. */
+/** `exit` receives the exit code of the command that ran. */
 export function createProgram(terminal: Terminal, exit: (code: number) => void): Command {
   const frame: CommandFrame = { terminal, exit }
   const program = new Command('duelog')
@@ -49,7 +49,7 @@ export function createProgram(terminal: Terminal, exit: (code: number) => void):
     .configureOutput({
       writeOut: (text) => terminal.stdout.write(text),
       writeErr: (text) => terminal.stderr.write(text),
-      // What stands behind an unknown flag may be a secret.
+      // The value of an unknown flag may be a secret.
       outputError: (text, write) =>
         write(text.replace(/^error: /, 'duelog: ').replace(/^(duelog: unknown option '[^'=]*)=[^']*/, '$1')),
       getOutHelpWidth: () => terminal.stdout.columns ?? 80,
@@ -80,11 +80,11 @@ export function createProgram(terminal: Terminal, exit: (code: number) => void):
   return program
 }
 
-/** Gives each command what the program has, and each that does something --debug. */
+/** Gives each command the settings of the program, and each leaf command --debug. */
 function inherit(parent: Command): void {
   for (const command of parent.commands) {
     command.copyInheritedSettings(parent).helpCommand(false)
-    if (command.commands.length === 0) command.addOption(new Option('--debug', 'show where an error happened'))
+    if (command.commands.length === 0) command.addOption(new Option('--debug', 'show the stack trace of an error'))
     inherit(command)
   }
 }
@@ -92,7 +92,7 @@ function inherit(parent: Command): void {
 const exitHelp = `\nExit codes:\n${exitTable.map(({ code, meaning }) => `  ${String(code).padEnd(5)}${meaning}\n`).join('')}`
 
 function sentenceOf(error: unknown): string {
-  return error instanceof DuelogError ? error.message : `something failed that should not: ${messageOf(error)}`
+  return error instanceof DuelogError ? error.message : `unexpected error: ${messageOf(error)}`
 }
 
 function wantsStack(args: string[], { env }: Terminal): boolean {

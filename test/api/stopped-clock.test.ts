@@ -64,7 +64,7 @@ it('the program passes it on, and says of no job that it is deleted, paused or r
     [['jobs', 'trigger', 'a'], 'runs as'],
   ] as const) {
     const { code, out } = await duelogHere([...words], { env })
-    expect([code, out]).toEqual([0, expect.stringMatching(/^a will be so later\. /)])
+    expect([code, out]).toEqual([0, expect.stringMatching(/^a is accepted but not applied yet\. /)])
     expect(out).toContain(said)
     expect(out).not.toContain(done)
   }

@@ -1,4 +1,4 @@
-/** `duelog acls`: no broker is asked. */
+/** `duelog acls`, which contacts no broker. */
 import { expect, it } from 'vitest'
 import { accessRoles } from '../../schemas/access.ts'
 import { duelogHere } from './built-program.ts'
@@ -19,7 +19,7 @@ it('prints the commands that grant a role what it needs, for this prefix and the
   expect(out).toContain('--topic orders --resource-pattern-type literal')
 })
 
-it('signs in by a file of properties, and refuses a principal that Kafka would not take', async () => {
+it('signs in with a properties file, and refuses a principal that Kafka would not accept', async () => {
   const { out } = await duelogHere(['acls', '--role', 'api', '--principal', 'User:d', '--command-config', 'my admin.properties'])
   const program = "kafka-acls.sh --bootstrap-server localhost:9092 --command-config 'my admin.properties' --add "
   expect(
@@ -33,7 +33,7 @@ it('signs in by a file of properties, and refuses a principal that Kafka would n
   expect(wrong.err).toContain('User:duelog')
 })
 
-it('joins what several roles need of one resource, and names the roles there are', async () => {
+it('merges the needs of several roles for one resource, and names the existing roles', async () => {
   const entries = (await duelogHere(['acls', '--role', 'scheduler,api,executor', '--json'])).json()
   const places = entries.map(({ resource, pattern, name }) => `${resource} ${pattern} ${name}`)
   expect(new Set(places).size).toBe(places.length)

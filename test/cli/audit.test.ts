@@ -7,7 +7,7 @@ import { systemOfThisFile } from './built-program.ts'
 const ran = new Map<string, number>()
 const all = Promise.withResolvers<void>()
 const runCount = 120
-/** Handlers that run until they are let go. */
+/** Handlers that run until they are released. */
 const released = Promise.withResolvers<void>()
 const holding = { size: 0, open: () => released.resolve() }
 const bed = systemOfThisFile(
@@ -82,7 +82,7 @@ it('proves that each occurrence ran once, leaves nothing behind, and finds what 
   expect(beside).toEqual([expect.objectContaining({ runs: jobs.length * 3, unreadable: 1 })])
 })
 
-it('holds nothing against runs that wait for a slot of their key', async () => {
+it('does not report runs that wait for a slot of their key', async () => {
   const job = { schedule: { everyMs: 200 }, target: { handler: 'holding' }, concurrencyKey: 'one', maxRuns: 4, overlap: 'ALLOW' }
   const input = ['w-1{w}', 'w-2{w}'].map((id) => `${JSON.stringify({ id, ...job })}\n`).join('')
   expect(await bed.feed(input, 'jobs', 'apply', '-')).toMatchObject({ code: 0 })
@@ -100,7 +100,7 @@ it('holds nothing against runs that wait for a slot of their key', async () => {
   await expect.poll(waiting, { timeout: 30_000 }).toBe(0)
 })
 
-it('says when there is nothing to audit, and takes no time without an offset', async () => {
+it('says when there is nothing to audit, and refuses a time without an offset', async () => {
   expect(await bed.run('audit', '--topic-prefix', 'nobody.')).toMatchObject({
     code: 2,
     err: expect.stringContaining('nobody.jobs'),

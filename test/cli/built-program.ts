@@ -1,4 +1,4 @@
-/** Runs the program against a system that a test has started. */
+/** Runs the program against a system that a test started. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -24,7 +24,7 @@ export interface Ended {
   json(): Record<string, unknown>[]
 }
 
-/** As a process of its own, as a shell runs it. */
+/** Runs it in its own process, as a shell does. */
 export async function duelog(args: string[], { env = {}, input = '' }: Surroundings = {}): Promise<Ended> {
   const child = spawn(process.execPath, [program, ...args], { env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env } })
   const text = { out: '', err: '' }
@@ -34,14 +34,14 @@ export async function duelog(args: string[], { env = {}, input = '' }: Surroundi
   child.stderr.on('data', (chunk) => {
     text.err += chunk
   })
-  // A command that reads nothing may have ended before.
+  // A command that reads nothing may have exited already.
   child.stdin.on('error', () => {})
   child.stdin.end(input)
   const [code] = (await once(child, 'close')) as [number | null]
   return endedWith(code, text.out, text.err)
 }
 
-/** The same program in this process, which spares its start. */
+/** Runs it in this process, without the cost of a start. */
 export async function duelogHere(args: string[], { env = {}, input = '' }: Surroundings = {}): Promise<Ended> {
   const terminal = new FakeTerminal({ env })
   const code = await main(args, Object.assign(terminal, { stdin: Readable.from([Buffer.from(input)]) }))
@@ -67,7 +67,7 @@ export interface Bed {
   system: System
 }
 
-/** A whole system on topics of its own, for all tests of a file. */
+/** A complete system on its own topics, for all tests of a file. */
 export function systemOfThisFile(name: string, settings: Record<string, string> = {}, handlers: Handlers = {}): Bed {
   const bed = {} as Bed
   let folder = ''

@@ -1,4 +1,4 @@
-/** What shells offer: from the tree of commands, and by the scripts in the shells themselves where those are at hand. */
+/** Completion candidates, from the tree of commands and through the scripts in real shells where those are installed. */
 import { execFileSync } from 'node:child_process'
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -31,7 +31,7 @@ describe('completion', () => {
     expect(words('jobs', 'list', '--tag', '')).toEqual([])
     expect(words('jobs', 'list', '--tag', 'list', '--ha')).toEqual(['--handler'])
   })
-  it('says beside each word what it is, in one line', async () => {
+  it('prints the description beside each word, in one line', async () => {
     const { out } = await duelogHere(['complete', '--', 'jobs', 'pa'])
     expect(out).toBe('pause\tStop jobs from firing until they are resumed\n')
   })

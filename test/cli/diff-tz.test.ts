@@ -1,4 +1,4 @@
-/** `duelog schedule diff-tz` against answers of a Duelog whose Vancouver still has a winter, as Los Angeles has. */
+/** `duelog schedule diff-tz` against a fake Duelog in which Vancouver still has winter time, like Los Angeles. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -19,7 +19,7 @@ interface Answered {
   place?: unknown
 }
 
-/** Due at half past two of the old clock. */
+/** A job due at 02:30 of the old rules. */
 function job(id: string, schedule: object = {}, more: Partial<Answered> = {}): Answered {
   const definition = { schedule: { cron: '30 2 * * *', timezone: 'America/Vancouver', ...schedule }, target: { handler: 'noop' } }
   const decidedFor = { at: iso(winter - 24 * hour), offsetMs: -8 * hour }
@@ -92,13 +92,13 @@ describe('duelog schedule diff-tz', () => {
       },
     ])
   })
-  it('ends with 0 where none moves', async () => {
+  it('exits with 0 when no job moves', async () => {
     const jobs = [job('in-paris', { timezone: 'Europe/Paris', cron: '30 11 * * *' }, { place: undefined })]
     const { code, out } = await diff([jobs])
     expect(code).toBe(0)
     expect(out).toMatch(/None of 1 job in a time zone moves\.\n$/)
   })
-  it('asks an earlier Duelog as well, which says less of each job', async () => {
+  it('also works with an earlier Duelog, which reports less about each job', async () => {
     const place = undefined
     const rule = { cron: undefined, rrule: 'FREQ=DAILY;BYHOUR=2;BYMINUTE=30;BYSECOND=0' }
     const jobs = [
@@ -115,7 +115,7 @@ describe('duelog schedule diff-tz', () => {
       ['begun', 23 * hour],
     ])
   })
-  it('keeps a page of jobs and a line for each zone, however many there are', async () => {
+  it('holds only one page of jobs and one line per zone in memory', async () => {
     const pagesCount = 30
     function* pages(): Generator<Answered[]> {
       for (let page = 0; page < pagesCount; page++) {
@@ -127,7 +127,7 @@ describe('duelog schedule diff-tz', () => {
     expect(out.split('\n')).toHaveLength(1 + 10 + 1 + 1 + 1)
     expect(out).toContain('America/Vancouver: 30,000 move at their next time')
     expect(err).toBe('29,990 more are not shown; see --limit.\n')
-    // The zone is asked for once.
+    // Each zone is requested once.
     expect(asked.filter((path) => path === '/v1/schedules/preview')).toHaveLength(1)
     expect(asked.filter((path) => path === '/v1/jobs')).toHaveLength(pagesCount)
   })

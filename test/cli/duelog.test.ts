@@ -1,4 +1,4 @@
-/** The program as a process of its own. */
+/** The program in its own process. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm, stat } from 'node:fs/promises'
@@ -34,7 +34,7 @@ function start(args: string[], env: Record<string, string> = {}) {
   return { child, text, closed, said }
 }
 
-/** A Duelog with so many jobs, of some 1,000 bytes each; its address, and when it has answered. */
+/** A fake Duelog with this many jobs, of about 1,000 bytes each; its address, and when it has answered. */
 async function serverOf(jobs: number): Promise<{ url: string; answered: Promise<unknown> }> {
   const body = JSON.stringify({
     jobs: Array.from({ length: jobs }, (_, id) => ({ id, reason: 'x'.repeat(1_000) })),
@@ -56,14 +56,14 @@ describe('duelog', () => {
   })
   it('reads jobs from a pipe, and ends with the exit code that scripts look at', async () => {
     const ended = await duelog(['jobs', 'apply', '-', '--url', 'http://127.0.0.1:9'], { input: '{"id": "a"}\n' })
-    expect(ended).toMatchObject({ code: 3, out: '', err: expect.stringMatching(/^duelog: No Duelog answers at [^\n]+\n$/) })
+    expect(ended).toMatchObject({ code: 3, out: '', err: expect.stringMatching(/^duelog: Cannot reach Duelog at [^\n]+\n$/) })
   })
-  it('says that nobody answers also when there was more to send than a connection takes at once', async () => {
+  it('says that Duelog is unreachable also when the input is larger than a connection buffers', async () => {
     const input = `${JSON.stringify({ id: 'a', payload: 'x'.repeat(1_000) })}\n`.repeat(20_000)
     const ended = await duelog(['jobs', 'apply', '-', '--url', 'http://127.0.0.1:9'], { input })
-    expect(ended).toMatchObject({ code: 3, out: '', err: expect.stringMatching(/^duelog: No Duelog answers at [^\n]+\n$/) })
+    expect(ended).toMatchObject({ code: 3, out: '', err: expect.stringMatching(/^duelog: Cannot reach Duelog at [^\n]+\n$/) })
   })
-  it('ends no sooner than a slow reader of its output has all of it', async () => {
+  it('waits until a slow reader has all its output', async () => {
     const { url, answered } = await serverOf(1_000)
     const child = spawn(process.execPath, [file, 'jobs', 'list', '--limit', '1000', '--json', '--url', url])
     const closed = once(child, 'close')
@@ -73,14 +73,14 @@ describe('duelog', () => {
     expect(text.trim().split('\n').at(-1)).toContain('"id":999,')
     expect((await closed)[0]).toBe(0)
   })
-  it('is not disturbed by a reader that has seen enough', async () => {
+  it('ignores a reader that closes its end early', async () => {
     const { url } = await serverOf(1_000)
     const { child, text, closed } = start(['jobs', 'list', '--limit', '1000', '--json', '--url', url])
     child.stdout.once('data', () => child.stdout.destroy())
     expect(await closed).toEqual([0, null])
     expect(text.err).toBe('')
   })
-  it('runs benchmarks as processes of their own, and passes on how they end', async () => {
+  it('runs benchmarks in their own processes, and passes on their exit codes', async () => {
     expect(await duelog(['bench', 'nothing'])).toMatchObject({ code: 1, out: '', err: expect.stringContaining('accept|') })
   })
   it('ends a wrong start with one line on stderr and exit code 1', async () => {

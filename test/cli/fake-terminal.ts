@@ -1,4 +1,4 @@
-/** A terminal that remembers what was written. */
+/** A terminal that records its output. */
 import type { Terminal } from '../../src/cli/terminal/terminal.ts'
 
 export class FakeTerminal implements Terminal {

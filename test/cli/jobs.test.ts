@@ -29,7 +29,7 @@ describe('duelog jobs apply', () => {
     const [found] = (await bed.run('jobs', 'get', 'yaml-3', '--json')).json()
     expect(found).toMatchObject({ id: 'yaml-3', status: 'ACTIVE', definition: { payload: { text: 'no: 1' } } })
   })
-  it('keeps numbers digit for digit, of YAML, JSON and NDJSON, and gives them back so', async () => {
+  it('keeps all digits of numbers from YAML, JSON and NDJSON, and prints them again', async () => {
     const files = [
       await bed.file(
         'exact.yaml',
@@ -59,13 +59,13 @@ describe('duelog jobs apply', () => {
     const twice = await bed.file('twice.json', '{"id":"a","payload":{"b":1,"b":2}}')
     expectSentence(await bed.run('jobs', 'apply', twice), 'payload.b')
     const infinite = await bed.file('infinite.yaml', 'id: a\npayload: [1, .inf]\n')
-    expectSentence(await bed.run('jobs', 'apply', infinite), 'a number that JSON does not have')
+    expectSentence(await bed.run('jobs', 'apply', infinite), 'a number that JSON cannot represent')
   })
   it('takes NDJSON from standard input, blank lines and a last line without its end included', async () => {
     const input = `${lines(job('in-1'))}\n\r\n${JSON.stringify(job('in-2'))}`
     expect(await bed.feed(input, 'jobs', 'apply', '-')).toMatchObject({ code: 0, out: '2 jobs applied\n' })
   })
-  it('says file, line, id and reason of each job that is refused, applies the others and fails', async () => {
+  it('prints file, line, ID and reason of each refused job, applies the others and fails', async () => {
     const file = await bed.file(
       'some.ndjson',
       `${lines(job('good-1'), job('bad-1', { schedule: { cron: '99 * * * *' } }))}not json\n`,
@@ -124,7 +124,7 @@ describe('duelog jobs apply', () => {
 })
 
 describe('duelog jobs plan', () => {
-  it('shows which jobs would come, change or stay, and the times that come, go and move; it writes nothing', async () => {
+  it('shows which jobs would be created, changed or kept, and their added, removed and moved times; it writes nothing', async () => {
     const daily = (hour: number): object => ({ ...job('planned'), schedule: { cron: `0 ${hour} * * *` } })
     await bed.feed(lines(daily(1), job('same')), 'jobs', 'apply', '-')
     const input = lines(daily(2), job('same'), { ...job('fresh'), schedule: { everyMs: 3_600_000 } })
@@ -137,7 +137,7 @@ describe('duelog jobs plan', () => {
     )
     expect((await bed.run('jobs', 'get', 'fresh')).code).toBe(4)
   })
-  it('fails where a job could not be applied, and says where it stands', async () => {
+  it('fails when a job could not be applied, and prints its position', async () => {
     const file = await bed.file('plan.ndjson', lines(job('ok'), job('wrong', { schedule: { cron: '99 * * * *' } })))
     const { code, out } = await bed.run('jobs', 'plan', file)
     expect(code).toBe(1)
@@ -154,7 +154,7 @@ describe('duelog jobs plan', () => {
 })
 
 describe('duelog jobs get, list and why', () => {
-  it('show a job to people, or its definition as apply takes it', async () => {
+  it('show a job as text, or its definition in the format of apply', async () => {
     await bed.feed(lines(job('shown', { tags: ['t'], payload: { n: 1 } })), 'jobs', 'apply', '-')
     const { code, out } = await bed.run('jobs', 'get', 'shown')
     expect(code).toBe(0)
@@ -162,7 +162,7 @@ describe('duelog jobs get, list and why', () => {
     const definition = await bed.run('jobs', 'get', 'shown', '--definition')
     expect(await bed.feed(definition.out, 'jobs', 'apply', '--format', 'yaml', '-')).toMatchObject({ code: 0 })
   })
-  it('list in the order of ids, page by page, no more than was asked for', async () => {
+  it('list in the order of IDs, page by page, up to the limit', async () => {
     const input = lines(
       ...Array.from({ length: 1_200 }, (_, index) => job(`l-${String(index).padStart(4, '0')}`, { tags: ['listed'] })),
     )
@@ -174,7 +174,7 @@ describe('duelog jobs get, list and why', () => {
     expect(err).toContain('--limit')
     expect(await bed.run('jobs', 'list', '--handler', 'nobody')).toMatchObject({ code: 0, out: 'No jobs.\n' })
   })
-  it('tell a missing job apart by the exit code', async () => {
+  it('have their own exit code for a missing job', async () => {
     for (const command of ['get', 'why', 'pause', 'rm']) {
       const ended = await bed.run('jobs', command, 'no such job')
       expect(ended.code).toBe(4)
@@ -198,7 +198,7 @@ describe('duelog jobs pause, resume, cancel, trigger, backfill and rm', () => {
       expect.objectContaining({ id: 'p-1', ok: true, applied: true, status: 'ACTIVE' }),
     ])
   })
-  it('run a job now with another payload, and tell the id of the run', async () => {
+  it('run a job now with another payload, and print the ID of the run', async () => {
     await bed.feed(lines(job('t-1', { target: { handler: 'log' }, payload: 1 })), 'jobs', 'apply', '-')
     expect(await bed.run('jobs', 'trigger', 't-1', '--payload', '{"n": 2}')).toMatchObject({
       code: 0,
@@ -208,7 +208,7 @@ describe('duelog jobs pause, resume, cancel, trigger, backfill and rm', () => {
     expect(wrong.code).toBe(2)
     expectSentence(wrong, '--payload is not JSON')
   })
-  it('go on after a job that is missing, and fail', async () => {
+  it('continue after a missing job, and fail', async () => {
     await bed.feed(lines(job('r-1')), 'jobs', 'apply', '-')
     const { code, out, err } = await bed.run('jobs', 'rm', 'r-0', 'r-1')
     expect({ code, out }).toEqual({ code: 1, out: 'r-1 is deleted.\n' })

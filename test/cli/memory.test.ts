@@ -1,4 +1,4 @@
-/** How a process that runs for long begins: with settings of glibc that are read only as a program starts. */
+/** Start of a long-running process: with settings that glibc reads only at startup. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
@@ -26,7 +26,7 @@ async function run(env: Record<string, string>, withChannel = false): Promise<{ 
   return { pid: child.pid, lines: text.trim().split('\n') }
 }
 
-it('begins anew once on Linux, as the same process with the same arguments', async () => {
+it('restarts once on Linux, as the same process with the same arguments', async () => {
   const { pid, lines } = await run({})
   const ends = {
     linux: [`begins ${pid}`, `runs ${pid} 131072 --no-warnings one`],
@@ -35,14 +35,14 @@ it('begins anew once on Linux, as the same process with the same arguments', asy
   expect(lines).toEqual([`begins ${pid}`, ...ends[process.platform === 'linux' ? 'linux' : 'others']])
 })
 
-it('leaves alone what somebody has decided, and a process with a channel to its parent', async () => {
+it('respects settings of the operator, and a process with a channel to its parent', async () => {
   const decided = await run({ MALLOC_ARENA_MAX: '1' })
   expect(decided.lines).toEqual([`begins ${decided.pid}`, `runs ${decided.pid} unset --no-warnings one`])
   const child = await run({}, true)
   expect(child.lines).toEqual([`begins ${child.pid}`, `runs ${child.pid} unset --no-warnings one`])
 })
 
-it('wants nothing where there is no glibc, or another allocator', () => {
+it('needs nothing without glibc, or with another allocator', () => {
   expect(mallocEnvironment({}, 'darwin')).toBeUndefined()
   expect(mallocEnvironment({ LD_PRELOAD: '/usr/lib/libjemalloc.so' }, 'linux')).toBeUndefined()
   expect(mallocEnvironment({ GLIBC_TUNABLES: 'glibc.malloc.tcache_count=0' }, 'linux')).toBeUndefined()

@@ -36,7 +36,7 @@ describe('the command line', () => {
   it('prints its version', async () => {
     expect(await run(['--version'])).toMatchObject({ code: 0, out: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) })
   })
-  it('shows the help on stderr and fails when nothing is asked of it', async () => {
+  it('shows the help on stderr and fails without a command', async () => {
     expect(await run([])).toMatchObject({ code: 2, out: '', err: expect.stringContaining('Usage: duelog') })
     expect(await run(['jobs'])).toMatchObject({ code: 2, out: '', err: expect.stringContaining('Usage: duelog jobs') })
   })
@@ -108,12 +108,12 @@ describe('the help of every command', () => {
   )
 })
 
-describe('a Duelog that does not answer', () => {
-  it('is told in one sentence, with an exit code of its own', async () => {
+describe('a Duelog that is unreachable', () => {
+  it('is reported in one sentence, with its own exit code', async () => {
     expect(await run(['jobs', 'list', '--url', 'http://127.0.0.1:9'])).toEqual({
       code: 3,
       out: '',
-      err: expect.stringMatching(/^duelog: No Duelog answers at http:\/\/127\.0\.0\.1:9 \([^\n]+\)\. Start one with [^\n]+\n$/),
+      err: expect.stringMatching(/^duelog: Cannot reach Duelog at http:\/\/127\.0\.0\.1:9 \([^\n]+\)\. Start it with [^\n]+\n$/),
     })
   })
   it.each(['ftp://127.0.0.1', 'nowhere', 'http://user:secret@127.0.0.1'])('%s is no address', async (url) => {
@@ -130,12 +130,12 @@ describe('a setting that is wrong', () => {
     expect({ code, out }).toEqual({ code: 1, out: '' })
     expect(err).toMatch(/^duelog: DUELOG_HTTP_PORT .*"abc".*\n$/)
   })
-  it('counts the same when it is a flag, which wins over the environment', async () => {
+  it('is refused in the same way as a flag, which overrides the environment', async () => {
     const { code, err } = await run(['up', '--http-port', '99999'], { DUELOG_HTTP_PORT: '8080' })
     expect(code).toBe(1)
     expect(err).toContain('"99999"')
   })
-  it('shows where with --debug or DEBUG', async () => {
+  it('shows a stack with --debug or DEBUG', async () => {
     expect((await run(['up', '--debug'], { DUELOG_HTTP_PORT: 'abc' })).err).toContain('    at ')
     expect((await run(['up'], { DUELOG_HTTP_PORT: 'abc', DEBUG: '1' })).err).toContain('    at ')
   })

@@ -44,13 +44,13 @@ describe('duelog runs', () => {
     expect(await ended.promise).toMatchObject({ name: 'Cancelled' })
     expect((await bed.run('runs', 'get', 'long/1', '--json')).json()).toEqual([expect.objectContaining({ status: 'CANCELLED' })])
   })
-  it('lists dead runs of all jobs, shows what went wrong, and makes them once more', async () => {
+  it('lists dead runs of all jobs, shows their errors, and redrives them', async () => {
     const dying = ['dies/a', 'dies/b', 'dies/c'].map((id) => ({ id, ...once, target: { handler: 'failing' }, tags: ['dying'] }))
     await bed.feed(lines(...dying), 'jobs', 'apply', '-')
     await dead.promise
     const list = async (): Promise<unknown[]> =>
       (await bed.run('runs', 'list', '--dead', '--tag', 'dying', '--json')).json().map(({ runId }) => runId)
-    // The last failure was thrown a moment before its owner has decided on it.
+    // The last failure is thrown a moment before its owner decides on it.
     await expect.poll(list, { timeout: 30_000 }).toEqual(['dies/a/1', 'dies/b/1', 'dies/c/1'])
     const { out } = await bed.run('runs', 'list', '--dead')
     expect(out.split('\n')[1]).toMatch(/^dies\/a\/1 +DEAD .*Error: not today$/)
@@ -61,7 +61,7 @@ describe('duelog runs', () => {
       out: '1 redriven; there are more, see --max.\n',
     })
   })
-  it('tells a missing run, and a name that is none', async () => {
+  it('reports a missing run, and an invalid run ID', async () => {
     expect((await bed.run('runs', 'get', 'nobody/1')).code).toBe(4)
     for (const args of [['get', 'nobody'], ['list', 'a', '--dead'], ['redrive'], ['redrive', 'a/1', '--dead']]) {
       const wrong = await bed.run('runs', ...args)
@@ -72,7 +72,7 @@ describe('duelog runs', () => {
 })
 
 describe('duelog schedule preview', () => {
-  it('shows the next times, and what daylight saving does to them', async () => {
+  it('shows the next times and the effects of daylight saving', async () => {
     const args = ['--cron', '30 2 * * *', '--timezone', 'Europe/Paris', '--from', '2030-03-30T12:00:00Z', '--count', '2']
     const { code, out } = await bed.run('schedule', 'preview', ...args)
     expect(code).toBe(0)
@@ -89,7 +89,7 @@ describe('duelog schedule preview', () => {
       { at: expect.any(String), atMs: expect.any(Number) },
     ])
   })
-  it('wants exactly one schedule, and one that is right', async () => {
+  it('requires exactly one valid schedule', async () => {
     for (const args of [[], ['--cron', '* * * * *', '--every-ms', '5']]) {
       const wrong = await bed.run('schedule', 'preview', ...args)
       expect(wrong.code).toBe(2)

@@ -1,4 +1,4 @@
-/** `duelog schemas …` on a real registry in which a client registered what does not go with ours. */
+/** `duelog schemas …` on a real registry in which a client registered incompatible versions. */
 import { expect, it } from 'vitest'
 import { jobDefinitionSchema } from '../../schemas/generated.ts'
 import { schemaTexts } from '../../schemas/texts.ts'
@@ -18,14 +18,14 @@ const trimmed = (...fields: string[]): { schema: string } => ({
   }),
 })
 
-it('shows what others registered, takes it away, and what was written with it stays readable', async () => {
+it('shows versions that others registered and removes them; records written with them stay readable', async () => {
   const prefix = uniquePrefix()
   const env = { KAFKA_BROKERS: brokers.join(','), SCHEMA_REGISTRY_URL: registryUrl, DUELOG_TOPIC_PREFIX: prefix }
   const schemas = (...args: string[]) => duelogHere(['schemas', ...args], { env })
   expect(await schemas('list')).toMatchObject({ code: 0, out: expect.stringContaining('none foreign') })
   const versions = `/subjects/${prefix}jobs-value/versions`
   await createCodecs({ registryUrl, plans: topicPlans(topicNames(prefix), ['default']) })
-  // Both go with BACKWARD_TRANSITIVE: one loses fields for use.latest.version=true, the other stops the next release as well.
+  // Both satisfy BACKWARD_TRANSITIVE: one loses fields for use.latest.version=true, the other also blocks the next release.
   await ask(versions, trimmed('jitterMs'))
   const { id } = (await ask(versions, trimmed('jitterMs', 'target'))) as { id: number }
 
@@ -42,7 +42,7 @@ it('shows what others registered, takes it away, and what was written with it st
   expect(await ask(`${versions}/latest`)).toMatchObject({ version: 1, schema: schemaTexts['job-definition'] })
   expect(await ask(`/schemas/ids/${id}`)).toMatchObject(trimmed('jitterMs', 'target'))
   expect((await schemas('list')).code).toBe(0)
-  // A later release would be taken.
+  // A later release can be registered.
   const later = {
     ...jobDefinitionSchema,
     fields: [...jobDefinitionSchema.fields, { name: 'x', type: ['null', 'int'], default: null }],

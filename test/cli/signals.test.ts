@@ -17,7 +17,7 @@ function watched() {
 }
 
 describe('signals', () => {
-  it('ask for a graceful end at the first', () => {
+  it('request a graceful stop at the first', () => {
     const { source, signals } = watched()
     expect(signals.exitCode).toBeUndefined()
     source.emit('SIGTERM', 'SIGTERM')
@@ -35,14 +35,14 @@ describe('signals', () => {
     source.emit(name, name)
     expect(source.exits).toEqual([code])
   })
-  it('take the Ctrl-C that npm passes on for the one that the terminal sent', () => {
+  it('count the Ctrl-C that npm passes on as the same one that the terminal sent', () => {
     const { source, clock } = watched()
     source.emit('SIGINT', 'SIGINT')
     clock.nowMs = 20
     source.emit('SIGINT', 'SIGINT')
     expect(source.exits).toEqual([])
   })
-  it('have their usual effect again afterwards', () => {
+  it('have their default effect again afterwards', () => {
     const { source, signals } = watched()
     signals.dispose()
     expect(source.listenerCount('SIGINT') + source.listenerCount('SIGTERM')).toBe(0)

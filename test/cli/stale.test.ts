@@ -1,4 +1,4 @@
-/** What people are told of an answer that a copy gave. */
+/** Notes on answers that a standby gave. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, it } from 'vitest'
@@ -7,7 +7,7 @@ import { duelogHere } from './built-program.ts'
 it.for([
   ['jobs', 'list', '--stale'],
   ['runs', 'list', '--dead', '--stale'],
-])('duelog %s %s %s says on stderr which partition a copy answered for', async (args, test) => {
+])('duelog %s %s %s says on stderr for which partitions a standby answered', async (args, test) => {
   const asked: string[] = []
   const server = createServer((request, response) => {
     asked.push(request.url ?? '')
@@ -21,8 +21,8 @@ it.for([
   expect(ended.code).toBe(0)
   expect(asked).toEqual([expect.stringContaining('stale=true')])
   expect(ended.err.split('\n').slice(0, 3)).toEqual([
-    'Partition 0 was read from a copy that lacks 2 records of the logs.',
-    'Partition 3 was read from a copy that lacks 120 records of the logs.',
+    'Partition 0 was read from a standby that is 2 records behind.',
+    'Partition 3 was read from a standby that is 120 records behind.',
     'Partition 4 was read from an owner that may have been replaced.',
   ])
 })

@@ -5,14 +5,14 @@ import { oneLine, painterOf, pairsText, tableText } from '../../src/cli/terminal
 const terminal = { write: () => {}, isTTY: true }
 const plain = painterOf({ write: () => {} }, {})
 
-it('colours on a terminal only, and never where NO_COLOR is set', () => {
+it('uses colors only on a terminal, and never when NO_COLOR is set', () => {
   expect(painterOf(terminal, {})('red', 'x')).toBe('\u001b[31mx\u001b[39m')
   expect(painterOf(terminal, { NO_COLOR: '1' })('red', 'x')).toBe('x')
   expect(painterOf(terminal, { TERM: 'dumb' })('red', 'x')).toBe('x')
   expect(plain('red', 'x')).toBe('x')
 })
 
-it('makes tables that other programs can cut, without blanks at the ends of lines', () => {
+it('makes tables that other programs can split, without trailing blanks', () => {
   expect(
     tableText(
       ['ID', 'STATUS'],
@@ -35,13 +35,13 @@ it('makes tables that other programs can cut, without blanks at the ends of line
   ).toBe('id      a\nstatus  ACTIVE\n')
 })
 
-it('lets nothing of a job command the terminal', () => {
+it('keeps texts of jobs from controlling the terminal', () => {
   expect(oneLine('a\u001b]0;title\u0007b\u001b[2Jc\rd\ne\u009b5mf')).not.toMatch(/[\u0000-\u001f\u0080-\u009f]/)
   expect(oneLine('\u001b[31mred\u001b[39m')).toBe('\u001b[31mred\u001b[39m')
   expect(tableText(['ID'], [['a\u001b[2J\nb']], plain)).toBe('ID\na [2J b\n')
 })
 
-it('shows no progress where there is no terminal', () => {
+it('shows no progress without a terminal', () => {
   const written: string[] = []
   const progress = showProgress({ stderr: { write: (text) => written.push(text) } }, 10)
   progress.update(5, 'half')

@@ -1,4 +1,4 @@
-/** Commands against an API that asks for tokens, and that has no owner to ask. */
+/** Commands against an API that requires tokens and has no owners. */
 import { expect, it } from 'vitest'
 import { duelogHere, type Ended, expectSentence, systemOfThisFile } from './built-program.ts'
 
@@ -27,19 +27,19 @@ it.each([
   expect(wrong.err).not.toContain('xxxx')
 })
 
-it('a viewer may look and not write', async () => {
+it('a viewer may read and not write', async () => {
   const refused = await as(secrets.viewer, ['jobs', 'apply', '-'], job)
   expect(refused.code).toBe(1)
   expectSentence(refused, 'viewer')
 })
 
-it('a partition without an owner is told apart by the exit code', async () => {
+it('a partition without an owner has its own exit code', async () => {
   const ended = await as(secrets.viewer, ['jobs', 'get', 'a'])
   expect(ended.code).toBe(3)
   expect(ended.err).toMatch(/^duelog: [^\n]+\n$/)
 })
 
-it('jobs are durable though nobody has applied them yet, and it says so', async () => {
+it('jobs that no owner has applied yet are durable, and it says so', async () => {
   expect(await as(secrets.operator, ['jobs', 'apply', '-'], job)).toEqual({
     code: 0,
     out: '1 job applied\n',

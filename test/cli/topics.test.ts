@@ -25,7 +25,7 @@ async function openAdmin() {
 const count = topicPlans(topicNames(''), ['default']).length
 const prefixOf = (name: string): string => `topics-${name}-${process.pid}-${Date.now()}.`
 
-/** kafkajs's own wait for leaders fails where the broker that it asks has not heard of the topic yet. */
+/** kafkajs's own wait for leaders fails when the broker that it asks does not know the topic yet. */
 async function createTopic(admin: Admin, topic: ITopicConfig): Promise<void> {
   await admin.createTopics({ topics: [topic], waitForLeaders: false })
   await expect.poll(() => admin.listTopics(), { timeout: 30_000 }).toContain(topic.topic)
@@ -40,7 +40,7 @@ describe('duelog topics', () => {
     expect(plan.out).toMatch(new RegExp(`\\ncreate +${prefix}job-state +2 +1 +cleanup.policy=compact, `))
     expect((await run('plan', '--json')).json().every(({ action }) => action === 'create')).toBe(true)
     expect((await run('apply')).out).toContain(`Topics: ${count} created.`)
-    expect(await run('plan')).toMatchObject({ out: `Topics: ${count} are as they should be.\n`, err: '' })
+    expect(await run('plan')).toMatchObject({ out: `Topics: ${count} are up to date.\n`, err: '' })
     expect((await run('plan', '--partitions', '8')).err).toContain(
       `DUELOG_PARTITIONS=8 is ignored: ${prefix}jobs has 2 partitions.`,
     )
@@ -51,19 +51,19 @@ describe('duelog topics', () => {
   it('creates the topics of foreign schedules that are missing, and leaves those that are there', async () => {
     const prefix = prefixOf('intake')
     const run = topics(prefix)
-    // Not under our own prefix, where none may be.
+    // Foreign topics must not be under our own prefix.
     const intake = ['--intake-etf1-topics', `of-${prefix}etf1`, '--intake-karafka-topics', `of-${prefix}karafka`]
     expect((await run('plan', ...intake)).out).toMatch(new RegExp(`\\ncreate +of-${prefix}etf1 +2 +1`))
     expect((await run('apply', ...intake)).out).toContain(`Topics: ${count + 2} created.`)
-    expect((await run('plan', ...intake)).out).toBe(`Topics: ${count} are as they should be.\n`)
+    expect((await run('plan', ...intake)).out).toBe(`Topics: ${count} are up to date.\n`)
   })
-  it('plans nothing that could not be carried out', async () => {
+  it('plans nothing that cannot be applied', async () => {
     const env = { KAFKA_BROKERS: brokers.join(','), SCHEMA_REGISTRY_URL: registryUrl, DUELOG_TOPIC_PREFIX: prefixOf('copies') }
     const { code, out, err } = await duelogHere(['topics', 'plan', '--replication', '3'], { env })
     expect({ code, out }).toEqual({ code: 1, out: '' })
     expect(err).toContain('Set DUELOG_REPLICATION=1')
   })
-  it('raises what is unsafe, and leaves what else was set', async () => {
+  it('raises unsafe settings, and leaves the others', async () => {
     const prefix = prefixOf('unsafe')
     const run = topics(prefix)
     const admin = await openAdmin()
@@ -84,7 +84,7 @@ describe('duelog topics', () => {
     )
     expect(found).toEqual({ 'retention.ms': '604800000', 'segment.bytes': '2097152' })
   })
-  it('says what it cannot mend, fails, and leaves it as it is', async () => {
+  it('says what it cannot fix, fails, and changes nothing', async () => {
     const prefix = prefixOf('count')
     const run = topics(prefix)
     const admin = await openAdmin()
@@ -95,7 +95,7 @@ describe('duelog topics', () => {
     expect(out).toMatch(new RegExp(`\\nrefuse +${topic} +3 +it has 3 partitions; all topics of this prefix need 2`))
     expect((await admin.fetchTopicMetadata({ topics: [topic] })).topics[0]?.partitions).toHaveLength(3)
   })
-  it('tells brokers that do not answer apart by the exit code', async () => {
+  it('has its own exit code for unreachable brokers', async () => {
     const env = { KAFKA_BROKERS: '127.0.0.1:9', SCHEMA_REGISTRY_URL: registryUrl }
     const { code, out, err } = await duelogHere(['topics', 'plan'], { env })
     expect({ code, out }).toEqual({ code: 3, out: '' })

@@ -7,7 +7,7 @@ import type { System, SystemOptions } from '../../src/system/system.ts'
 import { ManualClock, VirtualTime } from '../tools/manual-clock.ts'
 import { FakeTerminal } from './fake-terminal.ts'
 
-/** A system that only says what is asked of it. */
+/** A system that only records its calls. */
 function fakeSystem(registryAnswered: boolean) {
   const asked: string[] = []
   let options: SystemOptions | undefined
@@ -42,7 +42,7 @@ function setting({ isTTY = false, levelChosen = false, registryAnswered = true }
 describe('up', () => {
   it.each([
     [true, '  Registry  http://r\n'],
-    [false, '  Registry  http://r (has not answered yet; the schema ids that are known are used)\n'],
+    [false, '  Registry  http://r (not responding yet; using known schema IDs)\n'],
   ])('says whether the registry has answered: %s', async (registryAnswered, line) => {
     const { terminal, controller, system, ended } = setting({ registryAnswered })
     await system.started
@@ -73,7 +73,7 @@ describe('up', () => {
       expect(said).toContain(part)
     }
   })
-  it('logs JSON to stdout where that is no terminal', async () => {
+  it('logs JSON to stdout when that is not a terminal', async () => {
     const { terminal, controller, ended } = setting()
     controller.abort()
     await ended
@@ -94,7 +94,7 @@ describe('up', () => {
     expect(await ended).toBe(0)
     expect(system.asked.at(-1)).toBe('stop')
   })
-  it('waits for a start that comes to no end for some seconds only', async () => {
+  it('waits only some seconds for a start that does not finish', async () => {
     const time = new VirtualTime()
     const terminal = new FakeTerminal()
     const controller = new AbortController()
@@ -110,7 +110,7 @@ describe('up', () => {
     expect(terminal.err.join('')).not.toContain('Stopped')
     await time.advance(1)
     expect(await ended).toBe(0)
-    expect(terminal.err.join('')).toContain('Stopped, before it had started')
+    expect(terminal.err.join('')).toContain('Stopped before the start was complete')
   })
   it('stops and fails with one sentence when the system cannot go on', async () => {
     const { terminal, system, ended } = setting()

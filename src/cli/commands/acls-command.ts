@@ -1,4 +1,4 @@
-/** `duelog acls`: what each role must be allowed to do, as a table or as commands that grant it. */
+/** `duelog acls`: the ACLs that each role needs, as a table or as commands that grant them. */
 import { Command, Option } from 'commander'
 import { type AccessRole, type AclEntry, accessOf, accessRoles } from '../../../schemas/index.ts'
 import { environmentOf } from '../../config/index.ts'
@@ -15,7 +15,7 @@ const settings = [
 export function aclsCommand(frame: CommandFrame): Command {
   const command = withExamples(
     new Command('acls').description(
-      'Show what the ACLs of a Kafka cluster must allow to each role. No broker is asked. With --principal: the commands that grant it.',
+      'Show the Kafka ACLs that each role needs, without contacting a broker. With --principal: print the commands that grant them.',
     ),
     [
       'acls --role scheduler,api',
@@ -24,10 +24,12 @@ export function aclsCommand(frame: CommandFrame): Command {
   )
   for (const option of settingOptions(settings)) command.addOption(option)
   return command
-    .addOption(new Option('--role <roles>', `comma-separated, of ${roles.join(', ')}`).default('scheduler,executor,retrier,api'))
-    .addOption(new Option('--principal <principal>', 'whom to grant it to, such as User:duelog'))
-    .addOption(new Option('--bootstrap-server <broker>', 'of the commands').default('localhost:9092'))
-    .addOption(new Option('--command-config <file>', 'of the commands: properties with which kafka-acls.sh signs in'))
+    .addOption(
+      new Option('--role <roles>', `comma-separated roles: ${roles.join(', ')}`).default('scheduler,executor,retrier,api'),
+    )
+    .addOption(new Option('--principal <principal>', 'principal that gets the ACLs, such as User:duelog'))
+    .addOption(new Option('--bootstrap-server <broker>', 'broker for the commands').default('localhost:9092'))
+    .addOption(new Option('--command-config <file>', 'properties file that kafka-acls.sh signs in with'))
     .addOption(new Option('--json', 'one line of JSON for each resource'))
     .action(async (flags: Record<string, unknown>) => {
       const { terminal } = frame
@@ -36,7 +38,7 @@ export function aclsCommand(frame: CommandFrame): Command {
       if (typeof principal === 'string' && !/^[A-Za-z]+:./.test(principal))
         throw new DuelogError(
           'bad-usage',
-          `--principal is ${JSON.stringify(principal)}; Kafka wants a type before the name, such as User:${principal}.`,
+          `--principal is ${JSON.stringify(principal)}; Kafka requires a type before the name, such as User:${principal}.`,
         )
       if (flags.json) for (const entry of entries) terminal.stdout.write(`${JSON.stringify(entry)}\n`)
       else if (typeof principal === 'string') {
@@ -63,22 +65,22 @@ async function entriesOf(env: Record<string, string | undefined>, wanted: readon
   const entries = wanted.flatMap((name) => {
     const role = roles.find((known) => known === name.trim())
     if (role === undefined)
-      throw new DuelogError('bad-usage', `There is no role ${JSON.stringify(name)}; there are ${roles.join(', ')}.`)
+      throw new DuelogError('bad-usage', `Unknown role ${JSON.stringify(name)}. The roles are ${roles.join(', ')}.`)
     return accessOf(role, names)
   })
   return joined(entries)
 }
 
-/** What several roles need of one resource stands in one entry. */
+/** Merges the entries of several roles for one resource. */
 function joined(entries: readonly AclEntry[]): AclEntry[] {
   const byResource = new Map<string, AclEntry>()
   for (const entry of entries) {
-    const place = `${entry.resource} ${entry.pattern} ${entry.name}`
-    const known = byResource.get(place)
-    if (known === undefined) byResource.set(place, entry)
+    const key = `${entry.resource} ${entry.pattern} ${entry.name}`
+    const known = byResource.get(key)
+    if (known === undefined) byResource.set(key, entry)
     else {
       const why = known.why.includes(entry.why) ? known.why : `${known.why}; ${entry.why}`
-      byResource.set(place, { ...known, operations: [...new Set([...known.operations, ...entry.operations])], why })
+      byResource.set(key, { ...known, operations: [...new Set([...known.operations, ...entry.operations])], why })
     }
   }
   return [...byResource.values()]

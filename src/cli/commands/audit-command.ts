@@ -1,4 +1,4 @@
-/** `duelog audit`: whether by the log each occurrence ran exactly once. */
+/** `duelog audit`: checks in the log that each occurrence ran exactly once. */
 import { Command, Option } from 'commander'
 import { environmentOf, listOf } from '../../config/index.ts'
 import { DuelogError } from '../../errors/index.ts'
@@ -16,7 +16,7 @@ interface AuditFlags extends Record<string, unknown> {
 export function auditCommand({ terminal, exit }: CommandFrame): Command {
   const command = withExamples(
     new Command('audit').description(
-      "Read the log and prove that each occurrence ran exactly once, or was skipped by its job's policy, or name those of which that is not so. It asks no owner and writes no record.",
+      "Read the log and prove that each occurrence ran exactly once or was skipped by its job's policy, or list those for which this is not true. It contacts no owner and writes no record.",
     ),
     [
       'audit',
@@ -24,17 +24,17 @@ export function auditCommand({ terminal, exit }: CommandFrame): Command {
       'audit --kafka-brokers broker-1:9092 --grace 60',
     ],
   )
-    .option('--from <time>', 'only occurrences with nominal times from it on: ISO 8601 with an offset, or epoch ms')
-    .option('--to <time>', 'only occurrences before it')
-    .addOption(number('--grace <s>', 'seconds after its due time that something may still be on its way', 10, 0, 86_400))
+    .option('--from <time>', 'only occurrences with a nominal time from this one on: ISO 8601 with an offset, or epoch ms')
+    .option('--to <time>', 'only occurrences before this time')
+    .addOption(number('--grace <s>', 'seconds after the due time that a run may still be in progress', 10, 0, 86_400))
     .option(
       '--target-topics <names>',
-      'read these topics of yours as well, separated by commas: each run has one record in its own',
+      'also read these topics of yours, separated by commas: each run must have one record in its topic',
     )
-    .addOption(new Option('--json', 'the verdict as one line of JSON'))
+    .addOption(new Option('--json', 'print the verdict as one line of JSON'))
   for (const option of settingOptions(kafkaSettings)) command.addOption(option)
   return command.action(async (flags: AuditFlags) => {
-    // Loaded only here: the commands that speak HTTP begin sooner without it.
+    // Loaded on demand, so that commands that use only HTTP start sooner.
     const { audit } = await import('../../auditor/index.ts')
     const { auditText, isClean } = await import('../../auditor/index.ts')
     const { clusterIn } = await import('./cluster.ts')
@@ -70,6 +70,6 @@ function msOf(flag: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined
   const ms = /^\d+$/.test(text) ? Number(text) : /([Zz]|[+-]\d\d:?\d\d)$/.test(text) ? Date.parse(text) : Number.NaN
   if (Number.isNaN(ms))
-    throw new DuelogError('bad-usage', `${flag} is ${JSON.stringify(text)}; give ISO 8601 with an offset, or epoch ms.`)
+    throw new DuelogError('bad-usage', `${flag} is ${JSON.stringify(text)}. Use ISO 8601 with an offset, or epoch ms.`)
   return ms
 }

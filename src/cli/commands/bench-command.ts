@@ -1,4 +1,4 @@
-/** `duelog bench`: a benchmark, in a process of its own, as it is measured everywhere. */
+/** `duelog bench`: a benchmark in its own process, as it is measured everywhere. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
@@ -11,22 +11,21 @@ import { exitCodes, integer, watchSignals } from '../terminal/index.ts'
 export function benchCommand({ exit }: CommandFrame): Command {
   return withExamples(
     new Command('bench').description(
-      'Run a benchmark; one line of JSON for each result. It brings its own broker and registry unless KAFKA_BROKERS and SCHEMA_REGISTRY_URL are set.',
+      'Run a benchmark and print one line of JSON for each result. It starts its own broker and registry unless KAFKA_BROKERS and SCHEMA_REGISTRY_URL are set.',
     ),
     ['bench storm', 'bench precision --runs 3'],
   )
     .argument('<case>', 'accept, storm, precision, restore, audit')
-    .addOption(integer('--n <n>', 'size of the case: jobs, or seconds', undefined, 1, 100_000_000))
-    .addOption(integer('--runs <n>', 'runs of the case, with the median of all at the end', 1, 1, 100))
+    .addOption(integer('--n <n>', 'size of the case: number of jobs or seconds', undefined, 1, 100_000_000))
+    .addOption(integer('--runs <n>', 'number of runs; their median comes last', 1, 1, 100))
     .action(async (name: string, { n, runs }: { n?: number; runs: number }) => {
       const script = modulePath('../../../bench/run', import.meta.url)
-      if (!existsSync(script))
-        throw new DuelogError('bad-usage', 'The benchmarks are not part of this installation; run them from a clone.')
+      if (!existsSync(script)) throw new DuelogError('bad-usage', 'This installation has no benchmarks. Run them from a clone.')
       const signals = watchSignals()
       try {
         const args = [script, name, '--runs', String(runs), ...(n === undefined ? [] : ['--n', String(n)])]
         const child = spawn(process.execPath, args, { stdio: 'inherit' })
-        // A terminal tells the child by itself; whoever signals us alone means it as well.
+        // A terminal signals the child too. A signal to this process alone is passed on.
         signals.stop.addEventListener('abort', () => child.kill('SIGTERM'), { once: true })
         const [code] = (await once(child, 'exit')) as [number | null]
         exit(signals.exitCode ?? code ?? exitCodes.failed.code)

@@ -1,4 +1,4 @@
-/** A log for a screen that shows something else: its first lines, for where one thing fails, thousands may. */
+/** Output that shows only the first lines of a log, because one failure may cause thousands of lines. */
 import type { Output } from '../terminal/index.ts'
 
 export function firstLines(output: Output, linesMax: number): { write(line: string): void } {

@@ -1,4 +1,4 @@
-/** `duelog generate`: a load of jobs on a running Duelog, and what became of it; the exit code says whether all of it ran, once. */
+/** `duelog generate`: sends a load of jobs to a running Duelog and measures it. The exit code says whether each job ran exactly once. */
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { fieldOf, jobDefinitionSchema } from '../../../schemas/index.ts'
 import type { Kind, LoadOptions, Mix } from '../../generate/index.ts'
@@ -19,23 +19,17 @@ interface Flags extends Omit<LoadOptions, 'durationS' | 'delayMs' | 'mix'> {
 export function generateCommand(terminal: Terminal, exit: (code: number) => void): Command {
   return withExamples(
     new Command('generate').description(
-      'Send jobs at a rate to a running Duelog and measure what becomes of them. Brokers, registry and prefix come from the environment, as for `up`; without any, it is the embedded Duelog of this machine.',
+      'Send jobs at a fixed rate to a running Duelog and measure the results. Brokers, registry and prefix come from the environment, as for `up`; the default is the embedded Duelog of this machine.',
     ),
     ['generate --rate 200 --duration 30', 'generate --kind every --runs 10 --every-ms 500 --priority HIGH:1,LOW:9'],
   )
     .addOption(number('--rate <n>', 'jobs sent per second', 100, 0.1, 100_000))
-    .addOption(number('--duration <s>', 'seconds that jobs are sent', 10, 1, 86_400))
+    .addOption(number('--duration <s>', 'how long jobs are sent, in seconds', 10, 1, 86_400))
     .addOption(new Option('--kind <kind>', 'schedule of the jobs').choices(['at', 'every', 'cron']).default('at'))
-    .addOption(number('--delay <ms>', 'from the sending of a job to its first due time', 1_000, 0, 86_400_000))
+    .addOption(number('--delay <ms>', 'delay from sending a job to its first due time', 1_000, 0, 86_400_000))
     .addOption(integer('--runs <n>', 'runs of each job of kind every or cron', 3, 1, 1_000))
     .addOption(
-      integer(
-        '--every-ms <ms>',
-        'between two runs of a job of kind every; cron jobs are due each second',
-        1_000,
-        100,
-        86_400_000,
-      ),
+      integer('--every-ms <ms>', 'interval of jobs of kind every; cron jobs are due each second', 1_000, 100, 86_400_000),
     )
     .option('--handler <name>', 'handler of the jobs', 'noop')
     .option('--pool <name>', 'pool of the jobs', 'default')
@@ -45,9 +39,9 @@ export function generateCommand(terminal: Terminal, exit: (code: number) => void
         .default(mixOf('NORMAL'), 'NORMAL')
         .argParser(mixOf),
     )
-    .addOption(number('--wait <s>', 'seconds after the last due time until what is missing counts as lost', 30, 0, 86_400))
+    .addOption(number('--wait <s>', 'seconds after the last due time until missing runs count as lost', 30, 0, 86_400))
     .action(async (flags: Flags) => {
-      // Loaded only here: the other commands begin sooner without it.
+      // Loaded on demand, so that the other commands start sooner.
       const { generate } = await import('../../generate/index.ts')
       const { isWhole, summaryOf } = await import('../../generate/index.ts')
       const signals = watchSignals()

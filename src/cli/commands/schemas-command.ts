@@ -1,4 +1,4 @@
-/** `duelog schemas …`: what stands in the registry at the subjects of Duelog, and how what others registered there is taken away. */
+/** `duelog schemas …`: shows the versions of Duelog's subjects in the registry, and removes versions that others registered. */
 import { Command, Option } from 'commander'
 import type { SubjectStanding } from '../../cluster/index.ts'
 import { environmentOf } from '../../config/index.ts'
@@ -11,14 +11,14 @@ export function schemasCommand(frame: CommandFrame): Command {
   const list = schemaCommand(
     frame,
     'list',
-    'Show whose versions stand at the subjects. Nothing is written. Fails where something is to be repaired.',
+    'Show the versions of each subject that others registered. Nothing is written. Fails if a repair is needed.',
   )
   const repair = schemaCommand(
     frame,
     'repair',
-    'Take versions that others registered out of the subjects, and register ours. Records that were written with them stay readable.',
+    'Remove versions that others registered, and register ours. Records that were written with them stay readable.',
   )
-  return new Command('schemas').description('Look after the schemas in the registry.').addCommand(list).addCommand(repair)
+  return new Command('schemas').description('Check and repair the schemas in the registry.').addCommand(list).addCommand(repair)
 }
 
 function schemaCommand(frame: CommandFrame, name: 'list' | 'repair', description: string): Command {
@@ -39,7 +39,7 @@ function schemaCommand(frame: CommandFrame, name: 'list' | 'repair', description
 }
 
 async function standingsOf(env: Record<string, string | undefined>, name: 'list' | 'repair'): Promise<SubjectStanding[]> {
-  // Loaded only here: the commands that speak HTTP begin sooner without it.
+  // Loaded on demand, so that commands that use only HTTP start sooner.
   const { clusterIn } = await import('./cluster.ts')
   const { readConfig } = await import('../../config/index.ts')
   const { clusterOf } = await import('../../cluster/index.ts')
@@ -49,7 +49,7 @@ async function standingsOf(env: Record<string, string | undefined>, name: 'list'
 }
 
 const isForeign = ({ standing }: SubjectStanding['versions'][number]): boolean => standing === 'foreign'
-/** A subject that no process has come to yet gets its schema by the first. */
+/** An empty subject needs no repair: the first process registers its schema. */
 const wantsRepair = ({ versions, isRegistered }: SubjectStanding): boolean =>
   versions.some(isForeign) || (!isRegistered && versions.some(({ standing }) => standing !== 'earlier'))
 
@@ -69,6 +69,7 @@ function textOf(standings: readonly SubjectStanding[], name: 'list' | 'repair', 
   const foreign = rows.length === 0 ? 'none foreign' : `${numberText(rows.length)} foreign`
   const versions = standings.reduce((sum, standing) => sum + standing.versions.length, 0)
   const missing = standings.filter(({ isRegistered }) => !isRegistered).length
-  const ours = missing === 0 ? '' : ` Ours ${name === 'list' ? 'is' : 'was'} not registered at ${numberText(missing)} of them.`
-  return `${table}Schemas: ${numberText(versions)} versions at ${numberText(standings.length)} subjects, ${foreign}.${ours}\n`
+  const ours =
+    missing === 0 ? '' : ` Our schema ${name === 'list' ? 'is' : 'was'} not registered for ${numberText(missing)} of them.`
+  return `${table}Schemas: ${numberText(versions)} versions of ${numberText(standings.length)} subjects, ${foreign}.${ours}\n`
 }

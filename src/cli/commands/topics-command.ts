@@ -1,4 +1,4 @@
-/** `duelog topics …`: the topics of a cluster as Duelog needs them. */
+/** `duelog topics …`: creates and checks the topics that Duelog needs. */
 import { Command, Option } from 'commander'
 import { counted } from '../../../streams/text/index.ts'
 import type { TopicChange } from '../../cluster/index.ts'
@@ -13,12 +13,12 @@ const settings = [
 ]
 
 export function topicsCommand(frame: CommandFrame): Command {
-  const plan = topicCommand(frame, 'plan', 'Show which topics would be created and which settings raised. Nothing is written.')
-  const apply = topicCommand(
+  const plan = topicCommand(
     frame,
-    'apply',
-    'Create missing topics and raise settings under which jobs could be lost. Nothing is deleted.',
+    'plan',
+    'Show which topics would be created and which settings would be raised. Nothing is written.',
   )
+  const apply = topicCommand(frame, 'apply', 'Create missing topics and raise settings that could lose jobs. Nothing is deleted.')
   return new Command('topics').description('Prepare the topics of a cluster.').addCommand(plan).addCommand(apply)
 }
 
@@ -42,15 +42,16 @@ function topicCommand(frame: CommandFrame, name: 'plan' | 'apply', description: 
     })
 }
 
-/** In words: that a number of partitions was asked for which the topics do not have. */
-function ignoredCount(asked: string | undefined, changes: readonly TopicChange[]): string | undefined {
-  const there = changes.find(({ action }) => action === 'keep' || action === 'change')
-  if (asked === undefined || asked === '' || there === undefined || Number(asked) === there.partitions) return undefined
-  return `DUELOG_PARTITIONS=${asked} is ignored: ${there.topic} has ${counted(there.partitions, 'partition')}. The number is fixed when the topics are created.`
+/** A warning when the requested number of partitions differs from that of the existing topics. */
+function ignoredCount(requested: string | undefined, changes: readonly TopicChange[]): string | undefined {
+  const existing = changes.find(({ action }) => action === 'keep' || action === 'change')
+  if (requested === undefined || requested === '' || existing === undefined || Number(requested) === existing.partitions)
+    return undefined
+  return `DUELOG_PARTITIONS=${requested} is ignored: ${existing.topic} has ${counted(existing.partitions, 'partition')}. The number is fixed when the topics are created.`
 }
 
 async function changesOf(env: Record<string, string | undefined>, name: 'plan' | 'apply'): Promise<TopicChange[]> {
-  // Loaded only here: the commands that speak HTTP begin sooner without it.
+  // Loaded on demand, so that commands that use only HTTP start sooner.
   const { clusterIn } = await import('./cluster.ts')
   const { readConfig } = await import('../../config/index.ts')
   const { clusterOf, plansOf } = await import('../../cluster/index.ts')
@@ -61,14 +62,14 @@ async function changesOf(env: Record<string, string | undefined>, name: 'plan' |
   const foreign = [...intakeTopics.etf1, ...intakeTopics.karafka]
   const size = { partitions: changes[0]?.partitions ?? partitions, replication }
   const missing = foreign.length === 0 ? [] : await (name === 'plan' ? missingOf(log, foreign) : log.makeMissing(foreign, size))
-  // Those that are there are somebody else's matter.
-  const made = missing.map(
+  // Existing foreign topics are not changed.
+  const created = missing.map(
     (topic): TopicChange => ({
       ...{ topic, action: 'create', partitions: size.partitions, replicas: size.replication },
       ...{ settings: [], reason: undefined },
     }),
   )
-  return [...changes, ...made]
+  return [...changes, ...created]
 }
 
 async function missingOf(log: { topics(): Promise<string[]> }, topics: readonly string[]): Promise<string[]> {
@@ -77,8 +78,8 @@ async function missingOf(log: { topics(): Promise<string[]> }, topics: readonly 
 }
 
 const words = {
-  plan: { create: 'would be created', change: 'would change', keep: 'are as they should be', refuse: 'cannot be mended' },
-  apply: { create: 'created', change: 'changed', keep: 'were as they should be', refuse: 'cannot be mended' },
+  plan: { create: 'would be created', change: 'would change', keep: 'are up to date', refuse: 'cannot be fixed' },
+  apply: { create: 'created', change: 'changed', keep: 'were up to date', refuse: 'cannot be fixed' },
 } as const
 const colours = { create: 'green', change: 'yellow', refuse: 'red' } as const
 

@@ -1,4 +1,4 @@
-/** `duelog up`: the system, or the roles chosen, until a signal ends it. */
+/** `duelog up`: runs the system, or the chosen roles, until a signal stops it. */
 import { Command } from 'commander'
 import { type Logger, pino } from 'pino'
 import pkg from '../../../package.json' with { type: 'json' }
@@ -12,7 +12,7 @@ import { keepCompiledCode, loadSystem } from './compiled-code.ts'
 
 export function upCommand(terminal: Terminal, exit: (code: number) => void): Command {
   const command = withExamples(
-    new Command('up').description('Start Duelog and keep it running until SIGINT or SIGTERM. A flag wins over the environment.'),
+    new Command('up').description('Start Duelog and run it until SIGINT or SIGTERM. Flags override environment variables.'),
     [
       'up',
       'up --handlers ./handlers.ts --concurrency 200',
@@ -33,22 +33,22 @@ export function upCommand(terminal: Terminal, exit: (code: number) => void): Com
 
 export interface UpOptions {
   config: Config
-  /** Whether the user named a log level; without one a terminal shows warnings only. */
+  /** Whether the user set a log level; by default a terminal shows only warnings. */
   levelChosen: boolean
   terminal: Terminal
   signals: Pick<Signals, 'stop'>
   start?: typeof startSystem
-  /** Default: that of the machine. */
+  /** Default: the clock of the machine. */
   clock?: Clock
 }
 
-/** How long a stop waits for a start that is under way, in ms. */
+/** How long a stop waits for an unfinished start, in ms. */
 export const startMsMax = 5_000
 
-/** Resolves with the exit code: 0 after a signal, 1 when the system could not go on. Rejects when it does not start. */
+/** Resolves with the exit code: 0 after a signal, 1 when the system could not continue. Rejects when it does not start. */
 export async function up(options: UpOptions): Promise<number> {
   const { config, terminal, signals, clock = systemClock } = options
-  // Loaded only here: the other commands begin a second sooner without it.
+  // Loaded on demand, so that the other commands start a second sooner.
   const start = options.start ?? (await loadSystem(config.dataDir))
   const logger = loggerFor(options)
   const say = sayOn(terminal.stdout.isTTY ? terminal.stdout : terminal.stderr)
@@ -62,16 +62,16 @@ export async function up(options: UpOptions): Promise<number> {
   try {
     say(`Duelog ${pkg.version}, ${rolesOf(config)}`)
     const starting = start({ config, logger, onProgress: say, onFatal: (error) => ended.resolve(error) })
-    const late = new AbortController()
-    const system = await Promise.race([starting, ended.promise.then(() => afterMs(startMsMax, clock, late.signal))])
-    late.abort()
+    const timeout = new AbortController()
+    const system = await Promise.race([starting, ended.promise.then(() => afterMs(startMsMax, clock, timeout.signal))])
+    timeout.abort()
     if (system === undefined) {
-      // It may wait for brokers that are away. What it has started ends with the process.
+      // The start may wait for unreachable brokers. Everything that it has started ends with the process.
       starting.catch(() => {})
-      const why = await ended.promise
-      if (why !== undefined) terminal.stderr.write(`duelog: ${why.message}\n`)
-      say(`Stopped, before it had started: it waited for that for ${startMsMax / 1_000} s.`)
-      return why === undefined ? 0 : 1
+      const cause = await ended.promise
+      if (cause !== undefined) terminal.stderr.write(`duelog: ${cause.message}\n`)
+      say(`Stopped before the start was complete (waited ${startMsMax / 1_000} s for it).`)
+      return cause === undefined ? 0 : 1
     }
     const end = await Promise.race([ended.promise, announce(system, config, logger, say).then(() => ended.promise)])
     if (end !== undefined) terminal.stderr.write(`duelog: ${end.message}\n`)
@@ -85,13 +85,13 @@ export async function up(options: UpOptions): Promise<number> {
 
 function afterMs(ms: number, clock: Clock, signal: AbortSignal): Promise<undefined> {
   return new Promise((resolve) => {
-    const callOff = clock.at(atSteady(clock, clock.steadyMs() + ms), () => resolve(undefined))
-    signal.addEventListener('abort', callOff, { once: true })
-    if (signal.aborted) callOff()
+    const cancelTimer = clock.at(atSteady(clock, clock.steadyMs() + ms), () => resolve(undefined))
+    signal.addEventListener('abort', cancelTimer, { once: true })
+    if (signal.aborted) cancelTimer()
   })
 }
 
-/** Told once everything assigned to this process fires. A system that stops first is announced by nobody. */
+/** Prints the addresses once all partitions of this process fire. A system that stops before that is not announced. */
 async function announce(system: System, { roles }: Config, logger: Logger, say: (line: string) => void): Promise<void> {
   try {
     await system.ready()
@@ -103,7 +103,7 @@ async function announce(system: System, { roles }: Config, logger: Logger, say: 
   logger.info({ url, brokers, registryUrl, registryAnswered, partitions: system.partitions }, 'ready')
   keepCompiledCode()
   say('Ready.')
-  const places = [
+  const addresses = [
     ...(roles.has('api')
       ? ([
           ['Dashboard', `${url}/`],
@@ -113,12 +113,9 @@ async function announce(system: System, { roles }: Config, logger: Logger, say: 
     ['Metrics', `${url}/metrics`],
     ['Health', `${url}/readyz`],
     ['Brokers', brokers.join(',')],
-    [
-      'Registry',
-      registryAnswered ? registryUrl : `${registryUrl} (has not answered yet; the schema ids that are known are used)`,
-    ],
+    ['Registry', registryAnswered ? registryUrl : `${registryUrl} (not responding yet; using known schema IDs)`],
   ] as const
-  for (const [name, place] of places) say(`  ${name.padEnd(10)}${place}`)
+  for (const [name, address] of addresses) say(`  ${name.padEnd(10)}${address}`)
 }
 
 function rolesOf({ roles, pools, dataDir }: Config): string {
@@ -130,7 +127,7 @@ function sayOn(output: Output): (line: string) => void {
   return (line) => void output.write(`${line}\n`)
 }
 
-/** JSON lines on stdout. */
+/** Writes JSON lines to stdout. */
 function loggerFor({ config, levelChosen, terminal }: UpOptions): Logger {
   const quiet = terminal.stdout.isTTY === true && !levelChosen
   return pino(

@@ -1,13 +1,13 @@
-/** What may stand next on a command line, from the tree of commands itself, so that no list has to be kept. */
+/** Completion candidates, computed from the tree of commands, so that there is no list to maintain. */
 import type { Command, Option } from 'commander'
 
 export interface Candidate {
   word: string
-  /** What shells show beside it. */
+  /** Shown beside the word by shells. */
   description: string
 }
 
-/** `words` are those after the program's name; the last is the one being typed, perhaps empty. Empty: a file, or anything. */
+/** `words` follow the program's name; the last one is being typed and may be empty. An empty result means a file, or anything. */
 export function candidatesOf(program: Command, words: readonly string[]): Candidate[] {
   const typed = words.at(-1) ?? ''
   let command = program
@@ -21,7 +21,7 @@ export function candidatesOf(program: Command, words: readonly string[]): Candid
   return found.filter(({ word }) => word.startsWith(typed))
 }
 
-/** The option, when the word after it is its value. */
+/** The option, if the next word is its value. */
 function valueOption(command: Command, word: string): Option | undefined {
   return command.options.find((option) => option.required && (option.long === word || option.short === word))
 }
@@ -37,7 +37,7 @@ function commandsIn(command: Command): Candidate[] {
     .map((child) => ({ word: child.name(), description: firstSentence(child.description()) }))
 }
 
-/** Options only when a dash is typed: before that the commands are what is looked for. */
+/** Options are offered only after a dash; before that the user wants a command. */
 function optionsIn(command: Command, typed: string): Candidate[] {
   if (!typed.startsWith('-')) return []
   return command

@@ -1,4 +1,4 @@
-/** What each shell is told: it asks the program itself, so a new version needs no new script. Where that says nothing, files are offered. */
+/** Completion scripts. They call the program, so a new version needs no new script. Without candidates the shell offers files. */
 
 export const shells = ['bash', 'zsh', 'fish'] as const
 export type ShellName = (typeof shells)[number]

@@ -1,4 +1,4 @@
-/** `duelog jobs apply`: creates or replaces the jobs of files. */
+/** `duelog jobs apply`: creates or replaces jobs from files. */
 import { type Command, Option } from 'commander'
 import { DuelogError } from '../../errors/index.ts'
 import {
@@ -14,16 +14,16 @@ import {
 import { countText, exitCodes, inputOf, oneLine, type Progress, painterOf, showProgress } from '../terminal/index.ts'
 import { type Format, type JobSource, type JobText, openJobs } from './job-files.ts'
 
-/** Refusals shown to people; --json has them all. */
+/** Maximum of refusals shown; --json prints all of them. */
 const refusalsShownMax = 20
 
 export function applyCommand(frame: CommandFrame): Command {
-  return remoteCommand('apply', 'Create or replace the jobs of files.', [
+  return remoteCommand('apply', 'Create or replace jobs from files.', [
     'jobs apply jobs.yaml',
     'jobs apply --json nightly.ndjson hourly.ndjson > results.ndjson',
     'generate-jobs | duelog jobs apply -',
   ])
-    .argument('<files...>', 'YAML, JSON or NDJSON files; - is standard input, as NDJSON')
+    .argument('<files...>', 'YAML, JSON or NDJSON files; - reads NDJSON from standard input')
     .addOption(formatOption())
     .action((files: string[], flags: RemoteFlags & { format?: Format }) =>
       remotely(frame, flags, async (shell) => {
@@ -34,7 +34,7 @@ export function applyCommand(frame: CommandFrame): Command {
 }
 
 export function formatOption(): Option {
-  return new Option('--format <format>', 'format of the files, where their names do not tell').choices(['ndjson', 'yaml'])
+  return new Option('--format <format>', 'format of all files, instead of that of their names').choices(['ndjson', 'yaml'])
 }
 
 async function apply(shell: Shell, { jobs, bytes }: JobSource): Promise<void> {
@@ -43,7 +43,7 @@ async function apply(shell: Shell, { jobs, bytes }: JobSource): Promise<void> {
   const report = new Report(shell, progress)
   try {
     const first = await firstOf(jobs)
-    if (first === undefined) throw new DuelogError('bad-usage', 'There is no job in what was given.')
+    if (first === undefined) throw new DuelogError('bad-usage', 'The input has no jobs.')
     report.applied = await uploadLines(shell.api, report.noting(first), (result) => report.add(result))
   } finally {
     progress.stop()
@@ -51,17 +51,17 @@ async function apply(shell: Shell, { jobs, bytes }: JobSource): Promise<void> {
   }
 }
 
-/** Notes where each line came from until its result is there, and counts. */
+/** Remembers the origin of each line until its result arrives, and counts the results. */
 class Report {
   readonly #shell: Shell
   readonly #progress: Progress
-  /** Lines without a result yet, by their number as sent. */
+  /** Lines without a result yet, by the order of sending. */
   readonly #waiting = new Map<number, Pick<JobText, 'file' | 'line'>>()
   #sent = 0
   #accepted = 0
   #refusals: string[] = []
   #refused = 0
-  /** Undefined: the upload broke off. */
+  /** Undefined when the upload was interrupted. */
   applied: Applied | undefined
 
   constructor(shell: Shell, progress: Progress) {
@@ -69,7 +69,7 @@ class Report {
     this.#progress = progress
   }
 
-  /** A request without any line is refused by the server: so the first is known before it begins. */
+  /** The first line is read before the request begins, because the server refuses a request without lines. */
   async *noting({ value, rest }: { value: JobText; rest: AsyncIterator<JobText> }): AsyncGenerator<string> {
     let job: JobText | undefined = value
     while (job !== undefined) {
@@ -93,7 +93,7 @@ class Report {
     const { terminal, json, exit, api } = this.#shell
     if (api.signal.aborted && this.#waiting.size > 0) {
       const open = countText(this.#waiting.size, this.#waiting.size === 1 ? 'job was' : 'jobs were')
-      terminal.stderr.write(`${open} sent without an answer and may be applied or not; apply the files again to be sure.\n`)
+      terminal.stderr.write(`${open} sent without an answer and may or may not be applied. Apply the files again to be sure.\n`)
     }
     const invalid = this.applied?.invalid ?? []
     if (this.#refused + invalid.length > 0) exit(exitCodes.failed.code)
@@ -102,16 +102,16 @@ class Report {
     const paint = painterOf(terminal.stderr, terminal.env)
     for (const refusal of this.#refusals) terminal.stderr.write(`${paint('red', 'refused')} ${refusal}\n`)
     const more = this.#refused - this.#refusals.length
-    if (more > 0) terminal.stderr.write(`and ${countText(more, 'more')}; --json names each.\n`)
+    if (more > 0) terminal.stderr.write(`and ${countText(more, 'more')}; use --json to see all.\n`)
     for (const { id, reason } of invalid.slice(0, refusalsShownMax))
       terminal.stderr.write(`${paint('red', 'invalid')} ${oneLine(id)}: ${oneLine(reason)}\n`)
     if (invalid.length > refusalsShownMax)
       terminal.stderr.write(
-        `and ${countText(invalid.length - refusalsShownMax, 'more')}; duelog jobs list --status INVALID shows them.\n`,
+        `and ${countText(invalid.length - refusalsShownMax, 'more')}; run "duelog jobs list --status INVALID" to see them.\n`,
       )
     terminal.stdout.write(`${this.#counts()}\n`)
     if (this.applied?.applied === false && this.#accepted > 0) {
-      const { detail = 'They are durable; their owners have not applied all of them yet, and will.' } = this.applied
+      const { detail = 'They are durable, but not all of them are applied yet. Their owners will apply them.' } = this.applied
       terminal.stderr.write(`${oneLine(detail)}\n`)
     }
   }

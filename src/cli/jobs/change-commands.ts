@@ -19,22 +19,24 @@ interface ChangeFlags extends RemoteFlags {
   idempotencyKey?: string
 }
 
-/** Of a change that is durable, and that its owner has not applied yet. */
+/** Text for a change that is durable but not applied yet. */
 export const laterText = ({ detail }: { detail?: string }): string =>
-  detail === undefined ? 'will be so soon: it is durable, but its owner has not applied it yet.' : `will be so later. ${detail}`
+  detail === undefined
+    ? 'is accepted but not applied yet. The change is durable, and the owner will apply it.'
+    : `is accepted but not applied yet. ${detail}`
 
 export function removeCommand(frame: CommandFrame): Command {
-  return remoteCommand('rm', 'Delete jobs. Nothing more of them fires; runs that are active are cancelled.', [
+  return remoteCommand('rm', 'Delete jobs. They do not fire again, and their active runs are cancelled.', [
     'jobs rm report-7 report-8',
     'jobs rm report-7 --if-match \'"3.118"\'',
   ])
-    .argument('<ids...>', 'ids of the jobs')
-    .option('--if-match <etag>', 'only if the job is still of this version')
+    .argument('<ids...>', 'IDs of the jobs')
+    .option('--if-match <etag>', 'delete only if the job still has this version')
     .action((ids: string[], flags: RemoteFlags & { ifMatch?: string }) => {
       const headers: Record<string, string> = flags.ifMatch === undefined ? {} : { 'if-match': flags.ifMatch }
       return remotely(frame, flags, (shell) =>
         forEach(shell, 'id', ids, async (id) => {
-          // Nothing is answered once it is applied.
+          // The answer is empty once the deletion is applied.
           const late = await shell.api.ask<{ applied: false; detail?: string } | undefined>('DELETE', path`/v1/jobs/${id}`, {
             query: { wait: 'applied' },
             headers,
@@ -47,31 +49,31 @@ export function removeCommand(frame: CommandFrame): Command {
     })
 }
 
-/** Commands of one word that the owner carries out. */
+/** Commands without parameters. */
 const words = [
-  { name: 'pause', description: 'Stop jobs from firing until they are resumed.', done: 'is paused.' },
+  { name: 'pause', description: 'Stop jobs from firing until they are resumed.', done: 'is paused' },
   {
     name: 'resume',
-    description: 'Let paused jobs fire again; what fell due meanwhile follows their catchUp.',
-    done: 'fires again.',
+    description: 'Resume paused jobs. Occurrences missed meanwhile follow the catchUp of each job.',
+    done: 'is resumed',
   },
   {
     name: 'cancel',
-    description: 'End the runs of jobs and let nothing more of them fire; a new definition revives them.',
-    done: 'is cancelled.',
+    description: 'Cancel the runs of jobs and stop the jobs. A new definition revives them.',
+    done: 'is cancelled',
   },
 ] as const
 
 export function wordCommands(frame: CommandFrame): Command[] {
   return words.map(({ name, description, done }) =>
     remoteCommand(name, description, [`jobs ${name} report-7`, `jobs ${name} report-7 report-8 --json`])
-      .argument('<ids...>', 'ids of the jobs')
+      .argument('<ids...>', 'IDs of the jobs')
       .addOption(idempotencyOption())
       .action((ids: string[], flags: ChangeFlags) =>
         remotely(frame, flags, (shell) =>
           forEach(shell, 'id', ids, async (id) => {
             const facts = await shell.api.post<CommandAnswer>(path`/v1/jobs/${id}/${name}`, undefined, idempotencyOf(flags))
-            return { facts, text: facts.applied ? `${done} It is ${facts.status}.` : laterText(facts) }
+            return { facts, text: facts.applied ? `${done} (status ${facts.status}).` : laterText(facts) }
           }),
         ),
       ),
@@ -79,12 +81,12 @@ export function wordCommands(frame: CommandFrame): Command[] {
 }
 
 export function triggerCommand(frame: CommandFrame): Command {
-  return remoteCommand('trigger', 'Run jobs once now, besides their schedules.', [
+  return remoteCommand('trigger', 'Run jobs once now, in addition to their schedules.', [
     'jobs trigger report-7',
     `jobs trigger report-7 --payload '{"to": "b@example.org"}'`,
   ])
-    .argument('<ids...>', 'ids of the jobs')
-    .option('--payload <json>', "payload of the runs, in place of the definitions'")
+    .argument('<ids...>', 'IDs of the jobs')
+    .option('--payload <json>', 'payload of the runs, instead of that of the definition')
     .addOption(idempotencyOption())
     .action((ids: string[], flags: ChangeFlags & { payload?: string }) => {
       const body = flags.payload === undefined ? undefined : { payload: jsonOf(flags.payload) }
@@ -97,32 +99,32 @@ export function triggerCommand(frame: CommandFrame): Command {
 }
 
 export function backfillCommand(frame: CommandFrame): Command {
-  return remoteCommand('backfill', 'Run each occurrence of a past range.', [
+  return remoteCommand('backfill', 'Run each occurrence of a past time range.', [
     'jobs backfill report-7 --from 2030-01-01T00:00:00Z --to 2030-01-08T00:00:00Z',
   ])
-    .argument('<id>', 'id of the job')
+    .argument('<id>', 'ID of the job')
     .requiredOption('--from <time>', 'first nominal time, inclusive: ISO 8601 with an offset, or epoch ms')
-    .requiredOption('--to <time>', 'end, exclusive; at most now')
+    .requiredOption('--to <time>', 'end of the range, exclusive; at most now')
     .addOption(idempotencyOption())
     .action((id: string, flags: ChangeFlags & { from: string; to: string }) =>
       remotely(frame, flags, (shell) =>
         forEach(shell, 'id', [id], async () => {
           const body = { from: timeOf(flags.from), to: timeOf(flags.to) }
           const facts = await shell.api.post<CommandAnswer>(path`/v1/jobs/${id}/backfill`, body, idempotencyOf(flags))
-          return { facts, text: facts.applied ? 'runs the range, one run after another.' : laterText(facts) }
+          return { facts, text: facts.applied ? 'runs the range, one run at a time.' : laterText(facts) }
         }),
       ),
     )
 }
 
-/** What became of a command that makes a run. Throws where the owner made none. */
+/** Outcome of a command that creates a run. Throws when the owner created none. */
 export function doneOf(facts: CommandAnswer): Done {
   if (!facts.applied) return { facts, text: laterText(facts) }
-  if (facts.runId == null) throw new DuelogError('bad-request', `No run was made: ${facts.reason ?? 'its owner refused it'}.`)
+  if (facts.runId == null) throw new DuelogError('bad-request', `No run was created: ${facts.reason ?? 'the owner refused it'}.`)
   return { facts, text: `runs as ${facts.runId}.` }
 }
 
-/** Epoch ms as a number, anything else as it is. */
+/** Epoch ms as a number, any other text unchanged. */
 export const timeOf = (text: string): string | number => (/^\d+$/.test(text) ? Number(text) : text)
 
 function jsonOf(text: string): JsonText {

@@ -1,6 +1,6 @@
 /**
- * Job definitions from files: NDJSON line by line, however long the file; YAML and JSON documents as a whole, since they can only be read
- * so. Numbers keep their digits. What a definition says is not looked at here: the server judges it.
+ * Reader of job definitions from files. NDJSON is read line by line, so files may have any length. YAML and JSON documents are read as a
+ * whole. Numbers keep their digits. The server validates the definitions.
  */
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
@@ -12,28 +12,28 @@ import { isObject } from '../../../streams/definitions/index.ts'
 import { type JsonRead, JsonText, oneLineJson, readJson, writeJson } from '../../../streams/text/index.ts'
 import { DuelogError, messageOf } from '../../errors/index.ts'
 
-/** A definition as one line of JSON, and where it stands. */
+/** A definition as one line of JSON, and its position. */
 export interface JobText {
-  /** As the user named it; `-` for standard input. */
+  /** The file name that the user gave; `-` for standard input. */
   file: string
   /** From 1. */
   line: number
   json: string
-  /** Bytes of the files up to its end. */
+  /** Bytes of the files up to the end of this definition. */
   readBytes: number
 }
 
 export type Format = 'ndjson' | 'yaml'
-/** A file whose name says so is read as JSON first: YAML's reader, which takes nearly all JSON as well, is slower. */
+/** A file named .json is parsed as JSON first, because the YAML parser, which accepts nearly all JSON, is slower. */
 type FileFormat = Format | 'json'
 
 export interface JobSource {
   jobs: AsyncIterable<JobText>
-  /** Undefined where standard input is among the files. */
+  /** Total bytes; undefined when standard input is one of the files. */
   bytes: number | undefined
 }
 
-/** Files that are read as a whole. A million jobs have their place in NDJSON. */
+/** Maximum size of a file that is read as a whole. A million jobs belong in NDJSON. */
 export const documentBytesMax = 16 * 1024 * 1024
 
 const byExtension: Record<string, FileFormat> = {
@@ -41,7 +41,7 @@ const byExtension: Record<string, FileFormat> = {
   ...{ '.ndjson': 'ndjson', '.jsonl': 'ndjson' },
 }
 
-/** Rejects with `bad-usage` for a file that cannot be read or whose format is not known; its jobs do when it is not of its format. */
+/** Rejects with `bad-usage` for an unreadable file or an unknown format. Iterating the jobs rejects when a file does not have its format. */
 export async function openJobs(files: readonly string[], format: Format | undefined, stdin: Readable): Promise<JobSource> {
   const formats = files.map((file) => format ?? formatOf(file))
   let bytes: number | undefined = 0
@@ -73,13 +73,13 @@ function formatOf(file: string): FileFormat {
   const found = byExtension[extname(file).toLowerCase()]
   if (found !== undefined) return found
   const names = Object.keys(byExtension).join(', ')
-  throw new DuelogError('bad-usage', `The format of ${file} does not follow from its name (${names}); give it with --format.`)
+  throw new DuelogError('bad-usage', `The name of ${file} does not tell its format (${names}). Set it with --format.`)
 }
 
 async function sizeOf(file: string): Promise<number> {
   try {
     const found = await stat(file)
-    if (found.isDirectory()) throw new DuelogError('bad-usage', `${file} is a folder; name the files in it.`)
+    if (found.isDirectory()) throw new DuelogError('bad-usage', `${file} is a directory; name the files in it.`)
     return found.size
   } catch (error) {
     if (error instanceof DuelogError) throw error
@@ -97,7 +97,7 @@ async function* lineJobs(file: string, input: Readable, before: number): AsyncGe
   }
 }
 
-/** One job, or a list of jobs. What is not JSON may still be what YAML's reader takes, such as JSON with a comma too many. */
+/** One job or a list of jobs. A file that is not valid JSON is tried as YAML, which allows for example a trailing comma. */
 async function* jsonJobs(file: string, input: Readable, before: number): AsyncGenerator<JobText> {
   const bytes = await wholeOf(file, input)
   const text = bytes.toString('utf8').replace(/^\ufeff/, '')
@@ -108,10 +108,10 @@ async function* jsonJobs(file: string, input: Readable, before: number): AsyncGe
     return yield* yamlJobs(file, bytes, before)
   }
   const [problem] = read.problems
-  if (problem !== undefined) throw new DuelogError('bad-usage', `${file} is not taken: ${problem.message}`)
+  if (problem !== undefined) throw new DuelogError('bad-usage', `${file} is refused: ${problem.message}`)
   const jobs: unknown[] = Array.isArray(read.value) ? read.value : [read.value]
   if (!jobs.every(isObject))
-    throw new DuelogError('bad-usage', `${file} is not what is taken here: a document is a job, or a list of jobs.`)
+    throw new DuelogError('bad-usage', `${file} cannot be used: a document must be a job or a list of jobs.`)
   let line = 1
   let from = 0
   for (const [index, job] of jobs.entries()) {
@@ -124,7 +124,7 @@ async function* jsonJobs(file: string, input: Readable, before: number): AsyncGe
   }
 }
 
-/** A payload over several lines is written without them; any other as it stands. */
+/** A payload over several lines is put on one line. Otherwise its text is unchanged. */
 function lineOf(job: Record<string, unknown>): string {
   const { payload } = job
   if (!(payload instanceof JsonText)) return writeJson(job)
@@ -137,12 +137,12 @@ async function* documentJobs(file: string, input: Readable, before: number): Asy
 }
 
 async function* yamlJobs(file: string, bytes: Buffer, before: number): AsyncGenerator<JobText> {
-  // Only for those who need it: it takes a while to load.
+  // Loaded on demand, because loading takes a while.
   const { isMap, isSeq, LineCounter, parseAllDocuments, visit } = await import('yaml')
   const lineCounter = new LineCounter()
   const documents = parseAllDocuments(bytes.toString('utf8'), { lineCounter, prettyErrors: false, intAsBigInt: true })
   const wrong = (at: number, what: string): DuelogError =>
-    new DuelogError('bad-usage', `${file}:${lineCounter.linePos(at).line} is not what is taken here: ${what}`)
+    new DuelogError('bad-usage', `${file}:${lineCounter.linePos(at).line} cannot be used: ${what}`)
   for (const document of Array.isArray(documents) ? documents : []) {
     const [error] = document.errors
     if (error !== undefined) throw wrong(error.pos[0], `${error.message.replace(/\.?$/, '.')}`)
@@ -150,24 +150,24 @@ async function* yamlJobs(file: string, bytes: Buffer, before: number): AsyncGene
       Scalar(key, scalar) {
         if (key === 'key' || (typeof scalar.value !== 'number' && typeof scalar.value !== 'bigint')) return
         const digits = jsonNumber(scalar.value, scalar.source ?? '')
-        if (digits === undefined) throw wrong(scalar.range?.[0] ?? 0, `${scalar.source} is a number that JSON does not have.`)
+        if (digits === undefined) throw wrong(scalar.range?.[0] ?? 0, `${scalar.source} is a number that JSON cannot represent.`)
         scalar.value = new YamlNumber(digits)
       },
     })
     const { contents } = document
-    // A document of comments alone.
+    // The document has only comments.
     if (contents === null || document.toJS() === null) continue
-    if (!isMap(contents) && !isSeq(contents)) throw wrong(contents.range?.[0] ?? 0, 'a document is a job, or a list of jobs.')
+    if (!isMap(contents) && !isSeq(contents)) throw wrong(contents.range?.[0] ?? 0, 'a document must be a job or a list of jobs.')
     for (const item of isSeq(contents) ? contents.items : [contents]) {
       const at = (item as { range?: [number, number, number] }).range ?? [0, 0, 0]
-      if (!isMap(item)) throw wrong(at[0], 'each item of the list is a job, a mapping with id, schedule and target.')
+      if (!isMap(item)) throw wrong(at[0], 'each item of a list must be a job: a mapping with id, schedule and target.')
       const json = writeJson(item.toJS(document, { reviver: exactNumber }))
       yield { file, line: lineCounter.linePos(at[0]).line, json, readBytes: before + Math.min(at[2], bytes.length) }
     }
   }
 }
 
-/** A number of a YAML document as JSON writes it, digit for digit. */
+/** A number of a YAML document in JSON syntax, with all its digits. */
 class YamlNumber {
   readonly digits: string
   constructor(digits: string) {
@@ -177,7 +177,7 @@ class YamlNumber {
 
 const exactNumber = (_key: unknown, value: unknown): unknown => (value instanceof YamlNumber ? new JsonText(value.digits) : value)
 
-/** Undefined for infinity and NaN. Other than JSON, YAML takes +1.5, .5, 1. and numbers of other bases. */
+/** Undefined for infinity and NaN. Unlike JSON, YAML allows +1.5, .5, 1. and numbers in other bases. */
 function jsonNumber(value: number | bigint, source: string): string | undefined {
   if (typeof value === 'bigint') return String(value)
   if (/inf|nan/i.test(source)) return undefined
@@ -197,7 +197,7 @@ async function wholeOf(file: string, input: Readable): Promise<Buffer> {
       if (read > documentBytesMax) {
         throw new DuelogError(
           'bad-usage',
-          `${file} has more than ${documentBytesMax} bytes; so many jobs go into an NDJSON file, one a line.`,
+          `${file} has more than ${documentBytesMax} bytes. Use an NDJSON file, with one job per line.`,
         )
       }
       yield piece

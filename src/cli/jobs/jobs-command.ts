@@ -7,7 +7,7 @@ import { planCommand } from './plan-command.ts'
 import { getCommand, listCommand, whyCommand } from './read-commands.ts'
 
 export function jobsCommand(frame: CommandFrame): Command {
-  const group = new Command('jobs').description('Create, see, change and delete jobs.')
+  const group = new Command('jobs').description('Create, show, change and delete jobs.')
   for (const command of [
     applyCommand(frame),
     planCommand(frame),

@@ -1,4 +1,4 @@
-/** `duelog jobs plan`: what applying files would change. Nothing is written. */
+/** `duelog jobs plan`: shows what applying files would change. Nothing is written. */
 import type { Command } from 'commander'
 import { JsonText } from '../../../streams/text/index.ts'
 import { DuelogError } from '../../errors/index.ts'
@@ -8,7 +8,7 @@ import { formatOption } from './apply-command.ts'
 import { type Format, type JobSource, type JobText, openJobs } from './job-files.ts'
 import { type PlanAnswer, type PlannedJob, planLines, totalsText } from './plan-text.ts'
 
-/** What the API takes in one call: definitions, bytes of them, and times compared of all of them. */
+/** Limits of one call of the API: definitions, their bytes, and times compared in total. */
 const callJobsMax = 1_000
 const callBytesMax = 900_000
 const callTimesMax = 100_000
@@ -21,14 +21,14 @@ interface PlanFlags extends RemoteFlags {
 }
 
 export function planCommand(frame: CommandFrame): Command {
-  return remoteCommand('plan', 'Show what applying files would change: jobs, and the times that they fire. Nothing is written.', [
+  return remoteCommand('plan', 'Show what applying files would change: jobs and their fire times. Nothing is written.', [
     'jobs plan jobs.yaml',
     'jobs plan --days 30 --json jobs.ndjson',
   ])
-    .argument('<files...>', 'as for apply')
+    .argument('<files...>', 'files, as for apply')
     .addOption(formatOption())
-    .addOption(number('--days <n>', 'how far ahead times are compared', 7, 0.001, 366))
-    .addOption(integer('--times <n>', 'most times of each job that are compared', 100, 1, 1_000))
+    .addOption(number('--days <n>', 'days ahead in which times are compared', 7, 0.001, 366))
+    .addOption(integer('--times <n>', 'maximum number of times compared for each job', 100, 1, 1_000))
     .action((files: string[], flags: PlanFlags) =>
       remotely(frame, flags, async (shell) => plan(shell, await openJobs(files, flags.format, inputOf(frame.terminal)), flags)),
     )
@@ -49,14 +49,14 @@ async function plan(shell: Shell, { jobs, bytes }: JobSource, { days, times }: P
       terminal.stdout.write(texts.join(''))
       for (const [name, count] of Object.entries(answer.totals)) totals[name] = (totals[name] ?? 0) + count
       planned += answer.jobs.length
-      // A plan of one call needs no bar.
+      // A plan of one call needs no progress bar.
       progress = json || call.last ? undefined : showProgress(terminal, bytes)
       progress?.update(call.readBytes, `${numberText(planned)} planned`)
     }
   } finally {
     progress?.stop()
   }
-  if (planned === 0) throw new DuelogError('bad-usage', 'There is no job in what was given.')
+  if (planned === 0) throw new DuelogError('bad-usage', 'The input has no jobs.')
   if (!json) terminal.stdout.write(totalsText(totals))
   if ((totals.invalid ?? 0) > 0) shell.exit(exitCodes.failed.code)
 }
@@ -90,7 +90,7 @@ function jsonLine(place: Pick<JobText, 'file' | 'line'> | undefined, job: Planne
   return `${JSON.stringify({ ...place, ...job })}\n`
 }
 
-/** As it stands: what is wrong with it is for the server to say. */
+/** Checks only the JSON; the server validates the definition. */
 function parse(file: string, line: number, json: string): unknown {
   try {
     JSON.parse(json)

@@ -1,4 +1,4 @@
-/** A plan for people: a line for each job that would change, and under it the times that come, go and move. */
+/** Text of a plan: one line for each job that would change, followed by its added, removed and moved times. */
 import { numberText, oneLine, type Paint } from '../terminal/index.ts'
 
 export interface PlannedJob {
@@ -10,7 +10,7 @@ export interface PlannedJob {
   reason?: string | null
   fires?: { added: string[]; removed: string[]; moved: { from: string; to: string }[]; kept: number; until: string }
   problems?: { message: string }[]
-  /** What is allowed and hardly meant. */
+  /** Allowed, but probably not intended. */
   warnings?: string[]
 }
 
@@ -19,15 +19,15 @@ export interface PlanAnswer {
   totals: Record<string, number>
 }
 
-/** Times of each kind shown of a job; --json has all that were compared. */
+/** Maximum of times of each kind shown for a job; --json has all that were compared. */
 const timesShownMax = 5
 
 const colours = { CREATE: 'green', UPDATE: 'yellow', DROPPED: 'dim', INVALID: 'red' } as const
 
-/** Empty for a job that would stay as it is, and of which there is nothing to say. */
+/** Empty for an unchanged job without warnings. */
 export function planLines(place: { file: string; line: number } | undefined, job: PlannedJob, paint: Paint): string {
   const { id, action, changed = [], hidden = [], reason, fires, problems = [], warnings = [] } = job
-  const unseen = `values of ${hidden.join(' and ')} that a viewer's token does not show were not compared`
+  const unseen = `values of ${hidden.join(' and ')} that a viewer's token cannot see were not compared`
   const warned = [...warnings, ...(hidden.length > 0 ? [unseen] : [])]
     .map((text) => `  ${paint('yellow', 'warning')} ${oneLine(text)}\n`)
     .join('')

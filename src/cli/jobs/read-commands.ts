@@ -31,12 +31,12 @@ const rowsDefault = 100
 const rowsMax = 1_000_000
 
 export function getCommand(frame: CommandFrame): Command {
-  return remoteCommand('get', 'Show a job: its definition, and how it stands.', [
+  return remoteCommand('get', 'Show a job: its definition and its state.', [
     'jobs get report-7',
     'jobs get report-7 --definition > report-7.json',
   ])
-    .argument('<id>', 'id of the job')
-    .option('--definition', 'its definition alone, as apply takes it')
+    .argument('<id>', 'ID of the job')
+    .option('--definition', 'only its definition, in the format of apply')
     .addOption(staleOption())
     .action((id: string, flags: RemoteFlags & { definition?: boolean; stale?: boolean }) =>
       remotely(frame, flags, async ({ api, json, terminal }) => {
@@ -49,10 +49,10 @@ export function getCommand(frame: CommandFrame): Command {
 }
 
 export function whyCommand(frame: CommandFrame): Command {
-  return remoteCommand('why', 'Say why a job fired or did not: what is so now, then the last decisions, newest first.', [
+  return remoteCommand('why', 'Explain why a job fired or did not: its current state, then the last decisions, newest first.', [
     'jobs why report-7',
   ])
-    .argument('<id>', 'id of the job')
+    .argument('<id>', 'ID of the job')
     .addOption(staleOption())
     .action((id: string, flags: RemoteFlags & { stale?: boolean }) =>
       remotely(frame, flags, async ({ api, json, terminal }) => {
@@ -79,17 +79,19 @@ interface ListFlags extends RemoteFlags {
 }
 
 export function listCommand(frame: CommandFrame): Command {
-  return remoteCommand('list', 'List jobs in the order of their ids.', [
+  return remoteCommand('list', 'List jobs in the order of their IDs.', [
     'jobs list --status INVALID',
     'jobs list --tag reports --due-before 2030-01-01T00:00:00Z --limit 20',
     'jobs list --json --limit 1000000 | wc -l',
   ])
-    .addOption(new Option('--status <status>', 'only jobs of this status').choices(['ACTIVE', 'PAUSED', 'COMPLETED', 'INVALID']))
+    .addOption(
+      new Option('--status <status>', 'only jobs with this status').choices(['ACTIVE', 'PAUSED', 'COMPLETED', 'INVALID']),
+    )
     .option('--tag <tag>', 'only jobs with this tag')
-    .option('--handler <name>', 'only jobs of this handler')
-    .option('--id-contains <text>', 'only jobs whose id holds this')
-    .option('--due-before <time>', 'only jobs whose next occurrence is before it: ISO 8601 with an offset, or epoch ms')
-    .addOption(integer('--limit <n>', 'most jobs to show', rowsDefault, 1, rowsMax))
+    .option('--handler <name>', 'only jobs with this handler')
+    .option('--id-contains <text>', 'only jobs whose ID contains this text')
+    .option('--due-before <time>', 'only jobs whose next occurrence is before this time: ISO 8601 with an offset, or epoch ms')
+    .addOption(integer('--limit <n>', 'maximum number of jobs to show', rowsDefault, 1, rowsMax))
     .addOption(staleOption())
     .action((flags: ListFlags) => remotely(frame, flags, (shell) => list(shell, flags)))
 }
@@ -110,7 +112,7 @@ async function list(shell: Shell, { status, tag, handler, idContains, dueBefore,
       rows.length === 0 ? 'No jobs.\n' : tableText(['ID', 'STATUS', 'NEXT', 'SCHEDULE', 'TARGET', 'LAST RUN'], rows, paint),
     )
   }
-  if (more) terminal.stderr.write(`There are more than ${numberText(limit)}; see --limit.\n`)
+  if (more) terminal.stderr.write(`There are more than ${numberText(limit)}. Use --limit to see more.\n`)
 }
 
 function rowOf(job: JobAnswer, paint: Paint): string[] {

@@ -1,4 +1,4 @@
-/** `duelog runs redrive`: dead runs once more, by their ids or all that a filter finds. */
+/** `duelog runs redrive`: redrives dead runs by their IDs, or all that match a filter. */
 import type { Command } from 'commander'
 import { DuelogError } from '../../errors/index.ts'
 import {
@@ -16,7 +16,7 @@ import type { CommandAnswer } from './answers.ts'
 import { doneOf } from './change-commands.ts'
 import { routeOf } from './run-id.ts'
 
-/** Most runs that one call of the API redrives. */
+/** Maximum of runs that one call of the API redrives. */
 const callMax = 1_000
 
 interface RedriveFlags extends RemoteFlags {
@@ -28,19 +28,19 @@ interface RedriveFlags extends RemoteFlags {
 }
 
 export function redriveCommand(frame: CommandFrame): Command {
-  return remoteCommand('redrive', 'Make dead runs once more, as new runs with the same payload and target.', [
+  return remoteCommand('redrive', 'Redrive dead runs: create new runs with the same payload and target.', [
     'runs redrive report-7/12 report-8/3',
     'runs redrive --dead --handler send-report --max 500',
   ])
-    .argument('[runs...]', 'ids of the runs')
-    .option('--dead', 'all dead runs that the filter finds')
-    .option('--tag <tag>', 'with --dead: only of jobs with this tag')
-    .option('--handler <name>', 'with --dead: only of jobs of this handler')
-    .addOption(integer('--max <n>', 'with --dead: most runs', 100_000, 1, 100_000))
+    .argument('[runs...]', 'IDs of the runs')
+    .option('--dead', 'redrive all dead runs that match the filters')
+    .option('--tag <tag>', 'with --dead: only runs of jobs with this tag')
+    .option('--handler <name>', 'with --dead: only runs of jobs with this handler')
+    .addOption(integer('--max <n>', 'with --dead: maximum number of runs', 100_000, 1, 100_000))
     .addOption(idempotencyOption())
     .action((names: string[], flags: RedriveFlags) =>
       remotely(frame, flags, async (shell) => {
-        if (names.length > 0 === (flags.dead === true)) throw new DuelogError('bad-usage', 'Give the ids of runs, or --dead.')
+        if (names.length > 0 === (flags.dead === true)) throw new DuelogError('bad-usage', 'Give the IDs of runs, or --dead.')
         if (flags.dead) await redriveAll(shell, flags)
         else
           await forEach(shell, 'runId', names, async (name) =>
@@ -62,13 +62,13 @@ async function redriveAll({ api, json, terminal, exit }: Shell, { tag, handler, 
         '/v1/dead-letters/redrive',
         body,
       )
-      // The commands are durable, but their owners may not have applied them: what is found again is refused there, and not counted here.
+      // The commands are durable, but their owners may not have applied them yet. A run found again is refused there, and not counted here.
       const found = answer.runIds.filter((runId) => !redriven.has(runId))
       for (const runId of found) {
         redriven.add(runId)
         if (json) terminal.stdout.write(`${JSON.stringify({ runId, ok: true })}\n`)
       }
-      // A server of an earlier version does not say.
+      // Servers of earlier versions do not report it.
       for (const { runId, detail } of answer.left ?? []) left.set(runId, detail)
       more = answer.more
       if (found.length === 0) break
@@ -86,5 +86,5 @@ async function redriveAll({ api, json, terminal, exit }: Shell, { tag, handler, 
 
 function leftText(left: ReadonlyMap<string, string>): string {
   const [first = ''] = left.values()
-  return `${numberText(left.size)} left, as their jobs have no room for them: ${oneLine(first)} Run the same command again then; "duelog runs list --dead" shows them.\n`
+  return `${numberText(left.size)} not redriven, because their jobs have no room for them: ${oneLine(first)} Run the same command again later; "duelog runs list --dead" shows them.\n`
 }

@@ -1,4 +1,4 @@
-/** A run for people. */
+/** Runs in commands: the ID as typed, and the texts that show a run. */
 import { writeJson } from '../../../streams/text/index.ts'
 import { type Paint, statusText } from '../terminal/index.ts'
 import type { RunAnswer } from './answers.ts'

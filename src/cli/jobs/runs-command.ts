@@ -1,4 +1,4 @@
-/** `duelog runs …`: what became of occurrences. */
+/** `duelog runs …`. */
 import { Command, Option } from 'commander'
 import { writeJson } from '../../../streams/text/index.ts'
 import { DuelogError } from '../../errors/index.ts'
@@ -23,7 +23,7 @@ import { routeOf } from './run-id.ts'
 import { runHead, runPairs, runRow } from './run-text.ts'
 
 export function runsCommand(frame: CommandFrame): Command {
-  const group = new Command('runs').description('See, redrive and cancel runs.')
+  const group = new Command('runs').description('List, show, redrive and cancel runs.')
   for (const command of [listCommand(frame), getCommand(frame), redriveCommand(frame), cancelCommand(frame)])
     group.addCommand(command)
   return group
@@ -43,21 +43,21 @@ const activeStates = ['DISPATCHED', 'RUNNING', 'RETRY_WAIT', 'WAITING']
 function listCommand(frame: CommandFrame): Command {
   return remoteCommand(
     'list',
-    'List the active runs of all jobs; or the active and last runs of one, newest first; or all dead runs.',
+    'List the active runs of all jobs. With a job ID: its active and last runs, newest first. With --dead: all dead runs.',
     ['runs list --state RUNNING', 'runs list report-7', 'runs list --dead --tag reports'],
   )
-    .argument('[id]', 'id of the job')
+    .argument('[id]', 'ID of the job')
     .option('--dead', 'dead runs of all jobs, which can be redriven')
-    .addOption(new Option('--state <state>', 'without an id: only active runs in this state').choices(activeStates))
-    .option('--tag <tag>', 'without an id: only of jobs with this tag')
-    .option('--handler <name>', 'without an id: only of jobs of this handler')
-    .addOption(integer('--limit <n>', 'without an id: most runs to show', 100, 1, 100_000))
+    .addOption(new Option('--state <state>', 'without an ID: only active runs in this state').choices(activeStates))
+    .option('--tag <tag>', 'without an ID: only runs of jobs with this tag')
+    .option('--handler <name>', 'without an ID: only runs of jobs with this handler')
+    .addOption(integer('--limit <n>', 'without an ID: maximum number of runs to show', 100, 1, 100_000))
     .addOption(staleOption())
     .action((id: string | undefined, flags: ListFlags) =>
       remotely(frame, flags, async ({ api, json, terminal }) => {
         const { tag, handler, limit, state, dead } = flags
         const several = [id, dead, state].filter((given) => given !== undefined)
-        if (several.length > 1) throw new DuelogError('bad-usage', 'Give one of these: the id of a job, --dead, --state.')
+        if (several.length > 1) throw new DuelogError('bad-usage', 'Give only one of these: a job ID, --dead, --state.')
         const runs: RunAnswer[] = []
         const stale = staleQueryOf(flags)
         const [route, filter] = dead ? ['/v1/dead-letters', { tag, handler }] : ['/v1/runs', { tag, handler, state }]
@@ -75,14 +75,14 @@ function listCommand(frame: CommandFrame): Command {
               paint,
             ),
           )
-        if (more) terminal.stderr.write(`There are more than ${numberText(limit)}; see --limit.\n`)
+        if (more) terminal.stderr.write(`There are more than ${numberText(limit)}. Use --limit to see more.\n`)
       }),
     )
 }
 
 function getCommand(frame: CommandFrame): Command {
   return remoteCommand('get', 'Show a run: its attempts, worker, times, result and errors.', ['runs get report-7/12'])
-    .argument('<run>', 'id of the run: that of its job, a slash, its number')
+    .argument('<run>', 'ID of the run: job ID, slash, number')
     .addOption(staleOption())
     .action((name: string, flags: RemoteFlags & { stale?: boolean }) =>
       remotely(frame, flags, async ({ api, json, terminal }) => {
@@ -94,8 +94,10 @@ function getCommand(frame: CommandFrame): Command {
 }
 
 function cancelCommand(frame: CommandFrame): Command {
-  return remoteCommand('cancel', 'End runs; their handlers are told by their AbortSignals.', ['runs cancel report-7/12'])
-    .argument('<runs...>', 'ids of the runs')
+  return remoteCommand('cancel', 'Cancel runs. Their handlers are notified through their AbortSignal.', [
+    'runs cancel report-7/12',
+  ])
+    .argument('<runs...>', 'IDs of the runs')
     .addOption(idempotencyOption())
     .action((names: string[], flags: RemoteFlags & { idempotencyKey?: string }) =>
       remotely(frame, flags, (shell) =>

@@ -1,12 +1,12 @@
-/** Asks a running Duelog over HTTP; payloads and results that JavaScript cannot hold stay text. Every failure is a DuelogError with the code of the problem that was answered. */
+/** HTTP client of a running Duelog. Payloads and results that JavaScript cannot hold stay text. Each failure is a DuelogError with the code of the answered problem. */
 import { readJson, writeJson } from '../../../streams/text/index.ts'
 import { DuelogError, type ErrorCode, errorTable, messageOf } from '../../errors/index.ts'
 
-/** Longer than the server itself waits for an owner. */
+/** Longer than the server waits for an owner. */
 const requestTimeoutMs = 30_000
 
 export interface Address {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   url: string
   token: string | undefined
 }
@@ -17,7 +17,7 @@ export interface Request {
   headers?: Record<string, string>
 }
 
-/** A path of the API with its parts percent-encoded: path`/v1/jobs/${id}`. */
+/** A path of the API with percent-encoded parts: path`/v1/jobs/${id}`. */
 export function path(texts: TemplateStringsArray, ...parts: (string | number)[]): string {
   return String.raw({ raw: texts }, ...parts.map((part) => encodeURIComponent(part)))
 }
@@ -25,10 +25,10 @@ export function path(texts: TemplateStringsArray, ...parts: (string | number)[])
 export class ApiClient {
   readonly address: Address
   readonly #signal: AbortSignal
-  /** Partitions that copies answered for, and records that those lacked. */
+  /** Partitions that a standby answered for, and how many records it was behind. */
   readonly stale = new Map<string, number>()
 
-  /** `signal` ends what is on its way. */
+  /** `signal` aborts requests in flight. */
   constructor(address: Address, signal: AbortSignal) {
     this.address = address
     this.#signal = signal
@@ -46,7 +46,7 @@ export class ApiClient {
     return this.ask('POST', route, { body, headers })
   }
 
-  /** Undefined for an answer without a body. Rejects with the DuelogError that was answered, or with `unreachable`. */
+  /** Undefined for an answer without a body. Rejects with the answered DuelogError, or with `unreachable`. */
   async ask<Answer>(method: string, route: string, { query = {}, body, headers = {} }: Request = {}): Promise<Answer> {
     const given = Object.entries(query).flatMap(([name, value]): [string, string][] =>
       value === undefined ? [] : [[name, String(value)]],
@@ -61,7 +61,7 @@ export class ApiClient {
         headers: { ...headersOf(this.address), ...type, ...headers },
         ...(body !== undefined && { body: writeJson(body) }),
         signal: AbortSignal.any([this.#signal, AbortSignal.timeout(requestTimeoutMs)]),
-        // A token goes to the address that it was given for, and nowhere else.
+        // A token is sent only to the address that it was given for.
         redirect: 'error',
       })
       status = response.status
@@ -91,19 +91,19 @@ export function unreachable({ url }: Address, cause: unknown): DuelogError {
   const reason = reasonOf(cause)
   return new DuelogError(
     'unreachable',
-    `No Duelog answers at ${url} (${reason}). Start one with "duelog up", or give its address with --url or DUELOG_URL.`,
+    `Cannot reach Duelog at ${url} (${reason}). Start it with "duelog up", or set its address with --url or DUELOG_URL.`,
     { cause },
   )
 }
 
-/** The error that an answer of status 400 and above stands for, whoever gave it. */
+/** The error for an answer with status 400 or above, also when the answer is not from Duelog. */
 export function problemOf(address: Address, status: number, text: string): DuelogError {
   const problem = asProblem(text)
   if (problem !== undefined) return new DuelogError(problem.code, problem.detail)
   const code: ErrorCode = status === 401 ? 'unauthorized' : status === 503 ? 'not-ready' : 'internal'
   return new DuelogError(
     code,
-    `${address.url} answered ${status} without saying why; it may be no Duelog. Check --url or DUELOG_URL.`,
+    `${address.url} answered ${status} without a reason. It may not be Duelog; check --url or DUELOG_URL.`,
   )
 }
 
@@ -111,7 +111,7 @@ function asProblem(text: string): { code: ErrorCode; detail: string } | undefine
   try {
     const { code, detail } = JSON.parse(text) as { code?: unknown; detail?: unknown }
     if (typeof code !== 'string' || typeof detail !== 'string') return undefined
-    // A newer server may have codes that this program does not know.
+    // A newer server may use codes that this version does not know.
     return { code: code in errorTable ? (code as ErrorCode) : 'internal', detail }
   } catch {
     return undefined
@@ -124,13 +124,13 @@ function parsed(address: Address, text: string): unknown {
   } catch (cause) {
     throw new DuelogError(
       'internal',
-      `${address.url} did not answer with JSON; it may be no Duelog. Check --url or DUELOG_URL.`,
+      `${address.url} did not answer with JSON. It may not be Duelog; check --url or DUELOG_URL.`,
       { cause },
     )
   }
 }
 
-/** fetch hides why it failed in causes. */
+/** fetch puts the reason of a failure into nested causes. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   if (error.name === 'TimeoutError') return `no answer within ${requestTimeoutMs / 1_000} s`

@@ -1,6 +1,6 @@
 /**
- * Sends definitions to POST /v1/jobs/batch and takes the results while it still sends: the server reads on only as fast as its
- * results are taken, so memory stays flat on both sides. fetch would not give the answer before the request is at its end.
+ * Upload of definitions to POST /v1/jobs/batch, which reads the results while it sends. The server reads only as fast as its results are
+ * consumed, so memory stays flat on both sides. fetch would not give the answer before the request has ended.
  */
 import http, { type ClientRequest, type IncomingMessage } from 'node:http'
 import https from 'node:https'
@@ -13,7 +13,7 @@ import { type ApiClient, headersOf, problemOf, unreachable } from './api-client.
 
 /** A result line of the API. */
 export interface LineResult {
-  /** From 1, as sent. */
+  /** From 1, in the order of sending. */
   line: number
   ok: boolean
   id?: string
@@ -25,7 +25,7 @@ export interface LineResult {
   retriable?: boolean
 }
 
-/** Whether the owners have applied all that was written, and why not; and which of the first jobs became INVALID. */
+/** Whether the owners have applied all jobs, and if not, why; and which of the first jobs became INVALID. */
 export interface Applied {
   applied: boolean
   detail?: string
@@ -33,8 +33,9 @@ export interface Applied {
 }
 
 /**
- * `lines` are definitions without line feeds. Resolves when each has its result, with whether the owners have applied them. Rejects with what `lines` threw, with the problem of an
- * answer other than 200, and with `unreachable` when the connection broke; results told before are durable all the same.
+ * `lines` are definitions without line feeds. Resolves when each has its result, with whether the owners have applied them. Rejects with
+ * the error that `lines` threw, with the problem of an answer other than 200, and with `unreachable` when the connection broke. Results
+ * passed on before are durable even then.
  */
 export async function uploadLines(
   { address, signal }: ApiClient,
@@ -55,7 +56,7 @@ export async function uploadLines(
     const given = lines[Symbol.asyncIterator]()
     try {
       while (true) {
-        // What a broken connection throws in at the yield below is no failure of the lines.
+        // An error that a broken connection throws at the yield below is not a failure of the lines.
         const next = await given.next().catch((error: unknown) => {
           failure = error
           throw error
@@ -69,7 +70,7 @@ export async function uploadLines(
     }
   }
   const answered = responseOf(request)
-  // Whatever breaks the sending is told by the answer, or by its absence.
+  // An error of sending shows in the answer, or in its absence.
   const sending = pipeline(Readable.from(counted()), request).catch(() => {})
   try {
     const response = await answered
@@ -99,7 +100,7 @@ export async function uploadLines(
 function responseOf(request: ClientRequest): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     request.once('response', resolve)
-    // Stays, because an error after the response would end the process.
+    // The listener stays, because an unhandled error after the response would end the process.
     request.on('error', reject)
   })
 }
@@ -107,6 +108,6 @@ function responseOf(request: ClientRequest): Promise<IncomingMessage> {
 function cutOff(url: string, results: number): DuelogError {
   return new DuelogError(
     'unreachable',
-    `The connection to ${url} broke after ${results} results. Send the same jobs again: an id is scheduled once.`,
+    `The connection to ${url} broke after ${results} results. Send the same jobs again; this is safe, because each ID is scheduled only once.`,
   )
 }

@@ -1,16 +1,16 @@
-/** The same for several jobs or runs: what goes wrong with one does not stop the others, and is told beside its name. */
+/** A command for several jobs or runs. An error of one does not stop the others, and is printed with its name. */
 import { DuelogError } from '../../errors/index.ts'
 import { exitCodeOf, exitCodes, oneLine, painterOf } from '../terminal/index.ts'
 import type { Shell } from './remote-command.ts'
 
 export interface Done {
-  /** What --json shows besides the name. */
+  /** Printed by --json besides the name. */
   facts: object
-  /** What people are told of it, after its name. */
+  /** Printed after the name without --json. */
   text: string
 }
 
-/** `names` are ids; `field` is what --json calls them. Rejects when the server can no longer be reached. */
+/** `names` are IDs; `field` is their key in --json. Rejects when the server becomes unreachable. */
 export async function forEach(
   shell: Shell,
   field: 'id' | 'runId',
@@ -27,7 +27,7 @@ export async function forEach(
         json ? `${JSON.stringify({ [field]: name, ok: true, ...facts })}\n` : `${oneLine(`${name} ${text}`)}\n`,
       )
     } catch (error) {
-      // With one name alone its error is that of the command.
+      // With a single name, its error is the error of the command.
       if (!(error instanceof DuelogError) || error.code === 'unreachable' || (names.length === 1 && !json)) throw error
       codes.add(exitCodeOf(error))
       const { code, message: detail, retriable } = error

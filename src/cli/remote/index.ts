@@ -1,4 +1,4 @@
-/** Requests of the CLI to a running Duelog. */
+/** Requests of commands to a running Duelog. */
 export { type ApiClient, path } from './api-client.ts'
 export { type Applied, type LineResult, uploadLines } from './batch-upload.ts'
 export { type Done, forEach } from './each.ts'

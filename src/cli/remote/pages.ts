@@ -1,10 +1,10 @@
 /** Lists of the API, page by page. */
 import type { ApiClient, Request } from './api-client.ts'
 
-/** Most that the API gives in one page. */
+/** Largest page of the API. */
 const pageMax = 1_000
 
-/** Hands over at most `limit` items of the field; resolves with whether there are more. `goOn` is asked after each page. */
+/** Passes at most `limit` items of the field to `take`; resolves with whether there are more. `goOn` is called after each page. */
 export async function pagesOf<Item>(
   api: ApiClient,
   route: string,

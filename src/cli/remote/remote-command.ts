@@ -1,4 +1,4 @@
-/** What the commands that ask a running Duelog have in common. */
+/** Common parts of the commands that use the API of a running Duelog. */
 import { Command, Option } from 'commander'
 import { counted } from '../../../streams/text/index.ts'
 import { settingByName, withoutUser, withSecretsOfFiles } from '../../config/index.ts'
@@ -11,12 +11,12 @@ export interface RemoteFlags {
   json?: boolean
 }
 
-/** What an action is given. */
+/** Context of an action. */
 export interface Shell {
   terminal: Terminal
   api: ApiClient
   json: boolean
-  /** Told the exit code where it is not 0. */
+  /** Sets an exit code other than 0. */
   exit(code: number): void
 }
 
@@ -35,15 +35,15 @@ export function remoteCommand(usage: string, description: string, examples: read
     .addOption(refusedOption('DUELOG_TOKEN'))
 }
 
-/** Of commands that read: what the API is asked with it is staleQueryOf. */
+/** For commands that read; staleQueryOf gives its query parameter. */
 export const staleOption = (): Option =>
-  new Option('--stale', 'where no owner answers, show what a standby has; a note says how far that is behind')
+  new Option('--stale', 'if no owner answers, show the data of a standby; a note says how far it is behind')
 
 export const staleQueryOf = ({ stale }: { stale?: boolean }): { stale?: string } => (stale === true ? { stale: 'true' } : {})
 
-/** Of commands that change a job or a run: what the API is asked with it is idempotencyOf. */
+/** For commands that change a job or a run; idempotencyOf gives its header. */
 export const idempotencyOption = (): Option =>
-  new Option('--idempotency-key <key>', 'a repeat with the same key does nothing more and answers as the first')
+  new Option('--idempotency-key <key>', 'a repeated request with the same key has no further effect and gives the first answer')
 
 export const idempotencyOf = ({ idempotencyKey: key }: { idempotencyKey?: string }): Record<string, string> =>
   key === undefined ? {} : { 'idempotency-key': key }
@@ -52,7 +52,7 @@ export function withExamples(command: Command, examples: readonly string[]): Com
   return command.addHelpText('after', `\nExamples:\n${examples.map((line) => `  duelog ${line}\n`).join('')}`)
 }
 
-/** Runs an action against the API of the flags; the first signal ends it. */
+/** Runs an action with the API that the flags name; the first signal aborts it. */
 export async function remotely(
   { terminal, exit }: CommandFrame,
   flags: RemoteFlags,
@@ -66,7 +66,7 @@ export async function remotely(
     for (const [partition, behind] of api.stale)
       terminal.stderr.write(
         Number.isFinite(behind)
-          ? `Partition ${partition} was read from a copy that lacks ${counted(behind, 'record')} of the logs.\n`
+          ? `Partition ${partition} was read from a standby that is ${counted(behind, 'record')} behind.\n`
           : `Partition ${partition} was read from an owner that may have been replaced.\n`,
       )
   } catch (error) {
@@ -84,7 +84,7 @@ function addressOf(env: Terminal['env'], flag: string | undefined): Address {
     const place = flag === undefined ? 'DUELOG_URL' : '--url'
     throw new DuelogError(
       'bad-usage',
-      `${place} is ${JSON.stringify(withoutUser(given))}; give an address such as ${urlDefault}, the token in DUELOG_TOKEN.`,
+      `${place} is ${JSON.stringify(withoutUser(given))}. Use an address such as ${urlDefault}, and put the token into DUELOG_TOKEN.`,
     )
   }
   return { url: `${url.origin}${url.pathname.replace(/\/+$/, '')}`, token: tokenOf(env) }

@@ -1,6 +1,6 @@
 /**
- * `duelog schedule diff-tz`: which jobs move when a running Duelog gets the time zone rules of the Node that runs this command. It is
- * run with the Node that one is about to upgrade to, against the cluster as it is, of this version or of an earlier one.
+ * `duelog schedule diff-tz`: shows which jobs move when a running Duelog gets the time zone rules of the Node that runs this command. Run
+ * it with the Node of the planned upgrade against the current cluster, of this version of Duelog or an earlier one.
  */
 import type { Command } from 'commander'
 import { zoneRulesVersion } from '../../process/index.ts'
@@ -21,10 +21,10 @@ interface DiffFlags extends RemoteFlags {
 export function diffTzCommand(frame: CommandFrame): Command {
   return remoteCommand(
     'diff-tz',
-    'Show which jobs fire at other times under the time zone rules of the Node that runs this command. Exit code 1: some do.',
+    'Show which jobs would fire at other times under the time zone rules of the Node that runs this command. Exit code 1: some would.',
     ['schedule diff-tz', 'schedule diff-tz --json > moves.ndjson', 'schedule diff-tz --url https://duelog.example --limit 1000'],
   )
-    .addOption(integer('--limit <n>', 'most jobs to show; all are counted', rowsDefault, 1, rowsMax))
+    .addOption(integer('--limit <n>', 'maximum number of jobs to show; all are counted', rowsDefault, 1, rowsMax))
     .action((flags: DiffFlags) => remotely(frame, flags, (shell) => diff(shell, flags.limit)))
 }
 
@@ -86,7 +86,7 @@ function lineOf(job: JobAnswer, { from, to, timezone }: JobMove, since: number |
 }
 
 function rowOf(job: JobAnswer, { from, to }: JobMove, since: number | null): string[] {
-  const moved = to === undefined ? 'not known' : to === from ? 'the same' : (isoOf(to) ?? 'never')
+  const moved = to === undefined ? 'unknown' : to === from ? 'the same' : (isoOf(to) ?? 'never')
   const byMs = to === undefined || to === null || to === from ? '' : minutesText(to - from)
   return [job.id, scheduleText(job.definition), isoOf(from) ?? '', moved, byMs, (isoOf(since) ?? '').slice(0, 10)]
 }
@@ -104,15 +104,16 @@ function summaryOf(
   theirs: string,
 ): string {
   const rules = `Rules of the cluster: ${theirs}; of this Node: ${zoneRulesVersion}.`
-  const known = unclear === 0 ? '' : ` Of ${numberText(unclear)} it is not known, as this cluster says too little of them.`
+  const known =
+    unclear === 0 ? '' : ` For ${numberText(unclear)} it is unknown, because this cluster reports too little about them.`
   if (moved + later === 0)
     return `${rules} None of ${numberText(jobs)} ${jobs === 1 ? 'job in a time zone' : 'jobs in time zones'} moves.${known}`
   return `${rules} Of ${numberText(jobs)} ${jobs === 1 ? 'job in a time zone' : 'jobs in time zones'} ${numberText(moved)} ${moved === 1 ? 'moves at its' : 'move at their'} next time, ${numberText(later)} may move after it.${known}`
 }
 
-/** Versions that the owners of partitions go by; an earlier Duelog does not say. */
+/** Rule versions that the owners of partitions use. Earlier versions of Duelog do not report them. */
 async function rulesOf({ api }: Shell): Promise<string> {
   const { partitions } = await api.get<{ partitions: { zoneRules?: string | null }[] }>('/v1/partitions')
   const found = new Set(partitions.flatMap(({ zoneRules }) => (zoneRules ? [zoneRules] : [])))
-  return found.size === 0 ? 'not known' : [...found].sort().join(', ')
+  return found.size === 0 ? 'unknown' : [...found].sort().join(', ')
 }

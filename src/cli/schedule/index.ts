@@ -1,2 +1,2 @@
-/** Commands that calculate schedules. */
+/** Commands that compute schedules. */
 export { scheduleCommand } from './preview-command.ts'

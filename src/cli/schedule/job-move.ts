@@ -1,10 +1,10 @@
-/** Where the next time of a job moves by the time zone rules of this process, from what the API says of the job. */
+/** Where the next time of a job moves under the time zone rules of this process, computed from the API's data about the job. */
 import type { JobDefinition } from '../../../schemas/index.ts'
 import { definitionFromJson } from '../../../streams/definitions/index.ts'
 import { followsZone, nextByRules } from '../../../streams/schedules/index.ts'
 import type { Definition, JobAnswer } from '../jobs/index.ts'
 
-/** What an API that knows of changing rules says of the place of a job in its schedule. */
+/** Position of a job in its schedule, as reported by an API that supports changing rules. */
 export interface PlaceAnswer {
   anchorAt: string
   decidedFor: { at: string; offsetMs: number } | null
@@ -13,23 +13,23 @@ export interface PlaceAnswer {
 
 export interface JobMove {
   timezone: string
-  /** The next time as it stands. */
+  /** The current next time. */
   from: number
-  /** By the rules of this process: null for never, undefined where that cannot be told. */
+  /** The next time by the rules of this process; null for never, undefined when it cannot be computed. */
   to: number | null | undefined
 }
 
-/** No change of rules has moved a time by more: so far back a job is taken to have begun of which that is not said. */
+/** No change of rules has moved a time by more. A job without a reported begin is assumed to have begun this long before. */
 const movedMsMax = 26 * 3_600_000
 
-/** Undefined for a job that has no next time, or none in a time zone. */
+/** Undefined for a job without a next time or without a time zone. */
 export function moveOf(job: JobAnswer & { place?: PlaceAnswer }): JobMove | undefined {
   const spec = specOf(job.definition)
   if (spec === undefined || job.nextFireAt === null || !followsZone(spec)) return undefined
   const from = Date.parse(job.nextFireAt)
   const { timezone, rrule, dtstart } = spec.schedule
   if (job.place === undefined) {
-    // An earlier Duelog. Where a rule begins by itself is not said, so its times are not known.
+    // An earlier version of Duelog. It does not report the implicit begin of a rule, so the times are unknown.
     if (rrule !== null && dtstart === null && spec.startAt === null) return { timezone, from, to: undefined }
     const anchorAt = from - movedMsMax
     return {
@@ -51,7 +51,7 @@ export function moveOf(job: JobAnswer & { place?: PlaceAnswer }): JobMove | unde
 
 const unknown = { decidedFor: null, skipped: 0 }
 
-/** Its schedule alone: what else is in the definition may be hidden from whoever asks. */
+/** Only the schedule: other fields of the definition may be redacted for the caller. */
 function specOf(definition: Definition | null): JobDefinition | undefined {
   if (definition === null) return undefined
   const { schedule, startAt, endAt } = definition

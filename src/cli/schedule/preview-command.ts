@@ -1,4 +1,4 @@
-/** `duelog schedule preview`: when a schedule is due, without a job. */
+/** `duelog schedule preview`: the times of a schedule, without a job. */
 import { Command } from 'commander'
 import { DuelogError } from '../../errors/index.ts'
 import { timeOf } from '../jobs/index.ts'
@@ -22,13 +22,13 @@ const msMax = 315_360_000_000
 
 export function scheduleCommand(frame: CommandFrame): Command {
   return new Command('schedule')
-    .description('Try schedules, and see what new time zone rules do to jobs.')
+    .description('Preview schedules, and show the effects of new time zone rules on jobs.')
     .addCommand(previewCommand(frame))
     .addCommand(diffTzCommand(frame))
 }
 
 function previewCommand(frame: CommandFrame): Command {
-  return remoteCommand('preview', 'Show the next times of a schedule, and what daylight saving does to them.', [
+  return remoteCommand('preview', 'Show the next times of a schedule and the effects of daylight saving.', [
     "schedule preview --cron '0 9 * * MON-FRI' --timezone Europe/Paris",
     "schedule preview --rrule 'FREQ=MONTHLY;BYDAY=-1FR' --count 12",
     `schedule preview --schedule '{"cron": "30 2 * * *", "timezone": "Europe/Paris"}' --from 2030-03-30T00:00:00Z`,
@@ -40,8 +40,8 @@ function previewCommand(frame: CommandFrame): Command {
     .addOption(integer('--delay-ms <ms>', 'a delay', undefined, 0, msMax))
     .option('--timezone <name>', 'with --cron or --rrule: an IANA time zone')
     .option('--schedule <json>', "a schedule as in a job's definition")
-    .option('--from <time>', 'only times after it, instead of now: ISO 8601 with an offset, or epoch ms')
-    .addOption(integer('--count <n>', 'times to show', 10, 1, 1_000))
+    .option('--from <time>', 'only times after this one, instead of after now: ISO 8601 with an offset, or epoch ms')
+    .addOption(integer('--count <n>', 'number of times to show', 10, 1, 1_000))
     .action((flags: PreviewFlags) =>
       remotely(frame, flags, async ({ api, json, terminal }) => {
         const body = {
@@ -51,7 +51,7 @@ function previewCommand(frame: CommandFrame): Command {
         }
         const { fires } = await api.post<{ fires: { at: string; atMs: number; note?: string }[] }>('/v1/schedules/preview', body)
         if (json) for (const fire of fires) terminal.stdout.write(`${JSON.stringify(fire)}\n`)
-        else if (fires.length === 0) terminal.stdout.write('Never.\n')
+        else if (fires.length === 0) terminal.stdout.write('No times.\n')
         else {
           const rows = fires.map(({ at, note = '' }) => [at, note])
           terminal.stdout.write(tableText(['AT', 'NOTE'], rows, painterOf(terminal.stdout, terminal.env)))
@@ -68,7 +68,7 @@ function scheduleOf({ cron, rrule, everyMs, at, delayMs, timezone, schedule }: P
   }
   if (schedule === undefined) return { ...Object.fromEntries(given), ...(timezone !== undefined && { timezone }) }
   if (timezone !== undefined)
-    throw new DuelogError('bad-usage', 'With --schedule the time zone stands in the JSON, not in --timezone.')
+    throw new DuelogError('bad-usage', 'With --schedule, set the time zone in the JSON, not with --timezone.')
   try {
     return JSON.parse(schedule)
   } catch (cause) {

@@ -1,15 +1,15 @@
 /**
- * From when on the rules of a running Duelog and those of this process differ, for each zone that jobs are in. The API is asked when it
- * is noon there, for the next years, which any version of it can say.
+ * For each time zone of jobs: from when on the rules of a running Duelog and those of this process differ. The API is asked for the noons
+ * of the next years in that zone, which every version supports.
  */
 import { definitionFromJson } from '../../../streams/definitions/index.ts'
 import { occurrences } from '../../../streams/schedules/index.ts'
 import type { ApiClient } from '../remote/index.ts'
 import { numberText } from '../terminal/index.ts'
 
-/** Days that are compared, from now: nearly three years. */
+/** Days compared from now: nearly three years. */
 const noons = 1_000
-/** The database of time zones has about 600 names, with their other spellings. */
+/** Maximum of zones. The time zone database has about 600 names, including aliases. */
 const zonesMax = 2_000
 
 interface Difference {
@@ -26,7 +26,7 @@ export class ZoneDifferences {
     this.#api = api
   }
 
-  /** Epoch ms of the first noon that is not one by the other rules; null where there is none. */
+  /** Epoch ms of the first noon that differs between the rules; null when none does. */
   async since(timezone: string): Promise<number | null> {
     const known = this.#found.get(timezone)
     if (known !== undefined) return known.since
@@ -42,7 +42,7 @@ export class ZoneDifferences {
     else found.later++
   }
 
-  /** A line for each zone in which jobs move. */
+  /** One line for each zone with jobs that move. */
   text(): string {
     let text = ''
     for (const [timezone, { since, moved, later }] of this.#found) {
@@ -60,7 +60,7 @@ export class ZoneDifferences {
     const read = definitionFromJson({ id: 'noon', schedule, target: { handler: 'noop' } })
     if (first === undefined || !read.ok) return null
     const from = first.atMs - 86_400_000
-    // By one set of rules a noon more may lie before the first of the other.
+    // One set of rules may have one noon more before the first noon of the other.
     const ours = new Set(occurrences(read.definition, from, { from: from + 1, max: noons + 2 }))
     return fires.find(({ atMs }) => !ours.has(atMs))?.atMs ?? null
   }

@@ -1,4 +1,4 @@
-/** What all commands share: options, exit codes, tables, colours, signals. */
+/** Shared by all commands: options, exit codes, tables, colors, signals. */
 export { exitCodeOf, exitCodes, exitTable } from './exit-codes.ts'
 export { integer, number } from './numbers.ts'
 export { allRead, hasReader, letReadersLeave } from './output.ts'

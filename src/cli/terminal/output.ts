@@ -1,10 +1,10 @@
-/** Standard output and error where they are pipes: nothing that was written may be lost at the end, and a reader that goes away is no failure. */
+/** Standard output and error as pipes: no output is lost at the exit, and a reader that closes its end is no failure. */
 import type { Writable } from 'node:stream'
 import { messageOf } from '../../errors/index.ts'
 import { exitCodes } from './exit-codes.ts'
 import type { Output } from './terminal.ts'
 
-/** A reader such as `head` closes its end once it has seen enough. The command goes on with its work, and its exit code says how that ended. */
+/** A reader such as `head` may close its end early. The command continues its work, and its exit code reports the result. */
 export function letReadersLeave(): void {
   for (const stream of [process.stdout, process.stderr])
     stream.on('error', (error: NodeJS.ErrnoException) => {
@@ -14,14 +14,14 @@ export function letReadersLeave(): void {
     })
 }
 
-/** Resolves when the readers have all that was written, or are gone. A pipe takes 64 KiB at once; process.exit drops the rest. */
+/** Resolves when the readers have all output, or are gone. A pipe takes 64 KiB at once; process.exit drops the rest. */
 export async function allRead(): Promise<void> {
   await Promise.all(
     [process.stdout, process.stderr].map((stream) => new Promise<void>((resolve) => stream.write('', () => resolve()))),
   )
 }
 
-/** Waits while what was written stands in memory. Resolves with whether anybody still reads. */
+/** Waits until the buffered output is written. Resolves with whether the reader still reads. */
 export async function hasReader(output: Output): Promise<boolean> {
   const stream = output as Output & Partial<Pick<Writable, 'destroyed' | 'writableNeedDrain' | 'once' | 'off'>>
   if (stream.writableNeedDrain === true && stream.destroyed !== true)

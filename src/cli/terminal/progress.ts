@@ -1,18 +1,18 @@
-/** A bar on standard error while long work goes on; nothing where that is no terminal. */
+/** Progress bar on standard error; nothing is shown when that is not a terminal. */
 import { SingleBar } from 'cli-progress'
 import { numberText } from './style.ts'
 import type { Terminal } from './terminal.ts'
 
 export interface Progress {
-  /** `text` stands beside the bar. */
+  /** `text` is shown beside the bar. */
   update(done: number, text: string): void
   stop(): void
 }
 
-/** What stands beside the bar, at its widest. */
+/** Maximum width of the text beside the bar. */
 const besideBarChars = 48
 
-/** `total` is in the unit of `done`; undefined where the end is not known: then only the text is shown. */
+/** `total` is in the unit of `done`. Without it only the text is shown. */
 export function showProgress({ stderr }: Pick<Terminal, 'stderr'>, total: number | undefined): Progress {
   if (stderr.isTTY !== true) return { update: () => {}, stop: () => {} }
   const bar = new SingleBar({

@@ -1,10 +1,10 @@
-/** SIGINT and SIGTERM: the first asks for a graceful end, the second ends the process at once. */
+/** SIGINT and SIGTERM: the first requests a graceful stop, the second ends the process at once. */
 
 const exitCodes = { SIGINT: 130, SIGTERM: 143 } as const
 export type StopSignal = keyof typeof exitCodes
 
 /**
- * npm passes a terminal's Ctrl-C on to its script, which the terminal has told already: it arrives twice within moments.
+ * npm passes a terminal's Ctrl-C on to its script, which also gets it from the terminal, so it arrives twice within moments.
  * Only a signal that comes later than this counts as the second.
  */
 const sameSignalMs = 400
@@ -14,11 +14,11 @@ export interface Signals {
   readonly stop: AbortSignal
   /** 130 for SIGINT, 143 for SIGTERM; undefined before the first signal. */
   readonly exitCode: number | undefined
-  /** Gives the signals their usual effect back. */
+  /** Restores the default effect of the signals. */
   dispose(): void
 }
 
-/** Parts of `process` that are used here. */
+/** The parts of `process` that are used. */
 export interface SignalSource {
   on(signal: StopSignal, listener: (signal: StopSignal) => void): unknown
   off(signal: StopSignal, listener: (signal: StopSignal) => void): unknown

@@ -1,11 +1,11 @@
-/** Tables and colours for people. Colours only on a terminal, and never where NO_COLOR is set. */
+/** Tables and colors. Colors are used only on a terminal, and never when NO_COLOR is set. */
 import { styleText } from 'node:util'
 import Table from 'cli-table3'
 import type { Output, Terminal } from './terminal.ts'
 
 type Colour = 'green' | 'yellow' | 'red' | 'dim' | 'bold' | 'cyan'
 
-/** Colours a text, or leaves it as it is. */
+/** Colors a text, or returns it unchanged. */
 export type Paint = (colour: Colour, text: string) => string
 
 export function painterOf(output: Output, env: Terminal['env']): Paint {
@@ -13,7 +13,7 @@ export function painterOf(output: Output, env: Terminal['env']): Paint {
   return (colour, text) => (coloured ? styleText(colour, text, { validateStream: false }) : text)
 }
 
-/** Columns without lines, so that other programs can cut them. */
+/** Columns without lines, so that other programs can split them. */
 export function tableText(head: readonly string[], rows: readonly (readonly string[])[], paint: Paint): string {
   const table = new Table({
     head: head.map((name) => paint('bold', name)),
@@ -24,7 +24,7 @@ export function tableText(head: readonly string[], rows: readonly (readonly stri
   return `${trimmed(table.toString())}\n`
 }
 
-/** Names and values, one pair a line; empty values are left out. */
+/** Names and values, one pair per line. Empty values are left out. */
 export function pairsText(pairs: readonly (readonly [string, string])[], paint: Paint): string {
   const table = new Table({ style: { head: [], border: [], 'padding-left': 0, 'padding-right': 2 }, chars: noLines })
   table.push(...pairs.filter(([, value]) => value !== '').map(([name, value]) => [paint('dim', name), oneLine(value)]))
@@ -44,7 +44,7 @@ export function statusText(status: string, paint: Paint): string {
 
 export const numberText = (value: number): string => value.toLocaleString('en-US')
 
-/** A terminal must not obey what a job's author wrote into a name or a message. */
+/** Replaces control characters, so that a name or a message cannot control the terminal. */
 export function oneLine(text: string): string {
   return text.replace(/\u001b(?!\[\d+m)|[\u0000-\u001a\u001c-\u001f\u007f-\u009f]/g, ' ')
 }

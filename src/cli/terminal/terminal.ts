@@ -1,4 +1,4 @@
-/** Where a command writes, and what it knows of its surroundings; tests give one of their own. */
+/** Input, output and environment of a command; tests pass their own. */
 import { Readable } from 'node:stream'
 
 export interface Output {
@@ -8,7 +8,7 @@ export interface Output {
 }
 
 export interface Terminal {
-  /** Absent: there is nothing to read. */
+  /** Absent when there is no input. */
   stdin?: Readable
   stdout: Output
   stderr: Output
@@ -16,7 +16,7 @@ export interface Terminal {
 }
 
 export const processTerminal: Terminal = {
-  // Opened at its first use: a command that reads nothing must not wait for its end.
+  // Opened on first use: a command that reads nothing must not wait for its end.
   get stdin() {
     return process.stdin
   },

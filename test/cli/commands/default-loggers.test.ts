@@ -1,4 +1,4 @@
-/** Each logger that a process of ours makes for itself writes little of a flood of garbage. */
+/** Each default logger of our processes limits the lines for a flood of garbage. */
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Logger, LoggerOptions } from 'pino'
