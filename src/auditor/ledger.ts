@@ -3,6 +3,7 @@
  * tally. `save` writes accounts, tally and the positions of the log that they stand for in one batch: who opens the store goes on from there.
  */
 import { deserialize, serialize } from 'node:v8'
+import { emptyValue, keyAfter } from '../../streams/state/index.ts'
 import { type JobAccount, openAccount } from './account.ts'
 import { AccountCache, cachedRunsMax } from './account-cache.ts'
 import { enter } from './entries.ts'
@@ -128,7 +129,7 @@ export class Ledger {
       }
     }
     await judgeAll([...this.#dirty])
-    let from = Buffer.of(prefix.check)
+    let from: Buffer = Buffer.of(prefix.check)
     const to = checkKey(Math.max(0, until + 1), '')
     for (;;) {
       const entries = await this.#options.store.scan({ from, to, limit: stepAccounts })
@@ -137,20 +138,20 @@ export class Ledger {
       await judgeAll(ids)
       const last = entries.at(-1)
       if (last === undefined || entries.length < stepAccounts) return
-      from = Buffer.concat([last.key, Buffer.of(0)])
+      from = keyAfter(last.key)
     }
   }
 
   /** Every account, the last ones included, for a count at the end. */
   async each(visit: (account: JobAccount) => void): Promise<void> {
     await this.save(undefined)
-    let from = Buffer.of(prefix.account)
+    let from: Buffer = Buffer.of(prefix.account)
     for (;;) {
       const entries = await this.#options.store.scan({ from, to: Buffer.of(prefix.account + 1), limit: stepAccounts })
       for (const { value } of entries) visit(deserialize(value) as JobAccount)
       const last = entries.at(-1)
       if (last === undefined) return
-      from = Buffer.concat([last.key, Buffer.of(0)])
+      from = keyAfter(last.key)
     }
   }
 
@@ -169,7 +170,7 @@ export class Ledger {
       const { indexedAt, checkAt } = account ?? {}
       if (account !== undefined && indexedAt !== checkAt) {
         if (indexedAt !== undefined) ops.push({ key: checkKey(indexedAt, id), value: null })
-        if (checkAt !== undefined) ops.push({ key: checkKey(checkAt, id), value: Buffer.alloc(0) })
+        if (checkAt !== undefined) ops.push({ key: checkKey(checkAt, id), value: emptyValue })
         account.indexedAt = checkAt
       }
       ops.push({ key: accountKey(id), value: account === undefined || isEmpty(account) ? null : serialize(account) })

@@ -1,5 +1,7 @@
 /** Bounded waiting: queues, slots, locks, time limits and idle time, each independent of what is done. */
+export { BoundedMap } from './bounded-map.ts'
 export { FairSlots } from './fair-slots.ts'
+export { Fifo } from './fifo.ts'
 export { type IdleTime, idleTime } from './idle-time.ts'
 export { commitSlots, forecastSlots, listSlots, restoreSlots, Semaphore, standbyRestoreSlots } from './semaphore.ts'
 export { SharedAnswer } from './shared-answer.ts'

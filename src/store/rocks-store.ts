@@ -7,6 +7,7 @@
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import RocksDB from 'rocksdb-native'
+import { emptyValue } from '../../streams/state/index.ts'
 import { DuelogError, messageOf } from '../errors/index.ts'
 import type { PartitionStore, PartitionStores, ScanOptions, StoreEntry, StoreOp } from '../ports/index.ts'
 import { privateFolderMode } from '../process/index.ts'
@@ -150,7 +151,7 @@ async function openStore(path: string): Promise<PartitionStore> {
       const capacity = Math.min(limit, bytesMax === undefined ? scanCapacity : scanCapacityBounded)
       let bytes = 0
       for await (const { key, value } of db.iterator({ gte: from, lt: to }, { limit, capacity, values: !keysOnly })) {
-        entries.push({ key, value: value ?? empty })
+        entries.push({ key, value: value ?? emptyValue })
         bytes += key.length + (value?.length ?? 0)
         if (entries.length >= limit || bytes >= (bytesMax ?? Number.POSITIVE_INFINITY)) break
       }
@@ -164,8 +165,6 @@ async function openStore(path: string): Promise<PartitionStore> {
     close: () => db.close(),
   }
 }
-
-const empty = Buffer.alloc(0)
 
 /** RocksDB's own words for it; everything else, such as a full disk, may pass. */
 const isRot = (reason: string): boolean => /corrupt|checksum|bad block|truncated/i.test(reason)

@@ -9,6 +9,7 @@
  *
  * Links are the store's own: scans pass over them, so that whoever removes all that it finds does not remove them.
  */
+import { emptyValue } from '../../streams/state/index.ts'
 import type { PartitionStore, ScanOptions, StoreEntry, StoreOp } from '../ports/index.ts'
 
 const first = 0x4c
@@ -17,7 +18,6 @@ const [linksFrom, linksTo] = [Buffer.of(first), Buffer.of(first + 1)]
 const linkBytes = 1024 * 1024
 /** What an entry takes in a write buffer besides its key and value, about. */
 const entryBytes = 64
-const none = Buffer.alloc(0)
 
 /** Checks the links and writes the next one. Rejects with an error that says "corrupt" when one is missing. */
 export async function withWriteSequence(store: PartitionStore): Promise<PartitionStore> {
@@ -64,5 +64,5 @@ function link(number: number): StoreOp {
   const key = Buffer.alloc(5)
   key[0] = first
   key.writeUInt32BE(number, 1)
-  return { key, value: none }
+  return { key, value: emptyValue }
 }

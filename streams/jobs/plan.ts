@@ -2,7 +2,7 @@
 import type { JobDefinition } from '../../schemas/index.ts'
 import { definitionToJson } from '../definitions/index.ts'
 import { nextFire } from '../schedules/index.ts'
-import { type Job, pristineState } from '../state/index.ts'
+import { emptyValue, type Job, pristineState } from '../state/index.ts'
 import { writeJson } from '../text/index.ts'
 import { step } from './step.ts'
 
@@ -57,7 +57,7 @@ export function* planning(
     return { action: 'UNCHANGED', changed, reason: null, fires: compareTimes(before, before, range) }
   }
   const offset = Math.max(job.definition?.offset ?? -1, job.state?.specOffset ?? -1, job.state?.droppedOffset ?? -1) + 1
-  const definition = { offset, appendedAt: range.from, bytes: noBytes, spec: next }
+  const definition = { offset, appendedAt: range.from, bytes: emptyValue, spec: next }
   const decision = step(job, { kind: 'definition', definition }, { ...undisturbed, now: range.from, seenAt: () => range.from })
   const { state } = decision.job
   if (decision.job.definition?.offset !== offset) {
@@ -68,8 +68,6 @@ export function* planning(
   const action = job.definition === undefined ? 'CREATE' : 'UPDATE'
   return { action, changed, reason: state?.status === 'INVALID' ? state.reason : null, fires }
 }
-
-const noBytes = Buffer.alloc(0)
 /** A plan is about times: topics and pools are taken to be there, and nothing to be in the way. */
 const undisturbed = {
   leadMs: 0,

@@ -29,8 +29,10 @@ export {
 export {
   definitionKey,
   definitionValue,
+  emptyValue,
   isRetainedDefinition,
   jobIdOfKey,
+  keyAfter,
   limitKeyOf,
   metaKey,
   prefix,

@@ -10,7 +10,7 @@
  */
 import type { JobDefinition, JobState } from '../../schemas/index.ts'
 import type { Job } from './job.ts'
-import { prefix } from './keys.ts'
+import { keyAfter, prefix } from './keys.ts'
 
 /** Numbers are part of the key and are never reused. */
 export const indexKind = { tag: 1, status: 3, dead: 4 } as const
@@ -52,7 +52,7 @@ export const mayChangeIndex = (before: Job, after: Job): boolean =>
 export function indexRange(kind: IndexKind, value: string, after?: string): { from: Buffer; to: Buffer } {
   const [start, to] = [indexKey(kind, value, ''), indexKey(kind, value, '')]
   to[to.length - 1] = 1
-  return { from: after === undefined ? start : Buffer.concat([indexKey(kind, value, after), Buffer.of(0)]), to }
+  return { from: after === undefined ? start : keyAfter(indexKey(kind, value, after)), to }
 }
 
 /** The job that a key of this value stands for. */

@@ -163,7 +163,7 @@ export function waiterOfKey(bytes: Buffer): Waiter {
 /** Bounds of the queue of a concurrencyKey: from is the first possible key, to the first beyond. */
 export function waitersRange(key: string): { from: Buffer; to: Buffer } {
   const bytes = idKey(prefix.waiter, key)
-  return { from: Buffer.concat([bytes, Buffer.of(0)]), to: Buffer.concat([bytes, Buffer.of(1)]) }
+  return { from: keyAfter(bytes), to: Buffer.concat([bytes, Buffer.of(1)]) }
 }
 
 /** Id of the job that a D, S, R or P key belongs to. */
@@ -171,6 +171,14 @@ export function jobIdOfKey(key: Buffer): string {
   if (key[0] === prefix.definition || key[0] === prefix.state) return key.toString('utf8', 1)
   return key.toString('utf8', 1, key.indexOf(0, 1))
 }
+
+/** The least key above `key`, where a scan goes on behind it. */
+export function keyAfter(key: Buffer): Buffer {
+  return Buffer.concat([key, Buffer.of(0)])
+}
+
+/** The value of entries whose key says everything. */
+export const emptyValue = Buffer.alloc(0)
 
 /** Bounds of all keys of one kind: from is the first possible, to the first beyond. */
 export function rangeOf(first: number): { from: Buffer; to: Buffer } {

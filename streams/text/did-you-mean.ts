@@ -1,24 +1,30 @@
-/** Which known name a mistyped one was meant to be. */
+/** The known name that a mistyped one most likely means. */
 
-/** Longest name that is compared; the cost grows with its square. */
+/** More edits than this are no typing mistake. */
+const editsMax = 3
+/** Longest name that `suggestion` compares: the cost grows with the square of the length. */
 const comparedLengthMax = 40
 
-/** The nearest known name within three edits (two of a short name), capitals aside; undefined when none is near. */
-export function suggestion(name: string, known: readonly string[]): string | undefined {
-  if (name.length > comparedLengthMax) return undefined
-  let best: string | undefined
-  let bestEdits = Math.min(3, Math.floor(name.length / 2)) + 1
+/** The nearest known name within three edits; undefined when none is near. */
+export function nearestOf(name: string, known: Iterable<string>, most = editsMax): string | undefined {
+  let nearest: string | undefined
+  let least = most + 1
   for (const candidate of known) {
-    const edits = editsBetween(name.toLowerCase(), candidate.toLowerCase())
-    if (edits < bestEdits) {
-      best = candidate
-      bestEdits = edits
-    }
+    const edits = editsBetween(name, candidate)
+    if (edits < least) [nearest, least] = [candidate, edits]
   }
-  return best
+  return nearest
 }
 
-/** Insertions, deletions and replacements that turn one text into another. */
+/** The same for names from outside. It ignores case, and allows fewer edits for a short name. */
+export function suggestion(name: string, known: readonly string[]): string | undefined {
+  if (name.length > comparedLengthMax) return undefined
+  const byLowerCase = new Map(known.map((each) => [each.toLowerCase(), each]))
+  const nearest = nearestOf(name.toLowerCase(), byLowerCase.keys(), Math.min(editsMax, Math.floor(name.length / 2)))
+  return nearest === undefined ? undefined : byLowerCase.get(nearest)
+}
+
+/** The Levenshtein distance: insertions, deletions and replacements that turn one text into another. */
 function editsBetween(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, index) => index)
   for (let i = 1; i <= from.length; i++) {

@@ -1,8 +1,7 @@
 /** Text that people and programs exchange: JSON without loss, times, problems, plurals, names that were meant. */
 export { counted } from './counted.ts'
-export { suggestion } from './did-you-mean.ts'
+export { nearestOf, suggestion } from './did-you-mean.ts'
 export { isoTime, parseIsoTime, timeLimit } from './iso-time.ts'
 export { type JsonRead, JsonText, jsonProblems, oneLineJson, readJson, writeJson } from './json-text.ts'
-export { nearestOf } from './nearest-name.ts'
 export { controls, validText } from './plain-text.ts'
 export { contradiction, isoOf, notAllowed, oneOf, type Problem, problemsMax, quoted } from './problem.ts'

@@ -3,6 +3,7 @@
  * token or subject, or an address where there is neither. Refused sign-ins have buckets of their own (sign-ins.ts).
  */
 import type { Clock } from '../../clock/index.ts'
+import { BoundedMap } from '../../concurrency/index.ts'
 import { DuelogError } from '../../errors/index.ts'
 import { rateCallersMax } from '../schemas/index.ts'
 
@@ -16,7 +17,7 @@ export class RateLimit {
   readonly #perSecond: number
   readonly #burst: number
   /** In the order of their last use. A full bucket need not be remembered, so the oldest may always go. */
-  readonly #buckets = new Map<string, Bucket>()
+  readonly #buckets = new BoundedMap<string, Bucket>(rateCallersMax)
 
   constructor(clock: Clock, perSecond: number, burst: number) {
     this.#clock = clock
@@ -27,9 +28,7 @@ export class RateLimit {
   /** Takes one. False when there is none left. */
   take(caller: string): boolean {
     const bucket = this.#filled(caller)
-    this.#buckets.delete(caller)
-    this.#buckets.set(caller, bucket)
-    if (this.#buckets.size > rateCallersMax) this.#dropOldest()
+    this.#buckets.renew(caller, bucket)
     if (bucket.left < 1) return false
     bucket.left--
     return true
@@ -49,13 +48,6 @@ export class RateLimit {
     bucket.left = Math.min(this.#burst, bucket.left + (passedMs * this.#perSecond) / 1_000)
     bucket.atMs = nowMs
     return bucket
-  }
-
-  #dropOldest(): void {
-    for (const oldest of this.#buckets.keys()) {
-      this.#buckets.delete(oldest)
-      return
-    }
   }
 }
 

@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto'
 import { isIPv6 } from 'node:net'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Clock } from '../../clock/index.ts'
+import { BoundedMap } from '../../concurrency/index.ts'
 import { ipv6Groups } from '../../network/index.ts'
 import {
   refusedSignInsInAllMax,
@@ -37,9 +38,9 @@ export class SignIns {
   readonly #ofAddress: RateLimit
   readonly #ofAll: RateLimit
   /** By network and token, in the order of their last use. */
-  readonly #accepted = new Map<string, true>()
+  readonly #accepted = new BoundedMap<string, true>(signInsKeptMax)
   /** Until when a token is known to be wrong, by the steady clock. */
-  readonly #refused = new Map<string, number>()
+  readonly #refused = new BoundedMap<string, number>(signInsKeptMax)
   readonly #looks: TokenChecks
   /** Refused unseen since the last line of the log. */
   #unlogged = 0
@@ -64,7 +65,7 @@ export class SignIns {
     if (this.#accepted.has(known)) {
       // It stays known meanwhile: who is in sends several requests at once.
       const found = await judge()
-      if (found !== undefined) keep(this.#accepted, known, true)
+      if (found !== undefined) this.#accepted.renew(known, true)
       else this.#accepted.delete(known)
       return found
     }
@@ -73,11 +74,11 @@ export class SignIns {
     const look = async (): Promise<Found | undefined> => {
       // The same one was looked at while this one waited, or is looked at beside it.
       const found = isRefused() ? undefined : await judge()
-      if (found !== undefined) keep(this.#accepted, known, true)
+      if (found !== undefined) this.#accepted.renew(known, true)
       else if (!isRefused()) {
         this.#ofAddress.take(network)
         this.#ofAll.take('')
-        keep(this.#refused, digest, this.#clock.steadyMs() + refusedTokensKeptMs)
+        this.#refused.renew(digest, this.#clock.steadyMs() + refusedTokensKeptMs)
       }
       return found
     }
@@ -114,16 +115,6 @@ export class SignIns {
       this.#unlogged = 0
       this.#countOn()
     })
-  }
-}
-
-function keep<Value>(map: Map<string, Value>, key: string, value: Value): void {
-  map.delete(key)
-  map.set(key, value)
-  if (map.size <= signInsKeptMax) return
-  for (const oldest of map.keys()) {
-    map.delete(oldest)
-    return
   }
 }
 

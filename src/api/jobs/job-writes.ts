@@ -10,6 +10,7 @@ import { completeCommand, validateCommand } from '../../../streams/definitions/i
 import { type OnlyOver, onlyOverHeaders } from '../../../streams/state/index.ts'
 import { partitionOf, type TopicNames } from '../../../streams/topics/index.ts'
 import type { Clock } from '../../clock/index.ts'
+import { BoundedMap } from '../../concurrency/index.ts'
 import { DuelogError } from '../../errors/index.ts'
 import type { Codec, JobView, LogWriter, WhyView } from '../../ports/index.ts'
 import {
@@ -51,7 +52,7 @@ export class JobWrites {
   readonly #commit: GroupCommit
   readonly #lock = new KeyedLock()
   /** Offset in jobs of the last single write of a job, until its owner was seen to have applied it; oldest first. */
-  readonly #lastWrites = new Map<string, number>()
+  readonly #lastWrites = new BoundedMap<string, number>(lastWritesMax)
 
   constructor(options: JobWritesOptions) {
     this.#options = options
@@ -229,10 +230,7 @@ export class JobWrites {
 
   async #writeJob(record: PlacedRecord): Promise<Version> {
     const [offset = 0] = await this.#commit.write([record])
-    this.#lastWrites.delete(record.key)
-    this.#lastWrites.set(record.key, offset)
-    const [oldest] = this.#lastWrites.keys()
-    if (this.#lastWrites.size > lastWritesMax && oldest !== undefined) this.#lastWrites.delete(oldest)
+    this.#lastWrites.renew(record.key, offset)
     return { partition: record.partition, offset }
   }
 

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import type { JobDefinition } from '../../../schemas/index.ts'
 import { definitionToJson } from '../../../streams/definitions/index.ts'
 import { type JobPlan, type PlanRange, planning } from '../../../streams/jobs/index.ts'
-import type { Job } from '../../../streams/state/index.ts'
+import { emptyValue, type Job } from '../../../streams/state/index.ts'
 import { isoTime } from '../../../streams/text/index.ts'
 import { partitionOf } from '../../../streams/topics/index.ts'
 import type { DueRange } from '../../ports/index.ts'
@@ -49,7 +49,7 @@ export function planRoutes(instance: FastifyInstance, { owners, partitions, cloc
       const partition = partitionOf(id, partitions)
       const stored = await owners.ask(partition, (owner) => owner.stored(partition, id))
       const job: Job = { id }
-      if (stored !== undefined) Object.assign(job, { ...stored, definition: { ...stored.definition, bytes: Buffer.alloc(0) } })
+      if (stored !== undefined) Object.assign(job, { ...stored, definition: { ...stored.definition, bytes: emptyValue } })
       const etag = stored === undefined ? null : etagOf({ partition, offset: stored.definition.offset })
       const plan = await computation.runAll(planning(job, definition, range, sightOf(role)))
       return { id, etag, ...shownPlan(plan), ...hiddenIn(stored?.definition.spec, role) }

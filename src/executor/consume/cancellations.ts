@@ -3,6 +3,7 @@
  * starts. A forgotten cancellation only costs the run of a handler whose report is ignored.
  */
 import type { Execution, WorkerControl } from '../../../schemas/index.ts'
+import { BoundedMap } from '../../concurrency/index.ts'
 
 /** Cancellations that are remembered. The oldest go first. */
 export const cancelsKeptMax = 100_000
@@ -34,22 +35,14 @@ export function isMeant({ dispatchedAt, specOffset }: Execution, cancellation: C
 }
 
 export class Cancellations {
-  readonly #kept = new Map<string, Cancellation>()
+  readonly #kept = new BoundedMap<string, Cancellation>(cancelsKeptMax)
 
   get size(): number {
     return this.#kept.size
   }
 
   add(cancellation: Cancellation): void {
-    const key = attemptKey(cancellation)
-    // Deleted first, so that it becomes the newest entry.
-    this.#kept.delete(key)
-    this.#kept.set(key, cancellation)
-    if (this.#kept.size <= cancelsKeptMax) return
-    for (const oldest of this.#kept.keys()) {
-      this.#kept.delete(oldest)
-      return
-    }
+    this.#kept.renew(attemptKey(cancellation), cancellation)
   }
 
   /** Whether the attempt is cancelled. The cancellation is then forgotten, because the attempt does not come again. */

@@ -1,6 +1,7 @@
 /** Runs that are pinned to this worker and not done. They have their own lanes, which no group commits. */
 import type { Execution } from '../../../schemas/index.ts'
 import { priorities } from '../../../streams/topics/index.ts'
+import { BoundedMap } from '../../concurrency/index.ts'
 import type { RecordIn } from '../../ports/index.ts'
 import { attemptKey } from './cancellations.ts'
 import { type Entry, Lane } from './lane.ts'
@@ -14,7 +15,7 @@ export const pinnedKnownMax = 2 * pinnedHeldMax
 
 export class PinnedRuns {
   readonly #lanes = new Map<string, Lane>()
-  readonly #known = new Set<string>()
+  readonly #known = new BoundedMap<string, true>(pinnedKnownMax)
   #room: (() => void)[] = []
 
   has(entry: Entry): boolean {
@@ -26,12 +27,7 @@ export class PinnedRuns {
     const { topic, partition } = record
     const attempt = `${attemptKey(execution)}\0${execution.specOffset}`
     if (this.#known.has(attempt)) return undefined
-    this.#known.add(attempt)
-    if (this.#known.size > pinnedKnownMax)
-      for (const oldest of this.#known) {
-        this.#known.delete(oldest)
-        break
-      }
+    this.#known.set(attempt, true)
     const level = Math.max(priorities.indexOf(execution.priority), 0)
     const key = `${partition}/${level}`
     let lane = this.#lanes.get(key)

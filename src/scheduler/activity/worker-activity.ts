@@ -1,5 +1,6 @@
 /** Which worker runs what, as far as this owner has heard since it took the partition: soft state, for people who ask. */
 import type { ExecutionEvent } from '../../../schemas/index.ts'
+import { BoundedMap } from '../../concurrency/index.ts'
 import type { WorkerRuns } from '../../ports/index.ts'
 
 /** Attempts that are watched; of those whose end nobody reports the oldest go first. */
@@ -13,8 +14,8 @@ type Report = Pick<ExecutionEvent, 'type' | 'jobId' | 'runNo' | 'attempt' | 'spe
 
 export class WorkerWatch {
   /** Running attempts in the order of their first report. */
-  readonly #running = new Map<string, { worker: string; runId: string }>()
-  readonly #heardAt = new Map<string, number>()
+  readonly #running = new BoundedMap<string, { worker: string; runId: string }>(attemptsMax)
+  readonly #heardAt = new BoundedMap<string, number>(workersMax)
 
   clear(): void {
     this.#running.clear()
@@ -24,14 +25,11 @@ export class WorkerWatch {
   heard(report: Report, nowMs: number): void {
     // What the forwarder says of a retry is not said by a worker.
     if (report.type === 'RETRY_DUE' || report.worker === '') return
-    this.#heardAt.delete(report.worker)
-    this.#heardAt.set(report.worker, nowMs)
-    dropOldest(this.#heardAt, workersMax)
+    this.#heardAt.renew(report.worker, nowMs)
     const key = `${report.jobId}\0${report.specOffset}\0${report.runNo}\0${report.attempt}`
-    if (report.type === 'STARTED' || report.type === 'HEARTBEAT') {
+    if (report.type === 'STARTED' || report.type === 'HEARTBEAT')
       this.#running.set(key, { worker: report.worker, runId: `${report.jobId}/${report.runNo}` })
-      dropOldest(this.#running, attemptsMax)
-    } else this.#running.delete(key)
+    else this.#running.delete(key)
   }
 
   view(): WorkerRuns[] {
@@ -44,13 +42,5 @@ export class WorkerWatch {
       if (view.runIds.length < namedRunsMax) view.runIds.push(runId)
     }
     return [...views.values()]
-  }
-}
-
-function dropOldest(map: Map<string, unknown>, max: number): void {
-  if (map.size <= max) return
-  for (const oldest of map.keys()) {
-    map.delete(oldest)
-    return
   }
 }

@@ -7,6 +7,7 @@ import {
   type Decision,
   definitionKey,
   definitionValue,
+  emptyValue,
   indexKeysOf,
   type Job,
   mayChangeIndex,
@@ -156,7 +157,7 @@ export class Effects {
     for (const { key, value } of changelog) ops.push({ key: key as Buffer, value })
     for (const timer of this.#extraTimers) {
       written(timer)
-      ops.push({ key: timerKey(timer), value: none })
+      ops.push({ key: timerKey(timer), value: emptyValue })
     }
     return { changelog, ops }
   }
@@ -179,7 +180,7 @@ export class Effects {
       const isUnchanged = job.state === loaded?.job.state && job.definition === loaded?.job.definition
       if (known && (isUnchanged || stored)) continue
       written(timer)
-      ops.push({ key: timerKey(timer), value: none })
+      ops.push({ key: timerKey(timer), value: emptyValue })
     }
   }
 
@@ -189,7 +190,7 @@ export class Effects {
     const before = loaded.restored ? [] : indexKeysOf(loaded.job)
     const after = indexKeysOf(job)
     for (const key of before) if (!after.some((other) => key.equals(other))) ops.push({ key, value: null })
-    for (const key of after) if (!before.some((other) => key.equals(other))) ops.push({ key, value: none })
+    for (const key of after) if (!before.some((other) => key.equals(other))) ops.push({ key, value: emptyValue })
   }
 
   #entry(key: Buffer, value: Buffer | null): void {
@@ -213,8 +214,6 @@ export class Effects {
     this.nonTransactionalWriter.push({ topic: this.#names.jobs, partition, key, value: null, headers })
   }
 }
-
-const none = Buffer.alloc(0)
 
 const sameTimer = (left: Timer, right: Timer): boolean =>
   left.dueAt === right.dueAt && left.kind === right.kind && left.runNo === right.runNo

@@ -6,6 +6,7 @@
  *   all ──fails──► half ──fails──► … ──► one ──fails──► its job is made INVALID ──fails──► without a dead letter ──fails──► passed over
  *    ▲──────────────done─────────────────────┘
  */
+import { BoundedMap } from '../../concurrency/index.ts'
 import { DuelogError, type ErrorCode, messageOf } from '../../errors/index.ts'
 import type { AdmissionQueue } from '../limits/index.ts'
 
@@ -49,7 +50,7 @@ export class FailureIsolation {
   #unmet = 0
   #turns = 0
   #progress = false
-  readonly #culprits = new Map<string, Verdict>()
+  readonly #culprits = new BoundedMap<string, Verdict>(culpritsMax)
   /** An unexpected failure of one alone may be an accident. */
   #last: { name: string; message: string } | undefined
 
@@ -126,10 +127,6 @@ export class FailureIsolation {
     if (before?.isPassedOver) return false
     this.#suspects = new Set()
     this.#culprits.set(name, { reason: message, hasLetter: before === undefined, isPassedOver: before?.hasLetter === false })
-    for (const oldest of this.#culprits.keys()) {
-      if (this.#culprits.size <= culpritsMax) break
-      this.#culprits.delete(oldest)
-    }
     return true
   }
 

@@ -2,6 +2,7 @@
 import type { ExecutionEvent } from '../../../schemas/index.ts'
 import type { ReplyTo } from '../../../streams/jobs/index.ts'
 import type { Input } from '../../../streams/state/index.ts'
+import { Fifo } from '../../concurrency/index.ts'
 import type { Heartbeat } from '../../ports/index.ts'
 
 export type Source = 'jobs' | 'commands' | 'events'
@@ -47,8 +48,7 @@ export const inputBufferBytesOf = (partitions: number): number =>
 
 export class InputBuffer {
   readonly #bytesMax: () => number
-  #items: InputRecord[] = []
-  #head = 0
+  readonly #records = new Fifo<InputRecord>()
   #bytes = 0
   #paused = false
   #commands = 0
@@ -63,12 +63,12 @@ export class InputBuffer {
   }
 
   get depth(): number {
-    return this.#items.length - this.#head
+    return this.#records.length
   }
 
   /** Offset of the oldest record; Infinity when there is none. */
   get nextOffset(): number {
-    return this.#items[this.#head]?.offset ?? Number.POSITIVE_INFINITY
+    return this.#records.first?.offset ?? Number.POSITIVE_INFINITY
   }
 
   /** Whether somebody waits for an answer, so that the batch should not linger. */
@@ -96,7 +96,7 @@ export class InputBuffer {
   }
 
   put(inputRecord: InputRecord): void {
-    this.#items.push(inputRecord)
+    this.#records.push(inputRecord)
     this.#count(inputRecord, 1)
   }
 
@@ -112,51 +112,41 @@ export class InputBuffer {
     const passedOver = this.#definitionsOnly ? this.#passOver() : []
     const taken = this.#takeOldest(records, bytes)
     this.#taken = taken.length
-    if (passedOver.length > 0) {
-      this.#items = [...passedOver, ...this.#items.slice(this.#head)]
-      this.#head = 0
-    }
+    if (passedOver.length > 0) this.#records.putBack(passedOver)
     return taken
   }
 
   /** Takes out what is not of jobs; it is still counted. */
   #passOver(): InputRecord[] {
     this.#definitionsOnly = false
-    const waiting = this.#items.slice(this.#head)
-    this.#items = waiting.filter(({ source }) => source === 'jobs')
-    this.#head = 0
+    const waiting = this.#records.drain()
+    for (const inputRecord of waiting) if (inputRecord.source === 'jobs') this.#records.push(inputRecord)
     return waiting.filter(({ source }) => source !== 'jobs')
   }
 
   #takeOldest(records: number, bytes: number): InputRecord[] {
     const taken: InputRecord[] = []
     let sum = 0
-    while (taken.length < records && this.#head < this.#items.length) {
-      const inputRecord = this.#items[this.#head]
+    while (taken.length < records) {
+      const inputRecord = this.#records.first
       if (inputRecord === undefined || (taken.length > 0 && sum + inputRecord.bytes > bytes)) break
       sum += inputRecord.bytes
       taken.push(inputRecord)
-      this.#head++
+      this.#records.shift()
       this.#count(inputRecord, -1)
-    }
-    if (this.#head > inputBufferRecordsMax || this.#head === this.#items.length) {
-      this.#items = this.#items.slice(this.#head)
-      this.#head = 0
     }
     return taken
   }
 
   /** Puts records back that were taken last and not folded. */
   putBack(inputRecords: InputRecord[]): void {
-    this.#items = [...inputRecords, ...this.#items.slice(this.#head)]
-    this.#head = 0
+    this.#records.putBack(inputRecords)
     this.#hasWaited ||= inputRecords.length === this.#taken
     for (const inputRecord of inputRecords) this.#count(inputRecord, 1)
   }
 
   clear(): void {
-    this.#items = []
-    this.#head = 0
+    this.#records.clear()
     this.#bytes = 0
     this.#commands = 0
     this.#definitions = 0

@@ -8,6 +8,7 @@
  */
 import {
   isOutdated,
+  keyAfter,
   limitKeyOf,
   prefix,
   rangeOf,
@@ -86,7 +87,7 @@ export class AdmissionQueue {
     const ofSlots = from[0] === prefix.slots
     const entries = await store.scan({ from, to: rangeOf(from[0] ?? 0).to, limit: sweptMax })
     const last = entries.at(-1)
-    if (last !== undefined && entries.length === sweptMax) this.#sweepFrom = Buffer.concat([last.key, Buffer.of(0)])
+    if (last !== undefined && entries.length === sweptMax) this.#sweepFrom = keyAfter(last.key)
     else this.#sweepFrom = ofSlots ? rangeOf(prefix.starts).from : undefined
     const outdated: string[] = []
     for (const { key, value } of entries) {

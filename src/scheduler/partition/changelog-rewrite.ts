@@ -1,5 +1,5 @@
 /** Entries of a store that are written to the changelog once more, where offsets or a log began anew. */
-import { rangeOf } from '../../../streams/state/index.ts'
+import { keyAfter, rangeOf } from '../../../streams/state/index.ts'
 import type { PartitionStore, RecordOut, StoreEntry, StoreOp } from '../../ports/index.ts'
 import { Closed } from './interruption.ts'
 import type { PartitionContext } from './partition-context.ts'
@@ -47,7 +47,7 @@ export async function* entriesOf(store: PartitionStore, kinds: readonly number[]
       yield* entries
       const last = entries.at(-1)
       if (last === undefined) break
-      from = Buffer.concat([last.key, Buffer.of(0)])
+      from = keyAfter(last.key)
     }
   }
 }

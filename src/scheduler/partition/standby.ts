@@ -4,6 +4,7 @@
  */
 import {
   definitionKey,
+  emptyValue,
   indexKeysOf,
   type Job,
   jobIdOfKey,
@@ -44,8 +45,6 @@ export async function follow(context: PartitionContext, store: PartitionStore, i
   // What was learned of runs while others decided about them is out of date.
   context.activeRuns.clear()
 }
-
-const none = Buffer.alloc(0)
 
 /** Read together. One fetch may be about thousands of jobs, and each of these may have half a megabyte. */
 const [statesAtOnce, definitionsAtOnce] = [64, 8]
@@ -108,6 +107,6 @@ function differenceOf(before: Job, after: Job): StoreOp[] {
   }
   const ops = queueEntryOps(after.id, before.state, after.state, () => undefined)
   for (const key of gone) if (!there.some((other) => other.equals(key))) ops.push({ key, value: null })
-  for (const key of there) ops.push({ key, value: none })
+  for (const key of there) ops.push({ key, value: emptyValue })
   return ops
 }

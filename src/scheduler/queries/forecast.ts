@@ -4,7 +4,7 @@
  */
 import type { JobDefinition } from '../../../schemas/index.ts'
 import { firstFire, nextFire, stepsSpent } from '../../../streams/schedules/index.ts'
-import { type Job, type Timer, timerBound, timerKind, timerOfKey } from '../../../streams/state/index.ts'
+import { type Job, keyAfter, type Timer, timerBound, timerKind, timerOfKey } from '../../../streams/state/index.ts'
 import type { Clock } from '../../clock/index.ts'
 import { FairSlots, forecastSlots, type IdleTime, idleTime } from '../../concurrency/index.ts'
 import type { Asker, DueCounts, DueRange, PartitionStore } from '../../ports/index.ts'
@@ -89,7 +89,7 @@ async function scan(store: PartitionStore, from: number, to: number) {
       const until = Math.max(from, timerOfKey(last.key).dueAt)
       return { overdue, timers: timers.filter(({ dueAt }) => dueAt < until), until }
     }
-    cursor = Buffer.concat([last.key, Buffer.of(0)])
+    cursor = keyAfter(last.key)
   }
 }
 

@@ -7,6 +7,7 @@ import {
   isIndexedStatus,
   jobIdOfIndexKey,
   jobIdOfKey,
+  keyAfter,
   stateKey,
 } from '../../../streams/state/index.ts'
 import type { JobFilter } from '../../ports/index.ts'
@@ -43,7 +44,7 @@ export function walkOf(filter: JobFilter): Walk {
   // A job that has not run yet has no state in the store, and is not completed.
   const keyOf = status === 'COMPLETED' ? stateKey : definitionKey
   const { from, to } = idRange(keyOf, idPrefix)
-  const behind = (jobId: string): Buffer => (jobId < (idPrefix ?? '') ? from : Buffer.concat([keyOf(jobId), Buffer.of(0)]))
+  const behind = (jobId: string): Buffer => (jobId < (idPrefix ?? '') ? from : keyAfter(keyOf(jobId)))
   return { rangeAfter: (jobId) => ({ from: jobId === undefined ? from : behind(jobId), to }), idOf: jobIdOfKey, isNarrow: false }
 }
 

@@ -5,7 +5,7 @@
  *
  * It only proposes: a job may have been deleted or replaced since, so whoever searches looks at the jobs themselves.
  */
-import { definitionKey, jobIdOfKey, prefix, rangeOf, storedDefinition } from '../../../streams/state/index.ts'
+import { definitionKey, jobIdOfKey, keyAfter, prefix, rangeOf, storedDefinition } from '../../../streams/state/index.ts'
 import type { PartitionStore, StoreOp } from '../../ports/index.ts'
 import type { SchedulerCodecs } from '../options/index.ts'
 import { IdColumn } from './id-column.ts'
@@ -187,7 +187,7 @@ export class SearchIndex {
 }
 
 const later = (left = '', right = ''): string => (byBytes(left, right) > 0 ? left : right)
-const behind = (id: string): Buffer => Buffer.concat([definitionKey(id), Buffer.of(0)])
+const behind = (id: string): Buffer => keyAfter(definitionKey(id))
 
 /** The order of ids in a store; JavaScript's own order differs beyond U+FFFF. */
 export const byBytes = (left: string, right: string): number =>

@@ -1,10 +1,17 @@
 /** From the changelog to the store: each record is put as it is; timers, queue entries and index keys are derived from the state. Reads nothing, so it runs at the speed of the log. */
-import { jobIdOfKey, prefix, stateIndexKeys, stateTimers, timerKey, waiterKey, waitersOf } from '../../../streams/state/index.ts'
+import {
+  emptyValue,
+  jobIdOfKey,
+  prefix,
+  stateIndexKeys,
+  stateTimers,
+  timerKey,
+  waiterKey,
+  waitersOf,
+} from '../../../streams/state/index.ts'
 import type { RecordIn, StoreOp } from '../../ports/index.ts'
 import type { SchedulerCodecs } from '../options/index.ts'
 import { loggedState } from './stored-entry.ts'
-
-const none = Buffer.alloc(0)
 
 /**
  * Operations that apply a slice of job-state. Timers, queue entries and index keys that an earlier state had put are not removed: they
@@ -20,9 +27,9 @@ export async function changelogOps(codecs: SchedulerCodecs, records: RecordIn[])
     if (value === null) continue
     const state = await loggedState(codecs, jobId, value)
     if (state === undefined) continue
-    for (const timer of stateTimers(jobId, state)) ops.push({ key: timerKey(timer), value: none })
-    for (const waiter of waitersOf(jobId, state)) ops.push({ key: waiterKey(waiter), value: none })
-    for (const index of stateIndexKeys(jobId, state)) ops.push({ key: index, value: none })
+    for (const timer of stateTimers(jobId, state)) ops.push({ key: timerKey(timer), value: emptyValue })
+    for (const waiter of waitersOf(jobId, state)) ops.push({ key: waiterKey(waiter), value: emptyValue })
+    for (const index of stateIndexKeys(jobId, state)) ops.push({ key: index, value: emptyValue })
   }
   return ops
 }

@@ -1,9 +1,7 @@
 /** The queue entries of a job's runs, which follow from its state: what is written is the difference. */
 import type { JobState } from '../../../schemas/index.ts'
-import { isSameWaiter, type Waiter, waiterKey, waitersOf } from '../../../streams/state/index.ts'
+import { emptyValue, isSameWaiter, type Waiter, waiterKey, waitersOf } from '../../../streams/state/index.ts'
 import type { StoreOp } from '../../ports/index.ts'
-
-const none = Buffer.alloc(0)
 
 /** `written` hears of each entry that is added. */
 export function queueEntryOps(
@@ -21,7 +19,7 @@ export function queueEntryOps(
   for (const waiter of there) {
     if (gone.some((other) => isSameWaiter(waiter, other))) continue
     written(waiter)
-    ops.push({ key: waiterKey(waiter), value: none })
+    ops.push({ key: waiterKey(waiter), value: emptyValue })
   }
   return ops
 }

@@ -2,8 +2,10 @@
 import {
   definitionIndexKeys,
   definitionKey,
+  emptyValue,
   isRetainedDefinition,
   jobIdOfKey,
+  keyAfter,
   prefix,
   rangeOf,
   storedDefinition,
@@ -16,7 +18,6 @@ import { entryOf } from './stored-entry.ts'
 const slice = 1_000
 /** Kept definitions whose values are read together: each may have half a megabyte, and what is stored as much. */
 const valuesAtOnce = 8
-const none = Buffer.alloc(0)
 
 /** Puts them where definitions are. Claimed partitions only: nothing else may write definitions meanwhile. */
 export async function putRetainedDefinitions(codecs: SchedulerCodecs, store: PartitionStore): Promise<void> {
@@ -27,7 +28,7 @@ export async function putRetainedDefinitions(codecs: SchedulerCodecs, store: Par
     for (let at = 0; at < keys.length; at += valuesAtOnce) await putSome(codecs, store, keys.slice(at, at + valuesAtOnce))
     const last = entries.at(-1)
     if (entries.length < slice || last === undefined) return
-    from = Buffer.concat([last.key, Buffer.of(0)])
+    from = keyAfter(last.key)
   }
 }
 
@@ -42,7 +43,7 @@ async function putSome(codecs: SchedulerCodecs, store: PartitionStore, keys: Buf
     const jobId = jobIdOfKey(key)
     const { spec } = await knownDefinition(codecs, storedDefinition(kept))
     ops.push({ key: definitionKey(jobId), value: kept })
-    if (spec !== undefined) for (const index of definitionIndexKeys(jobId, spec)) ops.push({ key: index, value: none })
+    if (spec !== undefined) for (const index of definitionIndexKeys(jobId, spec)) ops.push({ key: index, value: emptyValue })
   }
   await store.apply(ops)
 }

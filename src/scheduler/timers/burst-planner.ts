@@ -5,7 +5,7 @@
  * The future is counted in buckets. A bucket is counted once by a scan when it comes into view, and by each timer that is written
  * into it afterwards; timers that go are not subtracted, so a count may be too high, and the worst of that is an early dispatch.
  */
-import { type Timer, timerBound, timerKind, timerOfKey } from '../../../streams/state/index.ts'
+import { keyAfter, type Timer, timerBound, timerKind, timerOfKey } from '../../../streams/state/index.ts'
 import type { PartitionStore } from '../../ports/index.ts'
 
 /** Width of a bucket. */
@@ -63,7 +63,7 @@ export class BurstPlanner {
     if (entries.length < max || last === undefined) {
       this.#counts.set(bucket, 0)
       this.#cursor = undefined
-    } else this.#cursor = { bucket, from: Buffer.concat([last.key, Buffer.of(0)]) }
+    } else this.#cursor = { bucket, from: keyAfter(last.key) }
     return entries.map(({ key }) => timerOfKey(key)).filter(({ kind }) => kind === timerKind.fire)
   }
 
@@ -97,7 +97,7 @@ export class BurstPlanner {
       if (entries.length < slice || last === undefined) return
       bucket = Math.floor(timerOfKey(last.key).dueAt / bucketMs)
       const full = (this.#counts.get(bucket) ?? 0) >= countedMax
-      from = full ? timerBound((bucket + 1) * bucketMs) : Buffer.concat([last.key, Buffer.of(0)])
+      from = full ? timerBound((bucket + 1) * bucketMs) : keyAfter(last.key)
     }
   }
 

@@ -8,7 +8,9 @@
 import { strayTimersOf } from '../../../streams/jobs/index.ts'
 import {
   definitionKey,
+  emptyValue,
   jobIdOfKey,
+  keyAfter,
   prefix,
   rangeOf,
   type Timer,
@@ -36,8 +38,6 @@ const lostAfterMs = 60_000
  * has no timer while its tombstone is on its way.
  */
 const unwatched: readonly TimerKind[] = [timerKind.lease, timerKind.delete]
-
-const none = Buffer.alloc(0)
 
 export class LostTimerSweeper {
   readonly #store: PartitionStore
@@ -89,13 +89,13 @@ export class LostTimerSweeper {
       this.#shared.metrics.timersRearmed.inc()
       this.#shared.logger.error({ timer }, `A timer of job ${timer.jobId} was lost and is set again; please report this.`)
     }
-    await this.#store.apply(lost.map((timer) => ({ key: timerKey(timer), value: none })))
+    await this.#store.apply(lost.map((timer) => ({ key: timerKey(timer), value: emptyValue })))
     return stray
   }
 
   async #nextIds(): Promise<string[]> {
     const { from, to } = rangeOf(prefix.definition)
-    const start = this.#cursor === undefined ? from : Buffer.concat([definitionKey(this.#cursor), Buffer.of(0)])
+    const start = this.#cursor === undefined ? from : keyAfter(definitionKey(this.#cursor))
     const entries = await this.#store.scan({ from: start, to, limit: jobsPerLook, keysOnly: true })
     const ids = entries.map(({ key }) => jobIdOfKey(key))
     // Behind the last job it begins anew.

@@ -7,7 +7,9 @@
 import { mayMove, zoneMoveOf } from '../../../streams/runs/index.ts'
 import {
   definitionKey,
+  emptyValue,
   jobIdOfKey,
+  keyAfter,
   prefix,
   rangeOf,
   type Timer,
@@ -24,8 +26,6 @@ import { eachJob } from '../state/index.ts'
 export const zoneJobsPerLook = 100
 /** Between two looks: others fire in this process. A million jobs in four partitions are seen in about two minutes. */
 export const zoneLookEveryMs = 50
-
-const none = Buffer.alloc(0)
 
 export interface ZoneWalkView {
   /** Jobs that were looked at. */
@@ -84,7 +84,7 @@ export class ZoneWalk {
     }
     const lacking = await this.#lacking(timers)
     for (const timer of lacking) written(timer)
-    if (lacking.length > 0) await this.#store.apply(lacking.map((timer) => ({ key: timerKey(timer), value: none })))
+    if (lacking.length > 0) await this.#store.apply(lacking.map((timer) => ({ key: timerKey(timer), value: emptyValue })))
     this.view.checked += ids.length
     this.view.moved += lacking.length + moving.length
     metrics.zoneChecked.inc(ids.length)
@@ -106,7 +106,7 @@ export class ZoneWalk {
     const entries = await this.#store.scan({ from, to: rangeOf(prefix.definition).to, limit: most, keysOnly: true })
     const ids = entries.map(({ key }) => jobIdOfKey(key))
     const last = ids.at(-1)
-    this.#from = last === undefined || ids.length < most ? undefined : Buffer.concat([definitionKey(last), Buffer.of(0)])
+    this.#from = last === undefined || ids.length < most ? undefined : keyAfter(definitionKey(last))
     return ids
   }
 }
